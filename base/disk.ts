@@ -1,0 +1,35 @@
+/** What lies at a path. `other` is a socket, device, link or fifo: never followed, never trusted. */
+export type Stat = { kind: 'file' | 'dir' | 'other'; bytes: number; mode: number; modifiedMs: number };
+
+export interface Written {
+  path: string;
+  bytes: Uint8Array;
+}
+
+/**
+ * The disk as the store needs it. Every write is durable when its promise resolves: file and directory are synced.
+ * Paths are absolute. Errors are Node's own (`code` ENOENT, ENOSPC, EROFS, ...), so that the caller can tell them apart.
+ */
+export interface Disk {
+  /** The whole file. @throws ENOENT, EISDIR; RangeError above `limit` bytes (default 8 MiB), so that no file can exhaust memory */
+  read(path: string, limit?: number): Promise<Uint8Array>;
+  /** undefined where there is nothing. Does not follow links. */
+  stat(path: string): Promise<Stat | undefined>;
+  /** Names in a directory, sorted. @throws ENOENT, ENOTDIR */
+  list(path: string): Promise<string[]>;
+  /** Makes a directory and its missing parents, durably. Leaves an existing one alone. */
+  makeDir(path: string, mode?: number): Promise<void>;
+  /** After a crash at any point: all of the old bytes or all of the new. @param mode default 0o600 */
+  replace(path: string, bytes: Uint8Array, mode?: number): Promise<void>;
+  /**
+   * Makes the directory `path` holding exactly `files` (name -> bytes): after a crash it is there whole or not at all.
+   * An existing directory of that name is moved aside first and removed afterwards.
+   */
+  replaceDir(path: string, files: ReadonlyMap<string, Uint8Array>, mode?: number): Promise<void>;
+  /** Appends and syncs. A crash can leave a cut last line: readers skip what they cannot parse. */
+  append(path: string, bytes: Uint8Array, mode?: number): Promise<void>;
+  /** Durable rename within one directory. */
+  rename(from: string, to: string): Promise<void>;
+  /** Removes a file or a whole tree, durably. Nothing there is fine. */
+  remove(path: string): Promise<void>;
+}

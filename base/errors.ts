@@ -1,0 +1,38 @@
+/**
+ * An error a person can act on: what was tried, on which object, and what to do about it.
+ * Its message is `Cannot <action> <object>: <hint>`; the technical reason stays in `cause`.
+ */
+export class ActionError extends Error {
+  override name = 'ActionError';
+  readonly object: string;
+  readonly hint: string;
+  constructor(action: string, object: string, why: { hint: string; cause?: unknown }) {
+    super(`Cannot ${action} ${object}: ${why.hint}`, 'cause' in why ? { cause: why.cause } : {});
+    this.object = object;
+    this.hint = why.hint;
+  }
+}
+
+/** Closes a switch over a union: the compiler proves that no case is missing, and a value from outside still fails loudly. */
+export function unreachable(value: never): never {
+  throw new TypeError(`unexpected value ${JSON.stringify(value)}`);
+}
+
+/** `error` and everything behind it, outermost first: `Cannot read X: it is gone (ENOENT: no such file)`. Never empty. */
+export function describeError(error: unknown): string {
+  const seen = new Set<unknown>();
+  const parts: string[] = [];
+  for (let at: unknown = error; at !== undefined && at !== null && !seen.has(at); at = at instanceof Error ? at.cause : undefined) {
+    seen.add(at);
+    const text = at instanceof Error ? at.message || at.name : String(at);
+    if (!parts.some((part) => part.includes(text))) parts.push(text);
+  }
+  const [first = 'unknown error', ...rest] = parts;
+  return rest.length === 0 ? first : `${first} (${rest.join('; ')})`;
+}
+
+/** The `code` of a system error (`ENOENT`, `ECONNREFUSED`), or undefined. */
+export function errorCode(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}

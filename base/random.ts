@@ -1,0 +1,15 @@
+/** Where chance comes from: a number in [0, 1). Tests pass a fixed or seeded one. */
+export type Random = () => number;
+
+export const realRandom: Random = () => Math.random();
+
+/** A repeatable source: the same seed gives the same numbers (mulberry32). */
+export function seededRandom(seed: number): Random {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
