@@ -1,0 +1,130 @@
+import type { Checkpoint, ContentRef, Manifest, Payload } from '../checkpoint/payload.ts';
+import type { MaybeSource, PayloadRef, Source } from '../checkpoint/source.ts';
+
+/**
+ * What a meta file says. `missing` is not `none`: in a store that exists a missing `assigned` means unknown (design Q5), and
+ * `damaged` was unreadable; `setAside` turns it into missing.
+ */
+export type MetaRecord = { at: 'known'; source: MaybeSource } | { at: 'missing' } | { at: 'damaged'; path: string; problem: string };
+
+export type MetaName = 'assigned' | 'last-known-good';
+
+/** `store/meta/trial.json`: survives agent restarts, so that an hour of restarts is still one trial. */
+export interface TrialRecord extends ContentRef {
+  source: Source;
+  /** RFC 3339, UTC; for people. Never computed with. */
+  assignedAt: string;
+  /** Milliseconds of kubelet health under this content so far, since its last exit. */
+  healthyMs: number;
+  /** Ends of the kubelet under this content in this boot that count against it. */
+  exits: number;
+  /** Lines of the exits file that are already counted (byte offset), so that a restart of the agent counts none twice. */
+  exitsOffset: number;
+  /** Kernel boot id: another boot starts the counts of exits anew. */
+  bootId: string;
+}
+
+/** One entry of `store/meta/condemned.json`. Matching is by kubeletConfigKey and content. */
+export interface CondemnedRecord extends ContentRef {
+  uid: string;
+  resourceVersion: string;
+  namespace: string;
+  name: string;
+  reason: string;
+  evidence: readonly string[];
+  by: 'agent' | 'admin';
+  /** RFC 3339, UTC. */
+  at: string;
+  /** Value of the annotation dkc.dev/retry when it was condemned ('' when absent): a new value clears the record. */
+  retry: string;
+}
+
+export const journalEvents = [
+  'booted',
+  'assigned',
+  'refused',
+  'promoted',
+  'condemned',
+  'retried',
+  'rolled-back',
+  'reset',
+  'damaged',
+] as const;
+export type JournalEvent = (typeof journalEvents)[number];
+export interface JournalLine {
+  /** RFC 3339, UTC. */
+  at: string;
+  event: JournalEvent;
+  source: MaybeSource;
+  detail: string;
+}
+
+/** What is found where a checkpoint should be. */
+export type CheckpointState =
+  { at: 'intact'; checkpoint: Checkpoint } | { at: 'missing' } | { at: 'damaged'; path: string; problem: string };
+
+/** A line of `dkc checkpoints list`. */
+export interface CheckpointEntry {
+  ref: PayloadRef;
+  state: 'intact' | 'damaged';
+  /** Absent when the manifest is unreadable. */
+  manifest?: Manifest;
+  problem?: string;
+}
+
+export interface Problem {
+  path: string;
+  problem: string;
+}
+
+/**
+ * The checkpoint store of one node: `D/store`. Reading takes no lock; every change takes the store lock for as long as it lasts.
+ * Everything a change reports done is on disk. Errors: {@link StoreError}.
+ */
+export interface Store {
+  /** Creates what is missing, leaves what exists. @returns true where the store was not there before. @throws StoreError on wrong types, a full or read-only disk */
+  initialize(): Promise<boolean>;
+  /** Removes temporary leftovers, ours and upstream's (design Q4). @returns removed paths */
+  sweep(): Promise<string[]>;
+
+  record(name: MetaName): Promise<MetaRecord>;
+  /** Equal content is never rewritten (design Q8). null writes 0 bytes. @throws StoreError when uid or resourceVersion is empty */
+  setRecord(name: MetaName, source: MaybeSource): Promise<void>;
+  /** Renames a damaged meta file (any of ours too) to `NAME.damaged-TIME` and leaves it missing. */
+  setAside(path: string): Promise<void>;
+
+  /** Reads and verifies. A checkpoint without a manifest (upstream's) is read, and gets one when `adopt` is given (its source's namespace and name). */
+  load(ref: PayloadRef, adopt?: Pick<Source, 'namespace' | 'name'>): Promise<CheckpointState>;
+  /** Writes the whole checkpoint; replaces a damaged one; leaves an intact one of the same content alone. @throws StoreError on hostile keys or uids */
+  save(payload: Payload): Promise<void>;
+  /** Newest first (savedAt, then name). */
+  list(): Promise<CheckpointEntry[]>;
+  removeCheckpoint(ref: PayloadRef): Promise<void>;
+
+  /** undefined when there is none. A damaged file is set aside, reported through `onDamage`, and reads as none. */
+  trial(): Promise<TrialRecord | undefined>;
+  setTrial(trial: TrialRecord | undefined): Promise<void>;
+  condemned(): Promise<readonly CondemnedRecord[]>;
+  setCondemned(records: readonly CondemnedRecord[]): Promise<void>;
+
+  /** Oldest first; unreadable lines are skipped. */
+  journal(): Promise<JournalLine[]>;
+  /** Appends; at most 1,000 lines are kept. */
+  addToJournal(line: JournalLine): Promise<void>;
+
+  /** Everything wrong with manifests and meta files, changes nothing. */
+  verify(): Promise<Problem[]>;
+
+  /** Runs `change` under the store lock (re-entrant within): read-modify-write by agent and admin at once loses nothing. @throws LockError after `waitMs` (default 10,000) */
+  locked<T>(change: (store: Store) => Promise<T>): Promise<T>;
+}
+
+/** A failure of the store, on `path`. The status of the Node says only `internal failure`; this goes to log and journal. */
+export class StoreError extends Error {
+  override name = 'StoreError';
+  readonly path: string;
+  constructor(action: string, path: string, why: { hint: string; cause?: unknown }) {
+    super(`Cannot ${action} ${path}: ${why.hint}`, 'cause' in why ? { cause: why.cause } : {});
+    this.path = path;
+  }
+}

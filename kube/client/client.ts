@@ -1,0 +1,59 @@
+import type { KubeList, KubeObject, Resource } from '../api/object.ts';
+
+export type PatchType = 'json' | 'merge' | 'strategic' | 'apply';
+
+export interface CallOptions {
+  signal?: AbortSignal;
+  /** Longest wait for the answer's end, in ms. @default 30_000 */
+  timeoutMs?: number;
+}
+
+export interface ObjectRef {
+  name: string;
+  /** Absent for cluster-scoped kinds. */
+  namespace?: string;
+}
+
+export interface WatchEvent {
+  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
+  object: KubeObject;
+}
+
+/**
+ * The API server as our loops see it. Objects are raw JSON. Every failure is an {@link ApiError} (the server answered) or a
+ * TransportError (it did not, or not with something that is Kubernetes).
+ */
+export interface Client {
+  get<T extends KubeObject>(resource: Resource, ref: ObjectRef, options?: CallOptions): Promise<T>;
+  list<T extends KubeObject>(resource: Resource, query?: ListQuery, options?: CallOptions): Promise<KubeList<T>>;
+  create<T extends KubeObject>(resource: Resource, object: T, options?: CallOptions & { namespace?: string }): Promise<T>;
+  replace<T extends KubeObject>(resource: Resource, object: T, options?: CallOptions & { subresource?: string }): Promise<T>;
+  patch<T extends KubeObject>(
+    resource: Resource,
+    ref: ObjectRef,
+    patch: unknown,
+    options: CallOptions & { type: PatchType; subresource?: string },
+  ): Promise<T>;
+  delete(resource: Resource, ref: ObjectRef, options?: CallOptions & { body?: unknown }): Promise<void>;
+  /** One watch request: yields events until the server ends it or the signal aborts. @throws ApiError, also for an ERROR event (410: code 410) */
+  watch<T extends KubeObject>(resource: Resource, query: WatchQuery, signal: AbortSignal): AsyncIterable<WatchEvent & { object: T }>;
+  /** A raw path, JSON in and out: `/version`, discovery. */
+  raw(method: string, path: string, options?: CallOptions & { body?: unknown; contentType?: string; accept?: string }): Promise<unknown>;
+  /** Closes every connection; calls under way fail. */
+  close(): Promise<void>;
+}
+
+export interface ListQuery {
+  namespace?: string;
+  labelSelector?: string;
+  fieldSelector?: string;
+  limit?: number;
+  continue?: string;
+  resourceVersion?: string;
+  resourceVersionMatch?: 'Exact' | 'NotOlderThan';
+}
+
+export interface WatchQuery extends Pick<ListQuery, 'namespace' | 'labelSelector' | 'fieldSelector' | 'resourceVersion'> {
+  /** Ask the server to end the watch after this many seconds. */
+  timeoutSeconds?: number;
+}
