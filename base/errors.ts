@@ -24,7 +24,7 @@ export function describeError(error: unknown): string {
   const parts: string[] = [];
   for (let at: unknown = error; at !== undefined && at !== null && !seen.has(at); at = at instanceof Error ? at.cause : undefined) {
     seen.add(at);
-    const text = at instanceof Error ? at.message || at.name : String(at);
+    const text = at instanceof Error ? at.message || at.name : JSON.stringify(at);
     if (!parts.some((part) => part.includes(text))) parts.push(text);
   }
   const [first = 'unknown error', ...rest] = parts;

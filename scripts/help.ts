@@ -1,0 +1,15 @@
+/** `npm run help`: what this checkout can do. */
+const commands: [string, string][] = [
+  ['npm ci && npm run demo', 'the main job on an embedded API server: under a minute, no root (-- --keep leaves it up)'],
+  ['npm cit', 'install, then unit, embedded and transcript tests: under 3 minutes, no root'],
+  ['npm run check', 'types, lint, format, import direction, no I/O in the files that decide'],
+  ['npm run build', 'dist/dkc.js: one executable file without node_modules'],
+  ['npm run test:systemd', 'the node agent under a real systemd; needs root'],
+  ['npm run test:kubelet', "our decode and validation against the kubelet's own code (built from Debian's source, cached)"],
+  ['npm run test:real', 'the whole story with a real kubelet; needs root'],
+  ['npm run bench', 'the figures of docs/benchmarks.md'],
+  ['npm run format', 'lay out the code'],
+  ['node cli/main.ts --help', 'dkc from the source'],
+];
+const width = Math.max(...commands.map(([command]) => command.length));
+for (const [command, what] of commands) console.log(`  ${command.padEnd(width)}  ${what}`);

@@ -1,0 +1,49 @@
+/** The house rules that `npm run check` walks the imports for. Data only. */
+
+/** Rooms from the door down. A file may import its own room and any room on a lower line, never one beside it. */
+export const levels: readonly (readonly string[])[] = [
+  ['test', 'bench', 'scripts'],
+  ['cli'],
+  ['agent', 'controllers', 'scheduler', 'apiserver'],
+  ['kube'],
+  ['base'],
+];
+
+/** Files that decide: pure, so that they are tested with values. Nothing they import may touch the world either. */
+export const decides: readonly RegExp[] = [
+  /(^|\/)(plan|next|judge)\.ts$/,
+  /^agent\/config\//,
+  /^agent\/checkpoint\//,
+  /^agent\/store\/(layout|serialized|content|names)\.ts$/,
+  /^kube\/api\//,
+  /^kube\/client\/watch-machine\.ts$/,
+  /^base\/(backoff|go-duration|errors|disk|lock)\.ts$/,
+];
+
+/** Node modules that compute and do not reach out. */
+export const harmless = new Set([
+  'node:crypto',
+  'node:path',
+  'node:util',
+  'node:buffer',
+  'node:assert',
+  'node:assert/strict',
+  'yaml',
+  'diff',
+]);
+
+/** What a file that decides must not say: the world arrives as a parameter. */
+export const worldly: readonly { pattern: RegExp; what: string }[] = [
+  { pattern: /\bDate\.now\(|\bnew Date\(\s*\)|\bperformance\.now\(/, what: 'reads the clock' },
+  { pattern: /\bMath\.random\(|\brandomUUID\(|\brandomBytes\(/, what: 'draws random numbers' },
+  { pattern: /(?<![.\w'"`])process\.(?!env\.NODE_TEST)/, what: 'looks at the process' },
+  { pattern: /(?<![.\w])(setTimeout|setInterval|setImmediate)\(/, what: 'waits' },
+  { pattern: /(?<![.\w])fetch\(/, what: 'uses the network' },
+  { pattern: /(?<![.\w])console\./, what: 'prints' },
+];
+
+/** Packages that cost the agent memory and start time: reached by `await import()` only. */
+export const lazyOnly = new Set(['yargs', '@kubernetes/client-node', 'cli-table3', 'diff', 'write-file-atomic']);
+
+/** Libraries of our own are named by what they hold. */
+export const badNames = /(^|\/)(utils?|helpers?|misc|common)\.ts$/;
