@@ -1,0 +1,22 @@
+import { isDeeperThan } from './json.ts';
+
+/**
+ * A patch that cannot be applied. `malformed`: no object would take it (the API answers 400);
+ * `inapplicable`: this object does not (a failed test, a missing path; the API answers 422).
+ */
+export class PatchError extends Error {
+  override name = 'PatchError';
+  readonly problem: 'malformed' | 'inapplicable';
+  constructor(problem: 'malformed' | 'inapplicable', message: string) {
+    super(message);
+    this.problem = problem;
+  }
+}
+
+/** Deeper patches are refused: each level costs a stack frame, and no Kubernetes object comes near. */
+export const DEEPEST_PATCH = 500;
+
+/** @throws {PatchError} when `patch` is nested deeper than {@link DEEPEST_PATCH} levels */
+export function checkDepth(patch: unknown): void {
+  if (isDeeperThan(patch, DEEPEST_PATCH)) throw new PatchError('malformed', `the patch is nested deeper than ${DEEPEST_PATCH} levels`);
+}

@@ -1,0 +1,113 @@
+import { isJsonObject, jsonEqual, ownField, setField } from './json.ts';
+import { checkDepth, PatchError } from './patch-error.ts';
+import type { JsonObject } from './json.ts';
+
+/** How one field merges. Without a rule an object merges field by field and a list is replaced whole. */
+export interface MergeRule {
+  /** A list of objects: items with the same value here (all of them, for several keys) merge, others are appended. */
+  mergeKey?: string | readonly string[];
+  /** A list of plain values, merged as a set. */
+  set?: true;
+  /** Rules for the fields of this object, or of each item of this list. */
+  fields?: Readonly<Record<string, MergeRule>>;
+}
+
+const DELETE_LIST = '$deleteFromPrimitiveList/';
+const ORDER = '$setElementOrder/';
+
+/**
+ * Strategic merge patch as the API server applies it: `rule` says which lists merge and by which key. Understands `$patch: replace | delete | merge`,
+ * `$deleteFromPrimitiveList/FIELD` and `$retainKeys`; `$setElementOrder/FIELD` is taken and not followed: order stays as it is.
+ * Neither argument is changed; the result may share parts with both.
+ * @throws {PatchError} `malformed` for unknown directives and for items without their merge key
+ */
+export function applyStrategicPatch(target: unknown, patch: unknown, rule: MergeRule = {}): unknown {
+  if (!isJsonObject(patch)) throw new PatchError('malformed', 'a strategic merge patch is an object');
+  checkDepth(patch);
+  return mergeObject(isJsonObject(target) ? target : {}, patch, rule, '');
+}
+
+function mergeObject(target: JsonObject, patch: JsonObject, rule: MergeRule, path: string): JsonObject {
+  const { $patch: directive, $retainKeys: retain, ...changes } = patch;
+  switch (directive) {
+    case 'replace':
+      return mergeObject({}, changes, {}, path);
+    case 'delete':
+      return {};
+    case 'merge':
+    case undefined:
+      break;
+    default:
+      throw new PatchError('malformed', `unknown $patch directive at "${path}", it is replace, delete or merge`);
+  }
+  const result = retain === undefined ? { ...target } : retained(target, changes, retain, path);
+  for (const [key, value] of Object.entries(changes)) {
+    if (key.startsWith(ORDER)) continue;
+    if (key.startsWith(DELETE_LIST)) {
+      deleteItems(result, key.slice(DELETE_LIST.length), value, path);
+      continue;
+    }
+    if (value === null) delete result[key];
+    else if (value !== undefined)
+      setField(result, key, mergeField(ownField(result, key), value, ownRule(rule, key), path === '' ? key : `${path}.${key}`));
+  }
+  return result;
+}
+
+function mergeField(had: unknown, value: unknown, rule: MergeRule, path: string): unknown {
+  if (isJsonObject(value)) return mergeObject(isJsonObject(had) ? had : {}, value, rule, path);
+  if (!Array.isArray(value)) return value;
+  const items: unknown[] = Array.isArray(had) ? had : [];
+  if (rule.set) return [...items, ...value.filter((item, at) => !items.includes(item) && value.indexOf(item) === at)];
+  if (rule.mergeKey === undefined) return value;
+  return mergeList(items, value, typeof rule.mergeKey === 'string' ? [rule.mergeKey] : rule.mergeKey, rule, path);
+}
+
+function mergeList(had: readonly unknown[], patch: readonly unknown[], keys: readonly string[], rule: MergeRule, path: string): unknown[] {
+  const changes = patch.map((item) => {
+    if (!isJsonObject(item)) throw new PatchError('malformed', `"${path}" is a list of objects`);
+    return item;
+  });
+  // One item {"$patch": "replace"} asks for the other items instead of the list that is there.
+  const replaces = changes.some((item) => item['$patch'] === 'replace');
+  const result = replaces ? [] : [...had];
+  for (const change of changes) {
+    if (change['$patch'] === 'replace' && keys.every((key) => !Object.hasOwn(change, key))) continue;
+    const lacking = keys.find((key) => ownField(change, key) === undefined);
+    if (lacking !== undefined) throw new PatchError('malformed', `an item of "${path}" lacks its merge key "${lacking}"`);
+    const isSame = (item: unknown) => isJsonObject(item) && keys.every((key) => jsonEqual(ownField(item, key), change[key]));
+    if (change['$patch'] === 'delete') {
+      for (let at = result.findLastIndex(isSame); at >= 0; at = result.findLastIndex(isSame)) result.splice(at, 1);
+      continue;
+    }
+    const at = result.findIndex(isSame);
+    const found = at < 0 ? undefined : result[at];
+    const merged = mergeObject(isJsonObject(found) ? found : {}, change, rule, path);
+    if (at < 0) result.push(merged);
+    else result[at] = merged;
+  }
+  return result;
+}
+
+function deleteItems(result: JsonObject, field: string, values: unknown, path: string): void {
+  if (!Array.isArray(values)) throw new PatchError('malformed', `"${path}.${DELETE_LIST}${field}" must be a list`);
+  const had = ownField(result, field);
+  if (Array.isArray(had)) {
+    setField(
+      result,
+      field,
+      had.filter((item) => !values.some((value) => jsonEqual(item, value))),
+    );
+  }
+}
+
+function retained(target: JsonObject, changes: JsonObject, retain: unknown, path: string): JsonObject {
+  if (!Array.isArray(retain)) throw new PatchError('malformed', `$retainKeys at "${path}" must be a list of field names`);
+  const stray = Object.keys(changes).find((key) => !key.startsWith('$') && changes[key] !== null && !retain.includes(key));
+  if (stray !== undefined) throw new PatchError('malformed', `$retainKeys at "${path}" does not name "${stray}", which the patch sets`);
+  return Object.fromEntries(Object.entries(target).filter(([key]) => retain.includes(key)));
+}
+
+function ownRule(rule: MergeRule, key: string): MergeRule {
+  return rule.fields !== undefined && Object.hasOwn(rule.fields, key) ? (rule.fields[key] ?? {}) : {};
+}
