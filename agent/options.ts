@@ -1,0 +1,62 @@
+import type { Millis } from '../base/clock.ts';
+
+/** Everything `dkc agent run` can be told (design 7), parsed and absolute. Flags win over /etc/dkc/agent.yaml, which wins over these defaults. */
+export interface AgentOptions {
+  nodeName: string;
+  /** Absent: boot and trial only, no API server is asked. */
+  kubeconfig?: string;
+  dynamicConfigDir: string;
+  localConfig: string;
+  effectiveConfig: string;
+  /** Empty: nobody hands over to a kubelet. */
+  kubeletUnit: string;
+  /** Empty: health is time alone, as upstream had it. */
+  kubeletHealthz: string;
+  kubeletExits: string;
+  /** Absent: learned from the kubelet's binary, or from the Node object once it is there. */
+  kubeletVersion?: string;
+  /** A file with one argument a line. Absent: the unit's own command line. */
+  kubeletArgs?: string;
+  merge: 'replace' | 'overlay';
+  preflight: boolean;
+  /** A file, or `none`. Absent: /etc/dkc/policy.yaml where it exists, else the default policy. */
+  policy?: string;
+  assignment: 'auto' | 'node' | 'nodeconfig';
+  /** Only ConfigMaps in here; empty: any. */
+  configmapNamespace: string;
+  trialDuration: Millis;
+  unhealthyDeadline: Millis;
+  maxKubeletExits: number;
+  syncInterval: Millis;
+  restartSpread: Millis;
+  keepCheckpoints: number;
+  /** Empty: off. */
+  metricsBindAddress: string;
+  verbosity: number;
+}
+
+/** Where the agent looks for its own policy when no flag names one. */
+export const DEFAULT_POLICY_FILE = '/etc/dkc/policy.yaml';
+export const AGENT_CONFIG_FILE = '/etc/dkc/agent.yaml';
+
+/** `nodeName` has no default in here: it is the host's name in lower case, which the edge reads. */
+export const agentDefaults: Omit<AgentOptions, 'nodeName'> = {
+  dynamicConfigDir: '/var/lib/dkc',
+  localConfig: '/var/lib/kubelet/config.yaml',
+  effectiveConfig: '/var/lib/dkc/kubelet.yaml',
+  kubeletUnit: 'kubelet.service',
+  kubeletHealthz: 'http://127.0.0.1:10248/healthz',
+  kubeletExits: '/run/dkc/kubelet-exits',
+  merge: 'replace',
+  preflight: true,
+  assignment: 'auto',
+  configmapNamespace: 'dkc-system',
+  trialDuration: 600_000,
+  unhealthyDeadline: 120_000,
+  maxKubeletExits: 3,
+  syncInterval: 10_000,
+  restartSpread: 0,
+  keepCheckpoints: 5,
+  metricsBindAddress: '127.0.0.1:10259',
+  verbosity: 0,
+};
