@@ -30,6 +30,13 @@ skip() {
   exit 77
 }
 
+needs_debian() {
+  local tool
+  for tool in "$@"; do
+    type -P "$tool" >/dev/null || skip "building Kubernetes $release needs Debian 12, and there is no $tool here"
+  done
+}
+
 # ---- what is asked for, and what is there already
 
 [ $# -gt 0 ] || fail 'name the parts to build, for example: build.sh kubelet kubelet-validate'
@@ -40,6 +47,7 @@ for part in "$@"; do
   esac
 done
 
+needs_debian sha256sum # the first that another system may lack
 cache=${DKC_CACHE:-${XDG_CACHE_HOME:-${HOME:?is not set; set DKC_CACHE to a folder instead}/.cache}/dkc}/real-$release
 # The package version is a line of this script, so the hash covers it. A newer Debian revision (see fetch_source) needs no key of its
 # own: only the upstream tarball is used, and that does not change.
@@ -61,9 +69,7 @@ fi
 
 # ---- can this machine build?
 
-for tool in apt-get apt-cache dpkg-deb flock tar; do
-  type -P "$tool" >/dev/null || skip "building Kubernetes $release needs Debian 12, and there is no $tool here"
-done
+needs_debian apt-get apt-cache dpkg-deb flock tar
 codename=$(. /etc/os-release && echo "${ID:-}-${VERSION_CODENAME:-}")
 [ "$codename" = debian-bookworm ] || skip "building Kubernetes $release needs Debian 12 (bookworm), and this is $codename"
 
@@ -97,19 +103,25 @@ trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# Runs a command quietly and shows the end of its output if it fails. It gets a process group of its own (set -m), and bash waits for
-# it with the wait builtin, because only so a signal to this script ends a long compilation at once.
-run() {
+# Runs a command quietly. It gets a process group of its own (set -m), and bash waits for it with the wait builtin: only so a signal to
+# this script ends a long compilation at once.
+attempt() {
+  local status=0
   set -m
   nice "$@" </dev/null >"$log" 2>&1 &
   child=$!
   set +m
-  local status=0
   wait "$child" || status=$?
   child=''
+  return "$status"
+}
+
+run() {
+  local status=0
+  attempt "$@" || status=$?
   [ "$status" = 0 ] || {
     tail -n 30 "$log" >&2
-    fail "failed with status $status: ${*:0:6}"
+    fail "failed with status $status: ${*:1:6}"
   }
 }
 
@@ -152,14 +164,14 @@ copy_sources
 cd "$debs"
 say "building ${missing[*]}: fetching packages"
 # A broken source of another vendor must not stop us: what counts is whether the downloads below work.
-(run apt-get "${apt_options[@]}" update) || say 'apt-get update complained; going on with what it got'
+attempt apt-get "${apt_options[@]}" update || say 'apt-get update complained; going on with what it got'
 packages=("golang-$go-go" "golang-$go-src" golang-github-modern-go-reflect2-dev)
 case " ${missing[*]} " in *' etcd '*) packages+=(etcd-server) ;; esac
 run apt-get "${apt_options[@]}" download "${packages[@]}"
 fetch_source
 
 say 'unpacking'
-for deb in ./*.deb; do dpkg-deb -x "$deb" "$root"; done
+for deb in ./*.deb; do run dpkg-deb -x "$deb" "$root"; done
 
 # ---- the tree: pure upstream, in the GOPATH layout that 1.20 was built in
 
