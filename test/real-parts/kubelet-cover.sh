@@ -4,7 +4,7 @@
 # usage: kubelet-cover.sh [--kubelet-dir DIR] [--pod-logs DIR] [--] COMMAND [ARG]...
 #   --kubelet-dir DIR   what the command sees as /var/lib/kubelet        (or DKC_KUBELET_DIR)
 #   --pod-logs DIR      what the command sees as /var/log/pods           (or DKC_POD_LOGS)
-# Both are made when absent. Needs root. Works on a plain machine and as ExecStart= of a unit.
+# Both are made when absent. The command dies with the process that started this. Needs root. Works on a plain machine and as ExecStart= of a unit.
 #
 # What stays behind: these two and /var/log/containers, empty, where the machine did not have them. A mount needs something to be mounted on.
 set -euo pipefail
@@ -34,9 +34,10 @@ done
 [ -n "$pod_logs" ] || fail 'say by --pod-logs what the kubelet shall see as /var/log/pods'
 [ $# -gt 0 ] || fail 'there is no command to run'
 
-# Once more, in a mount namespace of our own: all mounts below vanish with the kubelet. Both execs keep the process id.
+# Once more, in a mount namespace of our own: all mounts below vanish with the kubelet. Every exec keeps the process id, and the signal
+# at the parent's death: a test that is killed leaves no kubelet behind.
 if [ -z "${DKC_COVER_INSIDE:-}" ]; then
-  DKC_COVER_INSIDE=1 exec unshare --mount --propagation private -- \
+  DKC_COVER_INSIDE=1 exec setpriv --pdeathsig KILL unshare --mount --propagation private -- \
     "$BASH" "${BASH_SOURCE[0]}" --kubelet-dir "$kubelet_dir" --pod-logs "$pod_logs" -- "$@"
 fi
 unset DKC_COVER_INSIDE
