@@ -1,0 +1,76 @@
+import type { MaybeSource, Source } from '../checkpoint/source.ts';
+
+/**
+ * `store/meta/active.json`: what this node runs, as the agent last knew it. Written at every change of it, so that `dkc status`
+ * needs neither the agent nor a network. It reports; nothing is decided by it, and without it everything works.
+ */
+export interface ActiveRecord {
+  used: 'assigned' | 'last-known-good' | 'local';
+  /** The source in use; null for local. */
+  source: MaybeSource;
+  /** `status.config.error` as last reported; null when all is well. */
+  error: string | null;
+  /** Of the effective file when this was written; '' when there was none. */
+  effectiveSha256: string;
+  /** How this node learns its assignment; null while that is not known, or without a kubeconfig. */
+  carrier: 'node' | 'nodeconfig' | null;
+  /** Why that carrier, for people. */
+  why: string;
+  /** RFC 3339, UTC. When the record became what it is. */
+  at: string;
+}
+
+export type ReadActive = { ok: true; record: ActiveRecord } | { ok: false; problem: string };
+
+/** The bytes of the file: JSON for people as well, keys always in this order, a newline at the end. */
+export function printActiveRecord(record: ActiveRecord): string {
+  const { used, error, effectiveSha256, carrier, why, at } = record;
+  return `${JSON.stringify({ used, source: orderedSource(record.source), error, effectiveSha256, carrier, why, at }, null, 2)}\n`;
+}
+
+/** Unknown keys are ignored, so that the file of a newer agent still reads. */
+export function parseActiveRecord(text: string): ReadActive {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return { ok: false, problem: 'it is not JSON' };
+  }
+  if (!isObject(json)) return { ok: false, problem: 'it is not an object' };
+  const { used, error, carrier } = json;
+  if (used !== 'assigned' && used !== 'last-known-good' && used !== 'local') return { ok: false, problem: 'unknown value of used' };
+  if (carrier !== 'node' && carrier !== 'nodeconfig' && carrier !== null) return { ok: false, problem: 'unknown value of carrier' };
+  if (error !== null && typeof error !== 'string') return { ok: false, problem: 'error is not a string' };
+  const source = parseSource(json['source']);
+  if (source === undefined) return { ok: false, problem: 'source is incomplete' };
+  const { effectiveSha256, why, at } = json;
+  if (typeof effectiveSha256 !== 'string' || typeof why !== 'string' || typeof at !== 'string') {
+    return { ok: false, problem: 'effectiveSha256, why or at is not a string' };
+  }
+  return { ok: true, record: { used, source, error, effectiveSha256, carrier, why, at } };
+}
+
+/** Whether the two say the same but for the moment: then the file need not be written. */
+export function sameActive(a: ActiveRecord, b: ActiveRecord): boolean {
+  return printActiveRecord({ ...a, at: '' }) === printActiveRecord({ ...b, at: '' });
+}
+
+function orderedSource(source: MaybeSource): MaybeSource {
+  if (source === null) return null;
+  const { namespace, name, uid, resourceVersion, kubeletConfigKey } = source;
+  return { namespace, name, uid, resourceVersion, kubeletConfigKey };
+}
+
+/** undefined: neither a whole source nor null. */
+function parseSource(json: unknown): MaybeSource | undefined {
+  if (json === null) return null;
+  if (!isObject(json)) return undefined;
+  const { namespace, name, uid, resourceVersion, kubeletConfigKey } = json;
+  const parts = [namespace, name, uid, resourceVersion, kubeletConfigKey];
+  if (!parts.every((part) => typeof part === 'string' && part !== '')) return undefined;
+  return { namespace, name, uid, resourceVersion, kubeletConfigKey } as Source;
+}
+
+function isObject(json: unknown): json is Record<string, unknown> {
+  return typeof json === 'object' && json !== null && !Array.isArray(json);
+}
