@@ -1,0 +1,16 @@
+import { readFileSync } from 'node:fs';
+import type { Build } from './command.ts';
+
+declare global {
+  /** Put in by scripts/build.ts; absent when run from a checkout. */
+  // oxlint-disable-next-line no-var -- only `var` declares a property of globalThis
+  var DKC_BUILD: { version: string; commit: string } | undefined;
+}
+
+export function buildInfo(): Build {
+  const node = process.versions.node;
+  const built = globalThis.DKC_BUILD;
+  if (built) return { version: built.version, commit: built.commit, node };
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
+  return { version, commit: 'source', node };
+}

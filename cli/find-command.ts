@@ -1,0 +1,44 @@
+import type { Entry } from './commands.ts';
+
+export type Found =
+  | { at: 'command'; entry: Entry; rest: readonly string[] }
+  /** A prefix of commands such as `checkpoints`, or nothing at all. */
+  | { at: 'group'; prefix: string; rest: readonly string[] }
+  | { at: 'unknown'; words: string; suggestion: string | undefined };
+
+/** The command that the words before the first flag name; the longest name wins. */
+export function findCommand(entries: readonly Entry[], argv: readonly string[]): Found {
+  const flag = argv.findIndex((word) => word.startsWith('-'));
+  const words = flag < 0 ? argv : argv.slice(0, flag);
+  for (let length = words.length; length > 0; length--) {
+    const name = words.slice(0, length).join(' ');
+    const entry = entries.find((entry) => entry.name === name);
+    if (entry) return { at: 'command', entry, rest: argv.slice(length) };
+  }
+  const first = words[0];
+  if (first === undefined) return { at: 'group', prefix: '', rest: argv };
+  const inGroup = entries.filter((entry) => entry.name.startsWith(`${first} `));
+  if (inGroup.length > 0 && words.length === 1) return { at: 'group', prefix: first, rest: argv.slice(1) };
+  const asked = words.slice(0, inGroup.length > 0 ? 2 : 1).join(' ');
+  const names = (inGroup.length > 0 ? inGroup : entries).filter((entry) => entry.hidden !== true).map((entry) => entry.name);
+  return { at: 'unknown', words: asked, suggestion: nearest(asked, names) };
+}
+
+/** The name at the smallest edit distance, if that is at most a third of it. */
+export function nearest(asked: string, names: readonly string[]): string | undefined {
+  const [best] = names.map((name) => ({ name, far: distance(asked, name) })).sort((a, b) => a.far - b.far);
+  if (!best) return undefined;
+  if (best.far <= Math.max(1, Math.floor(best.name.length / 3))) return best.name;
+  return names.find((name) => name.startsWith(asked));
+}
+
+function distance(a: string, b: string): number {
+  let above = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 0; i < a.length; i++) {
+    const row = [i + 1];
+    for (let j = 0; j < b.length; j++)
+      row.push(Math.min((row[j] ?? 0) + 1, (above[j + 1] ?? 0) + 1, (above[j] ?? 0) + (a[i] === b[j] ? 0 : 1)));
+    above = row;
+  }
+  return above[b.length] ?? 0;
+}

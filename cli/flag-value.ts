@@ -1,0 +1,45 @@
+import { goDuration } from '../base/go-duration.ts';
+import type { ArgValue } from './args.ts';
+import type { Flag } from './command.ts';
+
+export type FlagRead = { ok: true; value: ArgValue | undefined } | { ok: false; problem: string };
+
+/**
+ * One flag's value as its type says, the default where nothing was given.
+ * @param given - from a command line (text or boolean) or from YAML (also numbers)
+ */
+export function flagValue(flag: Flag, given: unknown): FlagRead {
+  const raw = given ?? flag.default;
+  if (raw === undefined) return { ok: true, value: undefined };
+  switch (flag.type) {
+    case 'string':
+      return stringValue(flag, raw);
+    case 'boolean':
+      return raw === true || raw === 'true'
+        ? { ok: true, value: true }
+        : raw === false || raw === 'false'
+          ? { ok: true, value: false }
+          : { ok: false, problem: 'must be true or false' };
+    case 'number':
+    case 'count':
+      return (typeof raw === 'string' || typeof raw === 'number') && /^\d{1,9}$/.test(String(raw))
+        ? { ok: true, value: Number(raw) }
+        : { ok: false, problem: 'must be a whole number of 0 or more' };
+    case 'duration':
+      return durationValue(raw);
+  }
+}
+
+function stringValue(flag: Flag, raw: unknown): FlagRead {
+  if (typeof raw !== 'string') return { ok: false, problem: 'must be text' };
+  if (flag.choices && !flag.choices.includes(raw)) return { ok: false, problem: `must be one of ${flag.choices.join(', ')}` };
+  return { ok: true, value: raw };
+}
+
+/** Milliseconds. Part of a millisecond counts as a whole one, so that no duration but 0 becomes 0. */
+function durationValue(raw: unknown): FlagRead {
+  const nanoseconds = typeof raw === 'string' ? goDuration(raw) : undefined;
+  if (nanoseconds === undefined || nanoseconds < 0n)
+    return { ok: false, problem: 'must be a duration as Go writes it, such as 10s or 1m30s' };
+  return { ok: true, value: Number((nanoseconds + 999_999n) / 1_000_000n) };
+}

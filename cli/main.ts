@@ -1,0 +1,22 @@
+// Only what costs nothing: `dkc agent run` must load neither yargs nor any other command (design 1).
+
+/** Ends quietly when the reader of our output has gone (`dkc history | head -1`). */
+for (const stream of [process.stdout, process.stderr])
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    process.exit();
+  });
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(argv: readonly string[]): Promise<number> {
+  const [first, second, ...rest] = argv;
+  const asksForHelp = rest.includes('--help') || rest.includes('-h');
+  if (first === 'agent' && second === 'run' && !asksForHelp) return await (await import('./agent-run.ts')).agentRun(rest);
+  const [{ dispatch }, { commands }, { realContext }] = await Promise.all([
+    import('./dispatch.ts'),
+    import('./commands.ts'),
+    import('./world.ts'),
+  ]);
+  return await dispatch(commands, argv, realContext());
+}

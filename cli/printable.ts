@@ -1,0 +1,20 @@
+/** C0, DEL, C1 and what turns the direction of text: a terminal obeys these. */
+const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+
+/** Escapes of the form `\u009b`, which JSON and YAML's double quotes read back as the same character. */
+const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+/** `text` on one line, with nothing in it that a terminal would obey. For cells and messages. */
+export function printable(text: string): string {
+  return text.replace(CONTROLS, (character) => (character === '\n' || character === '\t' ? ' ' : escaped(character)));
+}
+
+/** Text of a file that a person asked to see: lines and tabs stay. */
+export function printableLines(text: string): string {
+  return text.replace(CONTROLS, (character) => (character === '\n' || character === '\t' ? character : escaped(character)));
+}
+
+/** Whether `text` holds anything that {@link printable} would change, line ends and tabs aside. */
+export function hasControls(text: string): boolean {
+  return printableLines(text) !== text;
+}

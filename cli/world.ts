@@ -1,0 +1,53 @@
+import { hostname } from 'node:os';
+import { resolve } from 'node:path';
+import { isatty } from 'node:tty';
+import { realClock } from '../base/clock.ts';
+import { flock } from '../base/flock.ts';
+import { openLog } from '../base/pino-log.ts';
+import { realRandom } from '../base/random.ts';
+import { realDisk } from '../base/real-disk.ts';
+import { buildInfo } from './build-info.ts';
+import type { Context, Sink } from './command.ts';
+
+/** The world of a command: real clock, disk, locks, network and terminal. The one place where they are put together. */
+export function realContext(): Context {
+  // Asked for now, because `npm run` and the shell's `cd` differ in who changes it.
+  const cwd = process.cwd();
+  return {
+    stdout: sink(process.stdout),
+    stderr: sink(process.stderr),
+    stdin: readStdin,
+    env: process.env,
+    clock: realClock,
+    disk: realDisk,
+    locks: flock,
+    random: realRandom,
+    log: openLog({ level: process.env['DKC_DEBUG'] ? 'debug' : 'warn' }),
+    build: buildInfo(),
+    signal: endSignal(),
+    hostName: hostname(),
+    path: (text) => resolve(cwd, text),
+    connect: async (query) => (await import('./connect.ts')).connect(query, process.env),
+  };
+}
+
+function sink(stream: NodeJS.WriteStream & { fd: 1 | 2 }): Sink {
+  const isTTY = isatty(stream.fd);
+  return { write: (text) => void stream.write(text), isTTY, columns: isTTY ? stream.columns : undefined };
+}
+
+async function readStdin(): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  for await (const part of process.stdin) parts.push(part as Uint8Array);
+  return Buffer.concat(parts);
+}
+
+/** The first SIGINT or SIGTERM asks to end, the second one ends. */
+function endSignal(): AbortSignal {
+  const control = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const)
+    process.once(name, () => {
+      control.abort(new Error(`ended by ${name}`));
+    });
+  return control.signal;
+}
