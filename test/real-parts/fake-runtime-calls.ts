@@ -7,6 +7,7 @@ export type Calls = Record<string, (request: Message) => Message>;
 type Labels = Record<string, string>;
 type Spec = { metadata: Message; labels: Labels; annotations: Labels };
 type Sandbox = Spec & { id: string; state: string; created_at: string; runtime_handler: string; ip: string; namespaces: unknown };
+type Image = { id: string; repo_tags: string[]; size: string };
 type Container = Spec & {
   id: string;
   pod_sandbox_id: string;
@@ -51,13 +52,14 @@ function wanted(filter: unknown, thing: { id: string; pod_sandbox_id?: string; s
 }
 
 /**
- * The calls of a runtime that runs nothing: pods and containers are entries in maps, started ones run until they are stopped, every
- * image can be pulled, every command in a container succeeds. Exec, Attach and PortForward are left out: they need streams.
+ * The calls of a runtime that runs nothing: pods and containers are entries in maps, started ones run until they are stopped (an init
+ * container too, so a pod with one never gets further), every image can be pulled, every command in a container succeeds.
+ * Exec, Attach and PortForward are left out: they need streams.
  */
 export function fakeCalls(): { runtime: Calls; images: Calls } {
   const sandboxes = new Map<string, Sandbox>();
   const containers = new Map<string, Container>();
-  const images = new Map<string, Message>();
+  const images = new Map<string, Image>();
   let addresses = 0;
 
   const stop = (container: Container): void => {
@@ -67,7 +69,7 @@ export function fakeCalls(): { runtime: Calls; images: Calls } {
   const inside = (sandbox: unknown): Container[] => [...containers.values()].filter((c) => c.pod_sandbox_id === sandbox);
   const imageRef = (name: string): string => `sha256:${createHash('sha256').update(name).digest('hex')}`;
   const imageName = (request: Message): string => String((request['image'] as Message | null)?.['image']);
-  const findImage = (name: string): Message | null => images.get(name) ?? [...images.values()].find((i) => i['id'] === name) ?? null;
+  const findImage = (name: string): Image | null => images.get(name) ?? [...images.values()].find((i) => i.id === name) ?? null;
   const usage = (): Message => ({
     timestamp: nanoseconds(),
     fs_id: { mountpoint: '/' },
@@ -121,11 +123,15 @@ export function fakeCalls(): { runtime: Calls; images: Calls } {
     CreateContainer({ pod_sandbox_id, config }) {
       const sandbox = named(sandboxes, pod_sandbox_id);
       const id = newId();
+      const name = imageName(config as Message); // the kubelet gives the reference it got from PullImage
+      const image = findImage(name);
+      if (!image) throw new NotFound(`there is no image ${name}`);
       containers.set(id, {
-        ...pick(config as Container, 'metadata', 'labels', 'annotations', 'image', 'mounts', 'log_path'),
+        ...pick(config as Container, 'metadata', 'labels', 'annotations', 'mounts', 'log_path'),
         id,
         pod_sandbox_id: sandbox.id,
-        image_ref: imageRef((config as Container).image.image),
+        image: { image: image.repo_tags[0] ?? name },
+        image_ref: image.id,
         state: 'CONTAINER_CREATED',
         created_at: nanoseconds(),
         started_at: '0',
@@ -160,7 +166,7 @@ export function fakeCalls(): { runtime: Calls; images: Calls } {
     },
   };
 
-  const image: Calls = {
+  const imageService: Calls = {
     ListImages({ filter }) {
       const name = filter ? imageName(filter as Message) : '';
       return { images: [...images.values()].filter((i) => !name || i === findImage(name)) };
@@ -170,7 +176,7 @@ export function fakeCalls(): { runtime: Calls; images: Calls } {
       const name = imageName(request);
       const found = findImage(name) ?? { id: imageRef(name), repo_tags: [name], size: '1000' };
       images.set(name, found);
-      return { image_ref: found['id'] };
+      return { image_ref: found.id };
     },
     RemoveImage(request) {
       const found = findImage(imageName(request));
@@ -180,5 +186,5 @@ export function fakeCalls(): { runtime: Calls; images: Calls } {
     ImageFsInfo: () => ({ image_filesystems: [usage()] }),
   };
 
-  return { runtime, images: image };
+  return { runtime, images: imageService };
 }
