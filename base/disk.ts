@@ -1,5 +1,11 @@
 /** What lies at a path. `other` is a socket, device, link or fifo: never followed, never trusted. */
-export type Stat = { kind: 'file' | 'dir' | 'other'; bytes: number; mode: number; modifiedMs: number };
+export type Stat = {
+  kind: 'file' | 'dir' | 'other';
+  bytes: number;
+  /** Permission bits only. */
+  mode: number;
+  modifiedMs: number;
+};
 
 export interface Written {
   path: string;
@@ -28,8 +34,13 @@ export interface Disk {
   replaceDir(path: string, files: ReadonlyMap<string, Uint8Array>, mode?: number): Promise<void>;
   /** Appends and syncs. A crash can leave a cut last line: readers skip what they cannot parse. */
   append(path: string, bytes: Uint8Array, mode?: number): Promise<void>;
-  /** Durable rename within one directory. */
+  /** Durable rename within one file system; both directories are synced. */
   rename(from: string, to: string): Promise<void>;
   /** Removes a file or a whole tree, durably. Nothing there is fine. */
   remove(path: string): Promise<void>;
+  /**
+   * Makes what is at `path` durable as it is, with its entry in the parent: for one who finds the right content there and cannot
+   * know whether its writer lived to sync it.
+   */
+  settle(path: string): Promise<void>;
 }

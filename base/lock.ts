@@ -8,17 +8,17 @@ export interface Locks {
   /**
    * Takes the lock of `path` for this process alone.
    * @param waitMs - longest wait, in ms; 0 tries once
-   * @throws {LockError} when someone else holds it for all that time
+   * @throws {LockError} when someone else holds it for all that time, or its file cannot be opened
    */
   take(path: string, waitMs: number): Promise<HeldLock>;
 }
 
-/** Someone else holds the lock. */
+/** The lock was not had: someone else holds it, or it cannot be taken at all. */
 export class LockError extends Error {
   override name = 'LockError';
   readonly path: string;
-  constructor(path: string, hint: string) {
-    super(`Cannot lock ${path}: ${hint}`);
+  constructor(path: string, hint: string, options?: { cause: unknown }) {
+    super(`Cannot lock ${path}: ${hint}`, options);
     this.path = path;
   }
 }

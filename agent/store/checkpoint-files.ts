@@ -1,0 +1,89 @@
+import { join } from 'node:path';
+import type { Disk } from '../../base/disk.ts';
+import { errorCode } from '../../base/errors.ts';
+import type { Manifest, Payload } from '../checkpoint/payload.ts';
+import type { PayloadRef, Source } from '../checkpoint/source.ts';
+import { directoryNameProblem, keyProblem } from '../checkpoint/verify-names.ts';
+import { digestFiles } from './content.ts';
+import { remedy } from './failure.ts';
+import { manifestName, type Layout } from './layout.ts';
+import { parseManifest } from './records.ts';
+
+/** What a checkpoint may hold in all, in bytes. An API server allows a ConfigMap one MiB. */
+const largestCheckpoint = 8 * 1024 * 1024;
+
+/** A checkpoint directory as it is found. `recorded` is false for upstream's, which has no manifest: it is taken at its word. */
+export type Found =
+  | { at: 'missing' }
+  | { at: 'damaged'; path: string; problem: string; manifest?: Manifest }
+  | { at: 'intact'; files: ReadonlyMap<string, Uint8Array>; manifest: Manifest; recorded: boolean };
+
+/** Reads all of a checkpoint and holds it against its manifest. Changes nothing, throws nothing: a failing disk is damage too. */
+export async function readCheckpoint(disk: Disk, paths: Layout, ref: PayloadRef): Promise<Found> {
+  const found = await readOnce(disk, paths, ref);
+  // No lock is taken to read. One that is being replaced or removed right now looks damaged for a moment.
+  return found.at === 'damaged' ? readOnce(disk, paths, ref) : found;
+}
+
+/** The payload that `found` holds under the name `ref`. */
+export function payloadOf(ref: PayloadRef, { files, manifest }: Found & { at: 'intact' }): Payload {
+  const { namespace, name, annotations } = manifest;
+  return { namespace, name, uid: ref.uid, resourceVersion: ref.resourceVersion, files, annotations };
+}
+
+/** A manifest for what upstream left without one: whose it is comes from the record that names it. */
+export function adopted(manifest: Manifest, by: Pick<Source, 'namespace' | 'name'>): Manifest {
+  return { ...manifest, namespace: by.namespace, name: by.name };
+}
+
+async function readOnce(disk: Disk, paths: Layout, ref: PayloadRef): Promise<Found> {
+  const hostile = directoryNameProblem('UID', ref.uid) ?? directoryNameProblem('ResourceVersion', ref.resourceVersion);
+  if (hostile !== undefined) return { at: 'damaged', path: paths.checkpoints, problem: hostile };
+  const dir = paths.checkpoint(ref);
+  let manifest: Manifest | undefined;
+  const damaged = (path: string, problem: string): Found => ({ at: 'damaged', path, problem, ...(manifest && { manifest }) });
+  let at = dir;
+  try {
+    const there = await disk.stat(dir);
+    if (!there) return { at: 'missing' };
+    if (there.kind !== 'dir') return damaged(dir, 'it is not a directory');
+    const names = await disk.list(dir);
+
+    if (names.includes(manifestName)) {
+      at = paths.manifest(ref);
+      const parsed = parseManifest(await disk.read(at));
+      if (!parsed.ok) return damaged(at, parsed.problem);
+      manifest = parsed.value;
+      for (const { key } of manifest.files) if (!names.includes(key)) return damaged(join(dir, key), 'it is missing');
+    }
+
+    const files = new Map<string, Uint8Array>();
+    let room = largestCheckpoint;
+    for (const name of names) {
+      if (name === manifestName) continue;
+      at = join(dir, name);
+      const expected = manifest?.files.find((file) => file.key === name);
+      if (keyProblem(name) !== undefined || (manifest && !expected)) return damaged(at, 'it does not belong to the checkpoint');
+      const bytes = await disk.read(at, room);
+      room -= bytes.length;
+      files.set(name, bytes);
+    }
+
+    const digests = digestFiles(files);
+    if (manifest) {
+      const sums = new Map(digests.map((file) => [file.key, file]));
+      for (const { key, bytes, sha256 } of manifest.files) {
+        const actual = sums.get(key);
+        if (actual?.bytes !== bytes) return damaged(join(dir, key), `it has ${actual?.bytes} bytes, its manifest says ${bytes}`);
+        if (actual.sha256 !== sha256) return damaged(join(dir, key), 'its content is not what its manifest says');
+      }
+      return { at: 'intact', files, manifest, recorded: true };
+    }
+    if (files.size === 0) return damaged(dir, 'it is empty'); // no ConfigMap that names a key is
+    const savedAt = new Date(there.modifiedMs).toISOString();
+    return { at: 'intact', files, manifest: { namespace: '', name: '', savedAt, annotations: {}, files: digests }, recorded: false };
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return damaged(at, 'it is missing');
+    return damaged(at, error instanceof RangeError ? `the checkpoint is larger than ${largestCheckpoint} bytes` : remedy(error));
+  }
+}

@@ -1,0 +1,77 @@
+import { join } from 'node:path';
+import { directoryNameProblem, keyProblem } from '../checkpoint/verify-names.ts';
+import type { PayloadRef } from '../checkpoint/source.ts';
+import type { MetaName } from './store.ts';
+
+/** Name of our manifest in a checkpoint. No data key can start with `..`. */
+export const manifestName = '..manifest.json';
+
+export interface Layout {
+  /** D, the dynamic config directory. */
+  root: string;
+  /** Where the effective file lies unless a flag says otherwise. */
+  effective: string;
+  /** Held by the one agent of this store for as long as it runs. */
+  agentLock: string;
+  store: string;
+  /** Held for one change. */
+  storeLock: string;
+  journal: string;
+  metaDir: string;
+  meta(name: MetaName): string;
+  trial: string;
+  condemned: string;
+  /** What the agent last knew to be active; see active-record.ts. */
+  active: string;
+  checkpoints: string;
+  /** `checkpoints/UID`. @throws RangeError on a uid that cannot be a directory name; callers judge first */
+  uidDir(uid: string): string;
+  /** `checkpoints/UID/RV`. @throws RangeError as {@link Layout.uidDir} */
+  checkpoint(ref: PayloadRef): string;
+  manifest(ref: PayloadRef): string;
+  /** `checkpoints/UID/RV/KEY`. @throws RangeError on a key that cannot be a file name */
+  file(ref: PayloadRef, key: string): string;
+}
+
+/**
+ * Where everything lies under the dynamic config directory: the one owner of these paths, for agent, command line and tests.
+ * @param root - D, absolute
+ * @see docs/store-format.md
+ */
+export function layout(root: string): Layout {
+  const store = join(root, 'store');
+  const metaDir = join(store, 'meta');
+  const checkpoints = join(store, 'checkpoints');
+  const uidDir = (uid: string) => join(checkpoints, trusted(directoryNameProblem('UID', uid), uid));
+  const checkpoint = ({ uid, resourceVersion }: PayloadRef) =>
+    join(uidDir(uid), trusted(directoryNameProblem('ResourceVersion', resourceVersion), resourceVersion));
+  return {
+    root,
+    effective: join(root, 'kubelet.yaml'),
+    agentLock: join(root, 'agent.lock'),
+    store,
+    storeLock: join(root, 'store.lock'),
+    journal: join(store, 'journal.jsonl'),
+    metaDir,
+    meta: (name) => join(metaDir, name),
+    trial: join(metaDir, 'trial.json'),
+    condemned: join(metaDir, 'condemned.json'),
+    active: join(metaDir, 'active.json'),
+    checkpoints,
+    uidDir,
+    checkpoint,
+    manifest: (ref) => join(checkpoint(ref), manifestName),
+    file: (ref, key) => join(checkpoint(ref), trusted(keyProblem(key), key)),
+  };
+}
+
+/** `PATH.damaged-20260131T235959.123Z`: sorts by time, and no other name in the store contains `.damaged-`. */
+export function damagedName(path: string, nowMs: number): string {
+  return `${path}.damaged-${new Date(nowMs).toISOString().replaceAll(/[-:]/g, '')}`;
+}
+
+/** The last line of defence: a name that came this far unjudged must still not leave the store. */
+function trusted(problem: string | undefined, name: string): string {
+  if (problem !== undefined) throw new RangeError(problem);
+  return name;
+}

@@ -1,0 +1,74 @@
+import { parseAllDocuments } from 'yaml';
+import type { MaybeSource, Source } from '../checkpoint/source.ts';
+import { yamlString } from './yaml-string.ts';
+
+export const apiVersion = 'kubelet.config.k8s.io/v1beta1';
+export const kind = 'SerializedNodeConfigSource';
+
+/** A meta file as upstream writes it, byte for byte; 0 bytes for the local config (spec 3). */
+export function serializeSource(source: MaybeSource): string {
+  if (source === null) return '';
+  const fields = (['kubeletConfigKey', 'name', 'namespace', 'resourceVersion', 'uid'] as const)
+    .map((field) => `    ${field}: ${yamlString(source[field])}\n`)
+    .join('');
+  return `apiVersion: ${apiVersion}\nkind: ${kind}\nsource:\n  configMap:\n${fields}`;
+}
+
+export type ParsedSource = { ok: true; source: MaybeSource } | { ok: false; problem: string };
+
+/**
+ * Reads a meta file as upstream does: YAML or JSON, unknown keys are ignored (a newer writer may know more), of several documents
+ * the first counts, of duplicate keys the last. 0 bytes are the local config; blanks are not.
+ * A field that is absent reads as ''. The problem never quotes the file.
+ */
+export function parseSource(bytes: Uint8Array): ParsedSource {
+  if (bytes.length === 0) return { ok: true, source: null };
+  let value: unknown;
+  try {
+    value = parseYaml(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    return no('it is neither YAML nor JSON');
+  }
+  if (!isObject(value)) return no('it holds no object');
+  if (value['apiVersion'] !== apiVersion || value['kind'] !== kind) return no(`it is no ${kind} of ${apiVersion}`);
+  const source = value['source'];
+  const configMap = isObject(source) ? source['configMap'] : undefined;
+  if (!isObject(configMap)) return no('its source.configMap is not set');
+  const read: Source = { namespace: '', name: '', uid: '', resourceVersion: '', kubeletConfigKey: '' };
+  for (const field of ['namespace', 'name', 'uid', 'resourceVersion', 'kubeletConfigKey'] as const) {
+    const text = configMap[field] ?? '';
+    if (typeof text !== 'string') return no(`source.configMap.${field} is not a string`);
+    read[field] = text;
+  }
+  return { ok: true, source: read };
+}
+
+function parseYaml(text: string): unknown {
+  if (text.trimStart().startsWith('{')) {
+    try {
+      return JSON.parse(text);
+    } catch {
+      // What is not JSON may still be YAML in flow style.
+    }
+  }
+  const documents = parseAllDocuments(text, {
+    version: '1.1',
+    uniqueKeys: false,
+    // Upstream's YAML reader knows no times of day; a date it hands on as the text it was.
+    customTags: (tags) =>
+      tags.filter((tag) => typeof tag !== 'object' || (!tag.tag.endsWith(':timestamp') && !('format' in tag && tag.format === 'TIME'))),
+  });
+  const [first] = documents;
+  if (first === undefined) return undefined;
+  const [error] = first.errors;
+  if (error) throw error;
+  return first.toJS();
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function no(problem: string): ParsedSource {
+  return { ok: false, problem };
+}

@@ -1,0 +1,191 @@
+import { basename, dirname, join } from 'node:path';
+import type { Disk } from './disk.ts';
+import { errorCode } from './errors.ts';
+import type { RawFile, RawFs } from './raw-fs.ts';
+
+/** Every temporary entry the durable disk makes starts so, and nothing else may: leftovers of a crash are known by it. */
+export const tempPrefix = '.dkc-tmp-';
+
+export const defaultReadLimit = 8 * 1024 * 1024;
+
+/**
+ * A {@link Disk} out of primitive operations. What it promises after a power cut rests on their order alone:
+ * data is synced before a rename shows it, a directory is synced after every change of its entries.
+ * @param tempName - a name that was never used before; must start with {@link tempPrefix}
+ */
+export function durableDisk(raw: RawFs, tempName: () => string): Disk {
+  const tempBeside = (path: string) => join(dirname(path), tempName());
+
+  async function syncDir(path: string): Promise<void> {
+    await using dir = closing(await raw.open(path, 'dir'));
+    try {
+      await dir.file.sync();
+    } catch (error) {
+      // Some network file systems cannot sync a directory at all, and say so with these two; all others can and must.
+      if (!isOneOf(error, 'EINVAL', 'ENOTSUP')) throw error;
+    }
+  }
+
+  async function writeNew(path: string, bytes: Uint8Array, mode: number): Promise<void> {
+    await using made = closing(await raw.open(path, 'create', mode));
+    await writeAll(made.file, bytes);
+    await made.file.sync();
+    const { bytes: size } = await made.file.stat();
+    if (size !== bytes.length) throw systemError('EIO', `wrote ${bytes.length} bytes, the file holds ${size}`, path);
+  }
+
+  async function removeTree(path: string): Promise<void> {
+    const found = await raw.stat(path);
+    if (!found) return;
+    if (found.kind !== 'dir') return raw.unlink(path);
+    for (const name of await raw.list(path)) await removeTree(join(path, name));
+    await raw.rmdir(path);
+  }
+
+  /** For clean-up on the way out of an error: that error is the one to report, and the sweep gets what stays behind. */
+  const tryRemoveTree = (path: string) => removeTree(path).catch(() => undefined);
+
+  async function remove(path: string): Promise<void> {
+    const found = await raw.stat(path);
+    if (!found) return;
+    if (found.kind === 'dir' && !basename(path).startsWith(tempPrefix)) {
+      // A tree is removed by many operations. Under its own name a crash between them would leave half of it.
+      const aside = tempBeside(path);
+      await raw.rename(path, aside);
+      await syncDir(dirname(path));
+      await removeTree(aside);
+    } else {
+      await removeTree(path);
+    }
+    await syncDir(dirname(path));
+  }
+
+  async function makeDir(path: string, mode = 0o755): Promise<void> {
+    const found = await raw.stat(path);
+    if (found && found.kind !== 'dir') throw systemError('ENOTDIR', 'not a directory', path);
+    if (!found) {
+      if (dirname(path) !== path && !(await raw.stat(dirname(path)))) await makeDir(dirname(path), mode);
+      try {
+        await raw.mkdir(path, mode);
+      } catch (error) {
+        if (!isOneOf(error, 'EEXIST')) throw error; // another process was faster
+      }
+    }
+    try {
+      // Also for one that exists: whoever made it may have died before its entry was on disk.
+      await syncDir(dirname(path));
+    } catch (error) {
+      if (!found || !isOneOf(error, 'EACCES', 'EPERM')) throw error;
+    }
+  }
+
+  return {
+    read: async (path, limit = defaultReadLimit) => {
+      await using open = closing(await raw.open(path, 'read'));
+      const found = await open.file.stat();
+      if (found.kind === 'dir') throw systemError('EISDIR', 'is a directory', path);
+      if (found.kind === 'other') throw systemError('EINVAL', 'not a regular file', path);
+      return await readAll(open.file, found.bytes, limit, path);
+    },
+    stat: (path) => raw.stat(path),
+    list: async (path) => (await raw.list(path)).toSorted(),
+    makeDir,
+    replace: async (path, bytes, mode = 0o600) => {
+      const temp = tempBeside(path);
+      try {
+        await writeNew(temp, bytes, mode);
+        await raw.rename(temp, path);
+      } catch (error) {
+        await tryRemoveTree(temp);
+        throw error;
+      }
+      await syncDir(dirname(path));
+    },
+    replaceDir: async (path, files, mode = 0o700) => {
+      const [temp, aside] = [tempBeside(path), tempBeside(path)];
+      let moved = false;
+      try {
+        await raw.mkdir(temp, mode);
+        for (const [name, bytes] of files) await writeNew(join(temp, name), bytes, 0o600);
+        await syncDir(temp);
+        if (await raw.stat(path)) {
+          await raw.rename(path, aside);
+          moved = true;
+        }
+        await raw.rename(temp, path);
+      } catch (error) {
+        if (moved) await raw.rename(aside, path).catch(() => undefined);
+        await tryRemoveTree(temp);
+        throw error;
+      }
+      await syncDir(dirname(path));
+      if (moved) await remove(aside);
+    },
+    append: async (path, bytes, mode = 0o600) => {
+      await using open = closing(await raw.open(path, 'append', mode));
+      if ((await open.file.stat()).kind !== 'file') throw systemError('EINVAL', 'not a regular file', path);
+      await writeAll(open.file, bytes);
+      await open.file.sync();
+      await syncDir(dirname(path)); // the file may be new, or its maker died before this
+    },
+    rename: async (from, to) => {
+      await raw.rename(from, to);
+      await syncDir(dirname(to));
+      if (dirname(from) !== dirname(to)) await syncDir(dirname(from));
+    },
+    remove,
+    settle: async (path) => {
+      const settleBelow = async (at: string): Promise<void> => {
+        const found = await raw.stat(at);
+        if (found?.kind === 'dir') {
+          for (const name of await raw.list(at)) await settleBelow(join(at, name));
+          await syncDir(at);
+        } else if (found?.kind === 'file') {
+          await using open = closing(await raw.open(at, 'read'));
+          await open.file.sync();
+        }
+      };
+      await settleBelow(path);
+      await syncDir(dirname(path));
+    },
+  };
+}
+
+async function writeAll(file: RawFile, bytes: Uint8Array): Promise<void> {
+  for (let done = 0; done < bytes.length;) {
+    const wrote = await file.write(bytes.subarray(done));
+    if (wrote <= 0) throw systemError('EIO', 'the disk took no more bytes');
+    done += wrote;
+  }
+}
+
+/** Never more than `limit`, whatever the file grows to in the meantime. */
+async function readAll(file: RawFile, expected: number, limit: number, path: string): Promise<Uint8Array> {
+  const tooLarge = () => new RangeError(`${path} is larger than ${limit} bytes`);
+  if (expected > limit) throw tooLarge();
+  const chunks: Uint8Array[] = [];
+  let total = 0;
+  for (;;) {
+    const chunk = new Uint8Array(Math.min(limit, Math.max(expected - total, 0)) + 1);
+    const got = await file.read(chunk);
+    if (got === 0) break;
+    chunks.push(chunk.subarray(0, got));
+    total += got;
+    if (total > limit) throw tooLarge();
+  }
+  const [only] = chunks;
+  return only && chunks.length === 1 ? only : new Uint8Array(Buffer.concat(chunks));
+}
+
+/** Closes at the end of the scope. A close that fails after the sync has nothing left to lose. */
+function closing(file: RawFile): AsyncDisposable & { file: RawFile } {
+  return { file, [Symbol.asyncDispose]: () => file.close().catch(() => undefined) };
+}
+
+function isOneOf(error: unknown, ...codes: string[]): boolean {
+  return codes.includes(errorCode(error) ?? '');
+}
+
+function systemError(code: string, text: string, path?: string): Error {
+  return Object.assign(new Error(`${code}: ${text}${path === undefined ? '' : `, ${path}`}`), { code, path });
+}
