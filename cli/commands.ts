@@ -16,6 +16,12 @@ export interface Entry {
 
 /** Every command, in the order of `dkc help`. */
 export const commands: readonly Entry[] = [
+  {
+    name: 'agent run',
+    summary: "Run this node's agent, as its systemd unit does",
+    group: 'On a node',
+    load: async () => (await import('./agent-command.ts')).agentCommand,
+  },
   ...nodeCommands,
   {
     name: 'version',

@@ -1,12 +1,16 @@
 import { Args } from './args.ts';
 import { UsageError } from './failure.ts';
 import { flagValue } from './flag-value.ts';
+import { helpText } from './help.ts';
 import type { ArgValue } from './args.ts';
 import type { Command, Flag, Positional } from './command.ts';
 import type { Entry } from './commands.ts';
 import type { Argv, Options } from 'yargs';
 
 export type Parsed = { want: 'help'; text: string } | { want: 'run'; args: Args; verbose: boolean };
+
+/** Longer lines are hard to read. */
+const WIDEST_HELP = 110;
 
 const commonFlags: readonly Flag[] = [
   { name: 'help', alias: 'h', type: 'boolean', text: 'Show this help' },
@@ -26,14 +30,14 @@ export function allFlags(command: Command): readonly Flag[] {
  */
 export async function parse(entry: Entry, command: Command, argv: readonly string[], width: number): Promise<Parsed> {
   const flags = allFlags(command);
-  const parser = await parserOf(entry, command, flags, width);
+  const parser = await parserOf(flags);
   let problem: string | undefined;
   parser.fail((message, error) => {
     problem ??= message ?? error.message;
   });
   const given = (await parser.parseAsync([...argv])) as Readonly<Record<string, unknown>>;
   // Help wins over whatever else is wrong with the line.
-  if (given['help'] === true) return { want: 'help', text: await helpOf(parser) };
+  if (given['help'] === true) return { want: 'help', text: helpText(entry.name, command, flags, Math.min(width, WIDEST_HELP)) };
   if (problem !== undefined) throw usage(entry, lowerFirst(problem));
   const values = new Map<string, ArgValue | undefined>();
   for (const flag of flags) {
@@ -65,12 +69,11 @@ function readPositionals(entry: Entry, declared: readonly Positional[], given: r
 
 const usage = (entry: Entry, problem: string): UsageError => new UsageError(`${entry.name}: ${problem}; see dkc ${entry.name} --help`);
 
-async function parserOf(entry: Entry, command: Command, flags: readonly Flag[], width: number): Promise<Argv> {
+/** yargs reads the line; help, defaults and types are ours, so that `agent run`, which loads no yargs, reads the same. */
+async function parserOf(flags: readonly Flag[]): Promise<Argv> {
   const { default: yargs } = await import('yargs');
   const parser = yargs()
-    .scriptName('dkc')
     .locale('en')
-    .usage(`Usage: ${usageLine(entry, command)}\n\n${command.describe}`)
     .parserConfiguration({
       'camel-case-expansion': false,
       'dot-notation': false,
@@ -82,39 +85,17 @@ async function parserOf(entry: Entry, command: Command, flags: readonly Flag[], 
     .help(false)
     .version(false)
     .exitProcess(false)
-    .strictOptions()
-    .wrap(Math.min(width, 120));
-  for (const positional of command.positionals) parser.positional(positional.name, { type: 'string', describe: positional.text });
+    .strictOptions();
   for (const flag of flags) parser.option(flag.name, optionOf(flag));
-  for (const { run, what } of command.examples) parser.example(run, what);
-  return parser.updateStrings({ 'Options:': 'FLAGS', 'Examples:': 'EXAMPLES', 'Positionals:': 'ARGUMENTS' });
+  return parser;
 }
 
-function optionOf(flag: Flag): Options {
-  const shown = flag.defaultText ?? (flag.default === undefined || flag.default === '' ? undefined : String(flag.default));
-  return {
-    // Everything but switches is read as text and judged by flagValue: yargs would turn `abc` into NaN and `1e3` into 1000.
-    type: flag.type === 'boolean' ? 'boolean' : flag.type === 'count' ? 'count' : 'string',
-    describe: `${flag.value === undefined ? '' : `${flag.value}: `}${flag.text}${flag.choices ? ` (${flag.choices.join('|')})` : ''}`,
-    ...(flag.alias === undefined ? {} : { alias: flag.alias }),
-    ...(flag.type === 'boolean' || flag.type === 'count' ? {} : { requiresArg: true }),
-    ...(flag.hidden ? { hidden: true } : {}),
-    // flagValue applies the default itself: yargs would only print it.
-    ...(shown === undefined ? {} : { defaultDescription: shown }),
-    ...(flag.type === 'boolean' || flag.type === 'count' || flag.default === undefined ? {} : { default: flag.default }),
-  };
-}
-
-function usageLine(entry: Entry, command: Command): string {
-  const words = command.positionals.map(({ name, required, many }) => {
-    const word = `${name.toUpperCase()}${many ? '..' : ''}`;
-    return required ? word : `[${word}]`;
-  });
-  return ['dkc', entry.name, ...words, '[flags]'].join(' ');
-}
-
-async function helpOf(parser: Argv): Promise<string> {
-  return `${await parser.getHelp()}\n`;
+function optionOf({ type, alias }: Flag): Options {
+  const named = alias === undefined ? {} : { alias };
+  if (type === 'boolean') return { ...named, type: 'boolean' };
+  if (type === 'count') return { ...named, type: 'count' };
+  // All else is read as text and judged by flagValue: yargs would turn `abc` into NaN and `1e3` into 1000.
+  return { ...named, type: 'string', requiresArg: true };
 }
 
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1).replace(/\s*\n\s*/g, ' ');

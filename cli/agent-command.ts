@@ -1,0 +1,39 @@
+import { agentFileFlag, agentFlags } from './agent-flags.ts';
+import type { Command, Flag } from './command.ts';
+
+/** What `dkc agent run` takes beyond its settings. */
+export const runFlags: readonly Flag[] = [
+  ...agentFlags,
+  { name: 'once', type: 'boolean', text: 'boot only: write the effective file, print what was chosen, end' },
+  {
+    name: 'output',
+    alias: 'o',
+    type: 'string',
+    value: 'FORMAT',
+    choices: ['table', 'wide', 'json', 'yaml'],
+    default: 'table',
+    text: 'how --once prints',
+  },
+  agentFileFlag,
+];
+
+/** Help and completion of `dkc agent run`; cli/main.ts runs it without coming here, so that the agent loads no parser. */
+export const agentCommand: Command = {
+  describe:
+    `Chooses, proves and reports the kubelet configuration of one node. Runs as a unit of systemd and ends with 0 when it wants to be
+started again, which is how a new assignment is taken over.
+
+Every flag can stand in /etc/dkc/agent.yaml under the same name in camelCase; flags win.`.replace(/(?<!\n)\n(?!\n)/g, ' '),
+  examples: [
+    { run: 'dkc agent run --kubeconfig=/etc/dkc/kubeconfig', what: 'what dkc-agent.service does' },
+    { run: 'dkc agent run --once -o json', what: 'choose and write the effective file, nothing else' },
+    { run: 'dkc agent run --merge=overlay --trial-duration=5m', what: 'lay ConfigMaps over the local config' },
+  ],
+  flags: runFlags,
+  positionals: [],
+  async run(_, args) {
+    const { runWith } = await import('./agent-run.ts');
+    const code = await runWith(args);
+    return code === 0 ? { code: 0 } : { code: 1, why: 'the agent ended with an error, its log says which' };
+  },
+};

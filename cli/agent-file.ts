@@ -1,0 +1,75 @@
+import { isMap, isScalar, parseDocument, type Scalar } from 'yaml';
+import { ActionError, describeError, errorCode } from '../base/errors.ts';
+import { agentFlags, type AgentFlag } from './agent-flags.ts';
+import { checkSettings, SettingError, type Settings } from './agent-options.ts';
+import { nearest } from './nearest.ts';
+import { flagValue } from './flag-value.ts';
+import type { ArgValue } from './args.ts';
+import type { Disk } from '../base/disk.ts';
+
+/** A settings file larger than this is none. */
+const LARGEST = 256 * 1024;
+
+/**
+ * Reads /etc/dkc/agent.yaml.
+ * @param required - whether somebody named this file: then it must be there
+ * @throws {ActionError} naming file, key and remedy
+ */
+export async function readAgentFile(disk: Pick<Disk, 'read'>, path: string, required: boolean): Promise<Settings> {
+  let bytes: Uint8Array;
+  try {
+    bytes = await disk.read(path, LARGEST);
+  } catch (error) {
+    if (!required && (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR')) return {};
+    throw new ActionError('read', path, { hint: 'it must be a readable YAML file of at most 256 KiB', cause: error });
+  }
+  return parseAgentFile(Buffer.from(bytes).toString('utf8'), path);
+}
+
+/** The settings in the text of an agent.yaml. @throws {ActionError} naming file, key and remedy */
+export function parseAgentFile(text: string, path: string): Settings {
+  const document = parseDocument(text, { uniqueKeys: true, logLevel: 'silent' });
+  const [problem] = document.errors;
+  if (problem) throw unusable(path, firstLine(describeError(problem)), 'mend it');
+  const root = document.contents;
+  if (root === null || (isScalar(root) && root.value === null)) return {};
+  if (!isMap(root)) throw unusable(path, 'it is not a list of `key: value` lines', 'see `dkc agent run --help` for the keys');
+  const settings: Partial<Record<AgentFlag['key'], ArgValue>> = {};
+  for (const { key, value } of root.items) {
+    const name = isScalar(key) ? String(key.value) : '?';
+    const flag = agentFlags.find((flag) => flag.key === name);
+    if (!flag) throw unusable(path, `${name} is not a setting`, remedyFor(name));
+    if (!isScalar(value) || value.value === null)
+      throw unusable(path, `${name} has no plain value`, 'write one, "" where it shall be empty, or remove the line');
+    const read = flagValue(flag, plain(flag, value));
+    if (!read.ok) throw unusable(path, `${name} ${read.problem}`, 'mend it or remove the line');
+    if (read.value !== undefined) settings[flag.key] = read.value;
+  }
+  try {
+    checkSettings(settings);
+  } catch (error) {
+    if (error instanceof SettingError) throw unusable(path, `${error.key} ${error.message}`, 'mend it or remove the line');
+    throw error;
+  }
+  return settings;
+}
+
+/** Numbers of text settings are taken as they are written: `kubeletVersion: 1.30` is not 1.3. */
+function plain(flag: AgentFlag, { value, source }: Scalar): unknown {
+  const written = (flag.type === 'string' || flag.type === 'duration') && (typeof value === 'number' || typeof value === 'bigint');
+  return written ? (source ?? String(value)) : value;
+}
+
+function remedyFor(name: string): string {
+  const keys = agentFlags.map((flag) => flag.key);
+  const camel = name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  const meant = keys.find((key) => key === camel) ?? nearest(name, keys);
+  return meant === undefined
+    ? 'remove it; `dkc agent run --help` lists the flags, which are the keys in camelCase'
+    : `did you mean ${meant}?`;
+}
+
+const firstLine = (text: string): string => text.split('\n')[0] ?? text;
+
+const unusable = (path: string, problem: string, remedy: string): ActionError =>
+  new ActionError('use', path, { hint: `${problem}; ${remedy}` });

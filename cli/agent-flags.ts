@@ -1,0 +1,134 @@
+import { agentDefaults, type AgentOptions } from '../agent/options.ts';
+import { formatGoDuration } from '../base/go-duration.ts';
+import type { Completes, Flag } from './command.ts';
+
+/** A setting of the agent: a flag here, a key of /etc/dkc/agent.yaml there. */
+export interface AgentFlag extends Flag {
+  /** Its key in /etc/dkc/agent.yaml and in {@link AgentOptions}. */
+  key: keyof AgentOptions;
+  /** Made absolute: a flag's against the working directory; in the file it must be absolute already. */
+  path?: true;
+  /** Commands on a node's store take it too. */
+  nodeSide?: true;
+  /** What the value must look like beyond its type; `undefined` when it is fine. */
+  check?(value: string | number): string | undefined;
+}
+
+type Extra = Partial<Pick<AgentFlag, 'alias' | 'value' | 'choices' | 'defaultText' | 'completes' | 'path' | 'nodeSide' | 'check'>>;
+
+const nodeSide = true;
+const path = true;
+
+const flag = (type: Flag['type'], key: keyof AgentOptions, text: string, extra: Extra = {}): AgentFlag => {
+  const known = key === 'nodeName' ? undefined : agentDefaults[key];
+  const defaultText = extra.defaultText ?? (known === undefined ? undefined : shownDefault(type, known));
+  const completes: { completes?: Completes } = extra.value === 'DIR' ? { completes: 'dir' } : extra.path ? { completes: 'file' } : {};
+  return { key, name: kebab(key), type, text, ...completes, ...extra, ...(defaultText === undefined ? {} : { defaultText }) };
+};
+
+const atLeast = (least: number) => (value: string | number) => (Number(value) < least ? `must be ${least} or more` : undefined);
+const moreThanNone = (value: string | number): string | undefined => (value === 0 ? 'must be more than 0' : undefined);
+const matches = (pattern: RegExp, what: string) => (value: string | number) =>
+  pattern.test(String(value)) ? undefined : `must be ${what}`;
+
+const LABEL = '[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?';
+const nodeNameShape = new RegExp(`^(?=.{1,253}$)${LABEL}(?:\\.${LABEL})*$`);
+const versionShape = /^v?\d{1,4}\.\d{1,4}(\.\d{1,6})?([-+][0-9A-Za-z.+_~-]*)?$/;
+// The same rule as in systemd/kubelet-sync: the name becomes an argument of systemctl.
+const unitShape = /^([A-Za-z0-9:_.@\\][A-Za-z0-9:_.@\\-]*)?$/;
+const addressShape = /^((?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]):\d{1,5})?$/;
+
+/** Every setting, in the order of `dkc agent run --help`. */
+export const agentFlags: readonly AgentFlag[] = [
+  flag('string', 'nodeName', 'name of this node', {
+    value: 'NAME',
+    nodeSide,
+    defaultText: 'host name, lower case',
+    check: matches(nodeNameShape, 'a DNS name in lower case'),
+  }),
+  flag('string', 'kubeconfig', 'how to reach the API server; without it boot and trial only', {
+    value: 'FILE',
+    path,
+    nodeSide,
+  }),
+  flag('string', 'dynamicConfigDir', 'the store and all that the agent keeps', { value: 'DIR', path, nodeSide }),
+  flag('string', 'localConfig', 'what the kubelet had before, and falls back to last', { value: 'FILE', path, nodeSide }),
+  flag('string', 'effectiveConfig', 'what the kubelet reads', {
+    value: 'FILE',
+    path,
+    nodeSide,
+    defaultText: 'kubelet.yaml in --dynamic-config-dir',
+  }),
+  flag('string', 'kubeletUnit', 'the systemd unit to hand over to; empty = no hand-over', {
+    value: 'UNIT',
+    check: matches(unitShape, 'the name of a unit'),
+  }),
+  flag('string', 'kubeletHealthz', 'where the kubelet tells its health; empty = time alone decides a trial', {
+    value: 'URL',
+    check: matches(/^(https?:\/\/[^\s/]+.*)?$/, 'an http or https URL'),
+  }),
+  flag('string', 'kubeletExits', 'where the ends of the kubelet are noted', { value: 'FILE', path }),
+  flag('string', 'kubeletVersion', 'version to judge configurations for', {
+    value: 'VERSION',
+    nodeSide,
+    defaultText: 'from the Node object or the binary',
+    check: matches(versionShape, 'a version such as 1.34, 1.34.2 or v1.34.2+vendor'),
+  }),
+  flag('string', 'kubeletArgs', "the kubelet's arguments, one a line", { value: 'FILE', path, defaultText: "the running unit's" }),
+  flag('string', 'merge', 'whether the ConfigMap replaces the local config or is laid over it', {
+    value: 'MODE',
+    choices: ['replace', 'overlay'],
+    nodeSide,
+  }),
+  flag('boolean', 'preflight', 'judge a config before the kubelet is restarted with it'),
+  flag('string', 'policy', 'which fields may differ from the local config; none refuses nothing', {
+    value: 'FILE|none',
+    path,
+    nodeSide,
+    defaultText: '/etc/dkc/policy.yaml where it exists',
+  }),
+  flag('string', 'assignment', 'how this node learns its assignment', { value: 'CARRIER', choices: ['auto', 'node', 'nodeconfig'] }),
+  flag('string', 'configmapNamespace', 'the one namespace that ConfigMaps may come from; empty = any', {
+    value: 'NAMESPACE',
+    check: matches(new RegExp(`^(${LABEL})?$`), 'a namespace'),
+  }),
+  flag('duration', 'trialDuration', 'health until a config is trusted', { value: 'TIME', check: moreThanNone }),
+  flag('duration', 'unhealthyDeadline', 'time without health on end until a config is condemned', { value: 'TIME', check: moreThanNone }),
+  flag('number', 'maxKubeletExits', 'ends of the kubelet under a config in one boot until it is condemned', {
+    value: 'N',
+    check: atLeast(1),
+  }),
+  flag('duration', 'syncInterval', 'longest time between two looks at everything', { value: 'TIME', check: moreThanNone }),
+  flag('duration', 'restartSpread', 'a random wait up to this before a change is taken over', { value: 'TIME' }),
+  flag('number', 'keepCheckpoints', 'checkpoints kept beside those in use', { value: 'N' }),
+  flag('string', 'metricsBindAddress', 'where metrics are served; empty = off', {
+    value: 'HOST:PORT',
+    check: matches(addressShape, 'HOST:PORT'),
+  }),
+  flag('count', 'verbosity', 'say more in the log; may be repeated', { alias: 'v' }),
+];
+
+/** For tests and for settings kept elsewhere. */
+export const agentFileFlag: Flag = {
+  name: 'agent-config',
+  type: 'string',
+  value: 'FILE',
+  text: 'settings to read instead of /etc/dkc/agent.yaml',
+  completes: 'file',
+  hidden: true,
+};
+
+/** What `status` to `why` take, so that they look at the same node as its agent. */
+export const nodeFlags: readonly Flag[] = [...agentFlags.filter((flag) => flag.nodeSide), agentFileFlag];
+
+function kebab(key: string): string {
+  return key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+function shownDefault(type: Flag['type'], value: string | number | boolean): string {
+  if (value === '') return 'empty';
+  if (type !== 'duration') return String(value);
+  return formatGoDuration(BigInt(value) * 1_000_000n)
+    .replace(/m0s$/, 'm')
+    .replace(/h0m$/, 'h');
+}

@@ -1,0 +1,65 @@
+import type { Command, Example, Flag } from './command.ts';
+
+/** `--help` of one command: usage, what it does, arguments, flags, examples. At most `width` columns. */
+export function helpText(name: string, command: Command, flags: readonly Flag[], width: number): string {
+  const listed = flags.filter((flag) => flag.hidden !== true);
+  const lettered = listed.some((flag) => flag.alias !== undefined);
+  const sections = [
+    `Usage: ${usageLine(name, command)}`,
+    ...command.describe.split('\n\n').map((paragraph) => wrap(paragraph.replaceAll('\n', ' '), width).join('\n')),
+    section('ARGUMENTS', command.positionals.map((positional) => [positional.name.toUpperCase(), withChoices(positional)]), width), // prettier-ignore
+    section('FLAGS', listed.map((flag) => [flagWords(flag, lettered), flagDescription(flag)]), width), // prettier-ignore
+    section('EXAMPLES', command.examples.map(exampleRow), width), // prettier-ignore
+  ];
+  return `${sections.filter((text) => text !== '').join('\n\n')}\n`;
+}
+
+function usageLine(name: string, command: Command): string {
+  const words = command.positionals.map(({ name, required, many }) => {
+    const word = `${name.toUpperCase()}${many ? '..' : ''}`;
+    return required ? word : `[${word}]`;
+  });
+  return ['dkc', name, ...words, '[flags]'].join(' ');
+}
+
+function flagWords({ name, alias, type, value }: Flag, lettered: boolean): string {
+  const letter = alias === undefined ? (lettered ? '    ' : '') : `-${alias}, `;
+  const wants =
+    type === 'boolean' || type === 'count' ? '' : `=${value ?? (type === 'string' ? 'TEXT' : type === 'number' ? 'N' : 'TIME')}`;
+  return `${letter}--${name}${wants}`;
+}
+
+function flagDescription(flag: Flag): string {
+  const shown = flag.defaultText ?? (flag.default === undefined || flag.default === '' ? '' : String(flag.default));
+  const notes = [flag.required ? 'required' : '', shown === '' ? '' : `default: ${shown}`].filter((note) => note !== '');
+  return `${withChoices(flag)}${notes.length === 0 ? '' : ` (${notes.join(', ')})`}`;
+}
+
+const withChoices = ({ text, choices }: Pick<Flag, 'text' | 'choices'>): string => (choices ? `${text}: ${choices.join(', ')}` : text);
+
+const exampleRow = ({ run, what }: Example): [string, string] => [run, what === '' ? '' : `# ${what}`];
+
+/** Two columns; a left word that is very long gets a line of its own. */
+function section(title: string, rows: readonly (readonly [string, string])[], width: number): string {
+  if (rows.length === 0) return '';
+  const left = Math.min(Math.max(...rows.map(([word]) => word.length)), Math.floor(width / 2));
+  const indent = ' '.repeat(left + 5);
+  const lines = rows.flatMap(([word, text]) => {
+    const [first = '', ...rest] = wrap(text, Math.max(width - left - 5, 20));
+    const head = word.length > left ? [`  ${word}`, `${indent}${first}`] : [`  ${word.padEnd(left)}   ${first}`];
+    return [...head, ...rest.map((line) => `${indent}${line}`)].map((line) => line.trimEnd());
+  });
+  return [title, ...lines].join('\n');
+}
+
+function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, line];
+}

@@ -1,0 +1,34 @@
+import { AGENT_CONFIG_FILE, type AgentOptions } from '../agent/options.ts';
+import { agentFileFlag } from './agent-flags.ts';
+import { readAgentFile } from './agent-file.ts';
+import { agentOptions, checkSettings, SettingError, settingsOf } from './agent-options.ts';
+import { UsageError } from './failure.ts';
+import type { Args } from './args.ts';
+import type { Context } from './command.ts';
+
+/**
+ * The options of this node's agent, as the flags of a command and /etc/dkc/agent.yaml say.
+ * @throws {UsageError} for a flag, ActionError for the file
+ */
+export async function nodeOptions(context: Pick<Context, 'disk' | 'path' | 'hostName'>, args: Args): Promise<AgentOptions> {
+  const flags = settingsOf(args, context);
+  try {
+    checkSettings(flags);
+  } catch (error) {
+    throw asUsage(error);
+  }
+  const named = args.text(agentFileFlag.name);
+  const file = await readAgentFile(context.disk, named === undefined ? AGENT_CONFIG_FILE : context.path(named), named !== undefined);
+  try {
+    return agentOptions(flags, file, context);
+  } catch (error) {
+    throw asUsage(error);
+  }
+}
+
+function asUsage(error: unknown): unknown {
+  if (!(error instanceof SettingError)) return error;
+  const flag =
+    error.key === 'nodeName' ? '--node-name (without it the host name)' : `--${error.key.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)}`;
+  return new UsageError(`${flag} ${error.message}`);
+}
