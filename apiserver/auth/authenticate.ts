@@ -1,0 +1,33 @@
+import { createHash } from 'node:crypto';
+import { unauthorized } from '../status-error.ts';
+import type { User } from './user.ts';
+
+/** A bearer token and who it stands for. */
+export interface Token {
+  token: string;
+  user: string;
+  groups: readonly string[];
+}
+
+/** Tells users by their bearer tokens. Looks up digests, so that time says nothing about a token. */
+export class Authenticator {
+  readonly #users = new Map<string, User>();
+
+  constructor(tokens: readonly Token[]) {
+    for (const { token, user, groups } of tokens) {
+      this.#users.set(digest(token), { name: user, groups: [...groups, 'system:authenticated'] });
+    }
+  }
+
+  /** @param authorization - the header @throws StatusError 401 for anything but a known token */
+  user(authorization: string): User {
+    const [, token] = /^bearer +(\S+)$/i.exec(authorization.trim()) ?? [];
+    const user = token === undefined ? undefined : this.#users.get(digest(token));
+    if (user === undefined) throw unauthorized();
+    return user;
+  }
+}
+
+function digest(token: string): string {
+  return createHash('sha256').update(token).digest('base64');
+}

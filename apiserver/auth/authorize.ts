@@ -1,0 +1,81 @@
+import { parseFieldSelector, SelectorError } from '../../kube/api/selector.ts';
+import type { ResourceRequest } from '../http/api-request.ts';
+import { referredConfigMap } from '../kinds/config-source.ts';
+import type { Storage } from '../storage/storage.ts';
+import { forbidden } from '../status-error.ts';
+import { nodeOf } from './user.ts';
+import type { User } from './user.ts';
+
+/**
+ * Members of system:masters may do everything; a node may do what a node needs, as on a real server with Node,RBAC.
+ * @throws StatusError 403
+ */
+export function authorize(storage: Storage, user: User, request: ResourceRequest, query: URLSearchParams): void {
+  if (user.groups.includes('system:masters')) return;
+  const node = nodeOf(user);
+  const why = node === undefined ? undefined : nodeMay(storage, node, request, query);
+  if (node !== undefined && why === undefined) return;
+  const { group, resource, subresource, verb, namespace, name } = request;
+  const what = subresource === '' ? resource : `${resource}/${subresource}`;
+  const where = namespace === '' ? 'at the cluster scope' : `in the namespace ${JSON.stringify(namespace)}`;
+  const reason = why === undefined || why === '' ? '' : `: ${why}`;
+  throw forbidden(
+    { group, resource },
+    name,
+    `User ${JSON.stringify(user.name)} cannot ${verb} resource ${JSON.stringify(what)} in API group ${JSON.stringify(group)} ${where}${reason}`,
+  );
+}
+
+/** @returns undefined when the node may, else why not ('' for no particular reason) */
+function nodeMay(storage: Storage, node: string, request: ResourceRequest, query: URLSearchParams): string | undefined {
+  const { group, resource, subresource, verb, namespace } = request;
+  const name = request.name || (isReading(verb) ? selectedName(query) : '');
+  switch (`${group}/${resource}`) {
+    case '/nodes':
+      if (verb === 'create') return undefined;
+      if (name !== node) return `node '${node}' can only ${verb} its own Node object`;
+      if (isReading(verb)) return undefined;
+      return ['update', 'patch'].includes(verb) && ['', 'status'].includes(subresource) ? undefined : '';
+    case '/configmaps':
+      if (!isReading(verb)) return '';
+      return refersTo(storage, node, namespace, name) ? undefined : `no relationship found between node '${node}' and this object`;
+    case '/events':
+    case 'events.k8s.io/events':
+      return ['create', 'update', 'patch'].includes(verb) ? undefined : '';
+    case 'coordination.k8s.io/leases':
+      if (namespace !== 'kube-node-lease') return `can only access leases in the "kube-node-lease" system namespace`;
+      return verb === 'create' || name === node ? undefined : 'can only access node lease with the same name as the requesting node';
+    case '/pods':
+      return podsOf(node, request, query);
+    default:
+      return '';
+  }
+}
+
+function podsOf(node: string, { verb, subresource }: ResourceRequest, query: URLSearchParams): string | undefined {
+  if (verb === 'get') return undefined;
+  if (isReading(verb)) return selected(query, 'spec.nodeName') === node ? undefined : `node '${node}' can only ${verb} its own pods`;
+  return (['update', 'patch'].includes(verb) && subresource === 'status') || verb === 'delete' ? undefined : '';
+}
+
+function refersTo(storage: Storage, node: string, namespace: string, name: string): boolean {
+  const object = storage.get('/nodes', node);
+  const referred = object === undefined ? undefined : referredConfigMap(object);
+  return name !== '' && referred?.namespace === namespace && referred.name === name;
+}
+
+function isReading(verb: string): boolean {
+  return verb === 'get' || verb === 'list' || verb === 'watch';
+}
+
+const selectedName = (query: URLSearchParams): string => selected(query, 'metadata.name');
+
+function selected(query: URLSearchParams, field: string): string {
+  try {
+    const requirements = parseFieldSelector(query.get('fieldSelector') ?? '');
+    return requirements.find((one) => one.field === field && one.operator === '=')?.value ?? '';
+  } catch (error) {
+    if (error instanceof SelectorError) return '';
+    throw error;
+  }
+}

@@ -1,0 +1,47 @@
+import { isJsonObject } from '../../kube/api/json.ts';
+import type { KubeObject } from '../../kube/api/object.ts';
+import { applyPatch, patchContentTypes, PatchError, strategicRules } from '../../kube/api/patch.ts';
+import type { ObjectPatchType } from '../../kube/api/patch.ts';
+import { decodeBody, mediaType } from '../http/body.ts';
+import type { ResourceRequest } from '../http/api-request.ts';
+import { apiVersion } from '../kinds/kind.ts';
+import type { ServedKind } from '../kinds/kind.ts';
+import { badRequest, StatusError, unsupportedMediaType } from '../status-error.ts';
+import { incomingObject } from './incoming.ts';
+
+/** How an object changes: by one of the three patches. */
+export function patchChange(
+  served: ServedKind,
+  request: ResourceRequest,
+  bytes: Uint8Array,
+  contentType: string,
+): (old: KubeObject) => KubeObject {
+  const type = patchType(contentType);
+  const patch = decodeBody(bytes, contentType);
+  return (old) => {
+    const typed = { apiVersion: apiVersion(served.at), kind: served.kind.kind, ...(served.at.fromStored?.(old) ?? old) };
+    try {
+      const patched = applyPatch(type, typed, patch, served.kind.mergeRule ?? strategicRules(served.kind.kind));
+      if (!isJsonObject(patched)) throw badRequest('the patched object is no object');
+      return incomingObject(patched, served, request);
+    } catch (error) {
+      if (!(error instanceof PatchError)) throw error;
+      const failure =
+        error.problem === 'malformed'
+          ? badRequest(error.message)
+          : new StatusError(422, 'Invalid', `the server rejected our request due to an error in our request: ${error.message}`, {});
+      throw Object.assign(failure, { cause: error });
+    }
+  };
+}
+
+export function isApply(contentType: string): boolean {
+  return mediaType(contentType) === patchContentTypes.apply;
+}
+
+function patchType(contentType: string): ObjectPatchType {
+  const type = mediaType(contentType);
+  const known = (['json', 'merge', 'strategic'] as const).find((one) => patchContentTypes[one] === type);
+  if (known === undefined) throw unsupportedMediaType(Object.values(patchContentTypes));
+  return known;
+}

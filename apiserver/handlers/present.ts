@@ -1,0 +1,84 @@
+import type { KubeObject } from '../../kube/api/object.ts';
+import type { Format } from '../http/accept.ts';
+import { apiVersion } from '../kinds/kind.ts';
+import type { ServedKind } from '../kinds/kind.ts';
+import { badRequest } from '../status-error.ts';
+import { partialMetadata, table } from '../table/table.ts';
+import type { IncludeObject } from '../table/table.ts';
+import type { Page } from './read.ts';
+import type { WatchEvent } from './watch.ts';
+
+/** Turns stored objects into what one request asked for: its version, and the object, its metadata or a table. */
+export interface Presenter {
+  object(object: KubeObject): unknown;
+  list(page: Page): unknown;
+  event(event: WatchEvent): unknown;
+}
+
+export function presenter(served: ServedKind, format: Format, query: URLSearchParams, now: () => number): Presenter {
+  const typeMeta = { apiVersion: apiVersion(served.at), kind: served.kind.kind };
+  const inVersion = (object: KubeObject): KubeObject => served.at.fromStored?.(object) ?? object;
+  const whole = (object: KubeObject) => ({ kind: typeMeta.kind, apiVersion: typeMeta.apiVersion, ...inVersion(object) });
+  const include = includeObject(query.get('includeObject'));
+  let headers = true;
+  const asTable = (objects: readonly KubeObject[], metadata: Record<string, unknown>) => {
+    const made = table(served.kind, objects, metadata, { now: now(), metaVersion: format.metaVersion, include, headers, whole });
+    headers = false;
+    return made;
+  };
+  const object = (one: KubeObject): unknown => {
+    switch (format.as) {
+      case 'Table':
+        return asTable([one], { resourceVersion: one.metadata.resourceVersion });
+      case 'PartialObjectMetadata':
+      case 'PartialObjectMetadataList':
+        return partialMetadata(one, format.metaVersion);
+      case undefined:
+        return whole(one);
+    }
+  };
+  return {
+    object,
+    list(page) {
+      const metadata = listMetadata(page);
+      if (format.as === 'Table') return asTable(page.objects, metadata);
+      if (format.as !== undefined) {
+        const items = page.objects.map((one) => partialMetadata(one, format.metaVersion));
+        return { kind: 'PartialObjectMetadataList', apiVersion: `meta.k8s.io/${format.metaVersion}`, metadata, items };
+      }
+      // Items of a list carry no kind of their own, as on the real server.
+      return { kind: `${typeMeta.kind}List`, apiVersion: typeMeta.apiVersion, metadata, items: page.objects.map(inVersion) };
+    },
+    event(event) {
+      switch (event.type) {
+        case 'ERROR':
+          return { type: 'ERROR', object: event.error.status() };
+        case 'BOOKMARK':
+          return { type: 'BOOKMARK', object: bookmark(event, format.as === 'Table' ? asTable([], {}) : typeMeta) };
+        case 'ADDED':
+        case 'MODIFIED':
+        case 'DELETED':
+          return { type: event.type, object: object(event.object) };
+      }
+    },
+  };
+}
+
+function bookmark(event: { version: number; initialEventsEnd: boolean }, shape: object): unknown {
+  const metadata = { resourceVersion: String(event.version), creationTimestamp: null };
+  return { ...shape, metadata: event.initialEventsEnd ? { ...metadata, annotations: { 'k8s.io/initial-events-end': 'true' } } : metadata };
+}
+
+function listMetadata(page: Page): Record<string, unknown> {
+  return {
+    resourceVersion: String(page.version),
+    ...(page.continue === undefined ? {} : { continue: page.continue }),
+    ...(page.remaining === undefined ? {} : { remainingItemCount: page.remaining }),
+  };
+}
+
+function includeObject(asked: string | null): IncludeObject {
+  if (asked === null || asked === '') return 'Metadata';
+  if (asked === 'None' || asked === 'Metadata' || asked === 'Object') return asked;
+  throw badRequest(`includeObject: Invalid value: ${JSON.stringify(asked)}: must be 'Metadata', 'Object', 'None', or empty`);
+}

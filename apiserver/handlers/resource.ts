@@ -1,0 +1,165 @@
+import { isJsonObject } from '../../kube/api/json.ts';
+import type { KubeObject } from '../../kube/api/object.ts';
+import { formatOf } from '../http/accept.ts';
+import type { Answer, ApiRequest, ResourceRequest } from '../http/api-request.ts';
+import { decodeBody, decodeObject } from '../http/body.ts';
+import { allVerbs, groupResource } from '../kinds/kind.ts';
+import type { ServedKind } from '../kinds/kind.ts';
+import { methodNotAllowed, noSuchPath, badRequest } from '../status-error.ts';
+import type { Context } from './context.ts';
+import { incomingObject } from './incoming.ts';
+import { isApply, patchChange } from './patch.ts';
+import type { Presenter } from './present.ts';
+import { presenter } from './present.ts';
+import { getObject, listObjects } from './read.ts';
+import { watchObjects } from './watch.ts';
+import type { WatchEvent } from './watch.ts';
+import { createObject, deleteObject, deleteOptions, updateObject } from './write.ts';
+
+/** Answers one request about objects. @throws StatusError */
+export function handleResource(context: Context, request: ResourceRequest, from: ApiRequest, body: Uint8Array): Answer {
+  const served = context.registry.find(request.group, request.version, request.resource);
+  if (served === undefined) throw noSuchPath();
+  checkAllowed(served, request);
+  const present = presenter(served, formatOf(from.header('accept')), from.query, () => context.clock.now());
+  switch (request.verb) {
+    case 'get':
+      return { code: 200, json: present.object(getObject(context, served, request, from.query)) };
+    case 'list':
+      return { code: 200, json: present.list(listObjects(context, served, request, from.query)) };
+    case 'watch':
+      return { code: 200, type: 'application/json', stream: lines(watchObjects(context, served, named(request, from), from), present) };
+    case 'create':
+      return create(context, served, request, from, body, present);
+    case 'update':
+    case 'patch':
+      return change(context, served, request, from, body, present);
+    case 'delete':
+      return remove(context, served, request, from, body, present);
+    case 'deletecollection':
+      return removeAll(context, served, request, from, body, present);
+  }
+}
+
+function checkAllowed(served: ServedKind, { verb, namespace, name, subresource }: ResourceRequest): void {
+  const { kind } = served;
+  if (subresource !== '') {
+    const isStatus = subresource === 'status' && kind.hasStatus === true;
+    const action = Object.hasOwn(kind.actions ?? {}, subresource);
+    if (!isStatus && !action) throw noSuchPath();
+    if (!(isStatus ? ['get', 'update', 'patch'] : ['create']).includes(verb)) throw methodNotAllowed(groupResource(served));
+    return;
+  }
+  if (!kind.namespaced && namespace !== '') throw noSuchPath();
+  if (kind.namespaced && namespace === '' && (name !== '' || verb === 'create' || verb === 'deletecollection'))
+    throw methodNotAllowed(groupResource(served));
+  if (
+    !(kind.verbs ?? allVerbs).includes(verb) ||
+    (verb === 'create' && name !== '') ||
+    (verb === 'update' && name === '') ||
+    (verb === 'patch' && name === '')
+  ) {
+    throw methodNotAllowed(groupResource(served));
+  }
+}
+
+function create(
+  context: Context,
+  served: ServedKind,
+  request: ResourceRequest,
+  from: ApiRequest,
+  body: Uint8Array,
+  present: Presenter,
+): Answer {
+  const given = decodeObject(body, from.header('content-type'));
+  const dryRun = dryRunOf(from.query);
+  const action = served.kind.actions?.[request.subresource];
+  if (request.subresource !== '' && action !== undefined) {
+    const { metadata, ...rest } = given;
+    const posted: KubeObject = { ...rest, metadata: isJsonObject(metadata) ? metadata : {} };
+    const rule = { now: '', dynamicKubeletConfig: context.dynamicKubeletConfig, subresource: request.subresource };
+    updateObject(context, served, request, { dryRun, subresource: request.subresource }, (old) => action.act(old, posted, rule));
+    return { code: 201, json: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 } };
+  }
+  const object = createObject(context, served, incomingObject(given, served, request), { dryRun, subresource: '' });
+  return { code: 201, json: present.object(object) };
+}
+
+function change(
+  context: Context,
+  served: ServedKind,
+  request: ResourceRequest,
+  from: ApiRequest,
+  body: Uint8Array,
+  present: Presenter,
+): Answer {
+  const contentType = from.header('content-type');
+  const options = { dryRun: dryRunOf(from.query), subresource: request.subresource };
+  if (request.verb === 'patch' && isApply(contentType)) throw badRequest('server-side apply is not there yet');
+  let edit: (old: KubeObject) => KubeObject;
+  if (request.verb === 'patch') edit = patchChange(served, request, body, contentType);
+  else {
+    const given = incomingObject(decodeObject(body, contentType), served, request);
+    edit = () => given;
+  }
+  return { code: 200, json: present.object(updateObject(context, served, request, options, edit)) };
+}
+
+function remove(
+  context: Context,
+  served: ServedKind,
+  request: ResourceRequest,
+  from: ApiRequest,
+  body: Uint8Array,
+  present: Presenter,
+): Answer {
+  const { object, gone } = deleteObject(context, served, request, deleteOptions(bodyOptions(body, from), from.query));
+  if (!gone || served.kind.returnsDeleted === true) return { code: 200, json: present.object(object) };
+  const { group, resource } = groupResource(served);
+  const details = { name: request.name, ...(group === '' ? {} : { group }), kind: resource, uid: object.metadata.uid };
+  return { code: 200, json: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details } };
+}
+
+function removeAll(
+  context: Context,
+  served: ServedKind,
+  request: ResourceRequest,
+  from: ApiRequest,
+  body: Uint8Array,
+  present: Presenter,
+): Answer {
+  const options = deleteOptions(bodyOptions(body, from), from.query);
+  const page = listObjects(context, served, request, from.query);
+  for (const { metadata } of page.objects)
+    deleteObject(context, served, { namespace: metadata.namespace ?? '', name: metadata.name ?? '' }, options);
+  return { code: 200, json: present.list(page) };
+}
+
+function bodyOptions(body: Uint8Array, from: ApiRequest): Record<string, unknown> {
+  if (body.length === 0) return {};
+  const options = decodeBody(body, from.header('content-type'));
+  if (options === null) return {};
+  if (!isJsonObject(options)) throw badRequest('delete options must be an object');
+  return options;
+}
+
+/** @throws StatusError 400 for anything but `All` */
+function dryRunOf(query: URLSearchParams): boolean {
+  const asked = query.getAll('dryRun');
+  const bad = asked.find((one) => one !== 'All');
+  if (bad !== undefined) throw badRequest(`dryRun: Unsupported value: ${JSON.stringify(bad)}: supported values: "All"`);
+  return asked.length > 0;
+}
+
+/** A watch on one object by its path is a watch with that name selected. */
+function named(request: ResourceRequest, from: ApiRequest): ResourceRequest {
+  if (request.name !== '') {
+    const selector = from.query.get('fieldSelector');
+    from.query.set('fieldSelector', `${selector ? `${selector},` : ''}metadata.name=${request.name}`);
+  }
+  return request;
+}
+
+async function* lines(batches: AsyncIterable<readonly WatchEvent[]>, present: Presenter): AsyncGenerator<string> {
+  for await (const batch of batches) yield batch.map((event) => `${JSON.stringify(present.event(event))}\n`).join('');
+}

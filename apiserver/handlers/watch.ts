@@ -1,0 +1,152 @@
+import type { KubeObject } from '../../kube/api/object.ts';
+import type { Change } from '../storage/watch-log.ts';
+import type { ApiRequest, ResourceRequest } from '../http/api-request.ts';
+import { isTrue } from '../http/route.ts';
+import { storageName } from '../kinds/kind.ts';
+import type { ServedKind } from '../kinds/kind.ts';
+import { badRequest, expired } from '../status-error.ts';
+import type { Context } from './context.ts';
+import { selection } from './selection.ts';
+import type { Selection } from './selection.ts';
+import { numberOf, versionOf } from './versions.ts';
+
+export type WatchEvent =
+  | { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: KubeObject }
+  | { type: 'BOOKMARK'; version: number; initialEventsEnd: boolean }
+  | { type: 'ERROR'; error: ReturnType<typeof expired> };
+
+interface WatchPlan {
+  chosen: Selection;
+  namespace: string;
+  /** Events start after this version. */
+  from: number;
+  /** The present state comes first. */
+  initial: boolean;
+  bookmarks: boolean;
+  /** The bookmark that says that the present state is complete. */
+  endsInitial: boolean;
+  timeoutMs: number;
+}
+
+// Events sent at once, so that one watch far behind does not hold up everybody.
+const BATCH = 500;
+
+// The last bookmark comes this long before the end.
+const LAST_BOOKMARK_MS = 1000;
+
+/**
+ * The changes of a kind from a resourceVersion on, in batches, until the time is over or the client is gone.
+ * Unset or 0: the present state first. Older than what is remembered: one ERROR event, 410.
+ * @throws StatusError 400 before the first event
+ */
+export function watchObjects(
+  context: Context,
+  served: ServedKind,
+  request: ResourceRequest,
+  from: ApiRequest,
+): AsyncIterable<readonly WatchEvent[]> {
+  return run(context, served, watchPlan(context, served, request, from.query), from.signal);
+}
+
+function watchPlan(context: Context, served: ServedKind, request: ResourceRequest, query: URLSearchParams): WatchPlan {
+  const version = versionOf(query);
+  const asked = query.get('sendInitialEvents');
+  const match = query.get('resourceVersionMatch') ?? '';
+  if (asked !== null && match !== 'NotOlderThan') {
+    throw badRequest('sendInitialEvents: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan');
+  }
+  if (asked === null && match !== '') {
+    throw badRequest('resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided');
+  }
+  const initial = asked === null ? version === undefined || version === 0 : isTrue(asked);
+  const seconds = numberOf(query, 'timeoutSeconds');
+  return {
+    chosen: selection(served, query),
+    namespace: request.namespace,
+    from: initial || version === undefined || version === 0 ? context.storage.version : version,
+    initial,
+    bookmarks: isTrue(query.get('allowWatchBookmarks')),
+    endsInitial: asked !== null && isTrue(asked) && isTrue(query.get('allowWatchBookmarks')),
+    // Without a limit, as on the real server: half an hour to an hour.
+    timeoutMs: seconds > 0 ? seconds * 1000 : 1_800_000 * (1 + context.random()),
+  };
+}
+
+async function* run(context: Context, served: ServedKind, plan: WatchPlan, signal: AbortSignal): AsyncGenerator<readonly WatchEvent[]> {
+  const { storage, clock } = context;
+  const name = storageName(served.kind);
+  const log = storage.log(name);
+  let cursor = plan.from;
+  // A version from another life of this server: what happened since is not known either.
+  if (cursor > storage.version) {
+    yield [{ type: 'ERROR', error: expired(`too old resource version: ${cursor} (${storage.version})`) }];
+    return;
+  }
+  if (plan.initial) {
+    const { objects, version } = storage.list(name, plan.namespace === '' ? undefined : plan.namespace);
+    cursor = version;
+    const events: WatchEvent[] = objects.filter(plan.chosen.matches).map((object) => ({ type: 'ADDED', object }));
+    if (plan.endsInitial) events.push({ type: 'BOOKMARK', version, initialEventsEnd: true });
+    if (events.length > 0) yield events;
+  }
+  const started = clock.monotonic();
+  const ends = started + plan.timeoutMs;
+  let bookmarkAt = started + context.bookmarkMs;
+  // A short watch gets its bookmark in the middle of what is left.
+  let lastBookmarkAt = ends - Math.min(LAST_BOOKMARK_MS, plan.timeoutMs / 2);
+  while (!signal.aborted) {
+    const changes = log.after(cursor, BATCH);
+    if (changes === undefined) {
+      yield [{ type: 'ERROR', error: expired(`too old resource version: ${cursor} (${log.forgotten})`) }];
+      return;
+    }
+    const newest = changes.at(-1)?.version;
+    if (newest !== undefined) {
+      cursor = newest;
+      const events = changes.flatMap((change) => seenBy(plan, change));
+      if (events.length > 0) yield events;
+      continue;
+    }
+    // Nothing of this kind up to here, whatever happened to others.
+    cursor = storage.version;
+    const now = clock.monotonic();
+    if (now >= ends) return;
+    if (plan.bookmarks && (now >= bookmarkAt || now >= lastBookmarkAt)) {
+      if (now >= lastBookmarkAt) lastBookmarkAt = Infinity;
+      bookmarkAt = now + context.bookmarkMs;
+      yield [{ type: 'BOOKMARK', version: cursor, initialEventsEnd: false }];
+      continue;
+    }
+    const wake = plan.bookmarks ? Math.min(ends, bookmarkAt, lastBookmarkAt) : ends;
+    await changeOr(context, name, wake - now, signal);
+  }
+}
+
+/** What a change looks like through a selection: coming into it is ADDED, falling out of it is DELETED. */
+function seenBy(plan: WatchPlan, change: Change): WatchEvent[] {
+  if (plan.namespace !== '' && change.object.metadata.namespace !== plan.namespace) return [];
+  const { matches } = plan.chosen;
+  const before = change.previous !== undefined && matches(change.previous);
+  const after = change.type !== 'DELETED' && matches(change.object);
+  if (after) return [{ type: before ? 'MODIFIED' : 'ADDED', object: change.object }];
+  if (!before || change.previous === undefined) return [];
+  const { resourceVersion = '' } = change.object.metadata;
+  // The last state it was selected in, under the version at which it was lost.
+  return [{ type: 'DELETED', object: { ...change.previous, metadata: { ...change.previous.metadata, resourceVersion } } }];
+}
+
+/** Resolves at the next change of the kind, after `ms`, or when the signal aborts; leaves nothing behind. */
+async function changeOr(context: Context, name: string, ms: number, signal: AbortSignal): Promise<void> {
+  const woken = new AbortController();
+  const wake = () => woken.abort();
+  signal.addEventListener('abort', wake, { once: true });
+  const forget = context.storage.log(name).onNext(wake);
+  try {
+    if (!signal.aborted) await context.clock.sleep(ms, woken.signal);
+  } catch (error) {
+    if (!woken.signal.aborted) throw error;
+  } finally {
+    forget();
+    signal.removeEventListener('abort', wake);
+  }
+}

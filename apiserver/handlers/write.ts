@@ -1,0 +1,247 @@
+import { isJsonObject, jsonEqual } from '../../kube/api/json.ts';
+import type { KubeObject } from '../../kube/api/object.ts';
+import { keptNamespaces } from '../kinds/namespaces.ts';
+import { groupResource, storageName } from '../kinds/kind.ts';
+import type { ServedKind } from '../kinds/kind.ts';
+import { validateMetadata, validateMetadataUpdate } from '../kinds/metadata-rules.ts';
+import { storageKey } from '../storage/storage.ts';
+import { alreadyExists, badRequest, conflict, forbidden, invalid, modified, notFound } from '../status-error.ts';
+import type { Context } from './context.ts';
+import { generateName, newUid, rules } from './context.ts';
+import { sweepNamespace } from './namespace-content.ts';
+
+export interface WriteOptions {
+  /** Answers as if it were done, and does nothing. */
+  dryRun: boolean;
+  subresource: string;
+}
+
+/** A new object. @throws StatusError 404 without its namespace, 409 when the name is taken, 422 with all broken rules */
+export function createObject(context: Context, served: ServedKind, given: KubeObject, options: WriteOptions): KubeObject {
+  const { kind } = served;
+  const rule = rules(context, '');
+  const {
+    resourceVersion,
+    deletionTimestamp: _,
+    deletionGracePeriodSeconds: _grace,
+    generation: _generation,
+    ...metadata
+  } = given.metadata;
+  if (resourceVersion) throw badRequest('resourceVersion should not be set on objects to be created');
+  if (kind.namespaced) requireNamespace(context, metadata.namespace ?? '', groupResource(served), metadata.name ?? '');
+  const generated = !metadata.name && metadata.generateName ? { name: generateName(metadata.generateName, context.random) } : {};
+  let object: KubeObject = {
+    ...given,
+    metadata: {
+      ...metadata,
+      ...generated,
+      uid: newUid(context.random),
+      creationTimestamp: rule.now,
+      ...(kind.hasGeneration ? { generation: 1 } : {}),
+    },
+  };
+  if (kind.hasStatus && kind.prepareCreate === undefined) delete object['status'];
+  object = kind.prepareCreate?.(object, rule) ?? object;
+  object = kind.defaults?.(object, rule) ?? object;
+  const errors = [...validateMetadata(kind, object), ...(kind.validate?.(object, rule) ?? [])];
+  const name = object.metadata.name ?? '';
+  if (errors.length > 0) throw invalid({ group: served.at.group, kind: kind.kind }, name, errors);
+  const key = storageKey(object.metadata.namespace, name);
+  if (context.storage.get(storageName(kind), key)) throw alreadyExists(groupResource(served), name);
+  return options.dryRun ? object : context.storage.put(storageName(kind), key, object);
+}
+
+/** The object at `name` becomes what `change` makes of it. @throws StatusError 404, 409, 422 */
+export function updateObject(
+  context: Context,
+  served: ServedKind,
+  at: { namespace: string; name: string },
+  options: WriteOptions,
+  change: (old: KubeObject) => KubeObject,
+): KubeObject {
+  const { kind } = served;
+  const key = storageKey(at.namespace, at.name);
+  const old = context.storage.get(storageName(kind), key);
+  if (old === undefined) throw notFound(groupResource(served), at.name);
+  const given = change(old);
+  checkVersions(served, given, old);
+  const rule = rules(context, options.subresource);
+  let object = split(served, withSystemFields(given, old), old, options.subresource);
+  object = kind.prepareUpdate?.(object, old, rule) ?? object;
+  object = kind.defaults?.(object, rule) ?? object;
+  const errors = [
+    ...validateMetadata(kind, object),
+    ...validateMetadataUpdate(object, old, kind.needsVersion === true),
+    ...(kind.validateUpdate ? kind.validateUpdate(object, old, rule) : (kind.validate?.(object, rule) ?? [])),
+  ];
+  if (errors.length > 0) throw invalid({ group: served.at.group, kind: kind.kind }, at.name, errors);
+  return commitUpdate(context, served, key, object, old, options.dryRun);
+}
+
+function commitUpdate(context: Context, served: ServedKind, key: string, object: KubeObject, old: KubeObject, dryRun: boolean): KubeObject {
+  const { kind } = served;
+  const { resourceVersion: _now, ...metadata } = object.metadata;
+  const { resourceVersion: _before, ...oldMetadata } = old.metadata;
+  // An update that changes nothing is not a change: same resourceVersion, no watch event.
+  if (jsonEqual({ ...object, metadata }, { ...old, metadata: oldMetadata })) return old;
+  const next = kind.hasGeneration && !jsonEqual(body(object), body(old)) ? bumped(object) : object;
+  if (dryRun) return next;
+  if (
+    next.metadata.deletionTimestamp !== undefined &&
+    !next.metadata.finalizers?.length &&
+    (next.metadata.deletionGracePeriodSeconds ?? 0) === 0 &&
+    kind.resource !== 'namespaces'
+  ) {
+    context.storage.put(storageName(kind), key, next);
+    const last = context.storage.remove(storageName(kind), key) ?? next;
+    sweepNamespace(context, last.metadata.namespace);
+    return last;
+  }
+  const stored = context.storage.put(storageName(kind), key, next);
+  if (kind.resource === 'namespaces') sweepNamespace(context, stored.metadata.name);
+  return stored;
+}
+
+function checkVersions(served: ServedKind, given: KubeObject, old: KubeObject): void {
+  const { name = '', uid, resourceVersion } = given.metadata;
+  if (uid && uid !== old.metadata.uid) {
+    const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata.uid ?? ''}`;
+    throw conflict(groupResource(served), name, why);
+  }
+  if (resourceVersion && resourceVersion !== '0' && resourceVersion !== old.metadata.resourceVersion)
+    throw modified(groupResource(served), name);
+}
+
+/** What only the server sets stays as it was, whatever came. */
+function withSystemFields(given: KubeObject, old: KubeObject): KubeObject {
+  const {
+    deletionTimestamp: _,
+    deletionGracePeriodSeconds: _grace,
+    generation: _generation,
+    selfLink: _link,
+    ...metadata
+  } = given.metadata;
+  const { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, generation } = old.metadata;
+  return {
+    ...given,
+    metadata: {
+      ...metadata,
+      ...(uid === undefined ? {} : { uid }),
+      ...(metadata.creationTimestamp || creationTimestamp === undefined ? {} : { creationTimestamp }),
+      ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+      ...(deletionGracePeriodSeconds === undefined ? {} : { deletionGracePeriodSeconds }),
+      ...(generation === undefined ? {} : { generation }),
+    },
+  };
+}
+
+/** The object's endpoint leaves status alone; `/status` leaves everything else alone but metadata. */
+function split(served: ServedKind, given: KubeObject, old: KubeObject, subresource: string): KubeObject {
+  if (served.kind.hasStatus !== true) return given;
+  if (subresource !== 'status') return withField(given, 'status', old['status']);
+  return withField({ ...old, metadata: { ...given.metadata } }, 'status', given['status']);
+}
+
+function withField(object: KubeObject, field: string, value: unknown): KubeObject {
+  const { [field]: _dropped, ...rest } = object;
+  return value === undefined ? { ...rest, metadata: object.metadata } : { ...rest, metadata: object.metadata, [field]: value };
+}
+
+function body(object: KubeObject): Record<string, unknown> {
+  const { metadata: _metadata, status: _status, ...rest } = object;
+  return rest;
+}
+
+function bumped(object: KubeObject): KubeObject {
+  return { ...object, metadata: { ...object.metadata, generation: (object.metadata.generation ?? 0) + 1 } };
+}
+
+function requireNamespace(context: Context, namespace: string, of: { group: string; resource: string }, name: string): void {
+  const found = context.storage.get('/namespaces', namespace);
+  if (found === undefined) throw notFound({ group: '', resource: 'namespaces' }, namespace);
+  if (found.metadata.deletionTimestamp !== undefined) {
+    throw forbidden(of, name, `unable to create new content in namespace ${namespace} because it is being terminated`);
+  }
+}
+
+export interface DeleteOptions {
+  dryRun: boolean;
+  uid?: string;
+  resourceVersion?: string;
+  gracePeriodSeconds?: number;
+}
+
+/** Reads `metav1.DeleteOptions` from a body. */
+export function deleteOptions(options: Record<string, unknown>, query: URLSearchParams): DeleteOptions {
+  const preconditions = isJsonObject(options['preconditions']) ? options['preconditions'] : {};
+  const dryRun = Array.isArray(options['dryRun']) ? options['dryRun'] : query.getAll('dryRun');
+  const asked = options['gracePeriodSeconds'] ?? query.get('gracePeriodSeconds');
+  const grace = asked === null || asked === undefined ? undefined : Number(asked);
+  if (grace !== undefined && !Number.isSafeInteger(grace)) throw badRequest('gracePeriodSeconds must be a whole number');
+  return {
+    dryRun: dryRun.includes('All'),
+    ...(typeof preconditions['uid'] === 'string' ? { uid: preconditions['uid'] } : {}),
+    ...(typeof preconditions['resourceVersion'] === 'string' ? { resourceVersion: preconditions['resourceVersion'] } : {}),
+    ...(grace === undefined ? {} : { gracePeriodSeconds: Math.max(0, grace) }),
+  };
+}
+
+/** Takes the object away, or marks it as going when somebody has to finish it first. @returns its last state, and whether it is gone */
+export function deleteObject(
+  context: Context,
+  served: ServedKind,
+  at: { namespace: string; name: string },
+  options: DeleteOptions,
+): { object: KubeObject; gone: boolean } {
+  const { kind } = served;
+  const of = groupResource(served);
+  const key = storageKey(at.namespace, at.name);
+  const old = context.storage.get(storageName(kind), key);
+  if (old === undefined) throw notFound(of, at.name);
+  if (kind.resource === 'namespaces' && keptNamespaces.has(at.name)) throw forbidden(of, at.name, 'this namespace may not be deleted');
+  checkPreconditions(of, old, options);
+  const grace = kind.gracePeriod?.(old, options.gracePeriodSeconds) ?? 0;
+  const waits = grace > 0 || (old.metadata.finalizers?.length ?? 0) > 0 || kind.resource === 'namespaces';
+  if (!waits) {
+    const object = options.dryRun ? old : (context.storage.remove(storageName(kind), key) ?? old);
+    if (!options.dryRun) sweepNamespace(context, object.metadata.namespace);
+    return { object, gone: true };
+  }
+  const object = going(context, kind.resource, old, grace);
+  if (options.dryRun || jsonEqual(object, old)) return { object, gone: false };
+  const stored = context.storage.put(storageName(kind), key, object);
+  if (kind.resource === 'namespaces') sweepNamespace(context, at.name);
+  return { object: stored, gone: false };
+}
+
+function going(context: Context, resource: string, old: KubeObject, grace: number): KubeObject {
+  const before = old.metadata.deletionGracePeriodSeconds;
+  // A second delete can only shorten the wait.
+  if (old.metadata.deletionTimestamp !== undefined && (before === undefined || grace >= before)) return old;
+  const deletionTimestamp = rules({ ...context, clock: { ...context.clock, now: () => context.clock.now() + grace * 1000 } }, '').now;
+  const metadata = { ...old.metadata, deletionTimestamp, deletionGracePeriodSeconds: grace };
+  if (resource !== 'namespaces') return { ...old, metadata };
+  return {
+    ...old,
+    metadata: { ...old.metadata, deletionTimestamp },
+    status: { ...(isJsonObject(old['status']) ? old['status'] : {}), phase: 'Terminating' },
+  };
+}
+
+function checkPreconditions(of: { group: string; resource: string }, old: KubeObject, { uid, resourceVersion }: DeleteOptions): void {
+  const name = old.metadata.name ?? '';
+  if (uid !== undefined && uid !== old.metadata.uid) {
+    throw conflict(
+      of,
+      name,
+      `the UID in the precondition (${uid}) does not match the UID in record (${old.metadata.uid ?? ''}). The object might have been deleted and then recreated`,
+    );
+  }
+  if (resourceVersion !== undefined && resourceVersion !== old.metadata.resourceVersion) {
+    throw conflict(
+      of,
+      name,
+      `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${old.metadata.resourceVersion ?? ''}). The object might have been modified`,
+    );
+  }
+}

@@ -1,0 +1,76 @@
+import { once } from 'node:events';
+import { stringify } from 'yaml';
+import { tooLarge } from '../status-error.ts';
+import type { Answer } from './api-request.ts';
+import { MOST_BODY_BYTES } from './body.ts';
+import type { Incoming, Outgoing } from './listener.ts';
+
+/** The whole body. @throws StatusError 413 above the limit; the rest of it is not read */
+export async function readBody(request: Incoming): Promise<Uint8Array> {
+  const declared = Number(request.headers['content-length'] ?? 0);
+  const tooMuch = (): Error => tooLarge(`Request entity too large: limit is ${MOST_BODY_BYTES}`);
+  if (declared > MOST_BODY_BYTES) throw tooMuch();
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of request as AsyncIterable<Uint8Array>) {
+    bytes += part.length;
+    if (bytes > MOST_BODY_BYTES) throw tooMuch();
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
+/** Writes an answer. A stream waits for its client, line by line. `signal` aborts when the client is gone. */
+export async function writeAnswer(
+  response: Outgoing,
+  answer: Answer,
+  options: { yaml: boolean; head: boolean; signal: AbortSignal },
+): Promise<void> {
+  response.statusCode = answer.code;
+  response.setHeader('cache-control', 'no-cache, private');
+  if ('stream' in answer) {
+    response.setHeader('content-type', answer.type);
+    await writeStream(response, answer.stream, options.signal);
+    return;
+  }
+  for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value);
+  const [type, content] = 'json' in answer ? encode(answer.json, options.yaml) : [answer.type, answer.bytes];
+  const bytes = typeof content === 'string' ? Buffer.from(content) : content;
+  response.setHeader('content-type', type);
+  response.setHeader('content-length', bytes.length);
+  if (options.head) end(response);
+  else end(response, bytes);
+}
+
+export function encode(json: unknown, yaml: boolean): [type: string, text: string] {
+  return yaml ? ['application/yaml', stringify(json, { aliasDuplicateObjects: false })] : ['application/json', JSON.stringify(json)];
+}
+
+async function writeStream(response: Outgoing, stream: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
+  flushHead(response);
+  try {
+    for await (const text of stream) {
+      if (signal.aborted) return;
+      if (!write(response, text)) await once(response, 'drain', { signal });
+    }
+    end(response);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+// The types of the two responses do not overlap enough for the compiler to call their common methods.
+export function write(response: Outgoing, text: string): boolean {
+  return 'stream' in response ? response.write(text) : response.write(text);
+}
+
+function end(response: Outgoing, bytes: Uint8Array = new Uint8Array()): void {
+  if ('stream' in response) response.end(bytes);
+  else response.end(bytes);
+}
+
+// The head goes out before the first event, so that the client knows that it is watching.
+function flushHead(response: Outgoing): void {
+  if ('stream' in response) response.writeHead(response.statusCode);
+  else response.flushHeaders();
+}

@@ -1,0 +1,107 @@
+import type { MergeRule } from '../../kube/api/patch.ts';
+import type { KubeObject } from '../../kube/api/object.ts';
+import type { FieldError } from '../field-error.ts';
+import type { Schema } from '../openapi/schema.ts';
+import type { Column } from '../table/column.ts';
+
+export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
+
+export const allVerbs: readonly Verb[] = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
+
+/** One group and version that serves a kind. The stored form is that of the first; others are converted on the way in and out. */
+export interface ServedVersion {
+  /** '' for the core group. */
+  group: string;
+  version: string;
+  toStored?(object: KubeObject): KubeObject;
+  fromStored?(object: KubeObject): KubeObject;
+  /** Where it differs from the kind's own. */
+  schema?: Schema;
+  /** Field names of this version that can be selected by, where they differ: served name -> stored name. */
+  selectable?: Readonly<Record<string, string>>;
+}
+
+/** What rules depend on besides the object. */
+export interface RuleContext {
+  /** RFC 3339, UTC, whole seconds. */
+  now: string;
+  /** The feature gate DynamicKubeletConfig. */
+  dynamicKubeletConfig: boolean;
+  /** '' for the object itself. */
+  subresource: string;
+}
+
+/**
+ * Everything the server knows about one kind. Adding a kind is writing one of these and naming it in `registry.ts`.
+ * Functions are pure: they get copies and return what to store.
+ */
+export interface Kind {
+  /** Plural, lower case. */
+  resource: string;
+  singular: string;
+  kind: string;
+  served: readonly [ServedVersion, ...ServedVersion[]];
+  namespaced: boolean;
+  /** @default all eight */
+  verbs?: readonly Verb[];
+  shortNames?: readonly string[];
+  categories?: readonly string[];
+  /** Complaints about a name. */
+  nameProblems(name: string): string[];
+  /** Has a `status` that only `/status` writes, and that `/status` alone writes. @default false */
+  hasStatus?: boolean;
+  /** `metadata.generation` counts changes of everything but metadata and status. @default false */
+  hasGeneration?: boolean;
+  /** A delete answers with the object instead of a Status. @default false */
+  returnsDeleted?: boolean;
+  /** An update needs a resourceVersion. @default false */
+  needsVersion?: boolean;
+  /** Fills in defaults, on every write. */
+  defaults?(object: KubeObject, context: RuleContext): KubeObject;
+  /** Drops what a create may not set. */
+  prepareCreate?(object: KubeObject, context: RuleContext): KubeObject;
+  /** Drops what this update may not set. Runs after the split of spec and status. */
+  prepareUpdate?(object: KubeObject, old: KubeObject, context: RuleContext): KubeObject;
+  /** On create. */
+  validate?(object: KubeObject, context: RuleContext): FieldError[];
+  /** On update. @default the same as `validate` */
+  validateUpdate?(object: KubeObject, old: KubeObject, context: RuleContext): FieldError[];
+  /** Seconds a delete waits for somebody to finish the object; 0 deletes at once. @default 0 */
+  gracePeriod?(object: KubeObject, asked: number | undefined): number;
+  /** Values a field selector can ask for, besides metadata.name and metadata.namespace. */
+  selectable?: Readonly<Record<string, (object: KubeObject) => string>>;
+  /** @default strategicRules(kind) of kube/api */
+  mergeRule?: MergeRule;
+  /** Beyond `status`: `pods/binding`. */
+  actions?: Readonly<Record<string, Action>>;
+  columns: readonly Column[];
+  schema: Schema;
+}
+
+/** A subresource that is posted to. */
+export interface Action {
+  /** Kind of the body. */
+  kind: string;
+  /** The object as the action leaves it. @throws StatusError */
+  act(object: KubeObject, body: KubeObject, context: RuleContext): KubeObject;
+}
+
+/** A kind in one of its versions: what a path names. */
+export interface ServedKind {
+  kind: Kind;
+  at: ServedVersion;
+}
+
+/** Where a kind lies in storage, whatever version is asked for. */
+export function storageName(kind: Kind): string {
+  const [{ group }] = kind.served;
+  return `${group}/${kind.resource}`;
+}
+
+export function apiVersion(at: Pick<ServedVersion, 'group' | 'version'>): string {
+  return at.group === '' ? at.version : `${at.group}/${at.version}`;
+}
+
+export function groupResource({ kind, at }: ServedKind): { group: string; resource: string } {
+  return { group: at.group, resource: kind.resource };
+}

@@ -1,0 +1,94 @@
+import { isJsonObject } from '../../kube/api/json.ts';
+import { labelValueProblems, qualifiedNameProblems } from '../../kube/api/names.ts';
+import type { KubeObject } from '../../kube/api/object.ts';
+import type { FieldError } from '../field-error.ts';
+import { invalidValue, prohibited, required, tooLong } from '../field-error.ts';
+import type { Kind } from './kind.ts';
+
+const ANNOTATION_BYTES = 256 * 1024;
+
+/** What `metadata` of every object must keep to. */
+export function validateMetadata(kind: Pick<Kind, 'namespaced' | 'nameProblems'>, object: KubeObject): FieldError[] {
+  const { metadata } = object;
+  const errors: FieldError[] = [];
+  if (metadata.name === undefined || metadata.name === '') errors.push(required('metadata.name', 'name or generateName is required'));
+  else errors.push(...kind.nameProblems(metadata.name).map((problem) => invalidValue('metadata.name', metadata.name, problem)));
+  if (!kind.namespaced && metadata.namespace) errors.push(prohibited('metadata.namespace', 'not allowed on this type'));
+  return [
+    ...errors,
+    ...validateLabels(metadata.labels),
+    ...validateAnnotations(metadata.annotations),
+    ...validateFinalizers(metadata.finalizers),
+  ];
+}
+
+/** What an update may not change. */
+export function validateMetadataUpdate(object: KubeObject, old: KubeObject, needsVersion: boolean): FieldError[] {
+  const errors: FieldError[] = [];
+  const { metadata } = object;
+  for (const field of ['name', 'namespace', 'uid', 'creationTimestamp'] as const) {
+    if ((metadata[field] ?? '') !== (old.metadata[field] ?? '')) {
+      errors.push(invalidValue(`metadata.${field}`, metadata[field], 'field is immutable'));
+    }
+  }
+  if (needsVersion && !metadata.resourceVersion) {
+    errors.push({ field: 'metadata.resourceVersion', type: 'invalid', shown: '0x0', detail: 'must be specified for an update' });
+  }
+  if (old.metadata.deletionTimestamp !== undefined) {
+    const before = new Set(old.metadata.finalizers ?? []);
+    const added = (metadata.finalizers ?? []).filter((finalizer) => !before.has(finalizer));
+    if (added.length > 0) {
+      errors.push(
+        prohibited(
+          'metadata.finalizers',
+          `no new finalizers can be added if the object is being deleted, found new finalizers ${JSON.stringify(added)}`,
+        ),
+      );
+    }
+  }
+  return errors;
+}
+
+function validateLabels(labels: Record<string, string> | undefined): FieldError[] {
+  return Object.entries(labels ?? {}).flatMap(([key, value]) => [
+    ...qualifiedNameProblems(key).map((problem) => invalidValue('metadata.labels', key, problem)),
+    ...labelValueProblems(value).map((problem) => invalidValue('metadata.labels', value, problem)),
+  ]);
+}
+
+function validateAnnotations(annotations: Record<string, string> | undefined): FieldError[] {
+  const entries = Object.entries(annotations ?? {});
+  const errors = entries.flatMap(([key]) =>
+    qualifiedNameProblems(key.toLowerCase()).map((problem) => invalidValue('metadata.annotations', key, problem)),
+  );
+  const bytes = entries.reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0);
+  if (bytes > ANNOTATION_BYTES) errors.push(tooLong('metadata.annotations', ANNOTATION_BYTES));
+  return errors;
+}
+
+function validateFinalizers(finalizers: readonly string[] | undefined): FieldError[] {
+  return (finalizers ?? []).flatMap((finalizer) =>
+    qualifiedNameProblems(finalizer).map((problem) => invalidValue('metadata.finalizers', finalizer, problem)),
+  );
+}
+
+/** A field inside an object, by own fields only; undefined where there is none. */
+export function fieldAt(value: unknown, ...path: readonly string[]): unknown {
+  let at = value;
+  for (const field of path) {
+    if (!isJsonObject(at) || !Object.hasOwn(at, field)) return undefined;
+    at = at[field];
+  }
+  return at;
+}
+
+/** The same as text: '' where there is none. */
+export function textAt(value: unknown, ...path: readonly string[]): string {
+  const found = fieldAt(value, ...path);
+  return typeof found === 'string' ? found : typeof found === 'number' || typeof found === 'boolean' ? String(found) : '';
+}
+
+export function listAt(value: unknown, ...path: readonly string[]): readonly unknown[] {
+  const found = fieldAt(value, ...path);
+  return Array.isArray(found) ? found : [];
+}

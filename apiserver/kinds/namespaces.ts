@@ -1,0 +1,51 @@
+import { isJsonObject } from '../../kube/api/json.ts';
+import { dnsLabelProblems } from '../../kube/api/names.ts';
+import type { KubeObject } from '../../kube/api/object.ts';
+import { anything, list, object, ref, text } from '../openapi/schema.ts';
+import { ageColumn, nameColumn } from '../table/column.ts';
+import type { Kind } from './kind.ts';
+import { textAt } from './metadata-rules.ts';
+
+/** There from the start, as on a real server; `dkc-system` is ours. */
+export const firstNamespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease', 'dkc-system'] as const;
+
+/** Nobody may delete these. */
+export const keptNamespaces: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public']);
+
+function create(namespace: KubeObject): KubeObject {
+  const spec = isJsonObject(namespace['spec']) ? namespace['spec'] : {};
+  return { ...namespace, spec: { ...spec, finalizers: ['kubernetes'] }, status: { phase: 'Active' } };
+}
+
+export const namespaces: Kind = {
+  resource: 'namespaces',
+  singular: 'namespace',
+  kind: 'Namespace',
+  served: [{ group: '', version: 'v1' }],
+  namespaced: false,
+  verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
+  shortNames: ['ns'],
+  hasStatus: true,
+  returnsDeleted: true,
+  nameProblems: dnsLabelProblems,
+  prepareCreate: create,
+  prepareUpdate: (namespace, old) => ({ ...namespace, spec: old['spec'] }),
+  selectable: { 'status.phase': (namespace) => textAt(namespace, 'status', 'phase') },
+  columns: [
+    nameColumn,
+    {
+      name: 'Status',
+      description: 'Active, or Terminating while its content goes.',
+      cell: (namespace) => textAt(namespace, 'status', 'phase'),
+    },
+    ageColumn,
+  ],
+  schema: object('A room for names.', {
+    metadata: ref('ObjectMeta', 'Name, labels and the like.'),
+    spec: object('How it behaves.', { finalizers: list('Who must let go before it is gone.', text('A finalizer.')) }),
+    status: object('What it is.', {
+      phase: text('Active or Terminating.'),
+      conditions: list('What is observed.', anything('A condition.'), { by: 'type' }),
+    }),
+  }),
+};

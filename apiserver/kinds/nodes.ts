@@ -1,0 +1,138 @@
+import { dnsSubdomainProblems } from '../../kube/api/names.ts';
+import type { KubeObject } from '../../kube/api/object.ts';
+import { anything, flag, list, object, ref, text, textMap, time } from '../openapi/schema.ts';
+import type { Column } from '../table/column.ts';
+import { ageColumn, nameColumn } from '../table/column.ts';
+import { dropOnCreate, dropOnUpdate, validateConfigSources } from './config-source.ts';
+import type { Kind } from './kind.ts';
+import { fieldAt, listAt, textAt } from './metadata-rules.ts';
+
+const ROLE_LABEL = 'node-role.kubernetes.io/';
+
+/** Ready or not, and whether it takes new pods. */
+function readiness(node: KubeObject): string {
+  const ready = listAt(node, 'status', 'conditions').find((condition) => textAt(condition, 'type') === 'Ready');
+  const word = ready === undefined ? 'Unknown' : textAt(ready, 'status') === 'True' ? 'Ready' : 'NotReady';
+  return fieldAt(node, 'spec', 'unschedulable') === true ? `${word},SchedulingDisabled` : word;
+}
+
+function roles(node: KubeObject): string {
+  const names = Object.entries(node.metadata.labels ?? {}).flatMap(([key, value]) => {
+    if (key.startsWith(ROLE_LABEL) && key !== ROLE_LABEL) return [key.slice(ROLE_LABEL.length)];
+    return key === 'kubernetes.io/role' && value !== '' ? [value] : [];
+  });
+  return names.length === 0 ? '<none>' : names.sort().join(',');
+}
+
+function address(node: KubeObject, type: string): string {
+  const found = listAt(node, 'status', 'addresses').find((one) => textAt(one, 'type') === type);
+  return textAt(found, 'address') || '<none>';
+}
+
+const info = (name: string, field: string, wide: boolean, absent: string): Column => ({
+  name,
+  wide,
+  description: `${field} that the node reports.`,
+  cell: (node) => textAt(node, 'status', 'nodeInfo', field) || absent,
+});
+
+const configMapFields = {
+  namespace: text('Namespace of the ConfigMap. Required everywhere.'),
+  name: text('Name of the ConfigMap. Required everywhere.'),
+  uid: text('UID of the ConfigMap. Forbidden in spec, required in status.'),
+  resourceVersion: text('resourceVersion of the ConfigMap. Forbidden in spec, required in status.'),
+  kubeletConfigKey: text('Key of the ConfigMap whose value is the KubeletConfiguration. Required everywhere.'),
+};
+
+const configSource = (description: string) =>
+  object(description, {
+    configMap: object('A key of a ConfigMap.', configMapFields, ['namespace', 'name', 'kubeletConfigKey']),
+  });
+
+export const nodes: Kind = {
+  resource: 'nodes',
+  singular: 'node',
+  kind: 'Node',
+  served: [{ group: '', version: 'v1' }],
+  namespaced: false,
+  shortNames: ['no'],
+  hasStatus: true,
+  nameProblems: dnsSubdomainProblems,
+  prepareCreate: (node, { dynamicKubeletConfig }) => (dynamicKubeletConfig ? node : dropOnCreate(node)),
+  prepareUpdate: (node, old, { dynamicKubeletConfig }) => (dynamicKubeletConfig ? node : dropOnUpdate(node, old)),
+  validate: () => [],
+  validateUpdate: (node) => validateConfigSources(node),
+  selectable: { 'spec.unschedulable': (node) => String(fieldAt(node, 'spec', 'unschedulable') === true) },
+  columns: [
+    nameColumn,
+    { name: 'Status', description: 'Whether the node is ready and takes pods.', cell: readiness },
+    { name: 'Roles', description: 'Roles from the labels of the node.', cell: roles },
+    ageColumn,
+    info('Version', 'kubeletVersion', false, ''),
+    { name: 'Internal-IP', wide: true, description: 'Address inside the cluster.', cell: (node) => address(node, 'InternalIP') },
+    { name: 'External-IP', wide: true, description: 'Address outside the cluster.', cell: (node) => address(node, 'ExternalIP') },
+    info('OS-Image', 'osImage', true, '<unknown>'),
+    info('Kernel-Version', 'kernelVersion', true, '<unknown>'),
+    info('Container-Runtime', 'containerRuntimeVersion', true, '<unknown>'),
+  ],
+  schema: object('A machine that runs pods.', {
+    metadata: ref('ObjectMeta', 'Name, labels and the like.'),
+    spec: object('What the node should be.', {
+      configSource: configSource('The ConfigMap key that the kubelet should take its configuration from.'),
+      podCIDR: text('Addresses for pods of this node.'),
+      podCIDRs: list('Addresses for pods of this node, at most one range per family.', text('A range.'), { as: 'set' }),
+      providerID: text('The machine as its cloud calls it.'),
+      taints: list(
+        'Keep pods away that do not tolerate them.',
+        object(
+          'A taint.',
+          {
+            key: text('Name.'),
+            value: text('Value.'),
+            effect: text('NoSchedule, PreferNoSchedule or NoExecute.'),
+            timeAdded: time('When a NoExecute taint was added.'),
+          },
+          ['key', 'effect'],
+        ),
+      ),
+      unschedulable: flag('No new pods are placed here.'),
+    }),
+    status: object('What the node says about itself.', {
+      addresses: list(
+        'Where it is reached.',
+        object('An address.', { type: text('InternalIP, ExternalIP, Hostname, ...'), address: text('The address.') }, ['type', 'address']),
+        { by: 'type' },
+      ),
+      allocatable: textMap('Resources for pods.'),
+      capacity: textMap('Resources in all.'),
+      conditions: list(
+        'What is observed.',
+        object(
+          'A condition.',
+          {
+            type: text('What it is about.'),
+            status: text('True, False or Unknown.'),
+            reason: text('Why, in one word.'),
+            message: text('Why, for people.'),
+            lastHeartbeatTime: time('Last reported.'),
+            lastTransitionTime: time('Last changed.'),
+          },
+          ['type', 'status'],
+        ),
+        { by: 'type' },
+      ),
+      config: object('Which configuration the kubelet uses.', {
+        assigned: configSource('What the node is set to use, on its disk.'),
+        active: configSource('What it uses; absent means its local configuration.'),
+        lastKnownGood: configSource('What it falls back to; absent means its local configuration.'),
+        error: text('Why what it uses is not what it should use.'),
+      }),
+      daemonEndpoints: anything('Ports of the kubelet.'),
+      images: list('Images on the node.', anything('An image.')),
+      nodeInfo: anything('Versions and ids of the machine.'),
+      phase: text('Not used any more.'),
+      volumesAttached: list('Volumes attached to the node.', anything('A volume.')),
+      volumesInUse: list('Volumes in use.', text('A volume.')),
+    }),
+  }),
+};

@@ -1,0 +1,36 @@
+import type { ListMerge } from './list-merge.ts';
+
+/** A field or object as the OpenAPI document describes it. Objects without `fields` take anything. */
+export interface Schema {
+  type: 'object' | 'array' | 'string' | 'integer' | 'boolean' | 'number' | 'intOrString' | 'any' | 'ref';
+  description: string;
+  format?: string;
+  required?: readonly string[];
+  fields?: Readonly<Record<string, Schema>>;
+  /** Of an array. */
+  items?: Schema;
+  /** Values of a map. */
+  values?: Schema;
+  /** Name of a shared definition, for `ref`. */
+  ref?: string;
+  merge?: ListMerge;
+}
+
+export const text = (description: string): Schema => ({ type: 'string', description });
+export const time = (description: string): Schema => ({ type: 'string', format: 'date-time', description });
+export const flag = (description: string): Schema => ({ type: 'boolean', description });
+export const int32 = (description: string): Schema => ({ type: 'integer', format: 'int32', description });
+export const int64 = (description: string): Schema => ({ type: 'integer', format: 'int64', description });
+export const anything = (description: string): Schema => ({ type: 'object', description });
+export const textMap = (description: string): Schema => ({ type: 'object', description, values: { type: 'string', description: '' } });
+export const list = (description: string, items: Schema, merge?: ListMerge): Schema => ({
+  type: 'array',
+  description,
+  items,
+  ...(merge ? { merge } : {}),
+});
+export const ref = (name: string, description: string): Schema => ({ type: 'ref', ref: name, description });
+
+export function object(description: string, fields: Readonly<Record<string, Schema>>, required?: readonly string[]): Schema {
+  return { type: 'object', description, fields, ...(required ? { required } : {}) };
+}

@@ -1,0 +1,113 @@
+import type { Status } from '../kube/api/object.ts';
+import type { FieldError } from './field-error.ts';
+import { causes, fieldErrorsText } from './field-error.ts';
+
+/** Which kind of object an error speaks of: `nodes`, or `leases` of group `coordination.k8s.io`. */
+export interface GroupResource {
+  group: string;
+  resource: string;
+}
+
+/** An answer other than success: what a `metav1.Status` says. Thrown by handlers, written by the server. */
+export class StatusError extends Error {
+  override name = 'StatusError';
+  readonly code: number;
+  readonly reason: string;
+  readonly details: Status['details'];
+  constructor(code: number, reason: string, message: string, details?: Status['details']) {
+    super(message);
+    this.code = code;
+    this.reason = reason;
+    this.details = details;
+  }
+
+  status(): Status {
+    const status: Status = {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      message: this.message,
+      reason: this.reason,
+      code: this.code,
+    };
+    if (this.details) status.details = this.details;
+    return status;
+  }
+}
+
+/** `leases.coordination.k8s.io`, or `nodes` for the core group. */
+export function resourceText(of: GroupResource): string {
+  return of.group === '' ? of.resource : `${of.resource}.${of.group}`;
+}
+
+function details(of: GroupResource, name: string): NonNullable<Status['details']> {
+  return { ...(name === '' ? {} : { name }), ...(of.group === '' ? {} : { group: of.group }), kind: of.resource };
+}
+
+export const badRequest = (message: string): StatusError => new StatusError(400, 'BadRequest', message);
+
+export const unauthorized = (): StatusError => new StatusError(401, 'Unauthorized', 'Unauthorized');
+
+export function forbidden(of: GroupResource, name: string, why: string): StatusError {
+  const what = name === '' ? `${resourceText(of)} is forbidden` : `${resourceText(of)} ${JSON.stringify(name)} is forbidden`;
+  return new StatusError(403, 'Forbidden', `${what}: ${why}`, details(of, name));
+}
+
+export function notFound(of: GroupResource, name: string): StatusError {
+  return new StatusError(404, 'NotFound', `${resourceText(of)} ${JSON.stringify(name)} not found`, details(of, name));
+}
+
+/** The path names nothing that is served. */
+export const noSuchPath = (): StatusError => new StatusError(404, 'NotFound', 'the server could not find the requested resource', {});
+
+export function methodNotAllowed(of?: GroupResource): StatusError {
+  const message = 'the server does not allow this method on the requested resource';
+  return new StatusError(405, 'MethodNotAllowed', message, of ? details(of, '') : {});
+}
+
+export const notAcceptable = (accepted: readonly string[]): StatusError =>
+  new StatusError(406, 'NotAcceptable', `only the following media types are accepted: ${accepted.join(', ')}`);
+
+export function alreadyExists(of: GroupResource, name: string): StatusError {
+  return new StatusError(409, 'AlreadyExists', `${resourceText(of)} ${JSON.stringify(name)} already exists`, details(of, name));
+}
+
+export function conflict(of: GroupResource, name: string, why: string): StatusError {
+  const message = `Operation cannot be fulfilled on ${resourceText(of)} ${JSON.stringify(name)}: ${why}`;
+  return new StatusError(409, 'Conflict', message, details(of, name));
+}
+
+/** The resourceVersion that came with a write is not the current one. */
+export const modified = (of: GroupResource, name: string): StatusError =>
+  conflict(of, name, 'the object has been modified; please apply your changes to the latest version and try again');
+
+/** A resourceVersion or continue token that the server no longer remembers. */
+export const expired = (message: string): StatusError => new StatusError(410, 'Expired', message);
+
+export const tooLarge = (message: string): StatusError => new StatusError(413, 'RequestEntityTooLarge', message);
+
+export const unsupportedMediaType = (accepted: readonly string[]): StatusError =>
+  new StatusError(
+    415,
+    'UnsupportedMediaType',
+    `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
+  );
+
+/** Every broken rule at once, each as a cause. */
+export function invalid(kind: { group: string; kind: string }, name: string, errors: readonly FieldError[]): StatusError {
+  const what = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`;
+  return new StatusError(422, 'Invalid', `${what} ${JSON.stringify(name)} is invalid: ${fieldErrorsText(errors)}`, {
+    name,
+    ...(kind.group === '' ? {} : { group: kind.group }),
+    kind: kind.kind,
+    causes: causes(errors),
+  });
+}
+
+export function resourceVersionTooLarge(asked: number, current: number): StatusError {
+  return new StatusError(504, 'Timeout', `Too large resource version: ${asked}, current: ${current}`, {
+    causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+    retryAfterSeconds: 1,
+  });
+}
