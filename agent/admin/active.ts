@@ -1,0 +1,52 @@
+import { recorded, type AdminFacts } from './facts.ts';
+import { samePayload, type MaybeSource, type Source } from '../checkpoint/source.ts';
+import { statusErrors } from '../status/errors.ts';
+import type { ActiveRecord } from '../store/active-record.ts';
+import { contentRef, sameContent } from '../store/content.ts';
+
+export interface ActiveView extends Pick<ActiveRecord, 'used' | 'source' | 'error' | 'carrier' | 'why'> {
+  /** RFC 3339; undefined when it was worked out. */
+  since?: string;
+  /**
+   * `agent`: as the agent wrote it down. `changed`: so too, but the effective file has changed since, by another hand or by an
+   * agent that is just starting. `records`: no agent has written it down; worked out from the records as boot would.
+   */
+  from: 'agent' | 'changed' | 'records';
+}
+
+/** What this node runs, from disk alone. */
+export function viewActive(facts: AdminFacts): ActiveView {
+  if (facts.active?.ok) {
+    const { used, source, error, carrier, why, at, effectiveSha256 } = facts.active.record;
+    const from = effectiveSha256 === facts.effective.sha256 ? 'agent' : 'changed';
+    return { used, source, error, carrier, why, since: at, from };
+  }
+  const { used, source, error } = fallBack(facts);
+  return { used, source, error, carrier: null, why: 'the agent has not written down what it uses', from: 'records' };
+}
+
+/** Where boot would arrive by the records: which config passes decoding, policy and validation is not judged here. */
+export function fallBack(facts: AdminFacts): Pick<ActiveRecord, 'used' | 'source' | 'error'> {
+  const assigned = recorded(facts.assigned);
+  if (facts.assigned.at === 'known' && assigned === null) return { used: 'local', source: null, error: null };
+  const against = assigned === null ? statusErrors.internal : obstacle(assigned, facts);
+  if (assigned !== null && against === null) return { used: 'assigned', source: assigned, error: null };
+  const trusted = recorded(facts.lastKnownGood);
+  if (trusted !== null && obstacle(trusted, facts) === null) return { used: 'last-known-good', source: trusted, error: against };
+  return { used: 'local', source: null, error: against };
+}
+
+/** The status string that says why `source` cannot be used, null when nothing in the store speaks against it. */
+function obstacle(source: Source, facts: AdminFacts): string | null {
+  const entry = facts.entries.find((one) => samePayload(one.ref, source));
+  if (!entry?.manifest || entry.state === 'damaged') return statusErrors.load;
+  const content = contentRef(entry.manifest.files, source.kubeletConfigKey);
+  const verdict = facts.condemned.find((record) => sameContent(record, content));
+  if (verdict) return verdict.by === 'admin' ? statusErrors.rolledBack : statusErrors.failedTrial;
+  return entry.manifest.files.some((file) => file.key === source.kubeletConfigKey) ? null : statusErrors.load;
+}
+
+/** Whether a source is usable as far as the store alone tells. */
+export function isUsable(source: MaybeSource, facts: AdminFacts): boolean {
+  return source !== null && obstacle(source, facts) === null;
+}

@@ -1,0 +1,28 @@
+import type { MaybeSource } from '../checkpoint/source.ts';
+import type { ReadActive } from '../store/active-record.ts';
+import type { CheckpointEntry, CondemnedRecord, MetaRecord, Problem, TrialRecord } from '../store/store.ts';
+
+/** What a node's disk says, read once; every admin command decides from this. */
+export interface AdminFacts {
+  assigned: MetaRecord;
+  lastKnownGood: MetaRecord;
+  /** undefined: no agent has written it yet. */
+  active: ReadActive | undefined;
+  trial: TrialRecord | undefined;
+  condemned: readonly CondemnedRecord[];
+  /** Newest first. */
+  entries: readonly CheckpointEntry[];
+  /** sha256 and text are '' when there is no effective file. */
+  effective: { path: string; sha256: string; text: string };
+  /** Whatever is damaged: meta files first, then checkpoints. Shown, never hidden, and left as it is. */
+  problems: readonly Problem[];
+}
+
+/** null also where the record is missing or damaged: ask {@link isKnown} where the difference matters. */
+export function recorded(record: MetaRecord): MaybeSource {
+  return record.at === 'known' ? record.source : null;
+}
+
+export function isKnown(record: MetaRecord): boolean {
+  return record.at === 'known';
+}

@@ -1,0 +1,83 @@
+import type { AdminFacts } from './facts.ts';
+import { parseActiveRecord, type ReadActive } from '../store/active-record.ts';
+import { sha256 } from '../store/content.ts';
+import { layout } from '../store/layout.ts';
+import type { Store } from '../store/store.ts';
+import type { Disk } from '../../base/disk.ts';
+import { ActionError, errorCode } from '../../base/errors.ts';
+
+export interface AdminDeps {
+  store: Store;
+  disk: Disk;
+  /** D, absolute. */
+  dynamicConfigDir: string;
+  effectiveConfig: string;
+}
+
+/**
+ * Reads the store and the effective file. Changes nothing: what is damaged stays where it is, and is in `problems`.
+ * @throws ActionError when there is no store, or it may not be read
+ */
+export async function observeNode(deps: AdminDeps): Promise<AdminFacts> {
+  const { store, disk } = deps;
+  const paths = layout(deps.dynamicConfigDir);
+  await requireStore(disk, deps.dynamicConfigDir);
+  const problems = await store.verify();
+  // Reading one of these sets it aside when it is damaged: that is the agent's to do, not a reader's.
+  const readable = (path: string) => !problems.some((problem) => problem.path === path);
+  const active = await readActive(disk, paths.active);
+  if (active?.ok === false) problems.push({ path: paths.active, problem: active.problem });
+  return {
+    assigned: await store.record('assigned'),
+    lastKnownGood: await store.record('last-known-good'),
+    active,
+    trial: readable(paths.trial) ? await store.trial() : undefined,
+    condemned: readable(paths.condemned) ? await store.condemned() : [],
+    entries: await store.list(),
+    effective: await readEffective(disk, deps.effectiveConfig),
+    problems,
+  };
+}
+
+/** @throws ActionError with what to do about it, exit 3 */
+export async function requireStore(disk: Disk, dynamicConfigDir: string): Promise<void> {
+  const paths = layout(dynamicConfigDir);
+  const { store, metaDir, checkpoints } = paths;
+  const found = await reading(store, () => disk.stat(store));
+  if (found?.kind === 'dir') {
+    // Else every record would look damaged to one who may not read them.
+    for (const dir of [metaDir, checkpoints]) await reading(dir, () => disk.list(dir));
+    for (const path of [paths.meta('assigned'), paths.meta('last-known-good')]) await reading(path, () => disk.read(path));
+    return;
+  }
+  const hint = found
+    ? 'it is not a directory; move it away and start dkc-agent'
+    : 'there is no store; start dkc-agent on this node first, or name another place with --dynamic-config-dir';
+  throw new ActionError('open store', store, { hint });
+}
+
+/** Only what keeps this user out is an error here; all else is for the one who reads the file for its content. */
+async function reading<T>(path: string, look: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await look();
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === 'EACCES' || code === 'EPERM')
+      throw new ActionError('read', path, { hint: 'permission denied: run this as root', cause: error });
+    return undefined;
+  }
+}
+
+async function readActive(disk: Disk, path: string): Promise<ReadActive | undefined> {
+  const bytes = await readOptional(disk, path);
+  return bytes && parseActiveRecord(new TextDecoder().decode(bytes));
+}
+
+async function readEffective(disk: Disk, path: string): Promise<AdminFacts['effective']> {
+  const bytes = await readOptional(disk, path);
+  return bytes ? { path, sha256: sha256(bytes), text: new TextDecoder().decode(bytes) } : { path, sha256: '', text: '' };
+}
+
+async function readOptional(disk: Disk, path: string): Promise<Uint8Array | undefined> {
+  return reading(path, () => disk.read(path));
+}
