@@ -1,0 +1,35 @@
+/** PEM text, or where to read it. A file is read again when it changes. */
+export type Material = { data: string } | { file: string };
+
+/** How to reach one API server as one identity: what a kubeconfig's context, or a pod's service account, comes down to. */
+export interface ClusterAccess {
+  /** Where this was read, for messages: a path, or `the pod's service account`. */
+  origin: string;
+  /** `https://host:port`, perhaps with a path in front of the API's. */
+  server: string;
+  /** Authorities to trust instead of the system's. */
+  ca?: Material;
+  /** Takes any certificate. Only for tests on one's own machine. */
+  insecureSkipTlsVerify?: boolean;
+  /** The name to expect in the server's certificate, when it is not the host. */
+  tlsServerName?: string;
+  /** Goes before `token`, as with kubectl. */
+  tokenFile?: string;
+  token?: string;
+  basic?: { username: string; password: string };
+  clientCertificate?: Material;
+  clientKey?: Material;
+  impersonate?: { user: string; groups: readonly string[] };
+  /** The user has `exec` or `auth-provider`: a program or an OIDC server gives the credentials. */
+  plugin?: { kubeconfig: string; context: string };
+  /** The context's namespace. */
+  namespace?: string;
+}
+
+/**
+ * A {@link ClusterAccess} that may change while we run. `current` is asked before requests and answers from memory while nothing changed.
+ * @throws {ActionError} when it cannot be read, at first; later the last good one stays in force
+ */
+export interface AccessSource {
+  current(): Promise<ClusterAccess>;
+}

@@ -1,0 +1,114 @@
+import { isJsonObject } from '../api/json.ts';
+import { apiErrorFrom, apiErrorFromStatus, parseRetryAfter, TransportError } from './errors.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { KubeList, KubeObject, Resource } from '../api/object.ts';
+import type { WireResponse } from './connection.ts';
+import type { Call } from './errors.ts';
+
+/** A Status is small; what is longer is no Status. */
+const LARGEST_ERROR = 64 * 1024;
+
+/** Reads answers, and trusts nothing in them that it has not looked at. */
+export class AnswerReader {
+  readonly #clock: Pick<Clock, 'now'>;
+
+  constructor(clock: Pick<Clock, 'now'>) {
+    this.#clock = clock;
+  }
+
+  /** @throws {ApiError} unless the status is 2xx */
+  async refuseFailure(response: WireResponse, call: Call): Promise<void> {
+    if (response.status >= 200 && response.status < 300) return;
+    const retryAfterMs = parseRetryAfter(response.header('retry-after'), this.#clock.now());
+    throw apiErrorFrom(call, response.status, await errorBody(response), retryAfterMs);
+  }
+
+  /** @throws {TransportError} when something on the way compressed what we did not ask to compress */
+  refuseEncoding(response: WireResponse, call: Call): void {
+    const encoding = response.header('content-encoding');
+    if (encoding !== undefined && encoding !== 'identity') {
+      throw new TransportError(call, 'garbage', { hint: `the answer is encoded as ${encoding.slice(0, 40)}, which was not asked for` });
+    }
+  }
+
+  /** @throws {TransportError} too-large beyond `limit` bytes, garbage when it is no UTF-8 */
+  async text(response: WireResponse, limit: number, call: Call): Promise<string> {
+    this.refuseEncoding(response, call);
+    const tooLarge = () =>
+      new TransportError(call, 'too-large', { hint: `the answer has more than ${limit} bytes, which is more than this client takes` });
+    // Asked before the bytes come, so that they do not have to.
+    if (Number(response.header('content-length') ?? 0) > limit) throw tooLarge();
+    const parts: Uint8Array[] = [];
+    let bytes = 0;
+    for await (const part of response.body) {
+      bytes += part.length;
+      if (bytes > limit) throw tooLarge();
+      parts.push(part);
+    }
+    try {
+      return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(parts, bytes));
+    } catch (cause) {
+      throw new TransportError(call, 'garbage', { hint: 'the answer is no UTF-8 text; is this a Kubernetes API server?', cause });
+    }
+  }
+
+  /** JSON; the text itself when something else was asked for. @throws {TransportError} when it is not JSON; none of it is repeated */
+  parse(text: string, accept: string | undefined, call: Call): unknown {
+    if (accept !== undefined && !accept.includes('json')) return text;
+    let answer: unknown;
+    try {
+      answer = JSON.parse(text);
+    } catch {
+      // The parser's own words quote the text, so they stay here.
+      const hint = /^\s*[[{]/.test(text)
+        ? 'the answer is broken JSON; something cut or changed it on the way'
+        : 'the answer is no JSON; is this a Kubernetes API server?';
+      throw new TransportError(call, 'garbage', { hint });
+    }
+    if (isJsonObject(answer) && answer['kind'] === 'Status' && answer['status'] === 'Failure') throw apiErrorFromStatus(call, answer);
+    return answer;
+  }
+
+  /** @throws {TransportError} when it is no object of the kind asked for */
+  object<T extends KubeObject>(answer: unknown, resource: Resource, call: Call): T {
+    if (!isObject(answer)) throw wrongKind(resource.kind, answer, call);
+    if (answer.kind !== undefined && answer.kind !== resource.kind) throw wrongKind(resource.kind, answer, call);
+    return answer as T;
+  }
+
+  /** @throws {TransportError} when it is no list of the kind asked for */
+  list<T extends KubeObject>(answer: unknown, resource: Resource, call: Call): KubeList<T> {
+    const kind = `${resource.kind}List`;
+    if (!isObject(answer) || (answer.kind !== undefined && answer.kind !== kind)) throw wrongKind(kind, answer, call);
+    const items = answer['items'] ?? []; // null for an empty list, from some servers
+    if (!Array.isArray(items) || !items.every(isObject)) throw wrongKind(kind, answer, call);
+    return { ...answer, items: items as T[] };
+  }
+}
+
+function isObject(value: unknown): value is KubeObject {
+  return isJsonObject(value) && isJsonObject(value['metadata']);
+}
+
+function wrongKind(wanted: string, answer: unknown, call: Call): TransportError {
+  const kind = isJsonObject(answer) && typeof answer['kind'] === 'string' ? answer['kind'].slice(0, 60) : undefined;
+  return new TransportError(call, 'garbage', {
+    hint: `the answer is ${kind === undefined ? 'JSON, but' : `"${kind}" and`} no ${wanted}; is this a Kubernetes API server?`,
+  });
+}
+
+/** The first part of a failed answer's body. Whatever breaks while it is read, the status code is worth more. */
+async function errorBody(response: WireResponse): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for await (const part of response.body) {
+      parts.push(part);
+      bytes += part.length;
+      if (bytes > LARGEST_ERROR) break;
+    }
+  } catch {
+    // half an error is an error
+  }
+  return Buffer.concat(parts).toString('utf8', 0, LARGEST_ERROR);
+}

@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto';
+import { createSecureContext } from 'node:tls';
+import { ActionError } from '../../base/errors.ts';
+import { FreshFile } from './fresh-file.ts';
+import type { SecureContext } from 'node:tls';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import type { AccessSource, ClusterAccess, Material } from './access.ts';
+
+/** Where to connect and as whom. Another `version` means that new requests need a new connection. */
+export interface Endpoint {
+  version: string;
+  server: URL;
+  tls: { context: SecureContext; verify: boolean; serverName: string | undefined } | undefined;
+}
+
+/** Everything a request needs of {@link ClusterAccess}, fresh from the files. */
+export interface Identity {
+  endpoint: Endpoint;
+  /** Authorization and impersonation. */
+  headers: Record<string, string | string[]>;
+}
+
+type Pems = { ca?: string; cert?: string; key?: string };
+
+/**
+ * Turns access into identities, and looks again when files have changed. The first `identity()` fails on anything unreadable; later a rotation
+ * caught half-way (certificate new, key still old) leaves the last good identity in force.
+ */
+export class Credentials {
+  readonly #source: AccessSource;
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #log: Log;
+  readonly #checkEveryMs: number;
+  readonly #files = new Map<string, FreshFile>();
+  #checkedAt = Number.NEGATIVE_INFINITY;
+  #known: Identity | undefined;
+  #checking: Promise<Identity> | undefined;
+
+  constructor(source: AccessSource, deps: { clock: Pick<Clock, 'monotonic'>; log: Log; checkEveryMs: number }) {
+    this.#source = source;
+    this.#clock = deps.clock;
+    this.#log = deps.log;
+    this.#checkEveryMs = deps.checkEveryMs;
+  }
+
+  /** The identity of now. Files are looked at no more often than `checkEveryMs`, unless `force` says that the server refused what we had. */
+  async identity(force = false): Promise<Identity> {
+    if (!force && this.#known !== undefined && this.#clock.monotonic() - this.#checkedAt < this.#checkEveryMs) return this.#known;
+    this.#checking ??= this.#refresh(force).finally(() => (this.#checking = undefined));
+    return this.#checking;
+  }
+
+  async #refresh(force: boolean): Promise<Identity> {
+    try {
+      this.#known = await this.#read(await this.#source.current(), force);
+    } catch (error) {
+      if (this.#known === undefined) throw error;
+      this.#log.warn('new credentials cannot be used, the last ones stay', {
+        error: error instanceof Error ? error.message : String(error),
+      });
+    }
+    this.#checkedAt = this.#clock.monotonic();
+    return this.#known;
+  }
+
+  async #read(access: ClusterAccess, force: boolean): Promise<Identity> {
+    const pems: Pems = {};
+    let authorization: string | undefined;
+    if (access.ca) pems.ca = await this.#material(access.ca, 'certificate authority');
+    if (access.clientCertificate) pems.cert = await this.#material(access.clientCertificate, 'client certificate');
+    if (access.clientKey) pems.key = await this.#material(access.clientKey, 'client key');
+    if (access.plugin) {
+      const { pluginCredentials } = await import('./plugin-credentials.ts');
+      const given = await pluginCredentials(access.plugin, force);
+      authorization = given.authorization;
+      if (given.cert !== undefined) pems.cert = given.cert;
+      if (given.key !== undefined) pems.key = given.key;
+    } else if (access.tokenFile !== undefined) authorization = bearer(await this.#file(access.tokenFile, 'token file').text(), access);
+    else if (access.token !== undefined) authorization = bearer(access.token, access);
+    else if (access.basic) authorization = `Basic ${Buffer.from(`${access.basic.username}:${access.basic.password}`).toString('base64')}`;
+    const headers: Record<string, string | string[]> = authorization === undefined ? {} : { authorization };
+    if (access.impersonate) {
+      headers['impersonate-user'] = access.impersonate.user;
+      if (access.impersonate.groups.length > 0) headers['impersonate-group'] = [...access.impersonate.groups];
+    }
+    return { endpoint: this.#endpoint(access, pems), headers };
+  }
+
+  #endpoint(access: ClusterAccess, pems: Pems): Endpoint {
+    const facts = [access.server, access.tlsServerName, access.insecureSkipTlsVerify, pems.ca, pems.cert, pems.key];
+    const version = createHash('sha256').update(JSON.stringify(facts)).digest('hex');
+    if (this.#known?.endpoint.version === version) return this.#known.endpoint;
+    const server = new URL(access.server);
+    if (server.protocol === 'http:') return { version, server, tls: undefined };
+    let context: SecureContext;
+    try {
+      context = createSecureContext(pems);
+    } catch (cause) {
+      throw new ActionError('use the certificates of', access.origin, {
+        hint: 'certificate authority, client certificate and key must be PEM, and the key must be that of the certificate',
+        cause,
+      });
+    }
+    return { version, server, tls: { context, verify: access.insecureSkipTlsVerify !== true, serverName: access.tlsServerName } };
+  }
+
+  async #material(material: Material, what: string): Promise<string> {
+    return 'data' in material ? material.data : this.#file(material.file, what).text();
+  }
+
+  #file(path: string, what: string): FreshFile {
+    const known = this.#files.get(path) ?? new FreshFile(path, what);
+    this.#files.set(path, known);
+    return known;
+  }
+}
+
+function bearer(text: string, access: ClusterAccess): string {
+  const token = text.trim();
+  // Anything else would break out of the header, or is a file that is no token at all.
+  if (!/^[\x21-\x7e]+$/.test(token)) {
+    throw new ActionError('use the token of', access.tokenFile ?? access.origin, { hint: 'it holds characters that no token has' });
+  }
+  return `Bearer ${token}`;
+}

@@ -1,0 +1,70 @@
+import { connect } from 'node:tls';
+import { abortReason } from './connection.ts';
+import { Http1Connection, hostOf, portOf } from './http1-connection.ts';
+import { Http2Connection } from './http2-connection.ts';
+import type { TLSSocket } from 'node:tls';
+import type { Connection } from './connection.ts';
+import type { Endpoint } from './credentials.ts';
+import type { PingOptions } from './http2-connection.ts';
+
+export interface DialOptions {
+  /** Longest wait for TCP and TLS together, in ms. */
+  connectTimeoutMs: number;
+  ping: PingOptions;
+}
+
+/** No connection came about: refused, no route, no trust, or no answer in time. */
+export class DialError extends Error {
+  override name = 'DialError';
+}
+
+/**
+ * Connects, and speaks HTTP/2 where the server does, else HTTP/1.1 (`http://` always).
+ * @throws {DialError} with the socket's error as its cause, or the signal's reason
+ */
+export async function dial(endpoint: Endpoint, options: DialOptions, signal: AbortSignal): Promise<Connection> {
+  const { server, tls } = endpoint;
+  if (tls === undefined) return Http1Connection.open(endpoint, options.connectTimeoutMs);
+  const host = hostOf(server);
+  const socket = connect({
+    host,
+    port: portOf(server),
+    secureContext: tls.context,
+    rejectUnauthorized: tls.verify,
+    ALPNProtocols: ['h2', 'http/1.1'],
+    // An address is no server name; Node then checks the certificate against `host`.
+    ...serverNameOption(tls.serverName, host),
+  });
+  await secured(socket, options.connectTimeoutMs, signal);
+  socket.setKeepAlive(true, 15_000);
+  if (socket.alpnProtocol === 'h2') return new Http2Connection(server, socket, options.ping);
+  socket.destroy();
+  return Http1Connection.open(endpoint, options.connectTimeoutMs);
+}
+
+function serverNameOption(wanted: string | undefined, host: string): { servername?: string } {
+  if (wanted !== undefined) return { servername: wanted };
+  return /^[\d.]+$/.test(host) || host.includes(':') ? {} : { servername: host };
+}
+
+function secured(socket: TLSSocket, timeoutMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const finish = (error?: Error) => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', abort);
+      socket.off('secureConnect', done);
+      if (error === undefined) return resolve();
+      socket.destroy();
+      reject(error);
+    };
+    const done = () => finish();
+    const abort = () => finish(abortReason(signal));
+    const timer = setTimeout(() => finish(new DialError(`no connection within ${timeoutMs} ms`)), timeoutMs);
+    socket.once('secureConnect', done);
+    socket.once('close', () => finish(new DialError('the server hung up during the TLS handshake')));
+    // Stays for the socket's life: errors after the handshake belong to the session, and must not end the process.
+    socket.on('error', (cause) => finish(new DialError(cause.message, { cause })));
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+  });
+}

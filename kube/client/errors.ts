@@ -1,0 +1,172 @@
+import { isJsonObject } from '../api/json.ts';
+import type { Status } from '../api/object.ts';
+
+/** The call that failed, as error messages name it. The query is left out: it may be long, and says little. */
+export interface Call {
+  method: string;
+  path: string;
+  host: string;
+}
+
+// A server may answer with anything; this much of its words fits in a log line.
+const LONGEST_MESSAGE = 1_000;
+
+/** The server answered, and its answer is no. */
+export class ApiError extends Error {
+  override name = 'ApiError';
+  /** HTTP status: 404, 409, ... */
+  readonly code: number;
+  /** `metav1.Status.reason`: NotFound, Conflict, ...; made up from the code when the answer was no Status. */
+  readonly reason: string;
+  /** The server's own words, without ours around them. At most 1,000 characters. */
+  readonly serverMessage: string;
+  readonly details: Status['details'];
+  /** How long the server asks to stay away, in ms. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    call: Call,
+    answer: { code: number; reason: string; message: string; details?: Status['details']; retryAfterMs?: number | undefined },
+  ) {
+    const said = answer.message.slice(0, LONGEST_MESSAGE);
+    const remedy = remedyFor(answer.code);
+    super(
+      `Cannot ${call.method} ${call.path} at ${call.host}: ${answer.code} ${answer.reason}: ${said}${remedy === '' ? '' : `; ${remedy}`}`,
+    );
+    this.code = answer.code;
+    this.reason = answer.reason;
+    this.serverMessage = said;
+    this.details = answer.details;
+    this.retryAfterMs = answer.retryAfterMs ?? secondsToMs(answer.details?.retryAfterSeconds);
+  }
+}
+
+/**
+ * What stood between us and an answer.
+ * unreachable: no connection; tls: no trust, ours or theirs; timeout: nothing in time; cut: the connection ended before the answer did;
+ * garbage: an answer that is not Kubernetes; too-large: more bytes than we take; closed: our own client was closed.
+ */
+export type TransportProblem = 'unreachable' | 'tls' | 'timeout' | 'cut' | 'garbage' | 'too-large' | 'closed';
+
+/** The server did not answer, or not with something that is Kubernetes. Worth another try later. */
+export class TransportError extends Error {
+  override name = 'TransportError';
+  readonly problem: TransportProblem;
+  constructor(call: Call, problem: TransportProblem, why: { hint: string; cause?: unknown }) {
+    super(`Cannot ${call.method} ${call.path} at ${call.host}: ${why.hint}`, 'cause' in why ? { cause: why.cause } : {});
+    this.problem = problem;
+  }
+}
+
+/**
+ * The error in a failed answer. Its body may be a Status, HTML of some proxy, or nothing that can be read: HTML and broken JSON are not repeated.
+ * @param retryAfterMs - from the `Retry-After` header; goes before the one in the body
+ */
+export function apiErrorFrom(call: Call, code: number, body: string, retryAfterMs?: number): ApiError {
+  const status = parseStatus(body);
+  if (status !== undefined) return apiErrorFromStatus(call, status, { code, retryAfterMs });
+  const text = body.trim();
+  const plain = /^[\x20-\x7e]{1,300}$/.test(text) && !/^[<{[]/.test(text);
+  return new ApiError(call, { code, reason: reasonFor(code), message: plain ? text : 'the answer is no Kubernetes Status', retryAfterMs });
+}
+
+/** The error in a Status: of a failed answer, or of a watch's ERROR event (which has no HTTP code of its own). */
+export function apiErrorFromStatus(
+  call: Call,
+  status: Partial<Status>,
+  http: { code?: number; retryAfterMs?: number | undefined } = {},
+): ApiError {
+  const inBody = typeof status.code === 'number' && Number.isInteger(status.code) && status.code >= 400 ? status.code : undefined;
+  const code = http.code ?? inBody ?? 500;
+  const details = isJsonObject(status.details) ? { details: status.details } : {};
+  const reason = typeof status.reason === 'string' && status.reason !== '' ? status.reason.slice(0, 100) : reasonFor(code);
+  const message = typeof status.message === 'string' ? status.message : '';
+  return new ApiError(call, { code, reason, message, ...details, retryAfterMs: http.retryAfterMs });
+}
+
+/** Ms in a `Retry-After` header: seconds or a date. undefined when it says nothing that can be followed. */
+export function parseRetryAfter(value: string | undefined, nowMs: number): number | undefined {
+  if (value === undefined) return undefined;
+  if (/^\d{1,9}$/.test(value.trim())) return Number(value) * 1_000;
+  const at = Date.parse(value);
+  return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs);
+}
+
+export function isNotFound(error: unknown): error is ApiError {
+  return error instanceof ApiError && (error.code === 404 || error.reason === 'NotFound');
+}
+
+/** The object changed since it was read. An object that exists already has the same code and is {@link isAlreadyExists}. */
+export function isConflict(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.code === 409 && error.reason !== 'AlreadyExists';
+}
+
+export function isAlreadyExists(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.reason === 'AlreadyExists';
+}
+
+/** The resource version or continue token is too old: list again. */
+export function isExpired(error: unknown): error is ApiError {
+  return error instanceof ApiError && (error.code === 410 || error.reason === 'Expired' || error.reason === 'Gone');
+}
+
+export function isUnauthorized(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.code === 401;
+}
+
+export function isForbidden(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.code === 403;
+}
+
+export function isTooManyRequests(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.code === 429;
+}
+
+/** What the server asks us to wait, when it does. */
+export function retryAfterOf(error: unknown): number | undefined {
+  return error instanceof ApiError ? error.retryAfterMs : undefined;
+}
+
+function parseStatus(body: string): Partial<Status> | undefined {
+  try {
+    const parsed: unknown = JSON.parse(body);
+    return isJsonObject(parsed) && parsed['kind'] === 'Status' ? parsed : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const reasons: Readonly<Record<number, string>> = {
+  400: 'BadRequest',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  405: 'MethodNotAllowed',
+  406: 'NotAcceptable',
+  409: 'Conflict',
+  410: 'Gone',
+  413: 'RequestEntityTooLarge',
+  415: 'UnsupportedMediaType',
+  422: 'Invalid',
+  429: 'TooManyRequests',
+  500: 'InternalError',
+  503: 'ServiceUnavailable',
+  504: 'Timeout',
+};
+
+function reasonFor(code: number): string {
+  if (code >= 300 && code < 400) return 'Redirect';
+  return reasons[code] ?? 'Unknown';
+}
+
+function remedyFor(code: number): string {
+  if (code >= 300 && code < 400) return 'redirects are not followed; the server in the kubeconfig must be the API server itself';
+  if (code === 401) return 'check the token or client certificate of the kubeconfig';
+  if (code === 403) return 'grant this identity the right with RBAC';
+  if (code === 429 || code === 503) return 'it is tried again later';
+  return '';
+}
+
+function secondsToMs(seconds: unknown): number | undefined {
+  return typeof seconds === 'number' && Number.isFinite(seconds) && seconds > 0 ? seconds * 1_000 : undefined;
+}

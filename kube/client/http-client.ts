@@ -1,0 +1,197 @@
+import { realClock } from '../../base/clock.ts';
+import { ActionError } from '../../base/errors.ts';
+import { silentLog } from '../../base/log.ts';
+import { patchContentTypes } from '../api/patch.ts';
+import { AnswerReader } from './answer.ts';
+import { Credentials } from './credentials.ts';
+import { Deadline } from './deadline.ts';
+import { objectPath, queryString } from './request-path.ts';
+import { Transport } from './transport.ts';
+import { transportErrorFrom } from './transport-error.ts';
+import { decodeWatch } from './watch-stream.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import type { KubeList, KubeObject, Resource } from '../api/object.ts';
+import type { AccessSource, ClusterAccess } from './access.ts';
+import type { CallOptions, Client, ListQuery, ObjectRef, WatchEvent, WatchQuery } from './client.ts';
+import type { WireResponse } from './connection.ts';
+import type { PingOptions } from './http2-connection.ts';
+import type { Call } from './errors.ts';
+
+export interface ClientOptions {
+  clock?: Clock;
+  log?: Log;
+  /** @default 'dkc' */
+  userAgent?: string;
+  /** Default for calls that give none, in ms; for a watch, how long its first byte may take. @default 30_000 */
+  timeoutMs?: number;
+  /** Longest wait for TCP and TLS, in ms. @default 10_000 */
+  connectTimeoutMs?: number;
+  /** @default every 15 s, 10 s for the answer: a half-open socket is noticed within 25 s */
+  ping?: PingOptions;
+  /** Least time between two looks at credential files, in ms. @default 1_000 */
+  credentialCheckMs?: number;
+  /** Most bytes of one object or one watch event. The default holds 1 MiB of data that JSON escapes six-fold. @default 8 MiB */
+  largestObject?: number;
+  /** Most bytes of a list, or of a raw answer. @default 64 MiB */
+  largestList?: number;
+}
+
+/** A server that was asked to end a watch is given this much longer to do so, in ms. */
+const WATCH_GRACE_MS = 30_000;
+
+interface Ask {
+  method: string;
+  /** With the query. */
+  path: string;
+  body?: unknown;
+  contentType?: string;
+  accept?: string;
+  limit: number;
+  options: CallOptions | undefined;
+}
+
+/**
+ * A client for one API server as one identity. Opens its connection with the first call. Besides the errors of {@link Client}, a call fails with an
+ * ActionError when a file of the access cannot be read or a name cannot be put into a path, and with the reason of its signal when that aborts.
+ */
+export function createClient(access: ClusterAccess | AccessSource, options: ClientOptions = {}): Client {
+  return new HttpClient('current' in access ? access : { current: () => Promise.resolve(access) }, options);
+}
+
+class HttpClient implements Client {
+  readonly #transport: Transport;
+  readonly #credentials: Credentials;
+  readonly #clock: Clock;
+  readonly #reader: AnswerReader;
+  readonly #userAgent: string;
+  readonly #timeoutMs: number;
+  readonly #largestObject: number;
+  readonly #largestList: number;
+
+  constructor(source: AccessSource, options: ClientOptions) {
+    const { clock = realClock, log = silentLog, ping = { everyMs: 15_000, timeoutMs: 10_000 } } = options;
+    this.#clock = clock;
+    this.#credentials = new Credentials(source, { clock, log, checkEveryMs: options.credentialCheckMs ?? 1_000 });
+    this.#transport = new Transport(this.#credentials, { connectTimeoutMs: options.connectTimeoutMs ?? 10_000, ping });
+    this.#reader = new AnswerReader(clock);
+    this.#userAgent = options.userAgent ?? 'dkc';
+    this.#timeoutMs = options.timeoutMs ?? 30_000;
+    this.#largestObject = options.largestObject ?? 8 * 1024 * 1024;
+    this.#largestList = options.largestList ?? 64 * 1024 * 1024;
+  }
+
+  async get<T extends KubeObject>(resource: Resource, ref: ObjectRef, options?: CallOptions): Promise<T> {
+    return this.#object<T>(resource, { method: 'GET', path: objectPath(resource, ref), options });
+  }
+
+  async list<T extends KubeObject>(resource: Resource, query: ListQuery = {}, options?: CallOptions): Promise<KubeList<T>> {
+    const path = objectPath(resource, { namespace: query.namespace }) + queryString(query);
+    const { answer, call } = await this.#json({ method: 'GET', path, limit: this.#largestList, options });
+    return this.#reader.list<T>(answer, resource, call);
+  }
+
+  async create<T extends KubeObject>(resource: Resource, object: T, options?: CallOptions & { namespace?: string }): Promise<T> {
+    const namespace = options?.namespace ?? object.metadata.namespace;
+    if (resource.namespaced && namespace === undefined) {
+      throw new ActionError('create', `${resource.kind} ${object.metadata.name ?? ''}`, { hint: 'its kind lives in namespaces; name one' });
+    }
+    return this.#object<T>(resource, { method: 'POST', path: objectPath(resource, { namespace }), body: object, options });
+  }
+
+  async replace<T extends KubeObject>(resource: Resource, object: T, options?: CallOptions & { subresource?: string }): Promise<T> {
+    const { name = '', namespace } = object.metadata;
+    return this.#object<T>(resource, {
+      method: 'PUT',
+      path: objectPath(resource, { name, namespace }, options?.subresource),
+      body: object,
+      options,
+    });
+  }
+
+  async patch<T extends KubeObject>(
+    resource: Resource,
+    ref: ObjectRef,
+    patch: unknown,
+    options: CallOptions & { type: Parameters<Client['patch']>[3]['type']; subresource?: string },
+  ): Promise<T> {
+    const path = objectPath(resource, ref, options.subresource);
+    return this.#object<T>(resource, { method: 'PATCH', path, body: patch, contentType: patchContentTypes[options.type], options });
+  }
+
+  async delete(resource: Resource, ref: ObjectRef, options?: CallOptions & { body?: unknown }): Promise<void> {
+    const body = options?.body === undefined ? {} : { body: options.body };
+    await this.#json({ method: 'DELETE', path: objectPath(resource, ref), ...body, limit: this.#largestObject, options });
+  }
+
+  async *watch<T extends KubeObject>(
+    resource: Resource,
+    query: WatchQuery,
+    signal: AbortSignal,
+  ): AsyncGenerator<WatchEvent & { object: T }, void, undefined> {
+    const path = objectPath(resource, { namespace: query.namespace }) + queryString(query, { watch: 'true', allowWatchBookmarks: 'true' });
+    const call = await this.#call('GET', path);
+    using deadline = new Deadline(this.#clock, this.#timeoutMs, signal);
+    let answer: WireResponse | undefined;
+    try {
+      answer = await this.#transport.request({ method: 'GET', path, headers: this.#headers(), signal: deadline.signal });
+      await this.#reader.refuseFailure(answer, call);
+      this.#reader.refuseEncoding(answer, call);
+      // From here on the stream may be silent for as long as it was asked to last.
+      deadline.reset(query.timeoutSeconds === undefined ? undefined : query.timeoutSeconds * 1_000 + WATCH_GRACE_MS);
+      yield* decodeWatch<T>(answer.body, call, this.#largestObject);
+    } catch (error) {
+      throw transportErrorFrom(error, call, signal);
+    } finally {
+      answer?.cancel();
+    }
+  }
+
+  async raw(
+    method: string,
+    path: string,
+    options?: CallOptions & { body?: unknown; contentType?: string; accept?: string },
+  ): Promise<unknown> {
+    if (!path.startsWith('/')) throw new ActionError('call', JSON.stringify(path), { hint: 'a raw path starts with "/"' });
+    const { answer } = await this.#json({ method, path, ...options, limit: this.#largestList, options });
+    return answer;
+  }
+
+  async close(): Promise<void> {
+    this.#transport.close();
+  }
+
+  async #object<T extends KubeObject>(resource: Resource, ask: Omit<Ask, 'limit'>): Promise<T> {
+    const { answer, call } = await this.#json({ ...ask, limit: this.#largestObject });
+    return this.#reader.object<T>(answer, resource, call);
+  }
+
+  async #json({ method, path, body, contentType, accept, limit, options }: Ask): Promise<{ answer: unknown; call: Call }> {
+    const call = await this.#call(method, path);
+    using deadline = new Deadline(this.#clock, options?.timeoutMs ?? this.#timeoutMs, options?.signal);
+    const payload = body === undefined ? {} : { body: JSON.stringify(body) };
+    const headers = this.#headers(accept);
+    if (body !== undefined) headers['content-type'] = contentType ?? 'application/json';
+    let response: WireResponse | undefined;
+    try {
+      response = await this.#transport.request({ method, path, headers, ...payload, signal: deadline.signal });
+      await this.#reader.refuseFailure(response, call);
+      const text = await this.#reader.text(response, limit, call);
+      return { answer: this.#reader.parse(text, accept, call), call };
+    } catch (error) {
+      throw transportErrorFrom(error, call, options?.signal);
+    } finally {
+      response?.cancel();
+    }
+  }
+
+  async #call(method: string, path: string): Promise<Call> {
+    const { endpoint } = await this.#credentials.identity();
+    const [plain = path] = path.split('?', 1);
+    return { method, path: plain.slice(0, 400), host: endpoint.server.host };
+  }
+
+  #headers(accept = 'application/json'): Record<string, string> {
+    return { accept, 'user-agent': this.#userAgent };
+  }
+}

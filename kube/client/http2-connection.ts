@@ -1,0 +1,153 @@
+import { connect, constants } from 'node:http2';
+import { abortReason, BrokenConnection, readWhole } from './connection.ts';
+import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders, IncomingHttpStatusHeader } from 'node:http2';
+import type { Duplex } from 'node:stream';
+import type { Connection, WireRequest, WireResponse } from './connection.ts';
+
+const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants;
+
+/** Room for what the server may send ahead of our reading. With the default of 64 KB a list of 100 MB waits 1,600 round trips. */
+export const WINDOW_BYTES = 16 * 1024 * 1024;
+
+export interface PingOptions {
+  /** Time between two PINGs, in ms. @default 15_000 */
+  everyMs: number;
+  /** How long a PING may stay without an answer, in ms. With `everyMs`, the time until a half-open socket is noticed. @default 10_000 */
+  timeoutMs: number;
+}
+
+/**
+ * One HTTP/2 connection over a socket that has agreed on `h2`.
+ * A PING without an answer ends it: that is how a socket is found out whose other side is gone without a word.
+ */
+export class Http2Connection implements Connection {
+  readonly #session: ClientHttp2Session;
+  readonly #socket: Duplex;
+  readonly #pinger: NodeJS.Timeout;
+  readonly #streams = new Set<ClientHttp2Stream>();
+  #retired = false;
+  /** Streams above this number were never processed, says the server's GOAWAY. */
+  #lastProcessed = Number.POSITIVE_INFINITY;
+  #cause: unknown;
+
+  constructor(server: URL, socket: Duplex, ping: PingOptions) {
+    this.#socket = socket;
+    this.#session = connect(server, {
+      createConnection: () => socket,
+      settings: { enablePush: false, initialWindowSize: WINDOW_BYTES },
+    });
+    this.#session.once('connect', () => this.#session.setLocalWindowSize(WINDOW_BYTES));
+    this.#session.on('error', (error) => (this.#cause ??= error));
+    this.#session.on('goaway', (code, lastStreamId) => {
+      this.#lastProcessed = Math.min(this.#lastProcessed, lastStreamId);
+      this.#cause ??= new Error(`the server said GOAWAY (code ${code})`);
+      this.retire();
+    });
+    // Idle connections are pinged too, so that the next request does not start on a dead one.
+    this.#pinger = setInterval(() => this.#ping(ping.timeoutMs), ping.everyMs);
+    this.#pinger.unref();
+    this.#session.once('close', () => {
+      clearInterval(this.#pinger);
+      this.#retired = true;
+    });
+  }
+
+  get usable(): boolean {
+    return !this.#retired && !this.#session.closed && !this.#session.destroyed;
+  }
+
+  get isOver(): boolean {
+    return this.#session.destroyed;
+  }
+
+  send(request: WireRequest): Promise<WireResponse> {
+    const { signal } = request;
+    if (signal.aborted) return Promise.reject(abortReason(signal));
+    let stream: ClientHttp2Stream;
+    try {
+      stream = this.#session.request(
+        { ...request.headers, ':method': request.method, ':path': request.path },
+        { endStream: request.body === undefined },
+      );
+    } catch (cause) {
+      return Promise.reject(new BrokenConnection('never', 'the connection has ended', this.#cause ?? cause));
+    }
+    this.#streams.add(stream);
+    if (request.body !== undefined) stream.end(request.body);
+    return new Promise((resolve, reject) => {
+      let failure: unknown;
+      const abort = () => {
+        // A retired session only ends once its streams have: this one must tell the server, not just go.
+        stream.close(NGHTTP2_CANCEL);
+        stream.destroy();
+        reject(abortReason(signal));
+      };
+      signal.addEventListener('abort', abort, { once: true });
+      stream.on('error', (error) => (failure ??= error));
+      stream.once('response', (headers) => resolve(this.#answer(stream, headers, signal)));
+      stream.once('close', () => {
+        signal.removeEventListener('abort', abort);
+        this.#streams.delete(stream);
+        reject(this.#broken(stream, failure)); // after `response` this changes nothing
+      });
+    });
+  }
+
+  retire(): void {
+    this.#retired = true;
+    if (!this.#session.closed && !this.#session.destroyed) this.#session.close();
+  }
+
+  destroy(): void {
+    this.#retired = true;
+    clearInterval(this.#pinger);
+    this.#session.destroy(undefined, NGHTTP2_CANCEL);
+    this.#socket.destroy();
+  }
+
+  #answer(stream: ClientHttp2Stream, headers: IncomingHttpHeaders & IncomingHttpStatusHeader, signal: AbortSignal): WireResponse {
+    return {
+      status: headers[':status'] ?? 0,
+      header: (name) => {
+        const value = headers[name];
+        return Array.isArray(value) ? value[0] : value;
+      },
+      // Node ends the body of a reset stream as if it were complete: only the code tells.
+      body: readWhole(stream, signal, () => {
+        if (stream.aborted || (stream.rstCode ?? NGHTTP2_NO_ERROR) !== NGHTTP2_NO_ERROR) throw this.#broken(stream, undefined);
+      }),
+      cancel: () => {
+        if (stream.destroyed) return;
+        stream.close(NGHTTP2_CANCEL);
+        stream.destroy();
+      },
+    };
+  }
+
+  #broken(stream: ClientHttp2Stream, failure: unknown): BrokenConnection {
+    const unsent = stream.id === undefined || stream.id > this.#lastProcessed || stream.rstCode === NGHTTP2_REFUSED_STREAM;
+    const cause =
+      this.#cause ?? failure ?? (stream.rstCode ? new Error(`the server reset the stream (code ${stream.rstCode})`) : undefined);
+    return new BrokenConnection(unsent ? 'never' : 'perhaps', 'the connection ended before the answer did', cause);
+  }
+
+  #ping(timeoutMs: number): void {
+    if (this.#session.destroyed) return;
+    const giveUp = setTimeout(() => {
+      this.#cause ??= new Error(`the server answered no PING within ${timeoutMs} ms`);
+      this.destroy();
+    }, timeoutMs);
+    giveUp.unref();
+    const answered = () => clearTimeout(giveUp);
+    this.#session.once('close', answered);
+    try {
+      this.#session.ping((error) => {
+        if (error !== null) return; // the session's own end follows
+        answered();
+        this.#session.off('close', answered);
+      });
+    } catch {
+      answered(); // it ended since we looked
+    }
+  }
+}

@@ -1,0 +1,118 @@
+import { dirname, resolve } from 'node:path';
+import { ActionError } from '../../base/errors.ts';
+import { isJsonObject, ownField } from '../api/json.ts';
+import type { JsonObject } from '../api/json.ts';
+import type { ClusterAccess, Material } from './access.ts';
+
+export interface KubeconfigChoice {
+  /** The context to use. @default the file's `current-context` */
+  context?: string;
+}
+
+/**
+ * The access that one context of a kubeconfig stands for. Relative paths start at the kubeconfig's own directory.
+ * @param document - the file's content, YAML already read
+ * @param path - absolute path of the file
+ * @throws {ActionError} naming what is missing: context, cluster, user, a field; never a value
+ */
+export function accessFromKubeconfig(document: unknown, path: string, choice: KubeconfigChoice = {}): ClusterAccess {
+  const fail = (hint: string) => new ActionError('use kubeconfig', path, { hint });
+  if (!isJsonObject(document)) throw fail('it holds no mapping; write a kubeconfig with clusters, users and contexts');
+  const contextName = choice.context ?? text(document, 'current-context');
+  if (contextName === undefined) throw fail('it has no current-context; set one, or name a context');
+  const find = (list: string, field: string, name: string): JsonObject => {
+    const entries = ownField(document, list);
+    const entry = Array.isArray(entries) ? entries.find((item) => isJsonObject(item) && item['name'] === name) : undefined;
+    const found: unknown = isJsonObject(entry) ? entry[field] : undefined;
+    if (isJsonObject(found)) return found;
+    throw fail(`it has no ${field} "${name}"; ${known(entries)}`);
+  };
+
+  const context = find('contexts', 'context', contextName);
+  const clusterName = text(context, 'cluster');
+  if (clusterName === undefined) throw fail(`context "${contextName}" names no cluster`);
+  const cluster = find('clusters', 'cluster', clusterName);
+  const userName = text(context, 'user');
+  const user = userName === undefined ? {} : find('users', 'user', userName);
+
+  const server = checkedServer(text(cluster, 'server'), (hint) => fail(`cluster "${clusterName}" ${hint}`));
+  if (text(cluster, 'proxy-url') !== undefined)
+    throw fail(`cluster "${clusterName}" has a proxy-url, which is not supported; reach the API server directly`);
+  const insecure = ownField(cluster, 'insecure-skip-tls-verify') === true;
+  const material = (from: JsonObject, field: string, owner: string): Material | undefined => {
+    const data = text(from, `${field}-data`);
+    if (data !== undefined) {
+      const pem = Buffer.from(data, 'base64').toString('utf8');
+      if (!pem.includes('-----BEGIN ')) throw fail(`${owner} has a ${field}-data that is no PEM in base64`);
+      return { data: pem };
+    }
+    const file = text(from, field);
+    return file === undefined ? undefined : { file: resolve(dirname(path), file) };
+  };
+  const ca = material(cluster, 'certificate-authority', `cluster "${clusterName}"`);
+  if (insecure && ca !== undefined) {
+    throw fail(`cluster "${clusterName}" has both insecure-skip-tls-verify and a certificate-authority; remove one of them`);
+  }
+  const owner = `user "${userName ?? ''}"`;
+  const clientCertificate = material(user, 'client-certificate', owner);
+  const clientKey = material(user, 'client-key', owner);
+  if ((clientCertificate === undefined) !== (clientKey === undefined)) {
+    throw fail(
+      `${owner} has ${clientKey === undefined ? 'a client-certificate without client-key' : 'a client-key without client-certificate'}`,
+    );
+  }
+  const tokenFile = text(user, 'tokenFile');
+  const groups = ownField(user, 'as-groups');
+  return {
+    origin: path,
+    server,
+    ...given('ca', ca),
+    ...(insecure ? { insecureSkipTlsVerify: true } : {}),
+    ...given('tlsServerName', text(cluster, 'tls-server-name')),
+    ...given('tokenFile', tokenFile === undefined ? undefined : resolve(dirname(path), tokenFile)),
+    ...given('token', text(user, 'token')),
+    ...given('basic', basicOf(user)),
+    ...given('clientCertificate', clientCertificate),
+    ...given('clientKey', clientKey),
+    ...given('impersonate', impersonateOf(text(user, 'as'), Array.isArray(groups) ? groups.map(String) : [])),
+    ...given(
+      'plugin',
+      isJsonObject(user['exec']) || isJsonObject(user['auth-provider']) ? { kubeconfig: path, context: contextName } : undefined,
+    ),
+    ...given('namespace', text(context, 'namespace')),
+  };
+}
+
+function checkedServer(server: string | undefined, fail: (hint: string) => ActionError): string {
+  if (server === undefined) throw fail('has no server; give its URL, like https://host:6443');
+  const url = URL.parse(server);
+  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) throw fail('has a server that is no https:// URL');
+  if (url.username !== '' || url.password !== '') throw fail('has a password in its server; put it into a user');
+  return server.replace(/\/+$/, '');
+}
+
+/** A text field; undefined when absent, empty or of another type. */
+function text(from: JsonObject, field: string): string | undefined {
+  const value = ownField(from, field);
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function basicOf(user: JsonObject): ClusterAccess['basic'] {
+  const username = text(user, 'username');
+  return username === undefined ? undefined : { username, password: text(user, 'password') ?? '' };
+}
+
+function impersonateOf(user: string | undefined, groups: string[]): ClusterAccess['impersonate'] {
+  return user === undefined ? undefined : { user, groups };
+}
+
+function known(entries: unknown): string {
+  const names = Array.isArray(entries)
+    ? entries.flatMap((item) => (isJsonObject(item) && typeof item['name'] === 'string' ? [item['name']] : []))
+    : [];
+  return names.length === 0 ? 'there are none' : `there are ${names.slice(0, 10).join(', ')}${names.length > 10 ? ', ...' : ''}`;
+}
+
+function given<K extends string, V>(key: K, value: V | undefined): Partial<Record<K, V>> {
+  return (value === undefined ? {} : { [key]: value }) as Partial<Record<K, V>>;
+}

@@ -1,0 +1,123 @@
+import { abortReason, BrokenConnection } from './connection.ts';
+import { dial } from './dial.ts';
+import type { Connection, WireRequest, WireResponse } from './connection.ts';
+import type { Credentials, Endpoint } from './credentials.ts';
+import type { DialOptions } from './dial.ts';
+
+/** A request without what the identity adds. `path` starts after the server's own path. */
+export type TransportRequest = Omit<WireRequest, 'headers'> & { headers: Record<string, string> };
+
+/** The client was closed. */
+export class ClosedError extends Error {
+  override name = 'ClosedError';
+}
+
+// A server in the middle of a restart may turn away a request on every connection; its patience is not ours to test.
+const MOST_SENDS = 3;
+
+/**
+ * Sends requests over one shared connection, opened when first needed and again after it ends. A request that surely never reached the server is
+ * sent again on a new connection; so is a GET without an answer, once. Nothing else is repeated, nothing waits: backoff is the caller's.
+ */
+export class Transport {
+  readonly #credentials: Credentials;
+  readonly #options: DialOptions;
+  /** Ends dialling when the transport closes. */
+  readonly #closing = new AbortController();
+  /** All that may still hold a socket: the current connection and those that drain. */
+  readonly #open = new Set<Connection>();
+  #current: { version: string; connection: Connection } | undefined;
+  #dialling: { version: string; promise: Promise<Connection> } | undefined;
+
+  constructor(credentials: Credentials, options: DialOptions) {
+    this.#credentials = credentials;
+    this.#options = options;
+  }
+
+  /**
+   * The answer's head, whatever its status. After a 401 the credentials are read again, and if they changed the request is sent once more.
+   * @throws {BrokenConnection} {DialError} {ClosedError} {ActionError} (unusable credentials), or the reason of the request's signal
+   */
+  async request(request: TransportRequest): Promise<WireResponse> {
+    const identity = await this.#credentials.identity();
+    const answer = await this.#send(request, identity);
+    if (answer.status !== 401) return answer;
+    const fresh = await this.#credentials.identity(true);
+    if (fresh.endpoint.version === identity.endpoint.version && fresh.headers['authorization'] === identity.headers['authorization'])
+      return answer;
+    answer.cancel();
+    return this.#send(request, fresh);
+  }
+
+  /** Ends every connection; requests under way fail. */
+  close(): void {
+    this.#closing.abort(new ClosedError('the client is closed'));
+    for (const connection of this.#open) connection.destroy();
+    this.#open.clear();
+    this.#current = undefined;
+  }
+
+  async #send(
+    request: TransportRequest,
+    identity: { endpoint: Endpoint; headers: Record<string, string | string[]> },
+  ): Promise<WireResponse> {
+    const { server } = identity.endpoint;
+    const wire = {
+      ...request,
+      headers: { ...request.headers, ...identity.headers },
+      path: `${server.pathname.replace(/\/+$/, '')}${request.path}`,
+    };
+    for (let sends = 1; ; sends++) {
+      const connection = await this.#connection(identity.endpoint, request.signal);
+      try {
+        return await connection.send(wire);
+      } catch (error) {
+        this.#closing.signal.throwIfAborted();
+        if (!(error instanceof BrokenConnection) || sends >= MOST_SENDS) throw error;
+        const again = error.reached === 'never' ? !isConnectFailure(error) : request.method === 'GET' && sends === 1;
+        if (!again) throw error;
+      }
+    }
+  }
+
+  async #connection(endpoint: Endpoint, signal: AbortSignal): Promise<Connection> {
+    this.#closing.signal.throwIfAborted();
+    signal.throwIfAborted();
+    if (this.#current?.version === endpoint.version && this.#current.connection.usable) return this.#current.connection;
+    if (this.#dialling?.version !== endpoint.version) {
+      const dialling = { version: endpoint.version, promise: this.#dial(endpoint) };
+      this.#dialling = dialling;
+      const done = () => {
+        if (this.#dialling === dialling) this.#dialling = undefined;
+      };
+      // Those who wait for it hear of its failure; this chain only clears up.
+      void dialling.promise.catch(() => {}).finally(done);
+    }
+    return abortable(this.#dialling.promise, signal);
+  }
+
+  async #dial(endpoint: Endpoint): Promise<Connection> {
+    const connection = await dial(endpoint, this.#options, this.#closing.signal);
+    // The last one drains: its requests finish, new ones come here.
+    this.#current?.connection.retire();
+    this.#current = { version: endpoint.version, connection };
+    this.#open.add(connection);
+    for (const old of this.#open) if (old !== connection && old.isOver) this.#open.delete(old);
+    return connection;
+  }
+}
+
+/** HTTP/1.1 connects while it sends: a refusal there is the server's state, and asking again at once changes nothing. */
+function isConnectFailure(error: BrokenConnection): boolean {
+  const { cause } = error;
+  return cause instanceof Error && 'syscall' in cause && (cause.syscall === 'connect' || cause.syscall === 'getaddrinfo');
+}
+
+/** The promise, or the signal's reason if that comes first. Dialling goes on for the others that wait for it. */
+function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(abortReason(signal));
+    signal.addEventListener('abort', abort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}

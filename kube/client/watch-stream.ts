@@ -1,0 +1,79 @@
+import { isJsonObject } from '../api/json.ts';
+import { apiErrorFromStatus, TransportError } from './errors.ts';
+import type { KubeObject } from '../api/object.ts';
+import type { WatchEvent } from './client.ts';
+import type { Call } from './errors.ts';
+
+const NEWLINE = 0x0a;
+const types: ReadonlySet<unknown> = new Set(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK']);
+
+/**
+ * The events in a watch's body: one JSON text per line, cut anywhere by the network. Ends when the body does.
+ * @param longestLine - bytes; a server that never ends its line cannot exhaust memory
+ * @throws {ApiError} for an ERROR event; {TransportError} for a line that is no event, is too long, or is cut off by the body's end
+ */
+export async function* decodeWatch<T extends KubeObject>(
+  body: AsyncIterable<Uint8Array>,
+  call: Call,
+  longestLine: number,
+): AsyncGenerator<WatchEvent & { object: T }, void, undefined> {
+  let parts: Uint8Array[] = [];
+  let held = 0;
+  for await (const chunk of body) {
+    let from = 0;
+    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, from)) {
+      const tail = chunk.subarray(from, end);
+      if (held + tail.length > longestLine) throw tooLong(call, longestLine);
+      const line = held === 0 ? tail : Buffer.concat([...parts, tail]);
+      from = end + 1;
+      parts = [];
+      held = 0;
+      if (!isBlank(line)) yield eventOf<T>(line, call);
+    }
+    if (from === chunk.length) continue;
+    held += chunk.length - from;
+    if (held > longestLine) throw tooLong(call, longestLine);
+    parts.push(chunk.subarray(from));
+  }
+  const rest = Buffer.concat(parts);
+  if (isBlank(rest)) return;
+  // Without its newline a line may still be whole: some servers leave out the last one.
+  let last: unknown;
+  try {
+    last = parse(rest);
+  } catch (cause) {
+    throw new TransportError(call, 'cut', { hint: 'the watch ended in the middle of an event', cause });
+  }
+  yield checkedEvent<T>(last, call);
+}
+
+function eventOf<T extends KubeObject>(line: Uint8Array, call: Call): WatchEvent & { object: T } {
+  let parsed: unknown;
+  try {
+    parsed = parse(line);
+  } catch {
+    throw new TransportError(call, 'garbage', { hint: 'the watch sent a line that is no JSON; is this a Kubernetes API server?' });
+  }
+  return checkedEvent<T>(parsed, call);
+}
+
+function parse(line: Uint8Array): unknown {
+  return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(line));
+}
+
+function checkedEvent<T extends KubeObject>(event: unknown, call: Call): WatchEvent & { object: T } {
+  if (isJsonObject(event) && isJsonObject(event['object'])) {
+    const { type, object } = event;
+    if (type === 'ERROR') throw apiErrorFromStatus(call, object);
+    if (types.has(type) && isJsonObject(object['metadata'])) return event as unknown as WatchEvent & { object: T };
+  }
+  throw new TransportError(call, 'garbage', { hint: 'the watch sent JSON that is no event; is this a Kubernetes API server?' });
+}
+
+function tooLong(call: Call, longest: number): TransportError {
+  return new TransportError(call, 'too-large', { hint: `the watch sent an event of more than ${longest} bytes` });
+}
+
+function isBlank(line: Uint8Array): boolean {
+  return line.every((byte) => byte === 0x20 || byte === 0x0d || byte === 0x09);
+}
