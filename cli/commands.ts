@@ -24,6 +24,30 @@ export const commands: readonly Entry[] = [
   },
   ...nodeCommands,
   {
+    name: 'assign',
+    summary: 'Tell nodes to use the kubelet configuration in a ConfigMap',
+    group: 'Fleet',
+    load: async () => (await import('./fleet/assign.ts')).assign,
+  },
+  {
+    name: 'unassign',
+    summary: 'Let nodes go back to their local configuration',
+    group: 'Fleet',
+    load: async () => (await import('./fleet/assign.ts')).unassign,
+  },
+  {
+    name: 'nodes',
+    summary: 'Show what every node is assigned, uses and trusts',
+    group: 'Fleet',
+    load: async () => (await import('./fleet/nodes.ts')).nodesCommand,
+  },
+  {
+    name: 'apiserver',
+    summary: 'Run a Kubernetes API in memory, for trying things out',
+    group: 'Around it',
+    load: async () => (await import('./apiserver/command.ts')).apiserver,
+  },
+  {
     name: 'version',
     summary: 'Print the version of dkc',
     group: 'Around it',

@@ -1,0 +1,81 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { once } from 'node:events';
+import { startApiServer } from '../../apiserver/server.ts';
+import { ActionError } from '../../base/errors.ts';
+import { fine, type Command } from '../command.ts';
+import { connect } from '../connect.ts';
+import { readManifests } from './manifests.ts';
+import { seed } from './seed.ts';
+
+export const apiserver: Command = {
+  describe: `Runs a Kubernetes API in this process, in memory: for trying things out, demos and tests, never for production. It listens on the loopback only and forgets everything when it ends.
+
+Prints one line of JSON when it is ready: its url, the path of a kubeconfig, and its pid. Ends with 0 on SIGTERM and SIGINT.`,
+  examples: [
+    { run: 'dkc apiserver --write-kubeconfig=/tmp/kubeconfig', what: 'then: kubectl --kubeconfig /tmp/kubeconfig get nodes' },
+    { run: 'dkc apiserver --listen=127.0.0.1:6443 --seed=manifests/', what: 'at a port, with objects in it' },
+    { run: 'dkc apiserver --dynamic-kubelet-config=false', what: 'as servers from 1.22 on: drops spec.configSource without a word' },
+  ],
+  flags: [
+    { name: 'listen', type: 'string', value: 'HOST:PORT', default: '127.0.0.1:0', text: 'loopback address; port 0 takes a free one' },
+    {
+      name: 'write-kubeconfig',
+      type: 'string',
+      value: 'FILE',
+      completes: 'file',
+      text: "where to write the admin's kubeconfig",
+      defaultText: 'a temporary file, removed at the end',
+    },
+    { name: 'dynamic-kubelet-config', type: 'boolean', default: true, text: 'the feature gate DynamicKubeletConfig' },
+    { name: 'seed', type: 'string', value: 'DIR', completes: 'dir', text: 'manifests to create first' },
+    { name: 'faults', type: 'string', value: 'FILE', completes: 'file', text: 'faults to answer with; read again when it changes' },
+  ],
+  positionals: [],
+  async run(context, args) {
+    const faults = args.text('faults');
+    const seeds = args.text('seed');
+    const manifests = seeds ? await readManifests(context.disk, context.path(seeds)) : [];
+    const server = await startApiServer({
+      listen: args.text('listen') ?? '',
+      dynamicKubeletConfig: args.on('dynamic-kubelet-config'),
+      clock: context.clock,
+      random: context.random,
+      log: context.log,
+      ...(faults ? { faults: context.path(faults) } : {}),
+    });
+    const scratch = args.text('write-kubeconfig') ? undefined : await mkdtemp(join(tmpdir(), 'dkc-apiserver-'));
+    try {
+      const kubeconfig = scratch ? join(scratch, 'kubeconfig') : context.path(args.text('write-kubeconfig') ?? '');
+      await writePrivately(kubeconfig, server.kubeconfig());
+      await plant(kubeconfig, manifests);
+      context.stdout.write(`${JSON.stringify({ url: server.url, kubeconfig, pid: process.pid })}\n`);
+      if (!context.signal.aborted) await once(context.signal, 'abort');
+      return fine;
+    } finally {
+      await server.stop();
+      if (scratch) await rm(scratch, { recursive: true, force: true });
+    }
+  },
+};
+
+/** The kubeconfig holds a token. */
+async function writePrivately(path: string, text: string): Promise<void> {
+  const { default: writeFileAtomic } = await import('write-file-atomic');
+  try {
+    await writeFileAtomic(path, text, { mode: 0o600 });
+  } catch (cause) {
+    throw new ActionError('write', path, { hint: 'its directory must be there and writable', cause });
+  }
+}
+
+async function plant(kubeconfig: string, manifests: Awaited<ReturnType<typeof readManifests>>): Promise<void> {
+  if (manifests.length === 0) return;
+  const client = await connect({ kubeconfig }, {});
+  try {
+    await seed(client, manifests);
+  } finally {
+    await client.close();
+  }
+}

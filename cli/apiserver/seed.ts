@@ -1,0 +1,34 @@
+import { ActionError } from '../../base/errors.ts';
+import { isJsonObject } from '../../kube/api/json.ts';
+import type { Manifest } from './manifests.ts';
+import type { Resource } from '../../kube/api/object.ts';
+import type { Client } from '../../kube/client/client.ts';
+
+type Maker = Pick<Client, 'create' | 'raw'>;
+
+/** Creates the objects of manifests, namespaces first. @returns how many @throws ActionError, ApiError on the first that cannot be */
+export async function seed(client: Maker, manifests: readonly Manifest[]): Promise<number> {
+  const discovered = new Map<string, Promise<readonly Resource[]>>();
+  const namespacesFirst = [...manifests].sort((a, b) => Number(b.object.kind === 'Namespace') - Number(a.object.kind === 'Namespace'));
+  for (const { file, object } of namespacesFirst) {
+    const { apiVersion = '', kind = '' } = object;
+    const known = discovered.get(apiVersion) ?? discover(client, apiVersion);
+    discovered.set(apiVersion, known);
+    const resource = (await known).find((resource) => resource.kind === kind);
+    if (!resource) throw new ActionError('create', `${kind} of ${file}`, { hint: `the API server has no ${kind} in ${apiVersion}` });
+    const namespace = resource.namespaced ? { namespace: object.metadata.namespace ?? 'default' } : {};
+    await client.create(resource, object, namespace);
+  }
+  return manifests.length;
+}
+
+async function discover(client: Maker, apiVersion: string): Promise<readonly Resource[]> {
+  const [version = '', group = ''] = apiVersion.split('/').reverse();
+  const list = await client.raw('GET', group === '' ? `/api/${version}` : `/apis/${apiVersion}`);
+  const found = isJsonObject(list) && Array.isArray(list['resources']) ? list['resources'] : [];
+  return found.flatMap((one: unknown) =>
+    isJsonObject(one) && typeof one['name'] === 'string' && typeof one['kind'] === 'string' && !one['name'].includes('/')
+      ? [{ group, version, resource: one['name'], kind: one['kind'], namespaced: one['namespaced'] === true }]
+      : [],
+  );
+}

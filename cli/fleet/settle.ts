@@ -1,0 +1,26 @@
+import { sameSource, type SpecSource } from '../../agent/checkpoint/source.ts';
+import { sameSpec, type FleetNode } from './fleet-node.ts';
+
+/** Where a wait for one node stands. */
+export type Settling = { at: 'waiting'; why: string } | { at: 'settled' } | { at: 'failed'; error: string };
+
+/**
+ * What a node says about an assignment that was just written.
+ * @param before - the node before the write. An error that it had then may be a leftover, so it counts only once `graceOver`.
+ */
+export function settling(wanted: SpecSource, before: FleetNode, now: FleetNode | undefined, graceOver: boolean): Settling {
+  if (!now) return { at: 'failed', error: 'the Node is gone' };
+  if (!sameSpec(now.wanted, wanted)) return { at: 'failed', error: 'somebody else assigned something else' };
+  if (now.error !== null)
+    return graceOver || changed(before, now)
+      ? { at: 'failed', error: now.error }
+      : { at: 'waiting', why: 'still shows the error of before' };
+  if (!now.reports) return { at: 'waiting', why: 'no agent has reported yet' };
+  if (!sameSpec(now.assigned, wanted)) return { at: 'waiting', why: 'not taken over yet' };
+  if (!sameSource(now.assigned, now.active)) return { at: 'waiting', why: 'assigned, not active yet' };
+  return { at: 'settled' };
+}
+
+function changed(before: FleetNode, now: FleetNode): boolean {
+  return before.error !== now.error || !sameSource(before.assigned, now.assigned) || !sameSource(before.active, now.active);
+}

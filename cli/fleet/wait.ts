@@ -1,0 +1,71 @@
+import { settling, type Settling } from './settle.ts';
+import type { FleetCarrier } from './carrier.ts';
+import type { FleetNode } from './fleet-node.ts';
+import type { SpecSource } from '../../agent/checkpoint/source.ts';
+import type { Clock, Millis } from '../../base/clock.ts';
+
+/** An error that was there before counts again after this long: by then an agent has looked. */
+const GRACE: Millis = 15_000;
+
+export interface Wait {
+  wanted: SpecSource;
+  /** Every node as it was before the write. */
+  before: readonly FleetNode[];
+  timeoutMs: Millis;
+  /** Called with all nodes whenever one moves. */
+  onProgress(states: ReadonlyMap<string, Settling>): void;
+}
+
+/** Waits until every node has settled or failed. @returns each node's end; still `waiting` where time ran out @throws the signal's reason */
+export async function waitForNodes(
+  fleet: FleetCarrier,
+  clock: Clock,
+  wait: Wait,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Settling>> {
+  const states = new Map<string, Settling>(wait.before.map(({ node }) => [node, { at: 'waiting', why: 'not seen yet' }]));
+  wait.onProgress(states);
+  const over = new AbortController();
+  const all = AbortSignal.any([over.signal, signal]);
+  const follow = async (before: FleetNode): Promise<void> => {
+    const done = new AbortController();
+    let seen: { node: FleetNode | undefined } | undefined;
+    let graceOver = false;
+    const look = (): void => {
+      if (!seen || done.signal.aborted) return;
+      const state = settling(wait.wanted, before, seen.node, graceOver);
+      states.set(before.node, state);
+      wait.onProgress(states);
+      if (state.at !== 'waiting') done.abort();
+    };
+    const stop = AbortSignal.any([done.signal, all]);
+    const grace = clock.sleep(GRACE, stop).then(
+      () => {
+        graceOver = true;
+        look();
+      },
+      () => undefined,
+    );
+    const watch = fleet.watch(before.node, (node) => {
+      seen = { node };
+      look();
+    }, stop); // prettier-ignore
+    await Promise.all([grace, watch.catch((error: unknown) => quietWhenAborted(error, stop))]);
+  };
+  const limit = clock.sleep(wait.timeoutMs, all).then(
+    () => over.abort(),
+    () => undefined,
+  );
+  try {
+    await Promise.all(wait.before.map(follow));
+  } finally {
+    over.abort();
+    await limit;
+  }
+  signal.throwIfAborted();
+  return states;
+}
+
+function quietWhenAborted(error: unknown, signal: AbortSignal): void {
+  if (!signal.aborted) throw error;
+}

@@ -1,0 +1,45 @@
+import { nodeSide, nodeSideFlags } from './node-side.ts';
+import { prune } from '../../agent/admin/prune.ts';
+import { fine } from '../command.ts';
+import { show, table } from '../output.ts';
+import { sourceText } from '../../agent/checkpoint/source.ts';
+import { shortRefs } from '../../agent/admin/refs.ts';
+import type { Command } from '../command.ts';
+
+export const checkpointsPrune: Command = {
+  describe:
+    'Removes checkpoints that this node does not need: all but the assigned, the last known good, the active, whatever the effective ' +
+    'file refers to, and the newest N others. Nothing goes while it is not known what is assigned. The agent does the same by itself.',
+  examples: [
+    { run: 'dkc checkpoints prune --dry-run', what: 'what would go' },
+    { run: 'dkc checkpoints prune --keep=0', what: 'keep only what is in use' },
+  ],
+  flags: [
+    ...nodeSideFlags,
+    { name: 'keep', type: 'number', value: 'N', text: 'how many others to keep', defaultText: 'keepCheckpoints of the agent: 5' },
+    { name: 'dry-run', type: 'boolean', text: 'remove nothing' },
+  ],
+  positionals: [],
+  async run(context, args) {
+    const node = await nodeSide(context, args);
+    const keep = args.number('keep') ?? node.options.keepCheckpoints;
+    const pruned = await prune(node.store, () => node.observe(), { keep, dryRun: args.on('dry-run') });
+    await show(context, args, {
+      data: pruned.map(({ source, removed }) => ({ source, removed })),
+      people: (how) => {
+        if (pruned.length === 0) return 'Nothing to remove.\n';
+        const refs = shortRefs(pruned.map(({ source }) => source));
+        return table(
+          [
+            { title: 'REF', value: ({ source, ref }) => (how.wide ? sourceText(source) : ref) },
+            { title: 'NAMESPACE/NAME', value: ({ source }) => (source.name === '' ? '?' : `${source.namespace}/${source.name}`) },
+            { title: 'REMOVED', value: ({ removed }) => (removed ? 'yes' : 'no (dry run)') },
+          ],
+          pruned.map((one, at) => ({ ...one, ref: refs[at] ?? '' })),
+          how,
+        );
+      },
+    });
+    return fine;
+  },
+};

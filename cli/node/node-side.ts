@@ -1,0 +1,65 @@
+import { findRef, type Found } from '../../agent/admin/refs.ts';
+import { observeNode, requireStore } from '../../agent/admin/observe.ts';
+import type { AdminFacts } from '../../agent/admin/facts.ts';
+import type { AgentOptions } from '../../agent/options.ts';
+import { FsStore } from '../../agent/store/fs-store.ts';
+import { layout, type Layout } from '../../agent/store/layout.ts';
+import { ActionError } from '../../base/errors.ts';
+import { nodeFlags } from '../agent-flags.ts';
+import { UsageError } from '../failure.ts';
+import { nodeOptions } from '../node-options.ts';
+import { formatFlag } from '../output.ts';
+import type { Args } from '../args.ts';
+import type { Context, Flag, Positional } from '../command.ts';
+
+/** What every command on this node's store begins with. */
+export interface NodeSide {
+  options: AgentOptions;
+  store: FsStore;
+  paths: Layout;
+  /** Reads the disk afresh. @throws ActionError without a store, or without the right to read it */
+  observe(): Promise<AdminFacts>;
+  /** A store elsewhere, for rehearsals. */
+  storeAt(root: string): FsStore;
+}
+
+export const nodeSideFlags: readonly Flag[] = [formatFlag, ...nodeFlags];
+
+export const refPositional: Positional = {
+  name: 'ref',
+  text: 'UID/RV, a unique beginning of it as the list shows it, or assigned, last-known-good, active',
+  completes: 'ref',
+};
+
+export async function nodeSide(context: Context, args: Args): Promise<NodeSide> {
+  const options = await nodeOptions(context, args);
+  const { disk, locks, clock, log } = context;
+  const storeAt = (root: string): FsStore =>
+    new FsStore({ disk, locks, root, clock, onDamage: (path, problem) => log.warn('damaged file is set aside', { path, problem }) });
+  const store = storeAt(options.dynamicConfigDir);
+  const { dynamicConfigDir, effectiveConfig } = options;
+  // Before any lock is taken: taking one makes its file, and a directory that is no store stays as it is.
+  await requireStore(disk, dynamicConfigDir);
+  return {
+    options,
+    store,
+    paths: layout(dynamicConfigDir),
+    observe: () => observeNode({ store, disk, dynamicConfigDir, effectiveConfig }),
+    storeAt,
+  };
+}
+
+/**
+ * The checkpoint or local config that a REF names.
+ * @throws UsageError when it fits several, ActionError when it fits none
+ */
+export function resolveRef(asked: string, facts: AdminFacts): Extract<Found, { at: 'found' | 'local' }> {
+  const found = findRef(asked, facts);
+  if (found.at === 'ambiguous') throw new UsageError(`REF ${asked}: ${found.why}`);
+  if (found.at === 'none') throw new ActionError('find', `checkpoint ${JSON.stringify(asked)}`, { hint: found.why });
+  return found;
+}
+
+export function isoNow(context: Pick<Context, 'clock'>): string {
+  return new Date(context.clock.now()).toISOString();
+}

@@ -1,0 +1,29 @@
+import type { Millis } from '../../base/clock.ts';
+
+/** `5s`, `12m`, `3h`, `9d`: one unit is enough to tell ages apart. `?` for what is no time, `now` for what lies ahead. */
+export function age(at: string | null | undefined, now: Millis): string {
+  const then = at === null || at === undefined ? Number.NaN : Date.parse(at);
+  if (Number.isNaN(then)) return '?';
+  const seconds = Math.floor((now - then) / 1000);
+  if (seconds < 1) return 'now';
+  if (seconds < 120) return `${seconds}s`;
+  if (seconds < 2 * 3600) return `${Math.floor(seconds / 60)}m`;
+  if (seconds < 2 * 86_400) return `${Math.floor(seconds / 3600)}h`;
+  return `${Math.floor(seconds / 86_400)}d`;
+}
+
+/** `7m20s of 10m`: a length of time in at most two units. */
+export function span(ms: Millis): string {
+  const seconds = Math.floor(ms / 1000);
+  const [h, m, s] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60), seconds % 60];
+  if (h > 0) return m > 0 ? `${h}h${m}m` : `${h}h`;
+  if (m > 0) return s > 0 ? `${m}m${s}s` : `${m}m`;
+  return `${s}s`;
+}
+
+/** `812 B`, `4.2 KiB`, `1.0 MiB`. */
+export function size(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`;
+  if (bytes < 1024 * 1024) return `${(bytes / 1024).toFixed(1)} KiB`;
+  return `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
+}
