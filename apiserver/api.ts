@@ -6,6 +6,7 @@ import type { Context } from './handlers/context.ts';
 import { handleResource } from './handlers/resource.ts';
 import type { Answer, ApiRequest, ResourceRequest } from './http/api-request.ts';
 import { resourceRequest } from './http/route.ts';
+import { openApi } from './openapi/answer.ts';
 import { methodNotAllowed, noSuchPath, StatusError } from './status-error.ts';
 
 /** The whole API below HTTP: a request in, an answer out. */
@@ -48,7 +49,7 @@ function retryAfter(error: StatusError): { headers?: Record<string, string> } {
   return seconds === undefined ? {} : { headers: { 'retry-after': String(seconds) } };
 }
 
-function elsewhere(api: Api, { method, path }: ApiRequest): Answer {
+function elsewhere(api: Api, { method, path, header }: ApiRequest): Answer {
   if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed();
   switch (path) {
     case '/version':
@@ -59,6 +60,8 @@ function elsewhere(api: Api, { method, path }: ApiRequest): Answer {
     case '/readyz':
       return { code: 200, type: 'text/plain; charset=utf-8', bytes: 'ok' };
     default: {
+      const document = openApi(api.context.registry, path, header('accept'), api.version['gitVersion'] ?? '');
+      if (document !== undefined) return document;
       const found = discovery(api.context.registry, path, api.address());
       if (found === undefined) throw noSuchPath();
       return { code: 200, json: found };

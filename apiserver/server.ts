@@ -148,7 +148,7 @@ async function serve(api: Api, authenticator: Authenticator, incoming: Incoming,
     const request: ApiRequest = { method: incoming.method ?? 'GET', path: pathname, query: searchParams, header, user, signal };
     const resource = route(request);
     const body = await readBody(incoming);
-    yaml = formatOf(header('accept')).yaml;
+    yaml = resource !== undefined && formatOf(header('accept')).yaml;
     reply = answer(api, request, resource, body);
   } catch (error) {
     reply = failure(error, api.log);

@@ -5,6 +5,7 @@ import type { ResourceRequest } from '../http/api-request.ts';
 import type { ServedKind } from '../kinds/kind.ts';
 import { apiVersion } from '../kinds/kind.ts';
 import { badRequest } from '../status-error.ts';
+import { decodeBySchema } from './decode.ts';
 
 /**
  * An object from a request, in its stored form: without apiVersion and kind, with metadata of the right types.
@@ -18,7 +19,9 @@ export function incomingObject(body: JsonObject, served: ServedKind, request: Pi
         `the path is of ${apiVersion(served.at)}, kind ${served.kind.kind}`,
     );
   }
-  const object: KubeObject = { ...rest, metadata: incomingMetadata(metadata, served.kind.kind) };
+  const schema = served.at.schema ?? served.kind.schema;
+  const typed = decodeBySchema({ ...rest, metadata: incomingMetadata(metadata, served.kind.kind) }, schema, '');
+  const object: KubeObject = { metadata: {}, ...(isJsonObject(typed) ? typed : {}) };
   if (served.kind.namespaced) {
     if (object.metadata.namespace && object.metadata.namespace !== request.namespace) {
       throw badRequest(`the namespace of the provided object does not match the namespace sent on the request`);

@@ -5,8 +5,9 @@ import type { Answer, ApiRequest, ResourceRequest } from '../http/api-request.ts
 import { decodeBody, decodeObject } from '../http/body.ts';
 import { allVerbs, groupResource } from '../kinds/kind.ts';
 import type { ServedKind } from '../kinds/kind.ts';
-import { methodNotAllowed, noSuchPath, badRequest } from '../status-error.ts';
+import { badRequest, invalid, methodNotAllowed, noSuchPath } from '../status-error.ts';
 import type { Context } from './context.ts';
+import { rules } from './context.ts';
 import { incomingObject } from './incoming.ts';
 import { isApply, patchChange } from './patch.ts';
 import type { Presenter } from './present.ts';
@@ -77,7 +78,9 @@ function create(
   if (request.subresource !== '' && action !== undefined) {
     const { metadata, ...rest } = given;
     const posted: KubeObject = { ...rest, metadata: isJsonObject(metadata) ? metadata : {} };
-    const rule = { now: '', dynamicKubeletConfig: context.dynamicKubeletConfig, subresource: request.subresource };
+    const errors = action.validate(posted);
+    if (errors.length > 0) throw invalid({ group: '', kind: action.kind }, request.name, errors);
+    const rule = rules(context, request.subresource);
     updateObject(context, served, request, { dryRun, subresource: request.subresource }, (old) => action.act(old, posted, rule));
     return { code: 201, json: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 } };
   }

@@ -137,7 +137,8 @@ function withSystemFields(given: KubeObject, old: KubeObject): KubeObject {
 
 /** The object's endpoint leaves status alone; `/status` leaves everything else alone but metadata. */
 function split(served: ServedKind, given: KubeObject, old: KubeObject, subresource: string): KubeObject {
-  if (served.kind.hasStatus !== true) return given;
+  // An action says itself what it changes.
+  if (served.kind.hasStatus !== true || (subresource !== '' && subresource !== 'status')) return given;
   if (subresource !== 'status') return withField(given, 'status', old['status']);
   return withField({ ...old, metadata: { ...given.metadata } }, 'status', given['status']);
 }

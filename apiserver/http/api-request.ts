@@ -9,7 +9,7 @@ export interface ApiRequest {
   path: string;
   query: URLSearchParams;
   /** '' where there is none. */
-  header(name: string): string;
+  header: (name: string) => string;
   user: User;
   /** Aborts when the client is gone or the server stops. */
   signal: AbortSignal;

@@ -82,6 +82,8 @@ export interface Kind {
 export interface Action {
   /** Kind of the body. */
   kind: string;
+  /** Complaints about the body alone. */
+  validate(body: KubeObject): FieldError[];
   /** The object as the action leaves it. @throws StatusError */
   act(object: KubeObject, body: KubeObject, context: RuleContext): KubeObject;
 }

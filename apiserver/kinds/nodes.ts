@@ -1,6 +1,6 @@
 import { dnsSubdomainProblems } from '../../kube/api/names.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import { anything, flag, list, object, ref, text, textMap, time } from '../openapi/schema.ts';
+import { anything, flag, list, object, quantityMap, ref, text, time } from '../openapi/schema.ts';
 import type { Column } from '../table/column.ts';
 import { ageColumn, nameColumn } from '../table/column.ts';
 import { dropOnCreate, dropOnUpdate, validateConfigSources } from './config-source.ts';
@@ -81,6 +81,7 @@ export const nodes: Kind = {
       configSource: configSource('The ConfigMap key that the kubelet should take its configuration from.'),
       podCIDR: text('Addresses for pods of this node.'),
       podCIDRs: list('Addresses for pods of this node, at most one range per family.', text('A range.'), { as: 'set' }),
+      externalID: text('Not used any more.'),
       providerID: text('The machine as its cloud calls it.'),
       taints: list(
         'Keep pods away that do not tolerate them.',
@@ -103,8 +104,8 @@ export const nodes: Kind = {
         object('An address.', { type: text('InternalIP, ExternalIP, Hostname, ...'), address: text('The address.') }, ['type', 'address']),
         { by: 'type' },
       ),
-      allocatable: textMap('Resources for pods.'),
-      capacity: textMap('Resources in all.'),
+      allocatable: quantityMap('Resources for pods.'),
+      capacity: quantityMap('Resources in all.'),
       conditions: list(
         'What is observed.',
         object(
@@ -131,6 +132,8 @@ export const nodes: Kind = {
       images: list('Images on the node.', anything('An image.')),
       nodeInfo: anything('Versions and ids of the machine.'),
       phase: text('Not used any more.'),
+      features: anything('What the node can do.'),
+      runtimeHandlers: list('Runtimes of the node.', anything('A runtime.')),
       volumesAttached: list('Volumes attached to the node.', anything('A volume.')),
       volumesInUse: list('Volumes in use.', text('A volume.')),
     }),

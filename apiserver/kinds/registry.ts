@@ -1,11 +1,15 @@
 import { configMaps } from './config-maps.ts';
 import { events } from './events.ts';
+import { leases } from './leases.ts';
 import type { Kind, ServedKind } from './kind.ts';
 import { namespaces } from './namespaces.ts';
 import { nodes } from './nodes.ts';
+import { pods } from './pods.ts';
+import { secrets } from './secrets.ts';
+import { serviceAccounts } from './service-accounts.ts';
 
 /** Every kind the server has, in the order discovery lists them. */
-export const builtInKinds: readonly Kind[] = [configMaps, events, namespaces, nodes];
+export const builtInKinds: readonly Kind[] = [configMaps, events, namespaces, nodes, pods, secrets, serviceAccounts, leases];
 
 /** The kinds of one server, by the paths they are served at. */
 export class Registry {

@@ -1,8 +1,11 @@
 import type { ListMerge } from './list-merge.ts';
 
-/** A field or object as the OpenAPI document describes it. Objects without `fields` take anything. */
+/**
+ * A field or object: what the OpenAPI document says of it, and what decoding holds it to. Objects with `fields` have no others;
+ * objects without `fields` and `values` take anything.
+ */
 export interface Schema {
-  type: 'object' | 'array' | 'string' | 'integer' | 'boolean' | 'number' | 'intOrString' | 'any' | 'ref';
+  type: 'object' | 'array' | 'string' | 'integer' | 'boolean' | 'number' | 'quantity' | 'ref';
   description: string;
   format?: string;
   required?: readonly string[];
@@ -18,6 +21,12 @@ export interface Schema {
 
 export const text = (description: string): Schema => ({ type: 'string', description });
 export const time = (description: string): Schema => ({ type: 'string', format: 'date-time', description });
+/** A number or text on the way in, text from then on. */
+export const quantityMap = (description: string): Schema => ({
+  type: 'object',
+  description,
+  values: { type: 'quantity', description: '' },
+});
 export const flag = (description: string): Schema => ({ type: 'boolean', description });
 export const int32 = (description: string): Schema => ({ type: 'integer', format: 'int32', description });
 export const int64 = (description: string): Schema => ({ type: 'integer', format: 'int64', description });

@@ -1,0 +1,144 @@
+import { apiVersion } from '../kinds/kind.ts';
+import type { ServedKind } from '../kinds/kind.ts';
+import { list, object, text, textMap, time, int64, flag, anything } from './schema.ts';
+import type { Schema } from './schema.ts';
+
+/** JSON of an OpenAPI document. */
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+export type JsonFields = { [key: string]: Json };
+
+const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
+
+const ownerReference = object(
+  'Who owns the object.',
+  {
+    apiVersion: text('Version of the owner.'),
+    kind: text('Kind of the owner.'),
+    name: text('Name of the owner.'),
+    uid: text('UID of the owner.'),
+    controller: flag('The one that manages it.'),
+    blockOwnerDeletion: flag('The owner waits for it when it is deleted in the foreground.'),
+  },
+  ['apiVersion', 'kind', 'name', 'uid'],
+);
+
+/** Definitions that all kinds share, by the name `ref` gives them. */
+const shared: Readonly<Record<string, Schema>> = {
+  ObjectMeta: object('What every object has.', {
+    annotations: textMap('Anything to remember.'),
+    creationTimestamp: time('When it was created.'),
+    deletionGracePeriodSeconds: int64('How long it may take to go.'),
+    deletionTimestamp: time('When it will go.'),
+    finalizers: list('Who must let go before it is gone.', text('A finalizer.'), { as: 'set' }),
+    generateName: text('Start of a name that the server makes up.'),
+    generation: int64('Counts changes of what is wanted.'),
+    labels: textMap('What it can be selected by.'),
+    managedFields: list('Who set which field.', anything('One manager.')),
+    name: text('Its name.'),
+    namespace: text('Where it lives.'),
+    ownerReferences: list('Who owns it.', ownerReference, { by: 'uid' }),
+    resourceVersion: text('Version of this state.'),
+    selfLink: text('Not used any more.'),
+    uid: text('Tells it from others of its name, before and after.'),
+  }),
+};
+
+/** Where definitions lie in a document: `#/definitions/` in version 2, `#/components/schemas/` in version 3. */
+export type RefRoot = '#/definitions/' | '#/components/schemas/';
+
+/** `io.k8s.api.core.v1.Node`, as the real server calls it. */
+export function definitionName({ kind, at }: ServedKind): string {
+  const group = at.group === '' ? 'core' : (at.group.split('.')[0] ?? at.group);
+  return `io.k8s.api.${group}.${at.version}.${kind.kind}`;
+}
+
+/** Every definition that these kinds need. */
+export function definitions(kinds: readonly ServedKind[], root: RefRoot): JsonFields {
+  const found: JsonFields = {};
+  for (const [name, schema] of Object.entries(shared)) found[`${META}.${name}`] = schemaJson(schema, root);
+  for (const served of kinds) {
+    const name = definitionName(served);
+    found[name] = { ...kindJson(served, root), 'x-kubernetes-group-version-kind': [gvk(served, '')] };
+    found[`${name}List`] = listJson(served, root);
+  }
+  return found;
+}
+
+export function gvk({ kind, at }: ServedKind, suffix: '' | 'List'): JsonFields {
+  return { group: at.group, version: at.version, kind: `${kind.kind}${suffix}` };
+}
+
+/** An object, not a list and not a plain value. */
+export function isFields(json: Json | undefined): json is JsonFields {
+  return typeof json === 'object' && json !== null && !Array.isArray(json);
+}
+
+function kindJson(served: ServedKind, root: RefRoot): JsonFields {
+  const schema = served.at.schema ?? served.kind.schema;
+  const typeMeta = { apiVersion: text(`Version: ${apiVersion(served.at)}.`), kind: text(`Kind: ${served.kind.kind}.`) };
+  return schemaJson({ ...schema, fields: { ...typeMeta, ...schema.fields } }, root);
+}
+
+function listJson(served: ServedKind, root: RefRoot): JsonFields {
+  const json = schemaJson(
+    object(
+      `Several of ${served.kind.kind}.`,
+      { apiVersion: text('Version of the list.'), kind: text('Kind of the list.'), metadata: anything('Version and where it goes on.') },
+      ['items'],
+    ),
+    root,
+  );
+  const items: Json = { type: 'array', description: 'The objects.', items: { $ref: `${root}${definitionName(served)}` } };
+  const { properties } = json;
+  return {
+    ...json,
+    properties: { ...(isFields(properties) ? properties : {}), items },
+    'x-kubernetes-group-version-kind': [gvk(served, 'List')],
+  };
+}
+
+function schemaJson(schema: Schema, root: RefRoot): JsonFields {
+  const { description } = schema;
+  switch (schema.type) {
+    case 'ref':
+      // Version 3 knows no description beside a reference.
+      return root === '#/definitions/'
+        ? { $ref: `${root}${META}.${schema.ref}`, description }
+        : { allOf: [{ $ref: `${root}${META}.${schema.ref}` }], description };
+    case 'quantity':
+      return { type: 'string', description };
+    case 'array':
+      return { type: 'array', description, items: schema.items ? schemaJson(schema.items, root) : {}, ...mergeJson(schema) };
+    case 'object':
+      return objectJson(schema, root);
+    case 'string':
+    case 'integer':
+    case 'number':
+    case 'boolean':
+      return { type: schema.type, description, ...(schema.format ? { format: schema.format } : {}) };
+  }
+}
+
+function objectJson({ description, fields, values, required }: Schema, root: RefRoot): JsonFields {
+  const properties: JsonFields = {};
+  for (const [name, field] of Object.entries(fields ?? {})) properties[name] = schemaJson(field, root);
+  return {
+    type: 'object',
+    description,
+    ...(fields ? { properties } : {}),
+    ...(values ? { additionalProperties: schemaJson(values, root) } : {}),
+    ...(required ? { required: [...required] } : {}),
+    ...(fields || values ? {} : { 'x-kubernetes-preserve-unknown-fields': true }),
+  };
+}
+
+function mergeJson({ merge }: Schema): JsonFields {
+  if (merge === undefined) return {};
+  if ('as' in merge) return { 'x-kubernetes-list-type': 'set', 'x-kubernetes-patch-strategy': 'merge' };
+  return {
+    'x-kubernetes-list-map-keys': [merge.by],
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-patch-merge-key': merge.by,
+    'x-kubernetes-patch-strategy': 'merge',
+  };
+}
