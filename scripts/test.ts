@@ -8,7 +8,7 @@ import { globSync } from 'node:fs';
 const suites: Record<string, { files: string[]; without: RegExp; options: string[] }> = {
   unit: {
     files: ['test/**/*.test.ts'],
-    without: /^test\/(systemd|kubelet|real|real-parts)\//,
+    without: /^test\/(systemd|kubelet|real)\//,
     options: ['--test-isolation=none', '--test-timeout=120000'],
   },
   systemd: { files: ['test/systemd/**/*.test.ts'], without: /^$/, options: ['--test-concurrency=1', '--test-timeout=900000'] },

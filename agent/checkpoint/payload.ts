@@ -1,5 +1,3 @@
-import type { Source } from './source.ts';
-
 /** What a ConfigMap holds for us: all its data keys, and the annotations in our own domain. `binaryData` is ignored, as upstream does. */
 export interface Payload {
   namespace: string;
@@ -38,5 +36,3 @@ export interface ContentRef {
   /** See {@link file://../store/content.ts}: SHA-256 over the sorted lines `sha256 key` of all data keys, plus kubeletConfigKey. */
   contentSha256: string;
 }
-
-export type SourceWithContent = Source & ContentRef;

@@ -16,6 +16,8 @@ export interface TrialRecord extends ContentRef {
   assignedAt: string;
   /** Milliseconds of kubelet health under this content so far, since its last exit. */
   healthyMs: number;
+  /** Milliseconds without health on end, while the kubelet's unit was active. */
+  unhealthyMs?: number;
   /** Ends of the kubelet under this content in this boot that count against it. */
   exits: number;
   /** Lines of the exits file that are already counted (byte offset), so that a restart of the agent counts none twice. */

@@ -1,0 +1,153 @@
+import { boot } from './boot/run-boot.ts';
+import type { BootOutcome } from './boot/outcome.ts';
+import { sourceText } from './checkpoint/source.ts';
+import type { KubeletFacts } from './config/contract.ts';
+import { Departure } from './departure.ts';
+import { Garbage } from './garbage.ts';
+import { isRunningOn } from './host/unit.ts';
+import { learnKubelet } from './host/kubelet.ts';
+import { Memo } from './memo.ts';
+import { noMetrics, openMetrics, serveMetrics, type Metrics } from './metrics.ts';
+import type { AgentOptions } from './options.ts';
+import { runOnline } from './online.ts';
+import type { Running } from './running.ts';
+import { Situation } from './situation.ts';
+import { FsStore } from './store/fs-store.ts';
+import { layout } from './store/layout.ts';
+import { TrialWatch } from './trial/trial.ts';
+import { watchMeta } from './watch-meta.ts';
+import type { AgentWorld } from './world.ts';
+import { describeError } from '../base/errors.ts';
+import { LockError } from '../base/lock.ts';
+
+/** How long a starting agent waits for the one before it to be gone, in ms. */
+const AGENT_LOCK_WAIT_MS = 2000;
+
+export function openStore(options: Pick<AgentOptions, 'dynamicConfigDir'>, { disk, locks, clock, log }: AgentWorld): FsStore {
+  const onDamage = (path: string, problem: string): void => log.error('damaged file is set aside', { path, problem });
+  return new FsStore({ disk, locks, clock, root: options.dynamicConfigDir, onDamage });
+}
+
+/**
+ * `dkc agent run --once`: boot and nothing else.
+ * @throws LockError when an agent runs on this store
+ */
+export async function bootOnce(options: AgentOptions, world: AgentWorld): Promise<BootOutcome> {
+  await using _lock = await lockAgent(options, world);
+  return await boot({
+    options,
+    store: openStore(options, world),
+    disk: world.disk,
+    clock: world.clock,
+    log: world.log,
+    kubelet: await learn(options, world),
+  });
+}
+
+/**
+ * `dkc agent run`: boot, READY, then trial and, with a kubeconfig, sync and status, until something asks for another start.
+ * @returns 0: start me again; 1: it could not run
+ */
+export async function runAgent(options: AgentOptions, world: AgentWorld): Promise<number> {
+  const { log, notify, clock, disk } = world;
+  let lock;
+  try {
+    lock = await lockAgent(options, world);
+  } catch (error) {
+    log.error('the agent cannot start', { error });
+    return 1;
+  }
+  try {
+    const kubelet = await learn(options, world);
+    const store = openStore(options, world);
+    const outcome = await boot({ options, store, disk, clock, log, kubelet });
+    const situation = new Situation(outcome);
+    const memo = new Memo({ disk, clock, log, path: layout(options.dynamicConfigDir).active, situation });
+    const departure = new Departure({ options, world });
+    const metrics = await metricsFor(options, world, situation, departure.signal);
+    const trial = new TrialWatch({
+      options,
+      store,
+      situation,
+      disk,
+      clock,
+      log,
+      bootId: await bootId(world),
+      probe: world.probe,
+      isRunning: (sha256) => isRunningOn(sha256, options, world),
+      onTransition: metrics.transition,
+      onHealthy: metrics.trialHealthy,
+      onSuspect: (message) => departure.tell(message),
+      exit: (why) => departure.leave(why),
+    });
+    await trial.open().catch((error: unknown) => log.error('trial cannot begin', { error }));
+    await notify.ready(`${outcome.used}: ${sourceText(outcome.source)}${outcome.error === null ? '' : `; ${outcome.error}`}`);
+    memo.note();
+    const garbage = new Garbage({ options, disk, log, store, situation });
+    await loops({ options, world, store, situation, memo, departure, metrics, trial, garbage, kubelet });
+    await memo.settled();
+    log.info('agent ends', { why: departure.why });
+    return 0;
+  } catch (error) {
+    log.error('the agent cannot go on', { error });
+    return 1;
+  } finally {
+    await lock.release();
+  }
+}
+
+/** Runs everything until the agent is to leave. One loop that fails for good takes the agent with it: systemd starts it anew. */
+async function loops(running: Running): Promise<void> {
+  const { options, world, departure, trial } = running;
+  const { signal } = departure;
+  const guard = async (name: string, loop: Promise<void>): Promise<void> => {
+    try {
+      await loop;
+    } catch (error) {
+      if (!signal.aborted) await departure.leave(`${name} failed: ${describeError(error)}`);
+    }
+  };
+  const parts: Promise<void>[] = [
+    guard('watchdog', world.notify.keepAlive(signal)),
+    guard('trial', trial.run(signal)),
+    guard('watch of the records', watchMeta(running)),
+    guard('garbage collection', running.garbage.run(signal)),
+  ];
+  if (options.kubeconfig === undefined) {
+    world.log.info('no kubeconfig: the assignment stays as it is on disk');
+    running.memo.carrier(null, 'no --kubeconfig was given');
+  } else parts.push(guard('sync', runOnline(running, options.kubeconfig)));
+  parts.push(departure.left());
+  await Promise.all(parts);
+}
+
+async function lockAgent(options: AgentOptions, { disk, locks }: AgentWorld) {
+  await disk.makeDir(options.dynamicConfigDir, 0o700);
+  return locks.take(layout(options.dynamicConfigDir).agentLock, AGENT_LOCK_WAIT_MS).catch((error: unknown) => {
+    if (!(error instanceof LockError)) throw error;
+    throw new LockError(error.path, 'another agent runs on this store: one store has one agent (systemctl status dkc-agent)');
+  });
+}
+
+function learn(options: AgentOptions, { disk, exec, log }: AgentWorld): Promise<KubeletFacts> {
+  return learnKubelet({ options, disk, exec, log });
+}
+
+/** Names one boot of the machine; '' where the kernel does not tell. */
+async function bootId({ disk }: AgentWorld): Promise<string> {
+  return disk.read('/proc/sys/kernel/random/boot_id').then(
+    (bytes) => new TextDecoder().decode(bytes).trim(),
+    () => '',
+  );
+}
+
+async function metricsFor(options: AgentOptions, { log }: AgentWorld, situation: Situation, signal: AbortSignal): Promise<Metrics> {
+  if (options.metricsBindAddress === '') return noMetrics;
+  const metrics = await openMetrics();
+  const show = (): void => metrics.picture(situation.picture);
+  situation.onChange(show);
+  show();
+  // Metrics are worth a line in the log, not a node without an agent.
+  await serveMetrics(options.metricsBindAddress, metrics, signal).catch((error: unknown) => log.error('metrics are not served', { error }));
+  return metrics;
+}

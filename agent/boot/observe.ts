@@ -1,0 +1,149 @@
+import type { BootDeps } from './boot.ts';
+import type { BootFacts, Candidate, LocalCandidate } from './plan.ts';
+import { sourceText, type MaybeSource, type Source } from '../checkpoint/source.ts';
+import { decode } from '../config/config.ts';
+import { gatherBench, type Gathered } from '../judge/bench.ts';
+import { judge, type Bench } from '../judge/judge.ts';
+import { effectiveOfLocal, problemText } from '../judge/local.ts';
+import { contentRef, sha256 } from '../store/content.ts';
+import { layout } from '../store/layout.ts';
+import type { CondemnedRecord, MetaName, MetaRecord, Store } from '../store/store.ts';
+import { describeError } from '../../base/errors.ts';
+
+export interface Observed {
+  facts: BootFacts;
+  assigned: MaybeSource;
+  assignedKnown: boolean;
+  lastKnownGood: MaybeSource;
+  /** Damaged meta files, to be set aside. */
+  damaged: { path: string; problem: string }[];
+  current: Uint8Array | undefined;
+}
+
+/** Reads records, checkpoints, local config and effective file. Last-known-good is loaded only when the assigned cannot be used or trust is to be compared. */
+export async function observe(deps: BootDeps): Promise<Observed> {
+  const { options, store, disk, log, kubelet } = deps;
+  const assignedRecord = await readRecord(store, 'assigned', deps);
+  const trustedRecord = await readRecord(store, 'last-known-good', deps);
+  const condemned = await store.condemned().catch((error: unknown) => {
+    log.error('condemnations cannot be read', { error });
+    return [];
+  });
+  const gathered = await gatherBench(options, kubelet, disk, log);
+  const look = { deps, condemned, gathered };
+  const assigned = await candidate(assignedRecord, look);
+  const lastKnownGood = await candidate(trustedRecord, look);
+  const { bench } = gathered;
+  return {
+    facts: {
+      assigned,
+      lastKnownGood,
+      local: localCandidate(bench),
+      damagedMeta: assignedRecord.at === 'damaged' || trustedRecord.at === 'damaged',
+      current: currentFile(bench),
+      currentIsRefused: await isRefused(assignedRecord, assigned, look),
+    },
+    assigned: known(assignedRecord),
+    assignedKnown: assignedRecord.at === 'known',
+    lastKnownGood: known(trustedRecord),
+    damaged: [assignedRecord, trustedRecord].flatMap((record) => (record.at === 'damaged' ? [record] : [])),
+    current: bench.current,
+  };
+}
+
+interface Look {
+  deps: BootDeps;
+  condemned: readonly CondemnedRecord[];
+  gathered: Gathered;
+}
+
+async function readRecord(store: Store, name: MetaName, { log }: BootDeps): Promise<MetaRecord> {
+  try {
+    return await store.record(name);
+  } catch (error) {
+    log.error('record cannot be read', { record: name, error });
+    return { at: 'missing' };
+  }
+}
+
+const known = (record: MetaRecord): MaybeSource => (record.at === 'known' ? record.source : null);
+
+/** A missing last-known-good is simply none; only for the assigned does the difference matter, and the plan tells the two apart by place. */
+async function candidate(record: MetaRecord, look: Look): Promise<Candidate> {
+  if (record.at !== 'known') return { at: 'unknown' };
+  if (record.source === null) return { at: 'none' };
+  return loadCandidate(record.source, look);
+}
+
+async function loadCandidate(source: Source, look: Look): Promise<Candidate> {
+  const { deps, condemned, gathered } = look;
+  const state = await deps.store
+    .load(source, source)
+    .catch((error: unknown) => ({ at: 'damaged', path: '', problem: describeError(error) }) as const);
+  if (state.at !== 'intact') {
+    const problem = state.at === 'missing' ? 'no checkpoint for it' : `its checkpoint is damaged: ${state.path} ${state.problem}`;
+    deps.log.error('checkpoint cannot be loaded', { source: sourceText(source), problem });
+    return { at: 'unusable', source, stage: 'load', problem };
+  }
+  const { payload, manifest } = state.checkpoint;
+  const content = contentRef(manifest.files, source.kubeletConfigKey);
+  const verdict = condemned.find(
+    (record) => record.contentSha256 === content.contentSha256 && record.kubeletConfigKey === content.kubeletConfigKey,
+  );
+  if (verdict) return { at: 'condemned', source, by: verdict.by, reason: verdict.reason };
+  const judgement = judgeIn(source, payload, gathered.bench, look);
+  if (!judgement.ok) {
+    const problem = problemText(judgement.findings);
+    deps.log.error('config cannot be used', { source: sourceText(source), stage: judgement.stage, problem });
+    return { at: 'unusable', source, stage: judgement.stage, problem };
+  }
+  for (const { field, message } of judgement.warnings)
+    deps.log.warn('config is usable, but', { source: sourceText(source), field, message });
+  return { at: 'usable', source, content, effective: await settled(judgement.effective, source, content.contentSha256, look) };
+}
+
+function judgeIn(
+  source: Pick<Source, 'uid' | 'resourceVersion' | 'kubeletConfigKey'>,
+  payload: { files: ReadonlyMap<string, Uint8Array>; annotations: Readonly<Record<string, string>> },
+  bench: Bench,
+  { deps }: Look,
+) {
+  const dir = layout(deps.options.dynamicConfigDir).checkpoint(source);
+  return judge({ files: payload.files, annotations: payload.annotations, kubeletConfigKey: source.kubeletConfigKey, dir }, bench);
+}
+
+/**
+ * The same content under a new resourceVersion has the same siblings in another directory. The file that is there stays as long as it
+ * is the rendering of an older checkpoint of this content: else a touched label would restart the kubelet after all.
+ */
+async function settled(effective: Uint8Array, source: Source, contentSha256: string, look: Look): Promise<Uint8Array> {
+  const { deps, gathered } = look;
+  const { current } = gathered.bench;
+  if (current === undefined || sha256(current) === sha256(effective)) return effective;
+  for (const { ref, manifest, state } of await deps.store.list().catch(() => [])) {
+    if (state !== 'intact' || !manifest || contentRef(manifest.files, source.kubeletConfigKey).contentSha256 !== contentSha256) continue;
+    const older = await deps.store.load(ref);
+    if (older.at !== 'intact') continue;
+    const payload = { files: older.checkpoint.payload.files, annotations: { ...manifest.annotations } };
+    const judgement = judgeIn({ ...source, ...ref }, payload, { ...gathered.bench, policy: null }, look);
+    if (judgement.ok && sha256(judgement.effective) === sha256(current)) return current;
+  }
+  return effective;
+}
+
+/** Whether the file on disk is what the condemned assigned renders to. */
+async function isRefused(record: MetaRecord, assigned: Candidate, look: Look): Promise<boolean> {
+  const { current } = look.gathered.bench;
+  if (assigned.at !== 'condemned' || record.at !== 'known' || record.source === null || current === undefined) return false;
+  const again = await loadCandidate(record.source, { ...look, condemned: [] });
+  return again.at === 'usable' && sha256(again.effective) === sha256(current);
+}
+
+function localCandidate({ local }: Bench): LocalCandidate {
+  return local.at === 'present' ? { at: 'usable', effective: effectiveOfLocal(local) } : local;
+}
+
+function currentFile({ current, kubelet }: Bench): BootFacts['current'] {
+  if (current === undefined) return { at: 'missing' };
+  return decode(current, kubelet.version).ok ? { at: 'usable', bytes: current } : { at: 'unusable' };
+}

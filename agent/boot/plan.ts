@@ -1,0 +1,103 @@
+import type { ContentRef } from '../checkpoint/payload.ts';
+import type { MaybeSource, Source } from '../checkpoint/source.ts';
+import { sameSource } from '../checkpoint/source.ts';
+import type { Stage } from '../judge/judge.ts';
+import { statusErrors } from '../status/errors.ts';
+import { sameContent } from '../store/content.ts';
+
+/** What stands behind one of the two records. */
+export type Candidate =
+  /** The record says: local. */
+  | { at: 'none' }
+  /** The record is missing or was damaged: nobody knows what it said (design Q5). */
+  | { at: 'unknown' }
+  | { at: 'usable'; source: Source; content: ContentRef; effective: Uint8Array }
+  | { at: 'unusable'; source: Source; stage: Stage; problem: string }
+  | { at: 'condemned'; source: Source; by: 'agent' | 'admin'; reason: string };
+
+/** The local config, as far as it can be used. */
+export type LocalCandidate = { at: 'usable'; effective: Uint8Array } | { at: 'missing' } | { at: 'broken'; problem: string };
+
+export interface BootFacts {
+  assigned: Candidate;
+  /** The record as it is; also when its candidate was never looked at. */
+  lastKnownGood: Candidate;
+  local: LocalCandidate;
+  /** A meta file was found damaged in this boot: said in status even when the config is fine. */
+  damagedMeta: boolean;
+  /** The effective file on disk. */
+  current: { at: 'missing' } | { at: 'usable'; bytes: Uint8Array } | { at: 'unusable' };
+  /** The effective file is what the condemned or refused assigned would be: it must not simply stay. */
+  currentIsRefused: boolean;
+}
+
+export type EffectiveStep = { do: 'write'; bytes: Uint8Array } | { do: 'keep' } | { do: 'write-minimal' };
+
+export interface BootPlan {
+  used: 'assigned' | 'last-known-good' | 'local';
+  source: MaybeSource;
+  content?: ContentRef;
+  error: string | null;
+  /** For the log: why not the assigned. */
+  why: string;
+  effective: EffectiveStep;
+  /** The assigned has the content that is already trusted, under another name: last-known-good follows at once. */
+  promote?: Source;
+}
+
+/**
+ * The boot table of spec 5 with our Q5: assigned, else last-known-good, else local, and always a file a kubelet can start on.
+ *
+ * | assigned                          | last-known-good | used            | error                                   |
+ * | none                              | any             | local           | -                                       |
+ * | usable                            | any             | assigned        | -                                       |
+ * | unusable, condemned, unknown      | usable          | last-known-good | why the assigned is not used            |
+ * | unusable, condemned, unknown      | anything else   | local           | why the assigned is not used            |
+ * A damaged record of either kind adds `internal failure` where there is no other error.
+ */
+export function planBoot(facts: BootFacts): BootPlan {
+  const { assigned, lastKnownGood } = facts;
+  const damage = facts.damagedMeta ? statusErrors.internal : null;
+  if (assigned.at === 'none') return { ...local(facts), error: damage, why: 'nothing is assigned' };
+  if (assigned.at === 'usable') {
+    const { source, content, effective } = assigned;
+    const trusted = lastKnownGood.at === 'usable' && sameContent(lastKnownGood.content, content) ? lastKnownGood.source : undefined;
+    return {
+      used: 'assigned',
+      source,
+      content,
+      error: damage,
+      why: 'the assigned config is usable',
+      effective: { do: 'write', bytes: effective },
+      ...(trusted && !sameSource(trusted, source) ? { promote: source } : {}),
+    };
+  }
+  const { error, why } = reasonAgainst(assigned);
+  if (lastKnownGood.at === 'usable') {
+    const { source, content, effective } = lastKnownGood;
+    return { used: 'last-known-good', source, content, error, why, effective: { do: 'write', bytes: effective } };
+  }
+  return { ...local(facts), error, why };
+}
+
+function reasonAgainst(assigned: Exclude<Candidate, { at: 'none' | 'usable' }>): { error: string; why: string } {
+  switch (assigned.at) {
+    case 'unknown':
+      return { error: statusErrors.internal, why: 'the record of the assigned config is missing or was damaged' };
+    case 'condemned':
+      return {
+        error: assigned.by === 'admin' ? statusErrors.rolledBack : statusErrors.failedTrial,
+        why: `the assigned config is condemned: ${assigned.reason}`,
+      };
+    case 'unusable':
+      return { error: statusErrors[assigned.stage], why: assigned.problem };
+  }
+}
+
+function local(facts: BootFacts): Pick<BootPlan, 'used' | 'source' | 'effective'> {
+  const chosen = { used: 'local', source: null } as const;
+  if (facts.local.at === 'usable') return { ...chosen, effective: { do: 'write', bytes: facts.local.effective } };
+  // Without a local config the file that is there is the best guess of how this node should be, unless it is the very one refused.
+  const stays = facts.current.at === 'usable' && !facts.currentIsRefused;
+  return { ...chosen, effective: stays ? { do: 'keep' } : { do: 'write-minimal' } };
+}

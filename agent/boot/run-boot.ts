@@ -1,0 +1,21 @@
+import type { Boot } from './boot.ts';
+import { execute } from './execute.ts';
+import { observe } from './observe.ts';
+import { planBoot } from './plan.ts';
+
+/**
+ * Chooses this node's config from disk alone and puts it into the effective file. Ends well whatever the store looks like: with the
+ * assigned, else last-known-good, else the local config, else the file that was there.
+ * @see docs/state-machines.md, "Boot"
+ */
+export const boot: Boot = async (deps) => {
+  const { store, log } = deps;
+  await store.initialize().catch((error: unknown) => log.error('store cannot be prepared; reading what is there', { error }));
+  const swept = await store.sweep().catch((error: unknown) => {
+    log.error('leftovers cannot be swept', { error });
+    return [];
+  });
+  if (swept.length > 0) log.info('leftovers of an interrupted write swept', { paths: swept });
+  const observed = await observe(deps);
+  return execute(planBoot(observed.facts), observed, deps);
+};

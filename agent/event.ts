@@ -1,0 +1,72 @@
+import { apiPath, type MaybeSource } from './checkpoint/source.ts';
+import type { Finding } from './config/contract.ts';
+import type { KubeObject } from '../kube/api/object.ts';
+
+/** Namespace upstream writes Node events to. */
+export const EVENT_NAMESPACE = 'default';
+// Longest message the API takes is 1,024 bytes; what is cut is in the log.
+const LONGEST_MESSAGE = 1024;
+
+export interface EventFacts {
+  nodeName: string;
+  /** Wall clock, ms. */
+  nowMs: number;
+  /** Makes two names of one millisecond differ: 0 <= n < 1,000,000. */
+  nanos: number;
+}
+
+/** Upstream's event of a change (spec 10). */
+export function changedEvent(to: MaybeSource, facts: EventFacts): KubeObject {
+  const message =
+    to === null
+      ? 'Kubelet restarting to use local config'
+      : `Kubelet restarting to use ${apiPath(to)}, UID: ${to.uid}, ResourceVersion: ${to.resourceVersion}, KubeletConfigKey: ${to.kubeletConfigKey}`;
+  return nodeEvent('Normal', 'KubeletConfigChanged', message, facts);
+}
+
+/** Names every field and rule, never a value. */
+export function refusedEvent(source: NonNullable<MaybeSource>, findings: readonly Finding[], facts: EventFacts): KubeObject {
+  const head = `Refused ${apiPath(source)}, UID: ${source.uid}, ResourceVersion: ${source.resourceVersion}, KubeletConfigKey: ${source.kubeletConfigKey}: `;
+  const parts = findings.map(
+    ({ field, rule, message }) => `${field === '' || message.startsWith(field) ? '' : `${field}: `}${message} [${rule}]`,
+  );
+  return nodeEvent('Warning', 'KubeletConfigRefused', cut(head, parts), facts);
+}
+
+/** The kubelet does badly under a config that is trusted: said, not undone. */
+export function suspectEvent(message: string, facts: EventFacts): KubeObject {
+  return nodeEvent('Warning', 'KubeletUnhealthy', cut(message, []), facts);
+}
+
+/** Whole findings as long as they fit; then field names alone, so that every field is named. */
+function cut(head: string, parts: readonly string[]): string {
+  const whole = head + parts.join('; ');
+  if (bytes(whole) <= LONGEST_MESSAGE) return whole;
+  const short = head + parts.map((part) => part.replace(/^([^\s:]*):? .*(\[[^\]]*\])$/s, '$1 $2')).join('; ');
+  if (bytes(short) <= LONGEST_MESSAGE) return short;
+  let end = Math.min(short.length, LONGEST_MESSAGE - 4);
+  while (bytes(short.slice(0, end)) > LONGEST_MESSAGE - 4) end -= 1;
+  return `${short.slice(0, end)} ...`;
+}
+
+const bytes = (text: string): number => new TextEncoder().encode(text).length;
+
+function nodeEvent(type: 'Normal' | 'Warning', reason: string, message: string, { nodeName, nowMs, nanos }: EventFacts): KubeObject {
+  const unixNanos = BigInt(Math.trunc(nowMs)) * 1_000_000n + BigInt(nanos);
+  const timestamp = `${new Date(nowMs).toISOString().slice(0, 19)}Z`;
+  return {
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: { name: `${nodeName}.${unixNanos.toString(16)}`, namespace: EVENT_NAMESPACE },
+    type,
+    reason,
+    message,
+    involvedObject: { kind: 'Node', name: nodeName, uid: nodeName },
+    source: { component: 'kubelet', host: nodeName },
+    count: 1,
+    firstTimestamp: timestamp,
+    lastTimestamp: timestamp,
+    reportingComponent: '',
+    reportingInstance: '',
+  };
+}

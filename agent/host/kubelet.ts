@@ -1,0 +1,101 @@
+import { environmentFilesOf, execStartOf, expandCommandLine, parseEnvironment, parseEnvironmentFile } from './command-line.ts';
+import { newestKubeletVersion, parseKubeletHelp, parseKubeletVersion } from '../config/config.ts';
+import type { KubeletFacts, KubeletVersion } from '../config/contract.ts';
+import type { AgentOptions } from '../options.ts';
+import type { Disk } from '../../base/disk.ts';
+import { ActionError, describeError } from '../../base/errors.ts';
+import type { Exec } from '../../base/exec.ts';
+import type { Log } from '../../base/log.ts';
+
+export interface KubeletDeps {
+  options: Pick<AgentOptions, 'kubeletUnit' | 'kubeletVersion' | 'kubeletArgs'>;
+  disk: Pick<Disk, 'read' | 'stat'>;
+  exec: Exec;
+  log: Log;
+}
+
+/** How a kubelet is started, as far as its unit says. */
+export interface CommandLine {
+  program?: string;
+  args: string[];
+}
+
+/**
+ * What is known of this node's kubelet without asking an API server: version from flag or binary, arguments from file or unit. What
+ * cannot be learned is said in the log; the newest version that this agent knows stands in.
+ * @throws ActionError for a version flag or an arguments file that cannot be read: a wrong setting must not be guessed around
+ */
+export async function learnKubelet(deps: KubeletDeps): Promise<KubeletFacts> {
+  const { options, log } = deps;
+  const flagVersion = options.kubeletVersion === undefined ? undefined : parseKubeletVersion(options.kubeletVersion);
+  const line = await commandLine(deps);
+  if (flagVersion) return { version: flagVersion, args: line.args };
+  const version = line.program === undefined ? undefined : await versionOf(line.program, deps);
+  if (!version)
+    log.warn('version of the kubelet is not known yet: its Node or --kubelet-version tells', { assuming: newestKubeletVersion.text });
+  return { version: version ?? newestKubeletVersion, args: line.args };
+}
+
+/** Adds what the binary's own `--help` lists: known flags and feature gates. Slow (a kubelet starts), so only preflight asks. */
+export async function askHelp(facts: KubeletFacts, deps: KubeletDeps): Promise<KubeletFacts> {
+  const { program } = await commandLine(deps);
+  if (program === undefined) return facts;
+  const { code, stdout, stderr } = await deps.exec(program, ['--help'], { timeoutMs: 10_000 });
+  const help = parseKubeletHelp(stdout === '' ? stderr : stdout);
+  if (code !== 0 || help.knownFlags.size === 0) {
+    deps.log.warn('the kubelet does not list its flags', { program, code });
+    return facts;
+  }
+  return { ...facts, ...help };
+}
+
+async function versionOf(program: string, { exec, log }: KubeletDeps): Promise<KubeletVersion | undefined> {
+  const { stdout, stderr } = await exec(program, ['--version'], { timeoutMs: 10_000 });
+  const text = /^Kubernetes (v\S+)/.exec(stdout)?.[1];
+  if (text === undefined) {
+    log.warn('the kubelet does not tell its version', { program, answer: (stdout || stderr).slice(0, 200) });
+    return undefined;
+  }
+  try {
+    return parseKubeletVersion(text);
+  } catch (error) {
+    log.warn('the version of the kubelet is not one that this agent knows', { program, error: describeError(error) });
+    return undefined;
+  }
+}
+
+/** Arguments from the file that a flag names, else from the unit as systemd would start it. */
+export async function commandLine({ options, disk, exec, log }: KubeletDeps): Promise<CommandLine> {
+  const unit = options.kubeletUnit === '' ? undefined : await unitCommandLine(options.kubeletUnit, disk, exec, log);
+  const program = unit?.program;
+  if (options.kubeletArgs === undefined) return unit ?? { args: [] };
+  try {
+    const lines = new TextDecoder().decode(await disk.read(options.kubeletArgs)).split('\n');
+    return { ...(program === undefined ? {} : { program }), args: lines.map((line) => line.trim()).filter((line) => line !== '') };
+  } catch (cause) {
+    throw new ActionError('read the arguments of the kubelet from', options.kubeletArgs, {
+      hint: 'write one argument a line, or drop --kubelet-args',
+      cause,
+    });
+  }
+}
+
+async function unitCommandLine(unit: string, disk: Pick<Disk, 'read'>, exec: Exec, log: Log): Promise<CommandLine | undefined> {
+  const show = async (property: string): Promise<string> => (await exec('systemctl', ['show', '-P', property, '--', unit])).stdout.trim();
+  const [execStart, environment, files] = await Promise.all([show('ExecStart'), show('Environment'), show('EnvironmentFiles')]);
+  const argv = execStartOf(execStart);
+  if (argv === undefined) {
+    log.warn('systemd does not know how the kubelet is started; its flags are taken to be none', { unit });
+    return undefined;
+  }
+  const variables = parseEnvironment(environment);
+  for (const path of environmentFilesOf(files)) {
+    const text = await disk.read(path).then(
+      (bytes) => new TextDecoder().decode(bytes),
+      () => '',
+    );
+    Object.assign(variables, parseEnvironmentFile(text));
+  }
+  const [program, ...args] = expandCommandLine(argv, variables);
+  return program === undefined ? undefined : { program, args };
+}

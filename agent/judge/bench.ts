@@ -1,0 +1,62 @@
+import { dirname } from 'node:path';
+import { parseLocal, type LocalConfig } from './local.ts';
+import type { Bench } from './judge.ts';
+import { defaultPolicy, parsePolicy, type FieldPolicy } from '../config/config.ts';
+import type { KubeletFacts } from '../config/contract.ts';
+import { DEFAULT_POLICY_FILE, type AgentOptions } from '../options.ts';
+import type { Disk } from '../../base/disk.ts';
+import { describeError, errorCode } from '../../base/errors.ts';
+import type { Log } from '../../base/log.ts';
+
+export type BenchOptions = Pick<AgentOptions, 'localConfig' | 'effectiveConfig' | 'merge' | 'policy'>;
+
+export interface Gathered {
+  bench: Bench;
+  /** The policy file cannot be used. What already runs is then not judged by policy, and nothing new is let in. */
+  policyProblem?: string;
+}
+
+/** Reads what a config is judged against, from this node's disk. Never throws: what cannot be read is logged and named in the result. */
+export async function gatherBench(options: BenchOptions, kubelet: KubeletFacts, disk: Disk, log: Log): Promise<Gathered> {
+  const local = await readLocal(options.localConfig, kubelet, disk, log);
+  const current = await readOptional(disk, options.effectiveConfig, log);
+  const policy = await readPolicy(options.policy, disk);
+  if (policy.problem !== undefined)
+    log.error('policy file cannot be used: nothing new is let in until it is mended', { problem: policy.problem });
+  const bench: Bench = { local, current, kubelet, merge: options.merge, policy: policy.policy };
+  return policy.problem === undefined ? { bench } : { bench, policyProblem: policy.problem };
+}
+
+async function readLocal(path: string, kubelet: KubeletFacts, disk: Disk, log: Log): Promise<LocalConfig> {
+  let bytes: Uint8Array;
+  try {
+    bytes = await disk.read(path);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return { at: 'missing' };
+    log.error('local config cannot be read', { path, error });
+    return { at: 'broken', problem: describeError(error) };
+  }
+  const local = parseLocal(bytes, dirname(path), kubelet.version);
+  if (local.at === 'broken') log.error('local config cannot be used', { path, problem: local.problem });
+  return local;
+}
+
+async function readOptional(disk: Disk, path: string, log: Log): Promise<Uint8Array | undefined> {
+  try {
+    return await disk.read(path);
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') log.error('effective file cannot be read', { path, error });
+    return undefined;
+  }
+}
+
+async function readPolicy(flag: string | undefined, disk: Disk): Promise<{ policy: FieldPolicy | null; problem?: string }> {
+  if (flag === 'none') return { policy: null };
+  const path = flag ?? DEFAULT_POLICY_FILE;
+  try {
+    return { policy: parsePolicy(new TextDecoder('utf-8', { fatal: true }).decode(await disk.read(path))) };
+  } catch (error) {
+    if (flag === undefined && errorCode(error) === 'ENOENT') return { policy: defaultPolicy };
+    return { policy: null, problem: `${path}: ${describeError(error)}` };
+  }
+}

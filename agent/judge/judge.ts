@@ -1,0 +1,104 @@
+import {
+  applyDefaults,
+  applyFlags,
+  decode,
+  judgePolicy,
+  mergeOverlay,
+  preflightFatal,
+  renderYaml,
+  resolvePaths,
+  validate,
+  type FieldPolicy,
+} from '../config/config.ts';
+import type { Finding, HostFacts, JsonObject, KubeletFacts } from '../config/contract.ts';
+import { minimalConfig, type LocalConfig } from './local.ts';
+
+/** Where a configuration fails decides which of upstream's strings the Node shows. */
+export type Stage = 'load' | 'validate' | 'internal';
+
+export type Judgement =
+  { ok: true; effective: Uint8Array; warnings: readonly Finding[] } | { ok: false; stage: Stage; findings: readonly Finding[] };
+
+export interface JudgeInput {
+  /** The payload's files, and the absolute directory its checkpoint has: relative paths in it mean sibling keys. */
+  files: ReadonlyMap<string, Uint8Array>;
+  kubeletConfigKey: string;
+  dir: string;
+  annotations: Readonly<Record<string, string>>;
+}
+
+export interface Bench {
+  local: LocalConfig;
+  /** The effective file as it is on disk: policy compares with it where there is no local config (design Q5). */
+  current: Uint8Array | undefined;
+  kubelet: KubeletFacts;
+  merge: 'replace' | 'overlay';
+  /** null: nothing is refused by policy. */
+  policy: FieldPolicy | null;
+  /** Given in preflight: then what would kill this kubelet on this host is an error too. Boot leaves that to the trial. */
+  host?: HostFacts;
+}
+
+export const ALLOW_ANNOTATION = 'dkc.dev/allow';
+
+/**
+ * Would this payload make a good effective file here, and which bytes? decode -> resolve paths -> overlay -> policy -> flags -> validate
+ * -> fatal conditions (preflight only) -> render. Findings carry paths and rules, never values.
+ */
+export function judge(config: JudgeInput, bench: Bench): Judgement {
+  const { kubelet, local } = bench;
+  const bytes = config.files.get(config.kubeletConfigKey);
+  if (bytes === undefined) return loadFailure('kubelet-config-key', `the ConfigMap has no key ${JSON.stringify(config.kubeletConfigKey)}`);
+  if (bytes.length === 0) return loadFailure('empty', 'kubelet config file was empty');
+  const decoded = decode(bytes, kubelet.version);
+  if (!decoded.ok) return { ok: false, stage: 'load', findings: decoded.errors };
+
+  const dynamic = resolvePaths(decoded.written, config.dir, kubelet.version);
+  if (bench.merge === 'overlay' && local.at === 'broken')
+    return loadFailure('local-config', 'the local config that it would be laid over cannot be read');
+  const merged = bench.merge === 'overlay' && local.at === 'present' ? mergeOverlay(local.resolved, dynamic) : dynamic;
+
+  const flagged = applyFlags(merged, kubelet.args, kubelet.version);
+  if (flagged.errors.length > 0) return { ok: false, stage: 'internal', findings: flagged.errors };
+  const defaulted = applyDefaults(flagged.merged, kubelet.version);
+
+  const refused = [
+    ...policyFindings(config, merged, bench),
+    ...validate(defaulted, kubelet).errors,
+    ...(bench.host ? preflightFatal(defaulted, bench.host, kubelet).errors : []),
+  ];
+  if (refused.length > 0) return { ok: false, stage: 'validate', findings: refused };
+  const warnings = [...decoded.warnings, ...shadowWarnings(flagged.shadowed), ...validate(defaulted, kubelet).warnings];
+  return { ok: true, effective: new TextEncoder().encode(renderYaml(merged)), warnings };
+}
+
+function loadFailure(rule: string, message: string): Judgement {
+  return { ok: false, stage: 'load', findings: [{ field: '', rule, message }] };
+}
+
+function policyFindings(config: JudgeInput, merged: JsonObject, bench: Bench): readonly Finding[] {
+  if (bench.policy === null) return [];
+  return judgePolicy({
+    local: comparedWith(bench),
+    dynamic: merged,
+    version: bench.kubelet.version,
+    policy: bench.policy,
+    merge: bench.merge,
+    allow: config.annotations[ALLOW_ANNOTATION],
+  });
+}
+
+/** What policy takes as "how this node is": the local config, else the effective file that is there, else all defaults. */
+function comparedWith({ local, current, kubelet }: Bench): JsonObject {
+  if (local.at === 'present') return local.resolved;
+  const decoded = current === undefined ? undefined : decode(current, kubelet.version);
+  return decoded?.ok ? decoded.written : minimalConfig;
+}
+
+function shadowWarnings(shadowed: readonly { field: string; flag: string }[]): Finding[] {
+  return shadowed.map(({ field, flag }) => ({
+    field,
+    rule: 'flag',
+    message: `${field} has no effect: the kubelet is started with ${flag}, and flags win`,
+  }));
+}

@@ -1,0 +1,117 @@
+import type { Running } from './running.ts';
+import { EVENT_NAMESPACE, suspectEvent } from './event.ts';
+import { parseKubeletVersion } from './config/config.ts';
+import type { KubeletFacts } from './config/contract.ts';
+import { askHelp } from './host/kubelet.ts';
+import { preflighter } from './preflight.ts';
+import { nodeCarrier } from './status/node-carrier.ts';
+import type { Carrier } from './status/carrier.ts';
+import { Reporter } from './status/reporter.ts';
+import { Executor } from './sync/execute.ts';
+import { Sync } from './sync/sync.ts';
+import { ActionError, describeError } from '../base/errors.ts';
+import { coreEvents } from '../kube/api/object.ts';
+import type { Client } from '../kube/client/client.ts';
+
+const CONNECT_RETRY_MS = 10_000;
+
+/** Everything that needs an API server: learn the assignment, download, assign, report. Ends with the departure's signal. */
+export async function runOnline(running: Running, kubeconfig: string): Promise<void> {
+  const { options, world, store, situation, departure, metrics, memo } = running;
+  const { clock, random, log } = world;
+  const { signal } = departure;
+  const client = await connect(running, kubeconfig);
+  if (!client) return;
+  try {
+    const deps = { client, clock, random, log };
+    const carrier = chooseCarrier(running, client);
+    const kubelet = kubeletKnowledge(running);
+    departure.setTeller((message) => {
+      const event = suspectEvent(message, { nodeName: options.nodeName, nowMs: clock.now(), nanos: Math.floor(random() * 1_000_000) });
+      client
+        .create(coreEvents, event, { namespace: EVENT_NAMESPACE })
+        .catch((error: unknown) => log.warn('failed to send event', { error }));
+    });
+    const executor = new Executor({
+      ...deps,
+      store,
+      situation,
+      nodeName: options.nodeName,
+      onTransition: metrics.transition,
+      onCheckpoint: () => running.garbage.poke(),
+      exit: (why) => departure.leave(why),
+    });
+    const preflight = options.preflight ? preflighter({ options, disk: world.disk, log, kubelet: kubelet.now }) : null;
+    const sync = new Sync({ ...deps, store, situation, executor, preflight, intervalMs: options.syncInterval, onRun: metrics.sync });
+    const why = carrierReason(options.assignment);
+    const onKept = (kept: boolean): void => {
+      memo.carrier(
+        carrier.name,
+        kept ? why : `${why}, but the API server drops its fields: DynamicKubeletConfig is off there, or it is 1.26 or newer`,
+      );
+    };
+    const reporter = new Reporter({ carrier, situation, clock, random, log, onKept });
+    memo.carrier(carrier.name, why);
+    log.info('assignment is learned from the API server', { carrier: carrier.name, why });
+    await Promise.all([
+      carrier.watch(
+        { onWanted: (wanted) => sync.setWanted(wanted), onSeen: () => reporter.poke(), onKubeletVersion: kubelet.heard },
+        signal,
+      ),
+      sync.run(signal),
+      reporter.run(signal),
+    ]);
+  } finally {
+    await client.close();
+  }
+}
+
+/** A kubeconfig that cannot be used today may be mended while the agent runs: bootstrap and certificates come late on new nodes. */
+async function connect({ world, departure, memo }: Running, kubeconfig: string): Promise<Client | undefined> {
+  for (let told = ''; !departure.signal.aborted;) {
+    try {
+      return await world.connect(kubeconfig);
+    } catch (error) {
+      const text = describeError(error);
+      if (text !== told) world.log.error('no way to the API server; trying again', { kubeconfig, error });
+      told = text;
+      memo.carrier(null, error instanceof ActionError ? error.message : text);
+      await world.clock.sleep(CONNECT_RETRY_MS, departure.signal).catch(() => {});
+    }
+  }
+  return undefined;
+}
+
+/** The seam for other carriers: everything behind it only knows the interface. */
+function chooseCarrier({ options, world }: Running, client: Client): Carrier {
+  const { clock, random, log } = world;
+  return nodeCarrier({ client, clock, random, log, nodeName: options.nodeName, configmapNamespace: options.configmapNamespace });
+}
+
+function carrierReason(assignment: string): string {
+  return assignment === 'auto' ? 'Node.spec.configSource' : `--assignment=${assignment}`;
+}
+
+/** What is known of the kubelet grows: its Node tells the version, its `--help` flags and gates. Asked once, when first needed. */
+function kubeletKnowledge({ options, world, kubelet }: Running): { now(): Promise<KubeletFacts>; heard(version: string): void } {
+  const { disk, exec, log } = world;
+  let facts = kubelet;
+  let helped: Promise<KubeletFacts> | undefined;
+  let heardLast = '';
+  return {
+    now: async () => {
+      helped ??= askHelp(facts, { options, disk, exec, log });
+      const { knownGates, knownFlags } = await helped;
+      return { ...facts, ...(knownGates ? { knownGates } : {}), ...(knownFlags ? { knownFlags } : {}) };
+    },
+    heard: (version) => {
+      if (options.kubeletVersion !== undefined || version === heardLast) return;
+      heardLast = version;
+      try {
+        facts = { ...facts, version: parseKubeletVersion(version) };
+      } catch (error) {
+        log.warn('the version of the kubelet is not one that this agent knows', { error: describeError(error) });
+      }
+    },
+  };
+}

@@ -1,0 +1,24 @@
+import type { KubeletFacts } from './config/contract.ts';
+import type { Departure } from './departure.ts';
+import type { Garbage } from './garbage.ts';
+import type { Memo } from './memo.ts';
+import type { Metrics } from './metrics.ts';
+import type { AgentOptions } from './options.ts';
+import type { Situation } from './situation.ts';
+import type { Store } from './store/store.ts';
+import type { TrialWatch } from './trial/trial.ts';
+import type { AgentWorld } from './world.ts';
+
+/** An agent that has booted: what its loops share. */
+export interface Running {
+  options: AgentOptions;
+  world: AgentWorld;
+  store: Store;
+  situation: Situation;
+  memo: Memo;
+  departure: Departure;
+  metrics: Metrics;
+  trial: TrialWatch;
+  garbage: Garbage;
+  kubelet: KubeletFacts;
+}

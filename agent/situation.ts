@@ -1,0 +1,82 @@
+import type { BootOutcome } from './boot/outcome.ts';
+import type { ContentRef } from './checkpoint/payload.ts';
+import { sameSource, type MaybeSource } from './checkpoint/source.ts';
+
+/** What this node reports: upstream's four facts. */
+export interface Picture {
+  assigned: MaybeSource;
+  active: MaybeSource;
+  lastKnownGood: MaybeSource;
+  error: string | null;
+}
+
+/** The kubelet's file as the trial sees it. */
+export interface ActiveConfig {
+  used: BootOutcome['used'];
+  source: MaybeSource;
+  content?: ContentRef;
+  effectiveSha256: string;
+}
+
+/**
+ * The one place in memory that knows how this node stands. Sync and trial change it, status, metrics and trial listen. Disk is the
+ * truth for the next start; this is only its shadow.
+ */
+export class Situation {
+  readonly bootError: string | null;
+  #picture: Picture;
+  #active: ActiveConfig;
+  readonly #listeners = new Set<() => void>();
+
+  constructor(outcome: BootOutcome) {
+    this.bootError = outcome.error;
+    this.#active = {
+      used: outcome.used,
+      source: outcome.source,
+      ...(outcome.content ? { content: outcome.content } : {}),
+      effectiveSha256: outcome.effective.sha256,
+    };
+    this.#picture = { assigned: outcome.assigned, active: outcome.source, lastKnownGood: outcome.lastKnownGood, error: outcome.error };
+  }
+
+  get picture(): Readonly<Picture> {
+    return this.#picture;
+  }
+
+  get active(): Readonly<ActiveConfig> {
+    return this.#active;
+  }
+
+  /** Changes what is given, tells the listeners when that makes a difference. */
+  update(change: Partial<Omit<Picture, 'active'>>): void {
+    this.#set({ ...this.#picture, ...change });
+  }
+
+  /** The kubelet's file stays; it is known under another name now. */
+  adopt(source: MaybeSource, content?: ContentRef): void {
+    const used = source === null ? 'local' : 'assigned';
+    this.#active = { used, source, effectiveSha256: this.#active.effectiveSha256, ...(content ? { content } : {}) };
+    this.#set({ ...this.#picture, active: source });
+  }
+
+  /** @returns a function that ends it */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #set(picture: Picture): void {
+    if (samePicture(picture, this.#picture)) return;
+    this.#picture = picture;
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+export function samePicture(a: Picture, b: Picture): boolean {
+  return (
+    a.error === b.error &&
+    sameSource(a.assigned, b.assigned) &&
+    sameSource(a.active, b.active) &&
+    sameSource(a.lastKnownGood, b.lastKnownGood)
+  );
+}

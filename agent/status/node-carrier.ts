@@ -1,0 +1,63 @@
+import type { Carrier } from './carrier.ts';
+import { configPatch, wantedOf } from './node-status.ts';
+import { nodes, type KubeObject } from '../../kube/api/object.ts';
+import type { Client } from '../../kube/client/client.ts';
+import { watchObject, type WatchDeps } from '../../kube/client/watch-object.ts';
+
+interface Node extends KubeObject {
+  spec?: { configSource?: unknown };
+  status?: { config?: unknown; nodeInfo?: { kubeletVersion?: string } };
+}
+
+export interface NodeCarrierDeps extends WatchDeps {
+  client: Pick<Client, 'list' | 'watch' | 'patch'>;
+  nodeName: string;
+  configmapNamespace: string;
+}
+
+/** Upstream's fields: `Node.spec.configSource` and `Node.status.config`, kept by API servers up to 1.25 with the gate on. */
+export function nodeCarrier(deps: NodeCarrierDeps): Carrier {
+  let seen: Node | undefined;
+  let dropped: string | undefined;
+  const { client, nodeName, configmapNamespace, log } = deps;
+  return {
+    name: 'node',
+    watch: (handlers, signal) => {
+      let wanted = '';
+      return watchObject<Node>(
+        deps,
+        nodes,
+        { name: nodeName },
+        {
+          onSeen: ({ object }) => {
+            seen = object;
+            const version = object?.status?.nodeInfo?.kubeletVersion;
+            if (version) handlers.onKubeletVersion?.(version);
+            // Nothing is cleared when the Node goes: it comes back with the next start of its kubelet.
+            if (!object) log.warn('the API server has no such Node', { node: nodeName });
+            const now = object ? wantedOf(object.spec?.configSource, configmapNamespace) : noNode(nodeName);
+            if (JSON.stringify(now) !== wanted) handlers.onWanted(now);
+            wanted = JSON.stringify(now);
+            handlers.onSeen();
+          },
+          onFailure: (error, failures) => log.warn('Node cannot be watched; trying again', { node: nodeName, failures, error }),
+        },
+        signal,
+      );
+    },
+    report: async (picture, signal) => {
+      if (!seen) return { sent: false, kept: true };
+      const patch = configPatch(seen.status?.config, picture);
+      if (!patch) return { sent: false, kept: true };
+      // A server that drops the fields answers 200 every time: ask it again only when there is something new to say.
+      if (dropped === JSON.stringify(patch)) return { sent: false, kept: false };
+      const answer = await client.patch<Node>(nodes, { name: nodeName }, patch, { type: 'strategic', subresource: 'status', signal });
+      seen = answer;
+      const kept = configPatch(answer.status?.config, picture) === undefined;
+      dropped = kept ? undefined : JSON.stringify(patch);
+      return { sent: true, kept };
+    },
+  };
+}
+
+const noNode = (name: string) => ({ at: 'invalid', problem: `Node ${name} does not exist` }) as const;

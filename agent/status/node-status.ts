@@ -1,0 +1,70 @@
+import type { MaybeSource, Source, SpecSource } from '../checkpoint/source.ts';
+import { specSourceProblems } from '../checkpoint/verify-names.ts';
+import type { Json } from '../config/contract.ts';
+import type { Picture } from '../situation.ts';
+import type { Wanted } from '../sync/plan.ts';
+
+/** Node.spec.configSource and Node.status.config, read and written (spec 2). Pure. */
+
+/** @param namespace - the only namespace this agent may read; '' allows any */
+export function wantedOf(configSource: unknown, namespace: string): Wanted {
+  if (configSource === undefined || configSource === null) return { at: 'local' };
+  const configMap = record(configSource)?.['configMap'];
+  if (configMap === undefined || configMap === null) return { at: 'no-source' };
+  const fields = record(configMap);
+  if (!fields) return { at: 'invalid', problem: 'spec.configSource.configMap is not an object' };
+  const text = (name: string): string => (typeof fields[name] === 'string' ? fields[name] : '');
+  const spec: SpecSource = { namespace: text('namespace'), name: text('name'), kubeletConfigKey: text('kubeletConfigKey') };
+  const problems = specSourceProblems(spec);
+  if (problems.length > 0)
+    return { at: 'invalid', problem: problems.map((problem) => `spec.configSource.configMap.${problem}`).join('; ') };
+  if (namespace !== '' && spec.namespace !== namespace) {
+    return {
+      at: 'forbidden',
+      problem: `namespace ${spec.namespace} is not ${namespace}, the only one that --configmap-namespace lets this agent read`,
+    };
+  }
+  return { at: 'source', spec };
+}
+
+/** `status.config` as upstream writes it: absent members for local, no error when there is none. */
+export function configStatus(picture: Picture): Record<string, Json> {
+  const { assigned, active, lastKnownGood, error } = picture;
+  const member = (name: string, source: MaybeSource): Record<string, Json> =>
+    source === null ? {} : { [name]: { configMap: sourceJson(source) } };
+  return {
+    ...member('assigned', assigned),
+    ...member('active', active),
+    ...member('lastKnownGood', lastKnownGood),
+    ...(error === null ? {} : { error }),
+  };
+}
+
+function sourceJson({ namespace, name, uid, resourceVersion, kubeletConfigKey }: Source): Json {
+  return { namespace, name, uid, resourceVersion, kubeletConfigKey };
+}
+
+/**
+ * The patch from what the Node says to what it should say; undefined when nothing differs. Members that go are sent as null.
+ * @param seen - `status.config` as last seen; undefined when the field is absent, which differs from `{}` (local config in use)
+ */
+export function configPatch(seen: unknown, picture: Picture): Record<string, Json> | undefined {
+  const wanted = configStatus(picture);
+  const old = record(seen) ?? {};
+  const changed = Object.entries(wanted).filter(([name, value]) => canonical(old[name]) !== canonical(value));
+  const gone = Object.keys(old).filter((name) => !(name in wanted) && old[name] !== null);
+  if (seen !== undefined && seen !== null && changed.length === 0 && gone.length === 0) return undefined;
+  return { status: { config: { ...Object.fromEntries(changed), ...Object.fromEntries(gone.map((name) => [name, null])) } } };
+}
+
+/** The order in which a server prints members says nothing. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, at: unknown) => {
+    const fields = record(at);
+    return fields ? Object.fromEntries(Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1))) : at;
+  });
+}
+
+function record(value: unknown): Record<string, unknown> | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
+}

@@ -1,0 +1,59 @@
+import type { Carrier } from './carrier.ts';
+import type { Situation } from '../situation.ts';
+import { backoff } from '../../base/backoff.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import type { Random } from '../../base/random.ts';
+import { Signal } from '../../base/signal.ts';
+
+const limits = { base: 500, cap: 30_000 };
+
+export interface ReporterDeps {
+  carrier: Carrier;
+  situation: Situation;
+  clock: Clock;
+  random: Random;
+  log: Log;
+  onKept(kept: boolean): void;
+}
+
+/** Writes the picture whenever it changed or the carrier's object was seen, and tries again until it is written (design Q6). */
+export class Reporter {
+  readonly #deps: ReporterDeps;
+  readonly #due = new Signal();
+
+  constructor(deps: ReporterDeps) {
+    this.#deps = deps;
+    deps.situation.onChange(() => this.#due.raise());
+  }
+
+  /** The carrier's object was seen. */
+  poke(): void {
+    this.#due.raise();
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { carrier, situation, clock, random, log, onKept } = this.#deps;
+    for (let failures = 0; !signal.aborted;) {
+      if (failures === 0) await this.#due.wait(signal);
+      if (signal.aborted) return;
+      try {
+        const { sent, kept } = await carrier.report(situation.picture, signal);
+        if (sent || !kept) onKept(kept);
+        if (sent && !kept) {
+          log.warn('the API server took the status and dropped it: its DynamicKubeletConfig gate is off, or it is 1.26 or newer', {
+            carrier: carrier.name,
+          });
+        }
+        failures = 0;
+      } catch (error) {
+        if (signal.aborted) return;
+        failures += 1;
+        const wait = backoff(failures, limits, random);
+        log.warn('status cannot be written; trying again', { carrier: carrier.name, failures, error });
+        // A change or a new look at the object is a better reason to try than the clock.
+        await this.#due.waitOr(wait, clock, signal);
+      }
+    }
+  }
+}

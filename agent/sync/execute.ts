@@ -1,0 +1,136 @@
+import { refusedEvent, changedEvent, EVENT_NAMESPACE } from '../event.ts';
+import { refusalDetail, type SyncStep } from './plan.ts';
+import { sourceText, type MaybeSource, type Source } from '../checkpoint/source.ts';
+import type { Finding } from '../config/contract.ts';
+import type { Situation } from '../situation.ts';
+import { sameContent } from '../store/content.ts';
+import type { JournalEvent, Store } from '../store/store.ts';
+import type { Clock } from '../../base/clock.ts';
+import { unreachable } from '../../base/errors.ts';
+import type { Log } from '../../base/log.ts';
+import type { Random } from '../../base/random.ts';
+import { coreEvents, type KubeObject } from '../../kube/api/object.ts';
+import type { Client } from '../../kube/client/client.ts';
+
+/** An event is worth this long a wait before the exit it announces, in ms. */
+const EVENT_TIMEOUT_MS = 3000;
+
+export interface ExecuteDeps {
+  store: Store;
+  situation: Situation;
+  client: Pick<Client, 'create'>;
+  nodeName: string;
+  clock: Clock;
+  random: Random;
+  log: Log;
+  onTransition(event: JournalEvent): void;
+  onCheckpoint(): void;
+  exit(why: string): Promise<void>;
+}
+
+/** Does the steps in order, decides nothing. @throws StoreError: the caller reports an internal failure and tries again */
+export class Executor {
+  readonly #deps: ExecuteDeps;
+  /** Refusals whose event is out: one event each, over restarts too (the journal remembers). */
+  readonly #told = new Set<string>();
+  /** Refusals whose event the server did not take yet. */
+  readonly #untold = new Set<string>();
+
+  constructor(deps: ExecuteDeps) {
+    this.#deps = deps;
+  }
+
+  /** @returns false where something is left to do at the next look */
+  async run(steps: readonly SyncStep[]): Promise<boolean> {
+    for (const step of steps) await this.#do(step);
+    return this.#untold.size === 0;
+  }
+
+  async #do(step: SyncStep): Promise<void> {
+    const { store, situation, log } = this.#deps;
+    switch (step.do) {
+      case 'save':
+        await store.save(step.payload);
+        log.info('checkpoint saved', {
+          uid: step.payload.uid,
+          resourceVersion: step.payload.resourceVersion,
+          files: step.payload.files.size,
+        });
+        this.#deps.onCheckpoint();
+        return;
+      case 'absolve':
+        await store.locked(async (own) => own.setCondemned((await own.condemned()).filter((record) => !sameContent(record, step.content))));
+        await this.#journal('retried', step.source, 'a new value of the annotation dkc.dev/retry');
+        return;
+      case 'trust':
+        await store.setRecord('last-known-good', step.to);
+        situation.update({ lastKnownGood: step.to });
+        if (step.to !== null) await this.#journal('promoted', step.to, 'its content was trusted already');
+        return;
+      case 'assign':
+        await store.setRecord('assigned', step.to);
+        situation.update({ assigned: step.to });
+        await this.#journal(step.to === null ? 'reset' : 'assigned', step.to, step.why);
+        return;
+      case 'adopt':
+        situation.adopt(step.source, step.content);
+        return;
+      case 'refuse':
+        await this.#refuse(step.source, refusalDetail(step), step.findings);
+        return;
+      case 'report':
+        if (step.error !== null && step.error !== situation.picture.error) log.error(step.error, { detail: step.detail });
+        situation.update({ error: step.error });
+        return;
+      case 'exit':
+        await this.#announce(step.to);
+        await this.#deps.exit(`using ${sourceText(step.to)} from the next start on`);
+        return;
+      default:
+        unreachable(step);
+    }
+  }
+
+  async #refuse(source: Source, detail: string, findings: readonly Finding[]): Promise<void> {
+    if (this.#told.has(detail)) return;
+    const { store, log } = this.#deps;
+    if (!this.#untold.has(detail)) {
+      const journal = await store.journal();
+      const lastRetry = journal.findLastIndex((line) => line.event === 'retried');
+      if (journal.some((line, at) => line.event === 'refused' && line.detail === detail && at > lastRetry)) {
+        this.#told.add(detail);
+        return;
+      }
+      for (const { field, rule, message } of findings) log.error('config is refused', { source: sourceText(source), field, rule, message });
+      await this.#journal('refused', source, detail);
+    }
+    const posted = await this.#post(refusedEvent(source, findings, this.#eventFacts()));
+    (posted ? this.#told : this.#untold).add(detail);
+    if (posted) this.#untold.delete(detail);
+  }
+
+  async #announce(to: MaybeSource): Promise<void> {
+    await this.#post(changedEvent(to, this.#eventFacts()));
+  }
+
+  #eventFacts() {
+    const { nodeName, clock, random } = this.#deps;
+    return { nodeName, nowMs: clock.now(), nanos: Math.floor(random() * 1_000_000) };
+  }
+
+  async #post(event: KubeObject): Promise<boolean> {
+    try {
+      await this.#deps.client.create(coreEvents, event, { namespace: EVENT_NAMESPACE, timeoutMs: EVENT_TIMEOUT_MS });
+      return true;
+    } catch (error) {
+      this.#deps.log.warn('failed to send event', { reason: event['reason'], error });
+      return false;
+    }
+  }
+
+  async #journal(event: JournalEvent, source: MaybeSource, detail: string): Promise<void> {
+    const { store, clock, onTransition } = this.#deps;
+    onTransition(event);
+    await store.addToJournal({ at: new Date(clock.now()).toISOString(), event, source, detail });
+  }
+}

@@ -1,0 +1,75 @@
+import type { Fetched, SyncFacts, Verdict, Wanted } from './plan.ts';
+import { payloadOf } from '../checkpoint/download.ts';
+import type { ContentRef } from '../checkpoint/payload.ts';
+import { sameSource, type MaybeSource, type Source } from '../checkpoint/source.ts';
+import type { Situation } from '../situation.ts';
+import { contentRef, digestFiles } from '../store/content.ts';
+import type { CheckpointState, Store } from '../store/store.ts';
+import type { KubeObject } from '../../kube/api/object.ts';
+
+/** What the watch of the wanted ConfigMap has shown. */
+export type ConfigMapSeen = { at: 'found'; object: KubeObject } | { at: 'absent' } | { at: 'failed'; problem: string };
+
+export interface ObserveDeps {
+  store: Store;
+  situation: Situation;
+  /** Preflight of a payload for this node; null where it is off. */
+  preflight: ((source: Source, fetched: Extract<Fetched, { at: 'found' }>) => Promise<Verdict>) | null;
+}
+
+/** Reads the records and checkpoints that the plan compares. @throws StoreError */
+export async function observe(
+  wanted: Wanted,
+  seen: ConfigMapSeen | undefined,
+  { store, situation, preflight }: ObserveDeps,
+): Promise<SyncFacts> {
+  const assigned = await recordOf(store, 'assigned');
+  const lastKnownGood = (await recordOf(store, 'last-known-good')) ?? null;
+  const fetched = wanted.at === 'source' && seen ? await fetchedOf(seen, wanted.spec.kubeletConfigKey, store) : undefined;
+  const [assignedContent, lastKnownGoodContent] = await Promise.all([contentOf(store, assigned ?? null), contentOf(store, lastKnownGood)]);
+  const facts: SyncFacts = {
+    wanted,
+    ...(fetched ? { fetched } : {}),
+    assigned,
+    ...(assignedContent ? { assignedContent } : {}),
+    lastKnownGood,
+    ...(lastKnownGoodContent ? { lastKnownGoodContent } : {}),
+    active: situation.active.source,
+    ...(situation.active.content ? { activeContent: situation.active.content } : {}),
+    bootError: situation.bootError,
+    condemned: await store.condemned(),
+    verdict: null,
+  };
+  if (!preflight || wanted.at !== 'source' || fetched?.at !== 'found') return facts;
+  const source: Source = { ...wanted.spec, uid: fetched.payload.uid, resourceVersion: fetched.payload.resourceVersion };
+  if (assigned && sameSource(assigned, source)) return facts;
+  return { ...facts, verdict: await preflight(source, fetched) };
+}
+
+/** undefined: missing or damaged, so nobody knows; the next assignment writes it anew. */
+async function recordOf(store: Store, name: 'assigned' | 'last-known-good'): Promise<MaybeSource | undefined> {
+  const record = await store.record(name);
+  if (record.at === 'damaged') await store.setAside(record.path);
+  return record.at === 'known' ? record.source : undefined;
+}
+
+async function contentOf(store: Store, source: MaybeSource): Promise<ContentRef | undefined> {
+  if (source === null) return undefined;
+  const state = await store.load(source, source);
+  return state.at === 'intact' ? contentRef(state.checkpoint.manifest.files, source.kubeletConfigKey) : undefined;
+}
+
+async function fetchedOf(seen: ConfigMapSeen, key: string, store: Store): Promise<Fetched> {
+  if (seen.at === 'absent') return { at: 'failed', problem: 'the ConfigMap does not exist' };
+  if (seen.at === 'failed') return seen;
+  const downloaded = payloadOf(seen.object);
+  if (!downloaded.ok) return { at: 'incomplete', problem: downloaded.problem };
+  const { payload } = downloaded;
+  const content = contentRef(digestFiles(payload.files), key);
+  return { at: 'found', payload, content, saved: isSaved(await store.load(payload, payload), content, key) };
+}
+
+/** A checkpoint exists when it is whole and is what the API server says; anything else is downloaded again (design Q2). */
+function isSaved(state: CheckpointState, content: ContentRef, key: string): boolean {
+  return state.at === 'intact' && contentRef(state.checkpoint.manifest.files, key).contentSha256 === content.contentSha256;
+}

@@ -1,0 +1,161 @@
+import { RETRY_ANNOTATION } from '../checkpoint/download.ts';
+import type { ContentRef, Payload } from '../checkpoint/payload.ts';
+import { sameSource, type MaybeSource, type Source, type SpecSource } from '../checkpoint/source.ts';
+import type { Finding } from '../config/contract.ts';
+import type { Stage } from '../judge/judge.ts';
+import { statusErrors } from '../status/errors.ts';
+import { sameContent } from '../store/content.ts';
+import type { CondemnedRecord } from '../store/store.ts';
+
+/** What the API says this node should use. */
+export type Wanted =
+  | { at: 'local' }
+  | { at: 'source'; spec: SpecSource }
+  /** configSource is there, but names nothing this agent knows. */
+  | { at: 'no-source' }
+  /** It breaks a rule of spec 2.2 that this API server did not check, or the Node does not exist. */
+  | { at: 'invalid'; problem: string }
+  /** It names a namespace that this agent may not read. */
+  | { at: 'forbidden'; problem: string };
+
+/** The ConfigMap of the wanted source. */
+export type Fetched =
+  | { at: 'found'; payload: Payload; content: ContentRef; saved: boolean }
+  | { at: 'failed'; problem: string }
+  | { at: 'incomplete'; problem: string };
+
+/** Preflight's answer; null where preflight is off or has nothing to judge. */
+export type Verdict = { ok: true } | { ok: false; stage: Stage; findings: readonly Finding[] } | null;
+
+export interface SyncFacts {
+  wanted: Wanted;
+  /** Absent unless a source is wanted. */
+  fetched?: Fetched;
+  /** undefined: the record is missing, so nobody knows. */
+  assigned: MaybeSource | undefined;
+  assignedContent?: ContentRef;
+  lastKnownGood: MaybeSource;
+  lastKnownGoodContent?: ContentRef;
+  active: MaybeSource;
+  activeContent?: ContentRef;
+  /** The error this boot started with; null when it used the assigned. */
+  bootError: string | null;
+  condemned: readonly CondemnedRecord[];
+  verdict: Verdict;
+}
+
+export type SyncStep =
+  | { do: 'save'; payload: Payload }
+  | { do: 'absolve'; content: ContentRef; source: Source }
+  | { do: 'trust'; to: MaybeSource }
+  | { do: 'assign'; to: MaybeSource; why: string }
+  /** The kubelet already reads this content: report it, nothing restarts. */
+  | { do: 'adopt'; source: MaybeSource; content?: ContentRef }
+  | { do: 'refuse'; source: Source; content: ContentRef; findings: readonly Finding[] }
+  | { do: 'report'; error: string | null; detail: string }
+  /** `event` as upstream sends it before it exits. */
+  | { do: 'exit'; to: MaybeSource };
+
+/**
+ * What one look at Node and ConfigMap leads to. Saved comes before assigned, so that `assigned` never names a missing checkpoint;
+ * exit comes last.
+ */
+export function planSync(facts: SyncFacts): SyncStep[] {
+  const { wanted } = facts;
+  switch (wanted.at) {
+    case 'local':
+      return planReset(facts);
+    case 'no-source':
+      return [report(statusErrors.noSource, 'configSource names no ConfigMap')];
+    case 'invalid':
+      return [report(statusErrors.syncInternal, wanted.problem)];
+    case 'forbidden':
+      return [report(statusErrors.download, wanted.problem)];
+    case 'source':
+      return planSource(wanted.spec, facts);
+  }
+}
+
+/** Clearing either record counts (design Q3); only what changes the kubelet's file restarts anything. */
+function planReset({ assigned, lastKnownGood, active }: SyncFacts): SyncStep[] {
+  const steps: SyncStep[] = [];
+  if (lastKnownGood !== null) steps.push({ do: 'trust', to: null });
+  if (assigned !== null) steps.push({ do: 'assign', to: null, why: 'configSource was cleared' });
+  if (active !== null || (assigned !== null && assigned !== undefined)) return [...steps, { do: 'exit', to: null }];
+  return [...steps, { do: 'adopt', source: null }, report(null, '')];
+}
+
+function planSource(spec: SpecSource, facts: SyncFacts): SyncStep[] {
+  const { fetched } = facts;
+  if (!fetched) return [];
+  if (fetched.at === 'failed') return [report(statusErrors.download, fetched.problem)];
+  if (fetched.at === 'incomplete') return [report(statusErrors.syncInternal, fetched.problem)];
+  const { payload, content, saved } = fetched;
+  const source: Source = { ...spec, uid: payload.uid, resourceVersion: payload.resourceVersion };
+  const steps: SyncStep[] = saved ? [] : [{ do: 'save', payload }];
+
+  const condemned = facts.condemned.find((record) => sameContent(record, content));
+  if (condemned) {
+    if (condemned.retry === (payload.annotations[RETRY_ANNOTATION] ?? '')) return [...steps, ...standBy(facts, condemned)];
+    steps.push({ do: 'absolve', content, source });
+  }
+  if (facts.assigned !== undefined && sameSource(source, facts.assigned))
+    return [...steps, ...planSettled(source, content, saved, condemned, facts)];
+  return [...steps, ...planChange(source, content, facts)];
+}
+
+/** Refused as in preflight, but nothing new happened: no event, and the error stays the one the node went back with. */
+function standBy({ bootError }: SyncFacts, { by }: CondemnedRecord): SyncStep[] {
+  const error = by === 'admin' ? statusErrors.rolledBack : statusErrors.failedTrial;
+  return [
+    report(
+      bootError === statusErrors.failedTrial || bootError === statusErrors.rolledBack ? bootError : error,
+      'its content is condemned on this node',
+    ),
+  ];
+}
+
+/** The record already names it. A fall back is tried again only when its cause is gone: else agent and boot would chase each other. */
+function planSettled(source: Source, content: ContentRef, saved: boolean, absolved: unknown, facts: SyncFacts): SyncStep[] {
+  const { activeContent, bootError } = facts;
+  if (activeContent && sameContent(activeContent, content))
+    return [...trustIfKnown(source, content, facts), { do: 'adopt', source, content }, report(null, '')];
+  const wasCondemned = bootError === statusErrors.failedTrial || bootError === statusErrors.rolledBack;
+  if (!saved || absolved !== undefined || wasCondemned) return [{ do: 'exit', to: source }];
+  return [report(bootError, 'the assigned config cannot be used')];
+}
+
+function planChange(source: Source, content: ContentRef, facts: SyncFacts): SyncStep[] {
+  const { verdict, activeContent } = facts;
+  if (verdict && !verdict.ok) {
+    const error = statusErrors[verdict.stage];
+    const refuse = { do: 'refuse', source, content, findings: verdict.findings } as const;
+    return [refuse, report(error, refusalDetail(refuse))];
+  }
+  if (activeContent && sameContent(activeContent, content)) {
+    return [
+      { do: 'assign', to: source, why: 'same content, nothing restarts' },
+      ...trustIfKnown(source, content, facts),
+      { do: 'adopt', source, content },
+      report(null, ''),
+    ];
+  }
+  return [
+    { do: 'assign', to: source, why: 'new content' },
+    { do: 'exit', to: source },
+  ];
+}
+
+/** A content that is trusted already is trusted under its new name at once. */
+function trustIfKnown(source: Source, content: ContentRef, { lastKnownGood, lastKnownGoodContent }: SyncFacts): SyncStep[] {
+  if (!lastKnownGoodContent || !sameContent(lastKnownGoodContent, content) || sameSource(lastKnownGood, source)) return [];
+  return [{ do: 'trust', to: source }];
+}
+
+/** What makes two refusals one: the same content for the same reasons, whatever the resourceVersion. Field names and rules only. */
+export function refusalDetail({ content, findings }: Extract<SyncStep, { do: 'refuse' }>): string {
+  const rules = findings.map(({ field, rule }) => `${field || 'document'}(${rule})`);
+  return `content ${content.contentSha256.slice(0, 12)}: ${rules.join(', ')}`;
+}
+
+const report = (error: string | null, detail: string): SyncStep => ({ do: 'report', error, detail });

@@ -1,0 +1,110 @@
+import type { Executor } from './execute.ts';
+import { observe, type ConfigMapSeen, type ObserveDeps } from './observe.ts';
+import { planSync, type Wanted } from './plan.ts';
+import type { SpecSource } from '../checkpoint/source.ts';
+import { statusErrors } from '../status/errors.ts';
+import type { Millis } from '../../base/clock.ts';
+import { describeError } from '../../base/errors.ts';
+import { Signal } from '../../base/signal.ts';
+import { configMaps, type KubeObject } from '../../kube/api/object.ts';
+import { watchObject, type WatchDeps } from '../../kube/client/watch-object.ts';
+
+export interface SyncDeps extends ObserveDeps, WatchDeps {
+  executor: Executor;
+  /** The safety net: how long a failure may wait for its next try when no event comes, in ms. */
+  intervalMs: Millis;
+  onRun(failed: boolean): void;
+}
+
+/**
+ * Looks at what is wanted whenever Node, ConfigMap or store changed, one look at a time. Does nothing before the first complete list
+ * of both (design Q10). Events drive it; the interval only carries what failed.
+ */
+export class Sync {
+  readonly #deps: SyncDeps;
+  readonly #due = new Signal();
+  #wanted: Wanted | undefined;
+  #seen: ConfigMapSeen | undefined;
+  #watching: { spec: SpecSource; stop: AbortController } | undefined;
+  #end: AbortSignal | undefined;
+
+  constructor(deps: SyncDeps) {
+    this.#deps = deps;
+  }
+
+  /** Something on disk changed that a plan depends on. */
+  poke(): void {
+    this.#due.raise();
+  }
+
+  /** The carrier has seen what this node should use. */
+  setWanted(wanted: Wanted): void {
+    this.#wanted = wanted;
+    this.#watchConfigMap(wanted.at === 'source' ? wanted.spec : undefined);
+    this.#due.raise();
+  }
+
+  /** Runs until the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    this.#end = signal;
+    signal.addEventListener('abort', () => this.#watching?.stop.abort(), { once: true });
+    if (this.#wanted?.at === 'source') this.#watchConfigMap(this.#wanted.spec);
+    const { clock, intervalMs } = this.#deps;
+    for (let settled = true; !signal.aborted;) {
+      if (settled) await this.#due.wait(signal);
+      else await this.#due.waitOr(intervalMs, clock, signal);
+      if (!signal.aborted) settled = await this.#look();
+    }
+  }
+
+  /** @returns whether all is done until something changes */
+  async #look(): Promise<boolean> {
+    const { situation, executor, log, onRun } = this.#deps;
+    const wanted = this.#wanted;
+    if (!wanted || (wanted.at === 'source' && !this.#seen)) return true;
+    try {
+      const facts = await observe(wanted, this.#seen, this.#deps);
+      const settled = await executor.run(planSync(facts));
+      onRun(false);
+      return settled;
+    } catch (error) {
+      log.error('sync failed; trying again', { error: describeError(error) });
+      situation.update({ error: statusErrors.syncInternal });
+      onRun(true);
+      return false;
+    }
+  }
+
+  #watchConfigMap(spec: SpecSource | undefined): void {
+    const { spec: old } = this.#watching ?? {};
+    if (!this.#end || (spec && old && spec.namespace === old.namespace && spec.name === old.name)) return;
+    this.#watching?.stop.abort();
+    this.#watching = undefined;
+    this.#seen = undefined;
+    if (!spec || this.#end.aborted) return;
+    const stop = new AbortController();
+    this.#watching = { spec, stop };
+    const see = (seen: ConfigMapSeen): void => {
+      if (stop.signal.aborted) return;
+      this.#seen = seen;
+      this.#due.raise();
+    };
+    const { log } = this.#deps;
+    const configMap = `${spec.namespace}/${spec.name}`;
+    const watched = watchObject<KubeObject>(
+      this.#deps,
+      configMaps,
+      { namespace: spec.namespace, name: spec.name },
+      {
+        onSeen: ({ object }) => see(object ? { at: 'found', object } : { at: 'absent' }),
+        onFailure: (error, failures) => {
+          log.warn('ConfigMap cannot be watched; trying again', { configMap, failures, error });
+          // Once it was seen, what is known stays in force until the server says otherwise.
+          if (this.#seen === undefined || this.#seen.at === 'failed') see({ at: 'failed', problem: describeError(error) });
+        },
+      },
+      stop.signal,
+    );
+    watched.catch((error: unknown) => log.error('the watch of the ConfigMap ended', { configMap, error }));
+  }
+}

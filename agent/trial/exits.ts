@@ -1,0 +1,52 @@
+/** One end of a kubelet, as kubelet-stopped notes it. */
+export interface KubeletExit {
+  /** RFC 3339, UTC: for people. The wall clock may jump, so nothing is computed with it. */
+  at: string;
+  serviceResult: string;
+  exitCode: string;
+  exitStatus: string;
+  /** SHA-256 of the file this kubelet was started with; undefined where nobody knew. */
+  effectiveSha256?: string;
+}
+
+export interface ReadExits {
+  exits: KubeletExit[];
+  bad: number;
+  /** Where the next reading begins: after the last whole line. */
+  offset: number;
+}
+
+// The file is cut to its newest lines when it outgrows this; a new one starts far below.
+const CUT_LEAVES_AT_LEAST = 16 * 1024;
+
+/**
+ * Reads what was added after `offset`. A file that shrank was either cut (what is left was counted: go on at its end) or made anew
+ * (count from its start). A last line without its newline is still being written and waits.
+ */
+export function readExits(bytes: Uint8Array, offset: number): ReadExits {
+  const shrank = bytes.length < offset;
+  const from = !shrank ? offset : bytes.length >= CUT_LEAVES_AT_LEAST ? bytes.length : 0;
+  const end = bytes.lastIndexOf(0x0a) + 1;
+  if (end <= from) return { exits: [], bad: 0, offset: from };
+  const lines = new TextDecoder()
+    .decode(bytes.subarray(from, end))
+    .split('\n')
+    .filter((line) => line !== '');
+  const parsed = lines.map(parseExit);
+  const exits = parsed.filter((exit) => exit !== undefined);
+  return { exits, bad: parsed.length - exits.length, offset: end };
+}
+
+/** Five fields, one blank between; anything else is no line of ours. */
+export function parseExit(line: string): KubeletExit | undefined {
+  const [at, serviceResult, exitCode, exitStatus, hash, ...more] = line.split(' ');
+  if (!at || !serviceResult || !exitCode || !exitStatus || !hash || more.length > 0) return undefined;
+  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(at)) return undefined;
+  if (hash !== '-' && !/^[0-9a-f]{64}$/.test(hash)) return undefined;
+  return { at, serviceResult, exitCode, exitStatus, ...(hash === '-' ? {} : { effectiveSha256: hash }) };
+}
+
+/** `2026-01-31T10:00:00Z exit-code (exited 255)`: evidence that an admin can find again in the file and the journal. */
+export function exitText({ at, serviceResult, exitCode, exitStatus }: KubeletExit): string {
+  return `${at} ${serviceResult} (${exitCode} ${exitStatus})`;
+}

@@ -1,0 +1,236 @@
+import { readExits, exitText, type KubeletExit } from './exits.ts';
+import type { HealthProbe } from './health.ts';
+import { nextTrial, verdictOn, type Trial, type TrialLimits, type TrialVerdict } from './next.ts';
+import { openRecord, trialOf } from './record.ts';
+import { RETRY_ANNOTATION } from '../checkpoint/download.ts';
+import type { ContentRef } from '../checkpoint/payload.ts';
+import { sourceText, type Source } from '../checkpoint/source.ts';
+import type { AgentOptions } from '../options.ts';
+import type { Situation } from '../situation.ts';
+import { contentRef, sameContent } from '../store/content.ts';
+import type { JournalEvent, Store, TrialRecord } from '../store/store.ts';
+import type { Clock, Millis } from '../../base/clock.ts';
+import type { Disk } from '../../base/disk.ts';
+import { errorCode } from '../../base/errors.ts';
+import type { Log } from '../../base/log.ts';
+import { Signal } from '../../base/signal.ts';
+
+export interface TrialDeps {
+  options: Pick<AgentOptions, 'kubeletHealthz' | 'kubeletExits' | 'trialDuration' | 'unhealthyDeadline' | 'maxKubeletExits'>;
+  store: Store;
+  situation: Situation;
+  disk: Pick<Disk, 'read'>;
+  clock: Clock;
+  log: Log;
+  bootId: string;
+  probe: HealthProbe;
+  /** Whether the kubelet's unit is active, on the file with this hash. */
+  isRunning(effectiveSha256: string): Promise<boolean>;
+  onTransition(event: JournalEvent): void;
+  onHealthy(seconds: number): void;
+  /** The kubelet does badly under a trusted config, which is only told. */
+  onSuspect(message: string): void;
+  exit(why: string): Promise<void>;
+}
+
+/** Longest time between two looks at the kubelet, in ms; short trials are looked at more often. */
+const LONGEST_PERIOD_MS: Millis = 5000;
+/** Health not yet written to disk that a killed agent may lose, in ms; it only makes a trial longer. */
+const LONGEST_UNSAVED_MS: Millis = 30_000;
+const EVIDENCE_KEPT = 10;
+
+/**
+ * Watches the kubelet under the active dynamic config until that is proven: then it becomes last known good. Or until it is proven bad:
+ * then it is condemned and the agent exits, so that boot goes back. Works without an API server.
+ */
+export class TrialWatch {
+  readonly #deps: TrialDeps;
+  readonly #due = new Signal();
+  readonly #periodMs: Millis;
+  readonly #limits: TrialLimits;
+  #record: TrialRecord | undefined;
+  #trial: Trial = { healthyMs: 0, unhealthyMs: 0, exits: 0 };
+  #savedHealthyMs = 0;
+  #evidence: string[] = [];
+  #lastHealth = 'not asked yet';
+  #suspected = false;
+
+  constructor(deps: TrialDeps) {
+    this.#deps = deps;
+    const { trialDuration, unhealthyDeadline, maxKubeletExits } = deps.options;
+    this.#periodMs = Math.max(50, Math.min(LONGEST_PERIOD_MS, trialDuration / 10, unhealthyDeadline / 10));
+    this.#limits = {
+      trialMs: trialDuration,
+      unhealthyDeadlineMs: unhealthyDeadline,
+      maxExits: maxKubeletExits,
+      longestGapMs: 3 * this.#periodMs,
+    };
+  }
+
+  /** Begins or continues the trial of what boot put into the effective file. Call before READY: the kubelet may start on it right after. */
+  async open(): Promise<void> {
+    const { store, situation, clock, bootId, log } = this.#deps;
+    const { source, content } = situation.active;
+    if (source === null || !content || situation.active.used !== 'assigned') {
+      await store.setTrial(undefined).catch((error: unknown) => log.error('trial record cannot be removed', { error }));
+      return;
+    }
+    const exitsOffset = (await this.#exitsFile())?.length ?? 0;
+    const old = await store.trial();
+    this.#record = openRecord(old, { source, content, now: new Date(clock.now()).toISOString(), bootId, exitsOffset });
+    this.#trial = trialOf(this.#record);
+    this.#savedHealthyMs = this.#trial.healthyMs;
+    if (!old || !sameContent(old, content)) log.info('trial begins', { source: sourceText(source), needMs: this.#limits.trialMs });
+    if (!(await this.#isTrusted(content))) await this.#save();
+  }
+
+  /** The exits file, or the source's name, changed. */
+  poke(): void {
+    this.#due.raise();
+  }
+
+  /** Until the signal aborts, or there is nothing left to watch. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#deps;
+    while (!signal.aborted && this.#record) {
+      const trusted = await this.#isTrusted(this.#record);
+      try {
+        await this.#look(trusted, signal);
+      } catch (error) {
+        log.error('trial cannot go on; trying again', { error });
+      }
+      // A trusted config is looked at when its kubelet ends; health on top of that would wake every node for nothing.
+      if (trusted) await this.#due.wait(signal);
+      else await this.#due.waitOr(this.#periodMs, clock, signal);
+    }
+    if (this.#record && !(await this.#isTrusted(this.#record)))
+      await this.#save().catch((error: unknown) => log.error('trial cannot be saved', { error }));
+  }
+
+  async #look(trusted: boolean, signal: AbortSignal): Promise<void> {
+    const record = this.#record;
+    if (!record) return;
+    const exits = await this.#newExits(record);
+    for (const exit of exits) {
+      this.#trial = nextTrial(this.#trial, { kind: 'exited', asked: exit.serviceResult === 'success' }, this.#limits);
+      if (exit.serviceResult !== 'success') this.#evidence = [...this.#evidence, exitText(exit)].slice(-EVIDENCE_KEPT);
+    }
+    if (!trusted) await this.#probe(signal);
+    if (signal.aborted) return;
+    const verdict = verdictOn(this.#trial, this.#limits);
+    if (trusted) return this.#suspect(verdict);
+    if (verdict.is === 'failed') return this.#condemn(verdict.reason);
+    if (verdict.is === 'passed') return this.#promote();
+    if (exits.length > 0 || this.#trial.healthyMs - this.#savedHealthyMs >= Math.min(LONGEST_UNSAVED_MS, this.#limits.trialMs / 10))
+      await this.#save();
+  }
+
+  async #probe(signal: AbortSignal): Promise<void> {
+    const { options, probe, situation, clock, isRunning, onHealthy } = this.#deps;
+    const running = await isRunning(situation.active.effectiveSha256);
+    const health = options.kubeletHealthz === '' ? { healthy: true, detail: 'not asked' } : await probe(options.kubeletHealthz, signal);
+    this.#lastHealth = health.detail;
+    this.#trial = nextTrial(this.#trial, { kind: 'probed', at: clock.monotonic(), healthy: health.healthy, running }, this.#limits);
+    onHealthy(this.#trial.healthyMs / 1000);
+  }
+
+  async #newExits(record: TrialRecord): Promise<KubeletExit[]> {
+    const bytes = await this.#exitsFile();
+    if (!bytes) return [];
+    const { exits, bad, offset } = readExits(bytes, record.exitsOffset);
+    if (bad > 0)
+      this.#deps.log.warn('lines of the exits file are skipped: they are not of the five fields', {
+        path: this.#deps.options.kubeletExits,
+        bad,
+      });
+    this.#record = { ...record, exitsOffset: offset };
+    return exits.filter((exit) => exit.effectiveSha256 === this.#deps.situation.active.effectiveSha256);
+  }
+
+  async #exitsFile(): Promise<Uint8Array | undefined> {
+    const { disk, options, log } = this.#deps;
+    try {
+      return await disk.read(options.kubeletExits);
+    } catch (error) {
+      if (errorCode(error) !== 'ENOENT') log.warn('exits file cannot be read', { path: options.kubeletExits, error });
+      return undefined;
+    }
+  }
+
+  async #isTrusted(content: ContentRef): Promise<boolean> {
+    const { store, situation } = this.#deps;
+    const trusted = situation.picture.lastKnownGood;
+    if (trusted === null) return false;
+    const state = await store.load(trusted);
+    return state.at === 'intact' && sameContent(contentRef(state.checkpoint.manifest.files, trusted.kubeletConfigKey), content);
+  }
+
+  #suspect(verdict: TrialVerdict): void {
+    if (verdict.is !== 'failed' || this.#suspected) return;
+    this.#suspected = true;
+    const message = `${verdict.reason} under a config that is last known good: it is not condemned, the cause is likely elsewhere`;
+    this.#deps.log.error(message, { source: sourceText(this.#deps.situation.active.source), evidence: this.#evidence });
+    this.#deps.onSuspect(message);
+  }
+
+  async #promote(): Promise<void> {
+    const { store, situation, log } = this.#deps;
+    // Assigned may have changed its name since, with the same content: that name is the one to trust.
+    const { source } = situation.active;
+    if (source === null || !this.#record) return;
+    await store.setRecord('last-known-good', source);
+    situation.update({ lastKnownGood: source });
+    await this.#journal('promoted', source, `healthy for ${Math.round(this.#trial.healthyMs / 1000)} s`);
+    await store.setTrial(undefined);
+    log.info('trial passed: this config is last known good', { source: sourceText(source) });
+    this.#trial = { ...this.#trial, exits: 0, unhealthyMs: 0 };
+  }
+
+  async #condemn(reason: string): Promise<void> {
+    const { store, clock, log, exit } = this.#deps;
+    const record = this.#record;
+    if (!record) return;
+    const { source, contentSha256, kubeletConfigKey } = record;
+    const evidence = [...this.#evidence, `last health: ${this.#lastHealth}`];
+    const state = await store.load(source);
+    const retry = state.at === 'intact' ? (state.checkpoint.manifest.annotations[RETRY_ANNOTATION] ?? '') : '';
+    const { uid, resourceVersion, namespace, name } = source;
+    const at = new Date(clock.now()).toISOString();
+    const verdict = {
+      uid,
+      resourceVersion,
+      namespace,
+      name,
+      kubeletConfigKey,
+      contentSha256,
+      reason,
+      evidence,
+      by: 'agent',
+      at,
+      retry,
+    } as const;
+    await store.locked(async (own) =>
+      own.setCondemned([...(await own.condemned()).filter((other) => !sameContent(other, record)), verdict]),
+    );
+    await this.#journal('condemned', source, reason);
+    log.error('trial failed: this config is condemned on this node', { source: sourceText(source), reason, evidence });
+    await store.setTrial(undefined);
+    this.#record = undefined;
+    await exit(`going back: ${reason}`);
+  }
+
+  async #save(): Promise<void> {
+    if (!this.#record) return;
+    const { healthyMs, unhealthyMs, exits } = this.#trial;
+    const source: Source = this.#deps.situation.active.source ?? this.#record.source;
+    this.#record = { ...this.#record, source, healthyMs: Math.round(healthyMs), unhealthyMs: Math.round(unhealthyMs), exits };
+    await this.#deps.store.setTrial(this.#record);
+    this.#savedHealthyMs = healthyMs;
+  }
+
+  async #journal(event: JournalEvent, source: Source, detail: string): Promise<void> {
+    const { store, clock, onTransition } = this.#deps;
+    onTransition(event);
+    await store.addToJournal({ at: new Date(clock.now()).toISOString(), event, source, detail });
+  }
+}

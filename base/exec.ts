@@ -1,0 +1,38 @@
+import { execFile } from 'node:child_process';
+import type { Millis } from './clock.ts';
+
+export interface Ran {
+  /** Exit code; null when it was killed or never started. */
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs a program to its end. Never throws: a program that is not there is a code of null with the reason in `stderr`. */
+export type Exec = (
+  program: string,
+  args: readonly string[],
+  options?: { timeoutMs?: Millis; env?: Record<string, string>; signal?: AbortSignal },
+) => Promise<Ran>;
+
+// What we ask programs for is short; anything longer is not an answer.
+const LONGEST_ANSWER = 4 * 1024 * 1024;
+
+export const realExec: Exec = (program, args, options = {}) =>
+  new Promise((resolve) => {
+    execFile(
+      program,
+      args,
+      {
+        timeout: options.timeoutMs ?? 5000,
+        maxBuffer: LONGEST_ANSWER,
+        encoding: 'utf8',
+        ...(options.env ? { env: { ...process.env, ...options.env } } : {}),
+        ...(options.signal ? { signal: options.signal } : {}),
+      },
+      (error, stdout, stderr) => {
+        const code = error === null ? 0 : typeof error.code === 'number' ? error.code : null;
+        resolve({ code, stdout, stderr: error !== null && stderr === '' ? error.message : stderr });
+      },
+    );
+  });
