@@ -48,6 +48,19 @@ export const commands: readonly Entry[] = [
     load: async () => (await import('./apiserver/command.ts')).apiserver,
   },
   {
+    name: 'completion',
+    summary: 'Print the completion script of a shell',
+    group: 'Around it',
+    load: async () => (await import('./completion/command.ts')).completion,
+  },
+  {
+    name: '__complete',
+    summary: 'What the completion scripts ask',
+    group: 'Around it',
+    hidden: true,
+    load: async () => (await import('./completion/hidden.ts')).completeCommand,
+  },
+  {
     name: 'version',
     summary: 'Print the version of dkc',
     group: 'Around it',

@@ -1,0 +1,63 @@
+import { FsStore } from '../../agent/store/fs-store.ts';
+import { nodes } from '../../kube/api/object.ts';
+import { nodeFlags } from '../agent-flags.ts';
+import { nodeOptions } from '../node-options.ts';
+import { plainFlags } from '../plain-flags.ts';
+import { connectFlags } from '../connect.ts';
+import type { Args } from '../args.ts';
+import type { Context, Flag } from '../command.ts';
+import type { Ask, Candidate } from './candidates.ts';
+
+/** Somebody waits at a prompt. */
+const PATIENCE_MS = 2_000;
+
+/** Asks the store and the API server. What cannot be asked offers nothing: a completion never complains. */
+export function askWorld(context: Context): Ask {
+  return async (what, given) => {
+    try {
+      return await (what === 'ref' ? refs(context, given) : nodeNames(context, given));
+    } catch {
+      return [];
+    }
+  };
+}
+
+async function refs(context: Context, given: readonly string[]): Promise<readonly Candidate[]> {
+  const options = await nodeOptions(context, flagsIn(nodeFlags, given));
+  const store = new FsStore({ disk: context.disk, locks: context.locks, root: options.dynamicConfigDir, clock: context.clock });
+  const entries = await store.list();
+  const roles = ['assigned', 'last-known-good', 'active'].map((value) => ({ value, text: 'role' }));
+  return [
+    ...roles,
+    ...entries.map(({ ref, manifest }) => ({
+      value: `${ref.uid}/${ref.resourceVersion}`,
+      text: manifest ? `${manifest.namespace}/${manifest.name}` : '',
+    })),
+  ];
+}
+
+async function nodeNames(context: Context, given: readonly string[]): Promise<readonly Candidate[]> {
+  const args = flagsIn(connectFlags, given);
+  const kubeconfig = args.text('kubeconfig');
+  const name = args.text('context');
+  const client = await context.connect({
+    ...(kubeconfig ? { kubeconfig: context.path(kubeconfig) } : {}),
+    ...(name ? { context: name } : {}),
+  });
+  try {
+    const list = await client.list(nodes, { limit: 500 }, { timeoutMs: PATIENCE_MS, signal: context.signal });
+    return list.items.map(({ metadata }) => ({ value: metadata.name ?? '', text: 'node' }));
+  } finally {
+    await client.close();
+  }
+}
+
+/** Those of `flags` that stand in a line which is not complete yet; everything else in it is passed over. */
+function flagsIn(flags: readonly Flag[], given: readonly string[]): Args {
+  const known = given.slice(0, -1).flatMap((word, at, all) => {
+    const flag = flags.find(({ name }) => word === `--${name}` || word.startsWith(`--${name}=`));
+    if (!flag) return [];
+    return word.includes('=') ? [word] : [`${word}=${all[at + 1] ?? ''}`];
+  });
+  return plainFlags('__complete', flags, known);
+}

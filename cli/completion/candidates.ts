@@ -1,0 +1,94 @@
+import { findCommand } from '../find-command.ts';
+import { allFlags } from '../parse.ts';
+import type { Command, Completes, Flag, Positional } from '../command.ts';
+import type { Entry } from '../commands.ts';
+
+export interface Candidate {
+  value: string;
+  /** For shells that show it. */
+  text: string;
+}
+
+/** What a shell may offer. With `files`, names of files or directories as well, which the shell knows best. */
+export interface Offer {
+  candidates: readonly Candidate[];
+  files?: 'file' | 'dir';
+}
+
+/** What only the world knows. `given` are the words so far, for flags such as --kubeconfig. */
+export type Ask = (what: Exclude<Completes, 'file' | 'dir'>, given: readonly string[]) => Promise<readonly Candidate[]>;
+
+/** @param words - after `dkc`; the last one is being typed */
+export async function complete(entries: readonly Entry[], words: readonly string[], ask: Ask): Promise<Offer> {
+  const typed = words.at(-1) ?? '';
+  const before = words.slice(0, -1);
+  const asksHelp = before[0] === 'help';
+  const found = findCommand(entries, asksHelp ? before.slice(1) : before);
+  if (found.at === 'command' && !asksHelp) {
+    const command = await found.entry.load();
+    return begins(await inCommand(command, found.rest, typed, words, ask), typed);
+  }
+  if (found.at !== 'group' || before.some((word) => word.startsWith('-'))) return { candidates: [] };
+  const listed = entries.filter((entry) => entry.hidden !== true);
+  const extra = before.length === 0 ? [{ value: 'help', text: 'List the commands' }] : [];
+  return begins({ candidates: [...nextWords(listed, found.prefix), ...extra] }, typed);
+}
+
+function nextWords(entries: readonly Entry[], prefix: string): Candidate[] {
+  const words = new Map<string, string>();
+  for (const { name, summary } of entries) {
+    const rest = prefix === '' ? name : name.startsWith(`${prefix} `) ? name.slice(prefix.length + 1) : undefined;
+    if (rest === undefined) continue;
+    const [word = '', ...more] = rest.split(' ');
+    if (!words.has(word)) words.set(word, more.length === 0 ? summary : `${word} ...`);
+  }
+  return [...words].map(([value, text]) => ({ value, text }));
+}
+
+async function inCommand(command: Command, rest: readonly string[], typed: string, given: readonly string[], ask: Ask): Promise<Offer> {
+  const flags = allFlags(command).filter((flag) => flag.hidden !== true);
+  const [, inlineName, inlineValue] = /^(--[^=]+=)(.*)$/.exec(typed) ?? [];
+  if (inlineName !== undefined && inlineValue !== undefined) {
+    const offer = await valuesOf(flagCalled(flags, inlineName.slice(0, -1)), given, ask);
+    return { ...offer, candidates: offer.candidates.map(({ value, text }) => ({ value: `${inlineName}${value}`, text })) };
+  }
+  const last = rest.at(-1);
+  const waiting = last === undefined || last.includes('=') ? undefined : flagCalled(flags, last);
+  if (waiting && takesValue(waiting)) return await valuesOf(waiting, given, ask);
+  if (typed.startsWith('-')) return { candidates: flags.map(({ name, text }) => ({ value: `--${name}`, text })) };
+  return await valuesOf(positionalAt(command.positionals, countPositionals(flags, rest)), given, ask);
+}
+
+const takesValue = (flag: Flag): boolean => flag.type !== 'boolean' && flag.type !== 'count';
+
+function flagCalled(flags: readonly Flag[], word: string): Flag | undefined {
+  return flags.find((flag) => word === `--${flag.name}` || (flag.alias !== undefined && word === `-${flag.alias}`));
+}
+
+function countPositionals(flags: readonly Flag[], rest: readonly string[]): number {
+  let count = 0;
+  for (let at = 0; at < rest.length; at++) {
+    const word = rest[at] ?? '';
+    if (!word.startsWith('-') || word === '-') count++;
+    else if (!word.includes('=') && takesValue(flagCalled(flags, word) ?? { name: '', type: 'boolean', text: '' })) at++;
+  }
+  return count;
+}
+
+function positionalAt(positionals: readonly Positional[], index: number): Positional | undefined {
+  return positionals[index] ?? (positionals.at(-1)?.many ? positionals.at(-1) : undefined);
+}
+
+async function valuesOf(of: Flag | Positional | undefined, given: readonly string[], ask: Ask): Promise<Offer> {
+  if (!of) return { candidates: [] };
+  if ('type' in of && of.type === 'boolean') return { candidates: ['true', 'false'].map((value) => ({ value, text: '' })) };
+  const choices = (of.choices ?? []).map((value) => ({ value, text: '' }));
+  if (of.completes === undefined) return { candidates: choices };
+  if (of.completes === 'file' || of.completes === 'dir') return { candidates: choices, files: of.completes };
+  return { candidates: [...choices, ...(await ask(of.completes, given))] };
+}
+
+const begins = (offer: Offer, typed: string): Offer => ({
+  ...offer,
+  candidates: offer.candidates.filter(({ value }) => value.startsWith(typed)),
+});
