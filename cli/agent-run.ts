@@ -1,12 +1,22 @@
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
+import { bootOnce, runAgent } from '../agent/agent.ts';
+import { openNotify } from '../agent/notify.ts';
+import { probeHealth } from '../agent/trial/health.ts';
+import { realClock } from '../base/clock.ts';
+import { realExec } from '../base/exec.ts';
+import { flock } from '../base/flock.ts';
 import { openLog } from '../base/pino-log.ts';
+import { realRandom } from '../base/random.ts';
 import { realDisk } from '../base/real-disk.ts';
+import { fileWatcher } from '../base/watch-files.ts';
 import { runFlags } from './agent-command.ts';
 import { UsageError, failureText, USAGE } from './failure.ts';
 import { nodeOptions } from './node-options.ts';
+import { onceText } from './once-text.ts';
 import { plainFlags } from './plain-flags.ts';
 import type { AgentOptions } from '../agent/options.ts';
+import type { AgentWorld } from '../agent/world.ts';
 import type { Log } from '../base/log.ts';
 import type { Args } from './args.ts';
 
@@ -37,11 +47,34 @@ function agentLog(options: AgentOptions): Log {
 }
 
 async function boot(options: AgentOptions, log: Log, output: string): Promise<number> {
-  log.error('boot is not wired yet', { dir: options.dynamicConfigDir, output });
-  return 1;
+  const outcome = await bootOnce(options, agentWorld(log));
+  process.stdout.write(onceText(outcome, output));
+  return outcome.effective.usable ? 0 : 1;
 }
 
 async function run(options: AgentOptions, log: Log): Promise<number> {
-  log.error('the agent is not wired yet', { dir: options.dynamicConfigDir });
-  return 1;
+  return runAgent(options, agentWorld(log));
+}
+
+/** The world of an agent: leaner than a command's, since it is held in memory on every node for years. */
+function agentWorld(log: Log): AgentWorld {
+  const stop = new AbortController();
+  for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stop.abort());
+  return {
+    disk: realDisk,
+    locks: flock,
+    clock: realClock,
+    random: realRandom,
+    log,
+    exec: realExec,
+    watchFiles: fileWatcher(realDisk, realClock, log),
+    probe: probeHealth,
+    notify: openNotify({ env: process.env, pid: process.pid, exec: realExec, clock: realClock, log }),
+    connect: async (kubeconfig) => {
+      const { createClient } = await import('../kube/client/http-client.ts');
+      const { kubeconfigSource } = await import('../kube/client/load-access.ts');
+      return createClient(kubeconfigSource(kubeconfig), { userAgent: 'dkc-agent' });
+    },
+    stop: stop.signal,
+  };
 }
