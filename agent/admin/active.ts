@@ -17,7 +17,9 @@ export interface ActiveView extends Pick<ActiveRecord, 'used' | 'source' | 'erro
 /** What this node runs, from disk alone. */
 export function viewActive(facts: AdminFacts): ActiveView {
   if (facts.active?.ok) {
-    const { used, source, error, carrier, why, at, effectiveSha256 } = facts.active.record;
+    const { used, source, carrier, why, at, effectiveSha256 } = facts.active.record;
+    // A condemnation is on disk before the agent has followed it.
+    const error = verdictOn(recorded(facts.assigned), facts) ?? facts.active.record.error;
     const from = effectiveSha256 === facts.effective.sha256 ? 'agent' : 'changed';
     return { used, source, error, carrier, why, since: at, from };
   }
@@ -40,13 +42,16 @@ export function fallBack(facts: AdminFacts): Pick<ActiveRecord, 'used' | 'source
 function obstacle(source: Source, facts: AdminFacts): string | null {
   const entry = facts.entries.find((one) => samePayload(one.ref, source));
   if (!entry?.manifest || entry.state === 'damaged') return statusErrors.load;
-  const content = contentRef(entry.manifest.files, source.kubeletConfigKey);
-  const verdict = facts.condemned.find((record) => sameContent(record, content));
-  if (verdict) return verdict.by === 'admin' ? statusErrors.rolledBack : statusErrors.failedTrial;
+  const verdict = verdictOn(source, facts);
+  if (verdict) return verdict;
   return entry.manifest.files.some((file) => file.key === source.kubeletConfigKey) ? null : statusErrors.load;
 }
 
-/** Whether a source is usable as far as the store alone tells. */
-export function isUsable(source: MaybeSource, facts: AdminFacts): boolean {
-  return source !== null && obstacle(source, facts) === null;
+/** The status string of the condemnation that hits `source`. */
+function verdictOn(source: MaybeSource, facts: AdminFacts): string | undefined {
+  const manifest = source && facts.entries.find((one) => samePayload(one.ref, source))?.manifest;
+  if (!source || !manifest) return undefined;
+  const content = contentRef(manifest.files, source.kubeletConfigKey);
+  const record = facts.condemned.find((record) => sameContent(record, content));
+  return record && (record.by === 'admin' ? statusErrors.rolledBack : statusErrors.failedTrial);
 }

@@ -56,7 +56,7 @@ export function viewStatus(facts: AdminFacts, { node, needMs, api }: StatusQuery
   };
 }
 
-export type Situation =
+export type Standing =
   | 'local' // nothing assigned
   | 'trusted' // assigned runs and is the last known good
   | 'trial' // assigned runs and is being proved
@@ -67,7 +67,7 @@ export type Situation =
   | 'unknown'; // what is assigned cannot be read
 
 /** One word for where this node stands, and what an admin may do about it. */
-export function situationOf(facts: AdminFacts): Situation {
+export function standingOf(facts: AdminFacts): Standing {
   if (!isKnown(facts.assigned)) return 'unknown';
   const assigned = recorded(facts.assigned);
   const active = viewActive(facts);
@@ -89,13 +89,13 @@ function isCondemned(facts: AdminFacts): boolean {
 }
 
 /** What to do next; the last line of `dkc status`. */
-export const nextStep: Readonly<Record<Situation, string>> = {
+export const nextStep: Readonly<Record<Standing, string>> = {
   local: 'Nothing is assigned. Assign a config with: dkc assign',
   trusted: 'Nothing to do.',
   trial: 'Wait for the trial to end, or take it back now with: dkc rollback',
   running: 'Is the agent running? systemctl status dkc-agent. Take the config back with: dkc rollback',
   condemned: 'Assign a mended config, or try this one again with: dkc retry. What happened: dkc history',
   'fallen-back': 'The assigned config cannot be used here. Why: journalctl -u dkc-agent, dkc history, dkc checkpoints verify',
-  changing: 'The agent has not taken over what is on disk. Is it running? systemctl status dkc-agent',
+  changing: 'The agent takes over what is on disk in a moment, if it runs: systemctl status dkc-agent',
   unknown: 'The agent returns to what is assigned once it reaches the API server. Until then this node keeps running',
 };

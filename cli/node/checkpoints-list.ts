@@ -43,7 +43,7 @@ export const checkpointsList: Command = {
 const columns = (now: number, wide: boolean): Column<Row>[] => [
   { title: 'REF', value: ({ ref, source }) => (wide ? `${source.uid}/${source.resourceVersion}` : ref) },
   { title: 'NAMESPACE/NAME', value: ({ source }) => (source.name === '' ? '?' : `${source.namespace}/${source.name}`) },
-  { title: 'KEYS', value: ({ files }) => keysText(files.map((file) => file.key), wide) }, // prettier-ignore
+  { title: 'KEYS', value: (row) => keysText(row, wide) },
   { title: 'SIZE', value: ({ bytes }) => size(bytes) },
   { title: 'SAVED', value: ({ savedAt }) => (wide ? (savedAt ?? '?') : age(savedAt, now)) },
   {
@@ -54,7 +54,10 @@ const columns = (now: number, wide: boolean): Column<Row>[] => [
   { title: 'STATE', value: ({ state }) => state, paint: (cell, { state }, paint) => statePaint(state, paint)(cell) },
 ];
 
-function keysText(keys: readonly string[], wide: boolean): string {
+/** The kubelet's own key first. */
+function keysText({ files, source }: Row, wide: boolean): string {
+  const all = files.map((file) => file.key);
+  const keys = [...all.filter((key) => key === source.kubeletConfigKey), ...all.filter((key) => key !== source.kubeletConfigKey)];
   if (wide || keys.length <= SHOWN_KEYS) return keys.join(',');
   return `${keys.slice(0, SHOWN_KEYS - 1).join(',')},+${keys.length - SHOWN_KEYS + 1} more`;
 }

@@ -1,4 +1,59 @@
 import type { Entry } from '../commands.ts';
 
 /** Commands on the store of this node. */
-export const nodeCommands: readonly Entry[] = [];
+export const nodeCommands: readonly Entry[] = [
+  {
+    name: 'status',
+    summary: 'Say what this node runs, since when, and why',
+    group: 'On a node',
+    load: async () => (await import('./status.ts')).status,
+  },
+  {
+    name: 'checkpoints list',
+    summary: 'List the configurations that this node keeps',
+    group: 'On a node',
+    load: async () => (await import('./checkpoints-list.ts')).checkpointsList,
+  },
+  {
+    name: 'checkpoints show',
+    summary: 'Print the files of a checkpoint',
+    group: 'On a node',
+    load: async () => (await import('./checkpoints-show.ts')).checkpointsShow,
+  },
+  {
+    name: 'checkpoints verify',
+    summary: 'Look for damage in the store',
+    group: 'On a node',
+    load: async () => (await import('./checkpoints-verify.ts')).checkpointsVerify,
+  },
+  {
+    name: 'checkpoints prune',
+    summary: 'Remove checkpoints that this node does not need',
+    group: 'On a node',
+    load: async () => (await import('./checkpoints-prune.ts')).checkpointsPrune,
+  },
+  {
+    name: 'rollback',
+    summary: 'Take the assigned configuration back on this node',
+    group: 'On a node',
+    load: async () => (await import('./rollback.ts')).rollback,
+  },
+  {
+    name: 'retry',
+    summary: 'Let this node try a condemned configuration again',
+    group: 'On a node',
+    load: async () => (await import('./retry.ts')).retry,
+  },
+  {
+    name: 'history',
+    summary: 'Print what happened to the configuration of this node',
+    group: 'On a node',
+    load: async () => (await import('./history.ts')).history,
+  },
+  {
+    name: 'drill',
+    summary: 'Rehearse the fall back, on copies or on this node',
+    group: 'On a node',
+    load: async () => (await import('./drill.ts')).drill,
+  },
+];

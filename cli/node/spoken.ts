@@ -12,6 +12,12 @@ export function age(at: string | null | undefined, now: Millis): string {
   return `${Math.floor(seconds / 86_400)}d`;
 }
 
+/** `12m ago`, `just now`. */
+export function ago(at: string | null | undefined, now: Millis): string {
+  const text = age(at, now);
+  return text === 'now' ? 'just now' : `${text} ago`;
+}
+
 /** `7m20s of 10m`: a length of time in at most two units. */
 export function span(ms: Millis): string {
   const seconds = Math.floor(ms / 1000);

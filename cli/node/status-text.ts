@@ -1,4 +1,4 @@
-import { age, span } from './spoken.ts';
+import { ago, span } from './spoken.ts';
 import { viewActive } from '../../agent/admin/active.ts';
 import type { AdminFacts } from '../../agent/admin/facts.ts';
 import { nextStep, standingOf, type ApiView, type Standing, type StatusView } from '../../agent/admin/status.ts';
@@ -58,7 +58,7 @@ function running(source: MaybeSource, used: string, wide: boolean): string {
 
 function since(active: ReturnType<typeof viewActive>, now: Millis): string {
   if (active.from === 'records') return 'not known: worked out from the records, the agent has not written it down';
-  const at = `${printable(active.since ?? '')} (${age(active.since, now)})`;
+  const at = `${printable(active.since ?? '')} (${ago(active.since, now)})`;
   return active.from === 'agent' ? at : `${at}; the effective file has changed since then, and not by the agent`;
 }
 
@@ -77,7 +77,7 @@ function recordText(record: MetaRecord, active: MaybeSource, wide: boolean): str
 
 function trialLine({ trial }: StatusView, now: Millis): [string, string][] {
   if (!trial) return [];
-  return [['Trial', `healthy for ${span(trial.healthyMs)} of ${span(trial.needMs)}, assigned ${age(trial.assignedAt, now)} ago`]];
+  return [['Trial', `healthy for ${span(trial.healthyMs)} of ${span(trial.needMs)}, assigned ${ago(trial.assignedAt, now)}`]];
 }
 
 function effectiveText({ effective }: StatusView, wide: boolean): string {
@@ -88,7 +88,7 @@ function effectiveText({ effective }: StatusView, wide: boolean): string {
 function condemnedText({ condemned }: StatusView, now: Millis, wide: boolean): string {
   if (condemned.length === 0) return '';
   const lines = condemned.flatMap((record) => [
-    `  ${name(record, wide)}: by ${record.by}, ${age(record.at, now)} ago: ${printable(record.reason)}`,
+    `  ${name(record, wide)}: by ${record.by}, ${ago(record.at, now)}: ${printable(record.reason)}`,
     ...record.evidence.slice(0, wide ? undefined : 3).map((line) => `    ${printable(line)}`),
   ]);
   return ['Condemned:', ...lines].join('\n');

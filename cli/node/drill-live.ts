@@ -1,0 +1,88 @@
+import { dirname, join } from 'node:path';
+import { isoNow, type NodeSide } from './node-side.ts';
+import type { DrillReport } from '../../agent/admin/drill/plan.ts';
+import { liveDrill } from '../../agent/admin/live-drill/execute.ts';
+import { describeLive, planLiveDrill, type Peek } from '../../agent/admin/live-drill/plan.ts';
+import { parseActiveRecord } from '../../agent/store/active-record.ts';
+import { sha256 } from '../../agent/store/content.ts';
+import { ActionError, errorCode } from '../../base/errors.ts';
+import { LockError } from '../../base/lock.ts';
+import { wrong, type Context, type Exit } from '../command.ts';
+import { UsageError } from '../failure.ts';
+import { printable } from '../printable.ts';
+import type { Args } from '../args.ts';
+
+const HEALTH_TIMEOUT_MS = 2000;
+
+/** @returns the report, or exit 1 where this node is in no state to be drilled. @throws UsageError without --yes */
+export async function liveDrillHere(context: Context, args: Args, node: NodeSide): Promise<DrillReport | Exit> {
+  const plan = planLiveDrill(await node.observe(), isoNow(context));
+  if (plan.at === 'refused') return wrong(`Cannot drill this node: ${plan.why}`);
+  if (!args.on('yes')) throw new UsageError(`drill --live ${describeLive(plan)}; add --yes to do it`);
+  if (!(await agentRuns(context, node))) {
+    throw new ActionError('drill', `node ${node.options.nodeName}`, {
+      hint: 'its agent does not run; start it: systemctl start dkc-agent',
+    });
+  }
+  const before = await peek(context, node);
+  if (before.healthy === false) {
+    return wrong(`Cannot drill this node: its kubelet is not healthy now (${node.options.kubeletHealthz}), and must be before and after`);
+  }
+  return liveDrill(plan, {
+    store: node.store,
+    clock: context.clock,
+    signal: context.signal,
+    peek: () => peek(context, node),
+    say: (text) => context.stderr.write(`dkc: ${printable(text)}\n`),
+    timeoutMs: args.ms('timeout') ?? 180_000,
+  });
+}
+
+/** The agent holds its lock for as long as it runs. */
+async function agentRuns({ locks }: Context, { paths }: NodeSide): Promise<boolean> {
+  try {
+    const lock = await locks.take(paths.agentLock, 0);
+    await lock.release();
+    return false;
+  } catch (error) {
+    if (error instanceof LockError && error.cause === undefined) return true;
+    throw error;
+  }
+}
+
+async function peek(context: Context, { options, paths }: NodeSide): Promise<Peek> {
+  const [active, effective, started, healthy] = await Promise.all([
+    readOptional(context, paths.active),
+    readOptional(context, options.effectiveConfig),
+    // The drop-in of the kubelet keeps it beside the exits.
+    readOptional(context, join(dirname(options.kubeletExits), 'kubelet-started.yaml')),
+    isHealthy(options.kubeletHealthz),
+  ]);
+  return {
+    active: active && parseActiveRecord(new TextDecoder().decode(active)),
+    effectiveSha256: effective ? sha256(effective) : '',
+    ...(started ? { startedSha256: sha256(started) } : {}),
+    ...(healthy === undefined ? {} : { healthy }),
+  };
+}
+
+async function readOptional({ disk }: Context, path: string): Promise<Uint8Array | undefined> {
+  try {
+    return await disk.read(path);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** undefined where no health is to be asked. */
+async function isHealthy(url: string): Promise<boolean | undefined> {
+  if (url === '') return undefined;
+  try {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(HEALTH_TIMEOUT_MS) });
+    await answer.body?.cancel();
+    return answer.ok;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { adminFacts, condemnation, source, type Given } from '../../helpers/admin-facts.ts';
+import { viewActive } from '../../../agent/admin/active.ts';
+import { viewCheckpoints } from '../../../agent/admin/checkpoints.ts';
+import { keyOf } from '../../../agent/admin/roles.ts';
+import { standingOf, viewStatus, type Standing } from '../../../agent/admin/status.ts';
+import { statusErrors } from '../../../agent/status/errors.ts';
+
+const byAdmin = condemnation('9', { by: 'admin' });
+const { load, internal, failedTrial, rolledBack } = statusErrors;
+
+const workedOut: (Given & { why: string; used: string; says: string | null })[] = [
+  { why: 'nothing is assigned', lkg: '7', stored: '7', used: 'local', says: null },
+  { why: 'the assigned is whole', assigned: '9', lkg: '7', stored: '9 7', used: 'assigned', says: null },
+  { why: 'the assigned is damaged', assigned: '9', lkg: '7', stored: '9! 7', used: 'last-known-good', says: load },
+  { why: 'the assigned is gone', assigned: '9', lkg: '7', stored: '7', used: 'last-known-good', says: load },
+  { why: 'both are damaged', assigned: '9', lkg: '7', stored: '9! 7!', used: 'local', says: load },
+  {
+    why: 'the trial condemned it',
+    assigned: '9',
+    lkg: '7',
+    stored: '9 7',
+    condemned: [condemnation('9')],
+    used: 'last-known-good',
+    says: failedTrial,
+  },
+  { why: 'an admin condemned it', assigned: '9', lkg: '7', stored: '9 7', condemned: [byAdmin], used: 'last-known-good', says: rolledBack },
+  {
+    why: 'its content was condemned under another version',
+    assigned: '10',
+    lkg: '7',
+    stored: '10=9 7',
+    condemned: [byAdmin],
+    used: 'last-known-good',
+    says: rolledBack,
+  },
+  {
+    why: 'last-known-good has the condemned content too',
+    assigned: '9',
+    lkg: '8',
+    stored: '9 8=9',
+    condemned: [byAdmin],
+    used: 'local',
+    says: rolledBack,
+  },
+  { why: 'the assigned is not known', assigned: '!', lkg: '7', stored: '7', used: 'last-known-good', says: internal },
+  { why: 'nothing is known', assigned: '?', lkg: '?', used: 'local', says: internal },
+];
+for (const c of workedOut) {
+  test(`without word of the agent, what is active when ${c.why} is worked out as ${c.used}`, () => {
+    const active = viewActive(adminFacts(c));
+    assert.deepEqual([active.used, active.error, active.from], [c.used, c.says, 'records']);
+  });
+}
+
+test('the word of the agent counts more than what the records suggest', () => {
+  const active = viewActive(
+    adminFacts({ stored: '9 7', assigned: '9', lkg: '7', active: 'last-known-good 7', error: statusErrors.validate }),
+  );
+  assert.deepEqual(
+    [active.used, active.source, active.error, active.from],
+    ['last-known-good', source('7'), statusErrors.validate, 'agent'],
+  );
+});
+
+test('an effective file that is not the one the agent wrote is noticed', () => {
+  const facts = adminFacts({ stored: '9', assigned: '9', active: 'assigned 9' });
+  assert.equal(viewActive({ ...facts, effective: { ...facts.effective, sha256: 'other' } }).from, 'changed');
+});
+
+test('a condemnation shows as error before the agent has followed it', () => {
+  assert.equal(viewActive(adminFacts({ stored: '9', assigned: '9', active: 'assigned 9', condemned: [byAdmin] })).error, rolledBack);
+});
+
+const standings: (Given & { is: Standing })[] = [
+  { is: 'local', active: 'local' },
+  { is: 'changing', active: 'assigned 9' },
+  { is: 'trusted', assigned: '9', lkg: '9', stored: '9', active: 'assigned 9' },
+  { is: 'running', assigned: '9', lkg: '7', stored: '9 7', active: 'assigned 9' },
+  { is: 'changing', assigned: '9', stored: '9', active: 'local' },
+  { is: 'fallen-back', assigned: '9', stored: '9!', active: 'local', error: load },
+  { is: 'condemned', assigned: '9', lkg: '7', stored: '9 7', active: 'last-known-good 7', condemned: [byAdmin] },
+  { is: 'changing', assigned: '9', lkg: '7', stored: '9 7', active: 'assigned 9', condemned: [byAdmin] },
+  { is: 'unknown', assigned: '!', active: 'local' },
+];
+for (const { is, ...given } of standings) {
+  test(`a node with ${JSON.stringify(given)} is ${is}`, () => assert.equal(standingOf(adminFacts(given)), is));
+}
+
+test('a node on trial is known by the record of that trial', () => {
+  const trial = {
+    source: source('9'),
+    kubeletConfigKey: 'kubelet',
+    contentSha256: 'x',
+    assignedAt: 'then',
+    healthyMs: 5,
+    exits: 0,
+    exitsOffset: 0,
+    bootId: '',
+  };
+  const facts = { ...adminFacts({ assigned: '9', stored: '9', active: 'assigned 9' }), trial };
+  assert.equal(standingOf(facts), 'trial');
+  assert.equal(standingOf({ ...facts, trial: { ...trial, source: source('8') } }), 'running');
+  assert.deepEqual(viewStatus(facts, { node: 'n', needMs: 600 }).trial, { assignedAt: 'then', healthyMs: 5, needMs: 600 });
+});
+
+test('status in json has the keys of the contract, api only when it was asked', () => {
+  const facts = adminFacts({ assigned: '9', stored: '9', active: 'assigned 9' });
+  const keys = ['node', 'assigned', 'active', 'lastKnownGood', 'error', 'trial', 'condemned', 'effective', 'assignment', 'problems'];
+  assert.deepEqual(Object.keys(viewStatus(facts, { node: 'n', needMs: 1 })), keys);
+  assert.equal(viewStatus(facts, { node: 'n', needMs: 1, api: 'away' }).api, 'away');
+});
+
+test('checkpoints are intact, damaged or condemned, and damage goes first', () => {
+  const rows = viewCheckpoints(adminFacts({ stored: '9 8=9 7 6!=9', assigned: '9', lkg: '7', active: 'assigned 9', condemned: [byAdmin] }));
+  assert.deepEqual(
+    rows.map((row) => `${row.source.resourceVersion} ${row.state} ${row.roles.join(',')}`.trim()),
+    ['9 condemned assigned,active', '8 condemned', '7 intact last-known-good', '6 damaged'],
+  );
+});
+
+test("the kubelet's key comes from a record, else from the checkpoint when it leaves no doubt", () => {
+  const facts = adminFacts({ stored: '9', assigned: '9' });
+  const holding = (...keys: string[]) => {
+    const manifest = { namespace: '', name: '', savedAt: '', annotations: {}, files: keys.map((key) => ({ key, bytes: 1, sha256: 'x' })) };
+    return { ref: { uid: 'u5', resourceVersion: '1' }, state: 'intact' as const, manifest };
+  };
+  assert.equal(keyOf({ ...holding('a', 'b'), ref: source('9') }, facts), 'kubelet');
+  assert.equal(keyOf(holding('only.yaml'), facts), 'only.yaml');
+  assert.equal(keyOf(holding('ca.pem', 'kubelet'), facts), 'kubelet');
+  assert.equal(keyOf(holding('a', 'b'), facts), '');
+});
