@@ -1,3 +1,6 @@
+/** A value as JSON can carry it. */
+export type Json = null | boolean | number | string | Json[] | { [field: string]: Json };
+
 export type JsonObject = Record<string, unknown>;
 
 export function isJsonObject(value: unknown): value is JsonObject {

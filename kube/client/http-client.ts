@@ -3,10 +3,11 @@ import { ActionError } from '../../base/errors.ts';
 import { silentLog } from '../../base/log.ts';
 import { patchContentTypes } from '../api/patch.ts';
 import { AnswerReader } from './answer.ts';
+import { BrokenConnection } from './connection.ts';
 import { Credentials } from './credentials.ts';
 import { Deadline } from './deadline.ts';
 import { objectPath, queryString } from './request-path.ts';
-import { Transport } from './transport.ts';
+import { ClosedError, Transport } from './transport.ts';
 import { transportErrorFrom } from './transport-error.ts';
 import { decodeWatch } from './watch-stream.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -141,7 +142,7 @@ class HttpClient implements Client {
       deadline.reset(query.timeoutSeconds === undefined ? undefined : query.timeoutSeconds * 1_000 + WATCH_GRACE_MS);
       yield* decodeWatch<T>(answer.body, call, this.#largestObject);
     } catch (error) {
-      throw transportErrorFrom(error, call, signal);
+      throw this.#failure(error, call, signal);
     } finally {
       answer?.cancel();
     }
@@ -179,10 +180,15 @@ class HttpClient implements Client {
       const text = await this.#reader.text(response, limit, call);
       return { answer: this.#reader.parse(text, accept, call), call };
     } catch (error) {
-      throw transportErrorFrom(error, call, options?.signal);
+      throw this.#failure(error, call, options?.signal);
     } finally {
       response?.cancel();
     }
+  }
+
+  #failure(error: unknown, call: Call, signal: AbortSignal | undefined): unknown {
+    const cutByUs = this.#transport.isClosed && error instanceof BrokenConnection;
+    return transportErrorFrom(cutByUs ? new ClosedError('the client is closed', { cause: error }) : error, call, signal);
   }
 
   async #call(method: string, path: string): Promise<Call> {

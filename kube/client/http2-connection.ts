@@ -101,7 +101,8 @@ export class Http2Connection implements Connection {
   destroy(): void {
     this.#retired = true;
     clearInterval(this.#pinger);
-    this.#session.destroy(undefined, NGHTTP2_CANCEL);
+    // Without an error Node ends the bodies under way as if they were complete.
+    this.#session.destroy(this.#cause instanceof Error ? this.#cause : new Error('the connection was closed'), NGHTTP2_CANCEL);
     this.#socket.destroy();
   }
 

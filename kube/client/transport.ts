@@ -49,6 +49,10 @@ export class Transport {
     return this.#send(request, fresh);
   }
 
+  get isClosed(): boolean {
+    return this.#closing.signal.aborted;
+  }
+
   /** Ends every connection; requests under way fail. */
   close(): void {
     this.#closing.abort(new ClosedError('the client is closed'));
