@@ -45,9 +45,16 @@ export function durableDisk(raw: RawFs, tempName: () => string): Disk {
   /** For clean-up on the way out of an error: that error is the one to report, and the sweep gets what stays behind. */
   const tryRemoveTree = (path: string) => removeTree(path).catch(() => undefined);
 
+  /** Whoever removed it may have died before that was on disk. */
+  async function settleAbsence(path: string): Promise<void> {
+    const parent = dirname(path);
+    if (parent !== path && !(await raw.stat(parent))) await settleAbsence(parent);
+    else await syncDir(parent);
+  }
+
   async function remove(path: string): Promise<void> {
     const found = await raw.stat(path);
-    if (!found) return;
+    if (!found) return settleAbsence(path);
     if (found.kind === 'dir' && !basename(path).startsWith(tempPrefix)) {
       // A tree is removed by many operations. Under its own name a crash between them would leave half of it.
       const aside = tempBeside(path);

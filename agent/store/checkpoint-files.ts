@@ -54,16 +54,17 @@ async function readOnce(disk: Disk, paths: Layout, ref: PayloadRef): Promise<Fou
       const parsed = parseManifest(await disk.read(at));
       if (!parsed.ok) return damaged(at, parsed.problem);
       manifest = parsed.value;
-      for (const { key } of manifest.files) if (!names.includes(key)) return damaged(join(dir, key), 'it is missing');
+      const listed = new Set(names);
+      for (const { key } of manifest.files) if (!listed.has(key)) return damaged(join(dir, key), 'it is missing');
     }
 
     const files = new Map<string, Uint8Array>();
+    const expected = new Set(manifest?.files.map((file) => file.key));
     let room = largestCheckpoint;
     for (const name of names) {
       if (name === manifestName) continue;
       at = join(dir, name);
-      const expected = manifest?.files.find((file) => file.key === name);
-      if (keyProblem(name) !== undefined || (manifest && !expected)) return damaged(at, 'it does not belong to the checkpoint');
+      if (keyProblem(name) !== undefined || (manifest && !expected.has(name))) return damaged(at, 'it does not belong to the checkpoint');
       const bytes = await disk.read(at, room);
       room -= bytes.length;
       files.set(name, bytes);

@@ -67,7 +67,8 @@ export function parseJournal(bytes: Uint8Array): JournalLine[] {
     .split('\n')
     .flatMap((line) => {
       try {
-        const from = record(JSON.parse(line), 'a line');
+        // A write that the disk lost leaves zeros, and the next line begins right behind them.
+        const from = record(JSON.parse(line.slice(line.lastIndexOf('\0') + 1)), 'a line');
         const event = journalEvents.find((name) => name === from['event']);
         if (event === undefined) return [];
         return [{ ...strings(from, ['at', 'detail']), event, source: from['source'] === null ? null : source(from['source']) }];

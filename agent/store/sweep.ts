@@ -3,6 +3,7 @@ import type { Disk } from '../../base/disk.ts';
 import { tempPrefix } from '../../base/durable-disk.ts';
 import { onPath } from './failure.ts';
 import type { Layout } from './layout.ts';
+import type { Locked } from './store-lock.ts';
 
 /** What upstream's writer leaves behind when it dies. */
 const upstreamPrefix = 'tmp_';
@@ -12,7 +13,7 @@ const upstreamPrefix = 'tmp_';
  * Never inside an RV directory: every name there is an admin's.
  * @returns removed paths
  */
-export async function sweepLeftovers(disk: Disk, paths: Layout, locked: <T>(change: () => Promise<T>) => Promise<T>): Promise<string[]> {
+export async function sweepLeftovers(disk: Disk, paths: Layout, locked: Locked): Promise<string[]> {
   if ((await leftovers(disk, paths)).length === 0) return [];
   // Looked for again under the lock: one of a writer at work is not a leftover.
   return locked(async () => {

@@ -1,0 +1,405 @@
+import { createHash } from 'node:crypto';
+import { basename, dirname } from 'node:path';
+import type { Disk, Stat } from '../../base/disk.ts';
+import { durableDisk, tempPrefix } from '../../base/durable-disk.ts';
+import { errorCode } from '../../base/errors.ts';
+import { seededRandom } from '../../base/random.ts';
+import type { OpenHow, RawFile, RawFs } from '../../base/raw-fs.ts';
+
+interface FileNode {
+  kind: 'file';
+  mode: number;
+  /** What a read sees. */
+  data: Uint8Array;
+  /** What is on the platter. */
+  durable: Uint8Array;
+  /** A sync of the bytes up to here failed: the kernel dropped those pages, and a later sync that succeeds leaves zeros in them. */
+  lostTo: number;
+}
+interface DirNode {
+  kind: 'dir';
+  mode: number;
+  entries: Map<string, Node>;
+  durable: Map<string, Node>;
+  /** Changes of entries since the last sync. A power cut keeps any subset of them. */
+  pending: EntryChange[];
+}
+type Node = FileNode | DirNode;
+/** A rename within one directory is one change: it takes the old name and sets the new one together. */
+interface EntryChange {
+  take?: string;
+  set?: readonly [string, Node];
+}
+
+/**
+ * What goes wrong, and from which operation on, counted from 1.
+ * `cut`: the operations up to `at` are done, then nothing works any more. `EIO`: that one fails. `ENOSPC`: from then on there is no
+ * room (the first write stops halfway). `EROFS`: from then on nothing changes.
+ */
+export interface Fault {
+  kind: 'cut' | 'EIO' | 'ENOSPC' | 'EROFS';
+  at: number;
+}
+
+/** Which syncs a broken program would leave out: they report success and do nothing. */
+export type Forgotten = (kind: 'file' | 'dir', path: string) => boolean;
+
+/**
+ * A file system in memory that knows what is on the platter: data and directory entries become durable by their own syncs alone,
+ * as POSIX promises and no more. Runs the same durable code as the real disk.
+ */
+export class CrashDisk implements RawFs {
+  /** Operations so far that change or sync something; `fault.at` counts these. */
+  changes = 0;
+  /** All operations so far, reading ones too; `EIO` counts these. */
+  operations = 0;
+  /** The changes in words, for the message of a failing test. */
+  readonly trace: string[] = [];
+  fault: Fault | undefined;
+  forgotten: Forgotten | undefined;
+  readonly #root: DirNode;
+  #temps: number;
+
+  constructor(root: DirNode = newDir(0o755), temps = 0) {
+    this.#root = root;
+    this.#temps = temps;
+  }
+
+  /** The disk made of these operations. */
+  disk(): Disk {
+    return durableDisk(this, () => `${tempPrefix}1-${(this.#temps += 1)}`);
+  }
+
+  /** As another process sees it after kill -9: nothing is lost, nothing more is synced. */
+  afterKill(): CrashDisk {
+    return new CrashDisk(copyOf(this.#root, new Map()), this.#temps);
+  }
+
+  /** Everything synced, as after `sync` and a minute's rest. */
+  settled(): CrashDisk {
+    return new CrashDisk(crashed(this.#root, new Map(), Number.MAX_SAFE_INTEGER), this.#temps);
+  }
+
+  /**
+   * What can be found after a power cut: every combination of unsynced data (old, new, half, zeros) and unsynced directory entries
+   * where there are at most `limit`, otherwise the extremes and a seeded sample.
+   */
+  afterPowerCut(limit: number, seed: number): CrashDisk[] {
+    const choices = openChoices(this.#root);
+    const total = choices.reduce((product, { ways }) => Math.min(product * ways, Number.MAX_SAFE_INTEGER), 1);
+    const picks: (choice: Choice, position: number) => number = (choice) => choice.ways - 1;
+    const plans: Map<Node, number>[] = [];
+    if (total <= limit) {
+      for (let n = 0; n < total; n++) {
+        let rest = n;
+        plans.push(
+          new Map(
+            choices.map(({ node, ways }) => {
+              const way = rest % ways;
+              rest = Math.floor(rest / ways);
+              return [node, way];
+            }),
+          ),
+        );
+      }
+    } else {
+      const random = seededRandom(seed);
+      const plan = (way: (choice: Choice) => number) => new Map(choices.map((choice) => [choice.node, way(choice)] as const));
+      plans.push(
+        plan(() => 0),
+        plan((choice) => picks(choice, 0)),
+        plan((choice) => (choice.node.kind === 'dir' ? choice.ways - 1 : 0)), // all names, no data
+        plan((choice) => (choice.node.kind === 'dir' ? 0 : choice.ways - 1)), // all data, no names
+      );
+      while (plans.length < limit) plans.push(plan(({ ways }) => Math.floor(random() * ways)));
+    }
+    return plans.map((plan) => new CrashDisk(crashed(this.#root, plan, 0), this.#temps));
+  }
+
+  /** The same text for the same tree, as a reader sees it. */
+  fingerprint(): string {
+    const hash = createHash('sha256');
+    const visit = (node: Node, path: string): void => {
+      hash.update(`${path}\0${node.kind}\0${node.mode}\0`);
+      if (node.kind === 'file') hash.update(`${node.data.length}\0`).update(node.data);
+      else for (const name of [...node.entries.keys()].toSorted()) visitEntry(node, name, path);
+    };
+    const visitEntry = (dir: DirNode, name: string, path: string) => {
+      const node = dir.entries.get(name);
+      if (node) visit(node, `${path}/${name}`);
+    };
+    visit(this.#root, '');
+    return hash.digest('hex');
+  }
+
+  /** Puts a file there as if it had always been: for stores that somebody else wrote. */
+  plant(path: string, bytes: Uint8Array | string): void {
+    let dir = this.#root;
+    for (const part of dirname(path).split('/').filter(Boolean)) {
+      const next = dir.entries.get(part) ?? newDir(0o755);
+      if (next.kind !== 'dir') throw new Error(`${path}: ${part} is a file`);
+      dir.entries.set(part, next);
+      dir.durable.set(part, next);
+      dir = next;
+    }
+    const data = typeof bytes === 'string' ? new TextEncoder().encode(bytes) : bytes;
+    const file: FileNode = { kind: 'file', mode: 0o644, data, durable: data, lostTo: 0 };
+    dir.entries.set(basename(path), file);
+    dir.durable.set(basename(path), file);
+  }
+
+  async open(path: string, how: OpenHow, mode = 0o600): Promise<RawFile> {
+    const creates = how === 'create' || (how === 'append' && !this.#find(path));
+    this.#step(`open ${how} ${path}`, creates ? 'grow' : 'read');
+    let node = this.#find(path);
+    if (how === 'create' && node) throw failure('EEXIST', path);
+    if (creates) {
+      node = { kind: 'file', mode, data: new Uint8Array(), durable: new Uint8Array(), lostTo: 0 };
+      change(this.#dirOf(path), { set: [basename(path), node] });
+    }
+    if (!node) throw failure('ENOENT', path);
+    if (how === 'dir' && node.kind !== 'dir') throw failure('ENOTDIR', path);
+    if (how === 'append' && node.kind === 'dir') throw failure('EISDIR', path);
+    return this.#handle(path, node);
+  }
+
+  async mkdir(path: string, mode: number): Promise<void> {
+    this.#step(`mkdir ${path}`, 'grow');
+    const parent = this.#dirOf(path);
+    if (parent.entries.has(basename(path))) throw failure('EEXIST', path);
+    change(parent, { set: [basename(path), newDir(mode)] });
+  }
+
+  async rename(from: string, to: string): Promise<void> {
+    this.#step(`rename ${from} ${to}`, 'change');
+    const [source, target] = [this.#dirOf(from), this.#dirOf(to)];
+    const node = source.entries.get(basename(from));
+    if (!node) throw failure('ENOENT', from);
+    const there = target.entries.get(basename(to));
+    if (there?.kind === 'dir' && node.kind === 'file') throw failure('EISDIR', to);
+    if (there?.kind === 'file' && node.kind === 'dir') throw failure('ENOTDIR', to);
+    if (there?.kind === 'dir' && there.entries.size > 0) throw failure('ENOTEMPTY', to);
+    const set = [basename(to), node] as const;
+    if (source === target) {
+      change(source, { take: basename(from), set });
+    } else {
+      change(target, { set });
+      change(source, { take: basename(from) });
+    }
+  }
+
+  async unlink(path: string): Promise<void> {
+    this.#step(`unlink ${path}`, 'change');
+    if (this.#find(path)?.kind !== 'file') throw failure(this.#find(path) ? 'EISDIR' : 'ENOENT', path);
+    change(this.#dirOf(path), { take: basename(path) });
+  }
+
+  async rmdir(path: string): Promise<void> {
+    this.#step(`rmdir ${path}`, 'change');
+    const node = this.#find(path);
+    if (node?.kind !== 'dir') throw failure(node ? 'ENOTDIR' : 'ENOENT', path);
+    if (node.entries.size > 0) throw failure('ENOTEMPTY', path);
+    change(this.#dirOf(path), { take: basename(path) });
+  }
+
+  async list(path: string): Promise<string[]> {
+    this.#step(`list ${path}`, 'read');
+    const node = this.#find(path);
+    if (node?.kind !== 'dir') throw failure(node ? 'ENOTDIR' : 'ENOENT', path);
+    return [...node.entries.keys()];
+  }
+
+  async stat(path: string): Promise<Stat | undefined> {
+    this.#step(`stat ${path}`, 'read');
+    const node = this.#find(path);
+    return node && statOf(node);
+  }
+
+  #handle(path: string, node: Node): RawFile {
+    let position = 0;
+    const file = (): FileNode => {
+      if (node.kind === 'dir') throw failure('EISDIR', path);
+      return node;
+    };
+    return {
+      read: async (into) => {
+        this.#step(`read ${path}`, 'read');
+        const got = file().data.subarray(position, position + into.length);
+        into.set(got);
+        position += got.length;
+        return got.length;
+      },
+      write: async (bytes) => {
+        const room = this.#step(`write ${path}`, 'write');
+        const wrote = room === 'half' ? bytes.subarray(0, Math.floor(bytes.length / 2)) : bytes;
+        file().data = new Uint8Array(Buffer.concat([file().data, wrote]));
+        return wrote.length;
+      },
+      sync: async () => {
+        try {
+          this.#step(`sync ${path}`, 'sync');
+        } catch (error) {
+          if (node.kind === 'file' && errorCode(error) === 'EIO') node.lostTo = node.data.length;
+          throw error;
+        }
+        if (this.forgotten?.(node.kind, path)) return;
+        if (node.kind === 'dir') {
+          node.durable = new Map(node.entries);
+          node.pending = [];
+        }
+        if (node.kind === 'file') synced(node);
+      },
+      stat: async () => {
+        this.#step(`fstat ${path}`, 'read');
+        return statOf(node);
+      },
+      close: async () => {},
+    };
+  }
+
+  /** Counts an operation and lets it fail when its time has come. */
+  #step(what: string, kind: 'read' | 'sync' | 'change' | 'grow' | 'write'): 'whole' | 'half' {
+    this.operations += 1;
+    if (kind !== 'read') {
+      this.changes += 1;
+      this.trace.push(what);
+    }
+    const { fault } = this;
+    if (!fault) return 'whole';
+    const counted = fault.kind === 'EIO' ? this.operations : this.changes;
+    if (fault.kind === 'cut' && counted > fault.at) throw failure('POWER', what);
+    if (fault.kind === 'EIO' && counted === fault.at) throw failure('EIO', what);
+    if (fault.kind === 'EROFS' && counted >= fault.at && kind !== 'read' && kind !== 'sync') throw failure('EROFS', what);
+    if (fault.kind === 'ENOSPC' && counted >= fault.at) {
+      if (kind === 'write' && counted === fault.at) return 'half';
+      if (kind === 'write' || kind === 'grow') throw failure('ENOSPC', what);
+    }
+    return 'whole';
+  }
+
+  #find(path: string): Node | undefined {
+    let node: Node = this.#root;
+    for (const part of path.split('/').filter(Boolean)) {
+      const next: Node | undefined = node.kind === 'dir' ? node.entries.get(part) : undefined;
+      if (!next) return undefined;
+      node = next;
+    }
+    return node;
+  }
+
+  #dirOf(path: string): DirNode {
+    const dir = this.#find(dirname(path));
+    if (!dir) throw failure('ENOENT', path);
+    if (dir.kind !== 'dir') throw failure('ENOTDIR', path);
+    return dir;
+  }
+}
+
+interface Choice {
+  node: Node;
+  /** In how many ways a power cut can leave it; 0 is the oldest, the last one the newest. */
+  ways: number;
+}
+
+const newDir = (mode: number): DirNode => ({ kind: 'dir', mode, entries: new Map(), durable: new Map(), pending: [] });
+
+function statOf(node: Node): Stat {
+  return { kind: node.kind, bytes: node.kind === 'file' ? node.data.length : 4096, mode: node.mode, modifiedMs: 0 };
+}
+
+function synced(file: FileNode): void {
+  const { data, durable, lostTo } = file;
+  file.durable = lostTo > durable.length ? data.slice().fill(0, durable.length, lostTo) : data;
+  file.lostTo = 0;
+}
+
+function failure(code: string, what: string): Error {
+  return Object.assign(new Error(`${code}: ${what}`), { code });
+}
+
+function change(dir: DirNode, entry: EntryChange): void {
+  apply(dir.entries, entry, (node) => node);
+  dir.pending.push(entry);
+}
+
+function apply(entries: Map<string, Node>, { take, set }: EntryChange, as: (node: Node) => Node): void {
+  if (take !== undefined) entries.delete(take);
+  if (set) entries.set(set[0], as(set[1]));
+}
+
+/** What is left open on everything that a power cut could still show. */
+function openChoices(root: DirNode): Choice[] {
+  const seen = new Set<Node>();
+  const choices: Choice[] = [];
+  const visit = (node: Node): void => {
+    if (seen.has(node)) return;
+    seen.add(node);
+    const ways = node.kind === 'file' ? versions(node).length : 2 ** Math.min(node.pending.length, 20);
+    if (ways > 1) choices.push({ node, ways });
+    if (node.kind === 'file') return;
+    node.durable.forEach(visit);
+    for (const { set } of node.pending) if (set) visit(set[1]);
+  };
+  visit(root);
+  return choices;
+}
+
+/** Oldest first, newest last. */
+function versions({ data, durable }: FileNode): Uint8Array[] {
+  if (data === durable) return [data];
+  const added = data.length - durable.length;
+  const zeros = new Uint8Array(data.length);
+  zeros.set(durable);
+  const all = [durable, zeros, data.subarray(0, durable.length + Math.floor(added / 2)), data];
+  return all.filter((bytes, i) => !all.slice(i + 1).some((later) => Buffer.compare(later, bytes) === 0));
+}
+
+/** The tree as the power cut leaves it. @param otherwise - the way of nodes that `plan` does not name; too large means newest */
+function crashed(root: DirNode, plan: ReadonlyMap<Node, number>, otherwise: number): DirNode {
+  const done = new Map<Node, Node>();
+  const way = (node: Node) => plan.get(node) ?? otherwise;
+  const of = (node: Node): Node => {
+    const before = done.get(node);
+    if (before) return before;
+    if (node.kind === 'file') {
+      const all = versions(node);
+      const data = all[Math.min(way(node), all.length - 1)] ?? node.data;
+      const file: FileNode = { kind: 'file', mode: node.mode, data, durable: data, lostTo: 0 };
+      done.set(node, file);
+      return file;
+    }
+    return ofDir(node);
+  };
+  const ofDir = (node: DirNode): DirNode => {
+    const dir = newDir(node.mode);
+    done.set(node, dir);
+    for (const [name, child] of node.durable) dir.entries.set(name, of(child));
+    const kept = Math.min(way(node), 2 ** node.pending.length - 1);
+    node.pending.forEach((entry, i) => {
+      if (Math.floor(kept / 2 ** i) % 2 === 1) apply(dir.entries, entry, of);
+    });
+    dir.durable = new Map(dir.entries);
+    return dir;
+  };
+  return ofDir(root);
+}
+
+function copyOf(node: DirNode, done: Map<Node, Node>): DirNode {
+  const copy = newDir(node.mode);
+  done.set(node, copy);
+  const of = (child: Node): Node => {
+    const before = done.get(child);
+    if (before) return before;
+    if (child.kind === 'dir') return copyOf(child, done);
+    const file = { ...child };
+    done.set(child, file);
+    return file;
+  };
+  for (const [name, child] of node.entries) copy.entries.set(name, of(child));
+  for (const [name, child] of node.durable) copy.durable.set(name, of(child));
+  copy.pending = node.pending.map(({ take, set }) => ({
+    ...(take !== undefined && { take }),
+    ...(set && { set: [set[0], of(set[1])] as const }),
+  }));
+  return copy;
+}
