@@ -1,0 +1,24 @@
+import type { Field } from './field.ts';
+import { nodeFields } from './fields-node.ts';
+import { podsFields } from './fields-pods.ts';
+import { resourcesFields } from './fields-resources.ts';
+import { servingFields } from './fields-serving.ts';
+
+/** Every leaf of KubeletConfiguration v1beta1 that some kubelet of 1.20 to 1.34 knows, and the ones 1.36 adds. */
+export const fields: readonly Field[] = [...servingFields, ...nodeFields, ...resourcesFields, ...podsFields];
+
+const byName = new Map(fields.map((field) => [field.name, field]));
+
+/** The entry of a field path; a gate (`featureGates.Foo`) and what lies inside a leaf (`evictionHard.memory.available`) belong to their leaf. */
+export function fieldAt(path: string): Field | undefined {
+  for (let name = path; name !== ''; name = name.slice(0, Math.max(0, name.lastIndexOf('.')))) {
+    const found = byName.get(name);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Does a kubelet of this minor know the field? */
+export function knows(minor: number, field: Field): boolean {
+  return field.since <= Math.max(minor, 20) && (field.until === undefined || minor <= field.until);
+}

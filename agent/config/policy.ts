@@ -1,0 +1,136 @@
+import { ActionError } from '../../base/errors.ts';
+import { compareConfigs } from './compare.ts';
+import type { FieldClass, Finding, Json, JsonObject, KubeletVersion } from './contract.ts';
+import { applyDefaults, valueAt } from './defaults.ts';
+import { DocumentError, isList, isObject } from './document.ts';
+import { fieldAt } from './fields.ts';
+import { readYaml } from './read-yaml.ts';
+
+const CLASSES: readonly FieldClass[] = ['safe', 'needs-drain', 'dangerous', 'node-specific'];
+
+/** What a node lets a ConfigMap change, compared with its local configuration. */
+export interface Policy {
+  /** Classes of fields that may differ. */
+  allow: ReadonlySet<FieldClass>;
+  /** The ConfigMap's annotation dkc.dev/allow is heeded. */
+  overrides: boolean;
+  /** By field, gate (`featureGates.X`) or parent of fields; beats the class. A deny beats the annotation too. */
+  fields: ReadonlyMap<string, 'allow' | 'deny'>;
+}
+
+export const defaultPolicy: Policy = { allow: new Set(['safe', 'needs-drain']), overrides: true, fields: new Map() };
+
+/**
+ * Reads a FieldPolicy (`/etc/dkc/policy.yaml`).
+ * @throws {ActionError} that names the key and what it may hold
+ */
+export function parsePolicy(text: string): Policy {
+  const bad = (hint: string, cause?: unknown): ActionError => new ActionError('read', 'the field policy', { hint, cause });
+  let value: Json;
+  try {
+    value = readYaml(text).value;
+  } catch (error) {
+    if (error instanceof DocumentError) throw bad(error.message, error);
+    throw error;
+  }
+  if (!isObject(value)) throw bad('it must be a mapping with apiVersion and kind');
+  const { apiVersion, kind, allow, overrides, fields, ...others } = value;
+  if (apiVersion !== 'dkc.dev/v1alpha1') throw bad('apiVersion must be dkc.dev/v1alpha1');
+  if (kind !== 'FieldPolicy') throw bad('kind must be FieldPolicy');
+  const [other] = Object.keys(others);
+  if (other !== undefined) throw bad(`${other} is not a key of it; there are allow, overrides and fields`);
+  if (overrides !== undefined && overrides !== null && typeof overrides !== 'boolean') throw bad('overrides must be true or false');
+  return { allow: classes(allow, bad), overrides: overrides ?? true, fields: verdicts(fields, bad) };
+}
+
+type Bad = (hint: string) => ActionError;
+
+function classes(value: Json | undefined, bad: Bad): Policy['allow'] {
+  if (value === undefined || value === null) return defaultPolicy.allow;
+  const known = (item: Json): item is FieldClass => CLASSES.some((name) => name === item);
+  if (!isList(value) || !value.every((item) => known(item))) throw bad(`allow must be a list of ${CLASSES.join(', ')}`);
+  return new Set(value);
+}
+
+function verdicts(value: Json | undefined, bad: Bad): Policy['fields'] {
+  const made = new Map<string, 'allow' | 'deny'>();
+  if (value === undefined || value === null) return made;
+  if (!isObject(value)) throw bad('fields must be a mapping from a field to allow or deny');
+  for (const [name, verdict] of Object.entries(value)) {
+    if (verdict !== 'allow' && verdict !== 'deny') throw bad(`fields.${name} must be allow or deny`);
+    made.set(name, verdict);
+  }
+  return made;
+}
+
+export interface PolicyQuestion {
+  /** The node's own configuration, as written. */
+  local: JsonObject;
+  /** What would become effective: the ConfigMap's configuration, or its overlay over the local one; as written. */
+  dynamic: JsonObject;
+  version: KubeletVersion;
+  policy: Policy | 'none';
+  /** Value of the ConfigMap's annotation dkc.dev/allow. */
+  allowAnnotation?: string | undefined;
+}
+
+/**
+ * Judges what a ConfigMap changes for a node. Both sides are compared with their defaults filled in, as the kubelet will see them.
+ * @returns one finding per refused field, with both values' origin and the remedy, never the values
+ */
+export function judgePolicy({ local, dynamic, version, policy, allowAnnotation }: PolicyQuestion): Finding[] {
+  if (policy === 'none') return [];
+  const annotated = new Set(policy.overrides ? namesIn(allowAnnotation) : []);
+  return compareConfigs(applyDefaults(local, version), applyDefaults(dynamic, version))
+    .filter(({ field, class: kind }) => !allowed(field, kind, policy, annotated))
+    .map(({ field, class: kind }): Finding => {
+      const here = origin(dynamic, field, version, 'set in the ConfigMap');
+      const there = origin(local, field, version, 'set in the local config');
+      return {
+        field,
+        rule: 'policy',
+        message: `${field} (${kind}) differs from the local config: ${here} against ${there}; ${remedy(field, here, policy)}`,
+      };
+    });
+}
+
+function allowed(field: string, kind: FieldClass, policy: Policy, annotated: ReadonlySet<string>): boolean {
+  const explicit = nearest(field, policy.fields);
+  if (explicit !== undefined) return explicit === 'allow';
+  if (policy.allow.has(kind)) return true;
+  return ancestors(field).some((name) => annotated.has(name));
+}
+
+function nearest(field: string, verdicts: Policy['fields']): 'allow' | 'deny' | undefined {
+  const name = ancestors(field).find((name) => verdicts.has(name));
+  return name === undefined ? undefined : verdicts.get(name);
+}
+
+/** `a.b.c`, `a.b`, `a`. */
+function ancestors(field: string): string[] {
+  const steps = field.split('.');
+  return steps.map((_, index) => steps.slice(0, steps.length - index).join('.'));
+}
+
+function namesIn(annotation: string | undefined): string[] {
+  return (annotation ?? '')
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+}
+
+function origin(config: JsonObject, field: string, version: KubeletVersion, given: string): string {
+  const own = fieldAt(field);
+  const path = field.startsWith('featureGates.') ? ['featureGates', field.slice('featureGates.'.length)] : field.split('.');
+  const value = valueAt(config, path);
+  if (value !== undefined && value !== null) return given;
+  return own?.name === 'featureGates' ? `not set, so at the kubelet's own default` : `default of 1.${version.minor}`;
+}
+
+function remedy(field: string, here: string, policy: Policy): string {
+  const ways = here === 'set in the ConfigMap' ? ['take it out of the ConfigMap'] : [];
+  ways.push('merge with --merge=overlay', 'or start from the output of dkc render');
+  if (nearest(field, policy.fields) === 'deny') return `${ways.join(', ')}; the field policy of this node denies it`;
+  if (!policy.overrides) return `${ways.join(', ')}; the field policy of this node heeds no annotation`;
+  return `${ways.join(', ')}; to allow it, annotate the ConfigMap with dkc.dev/allow: ${field}`;
+}

@@ -1,0 +1,262 @@
+import {
+  type Alias,
+  Composer,
+  type Document as YamlDocument,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  Parser,
+  type Scalar,
+  type YAMLMap,
+  type YAMLSeq,
+} from 'yaml';
+import type { Json } from './contract.ts';
+import { DEEPEST, type Document, DocumentError, isObject, join, newObject, setKey, tooDeep } from './document.ts';
+import { NOT_JSON, plainScalar } from './yaml-scalar.ts';
+import { hasMisplacedTab } from './yaml-tabs.ts';
+
+/** The schema gives every scalar as text: what it means is goyaml's to say, in yaml-scalar.ts. Merge keys and duplicates are ours too. */
+const OPTIONS = { version: '1.1', schema: 'failsafe', merge: false, uniqueKeys: false, logLevel: 'silent', prettyErrors: false } as const;
+
+/**
+ * Characters that no YAML text may hold; goyaml refuses them, the library does not look. Three more (next line, line and paragraph
+ * separator) are line ends for goyaml and text for the library: nobody writes them, so they are refused as well.
+ */
+const FORBIDDEN = /[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ud800-\udfff\ue000-\ufffd]/;
+
+/** Marks of structure (line ends, commas, brackets) beyond which a text is refused: parsing time grows with them. Real files have some 200. */
+const MOST_MARKS = 20_000;
+
+const TAB_FIRST = /^ *\t/m;
+
+type Node = Scalar | YAMLMap | YAMLSeq | Alias;
+
+/**
+ * Reads the first document of a YAML text as the kubelet does. Later documents are not looked at, as goyaml does not.
+ * @throws {DocumentError} with the line, never the text
+ */
+export function readYaml(text: string): Document {
+  const body = text.startsWith('\ufeff') ? text.slice(1) : text;
+  if (FORBIDDEN.test(body))
+    throw new DocumentError(
+      'characters',
+      'the text holds control characters, which YAML does not allow, or separators that its readers disagree on',
+    );
+  refuseHuge(body);
+  try {
+    const document = firstDocument(body);
+    if (document === undefined) return { value: null, duplicates: [], inexact: new WeakMap() };
+    const problem = document.errors[0];
+    if (problem !== undefined)
+      throw new DocumentError('syntax', `the text is not YAML: line ${lineAt(body, problem.pos[0])}: ${problem.code}`);
+    if (document.directives.yaml.explicit === true && document.directives.yaml.version !== '1.1') {
+      throw new DocumentError('syntax', 'the text asks for a YAML version other than 1.1');
+    }
+    if (TAB_FIRST.test(body) && hasMisplacedTab(document, body))
+      throw new DocumentError('syntax', 'the text has a tab where YAML wants spaces');
+    return new Reader(document).read();
+  } catch (error) {
+    // Only nesting makes the library run out of stack.
+    if (error instanceof RangeError) throw tooDeep();
+    throw error;
+  }
+}
+
+function firstDocument(text: string): YamlDocument.Parsed | undefined {
+  const composer = new Composer(OPTIONS);
+  for (const token of new Parser().parse(text)) {
+    for (const document of composer.next(token)) return document;
+  }
+  for (const document of composer.end(false, text.length)) return document;
+  return undefined;
+}
+
+function refuseHuge(text: string): void {
+  let marks = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    // line feed, carriage return, comma, [, {, &, *, and the dash and colon of block style
+    if (code === 10 || code === 13 || code === 44 || code === 91 || code === 123 || code === 38 || code === 42) marks++;
+    else if ((code === 45 || code === 58 || code === 63) && (text.charCodeAt(at + 1) | 0) <= 32) marks++;
+  }
+  if (marks > MOST_MARKS) {
+    throw new DocumentError(
+      'too-large',
+      `the text has more than ${MOST_MARKS} lines and list entries; a kubelet configuration has a few hundred`,
+    );
+  }
+}
+
+function lineAt(text: string, offset: number): number {
+  return text.slice(0, offset).split('\n').length;
+}
+
+class Reader {
+  readonly #root: Node | null;
+  readonly #anchors: Map<string, Node> = new Map();
+  readonly #duplicates: string[] = [];
+  /** Anchors being expanded, outermost first. */
+  readonly #open: Set<Node> = new Set();
+  #decoded = 0;
+  #viaAlias = 0;
+  #aliasDepth = 0;
+
+  constructor(document: YamlDocument.Parsed) {
+    this.#root = document.contents as Node | null;
+  }
+
+  read(): Document {
+    const value = this.#value(this.#root, '', 0);
+    return { value, duplicates: this.#duplicates, inexact: new WeakMap() };
+  }
+
+  #value(node: Node | null, path: string, depth: number): Json {
+    if (depth > DEEPEST) throw tooDeep();
+    this.#count();
+    if (node === null) return null;
+    if (isAlias(node)) return this.#alias(node, (target) => this.#value(target, path, depth + 1));
+    if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
+    if (isScalar(node)) return this.#scalar(node, path);
+    this.#open.add(node);
+    const value = isSeq(node) ? this.#list(node, path, depth) : this.#object(node, path, depth);
+    this.#open.delete(node);
+    return value;
+  }
+
+  /** goyaml's measure against texts that grow when aliases are expanded: their share of all values may not be too large. */
+  #count(): void {
+    this.#decoded++;
+    if (this.#aliasDepth > 0) this.#viaAlias++;
+    if (this.#viaAlias > 100 && this.#decoded > 1000 && this.#viaAlias / this.#decoded > 0.99) throw aliases();
+    if (this.#decoded > 200_000) throw aliases();
+  }
+
+  #alias<T>(node: Alias, use: (target: Node) => T): T {
+    const target = this.#anchors.get(node.source);
+    if (target === undefined) throw new DocumentError('alias', 'the text uses an alias whose anchor is not defined before it');
+    if (this.#open.has(target)) throw new DocumentError('alias', 'the text has an anchor that contains itself');
+    this.#aliasDepth++;
+    const used = use(target);
+    this.#aliasDepth--;
+    return used;
+  }
+
+  #scalar(node: Scalar, path: string): Json {
+    const value = scalarValue(node);
+    if (value === NOT_JSON) throw new DocumentError('number', `${path}: infinity and not-a-number are no values`, path);
+    return value;
+  }
+
+  #list(node: YAMLSeq, path: string, depth: number): Json {
+    return node.items.map((item, index) => this.#value(item as Node | null, `${path}[${index}]`, depth + 1));
+  }
+
+  #object(node: YAMLMap, path: string, depth: number): Json {
+    const made = newObject();
+    this.#fill(made, node, path, depth);
+    return made;
+  }
+
+  #fill(made: Record<string, Json>, node: YAMLMap, path: string, depth: number): void {
+    for (const pair of node.items) {
+      const key = pair.key as Node | null;
+      if (isMergeKey(key)) {
+        this.#merge(made, pair.value as Node | null, path, depth);
+        continue;
+      }
+      const name = this.#key(key, path, depth);
+      const inner = join(path, name);
+      if (Object.hasOwn(made, name)) this.#duplicates.push(inner);
+      setKey(made, name, this.#value(pair.value as Node | null, inner, depth + 1));
+    }
+  }
+
+  /** goyaml writes merged keys where they stand: over what is before, under what follows. */
+  #merge(made: Record<string, Json>, node: Node | null, path: string, depth: number): void {
+    if (depth > DEEPEST) throw tooDeep();
+    this.#count();
+    if (isAlias(node)) {
+      this.#alias(node, (target) => {
+        if (!isMap(target)) throw notMergeable();
+        this.#open.add(target);
+        this.#fill(made, target, path, depth + 1);
+        this.#open.delete(target);
+      });
+    } else if (isMap(node)) {
+      if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
+      this.#fill(made, node, path, depth + 1);
+    } else if (isSeq(node)) {
+      for (const item of node.items.toReversed()) {
+        if (!isMap(item) && !isAlias(item)) throw notMergeable();
+        this.#merge(made, item, path, depth + 1);
+      }
+    } else throw notMergeable();
+  }
+
+  #key(node: Node | null, path: string, depth: number): string {
+    const value = this.#value(node, path, depth + 1);
+    if (typeof value === 'string') return value;
+    if (typeof value === 'boolean') return String(value);
+    // Keys are 32 bit floats for the kubelet's YAML reader; whole numbers come as they are.
+    if (typeof value === 'number') return Number.isInteger(value) ? String(value) : shortFloat(value);
+    if (typeof value === 'bigint' && value < 2n ** 63n) return String(value);
+    const what = value === null ? 'null' : isObject(value) ? 'an object' : 'a list';
+    throw new DocumentError(
+      'key',
+      `${path === '' ? 'the text' : path} has ${typeof value === 'bigint' ? 'too large a number' : what} as a key`,
+    );
+  }
+}
+
+function aliases(): DocumentError {
+  return new DocumentError('alias', 'the text grows too large when its aliases are expanded');
+}
+
+function notMergeable(): DocumentError {
+  return new DocumentError('alias', 'the text merges (<<) something that is not a mapping');
+}
+
+function isMergeKey(key: Node | null): boolean {
+  return isScalar(key) && key.value === '<<' && (key.tag === undefined ? key.type === 'PLAIN' : key.tag === 'tag:yaml.org,2002:merge');
+}
+
+/** The shortest decimal that is the same 32 bit float. */
+function shortFloat(value: number): string {
+  const single = Math.fround(value);
+  for (let digits = 1; digits < 9; digits++) {
+    const text = single.toPrecision(digits);
+    if (Math.fround(Number(text)) === single) return String(Number(text));
+  }
+  return String(single);
+}
+
+const TAG = 'tag:yaml.org,2002:';
+
+function scalarValue(node: Scalar): Json | typeof NOT_JSON {
+  const text = String(node.value ?? '');
+  const tag = node.tag;
+  if (tag === undefined || tag === '!') return node.type === 'PLAIN' && tag === undefined ? plainScalar(text) : text;
+  if (!tag.startsWith(TAG)) return text;
+  const kind = tag.slice(TAG.length);
+  if (kind === 'str') return text;
+  if (kind === 'binary') return binary(text);
+  if (!['bool', 'int', 'float', 'null', 'timestamp'].includes(kind)) return text;
+  const value = plainScalar(text);
+  const fits =
+    (kind === 'bool' && typeof value === 'boolean') ||
+    (kind === 'null' && value === null) ||
+    (kind === 'int' && (typeof value === 'bigint' || (Number.isInteger(value) && !/[.eE]/.test(text)))) ||
+    (kind === 'float' && (typeof value === 'number' || typeof value === 'bigint' || value === NOT_JSON)) ||
+    (kind === 'timestamp' && /^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}/.test(text));
+  if (!fits) throw new DocumentError('tag', `the text tags a value as ${kind} that is none`);
+  return kind === 'timestamp' ? text : value;
+}
+
+function binary(text: string): string {
+  const packed = text.replaceAll(/[\r\n]/g, '');
+  if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(packed)) {
+    throw new DocumentError('tag', 'the text tags a value as binary that is not base64');
+  }
+  return new TextDecoder().decode(Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0)));
+}

@@ -1,0 +1,54 @@
+import type { Finding, JsonObject } from './contract.ts';
+import { isObject, own } from './document.ts';
+import { gateNamed } from './gates.ts';
+import { type Against, Judge } from './judge.ts';
+import { judgeModernNode } from './rules-modern-node.ts';
+import { judgeModernPods } from './rules-modern-pods.ts';
+import { judgeNumbers } from './rules-numbers.ts';
+import { judgeResources } from './rules-resources.ts';
+import { judgeShutdown } from './rules-shutdown.ts';
+
+/**
+ * Judges a configuration by all rules of the kubelet's own validation, for the version in `against`; every broken rule is reported.
+ * Feature gates come first, as there: without knowing which are on, the rest cannot be judged, and is not.
+ * @param defaulted - what `applyDefaults` made (the rules look at defaults too)
+ * @returns findings without values; empty when the kubelet would go on to start
+ */
+export function validate(defaulted: JsonObject, against: Against): Finding[] {
+  const gates = judgeGates(defaulted, against);
+  if (gates.length > 0) return gates;
+  const judge = new Judge(defaulted, against);
+  judgeNumbers(judge);
+  judgeResources(judge);
+  judgeShutdown(judge);
+  if (judge.minor > 20) {
+    judgeModernNode(judge);
+    judgeModernPods(judge);
+  }
+  return judge.findings;
+}
+
+/** Gates that the kubelet does not know, or that it no longer lets anyone change. It refuses both. */
+export function judgeGates(config: JsonObject, { version, knownGates }: Against): Finding[] {
+  const given = own(config, 'featureGates');
+  if (!isObject(given)) return [];
+  const findings: Finding[] = [];
+  for (const [name, value] of Object.entries(given)) {
+    const field = `featureGates.${name}`;
+    const gate = gateNamed(name, version, knownGates);
+    if (gate === undefined) {
+      findings.push({
+        field,
+        rule: 'unknown-gate',
+        message: `${field} is not a feature gate of kubelet 1.${version.minor}; it would refuse to start`,
+      });
+    } else if (gate.locked && (value === true) !== gate.default) {
+      findings.push({
+        field,
+        rule: 'locked-gate',
+        message: `${field} is locked ${gate.default ? 'on' : 'off'} in kubelet 1.${version.minor}; leave it out`,
+      });
+    }
+  }
+  return findings;
+}
