@@ -1,6 +1,7 @@
 import type { Args } from './args.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Disk } from '../base/disk.ts';
+import type { Exec } from '../base/exec.ts';
 import type { Locks } from '../base/lock.ts';
 import type { Log } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
@@ -103,6 +104,7 @@ export interface Context {
   disk: Disk;
   locks: Locks;
   random: Random;
+  exec: Exec;
   log: Log;
   build: Build;
   /** Aborts on SIGINT and SIGTERM: whoever waits ends then. */

@@ -24,6 +24,18 @@ export const commands: readonly Entry[] = [
   },
   ...nodeCommands,
   {
+    name: 'validate',
+    summary: 'Judge a kubelet configuration as a kubelet would',
+    group: 'Configuration files',
+    load: async () => (await import('./config/validate.ts')).validate,
+  },
+  {
+    name: 'render',
+    summary: 'Print a kubelet configuration with all defaults filled in',
+    group: 'Configuration files',
+    load: async () => (await import('./config/render.ts')).render,
+  },
+  {
     name: 'assign',
     summary: 'Tell nodes to use the kubelet configuration in a ConfigMap',
     group: 'Fleet',

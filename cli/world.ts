@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { isatty } from 'node:tty';
 import { realClock } from '../base/clock.ts';
+import { realExec } from '../base/exec.ts';
 import { flock } from '../base/flock.ts';
 import { openLog } from '../base/pino-log.ts';
 import { realRandom } from '../base/random.ts';
@@ -22,6 +23,7 @@ export function realContext(): Context {
     disk: realDisk,
     locks: flock,
     random: realRandom,
+    exec: realExec,
     log: openLog({ level: process.env['DKC_DEBUG'] ? 'debug' : 'warn' }),
     build: buildInfo(),
     signal: endSignal(),

@@ -6,6 +6,7 @@ import { startApiServer } from '../../apiserver/server.ts';
 import { ActionError } from '../../base/errors.ts';
 import { fine, type Command } from '../command.ts';
 import { connect } from '../connect.ts';
+import { followFaults, readFaults } from './fault-file.ts';
 import { readManifests } from './manifests.ts';
 import { seed } from './seed.ts';
 
@@ -34,7 +35,8 @@ Prints one line of JSON when it is ready: its url, the path of a kubeconfig, and
   ],
   positionals: [],
   async run(context, args) {
-    const faults = args.text('faults');
+    const faultFile = args.text('faults');
+    const faults = faultFile ? { path: context.path(faultFile), first: await readFaults(context, context.path(faultFile)) } : undefined;
     const seeds = args.text('seed');
     const manifests = seeds ? await readManifests(context.disk, context.path(seeds)) : [];
     const server = await startApiServer({
@@ -43,9 +45,11 @@ Prints one line of JSON when it is ready: its url, the path of a kubeconfig, and
       clock: context.clock,
       random: context.random,
       log: context.log,
-      ...(faults ? { faults: context.path(faults) } : {}),
+      ...(faults ? { faults: faults.first } : {}),
     });
     const scratch = args.text('write-kubeconfig') ? undefined : await mkdtemp(join(tmpdir(), 'dkc-apiserver-'));
+    const ended = new AbortController();
+    const following = faults && followFaults(context, faults.path, (next) => server.hooks.setFaults(next), ended.signal);
     try {
       const kubeconfig = scratch ? join(scratch, 'kubeconfig') : context.path(args.text('write-kubeconfig') ?? '');
       await writePrivately(kubeconfig, server.kubeconfig());
@@ -54,6 +58,8 @@ Prints one line of JSON when it is ready: its url, the path of a kubeconfig, and
       if (!context.signal.aborted) await once(context.signal, 'abort');
       return fine;
     } finally {
+      ended.abort();
+      await following;
       await server.stop();
       if (scratch) await rm(scratch, { recursive: true, force: true });
     }

@@ -26,6 +26,7 @@ export function cliContext(over: Partial<Context> = {}): { context: Context; out
     disk: realDisk,
     locks: flock,
     random: seededRandom(1),
+    exec: async () => ({ code: null, stdout: '', stderr: 'no programs in this test' }),
     log: silentLog,
     build: { version: '1.2.3', commit: 'abc', node: '24.0.0' },
     signal: new AbortController().signal,

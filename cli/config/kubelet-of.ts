@@ -1,0 +1,15 @@
+import { newestKubeletVersion } from '../../agent/config/config.ts';
+import { learnKubelet } from '../../agent/host/kubelet.ts';
+import { silentLog } from '../../base/log.ts';
+import type { KubeletFacts } from '../../agent/config/contract.ts';
+import type { AgentOptions } from '../../agent/options.ts';
+import type { Context } from '../command.ts';
+
+/** The kubelet that configurations are judged for: as flags and agent.yaml say, else as found on this machine, else the newest known, which stderr then says. */
+export async function kubeletOf(context: Context, options: AgentOptions): Promise<KubeletFacts> {
+  // Away from a node there is no kubelet to ask, and nothing wrong with that: only what follows from it is said.
+  const kubelet = await learnKubelet({ options, disk: context.disk, exec: context.exec, log: silentLog });
+  if (kubelet.version === newestKubeletVersion)
+    context.stderr.write(`dkc: note: judged for kubelet ${kubelet.version.text}, the newest known; --kubelet-version names another\n`);
+  return kubelet;
+}

@@ -1,0 +1,52 @@
+import { applyDefaults, mergeOverlay, renderYaml, resolvePaths } from '../../agent/config/config.ts';
+import { ActionError } from '../../base/errors.ts';
+import { fine, type Command, type Context } from '../command.ts';
+import { nodeFlags } from '../agent-flags.ts';
+import { nodeOptions } from '../node-options.ts';
+import { formatFlag, formatOf } from '../output.ts';
+import { printableLines } from '../printable.ts';
+import { jsonText } from '../structured.ts';
+import { decodeFile } from './config-file.ts';
+import { directoryOf } from './judge-file.ts';
+import { kubeletOf } from './kubelet-of.ts';
+import type { Args } from '../args.ts';
+import type { JsonObject, KubeletVersion } from '../../agent/config/contract.ts';
+import type { AgentOptions } from '../../agent/options.ts';
+
+export const render: Command = {
+  describe: `Prints a kubelet configuration whole, with the defaults that a kubelet of the given version fills in: a good start for a ConfigMap that is to replace the local config.
+
+Without FILE it is the one this node uses now.`,
+  examples: [
+    { run: 'dkc render', what: 'what this node uses' },
+    { run: 'dkc render kubelet.yaml --kubelet-version=1.30', what: 'a file' },
+    { run: 'dkc render web.yaml --merge=overlay --local-config=/var/lib/kubelet/config.yaml', what: 'laid over the local config' },
+  ],
+  flags: [...nodeFlags, formatFlag],
+  positionals: [{ name: 'file', text: 'the file, or - for standard input', completes: 'file' }],
+  async run(context, args) {
+    const options = await nodeOptions(context, args);
+    const { version } = await kubeletOf(context, options);
+    const config = applyDefaults(await written(context, args, options, version), version);
+    context.stdout.write(formatOf(args) === 'json' ? jsonText(config) : printableLines(renderYaml(config)));
+    return fine;
+  },
+};
+
+async function written(context: Context, args: Args, options: AgentOptions, version: KubeletVersion): Promise<JsonObject> {
+  const name = args.one('file');
+  if (name === undefined) return await inUse(context, options, version);
+  const dynamic = resolvePaths(await decodeFile(context, name, version), directoryOf(context, name), version);
+  if (options.merge !== 'overlay') return dynamic;
+  const local = await decodeFile(context, options.localConfig, version);
+  return mergeOverlay(resolvePaths(local, directoryOf(context, options.localConfig), version), dynamic);
+}
+
+/** The effective file; where no agent has run yet, the local config. */
+async function inUse(context: Context, options: AgentOptions, version: KubeletVersion): Promise<JsonObject> {
+  for (const path of [options.effectiveConfig, options.localConfig])
+    if (await context.disk.stat(path)) return await decodeFile(context, path, version);
+  throw new ActionError('render', options.effectiveConfig, {
+    hint: 'neither it nor the local config is there; name a FILE, or set --effective-config or --local-config',
+  });
+}
