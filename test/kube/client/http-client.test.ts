@@ -223,9 +223,9 @@ for (const kind of kinds) {
   });
 
   test(`the caller's signal ends a call and a watch with its reason, over ${kind}`, async (t) => {
-    let closed = 0;
+    const ends: Promise<unknown>[] = [];
     const { client } = await pair(t, kind, (_request, response) => {
-      response.on('close', () => closed++);
+      ends.push(once(response, 'close'));
       response.writeHead(200);
       response.write('\n');
     });
@@ -240,7 +240,8 @@ for (const kind of kinds) {
     setTimeout(() => watching.abort(reason), 30);
     await Promise.all(calls.map((call) => assert.rejects(call, (error) => error === reason)));
     await assert.rejects(client.get(nodes, { name: 'n' }, { signal: watching.signal }), (error) => error === reason);
-    while (closed < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+    assert.equal(ends.length, 2);
+    await Promise.all(ends); // the server hears of it
   });
 
   test(`after close calls fail, those under way too, over ${kind}`, async (t) => {
@@ -249,7 +250,7 @@ for (const kind of kinds) {
     const call = client.get(nodes, { name: 'n' });
     const failed = assert.rejects(call, { name: 'TransportError', problem: 'closed' });
     await arrived.promise;
-    const gone = Promise.all(server.sockets.map((socket) => socket.destroyed || once(socket, 'close')));
+    const gone = Promise.all(server.sockets.filter((socket) => !socket.destroyed).map((socket) => once(socket, 'close')));
     await client.close();
     await failed;
     await assert.rejects(client.get(nodes, { name: 'n' }), { problem: 'closed', message: /the client was closed/ });
