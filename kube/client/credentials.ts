@@ -44,6 +44,11 @@ export class Credentials {
     this.#checkEveryMs = deps.checkEveryMs;
   }
 
+  /** The server's host and port, for messages; undefined before the first identity. */
+  get host(): string | undefined {
+    return this.#known?.endpoint.server.host;
+  }
+
   /** The identity of now. Files are looked at no more often than `checkEveryMs`, unless `force` says that the server refused what we had. */
   async identity(force = false): Promise<Identity> {
     if (!force && this.#known !== undefined && this.#clock.monotonic() - this.#checkedAt < this.#checkEveryMs) return this.#known;

@@ -52,7 +52,9 @@ function secured(socket: TLSSocket, timeoutMs: number, signal: AbortSignal): Pro
     const finish = (error?: Error) => {
       clearTimeout(timer);
       signal.removeEventListener('abort', abort);
-      socket.off('secureConnect', done);
+      socket.off('secureConnect', done).off('close', hungUp).off('error', failed);
+      // From now on errors belong to whoever uses the socket; this keeps a late one from ending the process.
+      socket.on('error', () => {});
       if (error === undefined) return resolve();
       socket.destroy();
       reject(error);
@@ -61,9 +63,9 @@ function secured(socket: TLSSocket, timeoutMs: number, signal: AbortSignal): Pro
     const abort = () => finish(abortReason(signal));
     const timer = setTimeout(() => finish(new DialError(`no connection within ${timeoutMs} ms`)), timeoutMs);
     socket.once('secureConnect', done);
-    socket.once('close', () => finish(new DialError('the server hung up during the TLS handshake')));
-    // Stays for the socket's life: errors after the handshake belong to the session, and must not end the process.
-    socket.on('error', (cause) => finish(new DialError(cause.message, { cause })));
+    const hungUp = () => finish(new DialError('the server hung up during the TLS handshake'));
+    const failed = (cause: Error) => finish(new DialError(cause.message, { cause }));
+    socket.once('close', hungUp).once('error', failed);
     if (signal.aborted) abort();
     else signal.addEventListener('abort', abort, { once: true });
   });

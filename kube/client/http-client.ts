@@ -131,7 +131,7 @@ class HttpClient implements Client {
     signal: AbortSignal,
   ): AsyncGenerator<WatchEvent & { object: T }, void, undefined> {
     const path = objectPath(resource, { namespace: query.namespace }) + queryString(query, { watch: 'true', allowWatchBookmarks: 'true' });
-    const call = await this.#call('GET', path);
+    const call = this.#call('GET', path);
     using deadline = new Deadline(this.#clock, this.#timeoutMs, signal);
     let answer: WireResponse | undefined;
     try {
@@ -168,7 +168,7 @@ class HttpClient implements Client {
   }
 
   async #json({ method, path, body, contentType, accept, limit, options }: Ask): Promise<{ answer: unknown; call: Call }> {
-    const call = await this.#call(method, path);
+    const call = this.#call(method, path);
     using deadline = new Deadline(this.#clock, options?.timeoutMs ?? this.#timeoutMs, options?.signal);
     const payload = body === undefined ? {} : { body: JSON.stringify(body) };
     const headers = this.#headers(accept);
@@ -191,10 +191,16 @@ class HttpClient implements Client {
     return transportErrorFrom(cutByUs ? new ClosedError('the client is closed', { cause: error }) : error, call, signal);
   }
 
-  async #call(method: string, path: string): Promise<Call> {
-    const { endpoint } = await this.#credentials.identity();
+  #call(method: string, path: string): Call {
     const [plain = path] = path.split('?', 1);
-    return { method, path: plain.slice(0, 400), host: endpoint.server.host };
+    const credentials = this.#credentials;
+    return {
+      method,
+      path: plain.slice(0, 400),
+      get host() {
+        return credentials.host ?? 'the API server';
+      },
+    };
   }
 
   #headers(accept = 'application/json'): Record<string, string> {

@@ -35,6 +35,8 @@ export class Http2Connection implements Connection {
     this.#session = connect(server, {
       createConnection: () => socket,
       settings: { enablePush: false, initialWindowSize: WINDOW_BYTES },
+      // In MB. The default of 10 refuses streams as soon as a few large answers wait to be read.
+      maxSessionMemory: 256,
     });
     this.#session.once('connect', () => this.#session.setLocalWindowSize(WINDOW_BYTES));
     this.#session.on('error', (error) => (this.#cause ??= error));

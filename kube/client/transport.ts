@@ -39,10 +39,11 @@ export class Transport {
    * @throws {BrokenConnection} {DialError} {ClosedError} {ActionError} (unusable credentials), or the reason of the request's signal
    */
   async request(request: TransportRequest): Promise<WireResponse> {
-    const identity = await this.#credentials.identity();
+    // An exec program may hang: the request's deadline counts for it too.
+    const identity = await abortable(this.#credentials.identity(), request.signal);
     const answer = await this.#send(request, identity);
     if (answer.status !== 401) return answer;
-    const fresh = await this.#credentials.identity(true);
+    const fresh = await abortable(this.#credentials.identity(true), request.signal);
     if (fresh.endpoint.version === identity.endpoint.version && fresh.headers['authorization'] === identity.headers['authorization'])
       return answer;
     answer.cancel();

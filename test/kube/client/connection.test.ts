@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { constants } from 'node:http2';
+import { constants, createSecureServer } from 'node:http2';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -283,6 +283,23 @@ test('unusable credentials are named, and never shown', async (t) => {
       return true;
     });
   }
+});
+
+test('an exec program that hangs does not hang the call', async (t) => {
+  const source = { current: () => new Promise<never>(() => {}) };
+  await assert.rejects(clientOf(t, source).get(nodes, { name: 'n' }, { timeoutMs: 20 }), { name: 'TransportError', problem: 'timeout' });
+});
+
+test('a server that wants a client certificate and gets none is understood', async (t) => {
+  const server = createSecureServer({ ...serverPair, ca: authority.ca, requestCert: true, rejectUnauthorized: true }).listen(
+    0,
+    '127.0.0.1',
+  );
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const client = clientOf(t, { origin: 'test', server: `https://127.0.0.1:${port}`, ca: { data: authority.ca } });
+  await assert.rejects(client.get(nodes, { name: 'n' }), { problem: 'tls', message: /it refused our client certificate .*renew it/ });
 });
 
 test('an exec user gets its credentials from its program', async (t) => {
