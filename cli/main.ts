@@ -7,16 +7,14 @@ for (const stream of [process.stdout, process.stderr])
     process.exit();
   });
 
-process.exitCode = await main(process.argv.slice(2));
+// No top-level await: the built file is CommonJS, see docs/decisions/0006-commonjs-bundle.md.
+void main(process.argv.slice(2)).then((code) => {
+  process.exitCode = code;
+});
 
 async function main(argv: readonly string[]): Promise<number> {
   const [first, second, ...rest] = argv;
   const asksForHelp = rest.includes('--help') || rest.includes('-h');
-  if (first === 'agent' && second === 'run' && !asksForHelp) return await (await import('./agent-run.ts')).agentRun(rest);
-  const [{ dispatch }, { commands }, { realContext }] = await Promise.all([
-    import('./dispatch.ts'),
-    import('./commands.ts'),
-    import('./world.ts'),
-  ]);
-  return await dispatch(commands, argv, realContext());
+  if (first === 'agent' && second === 'run' && !asksForHelp) return (await import('./agent-run.ts')).agentRun(rest);
+  return (await import('./every-command.ts')).runCommand(argv);
 }

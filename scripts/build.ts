@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, readFileSync, statSync } from 'node:fs';
-import { build } from 'esbuild';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { build, type Plugin } from 'esbuild';
+import { packedLine, packPlugin, unpacker, type Pack } from './pack.ts';
 
-/** `npm run build`: everything dkc is, in dist/dkc.js. The build must not depend on where or when it ran. */
+/** `npm run build`: everything dkc is, in dist/dkc.js. The result depends on the sources and the commit alone. */
 function commit(): string {
   try {
     return execFileSync('git', ['rev-parse', '--short=12', 'HEAD'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
@@ -12,20 +13,46 @@ function commit(): string {
 }
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
-await build({
-  entryPoints: ['cli/main.ts'],
-  outfile: 'dist/dkc.js',
-  bundle: true,
-  platform: 'node',
-  target: 'node24',
-  format: 'esm',
-  // Whitespace and syntax only: names stay, so that a stack trace in a bug report can be read. Smaller text is less memory in every agent.
-  minifyWhitespace: true,
-  minifySyntax: true,
-  legalComments: 'none',
-  define: { 'globalThis.DKC_BUILD': JSON.stringify({ version, commit: commit() }) },
-  banner: { js: "#!/usr/bin/env node\nimport{createRequire as dkcRequire}from'node:module';const require=dkcRequire(import.meta.url);" },
-  logLevel: 'warning',
-});
+
+/** One file of CommonJS: see docs/decisions/0006-commonjs-bundle.md. */
+async function bundle(entry: string, plugins: Plugin[], banner = ''): Promise<Uint8Array> {
+  const { outputFiles } = await build({
+    entryPoints: [entry],
+    outfile: 'dist/dkc.js',
+    write: false,
+    bundle: true,
+    platform: 'node',
+    target: 'node24',
+    format: 'cjs',
+    // A dynamic import of one of Node's modules as well as a static one becomes require.
+    supported: { 'dynamic-import': false },
+    // Names stay, so that a stack trace in a bug report can be read.
+    minifyWhitespace: true,
+    minifySyntax: true,
+    legalComments: 'none',
+    define: { 'globalThis.DKC_BUILD': JSON.stringify({ version, commit: commit() }), 'import.meta.url': 'dkcFileUrl' },
+    banner: { js: `${banner}const dkcFileUrl=require('node:url').pathToFileURL(__filename).href;` },
+    logLevel: 'warning',
+    plugins,
+  });
+  const [file] = outputFiles;
+  if (!file) throw new Error(`nothing was built from ${entry}`);
+  return file.contents;
+}
+
+const commands: Pack = { name: 'commands', paths: /^\.\/every-command\.ts$/ };
+const clientNode: Pack = { name: 'client-node', paths: /^@kubernetes\/client-node$/ };
+
+const agent = await bundle('cli/main.ts', [packPlugin([commands, clientNode])], `#!/usr/bin/env node\n${unpacker}`);
+const packs = [
+  packedLine(commands.name, await bundle('cli/every-command.ts', [packPlugin([clientNode])])),
+  packedLine(clientNode.name, await bundle('node_modules/@kubernetes/client-node/dist/index.js', [])),
+];
+mkdirSync('dist', { recursive: true });
+const code = Buffer.from(agent).toString().trimEnd();
+writeFileSync('dist/dkc.js', [code, '\n', ...packs].join(''));
+// package.json above says that .js is an ES module; where dkc is installed there is none.
+writeFileSync('dist/package.json', '{"type":"commonjs"}\n');
 chmodSync('dist/dkc.js', 0o755);
-console.log(`dist/dkc.js ${Math.round(statSync('dist/dkc.js').size / 1024)} KiB`);
+const kib = (bytes: number): string => `${Math.round(bytes / 1024)} KiB`;
+console.log(`dist/dkc.js: agent ${kib(agent.length)}, commands ${kib(packs[0]?.length ?? 0)}, client-node ${kib(packs[1]?.length ?? 0)}`);

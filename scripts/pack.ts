@@ -1,0 +1,49 @@
+import { brotliCompressSync, constants } from 'node:zlib';
+import type { Plugin } from 'esbuild';
+
+/**
+ * Keeps the agent small in a bundle of one file. What only other commands need is bundled by itself, compressed, and put behind the code as
+ * comment lines (`//dkc:NAME BASE64`), which the engine skips. An `import()` of it becomes a call of `dkcUnpack(NAME)`.
+ */
+export interface Pack {
+  name: string;
+  /** Import paths that lead into it, as the importing file writes them. */
+  paths: RegExp;
+}
+
+export function packPlugin(packs: readonly Pack[]): Plugin {
+  return {
+    name: 'pack',
+    setup: (build) => {
+      for (const { name, paths } of packs) {
+        build.onResolve({ filter: paths }, ({ kind }) => (kind === 'dynamic-import' ? { path: name, namespace: 'packed' } : undefined));
+      }
+      build.onLoad({ filter: /.*/, namespace: 'packed' }, ({ path }) => ({
+        contents: `module.exports = globalThis.dkcUnpack(${JSON.stringify(path)})`,
+        loader: 'js',
+      }));
+    },
+  };
+}
+
+/** Runs before everything else. A pack is compiled as a module beside the file, so that its stack traces name it. */
+export const unpacker = `globalThis.dkcUnpack = (name) => {
+  const text = require('node:fs').readFileSync(__filename, 'latin1');
+  const from = text.lastIndexOf('\\n//dkc:' + name + ' ');
+  if (from < 0) throw new Error(__filename + ' is cut short; install it again');
+  const at = from + name.length + 8;
+  const end = text.indexOf('\\n', at);
+  const code = require('node:zlib').brotliDecompressSync(Buffer.from(text.slice(at, end < 0 ? undefined : end), 'base64'));
+  const Module = require('node:module');
+  const packed = new Module(__filename + '#' + name, module);
+  packed.filename = __filename;
+  packed.paths = module.paths;
+  packed._compile(code.toString(), __filename + '#' + name);
+  return packed.exports;
+};`;
+
+/** The line that goes behind the code. */
+export function packedLine(name: string, code: Uint8Array): string {
+  const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
+  return `//dkc:${name} ${brotliCompressSync(code, quality).toString('base64')}\n`;
+}
