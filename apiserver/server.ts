@@ -3,17 +3,15 @@ import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
-import { answer, failure, route } from './api.ts';
 import type { Api } from './api.ts';
 import { Authenticator } from './auth/authenticate.ts';
 import type { Token } from './auth/authenticate.ts';
-import type { User } from './auth/user.ts';
 import { createObject } from './handlers/write.ts';
-import { formatOf } from './http/accept.ts';
-import type { ApiRequest } from './http/api-request.ts';
-import { readBody, writeAnswer } from './http/exchange.ts';
+import type { Fault } from './faults/fault.ts';
+import { FaultPlan } from './faults/plan.ts';
 import { listen } from './http/listener.ts';
 import type { Incoming, Listener, Outgoing } from './http/listener.ts';
+import { serve } from './http/serve.ts';
 import { firstNamespaces } from './kinds/namespaces.ts';
 import type { Kind } from './kinds/kind.ts';
 import { builtInKinds, Registry } from './kinds/registry.ts';
@@ -39,6 +37,8 @@ export interface ApiServerOptions {
   bookmarkMs?: number;
   /** What it says it is. @default 'v1.20.2' with the gate on, 'v1.34.0' with it off, as real servers have it */
   version?: string;
+  /** What goes wrong on purpose. @default nothing */
+  faults?: readonly Fault[];
   /** @default all built-in kinds */
   kinds?: readonly Kind[];
 }
@@ -67,6 +67,8 @@ export interface ApiServerHooks {
   pause(): Promise<void>;
   /** Comes back at the same address, with what it had. */
   resume(): Promise<void>;
+  /** Replaces the fault plan. */
+  setFaults(faults: readonly Fault[]): void;
   storage: Storage;
 }
 
@@ -95,11 +97,14 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   };
   createFirstNamespaces(api);
   const authenticator = new Authenticator(tokens);
+  const faults = new FaultPlan(options.faults ?? [], options.random);
   const handle = (request: Incoming, response: Outgoing): void => {
-    serve(api, authenticator, request, response, stopping.signal).catch((error: unknown) => {
-      options.log.debug('request not answered', { error: describeError(error) });
-      response.destroy();
-    });
+    serve({ api, authenticator, faults, stopping: stopping.signal, resetPort: (port) => listener?.reset(port) }, request, response).catch(
+      (error: unknown) => {
+        options.log.debug('request not answered', { error: describeError(error) });
+        response.destroy();
+      },
+    );
   };
   const open = async (at: string): Promise<void> => {
     listener = await listen(at, keys, handle);
@@ -129,31 +134,10 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       async resume() {
         if (listener === undefined) await open(address);
       },
+      setFaults: (next) => faults.replace(next),
       storage: context.storage,
     },
   };
-}
-
-async function serve(api: Api, authenticator: Authenticator, incoming: Incoming, response: Outgoing, stopping: AbortSignal): Promise<void> {
-  const gone = new AbortController();
-  response.once('close', () => gone.abort());
-  response.once('error', () => gone.abort());
-  const signal = AbortSignal.any([gone.signal, stopping]);
-  const { pathname, searchParams } = new URL(incoming.url ?? '/', 'http://localhost');
-  const header = (name: string): string => String(incoming.headers[name] ?? '');
-  let reply;
-  let yaml = false;
-  try {
-    const user = isPublic(pathname) ? anonymous : authenticator.user(header('authorization'));
-    const request: ApiRequest = { method: incoming.method ?? 'GET', path: pathname, query: searchParams, header, user, signal };
-    const resource = route(request);
-    const body = await readBody(incoming);
-    yaml = resource !== undefined && formatOf(header('accept')).yaml;
-    reply = answer(api, request, resource, body);
-  } catch (error) {
-    reply = failure(error, api.log);
-  }
-  await writeAnswer(response, reply, { yaml, head: incoming.method === 'HEAD', signal });
 }
 
 function createFirstNamespaces(api: Api): void {
@@ -175,11 +159,4 @@ function versionInfo(gitVersion: string): Record<string, string> {
     compiler: 'none',
     platform: 'linux/amd64',
   };
-}
-
-const anonymous: User = { name: 'system:anonymous', groups: ['system:unauthenticated'] };
-
-// As on a real server, probes need no token.
-function isPublic(path: string): boolean {
-  return ['/healthz', '/livez', '/readyz'].includes(path);
 }

@@ -4,6 +4,7 @@ import type { KubeObject, ObjectMeta } from '../../kube/api/object.ts';
 import type { ResourceRequest } from '../http/api-request.ts';
 import type { ServedKind } from '../kinds/kind.ts';
 import { apiVersion } from '../kinds/kind.ts';
+import type { Schema } from '../openapi/schema.ts';
 import { badRequest } from '../status-error.ts';
 import { decodeBySchema } from './decode.ts';
 
@@ -19,9 +20,7 @@ export function incomingObject(body: JsonObject, served: ServedKind, request: Pi
         `the path is of ${apiVersion(served.at)}, kind ${served.kind.kind}`,
     );
   }
-  const schema = served.at.schema ?? served.kind.schema;
-  const typed = decodeBySchema({ ...rest, metadata: incomingMetadata(metadata, served.kind.kind) }, schema, '');
-  const object: KubeObject = { metadata: {}, ...(isJsonObject(typed) ? typed : {}) };
+  const object = decoded({ ...rest, metadata }, served.at.schema ?? served.kind.schema, served.kind.kind);
   if (served.kind.namespaced) {
     if (object.metadata.namespace && object.metadata.namespace !== request.namespace) {
       throw badRequest(`the namespace of the provided object does not match the namespace sent on the request`);
@@ -35,6 +34,12 @@ export function incomingObject(body: JsonObject, served: ServedKind, request: Pi
     object.metadata.name = request.name;
   }
   return served.at.toStored?.(object) ?? object;
+}
+
+/** An object as types would keep it. @throws StatusError 400 */
+export function decoded(object: JsonObject, schema: Schema, kind: string): KubeObject {
+  const typed = decodeBySchema({ ...object, metadata: incomingMetadata(object['metadata'], kind) }, schema, '');
+  return { metadata: {}, ...(isJsonObject(typed) ? typed : {}) };
 }
 
 const texts = new Set([

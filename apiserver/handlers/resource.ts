@@ -1,11 +1,15 @@
 import { isJsonObject } from '../../kube/api/json.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
+import { restrictNode } from '../auth/node-restriction.ts';
 import { formatOf } from '../http/accept.ts';
 import type { Answer, ApiRequest, ResourceRequest } from '../http/api-request.ts';
 import { decodeBody, decodeObject } from '../http/body.ts';
-import { allVerbs, groupResource } from '../kinds/kind.ts';
+import { isTrue } from '../http/route.ts';
+import { allVerbs, groupResource, storageName } from '../kinds/kind.ts';
 import type { ServedKind } from '../kinds/kind.ts';
 import { badRequest, invalid, methodNotAllowed, noSuchPath } from '../status-error.ts';
+import { storageKey } from '../storage/storage.ts';
+import { applied, applyRequest } from './apply.ts';
 import type { Context } from './context.ts';
 import { rules } from './context.ts';
 import { incomingObject } from './incoming.ts';
@@ -84,7 +88,9 @@ function create(
     updateObject(context, served, request, { dryRun, subresource: request.subresource }, (old) => action.act(old, posted, rule));
     return { code: 201, json: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 } };
   }
-  const object = createObject(context, served, incomingObject(given, served, request), { dryRun, subresource: '' });
+  const made = incomingObject(given, served, request);
+  restrictNode(from.user, served, made, undefined);
+  const object = createObject(context, served, made, { dryRun, subresource: '' });
   return { code: 201, json: present.object(object) };
 }
 
@@ -98,14 +104,31 @@ function change(
 ): Answer {
   const contentType = from.header('content-type');
   const options = { dryRun: dryRunOf(from.query), subresource: request.subresource };
-  if (request.verb === 'patch' && isApply(contentType)) throw badRequest('server-side apply is not there yet');
   let edit: (old: KubeObject) => KubeObject;
-  if (request.verb === 'patch') edit = patchChange(served, request, body, contentType);
+  if (request.verb === 'patch' && isApply(contentType)) {
+    const wanted = incomingObject(decodeObject(body, contentType), served, request);
+    const asked = applyRequest(from.query, isTrue(from.query.get('force')), request.subresource, rules(context, '').now);
+    if (request.subresource === '' && !exists(context, served, request)) {
+      const made = applied(served, wanted, undefined, asked);
+      restrictNode(from.user, served, made, undefined);
+      return { code: 201, json: present.object(createObject(context, served, made, { ...options, subresource: '' })) };
+    }
+    edit = (old) => applied(served, wanted, old, asked);
+  } else if (request.verb === 'patch') edit = patchChange(served, request, body, contentType);
   else {
     const given = incomingObject(decodeObject(body, contentType), served, request);
     edit = () => given;
   }
-  return { code: 200, json: present.object(updateObject(context, served, request, options, edit)) };
+  const object = updateObject(context, served, request, options, (old) => {
+    const edited = edit(old);
+    restrictNode(from.user, served, edited, old);
+    return edited;
+  });
+  return { code: 200, json: present.object(object) };
+}
+
+function exists(context: Context, served: ServedKind, { namespace, name }: ResourceRequest): boolean {
+  return context.storage.get(storageName(served.kind), storageKey(namespace, name)) !== undefined;
 }
 
 function remove(

@@ -121,12 +121,13 @@ function withSystemFields(given: KubeObject, old: KubeObject): KubeObject {
     selfLink: _link,
     ...metadata
   } = given.metadata;
-  const { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, generation } = old.metadata;
+  const { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, generation, managedFields } = old.metadata;
   return {
     ...given,
     metadata: {
       ...metadata,
       ...(uid === undefined ? {} : { uid }),
+      ...(metadata.managedFields || managedFields === undefined ? {} : { managedFields }),
       ...(metadata.creationTimestamp || creationTimestamp === undefined ? {} : { creationTimestamp }),
       ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
       ...(deletionGracePeriodSeconds === undefined ? {} : { deletionGracePeriodSeconds }),

@@ -60,7 +60,7 @@ async function writeStream(response: Outgoing, stream: AsyncIterable<string>, si
 }
 
 // The types of the two responses do not overlap enough for the compiler to call their common methods.
-export function write(response: Outgoing, text: string): boolean {
+export function write(response: Outgoing, text: string | Uint8Array): boolean {
   return 'stream' in response ? response.write(text) : response.write(text);
 }
 

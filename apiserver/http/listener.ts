@@ -15,6 +15,8 @@ export interface Listener {
   address: string;
   /** Ends all connections at once, as a crash would. */
   dropConnections(): void;
+  /** Resets the connection that comes from `port`, as a host does that knows nothing of it. */
+  reset(port: number): void;
   /** Stops listening and ends all connections. */
   close(): Promise<void>;
 }
@@ -42,6 +44,9 @@ export async function listen(
   return {
     address: `${host.includes(':') ? `[${host}]` : host}:${typeof bound === 'object' && bound !== null ? bound.port : port}`,
     dropConnections,
+    reset(port) {
+      for (const socket of sockets) if (socket.remotePort === port) socket.resetAndDestroy();
+    },
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
