@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { nodeOnDisk } from '../../helpers/node-on-disk.ts';
+import { memoryLocks } from '../../helpers/memory-locks.ts';
+
+interface Report {
+  passed: boolean;
+  steps: { step: string; expected: string; seen: string; ms: number; passed: boolean }[];
+}
+
+async function assignedAndTrusted(t: TestContext) {
+  const node = await nodeOnDisk(t, { policy: 'none' });
+  const trusted = await node.save('1');
+  const assigned = await node.save('2');
+  await node.trust(trusted);
+  await node.assign(assigned);
+  await node.runs('assigned', assigned);
+  return { ...node, trusted, assigned };
+}
+
+/** Every file below `dir`: its content, and when it was last written. */
+async function fingerprint(dir: string): Promise<string[]> {
+  const names = await readdir(dir, { recursive: true });
+  const lines = names.toSorted().map(async (name) => {
+    const at = await stat(join(dir, name));
+    const sum = at.isFile()
+      ? createHash('sha256')
+          .update(await readFile(join(dir, name)))
+          .digest('hex')
+      : 'dir';
+    return `${name} ${sum} ${at.mtimeMs} ${at.ino}`;
+  });
+  return Promise.all(lines);
+}
+
+test('a drill rehearses every fall back on copies, and touches nothing', async (t) => {
+  const { dkc, root } = await assignedAndTrusted(t);
+  const before = await fingerprint(root);
+  const scratchBefore = (await readdir(tmpdir())).filter((name) => name.startsWith('dkc-drill-'));
+  const ran = await dkc('drill', '-o', 'json');
+  const report = JSON.parse(ran.stdout) as Report;
+  assert.deepEqual(
+    report.steps.map((step) => [step.expected, step.seen, step.passed]),
+    [
+      ['assigned', 'assigned', true],
+      ['last-known-good', 'last-known-good', true],
+      ['last-known-good', 'last-known-good', true],
+      ['local', 'local', true],
+      ['last-known-good', 'last-known-good', true],
+    ],
+  );
+  assert.deepEqual([ran.code, report.passed, ran.stderr], [0, true, '']);
+  assert.deepEqual(await fingerprint(root), before);
+  assert.deepEqual(
+    (await readdir(tmpdir())).filter((name) => name.startsWith('dkc-drill-')),
+    scratchBefore,
+  );
+});
+
+test('a drill finds an assigned config that boot cannot use', async (t) => {
+  const { dkc, save, assign } = await assignedAndTrusted(t);
+  await assign(await save('3', { files: { kubelet: 'kind: Nonsense\n' } }));
+  const ran = await dkc('drill', '-o', 'json');
+  const [first] = (JSON.parse(ran.stdout) as Report).steps;
+  assert.deepEqual([ran.code, first?.expected, first?.seen, first?.passed], [1, 'assigned', 'last-known-good', false]);
+  assert.equal(ran.stderr, 'dkc: the drill failed in 1 of 5 steps\n');
+});
+
+test('a drill works on a store of an upstream kubelet, which has no manifests', async (t) => {
+  const { dkc, paths, trusted, assigned } = await assignedAndTrusted(t);
+  for (const ref of [trusted, assigned]) await rm(paths.manifest(ref));
+  const ran = await dkc('drill');
+  assert.equal(ran.code, 0, ran.stdout);
+  assert.match(ran.stdout, /assigned config condemned +last-known-good +last-known-good +\d+ ms +passed/);
+  assert.match(ran.stdout, /\n\nPassed\.\n$/);
+});
+
+test('with nothing assigned and no local config a drill still ends with a usable file', async (t) => {
+  const { dkc, localConfig } = await nodeOnDisk(t);
+  await rm(localConfig);
+  const ran = await dkc('drill', '-o', 'json');
+  assert.deepEqual(
+    (JSON.parse(ran.stdout) as Report).steps.map((step) => step.seen),
+    ['local', 'local'],
+  );
+  assert.equal(ran.code, 0);
+});
+
+test('a live drill needs --yes, and says what it would do', async (t) => {
+  const { dkc, store } = await assignedAndTrusted(t);
+  const ran = await dkc('drill', '--live');
+  assert.equal(ran.code, 2);
+  assert.match(
+    ran.stderr,
+    /would condemn dkc-system\/web .*\/2 kubelet, which restarts the kubelet with last-known-good .*; add --yes to do it/,
+  );
+  assert.equal((await dkc('drill', '--yes')).code, 2);
+  assert.deepEqual(await store.condemned(), []);
+});
+
+test('a live drill needs an agent that runs and a kubelet that is healthy', async (t) => {
+  const node = await assignedAndTrusted(t);
+  const idle = await node.dkc('drill', '--live', '--yes');
+  assert.equal(idle.code, 3);
+  assert.match(idle.stderr, /its agent does not run; start it/);
+
+  const locks = memoryLocks();
+  await locks.take(node.paths.agentLock, 0);
+  const agentYaml = join(node.root, '..', 'agent.yaml');
+  const text = await readFile(agentYaml, 'utf8');
+  await writeFile(agentYaml, text.replace('kubeletHealthz: ""', 'kubeletHealthz: http://127.0.0.1:1/healthz'));
+  const ill = await node.dkcIn({ locks }, 'drill', '--live', '--yes');
+  assert.equal(ill.code, 1);
+  assert.match(ill.stderr, /its kubelet is not healthy now/);
+  assert.deepEqual(await node.store.condemned(), []);
+});
+
+test('a live drill on a node whose agent follows passes', async (t) => {
+  const node = await assignedAndTrusted(t);
+  const { trusted, assigned, store, paths } = node;
+  const locks = memoryLocks();
+  await locks.take(paths.agentLock, 0);
+  // Stands in for the agent: looks at the condemnations whenever the drill waits.
+  const sleep = async (): Promise<void> => {
+    const condemned = (await store.condemned()).length > 0;
+    await (condemned ? node.runs('last-known-good', trusted) : node.runs('assigned', assigned));
+  };
+  let at = 0;
+  const clock = { now: () => node.now(), monotonic: () => (at += 100), sleep };
+  const ran = await node.dkcIn({ locks, clock }, 'drill', '--live', '--yes', '-o', 'json');
+  assert.equal(ran.code, 0, ran.stdout);
+  assert.deepEqual(
+    (JSON.parse(ran.stdout) as Report).steps.map((step) => step.seen),
+    ['last-known-good', 'last-known-good', 'assigned', 'assigned'],
+  );
+  assert.match(ran.stderr, /fall back: waiting for last-known-good .*\n.*taking the condemnation back\n.*return: waiting for assigned/);
+});

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { test, type TestContext } from 'node:test';
+import { nodeOnDisk } from '../../helpers/node-on-disk.ts';
+import { statusErrors } from '../../../agent/status/errors.ts';
+
+async function assignedAndTrusted(t: TestContext) {
+  const node = await nodeOnDisk(t);
+  const trusted = await node.save('1');
+  const assigned = await node.save('2');
+  await node.trust(trusted);
+  await node.assign(assigned);
+  await node.runs('assigned', assigned);
+  return { ...node, trusted, assigned };
+}
+
+interface Status {
+  active: { resourceVersion: string } | null;
+  lastKnownGood: { resourceVersion: string } | null;
+  error: string | null;
+  condemned: { resourceVersion: string; by: string; reason: string; contentSha256: string; kubeletConfigKey: string }[];
+}
+
+test('rollback condemns, journals, and prints the status with the reason', async (t) => {
+  const { dkc, store, assigned } = await assignedAndTrusted(t);
+  const ran = await dkc('rollback', '--reason=pods evicted', '-o', 'json');
+  assert.equal(ran.code, 0);
+  const status = JSON.parse(ran.stdout) as Status;
+  assert.equal(status.error, statusErrors.rolledBack);
+  assert.deepEqual(
+    status.condemned.map(({ resourceVersion, by, reason }) => [resourceVersion, by, reason]),
+    [['2', 'admin', 'pods evicted']],
+  );
+  assert.deepEqual(
+    (await store.journal()).map(({ event, source, detail }) => ({ event, source, detail })),
+    [{ event: 'rolled-back', source: assigned, detail: 'pods evicted' }],
+  );
+  assert.match(ran.stderr, /this node goes to dkc-system\/web .*\/1 kubelet/);
+  const again = await dkc('rollback');
+  assert.equal(again.code, 0);
+  assert.match(again.stderr, /condemned already, by admin/);
+  assert.equal((await store.condemned()).length, 1);
+});
+
+test('rollback --to makes another checkpoint the last known good', async (t) => {
+  const { dkc, save, store } = await assignedAndTrusted(t);
+  const older = await save('7', { kubeletConfigKey: 'node.yaml', files: { 'node.yaml': 'a: b' } });
+  assert.equal((await dkc('rollback', `--to=${older.uid}/7`, '-o', 'json')).code, 0);
+  assert.deepEqual(await store.record('last-known-good'), { at: 'known', source: older });
+});
+
+const refused = [
+  { why: 'a REF that fits several', argv: ['--to=8c1f'], code: 2, says: /fits 2 checkpoints/ },
+  { why: 'a REF that fits none', argv: ['--to=zz'], code: 3, says: /no checkpoint has that name/ },
+  { why: 'the assigned as --to', argv: ['--to=assigned'], code: 1, says: /being rolled back/ },
+  { why: 'a key that is not there', argv: ['--to=last-known-good', '--key=x'], code: 1, says: /no key "x"/ },
+];
+for (const { why, argv, code, says } of refused) {
+  test(`rollback refuses ${why}, and changes nothing`, async (t) => {
+    const { dkc, store, trusted } = await assignedAndTrusted(t);
+    const ran = await dkc('rollback', ...argv);
+    assert.deepEqual([ran.code, ran.stdout], [code, '']);
+    assert.match(ran.stderr, says);
+    assert.deepEqual(await store.condemned(), []);
+    assert.deepEqual(await store.record('last-known-good'), { at: 'known', source: trusted });
+    assert.deepEqual(await store.journal(), []);
+  });
+}
+
+test('with nothing assigned rollback has nothing to take back', async (t) => {
+  const { dkc } = await nodeOnDisk(t);
+  const ran = await dkc('rollback');
+  assert.equal(ran.code, 1);
+  assert.equal(ran.stderr, 'dkc: Cannot roll back: nothing is assigned: this node runs its local config already\n');
+});
+
+test('retry clears all or one, and says what it cleared', async (t) => {
+  const { dkc, store, condemn, trusted, assigned } = await assignedAndTrusted(t);
+  await condemn(trusted);
+  await condemn(assigned, { by: 'admin' });
+  const one = await dkc('retry', 'assigned', '-o', 'json');
+  assert.equal(one.code, 0);
+  assert.deepEqual(
+    (JSON.parse(one.stdout) as Status).condemned.map((record) => record.resourceVersion),
+    ['1'],
+  );
+  assert.match(one.stderr, /\/2 kubelet is no longer condemned/);
+  assert.equal((await dkc('retry')).code, 0);
+  assert.deepEqual(await store.condemned(), []);
+  assert.deepEqual(
+    (await store.journal()).map((line) => [line.event, line.source]),
+    [
+      ['retried', assigned],
+      ['retried', trusted],
+    ],
+  );
+  assert.match((await dkc('retry')).stderr, /nothing is condemned, nothing changed/);
+  assert.equal((await dkc('retry', 'zz')).code, 3);
+});
+
+test('rollback and retry wait for the store lock, and do not break it', async (t) => {
+  const { dkcIn, paths } = await assignedAndTrusted(t);
+  const { memoryLocks } = await import('../../helpers/memory-locks.ts');
+  const locks = memoryLocks();
+  const held = await locks.take(paths.storeLock, 0);
+  const ran = await dkcIn({ locks }, 'rollback');
+  assert.equal(ran.code, 3);
+  assert.match(ran.stderr, /Cannot lock .*store\.lock: another process holds it/);
+  await held.release();
+  assert.equal((await dkcIn({ locks }, 'rollback')).code, 0);
+});
+
+test('a full or read-only disk is said with its remedy', async (t) => {
+  const { dkcIn } = await assignedAndTrusted(t);
+  const { realDisk } = await import('../../../base/real-disk.ts');
+  const readOnly = () => Promise.reject(Object.assign(new Error('EROFS'), { code: 'EROFS' }));
+  const disk = { ...realDisk, replace: readOnly, append: readOnly };
+  const ran = await dkcIn({ disk }, 'rollback');
+  assert.equal(ran.code, 3);
+  assert.match(ran.stderr, /read-only: find out why in the kernel log/);
+  assert.equal((await dkcIn({ disk }, 'status')).code, 0);
+});
+
+test('history prints the newest N, oldest first', async (t) => {
+  const { dkc, store } = await assignedAndTrusted(t);
+  for (const n of [1, 2, 3])
+    await store.addToJournal({ at: `2026-03-01T00:00:0${n}.000Z`, event: 'booted', source: null, detail: `boot ${n}` });
+  const lines = JSON.parse((await dkc('history', '-n', '2', '-o', 'json')).stdout) as { detail: string }[];
+  assert.deepEqual(
+    lines.map((line) => line.detail),
+    ['boot 2', 'boot 3'],
+  );
+  assert.deepEqual(Object.keys(lines[0] ?? {}), ['at', 'event', 'source', 'detail']);
+  assert.equal((await dkc('history', '-n', '0', '-o', 'json')).stdout, '[]\n');
+  assert.equal((await dkc('history')).stdout.trimEnd().split('\n').length, 4);
+});
+
+test('damaged records are shown by status and left alone', async (t) => {
+  const { dkc, paths } = await assignedAndTrusted(t);
+  await writeFile(paths.meta('assigned'), 'a: [');
+  await writeFile(paths.active, '{');
+  await writeFile(paths.trial, '{');
+  const { code, stdout } = await dkc('status');
+  assert.equal(code, 0);
+  assert.match(stdout, /State: +what is assigned is not known/);
+  assert.match(stdout, /Assigned: +not known: its record is damaged/);
+  for (const path of [paths.meta('assigned'), paths.active, paths.trial]) assert.ok(stdout.includes(`  ${path}: it is`), path);
+  const json = JSON.parse((await dkc('status', '-o', 'json')).stdout) as { assigned: unknown; error: string };
+  assert.deepEqual([json.assigned, json.error], [null, statusErrors.internal]);
+});
