@@ -125,7 +125,7 @@ async function settled(effective: Uint8Array, source: Source, contentSha256: str
     const older = await deps.store.load(ref);
     if (older.at !== 'intact') continue;
     const payload = { files: older.checkpoint.payload.files, annotations: { ...manifest.annotations } };
-    const judgement = judgeIn({ ...source, ...ref }, payload, { ...gathered.bench, policy: null }, look);
+    const judgement = judgeIn({ ...source, ...ref }, payload, { ...gathered.bench, policy: 'none' }, look);
     if (judgement.ok && sha256(judgement.effective) === sha256(current)) return current;
   }
   return effective;

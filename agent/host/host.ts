@@ -47,7 +47,7 @@ export async function readHost(disk: Pick<Disk, 'read' | 'stat' | 'list'>, probe
     ...(memoryBytes === undefined ? {} : { memoryBytes }),
     ...(cpuPolicy === undefined ? {} : { cpuManagerState: { policyName: cpuPolicy } }),
     ...(memoryPolicy === undefined ? {} : { memoryManagerState: { policyName: memoryPolicy } }),
-    sysctls,
+    ...(Object.keys(sysctls).length > 0 ? { sysctls } : {}),
     paths,
     ...addresses(),
   };

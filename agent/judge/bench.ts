@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { parseLocal, type LocalConfig } from './local.ts';
 import type { Bench } from './judge.ts';
-import { defaultPolicy, parsePolicy, type FieldPolicy } from '../config/config.ts';
+import { defaultPolicy, parsePolicy, type Policy } from '../config/config.ts';
 import type { KubeletFacts } from '../config/contract.ts';
 import { DEFAULT_POLICY_FILE, type AgentOptions } from '../options.ts';
 import type { Disk } from '../../base/disk.ts';
@@ -50,13 +50,13 @@ async function readOptional(disk: Disk, path: string, log: Log): Promise<Uint8Ar
   }
 }
 
-async function readPolicy(flag: string | undefined, disk: Disk): Promise<{ policy: FieldPolicy | null; problem?: string }> {
-  if (flag === 'none') return { policy: null };
+async function readPolicy(flag: string | undefined, disk: Disk): Promise<{ policy: Policy | 'none'; problem?: string }> {
+  if (flag === 'none') return { policy: 'none' };
   const path = flag ?? DEFAULT_POLICY_FILE;
   try {
     return { policy: parsePolicy(new TextDecoder('utf-8', { fatal: true }).decode(await disk.read(path))) };
   } catch (error) {
     if (flag === undefined && errorCode(error) === 'ENOENT') return { policy: defaultPolicy };
-    return { policy: null, problem: `${path}: ${describeError(error)}` };
+    return { policy: 'none', problem: `${path}: ${describeError(error)}` };
   }
 }

@@ -2,13 +2,15 @@ import {
   applyDefaults,
   applyFlags,
   decode,
+  gatesOnCommandLine,
   judgePolicy,
   mergeOverlay,
   preflightFatal,
   renderYaml,
   resolvePaths,
   validate,
-  type FieldPolicy,
+  type Policy,
+  type Shadowed,
 } from '../config/config.ts';
 import type { Finding, HostFacts, JsonObject, KubeletFacts } from '../config/contract.ts';
 import { minimalConfig, type LocalConfig } from './local.ts';
@@ -33,8 +35,7 @@ export interface Bench {
   current: Uint8Array | undefined;
   kubelet: KubeletFacts;
   merge: 'replace' | 'overlay';
-  /** null: nothing is refused by policy. */
-  policy: FieldPolicy | null;
+  policy: Policy | 'none';
   /** Given in preflight: then what would kill this kubelet on this host is an error too. Boot leaves that to the trial. */
   host?: HostFacts;
 }
@@ -59,16 +60,13 @@ export function judge(config: JudgeInput, bench: Bench): Judgement {
   const merged = bench.merge === 'overlay' && local.at === 'present' ? mergeOverlay(local.resolved, dynamic) : dynamic;
 
   const flagged = applyFlags(merged, kubelet.args, kubelet.version);
-  if (flagged.errors.length > 0) return { ok: false, stage: 'internal', findings: flagged.errors };
+  if (flagged.problems.length > 0) return { ok: false, stage: 'internal', findings: flagged.problems };
   const defaulted = applyDefaults(flagged.merged, kubelet.version);
 
-  const refused = [
-    ...policyFindings(config, merged, bench),
-    ...validate(defaulted, kubelet).errors,
-    ...(bench.host ? preflightFatal(defaulted, bench.host, kubelet).errors : []),
-  ];
+  const fatal = bench.host ? preflightFatal(defaulted, bench.host, kubelet) : { errors: [], warnings: [] };
+  const refused = [...policyFindings(config, merged, bench), ...validate(defaulted, against(bench)), ...fatal.errors];
   if (refused.length > 0) return { ok: false, stage: 'validate', findings: refused };
-  const warnings = [...decoded.warnings, ...shadowWarnings(flagged.shadowed), ...validate(defaulted, kubelet).warnings];
+  const warnings = [...decoded.warnings, ...shadowWarnings(flagged.shadowed), ...fatal.warnings];
   return { ok: true, effective: new TextEncoder().encode(renderYaml(merged)), warnings };
 }
 
@@ -77,14 +75,12 @@ function loadFailure(rule: string, message: string): Judgement {
 }
 
 function policyFindings(config: JudgeInput, merged: JsonObject, bench: Bench): readonly Finding[] {
-  if (bench.policy === null) return [];
   return judgePolicy({
     local: comparedWith(bench),
     dynamic: merged,
     version: bench.kubelet.version,
     policy: bench.policy,
-    merge: bench.merge,
-    allow: config.annotations[ALLOW_ANNOTATION],
+    allowAnnotation: config.annotations[ALLOW_ANNOTATION],
   });
 }
 
@@ -95,7 +91,13 @@ function comparedWith({ local, current, kubelet }: Bench): JsonObject {
   return decoded?.ok ? decoded.written : minimalConfig;
 }
 
-function shadowWarnings(shadowed: readonly { field: string; flag: string }[]): Finding[] {
+/** What `validate` needs to know of this node's kubelet. */
+export function against({ kubelet, host }: Pick<Bench, 'kubelet' | 'host'>): Parameters<typeof validate>[1] {
+  const { version, args, knownGates } = kubelet;
+  return { version, flags: gatesOnCommandLine(args, version), ...(knownGates ? { knownGates } : {}), ...(host ? { host } : {}) };
+}
+
+function shadowWarnings(shadowed: readonly Shadowed[]): Finding[] {
   return shadowed.map(({ field, flag }) => ({
     field,
     rule: 'flag',

@@ -11,6 +11,7 @@ import {
   validate,
 } from '../../agent/config/config.ts';
 import { gatherBench } from '../../agent/judge/bench.ts';
+import { against } from '../../agent/judge/judge.ts';
 import { readHost } from '../../agent/host/host.ts';
 import { ActionError } from '../../base/errors.ts';
 import { silentLog } from '../../base/log.ts';
@@ -41,7 +42,7 @@ export async function judgeFile(context: Context, { bytes, dir, options, kubelet
   const { written, policy } = withPolicy ? await besideLocal(context, resolved, options, kubelet) : { written: resolved, policy: [] };
   const flagged = applyFlags(written, kubelet.args, kubelet.version);
   const defaulted = applyDefaults(flagged.merged, kubelet.version);
-  const rules = validate(defaulted, kubelet);
+  const rules = validate(defaulted, against({ kubelet }));
   const everywhere = preflightFatal(defaulted, {}, kubelet);
   const here = preflightFatal(defaulted, await readHost(context.disk, pathsToProbe(defaulted)), kubelet);
   const shadowed = flagged.shadowed.map(({ field, flag }) => ({
@@ -49,11 +50,11 @@ export async function judgeFile(context: Context, { bytes, dir, options, kubelet
     rule: 'flag',
     message: `${field} has no effect: the kubelet is started with ${flag}, and flags win`,
   }));
-  const errors = unique([...flagged.errors, ...policy, ...rules.errors, ...everywhere.errors]);
+  const errors = unique([...flagged.problems, ...policy, ...rules, ...everywhere.errors]);
   const onlyHere = here.errors.filter((finding) => !errors.some((error) => same(error, finding)));
   return {
     errors,
-    warnings: unique([...decoded.warnings, ...shadowed, ...rules.warnings, ...everywhere.warnings, ...here.warnings, ...onlyHere]),
+    warnings: unique([...decoded.warnings, ...shadowed, ...everywhere.warnings, ...here.warnings, ...onlyHere]),
   };
 }
 
@@ -76,7 +77,7 @@ async function besideLocal(
   const { version } = kubelet;
   return {
     written,
-    policy: policy ? judgePolicy({ local: local.resolved, dynamic: written, version, policy, merge, allow: undefined }) : [],
+    policy: judgePolicy({ local: local.resolved, dynamic: written, version, policy }),
   };
 }
 
