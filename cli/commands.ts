@@ -54,6 +54,19 @@ export const commands: readonly Entry[] = [
     load: async () => (await import('./fleet/nodes.ts')).nodesCommand,
   },
   {
+    name: 'demo',
+    summary: 'Play the main job on this machine: under a minute, no root',
+    group: 'Around it',
+    load: async () => (await import('./demo/command.ts')).demo,
+  },
+  {
+    name: '__kubelet',
+    summary: 'Stand in for a kubelet in the demo',
+    group: 'Around it',
+    hidden: true,
+    load: async () => (await import('./demo/kubelet.ts')).kubelet,
+  },
+  {
     name: 'apiserver',
     summary: 'Run a Kubernetes API in memory, for trying things out',
     group: 'Around it',

@@ -1,0 +1,45 @@
+import type { Clock, Millis } from '../../base/clock.ts';
+import { ActionError } from '../../base/errors.ts';
+
+/** Keeps the last thing seen and lets the story wait for one that it expects. */
+export class Eye<T> {
+  readonly #clock: Clock;
+  readonly #waiting = new Set<() => void>();
+  last: T | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  see(seen: T): void {
+    this.last = seen;
+    for (const wake of this.#waiting) wake();
+  }
+
+  /** @param what - finishes "Cannot see ...", should it not come in time */
+  async until(what: string, fits: (seen: T) => boolean, timeoutMs: Millis, signal: AbortSignal): Promise<T> {
+    const over = new AbortController();
+    const found = Promise.withResolvers<T>();
+    const look = (): void => {
+      if (this.last !== undefined && fits(this.last)) found.resolve(this.last);
+    };
+    this.#waiting.add(look);
+    look();
+    const limit = this.#clock.sleep(timeoutMs, AbortSignal.any([over.signal, signal])).then(
+      () =>
+        found.reject(
+          new ActionError('see', what, { hint: `it did not happen within ${timeoutMs / 1000} s; agent.log and kubelet.log say why` }),
+        ),
+      () => {
+        if (signal.aborted) found.reject(signal.reason);
+      },
+    );
+    try {
+      return await found.promise;
+    } finally {
+      this.#waiting.delete(look);
+      over.abort();
+      await limit;
+    }
+  }
+}

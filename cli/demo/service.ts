@@ -1,0 +1,121 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import type { Clock, Millis } from '../../base/clock.ts';
+
+/** How a process ended, in the words that systemd hands to ExecStopPost=. */
+export interface Ended {
+  /** `success` when it ended well or was asked to. */
+  result: 'success' | 'exit-code' | 'signal';
+  code: 'exited' | 'killed';
+  /** `1`, `KILL`. */
+  status: string;
+}
+
+export interface ServiceSpec {
+  /** Program and arguments. */
+  argv: readonly [string, ...string[]];
+  env?: Readonly<Record<string, string>>;
+  /** Wait before a start that nobody asked for. */
+  restartMs: Millis;
+  /** Output of the process goes here, all starts in one file. */
+  logFile: string;
+  /** As ExecStartPre=. */
+  before?: () => Promise<void>;
+  /** A line on its standard output. */
+  onLine?: (line: string) => void;
+  /** It said READY=1, as a Type=notify service does: as ExecStartPost=. */
+  onReady?: () => Promise<void>;
+  /** As ExecStopPost=. */
+  after?: (ended: Ended) => Promise<void>;
+}
+
+/** Longest time between a request to end and the end by force. */
+const STOP_MS: Millis = 5_000;
+
+/** One process that is kept up, as systemd keeps a unit with Restart=always: all that the demo needs of systemd. */
+export class Service {
+  readonly #spec: ServiceSpec;
+  readonly #clock: Clock;
+  readonly #over = new AbortController();
+  #child: ChildProcess | undefined;
+  #asked = false;
+  #running: Promise<void> | undefined;
+  /** How often it was started. */
+  starts = 0;
+
+  constructor(spec: ServiceSpec, clock: Clock) {
+    this.#spec = spec;
+    this.#clock = clock;
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  get isStarted(): boolean {
+    return this.#running !== undefined;
+  }
+
+  start(): void {
+    this.#running ??= this.#keepUp();
+  }
+
+  /** Ends the process; it is started again at once. */
+  restart(): void {
+    // Between two starts there is nothing to end, and the next start reads what is new anyway.
+    if (this.#child?.kill('SIGTERM')) this.#asked = true;
+  }
+
+  /** As a crash would. */
+  crash(): void {
+    this.#child?.kill('SIGKILL');
+  }
+
+  async stop(): Promise<void> {
+    this.#over.abort();
+    this.#asked = true;
+    const child = this.#child;
+    child?.kill('SIGTERM');
+    const force = setTimeout(() => child?.kill('SIGKILL'), STOP_MS);
+    await this.#running;
+    clearTimeout(force);
+  }
+
+  async #keepUp(): Promise<void> {
+    const { signal } = this.#over;
+    while (!signal.aborted) {
+      await this.#spec.before?.();
+      const ended = await this.#once();
+      await this.#spec.after?.(ended);
+      const wait = this.#asked ? 0 : this.#spec.restartMs;
+      this.#asked = false;
+      await this.#clock.sleep(wait, signal).catch(() => undefined);
+    }
+  }
+
+  async #once(): Promise<Ended> {
+    const { argv, env = {}, logFile, onLine, onReady } = this.#spec;
+    const log = openSync(logFile, 'a', 0o600);
+    // As systemd's OpenFile= does it: an open socket, and an environment that names it. LISTEN_PID must be the process itself.
+    const script = 'LISTEN_PID=$$ exec "$@"';
+    const passed = { LISTEN_FDS: '1', LISTEN_FDNAMES: 'notify' };
+    const child = spawn('/bin/sh', ['-c', script, 'sh', ...argv], {
+      env: { ...process.env, NO_COLOR: '1', ...passed, ...env },
+      stdio: ['ignore', onLine ? 'pipe' : log, log, 'pipe'],
+    });
+    closeSync(log);
+    this.#child = child;
+    this.starts++;
+    if (onLine && child.stdout) createInterface({ input: child.stdout }).on('line', onLine);
+    child.stdio[3]?.on('data', (text: Buffer) => {
+      if (text.toString('utf8').includes('READY=1')) void onReady?.();
+    });
+    // 'close' and not 'exit': the last line has been read by then.
+    const [code, killed] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
+    this.#child = undefined;
+    if (killed !== null) return { result: this.#asked ? 'success' : 'signal', code: 'killed', status: killed.replace(/^SIG/, '') };
+    return { result: this.#asked || code === 0 ? 'success' : 'exit-code', code: 'exited', status: String(code ?? 0) };
+  }
+}

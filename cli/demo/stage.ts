@@ -1,0 +1,135 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { startApiServer, type ApiServer } from '../../apiserver/server.ts';
+import { nodes } from '../../kube/api/object.ts';
+import { connect } from '../connect.ts';
+import { fleetCarrier, type FleetCarrier } from '../fleet/carrier.ts';
+import { Eye } from './eye.ts';
+import { localConfig, node, NODE } from './configs.ts';
+import { nodeFiles, Supervisor, type NodeFiles } from './supervisor.ts';
+import type { FleetNode } from '../fleet/fleet-node.ts';
+import type { Context } from '../command.ts';
+import type { Client } from '../../kube/client/client.ts';
+
+/** What is seen of the kubelet. */
+export interface KubeletSeen {
+  /** Of the one that runs; undefined while none does. */
+  maxPods: number | undefined;
+  /** Ends that nobody asked for. */
+  crashes: number;
+}
+
+/** All the parts of the demo, ready to be played with. */
+export interface Stage extends AsyncDisposable {
+  root: string;
+  files: NodeFiles;
+  server: ApiServer;
+  client: Client;
+  fleet: FleetCarrier;
+  supervisor: Supervisor;
+  kubelet: Eye<KubeletSeen>;
+  node: Eye<FleetNode>;
+}
+
+/** How the demo's agent differs from a real one: it is in a hurry. In agent.yaml's words. */
+const pace = { trialDuration: '3s', unhealthyDeadline: '20s', maxKubeletExits: 3, syncInterval: '1s' };
+
+/** Builds the cluster of one node under a temporary directory; nothing of the node runs yet. */
+export async function buildStage(context: Context, dkc: readonly [string, string]): Promise<Stage> {
+  const root = await mkdtemp(join(tmpdir(), 'dkc-demo-'));
+  const undo = new AsyncDisposableStack();
+  undo.defer(() => rm(root, { recursive: true, force: true }));
+  try {
+    const files = nodeFiles(root);
+    const token = randomBytes(16).toString('hex');
+    const server = await startApiServer({
+      clock: context.clock,
+      random: context.random,
+      log: context.log,
+      tokens: [{ token, user: `system:node:${NODE}`, groups: ['system:nodes'] }],
+    });
+    undo.defer(() => server.stop());
+    const healthz = `127.0.0.1:${await freePort()}`;
+    await writeNode(files, { adminKubeconfig: server.kubeconfig(), nodeKubeconfig: server.kubeconfig(token), healthz });
+    const client = await connect({ kubeconfig: files.kubeconfig }, {});
+    undo.defer(() => client.close());
+    await client.create(nodes, node);
+    const fleet = fleetCarrier({ client, clock: context.clock, random: context.random, log: context.log });
+    const kubelet = new Eye<KubeletSeen>(context.clock);
+    const seen: KubeletSeen = { maxPods: undefined, crashes: 0 };
+    const see = (change: Partial<KubeletSeen>): void => kubelet.see({ ...Object.assign(seen, change) });
+    const supervisor = new Supervisor(
+      {
+        files,
+        dkc,
+        agentFlags: [`--agent-config=${files.agentConfig}`],
+        healthz,
+        onUp: ({ maxPods }) => see({ maxPods }),
+        onEnd: ({ result }) => see({ maxPods: undefined, crashes: seen.crashes + (result === 'success' ? 0 : 1) }),
+      },
+      context.clock,
+    );
+    undo.defer(() => supervisor.stop());
+    const eye = new Eye<FleetNode>(context.clock);
+    const over = new AbortController();
+    const watching = fleet.watch(NODE, (now) => now && eye.see(now), over.signal).catch(() => undefined);
+    undo.defer(async () => {
+      over.abort();
+      await watching;
+    });
+    const built = undo.move();
+    return { root, files, server, client, fleet, supervisor, kubelet, node: eye, [Symbol.asyncDispose]: () => built.disposeAsync() };
+  } catch (error) {
+    await undo.disposeAsync();
+    throw error;
+  }
+}
+
+interface NodeContent {
+  adminKubeconfig: string;
+  nodeKubeconfig: string;
+  healthz: string;
+}
+
+async function writeNode(files: NodeFiles, { adminKubeconfig, nodeKubeconfig, healthz }: NodeContent): Promise<void> {
+  await mkdir(files.run);
+  await mkdir(join(files.localConfig, '..'));
+  const ofNode = join(files.run, 'kubeconfig');
+  const settings = {
+    nodeName: NODE,
+    kubeconfig: ofNode,
+    dynamicConfigDir: files.dynamicConfigDir,
+    localConfig: files.localConfig,
+    // No systemd in a demo: the supervisor compares and restarts.
+    kubeletUnit: '',
+    kubeletHealthz: `http://${healthz}/healthz`,
+    kubeletExits: files.exits,
+    kubeletVersion: '1.30',
+    policy: files.policy,
+    metricsBindAddress: '',
+    ...pace,
+  };
+  const policy = { apiVersion: 'dkc.dev/v1alpha1', kind: 'FieldPolicy', allow: ['safe', 'needs-drain'], overrides: true };
+  const written: [string, string][] = [
+    [files.kubeconfig, adminKubeconfig],
+    [ofNode, nodeKubeconfig],
+    [files.localConfig, localConfig],
+    [files.agentConfig, stringify(settings)],
+    [files.policy, stringify(policy)],
+  ];
+  for (const [path, text] of written) await writeFile(path, text, { mode: 0o600 });
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

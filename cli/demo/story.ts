@@ -1,0 +1,98 @@
+import { configMaps, coreEvents } from '../../kube/api/object.ts';
+import { commands } from '../commands.ts';
+import { dispatch } from '../dispatch.ts';
+import { configMap, KEY, NAMESPACE, NODE, type PayloadName } from './configs.ts';
+import type { Stage } from './stage.ts';
+import type { Teller } from './teller.ts';
+import type { Context } from '../command.ts';
+import type { FleetNode } from '../fleet/fleet-node.ts';
+import type { Millis } from '../../base/clock.ts';
+
+/** Nothing in the story takes nearly as long, even on a slow machine. */
+const PATIENCE: Millis = 40_000;
+
+/** The main job of dkc on one node, told step by step. @throws as soon as something does not happen as told */
+export async function tell(context: Context, stage: Stage, teller: Teller): Promise<void> {
+  const { client, fleet, supervisor, server } = stage;
+  const { signal } = context;
+  const kubelet = (what: string, maxPods: number) => stage.kubelet.until(what, (seen) => seen.maxPods === maxPods, PATIENCE, signal);
+  const node = (what: string, fits: (seen: FleetNode) => boolean) => stage.node.until(what, fits, PATIENCE, signal);
+  const assign = async (name: PayloadName): Promise<void> => {
+    await client.create(configMaps, configMap(name), { signal });
+    await fleet.assign(NODE, { namespace: NAMESPACE, name, kubeletConfigKey: KEY }, signal);
+    teller.happened(`the admin assigns ConfigMap ${NAMESPACE}/${name}`);
+  };
+  const types = (...argv: string[]) => typed(context, stage, teller, argv);
+  const restarts = (): number => supervisor.kubelet.starts;
+
+  teller.step('A node on its local configuration');
+  supervisor.agent.start();
+  await kubelet('the kubelet on its local config', 110);
+  teller.happened('agent ready, effective file in place, the kubelet is up with maxPods 110');
+
+  teller.step('A good configuration');
+  await assign('good');
+  await kubelet('the kubelet on the good config', 120);
+  teller.happened('downloaded, judged, written; the kubelet is up again with maxPods 120');
+  await node('the good config trusted', (seen) => seen.lastKnownGood?.name === 'good');
+  teller.happened('3 s of health later it is the last known good');
+
+  teller.step('An invalid one');
+  const before = restarts();
+  await assign('invalid');
+  const refused = await node('the invalid config refused', (seen) => seen.error !== null);
+  teller.happened(`refused before anything restarts: ${refused.error ?? ''}`);
+  teller.note(await eventText(context, stage, 'KubeletConfigRefused'));
+  teller.happened(`the kubelet was restarted ${restarts() - before} times and runs with maxPods ${stage.kubelet.last?.maxPods ?? '?'}`);
+
+  teller.step('One that is valid, and kills the kubelet');
+  const crashes = stage.kubelet.last?.crashes ?? 0;
+  await assign('deadly');
+  await stage.kubelet.until('the kubelet die', (seen) => seen.crashes > crashes, PATIENCE, signal);
+  teller.happened('the kubelet dies: the cgroup that the config names does not exist');
+  await node('the deadly config condemned', (seen) => seen.error?.startsWith('failed trial') === true && seen.active?.name === 'good');
+  await kubelet('the kubelet back on the good config', 120);
+  teller.happened(
+    `after ${(stage.kubelet.last?.crashes ?? 0) - crashes} crashes it is condemned and undone; the kubelet is up with maxPods 120`,
+  );
+
+  teller.step('The API server goes away');
+  await server.hooks.pause();
+  supervisor.agent.crash();
+  const again = supervisor.agent.starts;
+  teller.happened('API server stopped, agent killed with -9');
+  await types('status');
+  await stage.supervisor.whenAgentReady(again, PATIENCE, signal);
+  teller.happened('the agent is back without it; the kubelet was not touched');
+  await server.hooks.resume();
+  await assign('later');
+  await kubelet('the kubelet on the next config', 140);
+  teller.happened('the API server is back, and the next assignment is effective');
+
+  teller.step('An admin on the node');
+  await types('checkpoints', 'list');
+  await types('checkpoints', 'diff', 'last-known-good');
+  await types('drill');
+  await types('history');
+  await types('nodes');
+}
+
+/** Runs a command of dkc as an admin of the demo's node would. */
+async function typed(context: Context, { files }: Stage, teller: Teller, argv: readonly string[]): Promise<void> {
+  let output = '';
+  const sink = { write: (text: string) => void (output += text), isTTY: false, columns: 100 };
+  const where = argv[0] === 'nodes' ? [`--kubeconfig=${files.kubeconfig}`] : [`--agent-config=${files.agentConfig}`];
+  await dispatch(commands, [...argv, ...where], { ...context, stdout: sink, stderr: sink });
+  teller.typed(['dkc', ...argv].join(' '), output);
+}
+
+/** What the agent told about the node; events come a moment after the status. */
+async function eventText({ clock, signal }: Context, { client }: Stage, reason: string): Promise<string> {
+  for (let tries = 0; tries < 25; tries++) {
+    const { items } = await client.list(coreEvents, {}, { signal });
+    const event = items.find((one) => one['reason'] === reason);
+    if (event) return `event ${reason}: ${String(event['message'])}`;
+    await clock.sleep(200, signal);
+  }
+  return `no event ${reason} yet`;
+}

@@ -1,0 +1,113 @@
+import { appendFile, copyFile, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { STARTED_FILE } from '../../agent/host/unit.ts';
+import { sha256 } from '../../agent/store/content.ts';
+import { Eye } from './eye.ts';
+import { Service, type Ended } from './service.ts';
+import type { KubeletUp } from './kubelet.ts';
+import type { Clock, Millis } from '../../base/clock.ts';
+
+/** Where everything of the demo's node lies. */
+export interface NodeFiles {
+  dynamicConfigDir: string;
+  effective: string;
+  localConfig: string;
+  run: string;
+  exits: string;
+  agentConfig: string;
+  policy: string;
+  agentLog: string;
+  kubeletLog: string;
+  kubeconfig: string;
+}
+
+export function nodeFiles(root: string): NodeFiles {
+  const at = (...names: string[]): string => join(root, ...names);
+  return {
+    dynamicConfigDir: at('dkc'),
+    effective: at('dkc', 'kubelet.yaml'),
+    localConfig: at('local', 'config.yaml'),
+    run: at('run'),
+    exits: at('run', 'kubelet-exits'),
+    agentConfig: at('agent.yaml'),
+    policy: at('policy.yaml'),
+    agentLog: at('agent.log'),
+    kubeletLog: at('kubelet.log'),
+    kubeconfig: at('kubeconfig'),
+  };
+}
+
+export interface SupervisorSpec {
+  files: NodeFiles;
+  /** How this dkc is started: Node and its main file. */
+  dkc: readonly [string, string];
+  agentFlags: readonly string[];
+  /** Where the kubelet answers /healthz. */
+  healthz: string;
+  /** A kubelet is up. */
+  onUp: (up: KubeletUp) => void;
+  /** A kubelet has ended. */
+  onEnd: (ended: Ended) => void;
+}
+
+/** Agent and kubelet of one node, tied together as systemd/ does it: only the agent's being ready, and a file that differs, restart a kubelet. */
+export class Supervisor {
+  readonly agent: Service;
+  readonly kubelet: Service;
+  readonly #files: NodeFiles;
+  /** How many starts of the agent had become ready. */
+  readonly #ready: Eye<number>;
+
+  constructor({ files, dkc, agentFlags, healthz, onUp, onEnd }: SupervisorSpec, clock: Clock) {
+    this.#files = files;
+    this.#ready = new Eye<number>(clock);
+    const [node, main] = dkc;
+    this.agent = new Service(
+      { argv: [node, main, 'agent', 'run', ...agentFlags], restartMs: 300, logFile: files.agentLog, onReady: () => this.#sync() },
+      clock,
+    );
+    this.kubelet = new Service(
+      {
+        argv: [node, main, '__kubelet', `--config=${files.effective}`, `--healthz=${healthz}`],
+        restartMs: 300,
+        logFile: files.kubeletLog,
+        before: () => copyFile(files.effective, this.#started),
+        onLine: (line) => onUp(JSON.parse(line) as KubeletUp),
+        after: async (ended) => {
+          await appendFile(files.exits, exitLine(ended, clock.now(), await hashOf(this.#started)), { mode: 0o600 });
+          onEnd(ended);
+        },
+      },
+      clock,
+    );
+  }
+
+  get #started(): string {
+    return join(this.#files.run, STARTED_FILE);
+  }
+
+  /** Waits for an agent that was started after the first `starts` ones to be ready. */
+  async whenAgentReady(starts: number, timeoutMs: Millis, signal: AbortSignal): Promise<void> {
+    await this.#ready.until('the agent ready', (ready) => ready > starts, timeoutMs, signal);
+  }
+
+  /** systemd/kubelet-sync, here without systemd: a kubelet that runs on another file than the effective one is restarted, once. */
+  async #sync(): Promise<void> {
+    this.#ready.see(this.agent.starts);
+    if (!this.kubelet.isStarted) return this.kubelet.start();
+    if ((await hashOf(this.#files.effective)) !== (await hashOf(this.#started))) this.kubelet.restart();
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.agent.stop(), this.kubelet.stop()]);
+  }
+}
+
+async function hashOf(path: string): Promise<string> {
+  return readFile(path).then(sha256, () => '-');
+}
+
+/** One line of the exits file, as systemd/kubelet-stopped writes it. */
+export function exitLine({ result, code, status }: Ended, now: number, hash: string): string {
+  return `${new Date(now).toISOString()} ${result} ${code} ${status} ${hash}\n`;
+}
