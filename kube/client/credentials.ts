@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { createSecureContext } from 'node:tls';
 import { ActionError } from '../../base/errors.ts';
+import { tls } from './builtins.ts';
 import { FreshFile } from './fresh-file.ts';
 import type { SecureContext } from 'node:tls';
 import type { Clock } from '../../base/clock.ts';
@@ -100,7 +100,7 @@ export class Credentials {
     if (server.protocol === 'http:') return { version, server, tls: undefined };
     let context: SecureContext;
     try {
-      context = createSecureContext(pems);
+      context = tls().createSecureContext(pems);
     } catch (cause) {
       throw new ActionError('use the certificates of', access.origin, {
         hint: 'certificate authority, client certificate and key must be PEM, and the key must be that of the certificate',

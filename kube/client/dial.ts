@@ -1,7 +1,8 @@
-import { connect } from 'node:tls';
+import { tls as nodeTls } from './builtins.ts';
 import { abortReason } from './connection.ts';
-import { Http1Connection, hostOf, portOf } from './http1-connection.ts';
+import { Http1Connection } from './http1-connection.ts';
 import { Http2Connection } from './http2-connection.ts';
+import { hostOf, portOf } from './server-address.ts';
 import type { TLSSocket } from 'node:tls';
 import type { Connection } from './connection.ts';
 import type { Endpoint } from './credentials.ts';
@@ -26,7 +27,7 @@ export async function dial(endpoint: Endpoint, options: DialOptions, signal: Abo
   const { server, tls } = endpoint;
   if (tls === undefined) return Http1Connection.open(endpoint, options.connectTimeoutMs);
   const host = hostOf(server);
-  const socket = connect({
+  const socket = nodeTls().connect({
     host,
     port: portOf(server),
     secureContext: tls.context,

@@ -1,5 +1,6 @@
-import { Agent as PlainAgent, request as plainRequest } from 'node:http';
+import { http, https } from './builtins.ts';
 import { abortReason, BrokenConnection, readWhole } from './connection.ts';
+import { hostOf, portOf } from './server-address.ts';
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import type { Connection, WireRequest, WireResponse } from './connection.ts';
 import type { Endpoint } from './credentials.ts';
@@ -23,20 +24,18 @@ export class Http1Connection implements Connection {
     this.#options = options;
   }
 
-  static async open(endpoint: Endpoint, connectTimeoutMs: number): Promise<Http1Connection> {
+  static open(endpoint: Endpoint, connectTimeoutMs: number): Http1Connection {
     const { server, tls } = endpoint;
     const pool = { keepAlive: true, keepAliveMsecs: KEEP_ALIVE_MS, timeout: 0, scheduling: 'lifo' } as const;
     const options: RequestOptions = { host: hostOf(server), port: portOf(server), timeout: connectTimeoutMs };
-    if (tls === undefined) return new Http1Connection(new PlainAgent(pool), plainRequest, options);
-    // Most servers speak HTTP/2: the others alone pay for this.
-    const https = await import('node:https');
-    const agent = new https.Agent({
+    if (tls === undefined) return new Http1Connection(new (http().Agent)(pool), http().request, options);
+    const agent = new (https().Agent)({
       ...pool,
       secureContext: tls.context,
       rejectUnauthorized: tls.verify,
       ...(tls.serverName === undefined ? {} : { servername: tls.serverName }),
     });
-    return new Http1Connection(agent, https.request, options);
+    return new Http1Connection(agent, https().request, options);
   }
 
   get usable(): boolean {
@@ -120,13 +119,4 @@ function answerOf(message: IncomingMessage, signal: AbortSignal): WireResponse {
     }),
     cancel: () => message.destroy(),
   };
-}
-
-/** The host as sockets want it: an IPv6 address without its brackets. */
-export function hostOf(server: URL): string {
-  return server.hostname.replace(/^\[(.*)\]$/, '$1');
-}
-
-export function portOf(server: URL): number {
-  return server.port === '' ? (server.protocol === 'http:' ? 80 : 443) : Number(server.port);
 }

@@ -1,10 +1,13 @@
-import { connect, constants } from 'node:http2';
+import { http2 } from './builtins.ts';
 import { abortReason, BrokenConnection, readWhole } from './connection.ts';
 import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders, IncomingHttpStatusHeader } from 'node:http2';
 import type { Duplex } from 'node:stream';
 import type { Connection, WireRequest, WireResponse } from './connection.ts';
 
-const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants;
+// RFC 9113, section 7.
+const NGHTTP2_NO_ERROR = 0;
+const NGHTTP2_REFUSED_STREAM = 7;
+const NGHTTP2_CANCEL = 8;
 
 /** Room for what the server may send ahead of our reading. With the default of 64 KB a list of 100 MB waits 1,600 round trips. */
 export const WINDOW_BYTES = 16 * 1024 * 1024;
@@ -32,7 +35,7 @@ export class Http2Connection implements Connection {
 
   constructor(server: URL, socket: Duplex, ping: PingOptions) {
     this.#socket = socket;
-    this.#session = connect(server, {
+    this.#session = http2().connect(server, {
       createConnection: () => socket,
       settings: { enablePush: false, initialWindowSize: WINDOW_BYTES },
       // In MB. The default of 10 refuses streams as soon as a few large answers wait to be read.
