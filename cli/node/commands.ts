@@ -21,6 +21,12 @@ export const nodeCommands: readonly Entry[] = [
     load: async () => (await import('./checkpoints-show.ts')).checkpointsShow,
   },
   {
+    name: 'checkpoints diff',
+    summary: 'Say what two checkpoints do differently',
+    group: 'On a node',
+    load: async () => (await import('./checkpoints-diff.ts')).checkpointsDiff,
+  },
+  {
     name: 'checkpoints verify',
     summary: 'Look for damage in the store',
     group: 'On a node',

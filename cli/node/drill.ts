@@ -6,10 +6,9 @@ import { nodeSide, nodeSideFlags, type NodeSide } from './node-side.ts';
 import { drill as rehearseAll } from '../../agent/admin/drill/execute.ts';
 import type { DrillReport, DrillStep } from '../../agent/admin/drill/plan.ts';
 import { boot } from '../../agent/boot/run-boot.ts';
-import { learnKubelet } from '../../agent/host/kubelet.ts';
-import { realExec } from '../../base/exec.ts';
 import { silentLog } from '../../base/log.ts';
 import { fine, wrong, type Exit } from '../command.ts';
+import { kubeletOf } from '../config/kubelet-of.ts';
 import { UsageError } from '../failure.ts';
 import { show, table, type Column } from '../output.ts';
 import type { Args } from '../args.ts';
@@ -49,7 +48,7 @@ async function rehearse(context: Context, args: Args, node: NodeSide): Promise<D
   // What boot says about damage that we made ourselves would only alarm.
   const log = args.number('verbose') ? context.log : silentLog;
   const facts = await node.observe();
-  const kubelet = await learnKubelet({ options, disk, exec: realExec, log });
+  const kubelet = await kubeletOf(context, options);
   const scratch = await mkdtemp(join(tmpdir(), 'dkc-drill-'));
   try {
     return await rehearseAll({

@@ -1,0 +1,113 @@
+import { dirname } from 'node:path';
+import { filesText, valueText } from './diff-text.ts';
+import { nodeSide, nodeSideFlags, refPositional, resolveRef, type NodeSide } from './node-side.ts';
+import { compareSides, type Side } from '../../agent/admin/diff.ts';
+import type { AdminFacts } from '../../agent/admin/facts.ts';
+import { keyOf } from '../../agent/admin/roles.ts';
+import { samePayload } from '../../agent/checkpoint/source.ts';
+import type { Difference } from '../../agent/config/config.ts';
+import { minimalConfig } from '../../agent/judge/local.ts';
+import { ActionError, errorCode } from '../../base/errors.ts';
+import { fine, wrong, type Command, type Context } from '../command.ts';
+import { kubeletOf } from '../config/kubelet-of.ts';
+import { UsageError } from '../failure.ts';
+import { show, table, type Column } from '../output.ts';
+
+export const checkpointsDiff: Command = {
+  describe:
+    'Says what two checkpoints do differently: field by field, defaults filled in, so that spelling and order make no difference. ' +
+    'Files beside the kubelet configuration are compared by line. The second one is the active configuration unless it is named. ' +
+    'A role that stands for the local config compares with that. Exits with 1 when they differ.',
+  examples: [
+    { run: 'dkc checkpoints diff assigned', what: 'what would change if the assigned were active' },
+    { run: 'dkc checkpoints diff last-known-good assigned', what: 'what the assigned brought' },
+    { run: 'dkc checkpoints diff 8c1f2d34/10231 -o json', what: 'for scripts' },
+  ],
+  flags: [
+    ...nodeSideFlags,
+    {
+      name: 'key',
+      type: 'string',
+      value: 'KEY',
+      text: 'which key is the kubelet configuration',
+      defaultText: 'as a record says, else the only one, else kubelet',
+    },
+  ],
+  positionals: [
+    { ...refPositional, name: 'a', required: true },
+    { ...refPositional, name: 'b', text: 'the same; active unless given' },
+  ],
+  async run(context, args) {
+    const node = await nodeSide(context, args);
+    const facts = await node.observe();
+    const [refA, refB] = [args.one('a') ?? '', args.one('b') ?? 'active'];
+    const [foundA, foundB] = [resolveRef(refA, facts), resolveRef(refB, facts)];
+    // The directory of a checkpoint is part of what its relative paths mean, but not of what its author changed.
+    const placed = foundA.at !== foundB.at;
+    const look = { context, node, facts, key: args.text('key'), placed };
+    const a = await readSide(refA, foundA, look);
+    const b = await readSide(refB, foundB, look);
+    if ('why' in a) return wrong(a.why);
+    if ('why' in b) return wrong(b.why);
+    const { version } = await kubeletOf(context, node.options);
+    const compared = compareSides(a, b, version);
+    if (!compared.ok) return wrong(compared.why);
+
+    const { fields, files } = compared;
+    const asRows = files.map(({ key, from, to }) => ({ field: `file:${key}`, class: null, from, to }));
+    await show(context, args, {
+      data: [...fields.map(({ field, class: of, from, to }) => ({ field, class: of, from, to })), ...asRows],
+      people: async (how) => {
+        if (fields.length + files.length === 0) return `${a.title} and ${b.title} do the same.\n`;
+        const parts = [
+          ...(fields.length > 0 ? [await table(columns(a.title, b.title), fields, how)] : []),
+          ...(files.length > 0 ? [await filesText(files, a.title, b.title)] : []),
+        ];
+        return parts.join('\n');
+      },
+    });
+    return fields.length + files.length === 0 ? fine : wrong(`${a.title} and ${b.title} differ`);
+  },
+};
+
+const columns = (a: string, b: string): Column<Difference>[] => [
+  { title: 'FIELD', value: ({ field }) => field },
+  { title: 'CLASS', value: (row) => row.class, paint: (cell, row, paint) => (row.class === 'safe' ? cell : paint.yellow(cell)) },
+  { title: a.toUpperCase(), value: ({ from }) => valueText(from) },
+  { title: b.toUpperCase(), value: ({ to }) => valueText(to) },
+];
+
+interface Look {
+  context: Context;
+  node: NodeSide;
+  facts: AdminFacts;
+  key: string | undefined;
+  placed: boolean;
+}
+
+async function readSide(asked: string, found: ReturnType<typeof resolveRef>, look: Look): Promise<Side | { why: string }> {
+  const { context, node, facts, placed } = look;
+  if (found.at === 'local') return localSide(context, node.options.localConfig, asked, placed);
+  const state = await node.store.load(found.ref);
+  if (state.at === 'missing')
+    throw new ActionError('compare', asked, { hint: 'its checkpoint is not in the store; see dkc checkpoints verify' });
+  if (state.at === 'damaged') return { why: `checkpoint ${asked} is damaged: ${state.path}: ${state.problem}` };
+  const entry = facts.entries.find((one) => samePayload(one.ref, found.ref));
+  const key = look.key ?? found.source?.kubeletConfigKey ?? (entry ? keyOf(entry, facts) : '');
+  const { files } = state.checkpoint.payload;
+  if (key === '')
+    throw new UsageError(
+      `which key of ${asked} is the kubelet configuration is not known; name it with --key: ${[...files.keys()].join(', ')}`,
+    );
+  return { title: asked, files, kubeletConfigKey: key, ...(placed ? { dir: node.paths.checkpoint(found.ref) } : {}) };
+}
+
+/** A node without a local config has all defaults. */
+async function localSide(context: Context, path: string, asked: string, placed: boolean): Promise<Side> {
+  const key = 'local config';
+  const bytes = await context.disk.read(path).catch((cause: unknown) => {
+    if (errorCode(cause) === 'ENOENT') return new TextEncoder().encode(JSON.stringify(minimalConfig));
+    throw new ActionError('read', path, { hint: 'it must be a readable file; run this as root', cause });
+  });
+  return { title: `${asked} (local)`, files: new Map([[key, bytes]]), kubeletConfigKey: key, ...(placed ? { dir: dirname(path) } : {}) };
+}
