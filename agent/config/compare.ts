@@ -71,7 +71,8 @@ export function shownValue(value: Json, secret: boolean): Json {
 /** Equal JSON; the order of keys does not matter, and 1 is 1 as number and as bigint. */
 export function sameJson(a: Json, b: Json): boolean {
   if (a === b) return true;
-  if (typeof a === 'bigint' || typeof b === 'bigint') return (typeof a === 'number' || typeof b === 'number') && String(a) === String(b);
+  if (typeof a === 'bigint') return typeof b === 'number' && BigInt(Math.trunc(b)) === a;
+  if (typeof b === 'bigint') return sameJson(b, a);
   if (isList(a) && isList(b)) return a.length === b.length && a.every((item, index) => sameJson(item, b[index] ?? null));
   if (!isObject(a) || !isObject(b)) return false;
   const keys = Object.keys(a);

@@ -3,7 +3,8 @@ import { NEWEST_MINOR, parseKubeletVersion } from './version.ts';
 
 export { applyDefaults } from './defaults.ts';
 export { compareConfigs, type Difference } from './compare.ts';
-export { decode } from './decode.ts';
+export { decode, fieldsUnknownTo } from './decode.ts';
+export { explainFields, type Explained } from './explain.ts';
 export { applyFlags, gatesOnCommandLine, type Shadowed } from './flags.ts';
 export { parseKubeletHelp } from './kubelet-help.ts';
 export { mergeOverlay } from './overlay.ts';

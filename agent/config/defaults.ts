@@ -1,3 +1,4 @@
+import { unreachable } from '../../base/errors.ts';
 import { formatGoDuration, goDuration } from '../../base/go-duration.ts';
 import { canonicalQuantity, quantity } from '../../kube/api/quantity.ts';
 import type { Json, JsonObject, KubeletVersion } from './contract.ts';
@@ -95,8 +96,16 @@ function normal(value: Json, shape: Shape): Json {
       }
       return made;
     }
-    default:
+    case 'bool':
+    case 'string':
+    case 'int32':
+    case 'int64':
+    case 'uint32':
+    case 'float64':
+    case 'time':
       return value;
+    default:
+      return unreachable(shape);
   }
 }
 

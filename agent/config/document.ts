@@ -53,3 +53,8 @@ export function isList(value: Json | undefined): value is readonly Json[] {
 export function join(path: string, key: string): string {
   return path === '' ? key : `${path}.${key}`;
 }
+
+/** A scalar as text; '' for objects and lists. */
+export function words(value: Json | undefined): string {
+  return typeof value === 'object' || value === undefined ? '' : String(value);
+}

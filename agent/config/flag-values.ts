@@ -1,12 +1,12 @@
 import { goDuration } from '../../base/go-duration.ts';
 import { quantity } from '../../kube/api/quantity.ts';
 import type { Json, JsonObject } from './contract.ts';
-import { isList, isObject, own, setKey } from './document.ts';
+import { isList, isObject, own, setKey, words } from './document.ts';
 import type { Field } from './field.ts';
 import { tidy } from './yaml-scalar.ts';
 
-const TRUE = ['1', 't', 'T', 'true', 'TRUE', 'True'];
-const FALSE = ['0', 'f', 'F', 'false', 'FALSE', 'False'];
+const TRUE = new Set(['1', 't', 'T', 'true', 'TRUE', 'True']);
+const FALSE = new Set(['0', 'f', 'F', 'false', 'FALSE', 'False']);
 
 /**
  * What a flag's text means for its field, in the syntax of the kubelet's flags.
@@ -15,7 +15,7 @@ const FALSE = ['0', 'f', 'F', 'false', 'FALSE', 'False'];
  */
 export function flagValue(field: Field, text: string, before: Json | undefined): Json | undefined {
   const { type } = field;
-  if (type === 'bool') return TRUE.includes(text) ? true : FALSE.includes(text) ? false : undefined;
+  if (type === 'bool') return TRUE.has(text) ? true : FALSE.has(text) ? false : undefined;
   if (type.startsWith('int')) return integer(text, type === 'int32' ? 31n : 63n);
   if (type === 'uint32') return integer(text, 31n);
   if (type.startsWith('duration')) return goDuration(text) === undefined ? undefined : text;
@@ -74,7 +74,7 @@ function gates(text: string, before: Json | undefined): JsonObject | undefined {
   if (given === undefined) return undefined;
   const made = added(before);
   for (const [name, word] of Object.entries(given)) {
-    const on = TRUE.includes(String(word)) ? true : FALSE.includes(String(word)) ? false : undefined;
+    const on = TRUE.has(words(word)) ? true : FALSE.has(words(word)) ? false : undefined;
     if (on === undefined) return undefined;
     setKey(made, name, on);
   }
@@ -100,7 +100,7 @@ function reservedMemory(text: string, before: Json | undefined): Json | undefine
   for (const part of text.split(';')) {
     const [, node, limits = ''] = /^(\d+):(.+)$/.exec(part) ?? [];
     const kinds = node === undefined ? undefined : pairs(limits, '=', undefined);
-    if (kinds === undefined || Object.values(kinds).some((amount) => quantity(String(amount)) === undefined)) return undefined;
+    if (kinds === undefined || Object.values(kinds).some((amount) => quantity(words(amount)) === undefined)) return undefined;
     made.push({ numaNode: Number(node), limits: kinds });
   }
   return made;

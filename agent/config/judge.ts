@@ -1,5 +1,5 @@
 import { goDuration } from '../../base/go-duration.ts';
-import type { Finding, HostFacts, Json, JsonObject, KubeletVersion } from './contract.ts';
+import type { Finding, Json, JsonObject, KubeletVersion } from './contract.ts';
 import { isList, isObject, own } from './document.ts';
 import { enabledGates, type KnownGates } from './gates.ts';
 
@@ -10,7 +10,6 @@ export interface Against {
   flags?: ReadonlyMap<string, boolean>;
   /** Feature gates that the kubelet's own --help lists. */
   knownGates?: KnownGates;
-  host?: HostFacts;
 }
 
 /** A defaulted configuration under judgement: typed looks at its values, and the findings so far. */

@@ -103,7 +103,7 @@ class Reader {
   #aliasDepth = 0;
 
   constructor(document: YamlDocument.Parsed) {
-    this.#root = document.contents as Node | null;
+    this.#root = document.contents;
   }
 
   read(): Document {
@@ -234,7 +234,7 @@ function shortFloat(value: number): string {
 const TAG = 'tag:yaml.org,2002:';
 
 function scalarValue(node: Scalar): Json | typeof NOT_JSON {
-  const text = String(node.value ?? '');
+  const text = typeof node.value === 'string' ? node.value : '';
   const tag = node.tag;
   if (tag === undefined || tag === '!') return node.type === 'PLAIN' && tag === undefined ? plainScalar(text) : text;
   if (!tag.startsWith(TAG)) return text;

@@ -1,6 +1,6 @@
 import { quantity } from '../../kube/api/quantity.ts';
 import type { Json } from './contract.ts';
-import { isObject, own } from './document.ts';
+import { isObject, own, words } from './document.ts';
 import type { Judge } from './judge.ts';
 
 /** Rules that came after 1.20, for the node, its images, its server and its memory. */
@@ -25,16 +25,6 @@ export function judgeModernNode(judge: Judge): void {
       judge.add('userNamespaces.idsPerPod', 'ids-per-pod', 'must be a multiple of 65536, from 65536 to 4294967295');
     }
   }
-  onCgroupV1(judge);
-}
-
-function onCgroupV1(judge: Judge): void {
-  const { host } = judge.against;
-  if (host?.cgroupVersion !== 1) return;
-  if (judge.flag('failCgroupV1'))
-    judge.add('failCgroupV1', 'cgroup-v1', 'is true, and this host uses cgroup v1: the kubelet refuses to run');
-  if (judge.value('singleProcessOOMKill') === false)
-    judge.add('singleProcessOOMKill', 'cgroup-v1', 'may not be false on a host with cgroup v1');
 }
 
 function images(judge: Judge): void {
@@ -117,10 +107,10 @@ function reservedMemory(judge: Judge): void {
     const limits = own(entry, 'limits');
     for (const [kind, amount] of isObject(limits) ? Object.entries(limits) : []) {
       if (kind !== 'memory' && !kind.startsWith('hugepages-')) judge.add(field, 'memory-kind', 'may limit only memory and hugepages');
-      const place = `${String(own(entry, 'numaNode') ?? 0)}/${kind}`;
+      const place = `${words(own(entry, 'numaNode') ?? 0)}/${kind}`;
       if (seen.has(place)) judge.add(field, 'memory-duplicate', 'may not reserve the same kind of memory of one NUMA node twice');
       seen.add(place);
-      if ((quantity(String(amount))?.nanos ?? 0n) === 0n) judge.add(field, 'memory-zero', 'may not hold a limit of zero');
+      if ((quantity(words(amount))?.nanos ?? 0n) === 0n) judge.add(field, 'memory-zero', 'may not hold a limit of zero');
     }
   }
 }

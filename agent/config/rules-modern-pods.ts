@@ -1,5 +1,5 @@
 import { SECOND } from '../../base/go-duration.ts';
-import { isObject, own } from './document.ts';
+import { isObject, own, words } from './document.ts';
 import type { Judge } from './judge.ts';
 
 /** Rules that came after 1.20, for pods, logs and tracing. */
@@ -41,7 +41,7 @@ function logs(judge: Judge): void {
     const given = own(options, format);
     if (!isObject(given)) continue;
     const buffer = own(given, 'infoBufferSize');
-    if (own(given, 'splitStream') === true || (buffer !== undefined && buffer !== null && String(buffer) !== '0')) {
+    if (own(given, 'splitStream') === true || (buffer !== undefined && buffer !== null && words(buffer) !== '0')) {
       judge.add('logging.options', 'gate', 'needs feature gate LoggingAlphaOptions');
     }
   }

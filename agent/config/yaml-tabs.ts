@@ -20,7 +20,7 @@ export function hasMisplacedTab(document: Document.Parsed, text: string): boolea
         if (isScalar(node)) {
           if (node.type === 'PLAIN') excused ||= spaces > 0 && node.source !== '' && to >= before;
           else if (to > at) excused ||= spaces > 0 || node.type === 'QUOTE_DOUBLE' || node.type === 'QUOTE_SINGLE';
-        } else if ('flow' in node && node.flow === true) excused ||= to > at;
+        } else if ('flow' in node && node.flow) excused ||= to > at;
         return excused ? visit.BREAK : undefined;
       },
     });

@@ -68,7 +68,7 @@ function comparable(value: Json): unknown {
   const made: Record<string, unknown> = {};
   for (const [key, item] of Object.entries(value)) {
     const empty = Array.isArray(item) ? item.length === 0 : typeof item === 'object' && item !== null && Object.keys(item).length === 0;
-    if (!empty) Object.defineProperty(made, key, { value: comparable(item as Json), enumerable: true, configurable: true, writable: true });
+    if (!empty) Object.defineProperty(made, key, { value: comparable(item), enumerable: true, configurable: true, writable: true });
   }
   return made;
 }

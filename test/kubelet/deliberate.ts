@@ -10,6 +10,10 @@ const isJson = (text: string): boolean => /^\s*\{/.test(text);
 
 export const deliberate: readonly Deliberate[] = [
   {
+    why: 'infinity or not-a-number in a value that a duplicate key overrides later: we refuse it where it stands',
+    excuses: (text, ours, theirs) => /\.(?:nan|inf)/i.test(text) && theirs.lenient && ours.stage === 'decode',
+  },
+  {
     why: 'JSON that the YAML reader of 1.20 stumbles over (a tab at the start, half a surrogate pair as an escape) only makes it log a warning; the configuration is the same',
     excuses: (text, ours, theirs) => isJson(text) && ours.stage === theirs.stage && theirs.lenient && !ours.lenient,
   },

@@ -1,0 +1,105 @@
+import { SECOND } from '../../base/go-duration.ts';
+import { oneOf } from './rules-resources.ts';
+import type { Preflight } from './preflight-judge.ts';
+
+const TLS_VERSIONS = ['VersionTLS10', 'VersionTLS11', 'VersionTLS12', 'VersionTLS13'];
+
+/** Names of Go's cipher suites; the insecure ones count too. */
+const CIPHERS = new Set(
+  [
+    ['TLS_', ['AES_128_GCM_SHA256', 'AES_256_GCM_SHA384', 'CHACHA20_POLY1305_SHA256']],
+    [
+      'TLS_ECDHE_ECDSA_WITH_',
+      [
+        'AES_128_CBC_SHA',
+        'AES_128_CBC_SHA256',
+        'AES_128_GCM_SHA256',
+        'AES_256_CBC_SHA',
+        'AES_256_GCM_SHA384',
+        'CHACHA20_POLY1305',
+        'CHACHA20_POLY1305_SHA256',
+        'RC4_128_SHA',
+      ],
+    ],
+    [
+      'TLS_ECDHE_RSA_WITH_',
+      [
+        '3DES_EDE_CBC_SHA',
+        'AES_128_CBC_SHA',
+        'AES_128_CBC_SHA256',
+        'AES_128_GCM_SHA256',
+        'AES_256_CBC_SHA',
+        'AES_256_GCM_SHA384',
+        'CHACHA20_POLY1305',
+        'CHACHA20_POLY1305_SHA256',
+        'RC4_128_SHA',
+      ],
+    ],
+    [
+      'TLS_RSA_WITH_',
+      [
+        '3DES_EDE_CBC_SHA',
+        'AES_128_CBC_SHA',
+        'AES_128_CBC_SHA256',
+        'AES_128_GCM_SHA256',
+        'AES_256_CBC_SHA',
+        'AES_256_GCM_SHA384',
+        'RC4_128_SHA',
+      ],
+    ],
+  ].flatMap(([prefix, suites]) => (suites as string[]).map((suite) => `${String(prefix)}${suite}`)),
+);
+
+/** The kubelet's own server: TLS, addresses, ports, who may use it. */
+export function judgeServer(flight: Preflight): void {
+  if (flight.texts('tlsCipherSuites').some((name) => !CIPHERS.has(name)))
+    flight.add('tlsCipherSuites', 'cipher', 'holds a name that is no cipher suite of Go');
+  const least = flight.text('tlsMinVersion');
+  if (least !== '' && !TLS_VERSIONS.includes(least))
+    flight.add('tlsMinVersion', 'tls-version', `must be one of ${TLS_VERSIONS.join(', ')}`);
+  oneOf(flight, 'authorization.mode', ['AlwaysAllow', 'Webhook']);
+  oneOf(flight, 'configMapAndSecretChangeDetectionStrategy', ['Get', 'Cache', 'Watch']);
+  standalone(flight);
+  addresses(flight);
+  ports(flight);
+  const timeout = flight.duration('runtimeRequestTimeout');
+  if (timeout > 0n && timeout < SECOND)
+    flight.warn('runtimeRequestTimeout', 'runtime-timeout', 'is below 1s: calls to the container runtime will not end in time');
+}
+
+/** Webhook authentication and authorization ask the API server, so the kubelet must have a way to it. */
+function standalone(flight: Preflight): void {
+  const { args } = flight.kubelet;
+  if (args.length === 0 || args.some((arg) => /^--(?:bootstrap[-_])?kubeconfig(?:=|$)/.test(arg))) return;
+  const text = 'needs an API client, and the kubelet is started without --kubeconfig';
+  if (flight.flag('authentication.webhook.enabled')) flight.add('authentication.webhook.enabled', 'api-client', text);
+  if (flight.text('authorization.mode') === 'Webhook') flight.add('authorization.mode', 'api-client', text);
+}
+
+const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
+const IPV6 = /^(?=.*::)(?!.*::.*::)(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}$|^(?:[0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}$/;
+
+function addresses(flight: Preflight): void {
+  for (const field of ['address', 'healthzBindAddress']) {
+    const address = flight.text(field);
+    if (!IPV4.test(address) && !IPV6.test(address)) {
+      flight.add(field, 'ip', 'must be an IP address');
+      continue;
+    }
+    if (/^(?:0\.0\.0\.0|::|127\..*|::1)$/.test(address)) continue;
+    const { addresses } = flight.host;
+    if (addresses === undefined) flight.warn(field, 'address', 'must be an address of the node');
+    else if (!addresses.includes(address)) flight.add(field, 'address', 'is not an address of this node');
+  }
+}
+
+function ports(flight: Preflight): void {
+  const seen = new Map<string, string>();
+  for (const field of ['port', 'readOnlyPort', 'healthzPort']) {
+    const port = String(flight.number(field));
+    if (port === '0') continue;
+    const other = seen.get(port);
+    if (other !== undefined) flight.add(field, 'port-clash', `is the same port as ${other}`);
+    seen.set(port, field);
+  }
+}

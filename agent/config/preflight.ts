@@ -1,0 +1,26 @@
+import type { Finding, HostFacts, JsonObject, KubeletFacts } from './contract.ts';
+import { Preflight } from './preflight-judge.ts';
+import { judgeEviction } from './preflight-eviction.ts';
+import { judgeFiles } from './preflight-files.ts';
+import { judgeManagers } from './preflight-managers.ts';
+import { judgeReserved } from './preflight-reserved.ts';
+import { judgeServer } from './preflight-server.ts';
+import { judgeHost } from './preflight-host.ts';
+
+export { pathsToProbe } from './preflight-files.ts';
+
+/**
+ * Finds what passes the kubelet's validation and then ends it at start, or keeps it from ever being healthy.
+ * What depends on the host is an error where `host` shows that it fails, a warning where `host` does not know.
+ * @param defaulted - what `applyDefaults` made of the configuration with the flags on it
+ */
+export function preflightFatal(defaulted: JsonObject, host: HostFacts, kubelet: KubeletFacts): { errors: Finding[]; warnings: Finding[] } {
+  const flight = new Preflight(defaulted, host, kubelet);
+  judgeServer(flight);
+  judgeFiles(flight);
+  judgeManagers(flight);
+  judgeReserved(flight);
+  judgeEviction(flight);
+  judgeHost(flight);
+  return { errors: flight.findings, warnings: flight.warnings };
+}
