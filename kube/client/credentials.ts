@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { ActionError } from '../../base/errors.ts';
 import { tls } from './builtins.ts';
 import { FreshFile } from './fresh-file.ts';
@@ -7,9 +6,8 @@ import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { AccessSource, ClusterAccess, Material } from './access.ts';
 
-/** Where to connect and as whom. Another `version` means that new requests need a new connection. */
+/** Where to connect and as whom. The same object as long as nothing in it changes: another one means another connection. */
 export interface Endpoint {
-  version: string;
   server: URL;
   tls: { context: SecureContext; verify: boolean; serverName: string | undefined } | undefined;
 }
@@ -35,6 +33,8 @@ export class Credentials {
   readonly #files = new Map<string, FreshFile>();
   #checkedAt = Number.NEGATIVE_INFINITY;
   #known: Identity | undefined;
+  /** What the known endpoint was made of. Holds a private key: for comparing only. */
+  #madeOf = '';
   #checking: Promise<Identity> | undefined;
 
   constructor(source: AccessSource, deps: { clock: Pick<Clock, 'monotonic'>; log: Log; checkEveryMs: number }) {
@@ -93,21 +93,21 @@ export class Credentials {
   }
 
   #endpoint(access: ClusterAccess, pems: Pems): Endpoint {
-    const facts = [access.server, access.tlsServerName, access.insecureSkipTlsVerify, pems.ca, pems.cert, pems.key];
-    const version = createHash('sha256').update(JSON.stringify(facts)).digest('hex');
-    if (this.#known?.endpoint.version === version) return this.#known.endpoint;
+    const madeOf = JSON.stringify([access.server, access.tlsServerName, access.insecureSkipTlsVerify, pems.ca, pems.cert, pems.key]);
+    if (this.#known !== undefined && this.#madeOf === madeOf) return this.#known.endpoint;
     const server = new URL(access.server);
-    if (server.protocol === 'http:') return { version, server, tls: undefined };
-    let context: SecureContext;
+    let context: SecureContext | undefined;
     try {
-      context = tls().createSecureContext(pems);
+      if (server.protocol === 'https:') context = tls().createSecureContext(pems);
     } catch (cause) {
       throw new ActionError('use the certificates of', access.origin, {
         hint: 'certificate authority, client certificate and key must be PEM, and the key must be that of the certificate',
         cause,
       });
     }
-    return { version, server, tls: { context, verify: access.insecureSkipTlsVerify !== true, serverName: access.tlsServerName } };
+    this.#madeOf = madeOf;
+    if (context === undefined) return { server, tls: undefined };
+    return { server, tls: { context, verify: access.insecureSkipTlsVerify !== true, serverName: access.tlsServerName } };
   }
 
   async #material(material: Material, what: string): Promise<string> {

@@ -120,7 +120,7 @@ export class Http2Connection implements Connection {
       },
       // Node ends the body of a reset stream as if it were complete: only the code tells.
       body: readWhole(stream, signal, () => {
-        if (stream.aborted || (stream.rstCode ?? NGHTTP2_NO_ERROR) !== NGHTTP2_NO_ERROR) throw this.#broken(stream, undefined);
+        if ((stream.rstCode ?? NGHTTP2_NO_ERROR) !== NGHTTP2_NO_ERROR) throw this.#broken(stream, undefined);
       }),
       cancel: () => {
         if (stream.destroyed) return;

@@ -26,8 +26,8 @@ export class Transport {
   readonly #closing = new AbortController();
   /** All that may still hold a socket: the current connection and those that drain. */
   readonly #open = new Set<Connection>();
-  #current: { version: string; connection: Connection } | undefined;
-  #dialling: { version: string; promise: Promise<Connection> } | undefined;
+  #current: { endpoint: Endpoint; connection: Connection } | undefined;
+  #dialling: { endpoint: Endpoint; promise: Promise<Connection> } | undefined;
 
   constructor(credentials: Credentials, options: DialOptions) {
     this.#credentials = credentials;
@@ -44,8 +44,7 @@ export class Transport {
     const answer = await this.#send(request, identity);
     if (answer.status !== 401) return answer;
     const fresh = await abortable(this.#credentials.identity(true), request.signal);
-    if (fresh.endpoint.version === identity.endpoint.version && fresh.headers['authorization'] === identity.headers['authorization'])
-      return answer;
+    if (fresh.endpoint === identity.endpoint && fresh.headers['authorization'] === identity.headers['authorization']) return answer;
     answer.cancel();
     return this.#send(request, fresh);
   }
@@ -88,9 +87,9 @@ export class Transport {
   async #connection(endpoint: Endpoint, signal: AbortSignal): Promise<Connection> {
     this.#closing.signal.throwIfAborted();
     signal.throwIfAborted();
-    if (this.#current?.version === endpoint.version && this.#current.connection.usable) return this.#current.connection;
-    if (this.#dialling?.version !== endpoint.version) {
-      const dialling = { version: endpoint.version, promise: this.#dial(endpoint) };
+    if (this.#current?.endpoint === endpoint && this.#current.connection.usable) return this.#current.connection;
+    if (this.#dialling?.endpoint !== endpoint) {
+      const dialling = { endpoint, promise: this.#dial(endpoint) };
       this.#dialling = dialling;
       const done = () => {
         if (this.#dialling === dialling) this.#dialling = undefined;
@@ -103,9 +102,13 @@ export class Transport {
 
   async #dial(endpoint: Endpoint): Promise<Connection> {
     const connection = await dial(endpoint, this.#options, this.#closing.signal);
+    if (this.isClosed) {
+      connection.destroy();
+      this.#closing.signal.throwIfAborted();
+    }
     // The last one drains: its requests finish, new ones come here.
     this.#current?.connection.retire();
-    this.#current = { version: endpoint.version, connection };
+    this.#current = { endpoint, connection };
     this.#open.add(connection);
     for (const old of this.#open) if (old !== connection && old.isOver) this.#open.delete(old);
     return connection;
@@ -122,6 +125,7 @@ function isConnectFailure(error: BrokenConnection): boolean {
 function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(abortReason(signal));
+    if (signal.aborted) abort();
     signal.addEventListener('abort', abort, { once: true });
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });

@@ -272,6 +272,15 @@ for (const kind of kinds) {
   });
 }
 
+test('a client that is closed while it connects leaves no connection behind', async (t) => {
+  const { client, server } = await pair(t, 'h2', (_request, response) => json(response, 200, node('n', '1')));
+  const call = assert.rejects(client.get(nodes, { name: 'n' }), { problem: 'closed' });
+  setImmediate(() => void client.close());
+  await call;
+  await client.close();
+  await Promise.all(server.sockets.filter((socket) => !socket.destroyed).map((socket) => once(socket, 'close')));
+});
+
 test('429 and 503 say how long to stay away', async (t) => {
   let headers: Record<string, string> = {};
   let code = 429;
