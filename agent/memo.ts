@@ -1,5 +1,5 @@
 import type { Situation } from './situation.ts';
-import { parseActiveRecord, printActiveRecord, sameActive, type ActiveRecord } from './store/active-record.ts';
+import { parseActiveRecord, printActiveRecord, sameActive, sinceBefore, type ActiveRecord } from './store/active-record.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Disk } from '../base/disk.ts';
 import type { Log } from '../base/log.ts';
@@ -47,11 +47,12 @@ export class Memo {
     const { disk, clock, path, situation } = this.#deps;
     const { used, source, effectiveSha256 } = situation.active;
     const at = new Date(clock.now()).toISOString();
-    const record = { used, source, error: situation.picture.error, effectiveSha256, carrier: this.#carrier, why: this.#why, at };
+    const now = { used, source, error: situation.picture.error, effectiveSha256, carrier: this.#carrier, why: this.#why, at };
     const old = await disk.read(path).then(
       (bytes) => parseActiveRecord(new TextDecoder().decode(bytes)),
       () => undefined,
     );
+    const record = sinceBefore(old?.ok ? old.record : undefined, now);
     if (old?.ok && sameActive(old.record, record)) return;
     await disk.replace(path, new TextEncoder().encode(printActiveRecord(record)));
   }

@@ -16,7 +16,7 @@ export interface ActiveRecord {
   carrier: 'node' | 'nodeconfig' | null;
   /** Why that carrier, for people. */
   why: string;
-  /** RFC 3339, UTC. When the record became what it is. */
+  /** RFC 3339, UTC. Since when this very file is in use from this source; errors and carriers come and go without touching it. */
   at: string;
 }
 
@@ -53,6 +53,13 @@ export function parseActiveRecord(text: string): ReadActive {
 /** Whether the two say the same but for the moment: then the file need not be written. */
 export function sameActive(a: ActiveRecord, b: ActiveRecord): boolean {
   return printActiveRecord({ ...a, at: '' }) === printActiveRecord({ ...b, at: '' });
+}
+
+/** `record`, with the moment of `before` where that one says that the same file ran from the same source. */
+export function sinceBefore(before: ActiveRecord | undefined, record: ActiveRecord): ActiveRecord {
+  if (!before) return record;
+  const { error, carrier, why } = record;
+  return sameActive({ ...before, error, carrier, why }, record) ? { ...record, at: before.at } : record;
 }
 
 function orderedSource(source: MaybeSource): MaybeSource {

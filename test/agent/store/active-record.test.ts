@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseActiveRecord, printActiveRecord, sameActive, type ActiveRecord } from '../../../agent/store/active-record.ts';
+import { parseActiveRecord, printActiveRecord, sameActive, sinceBefore, type ActiveRecord } from '../../../agent/store/active-record.ts';
 
 const record: ActiveRecord = {
   used: 'assigned',
@@ -47,4 +47,18 @@ test('records that differ in the moment alone are the same, whatever order their
   const turned = Object.fromEntries(Object.entries(record.source ?? {}).toReversed()) as unknown as ActiveRecord['source'];
   assert.ok(sameActive(record, { ...record, at: 'later', source: turned }));
   assert.ok(!sameActive(record, { ...record, error: 'failed' }));
+});
+
+test('what runs goes on running while errors and carriers come and go', () => {
+  const now = { ...record, at: 'now' };
+  assert.equal(sinceBefore(undefined, now).at, 'now');
+  assert.deepEqual(sinceBefore(record, { ...now, error: 'failed', carrier: null, why: '' }), {
+    ...record,
+    error: 'failed',
+    carrier: null,
+    why: '',
+  });
+  for (const change of [{ source: null }, { used: 'last-known-good' as const }, { effectiveSha256: 'other' }]) {
+    assert.equal(sinceBefore(record, { ...now, ...change }).at, 'now');
+  }
 });
