@@ -24,10 +24,22 @@ export const commands: readonly Entry[] = [
   },
   ...nodeCommands,
   {
+    name: 'why',
+    summary: 'Say which value each field has on this node, and where it comes from',
+    group: 'On a node',
+    load: async () => (await import('./config/why.ts')).why,
+  },
+  {
     name: 'validate',
     summary: 'Judge a kubelet configuration as a kubelet would',
     group: 'Configuration files',
     load: async () => (await import('./config/validate.ts')).validate,
+  },
+  {
+    name: 'diff',
+    summary: 'Compare two kubelet configurations field by field',
+    group: 'Configuration files',
+    load: async () => (await import('./config/diff.ts')).diff,
   },
   {
     name: 'render',

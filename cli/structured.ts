@@ -1,9 +1,9 @@
 import { Document, isScalar, visit } from 'yaml';
 import { hasControls, printableLines } from './printable.ts';
 
-/** JSON for scripts: two blanks of indent, big integers exact, a line end last. Control characters appear as escapes. */
-export function jsonText(data: unknown): string {
-  return `${printableLines(JSON.stringify(data, (_, value: unknown) => (typeof value === 'bigint' ? exact(value) : value), 2))}\n`;
+/** JSON for scripts: big integers exact, a line end last. Control characters appear as escapes. */
+export function jsonText(data: unknown, indent = 2): string {
+  return `${printableLines(JSON.stringify(data, (_, value: unknown) => (typeof value === 'bigint' ? exact(value) : value), indent))}\n`;
 }
 
 /** The same as YAML. */

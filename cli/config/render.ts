@@ -36,7 +36,8 @@ Without FILE it is the one this node uses now.`,
 async function written(context: Context, args: Args, options: AgentOptions, version: KubeletVersion): Promise<JsonObject> {
   const name = args.one('file');
   if (name === undefined) return await inUse(context, options, version);
-  const dynamic = resolvePaths(await decodeFile(context, name, version), directoryOf(context, name), version);
+  // Its relative paths stay: they mean where it will be used, not where it lies now.
+  const dynamic = await decodeFile(context, name, version);
   if (options.merge !== 'overlay') return dynamic;
   const local = await decodeFile(context, options.localConfig, version);
   return mergeOverlay(resolvePaths(local, directoryOf(context, options.localConfig), version), dynamic);

@@ -1,0 +1,33 @@
+import { applyDefaults, compareConfigs } from '../../agent/config/config.ts';
+import { nodeFlags } from '../agent-flags.ts';
+import { nodeOptions } from '../node-options.ts';
+import { formatFlag } from '../output.ts';
+import { UsageError } from '../failure.ts';
+import { decodeFile } from './config-file.ts';
+import { showDifferences } from './differences.ts';
+import { kubeletOf } from './kubelet-of.ts';
+import type { Command } from '../command.ts';
+
+export const diff: Command = {
+  describe: `Compares two kubelet configurations field by field, both with the defaults of the given version filled in: what is left out and what is said with its default are the same. Ends with 1 where they differ.
+
+CLASS says what a change of the field means on a live node: safe, needs-drain, dangerous or node-specific.`,
+  examples: [
+    { run: 'dkc diff /var/lib/kubelet/config.yaml web.yaml', what: 'what a node would change' },
+    { run: `kubectl -n dkc-system get configmap web -o jsonpath='{.data.kubelet}' | dkc diff kubelet.yaml -`, what: 'against a ConfigMap' },
+  ],
+  flags: [...nodeFlags, formatFlag],
+  positionals: [
+    { name: 'a', text: 'a file, or - for standard input', required: true, completes: 'file' },
+    { name: 'b', text: 'another', required: true, completes: 'file' },
+  ],
+  async run(context, args) {
+    const [a = '-', b = '-'] = [args.one('a'), args.one('b')];
+    if (a === '-' && b === '-') throw new UsageError('diff: only one of the two can be standard input; see dkc diff --help');
+    const { version } = await kubeletOf(context, await nodeOptions(context, args));
+    // Relative paths stay as written: where a file lies today says nothing about where it will be used.
+    const [left, right] = await Promise.all([a, b].map(async (name) => applyDefaults(await decodeFile(context, name, version), version)));
+    const named = (name: string): string => (name === '-' ? 'standard input' : name);
+    return await showDifferences(context, args, compareConfigs(left ?? {}, right ?? {}), named(a), named(b));
+  },
+};

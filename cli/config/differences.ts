@@ -1,0 +1,48 @@
+import { fine, wrong, type Context, type Exit } from '../command.ts';
+import { show, table, type Paint } from '../output.ts';
+import { valueText } from './value-text.ts';
+import type { Args } from '../args.ts';
+import type { Difference } from '../../agent/config/config.ts';
+import type { FieldClass } from '../../agent/config/contract.ts';
+
+/** Prints where two configurations differ, for every command that compares. @returns 1 where they do */
+export async function showDifferences(
+  context: Context,
+  args: Args,
+  differences: readonly Difference[],
+  a: string,
+  b: string,
+): Promise<Exit> {
+  await show(context, args, {
+    data: differences.map(({ field, class: of, from, to }) => ({ field, class: of, from, to })),
+    people: (how) =>
+      differences.length === 0
+        ? 'No differences.\n'
+        : table(
+            [
+              { title: 'FIELD', value: ({ field }) => field },
+              { title: 'CLASS', value: (one) => one.class, paint: (cell, one, paint) => classPaint(one.class, paint)(cell) },
+              { title: 'FROM', value: ({ from }) => valueText(from, how.wide) },
+              { title: 'TO', value: ({ to }) => valueText(to, how.wide) },
+            ],
+            differences,
+            how,
+          ),
+  });
+  return differences.length === 0
+    ? fine
+    : wrong(`${a} and ${b} differ in ${differences.length} field${differences.length === 1 ? '' : 's'}`);
+}
+
+/** The more a change can hurt, the louder. */
+export function classPaint(of: FieldClass, paint: Paint): (text: string) => string {
+  switch (of) {
+    case 'safe':
+      return paint.green;
+    case 'needs-drain':
+      return paint.yellow;
+    case 'dangerous':
+    case 'node-specific':
+      return paint.red;
+  }
+}

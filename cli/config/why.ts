@@ -1,0 +1,89 @@
+import { dirname } from 'node:path';
+import { viewActive } from '../../agent/admin/active.ts';
+import { observeNode } from '../../agent/admin/observe.ts';
+import { decode, resolvePaths } from '../../agent/config/config.ts';
+import { explainFields, type Explained } from '../../agent/config/explain.ts';
+import { minimalConfig, problemText } from '../../agent/judge/local.ts';
+import { FsStore } from '../../agent/store/fs-store.ts';
+import { ActionError } from '../../base/errors.ts';
+import { fine, type Command, type Context } from '../command.ts';
+import { nodeFlags } from '../agent-flags.ts';
+import { UsageError } from '../failure.ts';
+import { nearest } from '../nearest.ts';
+import { nodeOptions } from '../node-options.ts';
+import { formatFlag, show, table } from '../output.ts';
+import { decodeFile } from './config-file.ts';
+import { classPaint } from './differences.ts';
+import { kubeletOf } from './kubelet-of.ts';
+import { valueText } from './value-text.ts';
+import type { JsonObject, KubeletVersion } from '../../agent/config/contract.ts';
+import type { AgentOptions } from '../../agent/options.ts';
+
+export const why: Command = {
+  describe: `Says for each field of this node's kubelet configuration which value is in force and where it comes from: the kubelet's default, the local config, the ConfigMap in use (dynamic), or a flag of the kubelet, which beats them all.
+
+SHADOWED marks a value that a configuration sets in vain, because a flag wins.`,
+  examples: [
+    { run: 'dkc why maxPods', what: 'one field' },
+    { run: 'dkc why authentication', what: 'a field and all below it' },
+    { run: 'dkc why -o json', what: 'all of them' },
+  ],
+  flags: [...nodeFlags, formatFlag],
+  positionals: [{ name: 'field', text: 'path of a field, such as authentication.x509.clientCAFile' }],
+  async run(context, args) {
+    const options = await nodeOptions(context, args);
+    const { version, args: kubeletArgs } = await kubeletOf(context, options);
+    const [local, dynamic] = [await localConfig(context, options, version), await dynamicConfig(context, options, version)];
+    const explained = explainFields({ local, dynamic, merge: options.merge, args: kubeletArgs, version });
+    const found = named(explained, args.one('field'), version);
+    await show(context, args, {
+      data: found.map(({ field, value, origin, class: of, shadowed }) => ({ field, value, origin, class: of, shadowed })),
+      people: (how) =>
+        table(
+          [
+            { title: 'FIELD', value: ({ field }) => field },
+            { title: 'VALUE', value: ({ value }) => valueText(value, how.wide) },
+            { title: 'ORIGIN', value: ({ origin }) => origin },
+            { title: 'CLASS', value: (one) => one.class, paint: (cell, one, paint) => classPaint(one.class, paint)(cell) },
+            { title: 'SHADOWED', value: ({ shadowed }) => (shadowed ? 'by a flag' : '') },
+          ],
+          found,
+          how,
+        ),
+    });
+    return fine;
+  },
+};
+
+function named(explained: readonly Explained[], field: string | undefined, { text }: KubeletVersion): readonly Explained[] {
+  if (field === undefined) return explained;
+  const found = explained.filter((one) => one.field === field || one.field.startsWith(`${field}.`));
+  if (found.length > 0) return found;
+  const meant = nearest(field, explained.map((one) => one.field)); // prettier-ignore
+  throw new UsageError(
+    `why: kubelet ${text} has no field ${field}${meant === undefined ? '; dkc why lists all' : `; did you mean ${meant}?`}`,
+  );
+}
+
+async function localConfig(context: Context, options: AgentOptions, version: KubeletVersion): Promise<JsonObject> {
+  if (!(await context.disk.stat(options.localConfig))) return minimalConfig;
+  return resolvePaths(await decodeFile(context, options.localConfig, version), dirname(options.localConfig), version);
+}
+
+/** The configuration of the ConfigMap in use; null where it is the local one, or no agent has ever run here. */
+async function dynamicConfig(context: Context, options: AgentOptions, version: KubeletVersion): Promise<JsonObject | null> {
+  const { disk, locks, clock } = context;
+  const { dynamicConfigDir, effectiveConfig } = options;
+  const store = new FsStore({ disk, locks, root: dynamicConfigDir, clock });
+  if (!(await disk.stat(store.paths.store))) return null;
+  const { source } = viewActive(await observeNode({ store, disk, dynamicConfigDir, effectiveConfig }));
+  if (source === null) return null;
+  const path = store.paths.checkpoint(source);
+  const state = await store.load(source);
+  const bytes = state.at === 'intact' ? state.checkpoint.payload.files.get(source.kubeletConfigKey) : undefined;
+  if (bytes === undefined)
+    throw new ActionError('read the checkpoint in use', path, { hint: '`dkc checkpoints verify` says what is wrong with it' });
+  const decoded = decode(bytes, version);
+  if (!decoded.ok) throw new ActionError('read the checkpoint in use', path, { hint: problemText(decoded.errors) });
+  return resolvePaths(decoded.written, path, version);
+}

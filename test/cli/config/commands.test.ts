@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parse } from 'yaml';
+import { memoryDisk } from '../../helpers/memory-disk.ts';
+import { runCli, type Ran } from '../../helpers/cli-context.ts';
+
+const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
+const files = {
+  '/nowhere/good.yaml': `${head}maxPods: 120\n`,
+  '/nowhere/same.yaml': `maxPods: 120\n${head}registerNode: true\n`,
+  '/nowhere/other.yaml': `${head}maxPods: 110\ncgroupDriver: systemd\n`,
+  '/nowhere/bad.yaml': `${head}maxPods: -1\nnodeStatusMaxImages: -7\n`,
+  '/nowhere/broken.yaml': '{',
+  '/nowhere/unknown.yaml': `${head}futureField: 1\n`,
+  '/etc/dkc/agent.yaml': 'kubeletVersion: 1.30\nkubeletUnit: ""\n',
+  '/var/lib/kubelet/config.yaml': `${head}maxPods: 99\nstaticPodPath: manifests\n`,
+  '/nowhere/drop.yaml': 'merge: both',
+  '/etc/resolv.conf': '',
+};
+const run = (argv: string, stdin = ''): Promise<Ran> =>
+  runCli(argv.split(' '), { disk: memoryDisk(files), stdin: async () => new TextEncoder().encode(stdin) });
+
+test('validate accepts a good file with 0', async () => {
+  const { code, stdout, stderr } = await run('validate good.yaml');
+  assert.deepEqual([code, stderr], [0, '']);
+  assert.match(stdout, /Valid for kubelet 1\.30\.\n$/);
+  assert.deepEqual(JSON.parse((await run('validate good.yaml -o json')).stdout), { valid: true, errors: [], warnings: [] });
+});
+
+test('validate names every broken rule of a bad file, without its values, and ends with 1', async () => {
+  const { code, stdout, stderr } = await run('validate bad.yaml -o json');
+  assert.equal(code, 1);
+  assert.equal(stderr, 'dkc: bad.yaml is not valid for kubelet 1.30: 2 errors\n');
+  const found = JSON.parse(stdout) as { valid: boolean; errors: { field: string; rule: string; message: string }[] };
+  assert.equal(found.valid, false);
+  assert.deepEqual(new Set(found.errors.map(({ field }) => field)), new Set(['maxPods', 'nodeStatusMaxImages']));
+  for (const error of found.errors) assert.deepEqual(Object.keys(error), ['field', 'rule', 'message']);
+  assert.doesNotMatch(stdout + stderr, /-7/);
+});
+
+test('validate reads standard input, and what is no YAML is an error of the file', async () => {
+  assert.equal((await run('validate -', files['/nowhere/good.yaml'])).code, 0);
+  const { code, stdout } = await run('validate - -o json', '{');
+  assert.equal(code, 1);
+  assert.equal((JSON.parse(stdout) as { valid: boolean }).valid, false);
+});
+
+test('validate warns of a field that the version does not know', async () => {
+  const { code, stdout } = await run('validate unknown.yaml');
+  assert.equal(code, 0);
+  assert.match(stdout, /warning +futureField/);
+});
+
+test('what depends on this machine is a warning: the file may be for another one', async () => {
+  const ca = 'authentication: {x509: {clientCAFile: /gone/ca.crt}}\n';
+  const { code, stdout } = await run('validate - -o json', `${head}${ca}`);
+  assert.equal(code, 0);
+  const { warnings } = JSON.parse(stdout) as { warnings: { field: string; message: string }[] };
+  assert.deepEqual(warnings.map(({ field }) => field), ['authentication.x509.clientCAFile']); // prettier-ignore
+});
+
+test('validate judges by policy only with --local-config', async () => {
+  assert.equal((await run('validate other.yaml')).code, 0);
+  const { code, stdout } = await run('validate other.yaml --local-config=/var/lib/kubelet/config.yaml -o json');
+  assert.equal(code, 1);
+  const fields = (JSON.parse(stdout) as { errors: { field: string; rule: string }[] }).errors.map(({ field }) => field);
+  assert.deepEqual(new Set(fields), new Set(['cgroupDriver', 'staticPodPath']));
+  assert.equal((await run('validate other.yaml --local-config=/var/lib/kubelet/config.yaml --policy=none')).code, 0);
+});
+
+test('a file that is not there is exit 3, a bad setting exit 3 and a bad flag exit 2, each in one line', async () => {
+  for (const [argv, code, says] of [
+    ['validate nope.yaml', 3, /^dkc: Cannot read \/nowhere\/nope\.yaml: there is no such file/],
+    ['validate good.yaml --local-config=gone.yaml', 3, /^dkc: Cannot compare with \/nowhere\/gone\.yaml/],
+    ['validate good.yaml --agent-config=drop.yaml', 3, /^dkc: Cannot use \/nowhere\/drop\.yaml: merge must be one of/],
+    ['validate good.yaml --kubelet-version=1.5', 3, /^dkc: Cannot judge a configuration for kubelet 1\.5/],
+    ['validate good.yaml --merge=x', 2, /^dkc: validate: --merge must be one of/],
+    ['validate', 2, /^dkc: validate: FILE is missing/],
+    ['render broken.yaml', 3, /^dkc: Cannot read the kubelet configuration in \/nowhere\/broken\.yaml/],
+    ['diff - -', 2, /^dkc: diff: only one/],
+  ] as const) {
+    const ran = await run(argv);
+    assert.equal(ran.code, code, argv);
+    assert.match(ran.stderr, says);
+    assert.equal(ran.stderr.trimEnd().split('\n').length, 1, argv);
+    assert.equal(ran.stdout, '');
+  }
+});
+
+test('without any version the newest is assumed, and stderr says so', async () => {
+  const bare = { '/nowhere/good.yaml': files['/nowhere/good.yaml'] };
+  const { code, stderr } = await runCli(['validate', 'good.yaml'], { disk: memoryDisk(bare) });
+  assert.equal(code, 0);
+  assert.match(stderr, /^dkc: note: judged for kubelet 1\.34, the newest known/);
+});
+
+test('diff is 0 for files that mean the same', async () => {
+  assert.deepEqual(await run('diff good.yaml same.yaml -o json'), { code: 0, stdout: '[]\n', stderr: '' });
+});
+
+test('diff is 1 for files that differ, naming field, class and both values', async () => {
+  const { code, stdout } = await run('diff good.yaml other.yaml -o json');
+  assert.equal(code, 1);
+  assert.deepEqual(
+    (JSON.parse(stdout) as { field: string }[]).toSorted((a, b) => a.field.localeCompare(b.field)),
+    [
+      { field: 'cgroupDriver', class: 'dangerous', from: 'cgroupfs', to: 'systemd' },
+      { field: 'maxPods', class: 'needs-drain', from: 120, to: 110 },
+    ],
+  );
+  assert.match((await run('diff good.yaml other.yaml')).stdout, /maxPods +needs-drain +120 +110/);
+  assert.equal((await run('diff good.yaml -', files['/nowhere/other.yaml'])).code, 1);
+});
+
+test('render fills in the defaults of the version, and without FILE takes what the node uses', async () => {
+  const rendered = parse((await run('render good.yaml')).stdout) as Record<string, unknown>;
+  assert.deepEqual([rendered['maxPods'], rendered['kind'], rendered['registerNode']], [120, 'KubeletConfiguration', true]);
+  const older = JSON.parse((await run('render good.yaml --kubelet-version=1.20 -o json')).stdout) as Record<string, unknown>;
+  assert.notEqual(older['kubeAPIQPS'], rendered['kubeAPIQPS']);
+  const inUse = parse((await run('render')).stdout) as Record<string, unknown>;
+  assert.equal(inUse['maxPods'], 99);
+});
+
+test('render --merge=overlay lays the file over the local config, whose relative paths are resolved', async () => {
+  const rendered = parse((await run('render good.yaml --merge=overlay')).stdout) as Record<string, unknown>;
+  assert.deepEqual([rendered['maxPods'], rendered['staticPodPath']], [120, '/var/lib/kubelet/manifests']);
+});
+
+test('what render prints is a config that validates and does not differ from its source', async () => {
+  const { stdout } = await run('render other.yaml');
+  assert.equal((await run('validate -', stdout)).code, 0);
+  assert.equal((await run('diff other.yaml -', stdout)).code, 0);
+});
+
+test('why tells value, origin and class, of one field, of a branch, or of all', async () => {
+  const one = JSON.parse((await run('why maxPods -o json')).stdout) as unknown;
+  assert.deepEqual(one, [{ field: 'maxPods', value: 99, origin: 'local', class: 'needs-drain', shadowed: false }]);
+  const branch = JSON.parse((await run('why authentication -o json')).stdout) as { field: string; origin: string }[];
+  assert.ok(branch.length > 2 && branch.every(({ field, origin }) => field.startsWith('authentication.') && origin === 'default'));
+  const all = JSON.parse((await run('why -o json')).stdout) as unknown[];
+  assert.ok(all.length > 100);
+  const unknown = await run('why maxPod');
+  assert.deepEqual([unknown.code, unknown.stderr], [2, 'dkc: why: kubelet 1.30 has no field maxPod; did you mean maxPods?\n']);
+});
+
+test('why shows that a flag of the kubelet wins', async () => {
+  const disk = memoryDisk({
+    ...files,
+    '/etc/dkc/agent.yaml': 'kubeletVersion: 1.30\nkubeletUnit: ""\nkubeletArgs: /args\n',
+    '/args': '--max-pods=50\n',
+  });
+  const { stdout } = await runCli(['why', 'maxPods', '-o', 'json'], { disk });
+  assert.deepEqual(JSON.parse(stdout), [{ field: 'maxPods', value: 50, origin: 'flag', class: 'needs-drain', shadowed: true }]);
+  assert.match((await runCli(['why', 'maxPods'], { disk })).stdout, /by a flag/);
+});
