@@ -21,7 +21,8 @@ export interface WatchEvent {
 
 /**
  * The API server as our loops see it. Objects are raw JSON. Every failure is an {@link ApiError} (the server answered) or a
- * TransportError (it did not, or not with something that is Kubernetes).
+ * TransportError (it did not, or not with something that is Kubernetes). A call whose signal aborts throws the signal's reason; one that cannot be
+ * made at all (a credential file that was never readable, a name that fits into no path) throws an ActionError.
  */
 export interface Client {
   get<T extends KubeObject>(resource: Resource, ref: ObjectRef, options?: CallOptions): Promise<T>;
