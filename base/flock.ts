@@ -38,9 +38,16 @@ export function flockLocks(program = 'flock'): Locks {
 
 export const flock: Locks = flockLocks();
 
+// Node closes a handle that nobody refers to any more, and with it would go the lock of a caller who holds it to the end of the process.
+const heldFiles = new Set<FileHandle>();
+
 function heldLock(file: FileHandle): HeldLock {
+  heldFiles.add(file);
   let closing: Promise<void> | undefined;
-  const release = () => (closing ??= file.close());
+  const release = () => {
+    heldFiles.delete(file);
+    return (closing ??= file.close());
+  };
   return { release, [Symbol.asyncDispose]: release };
 }
 

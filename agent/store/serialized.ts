@@ -1,6 +1,6 @@
-import { parseAllDocuments } from 'yaml';
+import { parseAllDocuments, visit } from 'yaml';
 import type { MaybeSource, Source } from '../checkpoint/source.ts';
-import { yamlString } from './yaml-string.ts';
+import { readsAsAnotherType, yamlString } from './yaml-string.ts';
 
 export const apiVersion = 'kubelet.config.k8s.io/v1beta1';
 export const kind = 'SerializedNodeConfigSource';
@@ -43,6 +43,10 @@ export function parseSource(bytes: Uint8Array): ParsedSource {
   return { ok: true, source: read };
 }
 
+const isNothing = /^(?:|~|null|Null|NULL)$/;
+/** Stands for a number or a boolean: which one is nobody's concern here. */
+const notText = Symbol('not text');
+
 function parseYaml(text: string): unknown {
   if (text.trimStart().startsWith('{')) {
     try {
@@ -51,17 +55,17 @@ function parseYaml(text: string): unknown {
       // What is not JSON may still be YAML in flow style.
     }
   }
-  const documents = parseAllDocuments(text, {
-    version: '1.1',
-    uniqueKeys: false,
-    // Upstream's YAML reader knows no times of day; a date it hands on as the text it was.
-    customTags: (tags) =>
-      tags.filter((tag) => typeof tag !== 'object' || (!tag.tag.endsWith(':timestamp') && !('format' in tag && tag.format === 'TIME'))),
-  });
-  const [first] = documents;
+  // Every scalar as text, and then upstream's own rule for what is none: the library's rule for numbers is wider (`e0` is one).
+  const [first] = parseAllDocuments(text, { version: '1.1', schema: 'failsafe', uniqueKeys: false, logLevel: 'error' });
   if (first === undefined) return undefined;
   const [error] = first.errors;
   if (error) throw error;
+  visit(first, {
+    Scalar: (key, node) => {
+      if (key === 'key' || node.type !== 'PLAIN' || !readsAsAnotherType(String(node.value))) return;
+      node.value = isNothing.test(String(node.value)) ? null : notText;
+    },
+  });
   return first.toJS();
 }
 

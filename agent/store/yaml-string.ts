@@ -15,12 +15,13 @@ const date =
  */
 export function yamlString(text: string): string {
   if (!/^[!-~]*$/.test(text)) throw new RangeError('only visible ASCII is written to a meta file');
-  if (readsAsAnotherType(text)) return `"${text}"`;
+  if (readsAsAnotherType(text) || sexagesimal.test(text) || isDate(text)) return `"${text}"`;
   return isPlain(text) ? text : `'${text.replaceAll("'", "''")}'`;
 }
 
-function readsAsAnotherType(text: string): boolean {
-  return reserved.has(text) || special.test(text) || isNumber(text) || sexagesimal.test(text) || isDate(text);
+/** Whether upstream reads the plain word `text` as a number, a boolean or nothing. Dates and times it writes quoted, but reads as text. */
+export function readsAsAnotherType(text: string): boolean {
+  return reserved.has(text) || special.test(text) || isNumber(text);
 }
 
 /** Integers in the bases of Go's literals and decimal numbers that a double can hold, both with underscores. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync, statSync, symlinkSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { flock, flockLocks } from '../../base/flock.ts';
@@ -39,9 +39,18 @@ test('the kernel releases the lock of a process that is killed', async (t) => {
 });
 
 test('a lock file that was removed while we waited is not the lock any more', async (t) => {
-  const path = join(await tempDir(t), 'lock');
+  const dir = await tempDir(t);
+  const path = join(dir, 'lock');
+  const announcing = join(dir, 'announcing-flock');
+  writeFileSync(announcing, `#!/bin/sh\n: > '${join(dir, 'waits')}'\nexec flock "$@"\n`);
+  chmodSync(announcing, 0o755);
+  const watcher = watch(dir);
+  t.after(() => watcher.close());
+  const waits = new Promise<void>((resolve) => watcher.on('change', (_, name) => name === 'waits' && resolve()));
+
   const old = await flock.take(path, 0);
-  const waiting = flock.take(path, 10_000);
+  const waiting = flockLocks(announcing).take(path, 10_000);
+  await waits; // from here on it has the old file open
   rmSync(path);
   const newer = await flock.take(path, 0);
   await old.release();

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import * as fc from 'fast-check';
 import type { Source } from '../../../agent/checkpoint/source.ts';
 import { parseSource, serializeSource } from '../../../agent/store/serialized.ts';
 
@@ -66,3 +67,30 @@ for (const { why, text } of refused) {
 }
 
 test('a meta file that is not UTF-8 is damaged', () => assert.equal(parseSource(Uint8Array.of(0x61, 0xff)).ok, false));
+
+test('whatever can be written reads back as it was', () => {
+  const visible = fc.string({
+    unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
+    minLength: 1,
+    maxLength: 12,
+  });
+  const numberish = fc.string({ unit: fc.constantFrom(...Array.from('0123456789_-+.:eExobTZyn~')), minLength: 1, maxLength: 8 });
+  const word = fc.oneof(visible, numberish);
+  const sources = fc.record({ namespace: word, name: word, uid: word, resourceVersion: word, kubeletConfigKey: word });
+  fc.assert(fc.property(sources, (written) => assert.deepEqual(read(serializeSource(written)), { ok: true, source: { ...written } })));
+});
+
+test('no bytes make the reader throw', () => {
+  const yamlish = fc.string({
+    unit: fc.constantFrom('a', ':', ' ', '\n', '-', '&', '*', '{', '[', ']', '}', '"', "'", '!', '|', '%', '\t', '?', '<<'),
+  });
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.uint8Array(),
+        yamlish.map((text) => new TextEncoder().encode(text)),
+      ),
+      (bytes) => void parseSource(bytes),
+    ),
+  );
+});
