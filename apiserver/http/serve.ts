@@ -1,3 +1,4 @@
+import { constants } from 'node:http2';
 import { unreachable } from '../../base/errors.ts';
 import { answer, failure, route } from '../api.ts';
 import type { Api } from '../api.ts';
@@ -128,7 +129,7 @@ async function breakOff(response: Outgoing, reply: Answer): Promise<void> {
 
 /** Ends this exchange without an answer: HTTP/2 resets its stream, HTTP/1.1 loses its connection. */
 function cut(response: Outgoing): void {
-  if ('stream' in response) response.stream.close(8);
+  if ('stream' in response) response.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
   else response.socket?.destroy();
 }
 
