@@ -3,7 +3,7 @@ import { statusErrors } from './status/errors.ts';
 import { contentRef, sameContent } from './store/content.ts';
 import type { CondemnedRecord, Store } from './store/store.ts';
 import type { ContentRef } from './checkpoint/payload.ts';
-import type { MaybeSource } from './checkpoint/source.ts';
+import { sameSource, type MaybeSource } from './checkpoint/source.ts';
 
 export interface MetaFacts {
   condemned: readonly CondemnedRecord[];
@@ -11,6 +11,8 @@ export interface MetaFacts {
   activeContent?: ContentRef;
   assigned: MaybeSource;
   assignedContent?: ContentRef;
+  /** The record that `bootError` speaks of. Another one now is sync's own doing, and sync sees to it. */
+  bootAssigned: MaybeSource;
   bootError: string | null;
 }
 
@@ -19,12 +21,13 @@ export interface MetaFacts {
  * that boot chooses anew. Needs no API server. Pure.
  * @returns why, or undefined where nothing is asked
  */
-export function planMetaChange({ condemned, active, activeContent, assigned, assignedContent, bootError }: MetaFacts): string | undefined {
+export function planMetaChange(facts: MetaFacts): string | undefined {
+  const { condemned, active, activeContent, assigned, assignedContent, bootAssigned, bootError } = facts;
   const isCondemned = (content: ContentRef | undefined): boolean =>
     content !== undefined && condemned.some((record) => sameContent(record, content));
   if (active !== null && isCondemned(activeContent)) return 'the active config was condemned';
   const wentBack = bootError === statusErrors.rolledBack || bootError === statusErrors.failedTrial;
-  if (wentBack && assigned !== null && assignedContent && !isCondemned(assignedContent))
+  if (wentBack && assigned !== null && sameSource(assigned, bootAssigned) && assignedContent && !isCondemned(assignedContent))
     return 'the assigned config is no longer condemned';
   return undefined;
 }
@@ -43,6 +46,7 @@ export async function observeMeta(store: Store, situation: Situation): Promise<M
     ...(assigned && state?.at === 'intact'
       ? { assignedContent: contentRef(state.checkpoint.manifest.files, assigned.kubeletConfigKey) }
       : {}),
+    bootAssigned: situation.bootAssigned,
     bootError: situation.bootError,
   };
 }

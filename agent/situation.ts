@@ -24,12 +24,15 @@ export interface ActiveConfig {
  */
 export class Situation {
   readonly bootError: string | null;
+  /** The assigned record as boot found it: the one that `bootError` speaks of. */
+  readonly bootAssigned: MaybeSource;
   #picture: Picture;
   #active: ActiveConfig;
   readonly #listeners = new Set<() => void>();
 
   constructor(outcome: BootOutcome) {
     this.bootError = outcome.error;
+    this.bootAssigned = outcome.assigned;
     this.#active = {
       used: outcome.used,
       source: outcome.source,

@@ -36,6 +36,7 @@ export async function observe(
     ...(lastKnownGoodContent ? { lastKnownGoodContent } : {}),
     active: situation.active.source,
     ...(situation.active.content ? { activeContent: situation.active.content } : {}),
+    bootAssigned: situation.bootAssigned,
     bootError: situation.bootError,
     condemned: await store.condemned(),
     verdict: null,

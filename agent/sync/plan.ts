@@ -38,6 +38,8 @@ export interface SyncFacts {
   lastKnownGoodContent?: ContentRef;
   active: MaybeSource;
   activeContent?: ContentRef;
+  /** The record that boot found and tried. */
+  bootAssigned: MaybeSource;
   /** The error this boot started with; null when it used the assigned. */
   bootError: string | null;
   condemned: readonly CondemnedRecord[];
@@ -96,7 +98,9 @@ function planSource(spec: SpecSource, facts: SyncFacts): SyncStep[] {
 
   const condemned = facts.condemned.find((record) => sameContent(record, content));
   if (condemned) {
-    if (condemned.retry === (payload.annotations[RETRY_ANNOTATION] ?? '')) return [...steps, ...standBy(facts, condemned)];
+    // An annotation that is taken away again asks for nothing.
+    const retry = payload.annotations[RETRY_ANNOTATION] ?? '';
+    if (retry === '' || retry === condemned.retry) return [...steps, ...standBy(facts, condemned)];
     steps.push({ do: 'absolve', content, source });
   }
   if (facts.assigned !== undefined && sameSource(source, facts.assigned))
@@ -117,11 +121,13 @@ function standBy({ bootError }: SyncFacts, { by }: CondemnedRecord): SyncStep[] 
 
 /** The record already names it. A fall back is tried again only when its cause is gone: else agent and boot would chase each other. */
 function planSettled(source: Source, content: ContentRef, saved: boolean, absolved: unknown, facts: SyncFacts): SyncStep[] {
-  const { activeContent, bootError } = facts;
+  const { activeContent, bootAssigned, bootError } = facts;
   if (activeContent && sameContent(activeContent, content))
     return [...trustIfKnown(source, content, facts), { do: 'adopt', source, content }, report(null, '')];
   const wasCondemned = bootError === statusErrors.failedTrial || bootError === statusErrors.rolledBack;
-  if (!saved || absolved !== undefined || wasCondemned) return [{ do: 'exit', to: source }];
+  // Boot has never tried what was written since: a failure came between record and exit.
+  const untried = !sameSource(source, bootAssigned);
+  if (untried || !saved || absolved !== undefined || wasCondemned) return [{ do: 'exit', to: source }];
   return [report(bootError, 'the assigned config cannot be used')];
 }
 
