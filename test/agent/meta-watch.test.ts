@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { planMetaChange, type MetaFacts } from '../../agent/meta-watch.ts';
+import { statusErrors } from '../../agent/status/errors.ts';
+import { condemned, content, source } from '../helpers/builders.ts';
+
+const [A, B] = [content('A'), content('B')];
+const good: MetaFacts = { condemned: [], active: source('web@1'), activeContent: A, assigned: source('web@1'), assignedContent: A, bootAssigned: source('web@1'), bootError: null }; // prettier-ignore
+const back: MetaFacts = { ...good, assigned: source('web@2'), assignedContent: B, bootAssigned: source('web@2'), bootError: statusErrors.failedTrial, condemned: [condemned(B)] }; // prettier-ignore
+const { assignedContent: _gone, ...torn } = back;
+
+// prettier-ignore
+const cases: { why: string; facts: MetaFacts; leaves: string | undefined }[] = [
+  { why: 'stays while nothing speaks against what it runs', facts: good, leaves: undefined },
+  { why: 'leaves when an admin rolls back what it runs', facts: { ...good, condemned: [condemned(A, { by: 'admin' })] }, leaves: 'the active config was condemned' },
+  { why: 'leaves when the last known good that it runs is rolled back', facts: { ...back, condemned: [condemned(B), condemned(A)] }, leaves: 'the active config was condemned' },
+  { why: 'stays when other content is condemned', facts: { ...good, condemned: [condemned(B)] }, leaves: undefined },
+  { why: 'stays when the same bytes are condemned under another key', facts: { ...good, condemned: [condemned(content('A', 'other'))] }, leaves: undefined },
+  { why: 'stays where it went back, as long as the cause is there', facts: back, leaves: undefined },
+  { why: 'leaves when an admin retries what it went back from', facts: { ...back, condemned: [] }, leaves: 'the assigned config is no longer condemned' },
+  { why: 'leaves when an admin retries what was rolled back', facts: { ...back, bootError: statusErrors.rolledBack, condemned: [] }, leaves: 'the assigned config is no longer condemned' },
+  { why: 'stays on local when nothing that could be retried is left', facts: { ...torn, condemned: [] }, leaves: undefined },
+  { why: 'stays after a fall back that no admin can lift', facts: { ...back, bootError: statusErrors.validate, condemned: [] }, leaves: undefined },
+  { why: 'stays on local', facts: { condemned: [condemned(A)], active: null, assigned: null, bootAssigned: null, bootError: null }, leaves: undefined },
+  { why: 'stays when sync has assigned what is in use, under a new name', facts: { ...back, assigned: source('web@3'), assignedContent: A }, leaves: undefined },
+  { why: 'leaves it to sync when sync has assigned something new', facts: { ...back, assigned: source('web@3'), assignedContent: content('C') }, leaves: undefined },
+];
+
+for (const { why, facts, leaves } of cases) test(`a running agent ${why}`, () => assert.equal(planMetaChange(facts), leaves));

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openRecord, trialOf, type TrialStart } from '../../../agent/trial/record.ts';
+import type { TrialRecord } from '../../../agent/store/store.ts';
+import { content, source } from '../../helpers/builders.ts';
+
+const start: TrialStart = { source: source('web@2'), content: content('A'), now: '2026-03-01T01:00:00Z', bootId: 'b1', exitsOffset: 700 };
+const old: TrialRecord = {
+  source: source('web@1'),
+  ...content('A'),
+  assignedAt: '2026-03-01T00:00:00Z',
+  healthyMs: 240_000,
+  unhealthyMs: 9_000,
+  exits: 2,
+  exitsOffset: 300,
+  bootId: 'b1',
+};
+
+// prettier-ignore
+const cases: { why: string; old: TrialRecord | undefined; start?: Partial<TrialStart>; is: Partial<TrialRecord> }[] = [
+  { why: 'begins with nothing, and past exits that are not its own', old: undefined, is: { assignedAt: start.now, healthyMs: 0, unhealthyMs: 0, exits: 0, exitsOffset: 700 } },
+  { why: 'goes on over a restart of the agent', old, is: { assignedAt: old.assignedAt, healthyMs: 240_000, unhealthyMs: 9_000, exits: 2, exitsOffset: 300 } },
+  { why: 'goes on under a new name of the same content', old, is: { source: source('web@2'), healthyMs: 240_000 } },
+  { why: 'begins anew with other content', old, start: { content: content('B') }, is: { assignedAt: start.now, healthyMs: 0, exits: 0, exitsOffset: 700 } },
+  { why: 'begins anew with another key', old, start: { content: content('A', 'other') }, is: { healthyMs: 0, exits: 0 } },
+  { why: 'keeps health and drops exits in a new boot of the machine', old, start: { bootId: 'b2' }, is: { healthyMs: 240_000, unhealthyMs: 0, exits: 0, exitsOffset: 0, bootId: 'b2', assignedAt: old.assignedAt } },
+];
+
+for (const c of cases)
+  test(`a trial record ${c.why}`, () => {
+    const record = openRecord(c.old, { ...start, ...c.start });
+    const seen = Object.fromEntries(Object.keys(c.is).map((name) => [name, record[name as keyof TrialRecord]]));
+    assert.deepEqual(seen, c.is);
+  });
+
+test('a record of an older agent, without time without health, reads as none', () => {
+  const { unhealthyMs: _dropped, ...older } = old;
+  assert.deepEqual(trialOf(older), { healthyMs: 240_000, unhealthyMs: 0, exits: 2 });
+});

@@ -1,0 +1,175 @@
+import type { Client, ObjectRef, WatchEvent } from '../../kube/client/client.ts';
+import { ApiError, TransportError } from '../../kube/client/errors.ts';
+import { applyMergePatch } from '../../kube/api/merge-patch.ts';
+import type { KubeList, KubeObject, Resource } from '../../kube/api/object.ts';
+
+interface Change {
+  rv: number;
+  resource: string;
+  type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  object: KubeObject;
+}
+
+export interface Caller {
+  /** A process that was killed reaches nobody. */
+  alive(): boolean;
+  /** Told of each `status.config` that it wrote. */
+  onStatus(config: unknown): void;
+  onEvent(event: KubeObject): void;
+}
+
+/**
+ * Just as much of an API server as a node's agent meets, in memory: objects with uid and resourceVersion, single-object list and
+ * watch, status patches of Nodes, events. What it does wrong is switched on by the test.
+ */
+export class FakeApi {
+  /** Nobody answers. */
+  away = false;
+  /** DynamicKubeletConfig: off means that `status.config` is dropped without a word (spec 13). */
+  gate = true;
+  /** This many status patches are answered with 500. */
+  failPatches = 0;
+  /** Reading ConfigMaps is answered with 403. */
+  forbidden = false;
+  readonly events: KubeObject[] = [];
+  patches = 0;
+  readonly #objects = new Map<string, KubeObject>();
+  readonly #changes: Change[] = [];
+  readonly #wakers = new Set<() => void>();
+  #rv = 0;
+  #uids = 0;
+
+  /** Creates or replaces. Without a change nothing happens, as on a real server. */
+  put(resource: Resource, object: KubeObject): KubeObject {
+    const key = keyOf(resource, object.metadata);
+    const old = this.#objects.get(key);
+    const metadata = { ...object.metadata, uid: old?.metadata.uid ?? `uid-${(this.#uids += 1)}` };
+    const same = old && JSON.stringify({ ...old, metadata: { ...old.metadata, resourceVersion: '' } });
+    if (old && same === JSON.stringify({ ...object, metadata: { ...metadata, resourceVersion: '' } })) return old;
+    const stored = { ...object, metadata: { ...metadata, resourceVersion: String((this.#rv += 1)) } };
+    this.#objects.set(key, stored);
+    this.#tell({ rv: this.#rv, resource: resource.resource, type: old ? 'MODIFIED' : 'ADDED', object: stored });
+    return stored;
+  }
+
+  get(resource: Resource, ref: ObjectRef): KubeObject | undefined {
+    return this.#objects.get(keyOf(resource, ref));
+  }
+
+  remove(resource: Resource, ref: ObjectRef): void {
+    const object = this.get(resource, ref);
+    if (!object) return;
+    this.#objects.delete(keyOf(resource, ref));
+    this.#rv += 1;
+    const last = { ...object, metadata: { ...object.metadata, resourceVersion: String(this.#rv) } };
+    this.#tell({ rv: this.#rv, resource: resource.resource, type: 'DELETED', object: last });
+  }
+
+  /** Goes or comes back: connections end at once. */
+  setAway(away: boolean): void {
+    this.away = away;
+    this.#wake();
+  }
+
+  /** How many watches are open. */
+  get watches(): number {
+    return this.#wakers.size;
+  }
+
+  /** A connection of `caller`'s. */
+  client({ alive, onStatus, onEvent }: Caller): Client {
+    const call = (resource: Resource, method: string) => ({ method, path: `/${resource.resource}`, host: 'api' });
+    const reach = (resource: Resource, method: string): void => {
+      if (this.away || !alive()) throw new TransportError(call(resource, method), 'unreachable', { hint: 'nobody answers' });
+      if (this.forbidden && resource.resource === 'configmaps') {
+        throw new ApiError(call(resource, method), { code: 403, reason: 'Forbidden', message: 'no relationship found' });
+      }
+    };
+    const unused = (): never => {
+      throw new Error('the agent has no need of this call');
+    };
+    return {
+      get: unused,
+      replace: unused,
+      delete: unused,
+      raw: unused,
+      close: async () => {},
+      list: async <T extends KubeObject>(resource: Resource, query = {}): Promise<KubeList<T>> => {
+        reach(resource, 'GET');
+        const items = [...this.#objects].flatMap(([key, object]) =>
+          key.startsWith(`${resource.resource}/`) && matches(object, query) ? [object as T] : [],
+        );
+        return { metadata: { resourceVersion: String(this.#rv) }, items };
+      },
+      create: async <T extends KubeObject>(resource: Resource, object: T): Promise<T> => {
+        reach(resource, 'POST');
+        this.events.push(object);
+        onEvent(object);
+        return object;
+      },
+      patch: async <T extends KubeObject>(resource: Resource, ref: ObjectRef, patch: unknown): Promise<T> => {
+        reach(resource, 'PATCH');
+        this.patches += 1;
+        if (this.failPatches > 0) {
+          this.failPatches -= 1;
+          throw new ApiError(call(resource, 'PATCH'), { code: 500, reason: 'InternalError', message: 'etcd is slow' });
+        }
+        const old = this.get(resource, ref);
+        if (!old) throw new ApiError(call(resource, 'PATCH'), { code: 404, reason: 'NotFound', message: 'no such Node' });
+        if (!this.gate) return old as T;
+        const answer = this.put(resource, applyMergePatch(old, patch) as KubeObject);
+        onStatus((answer['status'] as { config?: unknown } | undefined)?.config);
+        return answer as T;
+      },
+      watch: <T extends KubeObject>(resource: Resource, query: { resourceVersion?: string }, signal: AbortSignal) =>
+        this.#watch<T>(resource, query, signal, () => reach(resource, 'GET')),
+    };
+  }
+
+  async *#watch<T extends KubeObject>(
+    resource: Resource,
+    query: { resourceVersion?: string; namespace?: string; fieldSelector?: string },
+    signal: AbortSignal,
+    reach: () => void,
+  ): AsyncIterable<WatchEvent & { object: T }> {
+    let from = Number(query.resourceVersion ?? 0);
+    let woken = Promise.withResolvers<void>();
+    const waker = (): void => {
+      woken.resolve();
+      woken = Promise.withResolvers();
+    };
+    this.#wakers.add(waker);
+    signal.addEventListener('abort', waker, { once: true });
+    try {
+      while (!signal.aborted) {
+        reach();
+        const change = this.#changes.find((one) => one.rv > from && one.resource === resource.resource && matches(one.object, query));
+        if (change) {
+          from = change.rv;
+          yield { type: change.type, object: change.object as T };
+        } else await woken.promise;
+      }
+    } finally {
+      this.#wakers.delete(waker);
+      signal.removeEventListener('abort', waker);
+    }
+  }
+
+  #tell(change: Change): void {
+    this.#changes.push(change);
+    this.#wake();
+  }
+
+  #wake(): void {
+    for (const waker of this.#wakers) waker();
+  }
+}
+
+function keyOf(resource: Resource, { namespace, name }: { namespace?: string; name?: string }): string {
+  return `${resource.resource}/${namespace ?? ''}/${name ?? ''}`;
+}
+
+function matches({ metadata }: KubeObject, query: { namespace?: string; fieldSelector?: string }): boolean {
+  const name = /^metadata\.name=(.*)$/.exec(query.fieldSelector ?? '')?.[1];
+  return (name === undefined || metadata.name === name) && (query.namespace === undefined || metadata.namespace === query.namespace);
+}

@@ -1,0 +1,92 @@
+import type { FakeClock } from './fake-clock.ts';
+import { sha256 } from '../../agent/store/content.ts';
+
+export interface KubeletDeps {
+  clock: FakeClock;
+  readEffective(): Promise<Uint8Array | undefined>;
+  /** What the drop-in copies before each start. */
+  writeStarted(bytes: Uint8Array): Promise<void>;
+  /** What the drop-in notes after each end. */
+  appendExit(line: string): Promise<void>;
+  tell(line: string): void;
+}
+
+/** systemd waits this long before it starts a kubelet that died again. */
+const RESTART_MS = 10_000;
+const DIES_AFTER_MS = 2_000;
+
+/**
+ * A kubelet under systemd, as its agent sees it. `providerID` tells how it does under a config: `fatal` kills it 2 s after each start,
+ * `sick` keeps it from ever being healthy, `fragile` lets it die once, a minute after its first start, anything else is good.
+ */
+export class SimulatedKubelet {
+  /** Starts so far, by what the file said. */
+  readonly starts: string[] = [];
+  started: Uint8Array | undefined;
+  active = false;
+  healthy = false;
+  /** Dies whatever the config says: the cause is elsewhere. */
+  cursed = false;
+  readonly #deps: KubeletDeps;
+  #life = new AbortController();
+  #broke = false;
+
+  constructor(deps: KubeletDeps) {
+    this.#deps = deps;
+  }
+
+  async start(): Promise<void> {
+    const { clock, readEffective, writeStarted, tell } = this.#deps;
+    const bytes = await readEffective();
+    if (!bytes) return tell('kubelet cannot start: there is no file');
+    this.#life.abort();
+    this.#life = new AbortController();
+    this.started = bytes;
+    await writeStarted(bytes);
+    const text = new TextDecoder().decode(bytes);
+    const kind = this.cursed ? 'fatal' : (/^providerID: (\w+)/m.exec(text)?.[1] ?? '');
+    this.starts.push(configText(text));
+    tell(`kubelet starts with ${configText(text)}`);
+    this.active = true;
+    this.healthy = kind !== 'fatal' && kind !== 'sick';
+    const { signal } = this.#life;
+    const dies = kind === 'fatal' ? DIES_AFTER_MS : kind === 'fragile' && !this.#broke ? 60_000 : undefined;
+    if (dies !== undefined) void clock.sleep(dies, signal).then(() => this.#die(signal), () => {}); // prettier-ignore
+    return undefined;
+  }
+
+  /** `systemctl try-restart`. */
+  async tryRestart(): Promise<void> {
+    if (!this.started) return;
+    if (this.active) await this.#note('success killed TERM');
+    await this.start();
+  }
+
+  /** The machine goes down. */
+  stop(): void {
+    this.#life.abort();
+    this.active = false;
+    this.healthy = false;
+    this.started = undefined;
+  }
+
+  async #die(signal: AbortSignal): Promise<void> {
+    this.#broke = true;
+    this.active = false;
+    this.healthy = false;
+    await this.#note('exit-code exited 1');
+    this.#deps.tell('kubelet dies');
+    await this.#deps.clock.sleep(RESTART_MS, signal).then(() => this.start(), () => {}); // prettier-ignore
+  }
+
+  async #note(how: string): Promise<void> {
+    const at = `${new Date(this.#deps.clock.now()).toISOString().slice(0, 19)}Z`;
+    await this.#deps.appendExit(`${at} ${how} ${this.started ? sha256(this.started) : '-'}\n`);
+  }
+}
+
+/** A KubeletConfiguration in short: `maxPods=40 providerID=fatal`. */
+export function configText(yaml: string): string {
+  const fields = [...yaml.matchAll(/^(\w+): (\S.*)$/gm)].filter(([, name]) => name !== 'apiVersion' && name !== 'kind');
+  return fields.map(([, name, value]) => `${name}=${value}`).join(' ') || 'all defaults';
+}

@@ -1,0 +1,323 @@
+import { CrashDisk } from './crash-disk.ts';
+import { FakeApi } from './fake-api.ts';
+import { atRest, FakeClock } from './fake-clock.ts';
+import { memoryLocks } from './memory-locks.ts';
+import { SimulatedKubelet } from './simulated-kubelet.ts';
+import { runAgent } from '../../agent/agent.ts';
+import { observeNode } from '../../agent/admin/observe.ts';
+import { executeRetry } from '../../agent/admin/retry/execute.ts';
+import { planRetry } from '../../agent/admin/retry/plan.ts';
+import { executeRollback } from '../../agent/admin/rollback/execute.ts';
+import { planRollback } from '../../agent/admin/rollback/plan.ts';
+import type { MaybeSource, Source } from '../../agent/checkpoint/source.ts';
+import { agentDefaults, type AgentOptions } from '../../agent/options.ts';
+import { sha256 } from '../../agent/store/content.ts';
+import { FsStore } from '../../agent/store/fs-store.ts';
+import { layout } from '../../agent/store/layout.ts';
+import { parseJournal } from '../../agent/store/records.ts';
+import type { AgentWorld } from '../../agent/world.ts';
+import type { Disk } from '../../base/disk.ts';
+import type { Locks } from '../../base/lock.ts';
+import type { Log, LogLevel } from '../../base/log.ts';
+import { seededRandom } from '../../base/random.ts';
+import { nodes } from '../../kube/api/object.ts';
+
+export const ROOT = '/var/lib/dkc';
+export const LOCAL = '/var/lib/kubelet/config.yaml';
+const EXITS = '/run/dkc/kubelet-exits';
+const STARTED = '/run/dkc/kubelet-started.yaml';
+const BOOT_ID = '/proc/sys/kernel/random/boot_id';
+
+export const configYaml = (fields: Readonly<Record<string, string | number>>): string =>
+  ['apiVersion: kubelet.config.k8s.io/v1beta1', 'kind: KubeletConfiguration', ...Object.entries(fields).map(([k, v]) => `${k}: ${v}`), ''].join('\n'); // prettier-ignore
+
+/** `web@4`, with the key where it is not the usual one; `local` for none. */
+export function shortSource(source: MaybeSource): string {
+  if (source === null) return 'local';
+  const { name, resourceVersion, kubeletConfigKey } = source;
+  return `${name}@${resourceVersion}${kubeletConfigKey === 'kubelet' ? '' : `:${kubeletConfigKey}`}`;
+}
+
+function statusText(config: unknown): string {
+  const { assigned, active, lastKnownGood, error } = config as Record<string, { configMap: Source } | undefined> & { error?: string };
+  const [a, b, c] = [assigned, active, lastKnownGood].map((member) => shortSource(member?.configMap ?? null));
+  return `assigned=${a} active=${b} last-known-good=${c}${error === undefined ? '' : ` error=${error}`}`;
+}
+
+interface Process {
+  alive: boolean;
+  stop: AbortController;
+  ended: Promise<number>;
+}
+
+/**
+ * A node with the whole agent on it: real boot, sync, trial, store and status, on a disk and an API server in memory and on fake
+ * time. systemd is played: it starts the agent again when it leaves with 0, and hands over to the kubelet when the file has changed.
+ */
+export class SimulatedNode {
+  readonly clock: FakeClock;
+  readonly api: FakeApi;
+  readonly name: string;
+  readonly kubelet: SimulatedKubelet;
+  fs = new CrashDisk();
+  /** What happened since someone last asked, in order. */
+  readonly told: { at: number; line: string }[] = [];
+  /** Lines of the log at warning or above are told too. */
+  tellLog = false;
+  starts = 0;
+  #options: AgentOptions;
+  #process: Process | undefined;
+  #locks: Locks = memoryLocks();
+  readonly #watchers = new Set<{ paths: readonly string[]; onChange: (path: string) => void }>();
+  #boots = 1;
+  #journalled = 0;
+
+  constructor(over: Partial<AgentOptions> = {}, { api = new FakeApi(), name = 'node-a', clock = new FakeClock() } = {}) {
+    this.api = api;
+    this.clock = clock;
+    this.name = name;
+    this.#options = {
+      ...agentDefaults,
+      nodeName: name,
+      kubeconfig: '/etc/dkc/kubeconfig',
+      kubeletVersion: '1.30',
+      policy: 'none',
+      metricsBindAddress: '',
+      ...over,
+    };
+    this.fs.plant(LOCAL, configYaml({ maxPods: 110 }));
+    this.fs.plant(BOOT_ID, 'boot-1\n');
+    this.kubelet = new SimulatedKubelet({
+      clock,
+      readEffective: () => this.read(this.#options.effectiveConfig),
+      writeStarted: async (bytes) => this.#outside(STARTED, bytes),
+      appendExit: async (line) => this.#outside(EXITS, Buffer.concat([(await this.read(EXITS)) ?? new Uint8Array(), Buffer.from(line)])),
+      tell: (line) => this.tell(line),
+    });
+    this.api.put(nodes, { metadata: { name }, spec: {}, status: { nodeInfo: { kubeletVersion: 'v1.30.0' } } });
+  }
+
+  get options(): AgentOptions {
+    return this.#options;
+  }
+
+  /** For the next start of the agent. */
+  set(over: Partial<AgentOptions>): void {
+    this.#options = { ...this.#options, ...over };
+  }
+
+  tell(line: string): void {
+    this.told.push({ at: this.clock.monotonic(), line });
+  }
+
+  /** Everything told so far, once. */
+  heard(): string[] {
+    return this.told.splice(0).map(({ line }) => line);
+  }
+
+  async read(path: string): Promise<Uint8Array | undefined> {
+    return this.fs.afterKill().disk().read(path).catch(() => undefined); // prettier-ignore
+  }
+
+  async effective(): Promise<string> {
+    return new TextDecoder().decode(await this.read(this.#options.effectiveConfig));
+  }
+
+  /** The store as an admin's command opens it. */
+  store(): FsStore {
+    return new FsStore({ disk: this.#watched(this.fs.disk(), () => true), locks: this.#locks, root: ROOT, clock: this.clock });
+  }
+
+  get running(): boolean {
+    return this.#process !== undefined;
+  }
+
+  /** systemd starts the agent; whenever it leaves with 0 it starts it again. */
+  async start(): Promise<void> {
+    if (this.#process) return;
+    this.starts += 1;
+    const stop = new AbortController();
+    const process: Process = { alive: true, stop, ended: Promise.resolve(0) };
+    this.#locks = memoryLocks();
+    this.#process = process;
+    process.ended = runAgent(this.#options, this.#world(process)).then((code) => this.#ended(process, code));
+    await atRest();
+  }
+
+  /** SIGTERM. */
+  async stop(): Promise<void> {
+    const process = this.#process;
+    if (!process) return;
+    this.#process = undefined;
+    process.stop.abort();
+    await process.ended;
+  }
+
+  /** SIGKILL: nothing that it does from now on reaches disk or network. */
+  async kill(): Promise<void> {
+    const process = this.#process;
+    if (!process) return;
+    process.alive = false;
+    this.#process = undefined;
+    // What its dead loops still do is seen by nobody.
+    this.fs = this.fs.afterKill();
+    process.stop.abort();
+    this.#watchers.clear();
+    await atRest();
+  }
+
+  async reboot(): Promise<void> {
+    await this.kill();
+    this.kubelet.stop();
+    await this.fs.disk().remove('/run/dkc');
+    this.fs.plant(BOOT_ID, `boot-${(this.#boots += 1)}\n`);
+    await this.start();
+  }
+
+  async rollback(to?: string): Promise<string> {
+    const store = this.store();
+    return store.locked(async () => {
+      const plan = planRollback(await this.facts(store), {
+        ...(to === undefined ? {} : { to }),
+        at: new Date(this.clock.now()).toISOString(),
+      });
+      if (plan.at === 'planned') await executeRollback(store, plan.steps);
+      return plan.at === 'planned' ? plan.notes.join('; ') : `refused: ${plan.why}`;
+    });
+  }
+
+  async retry(): Promise<void> {
+    const store = this.store();
+    await store.locked(async () => {
+      const plan = planRetry(await this.facts(store), { at: new Date(this.clock.now()).toISOString() });
+      if (plan.at === 'planned') await executeRetry(store, plan.cleared, plan.journal);
+    });
+  }
+
+  facts(store: FsStore = this.store()) {
+    return observeNode({ store, disk: this.fs.disk(), dynamicConfigDir: ROOT, effectiveConfig: this.#options.effectiveConfig });
+  }
+
+  /** A line of the journal that the agent or an admin added since the last look. */
+  async tellJournal(): Promise<void> {
+    const lines = parseJournal((await this.read(layout(ROOT).journal)) ?? new Uint8Array());
+    for (const { event, source, detail } of lines.slice(this.#journalled)) this.tell(`journal ${event} ${shortSource(source)}: ${detail}`);
+    this.#journalled = lines.length;
+  }
+
+  /** Ends the agent and shows what it left behind. */
+  async end(): Promise<{ sleepers: number; watches: number }> {
+    await this.stop();
+    this.kubelet.stop();
+    await this.clock.advance(0);
+    return { sleepers: this.clock.sleepers, watches: this.api.watches };
+  }
+
+  async #ended(process: Process, code: number): Promise<number> {
+    if (this.#process !== process) return code;
+    this.#process = undefined;
+    this.#watchers.clear();
+    this.tell(`agent exits ${code}`);
+    await this.start();
+    return code;
+  }
+
+  /** ExecStartPost= of the agent, and After= of the kubelet. */
+  async #handOver(): Promise<void> {
+    const { kubelet } = this;
+    const now = await this.read(this.#options.effectiveConfig);
+    if (!kubelet.started) await kubelet.start();
+    else if (now && sha256(now) !== sha256(kubelet.started)) await kubelet.tryRestart();
+  }
+
+  #world(process: Process): AgentWorld {
+    const alive = (): boolean => process.alive;
+    return {
+      disk: this.#watched(this.fs.disk(), alive),
+      locks: this.#locks,
+      clock: this.clock,
+      random: seededRandom(this.starts),
+      log: this.#log(alive),
+      exec: async (_program, args) => ({
+        code: 0,
+        stdout: args.includes('ActiveState') ? (this.kubelet.active ? 'active\n' : 'activating\n') : '',
+        stderr: '',
+      }),
+      watchFiles: (paths, onChange, signal) =>
+        new Promise((resolve) => {
+          const watcher = { paths, onChange };
+          this.#watchers.add(watcher);
+          const end = (): void => {
+            this.#watchers.delete(watcher);
+            resolve();
+          };
+          if (signal.aborted) end();
+          else signal.addEventListener('abort', end, { once: true });
+        }),
+      probe: async () => ({ healthy: this.kubelet.healthy, detail: this.kubelet.healthy ? 'ok' : 'no answer' }),
+      notify: {
+        ready: async () => {
+          if (process.alive) await this.#handOver();
+        },
+        status: async () => {},
+        stopping: async () => {},
+        keepAlive: async () => {},
+      },
+      connect: async () =>
+        this.api.client({
+          alive,
+          onStatus: (config) => this.tell(`status ${statusText(config)}`),
+          onEvent: ({ type, reason, message }) => this.tell(`event ${String(type)} ${String(reason)}: ${String(message)}`),
+        }),
+      stop: process.stop.signal,
+    };
+  }
+
+  #log(alive: () => boolean): Log {
+    const line = (level: LogLevel) => (text: string, fields?: Readonly<Record<string, unknown>>) => {
+      if (!alive()) return;
+      if (this.tellLog && (level === 'warn' || level === 'error') && !/^(systemd does not know|the kubelet does not)/.test(text)) {
+        const { field, rule, problem, detail } = fields ?? {};
+        const rest = [field, rule, problem, detail].filter((one) => typeof one === 'string' && one !== '');
+        this.tell(`log ${level}: ${text}${rest.length > 0 ? ` (${rest.join(', ')})` : ''}`);
+      }
+    };
+    const log: Log = { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error'), with: () => log };
+    return log;
+  }
+
+  /** Tells the watchers of files, as inotify does, and the story of what is written. */
+  #watched(disk: Disk, alive: () => boolean): Disk {
+    const changed = async <T>(paths: readonly string[], change: Promise<T>): Promise<T> => {
+      const done = await change;
+      if (!alive()) return done;
+      for (const path of paths) await this.#changed(path);
+      return done;
+    };
+    return {
+      ...disk,
+      replace: (path, bytes, mode) => changed([path], disk.replace(path, bytes, mode)),
+      append: (path, bytes, mode) => changed([path], disk.append(path, bytes, mode)),
+      rename: (from, to) => changed([from, to], disk.rename(from, to)),
+      remove: (path) => changed([path], disk.remove(path)),
+      replaceDir: async (path, files, mode) => {
+        await disk.replaceDir(path, files, mode);
+        const { checkpoints } = layout(ROOT);
+        if (alive() && path.startsWith(checkpoints)) this.tell(`save ${path.slice(checkpoints.length + 1)}`);
+      },
+    };
+  }
+
+  async #changed(path: string): Promise<void> {
+    const paths = layout(ROOT);
+    if (path === paths.journal) await this.tellJournal();
+    else if (path === this.#options.effectiveConfig) this.tell('effective file written');
+    for (const watcher of this.#watchers) if (watcher.paths.includes(path)) setImmediate(() => watcher.onChange(path));
+  }
+
+  /** Written by the kubelet's drop-in, not by the agent. */
+  async #outside(path: string, bytes: Uint8Array): Promise<void> {
+    this.fs.plant(path, bytes);
+    for (const watcher of this.#watchers) if (watcher.paths.includes(path)) setImmediate(() => watcher.onChange(path));
+  }
+}

@@ -1,0 +1,159 @@
+import { FakeApi } from './fake-api.ts';
+import { configYaml, SimulatedNode } from './simulated-node.ts';
+import { goDuration } from '../../base/go-duration.ts';
+import { configMaps, nodes, type KubeObject } from '../../kube/api/object.ts';
+
+const NAMESPACE = 'dkc-system';
+
+/** The commands of the transcripts, on one or two simulated nodes and one API server. */
+export class Story {
+  readonly api = new FakeApi();
+  readonly #nodes = new Map<string, SimulatedNode>();
+
+  constructor(names: readonly string[] = ['node-a']) {
+    for (const name of names) this.#add(name);
+  }
+
+  get node(): SimulatedNode {
+    return this.on('node-a');
+  }
+
+  on(name: string): SimulatedNode {
+    const node = this.#nodes.get(name);
+    if (!node) throw new Error(`there is no node ${name}`);
+    return node;
+  }
+
+  /** @returns what happened, each line with the seconds since the command where that is not 0 */
+  async run(line: string): Promise<string[]> {
+    const [command = '', ...words] = line.split(' ');
+    // `node-b: COMMAND` speaks to another node than the first.
+    if (command.endsWith(':')) return this.#on(this.on(command.slice(0, -1)), words.join(' '));
+    return this.#on(this.node, line);
+  }
+
+  async #on(node: SimulatedNode, line: string): Promise<string[]> {
+    const from = node.clock.monotonic();
+    const [command = '', ...words] = line.split(' ');
+    await this.#do(node, command, words);
+    await node.clock.advance(0);
+    const told = [...this.#nodes.values()].flatMap((one) =>
+      one.told.splice(0).map(({ at, line: text }) => ({ at, text: this.#nodes.size > 1 ? `${one.name}: ${text}` : text })),
+    );
+    return told.map(({ at, text }) => `${at > from ? `${Math.round((at - from) / 100) / 10}s ` : ''}${text}`);
+  }
+
+  async end(): Promise<{ sleepers: number; watches: number }> {
+    const ends = await Promise.all([...this.#nodes.values()].map((node) => node.end()));
+    return { sleepers: Math.max(...ends.map(({ sleepers }) => sleepers)), watches: Math.max(...ends.map(({ watches }) => watches)) };
+  }
+
+  async #do(node: SimulatedNode, command: string, words: readonly string[]): Promise<void> {
+    const [first = '', ...rest] = words;
+    const settings = Object.fromEntries(words.filter((word) => word.includes('=')).map(split));
+    switch (command) {
+      case 'start':
+        return node.start();
+      case 'stop':
+        return node.stop();
+      case 'kill':
+        return node.kill();
+      case 'reboot':
+        return node.reboot();
+      case 'log':
+        node.tellLog = true;
+        return undefined;
+      case 'options':
+        return node.set({
+          ...(settings['preflight'] === undefined ? {} : { preflight: settings['preflight'] === 'true' }),
+          ...(settings['kubeconfig'] === undefined ? {} : { kubeconfig: settings['kubeconfig'] }),
+        });
+      case 'pass':
+        return node.clock.advance(millis(first));
+      case 'clock':
+        return node.clock.jump((first.startsWith('-') ? -1 : 1) * millis(first.slice(1)));
+      case 'configmap':
+        return this.#configMap(first, rest);
+      case 'delete':
+        return this.api.remove(configMaps, { name: first, namespace: NAMESPACE });
+      case 'assign':
+        return this.#configSource(node, { configMap: { namespace: NAMESPACE, name: first, kubeletConfigKey: 'kubelet', ...settings } });
+      case 'assign-nothing':
+        return this.#configSource(node, {});
+      case 'unassign':
+        return this.#configSource(node, undefined);
+      case 'api':
+        return this.#server(words);
+      case 'kubelet':
+        node.kubelet.cursed = first === 'cursed';
+        if (node.kubelet.cursed) await node.kubelet.tryRestart();
+        return undefined;
+      case 'rollback':
+        return node.tell(`dkc rollback: ${await node.rollback(words[0])}`);
+      case 'retry':
+        return node.retry();
+      case 'effective':
+        return node.tell((await node.effective()).trimEnd().split('\n').slice(2).join(', ') || 'all defaults');
+      default:
+        throw new Error(`no such command in a transcript: ${command}`);
+    }
+  }
+
+  #server([what, count = '0']: readonly string[]): void {
+    if (what === 'away' || what === 'back') this.api.setAway(what === 'away');
+    else if (what === 'fail-patches') this.api.failPatches = Number(count);
+    else if (what === 'gate-off') this.api.gate = false;
+    else if (what === 'forbidden') this.api.forbidden = true;
+    else if (what === 'allowed') this.api.forbidden = false;
+    else throw new Error(`the API server cannot do that: ${what}`);
+  }
+
+  /** `maxPods=40` are fields, `dkc.dev/x=y` annotations, `label=x` a label, `key=K` the data key, `text=T` the bytes as they are. */
+  #configMap(name: string, words: readonly string[]): void {
+    const all = words.map(split);
+    const special = new Map(all);
+    const annotations = Object.fromEntries(all.filter(([key]) => key.startsWith('dkc.dev/')));
+    const fields = Object.fromEntries(all.filter(([key]) => !key.startsWith('dkc.dev/') && !['label', 'key', 'text'].includes(key)));
+    const old = this.api.get(configMaps, { name, namespace: NAMESPACE });
+    const text = special.get('text') ?? configYaml(fields);
+    const data =
+      Object.keys(fields).length > 0 || special.has('text')
+        ? { ...(old?.['data'] as Record<string, string> | undefined), [special.get('key') ?? 'kubelet']: text }
+        : old?.['data'];
+    const label = special.get('label');
+    this.api.put(configMaps, {
+      metadata: {
+        name,
+        namespace: NAMESPACE,
+        ...(label === undefined ? {} : { labels: { label } }),
+        ...(Object.keys(annotations).length > 0 ? { annotations } : {}),
+      },
+      data,
+    });
+  }
+
+  #configSource(node: SimulatedNode, configSource: unknown): void {
+    const old = this.api.get(nodes, { name: node.name });
+    if (!old) throw new Error('the Node is gone');
+    const { resourceVersion: _old, ...metadata } = old.metadata;
+    const next: KubeObject = { ...old, metadata, spec: configSource === undefined ? {} : { configSource } };
+    this.api.put(nodes, next);
+  }
+
+  #add(name: string): void {
+    const [first] = this.#nodes.values();
+    const node = new SimulatedNode({}, { api: this.api, name, ...(first ? { clock: first.clock } : {}) });
+    this.#nodes.set(name, node);
+  }
+}
+
+function millis(text: string): number {
+  const nanos = goDuration(text);
+  if (nanos === undefined) throw new Error(`no duration: ${text}`);
+  return Number(nanos / 1_000_000n);
+}
+
+function split(word: string): [string, string] {
+  const at = word.indexOf('=');
+  return [word.slice(0, at), word.slice(at + 1).replaceAll('_', ' ')];
+}
