@@ -34,14 +34,13 @@ export function openStore(options: Pick<AgentOptions, 'dynamicConfigDir'>, { dis
  */
 export async function bootOnce(options: AgentOptions, world: AgentWorld): Promise<BootOutcome> {
   await using _lock = await lockAgent(options, world);
-  return await boot({
-    options,
-    store: openStore(options, world),
-    disk: world.disk,
-    clock: world.clock,
-    log: world.log,
-    kubelet: await learn(options, world),
-  });
+  const { disk, clock, log } = world;
+  const outcome = await boot({ options, store: openStore(options, world), disk, clock, log, kubelet: await learn(options, world) });
+  // `dkc status` goes by it: what an agent wrote before is no longer so.
+  const memo = new Memo({ disk, clock, log, path: layout(options.dynamicConfigDir).active, situation: new Situation(outcome) });
+  memo.note();
+  await memo.settled();
+  return outcome;
 }
 
 /**
