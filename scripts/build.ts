@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { build, type Plugin } from 'esbuild';
-import { packedLine, packPlugin, unpacker, type Pack } from './pack.ts';
+import { packedLine, packPlugin, unpacker, withoutGeneratedApi, type Pack } from './pack.ts';
 
 /** `npm run build`: everything dkc is, in dist/dkc.js. The result depends on the sources and the commit alone. */
 function commit(): string {
@@ -46,7 +46,7 @@ const clientNode: Pack = { name: 'client-node', paths: /^@kubernetes\/client-nod
 const agent = await bundle('cli/main.ts', [packPlugin([commands, clientNode])], `#!/usr/bin/env node\n${unpacker}`);
 const packs = [
   packedLine(commands.name, await bundle('cli/every-command.ts', [packPlugin([clientNode])])),
-  packedLine(clientNode.name, await bundle('node_modules/@kubernetes/client-node/dist/index.js', [])),
+  packedLine(clientNode.name, await bundle('node_modules/@kubernetes/client-node/dist/config.js', [withoutGeneratedApi])),
 ];
 mkdirSync('dist', { recursive: true });
 const code = Buffer.from(agent).toString().trimEnd();
