@@ -5,14 +5,13 @@ import { liveDrill } from '../../agent/admin/live-drill/execute.ts';
 import { describeLive, planLiveDrill, type Peek } from '../../agent/admin/live-drill/plan.ts';
 import { parseActiveRecord } from '../../agent/store/active-record.ts';
 import { sha256 } from '../../agent/store/content.ts';
+import { probeHealth } from '../../agent/trial/health.ts';
 import { ActionError, errorCode } from '../../base/errors.ts';
 import { LockError } from '../../base/lock.ts';
 import { wrong, type Context, type Exit } from '../command.ts';
 import { UsageError } from '../failure.ts';
 import { printable } from '../printable.ts';
 import type { Args } from '../args.ts';
-
-const HEALTH_TIMEOUT_MS = 2000;
 
 /** @returns the report, or exit 1 where this node is in no state to be drilled. @throws UsageError without --yes */
 export async function liveDrillHere(context: Context, args: Args, node: NodeSide): Promise<DrillReport | Exit> {
@@ -51,18 +50,19 @@ async function agentRuns({ locks }: Context, { paths }: NodeSide): Promise<boole
 }
 
 async function peek(context: Context, { options, paths }: NodeSide): Promise<Peek> {
-  const [active, effective, started, healthy] = await Promise.all([
+  const [active, effective, started, health] = await Promise.all([
     readOptional(context, paths.active),
     readOptional(context, options.effectiveConfig),
     // The drop-in of the kubelet keeps it beside the exits.
     readOptional(context, join(dirname(options.kubeletExits), 'kubelet-started.yaml')),
-    isHealthy(options.kubeletHealthz),
+    // As the trial asks, so that a drill passes where a trial would.
+    options.kubeletHealthz === '' ? undefined : probeHealth(options.kubeletHealthz, context.signal),
   ]);
   return {
     active: active && parseActiveRecord(new TextDecoder().decode(active)),
     effectiveSha256: effective ? sha256(effective) : '',
     ...(started ? { startedSha256: sha256(started) } : {}),
-    ...(healthy === undefined ? {} : { healthy }),
+    ...(health ? { healthy: health.healthy } : {}),
   };
 }
 
@@ -72,17 +72,5 @@ async function readOptional({ disk }: Context, path: string): Promise<Uint8Array
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
-  }
-}
-
-/** undefined where no health is to be asked. */
-async function isHealthy(url: string): Promise<boolean | undefined> {
-  if (url === '') return undefined;
-  try {
-    const answer = await fetch(url, { signal: AbortSignal.timeout(HEALTH_TIMEOUT_MS) });
-    await answer.body?.cancel();
-    return answer.ok;
-  } catch {
-    return false;
   }
 }
