@@ -226,10 +226,12 @@ for (const kind of kinds) {
 
   test(`the caller's signal ends a call and a watch with its reason, over ${kind}`, async (t) => {
     const ends: Promise<unknown>[] = [];
+    const bothCame = Promise.withResolvers<void>();
     const { client } = await pair(t, kind, (_request, response) => {
       ends.push(once(response, 'close'));
       response.writeHead(200);
       response.write('\n');
+      if (ends.length === 2) bothCame.resolve();
     });
     const reason = new Error('enough');
     const watching = new AbortController();
@@ -239,7 +241,7 @@ for (const kind of kinds) {
         for await (const event of client.watch(nodes, {}, watching.signal)) assert.fail(event.type);
       })(),
     ];
-    setTimeout(() => watching.abort(reason), 30);
+    void bothCame.promise.then(() => watching.abort(reason));
     await Promise.all(calls.map((call) => assert.rejects(call, (error) => error === reason)));
     await assert.rejects(client.get(nodes, { name: 'n' }, { signal: watching.signal }), (error) => error === reason);
     assert.equal(ends.length, 2);
