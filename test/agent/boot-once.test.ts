@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { unsyncedDisk } from '../helpers/unsynced-disk.ts';
 import { memoryLocks } from '../helpers/memory-locks.ts';
 import { nodeOnDisk } from '../helpers/node-on-disk.ts';
 import { bootOnce } from '../../agent/agent.ts';
@@ -7,7 +8,6 @@ import { agentDefaults } from '../../agent/options.ts';
 import type { AgentWorld } from '../../agent/world.ts';
 import { silentLog } from '../../base/log.ts';
 import { realClock } from '../../base/clock.ts';
-import { realDisk } from '../../base/real-disk.ts';
 
 test('a single boot leaves word of what it chose, whatever an agent wrote before', async (t) => {
   const node = await nodeOnDisk(t);
@@ -17,7 +17,7 @@ test('a single boot leaves word of what it chose, whatever an agent wrote before
   await node.assign(assigned);
   await node.runs('assigned', assigned);
   // All that a boot asks of its world.
-  const world = { disk: realDisk, locks: memoryLocks(), clock: realClock, log: silentLog } as unknown as AgentWorld;
+  const world = { disk: unsyncedDisk, locks: memoryLocks(), clock: realClock, log: silentLog } as unknown as AgentWorld;
   const options = {
     ...agentDefaults,
     nodeName: 'node-a',

@@ -12,7 +12,7 @@ import { FsStore } from '../../agent/store/fs-store.ts';
 import { layout, type Layout } from '../../agent/store/layout.ts';
 import type { CondemnedRecord } from '../../agent/store/store.ts';
 import { realClock } from '../../base/clock.ts';
-import { realDisk } from '../../base/real-disk.ts';
+import { unsyncedDisk } from './unsynced-disk.ts';
 import type { Context } from '../../cli/command.ts';
 
 export const uidA = '8c1f2d34-0a6b-4b7e-9f6e-2f1a0c9d7e55';
@@ -29,19 +29,19 @@ export interface NodeOnDisk {
   localConfig: string;
   store: FsStore;
   /** Moves the clock of store and commands on. */
-  later(ms: number): void;
-  now(): number;
+  later: (ms: number) => void;
+  now: () => number;
   /** Saves a checkpoint, a minute after the one before. @param files - text by key. @default one key `kubelet` */
-  save(rv: string, over?: Partial<Source> & { files?: Record<string, string>; annotations?: Record<string, string> }): Promise<Source>;
-  assign(source: MaybeSource): Promise<void>;
-  trust(source: MaybeSource): Promise<void>;
-  condemn(source: Source, over?: Partial<CondemnedRecord>): Promise<CondemnedRecord>;
+  save: (rv: string, over?: Partial<Source> & { files?: Record<string, string>; annotations?: Record<string, string> }) => Promise<Source>;
+  assign: (source: MaybeSource) => Promise<void>;
+  trust: (source: MaybeSource) => Promise<void>;
+  condemn: (source: Source, over?: Partial<CondemnedRecord>) => Promise<CondemnedRecord>;
   /** As the agent leaves it: the effective file, and the record that says what it is. */
-  runs(used: ActiveRecord['used'], source: MaybeSource, over?: Partial<ActiveRecord>): Promise<void>;
-  observe(): Promise<AdminFacts>;
-  dkc(...argv: string[]): Promise<Ran>;
+  runs: (used: ActiveRecord['used'], source: MaybeSource, over?: Partial<ActiveRecord>) => Promise<void>;
+  observe: () => Promise<AdminFacts>;
+  dkc: (...argv: string[]) => Promise<Ran>;
   /** The same with another world around it. */
-  dkcIn(over: Partial<Context>, ...argv: string[]): Promise<Ran>;
+  dkcIn: (over: Partial<Context>, ...argv: string[]) => Promise<Ran>;
 }
 
 export async function nodeOnDisk(
@@ -69,12 +69,12 @@ export async function nodeOnDisk(
   let now = Date.parse('2026-03-01T00:00:00Z');
   const clock = { ...realClock, now: () => now };
   const locks = memoryLocks();
-  const store = new FsStore({ disk: realDisk, locks, root, clock });
+  const store = new FsStore({ disk: unsyncedDisk, locks, root, clock });
   await store.initialize();
   const paths = layout(root);
   const effectiveConfig = paths.effective;
   const dkcIn = (over: Partial<Context>, ...argv: string[]): Promise<Ran> =>
-    runCli([...argv, `--agent-config=${agentYaml}`], { clock, locks, ...over });
+    runCli([...argv, `--agent-config=${agentYaml}`], { clock, locks, disk: unsyncedDisk, ...over });
 
   return {
     root,
@@ -121,7 +121,7 @@ export async function nodeOnDisk(
       const record = { used, source, ...about, effectiveSha256: sha256(text), at: new Date(now).toISOString(), ...over };
       await writeFile(paths.active, printActiveRecord(record));
     },
-    observe: () => observeNode({ store, disk: realDisk, dynamicConfigDir: root, effectiveConfig }),
+    observe: () => observeNode({ store, disk: unsyncedDisk, dynamicConfigDir: root, effectiveConfig }),
     dkc: (...argv) => dkcIn({}, ...argv),
     dkcIn,
   };

@@ -189,11 +189,11 @@ test('without a store every command ends with 3, says what to do, and makes noth
 
 test('a store that may not be read asks for root', async (t) => {
   const { dkcIn, paths } = await threeCheckpoints(t);
-  const { realDisk } = await import('../../../base/real-disk.ts');
+  const { unsyncedDisk } = await import('../../helpers/unsynced-disk.ts');
   const denied = () => Promise.reject(Object.assign(new Error('EACCES: permission denied'), { code: 'EACCES' }));
   for (const disk of [
-    { ...realDisk, stat: denied },
-    { ...realDisk, read: (path: string) => (path.startsWith(paths.store) ? denied() : realDisk.read(path)) },
+    { ...unsyncedDisk, stat: denied },
+    { ...unsyncedDisk, read: (path: string) => (path.startsWith(paths.store) ? denied() : unsyncedDisk.read(path)) },
   ]) {
     const { code, stderr } = await dkcIn({ disk }, 'status');
     assert.equal(code, 3);

@@ -112,9 +112,9 @@ test('rollback and retry wait for the store lock, and do not break it', async (t
 
 test('a full or read-only disk is said with its remedy', async (t) => {
   const { dkcIn } = await assignedAndTrusted(t);
-  const { realDisk } = await import('../../../base/real-disk.ts');
+  const { unsyncedDisk } = await import('../../helpers/unsynced-disk.ts');
   const readOnly = () => Promise.reject(Object.assign(new Error('EROFS'), { code: 'EROFS' }));
-  const disk = { ...realDisk, replace: readOnly, append: readOnly };
+  const disk = { ...unsyncedDisk, replace: readOnly, append: readOnly };
   const ran = await dkcIn({ disk }, 'rollback');
   assert.equal(ran.code, 3);
   assert.match(ran.stderr, /read-only: find out why in the kernel log/);
