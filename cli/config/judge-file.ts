@@ -43,6 +43,7 @@ export async function judgeFile(context: Context, { bytes, dir, options, kubelet
   const flagged = applyFlags(written, kubelet.args, kubelet.version);
   const defaulted = applyDefaults(flagged.merged, kubelet.version);
   const rules = validate(defaulted, against({ kubelet }));
+  // What kills a kubelet on any host is an error; what only this host adds is not.
   const everywhere = preflightFatal(defaulted, {}, kubelet);
   const here = preflightFatal(defaulted, await readHost(context.disk, pathsToProbe(defaulted)), kubelet);
   const shadowed = flagged.shadowed.map(({ field, flag }) => ({
@@ -54,7 +55,7 @@ export async function judgeFile(context: Context, { bytes, dir, options, kubelet
   const onlyHere = here.errors.filter((finding) => !errors.some((error) => same(error, finding)));
   return {
     errors,
-    warnings: unique([...decoded.warnings, ...shadowed, ...everywhere.warnings, ...here.warnings, ...onlyHere]),
+    warnings: unique([...decoded.warnings, ...shadowed, ...here.warnings, ...onlyHere]),
   };
 }
 

@@ -12,7 +12,7 @@ import { fleetCarrier, type FleetCarrier } from './carrier.ts';
 import { sourceCell } from './source-cell.ts';
 import { waitForNodes } from './wait.ts';
 import { withClient } from './with-client.ts';
-import type { Settling } from './settle.ts';
+import type { Settling, Wanted } from './settle.ts';
 import type { FleetNode } from './fleet-node.ts';
 import type { Args } from '../args.ts';
 import type { SpecSource } from '../../agent/checkpoint/source.ts';
@@ -44,7 +44,9 @@ With --wait, ends when every node uses it (0), or one has refused or failed it, 
       const { done, failed, fleet, before } = await writeAll(context, client, args.many('node'), source);
       await showAssignments(context, args, done, found);
       if (failed.length > 0) throw failed[0];
-      return args.on('wait') ? await waitForAll(context, fleet, source, before, args.ms('timeout') ?? 0) : fine;
+      return args.on('wait')
+        ? await waitForAll(context, fleet, { wanted: source, ...(found ? { version: found } : {}) }, before, args.ms('timeout') ?? 0)
+        : fine;
     });
   },
 };
@@ -149,7 +151,7 @@ async function showAssignments(
 async function waitForAll(
   context: Context,
   fleet: FleetCarrier,
-  wanted: SpecSource,
+  wanted: Wanted,
   before: readonly FleetNode[],
   timeoutMs: number,
 ): Promise<Exit> {
@@ -162,7 +164,7 @@ async function waitForAll(
     bar.draw(`${all.filter(([, { at }]) => at === 'settled').length} of ${all.length} nodes use it${last}`);
   };
   try {
-    const ends = await waitForNodes(fleet, context.clock, { wanted, before, timeoutMs, onProgress }, context.signal);
+    const ends = await waitForNodes(fleet, context.clock, { ...wanted, before, timeoutMs, onProgress }, context.signal);
     const bad = [...ends].flatMap(([node, end]) =>
       end.at === 'settled' ? [] : [`${node}: ${end.at === 'failed' ? end.error : `${end.why} when the time was over`}`],
     );

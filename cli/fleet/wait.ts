@@ -1,14 +1,12 @@
-import { settling, type Settling } from './settle.ts';
+import { settling, type Settling, type Wanted } from './settle.ts';
 import type { FleetCarrier } from './carrier.ts';
 import type { FleetNode } from './fleet-node.ts';
-import type { SpecSource } from '../../agent/checkpoint/source.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
 
 /** An error that was there before counts again after this long: by then an agent has looked. */
 const GRACE: Millis = 15_000;
 
-export interface Wait {
-  wanted: SpecSource;
+export interface Wait extends Wanted {
   /** Every node as it was before the write. */
   before: readonly FleetNode[];
   timeoutMs: Millis;
@@ -33,7 +31,7 @@ export async function waitForNodes(
     let graceOver = false;
     const look = (): void => {
       if (!seen || done.signal.aborted) return;
-      const state = settling(wait.wanted, before, seen.node, graceOver);
+      const state = settling(wait, before, seen.node, graceOver);
       states.set(before.node, state);
       wait.onProgress(states);
       if (state.at !== 'waiting') done.abort();
