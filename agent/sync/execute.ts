@@ -42,6 +42,8 @@ export class Executor {
 
   /** @returns false where something is left to do at the next look */
   async run(steps: readonly SyncStep[]): Promise<boolean> {
+    const refused = new Set(steps.flatMap((step) => (step.do === 'refuse' ? [refusalDetail(step)] : [])));
+    for (const detail of this.#untold) if (!refused.has(detail)) this.#untold.delete(detail); // nobody waits for it any more
     for (const step of steps) await this.#do(step);
     return this.#untold.size === 0;
   }

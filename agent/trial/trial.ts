@@ -190,7 +190,9 @@ export class TrialWatch {
     const { store, clock, log, exit } = this.#deps;
     const record = this.#record;
     if (!record) return;
-    const { source, contentSha256, kubeletConfigKey } = record;
+    // Its newest name: the annotation dkc.dev/retry of an older one would lift the condemnation at once.
+    const source = this.#deps.situation.active.source ?? record.source;
+    const { contentSha256, kubeletConfigKey } = record;
     const evidence = [...this.#evidence, `last health: ${this.#lastHealth}`];
     const state = await store.load(source);
     const retry = state.at === 'intact' ? (state.checkpoint.manifest.annotations[RETRY_ANNOTATION] ?? '') : '';
