@@ -12,10 +12,10 @@ interface Change {
 
 export interface Caller {
   /** A process that was killed reaches nobody. */
-  alive(): boolean;
+  alive: () => boolean;
   /** Told of each `status.config` that it wrote. */
-  onStatus(config: unknown): void;
-  onEvent(event: KubeObject): void;
+  onStatus: (config: unknown) => void;
+  onEvent: (event: KubeObject) => void;
 }
 
 /**

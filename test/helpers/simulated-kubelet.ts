@@ -3,12 +3,12 @@ import { sha256 } from '../../agent/store/content.ts';
 
 export interface KubeletDeps {
   clock: FakeClock;
-  readEffective(): Promise<Uint8Array | undefined>;
+  readEffective: () => Promise<Uint8Array | undefined>;
   /** What the drop-in copies before each start. */
-  writeStarted(bytes: Uint8Array): Promise<void>;
+  writeStarted: (bytes: Uint8Array) => Promise<void>;
   /** What the drop-in notes after each end. */
-  appendExit(line: string): Promise<void>;
-  tell(line: string): void;
+  appendExit: (line: string) => Promise<void>;
+  tell: (line: string) => void;
 }
 
 /** systemd waits this long before it starts a kubelet that died again. */

@@ -106,6 +106,12 @@ export class SimulatedNode {
     this.#options = { ...this.#options, ...over };
   }
 
+  /** The next agent gets no kubeconfig. */
+  goOffline(): void {
+    const { kubeconfig: _gone, ...rest } = this.#options;
+    this.#options = rest;
+  }
+
   tell(line: string): void {
     this.told.push({ at: this.clock.monotonic(), line });
   }
@@ -276,9 +282,13 @@ export class SimulatedNode {
   #log(alive: () => boolean): Log {
     const line = (level: LogLevel) => (text: string, fields?: Readonly<Record<string, unknown>>) => {
       if (!alive()) return;
-      if (this.tellLog && (level === 'warn' || level === 'error') && !/^(systemd does not know|the kubelet does not)/.test(text)) {
-        const { field, rule, problem, detail } = fields ?? {};
-        const rest = [field, rule, problem, detail].filter((one) => typeof one === 'string' && one !== '');
+      if (
+        this.tellLog &&
+        (level === 'warn' || level === 'error') &&
+        !/^(systemd does not know|the kubelet does not|(ConfigMap|Node) cannot be watched)/.test(text)
+      ) {
+        const { field, rule, problem, detail, error } = fields ?? {};
+        const rest = [field, rule, problem, detail, error].filter((one) => typeof one === 'string' && one !== '');
         this.tell(`log ${level}: ${text}${rest.length > 0 ? ` (${rest.join(', ')})` : ''}`);
       }
     };

@@ -64,10 +64,9 @@ export class Story {
         node.tellLog = true;
         return undefined;
       case 'options':
-        return node.set({
-          ...(settings['preflight'] === undefined ? {} : { preflight: settings['preflight'] === 'true' }),
-          ...(settings['kubeconfig'] === undefined ? {} : { kubeconfig: settings['kubeconfig'] }),
-        });
+        if (words.includes('no-kubeconfig')) node.goOffline();
+        if (settings['preflight'] !== undefined) node.set({ preflight: settings['preflight'] === 'true' });
+        return undefined;
       case 'pass':
         return node.clock.advance(millis(first));
       case 'clock':

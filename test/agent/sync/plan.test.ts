@@ -177,7 +177,9 @@ function stepText(step: SyncStep): string {
       return `${step.do} ${name(step.source)}`;
     case 'report':
       return `report ${step.error ?? '-'}`;
-    default:
+    case 'trust':
+    case 'assign':
+    case 'exit':
       return `${step.do} ${name(step.to)}`;
   }
 }
