@@ -77,3 +77,14 @@ test('a lock that cannot be taken at all is a failure of the store, one that is 
   });
   await assert.rejects(open(refusing(new LockError('/l', 'held'))).setTrial(undefined), LockError);
 });
+
+test('changes of one process queue before they ask for the lock', async () => {
+  const disk = new CrashDisk();
+  const store = openStore(disk); // its locks refuse whoever comes second
+  await store.initialize();
+  await Promise.all([1, 2, 3].map((n) => store.addToJournal(line(`${n}`))));
+  assert.deepEqual(
+    (await store.journal()).map(({ detail }) => detail),
+    ['1', '2', '3'],
+  );
+});
