@@ -352,8 +352,8 @@ test('a server behind a path keeps its path', async (t) => {
 });
 
 test('no server, no trust, and no TLS are told apart, each with a remedy', async (t) => {
-  const failure = async (access: Partial<ClusterAccess> & { server: string }) => {
-    const client = createClient({ origin: 'test', ...access }, { connectTimeoutMs: 200 });
+  const failure = async (access: Partial<ClusterAccess> & { server: string }, connectTimeoutMs = 10_000) => {
+    const client = createClient({ origin: 'test', ...access }, { connectTimeoutMs });
     t.after(() => client.close());
     const error = await client.get(nodes, { name: 'n' }).then(
       () => assert.fail('no error'),
@@ -375,7 +375,7 @@ test('no server, no trust, and no TLS are told apart, each with a remedy', async
   });
   assert.match(await failure({ server: free.url }), /^unreachable: .*ECONNREFUSED.*check the server's address/);
   assert.match(await failure({ server: free.url.replace('http', 'https') }), /^unreachable: .*ECONNREFUSED/);
-  assert.match(await failure({ server: `https://127.0.0.1:${port}` }), /^unreachable: /);
+  assert.match(await failure({ server: `https://127.0.0.1:${port}` }, 100), /^unreachable: /);
   assert.match(await failure({ server: server.url }), /^tls: .*is not trusted.*check certificate-authority/);
   assert.match(await failure({ server: server.url, ca: { data: authority.ca }, tlsServerName: 'other' }), /^tls: .*ALTNAME/);
   assert.match(await failure({ server: plain.url.replace('http', 'https') }), /^tls: .*is this port really an HTTPS one/);
