@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parse } from 'yaml';
+import { EFFECTIVE, kubeletConfig, kubeletStart, kubeletStarts, sha256Of } from '../inside/kubelet.ts';
+import { bothUp, scenario } from '../inside/scenario.ts';
+import { dropIn, property, settled } from '../inside/systemctl.ts';
+
+export interface ChangesOptions {
+  count: number;
+  /** Kill the agent by SIGKILL somewhere in this many ms after each change; 0: leave it alone. */
+  killWithinMs: number;
+  /** RestartSec= of the agent; the unit's own when absent. */
+  restartSec?: string;
+}
+
+export interface ChangesResult {
+  /** maxPods of every start of the kubelet, in order. */
+  starts: unknown[];
+  /** Starts whose file was not the effective one, at the end of their change. */
+  mismatches: number;
+  effective: unknown;
+  /** From asking for the change to the start of the kubelet's process, in ms. */
+  latencies: number[];
+  /** How many kills found a process. */
+  kills: number;
+}
+
+/** Sent to the process itself: `systemctl kill` would take longer than the moments that are aimed at. */
+function killAgent(): boolean {
+  const pid = Number(property('dkc-agent.service', 'MainPID'));
+  try {
+    if (pid > 0) process.kill(pid, 'SIGKILL');
+    return pid > 0;
+  } catch {
+    return false;
+  }
+}
+
+await scenario(async (options: ChangesOptions & { agent: 'stand-in' | 'bundle' }): Promise<ChangesResult> => {
+  if (options.restartSec !== undefined) dropIn('dkc-agent.service', `[Service]\nRestartSec=${options.restartSec}\n`);
+  const agent = await bothUp(options.agent);
+  const result: ChangesResult = { starts: [], mismatches: 0, effective: null, latencies: [], kills: 0 };
+
+  for (let n = 1; n <= options.count; n++) {
+    const askedAt = Date.now();
+    await agent.assign(kubeletConfig({ maxPods: 100 + n }));
+    if (options.killWithinMs > 0) {
+      // One moment in each slice of the time: random, and yet none is left out.
+      await sleep(((n - 1 + Math.random()) / options.count) * options.killWithinMs);
+      if (killAgent()) result.kills++;
+    }
+    const start = await kubeletStart(n + 1);
+    result.latencies.push(Math.round(start.at - askedAt));
+    if (start.sha256 !== sha256Of(EFFECTIVE)) result.mismatches++;
+  }
+
+  // Long enough for a restart too many to show up.
+  await settled();
+  await sleep(1500);
+  await settled();
+  result.starts = kubeletStarts().map(({ maxPods }) => maxPods);
+  result.effective = (parse(readFileSync(EFFECTIVE, 'utf8')) as { maxPods: unknown }).maxPods;
+  return result;
+});

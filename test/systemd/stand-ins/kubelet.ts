@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { parseArgs } from 'node:util';
+import { parse } from 'yaml';
+import type { KubeletStart } from '../inside/kubelet.ts';
+
+/**
+ * What of a kubelet the hand-over can see: it reads `--config`, answers `/healthz`, dies with 255 where a kubelet does, and leaves
+ * with 0 on SIGTERM. Each start is noted in a file before anything is judged, so that starts which fail count as well.
+ */
+const STARTS = '/var/log/kubelet-starts.jsonl';
+
+/** No validation of anybody's sees that this value kills: only running it does. A real kubelet has such values too. */
+const KILLER = { registryPullQPS: 4242 };
+
+interface Config {
+  apiVersion?: unknown;
+  kind?: unknown;
+  maxPods?: unknown;
+  cpuManagerPolicy?: unknown;
+  registryPullQPS?: unknown;
+  healthzPort?: unknown;
+  healthzBindAddress?: string;
+  authentication?: { x509?: { clientCAFile?: unknown } };
+}
+
+const startedAt = Date.now() - performance.now();
+
+const { values } = parseArgs({ strict: false, options: { config: { type: 'string' }, version: { type: 'boolean' } } });
+if (values.version === true) {
+  console.log('Kubernetes v1.34.2');
+  process.exit(0);
+}
+
+function die(why: string): never {
+  console.error(`F ${why}`);
+  process.exit(255);
+}
+
+function problem(config: Config): string | undefined {
+  const policy = config.cpuManagerPolicy ?? 'none';
+  const caFile = config.authentication?.x509?.clientCAFile;
+  if (config.apiVersion !== 'kubelet.config.k8s.io/v1beta1' || config.kind !== 'KubeletConfiguration')
+    return 'no kind is registered for it';
+  if (config.maxPods !== undefined && !Number.isInteger(config.maxPods)) return 'maxPods: cannot unmarshal';
+  if (Number(config.maxPods ?? 0) < 0) return 'invalid configuration: maxPods must not be negative';
+  if (policy !== 'none' && policy !== 'static') return 'unknown policy of the CPU manager';
+  if (typeof caFile === 'string' && !existsSync(caFile)) return `unable to load client CA file ${caFile}`;
+  return undefined;
+}
+
+process.on('SIGTERM', () => process.exit(0));
+
+if (typeof values.config !== 'string') die('no --config');
+const bytes = readFileSync(values.config);
+const config = ((): Config => {
+  try {
+    return (parse(bytes.toString()) ?? {}) as Config;
+  } catch {
+    return die('failed to load the kubelet config file');
+  }
+})();
+const start: KubeletStart = {
+  at: startedAt,
+  pid: process.pid,
+  config: values.config,
+  sha256: createHash('sha256').update(bytes).digest('hex'),
+  maxPods: config.maxPods ?? null,
+};
+appendFileSync(STARTS, `${JSON.stringify(start)}\n`);
+
+const found = problem(config);
+if (found !== undefined) die(found);
+
+const port = Number(config.healthzPort ?? 10248);
+createServer((request, response) => {
+  response.writeHead(request.url === '/healthz' ? 200 : 404).end('ok');
+}).listen(port, config.healthzBindAddress ?? '127.0.0.1', () => {
+  if (config.registryPullQPS === KILLER.registryPullQPS) setTimeout(() => die('what no validation sees'), 25);
+});
