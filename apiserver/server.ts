@@ -2,10 +2,14 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
+import { isJsonObject } from '../kube/api/json.ts';
+import type { KubeObject } from '../kube/api/object.ts';
 import type { Random } from '../base/random.ts';
 import type { Api } from './api.ts';
 import { Authenticator } from './auth/authenticate.ts';
 import type { Token } from './auth/authenticate.ts';
+import type { Context } from './handlers/context.ts';
+import { incomingObject } from './handlers/incoming.ts';
 import { createObject } from './handlers/write.ts';
 import type { Fault } from './faults/fault.ts';
 import { FaultPlan } from './faults/plan.ts';
@@ -13,10 +17,12 @@ import { listen } from './http/listener.ts';
 import type { Incoming, Listener, Outgoing } from './http/listener.ts';
 import { serve } from './http/serve.ts';
 import { firstNamespaces } from './kinds/namespaces.ts';
+import { apiVersion } from './kinds/kind.ts';
 import type { Kind } from './kinds/kind.ts';
 import { builtInKinds, Registry } from './kinds/registry.ts';
 import { kubeconfigText } from './kubeconfig.ts';
 import { Storage } from './storage/storage.ts';
+import { badRequest } from './status-error.ts';
 import { selfSigned } from './tls/certificate.ts';
 
 export interface ApiServerOptions {
@@ -52,6 +58,8 @@ export interface ApiServer {
   token: string;
   /** Of the admin, or of whoever has `token`; YAML. */
   kubeconfig(token?: string): string;
+  /** Creates an object as a manifest has it, with apiVersion and kind; without a namespace it goes into `default`. @throws StatusError */
+  add(manifest: Readonly<Record<string, unknown>>): KubeObject;
   /** Ends every connection; data is gone. Twice is harmless. */
   stop(): Promise<void>;
   /** For tests and demos. */
@@ -123,6 +131,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     caPem,
     token,
     kubeconfig: (of = token) => kubeconfigText({ url, caPem, token: of, user: tokens.find((one) => one.token === of)?.user ?? 'user' }),
+    add: (manifest) => addObject(context, manifest),
     async stop() {
       stopping.abort();
       await close();
@@ -138,6 +147,15 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       storage: context.storage,
     },
   };
+}
+
+function addObject(context: Context, manifest: Readonly<Record<string, unknown>>): KubeObject {
+  const { apiVersion: version, kind: name, metadata } = manifest;
+  const served = context.registry.all().find(({ kind, at }) => kind.kind === name && apiVersion(at) === version);
+  if (served === undefined) throw badRequest(`no matches for kind ${JSON.stringify(name)} in version ${JSON.stringify(version)}`);
+  const { namespace = 'default' }: { namespace?: unknown } = isJsonObject(metadata) ? metadata : {};
+  const place = { name: '', namespace: served.kind.namespaced && typeof namespace === 'string' ? namespace : '' };
+  return createObject(context, served, incomingObject({ ...manifest }, served, place), { dryRun: false, subresource: '' });
 }
 
 function createFirstNamespaces(api: Api): void {

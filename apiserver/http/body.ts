@@ -2,7 +2,8 @@ import { parseDocument } from 'yaml';
 import { describeError } from '../../base/errors.ts';
 import { isDeeperThan, isJsonObject } from '../../kube/api/json.ts';
 import type { JsonObject } from '../../kube/api/json.ts';
-import { badRequest, unsupportedMediaType } from '../status-error.ts';
+import { decodeProtobuf } from './protobuf-body.ts';
+import { badRequest, StatusError, unsupportedMediaType } from '../status-error.ts';
 
 /** As the real server: 3 MiB. */
 export const MOST_BODY_BYTES = 3 * 1024 * 1024;
@@ -22,14 +23,17 @@ export function mediaType(header: string): string {
 export function decodeBody(bytes: Uint8Array, contentType: string): unknown {
   const type = mediaType(contentType);
   const isYaml = type.endsWith('yaml');
-  if (!isYaml && type !== '' && type !== 'application/json' && !type.endsWith('+json') && type !== '*/*') {
+  const isProtobuf = type === 'application/vnd.kubernetes.protobuf';
+  if (!isYaml && !isProtobuf && type !== '' && type !== 'application/json' && !type.endsWith('+json') && type !== '*/*') {
     throw unsupportedMediaType(['application/json', 'application/yaml']);
   }
   let value: unknown;
   try {
+    if (isProtobuf) return decodeProtobuf(bytes);
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     value = isYaml ? fromYaml(text) : JSON.parse(text);
   } catch (error) {
+    if (error instanceof StatusError) throw error;
     throw badRequest(`the object provided is unrecognized (must be of type ${isYaml ? 'YAML' : 'JSON'}): ${describeError(error)}`);
   }
   if (isDeeperThan(value, DEEPEST_BODY)) throw badRequest(`the object provided is nested deeper than ${DEEPEST_BODY} levels`);

@@ -177,3 +177,16 @@ test('stop ends watches and is harmless twice', async () => {
   await Promise.all([server.stop(), assert.rejects(watch.next())]);
   await server.stop();
 });
+
+test('takes manifests to start with', async (t) => {
+  const { server, api } = await started({ tls: false });
+  t.after(() => server.stop());
+  server.add({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'seeded' }, data: { a: 'b' } });
+  server.add({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'seeded' } });
+  assert.equal((await api.get(`${configMaps}/seeded`)).code, 200);
+  assert.equal((await api.get('/api/v1/nodes/seeded')).code, 200);
+  assert.throws(
+    () => server.add({ apiVersion: 'v2', kind: 'Node', metadata: { name: 'x' } }),
+    /no matches for kind "Node" in version "v2"/,
+  );
+});

@@ -1,0 +1,149 @@
+import { isJsonObject, setField } from '../../kube/api/json.ts';
+import type { JsonObject } from '../../kube/api/json.ts';
+import { badRequest, unsupportedMediaType } from '../status-error.ts';
+
+/*
+ * kubectl 1.32 and newer send what `kubectl create KIND` makes as protobuf and nothing else. These are the field numbers of the few kinds it does so
+ * for, from the published .proto files of k8s.io/api and apimachinery; unknown fields are skipped, as protobuf wants it.
+ */
+type Type = 'text' | 'bytes' | 'flag' | 'number' | 'time' | 'textMap' | 'bytesMap' | Message;
+type Message = Readonly<Record<number, readonly [name: string, type: Type, repeated?: 'repeated']>>;
+
+const ownerReference: Message = {
+  1: ['kind', 'text'],
+  3: ['name', 'text'],
+  4: ['uid', 'text'],
+  5: ['apiVersion', 'text'],
+  6: ['controller', 'flag'],
+  7: ['blockOwnerDeletion', 'flag'],
+};
+
+const metadata: Message = {
+  1: ['name', 'text'],
+  2: ['generateName', 'text'],
+  3: ['namespace', 'text'],
+  5: ['uid', 'text'],
+  6: ['resourceVersion', 'text'],
+  8: ['creationTimestamp', 'time'],
+  11: ['labels', 'textMap'],
+  12: ['annotations', 'textMap'],
+  13: ['ownerReferences', ownerReference, 'repeated'],
+  14: ['finalizers', 'text', 'repeated'],
+};
+
+const named: Message = { 1: ['name', 'text'] };
+
+const kinds: Readonly<Record<string, Message>> = {
+  'v1/ConfigMap': { 1: ['metadata', metadata], 2: ['data', 'textMap'], 3: ['binaryData', 'bytesMap'], 4: ['immutable', 'flag'] },
+  'v1/Namespace': { 1: ['metadata', metadata] },
+  'v1/Secret': {
+    1: ['metadata', metadata],
+    2: ['data', 'bytesMap'],
+    3: ['type', 'text'],
+    4: ['stringData', 'textMap'],
+    5: ['immutable', 'flag'],
+  },
+  'v1/ServiceAccount': {
+    1: ['metadata', metadata],
+    3: ['imagePullSecrets', named, 'repeated'],
+    4: ['automountServiceAccountToken', 'flag'],
+  },
+};
+
+// runtime.Unknown and the metav1.TypeMeta in it.
+const envelope: Message = { 1: ['type', { 1: ['apiVersion', 'text'], 2: ['kind', 'text'] }], 2: ['raw', 'bytes'] };
+const MAGIC = Uint8Array.of(0x6b, 0x38, 0x73, 0x00);
+
+/** The object in a body of `application/vnd.kubernetes.protobuf`. @throws StatusError 400 for noise, 415 for kinds that are not known here */
+export function decodeProtobuf(bytes: Uint8Array): JsonObject {
+  if (!MAGIC.every((byte, at) => bytes[at] === byte))
+    throw badRequest('the object provided is unrecognized: it does not start as protobuf does');
+  const { type, raw } = decodeMessage(bytes.subarray(MAGIC.length), envelope);
+  const { apiVersion = '', kind = '' } = isJsonObject(type) ? type : {};
+  const key = `${String(apiVersion)}/${String(kind)}`;
+  const message = Object.hasOwn(kinds, key) ? kinds[key] : undefined;
+  if (message === undefined || typeof raw !== 'string') throw unsupportedMediaType(['application/json', 'application/yaml']);
+  return { apiVersion, kind, ...decodeMessage(Buffer.from(raw, 'base64'), message) };
+}
+
+function decodeMessage(bytes: Uint8Array, message: Message): JsonObject {
+  const found: JsonObject = {};
+  const reader = new Reader(bytes);
+  while (!reader.ended) {
+    const tag = reader.varint();
+    const content = reader.field(tag % 8);
+    const entry = message[Math.floor(tag / 8)];
+    if (entry === undefined) continue;
+    const [name, type, repeated] = entry;
+    if (type === 'textMap' || type === 'bytesMap') {
+      const { key, value } = decodeMessage(asBytes(content), { 1: ['key', 'text'], 2: ['value', type === 'textMap' ? 'text' : 'bytes'] });
+      const map = (found[name] ??= {}) as JsonObject;
+      setField(map, typeof key === 'string' ? key : '', value ?? '');
+    } else if (repeated === 'repeated') {
+      const list = (found[name] ??= []) as unknown[];
+      list.push(decodeValue(content, type));
+    } else found[name] = decodeValue(content, type);
+  }
+  return found;
+}
+
+function decodeValue(content: Uint8Array | number, type: Exclude<Type, 'textMap' | 'bytesMap'>): unknown {
+  if (type === 'number') return asNumber(content);
+  if (type === 'flag') return asNumber(content) !== 0;
+  const bytes = asBytes(content);
+  if (type === 'text') return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  if (type === 'bytes') return Buffer.from(bytes).toString('base64');
+  if (type !== 'time') return decodeMessage(bytes, type);
+  const { seconds } = decodeMessage(bytes, { 1: ['seconds', 'number'] });
+  // An unset time is an empty message.
+  return typeof seconds === 'number' && seconds < 1e11 ? `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z` : null;
+}
+
+class Reader {
+  readonly #bytes: Uint8Array;
+  #at = 0;
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  get ended(): boolean {
+    return this.#at >= this.#bytes.length;
+  }
+
+  varint(): number {
+    let value = 0;
+    for (let power = 1; power <= 2 ** 63; power *= 128) {
+      const byte = this.#bytes[this.#at++];
+      if (byte === undefined) throw cutOff();
+      value += (byte & 0x7f) * power;
+      if (byte < 0x80) return value;
+    }
+    throw badRequest('the object provided is unrecognized: a number in it has no end');
+  }
+
+  /** What follows a tag, by its wire type. */
+  field(wire: number): Uint8Array | number {
+    if (wire === 0) return this.varint();
+    if (wire === 2) return this.#take(this.varint());
+    if (wire === 1 || wire === 5) return this.#take(wire === 1 ? 8 : 4);
+    throw badRequest('the object provided is unrecognized: a field in it is of no known type');
+  }
+
+  #take(length: number): Uint8Array {
+    if (length > this.#bytes.length - this.#at) throw cutOff();
+    this.#at += length;
+    return this.#bytes.subarray(this.#at - length, this.#at);
+  }
+}
+
+const cutOff = (): Error => badRequest('the object provided is unrecognized: it is cut off');
+
+function asBytes(content: Uint8Array | number): Uint8Array {
+  if (typeof content === 'number') throw badRequest('the object provided is unrecognized: a number where there should be bytes');
+  return content;
+}
+
+function asNumber(content: Uint8Array | number): number {
+  if (typeof content !== 'number') throw badRequest('the object provided is unrecognized: bytes where there should be a number');
+  return content;
+}
