@@ -7,12 +7,12 @@ import { ActionError } from '../base/errors.ts';
 
 /** What the agent counts. Everything is cheap and never throws. */
 export interface Metrics {
-  picture(picture: Picture): void;
-  transition(event: JournalEvent): void;
-  sync(failed: boolean): void;
-  trialHealthy(seconds: number): void;
+  picture: (picture: Picture) => void;
+  transition: (event: JournalEvent) => void;
+  sync: (failed: boolean) => void;
+  trialHealthy: (seconds: number) => void;
   /** Text in Prometheus' format. */
-  text(): Promise<string>;
+  text: () => Promise<string>;
 }
 
 /** Upstream's label set (spec 12). */

@@ -93,7 +93,7 @@ function carrierReason(assignment: string): string {
 }
 
 /** What is known of the kubelet grows: its Node tells the version, its `--help` flags and gates. Asked once, when first needed. */
-function kubeletKnowledge({ options, world, kubelet }: Running): { now(): Promise<KubeletFacts>; heard(version: string): void } {
+function kubeletKnowledge({ options, world, kubelet }: Running): { now: () => Promise<KubeletFacts>; heard: (version: string) => void } {
   const { disk, exec, log } = world;
   let facts = kubelet;
   let helped: Promise<KubeletFacts> | undefined;

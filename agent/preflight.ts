@@ -15,7 +15,7 @@ export interface PreflightDeps {
   disk: Disk;
   log: Log;
   /** Everything known of the kubelet now, its `--help` included. */
-  kubelet(): Promise<KubeletFacts>;
+  kubelet: () => Promise<KubeletFacts>;
 }
 
 /** Decode, policy, validate and what would kill this kubelet on this host, before anything restarts (design Q9). */

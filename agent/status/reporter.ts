@@ -14,7 +14,7 @@ export interface ReporterDeps {
   clock: Clock;
   random: Random;
   log: Log;
-  onKept(kept: boolean): void;
+  onKept: (kept: boolean) => void;
 }
 
 /** Writes the picture whenever it changed or the carrier's object was seen, and tries again until it is written (design Q6). */

@@ -23,9 +23,9 @@ export interface ExecuteDeps {
   clock: Clock;
   random: Random;
   log: Log;
-  onTransition(event: JournalEvent): void;
-  onCheckpoint(): void;
-  exit(why: string): Promise<void>;
+  onTransition: (event: JournalEvent) => void;
+  onCheckpoint: () => void;
+  exit: (why: string) => Promise<void>;
 }
 
 /** Does the steps in order, decides nothing. @throws StoreError: the caller reports an internal failure and tries again */

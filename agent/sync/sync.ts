@@ -13,7 +13,7 @@ export interface SyncDeps extends ObserveDeps, WatchDeps {
   executor: Executor;
   /** The safety net: how long a failure may wait for its next try when no event comes, in ms. */
   intervalMs: Millis;
-  onRun(failed: boolean): void;
+  onRun: (failed: boolean) => void;
 }
 
 /**

@@ -25,12 +25,12 @@ export interface TrialDeps {
   bootId: string;
   probe: HealthProbe;
   /** Whether the kubelet's unit is active, on the file with this hash. */
-  isRunning(effectiveSha256: string): Promise<boolean>;
-  onTransition(event: JournalEvent): void;
-  onHealthy(seconds: number): void;
+  isRunning: (effectiveSha256: string) => Promise<boolean>;
+  onTransition: (event: JournalEvent) => void;
+  onHealthy: (seconds: number) => void;
   /** The kubelet does badly under a trusted config, which is only told. */
-  onSuspect(message: string): void;
-  exit(why: string): Promise<void>;
+  onSuspect: (message: string) => void;
+  exit: (why: string) => Promise<void>;
 }
 
 /** Longest time between two looks at the kubelet, in ms; short trials are looked at more often. */
