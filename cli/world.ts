@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { isatty } from 'node:tty';
 import { realClock } from '../base/clock.ts';
+import { ActionError } from '../base/errors.ts';
 import { realExec } from '../base/exec.ts';
 import { flock } from '../base/flock.ts';
 import { openLog } from '../base/pino-log.ts';
@@ -14,10 +15,11 @@ import type { Context, Sink } from './command.ts';
 export function realContext(): Context {
   // Asked for now, because `npm run` and the shell's `cd` differ in who changes it.
   const cwd = process.cwd();
+  const signal = endSignal();
   return {
     stdout: sink(process.stdout),
     stderr: sink(process.stderr),
-    stdin: readStdin,
+    stdin: () => readStdin(signal),
     env: process.env,
     clock: realClock,
     disk: realDisk,
@@ -26,7 +28,7 @@ export function realContext(): Context {
     exec: realExec,
     log: openLog({ level: process.env['DKC_DEBUG'] ? 'debug' : 'warn' }),
     build: buildInfo(),
-    signal: endSignal(),
+    signal,
     hostName: hostname(),
     path: (text) => resolve(cwd, text),
     connect: async (query) => (await import('./connect.ts')).connect(query, process.env),
@@ -38,7 +40,10 @@ function sink(stream: NodeJS.WriteStream & { fd: 1 | 2 }): Sink {
   return { write: (text) => void stream.write(text), isTTY, columns: isTTY ? stream.columns : undefined };
 }
 
-async function readStdin(): Promise<Uint8Array> {
+async function readStdin(signal: AbortSignal): Promise<Uint8Array> {
+  signal.throwIfAborted();
+  // Nothing else would end a wait for somebody's typing.
+  signal.addEventListener('abort', () => process.stdin.destroy(signal.reason as Error));
   const parts: Uint8Array[] = [];
   for await (const part of process.stdin) parts.push(part as Uint8Array);
   return Buffer.concat(parts);
@@ -49,7 +54,7 @@ function endSignal(): AbortSignal {
   const control = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const)
     process.once(name, () => {
-      control.abort(new Error(`ended by ${name}`));
+      control.abort(new ActionError('go on', 'with the command', { hint: `it was ended by ${name}` }));
     });
   return control.signal;
 }

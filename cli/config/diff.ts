@@ -26,8 +26,10 @@ CLASS says what a change of the field means on a live node: safe, needs-drain, d
     if (a === '-' && b === '-') throw new UsageError('diff: only one of the two can be standard input; see dkc diff --help');
     const { version } = await kubeletOf(context, await nodeOptions(context, args));
     // Relative paths stay as written: where a file lies today says nothing about where it will be used.
-    const [left, right] = await Promise.all([a, b].map(async (name) => applyDefaults(await decodeFile(context, name, version), version)));
+    // One after the other: an error of one must not leave the other waiting for somebody's typing.
+    const left = applyDefaults(await decodeFile(context, a, version), version);
+    const right = applyDefaults(await decodeFile(context, b, version), version);
     const named = (name: string): string => (name === '-' ? 'standard input' : name);
-    return await showDifferences(context, args, compareConfigs(left ?? {}, right ?? {}), named(a), named(b));
+    return await showDifferences(context, args, compareConfigs(left, right), named(a), named(b));
   },
 };

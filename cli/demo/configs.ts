@@ -4,6 +4,7 @@ import type { KubeObject } from '../../kube/api/object.ts';
 export const NODE = 'demo-node';
 export const NAMESPACE = 'dkc-system';
 export const KEY = 'kubelet';
+export const KUBELET_VERSION = 'v1.30.0';
 
 const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
 
@@ -28,4 +29,6 @@ export const node: KubeObject = {
   apiVersion: 'v1',
   kind: 'Node',
   metadata: { name: NODE },
+  // As a kubelet would say it, for those who look with kubectl.
+  status: { conditions: [{ type: 'Ready', status: 'True', reason: 'KubeletReady' }], nodeInfo: { kubeletVersion: KUBELET_VERSION } },
 };

@@ -10,7 +10,7 @@ import { nodes } from '../../kube/api/object.ts';
 import { connect } from '../connect.ts';
 import { fleetCarrier, type FleetCarrier } from '../fleet/carrier.ts';
 import { Eye } from './eye.ts';
-import { localConfig, node, NODE } from './configs.ts';
+import { KUBELET_VERSION, localConfig, node, NODE } from './configs.ts';
 import { nodeFiles, Supervisor, type NodeFiles } from './supervisor.ts';
 import type { FleetNode } from '../fleet/fleet-node.ts';
 import type { Context } from '../command.ts';
@@ -109,7 +109,7 @@ async function writeNode(files: NodeFiles, { adminKubeconfig, nodeKubeconfig, he
     kubeletUnit: '',
     kubeletHealthz: `http://${healthz}/healthz`,
     kubeletExits: files.exits,
-    kubeletVersion: '1.30',
+    kubeletVersion: KUBELET_VERSION,
     policy: files.policy,
     metricsBindAddress: '',
     ...pace,

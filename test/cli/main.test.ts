@@ -99,3 +99,16 @@ test('help of agent run comes through the front door; DKC_DEBUG shows stacks', a
   assert.equal(failed.code, 3);
   assert.match(failed.stderr, /^dkc: Cannot read \/nowhere\/x: there is no such file.*\n.*\n +at /);
 });
+
+test('Ctrl-C ends a wait for standard input with one line', async () => {
+  const child = spawn(process.execPath, [main, 'diff', '-', '/nowhere/x'], { stdio: ['pipe', 'ignore', 'pipe'] });
+  let stderr = '';
+  child.stderr.on('data', (text: Buffer) => {
+    // By the time of its first word its handlers are there.
+    if (stderr === '') child.kill('SIGINT');
+    stderr += text.toString();
+  });
+  const [code] = (await once(child, 'close')) as [number];
+  assert.equal(code, 3);
+  assert.match(stderr, /^dkc: note: .*\ndkc: Cannot go on with the command: it was ended by SIGINT\n$/);
+});
