@@ -67,6 +67,9 @@ function write(path: string, text: string, mode = 0o644): void {
 }
 
 /**
+ * DKC_TEST_SYSTEMD names a folder with another systemd, laid over this machine's: its unpacked packages and libraries, without etc/,
+ * tmpfiles.d/, system-generators/ and the *.wants/ of its units.
+ *
  * Boots a machine with agent and kubelet installed, runs `scenarios/NAME.ts` on it, and returns what that printed.
  * @throws when the scenario fails, with its stderr and the end of the machine's journal
  */
@@ -80,7 +83,9 @@ export async function onMachine<Result>(name: string, { agent, ...given }: Machi
     cpSync(join(project, 'systemd/dkc-agent.service'), join(units, 'dkc-agent.service'));
     cpSync(join(project, 'systemd/kubelet.service.d'), join(units, 'kubelet.service.d'), { recursive: true });
 
-    const args = ['-u', units, '-l', layer, '-j', journal, '-t', String(given.timeout ?? 300)];
+    const other = process.env['DKC_TEST_SYSTEMD'];
+    const args = other === undefined ? [] : ['-l', other];
+    args.push('-u', units, '-l', layer, '-j', journal, '-t', String(given.timeout ?? 300));
     args.push('-b', `${realpathSync(process.execPath)}:/usr/lib/dkc/node:ro`);
     for (const unit of given.enable ?? []) args.push('-e', unit);
     for (const [outside, inside] of Object.entries(given.keep ?? {})) args.push('-b', `${outside}:${inside}`);
