@@ -2,6 +2,7 @@ import { Args } from './args.ts';
 import { UsageError } from './failure.ts';
 import { flagValue } from './flag-value.ts';
 import { helpText } from './help.ts';
+import { nearest } from './nearest.ts';
 import type { ArgValue } from './args.ts';
 import type { Command, Flag, Positional } from './command.ts';
 import type { Entry } from './commands.ts';
@@ -38,7 +39,7 @@ export async function parse(entry: Entry, command: Command, argv: readonly strin
   const given = (await parser.parseAsync([...argv])) as Readonly<Record<string, unknown>>;
   // Help wins over whatever else is wrong with the line.
   if (given['help'] === true) return { want: 'help', text: helpText(entry.name, command, flags, Math.min(width, WIDEST_HELP)) };
-  if (problem !== undefined) throw usage(entry, lowerFirst(problem));
+  if (problem !== undefined) throw usage(entry, `${lowerFirst(problem)}${meant(problem, flags)}`);
   const values = new Map<string, ArgValue | undefined>();
   for (const flag of flags) {
     const read = flagValue(flag, given[flag.name]);
@@ -96,6 +97,14 @@ function optionOf({ type, alias }: Flag): Options {
   if (type === 'count') return { ...named, type: 'count' };
   // All else is read as text and judged by flagValue: yargs would turn `abc` into NaN and `1e3` into 1000.
   return { ...named, type: 'string', requiresArg: true };
+}
+
+/** What an unknown flag was probably meant to be. */
+function meant(problem: string, flags: readonly Flag[]): string {
+  const [, name] = /^Unknown argument: (\S+)$/.exec(problem) ?? [];
+  const listed = flags.filter((flag) => flag.hidden !== true).map((flag) => flag.name);
+  const found = name === undefined ? undefined : nearest(name, listed);
+  return found === undefined ? '' : `, did you mean --${found}?`;
 }
 
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1).replace(/\s*\n\s*/g, ' ');

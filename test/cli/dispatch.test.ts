@@ -45,6 +45,11 @@ const usage = [
     says: 'there is no command "thing lisst"; did you mean dkc thing list?',
   },
   { why: 'an unknown flag', argv: ['thing', 'do', 'a', '--colour'], says: 'thing do: unknown argument: colour; see dkc thing do --help' },
+  {
+    why: 'an unknown flag, with what was meant',
+    argv: ['thing', 'do', 'a', '--wird=x'],
+    says: 'thing do: unknown argument: wird, did you mean --word?; see dkc thing do --help',
+  },
   { why: 'a flag before the command', argv: ['--yes', 'thing'], says: 'the command comes first, then --yes; dkc help lists all' },
   { why: 'a missing positional', argv: ['thing', 'do'], says: 'thing do: FIRST is missing; see dkc thing do --help' },
   {
