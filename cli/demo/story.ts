@@ -1,3 +1,4 @@
+import { ActionError } from '../../base/errors.ts';
 import { configMaps, coreEvents } from '../../kube/api/object.ts';
 import { commands } from '../commands.ts';
 import { dispatch } from '../dispatch.ts';
@@ -43,7 +44,8 @@ export async function tell(context: Context, stage: Stage, teller: Teller): Prom
   const refused = await node('the invalid config refused', (seen) => seen.error !== null);
   teller.happened(`refused before anything restarts: ${refused.error ?? ''}`);
   teller.note(await eventText(context, stage, 'KubeletConfigRefused'));
-  teller.happened(`the kubelet was restarted ${restarts() - before} times and runs with maxPods ${stage.kubelet.last?.maxPods ?? '?'}`);
+  untouched('the refused config', before, restarts());
+  teller.happened(`the kubelet was not restarted and runs with maxPods ${stage.kubelet.last?.maxPods ?? '?'}`);
 
   teller.step('One that is valid, and kills the kubelet');
   const crashes = stage.kubelet.last?.crashes ?? 0;
@@ -59,10 +61,11 @@ export async function tell(context: Context, stage: Stage, teller: Teller): Prom
   teller.step('The API server goes away');
   await server.hooks.pause();
   supervisor.agent.crash();
-  const again = supervisor.agent.starts;
+  const [again, since] = [supervisor.agent.starts, restarts()];
   teller.happened('API server stopped, agent killed with -9');
   await types('status');
   await stage.supervisor.whenAgentReady(again, PATIENCE, signal);
+  untouched('the restart of the agent', since, restarts());
   teller.happened('the agent is back without it; the kubelet was not touched');
   await server.hooks.resume();
   await assign('later');
@@ -75,6 +78,12 @@ export async function tell(context: Context, stage: Stage, teller: Teller): Prom
   await types('drill');
   await types('history');
   await types('nodes');
+}
+
+/** The story says only what is so. */
+function untouched(by: string, before: number, after: number): void {
+  if (before === after) return;
+  throw new ActionError('tell', `that ${by} left the kubelet alone`, { hint: `it was started ${after - before} times meanwhile` });
 }
 
 /** Runs a command of dkc as an admin of the demo's node would. */
