@@ -37,7 +37,8 @@ type Node = Scalar | YAMLMap | YAMLSeq | Alias;
  * @throws {DocumentError} with the line, never the text
  */
 export function readYaml(text: string): Document {
-  const body = text.startsWith('\ufeff') ? text.slice(1) : text;
+  // Every kind of line end is a line feed for goyaml; the library does not count a lone carriage return.
+  const body = (text.startsWith('\ufeff') ? text.slice(1) : text).replaceAll(/\r\n?/g, '\n');
   if (FORBIDDEN.test(body))
     throw new DocumentError(
       'characters',
@@ -48,6 +49,7 @@ export function readYaml(text: string): Document {
     const document = firstDocument(body);
     if (document === undefined) return { value: null, duplicates: [], inexact: new WeakMap() };
     const problem = document.errors[0];
+    if (problem?.code === 'RESOURCE_EXHAUSTION') throw tooDeep();
     if (problem !== undefined)
       throw new DocumentError('syntax', `the text is not YAML: line ${lineAt(body, problem.pos[0])}: ${problem.code}`);
     if (document.directives.yaml.explicit === true && document.directives.yaml.version !== '1.1') {
@@ -55,7 +57,7 @@ export function readYaml(text: string): Document {
     }
     if (TAB_FIRST.test(body) && hasMisplacedTab(document, body))
       throw new DocumentError('syntax', 'the text has a tab where YAML wants spaces');
-    return new Reader(document).read();
+    return new Reader(document, body).read();
   } catch (error) {
     // Only nesting makes the library run out of stack.
     if (error instanceof RangeError) throw tooDeep();
@@ -94,6 +96,7 @@ function lineAt(text: string, offset: number): number {
 
 class Reader {
   readonly #root: Node | null;
+  readonly #text: string;
   readonly #anchors: Map<string, Node> = new Map();
   readonly #duplicates: string[] = [];
   /** Anchors being expanded, outermost first. */
@@ -101,8 +104,10 @@ class Reader {
   #decoded = 0;
   #viaAlias = 0;
   #aliasDepth = 0;
+  #flowDepth = 0;
 
-  constructor(document: YamlDocument.Parsed) {
+  constructor(document: YamlDocument.Parsed, text: string) {
+    this.#text = text;
     this.#root = document.contents;
   }
 
@@ -119,7 +124,10 @@ class Reader {
     if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
     if (isScalar(node)) return this.#scalar(node, path);
     this.#open.add(node);
+    const inFlow = node.flow === true ? 1 : 0;
+    this.#flowDepth += inFlow;
     const value = isSeq(node) ? this.#list(node, path, depth) : this.#object(node, path, depth);
+    this.#flowDepth -= inFlow;
     this.#open.delete(node);
     return value;
   }
@@ -143,6 +151,10 @@ class Reader {
   }
 
   #scalar(node: Scalar, path: string): Json {
+    // Inside of brackets an unquoted question mark begins a key for goyaml.
+    if (this.#flowDepth > 0 && node.type === 'PLAIN' && node.source?.includes('?') === true) {
+      throw new DocumentError('syntax', `${path}: a question mark inside of brackets needs quotes`, path);
+    }
     const value = scalarValue(node);
     if (value === NOT_JSON) throw new DocumentError('number', `${path}: infinity and not-a-number are no values`, path);
     return value;
@@ -165,10 +177,19 @@ class Reader {
         this.#merge(made, pair.value as Node | null, path, depth);
         continue;
       }
+      if (node.flow === true && isScalar(key) && key.type === 'PLAIN') this.#needsSpace(key, path);
       const name = this.#key(key, path, depth);
       const inner = join(path, name);
       if (Object.hasOwn(made, name)) this.#duplicates.push(inner);
       setKey(made, name, this.#value(pair.value as Node | null, inner, depth + 1));
+    }
+  }
+
+  /** Inside of brackets the library ends an unquoted key at a colon that touches what follows; goyaml reads on, or gives up. */
+  #needsSpace(key: Scalar, path: string): void {
+    const end = key.range?.[1] ?? -1;
+    if (this.#text[end] === ':' && /[^\s]/.test(this.#text[end + 1] ?? ' ')) {
+      throw new DocumentError('syntax', `${path}: a colon inside of brackets needs a space behind it`, path);
     }
   }
 

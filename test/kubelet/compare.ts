@@ -51,6 +51,8 @@ const names = fields.map(({ name }) => name);
 function fieldIn(message: string): string {
   if (message.includes('unsupported log format')) return 'logging.format';
   if (message.includes('--show-hidden-metrics-for-version')) return 'showHiddenMetricsForVersion';
+  const option = /specified for ([a-zA-Z]+)/.exec(message)?.[1];
+  if (option !== undefined) return option;
   const found = names
     .map((name) => ({ name, at: message.toLowerCase().search(new RegExp(`\\b${name.toLowerCase().replaceAll('.', '\\.')}\\b`)) }))
     .filter(({ at }) => at >= 0)

@@ -10,8 +10,24 @@ const isJson = (text: string): boolean => /^\s*\{/.test(text);
 
 export const deliberate: readonly Deliberate[] = [
   {
-    why: 'infinity or not-a-number in a value that a duplicate key overrides later: we refuse it where it stands',
-    excuses: (text, ours, theirs) => /\.(?:nan|inf)/i.test(text) && theirs.lenient && ours.stage === 'decode',
+    why: 'a first line further right than a later one: goyaml ends the document there and drops the rest in silence; we refuse the text',
+    excuses: (text, ours) => /^[ ]+[^ #\n-][^\n]*(?:\n[^\n]*)*\n[a-zA-Z]/.test(text) && ours.stage === 'decode',
+  },
+  {
+    why: 'a comment that touches the bracket before it is one for goyaml only; we refuse the text',
+    excuses: (text, ours) => /[\]}"']#/.test(text) && ours.stage === 'decode',
+  },
+  {
+    why: 'infinity or null as a key, in a value that a duplicate key overrides later: we refuse it where it stands',
+    excuses: (text, ours, theirs) => /\.(?:nan|inf)|~|null/i.test(text) && theirs.lenient && ours.stage === 'decode',
+  },
+  {
+    why: 'marks of documents, question marks and colons that touch something inside of brackets: YAML readers disagree, and we refuse',
+    excuses: (text, ours) => /^(?:---|\.\.\.)|[[{][^\n]*(?:\?|:[^\s])/m.test(text) && ours.stage === 'decode',
+  },
+  {
+    why: 'a mark of a document inside of a bracket that spans lines, or a tag that touches a bracket, is refused by goyaml; the YAML library takes it',
+    excuses: (text, _, theirs) => /[[{][^\n]*(?:---|\.\.\.|![^\n ]*[\]},])/.test(text) && theirs.stage === 'decode',
   },
   {
     why: 'JSON that the YAML reader of 1.20 stumbles over (a tab at the start, half a surrogate pair as an escape) only makes it log a warning; the configuration is the same',

@@ -71,7 +71,7 @@ function note(tally: Tally, text: string, answer: Parameters<typeof theirVerdict
   tally.texts++;
   tally.stages[theirs.stage] = (tally.stages[theirs.stage] ?? 0) + 1;
   if (isDeepStrictEqual(ours, theirs)) return;
-  const excuse = deliberate.find(({ excuses }) => excuses(text, ours, theirs));
+  const excuse = deliberate.find((difference) => difference.excuses(text, ours, theirs));
   if (excuse !== undefined) tally.excused.set(excuse.why, (tally.excused.get(excuse.why) ?? 0) + 1);
   else {
     tally.differences.push(
@@ -104,7 +104,11 @@ function* first(texts: Iterable<string>, count: number): Generator<string> {
 
 judged('the fixtures are judged as the kubelet judges them', fixtures, 40);
 judged('generated texts are judged as the kubelet judges them', () => first(generatedTexts(seededRandom(SEED)), GENERATED), GENERATED);
-judged('texts with a slip of the pen are judged as the kubelet judges them', () => first(mutatedTexts(seededRandom(SEED), fixtures()), MUTATED), MUTATED);
+judged(
+  'texts with a slip of the pen are judged as the kubelet judges them',
+  () => first(mutatedTexts(seededRandom(SEED), fixtures()), MUTATED),
+  MUTATED,
+);
 
 test('the gates of 1.20 are those of the kubelet, with their locks', async (t) => {
   if (validator === undefined) {
