@@ -6,7 +6,7 @@ import type { Answer, ApiRequest, ResourceRequest } from '../http/api-request.ts
 import { decodeBody, decodeObject } from '../http/body.ts';
 import { isTrue } from '../http/route.ts';
 import { allVerbs, groupResource, storageName } from '../kinds/kind.ts';
-import type { ServedKind } from '../kinds/kind.ts';
+import type { RuleContext, ServedKind } from '../kinds/kind.ts';
 import { badRequest, invalid, methodNotAllowed, noSuchPath } from '../status-error.ts';
 import { storageKey } from '../storage/storage.ts';
 import { applied, applyRequest } from './apply.ts';
@@ -124,7 +124,12 @@ function change(
     restrictNode(from.user, served, edited, old);
     return edited;
   });
-  return { code: 200, json: present.object(object) };
+  return { code: 200, json: present.object(object), headers: warnings(served, object, rules(context, request.subresource)) };
+}
+
+function warnings({ kind }: ServedKind, object: KubeObject, context: RuleContext): Record<string, string> {
+  const found = kind.warnings?.(object, context) ?? [];
+  return found.length === 0 ? {} : { warning: found.map((one) => `299 - ${JSON.stringify(one)}`).join(', ') };
 }
 
 function exists(context: Context, served: ServedKind, { namespace, name }: ResourceRequest): boolean {

@@ -66,6 +66,8 @@ export interface Kind {
   validate?(object: KubeObject, context: RuleContext): FieldError[];
   /** On update. @default the same as `validate` */
   validateUpdate?(object: KubeObject, old: KubeObject, context: RuleContext): FieldError[];
+  /** What a writer should know of the object as it was stored; sent as Warning headers. */
+  warnings?(object: KubeObject, context: RuleContext): string[];
   /** Seconds a delete waits for somebody to finish the object; 0 deletes at once. @default 0 */
   gracePeriod?(object: KubeObject, asked: number | undefined): number;
   /** Values a field selector can ask for, besides metadata.name and metadata.namespace. */

@@ -60,6 +60,11 @@ export const nodes: Kind = {
   nameProblems: dnsSubdomainProblems,
   prepareCreate: (node, { dynamicKubeletConfig }) => (dynamicKubeletConfig ? node : dropOnCreate(node)),
   prepareUpdate: (node, old, { dynamicKubeletConfig }) => (dynamicKubeletConfig ? node : dropOnUpdate(node, old)),
+  // Computed after fields are dropped: only a field that survives is warned of.
+  warnings: (node, { dynamicKubeletConfig, subresource }) =>
+    dynamicKubeletConfig || subresource !== '' || fieldAt(node, 'spec', 'configSource') === undefined
+      ? []
+      : ['spec.configSource: the feature is removed'],
   validate: () => [],
   validateUpdate: (node) => validateConfigSources(node),
   selectable: { 'spec.unschedulable': (node) => String(fieldAt(node, 'spec', 'unschedulable') === true) },

@@ -43,6 +43,7 @@ describe('with the gate DynamicKubeletConfig off', () => {
     const updated = await api.patch('/api/v1/nodes/bare', { spec: source('a') });
     assert.equal(updated.code, 200);
     assert.equal(updated.json['spec']?.['configSource'], undefined);
+    assert.equal(updated.headers['warning'], undefined);
     const reported = await api.patch('/api/v1/nodes/bare/status', { status: { config } });
     assert.equal(reported.code, 200);
     assert.equal(reported.json['status']?.['config'], undefined);
@@ -50,7 +51,9 @@ describe('with the gate DynamicKubeletConfig off', () => {
 
   test('a node that has them keeps them, changed and validated', async () => {
     const path = await oldNode('old');
-    assert.equal((await api.patch(path, { spec: source('b') })).json['spec']?.['configSource']?.['configMap']?.['name'], 'b');
+    const moved = await api.patch(path, { spec: source('b') });
+    assert.equal(moved.json['spec']?.['configSource']?.['configMap']?.['name'], 'b');
+    assert.equal(moved.headers['warning'], '299 - "spec.configSource: the feature is removed"');
     assert.equal((await api.patch(path, { spec: source('B_d') })).code, 422);
     const reported = await api.patch(`${path}/status`, { status: { config: { error: 'e' } } });
     assert.equal(reported.json['status']?.['config']?.['error'], 'e');

@@ -190,3 +190,19 @@ test('takes manifests to start with', async (t) => {
     /no matches for kind "Node" in version "v2"/,
   );
 });
+
+test('a namespace waits for what is held in it', async (t) => {
+  const { server, api } = await started({ tls: false });
+  t.after(() => server.stop());
+  await api.post('/api/v1/namespaces', { metadata: { name: 'going' } });
+  const inside = '/api/v1/namespaces/going/configmaps';
+  await api.post(inside, { metadata: { name: 'held', finalizers: ['example.com/hold'] } });
+  await api.post(inside, { metadata: { name: 'free' } });
+  await api.delete('/api/v1/namespaces/going');
+  assert.equal((await api.get('/api/v1/namespaces/going')).json['status']?.['phase'], 'Terminating');
+  assert.equal((await api.get(`${inside}/free`)).code, 404);
+  assert.equal((await api.post(inside, { metadata: { name: 'late' } })).code, 403);
+  await api.patch(`${inside}/held`, { metadata: { finalizers: null } });
+  assert.equal((await api.get(`${inside}/held`)).code, 404);
+  assert.equal((await api.get('/api/v1/namespaces/going')).code, 404);
+});
