@@ -121,8 +121,13 @@ export class SimulatedNode {
     return this.told.splice(0).map(({ line }) => line);
   }
 
+  /** What lies there, also on a disk that fails. */
   async read(path: string): Promise<Uint8Array | undefined> {
-    return this.fs.afterKill().disk().read(path).catch(() => undefined); // prettier-ignore
+    const readable = this.fs.fault ? this.fs.afterKill() : this.fs;
+    return readable
+      .disk()
+      .read(path)
+      .catch(() => undefined);
   }
 
   async effective(): Promise<string> {
@@ -161,12 +166,12 @@ export class SimulatedNode {
 
   /** SIGKILL: nothing that it does from now on reaches disk or network. */
   async kill(): Promise<void> {
+    // What its dead loops still do is seen by nobody; a disk that failed works again.
+    this.fs = this.fs.afterKill();
     const process = this.#process;
     if (!process) return;
     process.alive = false;
     this.#process = undefined;
-    // What its dead loops still do is seen by nobody.
-    this.fs = this.fs.afterKill();
     process.stop.abort();
     this.#watchers.clear();
     await atRest();
@@ -224,7 +229,7 @@ export class SimulatedNode {
     this.#process = undefined;
     this.#watchers.clear();
     this.tell(`agent exits ${code}`);
-    await this.start();
+    if (code === 0) await this.start();
     return code;
   }
 
