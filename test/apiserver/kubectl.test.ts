@@ -13,7 +13,7 @@ import { started } from './started.ts';
  * A client that nobody here wrote. KUBECTL names one; else the first in PATH is taken. Where there is none this says so; with CI=true that is a failure.
  */
 const kubectl =
-  process.env['KUBECTL'] ??
+  process.env['KUBECTL'] ||
   (process.env['PATH'] ?? '')
     .split(':')
     .map((folder) => join(folder, 'kubectl'))
