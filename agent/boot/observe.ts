@@ -1,5 +1,6 @@
 import type { BootDeps } from './boot.ts';
 import type { BootFacts, Candidate, LocalCandidate } from './plan.ts';
+import type { Payload } from '../checkpoint/payload.ts';
 import { sourceText, type MaybeSource, type Source } from '../checkpoint/source.ts';
 import { decode } from '../config/config.ts';
 import { gatherBench, type Gathered } from '../judge/bench.ts';
@@ -99,7 +100,8 @@ async function loadCandidate(source: Source, look: Look): Promise<Candidate> {
   }
   for (const { field, message } of judgement.warnings)
     deps.log.warn('config is usable, but', { source: sourceText(source), field, message });
-  return { at: 'usable', source, content, effective: await settled(judgement.effective, source, content.contentSha256, look) };
+  const effective = (await earlierRendering(judgement.effective, source, payload, content.contentSha256, look)) ?? judgement.effective;
+  return { at: 'usable', source, content, effective };
 }
 
 function judgeIn(
@@ -116,20 +118,32 @@ function judgeIn(
  * The same content under a new resourceVersion has the same siblings in another directory. The file that is there stays as long as it
  * is the rendering of an older checkpoint of this content: else a touched label would restart the kubelet after all.
  */
-async function settled(effective: Uint8Array, source: Source, contentSha256: string, look: Look): Promise<Uint8Array> {
+async function earlierRendering(
+  effective: Uint8Array,
+  source: Source,
+  payload: Payload,
+  contentSha256: string,
+  look: Look,
+): Promise<Uint8Array | undefined> {
   const { deps, gathered } = look;
   const { current } = gathered.bench;
-  if (current === undefined || sha256(current) === sha256(effective)) return effective;
+  if (current === undefined || same(current, effective)) return undefined;
+  const unpoliced = { ...gathered.bench, policy: 'none' } as const;
+  // Most configs name no sibling and render the same anywhere: spare those a look at every checkpoint of the store.
+  const elsewhere = judgeIn({ ...source, uid: 'elsewhere', resourceVersion: 'elsewhere' }, payload, unpoliced, look);
+  if (elsewhere.ok && same(elsewhere.effective, effective)) return undefined;
   for (const { ref, manifest, state } of await deps.store.list().catch(() => [])) {
     if (state !== 'intact' || !manifest || contentRef(manifest.files, source.kubeletConfigKey).contentSha256 !== contentSha256) continue;
     const older = await deps.store.load(ref);
     if (older.at !== 'intact') continue;
-    const payload = { files: older.checkpoint.payload.files, annotations: { ...manifest.annotations } };
-    const judgement = judgeIn({ ...source, ...ref }, payload, { ...gathered.bench, policy: 'none' }, look);
-    if (judgement.ok && sha256(judgement.effective) === sha256(current)) return current;
+    const { files } = older.checkpoint.payload;
+    const judgement = judgeIn({ ...source, ...ref }, { files, annotations: { ...manifest.annotations } }, unpoliced, look);
+    if (judgement.ok && same(judgement.effective, current)) return current;
   }
-  return effective;
+  return undefined;
 }
+
+const same = (a: Uint8Array, b: Uint8Array): boolean => sha256(a) === sha256(b);
 
 /** Whether the file on disk is what the condemned assigned renders to. */
 async function isRefused(record: MetaRecord, assigned: Candidate, look: Look): Promise<boolean> {

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { kubeletYaml, nodeOnDisk } from '../../helpers/node-on-disk.ts';
+import { memoryLocks } from '../../helpers/memory-locks.ts';
+import { unsyncedDisk } from '../../helpers/unsynced-disk.ts';
+import { bootOnce } from '../../../agent/agent.ts';
+import type { BootOutcome } from '../../../agent/boot/outcome.ts';
+import { agentDefaults } from '../../../agent/options.ts';
+import type { AgentWorld } from '../../../agent/world.ts';
+import { realClock } from '../../../base/clock.ts';
+import { silentLog } from '../../../base/log.ts';
+
+/** A node, a boot of it, and the paths that the last boot read. */
+async function bootable(t: TestContext) {
+  const node = await nodeOnDisk(t);
+  let read: string[] = [];
+  const disk = {
+    ...unsyncedDisk,
+    read: (path: string, limit?: number) => {
+      read.push(path);
+      return unsyncedDisk.read(path, limit);
+    },
+  };
+  // All that a boot asks of its world.
+  const world = { disk, locks: memoryLocks(), clock: realClock, log: silentLog } as unknown as AgentWorld;
+  const options = {
+    ...agentDefaults,
+    nodeName: 'node-a',
+    dynamicConfigDir: node.root,
+    localConfig: node.localConfig,
+    effectiveConfig: node.paths.effective,
+    kubeletUnit: '',
+    kubeletVersion: '1.30',
+    policy: 'none',
+  };
+  const boot = (): Promise<BootOutcome> => {
+    read = [];
+    return bootOnce(options, world);
+  };
+  return { node, boot, read: () => read };
+}
+
+test('a file that names its siblings stays when only the version of its content is new', async (t) => {
+  const { node, boot } = await bootable(t);
+  const files = { kubelet: `${kubeletYaml(120)}authentication: {x509: {clientCAFile: ca.crt}}\n`, 'ca.crt': 'a certificate' };
+  await node.assign(await node.save('1', { files }));
+  const first = await boot();
+  assert.equal(first.effective.changed, true);
+  await node.assign(await node.save('2', { files }));
+  const second = await boot();
+  assert.deepEqual([second.effective.changed, second.effective.sha256], [false, first.effective.sha256]);
+  await node.assign(await node.save('3', { files: { ...files, 'ca.crt': 'another certificate' } }));
+  assert.equal((await boot()).effective.changed, true);
+});
+
+test('a config that renders the same anywhere costs no look at the rest of the store', async (t) => {
+  const { node, boot, read } = await bootable(t);
+  for (const rv of ['1', '2', '3']) await node.save(rv);
+  await node.trust(await node.save('4'));
+  await node.assign(await node.save('5'));
+  assert.equal((await boot()).effective.changed, true);
+  const versions = read().flatMap((path) => /\/checkpoints\/[^/]+\/([^/]+)\//.exec(path)?.[1] ?? []);
+  assert.deepEqual([...new Set(versions)].toSorted(), ['4', '5']);
+});
