@@ -27,26 +27,31 @@ export function changedEvent(to: MaybeSource, facts: EventFacts): KubeObject {
 /** Names every field and rule, never a value. */
 export function refusedEvent(source: NonNullable<MaybeSource>, findings: readonly Finding[], facts: EventFacts): KubeObject {
   const head = `Refused ${apiPath(source)}, UID: ${source.uid}, ResourceVersion: ${source.resourceVersion}, KubeletConfigKey: ${source.kubeletConfigKey}: `;
-  const parts = findings.map(
-    ({ field, rule, message }) => `${field === '' || message.startsWith(field) ? '' : `${field}: `}${message} [${rule}]`,
-  );
-  return nodeEvent('Warning', 'KubeletConfigRefused', cut(head, parts), facts);
+  const name = ({ field }: Finding): string => (field === '' ? 'document' : field);
+  // Whole findings as long as they fit; then fields and rules; then field names alone, so that every field is named.
+  const ways = [
+    findings
+      .map((one) => `${one.field === '' || one.message.startsWith(one.field) ? '' : `${one.field}: `}${one.message} [${one.rule}]`)
+      .join('; '),
+    findings.map((one) => `${name(one)} [${one.rule}]`).join('; '),
+    [...new Set(findings.map(name))].join(', '),
+  ];
+  return nodeEvent('Warning', 'KubeletConfigRefused', fitting(ways.map((way) => head + way)), facts);
 }
 
 /** The kubelet does badly under a config that is trusted: said, not undone. */
 export function suspectEvent(message: string, facts: EventFacts): KubeObject {
-  return nodeEvent('Warning', 'KubeletUnhealthy', cut(message, []), facts);
+  return nodeEvent('Warning', 'KubeletUnhealthy', fitting([message]), facts);
 }
 
-/** Whole findings as long as they fit; then field names alone, so that every field is named. */
-function cut(head: string, parts: readonly string[]): string {
-  const whole = head + parts.join('; ');
-  if (bytes(whole) <= LONGEST_MESSAGE) return whole;
-  const short = head + parts.map((part) => part.replace(/^([^\s:]*):? .*(\[[^\]]*\])$/s, '$1 $2')).join('; ');
-  if (bytes(short) <= LONGEST_MESSAGE) return short;
-  let end = Math.min(short.length, LONGEST_MESSAGE - 4);
-  while (bytes(short.slice(0, end)) > LONGEST_MESSAGE - 4) end -= 1;
-  return `${short.slice(0, end)} ...`;
+/** The first that fits; else the last one, cut. */
+function fitting(messages: readonly string[]): string {
+  const whole = messages.find((message) => bytes(message) <= LONGEST_MESSAGE);
+  if (whole !== undefined) return whole;
+  const last = messages.at(-1) ?? '';
+  let end = Math.min(last.length, LONGEST_MESSAGE - 4);
+  while (bytes(last.slice(0, end)) > LONGEST_MESSAGE - 4) end -= 1;
+  return `${last.slice(0, end)} ...`;
 }
 
 const bytes = (text: string): number => new TextEncoder().encode(text).length;
