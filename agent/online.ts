@@ -1,4 +1,5 @@
 import type { Running } from './running.ts';
+import { sameSource } from './checkpoint/source.ts';
 import { EVENT_NAMESPACE, suspectEvent } from './event.ts';
 import { parseKubeletVersion } from './config/config.ts';
 import type { KubeletFacts } from './config/contract.ts';
@@ -52,6 +53,13 @@ export async function runOnline(running: Running, kubeconfig: string): Promise<v
     };
     const reporter = new Reporter({ carrier, situation, clock, random, log, onKept });
     memo.carrier(carrier.name, why);
+    // A trial may end while sync follows the same content to a new name: what is trusted follows too, at one more look.
+    let trusted = situation.picture.lastKnownGood;
+    situation.onChange(() => {
+      const now = situation.picture.lastKnownGood;
+      if (!sameSource(now, trusted)) sync.poke();
+      trusted = now;
+    });
     log.info('assignment is learned from the API server', { carrier: carrier.name, why });
     await Promise.all([
       carrier.watch(
