@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -16,7 +16,9 @@ await machines('boot', () => {
     test(`${agent}: a reboot without an API server gives the kubelet its last configuration`, async (t) => {
       const state = mkdtempSync(join(tmpdir(), 'dkc-state-'));
       t.after(() => rmSync(state, { recursive: true }));
-      const keep = { [state]: '/var/lib/dkc' };
+      // With its settings, so that the second boot has a kubeconfig, and nobody at the end of it.
+      const keep = { [join(state, 'lib')]: '/var/lib/dkc', [join(state, 'etc')]: '/etc/dkc' };
+      for (const folder of Object.keys(keep)) mkdirSync(folder);
       const before = await onMachine<{ starts: unknown[] }>('assign-one', { agent, keep, options: { maxPods: 142 } });
       assert.deepEqual(before.starts, [100, 142]);
       for (const _ of [1, 2]) {

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -47,12 +47,21 @@ export async function whyNoMachine(): Promise<string | undefined> {
   return code === 0 ? undefined : stderr.trim();
 }
 
+let built = false;
+
+/** dist/dkc.js of the sources as they are. */
+function theBundle(): string {
+  if (!built) execFileSync(process.execPath, [join(project, 'scripts/build.ts')], { cwd: project, stdio: ['ignore', 'ignore', 'inherit'] });
+  built = true;
+  return join(project, 'dist/dkc.js');
+}
+
 /** The files of an installation below `layer`: what the package brings, and a kubelet. */
 function install(layer: string, agent: AgentName): void {
   const lib = join(layer, 'usr/lib/dkc');
   for (const script of ['kubelet-sync', 'kubelet-stopped']) cpSync(join(project, 'systemd', script), join(lib, script));
   cpSync(join(project, 'systemd/tmpfiles.d'), join(layer, 'usr/lib/tmpfiles.d'), { recursive: true });
-  if (agent === 'bundle') cpSync(join(project, 'dist/dkc.js'), join(lib, 'dkc.js'));
+  if (agent === 'bundle') cpSync(theBundle(), join(lib, 'dkc.js'));
   const bundle = (from: string, to: string) =>
     buildSync({ entryPoints: [join(here, 'stand-ins', from)], outfile: to, bundle: true, platform: 'node', format: 'cjs' });
   if (agent === 'stand-in') bundle('agent.ts', join(lib, 'dkc.js'));

@@ -22,4 +22,4 @@ export function quantile(values: readonly number[], share: number): number {
 }
 
 /** Every scenario about the agent runs with each of these. */
-export const agents: readonly AgentName[] = ['stand-in'];
+export const agents: readonly AgentName[] = ['stand-in', 'bundle'];

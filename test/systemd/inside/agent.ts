@@ -1,6 +1,9 @@
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { Api } from './api.ts';
+import { run } from './program.ts';
+import { until } from './systemctl.ts';
 
-/** How a scenario steers an agent: the same scenarios run with the stand-in and with the real one. */
+/** How a scenario steers an agent: the same scenarios run with the stand-in and with the bundle. */
 export interface AgentUnderTest {
   /** Brings up what the agent talks to. Before dkc-agent.service is started. */
   prepare(): Promise<void>;
@@ -8,21 +11,58 @@ export interface AgentUnderTest {
   assign(config: string): Promise<void>;
 }
 
-const WANTED = '/srv/api/wanted.yaml';
+export type AgentName = 'stand-in' | 'bundle';
 
+/** Its API server is a file. */
 const standIn: AgentUnderTest = {
   async prepare() {
     mkdirSync('/srv/api', { recursive: true });
   },
   async assign(config) {
     writeFileSync('/srv/new', config);
-    renameSync('/srv/new', WANTED);
+    renameSync('/srv/new', '/srv/api/wanted.yaml');
   },
 };
 
-export type AgentName = 'stand-in' | 'bundle';
+export const NODE = 'machine';
+export const NAMESPACE = 'dkc-system';
+const KUBECONFIG = '/etc/dkc/kubeconfig';
+const KEY = 'kubelet';
+
+/** dist/dkc.js as installed, on its own embedded API server. */
+export class Bundle implements AgentUnderTest {
+  readonly #settings: string;
+  #api: Api | undefined;
+  #assigned = 0;
+
+  /** @param settings - lines for agent.yaml */
+  constructor(settings = '') {
+    this.#settings = settings;
+  }
+
+  async prepare(): Promise<void> {
+    mkdirSync('/etc/dkc', { recursive: true, mode: 0o700 });
+    writeFileSync('/etc/dkc/agent.yaml', `nodeName: ${NODE}\nkubeconfig: ${KUBECONFIG}\nassignment: node\n${this.#settings}`);
+    const server = ['apiserver', '--listen=127.0.0.1:6443', `--write-kubeconfig=${KUBECONFIG}`];
+    run('systemd-run', '--quiet', '--unit=apiserver', '/usr/lib/dkc/node', '/usr/lib/dkc/dkc.js', ...server);
+    await until('the API server', () => (existsSync(KUBECONFIG) ? true : undefined));
+    await this.api.send('POST', '/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: NODE } });
+  }
+
+  get api(): Api {
+    this.#api ??= new Api(KUBECONFIG);
+    return this.#api;
+  }
+
+  async assign(config: string): Promise<void> {
+    const name = `kubelet-${++this.#assigned}`;
+    const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { [KEY]: config } };
+    await this.api.send('POST', `/api/v1/namespaces/${NAMESPACE}/configmaps`, configMap);
+    const source = { configMap: { namespace: NAMESPACE, name, kubeletConfigKey: KEY } };
+    await this.api.send('PATCH', `/api/v1/nodes/${NODE}`, { spec: { configSource: source } });
+  }
+}
 
 export function agentUnderTest(name: AgentName): AgentUnderTest {
-  if (name === 'stand-in') return standIn;
-  throw new Error('The bundle is not driven yet');
+  return name === 'bundle' ? new Bundle() : standIn;
 }

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { agentUnderTest, type AgentName, type AgentUnderTest } from './agent.ts';
 import { kubeletStart } from './kubelet.ts';
 import { settled, systemctl } from './systemctl.ts';
@@ -18,5 +17,3 @@ export async function bothUp(name: AgentName): Promise<AgentUnderTest> {
   await settled();
   return agent;
 }
-
-export const run = (program: string, ...args: string[]): string => execFileSync(program, args, { encoding: 'utf8' }).trimEnd();

@@ -1,11 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { run } from './program.ts';
 
 /** The answer of systemctl, without the last line break. @throws where systemctl does, with its stderr */
-export function systemctl(...args: string[]): string {
-  return execFileSync('systemctl', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trimEnd();
-}
+export const systemctl = (...args: string[]): string => run('systemctl', ...args);
 
 export const property = (unit: string, name: string): string => systemctl('show', '-P', name, unit);
 

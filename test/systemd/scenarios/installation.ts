@@ -1,5 +1,6 @@
 import type { AgentName } from '../inside/agent.ts';
-import { bothUp, run, scenario } from '../inside/scenario.ts';
+import { run } from '../inside/program.ts';
+import { bothUp, scenario } from '../inside/scenario.ts';
 import { property, systemctl } from '../inside/systemctl.ts';
 
 export interface InstallationResult {

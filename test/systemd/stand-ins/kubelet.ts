@@ -27,9 +27,18 @@ interface Config {
 
 const startedAt = Date.now() - performance.now();
 
-const { values } = parseArgs({ strict: false, options: { config: { type: 'string' }, version: { type: 'boolean' } } });
+const { values } = parseArgs({
+  strict: false,
+  options: { config: { type: 'string' }, version: { type: 'boolean' }, help: { type: 'boolean' } },
+});
 if (values.version === true) {
   console.log('Kubernetes v1.34.2');
+  process.exit(0);
+}
+if (values.help === true) {
+  console.log(
+    'Usage:\n  kubelet [flags]\n\nFlags:\n      --config string       The kubelet configuration file.\n      --kubeconfig string   Path to a kubeconfig file.',
+  );
   process.exit(0);
 }
 
