@@ -6,7 +6,7 @@ import { machines } from './suite.ts';
 
 await machines('story', () => {
   test('a good configuration is trusted, an invalid one refused, one that kills the kubelet undone, with and without an API server', async (t) => {
-    const { took, ...seen } = await onMachine<StoryResult>('story', { agent: 'bundle' });
+    const { took, crashes, starts, ...seen } = await onMachine<StoryResult>('story', { agent: 'bundle' });
     assert.deepEqual(seen, {
       // assigned, active, last known good, error
       status: {
@@ -14,10 +14,14 @@ await machines('story', () => {
         invalid: 'kubelet-1 kubelet-1 kubelet-1 failed to validate config, see Kubelet log for details',
         killer: 'kubelet-3 kubelet-1 kubelet-1 failed trial, see dkc-agent log for details',
       },
-      starts: { good: [101], invalid: [], killer: [103, 103, 103, 101], 'killer without API server': [104, 104, 104, 101] },
-      crashes: [103, 103, 103, 104, 104, 104],
       untouched: true,
     });
+    // Three crashes are enough; where the agent gets no CPU, the kubelet may come to a fourth.
+    assert.deepEqual(
+      Object.entries(starts).map(([what, list]) => `${what}: ${list.filter((maxPods, i) => maxPods !== list[i + 1]).join(' ')}`),
+      ['good: 101', 'invalid: ', 'killer: 103 101', 'killer without API server: 104 101'],
+    );
+    for (const maxPods of [103, 104]) assert.ok([3, 4].includes(crashes.filter((crash) => crash === maxPods).length), crashes.join(' '));
     for (const [what, ms] of Object.entries(took)) t.diagnostic(`${what}: ${ms} ms`);
   });
 });
