@@ -12,9 +12,8 @@ import type { JournalEvent } from '../store/store.ts';
 
 /** Does what was planned, the effective file first. No failure stops the node: each is logged, and the outcome tells what really lies there. */
 export async function execute(plan: BootPlan, observed: Observed, deps: BootDeps): Promise<BootOutcome> {
-  const effective = await writeEffective(plan, observed, deps);
-  await afterwards(plan, observed, deps);
-  const outcome: BootOutcome = {
+  const { there, ...effective } = await writeEffective(plan, observed, deps);
+  const planned: BootOutcome = {
     used: plan.used,
     source: plan.source,
     ...(plan.content ? { content: plan.content } : {}),
@@ -24,10 +23,14 @@ export async function execute(plan: BootPlan, observed: Observed, deps: BootDeps
     error: effective.failed ? statusErrors.internal : plan.error,
     effective: { path: deps.options.effectiveConfig, sha256: effective.sha256, changed: effective.changed, usable: effective.usable },
   };
-  return effective.failed ? whatIsThere(outcome, observed) : outcome;
+  const outcome = effective.failed ? whatIsThere(planned, there, observed) : planned;
+  await afterwards(plan, outcome, observed, deps);
+  return outcome;
 }
 
 interface Effective {
+  /** The file as it lies on disk now. */
+  there: Uint8Array | undefined;
   sha256: string;
   changed: boolean;
   usable: boolean;
@@ -39,14 +42,17 @@ async function writeEffective(plan: BootPlan, { current }: Observed, { options, 
   const sha = wanted === undefined ? '' : sha256(wanted);
   const usable = (bytes: Uint8Array | undefined): boolean => bytes !== undefined && decode(bytes, kubelet.version).ok;
   if (wanted === undefined || (current !== undefined && sha256(current) === sha))
-    return { sha256: sha, changed: false, usable: usable(wanted), failed: false };
+    return { there: wanted, sha256: sha, changed: false, usable: usable(wanted), failed: false };
   try {
     await disk.makeDir(dirname(options.effectiveConfig), 0o700);
     await disk.replace(options.effectiveConfig, wanted, 0o600);
-    return { sha256: sha, changed: true, usable: usable(wanted), failed: false };
+    return { there: wanted, sha256: sha, changed: true, usable: usable(wanted), failed: false };
   } catch (error) {
     log.error('effective file cannot be written: the one that is there stays', { path: options.effectiveConfig, error });
-    return { sha256: current === undefined ? '' : sha256(current), changed: false, usable: usable(current), failed: true };
+    // A write can fail after its rename: the kubelet would then find the new bytes.
+    const there = await disk.read(options.effectiveConfig).catch(() => current);
+    const now = there === undefined ? '' : sha256(there);
+    return { there, sha256: now, changed: there !== undefined && now === sha, usable: usable(there), failed: true };
   }
 }
 
@@ -61,10 +67,10 @@ function bytesOf({ effective }: BootPlan, current: Uint8Array | undefined): Uint
   }
 }
 
-/** The plan could not be carried out: say which of the candidates the old file is, so that status tells what the kubelet really reads. */
-function whatIsThere(outcome: BootOutcome, { facts, current, assigned, lastKnownGood }: Observed): BootOutcome {
+/** The plan could not be carried out: say which of the candidates the file is, so that status tells what the kubelet really reads. */
+function whatIsThere(outcome: BootOutcome, there: Uint8Array | undefined, { facts, assigned, lastKnownGood }: Observed): BootOutcome {
   const { content: _planned, ...rest } = outcome;
-  const is = (bytes: Uint8Array): boolean => current !== undefined && sha256(bytes) === sha256(current);
+  const is = (bytes: Uint8Array): boolean => there !== undefined && sha256(bytes) === sha256(there);
   if (facts.assigned.at === 'usable' && is(facts.assigned.effective)) {
     return { ...rest, used: 'assigned', source: assigned, content: facts.assigned.content };
   }
@@ -74,7 +80,12 @@ function whatIsThere(outcome: BootOutcome, { facts, current, assigned, lastKnown
   return { ...rest, used: 'local', source: null };
 }
 
-async function afterwards(plan: BootPlan, { damaged }: Observed, { store, clock, log }: BootDeps): Promise<void> {
+async function afterwards(
+  plan: BootPlan,
+  { used, source, error }: BootOutcome,
+  { damaged }: Observed,
+  { store, clock, log }: BootDeps,
+): Promise<void> {
   const attempt = async (what: string, change: () => Promise<void>): Promise<void> => {
     await change().catch((error: unknown) => log.error(`${what} failed; the node goes on without it`, { error }));
   };
@@ -91,6 +102,7 @@ async function afterwards(plan: BootPlan, { damaged }: Observed, { store, clock,
     await attempt('promotion of trusted content', () => store.setRecord('last-known-good', promote));
     await journal('promoted', promote, 'its content was trusted already');
   }
-  await journal('booted', plan.source, plan.error === null ? `using ${plan.used}` : `using ${plan.used}: ${plan.why}`);
-  log.info('booted', { using: plan.used, source: sourceText(plan.source), why: plan.why });
+  const why = error === plan.error ? plan.why : 'the effective file cannot be written';
+  await journal('booted', source, error === null ? `using ${used}` : `using ${used}: ${why}`);
+  log.info('booted', { using: used, source: sourceText(source), why });
 }

@@ -60,7 +60,9 @@ interface Look {
 
 async function readRecord(store: Store, name: MetaName, { log }: BootDeps): Promise<MetaRecord> {
   try {
-    return await store.record(name);
+    const record = await store.record(name);
+    // A disk that failed for a moment must not cost the assignment: only what is damaged twice is set aside.
+    return record.at === 'damaged' ? await store.record(name) : record;
   } catch (error) {
     log.error('record cannot be read', { record: name, error });
     return { at: 'missing' };

@@ -49,7 +49,8 @@ export async function observe(
 
 /** undefined: missing or damaged, so nobody knows; the next assignment writes it anew. */
 async function recordOf(store: Store, name: 'assigned' | 'last-known-good'): Promise<MaybeSource | undefined> {
-  const record = await store.record(name);
+  const first = await store.record(name);
+  const record = first.at === 'damaged' ? await store.record(name) : first; // a disk may fail for a moment
   if (record.at === 'damaged') await store.setAside(record.path);
   return record.at === 'known' ? record.source : undefined;
 }
