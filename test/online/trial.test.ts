@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import { Cluster } from './cluster.ts';
+import { changeEvent, config, HostedAgent, plainEvent, sourceOf } from './hosted-agent.ts';
+import { statusErrors } from '../../agent/status/errors.ts';
+import { realClock } from '../../base/clock.ts';
+import type { KubeObject } from '../../kube/api/object.ts';
+
+/** A kubelet's health endpoint. */
+async function healthEndpoint(): Promise<{ url: string; healthy: boolean; asked: number } & AsyncDisposable> {
+  const server = createServer((_request, response) => {
+    state.asked += 1;
+    response.writeHead(state.healthy ? 200 : 500).end();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const state = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/healthz`,
+    healthy: true,
+    asked: 0,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+  return state;
+}
+
+async function freePort(): Promise<number> {
+  await using endpoint = await healthEndpoint();
+  return Number(new URL(endpoint.url).port);
+}
+
+describe('a trial', { concurrency: 4 }, () => {
+  let cluster: Cluster;
+  before(async () => {
+    cluster = await Cluster.start();
+  });
+  after(() => cluster.stop());
+
+  const journalOf = async (agent: HostedAgent) => (await agent.store().journal()).map(({ event, source }) => `${event} ${source?.resourceVersion ?? 'local'}`); // prettier-ignore
+  const give = async (agent: HostedAgent, maxPods: number, annotations = {}) => {
+    const made = await cluster.configMap(agent.name, { data: { kubelet: config({ maxPods }) }, annotations });
+    await cluster.assign(agent.name, agent.name);
+    if (agent.starts === 0) agent.start();
+    return made;
+  };
+  /** A node that trusts one config and has the next one on trial. */
+  async function onTrial(agent: HostedAgent, health: { healthy: boolean }): Promise<{ good: KubeObject; bad: KubeObject }> {
+    health.healthy = true;
+    const good = await give(agent, 50);
+    await agent.reports(cluster, { assigned: sourceOf(good), active: sourceOf(good), lastKnownGood: sourceOf(good) });
+    health.healthy = false;
+    const bad = await give(agent, 60);
+    await agent.reports(cluster, { assigned: sourceOf(bad), active: sourceOf(bad), lastKnownGood: sourceOf(good) });
+    return { good, bad };
+  }
+  const wentBack = (agent: HostedAgent, assigned: KubeObject, good: KubeObject, error: string) =>
+    agent.reports(cluster, { assigned: sourceOf(assigned), active: sourceOf(good), lastKnownGood: sourceOf(good), error });
+
+  test('ends well: promoted, and the metrics say what status says', async () => {
+    await using health = await healthEndpoint();
+    const address = `127.0.0.1:${await freePort()}`;
+    await using agent = await HostedAgent.on(cluster, { kubeletHealthz: health.url, trialDuration: 300, metricsBindAddress: address });
+    const made = await give(agent, 50);
+    await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made), lastKnownGood: sourceOf(made) });
+    // A probe may stand for three periods, so that a slow machine is no shorter trial.
+    assert.ok(health.asked >= 3, `the kubelet was asked ${health.asked} times`);
+    await agent.says('trial passed');
+    await agent.until('the end of the trial on disk', async () => ((await agent.store().trial()) === undefined ? true : undefined));
+    assert.deepEqual(await journalOf(agent), ['booted local', `assigned ${made.metadata.resourceVersion}`, `booted ${made.metadata.resourceVersion}`, `promoted ${made.metadata.resourceVersion}`]); // prettier-ignore
+
+    const upstream = async () => (await (await fetch(`http://${address}/metrics`)).text()).split('\n').filter((line) => line.startsWith('kubelet_node_config')); // prettier-ignore
+    const { uid, resourceVersion } = made.metadata;
+    const labels = `{node_config_source="/api/v1/namespaces/dkc-system/configmaps/${agent.name}",node_config_uid="${uid}",node_config_resource_version="${resourceVersion}",node_config_kubelet_key="kubelet"}`;
+    assert.deepEqual(await upstream(), [
+      `kubelet_node_config_assigned${labels} 1`,
+      `kubelet_node_config_active${labels} 1`,
+      `kubelet_node_config_last_known_good${labels} 1`,
+      'kubelet_node_config_error 0',
+    ]);
+    await cluster.removeConfigMap(agent.name);
+    await agent.reportsError(cluster, statusErrors.download);
+    assert.equal((await upstream()).at(-1), 'kubelet_node_config_error 1');
+    await cluster.configSource(agent.name, null);
+    await agent.reports(cluster, {});
+    const none = '{node_config_source="local",node_config_uid="",node_config_resource_version="",node_config_kubelet_key=""}';
+    assert.deepEqual(await upstream(), [
+      `kubelet_node_config_assigned${none} 1`,
+      `kubelet_node_config_active${none} 1`,
+      `kubelet_node_config_last_known_good${none} 1`,
+      'kubelet_node_config_error 0',
+    ]);
+  });
+
+  test('sums health over starts of the agent', async () => {
+    await using health = await healthEndpoint();
+    await using agent = await HostedAgent.on(cluster, { kubeletHealthz: health.url, trialDuration: 1500 });
+    const made = await give(agent, 50);
+    await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made) });
+    let sum = 0;
+    for (let stops = 0; stops < 2; stops++) {
+      sum = await agent.until('more health on disk', async () => {
+        const { healthyMs = 0 } = (await agent.store().trial()) ?? {};
+        return healthyMs > sum + 200 ? healthyMs : undefined;
+      });
+      await agent.stop();
+      const { healthyMs = 0 } = (await agent.store().trial()) ?? {};
+      assert.ok(healthyMs >= sum, 'what was seen is saved');
+      agent.start();
+    }
+    const from = realClock.monotonic();
+    await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made), lastKnownGood: sourceOf(made) });
+    const promoted = await agent.until('it in the journal', async () =>
+      (await agent.store().journal()).find(({ event }) => event === 'promoted'),
+    );
+    assert.equal(promoted.detail, 'healthy for 2 s');
+    assert.ok(realClock.monotonic() - from < 10_000);
+  });
+
+  test('three ends of the kubelet condemn; a touched label does not bring it back, dkc retry does', async () => {
+    await using health = await healthEndpoint();
+    await using agent = await HostedAgent.on(cluster, { kubeletHealthz: health.url, trialDuration: 100 });
+    const { good, bad } = await onTrial(agent, health);
+    const starts = agent.starts;
+    await agent.kubeletEnds('success'); // asked for: says nothing
+    for (let ends = 0; ends < 3; ends++) await agent.kubeletEnds();
+    await wentBack(agent, bad, good, statusErrors.failedTrial);
+    assert.equal(agent.starts, starts + 1);
+    assert.equal(await agent.effectiveField('maxPods'), '50');
+    const [record] = await agent.store().condemned();
+    assert.equal(record?.reason, 'kubelet exited 3 times');
+    assert.equal(record.evidence.length, 4);
+    assert.match(record.evidence[0] ?? '', /exit-code \(exited 255\)$/);
+
+    const touched = await cluster.configMap(agent.name, { labels: { touched: 'yes' } });
+    await agent.says(
+      'checkpoint saved',
+      agent.said.findIndex(({ text }) => text.startsWith('trial failed')),
+    );
+    await agent.until('the touched one on disk', async () => ((await agent.store().list()).some(({ ref }) => ref.resourceVersion === touched.metadata.resourceVersion) ? true : undefined)); // prettier-ignore
+    await wentBack(agent, bad, good, statusErrors.failedTrial);
+    assert.equal(agent.starts, starts + 1);
+    assert.equal(cluster.events(agent.name).filter(({ type }) => type === 'Warning').length, 0, 'nothing new happened');
+
+    health.healthy = true;
+    const ran = await agent.dkc('retry');
+    assert.equal(ran.code, 0, ran.stderr);
+    assert.match(ran.stderr, /is no longer condemned/);
+    await agent.reports(cluster, { assigned: sourceOf(touched), active: sourceOf(touched), lastKnownGood: sourceOf(touched) });
+    assert.equal(await agent.effectiveField('maxPods'), '60');
+  });
+
+  test('a kubelet that is not healthy until the deadline condemns; a new value of dkc.dev/retry lifts it', async () => {
+    await using health = await healthEndpoint();
+    await using agent = await HostedAgent.on(cluster, { kubeletHealthz: health.url, trialDuration: 100, unhealthyDeadline: 300 });
+    const { good, bad } = await onTrial(agent, health);
+    await wentBack(agent, bad, good, statusErrors.failedTrial);
+    assert.match((await agent.store().condemned())[0]?.reason ?? '', /^kubelet was not healthy for/);
+    const events = cluster.events(agent.name).length;
+    health.healthy = true;
+    const again = await cluster.configMap(agent.name, { annotations: { 'dkc.dev/retry': '1' } });
+    await agent.reports(cluster, { assigned: sourceOf(again), active: sourceOf(again), lastKnownGood: sourceOf(again) });
+    assert.deepEqual(cluster.events(agent.name).slice(events).map(plainEvent), [changeEvent(agent.name, again)]);
+    assert.ok((await journalOf(agent)).includes(`retried ${again.metadata.resourceVersion}`));
+    assert.deepEqual(await agent.store().condemned(), []);
+  });
+
+  test('a config that is last known good is told of, not condemned', async () => {
+    await using health = await healthEndpoint();
+    await using agent = await HostedAgent.on(cluster, { kubeletHealthz: health.url, trialDuration: 100 });
+    const good = await give(agent, 50);
+    const trusted = { assigned: sourceOf(good), active: sourceOf(good), lastKnownGood: sourceOf(good) };
+    await agent.reports(cluster, trusted);
+    const starts = agent.starts;
+    for (let ends = 0; ends < 3; ends++) await agent.kubeletEnds();
+    const warning = await agent.until('a warning', () => cluster.events(agent.name).find(({ type }) => type === 'Warning'));
+    assert.equal(warning['reason'], 'KubeletUnhealthy');
+    assert.deepEqual(await agent.store().condemned(), []);
+    assert.equal(agent.starts, starts);
+    await agent.reports(cluster, trusted);
+  });
+
+  test('an admin rolls back with the API server away; the server hears of it later', async () => {
+    const own = await Cluster.start();
+    try {
+      await using health = await healthEndpoint();
+      await using agent = await HostedAgent.on(own, { kubeletHealthz: health.url, trialDuration: 100 });
+      const made = await own.configMap(agent.name, { data: { kubelet: config({ maxPods: 50 }) } });
+      await own.assign(agent.name, agent.name);
+      agent.start();
+      await agent.reports(own, { assigned: sourceOf(made), active: sourceOf(made), lastKnownGood: sourceOf(made) });
+      await own.server.hooks.pause();
+      const ran = await agent.dkc('rollback', '--reason=pods evicted');
+      assert.equal(ran.code, 0, ran.stderr);
+      await agent.until('the start after it', () => (agent.readies >= 3 ? true : undefined));
+      // The only trusted one is the very content that was rolled back: local it is.
+      assert.equal(await agent.effectiveField('maxPods'), '110');
+      await own.server.hooks.resume();
+      await agent.reports(own, { assigned: sourceOf(made), lastKnownGood: sourceOf(made), error: statusErrors.rolledBack });
+      assert.equal((await agent.dkc('retry')).code, 0);
+      await agent.reports(own, { assigned: sourceOf(made), active: sourceOf(made), lastKnownGood: sourceOf(made) });
+    } finally {
+      await own.stop();
+    }
+  });
+});
