@@ -172,8 +172,10 @@ async function readAll(file: RawFile, expected: number, limit: number, path: str
   if (expected > limit) throw tooLarge();
   const chunks: Uint8Array[] = [];
   let total = 0;
+  // Files of /proc say 0, and a kernel setting gives its first read all that it ever gives.
+  const least = expected === 0 ? 4096 : 1;
   for (;;) {
-    const chunk = new Uint8Array(Math.min(limit, Math.max(expected - total, 0)) + 1);
+    const chunk = new Uint8Array(Math.min(limit + 1, Math.max(expected - total + 1, least)));
     const got = await file.read(chunk);
     if (got === 0) break;
     chunks.push(chunk.subarray(0, got));

@@ -88,3 +88,8 @@ test('a file that is not as long as what was written is not put in place', async
   );
   assert.deepEqual(readdirSync(join(path, '..')), []);
 });
+
+test('a file of the kernel, which gives its first read all that it ever gives, is read whole', async () => {
+  const path = '/proc/sys/kernel/pid_max';
+  assert.equal(new TextDecoder().decode(await realDisk.read(path)), readFileSync(path, 'utf8'));
+});
