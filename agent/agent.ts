@@ -17,8 +17,8 @@ import { layout } from './store/layout.ts';
 import { TrialWatch } from './trial/trial.ts';
 import { watchMeta } from './watch-meta.ts';
 import type { AgentWorld } from './world.ts';
-import { describeError } from '../base/errors.ts';
-import { LockError } from '../base/lock.ts';
+import { describeError, errorCode } from '../base/errors.ts';
+import { LockError, type HeldLock } from '../base/lock.ts';
 
 /** How long a starting agent waits for the one before it to be gone, in ms. */
 const AGENT_LOCK_WAIT_MS = 2000;
@@ -120,12 +120,28 @@ async function loops(running: Running): Promise<void> {
   await Promise.all(parts);
 }
 
-async function lockAgent(options: AgentOptions, { disk, locks }: AgentWorld) {
-  await disk.makeDir(options.dynamicConfigDir, 0o700);
-  return locks.take(layout(options.dynamicConfigDir).agentLock, AGENT_LOCK_WAIT_MS).catch((error: unknown) => {
-    if (!(error instanceof LockError)) throw error;
+/** What a disk says when nothing can be made on it. */
+const DISK_TROUBLE: readonly (string | undefined)[] = ['EROFS', 'ENOSPC', 'EDQUOT', 'EIO', 'ENOTDIR'];
+
+/**
+ * One agent a store. On a disk where no lock can be made nothing can be changed either, so that a second agent does no harm: boot and
+ * status are worth more than the lock.
+ * @throws LockError when another agent holds it, or this one may not
+ */
+async function lockAgent(options: AgentOptions, { disk, locks, log }: AgentWorld): Promise<HeldLock> {
+  const path = layout(options.dynamicConfigDir).agentLock;
+  try {
+    await disk.makeDir(options.dynamicConfigDir, 0o700);
+    return await locks.take(path, AGENT_LOCK_WAIT_MS);
+  } catch (error) {
+    const cause = error instanceof LockError ? error.cause : error;
+    if (DISK_TROUBLE.includes(errorCode(cause))) {
+      log.error('the disk takes no lock; going on without', { path, error });
+      return { release: async () => {}, [Symbol.asyncDispose]: async () => {} };
+    }
+    if (!(error instanceof LockError) || cause !== undefined) throw error;
     throw new LockError(error.path, 'another agent runs on this store: one store has one agent (systemctl status dkc-agent)');
-  });
+  }
 }
 
 function learn(options: AgentOptions, { disk, exec, log }: AgentWorld): Promise<KubeletFacts> {
