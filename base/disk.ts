@@ -19,6 +19,8 @@ export interface Written {
 export interface Disk {
   /** The whole file. @throws ENOENT, EISDIR; RangeError above `limit` bytes (default 8 MiB), so that no file can exhaust memory */
   read(path: string, limit?: number): Promise<Uint8Array>;
+  /** As `read`, through symbolic links as well: for files that an administrator keeps, never for those of a store. */
+  readLinked(path: string, limit?: number): Promise<Uint8Array>;
   /** undefined where there is nothing. Does not follow links. */
   stat(path: string): Promise<Stat | undefined>;
   /** Names in a directory, sorted. @throws ENOENT, ENOTDIR */

@@ -86,14 +86,19 @@ export function durableDisk(raw: RawFs, tempName: () => string): Disk {
     }
   }
 
-  return {
-    read: async (path, limit = defaultReadLimit) => {
-      await using open = closing(await raw.open(path, 'read'));
+  const reader =
+    (how: 'read' | 'read-linked') =>
+    async (path: string, limit = defaultReadLimit): Promise<Uint8Array> => {
+      await using open = closing(await raw.open(path, how));
       const found = await open.file.stat();
       if (found.kind === 'dir') throw systemError('EISDIR', 'is a directory', path);
       if (found.kind === 'other') throw systemError('EINVAL', 'not a regular file', path);
       return await readAll(open.file, found.bytes, limit, path);
-    },
+    };
+
+  return {
+    read: reader('read'),
+    readLinked: reader('read-linked'),
     stat: (path) => raw.stat(path),
     list: async (path) => (await raw.list(path)).toSorted(),
     makeDir,

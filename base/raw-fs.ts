@@ -5,9 +5,9 @@ import { errorCode } from './errors.ts';
 
 /**
  * How a file is opened. `create` fails on anything that is already there; `append` makes the file where it is missing;
- * `dir` opens a directory, to sync it. None of them follows a link, none waits for the other end of a fifo.
+ * `dir` opens a directory, to sync it. Only `read-linked` follows a link, none waits for the other end of a fifo.
  */
-export type OpenHow = 'read' | 'create' | 'append' | 'dir';
+export type OpenHow = 'read' | 'read-linked' | 'create' | 'append' | 'dir';
 
 /** An open file. Reads and writes go on where the last one ended; both may do less than asked. */
 export interface RawFile {
@@ -41,6 +41,7 @@ const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY
 
 const flags: Record<OpenHow, number> = {
   read: O_RDONLY | O_NOFOLLOW | O_NONBLOCK,
+  'read-linked': O_RDONLY | O_NONBLOCK,
   create: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
   append: O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK,
   dir: O_RDONLY | O_DIRECTORY | O_NOFOLLOW,

@@ -15,10 +15,10 @@ const LARGEST = 256 * 1024;
  * @param required - whether somebody named this file: then it must be there
  * @throws {ActionError} naming file, key and remedy
  */
-export async function readAgentFile(disk: Pick<Disk, 'read'>, path: string, required: boolean): Promise<Settings> {
+export async function readAgentFile(disk: Pick<Disk, 'readLinked'>, path: string, required: boolean): Promise<Settings> {
   let bytes: Uint8Array;
   try {
-    bytes = await disk.read(path, LARGEST);
+    bytes = await disk.readLinked(path, LARGEST);
   } catch (error) {
     if (!required && (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR')) return {};
     throw new ActionError('read', path, { hint: 'it must be a readable YAML file of at most 256 KiB', cause: error });

@@ -13,7 +13,7 @@ const KUBELET_ROOT = '/var/lib/kubelet';
  * refuse a config.
  * @param probe - paths whose presence matters to the config at hand
  */
-export async function readHost(disk: Pick<Disk, 'read' | 'stat' | 'list'>, probe: readonly string[]): Promise<HostFacts> {
+export async function readHost(disk: Pick<Disk, 'read' | 'readLinked' | 'stat' | 'list'>, probe: readonly string[]): Promise<HostFacts> {
   const text = (path: string): Promise<string | undefined> =>
     disk.read(path).then(
       (bytes) => new TextDecoder().decode(bytes),
@@ -61,12 +61,12 @@ function addresses(): { addresses?: string[] } {
   }
 }
 
-async function whatIsAt(disk: Pick<Disk, 'read' | 'stat'>, path: string): Promise<'file' | 'dir' | 'missing' | 'unreadable'> {
+async function whatIsAt(disk: Pick<Disk, 'readLinked' | 'stat'>, path: string): Promise<'file' | 'dir' | 'missing' | 'unreadable'> {
   try {
     const stat = await disk.stat(path);
     // A link is followed by the kubelet: what lies behind it shows only by reading.
     if (stat?.kind !== 'other') return stat?.kind ?? 'missing';
-    await disk.read(path);
+    await disk.readLinked(path);
     return 'file';
   } catch (error) {
     return errorCode(error) === 'ENOENT' ? 'missing' : 'unreadable';

@@ -9,7 +9,7 @@ import type { Log } from '../../base/log.ts';
 
 export interface KubeletDeps {
   options: Pick<AgentOptions, 'kubeletUnit' | 'kubeletVersion' | 'kubeletArgs'>;
-  disk: Pick<Disk, 'read' | 'stat'>;
+  disk: Pick<Disk, 'readLinked'>;
   exec: Exec;
   log: Log;
 }
@@ -70,7 +70,7 @@ export async function commandLine({ options, disk, exec, log }: KubeletDeps): Pr
   const program = unit?.program;
   if (options.kubeletArgs === undefined) return unit ?? { args: [] };
   try {
-    const lines = new TextDecoder().decode(await disk.read(options.kubeletArgs)).split('\n');
+    const lines = new TextDecoder().decode(await disk.readLinked(options.kubeletArgs)).split('\n');
     return { ...(program === undefined ? {} : { program }), args: lines.map((line) => line.trim()).filter((line) => line !== '') };
   } catch (cause) {
     throw new ActionError('read the arguments of the kubelet from', options.kubeletArgs, {
@@ -80,7 +80,7 @@ export async function commandLine({ options, disk, exec, log }: KubeletDeps): Pr
   }
 }
 
-async function unitCommandLine(unit: string, disk: Pick<Disk, 'read'>, exec: Exec, log: Log): Promise<CommandLine | undefined> {
+async function unitCommandLine(unit: string, disk: Pick<Disk, 'readLinked'>, exec: Exec, log: Log): Promise<CommandLine | undefined> {
   const show = async (property: string): Promise<string> => (await exec('systemctl', ['show', '-P', property, '--', unit])).stdout.trim();
   const [execStart, environment, files] = await Promise.all([show('ExecStart'), show('Environment'), show('EnvironmentFiles')]);
   const argv = execStartOf(execStart);
@@ -90,7 +90,7 @@ async function unitCommandLine(unit: string, disk: Pick<Disk, 'read'>, exec: Exe
   }
   const variables = parseEnvironment(environment);
   for (const path of environmentFilesOf(files)) {
-    const text = await disk.read(path).then(
+    const text = await disk.readLinked(path).then(
       (bytes) => new TextDecoder().decode(bytes),
       () => '',
     );

@@ -30,7 +30,7 @@ export async function gatherBench(options: BenchOptions, kubelet: KubeletFacts, 
 async function readLocal(path: string, kubelet: KubeletFacts, disk: Disk, log: Log): Promise<LocalConfig> {
   let bytes: Uint8Array;
   try {
-    bytes = await disk.read(path);
+    bytes = await disk.readLinked(path);
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return { at: 'missing' };
     log.error('local config cannot be read', { path, error });
@@ -54,7 +54,7 @@ async function readPolicy(flag: string | undefined, disk: Disk): Promise<{ polic
   if (flag === 'none') return { policy: 'none' };
   const path = flag ?? DEFAULT_POLICY_FILE;
   try {
-    return { policy: parsePolicy(new TextDecoder('utf-8', { fatal: true }).decode(await disk.read(path))) };
+    return { policy: parsePolicy(new TextDecoder('utf-8', { fatal: true }).decode(await disk.readLinked(path))) };
   } catch (error) {
     if (flag === undefined && errorCode(error) === 'ENOENT') return { policy: defaultPolicy };
     return { policy: 'none', problem: `${path}: ${describeError(error)}` };

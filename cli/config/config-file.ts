@@ -12,7 +12,7 @@ export async function readConfigFile(context: Context, name: string): Promise<Ui
   if (name === '-') return await context.stdin();
   const path = context.path(name);
   try {
-    return await context.disk.read(path, LARGEST);
+    return await context.disk.readLinked(path, LARGEST);
   } catch (cause) {
     const hint = errorCode(cause) === 'ENOENT' ? 'there is no such file' : 'it must be a readable file of at most 4 MiB';
     throw new ActionError('read', path, { hint, cause });

@@ -105,7 +105,7 @@ async function readSide(asked: string, found: ReturnType<typeof resolveRef>, loo
 /** A node without a local config has all defaults. */
 async function localSide(context: Context, path: string, asked: string, placed: boolean): Promise<Side> {
   const key = 'local config';
-  const bytes = await context.disk.read(path).catch((cause: unknown) => {
+  const bytes = await context.disk.readLinked(path).catch((cause: unknown) => {
     if (errorCode(cause) === 'ENOENT') return new TextEncoder().encode(JSON.stringify(minimalConfig));
     throw new ActionError('read', path, { hint: 'it must be a readable file; run this as root', cause });
   });

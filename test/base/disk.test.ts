@@ -33,6 +33,10 @@ test('links, fifos and devices are never followed, read or waited for', async (t
     await assert.rejects(realDisk.append(join(dir, name), Uint8Array.of(1)));
   }
   await assert.rejects(realDisk.read('/dev/zero'), (error) => errorCode(error) === 'EINVAL');
+  // Unless the link is an administrator's.
+  assert.equal(Buffer.from(await realDisk.readLinked(join(dir, 'link'))).toString(), 'secret');
+  for (const path of [join(dir, 'fifo'), '/dev/zero'])
+    await assert.rejects(realDisk.readLinked(path), (error) => errorCode(error) === 'EINVAL');
   await assert.rejects(realDisk.makeDir(join(dir, 'dirlink')), (error) => errorCode(error) === 'ENOTDIR');
 
   await realDisk.replace(join(dir, 'link'), Uint8Array.of(0x78));

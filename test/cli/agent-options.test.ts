@@ -138,15 +138,15 @@ for (const { why, text, says } of badFiles)
   test(`agent.yaml is refused for ${why}`, () => assert.throws(() => parseAgentFile(text, '/f'), says));
 
 test('a missing agent.yaml is fine by default, and an error when it was named', async () => {
-  const disk = { read: () => Promise.reject(Object.assign(new Error('gone'), { code: 'ENOENT' })) };
+  const disk = { readLinked: () => Promise.reject(Object.assign(new Error('gone'), { code: 'ENOENT' })) };
   assert.deepEqual(await readAgentFile(disk, '/etc/dkc/agent.yaml', false), {});
   await assert.rejects(readAgentFile(disk, '/x', true), /Cannot read \/x/);
-  const unreadable = { read: () => Promise.reject(Object.assign(new Error('no'), { code: 'EACCES' })) };
+  const unreadable = { readLinked: () => Promise.reject(Object.assign(new Error('no'), { code: 'EACCES' })) };
   await assert.rejects(readAgentFile(unreadable, '/etc/dkc/agent.yaml', false), /Cannot read/);
 });
 
 test('a bad flag is wrong usage, a bad file is not', async () => {
-  const disk = { read: async () => Buffer.from('merge: both') } as unknown as Parameters<typeof nodeOptions>[0]['disk'];
+  const disk = { readLinked: async () => Buffer.from('merge: both') } as unknown as Parameters<typeof nodeOptions>[0]['disk'];
   const args = (argv: string[]) => plainFlags('status', nodeFlags, argv);
   await assert.rejects(nodeOptions({ disk, ...host }, args(['--node-name=A B'])), { name: 'UsageError', message: /^--node-name/ });
   await assert.rejects(nodeOptions({ disk, ...host }, args([])), { name: 'ActionError' });

@@ -4,12 +4,14 @@ import type { Disk } from '../../base/disk.ts';
 export function memoryDisk(files: Readonly<Record<string, string>>): Disk {
   const refuse = (): Promise<never> => Promise.reject(new Error('this disk is for reading'));
   const gone = (path: string): Error => Object.assign(new Error(`ENOENT: no such file, ${path}`), { code: 'ENOENT' });
+  const read = async (path: string): Promise<Uint8Array> => {
+    const text = files[path];
+    if (text === undefined) throw gone(path);
+    return new TextEncoder().encode(text);
+  };
   return {
-    read: async (path) => {
-      const text = files[path];
-      if (text === undefined) throw gone(path);
-      return new TextEncoder().encode(text);
-    },
+    read,
+    readLinked: read,
     stat: async (path) => {
       const text = files[path];
       return text === undefined ? undefined : { kind: 'file', bytes: text.length, mode: 0o600, modifiedMs: 0 };
