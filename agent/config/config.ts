@@ -1,7 +1,7 @@
 // The room's door: what the rest of the agent and the command line use of it.
 import { NEWEST_MINOR, parseKubeletVersion } from './version.ts';
 
-export { applyDefaults } from './defaults.ts';
+export { applyDefaults, valueAt } from './defaults.ts';
 export { compareConfigs, type Difference } from './compare.ts';
 export { decode, fieldsUnknownTo } from './decode.ts';
 export { explainFields, type Explained } from './explain.ts';

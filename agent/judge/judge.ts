@@ -9,6 +9,7 @@ import {
   renderYaml,
   resolvePaths,
   validate,
+  valueAt,
   type Policy,
   type Shadowed,
 } from '../config/config.ts';
@@ -66,7 +67,7 @@ export function judge(config: JudgeInput, bench: Bench): Judgement {
   const fatal = bench.host ? preflightFatal(defaulted, bench.host, kubelet) : { errors: [], warnings: [] };
   const refused = [...policyFindings(config, merged, bench), ...validate(defaulted, against(bench)), ...fatal.errors];
   if (refused.length > 0) return { ok: false, stage: 'validate', findings: refused };
-  const warnings = [...decoded.warnings, ...shadowWarnings(flagged.shadowed), ...fatal.warnings];
+  const warnings = [...decoded.warnings, ...shadowWarnings(flagged.shadowed, merged), ...fatal.warnings];
   return { ok: true, effective: new TextEncoder().encode(renderYaml(merged)), warnings };
 }
 
@@ -97,10 +98,13 @@ export function against({ kubelet, host }: Pick<Bench, 'kubelet' | 'host'>): Par
   return { version, flags: gatesOnCommandLine(args, version), ...(knownGates ? { knownGates } : {}), ...(host ? { host } : {}) };
 }
 
-function shadowWarnings(shadowed: readonly Shadowed[]): Finding[] {
-  return shadowed.map(({ field, flag }) => ({
-    field,
-    rule: 'flag',
-    message: `${field} has no effect: the kubelet is started with ${flag}, and flags win`,
-  }));
+/** Fields that `config` sets for nothing. A flag for a field that it does not set is no surprise. */
+export function shadowWarnings(shadowed: readonly Shadowed[], config: JsonObject): Finding[] {
+  return shadowed
+    .filter(({ field }) => valueAt(config, field.split('.')) !== undefined)
+    .map(({ field, flag }) => ({
+      field,
+      rule: 'flag',
+      message: `${field} has no effect: the kubelet is started with ${flag}, and flags win`,
+    }));
 }

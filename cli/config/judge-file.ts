@@ -11,7 +11,7 @@ import {
   validate,
 } from '../../agent/config/config.ts';
 import { gatherBench } from '../../agent/judge/bench.ts';
-import { against } from '../../agent/judge/judge.ts';
+import { against, shadowWarnings } from '../../agent/judge/judge.ts';
 import { readHost } from '../../agent/host/host.ts';
 import { ActionError } from '../../base/errors.ts';
 import { silentLog } from '../../base/log.ts';
@@ -46,11 +46,7 @@ export async function judgeFile(context: Context, { bytes, dir, options, kubelet
   // What kills a kubelet on any host is an error; what only this host adds is not.
   const everywhere = preflightFatal(defaulted, {}, kubelet);
   const here = preflightFatal(defaulted, await readHost(context.disk, pathsToProbe(defaulted)), kubelet);
-  const shadowed = flagged.shadowed.map(({ field, flag }) => ({
-    field,
-    rule: 'flag',
-    message: `${field} has no effect: the kubelet is started with ${flag}, and flags win`,
-  }));
+  const shadowed = shadowWarnings(flagged.shadowed, written);
   const errors = unique([...flagged.problems, ...policy, ...rules, ...everywhere.errors]);
   const onlyHere = here.errors.filter((finding) => !errors.some((error) => same(error, finding)));
   return {
