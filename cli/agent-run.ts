@@ -6,7 +6,7 @@ import { probeHealth } from '../agent/trial/health.ts';
 import { realClock } from '../base/clock.ts';
 import { realExec } from '../base/exec.ts';
 import { flock } from '../base/flock.ts';
-import { openLog } from '../base/pino-log.ts';
+import { openLineLog } from '../base/line-log.ts';
 import { realRandom } from '../base/random.ts';
 import { realDisk } from '../base/real-disk.ts';
 import { fileWatcher } from '../base/watch-files.ts';
@@ -43,7 +43,7 @@ export async function runWith(args: Args): Promise<number> {
 /** To the journal where systemd started us, else for a terminal. */
 function agentLog(options: AgentOptions): Log {
   const underSystemd = process.env['JOURNAL_STREAM'] !== undefined || process.env['INVOCATION_ID'] !== undefined;
-  return openLog({ level: options.verbosity > 0 ? 'debug' : 'info', format: underSystemd ? 'journald' : 'text' });
+  return openLineLog({ level: options.verbosity > 0 ? 'debug' : 'info', format: underSystemd ? 'journald' : 'text' });
 }
 
 async function boot(options: AgentOptions, log: Log, output: string): Promise<number> {
