@@ -1,9 +1,9 @@
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { apiPath, type MaybeSource } from './checkpoint/source.ts';
 import type { Picture } from './situation.ts';
 import { journalEvents, type JournalEvent } from './store/store.ts';
 import { ActionError } from '../base/errors.ts';
+import { http } from '../kube/client/builtins.ts';
 
 /** What the agent counts. Everything is cheap and never throws. */
 export interface Metrics {
@@ -27,59 +27,71 @@ function labelsOf(source: MaybeSource): Record<(typeof sourceLabels)[number], st
   };
 }
 
+/** What there is to tell. Kept as plain numbers: the library that prints them costs more memory than all the rest, and comes with the first scrape. */
+interface Counts {
+  picture: Picture | undefined;
+  transitions: Map<JournalEvent, number>;
+  syncs: { ok: number; failed: number };
+  trialHealthySeconds: number;
+}
+
+/** Counts from now on; loads nothing. */
+export function openMetrics(): Metrics {
+  const counts: Counts = {
+    picture: undefined,
+    transitions: new Map(journalEvents.map((event) => [event, 0])),
+    syncs: { ok: 0, failed: 0 },
+    trialHealthySeconds: 0,
+  };
+  return {
+    picture: (picture) => void (counts.picture = picture),
+    transition: (event) => void counts.transitions.set(event, (counts.transitions.get(event) ?? 0) + 1),
+    sync: (failed) => void counts.syncs[failed ? 'failed' : 'ok']++,
+    trialHealthy: (seconds) => void (counts.trialHealthySeconds = seconds),
+    text: () => print(counts),
+  };
+}
+
 /** Upstream's four gauges under their own names and help, and ours for transitions. */
-export async function openMetrics(): Promise<Metrics> {
+async function print({ picture, transitions, syncs, trialHealthySeconds }: Counts): Promise<string> {
   const { Counter, Gauge, Registry } = await import('prom-client');
-  const registry = new Registry();
-  const registers = [registry];
-  const gauge = (name: string, help: string) => new Gauge({ name, help, labelNames: [...sourceLabels], registers });
-  const assigned = gauge('kubelet_node_config_assigned', "The node's understanding of intended config. The count is always 1.");
-  const active = gauge('kubelet_node_config_active', 'The config source the node is actively using. The count is always 1.');
-  const trusted = gauge(
+  const registers = [new Registry()];
+  const gauge = (name: string, help: string, source: MaybeSource | undefined): void => {
+    const made = new Gauge({ name, help, labelNames: [...sourceLabels], registers });
+    if (source !== undefined) made.set(labelsOf(source), 1);
+  };
+  gauge('kubelet_node_config_assigned', "The node's understanding of intended config. The count is always 1.", picture?.assigned);
+  gauge('kubelet_node_config_active', 'The config source the node is actively using. The count is always 1.', picture?.active);
+  gauge(
     'kubelet_node_config_last_known_good',
     'The config source the node will fall back to when it encounters certain errors. The count is always 1.',
+    picture?.lastKnownGood,
   );
-  const error = new Gauge({
+  new Gauge({
     name: 'kubelet_node_config_error',
     help: 'This metric is true (1) if the node is experiencing a configuration-related error, false (0) otherwise.',
     registers,
-  });
-  const transitions = new Counter({
+  }).set((picture?.error ?? null) === null ? 0 : 1);
+  const changes = new Counter({
     name: 'dkc_agent_transitions_total',
     help: 'Changes of this node since the agent started, by kind, as the journal names them.',
     labelNames: ['event'],
     registers,
   });
-  for (const event of journalEvents) transitions.inc({ event }, 0);
-  const syncs = new Counter({
+  for (const [event, count] of transitions) changes.inc({ event }, count);
+  const runs = new Counter({
     name: 'dkc_agent_sync_runs_total',
     help: 'Looks at Node and ConfigMap since the agent started, by result.',
     labelNames: ['result'],
     registers,
   });
-  for (const result of ['ok', 'failed']) syncs.inc({ result }, 0);
-  const healthy = new Gauge({
+  for (const [result, count] of Object.entries(syncs)) runs.inc({ result }, count);
+  new Gauge({
     name: 'dkc_agent_trial_healthy_seconds',
     help: 'Health of the kubelet in the running trial so far; 0 without a trial.',
     registers,
-  });
-  return {
-    picture: (picture) => {
-      for (const [gauge, source] of [
-        [assigned, picture.assigned],
-        [active, picture.active],
-        [trusted, picture.lastKnownGood],
-      ] as const) {
-        gauge.reset(); // one series a gauge: the old label set goes before the new one comes
-        gauge.set(labelsOf(source), 1);
-      }
-      error.set(picture.error === null ? 0 : 1);
-    },
-    transition: (event) => transitions.inc({ event }),
-    sync: (failed) => syncs.inc({ result: failed ? 'failed' : 'ok' }),
-    trialHealthy: (seconds) => healthy.set(seconds),
-    text: () => registry.metrics(),
-  };
+  }).set(trialHealthySeconds);
+  return Promise.resolve(registers[0]?.metrics() ?? '');
 }
 
 export const noMetrics: Metrics = { picture() {}, transition() {}, sync() {}, trialHealthy() {}, text: () => Promise.resolve('') };
@@ -95,7 +107,7 @@ export async function serveMetrics(address: string, metrics: Metrics, signal: Ab
     throw new ActionError('serve metrics on', address, {
       hint: 'give HOST:PORT in --metrics-bind-address, or an empty one to switch it off',
     });
-  const server = createServer((request, response) => {
+  const server = http().createServer((request, response) => {
     const path = request.url?.split('?')[0];
     if (path === '/healthz') return void response.end('ok');
     if (path !== '/metrics') return void response.writeHead(404).end('there are /metrics and /healthz\n');

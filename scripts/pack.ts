@@ -62,3 +62,22 @@ export const withoutGeneratedApi: Plugin = {
     }));
   },
 };
+
+/** Leaves out of prom-client what reads the process itself: it brings OpenTelemetry and cluster along, and dkc counts nothing of that. */
+export const onlyOwnMetrics: Plugin = {
+  name: 'only-own-metrics',
+  setup: (build) => {
+    build.onResolve({ filter: /^prom-client$/ }, ({ resolveDir }) => ({
+      path: 'prom-client',
+      namespace: 'own-metrics',
+      pluginData: resolveDir,
+    }));
+    build.onLoad({ filter: /.*/, namespace: 'own-metrics' }, ({ pluginData }) => ({
+      contents: ['Counter', 'Gauge', 'Registry']
+        .map((name) => `exports.${name} = require('prom-client/lib/${name.toLowerCase()}');`)
+        .join('\n'),
+      loader: 'js',
+      resolveDir: String(pluginData),
+    }));
+  },
+};

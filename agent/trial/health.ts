@@ -1,7 +1,6 @@
-import { request as overHttp } from 'node:http';
-import { request as overHttps } from 'node:https';
 import type { Millis } from '../../base/clock.ts';
 import { errorCode } from '../../base/errors.ts';
+import { http, https } from '../../kube/client/builtins.ts';
 
 export type Health = { healthy: boolean; detail: string };
 /** Asks once. Never throws. */
@@ -14,7 +13,7 @@ export const probeHealth: HealthProbe = (url, signal) =>
   new Promise((resolve) => {
     const deadline = AbortSignal.timeout(PROBE_TIMEOUT_MS);
     // The certificate of a kubelet is its own: what is asked is whether it lives, not who it is.
-    const request = url.startsWith('https:') ? overHttps : overHttp;
+    const { request } = url.startsWith('https:') ? https() : http();
     const asked = request(url, { rejectUnauthorized: false, agent: false, signal: AbortSignal.any([signal, deadline]) }, (answer) => {
       answer.resume();
       answer.on('error', () => {});
