@@ -4,6 +4,7 @@ import { EVENT_NAMESPACE, suspectEvent } from './event.ts';
 import { parseKubeletVersion } from './config/config.ts';
 import type { KubeletFacts } from './config/contract.ts';
 import { askHelp } from './host/kubelet.ts';
+import type { AgentOptions } from './options.ts';
 import { preflighter } from './preflight.ts';
 import { nodeCarrier } from './status/node-carrier.ts';
 import type { Carrier } from './status/carrier.ts';
@@ -26,7 +27,7 @@ export async function runOnline(running: Running, kubeconfig: string): Promise<v
   try {
     const deps = { client, clock, random, log };
     const carrier = chooseCarrier(running, client);
-    const kubelet = kubeletKnowledge(running);
+    const kubelet = kubeletKnowledge(running, () => running.sync?.poke());
     departure.setTeller((message) => {
       const event = suspectEvent(message, { nodeName: options.nodeName, nowMs: clock.now(), nanos: Math.floor(random() * 1_000_000) });
       client
@@ -40,10 +41,11 @@ export async function runOnline(running: Running, kubeconfig: string): Promise<v
       nodeName: options.nodeName,
       onTransition: metrics.transition,
       onCheckpoint: () => running.garbage.poke(),
-      exit: (why) => departure.leave(why),
+      exit: (why) => departure.leave(why, { spread: true }),
     });
     const preflight = options.preflight ? preflighter({ options, disk: world.disk, log, kubelet: kubelet.now }) : null;
     const sync = new Sync({ ...deps, store, situation, executor, preflight, intervalMs: options.syncInterval, onRun: metrics.sync });
+    running.sync = sync;
     const why = carrierReason(options.assignment);
     const onKept = (kept: boolean): void => {
       memo.carrier(
@@ -52,7 +54,8 @@ export async function runOnline(running: Running, kubeconfig: string): Promise<v
       );
     };
     const reporter = new Reporter({ carrier, situation, clock, random, log, onKept });
-    memo.carrier(carrier.name, why);
+    memo.carrier(carrier.name, `${why}, but it was not seen yet`);
+    let reached = false;
     // A trial may end while sync follows the same content to a new name: what is trusted follows too, at one more look.
     let trusted = situation.picture.lastKnownGood;
     situation.onChange(() => {
@@ -63,7 +66,18 @@ export async function runOnline(running: Running, kubeconfig: string): Promise<v
     log.info('assignment is learned from the API server', { carrier: carrier.name, why });
     await Promise.all([
       carrier.watch(
-        { onWanted: (wanted) => sync.setWanted(wanted), onSeen: () => reporter.poke(), onKubeletVersion: kubelet.heard },
+        {
+          onWanted: (wanted) => sync.setWanted(wanted),
+          onSeen: () => {
+            if (!reached) memo.carrier(carrier.name, why);
+            reached = true;
+            reporter.poke();
+          },
+          onTrouble: (text) => {
+            if (!reached) memo.carrier(carrier.name, `${why}, but it was not seen yet: ${text}`);
+          },
+          onKubeletVersion: kubelet.heard,
+        },
         signal,
       ),
       sync.run(signal),
@@ -93,15 +107,26 @@ async function connect({ world, departure, memo }: Running, kubeconfig: string):
 /** The seam for other carriers: everything behind it only knows the interface. */
 function chooseCarrier({ options, world }: Running, client: Client): Carrier {
   const { clock, random, log } = world;
+  if (options.assignment === 'nodeconfig') log.error('--assignment=nodeconfig is not there yet: Node.spec.configSource is used instead');
   return nodeCarrier({ client, clock, random, log, nodeName: options.nodeName, configmapNamespace: options.configmapNamespace });
 }
 
-function carrierReason(assignment: string): string {
-  return assignment === 'auto' ? 'Node.spec.configSource' : `--assignment=${assignment}`;
+function carrierReason(assignment: AgentOptions['assignment']): string {
+  switch (assignment) {
+    case 'auto':
+      return 'Node.spec.configSource';
+    case 'node':
+      return '--assignment=node';
+    case 'nodeconfig':
+      return 'Node.spec.configSource, since this version has no nodeconfig yet';
+  }
 }
 
 /** What is known of the kubelet grows: its Node tells the version, its `--help` flags and gates. Asked once, when first needed. */
-function kubeletKnowledge({ options, world, kubelet }: Running): { now: () => Promise<KubeletFacts>; heard: (version: string) => void } {
+function kubeletKnowledge(
+  { options, world, kubelet }: Running,
+  onNews: () => void,
+): { now: () => Promise<KubeletFacts>; heard: (version: string) => void } {
   const { disk, exec, log } = world;
   let facts = kubelet;
   let helped: Promise<KubeletFacts> | undefined;
@@ -116,7 +141,9 @@ function kubeletKnowledge({ options, world, kubelet }: Running): { now: () => Pr
       if (options.kubeletVersion !== undefined || version === heardLast) return;
       heardLast = version;
       try {
+        const before = facts.version.text;
         facts = { ...facts, version: parseKubeletVersion(version) };
+        if (facts.version.text !== before) onNews();
       } catch (error) {
         log.warn('the version of the kubelet is not one that this agent knows', { error: describeError(error) });
       }
