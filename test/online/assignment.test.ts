@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import { Cluster, NAMESPACE } from './cluster.ts';
 import { changeEvent, config, HostedAgent, plainEvent, sourceOf } from './hosted-agent.ts';
 import { statusErrors } from '../../agent/status/errors.ts';
+import { layout } from '../../agent/store/layout.ts';
 import { nodes } from '../../kube/api/object.ts';
 
-describe('an agent on an API server with the gate on', { concurrency: 4 }, () => {
+describe('an agent on an API server with the gate on', { concurrency: 6 }, () => {
   let cluster: Cluster;
   before(async () => {
     cluster = await Cluster.start();
@@ -143,6 +145,21 @@ describe('an agent on an API server with the gate on', { concurrency: 4 }, () =>
     await cluster.assign(agent.name, agent.name);
     await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made) });
     assert.equal(agent.starts, 4);
+  });
+
+  test('a store that cannot be written is an internal failure, until it can', async () => {
+    await using agent = await HostedAgent.on(cluster, { syncInterval: 200 });
+    const made = await assigned(agent);
+    const { checkpoints } = layout(agent.options.dynamicConfigDir);
+    await rename(checkpoints, `${checkpoints}-away`);
+    await writeFile(checkpoints, 'no directory');
+    const next = await cluster.configMap(agent.name, { data: { kubelet: config({ maxPods: 60 }) } });
+    await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made), error: statusErrors.syncInternal });
+    assert.equal(await agent.effectiveField('maxPods'), '50');
+    await rm(checkpoints);
+    await rename(`${checkpoints}-away`, checkpoints);
+    await agent.reports(cluster, { assigned: sourceOf(next), active: sourceOf(next) });
+    assert.ok(agent.exitCodes.every((code) => code === 0));
   });
 
   test('two nodes use one ConfigMap, each with its own event and status', async () => {

@@ -6,7 +6,6 @@ import { Bell } from './bell.ts';
 import { Cluster } from './cluster.ts';
 import { config, HostedAgent, sourceOf } from './hosted-agent.ts';
 import { json, ScriptedServer, unchecked, type Answer, type Unchecked } from './scripted-server.ts';
-import { layout } from '../../agent/store/layout.ts';
 import { statusErrors } from '../../agent/status/errors.ts';
 import { realClock } from '../../base/clock.ts';
 
@@ -18,24 +17,6 @@ describe('hostile configs on a real server', { concurrency: 3 }, () => {
     cluster = await Cluster.start();
   });
   after(() => cluster.stop());
-
-  test('2,000 keys, and a value as large as the server takes', async () => {
-    await using agent = await HostedAgent.on(cluster);
-    const many = Object.fromEntries(Array.from({ length: 2000 }, (_, n) => [`key-${n}`, String(n)]));
-    const first = await cluster.configMap(agent.name, { data: { ...many, kubelet: config({ maxPods: 50 }) } });
-    await cluster.assign(agent.name, agent.name);
-    agent.start();
-    await agent.reports(cluster, { assigned: sourceOf(first), active: sourceOf(first) });
-    const { uid, resourceVersion } = first.metadata;
-    const files = await readdir(layout(agent.options.dynamicConfigDir).checkpoint({ uid, resourceVersion }));
-    assert.equal(files.length, 2002, 'the keys and the manifest');
-    const kubelet = config({ maxPods: 51 });
-    await cluster.removeConfigMap(agent.name);
-    const large = await cluster.configMap(agent.name, { data: { kubelet, filler: '"'.repeat(KIB * KIB - kubelet.length) } });
-    await agent.reports(cluster, { assigned: sourceOf(large), active: sourceOf(large) });
-    const { uid: largeUid, resourceVersion: largeVersion } = large.metadata;
-    assert.equal((await agent.store().load({ uid: largeUid, resourceVersion: largeVersion })).at, 'intact');
-  });
 
   const bomb = ['a: &a [x, x, x, x, x, x, x, x, x]', ...'bcdefghijk'.split('').map((name, n) => `${name}: &${name} [${Array(9).fill(`*${'abcdefghij'[n]}`).join(', ')}]`)].join('\n'); // prettier-ignore
   const texts = [
@@ -161,6 +142,17 @@ describe('a server that checks nothing', { concurrency: 6 }, () => {
 });
 
 const plain = (code: number, type: string, body: string | Uint8Array, headers: Record<string, string> = {}): Answer => (_request, response) => void response.writeHead(code, { 'content-type': type, ...headers }).end(body); // prettier-ignore
+/** The same letter for as long as somebody reads. */
+const endless =
+  (letter: string): Answer =>
+  (_request, response) => {
+    const chunk = Buffer.alloc(256 * KIB, letter);
+    const more = (): void => {
+      if (!response.destroyed) response.write(chunk, more);
+    };
+    response.writeHead(200, { 'content-type': 'application/json' });
+    more();
+  };
 const nodeList = JSON.stringify({
   kind: 'NodeList',
   metadata: { resourceVersion: '1' },
@@ -191,6 +183,8 @@ describe('an address that is no API server', { concurrency: 20 }, () => {
     { why: '500', answer: plain(500, 'application/json', '{"kind":"Status","status":"Failure","message":"etcd is gone"}'), says: /500.*etcd is gone/ }, // prettier-ignore
     { why: 'a list, and then watches that end at once', answer: (request, response) => (request.url?.includes('watch=') ? void response.end() : plain(200, 'application/json', nodeList)(request, response)), says: /ended the watch at once/ }, // prettier-ignore
     { why: 'a list, and then watches of garbage', answer: (request, response) => plain(200, 'application/json', request.url?.includes('watch=') ? '{"type":"BOGUS"}\n' : nodeList)(request, response), says: /Cannot GET/ }, // prettier-ignore
+    { why: 'an answer without an end', answer: endless('['), says: /more than 67108864 bytes/ },
+    { why: 'a list, and then a watch without a line break', answer: (request, response) => (request.url?.includes('watch=') ? endless('x')(request, response) : plain(200, 'application/json', nodeList)(request, response)), says: /more than 8388608 bytes|too large|longer/ }, // prettier-ignore
     { why: 'a list, and then 410 for ever', answer: (request, response) => (request.url?.includes('watch=') ? json(response, { kind: 'Status', status: 'Failure', code: 410, reason: 'Expired' }, 410) : plain(200, 'application/json', nodeList)(request, response)), says: /410|^$/ }, // prettier-ignore
   ];
   for (const { why, answer, says } of answers) {

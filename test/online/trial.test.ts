@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { appendFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
@@ -35,7 +36,7 @@ async function freePort(): Promise<number> {
   return Number(new URL(endpoint.url).port);
 }
 
-describe('a trial', { concurrency: 4 }, () => {
+describe('a trial', { concurrency: 6 }, () => {
   let cluster: Cluster;
   before(async () => {
     cluster = await Cluster.start();
@@ -128,6 +129,8 @@ describe('a trial', { concurrency: 4 }, () => {
     const { good, bad } = await onTrial(agent, health);
     const starts = agent.starts;
     await agent.kubeletEnds('success'); // asked for: says nothing
+    await appendFile(agent.options.kubeletExits, 'what is this\n\u0000\n');
+    await agent.says('lines of the exits file are skipped');
     for (let ends = 0; ends < 3; ends++) await agent.kubeletEnds();
     await wentBack(agent, bad, good, statusErrors.failedTrial);
     assert.equal(agent.starts, starts + 1);

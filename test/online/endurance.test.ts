@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { AgentProcess, bundledAgent } from './agent-process.ts';
 import { Cluster } from './cluster.ts';
 import { config, HostedAgent, sourceOf } from './hosted-agent.ts';
+import { layout } from '../../agent/store/layout.ts';
 import { realClock } from '../../base/clock.ts';
 import { seededRandom } from '../../base/random.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 
 const EDITS = 30;
+const KIB = 1024;
 
-describe('an agent as a process', { concurrency: 2 }, () => {
+describe('an agent endures', { concurrency: 3 }, () => {
   test(`${EDITS} edits with kill -9 at random moments end with the last one; then it idles, and ends with 0 when asked to`, async () => {
     const cluster = await Cluster.start();
     try {
@@ -31,7 +34,7 @@ describe('an agent as a process', { concurrency: 2 }, () => {
       let kills = 0;
       for (let edit = 1; edit <= EDITS; edit++) {
         made = await cluster.configMap(name, { data: { kubelet: config({ maxPods: 50 + edit }), [`edit-${edit}`]: 'x' } });
-        await realClock.sleep(random() * 250);
+        await realClock.sleep(random() * 150);
         if (random() < 0.6) {
           agent.kill('SIGKILL');
           kills += 1;
@@ -75,6 +78,27 @@ describe('an agent as a process', { concurrency: 2 }, () => {
       assert.deepEqual(agent.calls.slice(calls), []);
       assert.deepEqual(agent.writes.slice(writes), []);
       assert.deepEqual(agent.said.slice(lines), []);
+    } finally {
+      await cluster.stop();
+    }
+  });
+
+  test('a ConfigMap with a value as large as the server takes, and then 2,000 keys', async () => {
+    const cluster = await Cluster.start();
+    try {
+      await using agent = await HostedAgent.on(cluster);
+      const kubelet = config({ maxPods: 51 });
+      const large = await cluster.configMap(agent.name, { data: { kubelet, filler: '"'.repeat(KIB * KIB - kubelet.length) } });
+      await cluster.assign(agent.name, agent.name);
+      agent.start();
+      await agent.reports(cluster, { assigned: sourceOf(large), active: sourceOf(large) });
+      await cluster.removeConfigMap(agent.name);
+      const keys = Object.fromEntries(Array.from({ length: 2000 }, (_, n) => [`key-${n}`, String(n)]));
+      const many = await cluster.configMap(agent.name, { data: { ...keys, kubelet: config({ maxPods: 50 }) } });
+      await agent.reports(cluster, { assigned: sourceOf(many), active: sourceOf(many) });
+      const paths = layout(agent.options.dynamicConfigDir);
+      assert.equal((await readdir(paths.checkpoint(many.metadata))).length, 2002, 'the keys and the manifest');
+      assert.equal((await readFile(paths.file(large.metadata, 'filler'))).length, KIB * KIB - kubelet.length);
     } finally {
       await cluster.stop();
     }
