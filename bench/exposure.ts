@@ -1,0 +1,18 @@
+import type { Figure } from './figure.ts';
+import { onMachine, whyNoMachine } from '../test/systemd/machine.ts';
+import type { InstallationResult } from '../test/systemd/scenarios/installation.ts';
+
+/** What systemd itself says of the unit's sandbox, on a throw-away machine. */
+export async function exposure(): Promise<Figure[] | string> {
+  const why = await whyNoMachine();
+  if (why !== undefined) return why;
+  const seen = await onMachine<InstallationResult>('installation', { agent: 'stand-in' });
+  return [
+    {
+      what: `systemd exposure score, systemd ${seen.systemd}`,
+      ours: { name: 'dkc-agent.service', unit: 'points', values: [seen.exposure] },
+      reach: { atMost: 2 },
+      note: 'a plain unit has 9.8',
+    },
+  ];
+}

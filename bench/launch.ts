@@ -1,0 +1,86 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BenchNode } from './node.ts';
+
+const project = join(import.meta.dirname, '..');
+export const bundle = join(project, 'dist/dkc.js');
+
+/** Node's own flags as the unit gives them, so that what is measured is what runs. */
+export function unitFlags(): string[] {
+  const unit = readFileSync(join(project, 'systemd/dkc-agent.service'), 'utf8');
+  const [, flags = ''] = /^ExecStart=\S+\/node (.*?) ?\S+\/dkc\.js agent run$/m.exec(unit) ?? [];
+  if (flags === '') throw new Error('systemd/dkc-agent.service starts the agent in a way that the benchmark does not know');
+  return flags.split(' ');
+}
+
+/** The unit's `Environment=` lines. @param cache - stands for its CacheDirectory= */
+export function unitEnvironment(cache: string): Record<string, string> {
+  const unit = readFileSync(join(project, 'systemd/dkc-agent.service'), 'utf8');
+  return Object.fromEntries(
+    [...unit.matchAll(/^Environment=(\w+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value.replace('%C', cache)]),
+  );
+}
+
+export interface Launched {
+  /** From the start of the process until it said READY=1, in ms. */
+  readyMs: Promise<number>;
+  /** Resident memory as the kernel counts it (VmRSS), in MB of 1024 * 1024 bytes. */
+  rssMb(): number;
+  /** Processor time so far, of the process and the children it has waited for, in ms. */
+  cpuMs(): number;
+  /** Resolves at its own end. */
+  over: Promise<unknown>;
+  /** Kills it and waits for its end. */
+  end(): Promise<void>;
+}
+
+export interface Command {
+  args: readonly string[];
+  env?: Readonly<Record<string, string>>;
+}
+
+/** Starts Node with these arguments and a notify socket as systemd's OpenFile= hands it over; a pipe does for one message. */
+export function launch({ args, env = {} }: Command): Launched {
+  const from = performance.now();
+  // LISTEN_PID must be the process itself, so a shell sets it and becomes Node.
+  const child = spawn('/bin/sh', ['-c', 'LISTEN_PID=$$ exec "$@"', 'sh', process.execPath, ...args], {
+    // systemd's PATH: a longer one costs a search for every program that is started.
+    env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LISTEN_FDS: '1', LISTEN_FDNAMES: 'notify', ...env },
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+  });
+  let said = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-4000)));
+  const ready = Promise.withResolvers<number>();
+  child.stdio[3]?.on('data', (text: Buffer) => {
+    if (text.toString('latin1').includes('READY=1')) ready.resolve(performance.now() - from);
+  });
+  const closed = once(child, 'close');
+  void closed.then(() => ready.reject(new Error(`it ended before it was ready: ${said}`)));
+  ready.promise.catch(() => {});
+  return {
+    readyMs: ready.promise,
+    over: closed,
+    rssMb: () => Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024,
+    cpuMs: () => {
+      const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8')
+        .replace(/^.*\) /s, '')
+        .split(' ');
+      // utime, stime, cutime, cstime in ticks, which are 10 ms on every Linux that Node runs on.
+      return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks) * 10, 0);
+    },
+    end: async () => {
+      child.kill('SIGKILL');
+      await closed;
+    },
+  };
+}
+
+/** An empty Node process: it says READY=1 as its first act, and stays. */
+export const emptyNode: Command = { args: ['-e', "require('node:fs').writeSync(3, 'READY=1'); setInterval(() => {}, 1e9)"] };
+
+/** The installed agent on this node, as its unit starts it. @param more - flags of `dkc agent run` */
+export function agentOn({ settings, cache }: Pick<BenchNode, 'settings' | 'cache'>, more: readonly string[] = []) {
+  return { args: [...unitFlags(), bundle, 'agent', 'run', `--agent-config=${settings}`, ...more], env: unitEnvironment(cache) };
+}

@@ -1,0 +1,50 @@
+import { spawnSync } from 'node:child_process';
+import { availableParallelism, cpus, totalmem } from 'node:os';
+import { agentMemory } from './agent-memory.ts';
+import { agentStart } from './agent-start.ts';
+import { configReading } from './config.ts';
+import { crashPoints } from './crash-points.ts';
+import { editLatency } from './edit-latency.ts';
+import { exposure } from './exposure.ts';
+import { judged, table, valueOf, type Figure } from './figure.ts';
+
+/** `npm run bench [-- NAME...]`: the figures of docs/benchmarks.md. Table and notes to stdout, then one line of JSON. */
+const benchmarks: Record<string, () => Promise<Figure[] | string>> = {
+  memory: agentMemory,
+  start: agentStart,
+  latency: editLatency,
+  config: configReading,
+  crashes: crashPoints,
+  exposure,
+};
+
+const asked = process.argv.slice(2);
+const unknown = asked.filter((name) => !(name in benchmarks));
+if (unknown.length > 0) {
+  console.error(`No benchmark ${unknown.join(', ')}; there are ${Object.keys(benchmarks).join(', ')}`);
+  process.exit(2);
+}
+// What is measured is the file that is installed.
+const built = spawnSync(process.execPath, ['scripts/build.ts'], { stdio: ['ignore', 'ignore', 'inherit'] });
+if (built.status !== 0) process.exit(1);
+
+const figures: Figure[] = [];
+for (const [name, run] of Object.entries(benchmarks)) {
+  if (asked.length > 0 && !asked.includes(name)) continue;
+  console.error(`${name} ...`);
+  const result = await run();
+  if (typeof result === 'string') console.error(`${name} is left out: ${result}`);
+  else figures.push(...result);
+}
+const machine = {
+  cores: availableParallelism(),
+  processor: cpus()[0]?.model,
+  memoryGb: Math.round(totalmem() / 2 ** 30),
+  node: process.version,
+};
+console.log(table(figures));
+const summary = figures.map((figure) => {
+  const { ours, against } = figure;
+  return { what: figure.what, ...judged(figure), ours: valueOf(ours), ...(against ? { against: valueOf(against) } : {}) };
+});
+console.log(JSON.stringify({ machine, figures: summary }));
