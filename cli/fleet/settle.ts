@@ -12,13 +12,14 @@ export interface Wanted {
 
 /**
  * What a node says about an assignment that was just written.
- * @param before - the node before the write. An error that it had then may be a leftover, so it counts only once `graceOver`.
+ * @param before - the node before the write. An error that it had then may be a leftover: it stays beside a new `assigned` until the
+ * agent has started on that one. So it counts only once another config is active, or once `graceOver`.
  */
 export function settling({ wanted, version }: Wanted, before: FleetNode, now: FleetNode | undefined, graceOver: boolean): Settling {
   if (!now) return { at: 'failed', error: 'the Node is gone' };
   if (!sameSpec(now.wanted, wanted)) return { at: 'failed', error: 'somebody else assigned something else' };
   if (now.error !== null)
-    return graceOver || changed(before, now)
+    return graceOver || before.error !== now.error || !sameSource(before.active, now.active)
       ? { at: 'failed', error: now.error }
       : { at: 'waiting', why: 'still shows the error of before' };
   if (!now.reports) return { at: 'waiting', why: 'no agent has reported yet' };
@@ -28,8 +29,4 @@ export function settling({ wanted, version }: Wanted, before: FleetNode, now: Fl
   if (!isVersion && sameSource(before.assigned, now.assigned)) return { at: 'waiting', why: 'still on the version of before' };
   if (!sameSource(now.assigned, now.active)) return { at: 'waiting', why: 'assigned, not active yet' };
   return { at: 'settled' };
-}
-
-function changed(before: FleetNode, now: FleetNode): boolean {
-  return before.error !== now.error || !sameSource(before.assigned, now.assigned) || !sameSource(before.active, now.active);
 }

@@ -1,9 +1,10 @@
 import { settling, type Settling, type Wanted } from './settle.ts';
+import { sameSource } from '../../agent/checkpoint/source.ts';
 import type { FleetCarrier } from './carrier.ts';
 import type { FleetNode } from './fleet-node.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
 
-/** An error that was there before counts again after this long: by then an agent has looked. */
+/** An error that was there before counts again after this long in which `assigned` stood still: by then an agent has looked, and started anew. */
 const GRACE: Millis = 15_000;
 
 export interface Wait extends Wanted {
@@ -28,7 +29,9 @@ export async function waitForNodes(
   const follow = async (before: FleetNode): Promise<void> => {
     const done = new AbortController();
     let seen: { node: FleetNode | undefined } | undefined;
+    let assigned = before.assigned;
     let graceOver = false;
+    let grace = new AbortController();
     const look = (): void => {
       if (!seen || done.signal.aborted) return;
       const state = settling(wait, before, seen.node, graceOver);
@@ -37,18 +40,28 @@ export async function waitForNodes(
       if (state.at !== 'waiting') done.abort();
     };
     const stop = AbortSignal.any([done.signal, all]);
-    const grace = clock.sleep(GRACE, stop).then(
-      () => {
-        graceOver = true;
-        look();
-      },
-      () => undefined,
-    );
+    const giveGrace = (): void => {
+      grace.abort();
+      grace = new AbortController();
+      graceOver = false;
+      void clock.sleep(GRACE, AbortSignal.any([grace.signal, stop])).then(
+        () => {
+          graceOver = true;
+          look();
+        },
+        () => undefined,
+      );
+    };
+    giveGrace();
     const watch = fleet.watch(before.node, (node) => {
       seen = { node };
+      if (node && !sameSource(node.assigned, assigned)) {
+        assigned = node.assigned;
+        giveGrace();
+      }
       look();
     }, stop); // prettier-ignore
-    await Promise.all([grace, watch.catch((error: unknown) => quietWhenAborted(error, stop))]);
+    await watch.catch((error: unknown) => quietWhenAborted(error, stop));
   };
   const limit = clock.sleep(wait.timeoutMs, all).then(
     () => over.abort(),

@@ -40,9 +40,15 @@ const waits = [
   { why: 'gives an error of before some time', before: { error: failed }, now: { error: failed }, at: 'waiting' },
   { why: 'takes the error of before as an answer in the end', before: { error: failed }, now: { error: failed }, late: true, at: 'failed' },
   {
-    why: 'takes an old error as new once the node has moved',
-    before: { error: failed },
+    why: 'takes no old error beside a new assigned for an answer: the agent is only about to start on it',
+    before: { error: failed, assigned: source('old') },
     now: { error: failed, assigned: source('web') },
+    at: 'waiting',
+  },
+  {
+    why: 'takes an old error as new once another config is active',
+    before: { error: failed, active: source('web') },
+    now: { error: failed, assigned: source('web'), active: source('old') },
     at: 'failed',
   },
   { why: 'fails when somebody else assigns something else', before: {}, now: { wanted: null }, at: 'failed' },
