@@ -23,13 +23,11 @@ export function judgeFiles(flight: Preflight): void {
     const there = flight.host.paths?.[path];
     if (there === undefined) {
       if (fatal) flight.warn(field, 'file', 'must name a file that is on the node');
+    } else if (there === 'unreadable') {
+      // Only for us: an agent in a sandbox sees less than the kubelet, and must not refuse what that can read.
+      flight.warn(field, 'file', 'names a file that the agent may not look at: the kubelet must be able to read it');
     } else if (there !== 'file') {
-      const problem =
-        there === 'missing'
-          ? 'names a file that is not on this node'
-          : there === 'dir'
-            ? 'names a directory'
-            : 'names a file that cannot be read';
+      const problem = there === 'missing' ? 'names a file that is not on this node' : 'names a directory';
       if (fatal) flight.add(field, 'file', `${problem}: the kubelet does not start without it`);
       else flight.warn(field, 'file', `${problem}: pods will not start without it`);
     }
