@@ -56,7 +56,7 @@ export async function show(context: Context, args: Args, view: View): Promise<vo
 }
 
 export interface Column<Row> {
-  /** Upper case. */
+  /** Upper case, but for what a person typed. */
   title: string;
   /** Made printable by the table; '' shows as `-`. */
   value(row: Row): string;

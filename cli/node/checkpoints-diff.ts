@@ -70,11 +70,12 @@ export const checkpointsDiff: Command = {
   },
 };
 
+// A REF stays as it was typed, so that it can be pasted from here.
 const columns = (a: string, b: string): Column<Difference>[] => [
   { title: 'FIELD', value: ({ field }) => field },
   { title: 'CLASS', value: (row) => row.class, paint: (cell, row, paint) => (row.class === 'safe' ? cell : paint.yellow(cell)) },
-  { title: a.toUpperCase(), value: ({ from }) => valueText(from) },
-  { title: b.toUpperCase(), value: ({ to }) => valueText(to) },
+  { title: a, value: ({ from }) => valueText(from) },
+  { title: b, value: ({ to }) => valueText(to) },
 ];
 
 interface Look {

@@ -48,10 +48,16 @@ test('checkpoints diff says field by field what differs, with B active by defaul
 test('people get a table and unified diffs of the other files', async (t) => {
   const { dkc } = await withVersions(t);
   const { stdout } = await dkc('checkpoints', 'diff', 'last-known-good', 'assigned');
-  assert.match(stdout, /^FIELD +CLASS +LAST-KNOWN-GOOD +ASSIGNED\n/);
+  assert.match(stdout, /^FIELD +CLASS +last-known-good +assigned\n/);
   assert.match(stdout, /\nmaxPods +\S+ +110 +50\n/);
   assert.match(stdout, /--- last-known-good\/ca\.pem\n\+\+\+ assigned\/ca\.pem\n@@ -1,2 \+1,2 @@\n one\n-two\n\+three\n/);
   assert.match(stdout, /--- last-known-good\/gone\n\+\+\+ \/dev\/null\n/);
+});
+
+test('REFs stand over their columns as they were typed', async (t) => {
+  const { dkc, first } = await withVersions(t);
+  const { stdout } = await dkc('checkpoints', 'diff', `${first.uid}/1`, 'assigned');
+  assert.ok(stdout.split('\n')[0]?.includes(` ${first.uid}/1 `), stdout);
 });
 
 test('spelling, order and defaults written out make no difference', async (t) => {
