@@ -33,7 +33,7 @@ export interface StatusView {
 
 export interface StatusQuery {
   node: string;
-  /** Length of a whole trial (`--trial-duration`). */
+  /** Length of a whole trial (`--trial-duration`), where its record does not say: flags and settings of a shell need not be the agent's. */
   needMs: Millis;
   api?: ApiView | string;
 }
@@ -47,7 +47,7 @@ export function viewStatus(facts: AdminFacts, { node, needMs, api }: StatusQuery
     active: active.source,
     lastKnownGood: recorded(facts.lastKnownGood),
     error: active.error,
-    trial: trial ? { assignedAt: trial.assignedAt, healthyMs: trial.healthyMs, needMs } : null,
+    trial: trial ? { assignedAt: trial.assignedAt, healthyMs: trial.healthyMs, needMs: trial.needMs ?? needMs } : null,
     condemned: facts.condemned,
     effective: { path: effective.path, sha256: effective.sha256 },
     assignment: { carrier: active.carrier, why: active.why },

@@ -103,6 +103,8 @@ test('a node on trial is known by the record of that trial', () => {
   assert.equal(standingOf(facts), 'trial');
   assert.equal(standingOf({ ...facts, trial: { ...trial, source: source('8') } }), 'running');
   assert.deepEqual(viewStatus(facts, { node: 'n', needMs: 600 }).trial, { assignedAt: 'then', healthyMs: 5, needMs: 600 });
+  const told = viewStatus({ ...facts, trial: { ...trial, needMs: 90 } }, { node: 'n', needMs: 600 });
+  assert.equal(told.trial?.needMs, 90, 'the running agent knows best how long its trial is');
 });
 
 test('status in json has the keys of the contract, api only when it was asked', () => {
