@@ -1,6 +1,7 @@
 import { applyDefaults, compareConfigs } from '../../agent/config/config.ts';
 import { nodeFlags } from '../agent-flags.ts';
 import { nodeOptions } from '../node-options.ts';
+import { withNote } from '../note.ts';
 import { formatFlag } from '../output.ts';
 import { UsageError } from '../failure.ts';
 import { decodeFile } from './config-file.ts';
@@ -24,12 +25,12 @@ CLASS says what a change of the field means on a live node: safe, needs-drain, d
   async run(context, args) {
     const [a = '-', b = '-'] = [args.one('a'), args.one('b')];
     if (a === '-' && b === '-') throw new UsageError('diff: only one of the two can be standard input; see dkc diff --help');
-    const { version } = await kubeletOf(context, await nodeOptions(context, args));
+    const { version, note } = await kubeletOf(context, await nodeOptions(context, args));
     // Relative paths stay as written: where a file lies today says nothing about where it will be used.
     // One after the other: an error of one must not leave the other waiting for somebody's typing.
     const left = applyDefaults(await decodeFile(context, a, version), version);
     const right = applyDefaults(await decodeFile(context, b, version), version);
     const named = (name: string): string => (name === '-' ? 'standard input' : name);
-    return await showDifferences(context, args, compareConfigs(left, right), named(a), named(b));
+    return withNote(context, await showDifferences(context, args, compareConfigs(left, right), named(a), named(b)), note);
   },
 };

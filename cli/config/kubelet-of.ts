@@ -5,11 +5,15 @@ import type { KubeletFacts } from '../../agent/config/contract.ts';
 import type { AgentOptions } from '../../agent/options.ts';
 import type { Context } from '../command.ts';
 
-/** The kubelet that configurations are judged for: as flags and agent.yaml say, else as found on this machine, else the newest known, which stderr then says. */
-export async function kubeletOf(context: Context, options: AgentOptions): Promise<KubeletFacts> {
+/** The kubelet that configurations are judged for, and what is to be remarked on that: see `withNote`. */
+export interface JudgedFor extends KubeletFacts {
+  note?: string;
+}
+
+/** As flags and agent.yaml say, else as found on this machine, else the newest known, which the note then says. */
+export async function kubeletOf(context: Context, options: AgentOptions): Promise<JudgedFor> {
   // Away from a node there is no kubelet to ask, and nothing wrong with that: only what follows from it is said.
   const kubelet = await learnKubelet({ options, disk: context.disk, exec: context.exec, log: silentLog });
-  if (kubelet.version === newestKubeletVersion)
-    context.stderr.write(`dkc: note: judged for kubelet ${kubelet.version.text}, the newest known; --kubelet-version names another\n`);
-  return kubelet;
+  if (kubelet.version !== newestKubeletVersion) return kubelet;
+  return { ...kubelet, note: `judged for kubelet ${kubelet.version.text}, the newest known; --kubelet-version names another` };
 }

@@ -3,6 +3,7 @@ import { ActionError } from '../../base/errors.ts';
 import { fine, type Command, type Context } from '../command.ts';
 import { nodeFlags } from '../agent-flags.ts';
 import { nodeOptions } from '../node-options.ts';
+import { withNote } from '../note.ts';
 import { formatFlag, formatOf } from '../output.ts';
 import { printableLines } from '../printable.ts';
 import { jsonText } from '../structured.ts';
@@ -26,10 +27,10 @@ Without FILE it is the one this node uses now.`,
   positionals: [{ name: 'file', text: 'the file, or - for standard input', completes: 'file' }],
   async run(context, args) {
     const options = await nodeOptions(context, args);
-    const { version } = await kubeletOf(context, options);
+    const { version, note } = await kubeletOf(context, options);
     const config = applyDefaults(await written(context, args, options, version), version);
     context.stdout.write(formatOf(args) === 'json' ? jsonText(config) : printableLines(renderYaml(config)));
-    return fine;
+    return withNote(context, fine, note);
   },
 };
 

@@ -1,6 +1,7 @@
 import { fine, wrong, type Command } from '../command.ts';
 import { nodeFlags } from '../agent-flags.ts';
 import { nodeOptions } from '../node-options.ts';
+import { withNote } from '../note.ts';
 import { formatFlag, show, table, type People } from '../output.ts';
 import { readConfigFile } from './config-file.ts';
 import { directoryOf, judgeFile } from './judge-file.ts';
@@ -35,11 +36,9 @@ With --local-config the policy is judged too: which fields may differ from that 
       },
       people: (how) => findingsText(valid, errors, warnings, kubelet.version.text, how),
     });
-    return valid
-      ? fine
-      : wrong(
-          `${name === '-' ? 'standard input' : name} is not valid for kubelet ${kubelet.version.text}: ${count(errors.length, 'error')}`,
-        );
+    const named = name === '-' ? 'standard input' : name;
+    const exit = valid ? fine : wrong(`${named} is not valid for kubelet ${kubelet.version.text}: ${count(errors.length, 'error')}`);
+    return withNote(context, exit, kubelet.note);
   },
 };
 

@@ -11,6 +11,7 @@ import { nodeFlags } from '../agent-flags.ts';
 import { UsageError } from '../failure.ts';
 import { nearest } from '../nearest.ts';
 import { nodeOptions } from '../node-options.ts';
+import { withNote } from '../note.ts';
 import { formatFlag, show, table } from '../output.ts';
 import { decodeFile } from './config-file.ts';
 import { classPaint } from './differences.ts';
@@ -32,7 +33,7 @@ SHADOWED marks a value that a configuration sets in vain, because a flag wins.`,
   positionals: [{ name: 'field', text: 'path of a field, such as authentication.x509.clientCAFile' }],
   async run(context, args) {
     const options = await nodeOptions(context, args);
-    const { version, args: kubeletArgs } = await kubeletOf(context, options);
+    const { version, args: kubeletArgs, note } = await kubeletOf(context, options);
     const [local, dynamic] = [await localConfig(context, options, version), await dynamicConfig(context, options, version)];
     const explained = explainFields({ local, dynamic, merge: options.merge, args: kubeletArgs, version });
     const found = named(explained, args.one('field'), version);
@@ -51,7 +52,7 @@ SHADOWED marks a value that a configuration sets in vain, because a flag wins.`,
           how,
         ),
     });
-    return fine;
+    return withNote(context, fine, note);
   },
 };
 

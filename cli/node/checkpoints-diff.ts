@@ -11,6 +11,7 @@ import { ActionError, errorCode } from '../../base/errors.ts';
 import { fine, wrong, type Command, type Context } from '../command.ts';
 import { kubeletOf } from '../config/kubelet-of.ts';
 import { UsageError } from '../failure.ts';
+import { withNote } from '../note.ts';
 import { show, table, type Column } from '../output.ts';
 
 export const checkpointsDiff: Command = {
@@ -49,9 +50,9 @@ export const checkpointsDiff: Command = {
     const b = await readSide(refB, foundB, look);
     if ('why' in a) return wrong(a.why);
     if ('why' in b) return wrong(b.why);
-    const { version } = await kubeletOf(context, node.options);
+    const { version, note } = await kubeletOf(context, node.options);
     const compared = compareSides(a, b, version);
-    if (!compared.ok) return wrong(compared.why);
+    if (!compared.ok) return withNote(context, wrong(compared.why), note);
 
     const { fields, files } = compared;
     const asRows = files.map(({ key, from, to }) => ({ field: `file:${key}`, class: null, from, to }));
@@ -66,7 +67,7 @@ export const checkpointsDiff: Command = {
         return parts.join('\n');
       },
     });
-    return fields.length + files.length === 0 ? fine : wrong(`${a.title} and ${b.title} differ`);
+    return withNote(context, fields.length + files.length === 0 ? fine : wrong(`${a.title} and ${b.title} differ`), note);
   },
 };
 

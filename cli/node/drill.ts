@@ -10,6 +10,7 @@ import { silentLog } from '../../base/log.ts';
 import { fine, wrong, type Exit } from '../command.ts';
 import { kubeletOf } from '../config/kubelet-of.ts';
 import { UsageError } from '../failure.ts';
+import { withNote } from '../note.ts';
 import { show, table, type Column } from '../output.ts';
 import type { Args } from '../args.ts';
 import type { Command, Context } from '../command.ts';
@@ -37,12 +38,13 @@ export const drill: Command = {
   async run(context, args) {
     if (args.on('yes') && !args.on('live')) throw new UsageError('drill: --yes goes with --live; see dkc drill --help');
     const node = await nodeSide(context, args);
-    const report = args.on('live') ? await liveDrillHere(context, args, node) : await rehearse(context, args, node);
+    if (!args.on('live')) return await rehearse(context, args, node);
+    const report = await liveDrillHere(context, args, node);
     return 'code' in report ? report : await showReport(context, args, report);
   },
 };
 
-async function rehearse(context: Context, args: Args, node: NodeSide): Promise<DrillReport> {
+async function rehearse(context: Context, args: Args, node: NodeSide): Promise<Exit> {
   const { options } = node;
   const { disk, clock, signal } = context;
   // What boot says about damage that we made ourselves would only alarm.
@@ -51,7 +53,7 @@ async function rehearse(context: Context, args: Args, node: NodeSide): Promise<D
   const kubelet = await kubeletOf(context, options);
   const scratch = await mkdtemp(join(tmpdir(), 'dkc-drill-'));
   try {
-    return await rehearseAll({
+    const report = await rehearseAll({
       facts,
       options,
       disk,
@@ -63,6 +65,7 @@ async function rehearse(context: Context, args: Args, node: NodeSide): Promise<D
       scratch,
       signal,
     });
+    return withNote(context, await showReport(context, args, report), kubelet.note);
   } finally {
     await disk.remove(scratch);
   }

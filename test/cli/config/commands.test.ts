@@ -153,3 +153,20 @@ test('why shows that a flag of the kubelet wins', async () => {
   assert.deepEqual(JSON.parse(stdout), [{ field: 'maxPods', value: 50, origin: 'flag', class: 'needs-drain', shadowed: true }]);
   assert.match((await runCli(['why', 'maxPods'], { disk })).stdout, /by a flag/);
 });
+
+test('stderr has one line whatever the end, and what was assumed is only remarked on work that was done', async () => {
+  const bare = { '/nowhere/good.yaml': files['/nowhere/good.yaml'], '/nowhere/other.yaml': files['/nowhere/other.yaml'] };
+  const ends = [
+    { argv: 'render good.yaml', code: 0, says: /^dkc: note: judged for kubelet 1\.34, the newest known/ },
+    { argv: 'render gone.yaml', code: 3, says: /^dkc: Cannot read \/nowhere\/gone\.yaml/ },
+    { argv: 'render', code: 3, says: /^dkc: Cannot render / },
+    { argv: 'diff good.yaml gone.yaml', code: 3, says: /^dkc: Cannot read \/nowhere\/gone\.yaml/ },
+    { argv: 'diff good.yaml other.yaml', code: 1, says: /^dkc: good\.yaml and other\.yaml differ in 2 fields; judged for kubelet 1\.34/ },
+    { argv: 'why maxPod', code: 2, says: /^dkc: why: / },
+  ];
+  for (const { argv, code, says } of ends) {
+    const ran = await runCli(argv.split(' '), { disk: memoryDisk(bare) });
+    assert.deepEqual([ran.code, ran.stderr.trimEnd().split('\n').length], [code, 1], `${argv}: ${ran.stderr}`);
+    assert.match(ran.stderr, says);
+  }
+});
