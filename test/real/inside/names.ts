@@ -1,0 +1,5 @@
+/** What both sides of the test call things: the test outside of the machine, the scenario inside. */
+export const NODE = 'node-0';
+export const NAMESPACE = 'dkc-system';
+export const KEY = 'kubelet';
+export const KUBECONFIG = '/etc/dkc/kubeconfig';

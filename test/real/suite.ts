@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { realParts, RealPartsUnavailable } from '../real-parts/real-kubelet.ts';
+import { whyNoMachine } from '../systemd/machine.ts';
+
+/**
+ * Tests on a machine with a real kubelet. Where there can be none they are skipped, with the reason; with CI=true that is a failure.
+ * The first ever builds the kubelet, for minutes.
+ */
+export async function onRealNodes(name: string, define: () => void): Promise<void> {
+  const why = (await whyNoMachine()) ?? (await whyNoKubelet());
+  if (why === undefined) describe(name, define);
+  else test(name, process.env['CI'] === 'true' ? {} : { skip: why }, () => assert.fail(why));
+}
+
+async function whyNoKubelet(): Promise<string | undefined> {
+  try {
+    await realParts(['kubelet']);
+    return undefined;
+  } catch (error) {
+    if (error instanceof RealPartsUnavailable) return error.message;
+    throw error;
+  }
+}
