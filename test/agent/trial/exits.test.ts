@@ -55,7 +55,7 @@ const files = [
   { why: 'past empty lines without calling them bad', text: `${one}\n\n${two}`, from: 0, seen: 2, bad: 0, to: one.length + 2 + two.length },
   { why: 'past zeros of a lost write', text: `${one}${'\0'.repeat(40)}\n${two}`, from: 0, seen: 2, bad: 1, to: one.length + 41 + two.length },
   { why: 'a small new file from its start', text: one, from: 5000, seen: 1, bad: 0, to: one.length },
-  { why: 'a file that was cut to its newest lines from its end', text: long, from: long.length + 5000, seen: 0, bad: 0, to: long.length },
+  { why: 'of a file that was cut to its newest lines the one that was added right after', text: long, from: long.length + 5000, seen: 1, bad: 0, to: long.length },
 ];
 
 for (const { why, text, from, seen, bad, to } of files)
