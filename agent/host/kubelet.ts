@@ -1,6 +1,7 @@
 import { environmentFilesOf, execStartOf, expandCommandLine, parseEnvironment, parseEnvironmentFile } from './command-line.ts';
-import { newestKubeletVersion, parseKubeletHelp, parseKubeletVersion } from '../config/config.ts';
-import type { KubeletFacts, KubeletVersion } from '../config/contract.ts';
+import { newestKubeletVersion, parseKubeletHelp } from '../config/config.ts';
+import type { KubeletFacts } from '../config/contract.ts';
+import { closestKubeletVersion } from '../config/version.ts';
 import type { AgentOptions } from '../options.ts';
 import type { Disk } from '../../base/disk.ts';
 import { ActionError, describeError } from '../../base/errors.ts';
@@ -20,20 +21,28 @@ export interface CommandLine {
   args: string[];
 }
 
+/** What could be learned of a kubelet. */
+export interface LearnedKubelet extends KubeletFacts {
+  /** Its version, where that is newer than all this agent knows and `version` is the newest known, which stands in. */
+  newer?: string;
+}
+
 /**
  * What is known of this node's kubelet without asking an API server: version from flag or binary, arguments from file or unit. What
  * cannot be learned is said in the log; the newest version that this agent knows stands in.
+ * A kubelet newer than all that is known is judged as the newest, and never ends the agent.
  * @throws ActionError for a version flag or an arguments file that cannot be read: a wrong setting must not be guessed around
  */
-export async function learnKubelet(deps: KubeletDeps): Promise<KubeletFacts> {
+export async function learnKubelet(deps: KubeletDeps): Promise<LearnedKubelet> {
   const { options, log } = deps;
-  const flagVersion = options.kubeletVersion === undefined ? undefined : parseKubeletVersion(options.kubeletVersion);
+  const told = options.kubeletVersion === undefined ? undefined : closestKubeletVersion(options.kubeletVersion);
   const line = await commandLine(deps);
-  if (flagVersion) return { version: flagVersion, args: line.args };
-  const version = line.program === undefined ? undefined : await versionOf(line.program, deps);
-  if (!version)
+  const learned = told ?? (line.program === undefined ? undefined : await versionOf(line.program, deps));
+  if (learned?.newer !== undefined)
+    log.warn('the kubelet is newer than all this agent knows', { version: learned.newer, judgedAs: learned.version.text });
+  if (!learned)
     log.warn('version of the kubelet is not known yet: its Node or --kubelet-version tells', { assuming: newestKubeletVersion.text });
-  return { version: version ?? newestKubeletVersion, args: line.args };
+  return { ...(learned ?? { version: newestKubeletVersion }), args: line.args };
 }
 
 /** Adds what the binary's own `--help` lists: known flags and feature gates. Slow (a kubelet starts), so only preflight asks. */
@@ -49,7 +58,7 @@ export async function askHelp(facts: KubeletFacts, deps: KubeletDeps): Promise<K
   return { ...facts, ...help };
 }
 
-async function versionOf(program: string, { exec, log }: KubeletDeps): Promise<KubeletVersion | undefined> {
+async function versionOf(program: string, { exec, log }: KubeletDeps): Promise<ReturnType<typeof closestKubeletVersion> | undefined> {
   const { stdout, stderr } = await exec(program, ['--version'], { timeoutMs: 10_000 });
   const text = /^Kubernetes (v\S+)/.exec(stdout)?.[1];
   if (text === undefined) {
@@ -57,7 +66,7 @@ async function versionOf(program: string, { exec, log }: KubeletDeps): Promise<K
     return undefined;
   }
   try {
-    return parseKubeletVersion(text);
+    return closestKubeletVersion(text);
   } catch (error) {
     log.warn('the version of the kubelet is not one that this agent knows', { program, error: describeError(error) });
     return undefined;

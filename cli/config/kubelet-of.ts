@@ -4,16 +4,24 @@ import { silentLog } from '../../base/log.ts';
 import type { KubeletFacts } from '../../agent/config/contract.ts';
 import type { AgentOptions } from '../../agent/options.ts';
 import type { Context } from '../command.ts';
+import type { Note } from '../note.ts';
 
 /** The kubelet that configurations are judged for, and what is to be remarked on that: see `withNote`. */
 export interface JudgedFor extends KubeletFacts {
-  note?: string;
+  note?: Note;
 }
 
 /** As flags and agent.yaml say, else as found on this machine, else the newest known, which the note then says. */
 export async function kubeletOf(context: Context, options: AgentOptions): Promise<JudgedFor> {
   // Away from a node there is no kubelet to ask, and nothing wrong with that: only what follows from it is said.
   const kubelet = await learnKubelet({ options, disk: context.disk, exec: context.exec, log: silentLog });
-  if (kubelet.version !== newestKubeletVersion) return kubelet;
-  return { ...kubelet, note: `judged for kubelet ${kubelet.version.text}, the newest known; --kubelet-version names another` };
+  const { newer, version } = kubelet;
+  if (newer !== undefined)
+    return {
+      ...kubelet,
+      note: { level: 'warning', text: `kubelet ${newer} is newer than all that is known here; judged as ${version.text}` },
+    };
+  if (version !== newestKubeletVersion) return kubelet;
+  const text = `judged for kubelet ${version.text}, the newest known; --kubelet-version names another`;
+  return { ...kubelet, note: { level: 'note', text } };
 }

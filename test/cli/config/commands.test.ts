@@ -170,3 +170,18 @@ test('stderr has one line whatever the end, and what was assumed is only remarke
     assert.match(ran.stderr, says);
   }
 });
+
+test('a kubelet newer than all that is known is judged as the newest, which stderr says; an older one is an error', async () => {
+  for (const version of ['1.40', 'v1.35.0', '2.0']) {
+    const valid = await run(`validate good.yaml --kubelet-version=${version}`);
+    assert.equal(valid.code, 0, valid.stderr);
+    assert.match(valid.stdout, /Valid for kubelet 1\.34\.\n$/);
+    assert.equal(valid.stderr, `dkc: warning: kubelet ${version} is newer than all that is known here; judged as 1.34\n`);
+  }
+  const wrong = await run('validate bad.yaml --kubelet-version=1.40');
+  assert.equal(wrong.code, 1);
+  assert.match(wrong.stderr, /^dkc: bad\.yaml is not valid for kubelet 1\.34: 2 errors; kubelet 1\.40 is newer than .*\n$/);
+  const old = await run('validate good.yaml --kubelet-version=1.19');
+  assert.equal(old.code, 3);
+  assert.match(old.stderr, /^dkc: Cannot judge a configuration for kubelet 1\.19: .*1\.20 to 1\.34, and this one is older; .*\n$/);
+});
