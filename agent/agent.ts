@@ -24,8 +24,13 @@ import { LockError, type HeldLock } from '../base/lock.ts';
 const AGENT_LOCK_WAIT_MS = 2000;
 
 export function openStore(options: Pick<AgentOptions, 'dynamicConfigDir'>, { disk, locks, clock, log }: AgentWorld): FsStore {
-  const onDamage = (path: string, problem: string): void => log.error('damaged file is set aside', { path, problem });
-  return new FsStore({ disk, locks, clock, root: options.dynamicConfigDir, onDamage });
+  const onDamage = (path: string, problem: string): void => {
+    log.error('damaged file is set aside', { path, problem });
+    const line = { at: new Date(clock.now()).toISOString(), event: 'damaged', source: null, detail: `${path}: ${problem}` } as const;
+    store.addToJournal(line).catch((error: unknown) => log.error('journal entry failed', { error }));
+  };
+  const store = new FsStore({ disk, locks, clock, root: options.dynamicConfigDir, onDamage });
+  return store;
 }
 
 /**
@@ -63,7 +68,7 @@ export async function runAgent(options: AgentOptions, world: AgentWorld): Promis
     const situation = new Situation(outcome);
     const memo = new Memo({ disk, clock, log, path: layout(options.dynamicConfigDir).active, situation });
     const departure = new Departure({ options, world });
-    const metrics = await metricsFor(options, world, situation, departure.signal);
+    const metrics = await metricsFor(options, world, { situation, store }, departure.signal);
     const trial = new TrialWatch({
       options,
       store,
@@ -74,7 +79,6 @@ export async function runAgent(options: AgentOptions, world: AgentWorld): Promis
       bootId: await bootId(world),
       probe: world.probe,
       isRunning: (sha256) => isRunningOn(sha256, options, world),
-      onTransition: metrics.transition,
       onHealthy: metrics.trialHealthy,
       onSuspect: (message) => departure.tell(message),
       exit: (why) => departure.leave(why),
@@ -121,7 +125,7 @@ async function loops(running: Running): Promise<void> {
 }
 
 /** What a disk says when nothing can be made on it. */
-const DISK_TROUBLE: readonly (string | undefined)[] = ['EROFS', 'ENOSPC', 'EDQUOT', 'EIO', 'ENOTDIR'];
+const DISK_TROUBLE: ReadonlySet<string | undefined> = new Set(['EROFS', 'ENOSPC', 'EDQUOT', 'EIO', 'ENOTDIR']);
 
 /**
  * One agent a store. On a disk where no lock can be made nothing can be changed either, so that a second agent does no harm: boot and
@@ -135,7 +139,7 @@ async function lockAgent(options: AgentOptions, { disk, locks, log }: AgentWorld
     return await locks.take(path, AGENT_LOCK_WAIT_MS);
   } catch (error) {
     const cause = error instanceof LockError ? error.cause : error;
-    if (DISK_TROUBLE.includes(errorCode(cause))) {
+    if (DISK_TROUBLE.has(errorCode(cause))) {
       log.error('the disk takes no lock; going on without', { path, error });
       return { release: async () => {}, [Symbol.asyncDispose]: async () => {} };
     }
@@ -156,9 +160,14 @@ async function bootId({ disk }: AgentWorld): Promise<string> {
   );
 }
 
-async function metricsFor(options: AgentOptions, { log }: AgentWorld, situation: Situation, signal: AbortSignal): Promise<Metrics> {
+async function metricsFor(
+  options: AgentOptions,
+  { log }: AgentWorld,
+  { situation, store }: Pick<Running, 'situation' | 'store'>,
+  signal: AbortSignal,
+): Promise<Metrics> {
   if (options.metricsBindAddress === '') return noMetrics;
-  const metrics = await openMetrics();
+  const metrics = openMetrics(() => store.journal());
   const show = (): void => metrics.picture(situation.picture);
   situation.onChange(show);
   show();

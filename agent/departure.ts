@@ -7,8 +7,8 @@ export interface DepartureDeps {
 }
 
 /**
- * The way out. The agent leaves by exit code 0 so that systemd starts it again on what is on disk then. The first reason counts; everyone
- * else sees the signal and ends.
+ * The way out. The agent leaves by exit code 0 so that systemd starts it again on what is on disk then. Everyone else sees the
+ * signal and ends.
  */
 export class Departure {
   readonly #deps: DepartureDeps;
@@ -34,9 +34,22 @@ export class Departure {
     return this.#why;
   }
 
-  /** Ends the agent; with --restart-spread only after a random part of it, so that a fleet does not restart at once. */
-  leave(why: string): Promise<void> {
-    this.#leaving ??= this.#leave(why);
+  /**
+   * Ends the agent. A new assignment (`spread`) may wait for a random part of --restart-spread, so that a fleet does not restart at once; what
+   * goes back never waits, and ends a wait that is under way.
+   */
+  async leave(why: string, { spread = false }: { spread?: boolean } = {}): Promise<void> {
+    const { options, world } = this.#deps;
+    if (this.signal.aborted) return;
+    if (!spread || !this.#leaving) {
+      this.#why = why;
+      world.log.info('leaving, to start again', { why });
+    }
+    if (!spread) return this.#end();
+    this.#leaving ??= world.clock
+      .sleep(options.restartSpread * world.random(), this.signal)
+      .catch(() => {})
+      .then(() => this.#end());
     return this.#leaving;
   }
 
@@ -54,13 +67,9 @@ export class Departure {
     this.#teller = teller;
   }
 
-  async #leave(why: string): Promise<void> {
-    const { options, world } = this.#deps;
-    this.#why = why;
-    world.log.info('leaving, to start again', { why });
-    const spread = options.restartSpread * world.random();
-    if (spread > 0) await world.clock.sleep(spread, this.signal).catch(() => {});
-    await world.notify.stopping();
+  async #end(): Promise<void> {
+    if (this.signal.aborted) return;
+    await this.#deps.world.notify.stopping();
     this.#over.abort();
   }
 }

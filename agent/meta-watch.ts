@@ -14,6 +14,12 @@ export interface MetaFacts {
   /** The record that `bootError` speaks of. Another one now is sync's own doing, and sync sees to it. */
   bootAssigned: MaybeSource;
   bootError: string | null;
+  /** What is used now is not the assigned one. */
+  isFallback: boolean;
+  /** The record now, and as boot found it. */
+  trusted: MaybeSource;
+  trustedContent?: ContentRef;
+  bootTrusted: MaybeSource;
 }
 
 /**
@@ -23,12 +29,15 @@ export interface MetaFacts {
  */
 export function planMetaChange(facts: MetaFacts): string | undefined {
   const { condemned, active, activeContent, assigned, assignedContent, bootAssigned, bootError } = facts;
-  const isCondemned = (content: ContentRef | undefined): boolean =>
-    content !== undefined && condemned.some((record) => sameContent(record, content));
-  if (active !== null && isCondemned(activeContent)) return 'the active config was condemned';
+  const verdictOn = (content: ContentRef | undefined): CondemnedRecord | undefined =>
+    content && condemned.find((record) => sameContent(record, content));
+  const verdict = active === null ? undefined : verdictOn(activeContent);
+  if (verdict) return `the active config was condemned: ${verdict.reason}`;
   const wentBack = bootError === statusErrors.rolledBack || bootError === statusErrors.failedTrial;
-  if (wentBack && assigned !== null && sameSource(assigned, bootAssigned) && assignedContent && !isCondemned(assignedContent))
+  if (wentBack && assigned !== null && sameSource(assigned, bootAssigned) && assignedContent && !verdictOn(assignedContent))
     return 'the assigned config is no longer condemned';
+  if (facts.isFallback && !sameSource(facts.trusted, facts.bootTrusted) && !isSame(facts.trustedContent, activeContent))
+    return 'another config is last known good now';
   return undefined;
 }
 
@@ -37,16 +46,27 @@ export async function observeMeta(store: Store, situation: Situation): Promise<M
   const assigned = record.at === 'known' ? record.source : null;
   const trusted = await store.record('last-known-good');
   if (trusted.at === 'known') situation.update({ lastKnownGood: trusted.source });
-  const state = assigned === null ? undefined : await store.load(assigned);
+  const lastKnownGood = trusted.at === 'known' ? trusted.source : null;
+  const [assignedContent, trustedContent] = [await contentOf(store, assigned), await contentOf(store, lastKnownGood)];
   return {
     condemned: await store.condemned(),
     active: situation.active.source,
     ...(situation.active.content ? { activeContent: situation.active.content } : {}),
     assigned,
-    ...(assigned && state?.at === 'intact'
-      ? { assignedContent: contentRef(state.checkpoint.manifest.files, assigned.kubeletConfigKey) }
-      : {}),
+    ...(assignedContent ? { assignedContent } : {}),
+    isFallback: assigned !== null && situation.active.used !== 'assigned',
+    trusted: lastKnownGood,
+    ...(trustedContent ? { trustedContent } : {}),
+    bootTrusted: situation.bootTrusted,
     bootAssigned: situation.bootAssigned,
     bootError: situation.bootError,
   };
 }
+
+async function contentOf(store: Store, source: MaybeSource): Promise<ContentRef | undefined> {
+  if (source === null) return undefined;
+  const state = await store.load(source);
+  return state.at === 'intact' ? contentRef(state.checkpoint.manifest.files, source.kubeletConfigKey) : undefined;
+}
+
+const isSame = (a: ContentRef | undefined, b: ContentRef | undefined): boolean => (a && b ? sameContent(a, b) : a === b);

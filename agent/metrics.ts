@@ -1,14 +1,13 @@
 import type { AddressInfo } from 'node:net';
 import { apiPath, type MaybeSource } from './checkpoint/source.ts';
 import type { Picture } from './situation.ts';
-import { journalEvents, type JournalEvent } from './store/store.ts';
+import { journalEvents, type JournalLine } from './store/store.ts';
 import { ActionError } from '../base/errors.ts';
 import { http } from '../kube/client/builtins.ts';
 
 /** What the agent counts. Everything is cheap and never throws. */
 export interface Metrics {
   picture: (picture: Picture) => void;
-  transition: (event: JournalEvent) => void;
   sync: (failed: boolean) => void;
   trialHealthy: (seconds: number) => void;
   /** Text in Prometheus' format. */
@@ -30,30 +29,30 @@ function labelsOf(source: MaybeSource): Record<(typeof sourceLabels)[number], st
 /** What there is to tell. Kept as plain numbers: the library that prints them costs more memory than all the rest, and comes with the first scrape. */
 interface Counts {
   picture: Picture | undefined;
-  transitions: Map<JournalEvent, number>;
   syncs: { ok: number; failed: number };
   trialHealthySeconds: number;
 }
 
-/** Counts from now on; loads nothing. */
-export function openMetrics(): Metrics {
+/**
+ * Counts from now on; loads nothing.
+ * @param journal - asked at each scrape: most transitions end the agent, so that a count in memory would be gone before anyone saw it
+ */
+export function openMetrics(journal: () => Promise<readonly Pick<JournalLine, 'event'>[]>): Metrics {
   const counts: Counts = {
     picture: undefined,
-    transitions: new Map(journalEvents.map((event) => [event, 0])),
     syncs: { ok: 0, failed: 0 },
     trialHealthySeconds: 0,
   };
   return {
     picture: (picture) => void (counts.picture = picture),
-    transition: (event) => void counts.transitions.set(event, (counts.transitions.get(event) ?? 0) + 1),
     sync: (failed) => void counts.syncs[failed ? 'failed' : 'ok']++,
     trialHealthy: (seconds) => void (counts.trialHealthySeconds = seconds),
-    text: () => print(counts),
+    text: async () => print(counts, await journal()),
   };
 }
 
 /** Upstream's four gauges under their own names and help, and ours for transitions. */
-async function print({ picture, transitions, syncs, trialHealthySeconds }: Counts): Promise<string> {
+async function print({ picture, syncs, trialHealthySeconds }: Counts, journal: readonly Pick<JournalLine, 'event'>[]): Promise<string> {
   const { Counter, Gauge, Registry } = await import('prom-client');
   const registers = [new Registry()];
   const gauge = (name: string, help: string, source: MaybeSource | undefined): void => {
@@ -74,11 +73,11 @@ async function print({ picture, transitions, syncs, trialHealthySeconds }: Count
   }).set((picture?.error ?? null) === null ? 0 : 1);
   const changes = new Counter({
     name: 'dkc_agent_transitions_total',
-    help: 'Changes of this node since the agent started, by kind, as the journal names them.',
+    help: 'Changes of this node by kind, as far back as its journal goes (1,000 lines).',
     labelNames: ['event'],
     registers,
   });
-  for (const [event, count] of transitions) changes.inc({ event }, count);
+  for (const event of journalEvents) changes.inc({ event }, journal.filter((line) => line.event === event).length);
   const runs = new Counter({
     name: 'dkc_agent_sync_runs_total',
     help: 'Looks at Node and ConfigMap since the agent started, by result.',
@@ -94,7 +93,7 @@ async function print({ picture, transitions, syncs, trialHealthySeconds }: Count
   return Promise.resolve(registers[0]?.metrics() ?? '');
 }
 
-export const noMetrics: Metrics = { picture() {}, transition() {}, sync() {}, trialHealthy() {}, text: () => Promise.resolve('') };
+export const noMetrics: Metrics = { picture() {}, sync() {}, trialHealthy() {}, text: () => Promise.resolve('') };
 
 /**
  * Serves `/metrics` and `/healthz` until the signal aborts.

@@ -39,7 +39,6 @@ export async function runOnline(running: Running, kubeconfig: string): Promise<v
       store,
       situation,
       nodeName: options.nodeName,
-      onTransition: metrics.transition,
       onCheckpoint: () => running.garbage.poke(),
       exit: (why) => departure.leave(why, { spread: true }),
     });

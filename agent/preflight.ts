@@ -1,8 +1,7 @@
-import { applyDefaults, decode, pathsToProbe } from './config/config.ts';
 import type { KubeletFacts } from './config/contract.ts';
 import { readHost } from './host/host.ts';
 import { gatherBench } from './judge/bench.ts';
-import { judge } from './judge/judge.ts';
+import { judge, pathsOf } from './judge/judge.ts';
 import { sourceText, type Source } from './checkpoint/source.ts';
 import type { AgentOptions } from './options.ts';
 import { layout } from './store/layout.ts';
@@ -37,13 +36,18 @@ export function preflighter({
     }
     const dir = layout(options.dynamicConfigDir).checkpoint(source);
     const config = { files: payload.files, annotations: payload.annotations, kubeletConfigKey: source.kubeletConfigKey, dir };
-    const bytes = payload.files.get(source.kubeletConfigKey);
-    const decoded = bytes ? decode(bytes, facts.version) : undefined;
-    const probe = decoded?.ok ? pathsToProbe(applyDefaults(decoded.written, facts.version)) : [];
-    const judgement = judge(config, { ...bench, host: await readHost(disk, probe) });
+    const [siblings, elsewhere] = partition(pathsOf(config, bench), (path) => path.startsWith(`${dir}/`));
+    const host = await readHost(disk, elsewhere);
+    // Its checkpoint may not be on disk yet: what lies in it is what the ConfigMap holds.
+    const inside = siblings.map((path) => [path, payload.files.has(path.slice(dir.length + 1)) ? 'file' : 'missing'] as const);
+    const judgement = judge(config, { ...bench, host: { ...host, paths: { ...host.paths, ...Object.fromEntries(inside) } } });
     if (!judgement.ok) return judgement;
     for (const { field, message } of judgement.warnings)
       log.warn('config is accepted, but', { source: sourceText(source), field, message });
     return { ok: true };
   };
+}
+
+function partition<T>(all: readonly T[], test: (one: T) => boolean): [T[], T[]] {
+  return [all.filter((one) => test(one)), all.filter((one) => !test(one))];
 }

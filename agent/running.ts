@@ -6,6 +6,7 @@ import type { Metrics } from './metrics.ts';
 import type { AgentOptions } from './options.ts';
 import type { Situation } from './situation.ts';
 import type { Store } from './store/store.ts';
+import type { Sync } from './sync/sync.ts';
 import type { TrialWatch } from './trial/trial.ts';
 import type { AgentWorld } from './world.ts';
 
@@ -20,5 +21,7 @@ export interface Running {
   metrics: Metrics;
   trial: TrialWatch;
   garbage: Garbage;
+  /** Once there is an API server to sync with. */
+  sync?: Pick<Sync, 'poke'>;
   kubelet: KubeletFacts;
 }

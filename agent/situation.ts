@@ -26,6 +26,8 @@ export class Situation {
   readonly bootError: string | null;
   /** The assigned record as boot found it: the one that `bootError` speaks of. */
   readonly bootAssigned: MaybeSource;
+  /** The last-known-good record as boot left it. */
+  readonly bootTrusted: MaybeSource;
   #picture: Picture;
   #active: ActiveConfig;
   readonly #listeners = new Set<() => void>();
@@ -33,6 +35,7 @@ export class Situation {
   constructor(outcome: BootOutcome) {
     this.bootError = outcome.error;
     this.bootAssigned = outcome.assigned;
+    this.bootTrusted = outcome.lastKnownGood;
     this.#active = {
       used: outcome.used,
       source: outcome.source,

@@ -1,31 +1,48 @@
-import type { Running } from './running.ts';
 import { observeMeta, planMetaChange } from './meta-watch.ts';
+import { DEFAULT_POLICY_FILE } from './options.ts';
+import type { Running } from './running.ts';
 import { layout } from './store/layout.ts';
+import { localConfigWatch } from './watch-local.ts';
 import { Signal } from '../base/signal.ts';
 
-/** Notices what an admin's command changed in the records, and lines in the exits file. Works with the API server away. */
-export async function watchMeta({ options, world, store, situation, departure, trial }: Running): Promise<void> {
+/** Notices what others change on this node's disk: an admin's commands, an installer, the end of a kubelet. Works with the API server away. */
+export async function watchMeta(running: Running): Promise<void> {
+  const { options, world, store, situation, departure, trial } = running;
+  const { signal } = departure;
   const paths = layout(options.dynamicConfigDir);
   const records = [paths.condemned, paths.meta('assigned'), paths.meta('last-known-good')];
+  const policy = options.policy === 'none' ? [] : [options.policy ?? DEFAULT_POLICY_FILE];
   const due = new Signal();
-  due.raise(); // something may have changed between boot and the first watch
+  const localDue = new Signal();
+  // Something may have changed between boot and the first watch.
+  due.raise();
+  localDue.raise();
   const watching = world.watchFiles(
-    [...records, options.kubeletExits],
+    [...records, options.kubeletExits, options.localConfig, ...policy],
     (path) => {
       if (path === options.kubeletExits) trial.poke();
+      else if (path === options.localConfig) localDue.raise();
+      else if (policy.includes(path)) running.sync?.poke();
       else due.raise();
     },
-    departure.signal,
+    signal,
   );
-  while (!departure.signal.aborted) {
-    await due.wait(departure.signal);
-    if (departure.signal.aborted) break;
-    try {
-      const why = planMetaChange(await observeMeta(store, situation));
-      if (why !== undefined) await departure.leave(why);
-    } catch (error) {
-      world.log.warn('records cannot be read', { error });
+  const recordsLoop = each(due, signal, async () => {
+    const why = planMetaChange(await observeMeta(store, situation));
+    if (why !== undefined) await departure.leave(why);
+  });
+  const localLoop = each(
+    localDue,
+    signal,
+    localConfigWatch(running, () => running.sync?.poke()),
+  );
+  await Promise.all([watching, recordsLoop, localLoop]);
+
+  async function each(raised: Signal, end: AbortSignal, look: () => Promise<void>): Promise<void> {
+    while (!end.aborted) {
+      await raised.wait(end);
+      if (end.aborted) return;
+      await look().catch((error: unknown) => world.log.warn('a change on disk cannot be followed', { error }));
     }
   }
-  await watching;
 }

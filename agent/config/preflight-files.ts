@@ -1,5 +1,6 @@
 import type { JsonObject } from './contract.ts';
 import { valueAt } from './defaults.ts';
+import { cgroupPaths } from './preflight-cgroups.ts';
 import type { Preflight } from './preflight-judge.ts';
 
 /** Files without which the kubelet does not start, or pods do not. */
@@ -13,7 +14,8 @@ const NEEDED: readonly (readonly [field: string, fatal: boolean])[] = [
 /** Absolute paths that `preflightFatal` asks HostFacts.paths about. */
 export function pathsToProbe(defaulted: JsonObject): string[] {
   const paths = NEEDED.map(([field]) => valueAt(defaulted, field.split('.')));
-  return [...new Set(paths.filter((path) => typeof path === 'string' && path.startsWith('/')))].map(String);
+  const files = paths.filter((path) => typeof path === 'string').filter((path) => path.startsWith('/'));
+  return [...new Set([...files, ...cgroupPaths(defaulted)])];
 }
 
 export function judgeFiles(flight: Preflight): void {

@@ -2,6 +2,7 @@ import { quantity } from '../../kube/api/quantity.ts';
 import { words } from './document.ts';
 import { parseCpuset } from './cpuset.ts';
 import type { Preflight } from './preflight-judge.ts';
+import { judgeReservedMemory } from './preflight-memory.ts';
 
 /** Options of a manager's policy: the minor that made them, and from which on they are beta and stable. */
 type Options = Readonly<Record<string, { alpha: number; beta?: number; stable?: number; number?: true }>>;
@@ -52,8 +53,7 @@ function memory(flight: Preflight): void {
   const policy = flight.text(field);
   if (policy !== 'None' && policy !== 'Static') flight.add(field, 'memory-manager-policy', 'must be None or Static');
   else state(flight, field, 'memory-manager-state', flight.host.memoryManagerState, 'memory_manager_state', 'None');
-  if (policy === 'Static' && flight.list('reservedMemory').length === 0)
-    flight.add(field, 'memory-manager-reserved', 'Static needs reservedMemory for every NUMA node');
+  if (policy === 'Static') judgeReservedMemory(flight);
 }
 
 function state(

@@ -1,7 +1,7 @@
 import { type Quantity, quantity } from '../../kube/api/quantity.ts';
 import type { Json } from './contract.ts';
 import { parseCpuset } from './cpuset.ts';
-import { isObject, own, words } from './document.ts';
+import { words } from './document.ts';
 import type { Preflight } from './preflight-judge.ts';
 
 const KINDS = ['cpu', 'memory', 'ephemeral-storage', 'pid'];
@@ -22,7 +22,6 @@ export function judgeReserved(flight: Preflight): void {
   }
   capacity(flight, sums);
   cpus(flight);
-  numa(flight);
   qos(flight);
   logSize(flight);
 }
@@ -65,19 +64,6 @@ function cpus(flight: Preflight): void {
     );
     if (!there) flight.add(field, 'cpuset-host', 'names a CPU that is not on this node');
   }
-}
-
-function numa(flight: Preflight): void {
-  const field = 'reservedMemory';
-  const entries = flight.list(field);
-  if (entries.length === 0) return;
-  const { numaNodes } = flight.host;
-  if (numaNodes === undefined) {
-    flight.warn(field, 'numa', 'must name NUMA nodes that the node has');
-    return;
-  }
-  const missing = entries.some((entry) => isObject(entry) && !numaNodes.includes(Number(own(entry, 'numaNode') ?? 0)));
-  if (missing) flight.add(field, 'numa', 'names a NUMA node that is not on this node');
 }
 
 function qos(flight: Preflight): void {

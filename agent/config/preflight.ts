@@ -1,5 +1,6 @@
 import type { Finding, HostFacts, JsonObject, KubeletFacts } from './contract.ts';
 import { Preflight } from './preflight-judge.ts';
+import { judgeCgroups } from './preflight-cgroups.ts';
 import { judgeEviction } from './preflight-eviction.ts';
 import { judgeFiles } from './preflight-files.ts';
 import { judgeManagers } from './preflight-managers.ts';
@@ -22,5 +23,6 @@ export function preflightFatal(defaulted: JsonObject, host: HostFacts, kubelet: 
   judgeReserved(flight);
   judgeEviction(flight);
   judgeHost(flight);
+  judgeCgroups(flight);
   return { errors: flight.findings, warnings: flight.warnings };
 }

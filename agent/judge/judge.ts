@@ -5,6 +5,7 @@ import {
   gatesOnCommandLine,
   judgePolicy,
   mergeOverlay,
+  pathsToProbe,
   preflightFatal,
   renderYaml,
   resolvePaths,
@@ -48,6 +49,25 @@ export const ALLOW_ANNOTATION = 'dkc.dev/allow';
  * -> fatal conditions (preflight only) -> render. Findings carry paths and rules, never values.
  */
 export function judge(config: JudgeInput, bench: Bench): Judgement {
+  const read = prepare(config, bench);
+  if (!read.ok) return read;
+  const { merged, defaulted } = read;
+  const fatal = bench.host ? preflightFatal(defaulted, bench.host, bench.kubelet) : { errors: [], warnings: [] };
+  const refused = [...policyFindings(config, merged, bench), ...validate(defaulted, against(bench)), ...fatal.errors];
+  if (refused.length > 0) return { ok: false, stage: 'validate', findings: refused };
+  return { ok: true, effective: new TextEncoder().encode(renderYaml(merged)), warnings: [...read.warnings, ...fatal.warnings] };
+}
+
+/** Paths whose presence on the host matters to `config`, as the kubelet would see them: resolved, merged, with flags. */
+export function pathsOf(config: JudgeInput, bench: Bench): string[] {
+  const read = prepare(config, bench);
+  return read.ok ? pathsToProbe(read.defaulted) : [];
+}
+
+type Prepared = { ok: true; merged: JsonObject; defaulted: JsonObject; warnings: readonly Finding[] } | Extract<Judgement, { ok: false }>;
+
+/** Everything up to the point where rules can be held against it. */
+function prepare(config: JudgeInput, bench: Bench): Prepared {
   const { kubelet, local } = bench;
   const bytes = config.files.get(config.kubeletConfigKey);
   if (bytes === undefined) return loadFailure('kubelet-config-key', `the ConfigMap has no key ${JSON.stringify(config.kubeletConfigKey)}`);
@@ -62,16 +82,11 @@ export function judge(config: JudgeInput, bench: Bench): Judgement {
 
   const flagged = applyFlags(merged, kubelet.args, kubelet.version);
   if (flagged.problems.length > 0) return { ok: false, stage: 'internal', findings: flagged.problems };
-  const defaulted = applyDefaults(flagged.merged, kubelet.version);
-
-  const fatal = bench.host ? preflightFatal(defaulted, bench.host, kubelet) : { errors: [], warnings: [] };
-  const refused = [...policyFindings(config, merged, bench), ...validate(defaulted, against(bench)), ...fatal.errors];
-  if (refused.length > 0) return { ok: false, stage: 'validate', findings: refused };
-  const warnings = [...decoded.warnings, ...shadowWarnings(flagged.shadowed, merged), ...fatal.warnings];
-  return { ok: true, effective: new TextEncoder().encode(renderYaml(merged)), warnings };
+  const warnings = [...decoded.warnings, ...shadowWarnings(flagged.shadowed, merged)];
+  return { ok: true, merged, defaulted: applyDefaults(flagged.merged, kubelet.version), warnings };
 }
 
-function loadFailure(rule: string, message: string): Judgement {
+function loadFailure(rule: string, message: string): Extract<Judgement, { ok: false }> {
   return { ok: false, stage: 'load', findings: [{ field: '', rule, message }] };
 }
 

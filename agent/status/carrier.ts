@@ -6,6 +6,8 @@ export interface CarrierHandlers {
   onWanted(wanted: Wanted): void;
   /** The object was seen, whatever changed in it: the moment to compare what is reported with how things are. */
   onSeen(): void;
+  /** The object cannot be watched at the moment. */
+  onTrouble?(text: string): void;
   /** The kubelet's own version, as its Node says it. */
   onKubeletVersion?(text: string): void;
 }

@@ -1,7 +1,8 @@
 import type { Carrier } from './carrier.ts';
-import { configPatch, wantedOf } from './node-status.ts';
+import { configPatch, keeps, wantedOf } from './node-status.ts';
 import { nodes, type KubeObject } from '../../kube/api/object.ts';
 import type { Client } from '../../kube/client/client.ts';
+import { describeError } from '../../base/errors.ts';
 import { watchObject, type WatchDeps } from '../../kube/client/watch-object.ts';
 
 interface Node extends KubeObject {
@@ -40,7 +41,11 @@ export function nodeCarrier(deps: NodeCarrierDeps): Carrier {
             wanted = JSON.stringify(now);
             handlers.onSeen();
           },
-          onFailure: (error, failures) => log.warn('Node cannot be watched; trying again', { node: nodeName, failures, error }),
+          onFailure: (error, failures) => {
+            // One line for the trouble, not one for every try of a long night.
+            log[failures === 1 ? 'warn' : 'debug']('Node cannot be watched; trying again', { node: nodeName, failures, error });
+            handlers.onTrouble?.(describeError(error));
+          },
         },
         signal,
       );
@@ -53,7 +58,7 @@ export function nodeCarrier(deps: NodeCarrierDeps): Carrier {
       if (dropped === JSON.stringify(patch)) return { sent: false, kept: false };
       const answer = await client.patch<Node>(nodes, { name: nodeName }, patch, { type: 'strategic', subresource: 'status', signal });
       seen = answer;
-      const kept = configPatch(answer.status?.config, picture) === undefined;
+      const kept = keeps(answer.status?.config, patch);
       dropped = kept ? undefined : JSON.stringify(patch);
       return { sent: true, kept };
     },

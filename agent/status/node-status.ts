@@ -57,6 +57,16 @@ export function configPatch(seen: unknown, picture: Picture): Record<string, Jso
   return { status: { config: { ...Object.fromEntries(changed), ...Object.fromEntries(gone.map((name) => [name, null])) } } };
 }
 
+/**
+ * Whether the server kept what `patch` wrote. Members that someone else wrote meanwhile are not looked at: two writers are a quarrel, not a
+ * server that drops fields.
+ */
+export function keeps(seen: unknown, patch: Record<string, Json>): boolean {
+  const sent = record(record(patch['status'])?.['config']) ?? {};
+  const now = record(seen);
+  return now !== undefined && Object.entries(sent).every(([name, value]) => value === null || canonical(now[name]) === canonical(value));
+}
+
 /** The order in which a server prints members says nothing. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, at: unknown) => {

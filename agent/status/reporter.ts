@@ -1,5 +1,5 @@
 import type { Carrier } from './carrier.ts';
-import type { Situation } from '../situation.ts';
+import { samePicture, type Picture, type Situation } from '../situation.ts';
 import { backoff } from '../../base/backoff.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
@@ -7,6 +7,8 @@ import type { Random } from '../../base/random.ts';
 import { Signal } from '../../base/signal.ts';
 
 const limits = { base: 500, cap: 30_000 };
+/** Pause after a patch that says what the one before it said, in ms. */
+const QUARREL_MS = 1000;
 
 export interface ReporterDeps {
   carrier: Carrier;
@@ -34,12 +36,17 @@ export class Reporter {
 
   async run(signal: AbortSignal): Promise<void> {
     const { carrier, situation, clock, random, log, onKept } = this.#deps;
+    let told: Picture | undefined;
     for (let failures = 0; !signal.aborted;) {
       if (failures === 0) await this.#due.wait(signal);
       if (signal.aborted) return;
       try {
-        const { sent, kept } = await carrier.report(situation.picture, signal);
+        const { picture } = situation;
+        const { sent, kept } = await carrier.report(picture, signal);
         if (sent || !kept) onKept(kept);
+        // The same once more: someone else writes these fields too. Answering at once would go on for ever.
+        if (sent && told && samePicture(told, picture)) await clock.sleep(QUARREL_MS, signal).catch(() => {});
+        if (sent) told = picture;
         if (sent && !kept) {
           log.warn('the API server took the status and dropped it: its DynamicKubeletConfig gate is off, or it is 1.26 or newer', {
             carrier: carrier.name,
@@ -50,7 +57,7 @@ export class Reporter {
         if (signal.aborted) return;
         failures += 1;
         const wait = backoff(failures, limits, random);
-        log.warn('status cannot be written; trying again', { carrier: carrier.name, failures, error });
+        log[failures === 1 ? 'warn' : 'debug']('status cannot be written; trying again', { carrier: carrier.name, failures, error });
         // A change or a new look at the object is a better reason to try than the clock.
         await this.#due.waitOr(wait, clock, signal);
       }

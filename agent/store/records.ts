@@ -37,6 +37,9 @@ export function parseTrial(bytes: Uint8Array): Parsed<TrialRecord> {
       source: source(from['source']),
       ...strings(from, ['kubeletConfigKey', 'contentSha256', 'assignedAt', 'bootId']),
       healthyMs: count(from['healthyMs'], 'healthyMs'),
+      // Not there in what an earlier version wrote.
+      ...(from['unhealthyMs'] === undefined ? {} : { unhealthyMs: count(from['unhealthyMs'], 'unhealthyMs') }),
+      ...(from['needMs'] === undefined ? {} : { needMs: count(from['needMs'], 'needMs') }),
       exits: count(from['exits'], 'exits'),
       exitsOffset: count(from['exitsOffset'], 'exitsOffset'),
     };

@@ -18,6 +18,8 @@ export interface TrialRecord extends ContentRef {
   healthyMs: number;
   /** Milliseconds without health on end, while the kubelet's unit was active. */
   unhealthyMs?: number;
+  /** Milliseconds of health that the agent of this trial asks for. */
+  needMs?: number;
   /** Ends of the kubelet under this content in this boot that count against it. */
   exits: number;
   /** Lines of the exits file that are already counted (byte offset), so that a restart of the agent counts none twice. */

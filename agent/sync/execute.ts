@@ -23,7 +23,6 @@ export interface ExecuteDeps {
   clock: Clock;
   random: Random;
   log: Log;
-  onTransition: (event: JournalEvent) => void;
   onCheckpoint: () => void;
   exit: (why: string) => Promise<void>;
 }
@@ -131,8 +130,7 @@ export class Executor {
   }
 
   async #journal(event: JournalEvent, source: MaybeSource, detail: string): Promise<void> {
-    const { store, clock, onTransition } = this.#deps;
-    onTransition(event);
+    const { store, clock } = this.#deps;
     await store.addToJournal({ at: new Date(clock.now()).toISOString(), event, source, detail });
   }
 }

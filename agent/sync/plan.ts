@@ -83,7 +83,7 @@ function planReset({ assigned, lastKnownGood, active }: SyncFacts): SyncStep[] {
   const steps: SyncStep[] = [];
   if (lastKnownGood !== null) steps.push({ do: 'trust', to: null });
   if (assigned !== null) steps.push({ do: 'assign', to: null, why: 'configSource was cleared' });
-  if (active !== null || (assigned !== null && assigned !== undefined)) return [...steps, { do: 'exit', to: null }];
+  if (active !== null || (assigned !== null && assigned !== undefined)) return [...steps, ...leaveFor(null)];
   return [...steps, { do: 'adopt', source: null }, report(null, '')];
 }
 
@@ -127,7 +127,7 @@ function planSettled(source: Source, content: ContentRef, saved: boolean, absolv
   const wasCondemned = bootError === statusErrors.failedTrial || bootError === statusErrors.rolledBack;
   // Boot has never tried what was written since: a failure came between record and exit.
   const untried = !sameSource(source, bootAssigned);
-  if (untried || !saved || absolved !== undefined || wasCondemned) return [{ do: 'exit', to: source }];
+  if (untried || !saved || absolved !== undefined || wasCondemned) return leaveFor(source);
   return [report(bootError, 'the assigned config cannot be used')];
 }
 
@@ -146,10 +146,12 @@ function planChange(source: Source, content: ContentRef, facts: SyncFacts): Sync
       report(null, ''),
     ];
   }
-  return [
-    { do: 'assign', to: source, why: 'new content' },
-    { do: 'exit', to: source },
-  ];
+  return [{ do: 'assign', to: source, why: 'new content' }, ...leaveFor(source)];
+}
+
+/** The error spoke of what was wanted before: it goes before the exit, or the Node would show it beside the new assignment. */
+function leaveFor(to: MaybeSource): SyncStep[] {
+  return [report(null, ''), { do: 'exit', to }];
 }
 
 /** A content that is trusted already is trusted under its new name at once. */

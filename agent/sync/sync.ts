@@ -18,7 +18,7 @@ export interface SyncDeps extends ObserveDeps, WatchDeps {
 
 /**
  * Looks at what is wanted whenever Node, ConfigMap or store changed, one look at a time. Does nothing before the first complete list
- * of both (design Q10). Events drive it; the interval only carries what failed.
+ * of both (design Q10). Events drive it; the interval carries what failed, and looks again at what was refused.
  */
 export class Sync {
   readonly #deps: SyncDeps;
@@ -63,10 +63,11 @@ export class Sync {
     const wanted = this.#wanted;
     if (!wanted || (wanted.at === 'source' && !this.#seen)) return true;
     try {
-      const facts = await observe(wanted, this.#seen, this.#deps);
-      const settled = await executor.run(planSync(facts));
+      const steps = planSync(await observe(wanted, this.#seen, this.#deps));
+      const done = await executor.run(steps);
       onRun(false);
-      return settled;
+      // What is wrong may be mended on this node, where no watch of the API sees it: a file, swap, a policy.
+      return done && !steps.some((step) => step.do === 'report' && step.error !== null);
     } catch (error) {
       log.error('sync failed; trying again', { error: describeError(error) });
       situation.update({ error: statusErrors.syncInternal });
@@ -98,7 +99,7 @@ export class Sync {
       {
         onSeen: ({ object }) => see(object ? { at: 'found', object } : { at: 'absent' }),
         onFailure: (error, failures) => {
-          log.warn('ConfigMap cannot be watched; trying again', { configMap, failures, error });
+          log[failures === 1 ? 'warn' : 'debug']('ConfigMap cannot be watched; trying again', { configMap, failures, error });
           // Once it was seen, what is known stays in force until the server says otherwise.
           if (this.#seen === undefined || this.#seen.at === 'failed') see({ at: 'failed', problem: describeError(error) });
         },

@@ -20,13 +20,14 @@ export interface ReadExits {
 const CUT_LEAVES_AT_LEAST = 16 * 1024;
 
 /**
- * Reads what was added after `offset`. A file that shrank was either cut (what is left was counted: go on at its end) or made anew
- * (count from its start). A last line without its newline is still being written and waits.
+ * Reads what was added after `offset`. A file that shrank was either cut, which kubelet-stopped does right before it adds a line (only that
+ * one is new), or made anew (count from its start). A last line without its newline is still being written and waits.
  */
 export function readExits(bytes: Uint8Array, offset: number): ReadExits {
   const shrank = bytes.length < offset;
-  const from = !shrank ? offset : bytes.length >= CUT_LEAVES_AT_LEAST ? bytes.length : 0;
   const end = bytes.lastIndexOf(0x0a) + 1;
+  const lastLine = end < 2 ? 0 : bytes.lastIndexOf(0x0a, end - 2) + 1;
+  const from = !shrank ? offset : bytes.length >= CUT_LEAVES_AT_LEAST ? lastLine : 0;
   if (end <= from) return { exits: [], bad: 0, offset: from };
   const lines = new TextDecoder()
     .decode(bytes.subarray(from, end))

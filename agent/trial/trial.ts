@@ -4,7 +4,7 @@ import { nextTrial, verdictOn, type Trial, type TrialLimits, type TrialVerdict }
 import { openRecord, trialOf } from './record.ts';
 import { RETRY_ANNOTATION } from '../checkpoint/download.ts';
 import type { ContentRef } from '../checkpoint/payload.ts';
-import { sourceText, type Source } from '../checkpoint/source.ts';
+import { sameSource, sourceText, type Source } from '../checkpoint/source.ts';
 import type { AgentOptions } from '../options.ts';
 import type { Situation } from '../situation.ts';
 import { contentRef, sameContent } from '../store/content.ts';
@@ -26,7 +26,6 @@ export interface TrialDeps {
   probe: HealthProbe;
   /** Whether the kubelet's unit is active, on the file with this hash. */
   isRunning: (effectiveSha256: string) => Promise<boolean>;
-  onTransition: (event: JournalEvent) => void;
   onHealthy: (seconds: number) => void;
   /** The kubelet does badly under a trusted config, which is only told. */
   onSuspect: (message: string) => void;
@@ -35,7 +34,7 @@ export interface TrialDeps {
 
 /** Longest time between two looks at the kubelet, in ms; short trials are looked at more often. */
 const LONGEST_PERIOD_MS: Millis = 5000;
-/** Health not yet written to disk that a killed agent may lose, in ms; it only makes a trial longer. */
+/** Health, or the lack of it, not yet written to disk that a killed agent may lose, in ms; it only makes a trial longer. */
 const LONGEST_UNSAVED_MS: Millis = 30_000;
 const EVIDENCE_KEPT = 10;
 
@@ -50,15 +49,18 @@ export class TrialWatch {
   readonly #limits: TrialLimits;
   #record: TrialRecord | undefined;
   #trial: Trial = { healthyMs: 0, unhealthyMs: 0, exits: 0 };
-  #savedHealthyMs = 0;
+  readonly #longestUnsavedMs: Millis;
+  #saved = { healthyMs: 0, unhealthyMs: 0 };
   #evidence: string[] = [];
   #lastHealth = 'not asked yet';
   #suspected = false;
+  #trusted: { source: Source; content: ContentRef | undefined } | undefined;
 
   constructor(deps: TrialDeps) {
     this.#deps = deps;
     const { trialDuration, unhealthyDeadline, maxKubeletExits } = deps.options;
     this.#periodMs = Math.max(50, Math.min(LONGEST_PERIOD_MS, trialDuration / 10, unhealthyDeadline / 10));
+    this.#longestUnsavedMs = Math.min(LONGEST_UNSAVED_MS, trialDuration / 10, unhealthyDeadline / 4);
     this.#limits = {
       trialMs: trialDuration,
       unhealthyDeadlineMs: unhealthyDeadline,
@@ -79,7 +81,7 @@ export class TrialWatch {
     const old = await store.trial();
     this.#record = openRecord(old, { source, content, now: new Date(clock.now()).toISOString(), bootId, exitsOffset });
     this.#trial = trialOf(this.#record);
-    this.#savedHealthyMs = this.#trial.healthyMs;
+    this.#saved = this.#trial;
     if (!old || !sameContent(old, content)) log.info('trial begins', { source: sourceText(source), needMs: this.#limits.trialMs });
     if (!(await this.#isTrusted(content))) await this.#save();
   }
@@ -121,8 +123,7 @@ export class TrialWatch {
     if (trusted) return this.#suspect(verdict);
     if (verdict.is === 'failed') return this.#condemn(verdict.reason);
     if (verdict.is === 'passed') return this.#promote();
-    if (exits.length > 0 || this.#trial.healthyMs - this.#savedHealthyMs >= Math.min(LONGEST_UNSAVED_MS, this.#limits.trialMs / 10))
-      await this.#save();
+    if (exits.length > 0 || this.#unsavedMs() >= this.#longestUnsavedMs) await this.#save();
   }
 
   async #probe(signal: AbortSignal): Promise<void> {
@@ -161,8 +162,15 @@ export class TrialWatch {
     const { store, situation } = this.#deps;
     const trusted = situation.picture.lastKnownGood;
     if (trusted === null) return false;
-    const state = await store.load(trusted);
-    return state.at === 'intact' && sameContent(contentRef(state.checkpoint.manifest.files, trusted.kubeletConfigKey), content);
+    // Asked at every look, and a checkpoint may have thousands of files: it is read once a name.
+    if (!this.#trusted || !sameSource(this.#trusted.source, trusted)) {
+      const state = await store.load(trusted);
+      this.#trusted = {
+        source: trusted,
+        content: state.at === 'intact' ? contentRef(state.checkpoint.manifest.files, trusted.kubeletConfigKey) : undefined,
+      };
+    }
+    return this.#trusted.content !== undefined && sameContent(this.#trusted.content, content);
   }
 
   #suspect(verdict: TrialVerdict): void {
@@ -174,7 +182,7 @@ export class TrialWatch {
   }
 
   async #promote(): Promise<void> {
-    const { store, situation, log } = this.#deps;
+    const { store, situation, log, onHealthy } = this.#deps;
     // Assigned may have changed its name since, with the same content: that name is the one to trust.
     const { source } = situation.active;
     if (source === null || !this.#record) return;
@@ -182,6 +190,7 @@ export class TrialWatch {
     situation.update({ lastKnownGood: source });
     await this.#journal('promoted', source, `healthy for ${Math.round(this.#trial.healthyMs / 1000)} s`);
     await store.setTrial(undefined);
+    onHealthy(0);
     log.info('trial passed: this config is last known good', { source: sourceText(source) });
     this.#trial = { ...this.#trial, exits: 0, unhealthyMs: 0 };
   }
@@ -221,18 +230,23 @@ export class TrialWatch {
     await exit(`going back: ${reason}`);
   }
 
+  #unsavedMs(): Millis {
+    const { healthyMs, unhealthyMs } = this.#trial;
+    return Math.max(Math.abs(healthyMs - this.#saved.healthyMs), unhealthyMs - this.#saved.unhealthyMs);
+  }
+
   async #save(): Promise<void> {
     if (!this.#record) return;
     const { healthyMs, unhealthyMs, exits } = this.#trial;
     const source: Source = this.#deps.situation.active.source ?? this.#record.source;
-    this.#record = { ...this.#record, source, healthyMs: Math.round(healthyMs), unhealthyMs: Math.round(unhealthyMs), exits };
+    const needMs = this.#limits.trialMs;
+    this.#record = { ...this.#record, source, needMs, healthyMs: Math.round(healthyMs), unhealthyMs: Math.round(unhealthyMs), exits };
     await this.#deps.store.setTrial(this.#record);
-    this.#savedHealthyMs = healthyMs;
+    this.#saved = { healthyMs, unhealthyMs };
   }
 
   async #journal(event: JournalEvent, source: Source, detail: string): Promise<void> {
-    const { store, clock, onTransition } = this.#deps;
-    onTransition(event);
+    const { store, clock } = this.#deps;
     await store.addToJournal({ at: new Date(clock.now()).toISOString(), event, source, detail });
   }
 }

@@ -7,7 +7,7 @@ const labels = (uid: string, from: string, rv: string, key: string): string =>
   `{node_config_source="${from}",node_config_uid="${uid}",node_config_resource_version="${rv}",node_config_kubelet_key="${key}"} 1`;
 
 test("upstream's four gauges tell the newest picture, with one series each", async () => {
-  const metrics = openMetrics();
+  const metrics = openMetrics(() => Promise.resolve([{ event: 'promoted' }, { event: 'promoted' }]));
   const picture = { assigned: source, active: null, lastKnownGood: null, error: 'failed to load config' };
   metrics.picture({ ...picture, active: source });
   metrics.picture(picture);
@@ -21,9 +21,7 @@ test("upstream's four gauges tell the newest picture, with one series each", asy
 });
 
 test('transitions and syncs are counted from zero, and a second scrape counts nothing twice', async () => {
-  const metrics = openMetrics();
-  metrics.transition('promoted');
-  metrics.transition('promoted');
+  const metrics = openMetrics(() => Promise.resolve([{ event: 'promoted' }, { event: 'promoted' }]));
   metrics.sync(true);
   metrics.trialHealthy(12.5);
   await metrics.text();
@@ -37,7 +35,7 @@ test('transitions and syncs are counted from zero, and a second scrape counts no
 
 test('they are served until the agent leaves', async () => {
   const over = new AbortController();
-  const metrics = openMetrics();
+  const metrics = openMetrics(() => Promise.resolve([{ event: 'promoted' }, { event: 'promoted' }]));
   const port = await serveMetrics('127.0.0.1:0', metrics, over.signal);
   const answer = await fetch(`http://127.0.0.1:${port}/metrics`, { headers: { connection: 'close' } });
   assert.deepEqual([answer.status, answer.headers.get('content-type')], [200, 'text/plain; version=0.0.4; charset=utf-8']);
