@@ -80,7 +80,7 @@ export async function runOnline(running: Running, kubeconfig: string): Promise<v
         signal,
       ),
       sync.run(signal),
-      reporter.run(signal),
+      reporter.run(signal, sync.looked),
     ]);
   } finally {
     await client.close();

@@ -7,6 +7,8 @@ import type { Random } from '../../base/random.ts';
 import { Signal } from '../../base/signal.ts';
 
 const limits = { base: 500, cap: 30_000 };
+/** Longest wait for the first sync run of a start, in ms. */
+const LONGEST_SILENCE_MS = 2000;
 /** Pause after a patch that says what the one before it said, in ms. */
 const QUARREL_MS = 1000;
 
@@ -34,7 +36,13 @@ export class Reporter {
     this.#due.raise();
   }
 
-  async run(signal: AbortSignal): Promise<void> {
+  /**
+   * Until the signal aborts.
+   * @param complete - resolves when the picture is: what a sync run has refused would else be missing from the first report of every start.
+   *   Waited for 2 s at most, since a ConfigMap that nobody serves must not keep a node silent
+   */
+  async run(signal: AbortSignal, complete: Promise<void> = Promise.resolve()): Promise<void> {
+    await Promise.race([complete, this.#deps.clock.sleep(LONGEST_SILENCE_MS, signal)]).catch(() => {});
     const { carrier, situation, clock, random, log, onKept } = this.#deps;
     let told: Picture | undefined;
     for (let failures = 0; !signal.aborted;) {

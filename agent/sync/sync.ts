@@ -27,9 +27,15 @@ export class Sync {
   #seen: ConfigMapSeen | undefined;
   #watching: { spec: SpecSource; stop: AbortController } | undefined;
   #end: AbortSignal | undefined;
+  readonly #looked = Promise.withResolvers<void>();
 
   constructor(deps: SyncDeps) {
     this.#deps = deps;
+  }
+
+  /** Resolves after the first look: from then on the picture says what is wrong with the assignment, if anything is. */
+  get looked(): Promise<void> {
+    return this.#looked.promise;
   }
 
   /** Something on disk changed that a plan depends on. */
@@ -73,6 +79,8 @@ export class Sync {
       situation.update({ error: statusErrors.syncInternal });
       onRun(true);
       return false;
+    } finally {
+      this.#looked.resolve();
     }
   }
 
