@@ -71,6 +71,7 @@ export class HostedAgent {
   starts = 0;
   readies = 0;
   readonly #clock: Clock;
+  #failure: Error | undefined;
   #stop = new AbortController();
   #supervised: Promise<void> = Promise.resolve();
 
@@ -171,7 +172,11 @@ export class HostedAgent {
   }
 
   until<T>(what: string, look: () => T | undefined | Promise<T | undefined>): Promise<T> {
-    return this.bell.until(`${this.name}: ${what}`, look, () => `\n${this.tail()}`);
+    const lookOn = (): T | undefined | Promise<T | undefined> => {
+      if (this.#failure) throw this.#failure;
+      return look();
+    };
+    return this.bell.until(`${this.name}: ${what}`, lookOn, () => `\n${this.tail()}`);
   }
 
   /** Waits for a log line with this text. */
@@ -206,7 +211,10 @@ export class HostedAgent {
   async #supervise(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       this.starts += 1;
-      assert.ok(this.starts <= MOST_STARTS, `the agent of ${this.name} was started ${this.starts} times\n${this.tail()}`);
+      if (this.starts > MOST_STARTS) {
+        this.#failure = new Error(`the agent of ${this.name} was started ${this.starts} times\n${this.tail()}`);
+        return this.bell.ring();
+      }
       const code = await runAgent(this.options, this.#world(signal));
       this.exitCodes.push(code);
       this.bell.ring();

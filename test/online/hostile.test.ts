@@ -83,8 +83,11 @@ async function onUnchecked(
     objects: all,
     server,
     [Symbol.asyncDispose]: async () => {
-      await agent[Symbol.asyncDispose]();
-      await server[Symbol.asyncDispose]();
+      try {
+        await agent[Symbol.asyncDispose]();
+      } finally {
+        await server[Symbol.asyncDispose]();
+      }
     },
   };
 }
@@ -200,7 +203,8 @@ describe('an address that is no API server', { concurrency: 20 }, () => {
       }
       const asked = server.requests;
       await realClock.sleep(1000);
-      assert.ok(server.requests - asked <= 10, `${server.requests - asked} requests in a second`);
+      // 410 is a list and a watch each time.
+      assert.ok(server.requests - asked <= (why.includes('410') ? 10 : 6), `${server.requests - asked} requests in a second`);
       assert.ok(agent.said.length < 40, `${agent.said.length} lines`);
       assert.doesNotMatch(JSON.stringify(agent.said), /secret-token/);
       assert.equal(agent.starts, 1);

@@ -113,6 +113,8 @@ describe('a trial', { concurrency: 6 }, () => {
       const { healthyMs = 0 } = (await agent.store().trial()) ?? {};
       assert.ok(healthyMs >= sum, 'what was seen is saved');
       agent.start();
+      await agent.ready(stops + 3);
+      assert.ok(((await agent.store().trial())?.healthyMs ?? 0) >= healthyMs, 'and goes on from there');
     }
     const from = realClock.monotonic();
     await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made), lastKnownGood: sourceOf(made) });
