@@ -8,8 +8,10 @@ import { observeNode } from '../../agent/admin/observe.ts';
 import { executeRetry } from '../../agent/admin/retry/execute.ts';
 import { planRetry } from '../../agent/admin/retry/plan.ts';
 import { executeRollback } from '../../agent/admin/rollback/execute.ts';
-import { planRollback } from '../../agent/admin/rollback/plan.ts';
+import { foresee } from '../../agent/admin/rollback/foresee.ts';
+import { intendRollback, planRollback } from '../../agent/admin/rollback/plan.ts';
 import type { MaybeSource, Source } from '../../agent/checkpoint/source.ts';
+import { parseKubeletVersion } from '../../agent/config/config.ts';
 import { agentDefaults, type AgentOptions } from '../../agent/options.ts';
 import { sha256 } from '../../agent/store/content.ts';
 import { FsStore } from '../../agent/store/fs-store.ts';
@@ -18,7 +20,7 @@ import { parseJournal } from '../../agent/store/records.ts';
 import type { AgentWorld } from '../../agent/world.ts';
 import type { Disk } from '../../base/disk.ts';
 import type { Locks } from '../../base/lock.ts';
-import type { Log, LogLevel } from '../../base/log.ts';
+import { silentLog, type Log, type LogLevel } from '../../base/log.ts';
 import { seededRandom } from '../../base/random.ts';
 import { nodes } from '../../kube/api/object.ts';
 
@@ -190,10 +192,12 @@ export class SimulatedNode {
   async rollback(to?: string): Promise<string> {
     const store = this.store();
     return store.locked(async () => {
-      const plan = planRollback(await this.facts(store), {
-        ...(to === undefined ? {} : { to }),
-        at: new Date(this.clock.now()).toISOString(),
-      });
+      const at = new Date(this.clock.now()).toISOString();
+      const intent = intendRollback(await this.facts(store), { ...(to === undefined ? {} : { to }), at });
+      if (intent.at === 'refused') return `refused: ${intent.why}`;
+      const kubelet = { version: parseKubeletVersion(this.#options.kubeletVersion ?? ''), args: [] };
+      const boot = { options: this.#options, store, disk: this.fs.disk(), clock: this.clock, log: silentLog, kubelet };
+      const plan = planRollback(intent, await foresee(intent.then, boot));
       if (plan.at === 'planned') await executeRollback(store, plan.steps);
       return plan.at === 'planned' ? plan.notes.join('; ') : `refused: ${plan.why}`;
     });

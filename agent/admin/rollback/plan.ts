@@ -1,7 +1,7 @@
-import { fallBack } from '../active.ts';
 import { isKnown, recorded, type AdminFacts } from '../facts.ts';
 import { findRef } from '../refs.ts';
 import { condemnationUnder, keyOf, sourceOf } from '../roles.ts';
+import type { BootPlan, Candidate } from '../../boot/plan.ts';
 import type { ContentRef } from '../../checkpoint/payload.ts';
 import { samePayload, sameSource, sourceText, type Source } from '../../checkpoint/source.ts';
 import { contentRef, sameContent } from '../../store/content.ts';
@@ -20,16 +20,40 @@ export interface RollbackAsked {
 export type RollbackStep =
   { do: 'trust'; source: Source } | { do: 'condemn'; record: CondemnedRecord } | { do: 'journal'; line: JournalLine };
 
+/** What a rollback means to change; where it leads is boot's to say. */
+export interface Intent {
+  at: 'intended';
+  /** In the order in which they are to be done. */
+  steps: RollbackStep[];
+  notes: string[];
+  /** REF, and what it names, where there is one. */
+  to?: { ref: string; source: Source };
+  /** The content that is taken back. */
+  content: ContentRef;
+  /** The node as it is when the steps are done. */
+  then: AdminFacts;
+}
+
+/** Where the next boot arrives, and what it makes of last-known-good: see `foresee`. */
+export interface Landing extends Pick<BootPlan, 'used' | 'source' | 'effective'> {
+  lastKnownGood: Candidate;
+}
+
+/** Found wrong: exit 1. */
+export interface Refused {
+  at: 'refused';
+  why: string;
+}
+
 export type RollbackPlan =
-  /** Found wrong: exit 1. */
-  | { at: 'refused'; why: string }
+  | Refused
   /** In this order: with the new trust in place first, a crash in between leaves a node that runs as before. */
   | { at: 'planned'; steps: RollbackStep[]; notes: string[] };
 
 const RETRY_ANNOTATION = 'dkc.dev/retry';
 
 /** Condemns the assigned content by admin; with `to` a trusted config is named as well. */
-export function planRollback(facts: AdminFacts, asked: RollbackAsked): RollbackPlan {
+export function intendRollback(facts: AdminFacts, asked: RollbackAsked): Intent | Refused {
   if (!isKnown(facts.assigned))
     return no('what is assigned is not known: its record is missing or damaged, and boot passes it over already');
   const assigned = recorded(facts.assigned);
@@ -50,26 +74,45 @@ export function planRollback(facts: AdminFacts, asked: RollbackAsked): RollbackP
   else steps.push({ do: 'condemn', record });
   if (steps.length > 0) steps.push({ do: 'journal', line: journalLine(assigned, trust?.source, asked) });
 
-  // Where the node arrives, seen as if the steps were done.
   const then: AdminFacts = {
     ...facts,
-    condemned: [...facts.condemned, record],
+    condemned: standing ? facts.condemned : [...facts.condemned, record],
     lastKnownGood: trust ? { at: 'known', source: trust.source } : facts.lastKnownGood,
   };
-  const landing = fallBack(then);
-  const trusted = recorded(then.lastKnownGood);
-  if (landing.used === 'local') {
-    const why =
-      trusted === null
-        ? 'there is no last-known-good'
-        : sameTrusted(trusted, content, facts)
-          ? 'last-known-good has the same content'
-          : 'last-known-good cannot be used';
-    notes.push(`${why}: this node goes to its local config; name another checkpoint with --to`);
-  } else {
-    notes.push(`this node goes to ${sourceText(landing.source)}`);
+  const to = trust && asked.to !== undefined ? { to: { ref: asked.to, source: trust.source } } : {};
+  return { at: 'intended', steps, notes, content, then, ...to };
+}
+
+/** Nothing is done for a `to` that boot would pass over: the node would land where nobody sent it. */
+export function planRollback({ steps, notes, to, content, then }: Intent, landing: Landing): RollbackPlan {
+  const { used, source, effective, lastKnownGood } = landing;
+  if (used === 'last-known-good') return { at: 'planned', steps, notes: [...notes, `this node goes to ${sourceText(source)}`] };
+  const against = reasonAgainst(lastKnownGood, content, then);
+  if (to) return no(`--to ${to.ref}: ${against}; dkc checkpoints show ${to.ref} prints it`);
+  return { at: 'planned', steps, notes: [...notes, `${against}: this node ${arrival[effective.do]}; name another checkpoint with --to`] };
+}
+
+const arrival: Readonly<Record<BootPlan['effective']['do'], string>> = {
+  write: 'goes to its local config',
+  keep: 'has no local config that can be used, and stays on the effective file that is there',
+  'write-minimal': "has no local config that can be used, and goes to a kubelet's defaults",
+};
+
+function reasonAgainst(candidate: Candidate, content: ContentRef, facts: AdminFacts): string {
+  switch (candidate.at) {
+    case 'none':
+      return 'there is no last-known-good';
+    case 'unknown':
+      return 'what is last-known-good is not known';
+    case 'condemned':
+      return isOf(content, candidate.source, facts)
+        ? 'last-known-good has the same content'
+        : `last-known-good is condemned (${candidate.reason})`;
+    case 'unusable':
+      return `${sourceText(candidate.source)} cannot be used on this node: ${candidate.problem}`;
+    case 'usable':
+      return 'last-known-good is passed over';
   }
-  return { at: 'planned', steps, notes };
 }
 
 /** From the manifest, which survives damage to the files; else from the trial, which knows its own content. */
@@ -102,9 +145,9 @@ function journalLine(assigned: Source, to: Source | undefined, asked: RollbackAs
   return { at: asked.at, event: 'rolled-back', source: assigned, detail: parts.join('; ') };
 }
 
-function sameTrusted(trusted: Source, content: ContentRef, facts: AdminFacts): boolean {
-  const entry = facts.entries.find((one) => samePayload(one.ref, trusted));
-  return entry?.manifest !== undefined && sameContent(contentRef(entry.manifest.files, trusted.kubeletConfigKey), content);
+function isOf(content: ContentRef, source: Source, facts: AdminFacts): boolean {
+  const manifest = facts.entries.find((one) => samePayload(one.ref, source))?.manifest;
+  return manifest !== undefined && sameContent(contentRef(manifest.files, source.kubeletConfigKey), content);
 }
 
 type Trusted = { ok: true; source: Source } | { ok: false; why: string };
@@ -130,4 +173,4 @@ function findTrusted(ref: string, askedKey: string | undefined, condemning: Cont
   return { ok: true, source };
 }
 
-const no = (why: string): RollbackPlan => ({ at: 'refused', why });
+const no = (why: string): Refused => ({ at: 'refused', why });

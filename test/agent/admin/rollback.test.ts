@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { adminFacts, condemnation, source, type Given } from '../../helpers/admin-facts.ts';
 import { planRetry } from '../../../agent/admin/retry/plan.ts';
-import { planRollback, type RollbackPlan } from '../../../agent/admin/rollback/plan.ts';
+import { intendRollback, planRollback, type Landing, type RollbackAsked, type RollbackPlan } from '../../../agent/admin/rollback/plan.ts';
+import type { AdminFacts } from '../../../agent/admin/facts.ts';
+import { fallBack } from '../../../agent/admin/active.ts';
+import { condemnationUnder } from '../../../agent/admin/roles.ts';
+import { recorded } from '../../../agent/admin/facts.ts';
+import type { Candidate } from '../../../agent/boot/plan.ts';
 
 const at = '2026-02-01T00:00:00.000Z';
 const stored = '9 8 7=9 6!';
@@ -17,6 +22,28 @@ function steps(plan: RollbackPlan): string {
     })
     .join('; ');
 }
+
+/** The plan on a node where boot finds nothing wrong but what the store shows. */
+function plan(facts: AdminFacts, asked: RollbackAsked): RollbackPlan {
+  const intent = intendRollback(facts, asked);
+  return intent.at === 'refused' ? intent : planRollback(intent, landing(intent.then));
+}
+
+function landing(then: AdminFacts): Landing {
+  const { used, source } = fallBack(then);
+  return { used, source, effective: { do: 'write', bytes: new Uint8Array() }, lastKnownGood: candidate(then) };
+}
+
+function candidate(then: AdminFacts): Candidate {
+  const trusted = recorded(then.lastKnownGood);
+  if (trusted === null) return { at: 'none' };
+  const entry = then.entries.find((one) => one.ref.resourceVersion === trusted.resourceVersion);
+  const verdict = entry && condemnationUnder(entry, 'kubelet', then.condemned);
+  if (verdict) return { at: 'condemned', source: trusted, by: verdict.by, reason: verdict.reason };
+  return { at: 'unusable', source: trusted, stage: 'load', problem: 'its checkpoint is damaged' };
+}
+
+const said = (planned: RollbackPlan): string => (planned.at === 'refused' ? planned.why : planned.notes.join('\n'));
 
 const base: Given = { stored, assigned: '9', lkg: '8' };
 const condemn = 'condemn 9 by admin; journal rolled-back';
@@ -66,9 +93,9 @@ const cases: { why: string; given: Given; to?: string; steps: string; says: RegE
 ];
 for (const c of cases) {
   test(`rollback ${c.why}`, () => {
-    const plan = planRollback(adminFacts(c.given), { at, ...(c.to === undefined ? {} : { to: c.to }) });
-    assert.equal(steps(plan), c.steps);
-    assert.match(plan.at === 'refused' ? plan.why : plan.notes.join('\n'), c.says);
+    const planned = plan(adminFacts(c.given), { at, ...(c.to === undefined ? {} : { to: c.to }) });
+    assert.equal(steps(planned), c.steps);
+    assert.match(said(planned), c.says);
   });
 }
 
@@ -78,16 +105,47 @@ test('a rollback records who, what, why, and the retry annotation of that moment
     ...entry,
     ...(entry.manifest && { manifest: { ...entry.manifest, annotations: { 'dkc.dev/retry': '3' } } }),
   }));
-  const plan = planRollback({ ...facts, entries: annotated }, { at, reason: 'pods evicted' });
-  const record = plan.at === 'planned' ? plan.steps.find((step) => step.do === 'condemn') : undefined;
+  const planned = plan({ ...facts, entries: annotated }, { at, reason: 'pods evicted' });
+  const record = planned.at === 'planned' ? planned.steps.find((step) => step.do === 'condemn') : undefined;
   const wanted = condemnation('9', { by: 'admin', at, reason: 'pods evicted', retry: '3' });
   assert.deepEqual(record, { do: 'condemn', record: wanted });
 });
 
 test('--key says which key of --to is the kubelet configuration, and must be there', () => {
-  const plan = planRollback(adminFacts({ ...base, lkg: '-' }), { at, to: 'u1/8', key: 'other' });
-  assert.match(plan.at === 'refused' ? plan.why : '', /no key "other"/);
+  assert.match(said(plan(adminFacts({ ...base, lkg: '-' }), { at, to: 'u1/8', key: 'other' })), /no key "other"/);
 });
+
+const refusedByBoot: Candidate = { at: 'unusable', source: source('8'), stage: 'validate', problem: 'maxPods: must not be negative' };
+const arrivals: { why: string; to?: string; effective: Landing['effective']; steps: string; says: RegExp }[] = [
+  {
+    why: 'refuses a --to that boot refuses',
+    to: 'u1/8',
+    effective: { do: 'keep' },
+    steps: 'refused',
+    says: /^--to u1\/8: .*maxPods: must/,
+  },
+  {
+    why: 'names what boot has against last-known-good, and goes local',
+    effective: { do: 'write', bytes: new Uint8Array() },
+    steps: condemn,
+    says: /u1\/8.*maxPods: must not be negative: this node goes to its local config/,
+  },
+  {
+    why: 'says that without a local config the file stays',
+    effective: { do: 'keep' },
+    steps: condemn,
+    says: /stays on the effective file/,
+  },
+  { why: 'says that only defaults are left', effective: { do: 'write-minimal' }, steps: condemn, says: /goes to a kubelet's defaults/ },
+];
+for (const { why, to, effective, ...c } of arrivals)
+  test(`rollback ${why}`, () => {
+    const intent = intendRollback(adminFacts(base), { at, ...(to === undefined ? {} : { to }) });
+    assert.ok(intent.at === 'intended');
+    const planned = planRollback(intent, { used: 'local', source: null, effective, lastKnownGood: refusedByBoot });
+    assert.equal(steps(planned), c.steps);
+    assert.match(said(planned), c.says);
+  });
 
 const condemned = [condemnation('9'), condemnation('8', { by: 'admin' }), condemnation('5')];
 const retries = [

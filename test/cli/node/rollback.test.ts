@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { test, type TestContext } from 'node:test';
-import { nodeOnDisk } from '../../helpers/node-on-disk.ts';
+import { kubeletYaml, nodeOnDisk } from '../../helpers/node-on-disk.ts';
 import { statusErrors } from '../../../agent/status/errors.ts';
 
 async function assignedAndTrusted(t: TestContext) {
@@ -44,7 +44,7 @@ test('rollback condemns, journals, and prints the status with the reason', async
 
 test('rollback --to makes another checkpoint the last known good', async (t) => {
   const { dkc, save, store } = await assignedAndTrusted(t);
-  const older = await save('7', { kubeletConfigKey: 'node.yaml', files: { 'node.yaml': 'a: b' } });
+  const older = await save('7', { kubeletConfigKey: 'node.yaml', files: { 'node.yaml': kubeletYaml(90) } });
   assert.equal((await dkc('rollback', `--to=${older.uid}/7`, '-o', 'json')).code, 0);
   assert.deepEqual(await store.record('last-known-good'), { at: 'known', source: older });
 });
@@ -66,6 +66,45 @@ for (const { why, argv, code, says } of refused) {
     assert.deepEqual(await store.journal(), []);
   });
 }
+
+const unusable = [
+  { why: 'a rule of the kubelet', text: 'maxPods: -1\n', settings: {}, names: /maxPods/ },
+  { why: 'the field policy', text: 'cgroupDriver: systemd\n', settings: {}, names: /cgroupDriver/ },
+  { why: 'its format', text: 'maxPods: many\n', settings: {}, names: /maxPods/ },
+  { why: 'what lies over the local config', text: 'cgroupDriver: systemd\n', settings: { merge: 'overlay' }, names: /cgroupDriver/ },
+];
+for (const { why, text, settings, names } of unusable) {
+  test(`rollback --to refuses what boot would refuse by ${why}, and says where the node goes when that is last-known-good`, async (t) => {
+    const node = await nodeOnDisk(t, settings);
+    const bad = await node.save('1', { files: { kubelet: `${kubeletYaml(1).replace(/maxPods.*\n/, '')}${text}` } });
+    const assigned = await node.save('2');
+    await node.assign(assigned);
+    await node.runs('assigned', assigned);
+    const ran = await node.dkc('rollback', `--to=${bad.uid}/1`);
+    assert.deepEqual([ran.code, ran.stdout, ran.stderr.trimEnd().split('\n').length], [1, '', 1]);
+    assert.match(ran.stderr, names);
+    assert.ok(ran.stderr.startsWith(`dkc: Cannot roll back: --to ${bad.uid}/1: `), ran.stderr);
+    assert.doesNotMatch(ran.stderr, /many|-1\b/);
+    assert.deepEqual([await node.store.condemned(), await node.store.journal()], [[], []]);
+
+    await node.trust(bad);
+    const without = await node.dkc('rollback');
+    assert.equal(without.code, 0);
+    assert.match(without.stderr, /this node goes to its local config/);
+    assert.match(without.stderr, names);
+  });
+}
+
+test('rollback says that without a local config the effective file stays, and judges by the policy of this node', async (t) => {
+  const node = await nodeOnDisk(t, { policy: 'none' });
+  const other = await node.save('1', { files: { kubelet: `${kubeletYaml(60)}cgroupDriver: systemd\n` } });
+  const assigned = await node.save('2');
+  await node.assign(assigned);
+  await node.runs('assigned', assigned);
+  await rm(node.localConfig);
+  assert.match((await node.dkc('rollback')).stderr, /no last-known-good: this node has no local config .* stays on the effective file/);
+  assert.match((await node.dkc('rollback', `--to=${other.uid}/1`)).stderr, /this node goes to dkc-system\/web .*\/1 kubelet/);
+});
 
 test('with nothing assigned rollback has nothing to take back', async (t) => {
   const { dkc } = await nodeOnDisk(t);
