@@ -52,7 +52,7 @@ export const rollback: Command = {
       });
       if (intent.at === 'refused') return intent;
       // What boot says against a config is in the plan: on stderr it would only be said twice.
-      const landing = await foresee(intent.then, { options: node.options, store, disk, clock, kubelet, log: silentLog });
+      const landing = await foresee(intent.after, { options: node.options, store, disk, clock, kubelet, log: silentLog });
       const plan = planRollback(intent, landing);
       if (plan.at === 'planned') await executeRollback(store, plan.steps);
       return plan;

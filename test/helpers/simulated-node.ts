@@ -197,7 +197,7 @@ export class SimulatedNode {
       if (intent.at === 'refused') return `refused: ${intent.why}`;
       const kubelet = { version: parseKubeletVersion(this.#options.kubeletVersion ?? ''), args: [] };
       const boot = { options: this.#options, store, disk: this.fs.disk(), clock: this.clock, log: silentLog, kubelet };
-      const plan = planRollback(intent, await foresee(intent.then, boot));
+      const plan = planRollback(intent, await foresee(intent.after, boot));
       if (plan.at === 'planned') await executeRollback(store, plan.steps);
       return plan.at === 'planned' ? plan.notes.join('; ') : `refused: ${plan.why}`;
     });

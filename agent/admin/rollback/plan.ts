@@ -31,7 +31,7 @@ export interface Intent {
   /** The content that is taken back. */
   content: ContentRef;
   /** The node as it is when the steps are done. */
-  then: AdminFacts;
+  after: AdminFacts;
 }
 
 /** Where the next boot arrives, and what it makes of last-known-good: see `foresee`. */
@@ -74,20 +74,20 @@ export function intendRollback(facts: AdminFacts, asked: RollbackAsked): Intent 
   else steps.push({ do: 'condemn', record });
   if (steps.length > 0) steps.push({ do: 'journal', line: journalLine(assigned, trust?.source, asked) });
 
-  const then: AdminFacts = {
+  const after: AdminFacts = {
     ...facts,
     condemned: standing ? facts.condemned : [...facts.condemned, record],
     lastKnownGood: trust ? { at: 'known', source: trust.source } : facts.lastKnownGood,
   };
   const to = trust && asked.to !== undefined ? { to: { ref: asked.to, source: trust.source } } : {};
-  return { at: 'intended', steps, notes, content, then, ...to };
+  return { at: 'intended', steps, notes, content, after, ...to };
 }
 
 /** Nothing is done for a `to` that boot would pass over: the node would land where nobody sent it. */
-export function planRollback({ steps, notes, to, content, then }: Intent, landing: Landing): RollbackPlan {
+export function planRollback({ steps, notes, to, content, after }: Intent, landing: Landing): RollbackPlan {
   const { used, source, effective, lastKnownGood } = landing;
   if (used === 'last-known-good') return { at: 'planned', steps, notes: [...notes, `this node goes to ${sourceText(source)}`] };
-  const against = reasonAgainst(lastKnownGood, content, then);
+  const against = reasonAgainst(lastKnownGood, content, after);
   if (to) return no(`--to ${to.ref}: ${against}; dkc checkpoints show ${to.ref} prints it`);
   return { at: 'planned', steps, notes: [...notes, `${against}: this node ${arrival[effective.do]}; name another checkpoint with --to`] };
 }

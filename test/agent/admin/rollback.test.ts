@@ -26,7 +26,7 @@ function steps(plan: RollbackPlan): string {
 /** The plan on a node where boot finds nothing wrong but what the store shows. */
 function plan(facts: AdminFacts, asked: RollbackAsked): RollbackPlan {
   const intent = intendRollback(facts, asked);
-  return intent.at === 'refused' ? intent : planRollback(intent, landing(intent.then));
+  return intent.at === 'refused' ? intent : planRollback(intent, landing(intent.after));
 }
 
 function landing(then: AdminFacts): Landing {
