@@ -70,6 +70,8 @@ export interface PolicyQuestion {
   dynamic: JsonObject;
   version: KubeletVersion;
   policy: Policy | 'none';
+  /** How the ConfigMap becomes effective: it decides which remedies are any help. @default 'replace' */
+  merge?: 'replace' | 'overlay';
   /** Value of the ConfigMap's annotation dkc.dev/allow. */
   allowAnnotation?: string | undefined;
 }
@@ -78,7 +80,7 @@ export interface PolicyQuestion {
  * Judges what a ConfigMap changes for a node. Both sides are compared with their defaults filled in, as the kubelet will see them.
  * @returns one finding per refused field, with both values' origin and the remedy, never the values
  */
-export function judgePolicy({ local, dynamic, version, policy, allowAnnotation }: PolicyQuestion): Finding[] {
+export function judgePolicy({ local, dynamic, version, policy, merge = 'replace', allowAnnotation }: PolicyQuestion): Finding[] {
   if (policy === 'none') return [];
   const annotated = new Set(policy.overrides ? namesIn(allowAnnotation) : []);
   return compareConfigs(applyDefaults(local, version), applyDefaults(dynamic, version))
@@ -86,10 +88,12 @@ export function judgePolicy({ local, dynamic, version, policy, allowAnnotation }
     .map(({ field, class: kind }): Finding => {
       const here = origin(dynamic, field, version, 'set in the ConfigMap');
       const there = origin(local, field, version, 'set in the local config');
+      // In an overlay only the ConfigMap makes a difference: where the field is not set, a null of it took it away.
+      const own = merge === 'overlay' || isSet(dynamic, field);
       return {
         field,
         rule: 'policy',
-        message: `${field} (${kind}) differs from the local config: ${here} against ${there}; ${remedy(field, here, policy)}`,
+        message: `${field} (${kind}) differs from the local config: ${here} against ${there}; ${remedy(field, own, policy)}`,
       };
     });
 }
@@ -119,18 +123,25 @@ function namesIn(annotation: string | undefined): string[] {
     .filter((name) => name !== '');
 }
 
-function origin(config: JsonObject, field: string, version: KubeletVersion, given: string): string {
-  const own = fieldAt(field);
+function isSet(config: JsonObject, field: string): boolean {
   const path = field.startsWith('featureGates.') ? ['featureGates', field.slice('featureGates.'.length)] : field.split('.');
-  const value = valueAt(config, path);
-  if (value !== undefined && value !== null) return given;
-  return own?.name === 'featureGates' ? `not set, so at the kubelet's own default` : `default of 1.${version.minor}`;
+  return (valueAt(config, path) ?? null) !== null;
 }
 
-function remedy(field: string, here: string, policy: Policy): string {
-  const ways = here === 'set in the ConfigMap' ? ['take it out of the ConfigMap'] : [];
-  ways.push('merge with --merge=overlay', 'or start from the output of dkc render');
-  if (nearest(field, policy.fields) === 'deny') return `${ways.join(', ')}; the field policy of this node denies it`;
-  if (!policy.overrides) return `${ways.join(', ')}; the field policy of this node heeds no annotation`;
-  return `${ways.join(', ')}; to allow it, annotate the ConfigMap with dkc.dev/allow: ${field}`;
+function origin(config: JsonObject, field: string, version: KubeletVersion, given: string): string {
+  if (isSet(config, field)) return given;
+  return fieldAt(field)?.name === 'featureGates' ? `not set, so at the kubelet's own default` : `default of 1.${version.minor}`;
+}
+
+/** @param own - the ConfigMap itself says so; else it only fails to say what the local config says */
+function remedy(field: string, own: boolean, policy: Policy): string {
+  const deny = nearest(field, policy.fields) === 'deny';
+  const ways = own ? ['take it out of the ConfigMap'] : ['merge with --merge=overlay', 'start from the output of dkc render'];
+  if (!deny && policy.overrides) return listed([...ways, `allow it by the annotation dkc.dev/allow: "${field}"`]);
+  return `${listed(ways)}; only the field policy of this node can allow it, ${deny ? 'and denies it by name' : 'which heeds no annotation'}`;
+}
+
+/** `a`, `a, or b`, `a, b, or c`. */
+function listed(ways: readonly string[]): string {
+  return [...ways.slice(0, -1).map((way) => `${way}, `), ways.length > 1 ? 'or ' : '', ways.at(-1) ?? ''].join('');
 }

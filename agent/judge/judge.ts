@@ -96,6 +96,7 @@ function policyFindings(config: JudgeInput, merged: JsonObject, bench: Bench): r
     dynamic: merged,
     version: bench.kubelet.version,
     policy: bench.policy,
+    merge: bench.merge,
     allowAnnotation: config.annotations[ALLOW_ANNOTATION],
   });
 }

@@ -74,7 +74,7 @@ async function besideLocal(
   const { version } = kubelet;
   return {
     written,
-    policy: judgePolicy({ local: local.resolved, dynamic: written, version, policy }),
+    policy: judgePolicy({ local: local.resolved, dynamic: written, version, policy, merge }),
   };
 }
 

@@ -205,7 +205,7 @@ describe('a config is judged before the kubelet sees it', { concurrency: 6 }, ()
     await give(agent, kubelet);
     await agent.reports(cluster, { error: statusErrors.validate });
     const [refused] = refusals(agent);
-    assert.match(String(refused?.message), /cgroupDriver .* differs from the local config: set in the ConfigMap against set in the local config; take it out of the ConfigMap, merge with --merge=overlay, or start from the output of dkc render; to allow it, annotate the ConfigMap with dkc\.dev\/allow: cgroupDriver/); // prettier-ignore
+    assert.match(String(refused?.message), /cgroupDriver .* differs from the local config: set in the ConfigMap against set in the local config; take it out of the ConfigMap, or allow it by the annotation dkc\.dev\/allow: "cgroupDriver"/); // prettier-ignore
     const allowed = await cluster.configMap(agent.name, { annotations: { 'dkc.dev/allow': 'cgroupDriver' } });
     await agent.reports(cluster, { assigned: sourceOf(allowed), active: sourceOf(allowed) });
     assert.equal(await agent.effectiveField('cgroupDriver'), 'systemd');
@@ -214,7 +214,7 @@ describe('a config is judged before the kubelet sees it', { concurrency: 6 }, ()
     await writeFile(join(strict.dir, 'policy.yaml'), 'apiVersion: dkc.dev/v1alpha1\nkind: FieldPolicy\noverrides: false\n');
     await give(strict, kubelet, { annotations: { 'dkc.dev/allow': 'cgroupDriver' } });
     await strict.reports(cluster, { error: statusErrors.validate });
-    assert.match(String(refusals(strict)[0]?.message), /the field policy of this node heeds no annotation/);
+    assert.match(String(refusals(strict)[0]?.message), /only the field policy of this node can allow it, which heeds no annotation/);
   });
 
   test('a policy file that cannot be read lets nothing new in, and leaves what runs', async () => {
