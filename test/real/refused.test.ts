@@ -37,7 +37,9 @@ await onRealNodes('preflight for a real kubelet', () => {
     assert.deepEqual([accepted.status.active, accepted.status.error], ['accepted', null]);
     assert.equal(accepted.eventQps, 7);
     assert.deepEqual(unknown, []);
-    assert.equal(accepted.warnings.length, 2, accepted.warnings.join('\n'));
+    assert.equal(accepted.warnings.length, 4, accepted.warnings.join('\n'));
+    for (const field of ['tlsCertFile', 'tlsPrivateKeyFile'])
+      assert.ok(accepted.warnings.some((line) => line.includes(`${field} names a file that the agent may not look at`)));
     assert.ok(accepted.warnings.some((line) => line.includes('seccompDefault is not known to kubelet 1.20')));
     assert.ok(accepted.warnings.some((line) => line.includes('eventRecordQPS has no effect: the kubelet is started with --event-qps')));
   });

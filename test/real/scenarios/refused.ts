@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, symlinkSync } from 'node:fs';
+import { copyFileSync, mkdirSync, renameSync, symlinkSync } from 'node:fs';
 import { LOCAL } from '../../systemd/inside/kubelet.ts';
 import { scenario } from '../../systemd/inside/scenario.ts';
 import { settled } from '../../systemd/inside/systemctl.ts';
@@ -8,7 +8,7 @@ import { configz, eventually, healthyOn, journal, kubeletLife, nodeUp, since, ty
 export interface RefusedResult {
   local: KubeletLife;
   refusals: { why: string; rule: string; ms: number; status: NodeStatus; events: string[]; kubelet: KubeletLife }[];
-  /** It has a field that this kubelet is too old for, one that a flag beats, and a file that is a link. */
+  /** It has a field that this kubelet is too old for, one that a flag beats, a file that is a link, and two that the agent cannot see. */
   accepted: { status: NodeStatus; eventQps: unknown; warnings: string[] };
   /** What the agent could not learn of the kubelet. */
   unknown: string[];
@@ -32,6 +32,8 @@ await scenario(async (): Promise<RefusedResult> => {
   symlinkSync('/var/lib/kubelet/pki/kubelet.crt', LINKED_CA);
   const cluster = await nodeUp();
   const local = await healthyOn(LOCAL_PODS);
+  // The agent's sandbox hides this folder, the kubelet has none.
+  for (const name of ['kubelet.crt', 'kubelet.key']) copyFileSync(`/var/lib/kubelet/pki/${name}`, `/root/${name}`);
   await settled();
   const refusals: RefusedResult['refusals'] = [];
   for (const [n, { why, fields, rule }] of [...invalid, ...killers, neverHealthy].entries()) {
@@ -45,7 +47,9 @@ await scenario(async (): Promise<RefusedResult> => {
     refusals.push({ why, rule, ms, status, events, kubelet: kubeletLife() });
   }
 
-  await cluster.assign('accepted', config({ maxPods: 120, seccompDefault: true, eventRecordQPS: 9, ...clientCa(LINKED_CA) }));
+  const hidden = { tlsCertFile: '/root/kubelet.crt', tlsPrivateKeyFile: '/root/kubelet.key' };
+  const fields = { maxPods: 120, seccompDefault: true, eventRecordQPS: 9, ...clientCa(LINKED_CA), ...hidden };
+  await cluster.assign('accepted', config(fields));
   await healthyOn(120);
   const status = await cluster.until('it in use', ({ active }) => active === 'accepted');
   const eventQps = (await configz())?.['eventRecordQPS'];
