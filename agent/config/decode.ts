@@ -39,9 +39,18 @@ export function decode(bytes: Uint8Array, version: KubeletVersion): Decoded {
 
 /** Fields of `written` that a kubelet of `version` does not know although others do. It would ignore them, silently. */
 export function fieldsUnknownTo(written: JsonObject, version: KubeletVersion): Finding[] {
+  return ignored(written, version).filter(({ rule }) => rule === 'unknown-to-version');
+}
+
+/** Paths of `written` that the field table does not have for any version; `registerWithTaints[0].x` inside of a list. */
+export function fieldsNotInTable(written: JsonObject, version: KubeletVersion): string[] {
+  return ignored(written, version).flatMap(({ field, rule }) => (rule === 'unknown-field' ? [field] : []));
+}
+
+function ignored(written: JsonObject, version: KubeletVersion): readonly Finding[] {
   const check = new Check({ value: written, duplicates: [], inexact: new WeakMap() });
   check.members(written, schemaFor(version.minor).root, '', version);
-  return check.warnings.filter(({ rule }) => rule === 'unknown-to-version');
+  return check.warnings;
 }
 
 function read(bytes: Uint8Array): Document {

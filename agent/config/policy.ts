@@ -1,5 +1,6 @@
 import { ActionError } from '../../base/errors.ts';
 import { compareConfigs } from './compare.ts';
+import { compareUnknown } from './compare-unknown.ts';
 import type { FieldClass, Finding, Json, JsonObject, KubeletVersion } from './contract.ts';
 import { applyDefaults, valueAt } from './defaults.ts';
 import { DocumentError, isList, isObject } from './document.ts';
@@ -77,14 +78,19 @@ export interface PolicyQuestion {
 }
 
 /**
- * Judges what a ConfigMap changes for a node. Both sides are compared with their defaults filled in, as the kubelet will see them.
+ * Judges what a ConfigMap changes for a node. Both sides are compared with their defaults filled in, as the kubelet will see them; of
+ * what the field table does not know for a kubelet that may be newer, the texts are compared.
  * @returns one finding per refused field, with both values' origin and the remedy, never the values
  */
 export function judgePolicy({ local, dynamic, version, policy, merge = 'replace', allowAnnotation }: PolicyQuestion): Finding[] {
   if (policy === 'none') return [];
   const annotated = new Set(policy.overrides ? namesIn(allowAnnotation) : []);
-  return compareConfigs(applyDefaults(local, version), applyDefaults(dynamic, version))
-    .filter(({ field, class: kind }) => !allowed(field, kind, policy, annotated))
+  const differences = [
+    ...compareConfigs(applyDefaults(local, version), applyDefaults(dynamic, version)),
+    ...compareUnknown(local, dynamic, version),
+  ].filter(({ field, class: kind }) => !allowed(field, kind, policy, annotated));
+  return differences
+    .filter(({ field }, at) => differences.findIndex((other) => other.field === field) === at)
     .map(({ field, class: kind }): Finding => {
       const here = origin(dynamic, field, version, 'set in the ConfigMap');
       const there = origin(local, field, version, 'set in the local config');
@@ -130,7 +136,9 @@ function isSet(config: JsonObject, field: string): boolean {
 
 function origin(config: JsonObject, field: string, version: KubeletVersion, given: string): string {
   if (isSet(config, field)) return given;
-  return fieldAt(field)?.name === 'featureGates' ? `not set, so at the kubelet's own default` : `default of 1.${version.minor}`;
+  const entry = fieldAt(field);
+  if (entry === undefined || entry.since > version.minor) return 'not set';
+  return entry.name === 'featureGates' ? `not set, so at the kubelet's own default` : `default of 1.${version.minor}`;
 }
 
 /** @param own - the ConfigMap itself says so; else it only fails to say what the local config says */
