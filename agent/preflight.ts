@@ -37,7 +37,7 @@ export function preflighter({
     const dir = layout(options.dynamicConfigDir).checkpoint(source);
     const config = { files: payload.files, annotations: payload.annotations, kubeletConfigKey: source.kubeletConfigKey, dir };
     const [siblings, elsewhere] = partition(pathsOf(config, bench), (path) => path.startsWith(`${dir}/`));
-    const host = await readHost(disk, elsewhere);
+    const host = await readHost(disk, elsewhere, facts.args);
     // Its checkpoint may not be on disk yet: what lies in it is what the ConfigMap holds.
     const inside = siblings.map((path) => [path, payload.files.has(path.slice(dir.length + 1)) ? 'file' : 'missing'] as const);
     const judgement = judge(config, { ...bench, host: { ...host, paths: { ...host.paths, ...Object.fromEntries(inside) } } });

@@ -56,3 +56,11 @@ export function splitWords(text: string): string[] {
   }
   return word === undefined ? words : [...words, word];
 }
+
+/** Value of the last `NAME=VALUE` or `NAME VALUE` on a command line, as a kubelet takes it; undefined where there is none. */
+export function flagValue(name: string, args: readonly string[]): string | undefined {
+  const at = args.findLastIndex((arg) => arg === name || arg.startsWith(`${name}=`));
+  const arg = args[at];
+  if (arg === undefined) return undefined;
+  return arg === name ? args[at + 1] : arg.slice(name.length + 1);
+}

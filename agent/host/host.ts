@@ -1,19 +1,28 @@
 import { networkInterfaces } from 'node:os';
+import { flagValue } from './command-line.ts';
 import { cpuList, memoryTotal, policyName } from './parse.ts';
 import { preflightSysctls } from '../config/config.ts';
 import type { HostFacts } from '../config/contract.ts';
 import type { Disk } from '../../base/disk.ts';
 import { errorCode } from '../../base/errors.ts';
 
-/** Where the kubelet keeps the state files of its managers. */
+/** Where a kubelet keeps the state files of its managers, unless `--root-dir` says otherwise. */
 const KUBELET_ROOT = '/var/lib/kubelet';
+/** The agent's unit has folders of its own here: what it sees is not what the kubelet sees. */
+const PRIVATE = ['/tmp/', '/var/tmp/'];
 
 /**
  * What preflight may know of this host. What cannot be read is left out, and then not judged: a sandbox that hides a file must not
  * refuse a config.
  * @param probe - paths whose presence matters to the config at hand
+ * @param args - the kubelet's, for its `--root-dir`
  */
-export async function readHost(disk: Pick<Disk, 'read' | 'readLinked' | 'stat' | 'list'>, probe: readonly string[]): Promise<HostFacts> {
+export async function readHost(
+  disk: Pick<Disk, 'read' | 'readLinked' | 'stat' | 'list'>,
+  probe: readonly string[],
+  args: readonly string[] = [],
+): Promise<HostFacts> {
+  const root = flagValue('--root-dir', args) ?? KUBELET_ROOT;
   const text = (path: string): Promise<string | undefined> =>
     disk.read(path).then(
       (bytes) => new TextDecoder().decode(bytes),
@@ -23,8 +32,8 @@ export async function readHost(disk: Pick<Disk, 'read' | 'readLinked' | 'stat' |
     text('/proc/swaps'),
     text('/sys/devices/system/cpu/online'),
     text('/proc/meminfo'),
-    text(`${KUBELET_ROOT}/cpu_manager_state`),
-    text(`${KUBELET_ROOT}/memory_manager_state`),
+    text(`${root}/cpu_manager_state`),
+    text(`${root}/memory_manager_state`),
     disk.stat('/sys/fs/cgroup/cgroup.controllers').catch(() => undefined),
     disk.list('/sys/devices/system/node').catch(() => undefined),
   ]);
@@ -34,7 +43,10 @@ export async function readHost(disk: Pick<Disk, 'read' | 'readLinked' | 'stat' |
     if (value !== undefined) sysctls[name] = value.trim();
   }
   const paths: Record<string, 'file' | 'dir' | 'missing' | 'unreadable'> = {};
-  for (const path of probe) paths[path] = await whatIsAt(disk, path);
+  for (const path of probe) {
+    const seen = await whatIsAt(disk, path);
+    if (seen !== 'missing' || !PRIVATE.some((folder) => path.startsWith(folder))) paths[path] = seen;
+  }
   const onlineCpus = cpus === undefined ? undefined : cpuList(cpus);
   const memoryBytes = memory === undefined ? undefined : memoryTotal(memory);
   const cpuPolicy = cpuState === undefined ? undefined : policyName(cpuState);

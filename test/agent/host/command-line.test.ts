@@ -50,3 +50,13 @@ test('an EnvironmentFile holds a line each, with comments, quotes and an equals 
   const text = '# comment\n; another\n\nKUBELET_KUBEADM_ARGS="--a=1 --b=2"\n  X=y  \nnonsense\n';
   assert.deepEqual(line.parseEnvironmentFile(text), { KUBELET_KUBEADM_ARGS: '--a=1 --b=2', X: 'y' });
 });
+
+const flags: { why: string; args: string[]; value: string | undefined }[] = [
+  { why: 'with an equals sign', args: ['--v=2', '--root-dir=/data/kubelet'], value: '/data/kubelet' },
+  { why: 'as a word of its own', args: ['--root-dir', '/data/kubelet', '--v=2'], value: '/data/kubelet' },
+  { why: 'from the last one', args: ['--root-dir=/a', '--root-dir=/b'], value: '/b' },
+  { why: 'not where it is absent', args: ['--root-dirs=/a', '/data'], value: undefined },
+  { why: 'not where it has none', args: ['--root-dir'], value: undefined },
+];
+for (const { why, args, value } of flags)
+  test(`a flag's value is read ${why}`, () => assert.equal(line.flagValue('--root-dir', args), value));
