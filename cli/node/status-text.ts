@@ -13,6 +13,9 @@ const standingText: Readonly<Record<Standing, string>> = {
   trusted: 'assigned config, trusted',
   trial: 'assigned config, on trial',
   running: 'assigned config, not yet trusted',
+  refused: 'a new config is refused, the one before runs on',
+  'not-synced': 'the assignment cannot be followed, what ran before runs on',
+  troubled: 'it runs, but the agent failed at its work',
   condemned: 'fell back: the assigned config is condemned',
   'fallen-back': 'fell back: the assigned config cannot be used',
   changing: 'about to change',
@@ -42,7 +45,7 @@ export function statusText(status: StatusView, facts: AdminFacts, now: Millis, h
     condemnedText(status, now, wide),
     problemsText(status, paint),
     apiText(status, wide),
-    `Next: ${nextStep[standing]}`,
+    `Next: ${nextStep(facts)}`,
   ];
   return `${blocks.filter((block) => block !== '').join('\n\n')}\n`;
 }

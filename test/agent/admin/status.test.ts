@@ -4,7 +4,7 @@ import { adminFacts, condemnation, source, type Given } from '../../helpers/admi
 import { viewActive } from '../../../agent/admin/active.ts';
 import { viewCheckpoints } from '../../../agent/admin/checkpoints.ts';
 import { keyOf } from '../../../agent/admin/roles.ts';
-import { standingOf, viewStatus, type Standing } from '../../../agent/admin/status.ts';
+import { nextStep, standingOf, viewStatus, type Standing } from '../../../agent/admin/status.ts';
 import { statusErrors } from '../../../agent/status/errors.ts';
 
 const byAdmin = condemnation('9', { by: 'admin' });
@@ -87,6 +87,44 @@ const standings: (Given & { is: Standing })[] = [
 for (const { is, ...given } of standings) {
   test(`a node with ${JSON.stringify(given)} is ${is}`, () => assert.equal(standingOf(adminFacts(given)), is));
 }
+
+const { noSource, download, syncInternal, validate } = statusErrors;
+const onTrusted: Given = { assigned: '9', lkg: '9', stored: '9', active: 'assigned 9' };
+const beside: { given: Given; is: Standing; next: RegExp }[] = [
+  { given: { ...onTrusted, error: validate }, is: 'refused', next: /dkc history and the event KubeletConfigRefused .* name the fields/ },
+  { given: { ...onTrusted, error: load }, is: 'refused', next: /no kubelet configuration, .*dkc validate/ },
+  { given: { active: 'local', error: validate }, is: 'refused', next: /KubeletConfigRefused/ },
+  { given: { active: 'local', error: failedTrial }, is: 'refused', next: /condemned on this node\. .*dkc retry/ },
+  { given: { ...onTrusted, error: download }, is: 'not-synced', next: /exist, may this node read it, .*--configmap-namespace/ },
+  { given: { active: 'local', error: download }, is: 'not-synced', next: /exist, may this node read it/ },
+  { given: { active: 'local', error: noSource }, is: 'not-synced', next: /dkc assign; or none with: dkc unassign/ },
+  { given: { ...onTrusted, error: syncInternal }, is: 'not-synced', next: /disk.*journalctl -u dkc-agent/ },
+  { given: { ...onTrusted, error: internal }, is: 'troubled', next: /disk.*journalctl -u dkc-agent/ },
+  { given: { ...onTrusted, assigned: '-', error: internal }, is: 'troubled', next: /journalctl/ },
+  { given: { ...onTrusted, error: 'of a newer agent' }, is: 'troubled', next: /journalctl/ },
+  { given: { assigned: '9', stored: '9!', active: 'local', error: load }, is: 'fallen-back', next: /damaged.*dkc checkpoints verify/ },
+  { given: { assigned: '9', stored: '9', active: 'local', error: validate }, is: 'fallen-back', next: /name the fields/ },
+  { given: { assigned: '9', stored: '9', active: 'local', error: download }, is: 'fallen-back', next: /exist, may this node read it/ },
+  { given: { assigned: '9', stored: '9', active: 'local', error: failedTrial }, is: 'changing', next: /in a moment/ },
+  { given: { assigned: '9', active: 'local', error: failedTrial }, is: 'fallen-back', next: /dkc retry/ },
+  { given: { assigned: '!', active: 'local', error: internal }, is: 'unknown', next: /once it reaches the API server/ },
+  { given: { assigned: '!', active: 'local', error: download }, is: 'unknown', next: /exist, may this node read it/ },
+];
+for (const { given, is, next } of beside) {
+  test(`a node with ${JSON.stringify(given)} is ${is}, and is told what to do about the error`, () => {
+    assert.equal(standingOf(adminFacts(given)), is);
+    assert.match(nextStep(adminFacts(given)), next);
+  });
+}
+
+test('every error has a next step of its own', () => {
+  const told = Object.values(statusErrors).map((error) => nextStep(adminFacts({ ...onTrusted, error })));
+  assert.ok(
+    told.every((text) => !text.startsWith('Nothing')),
+    told.join('\n'),
+  );
+  assert.equal(new Set(told).size, told.length - 1, 'both kinds of condemnation have the same');
+});
 
 test('a node on trial is known by the record of that trial', () => {
   const trial = {

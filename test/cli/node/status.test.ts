@@ -4,6 +4,7 @@ import { nodeOnDisk } from '../../helpers/node-on-disk.ts';
 import { cliContext } from '../../helpers/cli-context.ts';
 import { age, ago, size, span } from '../../../cli/node/spoken.ts';
 import { readConfigStatus } from '../../../cli/node/api-view.ts';
+import { statusErrors } from '../../../agent/status/errors.ts';
 import type { Client } from '../../../kube/client/client.ts';
 
 test('status on a node on trial reads as an admin needs it', async (t) => {
@@ -46,6 +47,15 @@ Condemned:
 Next: Wait for the trial to end, or take it back now with: dkc rollback
 `;
   assert.equal(stdout.replace(/sha256 [0-9a-f]{12}/, 'sha256 SUM'), expected);
+});
+
+test('status after a refusal says what keeps the node where it is, and what to do about that', async (t) => {
+  const node = await nodeOnDisk(t);
+  await node.runs('local', null, { error: statusErrors.validate });
+  const { stdout } = await node.dkc('status');
+  assert.match(stdout, /^State: +a new config is refused, the one before runs on$/m);
+  assert.match(stdout, /^Error: +failed to validate config/m);
+  assert.match(stdout, /^Next: The config is refused on this node: dkc history and the event KubeletConfigRefused/m);
 });
 
 test('status on a fresh node says that nothing is assigned', async (t) => {
