@@ -1,26 +1,24 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BenchNode } from './node.ts';
 
 const project = join(import.meta.dirname, '..');
-export const bundle = join(project, 'dist/dkc.js');
+const bundle = join(project, 'dist/dkc.js');
 
 /** Node's own flags as the unit gives them, so that what is measured is what runs. */
-export function unitFlags(): string[] {
+function unitFlags(): string[] {
   const unit = readFileSync(join(project, 'systemd/dkc-agent.service'), 'utf8');
   const [, flags = ''] = /^ExecStart=\S+\/node (.*?) ?\S+\/dkc\.js agent run$/m.exec(unit) ?? [];
   if (flags === '') throw new Error('systemd/dkc-agent.service starts the agent in a way that the benchmark does not know');
   return flags.split(' ');
 }
 
-/** The unit's `Environment=` lines. @param cache - stands for its CacheDirectory= */
-export function unitEnvironment(cache: string): Record<string, string> {
+/** The unit's `Environment=` lines. */
+function unitEnvironment(): Record<string, string> {
   const unit = readFileSync(join(project, 'systemd/dkc-agent.service'), 'utf8');
-  return Object.fromEntries(
-    [...unit.matchAll(/^Environment=(\w+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value.replace('%C', cache)]),
-  );
+  return Object.fromEntries([...unit.matchAll(/^Environment=(\w+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]));
 }
 
 export interface Launched {
@@ -64,11 +62,11 @@ export function launch({ args, env = {} }: Command): Launched {
     over: closed,
     rssMb: () => Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024,
     cpuMs: () => {
-      const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8')
-        .replace(/^.*\) /s, '')
-        .split(' ');
-      // utime, stime, cutime, cstime in ticks, which are 10 ms on every Linux that Node runs on.
-      return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks) * 10, 0);
+      const text = (file: string): string => readFileSync(`/proc/${child.pid}/${file}`, 'utf8');
+      const threads = readdirSync(`/proc/${child.pid}/task`).map((thread) => Number(text(`task/${thread}/schedstat`).split(' ')[0]) / 1e6);
+      // cutime and cstime in ticks, which are 10 ms on every Linux that Node runs on.
+      const children = text('stat').replace(/^.*\) /s, '').split(' ').slice(13, 15); // prettier-ignore
+      return [...threads, ...children.map((ticks) => Number(ticks) * 10)].reduce((sum, ms) => sum + ms, 0);
     },
     end: async () => {
       child.kill('SIGKILL');
@@ -81,6 +79,6 @@ export function launch({ args, env = {} }: Command): Launched {
 export const emptyNode: Command = { args: ['-e', "require('node:fs').writeSync(3, 'READY=1'); setInterval(() => {}, 1e9)"] };
 
 /** The installed agent on this node, as its unit starts it. @param more - flags of `dkc agent run` */
-export function agentOn({ settings, cache }: Pick<BenchNode, 'settings' | 'cache'>, more: readonly string[] = []) {
-  return { args: [...unitFlags(), bundle, 'agent', 'run', `--agent-config=${settings}`, ...more], env: unitEnvironment(cache) };
+export function agentOn({ settings }: Pick<BenchNode, 'settings'>, more: readonly string[] = []) {
+  return { args: [...unitFlags(), bundle, 'agent', 'run', `--agent-config=${settings}`, ...more], env: unitEnvironment() };
 }

@@ -28,8 +28,6 @@ export interface BenchNode extends AsyncDisposable {
   settings: string;
   effective: string;
   log: string;
-  /** Its CacheDirectory=. */
-  cache: string;
 }
 
 /** A node of its own below the temporary directory: settings and local config, no store yet. */
@@ -57,7 +55,6 @@ export async function benchNode(name: string, kubeconfig?: string): Promise<Benc
     settings,
     effective: layout(dir).effective,
     log: join(root, 'agent.log'),
-    cache: join(root, 'cache'),
     [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }),
   };
 }
