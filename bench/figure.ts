@@ -6,7 +6,6 @@ export interface Figure {
   against?: Sample;
   /** The aim, judged on the ratio where there is something to hold it against, else on ours. */
   reach: { atMost: number } | { atLeast: number };
-  note?: string;
 }
 
 export interface Sample {

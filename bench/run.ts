@@ -8,7 +8,7 @@ import { editLatency } from './edit-latency.ts';
 import { exposure } from './exposure.ts';
 import { judged, table, valueOf, type Figure } from './figure.ts';
 
-/** `npm run bench [-- NAME...]`: the figures of docs/benchmarks.md. Table and notes to stdout, then one line of JSON. */
+/** `npm run bench [-- NAME...]`: the figures of docs/benchmarks.md. A table to stdout, then one line of JSON. */
 const benchmarks: Record<string, () => Promise<Figure[] | string>> = {
   memory: agentMemory,
   start: agentStart,
