@@ -1,4 +1,4 @@
-import { describeError } from '../base/errors.ts';
+import { ActionError, describeError, errorCode } from '../base/errors.ts';
 import { printable } from './printable.ts';
 
 /** The command line itself is wrong: exit 2. The message is one sentence with its remedy. */
@@ -14,11 +14,33 @@ export function exitCodeOf(error: unknown): 2 | 3 {
   return error instanceof UsageError ? USAGE : FAILED;
 }
 
+const remedies: Readonly<Record<string, string>> = {
+  ENOENT: 'it is not there',
+  ENOTDIR: 'a part of its path is not a directory; name another place, or move that away',
+  EISDIR: 'a directory is in its place; name another one, or move that away',
+  ELOOP: 'a symbolic link is in its place; name what it stands for',
+  EACCES: 'permission denied; run this as root',
+  EPERM: 'not permitted; run this as root',
+  EROFS: 'its file system is read-only; the kernel log says why',
+  ENOSPC: 'the disk is full; make room on it',
+  EDQUOT: 'the disk quota is used up; make room',
+  EIO: 'the disk failed; see the kernel log',
+};
+
+/** What the system says of a file, in our own form. Whoever knows what the file is for throws something better; this is the net below. */
+function withRemedy(error: unknown): unknown {
+  const hint = remedies[errorCode(error) ?? ''];
+  if (hint === undefined || !(error instanceof Error) || error.name !== 'Error') return error;
+  const { syscall, path } = error as NodeJS.ErrnoException;
+  return new ActionError(syscall ?? 'use', path ?? 'a file', { hint, cause: error });
+}
+
 /** One line for stderr: what, on which object, remedy. With `verbose` the stack follows. */
-export function failureText(error: unknown, verbose: boolean): string {
+export function failureText(thrown: unknown, verbose: boolean): string {
+  const error = withRemedy(thrown);
   // An error of Node's own or a bug has no remedy of its own: say how to see more.
   const ours = error instanceof Error && error.name !== 'Error' && error.name !== 'TypeError' && error.name !== 'RangeError';
   const line = printable(describeError(error)).replace(/\s+/g, ' ');
-  if (verbose) return `dkc: ${line}\n${error instanceof Error ? (error.stack ?? '') : ''}\n`;
+  if (verbose) return `dkc: ${line}\n${thrown instanceof Error ? (thrown.stack ?? '') : ''}\n`;
   return `dkc: ${line}${ours ? '' : '; -v shows where'}\n`;
 }

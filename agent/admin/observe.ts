@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import type { AdminFacts } from './facts.ts';
 import { parseActiveRecord, type ReadActive } from '../store/active-record.ts';
 import { sha256 } from '../store/content.ts';
@@ -50,10 +51,20 @@ export async function requireStore(disk: Disk, dynamicConfigDir: string): Promis
     for (const path of [paths.meta('assigned'), paths.meta('last-known-good')]) await reading(path, () => disk.read(path));
     return;
   }
-  const hint = found
-    ? 'it is not a directory; move it away and start dkc-agent'
+  const blocker = found ? store : await fileAmong([dynamicConfigDir, dirname(dynamicConfigDir)], disk);
+  const hint = blocker
+    ? `${blocker === store ? 'it' : blocker} is not a directory; move it away and start dkc-agent, or name another place with --dynamic-config-dir`
     : 'there is no store; start dkc-agent on this node first, or name another place with --dynamic-config-dir';
   throw new ActionError('open store', store, { hint });
+}
+
+/** The first of `paths` that is there and no directory. */
+async function fileAmong(paths: readonly string[], disk: Disk): Promise<string | undefined> {
+  for (const path of paths) {
+    const found = await reading(path, () => disk.stat(path));
+    if (found && found.kind === 'file') return path;
+  }
+  return undefined;
 }
 
 /** Only what keeps this user out is an error here; all else is for the one who reads the file for its content. */

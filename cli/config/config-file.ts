@@ -19,6 +19,15 @@ export async function readConfigFile(context: Context, name: string): Promise<Ui
   }
 }
 
+/** Whether a file that need not be there is. @throws ActionError where that cannot be seen */
+export async function isThere(context: Context, path: string): Promise<boolean> {
+  try {
+    return (await context.disk.stat(path)) !== undefined;
+  } catch (cause) {
+    throw new ActionError('look for', path, { hint: 'its directory must be readable; run this as root', cause });
+  }
+}
+
 /** The configuration as written in a file. @throws ActionError naming what is wrong with it */
 export async function decodeFile(context: Context, name: string, version: KubeletVersion): Promise<JsonObject> {
   const decoded = decode(await readConfigFile(context, name), version);

@@ -7,7 +7,7 @@ import { withNote } from '../note.ts';
 import { formatFlag, formatOf } from '../output.ts';
 import { printableLines } from '../printable.ts';
 import { jsonText } from '../structured.ts';
-import { decodeFile } from './config-file.ts';
+import { decodeFile, isThere } from './config-file.ts';
 import { directoryOf } from './judge-file.ts';
 import { kubeletOf } from './kubelet-of.ts';
 import type { Args } from '../args.ts';
@@ -47,7 +47,7 @@ async function written(context: Context, args: Args, options: AgentOptions, vers
 /** The effective file; where no agent has run yet, the local config. */
 async function inUse(context: Context, options: AgentOptions, version: KubeletVersion): Promise<JsonObject> {
   for (const path of [options.effectiveConfig, options.localConfig])
-    if (await context.disk.stat(path)) return await decodeFile(context, path, version);
+    if (await isThere(context, path)) return await decodeFile(context, path, version);
   throw new ActionError('render', options.effectiveConfig, {
     hint: 'neither it nor the local config is there; name a FILE, or set --effective-config or --local-config',
   });

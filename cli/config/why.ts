@@ -13,7 +13,7 @@ import { nearest } from '../nearest.ts';
 import { nodeOptions } from '../node-options.ts';
 import { withNote } from '../note.ts';
 import { formatFlag, show, table } from '../output.ts';
-import { decodeFile } from './config-file.ts';
+import { decodeFile, isThere } from './config-file.ts';
 import { classPaint } from './differences.ts';
 import { kubeletOf } from './kubelet-of.ts';
 import { valueText } from './value-text.ts';
@@ -67,7 +67,7 @@ function named(explained: readonly Explained[], field: string | undefined, { tex
 }
 
 async function localConfig(context: Context, options: AgentOptions, version: KubeletVersion): Promise<JsonObject> {
-  if (!(await context.disk.stat(options.localConfig))) return minimalConfig;
+  if (!(await isThere(context, options.localConfig))) return minimalConfig;
   return resolvePaths(await decodeFile(context, options.localConfig, version), dirname(options.localConfig), version);
 }
 
@@ -76,7 +76,7 @@ async function dynamicConfig(context: Context, options: AgentOptions, version: K
   const { disk, locks, clock } = context;
   const { dynamicConfigDir, effectiveConfig } = options;
   const store = new FsStore({ disk, locks, root: dynamicConfigDir, clock });
-  if (!(await disk.stat(store.paths.store))) return null;
+  if (!(await isThere(context, store.paths.store))) return null;
   const { source } = viewActive(await observeNode({ store, disk, dynamicConfigDir, effectiveConfig }));
   if (source === null) return null;
   const path = store.paths.checkpoint(source);

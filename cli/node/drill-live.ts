@@ -71,6 +71,6 @@ async function readOptional({ disk }: Context, path: string): Promise<Uint8Array
     return await disk.read(path);
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
-    throw error;
+    throw new ActionError('read', path, { hint: 'it must be a readable file; run this as root', cause: error });
   }
 }

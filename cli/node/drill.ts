@@ -6,6 +6,7 @@ import { nodeSide, nodeSideFlags, type NodeSide } from './node-side.ts';
 import { drill as rehearseAll } from '../../agent/admin/drill/execute.ts';
 import type { DrillReport, DrillStep } from '../../agent/admin/drill/plan.ts';
 import { boot } from '../../agent/boot/run-boot.ts';
+import { ActionError } from '../../base/errors.ts';
 import { silentLog } from '../../base/log.ts';
 import { fine, wrong, type Exit } from '../command.ts';
 import { kubeletOf } from '../config/kubelet-of.ts';
@@ -51,7 +52,12 @@ async function rehearse(context: Context, args: Args, node: NodeSide): Promise<E
   const log = args.number('verbose') ? context.log : silentLog;
   const facts = await node.observe();
   const kubelet = await kubeletOf(context, options);
-  const scratch = await mkdtemp(join(tmpdir(), 'dkc-drill-'));
+  const scratch = await mkdtemp(join(tmpdir(), 'dkc-drill-')).catch((cause: unknown) => {
+    throw new ActionError('make a directory for the rehearsal in', tmpdir(), {
+      hint: 'it must be a writable directory; TMPDIR names another',
+      cause,
+    });
+  });
   try {
     const report = await rehearseAll({
       facts,
