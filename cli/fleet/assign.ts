@@ -2,6 +2,7 @@ import { describeError } from '../../base/errors.ts';
 import { configMaps } from '../../kube/api/object.ts';
 import { isNotFound } from '../../kube/client/errors.ts';
 import { specSourceProblems } from '../../agent/checkpoint/verify-names.ts';
+import { agentDefaults } from '../../agent/options.ts';
 import { fine, wrong, type Command, type Context, type Exit } from '../command.ts';
 import { connectFlags } from '../connect.ts';
 import { UsageError } from '../failure.ts';
@@ -40,10 +41,12 @@ With --wait, ends when every node uses it (0), or one has refused or failed it, 
   async run(context, args) {
     const source = specSourceOf(args.text('configmap') ?? '', args.text('key') ?? '');
     return withClient(context, args, async (client) => {
-      const found = await lookAt(client, source, context);
+      const { found, notes } = await lookAt(client, source, context.signal);
       const { done, failed, fleet, before } = await writeAll(context, client, args.many('node'), source);
       await showAssignments(context, args, done, found);
+      // Beside an error they would only be in its way.
       if (failed.length > 0) throw failed[0];
+      for (const note of notes) context.stderr.write(`dkc: note: ${note}\n`);
       return args.on('wait')
         ? await waitForAll(context, fleet, { wanted: source, ...(found ? { version: found } : {}) }, before, args.ms('timeout') ?? 0)
         : fine;
@@ -74,22 +77,28 @@ function specSourceOf(configMap: string, kubeletConfigKey: string): SpecSource {
   return { namespace, name, kubeletConfigKey };
 }
 
-/** The ConfigMap as it is now. Assigning one that is missing is allowed: the nodes wait for it. So only a word on stderr. */
-async function lookAt(
-  client: Client,
-  source: SpecSource,
-  { stderr, signal }: Context,
-): Promise<{ uid: string; resourceVersion: string } | undefined> {
+interface Look {
+  found?: { uid: string; resourceVersion: string };
+  /** For stderr. */
+  notes: string[];
+}
+
+/** The ConfigMap as it is now. Assigning one that is missing is allowed: the nodes wait for it. So there are only words about it. */
+async function lookAt(client: Client, source: SpecSource, signal: AbortSignal): Promise<Look> {
   const { namespace, name, kubeletConfigKey } = source;
-  const note = (text: string): void => stderr.write(`dkc: note: ConfigMap ${namespace}/${name} ${text}\n`);
+  const notes: string[] = [];
+  const note = (text: string): void => void notes.push(`ConfigMap ${namespace}/${name} ${text}`);
+  const { configmapNamespace } = agentDefaults;
+  if (namespace !== configmapNamespace)
+    note(`can only be read by agents that are told so: --configmap-namespace is ${configmapNamespace} unless set, empty for any namespace`);
   try {
     const { metadata, data } = await client.get(configMaps, { namespace, name }, { signal });
     if (typeof data !== 'object' || data === null || !Object.hasOwn(data, kubeletConfigKey)) note(`has no key ${kubeletConfigKey} yet`);
-    return { uid: metadata.uid ?? '', resourceVersion: metadata.resourceVersion ?? '' };
+    return { notes, found: { uid: metadata.uid ?? '', resourceVersion: metadata.resourceVersion ?? '' } };
   } catch (error) {
     if (isNotFound(error)) note('does not exist yet; the nodes keep what they have until it does');
     else note(`could not be looked at: ${printable(describeError(error))}`);
-    return undefined;
+    return { notes };
   }
 }
 

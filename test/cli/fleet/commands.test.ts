@@ -70,6 +70,22 @@ test('a ConfigMap that does not exist yet may be assigned, with a word about it'
   assert.deepEqual((JSON.parse(stdout) as { source: { uid: unknown } }[])[0]?.source.uid, null);
 });
 
+test('a ConfigMap in a namespace that agents do not read unless told so may be assigned, with one word about it', async () => {
+  await client.create(configMaps, { metadata: { name: 'elsewhere', namespace: 'default' }, data: { kubelet: 'x' } });
+  const { code, stderr } = await run('assign node-a --configmap default/elsewhere --key kubelet');
+  assert.equal(code, 0);
+  assert.match(
+    stderr,
+    /^dkc: note: ConfigMap default\/elsewhere can only be read by agents .*--configmap-namespace is dkc-system unless set.*\n$/,
+  );
+});
+
+test('what is to be noted of a ConfigMap does not stand in the way of an error', async () => {
+  const { code, stderr } = await run('assign node-x --configmap default/later --key kubelet');
+  assert.equal(code, 3);
+  assert.match(stderr, /^dkc: Cannot find Node node-x: .*\n$/);
+});
+
 test('unassign takes it away, also where nothing was', async () => {
   const { code, stdout } = await run('unassign node-a node-b node-c -o json');
   assert.equal(code, 0);
