@@ -3,6 +3,7 @@ import { type Document, DocumentError, isList, isObject, join } from './document
 import { goDuration } from '../../base/go-duration.ts';
 import { quantity } from '../../kube/api/quantity.ts';
 import { readJson } from './read-json.ts';
+import { readSimpleYaml } from './read-simple-yaml.ts';
 import { readYaml } from './read-yaml.ts';
 import { type Leaf, type Place, schemaFor } from './schema.ts';
 import type { Shape } from './shape.ts';
@@ -62,7 +63,9 @@ function read(bytes: Uint8Array): Document {
   } catch {
     throw new DocumentError('utf8', 'the text is not UTF-8');
   }
-  return looksLikeJson(text) ? readJson(text) : readYaml(text);
+  if (looksLikeJson(text)) return readJson(text);
+  const simple = readSimpleYaml(text);
+  return simple === undefined ? readYaml(text) : { value: simple, duplicates: [], inexact: new WeakMap() };
 }
 
 function looksLikeJson(text: string): boolean {
