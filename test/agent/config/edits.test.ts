@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compareConfigs } from '../../../agent/config/compare.ts';
 import { explainFields } from '../../../agent/config/explain.ts';
-import { applyFlags } from '../../../agent/config/flags.ts';
 import { mergeOverlay } from '../../../agent/config/overlay.ts';
 import { resolvePaths } from '../../../agent/config/paths.ts';
 import { applyDefaults } from '../../../agent/config/defaults.ts';
@@ -11,78 +10,6 @@ import { parseKubeletVersion } from '../../../agent/config/version.ts';
 
 const version = parseKubeletVersion('1.34');
 const KIND = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' };
-
-const flags = [
-  { why: 'beats the field', args: ['--max-pods=7'], field: 'maxPods', value: 7 },
-  { why: 'may stand beside its value', args: ['--max-pods', '7'], field: 'maxPods', value: 7 },
-  { why: 'may be written with underscores', args: ['--max_pods=7'], field: 'maxPods', value: 7 },
-  { why: 'is a switch without a value', args: ['--fail-swap-on'], field: 'failSwapOn', value: true },
-  { why: 'does not take the next argument for a switch', args: ['--fail-swap-on', '--max-pods=7'], field: 'failSwapOn', value: true },
-  { why: 'reads Go numbers', args: ['--oom-score-adj=-0x10'], field: 'oomScoreAdj', value: -16 },
-  {
-    why: 'reads lists',
-    args: ['--cluster-dns=10.0.0.1,10.0.0.2', '--cluster-dns=10.0.0.3'],
-    field: 'clusterDNS',
-    value: ['10.0.0.1', '10.0.0.2', '10.0.0.3'],
-  },
-  {
-    why: 'reads thresholds',
-    args: ['--eviction-hard=memory.available<1Gi,nodefs.available<5%'],
-    field: 'evictionHard',
-    value: { 'memory.available': '1Gi', 'nodefs.available': '5%' },
-  },
-  { why: 'reads maps', args: ['--kube-reserved', 'cpu=100m'], field: 'kubeReserved', value: { cpu: '100m' } },
-  { why: 'reads headers', args: ['--manifest-url-header=a:x,a:y'], field: 'staticPodURLHeader', value: { a: ['x', 'y'] } },
-  {
-    why: 'reads taints',
-    args: ['--register-with-taints=a=b:NoSchedule,c:NoExecute'],
-    field: 'registerWithTaints',
-    value: [
-      { key: 'a', value: 'b', effect: 'NoSchedule' },
-      { key: 'c', effect: 'NoExecute' },
-    ],
-  },
-  {
-    why: 'reads reserved memory',
-    args: ['--reserved-memory=0:memory=1Gi;1:memory=2Gi'],
-    field: 'reservedMemory',
-    value: [
-      { numaNode: 0, limits: { memory: '1Gi' } },
-      { numaNode: 1, limits: { memory: '2Gi' } },
-    ],
-  },
-];
-for (const { why, args, field, value } of flags) {
-  test(`a flag ${why}`, () => {
-    const { merged, shadowed, problems } = applyFlags({ ...KIND, [field]: 'as it was' }, args, version);
-    assert.deepEqual(merged[field], value);
-    assert.ok(shadowed.some((shadow) => shadow.field === field));
-    assert.deepEqual(problems, []);
-  });
-}
-
-test('feature gates of flag and config merge gate by gate', () => {
-  const { merged, shadowed } = applyFlags(
-    { featureGates: { A: true, B: true } },
-    ['--hostname-override', 'x', '--feature-gates=B=false,C=true'],
-    version,
-  );
-  assert.deepEqual(merged['featureGates'], { A: true, B: false, C: true });
-  assert.deepEqual(shadowed, [
-    { field: 'featureGates.B', flag: '--feature-gates' },
-    { field: 'featureGates.C', flag: '--feature-gates' },
-  ]);
-});
-
-test('a flag that the kubelet would refuse is reported, without its value', () => {
-  const { merged, problems } = applyFlags({ maxPods: 5 }, ['--max-pods=secret', '--sync-frequency=5', '--feature-gates=A=maybe'], version);
-  assert.deepEqual(merged, { maxPods: 5 });
-  assert.deepEqual(
-    problems.map(({ field }) => field),
-    ['maxPods', 'syncFrequency', 'featureGates'],
-  );
-  assert.ok(problems.every(({ message }) => !message.includes('secret')));
-});
 
 test('relative paths resolve against the directory, podLogsDir from 1.30 on', () => {
   const written = {

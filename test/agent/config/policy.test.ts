@@ -33,6 +33,20 @@ const policies: { why: string; dynamic: object; policy?: string; allow?: string;
     allow: 'maxPods',
     refused: ['featureGates.B', 'maxPods'],
   },
+  {
+    why: 'without a word on overrides heeds annotations',
+    dynamic: { ...local, port: 1 },
+    policy: 'allow: [safe]',
+    allow: 'port',
+    refused: [],
+  },
+  { why: 'without a word on classes has the default ones', dynamic: { ...local, maxPods: 9 }, policy: 'allow: ~\nfields: ~', refused: [] },
+  {
+    why: 'names a field once that differs in known and unknown members',
+    dynamic: { ...local, tracing: { endpoint: 'x', newThing: 1 } },
+    policy: 'allow: []',
+    refused: ['tracing'],
+  },
   { why: 'takes a narrower list of classes', dynamic: { ...local, maxPods: 9 }, policy: 'allow: [safe]', refused: ['maxPods'] },
 ];
 for (const { why, dynamic, policy, allow, refused } of policies) {
@@ -75,6 +89,10 @@ for (const { why, local: own = local, dynamic, minor = '1.34', allow, refused } 
     );
   });
 }
+
+test('without a policy nothing is refused', () => {
+  assert.deepEqual(judgePolicy({ local, dynamic: { ...local, port: 1 }, version, policy: 'none' }), []);
+});
 
 test('fields that came after the newest version of the table are judged for a kubelet that may be newer', () => {
   const later = fields.find(({ since, name, class: kind }) => since > 34 && kind === 'dangerous' && !name.includes('.'));
@@ -139,6 +157,11 @@ for (const { why, dynamic, merge, policy, says } of remedies) {
     assert.ok(findings.every(({ message }) => !/4711|10255/.test(message))); // never a value
   });
 }
+
+test('a field policy of another kind, and one that is no YAML, are refused by name', () => {
+  assert.throws(() => parsePolicy('apiVersion: dkc.dev/v1alpha1\nkind: Other'), /Cannot read the field policy: kind must be FieldPolicy/);
+  assert.throws(() => parsePolicy('a: ['), /Cannot read the field policy: .*line/);
+});
 
 for (const text of ['', 'kind: FieldPolicy', 'allow: [fast]', 'overrides: maybe', 'fields: {a: perhaps}', 'more: 1', 'fields: [a]']) {
   test(`a field policy with ${text === '' ? 'nothing' : text} is refused`, () => {
