@@ -23,13 +23,16 @@ import { LockError, type HeldLock } from '../base/lock.ts';
 /** How long a starting agent waits for the one before it to be gone, in ms. */
 const AGENT_LOCK_WAIT_MS = 2000;
 
+/** How long a change waits for a command of an admin to finish its own, in ms. systemd gives a start 15 s in all. */
+const STORE_LOCK_WAIT_MS = 3000;
+
 export function openStore(options: Pick<AgentOptions, 'dynamicConfigDir'>, { disk, locks, clock, log }: AgentWorld): FsStore {
   const onDamage = (path: string, problem: string): void => {
     log.error('damaged file is set aside', { path, problem });
     const line = { at: new Date(clock.now()).toISOString(), event: 'damaged', source: null, detail: `${path}: ${problem}` } as const;
     store.addToJournal(line).catch((error: unknown) => log.error('journal entry failed', { error }));
   };
-  const store = new FsStore({ disk, locks, clock, root: options.dynamicConfigDir, onDamage });
+  const store = new FsStore({ disk, locks, clock, root: options.dynamicConfigDir, onDamage, lockWaitMs: STORE_LOCK_WAIT_MS });
   return store;
 }
 

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { build, type Plugin } from 'esbuild';
-import { onlyOwnMetrics, packedLine, packPlugin, unpacker, withoutGeneratedApi, type Pack } from './pack.ts';
+import { onlyOwnMetrics, packedLine, packPlugin, unpacker, withoutGeneratedApi, yamlWhenNeeded, type Pack } from './pack.ts';
 
 /** `npm run build`: everything dkc is, in dist/dkc.js. The result depends on the sources and the commit alone. */
 function commit(): string {
@@ -43,7 +43,8 @@ async function bundle(entry: string, plugins: Plugin[], banner = ''): Promise<Ui
 const commands: Pack = { name: 'commands', paths: /^\.\/every-command\.ts$/ };
 const clientNode: Pack = { name: 'client-node', paths: /^@kubernetes\/client-node$/ };
 
-const agent = await bundle('cli/main.ts', [packPlugin([commands, clientNode]), onlyOwnMetrics], `#!/usr/bin/env node\n${unpacker}`);
+const lean = [packPlugin([commands, clientNode]), onlyOwnMetrics, yamlWhenNeeded];
+const agent = await bundle('cli/main.ts', lean, `#!/usr/bin/env node\n${unpacker}`);
 const packs = [
   packedLine(commands.name, await bundle('cli/every-command.ts', [packPlugin([clientNode]), onlyOwnMetrics])),
   packedLine(clientNode.name, await bundle('node_modules/@kubernetes/client-node/dist/config.js', [withoutGeneratedApi])),

@@ -81,3 +81,23 @@ export const onlyOwnMetrics: Plugin = {
     }));
   },
 };
+
+/**
+ * Puts the YAML library off until its first use: nearly every file that an agent reads is plain enough for a reader of ours
+ * (agent/config/read-simple-yaml.ts), and then the library costs neither start nor memory.
+ */
+export const yamlWhenNeeded: Plugin = {
+  name: 'yaml-when-needed',
+  setup: (build) => {
+    build.onResolve({ filter: /^yaml$/ }, ({ kind, resolveDir }) =>
+      kind === 'require-call' ? undefined : { path: 'yaml', namespace: 'when-needed', pluginData: resolveDir },
+    );
+    build.onLoad({ filter: /.*/, namespace: 'when-needed' }, async ({ pluginData }) => ({
+      contents: Object.keys(await import('yaml'))
+        .map((name) => `Object.defineProperty(exports, '${name}', { enumerable: true, get: () => require('yaml').${name} });`)
+        .join('\n'),
+      loader: 'js',
+      resolveDir: String(pluginData),
+    }));
+  },
+};

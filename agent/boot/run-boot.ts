@@ -9,6 +9,21 @@ import { planBoot } from './plan.ts';
  * @see docs/state-machines.md, "Boot"
  */
 export const boot: Boot = async (deps) => {
+  let held = false;
+  try {
+    // One lock for all of it: each taking costs a process, and an agent starts for every change of its node.
+    return await deps.store.locked(() => {
+      held = true;
+      return choose(deps);
+    });
+  } catch (error) {
+    if (held) throw error;
+    deps.log.error('the store cannot be locked; booting from what is there', { error });
+    return choose(deps);
+  }
+};
+
+const choose: Boot = async (deps) => {
   const { store, log } = deps;
   await store.initialize().catch((error: unknown) => log.error('store cannot be prepared; reading what is there', { error }));
   const swept = await store.sweep().catch((error: unknown) => {

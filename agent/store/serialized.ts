@@ -8,9 +8,7 @@ export const kind = 'SerializedNodeConfigSource';
 /** A meta file as upstream writes it, byte for byte; 0 bytes for the local config (spec 3). */
 export function serializeSource(source: MaybeSource): string {
   if (source === null) return '';
-  const fields = (['kubeletConfigKey', 'name', 'namespace', 'resourceVersion', 'uid'] as const)
-    .map((field) => `    ${field}: ${yamlString(source[field])}\n`)
-    .join('');
+  const fields = fieldNames.map((field) => `    ${field}: ${yamlString(source[field])}\n`).join('');
   return `apiVersion: ${apiVersion}\nkind: ${kind}\nsource:\n  configMap:\n${fields}`;
 }
 
@@ -47,7 +45,29 @@ const isNothing = /^(?:|~|null|Null|NULL)$/;
 /** Stands for a number or a boolean: which one is nobody's concern here. */
 const notText = Symbol('not text');
 
+/** A line as upstream writes it: a word, or one in quotes that hold nothing to unescape. */
+const field = (name: string): string => `    ${name}: (?:([A-Za-z0-9][A-Za-z0-9._-]*)|"([^"\\\\\\n]*)")\\n`;
+const fieldNames = ['kubeletConfigKey', 'name', 'namespace', 'resourceVersion', 'uid'] as const;
+const ownForm = new RegExp(
+  `^apiVersion: ${apiVersion.replaceAll('.', '\\.')}\\nkind: ${kind}\\nsource:\\n  configMap:\\n${fieldNames.map((name) => field(name)).join('')}$`,
+);
+
+/** What upstream and we write ourselves, read without a YAML reader: nearly every start of an agent meets nothing else. */
+function parseOwnForm(text: string): unknown {
+  const found = ownForm.exec(text);
+  if (!found) return undefined;
+  const configMap: Record<string, string> = {};
+  for (const [at, name] of fieldNames.entries()) {
+    const [plain, quoted] = [found[2 * at + 1], found[2 * at + 2]];
+    if (plain !== undefined && readsAsAnotherType(plain)) return undefined;
+    configMap[name] = plain ?? quoted ?? '';
+  }
+  return { apiVersion, kind, source: { configMap } };
+}
+
 function parseYaml(text: string): unknown {
+  const own = parseOwnForm(text);
+  if (own !== undefined) return own;
   if (text.trimStart().startsWith('{')) {
     try {
       return JSON.parse(text);

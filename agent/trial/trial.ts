@@ -74,7 +74,8 @@ export class TrialWatch {
     const { store, situation, clock, bootId, log } = this.#deps;
     const { source, content } = situation.active;
     if (source === null || !content || situation.active.used !== 'assigned') {
-      await store.setTrial(undefined).catch((error: unknown) => log.error('trial record cannot be removed', { error }));
+      if (await store.trial())
+        await store.setTrial(undefined).catch((error: unknown) => log.error('trial record cannot be removed', { error }));
       return;
     }
     const exitsOffset = (await this.#exitsFile())?.length ?? 0;

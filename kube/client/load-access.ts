@@ -37,7 +37,19 @@ export function kubeconfigSource(path: string, choice: KubeconfigChoice = {}): A
   };
 }
 
+/** Every JSON text is YAML, and Node reads it without a library. */
+function asJson(text: string): unknown {
+  if (!text.trimStart().startsWith('{')) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 async function read(path: string, text: string, choice: KubeconfigChoice): Promise<ClusterAccess> {
+  const plain = asJson(text);
+  if (plain !== undefined) return accessFromKubeconfig(plain, path, choice);
   // Loaded here and not above: an agent that is told its server by other means never needs YAML for this.
   const { parseDocument } = await import('yaml');
   // prettyErrors would quote the line, and the line may be a token.
