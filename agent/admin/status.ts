@@ -90,7 +90,7 @@ function standingApart(active: ActiveView, facts: AdminFacts): Standing {
   const assigned = recorded(facts.assigned);
   // A verdict that the store has no more was taken back: the agent is about to follow.
   if (isVerdict(active.error) && assigned && entryOf(assigned, facts)?.manifest) return 'changing';
-  if (active.used !== 'assigned') return 'fallen-back';
+  if (assigned !== null && active.used !== 'assigned') return 'fallen-back';
   return kindOf(active.error) === 'troubled' ? 'troubled' : 'changing';
 }
 

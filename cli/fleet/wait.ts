@@ -42,10 +42,12 @@ export async function waitForNodes(
     const stop = AbortSignal.any([done.signal, all]);
     const giveGrace = (): void => {
       grace.abort();
-      grace = new AbortController();
+      const mine = (grace = new AbortController());
       graceOver = false;
-      void clock.sleep(GRACE, AbortSignal.any([grace.signal, stop])).then(
+      void clock.sleep(GRACE, AbortSignal.any([mine.signal, stop])).then(
         () => {
+          // It may have rung in the very moment in which it was given anew.
+          if (mine.signal.aborted) return;
           graceOver = true;
           look();
         },

@@ -107,6 +107,7 @@ const beside: { given: Given; is: Standing; next: RegExp }[] = [
   { given: { assigned: '9', stored: '9', active: 'local', error: download }, is: 'fallen-back', next: /exist, may this node read it/ },
   { given: { assigned: '9', stored: '9', active: 'local', error: failedTrial }, is: 'changing', next: /in a moment/ },
   { given: { assigned: '9', active: 'local', error: failedTrial }, is: 'fallen-back', next: /dkc retry/ },
+  { given: { stored: '7', active: 'last-known-good 7', error: failedTrial }, is: 'changing', next: /in a moment/ },
   { given: { assigned: '!', active: 'local', error: internal }, is: 'unknown', next: /once it reaches the API server/ },
   { given: { assigned: '!', active: 'local', error: download }, is: 'unknown', next: /exist, may this node read it/ },
 ];
