@@ -1,7 +1,7 @@
 import type { Running } from './running.ts';
 import { sameSource } from './checkpoint/source.ts';
 import { EVENT_NAMESPACE, suspectEvent } from './event.ts';
-import { parseKubeletVersion } from './config/config.ts';
+import { closestKubeletVersion } from './config/config.ts';
 import type { KubeletFacts } from './config/contract.ts';
 import { askHelp } from './host/kubelet.ts';
 import type { AgentOptions } from './options.ts';
@@ -141,7 +141,9 @@ function kubeletKnowledge(
       heardLast = version;
       try {
         const before = facts.version.text;
-        facts = { ...facts, version: parseKubeletVersion(version) };
+        const { version: closest, newer } = closestKubeletVersion(version);
+        if (newer !== undefined) log.warn('the kubelet is newer than all this agent knows', { version: newer, judgedAs: closest.text });
+        facts = { ...facts, version: closest };
         if (facts.version.text !== before) onNews();
       } catch (error) {
         log.warn('the version of the kubelet is not one that this agent knows', { error: describeError(error) });

@@ -14,7 +14,7 @@ export { pathsToProbe, preflightFatal } from './preflight.ts';
 export { preflightSysctls } from './preflight-host.ts';
 export { renderYaml } from './render.ts';
 export { validate } from './validate.ts';
-export { OLDEST_MINOR, parseKubeletVersion } from './version.ts';
+export { closestKubeletVersion, OLDEST_MINOR, parseKubeletVersion } from './version.ts';
 
 /** Stands in where a kubelet's own version cannot be learned. */
 export const newestKubeletVersion = parseKubeletVersion(`1.${NEWEST_MINOR}`);
