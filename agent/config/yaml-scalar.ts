@@ -27,7 +27,11 @@ export function plainScalar(text: string): Json | typeof NOT_JSON {
   const first = text.charCodeAt(0);
   const digit = first >= 0x30 && first <= 0x39;
   if (!digit && first !== 0x2b && first !== 0x2d && first !== 0x2e) return wordOr(text);
-  if (first === 0x2e) return DOT_FLOAT.test(text) ? (float(text) ?? text) : wordOr(text);
+  if (first === 0x2e) {
+    // Behind a leading dot an underscore only stands between two digits; elsewhere it stands anywhere.
+    const digits = /(?<![0-9])_|_(?![0-9])/.test(text) ? text : text.replaceAll('_', '');
+    return DOT_FLOAT.test(digits) ? (float(digits) ?? text) : wordOr(text);
+  }
   if (!digit && WORDS.has(text)) return wordOr(text);
   const number = text.includes('_') ? text.replaceAll('_', '') : text;
   return integer(number) ?? (FLOAT.test(number) ? float(number) : undefined) ?? text;

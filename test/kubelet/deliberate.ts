@@ -26,7 +26,7 @@ export const deliberate: readonly Deliberate[] = [
     excuses: (text, ours) => /^(?:---|\.\.\.)|[[{][^\n]*(?:\?|:[^\s])/m.test(text) && ours.stage === 'decode',
   },
   {
-    why: 'a mark of a document inside of a bracket that spans lines, or a tag that touches a bracket, is refused by goyaml; the YAML library takes it',
+    why: 'a mark of a document inside of a bracket that spans lines, or a tag that touches a bracket, is refused by goyaml; the YAML library takes it, and the effective file is written anew without them',
     excuses: (text, _, theirs) => /[[{][^\n]*(?:---|\.\.\.|![^\n ]*[\]},])/.test(text) && theirs.stage === 'decode',
   },
   {
@@ -34,7 +34,7 @@ export const deliberate: readonly Deliberate[] = [
     excuses: (text, ours, theirs) => isJson(text) && ours.stage === theirs.stage && theirs.lenient && !ours.lenient,
   },
   {
-    why: 'of a key that JSON text repeats, Go reads every value into the same place, so that objects merge and a bad earlier value is an error; we take the last, as the contract says',
+    why: 'of a key that JSON text repeats, Go reads every value into the same place, so that objects merge and a bad earlier value is an error; we take the last, as the contract says, and the effective file is written anew from that, so that no kubelet sees the text',
     excuses: (text, ours) => isJson(text) && ours.lenient,
   },
   {
@@ -42,11 +42,11 @@ export const deliberate: readonly Deliberate[] = [
     excuses: (text, ours) => /[\u0085\u2028\u2029]/.test(text) && ours.stage === 'decode',
   },
   {
-    why: 'the escape \\/ in double quotes is refused by the YAML reader of 1.20 and taken by that of newer kubelets',
+    why: 'the escape \\/ in double quotes is refused by the YAML reader of 1.20 and taken by that of newer kubelets; the effective file is written anew without it',
     excuses: (text, _, theirs) => text.includes('\\/') && theirs.stage === 'decode',
   },
   {
-    why: 'an explicit key (? key) whose colon is indented is refused by goyaml, and taken by the YAML library; nobody writes them',
-    excuses: (text, _, theirs) => /^ *\? /m.test(text) && theirs.stage === 'decode',
+    why: 'what goes on inside of brackets at the start of a line, no further right than its key: YAML forbids it and goyaml takes it; we refuse the text',
+    excuses: (text, ours, theirs) => /[[{][^\n]*\n[^\s#]/.test(text) && ours.stage === 'decode' && theirs.stage !== 'decode',
   },
 ];

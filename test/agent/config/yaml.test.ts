@@ -46,6 +46,16 @@ const scalars: [string, Json][] = [
   ["'on'", 'on'],
   ['1e400', '1e400'],
   ['0x', '0x'],
+  // no digit before the exponent or behind it: words, whatever other readers of YAML make of them
+  ['e0', 'e0'],
+  ['-e1', '-e1'],
+  ['.e0', '.e0'],
+  ['1e', '1e'],
+  ['1e+', '1e+'],
+  ['1.e5', 100_000],
+  ['.1_0', 0.1],
+  ['._1', '._1'],
+  ['.1_', '.1_'],
   ['=', '='],
   ['!!str 5', '5'],
   ['!!int "5"', 5],
@@ -123,6 +133,19 @@ test('what is rendered reads back as exactly the same', () => {
     { numRuns: 1000, seed: 1 },
   );
 });
+
+const colons: { text: string; ok: boolean }[] = [
+  { text: '? maxPods\n: 5\n', ok: true },
+  { text: '? maxPods\n : 5\n', ok: false },
+  { text: 'logging:\n  ? format\n  : text\n', ok: true },
+  { text: 'logging:\n  ? format\n    : text\n', ok: false },
+  { text: 'clusterDNS:\n- ? a\n    : b\n', ok: false },
+  { text: '? evictionHard\n: ? a\n  : b\n', ok: true },
+  { text: '? maxPods\n', ok: true },
+];
+for (const { text, ok } of colons)
+  test(`an explicit key is ${ok ? 'read' : 'refused, as goyaml does'}: ${JSON.stringify(text)}`, () =>
+    assert.equal(decode(bytes(HEADER + text), version).ok, ok));
 
 const nested = (depth: number): string => `${HEADER}a: ${'['.repeat(depth)}${']'.repeat(depth)}`;
 const bomb = Array.from({ length: 12 }, (_, n) =>
