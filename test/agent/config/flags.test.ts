@@ -38,6 +38,12 @@ const flags: FlagCase[] = [
   { why: 'takes the place of its value even where that begins with a dash', args: ['--max-pods', '-5'], field: 'maxPods', value: -5 },
   { why: 'is read from behind the value of another', args: ['--node-ip', '--max-pods=7'], field: 'maxPods', value: 7 },
   { why: 'eats its value', args: ['--hostname-override', 'x', '--max-pods', '7', '--event-burst=3'], field: 'eventBurst', value: 3 },
+  {
+    why: 'is read from behind a switch nobody knows, the short one too',
+    args: ['--who-knows', '-v=3'],
+    field: 'logging.verbosity',
+    value: 3,
+  },
   { why: 'may be empty', args: ['--cluster-domain=', 'x'], field: 'clusterDomain', value: '' },
   { why: 'may be the short one for verbosity', args: ['-v=4'], field: 'logging.verbosity', value: 4 },
   { why: 'may be the short one with its value attached', args: ['-v4'], field: 'logging.verbosity', value: 4 },
