@@ -17,6 +17,9 @@ export interface PreflightDeps {
   kubelet: () => Promise<KubeletFacts>;
 }
 
+/** The agent's unit has these to itself (PrivateTmp=). */
+const PRIVATE = ['/tmp/', '/var/tmp/'];
+
 /** Decode, policy, validate and what would kill this kubelet on this host, before anything restarts (design Q9). */
 export function preflighter({
   options,
@@ -37,7 +40,7 @@ export function preflighter({
     const dir = layout(options.dynamicConfigDir).checkpoint(source);
     const config = { files: payload.files, annotations: payload.annotations, kubeletConfigKey: source.kubeletConfigKey, dir };
     const [siblings, elsewhere] = partition(pathsOf(config, bench), (path) => path.startsWith(`${dir}/`));
-    const host = await readHost(disk, elsewhere, facts.args);
+    const host = await readHost(disk, elsewhere, { args: facts.args, hidden: PRIVATE });
     // Its checkpoint may not be on disk yet: what lies in it is what the ConfigMap holds.
     const inside = siblings.map((path) => [path, payload.files.has(path.slice(dir.length + 1)) ? 'file' : 'missing'] as const);
     const judgement = judge(config, { ...bench, host: { ...host, paths: { ...host.paths, ...Object.fromEntries(inside) } } });

@@ -8,19 +8,18 @@ import { errorCode } from '../../base/errors.ts';
 
 /** Where a kubelet keeps the state files of its managers, unless `--root-dir` says otherwise. */
 const KUBELET_ROOT = '/var/lib/kubelet';
-/** The agent's unit has folders of its own here: what it sees is not what the kubelet sees. */
-const PRIVATE = ['/tmp/', '/var/tmp/'];
 
 /**
  * What preflight may know of this host. What cannot be read is left out, and then not judged: a sandbox that hides a file must not
  * refuse a config.
  * @param probe - paths whose presence matters to the config at hand
- * @param args - the kubelet's, for its `--root-dir`
+ * @param from.args - the kubelet's, for its `--root-dir`
+ * @param from.hidden - folders of which this process may see another one than the kubelet: what is missing there may be there for it
  */
 export async function readHost(
   disk: Pick<Disk, 'read' | 'readLinked' | 'stat' | 'list'>,
   probe: readonly string[],
-  args: readonly string[] = [],
+  { args, hidden = [] }: { args: readonly string[]; hidden?: readonly string[] } = { args: [] },
 ): Promise<HostFacts> {
   const root = flagValue('--root-dir', args) ?? KUBELET_ROOT;
   const text = (path: string): Promise<string | undefined> =>
@@ -45,7 +44,7 @@ export async function readHost(
   const paths: Record<string, 'file' | 'dir' | 'missing' | 'unreadable'> = {};
   for (const path of probe) {
     const seen = await whatIsAt(disk, path);
-    if (seen !== 'missing' || !PRIVATE.some((folder) => path.startsWith(folder))) paths[path] = seen;
+    if (seen !== 'missing' || !hidden.some((folder) => path.startsWith(folder))) paths[path] = seen;
   }
   const onlineCpus = cpus === undefined ? undefined : cpuList(cpus);
   const memoryBytes = memory === undefined ? undefined : memoryTotal(memory);

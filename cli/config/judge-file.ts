@@ -45,7 +45,7 @@ export async function judgeFile(context: Context, { bytes, dir, options, kubelet
   const rules = validate(defaulted, against({ kubelet }));
   // What kills a kubelet on any host is an error; what only this host adds is not.
   const everywhere = preflightFatal(defaulted, {}, kubelet);
-  const here = preflightFatal(defaulted, await readHost(context.disk, pathsToProbe(defaulted), kubelet.args), kubelet);
+  const here = preflightFatal(defaulted, await readHost(context.disk, pathsToProbe(defaulted), kubelet), kubelet);
   const shadowed = shadowWarnings(flagged.shadowed, written);
   const errors = unique([...flagged.problems, ...policy, ...rules, ...everywhere.errors]);
   const onlyHere = here.errors.filter((finding) => !errors.some((error) => same(error, finding)));
