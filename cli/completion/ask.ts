@@ -1,3 +1,4 @@
+import { withClient } from '../fleet/with-client.ts';
 import { FsStore } from '../../agent/store/fs-store.ts';
 import { nodes } from '../../kube/api/object.ts';
 import { nodeFlags } from '../agent-flags.ts';
@@ -37,19 +38,10 @@ async function refs(context: Context, given: readonly string[]): Promise<readonl
 }
 
 async function nodeNames(context: Context, given: readonly string[]): Promise<readonly Candidate[]> {
-  const args = flagsIn(connectFlags, given);
-  const kubeconfig = args.text('kubeconfig');
-  const name = args.text('context');
-  const client = await context.connect({
-    ...(kubeconfig ? { kubeconfig: context.path(kubeconfig) } : {}),
-    ...(name ? { context: name } : {}),
-  });
-  try {
+  return withClient(context, flagsIn(connectFlags, given), async (client) => {
     const list = await client.list(nodes, { limit: 500 }, { timeoutMs: PATIENCE_MS, signal: context.signal });
     return list.items.map(({ metadata }) => ({ value: metadata.name ?? '', text: 'node' }));
-  } finally {
-    await client.close();
-  }
+  });
 }
 
 /** Those of `flags` that stand in a line which is not complete yet; everything else in it is passed over. */
