@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import type { Millis } from './clock.ts';
+import { describeError } from './errors.ts';
 
 export interface Ran {
   /** Exit code; null when it was killed or never started. */
@@ -19,7 +20,8 @@ export type Exec = (
 const LONGEST_ANSWER = 4 * 1024 * 1024;
 
 export const realExec: Exec = (program, args, options = {}) =>
-  new Promise((resolve) => {
+  // Some of what keeps a program from starting (ENOTDIR, E2BIG, a NUL in an argument) is thrown rather than called back.
+  new Promise<Ran>((resolve) => {
     execFile(
       program,
       args,
@@ -35,4 +37,4 @@ export const realExec: Exec = (program, args, options = {}) =>
         resolve({ code, stdout, stderr: error !== null && stderr === '' ? error.message : stderr });
       },
     );
-  });
+  }).catch((error: unknown): Ran => ({ code: null, stdout: '', stderr: describeError(error) }));
