@@ -27,6 +27,8 @@ export const realExec: Exec = (program, args, options = {}) =>
       args,
       {
         timeout: options.timeoutMs ?? 5000,
+        // A program that hangs may well be deaf to SIGTERM, and its caller is waiting.
+        killSignal: 'SIGKILL',
         maxBuffer: LONGEST_ANSWER,
         encoding: 'utf8',
         ...(options.env ? { env: { ...process.env, ...options.env } } : {}),

@@ -31,6 +31,11 @@ test('exec ends a program that takes too long, or that nobody waits for any more
   assert.equal((await sh('exit 0', { signal: end.signal })).code, null, 'aborted before it began');
 });
 
+test('exec ends a program that is deaf to SIGTERM', async () => {
+  const deaf = await sh('trap "" TERM; exec sleep 1', { timeoutMs: 100 });
+  assert.equal(deaf.code, null);
+});
+
 const failures = [
   { why: 'is not there', program: '/no/such/program', args: [], reason: /ENOENT/ },
   { why: 'is not executable', program: '/etc/passwd', args: [], reason: /EACCES/ },
