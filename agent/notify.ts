@@ -42,7 +42,8 @@ export function openNotify(deps: NotifyDeps): Notify {
     status: (status) => quietly(send({ status })),
     stopping: () => quietly(send({ raw: 'STOPPING=1' })),
     keepAlive: async (signal) => {
-      if (watchdogMs <= 0) return;
+      // Not `<= 0`: a span that is no number would be pinged without a pause.
+      if (!(watchdogMs > 0)) return;
       while (!signal.aborted) {
         await quietly(send({ raw: 'WATCHDOG=1' }));
         await clock.sleep(watchdogMs / 3, signal).catch(() => {});
