@@ -14,6 +14,7 @@ export class Departure {
   readonly #deps: DepartureDeps;
   readonly #over = new AbortController();
   #leaving: Promise<void> | undefined;
+  #ending: Promise<void> | undefined;
   #why = 'asked to stop';
   /** Sends what was seen as an event once there is an API server to take it. */
   #teller: ((message: string) => void) | undefined;
@@ -41,6 +42,8 @@ export class Departure {
   async leave(why: string, { spread = false }: { spread?: boolean } = {}): Promise<void> {
     const { options, world } = this.#deps;
     if (this.signal.aborted) return;
+    // systemd is being told already: it is too late for another reason.
+    if (this.#ending) return this.#ending;
     if (!spread || !this.#leaving) {
       this.#why = why;
       world.log.info('leaving, to start again', { why });
@@ -67,9 +70,9 @@ export class Departure {
     this.#teller = teller;
   }
 
-  async #end(): Promise<void> {
-    if (this.signal.aborted) return;
-    await this.#deps.world.notify.stopping();
-    this.#over.abort();
+  #end(): Promise<void> {
+    if (this.signal.aborted) return Promise.resolve();
+    this.#ending ??= this.#deps.world.notify.stopping().then(() => this.#over.abort());
+    return this.#ending;
   }
 }
