@@ -3,6 +3,7 @@ import type { Situation } from './situation.ts';
 import { planPrune } from './store/prune.ts';
 import type { Store } from './store/store.ts';
 import type { Disk } from '../base/disk.ts';
+import { errorCode } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { Signal } from '../base/signal.ts';
 
@@ -43,7 +44,11 @@ export class Garbage {
     await store.locked(async (own) => {
       const assigned = await own.record('assigned');
       const trusted = await own.record('last-known-good');
-      const effective = await disk.read(options.effectiveConfig).catch(() => new Uint8Array());
+      const effective = await disk.read(options.effectiveConfig).catch((error: unknown) => {
+        // Unreadable is not empty: nobody knows then which checkpoints the kubelet has files open from.
+        if (errorCode(error) !== 'ENOENT') throw error;
+        return new Uint8Array();
+      });
       const decisions = planPrune({
         entries: await own.list(),
         assignedKnown: assigned.at === 'known',
