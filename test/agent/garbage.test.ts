@@ -9,7 +9,6 @@ import { FakeClock } from '../helpers/fake-clock.ts';
 import { memoryLocks } from '../helpers/memory-locks.ts';
 import { recordedLog } from '../helpers/recorded-log.ts';
 import type { MaybeSource } from '../../agent/checkpoint/source.ts';
-import type { Disk } from '../../base/disk.ts';
 
 const ROOT = '/var/lib/dkc';
 const EFFECTIVE = `${ROOT}/kubelet.yaml`;
@@ -23,7 +22,7 @@ async function collecting(
     trusted?: MaybeSource;
     active?: MaybeSource;
     effective?: string;
-    read?: Disk['read'];
+    read?: (path: string) => Promise<Uint8Array>;
     assignedLost?: true;
   },
 ) {
@@ -53,7 +52,7 @@ async function collecting(
   });
   const { log, lines, fields } = recordedLog();
   const options = { effectiveConfig: EFFECTIVE, keepCheckpoints: given.keep };
-  const garbage = new Garbage({ options, disk: { read: given.read ?? disk.read }, log, store, situation });
+  const garbage = new Garbage({ options, disk: given.read ? { read: given.read } : disk, log, store, situation });
   const end = new AbortController();
   let running = Promise.resolve();
   t.after(async () => {
@@ -102,7 +101,7 @@ test('nothing goes while the assigned one is not known', async (t) => {
 
 test('nothing goes while the effective file cannot be read: a kubelet may be using any of them', async (t) => {
   let broken = true;
-  const read: Disk['read'] = (path) => {
+  const read = (path: string): Promise<never> => {
     const [code, text] = broken ? ['EIO', 'input/output error'] : ['ENOENT', 'no such file'];
     return Promise.reject(Object.assign(new Error(`${code}: ${text}, ${path}`), { code }));
   };
