@@ -6,6 +6,7 @@ import { Departure } from './departure.ts';
 import { Garbage } from './garbage.ts';
 import { isRunningOn } from './host/unit.ts';
 import { learnKubelet } from './host/kubelet.ts';
+import { VersionMemo } from './host/version-memo.ts';
 import { Memo } from './memo.ts';
 import { noMetrics, openMetrics, serveMetrics, type Metrics } from './metrics.ts';
 import type { AgentOptions } from './options.ts';
@@ -27,10 +28,10 @@ const AGENT_LOCK_WAIT_MS = 2000;
 const STORE_LOCK_WAIT_MS = 3000;
 
 export function openStore(options: Pick<AgentOptions, 'dynamicConfigDir'>, { disk, locks, clock, log }: AgentWorld): FsStore {
-  const onDamage = (path: string, problem: string): void => {
+  const onDamage = async (path: string, problem: string): Promise<void> => {
     log.error('damaged file is set aside', { path, problem });
     const line = { at: new Date(clock.now()).toISOString(), event: 'damaged', source: null, detail: `${path}: ${problem}` } as const;
-    store.addToJournal(line).catch((error: unknown) => log.error('journal entry failed', { error }));
+    await store.addToJournal(line).catch((error: unknown) => log.error('journal entry failed', { error }));
   };
   const store = new FsStore({ disk, locks, clock, root: options.dynamicConfigDir, onDamage, lockWaitMs: STORE_LOCK_WAIT_MS });
   return store;
@@ -152,7 +153,7 @@ async function lockAgent(options: AgentOptions, { disk, locks, log }: AgentWorld
 }
 
 function learn(options: AgentOptions, { disk, exec, log }: AgentWorld): Promise<KubeletFacts> {
-  return learnKubelet({ options, disk, exec, log });
+  return learnKubelet({ options, disk, exec, log, memo: new VersionMemo(disk, layout(options.dynamicConfigDir).kubeletVersion, log) });
 }
 
 /** Names one boot of the machine; '' where the kernel does not tell. */

@@ -71,13 +71,14 @@ async function print({ picture, syncs, trialHealthySeconds }: Counts, journal: r
     help: 'This metric is true (1) if the node is experiencing a configuration-related error, false (0) otherwise.',
     registers,
   }).set((picture?.error ?? null) === null ? 0 : 1);
-  const changes = new Counter({
-    name: 'dkc_agent_transitions_total',
+  // No counter: the journal forgets its oldest lines, and a counter that goes down would read as a restart.
+  const changes = new Gauge({
+    name: 'dkc_agent_transitions',
     help: 'Changes of this node by kind, as far back as its journal goes (1,000 lines).',
     labelNames: ['event'],
     registers,
   });
-  for (const event of journalEvents) changes.inc({ event }, journal.filter((line) => line.event === event).length);
+  for (const event of journalEvents) changes.set({ event }, journal.filter((line) => line.event === event).length);
   const runs = new Counter({
     name: 'dkc_agent_sync_runs_total',
     help: 'Looks at Node and ConfigMap since the agent started, by result.',

@@ -5,9 +5,11 @@ import { closestKubeletVersion } from './config/config.ts';
 import type { KubeletFacts } from './config/contract.ts';
 import { askHelp } from './host/kubelet.ts';
 import type { AgentOptions } from './options.ts';
+import { VersionMemo } from './host/version-memo.ts';
 import { preflighter } from './preflight.ts';
 import { nodeCarrier } from './status/node-carrier.ts';
 import type { Carrier } from './status/carrier.ts';
+import { layout } from './store/layout.ts';
 import { Reporter } from './status/reporter.ts';
 import { Executor } from './sync/execute.ts';
 import { Sync } from './sync/sync.ts';
@@ -123,16 +125,18 @@ function carrierReason(assignment: AgentOptions['assignment']): string {
 
 /** What is known of the kubelet grows: its Node tells the version, its `--help` flags and gates. Asked once, when first needed. */
 function kubeletKnowledge(
-  { options, world, kubelet }: Running,
+  { options, world, kubelet, departure }: Running,
   onNews: () => void,
 ): { now: () => Promise<KubeletFacts>; heard: (version: string) => void } {
   const { disk, exec, log } = world;
+  const { signal } = departure;
+  const memo = new VersionMemo(disk, layout(options.dynamicConfigDir).kubeletVersion, log);
   let facts = kubelet;
   let helped: Promise<KubeletFacts> | undefined;
   let heardLast = '';
   return {
     now: async () => {
-      helped ??= askHelp(facts, { options, disk, exec, log });
+      helped ??= askHelp(facts, { options, disk, log, exec: (program, args, asked) => exec(program, args, { ...asked, signal }) });
       const { knownGates, knownFlags } = await helped;
       return { ...facts, ...(knownGates ? { knownGates } : {}), ...(knownFlags ? { knownFlags } : {}) };
     },
@@ -144,6 +148,7 @@ function kubeletKnowledge(
         const { version: closest, newer } = closestKubeletVersion(version);
         if (newer !== undefined) log.warn('the kubelet is newer than all this agent knows', { version: newer, judgedAs: closest.text });
         facts = { ...facts, version: closest };
+        void memo.remember(version);
         if (facts.version.text !== before) onNews();
       } catch (error) {
         log.warn('the version of the kubelet is not one that this agent knows', { error: describeError(error) });

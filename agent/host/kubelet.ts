@@ -2,6 +2,7 @@ import { environmentFilesOf, execStartOf, expandCommandLine, parseEnvironment, p
 import { newestKubeletVersion, parseKubeletHelp } from '../config/config.ts';
 import type { KubeletFacts } from '../config/contract.ts';
 import { closestKubeletVersion } from '../config/version.ts';
+import type { VersionMemo } from './version-memo.ts';
 import type { AgentOptions } from '../options.ts';
 import type { Disk } from '../../base/disk.ts';
 import { ActionError, describeError } from '../../base/errors.ts';
@@ -13,7 +14,13 @@ export interface KubeletDeps {
   disk: Pick<Disk, 'readLinked'>;
   exec: Exec;
   log: Log;
+  /** What was learned before; absent for commands, which leave nothing behind. */
+  memo?: VersionMemo;
 }
+
+// Asked before READY, and systemd gives a start 15 s in all.
+const VERSION_TIMEOUT_MS = 3000;
+const SYSTEMCTL_TIMEOUT_MS = 2000;
 
 /** How a kubelet is started, as far as its unit says. */
 export interface CommandLine {
@@ -37,7 +44,7 @@ export async function learnKubelet(deps: KubeletDeps): Promise<LearnedKubelet> {
   const { options, log } = deps;
   const told = options.kubeletVersion === undefined ? undefined : closestKubeletVersion(options.kubeletVersion);
   const line = await commandLine(deps);
-  const learned = told ?? (line.program === undefined ? undefined : await versionOf(line.program, deps));
+  const learned = told ?? (line.program === undefined ? undefined : await versionOf(line.program, deps)) ?? (await fromMemo(deps));
   if (learned?.newer !== undefined)
     log.warn('the kubelet is newer than all this agent knows', { version: learned.newer, judgedAs: learned.version.text });
   if (!learned)
@@ -58,17 +65,33 @@ export async function askHelp(facts: KubeletFacts, deps: KubeletDeps): Promise<K
   return { ...facts, ...help };
 }
 
-async function versionOf(program: string, { exec, log }: KubeletDeps): Promise<ReturnType<typeof closestKubeletVersion> | undefined> {
-  const { stdout, stderr } = await exec(program, ['--version'], { timeoutMs: 10_000 });
-  const text = /^Kubernetes (v\S+)/.exec(stdout)?.[1];
+async function versionOf(program: string, { exec, log, memo }: KubeletDeps): Promise<ReturnType<typeof closestKubeletVersion> | undefined> {
+  const known = await memo?.of(program);
+  const { stdout, stderr } =
+    known === undefined ? await exec(program, ['--version'], { timeoutMs: VERSION_TIMEOUT_MS }) : { stdout: '', stderr: '' };
+  const text = known ?? /^Kubernetes (v\S+)/.exec(stdout)?.[1];
   if (text === undefined) {
     log.warn('the kubelet does not tell its version', { program, answer: (stdout || stderr).slice(0, 200) });
     return undefined;
   }
   try {
-    return closestKubeletVersion(text);
+    const version = closestKubeletVersion(text);
+    if (known === undefined) await memo?.remember(text, program);
+    return version;
   } catch (error) {
     log.warn('the version of the kubelet is not one that this agent knows', { program, error: describeError(error) });
+    return undefined;
+  }
+}
+
+/** A kubelet that does not answer today is most likely the one that did yesterday. */
+async function fromMemo({ memo, log }: KubeletDeps): Promise<ReturnType<typeof closestKubeletVersion> | undefined> {
+  const text = await memo?.last();
+  if (text === undefined) return undefined;
+  try {
+    return closestKubeletVersion(text);
+  } catch (error) {
+    log.warn('the remembered version of the kubelet cannot be used', { error: describeError(error) });
     return undefined;
   }
 }
@@ -90,7 +113,8 @@ export async function commandLine({ options, disk, exec, log }: KubeletDeps): Pr
 }
 
 async function unitCommandLine(unit: string, disk: Pick<Disk, 'readLinked'>, exec: Exec, log: Log): Promise<CommandLine | undefined> {
-  const show = async (property: string): Promise<string> => (await exec('systemctl', ['show', '-P', property, '--', unit])).stdout.trim();
+  const show = async (property: string): Promise<string> =>
+    (await exec('systemctl', ['show', '-P', property, '--', unit], { timeoutMs: SYSTEMCTL_TIMEOUT_MS })).stdout.trim();
   const [execStart, environment, files] = await Promise.all([show('ExecStart'), show('Environment'), show('EnvironmentFiles')]);
   const argv = execStartOf(execStart);
   if (argv === undefined) {

@@ -56,8 +56,10 @@ export function nodeCarrier(deps: NodeCarrierDeps): Carrier {
       if (!patch) return { sent: false, kept: true };
       // A server that drops the fields answers 200 every time: ask it again only when there is something new to say.
       if (dropped === JSON.stringify(patch)) return { sent: false, kept: false };
+      const before = seen;
       const answer = await client.patch<Node>(nodes, { name: nodeName }, patch, { type: 'strategic', subresource: 'status', signal });
-      seen = answer;
+      // A watch event that came meanwhile is newer than this answer may be.
+      if (seen === before) seen = answer;
       const kept = keeps(answer.status?.config, patch);
       dropped = kept ? undefined : JSON.stringify(patch);
       return { sent: true, kept };

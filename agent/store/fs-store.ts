@@ -25,7 +25,7 @@ export interface FsStoreParts {
   root: string;
   clock: Pick<Clock, 'now'>;
   /** Told once per file that was damaged and is set aside, for log and journal. */
-  onDamage?: (path: string, problem: string) => void;
+  onDamage?: (path: string, problem: string) => void | Promise<void>;
   /** Longest wait for the store lock. @default 10_000 */
   lockWaitMs?: Millis;
 }
@@ -45,7 +45,7 @@ export class FsStore implements Store {
   readonly paths: Layout;
   readonly #disk: Disk;
   readonly #clock: Pick<Clock, 'now'>;
-  readonly #onDamage: (path: string, problem: string) => void;
+  readonly #onDamage: (path: string, problem: string) => void | Promise<void>;
   readonly #locked: Locked;
   readonly #checkpoints: Checkpoints;
   readonly #told = new Set<string>();
@@ -215,13 +215,14 @@ export class FsStore implements Store {
         const again = await this.#parseOwn(path, parse);
         if (again.ok) return again.value;
         await this.setAside(path);
-        this.#onDamage(path, again.problem);
+        await this.#onDamage(path, again.problem);
         return undefined;
       });
     } catch {
       // A disk that cannot be written keeps the damaged file: it reads as none, and is told of once.
-      if (!this.#told.has(path)) this.#onDamage(path, first.problem);
+      const isNews = !this.#told.has(path);
       this.#told.add(path);
+      if (isNews) await this.#onDamage(path, first.problem);
       return undefined;
     }
   }

@@ -1,6 +1,6 @@
 import { refusedEvent, changedEvent, EVENT_NAMESPACE } from '../event.ts';
 import { refusalDetail, type SyncStep } from './plan.ts';
-import { sourceText, type MaybeSource, type Source } from '../checkpoint/source.ts';
+import { sameSource, sourceText, type MaybeSource, type Source } from '../checkpoint/source.ts';
 import type { Finding } from '../config/contract.ts';
 import type { Situation } from '../situation.ts';
 import { sameContent } from '../store/content.ts';
@@ -32,6 +32,8 @@ export class Executor {
   readonly #deps: ExecuteDeps;
   /** Refusals whose event is out: one event each, over restarts too (the journal remembers). */
   readonly #told = new Set<string>();
+  /** What the last event of a change spoke of; undefined before the first. */
+  #announced: MaybeSource | undefined;
   /** Refusals whose event the server did not take yet. */
   readonly #untold = new Set<string>();
 
@@ -84,8 +86,10 @@ export class Executor {
         situation.update({ error: step.error });
         return;
       case 'exit':
-        await this.#announce(step.to);
-        await this.#deps.exit(`using ${sourceText(step.to)} from the next start on`);
+        if (this.#announced === undefined || !sameSource(this.#announced, step.to)) await this.#announce(step.to);
+        this.#announced = step.to;
+        // Not waited for: with --restart-spread the exit may be minutes away, and an assignment withdrawn meanwhile must not be booted into.
+        void this.#deps.exit(`using ${sourceText(step.to)} from the next start on`);
         return;
       default:
         unreachable(step);

@@ -1,10 +1,12 @@
 import type { Fetched, SyncFacts, Verdict, Wanted } from './plan.ts';
 import { payloadOf } from '../checkpoint/download.ts';
-import type { ContentRef } from '../checkpoint/payload.ts';
+import type { ContentRef, Payload } from '../checkpoint/payload.ts';
 import { sameSource, type MaybeSource, type Source } from '../checkpoint/source.ts';
 import type { Situation } from '../situation.ts';
-import { contentRef, digestFiles } from '../store/content.ts';
+import { contentRef, digestFiles, sameContent } from '../store/content.ts';
 import type { CheckpointState, Store } from '../store/store.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 
 /** What the watch of the wanted ConfigMap has shown. */
@@ -13,18 +15,17 @@ export type ConfigMapSeen = { at: 'found'; object: KubeObject } | { at: 'absent'
 export interface ObserveDeps {
   store: Store;
   situation: Situation;
+  clock: Clock;
+  log: Log;
   /** Preflight of a payload for this node; null where it is off. */
   preflight: ((source: Source, fetched: Extract<Fetched, { at: 'found' }>) => Promise<Verdict>) | null;
 }
 
 /** Reads the records and checkpoints that the plan compares. @throws StoreError */
-export async function observe(
-  wanted: Wanted,
-  seen: ConfigMapSeen | undefined,
-  { store, situation, preflight }: ObserveDeps,
-): Promise<SyncFacts> {
-  const assigned = await recordOf(store, 'assigned');
-  const lastKnownGood = (await recordOf(store, 'last-known-good')) ?? null;
+export async function observe(wanted: Wanted, seen: ConfigMapSeen | undefined, deps: ObserveDeps): Promise<SyncFacts> {
+  const { store, situation, preflight } = deps;
+  const assigned = await recordOf(deps, 'assigned');
+  const lastKnownGood = (await recordOf(deps, 'last-known-good')) ?? null;
   const fetched = wanted.at === 'source' && seen ? await fetchedOf(seen, wanted.spec.kubeletConfigKey, store) : undefined;
   const [assignedContent, lastKnownGoodContent] = await Promise.all([contentOf(store, assigned ?? null), contentOf(store, lastKnownGood)]);
   const facts: SyncFacts = {
@@ -48,10 +49,18 @@ export async function observe(
 }
 
 /** undefined: missing or damaged, so nobody knows; the next assignment writes it anew. */
-async function recordOf(store: Store, name: 'assigned' | 'last-known-good'): Promise<MaybeSource | undefined> {
+async function recordOf(
+  { store, clock, log }: Pick<ObserveDeps, 'store' | 'clock' | 'log'>,
+  name: 'assigned' | 'last-known-good',
+): Promise<MaybeSource | undefined> {
   const first = await store.record(name);
   const record = first.at === 'damaged' ? await store.record(name) : first; // a disk may fail for a moment
-  if (record.at === 'damaged') await store.setAside(record.path);
+  if (record.at === 'damaged') {
+    const { path, problem } = record;
+    log.error('damaged record is set aside', { path, problem });
+    await store.setAside(path);
+    await store.addToJournal({ at: new Date(clock.now()).toISOString(), event: 'damaged', source: null, detail: `${path}: ${problem}` });
+  }
   return record.at === 'known' ? record.source : undefined;
 }
 
@@ -68,10 +77,14 @@ async function fetchedOf(seen: ConfigMapSeen, key: string, store: Store): Promis
   if (!downloaded.ok) return { at: 'incomplete', problem: downloaded.problem };
   const { payload } = downloaded;
   const content = contentRef(digestFiles(payload.files), key);
-  return { at: 'found', payload, content, saved: isSaved(await store.load(payload, payload), content, key) };
+  return { at: 'found', payload, content, saved: isSaved(await store.load(payload, payload), payload, content) };
 }
 
 /** A checkpoint exists when it is whole and is what the API server says; anything else is downloaded again (design Q2). */
-function isSaved(state: CheckpointState, content: ContentRef, key: string): boolean {
-  return state.at === 'intact' && contentRef(state.checkpoint.manifest.files, key).contentSha256 === content.contentSha256;
+function isSaved(state: CheckpointState, { annotations }: Payload, content: ContentRef): boolean {
+  if (state.at !== 'intact') return false;
+  const { manifest } = state.checkpoint;
+  // Upstream's checkpoints know no annotations, and boot judges by them.
+  const same = Object.keys({ ...annotations, ...manifest.annotations }).every((name) => annotations[name] === manifest.annotations[name]);
+  return same && sameContent(contentRef(manifest.files, content.kubeletConfigKey), content);
 }

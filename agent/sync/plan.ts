@@ -160,10 +160,16 @@ function trustIfKnown(source: Source, content: ContentRef, { lastKnownGood, last
   return [{ do: 'trust', to: source }];
 }
 
+/** Findings that a line of the journal names; more than a person reads. */
+const MOST_NAMED = 30;
+
 /** What makes two refusals one: the same content for the same reasons, whatever the resourceVersion. Field names and rules only. */
 export function refusalDetail({ content, findings }: Extract<SyncStep, { do: 'refuse' }>): string {
   const rules = findings.map(({ field, rule }) => `${field || 'document'}(${rule})`);
-  return `content ${content.contentSha256.slice(0, 12)}: ${rules.join(', ')}`;
+  // The journal keeps no longer lines, and a cut one would never be found again.
+  const named = rules.slice(0, MOST_NAMED).join(', ');
+  const more = rules.length > MOST_NAMED ? ` and ${rules.length - MOST_NAMED} more` : '';
+  return `content ${content.contentSha256.slice(0, 12)}: ${named}${more}`;
 }
 
 const report = (error: string | null, detail: string): SyncStep => ({ do: 'report', error, detail });

@@ -85,6 +85,7 @@ export class TrialWatch {
     this.#saved = this.#trial;
     if (!old || !sameContent(old, content)) log.info('trial begins', { source: sourceText(source), needMs: this.#limits.trialMs });
     if (!(await this.#isTrusted(content))) await this.#save();
+    else if (old) await store.setTrial(undefined);
   }
 
   /** The exits file, or the source's name, changed. */
@@ -187,10 +188,17 @@ export class TrialWatch {
     // Assigned may have changed its name since, with the same content: that name is the one to trust.
     const { source } = situation.active;
     if (source === null || !this.#record) return;
-    await store.setRecord('last-known-good', source);
+    const record = this.#record;
+    // An admin may have rolled it back at this very moment: what is condemned must not take the place of what is trusted.
+    const trusted = await store.locked(async (own) => {
+      if ((await own.condemned()).some((other) => sameContent(other, record))) return false;
+      await own.setRecord('last-known-good', source);
+      await own.setTrial(undefined);
+      return true;
+    });
+    if (!trusted) return;
     situation.update({ lastKnownGood: source });
     await this.#journal('promoted', source, `healthy for ${Math.round(this.#trial.healthyMs / 1000)} s`);
-    await store.setTrial(undefined);
     onHealthy(0);
     log.info('trial passed: this config is last known good', { source: sourceText(source) });
     this.#trial = { ...this.#trial, exits: 0, unhealthyMs: 0 };

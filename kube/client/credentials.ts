@@ -52,6 +52,8 @@ export class Credentials {
   /** The identity of now. Files are looked at no more often than `checkEveryMs`, unless `force` says that the server refused what we had. */
   async identity(force = false): Promise<Identity> {
     if (!force && this.#known !== undefined && this.#clock.monotonic() - this.#checkedAt < this.#checkEveryMs) return this.#known;
+    // A check that is under way was begun without that knowledge: a refused identity is asked for anew after it.
+    if (force && this.#checking) await this.#checking.catch(() => undefined);
     this.#checking ??= this.#refresh(force).finally(() => (this.#checking = undefined));
     return this.#checking;
   }

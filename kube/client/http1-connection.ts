@@ -85,7 +85,7 @@ export class Http1Connection implements Connection {
       outgoing.once('timeout', () => {
         if (!connected) outgoing.destroy(new Error('no connection in time'));
       });
-      outgoing.once('error', (error) => {
+      outgoing.on('error', (error) => {
         ended();
         // The next request dials anew, and finds out again what the server speaks.
         if (!connected) this.retire();

@@ -26,8 +26,8 @@ test('transitions and syncs are counted from zero, and a second scrape counts no
   metrics.trialHealthy(12.5);
   await metrics.text();
   const text = await metrics.text();
-  assert.match(text, /^dkc_agent_transitions_total\{event="promoted"\} 2$/m);
-  assert.match(text, /^dkc_agent_transitions_total\{event="condemned"\} 0$/m);
+  assert.match(text, /^dkc_agent_transitions\{event="promoted"\} 2$/m);
+  assert.match(text, /^dkc_agent_transitions\{event="condemned"\} 0$/m);
   assert.match(text, /^dkc_agent_sync_runs_total\{result="failed"\} 1$/m);
   assert.match(text, /^dkc_agent_sync_runs_total\{result="ok"\} 0$/m);
   assert.match(text, /^dkc_agent_trial_healthy_seconds 12.5$/m);

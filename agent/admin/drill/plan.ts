@@ -1,5 +1,6 @@
 import { fallBack } from '../active.ts';
 import { recorded, type AdminFacts } from '../facts.ts';
+import { RETRY_ANNOTATION } from '../../checkpoint/download.ts';
 import { samePayload, type MaybeSource, type Source } from '../../checkpoint/source.ts';
 import { contentRef } from '../../store/content.ts';
 import type { CondemnedRecord } from '../../store/store.ts';
@@ -91,7 +92,7 @@ export function drillCondemnation(assigned: Source, facts: AdminFacts, at: strin
     at,
     namespace,
     name,
-    retry: manifest.annotations['dkc.dev/retry'] ?? '',
+    retry: manifest.annotations[RETRY_ANNOTATION] ?? '',
   };
 }
 

@@ -20,6 +20,9 @@ export interface LiveDeps {
 // Other processes write what is waited for; their files are small, and a drill is rare.
 const LOOK_EVERY: Millis = 250;
 
+// A Ctrl-C or a hang-up goes to the whole process group, so it also ends the program that is just taking the lock.
+const TRIES_TO_TAKE_BACK = 3;
+
 /**
  * Falls back on this very node and returns. Whatever happens, the condemnation is taken back before this ends.
  * @throws ActionError when the signal aborts, or the store cannot be written
@@ -42,14 +45,18 @@ export async function liveDrill(plan: Extract<LivePlan, { at: 'planned' }>, deps
 
 async function takeBack(plan: Extract<LivePlan, { at: 'planned' }>, deps: LiveDeps): Promise<void> {
   const { store, clock } = deps;
-  deps.say('taking the condemnation back');
   const at = new Date(clock.now()).toISOString();
   const line = { at, event: 'retried', source: plan.back.source, detail: 'live drill: taken back' } as const;
-  try {
-    await store.locked(() => executeRetry(store, [plan.record], [line]));
-  } catch (cause) {
-    throw new ActionError('take back', `the condemnation of ${sourceText(plan.back.source)}`, { hint: 'run dkc retry now', cause });
-  }
+  for (let tries = 1; ; tries++)
+    try {
+      await store.locked(() => executeRetry(store, [plan.record], [line]));
+      break;
+    } catch (cause) {
+      if (tries === TRIES_TO_TAKE_BACK)
+        throw new ActionError('take back', `the condemnation of ${sourceText(plan.back.source)}`, { hint: 'run dkc retry now', cause });
+      await clock.sleep(LOOK_EVERY); // not cut short by the signal: this is what a command that was ended still has to do
+    }
+  deps.say('the condemnation is taken back'); // after it: there may be nobody left to hear it
 }
 
 async function arrive(step: string, place: Place, deps: LiveDeps): Promise<DrillStep[]> {

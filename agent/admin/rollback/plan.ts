@@ -3,6 +3,7 @@ import { findRef } from '../refs.ts';
 import { condemnationUnder, keyOf, sourceOf } from '../roles.ts';
 import type { BootPlan, Candidate } from '../../boot/plan.ts';
 import type { ContentRef } from '../../checkpoint/payload.ts';
+import { RETRY_ANNOTATION } from '../../checkpoint/download.ts';
 import { samePayload, sameSource, sourceText, type Source } from '../../checkpoint/source.ts';
 import { contentRef, sameContent } from '../../store/content.ts';
 import type { CheckpointEntry, CondemnedRecord, JournalLine } from '../../store/store.ts';
@@ -49,8 +50,6 @@ export type RollbackPlan =
   | Refused
   /** In this order: with the new trust in place first, a crash in between leaves a node that runs as before. */
   | { at: 'planned'; steps: RollbackStep[]; notes: string[] };
-
-const RETRY_ANNOTATION = 'dkc.dev/retry';
 
 /** Condemns the assigned content by admin; with `to` a trusted config is named as well. */
 export function intendRollback(facts: AdminFacts, asked: RollbackAsked): Intent | Refused {
