@@ -107,7 +107,7 @@ export interface Context {
   exec: Exec;
   log: Log;
   build: Build;
-  /** Aborts on SIGINT and SIGTERM: whoever waits ends then. */
+  /** Aborts on SIGINT, SIGTERM and SIGHUP: whoever waits ends then. */
   signal: AbortSignal;
   /** As the system has it, not yet in lower case. */
   hostName: string;

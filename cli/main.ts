@@ -1,15 +1,21 @@
 // Only what costs nothing: `dkc agent run` must load neither yargs nor any other command (design 1).
+import { describeError } from '../base/errors.ts';
+import { outliveReaders } from './lost-reader.ts';
 
-/** Ends quietly when the reader of our output has gone (`dkc history | head -1`). */
-for (const stream of [process.stdout, process.stderr])
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    process.exit();
-  });
+const outputFailure = outliveReaders([process.stdout]);
+outliveReaders([process.stderr]); // a log that cannot be written is no reason to fail
 
 // No top-level await: the built file is CommonJS, see docs/decisions/0006-commonjs-bundle.md.
 void main(process.argv.slice(2)).then((code) => {
   process.exitCode = code;
+});
+
+// At the very end, since a stream tells of its failure after the write.
+process.once('exit', (code) => {
+  const failure = outputFailure();
+  if (failure === undefined) return;
+  process.stderr.write(`dkc: Cannot write the output: ${describeError(failure)}; send it elsewhere\n`);
+  if (code === 0) process.exitCode = 3;
 });
 
 async function main(argv: readonly string[]): Promise<number> {

@@ -49,12 +49,15 @@ async function readStdin(signal: AbortSignal): Promise<Uint8Array> {
   return Buffer.concat(parts);
 }
 
-/** The first SIGINT or SIGTERM asks to end, the second one ends. */
+/**
+ * The first SIGINT, SIGTERM or SIGHUP asks to end; a second SIGINT or SIGTERM ends. A SIGHUP never does: a terminal that goes away
+ * sends it more than once (the kernel, then the shell), and nobody is left to be in a hurry.
+ */
 function endSignal(): AbortSignal {
   const control = new AbortController();
-  for (const name of ['SIGINT', 'SIGTERM'] as const)
-    process.once(name, () => {
-      control.abort(new ActionError('go on', 'with the command', { hint: `it was ended by ${name}` }));
-    });
+  const end = (name: NodeJS.Signals): void =>
+    control.abort(new ActionError('go on', 'with the command', { hint: `it was ended by ${name}` }));
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, end);
+  process.on('SIGHUP', end);
   return control.signal;
 }

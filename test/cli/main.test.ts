@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -91,6 +92,31 @@ test('a reader that goes away ends dkc quietly', async () => {
   assert.deepEqual([code, stderr], [0, '']);
 });
 
+test('a reader that goes away does not make a wrong result fine', async (t) => {
+  const file = join(await scratch(t), 'bad.yaml');
+  await writeFile(file, 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nmaxPods: -1\n');
+  const child = spawn(process.execPath, [main, 'validate', file, '--kubelet-version=1.29'], { stdio: ['ignore', 'pipe', 'pipe'] });
+  child.stdout.destroy();
+  child.stderr.destroy();
+  const [code] = (await once(child, 'close')) as [number];
+  assert.equal(code, 1);
+});
+
+test(
+  'an output that cannot be written is no success',
+  { skip: existsSync('/dev/full') ? false : 'there is no /dev/full here' },
+  async (t) => {
+    const full = await open('/dev/full', 'w');
+    t.after(() => full.close());
+    const child = spawn(process.execPath, [main, 'completion', 'bash'], { stdio: ['ignore', full.fd, 'pipe'] });
+    let stderr = '';
+    child.stderr?.on('data', (text: Buffer) => (stderr += text.toString()));
+    const [code] = (await once(child, 'close')) as [number];
+    assert.equal(code, 3);
+    assert.match(stderr, /^dkc: Cannot write the output: ENOSPC[^\n]*\n$/);
+  },
+);
+
 test('help of agent run comes through the front door; DKC_DEBUG shows stacks', async () => {
   const help = await dkc(['agent', 'run', '--help']);
   assert.equal(help.code, 0);
@@ -100,14 +126,18 @@ test('help of agent run comes through the front door; DKC_DEBUG shows stacks', a
   assert.match(failed.stderr, /^dkc: Cannot read \/nowhere\/x: there is no such file.*\n.*\n +at /);
 });
 
-test('Ctrl-C ends a wait for standard input with one line', async () => {
-  const child = spawn(process.execPath, [main, 'validate', '-'], { stdio: ['pipe', 'ignore', 'pipe'] });
-  let stderr = '';
-  child.stderr.on('data', (text: Buffer) => (stderr += text.toString()));
-  child.stdin.on('error', () => {}); // it ends with text left over
-  // More than a pipe holds: when it is gone the command reads, and its handlers are there.
-  child.stdin.write(Buffer.alloc(256 * 1024, '#'), () => child.kill('SIGINT'));
-  const [code] = (await once(child, 'close')) as [number];
-  assert.equal(code, 3);
-  assert.match(stderr, /^dkc: [^\n]*ended by SIGINT\n$/);
-});
+for (const signal of ['SIGINT', 'SIGHUP'] as const)
+  test(`${signal} ends a wait for standard input with one line`, async () => {
+    const child = spawn(process.execPath, [main, 'validate', '-'], { stdio: ['pipe', 'ignore', 'pipe'] });
+    let stderr = '';
+    child.stderr.on('data', (text: Buffer) => (stderr += text.toString()));
+    child.stdin.on('error', () => {}); // it ends with text left over
+    // More than a pipe holds: when it is gone the command reads, and its handlers are there.
+    child.stdin.write(Buffer.alloc(256 * 1024, '#'), () => {
+      child.kill(signal);
+      if (signal === 'SIGHUP') child.kill(signal); // a shell sends it on: twice is not more than once
+    });
+    const [code] = (await once(child, 'close')) as [number];
+    assert.equal(code, 3);
+    assert.match(stderr, new RegExp(`^dkc: [^\n]*ended by ${signal}\n$`));
+  });

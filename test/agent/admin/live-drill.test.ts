@@ -127,3 +127,45 @@ test('a node that cannot be looked at is no reason to leave it condemned', async
   await assert.rejects(liveDrill(plan, { ...deps, peek: () => Promise.reject(new Error('EIO')) }), /EIO/);
   assert.deepEqual(await node.store.condemned(), []);
 });
+
+test('the condemnation is taken back before a word is said of it, so that a dead terminal cannot stop it', async (t) => {
+  const { node, plan, deps, control } = await nodeWithAgent(t, { follows: false });
+  let heard = 0;
+  const say = (text: string): void => {
+    if (text.startsWith('fall back')) return control.abort(new Error('ended by SIGHUP'));
+    heard += 1;
+    throw new Error('write EIO');
+  };
+  await assert.rejects(liveDrill(plan, { ...deps, say }), /EIO/);
+  assert.equal(heard, 1);
+  assert.deepEqual(await node.store.condemned(), []);
+});
+
+test('a lock that is lost to the same signal is taken again, and given up at the third time', async (t) => {
+  for (const { lost, left } of [
+    { lost: 2, left: 0 },
+    { lost: 3, left: 1 },
+  ]) {
+    const { node, plan, deps, control } = await nodeWithAgent(t, { follows: false });
+    let failures = 0;
+    const store = new Proxy(node.store, {
+      get: (target, name) => {
+        if (name === 'locked' && control.signal.aborted && failures < lost) {
+          failures += 1;
+          return () => Promise.reject(new Error('flock was killed'));
+        }
+        const value: unknown = Reflect.get(target, name, target);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+    const say = (text: string): void => {
+      if (text.startsWith('fall back')) control.abort(new Error('ended by SIGHUP'));
+    };
+    await assert.rejects(
+      liveDrill(plan, { ...deps, store, say }),
+      left === 0 ? /Cannot finish the drill/ : /Cannot take back .*run dkc retry now/,
+    );
+    assert.equal(failures, lost);
+    assert.equal((await node.store.condemned()).length, left);
+  }
+});
