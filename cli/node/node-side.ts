@@ -2,6 +2,7 @@ import { findRef, type Found } from '../../agent/admin/refs.ts';
 import { observeNode, requireStore } from '../../agent/admin/observe.ts';
 import type { AdminFacts } from '../../agent/admin/facts.ts';
 import type { AgentOptions } from '../../agent/options.ts';
+import type { PayloadRef } from '../../agent/checkpoint/source.ts';
 import { FsStore } from '../../agent/store/fs-store.ts';
 import { layout, type Layout } from '../../agent/store/layout.ts';
 import { ActionError } from '../../base/errors.ts';
@@ -51,10 +52,11 @@ export async function nodeSide(context: Context, args: Args): Promise<NodeSide> 
 
 /**
  * The checkpoint or local config that a REF names.
+ * @param known - checkpoints it may name besides those in the store
  * @throws UsageError when it fits several, ActionError when it fits none
  */
-export function resolveRef(asked: string, facts: AdminFacts): Extract<Found, { at: 'found' | 'local' }> {
-  const found = findRef(asked, facts);
+export function resolveRef(asked: string, facts: AdminFacts, known: readonly PayloadRef[] = []): Extract<Found, { at: 'found' | 'local' }> {
+  const found = findRef(asked, facts, known);
   if (found.at === 'ambiguous') throw new UsageError(`REF ${asked}: ${found.why}`);
   if (found.at === 'none') throw new ActionError('find', `checkpoint ${JSON.stringify(asked)}`, { hint: found.why });
   return found;

@@ -1,4 +1,4 @@
-import { isoNow, nodeSide, nodeSideFlags, refPositional } from './node-side.ts';
+import { isoNow, nodeSide, nodeSideFlags, refPositional, resolveRef } from './node-side.ts';
 import { showStatus } from './status.ts';
 import { executeRetry } from '../../agent/admin/retry/execute.ts';
 import { planRetry } from '../../agent/admin/retry/plan.ts';
@@ -22,7 +22,9 @@ export const retry: Command = {
     const node = await nodeSide(context, args);
     const ref = args.one('ref');
     const plan = await node.store.locked(async (store) => {
-      const plan = planRetry(await node.observe(), { at: isoNow(context), ...(ref === undefined ? {} : { ref }) });
+      const facts = await node.observe();
+      if (ref !== undefined) resolveRef(ref, facts, facts.condemned); // a condemned checkpoint may be gone from the store
+      const plan = planRetry(facts, { at: isoNow(context), ...(ref === undefined ? {} : { ref }) });
       if (plan.at === 'planned') await executeRetry(store, plan.cleared, plan.journal);
       return plan;
     });

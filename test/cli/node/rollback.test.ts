@@ -135,6 +135,9 @@ test('retry clears all or one, and says what it cleared', async (t) => {
   );
   assert.match((await dkc('retry')).stderr, /nothing is condemned, nothing changed/);
   assert.equal((await dkc('retry', 'zz')).code, 3);
+  const several = await dkc('retry', '8c1f');
+  assert.equal(several.code, 2);
+  assert.match(several.stderr, /^dkc: REF 8c1f: it fits \d checkpoints/);
 });
 
 test('rollback and retry wait for the store lock, and do not break it', async (t) => {
