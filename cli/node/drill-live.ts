@@ -3,6 +3,7 @@ import { isoNow, type NodeSide } from './node-side.ts';
 import type { DrillReport } from '../../agent/admin/drill/plan.ts';
 import { liveDrill } from '../../agent/admin/live-drill/execute.ts';
 import { describeLive, planLiveDrill, type Peek } from '../../agent/admin/live-drill/plan.ts';
+import { STARTED_FILE } from '../../agent/host/unit.ts';
 import { parseActiveRecord } from '../../agent/store/active-record.ts';
 import { sha256 } from '../../agent/store/content.ts';
 import { probeHealth } from '../../agent/trial/health.ts';
@@ -54,7 +55,7 @@ async function peek(context: Context, { options, paths }: NodeSide): Promise<Pee
     readOptional(context, paths.active),
     readOptional(context, options.effectiveConfig),
     // The drop-in of the kubelet keeps it beside the exits.
-    readOptional(context, join(dirname(options.kubeletExits), 'kubelet-started.yaml')),
+    readOptional(context, join(dirname(options.kubeletExits), STARTED_FILE)),
     // As the trial asks, so that a drill passes where a trial would.
     options.kubeletHealthz === '' ? undefined : probeHealth(options.kubeletHealthz, context.signal),
   ]);
