@@ -87,7 +87,10 @@ export const agentFlags: readonly AgentFlag[] = [
     nodeSide,
     defaultText: '/etc/dkc/policy.yaml where it exists',
   }),
-  flag('string', 'assignment', 'how this node learns its assignment', { value: 'CARRIER', choices: ['auto', 'node', 'nodeconfig'] }),
+  flag('string', 'assignment', 'how this node learns its assignment (nodeconfig: not in this version)', {
+    value: 'CARRIER',
+    choices: ['auto', 'node', 'nodeconfig'],
+  }),
   flag('string', 'configmapNamespace', 'the one namespace that ConfigMaps may come from; empty = any', {
     value: 'NAMESPACE',
     check: matches(new RegExp(`^(${LABEL})?$`), 'a namespace'),
