@@ -6,7 +6,7 @@ import { recordedLog } from '../helpers/recorded-log.ts';
 
 const SPREAD = 60_000;
 
-function standing({ random = 0.5, stop = new AbortController(), stopping = () => Promise.resolve() } = {}) {
+function standing({ random = [0.5], stop = new AbortController(), stopping = () => Promise.resolve() } = {}) {
   const clock = new FakeClock();
   const { log, fields } = recordedLog();
   let told = 0;
@@ -19,7 +19,7 @@ function standing({ random = 0.5, stop = new AbortController(), stopping = () =>
       await stopping();
     },
   };
-  const world = { clock, random: () => random, log, notify, stop: stop.signal };
+  const world = { clock, random: () => random.shift() ?? 0, log, notify, stop: stop.signal };
   const departure = new Departure({ options: { restartSpread: SPREAD }, world });
   return { departure, clock, reasons: () => fields.map(({ why }) => why), told: () => told, stop };
 }
@@ -45,7 +45,7 @@ const chances = [
 ];
 for (const { why, random, leavesAt } of chances) {
   test(`a new assignment may wait for its part of the spread: ${why}`, async () => {
-    const { departure, clock } = standing({ random });
+    const { departure, clock } = standing({ random: [random] });
     let left = false;
     void departure.left().then(() => (left = true));
     void departure.leave('assigned', { spread: true });
@@ -72,11 +72,13 @@ test('whatever goes back ends a spread that is under way', async () => {
 });
 
 test('a second assignment does not draw again: the first wait counts, with its reason', async () => {
-  const { departure, clock, told, reasons } = standing();
+  const { departure, clock, told, reasons } = standing({ random: [0.5, 0] });
   void departure.leave('assigned 1', { spread: true });
   await clock.advance(20_000);
   const second = departure.leave('assigned 2', { spread: true });
-  await clock.advance(10_000);
+  await clock.advance(9999);
+  assert.equal(departure.signal.aborted, false);
+  await clock.advance(1);
   await second;
   assert.equal(departure.signal.aborted, true);
   assert.equal(departure.why, 'assigned 1');

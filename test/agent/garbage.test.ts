@@ -138,8 +138,8 @@ test('a store that is busy is tried again at the next occasion', async (t) => {
 test('a collector that is stopped collects nothing more', async (t) => {
   const { run, left, stop, garbage, store } = await collecting(t, { keep: 0 });
   await run();
-  await stop();
   await store.save(payload(source('web@8'), { kubelet: '' }));
+  await stop();
   garbage.poke();
   assert.equal(await left(), '8');
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { realClock } from '../../base/clock.ts';
@@ -58,12 +58,22 @@ async function replace(path: string, text: string): Promise<void> {
   await rename(`${path}.new`, path);
 }
 
+/** Another file of the same size and time: no look at the two tells them apart. */
+async function replaceAlike(path: string, text: string): Promise<void> {
+  const { atime, mtime } = await stat(path);
+  await writeFile(`${path}.new`, text);
+  await utimes(`${path}.new`, atime, mtime);
+  await rename(`${path}.new`, path);
+}
+
 test('a watcher tells of files that come, change, are replaced by rename and go, and of no others', async (t) => {
   const dir = await tempDir(t);
   const [old, absent, other] = [join(dir, 'old'), join(dir, 'absent'), join(dir, 'other')];
   await writeFile(old, 'a');
+  await utimes(old, 1_700_000_000, 1_700_000_000);
   const watched = await watch(t, [old, absent], join(dir, 'probe'));
   const steps = [
+    { path: old, does: () => replaceAlike(old, 'z'), why: 'replaced by one that looks the same' },
     { path: old, does: () => replace(old, 'b'), why: 'replaced by rename' },
     { path: old, does: () => replace(old, 'c'), why: 'replaced once more, and it is another file now' },
     { path: old, does: () => writeFile(old, 'longer'), why: 'written in place' },

@@ -22,6 +22,7 @@ const cases: Case[] = [
   { why: 'failed', started: 'now', answer: { stdout: 'failed\n' }, running: false },
   { why: 'stopped, with no copy of its file', answer: { stdout: 'inactive\n' }, running: false },
   { why: 'not to be asked after: systemctl cannot run', started: 'now', answer: { code: null }, running: true },
+  { why: 'not to be asked after: systemctl was cut off', started: 'now', answer: { code: null, stdout: 'act' }, running: true },
   { why: 'unknown: systemctl has no answer', started: 'now', answer: { code: 1 }, running: true },
   { why: 'nobody in particular', unit: '', started: 'before', answer: { stdout: 'failed\n' }, running: true },
 ];

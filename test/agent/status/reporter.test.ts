@@ -10,8 +10,8 @@ import { recordedLog } from '../../helpers/recorded-log.ts';
 const KEPT: Reported = { sent: true, kept: true };
 const SAME: Reported = { sent: false, kept: true };
 
-/** A reporter on fake time. Each report takes the next answer: what the carrier says, or an error; the last one stays. */
-function reporting(t: TestContext, answers: (Reported | Error)[], complete?: Promise<void>) {
+/** A reporter on fake time. Each report takes the next answer: what the carrier says, an error or nothing; the last one stays. */
+function reporting(t: TestContext, answers: (Reported | Error | 'no answer')[], complete?: Promise<void>) {
   const clock = new FakeClock();
   const { log, lines } = recordedLog();
   const from = clock.monotonic();
@@ -29,11 +29,13 @@ function reporting(t: TestContext, answers: (Reported | Error)[], complete?: Pro
   const carrier = {
     name: 'node' as const,
     watch: () => Promise.resolve(),
-    report: async (picture: Picture): Promise<Reported> => {
+    report: async (picture: Picture, signal: AbortSignal): Promise<Reported> => {
       reports.push({ at: clock.monotonic() - from, picture });
       const [answer = KEPT] = answers.length > 1 ? answers.splice(0, 1) : answers;
-      if (answer instanceof Error) throw answer;
-      return answer;
+      if (answer === 'no answer') await clock.sleep(60_000, signal);
+      else if (answer instanceof Error) throw answer;
+      else return answer;
+      throw new Error('too late');
     },
   };
   const reporter = new Reporter({ carrier, situation, clock, random: () => 0, log, onKept: (one) => kept.push(one) });
@@ -181,6 +183,11 @@ test('a reporter that is stopped ends, from every wait', async (t) => {
   await atRest();
   await failing.stop();
   assert.equal(failing.reports.length, 1);
+  const asking = reporting(t, ['no answer']);
+  asking.reporter.poke();
+  await atRest();
+  await asking.stop();
+  assert.deepEqual([asking.reports.length, asking.lines], [1, []], 'a report cut off by the end is no failure');
   const quarrelling = reporting(t, [KEPT]);
   quarrelling.reporter.poke();
   await atRest();
