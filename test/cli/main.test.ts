@@ -92,14 +92,20 @@ test('a reader that goes away ends dkc quietly', async () => {
   assert.deepEqual([code, stderr], [0, '']);
 });
 
-test('a reader that goes away does not make a wrong result fine', async (t) => {
-  const file = join(await scratch(t), 'bad.yaml');
-  await writeFile(file, 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nmaxPods: -1\n');
-  const child = spawn(process.execPath, [main, 'validate', file, '--kubelet-version=1.29'], { stdio: ['ignore', 'pipe', 'pipe'] });
+test('a reader that goes away in the middle of the work neither ends it nor makes a wrong result fine', async () => {
+  // Says a word as soon as the command waits for its input: the reader is found gone long before the result is there.
+  const hook = `process.stdin.on('newListener', (event) => event === 'readable' && process.stdout.write('a word'));`;
+  const node = ['--import', `data:text/javascript,${encodeURIComponent(hook)}`];
+  const child = spawn(process.execPath, [...node, main, 'validate', '-', '--kubelet-version=1.29'], { stdio: 'pipe' });
   child.stdout.destroy();
-  child.stderr.destroy();
+  let stderr = '';
+  child.stderr.on('data', (text: Buffer) => (stderr += text.toString()));
+  const padding = `#${' '.repeat(256 * 1024)}\n`; // more than a pipe holds: when it is gone the command reads
+  child.stdin.on('error', () => {}); // where it ended too early, the code below tells
+  child.stdin.write(padding, () => child.stdin.end('apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nmaxPods: -1\n'));
   const [code] = (await once(child, 'close')) as [number];
   assert.equal(code, 1);
+  assert.match(stderr, /is not valid for kubelet 1\.29/);
 });
 
 test(
