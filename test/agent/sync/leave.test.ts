@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Situation } from '../../../agent/situation.ts';
+import { Executor } from '../../../agent/sync/execute.ts';
+import type { Store } from '../../../agent/store/store.ts';
+import { realClock } from '../../../base/clock.ts';
+import { silentLog } from '../../../base/log.ts';
+import type { KubeObject } from '../../../kube/api/object.ts';
+import { source } from '../../helpers/builders.ts';
+
+/** An executor whose exit never comes, as under a long --restart-spread. */
+function leaving() {
+  const messages: unknown[] = [];
+  const exits: string[] = [];
+  const executor = new Executor({
+    store: {} as Store, // no step here touches it
+    situation: new Situation({
+      used: 'local',
+      source: null,
+      assigned: null,
+      assignedKnown: true,
+      lastKnownGood: null,
+      error: null,
+      effective: { path: '/e', sha256: '', changed: false, usable: true },
+    }),
+    client: {
+      create: async <T extends KubeObject>(_resource: unknown, object: T): Promise<T> => {
+        messages.push(object['message']);
+        return object;
+      },
+    },
+    nodeName: 'node-a',
+    clock: realClock,
+    random: () => 0,
+    log: silentLog,
+    onCheckpoint: () => {},
+    exit: (why) => {
+      exits.push(why);
+      return new Promise(() => {});
+    },
+  });
+  return { executor, messages, exits };
+}
+
+test('an exit that is put off does not keep the next assignment from being looked at', async () => {
+  const { executor, exits } = leaving();
+  await executor.run([{ do: 'exit', to: source('web@1') }]);
+  await executor.run([{ do: 'exit', to: null }]);
+  assert.equal(exits.length, 2);
+});
+
+test('while an exit is put off, each destination is announced once', async () => {
+  const { executor, messages } = leaving();
+  for (const to of [source('web@1'), source('web@1'), null, null]) await executor.run([{ do: 'exit', to }]);
+  assert.equal(messages.length, 2);
+  assert.match(String(messages[0]), /ResourceVersion: 1/);
+  assert.equal(messages[1], 'Kubelet restarting to use local config');
+});
