@@ -111,6 +111,7 @@ class ObjectWatch<T extends KubeObject> {
       this.#turn({ kind: 'event' });
       this.#event(event);
     }
+    if (this.#signal.aborted) return 0;
     this.#saw({ kind: 'closed' });
     const waitMs = this.#turn({ kind: 'ended', lastedMs: this.#deps.clock.monotonic() - from });
     if (waitMs > 0) this.#report(new ActionError('keep watching', this.#name(), { hint: 'the server ended the watch at once' }), waitMs);
@@ -138,8 +139,11 @@ class ObjectWatch<T extends KubeObject> {
   #failed(error: unknown, lastedMs: number): number {
     if (isExpired(error)) {
       this.#saw({ kind: 'expired' });
-      this.#log.debug('watch expired, listing again');
-      return this.#turn({ kind: 'expired' });
+      const waitMs = this.#turn({ kind: 'expired' });
+      // Once is everyday life; a server that says it again and again is in trouble.
+      if (waitMs > 0) this.#report(error, waitMs);
+      else this.#log.debug('watch expired, listing again');
+      return waitMs;
     }
     this.#saw({ kind: 'failed' });
     const waitMs = this.#turn({ kind: 'failed', lastedMs, retryAfterMs: retryAfterOf(error) });

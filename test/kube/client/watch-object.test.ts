@@ -244,7 +244,7 @@ const stubborn: { why: string; make: (server: ModelServer) => void }[] = [
   { why: 'says 410 to every list', make: (server) => (server.failLists = Array.from({ length: 10_000 }, expired)) },
 ];
 for (const { why, make } of stubborn) {
-  test(`a server that ${why} is asked at most 80 times in ten minutes`, async () => {
+  test(`a server that ${why} is asked at most 80 times in ten minutes, and told of`, async () => {
     const server = new ModelServer();
     make(server);
     const watch = start(server);
@@ -253,6 +253,7 @@ for (const { why, make } of stubborn) {
     await watch.done;
     assert.ok(server.requests.length <= 80, `${server.requests.length} requests`);
     assert.ok(server.requests.length >= 15, `${server.requests.length} requests`);
+    assert.ok(watch.failures.length >= 10, `${watch.failures.length} failures were told`);
   });
 }
 
