@@ -123,7 +123,7 @@ function carrierReason(assignment: AgentOptions['assignment']): string {
   }
 }
 
-/** What is known of the kubelet grows: its Node tells the version, its `--help` flags and gates. Asked once, when first needed. */
+/** What is known of the kubelet grows: its Node tells the version, its `--help` flags and gates. Asked when first needed, and again of another version. */
 function kubeletKnowledge(
   { options, world, kubelet, departure }: Running,
   onNews: () => void,
@@ -149,7 +149,9 @@ function kubeletKnowledge(
         if (newer !== undefined) log.warn('the kubelet is newer than all this agent knows', { version: newer, judgedAs: closest.text });
         facts = { ...facts, version: closest };
         void memo.remember(version);
-        if (facts.version.text !== before) onNews();
+        if (facts.version.text === before) return;
+        helped = undefined; // another kubelet has other flags and gates
+        onNews();
       } catch (error) {
         log.warn('the version of the kubelet is not one that this agent knows', { error: describeError(error) });
       }
