@@ -1,6 +1,7 @@
 import type { Situation } from './situation.ts';
 import { statusErrors } from './status/errors.ts';
-import { contentRef, sameContent } from './store/content.ts';
+import { sameContent } from './store/content.ts';
+import { storedContent } from './store/stored-content.ts';
 import type { CondemnedRecord, Store } from './store/store.ts';
 import type { ContentRef } from './checkpoint/payload.ts';
 import { sameSource, type MaybeSource } from './checkpoint/source.ts';
@@ -47,7 +48,7 @@ export async function observeMeta(store: Store, situation: Situation): Promise<M
   const trusted = await store.record('last-known-good');
   if (trusted.at === 'known') situation.update({ lastKnownGood: trusted.source });
   const lastKnownGood = trusted.at === 'known' ? trusted.source : null;
-  const [assignedContent, trustedContent] = [await contentOf(store, assigned), await contentOf(store, lastKnownGood)];
+  const [assignedContent, trustedContent] = [await storedContent(store, assigned), await storedContent(store, lastKnownGood)];
   return {
     condemned: await store.condemned(),
     active: situation.active.source,
@@ -61,12 +62,6 @@ export async function observeMeta(store: Store, situation: Situation): Promise<M
     bootAssigned: situation.bootAssigned,
     bootError: situation.bootError,
   };
-}
-
-async function contentOf(store: Store, source: MaybeSource): Promise<ContentRef | undefined> {
-  if (source === null) return undefined;
-  const state = await store.load(source);
-  return state.at === 'intact' ? contentRef(state.checkpoint.manifest.files, source.kubeletConfigKey) : undefined;
 }
 
 const isSame = (a: ContentRef | undefined, b: ContentRef | undefined): boolean => (a && b ? sameContent(a, b) : a === b);

@@ -6,7 +6,7 @@ import { decode } from '../config/config.ts';
 import { gatherBench, type Gathered } from '../judge/bench.ts';
 import { judge, type Bench } from '../judge/judge.ts';
 import { effectiveOfLocal, problemText } from '../judge/local.ts';
-import { contentRef, sha256 } from '../store/content.ts';
+import { contentRef, sameContent, sha256 } from '../store/content.ts';
 import { layout } from '../store/layout.ts';
 import type { CondemnedRecord, MetaName, MetaRecord, Store } from '../store/store.ts';
 import { describeError } from '../../base/errors.ts';
@@ -90,9 +90,7 @@ async function loadCandidate(source: Source, look: Look): Promise<Candidate> {
   }
   const { payload, manifest } = state.checkpoint;
   const content = contentRef(manifest.files, source.kubeletConfigKey);
-  const verdict = condemned.find(
-    (record) => record.contentSha256 === content.contentSha256 && record.kubeletConfigKey === content.kubeletConfigKey,
-  );
+  const verdict = condemned.find((record) => sameContent(record, content));
   if (verdict) return { at: 'condemned', source, by: verdict.by, reason: verdict.reason };
   const judgement = judgeIn(source, payload, gathered.bench, look);
   if (!judgement.ok) {

@@ -4,6 +4,7 @@ import type { ContentRef, Payload } from '../checkpoint/payload.ts';
 import { sameSource, type MaybeSource, type Source } from '../checkpoint/source.ts';
 import type { Situation } from '../situation.ts';
 import { contentRef, digestFiles, sameContent } from '../store/content.ts';
+import { storedContent } from '../store/stored-content.ts';
 import type { CheckpointState, Store } from '../store/store.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
@@ -27,7 +28,10 @@ export async function observe(wanted: Wanted, seen: ConfigMapSeen | undefined, d
   const assigned = await recordOf(deps, 'assigned');
   const lastKnownGood = (await recordOf(deps, 'last-known-good')) ?? null;
   const fetched = wanted.at === 'source' && seen ? await fetchedOf(seen, wanted.spec.kubeletConfigKey, store) : undefined;
-  const [assignedContent, lastKnownGoodContent] = await Promise.all([contentOf(store, assigned ?? null), contentOf(store, lastKnownGood)]);
+  const [assignedContent, lastKnownGoodContent] = await Promise.all([
+    storedContent(store, assigned ?? null, { adopt: true }),
+    storedContent(store, lastKnownGood, { adopt: true }),
+  ]);
   const facts: SyncFacts = {
     wanted,
     ...(fetched ? { fetched } : {}),
@@ -62,12 +66,6 @@ async function recordOf(
     await store.addToJournal({ at: new Date(clock.now()).toISOString(), event: 'damaged', source: null, detail: `${path}: ${problem}` });
   }
   return record.at === 'known' ? record.source : undefined;
-}
-
-async function contentOf(store: Store, source: MaybeSource): Promise<ContentRef | undefined> {
-  if (source === null) return undefined;
-  const state = await store.load(source, source);
-  return state.at === 'intact' ? contentRef(state.checkpoint.manifest.files, source.kubeletConfigKey) : undefined;
 }
 
 async function fetchedOf(seen: ConfigMapSeen, key: string, store: Store): Promise<Fetched> {

@@ -7,7 +7,8 @@ import type { ContentRef } from '../checkpoint/payload.ts';
 import { sameSource, sourceText, type Source } from '../checkpoint/source.ts';
 import type { AgentOptions } from '../options.ts';
 import type { Situation } from '../situation.ts';
-import { contentRef, sameContent } from '../store/content.ts';
+import { sameContent } from '../store/content.ts';
+import { storedContent } from '../store/stored-content.ts';
 import type { JournalEvent, Store, TrialRecord } from '../store/store.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { Disk } from '../../base/disk.ts';
@@ -166,11 +167,7 @@ export class TrialWatch {
     if (trusted === null) return false;
     // Asked at every look, and a checkpoint may have thousands of files: it is read once a name.
     if (!this.#trusted || !sameSource(this.#trusted.source, trusted)) {
-      const state = await store.load(trusted);
-      this.#trusted = {
-        source: trusted,
-        content: state.at === 'intact' ? contentRef(state.checkpoint.manifest.files, trusted.kubeletConfigKey) : undefined,
-      };
+      this.#trusted = { source: trusted, content: await storedContent(store, trusted) };
     }
     return this.#trusted.content !== undefined && sameContent(this.#trusted.content, content);
   }
