@@ -21,12 +21,23 @@ import { watchObjects } from './watch.ts';
 import type { WatchEvent } from './watch.ts';
 import { createObject, deleteObject, deleteOptions, updateObject } from './write.ts';
 
+/** A request that is found to be allowed, with all that answering it takes. */
+interface Call {
+  context: Context;
+  served: ServedKind;
+  request: ResourceRequest;
+  from: ApiRequest;
+  body: Uint8Array;
+  present: Presenter;
+}
+
 /** Answers one request about objects. @throws StatusError */
 export function handleResource(context: Context, request: ResourceRequest, from: ApiRequest, body: Uint8Array): Answer {
   const served = context.registry.find(request.group, request.version, request.resource);
   if (served === undefined) throw noSuchPath();
   checkAllowed(served, request);
   const present = presenter(served, formatOf(from.header('accept')), from.query, () => context.clock.now());
+  const call: Call = { context, served, request, from, body, present };
   switch (request.verb) {
     case 'get':
       return { code: 200, json: present.object(getObject(context, served, request, from.query)) };
@@ -35,14 +46,14 @@ export function handleResource(context: Context, request: ResourceRequest, from:
     case 'watch':
       return { code: 200, type: 'application/json', stream: lines(watchObjects(context, served, named(request, from), from), present) };
     case 'create':
-      return create(context, served, request, from, body, present);
+      return create(call);
     case 'update':
     case 'patch':
-      return change(context, served, request, from, body, present);
+      return change(call);
     case 'delete':
-      return remove(context, served, request, from, body, present);
+      return remove(call);
     case 'deletecollection':
-      return removeAll(context, served, request, from, body, present);
+      return removeAll(call);
   }
 }
 
@@ -68,14 +79,7 @@ function checkAllowed(served: ServedKind, { verb, namespace, name, subresource }
   }
 }
 
-function create(
-  context: Context,
-  served: ServedKind,
-  request: ResourceRequest,
-  from: ApiRequest,
-  body: Uint8Array,
-  present: Presenter,
-): Answer {
+function create({ context, served, request, from, body, present }: Call): Answer {
   const given = decodeObject(body, from.header('content-type'));
   const dryRun = dryRunOf(from.query);
   const action = served.kind.actions?.[request.subresource];
@@ -94,14 +98,7 @@ function create(
   return { code: 201, json: present.object(object) };
 }
 
-function change(
-  context: Context,
-  served: ServedKind,
-  request: ResourceRequest,
-  from: ApiRequest,
-  body: Uint8Array,
-  present: Presenter,
-): Answer {
+function change({ context, served, request, from, body, present }: Call): Answer {
   const contentType = from.header('content-type');
   const options = { dryRun: dryRunOf(from.query), subresource: request.subresource };
   let edit: (old: KubeObject) => KubeObject;
@@ -136,14 +133,7 @@ function exists(context: Context, served: ServedKind, { namespace, name }: Resou
   return context.storage.get(storageName(served.kind), storageKey(namespace, name)) !== undefined;
 }
 
-function remove(
-  context: Context,
-  served: ServedKind,
-  request: ResourceRequest,
-  from: ApiRequest,
-  body: Uint8Array,
-  present: Presenter,
-): Answer {
+function remove({ context, served, request, from, body, present }: Call): Answer {
   const { object, gone } = deleteObject(context, served, request, deleteOptions(bodyOptions(body, from), from.query));
   if (!gone || served.kind.returnsDeleted === true) return { code: 200, json: present.object(object) };
   const { group, resource } = groupResource(served);
@@ -151,14 +141,7 @@ function remove(
   return { code: 200, json: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details } };
 }
 
-function removeAll(
-  context: Context,
-  served: ServedKind,
-  request: ResourceRequest,
-  from: ApiRequest,
-  body: Uint8Array,
-  present: Presenter,
-): Answer {
+function removeAll({ context, served, request, from, body, present }: Call): Answer {
   const options = deleteOptions(bodyOptions(body, from), from.query);
   const page = listObjects(context, served, request, from.query);
   for (const { metadata } of page.objects)
