@@ -1,14 +1,9 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
+import { bootOn } from '../../helpers/boot-on-disk.ts';
 import { kubeletYaml, nodeOnDisk } from '../../helpers/node-on-disk.ts';
-import { memoryLocks } from '../../helpers/memory-locks.ts';
 import { unsyncedDisk } from '../../helpers/unsynced-disk.ts';
-import { bootOnce } from '../../../agent/agent.ts';
 import type { BootOutcome } from '../../../agent/boot/outcome.ts';
-import { agentDefaults } from '../../../agent/options.ts';
-import type { AgentWorld } from '../../../agent/world.ts';
-import { realClock } from '../../../base/clock.ts';
-import { silentLog } from '../../../base/log.ts';
 
 /** A node, a boot of it, and the paths that the last boot read. */
 async function bootable(t: TestContext) {
@@ -21,21 +16,9 @@ async function bootable(t: TestContext) {
       return unsyncedDisk.read(path, limit);
     },
   };
-  // All that a boot asks of its world.
-  const world = { disk, locks: memoryLocks(), clock: realClock, log: silentLog } as unknown as AgentWorld;
-  const options = {
-    ...agentDefaults,
-    nodeName: 'node-a',
-    dynamicConfigDir: node.root,
-    localConfig: node.localConfig,
-    effectiveConfig: node.paths.effective,
-    kubeletUnit: '',
-    kubeletVersion: '1.30',
-    policy: 'none',
-  };
   const boot = (): Promise<BootOutcome> => {
     read = [];
-    return bootOnce(options, world);
+    return bootOn(node, disk);
   };
   return { node, boot, read: () => read };
 }
