@@ -8,6 +8,14 @@ export interface CallOptions {
   timeoutMs?: number;
 }
 
+/** Options of every call that changes something. */
+export interface WriteOptions extends CallOptions {
+  /** The server does everything but store it. */
+  dryRun?: boolean;
+  /** Who to record as the owner of the fields; server-side apply needs it. */
+  fieldManager?: string;
+}
+
 export interface ObjectRef {
   name: string;
   /** Absent for cluster-scoped kinds. */
@@ -27,13 +35,26 @@ export interface WatchEvent {
 export interface Client {
   get<T extends KubeObject>(resource: Resource, ref: ObjectRef, options?: CallOptions): Promise<T>;
   list<T extends KubeObject>(resource: Resource, query?: ListQuery, options?: CallOptions): Promise<KubeList<T>>;
-  create<T extends KubeObject>(resource: Resource, object: T, options?: CallOptions & { namespace?: string }): Promise<T>;
-  replace<T extends KubeObject>(resource: Resource, object: T, options?: CallOptions & { subresource?: string }): Promise<T>;
+  /**
+   * A list of any size, decoded as it arrives: `each` gets item after item, the loop runs other things in between, and the answer as a whole is
+   * never in memory. When it fails, what `each` got so far is worth nothing.
+   * @returns the list's metadata
+   */
+  listEach<T extends KubeObject>(
+    resource: Resource,
+    query: ListQuery,
+    each: (item: T) => void,
+    options?: CallOptions,
+  ): Promise<KubeList['metadata']>;
+  create<T extends KubeObject>(resource: Resource, object: T, options?: WriteOptions & { namespace?: string }): Promise<T>;
+  /** Posts to a subresource: `pods/binding`, `pods/eviction`, `serviceaccounts/token`. @returns what the server says, often a Status */
+  post(resource: Resource, ref: ObjectRef, subresource: string, body: unknown, options?: WriteOptions): Promise<unknown>;
+  replace<T extends KubeObject>(resource: Resource, object: T, options?: WriteOptions & { subresource?: string }): Promise<T>;
   patch<T extends KubeObject>(
     resource: Resource,
     ref: ObjectRef,
     patch: unknown,
-    options: CallOptions & { type: PatchType; subresource?: string },
+    options: WriteOptions & { type: PatchType; subresource?: string },
   ): Promise<T>;
   delete(resource: Resource, ref: ObjectRef, options?: CallOptions & { body?: unknown }): Promise<void>;
   /** One watch request: yields events until the server ends it or the signal aborts. @throws ApiError, also for an ERROR event (410: code 410) */
@@ -51,10 +72,14 @@ export interface ListQuery {
   limit?: number;
   continue?: string;
   resourceVersion?: string;
-  resourceVersionMatch?: 'Exact' | 'NotOlderThan';
+  resourceVersionMatch?: 'Exact' | 'NotOlderThan' | undefined;
 }
 
 export interface WatchQuery extends Pick<ListQuery, 'namespace' | 'labelSelector' | 'fieldSelector' | 'resourceVersion'> {
   /** Ask the server to end the watch after this many seconds. */
   timeoutSeconds?: number;
+  /** The present state first, as ADDED events up to a bookmark annotated `k8s.io/initial-events-end` (1.27 and later, gate WatchList). */
+  sendInitialEvents?: boolean;
+  /** Required with `sendInitialEvents`: `NotOlderThan`. */
+  resourceVersionMatch?: 'Exact' | 'NotOlderThan' | undefined;
 }

@@ -14,7 +14,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { KubeList, KubeObject, Resource } from '../api/object.ts';
 import type { AccessSource, ClusterAccess } from './access.ts';
-import type { CallOptions, Client, ListQuery, ObjectRef, WatchEvent, WatchQuery } from './client.ts';
+import type { CallOptions, Client, ListQuery, ObjectRef, WatchEvent, WatchQuery, WriteOptions } from './client.ts';
 import type { WireResponse } from './connection.ts';
 import type { PingOptions } from './http2-connection.ts';
 import type { Call } from './errors.ts';
@@ -92,19 +92,36 @@ class HttpClient implements Client {
     return this.#reader.list<T>(answer, resource, call);
   }
 
-  async create<T extends KubeObject>(resource: Resource, object: T, options?: CallOptions & { namespace?: string }): Promise<T> {
+  async listEach<T extends KubeObject>(
+    resource: Resource,
+    query: ListQuery,
+    each: (item: T) => void,
+    options?: CallOptions,
+  ): Promise<KubeList['metadata']> {
+    const { items, metadata } = await this.list<T>(resource, query, options);
+    for (const item of items) each(item);
+    return metadata;
+  }
+
+  async create<T extends KubeObject>(resource: Resource, object: T, options?: WriteOptions & { namespace?: string }): Promise<T> {
     const namespace = options?.namespace ?? object.metadata.namespace;
     if (resource.namespaced && namespace === undefined) {
       throw new ActionError('create', `${resource.kind} ${object.metadata.name ?? ''}`, { hint: 'its kind lives in namespaces; name one' });
     }
-    return this.#object<T>(resource, { method: 'POST', path: objectPath(resource, { namespace }), body: object, options });
+    return this.#object<T>(resource, { method: 'POST', path: objectPath(resource, { namespace }) + writeQuery(options), body: object, options });
   }
 
-  async replace<T extends KubeObject>(resource: Resource, object: T, options?: CallOptions & { subresource?: string }): Promise<T> {
+  async post(resource: Resource, ref: ObjectRef, subresource: string, body: unknown, options?: WriteOptions): Promise<unknown> {
+    const path = objectPath(resource, ref, subresource) + writeQuery(options);
+    const { answer } = await this.#json({ method: 'POST', path, body, limit: this.#largestObject, options });
+    return answer;
+  }
+
+  async replace<T extends KubeObject>(resource: Resource, object: T, options?: WriteOptions & { subresource?: string }): Promise<T> {
     const { name = '', namespace } = object.metadata;
     return this.#object<T>(resource, {
       method: 'PUT',
-      path: objectPath(resource, { name, namespace }, options?.subresource),
+      path: objectPath(resource, { name, namespace }, options?.subresource) + writeQuery(options),
       body: object,
       options,
     });
@@ -114,9 +131,9 @@ class HttpClient implements Client {
     resource: Resource,
     ref: ObjectRef,
     patch: unknown,
-    options: CallOptions & { type: Parameters<Client['patch']>[3]['type']; subresource?: string },
+    options: WriteOptions & { type: Parameters<Client['patch']>[3]['type']; subresource?: string },
   ): Promise<T> {
-    const path = objectPath(resource, ref, options.subresource);
+    const path = objectPath(resource, ref, options.subresource) + writeQuery(options);
     return this.#object<T>(resource, { method: 'PATCH', path, body: patch, contentType: patchContentTypes[options.type], options });
   }
 
@@ -206,4 +223,8 @@ class HttpClient implements Client {
   #headers(accept = 'application/json'): Record<string, string> {
     return { accept, 'user-agent': this.#userAgent };
   }
+}
+
+function writeQuery(options: WriteOptions | undefined): string {
+  return queryString({ ...(options?.dryRun === true ? { dryRun: 'All' } : {}), fieldManager: options?.fieldManager });
 }

@@ -26,9 +26,9 @@ export function objectPath(
   return `/${parts.join('/')}`;
 }
 
-/** The query of a list or watch: `` or `?a=b&c=d`. */
-export function queryString(query: ListQuery & WatchQuery, extra: Readonly<Record<string, string>> = {}): string {
-  const pairs: [string, string | number | undefined][] = [
+/** The query of a list, watch or write: `` or `?a=b&c=d`. */
+export function queryString(query: ListQuery & WatchQuery & { dryRun?: 'All'; fieldManager?: string | undefined }, extra: Readonly<Record<string, string>> = {}): string {
+  const pairs: [string, string | number | boolean | undefined][] = [
     ['labelSelector', query.labelSelector],
     ['fieldSelector', query.fieldSelector],
     ['limit', query.limit],
@@ -36,6 +36,9 @@ export function queryString(query: ListQuery & WatchQuery, extra: Readonly<Recor
     ['resourceVersion', query.resourceVersion],
     ['resourceVersionMatch', query.resourceVersionMatch],
     ['timeoutSeconds', query.timeoutSeconds],
+    ['sendInitialEvents', query.sendInitialEvents],
+    ['dryRun', query.dryRun],
+    ['fieldManager', query.fieldManager],
     ...Object.entries(extra),
   ];
   const given = pairs.flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${encodeURIComponent(value)}`]));

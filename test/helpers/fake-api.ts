@@ -90,6 +90,8 @@ export class FakeApi {
     };
     return {
       get: unused,
+      listEach: unused,
+      post: unused,
       replace: unused,
       delete: unused,
       raw: unused,

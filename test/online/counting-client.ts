@@ -11,6 +11,14 @@ export function countingClient(client: Client, calls: string[]): Client {
       calls.push(`list ${resource.resource}`);
       return client.list(resource, query, options);
     },
+    listEach: (resource, query, each, options) => {
+      calls.push(`list ${resource.resource}`);
+      return client.listEach(resource, query, each, options);
+    },
+    post: (resource, ref, subresource, body, options) => {
+      calls.push(`create ${resource.resource}/${subresource}`);
+      return client.post(resource, ref, subresource, body, options);
+    },
     create: (resource, object, options) => {
       calls.push(`create ${resource.resource}`);
       return client.create(resource, object, options);

@@ -1,0 +1,66 @@
+import type { KubeObject, Resource } from '../api/object.ts';
+
+/**
+ * `namespace/name`, or the name alone of what lives in no namespace: how caches and queues call an object.
+ * @see objectKey
+ */
+export type Key = string;
+
+export function objectKey({ metadata: { namespace, name = '' } }: Pick<KubeObject, 'metadata'>): Key {
+  return namespace === undefined || namespace === '' ? name : `${namespace}/${name}`;
+}
+
+/** Splits a {@link Key}. */
+export function parseKey(key: Key): { namespace?: string; name: string } {
+  const slash = key.indexOf('/');
+  return slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+}
+
+/**
+ * What a reader of a cache is told, in the order in which it happened to each object. Called in the turn in which the cache changed, after it:
+ * do nothing here but compute keys and enqueue. Objects belong to the cache: never change one.
+ * An object that was deleted and made again under its name is told as `deleted`, then `added`, never as an update.
+ */
+export interface Handlers<T extends KubeObject> {
+  /** `initial`: it was there when this handler came. */
+  added?(object: Readonly<T>, initial: boolean): void;
+  /** With equal resourceVersions it is a resync: nothing changed. */
+  updated?(before: Readonly<T>, after: Readonly<T>): void;
+  /** `unseen`: the deletion itself was missed (a list no longer had it); `last` is then the last state known, perhaps stale. */
+  deleted?(last: Readonly<T>, unseen: boolean): void;
+}
+
+/** Reads a cache. Answers are what the cache knew at the time of the call, and belong to it. */
+export interface Lister<T extends KubeObject> {
+  readonly size: number;
+  get(key: Key): Readonly<T> | undefined;
+  /** In no particular order. @param namespace - only of this one */
+  list(namespace?: string): Readonly<T>[];
+  /** Objects that index `name` has under `value`. @throws {RangeError} for an index that was not declared */
+  indexed(name: string, value: string): Readonly<T>[];
+}
+
+/** The values under which an index has an object: none, one or several. Pure. */
+export type IndexBy<T extends KubeObject> = (object: Readonly<T>) => readonly string[];
+
+export interface Registration {
+  /** This handler has been told everything that the first list held. */
+  readonly synced: boolean;
+  /** No calls after this. */
+  remove(): void;
+}
+
+/** A local copy of all objects of a kind (or a selection of them), and those who want to hear of its changes. */
+export interface Informer<T extends KubeObject> extends Lister<T> {
+  readonly resource: Resource;
+  /** The first list is in, and every handler was told. Never false again. */
+  readonly synced: boolean;
+  /** The resourceVersion up to which the cache knows everything; '' before the first list. */
+  readonly version: string;
+  /** @param name - for logs and metrics, such as `daemonset` */
+  addHandlers(name: string, handlers: Handlers<T>): Registration;
+  /** Resolves once synced; rejects with the signal's reason. */
+  whenSynced(signal: AbortSignal): Promise<void>;
+  /** Lists and watches until the signal aborts; then resolves. Once only. */
+  run(signal: AbortSignal): Promise<void>;
+}
