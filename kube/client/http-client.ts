@@ -108,7 +108,12 @@ class HttpClient implements Client {
     if (resource.namespaced && namespace === undefined) {
       throw new ActionError('create', `${resource.kind} ${object.metadata.name ?? ''}`, { hint: 'its kind lives in namespaces; name one' });
     }
-    return this.#object<T>(resource, { method: 'POST', path: objectPath(resource, { namespace }) + writeQuery(options), body: object, options });
+    return this.#object<T>(resource, {
+      method: 'POST',
+      path: objectPath(resource, { namespace }) + writeQuery(options),
+      body: object,
+      options,
+    });
   }
 
   async post(resource: Resource, ref: ObjectRef, subresource: string, body: unknown, options?: WriteOptions): Promise<unknown> {

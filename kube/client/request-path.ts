@@ -27,7 +27,10 @@ export function objectPath(
 }
 
 /** The query of a list, watch or write: `` or `?a=b&c=d`. */
-export function queryString(query: ListQuery & WatchQuery & { dryRun?: 'All'; fieldManager?: string | undefined }, extra: Readonly<Record<string, string>> = {}): string {
+export function queryString(
+  query: ListQuery & WatchQuery & { dryRun?: 'All'; fieldManager?: string | undefined },
+  extra: Readonly<Record<string, string>> = {},
+): string {
   const pairs: [string, string | number | boolean | undefined][] = [
     ['labelSelector', query.labelSelector],
     ['fieldSelector', query.fieldSelector],
