@@ -12,7 +12,12 @@ export interface DialOptions {
   /** Longest wait for TCP and TLS together, in ms. */
   connectTimeoutMs: number;
   ping: PingOptions;
+  /** @default {@link dial} */
+  dial?: Dial;
 }
+
+/** Makes a connection. @throws {DialError} with what failed as its cause, or the signal's reason */
+export type Dial = (endpoint: Endpoint, options: DialOptions, signal: AbortSignal) => Promise<Connection>;
 
 /** No connection came about: refused, no route, no trust, or no answer in time. */
 export class DialError extends Error {

@@ -16,6 +16,7 @@ import type { KubeList, KubeObject, Resource } from '../api/object.ts';
 import type { AccessSource, ClusterAccess } from './access.ts';
 import type { CallOptions, Client, ListQuery, ObjectRef, WatchEvent, WatchQuery, WriteOptions } from './client.ts';
 import type { WireResponse } from './connection.ts';
+import type { Dial } from './dial.ts';
 import type { PingOptions } from './http2-connection.ts';
 import type { Call } from './errors.ts';
 
@@ -30,6 +31,8 @@ export interface ClientOptions {
   connectTimeoutMs?: number;
   /** @default every 15 s, 10 s for the answer: a half-open socket is noticed within 25 s */
   ping?: PingOptions;
+  /** Makes connections in another way than over the network, such as into an API server in the same process. @default TCP and TLS */
+  dial?: Dial;
   /** Least time between two looks at credential files, in ms. @default 1_000 */
   credentialCheckMs?: number;
   /** Most bytes of one object or one watch event. The default holds 1 MiB of data that JSON escapes six-fold. @default 8 MiB */
@@ -74,7 +77,11 @@ class HttpClient implements Client {
     const { clock = realClock, log = silentLog, ping = { everyMs: 15_000, timeoutMs: 10_000 } } = options;
     this.#clock = clock;
     this.#credentials = new Credentials(source, { clock, log, checkEveryMs: options.credentialCheckMs ?? 1_000 });
-    this.#transport = new Transport(this.#credentials, { connectTimeoutMs: options.connectTimeoutMs ?? 10_000, ping });
+    this.#transport = new Transport(this.#credentials, {
+      connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
+      ping,
+      ...(options.dial === undefined ? {} : { dial: options.dial }),
+    });
     this.#reader = new AnswerReader(clock);
     this.#userAgent = options.userAgent ?? 'dkc';
     this.#timeoutMs = options.timeoutMs ?? 30_000;

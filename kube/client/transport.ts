@@ -101,7 +101,7 @@ export class Transport {
   }
 
   async #dial(endpoint: Endpoint): Promise<Connection> {
-    const connection = await dial(endpoint, this.#options, this.#closing.signal);
+    const connection = await (this.#options.dial ?? dial)(endpoint, this.#options, this.#closing.signal);
     if (this.isClosed) {
       connection.destroy();
       this.#closing.signal.throwIfAborted();
