@@ -110,6 +110,18 @@ export function isExpired(error: unknown): error is ApiError {
   return error instanceof ApiError && (error.code === 410 || error.reason === 'Expired' || error.reason === 'Gone');
 }
 
+/** The server has not reached the resource version asked for: it lags behind, or its history was set back. */
+export function isTooNewVersion(error: unknown): error is ApiError {
+  if (!(error instanceof ApiError) || error.code !== 504) return false;
+  const causes = Array.isArray(error.details?.causes) ? error.details.causes : [];
+  return causes.some(({ reason }) => reason === 'ResourceVersionTooLarge') || error.serverMessage.startsWith('Too large resource version');
+}
+
+/** The server does not take the request as it is: a parameter is unknown or out of place. */
+export function isInvalidRequest(error: unknown): error is ApiError {
+  return error instanceof ApiError && (error.code === 400 || error.code === 422);
+}
+
 export function isUnauthorized(error: unknown): error is ApiError {
   return error instanceof ApiError && error.code === 401;
 }
