@@ -17,8 +17,8 @@ export interface Authority {
   ca: string;
   /** A certificate for a server on loopback. */
   server(names?: string): Promise<KeyPair>;
-  /** A client certificate for `commonName`. */
-  client(commonName: string): Promise<KeyPair>;
+  /** A client certificate for `commonName`, to Kubernetes the user, in `organizations`, the groups. */
+  client(commonName: string, organizations?: readonly string[]): Promise<KeyPair>;
   remove(): Promise<void>;
 }
 
@@ -29,10 +29,19 @@ export async function makeAuthority(): Promise<Authority> {
   const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
   await openssl('req', '-x509', ...curve, '-keyout', 'ca.key', '-out', 'ca.crt', '-days', '2', '-subj', '/CN=test-ca');
   let made = 0;
-  const issue = async (commonName: string, extensions: string): Promise<KeyPair> => {
+  const issue = async (commonName: string, extensions: string, organizations: readonly string[] = []): Promise<KeyPair> => {
     const id = `c${made++}`;
     await writeFile(path(`${id}.ext`), extensions);
-    await openssl('req', ...curve, '-keyout', `${id}.key`, '-out', `${id}.csr`, '-subj', `/CN=${commonName}`);
+    await openssl(
+      'req',
+      ...curve,
+      '-keyout',
+      `${id}.key`,
+      '-out',
+      `${id}.csr`,
+      '-subj',
+      `${organizations.map((name) => `/O=${name}`).join('')}/CN=${commonName}`,
+    );
     const signer = ['-CA', 'ca.crt', '-CAkey', 'ca.key', '-set_serial', String(1_000 + made)];
     await openssl('x509', '-req', '-in', `${id}.csr`, ...signer, '-out', `${id}.crt`, '-days', '1', '-extfile', `${id}.ext`);
     return { cert: await readFile(path(`${id}.crt`), 'utf8'), key: await readFile(path(`${id}.key`), 'utf8') };
@@ -41,7 +50,7 @@ export async function makeAuthority(): Promise<Authority> {
     directory,
     ca: await readFile(path('ca.crt'), 'utf8'),
     server: (names = 'IP:127.0.0.1,DNS:localhost') => issue('server', `subjectAltName=${names}\n`),
-    client: (commonName) => issue(commonName, 'extendedKeyUsage=clientAuth\n'),
+    client: (commonName, organizations) => issue(commonName, 'extendedKeyUsage=clientAuth\n', organizations),
     remove: () => rm(directory, { recursive: true, force: true }),
   };
 }
