@@ -21,7 +21,8 @@ export function timestamp(ms: number): string {
 }
 
 export function rules(context: Context, subresource: string): RuleContext {
-  return { now: timestamp(context.clock.now()), dynamicKubeletConfig: context.dynamicKubeletConfig, subresource };
+  const { clock, registry, storage, dynamicKubeletConfig } = context;
+  return { now: timestamp(clock.now()), dynamicKubeletConfig, subresource, release: registry.release, stored: storage };
 }
 
 /** A version 4 UUID from the server's own source of chance. */

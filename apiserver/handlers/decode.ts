@@ -1,5 +1,6 @@
 import { isJsonObject, setField } from '../../kube/api/json.ts';
 import type { JsonObject } from '../../kube/api/json.ts';
+import { canonicalQuantity, quantity } from '../../kube/api/quantity.ts';
 import type { Schema } from '../openapi/schema.ts';
 import { badRequest } from '../status-error.ts';
 
@@ -13,7 +14,9 @@ export function decodeBySchema(value: unknown, schema: Schema, path: string): un
     case 'string':
       return checked(value, typeof value === 'string', path, 'a string');
     case 'quantity':
-      return typeof value === 'number' ? String(value) : checked(value, typeof value === 'string', path, 'a quantity');
+      return decodeQuantity(value, path);
+    case 'intOrText':
+      return checked(value, typeof value === 'string' || Number.isInteger(value), path, 'a whole number or a string');
     case 'integer':
       return checked(value, Number.isInteger(value), path, 'a whole number');
     case 'number':
@@ -40,9 +43,13 @@ function decodeObject(value: unknown, { fields, values, required = [] }: Schema,
   if (fields === undefined) return value;
   const decoded: JsonObject = {};
   for (const [name, schema] of Object.entries(fields)) {
-    if (!Object.hasOwn(value, name) || value[name] === null || value[name] === undefined) continue;
-    const found = decodeBySchema(value[name], schema, path === '' ? name : `${path}.${name}`);
-    if (!isLeftOut(found, schema) || required.includes(name)) decoded[name] = found;
+    const at = path === '' ? name : `${path}.${name}`;
+    if (!Object.hasOwn(value, name) || value[name] === null || value[name] === undefined) {
+      if (schema.zero === 'written') decoded[name] = zeroOf(schema, at);
+      continue;
+    }
+    const found = decodeBySchema(value[name], schema, at);
+    if (!isLeftOut(found, schema, required.includes(name))) decoded[name] = found;
   }
   return decoded;
 }
@@ -54,10 +61,43 @@ function decodeMap(value: JsonObject, values: Schema, path: string): JsonObject 
   return decoded;
 }
 
-function isLeftOut(value: unknown, schema: Schema): boolean {
+function isLeftOut(value: unknown, schema: Schema, required: boolean): boolean {
+  if (schema.zero === 'kept' || schema.zero === 'written' || (schema.zero === undefined && required)) return false;
   if (value === '') return true;
+  if (schema.zero === 'dropped' && (value === 0 || value === false) && schema.type !== 'intOrText') return true;
   if (Array.isArray(value)) return value.length === 0;
   return schema.values !== undefined && isJsonObject(value) && Object.keys(value).length === 0;
+}
+
+/** What stands for an absent value where the field is written all the same. */
+function zeroOf(schema: Schema, path: string): unknown {
+  switch (schema.type) {
+    case 'string':
+      return schema.format === 'date-time' ? null : '';
+    case 'quantity':
+      return '0';
+    case 'integer':
+    case 'number':
+    case 'intOrText':
+      return 0;
+    case 'boolean':
+      return false;
+    case 'object':
+      return schema.fields === undefined ? null : decodeObject({}, schema, path);
+    case 'array':
+    case 'ref':
+      return null;
+  }
+}
+
+/** In the form Kubernetes prints: `1000m` is `1`. */
+function decodeQuantity(value: unknown, path: string): string {
+  if (typeof value !== 'string' && typeof value !== 'number') throw wrongType(path, 'a quantity');
+  const found = quantity(String(value).trim());
+  if (found !== undefined) return canonicalQuantity(found);
+  throw badRequest(
+    `the object provided cannot be handled: ${path}: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`,
+  );
 }
 
 function checked(value: unknown, fits: boolean, path: string, wanted: string): unknown {

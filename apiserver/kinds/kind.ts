@@ -15,6 +15,10 @@ export interface ServedVersion {
   version: string;
   toStored?(object: KubeObject): KubeObject;
   fromStored?(object: KubeObject): KubeObject;
+  /** First release 1.N that serves it. @default all */
+  since?: number;
+  /** Last one. */
+  until?: number;
   /** Where it differs from the kind's own. */
   schema?: Schema;
   /** Field names of this version that can be selected by, where they differ: served name -> stored name. */
@@ -29,6 +33,17 @@ export interface RuleContext {
   dynamicKubeletConfig: boolean;
   /** '' for the object itself. */
   subresource: string;
+  /** N of the release 1.N that the server is of. */
+  release: number;
+  /** What else is stored, for rules that look at other objects. */
+  stored: Stored;
+}
+
+/** The store as rules see it. */
+export interface Stored {
+  /** @param name - of the kind, as {@link storageName} has it @param key - `NAMESPACE/NAME`, or `NAME` */
+  get(name: string, key: string): KubeObject | undefined;
+  list(name: string): { objects: readonly KubeObject[] };
 }
 
 /**

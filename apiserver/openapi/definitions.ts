@@ -57,11 +57,29 @@ export function definitions(kinds: readonly ServedKind[], root: RefRoot): JsonFi
   const found: JsonFields = {};
   for (const [name, schema] of Object.entries(shared)) found[`${META}.${name}`] = schemaJson(schema, root);
   for (const served of kinds) {
+    addNamed(served.at.schema ?? served.kind.schema, root, found);
     const name = definitionName(served);
     found[name] = { ...kindJson(served, root), 'x-kubernetes-group-version-kind': [gvk(served, '')] };
     found[`${name}List`] = listJson(served, root);
   }
   return found;
+}
+
+/** Objects that have a name are defined once. */
+function addNamed(schema: Schema, root: RefRoot, found: JsonFields): void {
+  const { name, fields = {}, items, values } = schema;
+  if (name !== undefined) {
+    const key = namedDefinition(name);
+    if (Object.hasOwn(found, key)) return;
+    // Before its fields, which may refer back to it.
+    found[key] = {};
+    found[key] = objectJson(schema, root);
+  }
+  for (const inner of [...Object.values(fields), items, values]) if (inner !== undefined) addNamed(inner, root, found);
+}
+
+function namedDefinition(name: string): string {
+  return name.startsWith('meta.') ? `io.k8s.apimachinery.pkg.apis.${name}` : `io.k8s.api.${name}`;
 }
 
 export function gvk({ kind, at }: ServedKind, suffix: '' | 'List'): JsonFields {
@@ -98,15 +116,15 @@ function listJson(served: ServedKind, root: RefRoot): JsonFields {
 }
 
 function schemaJson(schema: Schema, root: RefRoot): JsonFields {
-  const { description } = schema;
+  const { description, name } = schema;
+  if (name !== undefined) return reference(`${root}${namedDefinition(name)}`, description, root);
   switch (schema.type) {
     case 'ref':
-      // Version 3 knows no description beside a reference.
-      return root === '#/definitions/'
-        ? { $ref: `${root}${META}.${schema.ref}`, description }
-        : { allOf: [{ $ref: `${root}${META}.${schema.ref}` }], description };
+      return reference(`${root}${META}.${schema.ref}`, description, root);
     case 'quantity':
       return { type: 'string', description };
+    case 'intOrText':
+      return { type: 'string', format: 'int-or-string', description };
     case 'array':
       return { type: 'array', description, items: schema.items ? schemaJson(schema.items, root) : {}, ...mergeJson(schema) };
     case 'object':
@@ -117,6 +135,11 @@ function schemaJson(schema: Schema, root: RefRoot): JsonFields {
     case 'boolean':
       return { type: schema.type, description, ...(schema.format ? { format: schema.format } : {}) };
   }
+}
+
+// Version 3 knows no description beside a reference.
+function reference($ref: string, description: string, root: RefRoot): JsonFields {
+  return root === '#/definitions/' ? { $ref, description } : { allOf: [{ $ref }], description };
 }
 
 function objectJson({ description, fields, values, required }: Schema, root: RefRoot): JsonFields {

@@ -5,7 +5,7 @@ import type { ListMerge } from './list-merge.ts';
  * objects without `fields` and `values` take anything.
  */
 export interface Schema {
-  type: 'object' | 'array' | 'string' | 'integer' | 'boolean' | 'number' | 'quantity' | 'ref';
+  type: 'object' | 'array' | 'string' | 'integer' | 'boolean' | 'number' | 'quantity' | 'intOrText' | 'ref';
   description: string;
   format?: string;
   required?: readonly string[];
@@ -17,6 +17,17 @@ export interface Schema {
   /** Name of a shared definition, for `ref`. */
   ref?: string;
   merge?: ListMerge;
+  /** Of an object that is defined once and referred to: `core.v1.Container`. */
+  name?: string;
+  /**
+   * What becomes of 0, false, '' and what is empty or absent: kept as it came, written even when absent, or dropped.
+   * @default texts, lists and maps are dropped unless they are required, all else is kept
+   */
+  zero?: 'kept' | 'written' | 'dropped';
+  /** Release 1.N that has it first. @default all */
+  since?: number;
+  /** Last release 1.N that writes it when it is absent. */
+  writtenUntil?: number;
 }
 
 export const text = (description: string): Schema => ({ type: 'string', description });

@@ -1,0 +1,86 @@
+/** What makes pods, and what protects them. Notation: openapi/notation.ts. */
+export const workloadTypes = `
+apps.v1.DaemonSet
+  spec+ DaemonSetSpec; status+ DaemonSetStatus
+apps.v1.StatefulSet
+  spec+ StatefulSetSpec; status+ StatefulSetStatus
+apps.v1.Deployment
+  spec+ DeploymentSpec; status+ DeploymentStatus
+apps.v1.ReplicaSet
+  spec+ ReplicaSetSpec; status+ ReplicaSetStatus
+apps.v1.ControllerRevision
+  data any; revision! int64
+core.v1.ReplicationController
+  spec+ ReplicationControllerSpec; status+ ReplicationControllerStatus
+core.v1.PodTemplate
+  template+ PodTemplateSpec
+policy.v1beta1.PodDisruptionBudget
+  spec+ PodDisruptionBudgetSpec; status+ PodDisruptionBudgetStatus
+autoscaling.v1.Scale
+  spec+ ScaleSpec; status+ ScaleStatus
+apps.v1.DaemonSetSpec
+  selector!* LabelSelector; template! PodTemplateSpec; updateStrategy+ DaemonSetUpdateStrategy; minReadySeconds int32;
+  revisionHistoryLimit* int32
+apps.v1.DaemonSetStatus
+  currentNumberScheduled! int32; numberMisscheduled! int32; desiredNumberScheduled! int32; numberReady! int32; observedGeneration int64;
+  updatedNumberScheduled int32; numberAvailable int32; numberUnavailable int32; collisionCount* int32;
+  conditions [DaemonSetCondition] by type
+apps.v1.StatefulSetSpec
+  replicas* int32; selector!* LabelSelector; template! PodTemplateSpec; volumeClaimTemplates [PersistentVolumeClaim]; serviceName! text;
+  podManagementPolicy text; updateStrategy+ StatefulSetUpdateStrategy; revisionHistoryLimit* int32; minReadySeconds int32 @23;
+  persistentVolumeClaimRetentionPolicy* StatefulSetPersistentVolumeClaimRetentionPolicy @27; ordinals* StatefulSetOrdinals @27
+apps.v1.StatefulSetStatus
+  observedGeneration int64; replicas! int32; readyReplicas int32; currentReplicas int32; updatedReplicas int32; currentRevision text;
+  updateRevision text; collisionCount* int32; conditions [StatefulSetCondition] by type; availableReplicas! int32 @22
+apps.v1.DeploymentSpec
+  replicas* int32; selector!* LabelSelector; template! PodTemplateSpec; strategy+ DeploymentStrategy; minReadySeconds int32;
+  revisionHistoryLimit* int32; paused flag; progressDeadlineSeconds* int32
+apps.v1.DeploymentStatus
+  observedGeneration int64; replicas int32; updatedReplicas int32; readyReplicas int32; availableReplicas int32;
+  unavailableReplicas int32; conditions [DeploymentCondition] by type; collisionCount* int32; terminatingReplicas* int32 @35
+apps.v1.ReplicaSetSpec
+  replicas* int32; minReadySeconds int32; selector!* LabelSelector; template+ PodTemplateSpec
+apps.v1.ReplicaSetStatus
+  replicas! int32; fullyLabeledReplicas int32; readyReplicas int32; availableReplicas int32; observedGeneration int64;
+  conditions [ReplicaSetCondition] by type; terminatingReplicas* int32 @35
+core.v1.ReplicationControllerSpec
+  replicas* int32; minReadySeconds int32; selector {text}; template* PodTemplateSpec
+core.v1.ReplicationControllerStatus
+  replicas! int32; fullyLabeledReplicas int32; readyReplicas int32; availableReplicas int32; observedGeneration int64;
+  conditions [ReplicationControllerCondition] by type
+policy.v1beta1.PodDisruptionBudgetSpec
+  minAvailable* intOrText; selector* LabelSelector; maxUnavailable* intOrText; unhealthyPodEvictionPolicy* text @27
+policy.v1beta1.PodDisruptionBudgetStatus
+  observedGeneration int64; disruptedPods {time}; disruptionsAllowed! int32; currentHealthy! int32; desiredHealthy! int32;
+  expectedPods! int32; conditions [Condition] by type @22
+autoscaling.v1.ScaleSpec
+  replicas int32
+autoscaling.v1.ScaleStatus
+  replicas! int32; selector text
+apps.v1.DaemonSetUpdateStrategy
+  type text; rollingUpdate* RollingUpdateDaemonSet
+apps.v1.DaemonSetCondition
+  type! text; status! text; lastTransitionTime+ time; reason text; message text
+apps.v1.StatefulSetUpdateStrategy
+  type text; rollingUpdate* RollingUpdateStatefulSetStrategy
+apps.v1.StatefulSetCondition
+  type! text; status! text; lastTransitionTime+ time; reason text; message text
+apps.v1.DeploymentStrategy
+  type text; rollingUpdate* RollingUpdateDeployment
+apps.v1.DeploymentCondition
+  type! text; status! text; lastUpdateTime+ time; lastTransitionTime+ time; reason text; message text
+apps.v1.ReplicaSetCondition
+  type! text; status! text; lastTransitionTime+ time; reason text; message text
+core.v1.ReplicationControllerCondition
+  type! text; status! text; lastTransitionTime+ time; reason text; message text
+apps.v1.RollingUpdateDaemonSet
+  maxUnavailable* intOrText; maxSurge* intOrText @22
+apps.v1.RollingUpdateStatefulSetStrategy
+  partition* int32; maxUnavailable* intOrText @35
+apps.v1.RollingUpdateDeployment
+  maxUnavailable* intOrText; maxSurge* intOrText
+apps.v1.StatefulSetPersistentVolumeClaimRetentionPolicy
+  whenDeleted text; whenScaled text
+apps.v1.StatefulSetOrdinals
+  start! int32
+`;
