@@ -1,0 +1,126 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Clock, Millis } from '../../base/clock.ts';
+import { describeError } from '../../base/errors.ts';
+import type { Log } from '../../base/log.ts';
+import type { Key } from '../cache/contract.ts';
+import type { WorkQueue } from '../queue/work-queue.ts';
+import type { Outcome } from './outcome.ts';
+
+/**
+ * Brings the object called `key` nearer to what it should be. Looks at the cache afresh each time; an object that is gone is a case like others.
+ * @param signal - aborts when the process cannot wait any longer
+ */
+export type Reconcile = (key: Key, signal: AbortSignal) => Promise<Outcome>;
+
+export interface WorkersOptions {
+  queue: WorkQueue;
+  /** How many keys may be reconciled at once. */
+  workers: number;
+  reconcile: Reconcile;
+  log: Log;
+  clock: Clock;
+  /** How long reconciles under way may go on once the signal aborts, in ms. @default 10_000 */
+  drainMs?: Millis;
+}
+
+// Reconciles that find nothing to do never leave the loop of promises. Without a break, a resync of many objects would keep sockets waiting.
+const longestTurn: Millis = 10;
+
+/**
+ * Reconciles keys of `queue` until `signal` aborts, `workers` at once and never one key twice at once. A failure of any kind is that key's alone: it
+ * is logged, and the key comes back with backoff.
+ *
+ * When the signal aborts, the queue is shut down: keys in the line stay there, since whoever comes next finds them by looking at the cache. Reconciles
+ * under way may finish; after `drainMs` their signal aborts too.
+ * @returns when the last reconcile has ended, however long that takes
+ */
+export async function runWorkers(options: WorkersOptions, signal: AbortSignal): Promise<void> {
+  const { queue, workers, clock, log, drainMs = 10_000 } = options;
+  const running = new Set<AbortController>();
+  const stalls = new Stalls(log);
+  let turnEnds = clock.monotonic() + longestTurn;
+
+  const work = async (): Promise<void> => {
+    for (let key = await queue.get(signal); key !== undefined; key = await queue.get(signal)) {
+      // Its own signal: what a reconcile hangs on it goes away with it.
+      const own = new AbortController();
+      running.add(own);
+      try {
+        await reconcileOne(key, options, own.signal, stalls);
+      } finally {
+        running.delete(own);
+        queue.done(key);
+      }
+      if (clock.monotonic() < turnEnds) continue;
+      await nextTurn();
+      turnEnds = clock.monotonic() + longestTurn;
+    }
+  };
+
+  const ended = new AbortController();
+  const drain = async (): Promise<void> => {
+    queue.shutDown();
+    if (running.size === 0) return;
+    await clock.sleep(drainMs, ended.signal).catch(() => {});
+    if (running.size > 0) log.warn('reconciles are cut short', { queue: queue.name, running: running.size, after: drainMs });
+    for (const own of running) own.abort(signal.reason);
+  };
+  let draining: Promise<void> | undefined;
+  const onAbort = (): void => void (draining = drain());
+  if (signal.aborted) onAbort();
+  else signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    await Promise.all(Array.from({ length: workers }, work));
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+    ended.abort();
+    await draining;
+  }
+}
+
+async function reconcileOne(key: Key, options: WorkersOptions, signal: AbortSignal, stalls: Stalls): Promise<void> {
+  const { queue, reconcile, log } = options;
+  try {
+    const outcome = await reconcile(key, signal);
+    queue.forget(key);
+    if ('after' in outcome) {
+      queue.addAfter(key, outcome.after);
+      log.debug('reconcile comes again', { queue: queue.name, key, after: outcome.after, why: outcome.why });
+    }
+    stalls.note(key, 'stalled' in outcome ? outcome.why : undefined);
+  } catch (error) {
+    if (signal.aborted) return log.debug('reconcile was cut short', { queue: queue.name, key });
+    queue.addRateLimited(key);
+    log.warn('reconcile failed', { queue: queue.name, key, failures: queue.retries(key), error: inWords(error) });
+  }
+}
+
+/** Anything can be thrown, also what cannot be printed; a worker must outlive it. */
+function inWords(error: unknown): string {
+  try {
+    return describeError(error);
+  } catch {
+    return `a thrown ${typeof error} that cannot be printed`;
+  }
+}
+
+/** Why keys stand still, so that each reason is told once. Holds stalled keys alone. */
+class Stalls {
+  readonly #why = new Map<Key, string>();
+  readonly #log: Log;
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  /** @param why - undefined: it is not stalled */
+  note(key: Key, why: string | undefined): void {
+    if (this.#why.get(key) === why) return;
+    if (why === undefined) {
+      this.#why.delete(key);
+      this.#log.info('no longer stalled', { key });
+    } else {
+      this.#why.set(key, why);
+      this.#log.info('stalled until something changes', { key, why });
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import type { Clock, Millis } from '../../base/clock.ts';
+import { IndexedHeap } from '../../base/heap.ts';
+
+/**
+ * Keys that ring later, each once, at the earliest time asked for. However many wait, the clock is asked for one sleep at a time; with none
+ * waiting, or once closed, for none.
+ */
+export class Delays<K> {
+  readonly #clock: Clock;
+  readonly #ring: (key: K) => void;
+  readonly #due = new IndexedHeap<K, Millis>((a, b) => a - b);
+  /** Ends the sleep under way; what it sleeps until is then no longer the next thing due. */
+  #rearm: AbortController | undefined;
+  #until: Millis = Infinity;
+  #closed = false;
+
+  /** @param ring - called when a key is due, never early; it must not throw */
+  constructor(clock: Clock, ring: (key: K) => void) {
+    this.#clock = clock;
+    this.#ring = ring;
+  }
+
+  get size(): number {
+    return this.#due.size;
+  }
+
+  /**
+   * Rings `key` in `ms`, or earlier where that was asked for already. Nothing happens once closed.
+   * @param ms - above 0: this never rings before it returns
+   * @throws {RangeError} unless finite
+   */
+  set(key: K, ms: Millis): void {
+    if (!Number.isFinite(ms)) throw new RangeError(`a delay of ${ms} ms for ${String(key)}`);
+    if (this.#closed) return;
+    const at = this.#clock.monotonic() + ms;
+    const known = this.#due.get(key);
+    if (known !== undefined && known <= at) return;
+    this.#due.set(key, at);
+    if (at < this.#until) this.#wake();
+  }
+
+  /** @returns whether the key was waiting */
+  delete(key: K): boolean {
+    // The sleep may be for this key: it then ends on time, finds nothing due, and is followed by the right one. With nothing left it ends now.
+    const was = this.#due.delete(key);
+    if (was && this.#due.size === 0) this.#rearm?.abort();
+    return was;
+  }
+
+  /** Forgets all keys, for good, and leaves no sleep behind. */
+  close(): void {
+    this.#closed = true;
+    this.#due.clear();
+    this.#rearm?.abort();
+  }
+
+  #wake(): void {
+    // Already ended, or not begun: the loop looks for the earliest time itself when its turn comes.
+    this.#until = -Infinity;
+    if (this.#rearm === undefined) void this.#run();
+    else this.#rearm.abort();
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = (this.#rearm = new AbortController());
+    // Not in the turn of the one who asked: a time that has come would ring inside `set`.
+    await Promise.resolve();
+    for (let over = signal; ;) {
+      this.#ringDue();
+      const next = this.#due.peek();
+      if (next === undefined) break;
+      this.#until = next.value;
+      if (over.aborted) over = (this.#rearm = new AbortController()).signal;
+      // An abort means that there is something earlier; and a timer may ring a little before its time.
+      await this.#clock.sleep(next.value - this.#clock.monotonic(), over).catch(() => {});
+    }
+    this.#rearm = undefined;
+    this.#until = Infinity;
+  }
+
+  #ringDue(): void {
+    const now = this.#clock.monotonic();
+    for (let next = this.#due.peek(); next !== undefined && next.value <= now; next = this.#due.peek()) {
+      this.#due.pop();
+      this.#ring(next.key);
+    }
+  }
+}
