@@ -106,7 +106,7 @@ export function invalid(kind: { group: string; kind: string }, name: string, err
 }
 
 export function resourceVersionTooLarge(asked: number, current: number): StatusError {
-  return new StatusError(504, 'Timeout', `Too large resource version: ${asked}, current: ${current}`, {
+  return new StatusError(504, 'Timeout', `Timeout: Too large resource version: ${asked}, current: ${current}`, {
     causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
     retryAfterSeconds: 1,
   });

@@ -71,7 +71,7 @@ export function updateObject(
   object = kind.defaults?.(object, rule) ?? object;
   const errors = [
     ...validateMetadata(kind, object),
-    ...validateMetadataUpdate(object, old, kind.needsVersion === true),
+    ...validateMetadataUpdate(object, old),
     ...(kind.validateUpdate ? kind.validateUpdate(object, old, rule) : (kind.validate?.(object, rule) ?? [])),
   ];
   if (errors.length > 0) throw invalid({ group: served.at.group, kind: kind.kind }, at.name, errors);
@@ -108,8 +108,18 @@ function checkVersions(served: ServedKind, given: KubeObject, old: KubeObject): 
     const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata.uid ?? ''}`;
     throw conflict(groupResource(served), name, why);
   }
-  if (resourceVersion && resourceVersion !== '0' && resourceVersion !== old.metadata.resourceVersion)
-    throw modified(groupResource(served), name);
+  const blind = !resourceVersion || resourceVersion === '0';
+  if (blind && served.kind.needsVersion === true) {
+    const missing = {
+      field: 'metadata.resourceVersion',
+      type: 'invalid',
+      shown: '0x0',
+      detail: 'must be specified for an update',
+    } as const;
+    // The real server checks this before it knows the kind, and gives the resource in its place.
+    throw invalid({ group: served.at.group, kind: served.kind.resource }, name, [missing]);
+  }
+  if (!blind && resourceVersion !== old.metadata.resourceVersion) throw modified(groupResource(served), name);
 }
 
 /** What only the server sets stays as it was, whatever came. */

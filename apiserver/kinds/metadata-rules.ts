@@ -23,16 +23,13 @@ export function validateMetadata(kind: Pick<Kind, 'namespaced' | 'nameProblems'>
 }
 
 /** What an update may not change. */
-export function validateMetadataUpdate(object: KubeObject, old: KubeObject, needsVersion: boolean): FieldError[] {
+export function validateMetadataUpdate(object: KubeObject, old: KubeObject): FieldError[] {
   const errors: FieldError[] = [];
   const { metadata } = object;
   for (const field of ['name', 'namespace', 'uid', 'creationTimestamp'] as const) {
     if ((metadata[field] ?? '') !== (old.metadata[field] ?? '')) {
       errors.push(invalidValue(`metadata.${field}`, metadata[field], 'field is immutable'));
     }
-  }
-  if (needsVersion && !metadata.resourceVersion) {
-    errors.push({ field: 'metadata.resourceVersion', type: 'invalid', shown: '0x0', detail: 'must be specified for an update' });
   }
   if (old.metadata.deletionTimestamp !== undefined) {
     const before = new Set(old.metadata.finalizers ?? []);

@@ -114,7 +114,7 @@ export function isExpired(error: unknown): error is ApiError {
 export function isTooNewVersion(error: unknown): error is ApiError {
   if (!(error instanceof ApiError) || error.code !== 504) return false;
   const causes = Array.isArray(error.details?.causes) ? error.details.causes : [];
-  return causes.some(({ reason }) => reason === 'ResourceVersionTooLarge') || error.serverMessage.startsWith('Too large resource version');
+  return causes.some(({ reason }) => reason === 'ResourceVersionTooLarge') || error.serverMessage.includes('Too large resource version');
 }
 
 /** The server does not take the request as it is: a parameter is unknown or out of place. */
