@@ -19,6 +19,10 @@ export interface StartedApi extends ApiAddress {
   bookmarkSeconds?: number;
   /** Token of `system:node:NAME` in system:nodes, for `contract-a` and `contract-b`. Without it the Node authorizer is not asked. */
   nodeTokens?: Readonly<Record<string, string>>;
+  /** Makes the server forget all changes so far. */
+  forget(): Promise<void>;
+  /** Whether a garbage collector follows owner references. @default false */
+  collectsGarbage?: boolean;
 }
 
 /** What every part of the contract works with. */
@@ -26,6 +30,8 @@ export interface ContractWorld {
   api: ApiHttp;
   nodeTokens: Readonly<Record<string, string>> | undefined;
   bookmarkSeconds: number;
+  forget(): Promise<void>;
+  collectsGarbage: boolean;
   /** A namespace of this run's own. */
   namespace: string;
   /** `/api/v1/namespaces/NAMESPACE/configmaps`. */
@@ -45,8 +51,9 @@ export function apiContract(name: string, start: () => Promise<StartedApi>): voi
       const namespace = `contract-${randomBytes(4).toString('hex')}`;
       const api = new ApiHttp(started);
       await api.post('/api/v1/namespaces', { metadata: { name: namespace } });
-      const { nodeTokens, bookmarkSeconds = 4 } = started;
-      world = { api, namespace, nodeTokens, bookmarkSeconds, configMaps: `/api/v1/namespaces/${namespace}/configmaps` };
+      const { nodeTokens, bookmarkSeconds = 4, forget, collectsGarbage = false } = started;
+      const configMaps = `/api/v1/namespaces/${namespace}/configmaps`;
+      world = { api, namespace, nodeTokens, bookmarkSeconds, forget, collectsGarbage, configMaps };
     });
     after(async () => {
       if (world) await world.api.delete(`/api/v1/namespaces/${world.namespace}`);

@@ -59,20 +59,23 @@ export function watchContract(here: () => ContractWorld): void {
     const version = text(json['metadata']?.['resourceVersion']);
     const started = performance.now();
     const watch = await api.watch(
-      `${configMaps}?watch=1&allowWatchBookmarks=true&timeoutSeconds=${bookmarkSeconds}&resourceVersion=${version}`,
+      `${configMaps}?${only('nobody')}&allowWatchBookmarks=true&timeoutSeconds=${bookmarkSeconds}&resourceVersion=${version}`,
     );
+    // A change that the watch does not show; without any the real server has no news to tell.
+    const { json: other } = await api.post(configMaps, { metadata: { name: 'unseen' } });
     const events = await watch.rest();
     assert.deepEqual([...new Set(events.map((event) => event.type))], ['BOOKMARK']);
-    const [bookmark] = events;
+    const bookmark = events.at(-1);
     assert.equal(bookmark?.object['kind'], 'ConfigMap');
-    assert.ok(Number(bookmark?.object['metadata']?.['resourceVersion']) >= Number(version));
+    assert.ok(Number(bookmark?.object['metadata']?.['resourceVersion']) >= Number(other['metadata']?.['resourceVersion']));
     assert.ok(performance.now() - started < 8000);
   });
 
   test('a watch on an unknown field is 400 before anything else', async () => {
     const { api, configMaps } = here();
     assert.equal((await api.get(`${configMaps}?watch=1&fieldSelector=data.a%3D1`)).code, 400);
-    assert.equal((await api.get(`${configMaps}?watch=1&resourceVersion=x`)).code, 400);
+    const none = await api.get(`${configMaps}?watch=1&resourceVersion=x`);
+    assert.ok([400, 500].includes(none.code), `${none.code}`); // 1.20 calls its own error what is the caller's
   });
 
   test('as a table each event is a table of one row, the first with columns', async () => {

@@ -8,14 +8,22 @@ import { whyNoMachine } from '../systemd/machine.ts';
  * The first ever builds the kubelet, for minutes.
  */
 export async function onRealNodes(name: string, define: () => void): Promise<void> {
-  const why = (await whyNoMachine()) ?? (await whyNoKubelet());
+  orSkip((await whyNoMachine()) ?? (await whyNoParts(['kubelet'])), name, define);
+}
+
+/** Tests with real parts and without a machine, such as a control plane; else as {@link onRealNodes}. */
+export async function withRealParts(name: string, parts: string[], define: () => void): Promise<void> {
+  orSkip(await whyNoParts(parts), name, define);
+}
+
+function orSkip(why: string | undefined, name: string, define: () => void): void {
   if (why === undefined) describe(name, define);
   else test(name, process.env['CI'] === 'true' ? {} : { skip: why }, () => assert.fail(why));
 }
 
-async function whyNoKubelet(): Promise<string | undefined> {
+async function whyNoParts(parts: string[]): Promise<string | undefined> {
   try {
-    await realParts(['kubelet']);
+    await realParts(parts);
     return undefined;
   } catch (error) {
     if (error instanceof RealPartsUnavailable) return error.message;
