@@ -1,0 +1,52 @@
+import { isOlder, isSameState } from './version.ts';
+import type { KubeObject } from '../api/object.ts';
+
+/** What happened to one object, as the cache takes it over and tells it. */
+export type Change<T extends KubeObject> =
+  | { do: 'add'; object: T }
+  | { do: 'update'; before: T; after: T }
+  /** `unseen`: a list no longer has it; `last` is the last state known. */
+  | { do: 'delete'; last: T; unseen: boolean };
+
+/** `lost`: what came before this event is missing, so that only a new list tells how things are. */
+export type Heard<T extends KubeObject> = readonly Change<T>[] | 'lost';
+
+const nothing: readonly never[] = [];
+
+/** What a listed object means to someone who holds `held` of that name. */
+export function listed<T extends KubeObject>(held: T | undefined, object: T): readonly Change<T>[] {
+  if (held === undefined) return [{ do: 'add', object }];
+  if (isSameState(held, object)) return nothing;
+  if (held.metadata.uid !== object.metadata.uid) {
+    return [
+      { do: 'delete', last: held, unseen: true },
+      { do: 'add', object },
+    ];
+  }
+  return [{ do: 'update', before: held, after: object }];
+}
+
+/**
+ * What a watch event means to someone who holds `held` of that name and has heard everything up to `upTo`.
+ * Servers send the events of a kind in the order of their versions, once. Whatever repeats or overtakes anyway never takes an object back:
+ * an event older than what is held says nothing new, and one that is older than `upTo` about an object that is not held cannot be told from the
+ * echo of something deleted since.
+ */
+export function heard<T extends KubeObject>(
+  held: T | undefined,
+  type: 'ADDED' | 'MODIFIED' | 'DELETED',
+  object: T,
+  upTo: string,
+): Heard<T> {
+  const version = object.metadata.resourceVersion ?? '';
+  if (type === 'DELETED') {
+    // Equal versions: servers before 1.9 gave a deletion none of its own.
+    if (held === undefined || isOlder(version, held.metadata.resourceVersion ?? '')) return nothing;
+    if (held.metadata.uid === object.metadata.uid) return [{ do: 'delete', last: object, unseen: false }];
+    // A successor came and went without our hearing of it; ours went before it did.
+    return [{ do: 'delete', last: held, unseen: true }];
+  }
+  if (held === undefined) return isOlder(version, upTo) ? 'lost' : [{ do: 'add', object }];
+  if (isOlder(version, held.metadata.resourceVersion ?? '')) return nothing;
+  return listed(held, object);
+}

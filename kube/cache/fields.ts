@@ -1,0 +1,106 @@
+import type { KubeObject, Resource } from '../api/object.ts';
+import type { StringPool } from './intern.ts';
+
+/**
+ * What a reader needs of a kind: paths such as `spec.nodeName`, `spec.containers.resources.requests`, `metadata.labels`. A path takes everything
+ * below it; lists are walked through. Every reader also gets what caches cannot do without: name, namespace, uid, resourceVersion, deletion,
+ * owners. `all`: the whole object but `metadata.managedFields`.
+ */
+export type Fields = readonly string[] | 'all';
+
+/** What all readers of one cache need together. */
+export function unite(wanted: readonly Fields[]): Fields {
+  return wanted.includes('all') ? 'all' : [...new Set(wanted.flat())].toSorted();
+}
+
+const always = ['name', 'namespace', 'uid', 'resourceVersion', 'deletionTimestamp', 'ownerReferences', 'generation'].map(
+  (field) => `metadata.${field}`,
+);
+// Different in each object: a pool would only grow by them.
+const unique: ReadonlySet<string> = new Set(['name', 'uid', 'resourceVersion', 'managedFields']);
+
+/** Fields to take: with a tree of its own, or (null) with everything below. */
+type Tree = ReadonlyMap<string, Tree> | null;
+
+/** Turns objects as they came into what the cache keeps: only the fields wanted, with one copy of each repeated string. */
+export type Prune = <T extends KubeObject>(object: T) => T;
+
+/** @throws {RangeError} for a path with an empty part */
+export function pruner(resource: Resource, fields: Fields, pool: StringPool): Prune {
+  const tree = fields === 'all' ? null : treeOf([...always, ...fields]);
+  const apiVersion = resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;
+  const { kind } = resource;
+  return <T extends KubeObject>(object: T): T => {
+    const { metadata, ...rest } = object;
+    const { managedFields: _, ...meta } = metadata;
+    const body = tree === null ? whole(rest, pool) : picked(rest, tree, pool);
+    // Items of a list come without the first two, events of a watch with them.
+    return { apiVersion, kind, metadata: metadataOf(meta, tree?.get('metadata') ?? null, pool), ...without(body) } as unknown as T;
+  };
+}
+
+function without(body: unknown): Record<string, unknown> {
+  const { apiVersion: _version, kind: _kind, ...rest } = body as Record<string, unknown>;
+  return rest;
+}
+
+function metadataOf(metadata: Record<string, unknown>, tree: Tree, pool: StringPool): Record<string, unknown> {
+  const kept: Record<string, unknown> = {};
+  for (const field in metadata) {
+    if (tree !== null && !tree.has(field)) continue;
+    const value = metadata[field];
+    kept[field] = unique.has(field) ? value : pick(value, tree?.get(field) ?? null, pool);
+  }
+  return kept;
+}
+
+function pick(value: unknown, tree: Tree, pool: StringPool): unknown {
+  return tree === null ? whole(value, pool) : picked(value, tree, pool);
+}
+
+function picked(value: unknown, tree: ReadonlyMap<string, Tree>, pool: StringPool): unknown {
+  if (Array.isArray(value)) return value.map((item) => picked(item, tree, pool));
+  if (typeof value !== 'object' || value === null) return value;
+  const from = value as Record<string, unknown>;
+  const kept: Record<string, unknown> = {};
+  for (const [field, below] of tree) if (Object.hasOwn(from, field)) kept[field] = pick(from[field], below, pool);
+  return kept;
+}
+
+function whole(value: unknown, pool: StringPool): unknown {
+  if (typeof value === 'string') return pool.one(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((item) => whole(item, pool));
+  const from = value as Record<string, unknown>;
+  const kept: Record<string, unknown> = {};
+  for (const field in from) set(kept, pool.one(field), whole(from[field], pool));
+  return kept;
+}
+
+/** A field may be called `__proto__`: data from the network must not become an object's prototype. */
+function set(object: Record<string, unknown>, field: string, value: unknown): void {
+  if (field === '__proto__') Object.defineProperty(object, field, { value, enumerable: true, writable: true, configurable: true });
+  else object[field] = value;
+}
+
+function treeOf(paths: readonly string[]): ReadonlyMap<string, Tree> {
+  const root = new Map<string, Tree>();
+  // Short paths first: whoever takes the whole of something has its parts too.
+  for (const path of paths.toSorted((a, b) => a.length - b.length)) {
+    const parts = path.split('.');
+    if (parts.includes('')) throw new RangeError(`the path ${JSON.stringify(path)} has an empty part`);
+    let at = root;
+    for (const [index, part] of parts.entries()) {
+      const there = at.get(part);
+      if (there === null) break;
+      if (index === parts.length - 1) {
+        at.set(part, null);
+        break;
+      }
+      const below = there === undefined ? new Map<string, Tree>() : (there as Map<string, Tree>);
+      at.set(part, below);
+      at = below;
+    }
+  }
+  return root;
+}

@@ -1,0 +1,79 @@
+import { describeError } from '../../base/errors.ts';
+import type { Log } from '../../base/log.ts';
+import type { KubeObject } from '../api/object.ts';
+import type { Change } from './change.ts';
+import type { Handlers, Registration } from './contract.ts';
+
+interface Reader<T extends KubeObject> extends Registration {
+  name: string;
+  handlers: Handlers<T>;
+  removed: boolean;
+  synced: boolean;
+}
+
+/** Those who want to hear of changes. What one of them throws is logged and counted, and changes nothing for the others. */
+export class HandlerList<T extends KubeObject> {
+  readonly #log: Log;
+  readonly #failed: (name: string) => void;
+  #readers: readonly Reader<T>[] = [];
+
+  constructor(log: Log, failed: (name: string) => void) {
+    this.#log = log;
+    this.#failed = failed;
+  }
+
+  /**
+   * @param there - what it is told at once, as added
+   * @param complete - the first list is in
+   */
+  add(name: string, handlers: Handlers<T>, there: Iterable<T>, complete: boolean): Registration {
+    const reader: Reader<T> = {
+      name,
+      handlers,
+      removed: false,
+      synced: false,
+      remove: () => {
+        reader.removed = true;
+        this.#readers = this.#readers.filter((one) => one !== reader);
+      },
+    };
+    // A new list each time: whoever comes while an event is told is not told that event, since it begins with what is there now.
+    this.#readers = [...this.#readers, reader];
+    for (const object of there) this.#tell(reader, () => reader.handlers.added?.(object, true));
+    reader.synced = complete;
+    return reader;
+  }
+
+  tell(change: Change<T>, initial: boolean): void {
+    for (const reader of this.#readers) {
+      if (reader.removed) continue;
+      const { handlers } = reader;
+      switch (change.do) {
+        case 'add':
+          this.#tell(reader, () => handlers.added?.(change.object, initial));
+          break;
+        case 'update':
+          this.#tell(reader, () => handlers.updated?.(change.before, change.after));
+          break;
+        case 'delete':
+          this.#tell(reader, () => handlers.deleted?.(change.last, change.unseen));
+          break;
+      }
+    }
+  }
+
+  /** The first list has been told. */
+  markSynced(): void {
+    for (const reader of this.#readers) reader.synced = true;
+  }
+
+  #tell(reader: Reader<T>, call: () => void): void {
+    if (reader.removed) return;
+    try {
+      call();
+    } catch (error) {
+      this.#failed(reader.name);
+      this.#log.error('a handler of cache changes failed; the others go on', { handler: reader.name, error: describeError(error) });
+    }
+  }
+}

@@ -1,0 +1,207 @@
+import { setImmediate as breathe } from 'node:timers/promises';
+import { heard, listed } from './change.ts';
+import { objectKey } from './contract.ts';
+import { pruner, unite } from './fields.ts';
+import { deepFreeze } from './freeze.ts';
+import { HandlerList } from './handler-list.ts';
+import { IndexedStore } from './indexed-store.ts';
+import { StringPool } from './intern.ts';
+import { Reflector } from './reflector.ts';
+import { isSameState } from './version.ts';
+import type { Millis } from '../../base/clock.ts';
+import type { KubeObject, Resource } from '../api/object.ts';
+import type { Change } from './change.ts';
+import type { Handlers, Informer, Key, Registration } from './contract.ts';
+import type { Fields, Prune } from './fields.ts';
+import type { Indexes } from './indexed-store.ts';
+import type { ReflectorOptions, Sink } from './reflector.ts';
+
+/** What one reader needs of a cache that it shares with others. */
+export interface Needs<T extends KubeObject> {
+  /** What to keep of each object. @default 'all', without managedFields */
+  fields?: Fields;
+  /** Values to find objects by. @default none */
+  indexes?: Indexes<T>;
+}
+
+export interface InformerOptions extends ReflectorOptions {
+  /** Shared by all caches of a process. @default one of its own */
+  strings?: StringPool;
+  /** Tell handlers all objects again, as updates that change nothing, so often (and up to twice as seldom). @default never */
+  resyncMs?: Millis;
+  /** Make changing a cached object a TypeError. @default false */
+  frozen?: boolean;
+  /** Counts what handlers throw. */
+  onHandlerFailure?: (handler: string) => void;
+}
+
+/** Changes applied in one turn of the loop: a list of 150,000 objects must not hold up everything else. */
+const SLICE = 500;
+
+/** See {@link Informer}. */
+export class SharedInformer<T extends KubeObject> implements Informer<T> {
+  readonly resource: Resource;
+  readonly #options: InformerOptions;
+  readonly #store = new IndexedStore<T>();
+  readonly #handlers: HandlerList<T>;
+  readonly #reflector: Reflector<T>;
+  readonly #wanted: Fields[] = [];
+  readonly #firstList = Promise.withResolvers<void>();
+  #prune: Prune | undefined;
+  #synced = false;
+
+  constructor(options: InformerOptions) {
+    const { resource } = options;
+    this.resource = resource;
+    this.#options = options;
+    this.#handlers = new HandlerList(options.log.with({ kind: resource.kind }), (name) => options.onHandlerFailure?.(name));
+    const sink: Sink<T> = {
+      keep: (item) => this.#kept(item),
+      replace: (items, signal) => this.#replace(items, signal),
+      apply: (type, object, upTo) => this.#apply(type, object, upTo),
+    };
+    this.#reflector = new Reflector(options, sink);
+  }
+
+  /**
+   * Adds what one more reader needs. A cache that nobody says anything about keeps whole objects.
+   * @throws {RangeError} once it runs, and for an index whose name means something else already
+   */
+  need({ fields = 'all', indexes = {} }: Needs<T>): void {
+    if (this.#prune !== undefined)
+      throw new RangeError(`the cache of ${this.resource.resource} runs already; say before what is needed of it`);
+    this.#wanted.push(fields);
+    for (const [name, by] of Object.entries(indexes)) this.#store.index(name, by);
+  }
+
+  get synced(): boolean {
+    return this.#synced;
+  }
+
+  get version(): string {
+    return this.#synced ? this.#reflector.version : '';
+  }
+
+  get size(): number {
+    return this.#store.size;
+  }
+
+  get(key: Key): Readonly<T> | undefined {
+    return this.#store.get(key);
+  }
+
+  list(namespace?: string): Readonly<T>[] {
+    return this.#store.list(namespace);
+  }
+
+  indexed(name: string, value: string): Readonly<T>[] {
+    return this.#store.indexed(name, value);
+  }
+
+  addHandlers(name: string, handlers: Handlers<T>): Registration {
+    // Whoever comes in the middle of the first list hears what is there; the rest of the list follows.
+    return this.#handlers.add(name, handlers, this.#store.list(), this.#synced);
+  }
+
+  async whenSynced(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const aborted = Promise.withResolvers<never>();
+    const abort = () => aborted.reject(signal.reason as Error);
+    signal.addEventListener('abort', abort, { once: true });
+    try {
+      await Promise.race([this.#firstList.promise, aborted.promise]);
+    } finally {
+      signal.removeEventListener('abort', abort);
+    }
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    if (this.#prune !== undefined) throw new RangeError(`the cache of ${this.resource.resource} runs already`);
+    const fields = this.#wanted.length === 0 ? 'all' : unite(this.#wanted);
+    this.#prune = pruner(this.resource, fields, this.#options.strings ?? new StringPool());
+    // The two end together: what a broken sink throws must not leave the other behind.
+    const over = new AbortController();
+    const either = AbortSignal.any([signal, over.signal]);
+    try {
+      await Promise.all([this.#reflector.run(either), this.#resync(either)]);
+    } finally {
+      over.abort();
+    }
+  }
+
+  #kept(item: T): T {
+    const held = this.#store.get(objectKey(item));
+    // A second copy of what did not change would double the memory during every list.
+    if (held !== undefined && isSameState(held, item)) return held;
+    return this.#trimmed(item);
+  }
+
+  async #replace(items: readonly T[], signal: AbortSignal): Promise<void> {
+    const there = new Set<Key>();
+    let turn = 0;
+    for (const item of items) {
+      const key = objectKey(item);
+      there.add(key);
+      for (const change of listed(this.#store.get(key), item)) this.#commit(change);
+      turn += 1;
+      if (turn % SLICE === 0) await breathe();
+      if (signal.aborted) return;
+    }
+    for (const key of this.#store.keys()) {
+      const last = there.has(key) ? undefined : this.#store.get(key);
+      if (last === undefined) continue;
+      this.#commit({ do: 'delete', last, unseen: true });
+      turn += 1;
+      if (turn % SLICE === 0) await breathe();
+      if (signal.aborted) return;
+    }
+    if (this.#synced) return;
+    this.#synced = true;
+    this.#handlers.markSynced();
+    this.#firstList.resolve();
+  }
+
+  #apply(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T, upTo: string): 'applied' | 'lost' {
+    const changes = heard(this.#store.get(objectKey(object)), type, this.#trimmed(object), upTo);
+    if (changes === 'lost') return 'lost';
+    for (const change of changes) this.#commit(change);
+    return 'applied';
+  }
+
+  #commit(change: Change<T>): void {
+    switch (change.do) {
+      case 'add':
+        this.#store.put(change.object);
+        break;
+      case 'update':
+        this.#store.put(change.after);
+        break;
+      case 'delete':
+        this.#store.delete(objectKey(change.last));
+        break;
+    }
+    this.#handlers.tell(change, !this.#synced);
+  }
+
+  #trimmed(object: T): T {
+    const kept = this.#prune === undefined ? object : this.#prune(object);
+    return this.#options.frozen === true ? deepFreeze(kept) : kept;
+  }
+
+  async #resync(signal: AbortSignal): Promise<void> {
+    const { resyncMs, clock, random } = this.#options;
+    if (resyncMs === undefined) return;
+    for (;;) {
+      await clock.sleep(resyncMs * (1 + random()), signal).catch(() => {});
+      let turn = 0;
+      for (const key of this.#store.keys()) {
+        if (signal.aborted) return;
+        const object = this.#store.get(key);
+        if (object !== undefined) this.#handlers.tell({ do: 'update', before: object, after: object }, false);
+        turn += 1;
+        if (turn % SLICE === 0) await breathe();
+      }
+      if (signal.aborted) return;
+    }
+  }
+}
