@@ -20,7 +20,7 @@ export interface StartedApi extends ApiAddress {
   /** Token of `system:node:NAME` in system:nodes, for `contract-a` and `contract-b`. Without it the Node authorizer is not asked. */
   nodeTokens?: Readonly<Record<string, string>>;
   /** Makes the server forget all changes so far. */
-  forget(): Promise<void>;
+  forget: () => Promise<void>;
   /** Whether a garbage collector follows owner references. @default false */
   collectsGarbage?: boolean;
 }
@@ -30,7 +30,7 @@ export interface ContractWorld {
   api: ApiHttp;
   nodeTokens: Readonly<Record<string, string>> | undefined;
   bookmarkSeconds: number;
-  forget(): Promise<void>;
+  forget: () => Promise<void>;
   collectsGarbage: boolean;
   /** A namespace of this run's own. */
   namespace: string;
