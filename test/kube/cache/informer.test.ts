@@ -1,0 +1,328 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { SharedInformer } from '../../../kube/cache/shared-informer.ts';
+import type { InformerOptions } from '../../../kube/cache/shared-informer.ts';
+import type { Handlers } from '../../../kube/cache/contract.ts';
+import { Informers } from '../../../kube/cache/informers.ts';
+import type { KubeObject } from '../../../kube/api/object.ts';
+import { FakeClock, atRest } from '../../helpers/fake-clock.ts';
+import { recordedLog } from '../../helpers/recorded-log.ts';
+import { written } from './notation.ts';
+import { ScriptedApi } from './scripted-api.ts';
+
+const pods = { group: '', version: 'v1', resource: 'pods', kind: 'Pod', namespaced: true };
+
+/** A handler that writes down what it is told. */
+function diary(): { told: string[]; handlers: Handlers<KubeObject> } {
+  const told: string[] = [];
+  return {
+    told,
+    handlers: {
+      added: (object, initial) => told.push(`${initial ? 'there' : 'added'} ${written(object)}`),
+      updated: (before, after) => told.push(`updated ${written(before)} ${written(after)}`),
+      deleted: (last, unseen) => told.push(`deleted ${written(last)}${unseen ? ' unseen' : ''}`),
+    },
+  };
+}
+
+interface World {
+  api: ScriptedApi;
+  clock: FakeClock;
+  informer: SharedInformer<KubeObject>;
+  told: string[];
+  lines: string[];
+  stop: () => Promise<void>;
+}
+
+async function run(steps: string[], options: Partial<InformerOptions> = {}): Promise<World> {
+  const api = new ScriptedApi(...steps);
+  const clock = new FakeClock();
+  const { log, lines } = recordedLog();
+  const informer = new SharedInformer<KubeObject>({
+    resource: pods,
+    client: api.client,
+    clock,
+    random: () => 0,
+    log,
+    streams: false,
+    frozen: true,
+    ...options,
+  });
+  const { told, handlers } = diary();
+  informer.addHandlers('diary', handlers);
+  const ending = new AbortController();
+  const running = informer.run(ending.signal);
+  await atRest();
+  const stop = async () => {
+    ending.abort(new Error('over'));
+    await running;
+    assert.equal(clock.sleepers, 0, 'somebody still waits for time to pass');
+  };
+  return { api, clock, informer, told, lines, stop };
+}
+
+const FIRST = 'list resourceVersion=0';
+
+describe('what an informer asks and tells', () => {
+  for (const { why, steps, asks, tells, afterMs = 0, streams = false } of [
+    {
+      why: 'lists in pages and watches from the version of the list',
+      steps: ['list 5 more: a#1@3', 'list 5: b#2@5', 'watch hold: MODIFIED a#1@6, DELETED b#2@7'],
+      asks: ['list limit=500 resourceVersion=0', 'list limit=500 continue=after-5', 'watch resourceVersion=5'],
+      tells: ['there a#1@3', 'there b#2@5', 'updated a#1@3 a#1@6', 'deleted b#2@7'],
+    },
+    {
+      why: 'goes on with the version of the last event when the server ends the watch',
+      steps: ['list 5: a#1@3', 'watch: MODIFIED a#1@6, BOOKMARK 9', 'watch hold: MODIFIED a#1@10'],
+      asks: ['list limit=500 resourceVersion=0', 'watch resourceVersion=5', 'watch resourceVersion=9'],
+      tells: ['there a#1@3', 'updated a#1@3 a#1@6', 'updated a#1@6 a#1@10'],
+      afterMs: 500,
+    },
+    {
+      why: 'lists again after 410, and tells what it missed',
+      steps: ['list 5: a#1@3 b#2@4 c#3@5', 'fail 410', 'list 9: a#1@8 c#4@9', 'watch hold'],
+      asks: [
+        'list limit=500 resourceVersion=0',
+        'watch resourceVersion=5',
+        'list limit=500 resourceVersion=5 resourceVersionMatch=NotOlderThan',
+        'watch resourceVersion=9',
+      ],
+      tells: [
+        'there a#1@3',
+        'there b#2@4',
+        'there c#3@5',
+        'updated a#1@3 a#1@8',
+        'deleted c#3@5 unseen',
+        'added c#4@9',
+        'deleted b#2@4 unseen',
+      ],
+    },
+    {
+      why: 'lists in one piece when a page has expired',
+      steps: ['list 5 more: a#1@3', 'fail 410', 'list 6: a#1@3 b#2@5', 'watch hold'],
+      asks: ['list limit=500 resourceVersion=0', 'list limit=500 continue=after-5', 'list', 'watch resourceVersion=6'],
+      tells: ['there a#1@3', 'there b#2@5'],
+    },
+    {
+      why: 'asks for the newest when the server has not got so far',
+      steps: ['list 5: a#1@3', 'fail 410', 'fail 504', 'list 6: a#1@6', 'watch hold'],
+      asks: [
+        'list limit=500 resourceVersion=0',
+        'watch resourceVersion=5',
+        'list limit=500 resourceVersion=5 resourceVersionMatch=NotOlderThan',
+        'list limit=500',
+        'watch resourceVersion=6',
+      ],
+      tells: ['there a#1@3', 'updated a#1@3 a#1@6'],
+      afterMs: 500,
+    },
+    {
+      why: 'doubts a list that goes back, and takes nothing from it',
+      steps: ['list 5: a#1@5', 'fail 410', 'list 3: a#1@3', 'list 6: a#1@5', 'watch hold'],
+      asks: [
+        'list limit=500 resourceVersion=0',
+        'watch resourceVersion=5',
+        'list limit=500 resourceVersion=5 resourceVersionMatch=NotOlderThan',
+        'list limit=500',
+        'watch resourceVersion=6',
+      ],
+      tells: ['there a#1@5'],
+      afterMs: 500,
+    },
+    {
+      why: 'lists again when events came out of order',
+      steps: ['list 5: a#1@5', 'watch hold: MODIFIED a#1@9, ADDED b#2@8', 'list 9: a#1@9 b#2@8', 'watch hold'],
+      asks: [
+        'list limit=500 resourceVersion=0',
+        'watch resourceVersion=5',
+        'list limit=500 resourceVersion=9 resourceVersionMatch=NotOlderThan',
+        'watch resourceVersion=9',
+      ],
+      tells: ['there a#1@5', 'updated a#1@5 a#1@9', 'added b#2@8'],
+    },
+    {
+      why: 'takes the present state from a watch where the server has it',
+      streams: true,
+      steps: ['watch hold: ADDED a#1@3, ADDED b#2@4, DELETED b#2@5, BOOKMARK 5 end, MODIFIED a#1@6'],
+      asks: ['watch sendInitialEvents=true resourceVersionMatch=NotOlderThan'],
+      tells: ['there a#1@3', 'updated a#1@3 a#1@6'],
+    },
+    {
+      why: 'lists where the server refuses such a watch',
+      streams: true,
+      steps: ['fail 422', 'list 5: a#1@3', 'watch hold'],
+      asks: [
+        'watch sendInitialEvents=true resourceVersionMatch=NotOlderThan',
+        'list limit=500 resourceVersion=0',
+        'watch resourceVersion=5',
+      ],
+      tells: ['there a#1@3'],
+    },
+    {
+      why: 'lists where such a watch never says that it is complete',
+      streams: true,
+      steps: ['watch: ADDED a#1@3', 'watch: ADDED a#1@3', 'list 5: a#1@3', 'watch hold'],
+      asks: [
+        'watch sendInitialEvents=true resourceVersionMatch=NotOlderThan',
+        'watch sendInitialEvents=true resourceVersionMatch=NotOlderThan',
+        'list limit=500 resourceVersion=0',
+        'watch resourceVersion=5',
+      ],
+      tells: ['there a#1@3'],
+      afterMs: 2_000,
+    },
+  ]) {
+    test(why, async () => {
+      const world = await run(steps, { streams });
+      await world.clock.advance(afterMs);
+      assert.deepEqual(world.api.requests, asks);
+      assert.deepEqual(world.told, tells);
+      await world.stop();
+    });
+  }
+
+  test(`begins with ${FIRST} and says it is synced once the list is complete`, async () => {
+    const world = await run(['list 5 more: a#1@3', 'fail 500']);
+    assert.equal(world.informer.synced, false);
+    assert.equal(world.informer.version, '');
+    assert.deepEqual(world.told, [], 'half a list is no list');
+    world.api.add('list 7: a#1@3 b#2@6', 'watch hold');
+    const synced = world.informer.whenSynced(new AbortController().signal);
+    await world.clock.advance(500);
+    await synced;
+    assert.equal(world.informer.version, '7');
+    assert.deepEqual(world.told, ['there a#1@3', 'there b#2@6']);
+    await world.stop();
+  });
+
+  test('waits longer from failure to failure, and begins anew after a success', async () => {
+    const world = await run(['fail 500', 'fail 500', 'fail 500', 'list 5:', 'fail 500', 'watch hold']);
+    for (const [ms, requests] of [
+      [499, 1],
+      [1, 2],
+      [999, 2],
+      [1, 3],
+      [2_000, 5],
+      [499, 5],
+      [1, 6],
+    ] as const) {
+      await world.clock.advance(ms);
+      assert.equal(world.api.requests.length, requests, `${world.clock.now()}`);
+    }
+    assert.equal(world.lines.filter((line) => line.startsWith('warn')).length, 2, 'the first failure of each row is told');
+    await world.stop();
+  });
+});
+
+describe('handlers', () => {
+  test('what one throws changes nothing for the others', async () => {
+    const failures: string[] = [];
+    const world = await run(['list 5: a#1@3', 'fail 500'], { onHandlerFailure: (name) => failures.push(name) });
+    const other = diary();
+    world.informer.addHandlers('broken', {
+      added: () => {
+        throw new Error('broken');
+      },
+      updated: () => {
+        throw new Error('broken');
+      },
+    });
+    world.informer.addHandlers('other', other.handlers);
+    world.api.add('watch hold: MODIFIED a#1@6');
+    await world.clock.advance(500);
+    assert.deepEqual(failures, ['broken', 'broken']);
+    assert.deepEqual(other.told, ['there a#1@3', 'updated a#1@3 a#1@6']);
+    await world.stop();
+  });
+
+  test('who comes late is told what is there, who leaves nothing more', async () => {
+    const world = await run(['list 5: a#1@3', 'watch: MODIFIED a#1@6', 'watch hold: MODIFIED a#1@7']);
+    const late = diary();
+    const registration = world.informer.addHandlers('late', late.handlers);
+    assert.equal(registration.synced, true);
+    assert.deepEqual(late.told, ['there a#1@6']);
+    registration.remove();
+    await world.clock.advance(500);
+    assert.deepEqual(late.told, ['there a#1@6']);
+    assert.equal(world.told.at(-1), 'updated a#1@6 a#1@7');
+    await world.stop();
+  });
+
+  test('who comes in the middle of an event is not told it twice', async () => {
+    const late = diary();
+    const api = new ScriptedApi('list 5: a#1@3', 'watch hold: MODIFIED a#1@6, MODIFIED a#1@7');
+    const { log } = recordedLog();
+    const informer = new SharedInformer<KubeObject>({
+      resource: pods,
+      client: api.client,
+      clock: new FakeClock(),
+      random: () => 0,
+      log,
+      streams: false,
+    });
+    let invited = false;
+    informer.addHandlers('host', {
+      updated: () => {
+        if (!invited) informer.addHandlers('late', late.handlers);
+        invited = true;
+      },
+    });
+    const ending = new AbortController();
+    const running = informer.run(ending.signal);
+    await atRest();
+    assert.deepEqual(late.told, ['there a#1@6', 'updated a#1@6 a#1@7']);
+    ending.abort();
+    await running;
+  });
+
+  test('a resync tells everything again as updates that change nothing', async () => {
+    const world = await run(['list 5: a#1@3 b#2@4', 'watch hold'], { resyncMs: 60_000 });
+    world.told.length = 0;
+    await world.clock.advance(60_000);
+    assert.deepEqual(world.told, ['updated a#1@3 a#1@3', 'updated b#2@4 b#2@4']);
+    await world.stop();
+  });
+
+  test('a cached object cannot be changed where that is watched for', async () => {
+    const world = await run(['list 5: a#1@3', 'watch hold']);
+    const held = world.informer.get('ns/a');
+    assert.ok(held);
+    assert.throws(() => Object.assign(held.metadata, { labels: {} }), TypeError);
+    await world.stop();
+  });
+});
+
+describe('the caches of a process', () => {
+  const options = (api: ScriptedApi) => ({
+    client: api.client,
+    clock: new FakeClock(),
+    random: () => 0,
+    log: recordedLog().log,
+    streams: false,
+  });
+
+  test('readers of one selection share a cache, which keeps what all of them need', async () => {
+    const api = new ScriptedApi('list 5: a#1@3', 'watch hold');
+    const informers = new Informers(options(api));
+    const one = informers.of(pods, { fields: ['metadata.labels'] });
+    assert.equal(informers.of(pods, { fields: ['spec.nodeName'], indexes: { all: () => ['x'] } }), one);
+    assert.notEqual(informers.of(pods, {}, { fieldSelector: 'spec.nodeName=a' }), one);
+    assert.deepEqual(informers.unsynced, ['pods', 'pods?fieldSelector=spec.nodeName=a']);
+    const ending = new AbortController();
+    const running = one.run(ending.signal);
+    await one.whenSynced(ending.signal);
+    assert.equal(one.indexed('all', 'x').length, 1);
+    assert.throws(() => informers.of(pods), /runs already/);
+    ending.abort();
+    await running;
+  });
+
+  test('waiting for it ends with the signal', async () => {
+    const informers = new Informers(options(new ScriptedApi('fail 403')));
+    informers.of(pods);
+    const ending = new AbortController();
+    const waiting = assert.rejects(informers.whenSynced(ending.signal), /enough/);
+    ending.abort(new Error('enough'));
+    await waiting;
+  });
+});
