@@ -3,10 +3,10 @@ import type { Clock, Millis } from '../../base/clock.ts';
 /** The time that a call was given is over. */
 export class DeadlineError extends Error {
   override name = 'DeadlineError';
-  constructor(afterMs: Millis) {
-    super(`no answer within ${afterMs} ms`);
-  }
 }
+
+// One for all: an abort without a reason makes an exception with a stack, for every call.
+const inTime = new Error('stopped in time');
 
 /** A signal that aborts when the caller's does, and when the time is up. Disposing stops its timer. */
 export class Deadline implements Disposable {
@@ -15,33 +15,70 @@ export class Deadline implements Disposable {
   readonly #controller = new AbortController();
   readonly #caller: AbortSignal | undefined;
   readonly #forward = () => this.#controller.abort(this.#caller?.reason);
+  readonly #longestMs: Millis | undefined;
+  readonly #begun: Millis;
+  #afterMs: Millis;
+  #from: Millis;
   #timer = new AbortController();
 
-  constructor(clock: Clock, afterMs: Millis, caller?: AbortSignal) {
+  /**
+   * @param afterMs - the time, which `touch` and `reset` start anew
+   * @param longestMs - the time that nothing starts anew. @default none
+   */
+  constructor(clock: Clock, afterMs: Millis, caller?: AbortSignal, longestMs?: Millis) {
     this.#clock = clock;
     this.#caller = caller;
+    this.#longestMs = longestMs;
+    this.#begun = this.#from = clock.monotonic();
+    this.#afterMs = afterMs;
     this.signal = this.#controller.signal;
     if (caller?.aborted) this.#forward();
     else caller?.addEventListener('abort', this.#forward, { once: true });
-    this.#start(afterMs);
+    void this.#run(this.#timer.signal);
   }
 
-  /** Starts the time anew; undefined: there is no limit any more. */
+  /** What is left of the time, in ms; not below 0. */
+  get leftMs(): Millis {
+    const now = this.#clock.monotonic();
+    const left = this.#from + this.#afterMs - now;
+    return Math.max(0, this.#longestMs === undefined ? left : Math.min(left, this.#begun + this.#longestMs - now));
+  }
+
+  /** There was progress: the time starts anew. Costs next to nothing. */
+  touch(): void {
+    this.#from = this.#clock.monotonic();
+  }
+
+  /** Starts another time; undefined: there is no limit any more. */
   reset(afterMs: Millis | undefined): void {
-    this.#timer.abort();
-    if (afterMs !== undefined) this.#start(afterMs);
+    this.#timer.abort(inTime);
+    if (afterMs === undefined) return;
+    this.#afterMs = afterMs;
+    this.touch();
+    this.#timer = new AbortController();
+    void this.#run(this.#timer.signal);
+  }
+
+  /** Aborts the signal now, for a reason that is not the caller's. */
+  end(reason: Error): void {
+    this.#controller.abort(reason);
   }
 
   [Symbol.dispose](): void {
-    this.#timer.abort();
+    this.#timer.abort(inTime);
     this.#caller?.removeEventListener('abort', this.#forward);
   }
 
-  #start(afterMs: Millis): void {
-    this.#timer = new AbortController();
-    this.#clock.sleep(afterMs, this.#timer.signal).then(
-      () => this.#controller.abort(new DeadlineError(afterMs)),
-      () => {}, // stopped in time
+  async #run(stopped: AbortSignal): Promise<void> {
+    try {
+      for (let left = this.leftMs; left > 0; left = this.leftMs) await this.#clock.sleep(left, stopped);
+    } catch {
+      return; // stopped in time
+    }
+    if (stopped.aborted) return;
+    const isCap = this.#longestMs !== undefined && this.#clock.monotonic() - this.#begun >= this.#longestMs;
+    this.#controller.abort(
+      new DeadlineError(isCap ? `the answer was not complete within ${this.#longestMs} ms` : `no answer within ${this.#afterMs} ms`),
     );
   }
 }
