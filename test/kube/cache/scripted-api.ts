@@ -44,7 +44,8 @@ export class ScriptedApi {
       this.#watch(query, signal) as AsyncIterable<WatchEvent & { object: T }>,
   };
 
-  async *#watch({ timeoutSeconds: _, ...query }: WatchQuery, signal: AbortSignal): AsyncGenerator<WatchEvent, void, undefined> {
+  async *#watch(asked: WatchQuery, signal: AbortSignal): AsyncGenerator<WatchEvent, void, undefined> {
+    const { timeoutSeconds: _, ...query } = asked;
     const { what, rest } = await this.#next('watch', query, signal);
     for (const text of rest.split(', ').filter(Boolean)) yield event(text);
     if (what.endsWith('hold')) await silence(signal);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import type { KubeObject } from '../../../kube/api/object.ts';
 import { objectKey, parseKey } from '../../../kube/cache/contract.ts';
 import { pruner, unite } from '../../../kube/cache/fields.ts';

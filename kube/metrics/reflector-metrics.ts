@@ -1,0 +1,54 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { ReflectorMetrics } from '../cache/reflector-metrics.ts';
+
+const SHORT_WATCH_MS = 1_000;
+const seconds = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 900];
+const counts = [1, 10, 100, 500, 1_000, 5_000, 10_000, 50_000, 100_000, 500_000];
+
+/**
+ * The `reflector_*` metrics under the names that client-go gave them; durations and sizes are histograms, so that they can be summed over processes.
+ * One for a registry: the caches of a process differ in the label `name`.
+ */
+export function prometheusReflectorMetrics(registry: Registry): (name: string) => ReflectorMetrics {
+  const base = { labelNames: ['name'] as const, registers: [registry] };
+  const counter = (name: string, help: string): Counter<'name'> => new Counter({ ...base, name, help });
+  const histogram = (name: string, help: string, buckets: number[]): Histogram<'name'> => new Histogram({ ...base, name, help, buckets });
+  const lists = counter('reflector_lists_total', 'Total number of API lists done by the reflectors');
+  const listSeconds = histogram(
+    'reflector_list_duration_seconds',
+    'How long an API list takes to return and decode for the reflectors',
+    seconds,
+  );
+  const listItems = histogram('reflector_items_per_list', 'How many items an API list returns to the reflectors', counts);
+  const watches = counter('reflector_watches_total', 'Total number of API watches done by the reflectors');
+  const shortWatches = counter('reflector_short_watches_total', 'Total number of short API watches done by the reflectors');
+  const watchSeconds = histogram(
+    'reflector_watch_duration_seconds',
+    'How long an API watch takes to return and decode for the reflectors',
+    seconds,
+  );
+  const watchItems = histogram('reflector_items_per_watch', 'How many items an API watch returns to the reflectors', counts);
+  const failures = counter('reflector_failures_total', 'Total number of API lists and watches of the reflectors that failed');
+  const version = new Gauge({ ...base, name: 'reflector_last_resource_version', help: 'Last resource version seen for the reflectors' });
+  return (name) => {
+    const label = { name };
+    return {
+      listed(items, tookMs) {
+        lists.inc(label);
+        listSeconds.observe(label, tookMs / 1_000);
+        listItems.observe(label, items);
+      },
+      watched(events, lastedMs) {
+        watches.inc(label);
+        if (lastedMs < SHORT_WATCH_MS) shortWatches.inc(label);
+        watchSeconds.observe(label, lastedMs / 1_000);
+        watchItems.observe(label, events);
+      },
+      reached(seen) {
+        // Versions are opaque; those that are numbers are worth a line.
+        if (/^\d+$/.test(seen)) version.set(label, Number(seen));
+      },
+      failed: () => failures.inc(label),
+    };
+  };
+}
