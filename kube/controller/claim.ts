@@ -1,0 +1,132 @@
+import type { KubeObject, Resource } from '../api/object.ts';
+import type { Client, ObjectRef } from '../client/client.ts';
+import { ApiError, isNotFound } from '../client/errors.ts';
+import type { ClaimPlan } from './claim-plan.ts';
+import { adoptPatch, controllerRef, releasePatch } from './owner-refs.ts';
+
+/** Patches under way at once: enough for a set that adopts a thousand pods, few enough for everybody else on the connection. */
+const AT_ONCE = 16;
+/** Failures named in one error; the others are counted. */
+const NAMED = 5;
+
+export interface Claimer {
+  client: Pick<Client, 'get' | 'patch'>;
+  owner: Readonly<KubeObject>;
+  /** The owner's kind. */
+  ownerKind: Resource;
+  /** The candidates' kind. */
+  kind: Resource;
+  /** Told of each object that a patch changed, as it is now. */
+  wrote?: (object: KubeObject) => void;
+}
+
+/**
+ * Makes the plan true: releases, then asks the server once whether the owner is still there, then adopts. One failure stops nothing else.
+ * @returns what is the owner's now: kept ones as the cache has them, adopted ones as the server answered
+ * @throws what failed: the error itself, or an AggregateError that names the first few. Nothing may be decided then: the rest of what the owner has is unknown
+ */
+export async function claim<T extends KubeObject>(by: Claimer, plan: ClaimPlan<T>, signal: AbortSignal): Promise<Readonly<T>[]> {
+  const errors: unknown[] = [];
+  const attempt = async <R>(call: () => Promise<R>): Promise<R | undefined> => {
+    try {
+      return await call();
+    } catch (error) {
+      signal.throwIfAborted();
+      errors.push(error);
+      return undefined;
+    }
+  };
+  await eachOf(plan.release, (object) => attempt(() => release(by, object, signal)));
+  const mayAdopt = adoptionCheck(by, signal);
+  const adopted = await eachOf(plan.adopt, (object) => attempt(() => adopt(by, object, mayAdopt, signal)));
+  if (errors.length === 1) throw errors[0];
+  if (errors.length > 1) throw new AggregateError(errors, summary(errors));
+  return [...plan.keep, ...adopted.filter((object) => object !== undefined)];
+}
+
+/**
+ * Asks the server, once however often it is called, whether the owner may still adopt: the cache may not know yet that it is gone, or being
+ * deleted with its objects orphaned on purpose.
+ * @throws an Error in the field's words when not, or when nobody could say
+ */
+export function adoptionCheck(
+  { client, owner, ownerKind }: Pick<Claimer, 'client' | 'owner' | 'ownerKind'>,
+  signal: AbortSignal,
+): () => Promise<void> {
+  let asked: Promise<void> | undefined;
+  const ask = async (): Promise<void> => {
+    const where = path(owner);
+    const live = await client.get(ownerKind, refOf(owner), { signal }).catch((cause: unknown) => {
+      throw new Error(`can't recheck DeletionTimestamp: ${messageOf(cause)}`, { cause });
+    });
+    const { uid = '', deletionTimestamp } = live.metadata;
+    if (uid !== owner.metadata.uid) {
+      throw new Error(`original ${ownerKind.kind} ${where} is gone: got uid ${uid}, wanted ${owner.metadata.uid ?? ''}`);
+    }
+    if (deletionTimestamp !== undefined) throw new Error(`${where} has just been deleted at ${deletionTimestamp}`);
+  };
+  return () => (asked ??= ask());
+}
+
+/** @returns the object as it is now; undefined when it is gone */
+async function adopt<T extends KubeObject>(
+  { client, owner, ownerKind, kind, wrote }: Claimer,
+  object: Readonly<T>,
+  mayAdopt: () => Promise<void>,
+  signal: AbortSignal,
+): Promise<T | undefined> {
+  try {
+    await mayAdopt();
+  } catch (cause) {
+    throw new Error(`can't adopt ${kind.kind} ${path(object)} (${object.metadata.uid ?? ''}): ${messageOf(cause)}`, { cause });
+  }
+  const patch = adoptPatch(object, controllerRef(owner, ownerKind));
+  try {
+    const adopted = await client.patch<T>(kind, refOf(object), patch, { type: 'strategic', signal });
+    wrote?.(adopted);
+    return adopted;
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+async function release({ client, owner, kind, wrote }: Claimer, object: Readonly<KubeObject>, signal: AbortSignal): Promise<void> {
+  const patch = releasePatch(object, owner.metadata.uid ?? '');
+  try {
+    wrote?.(await client.patch(kind, refOf(object), patch, { type: 'strategic', signal }));
+  } catch (error) {
+    // 422: another object has the name by now, or the reference went before us. Either way it is not ours.
+    if (!isNotFound(error) && !(error instanceof ApiError && error.code === 422)) throw error;
+  }
+}
+
+/** `call` for every item, at most {@link AT_ONCE} at a time; results in the order of the items. */
+async function eachOf<T, R>(items: readonly T[], call: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const left = items.entries();
+  const work = async (): Promise<void> => {
+    for (const [at, item] of left) results[at] = await call(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, items.length) }, work));
+  return results;
+}
+
+function refOf({ metadata: { name = '', namespace } }: Readonly<KubeObject>): ObjectRef {
+  return namespace === undefined ? { name } : { name, namespace };
+}
+
+/** `namespace/name`, with the slash also where there is no namespace, as the field writes it. */
+function path({ metadata: { name = '', namespace = '' } }: Readonly<KubeObject>): string {
+  return `${namespace}/${name}`;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function summary(errors: readonly unknown[]): string {
+  const named = errors.slice(0, NAMED).map(messageOf);
+  const more = errors.length - named.length;
+  return `[${named.join(', ')}]${more > 0 ? ` and ${more} more` : ''}`;
+}

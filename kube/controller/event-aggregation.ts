@@ -1,0 +1,126 @@
+import type { Millis } from '../../base/clock.ts';
+import { cutMessage, newSeries } from './event.ts';
+import type { Happening, Series } from './event.ts';
+
+export interface AggregationLimits {
+  /** From this many different messages on, similar happenings are told as one event. @default 10 */
+  similar: number;
+  /** Similar ones further apart than this are not. @default 600_000 */
+  similarMs: Millis;
+  /** Events about one object that may be told at once. @default 25 */
+  burst: number;
+  /** Time after which one more may. @default 300_000 */
+  refillMs: Millis;
+  /** Objects, kinds of happenings and events remembered, each; the longest untouched are forgotten. @default 4096 */
+  remembered: number;
+}
+
+/** The field's. */
+export const aggregationDefaults: AggregationLimits = { similar: 10, similarMs: 600_000, burst: 25, refillMs: 300_000, remembered: 4096 };
+
+/** When something happened: wall clock for people, monotonic for spans, and a number below 1,000,000 for names. */
+export interface Moment {
+  now: Millis;
+  monotonic: Millis;
+  nanos: number;
+}
+
+/**
+ * Turns happenings into few events, as the field does, so that a loop that fails all day fills no etcd:
+ * the same happening again raises the count of its event; from the tenth message of similar ones (same object, type and reason) within ten minutes
+ * on there is one event for all; and about one object 25 may be told, then one in five minutes. Pure but for its memory, which is bounded.
+ */
+export class EventAggregation {
+  readonly #limits: AggregationLimits;
+  readonly #series: Recent<Series>;
+  readonly #similar: Recent<{ messages: Set<string>; last: Millis }>;
+  readonly #budgets: Recent<{ left: number; at: Millis }>;
+
+  constructor(limits: Partial<AggregationLimits> = {}) {
+    this.#limits = { ...aggregationDefaults, ...limits };
+    this.#series = new Recent(this.#limits.remembered);
+    this.#similar = new Recent(this.#limits.remembered);
+    this.#budgets = new Recent(this.#limits.remembered);
+  }
+
+  /**
+   * Counts a happening.
+   * @returns its event; `told` says whether the server should hear of it now. When not, the count goes along the next time
+   */
+  add(happening: Happening, moment: Moment): { series: Series; told: boolean } {
+    const message = cutMessage(happening.message);
+    const combined = this.#isOneOfMany(happening, message, moment.monotonic);
+    const key = combined ? similarKey(happening) : eventKey(happening, message);
+    const series = this.#series.get(key) ?? newSeries(happening, combined, moment.now, moment.nanos);
+    this.#series.set(key, series);
+    series.count += 1;
+    series.lastMs = moment.now;
+    series.message = combined ? cutMessage(`(combined from similar events): ${message}`) : message;
+    return { series, told: this.#isInBudget(happening, moment.monotonic) };
+  }
+
+  #isOneOfMany(happening: Happening, message: string, now: Millis): boolean {
+    const key = similarKey(happening);
+    const { similar, similarMs } = this.#limits;
+    const known = this.#similar.get(key);
+    const messages = known === undefined || now - known.last > similarMs ? new Set<string>() : known.messages;
+    this.#similar.set(key, { messages, last: now });
+    messages.add(message);
+    if (messages.size < similar) return false;
+    // The oldest goes, so that the set never grows beyond what is needed to tell "many".
+    for (const oldest of messages) {
+      messages.delete(oldest);
+      break;
+    }
+    return true;
+  }
+
+  #isInBudget(happening: Happening, now: Millis): boolean {
+    const { burst, refillMs } = this.#limits;
+    const key = objectKey(happening);
+    const { left, at } = this.#budgets.get(key) ?? { left: burst, at: now };
+    const full = Math.min(burst, left + (now - at) / refillMs);
+    const told = full >= 1;
+    this.#budgets.set(key, { left: told ? full - 1 : full, at: now });
+    return told;
+  }
+}
+
+/** A map of the values used last. */
+class Recent<V> {
+  readonly #most: number;
+  readonly #values = new Map<string, V>();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  get(key: string): V | undefined {
+    return this.#values.get(key);
+  }
+
+  set(key: string, value: V): void {
+    this.#values.delete(key);
+    this.#values.set(key, value);
+    if (this.#values.size <= this.#most) return;
+    for (const oldest of this.#values.keys()) {
+      this.#values.delete(oldest);
+      return;
+    }
+  }
+}
+
+// A separator that is in no name, so that no two keys run into each other.
+const joined = (...parts: string[]): string => parts.join('\u0000');
+
+function objectKey({ component, regarding: { kind, namespace, name, uid, apiVersion } }: Happening): string {
+  return joined(component, kind, namespace, name, uid, apiVersion);
+}
+
+function similarKey(happening: Happening): string {
+  return joined(objectKey(happening), happening.type, happening.reason);
+}
+
+function eventKey(happening: Happening, message: string): string {
+  return joined(similarKey(happening), happening.regarding.fieldPath, message);
+}

@@ -1,0 +1,267 @@
+import { backoff } from '../../base/backoff.ts';
+import type { Clock, Millis } from '../../base/clock.ts';
+import type { Fields, Log } from '../../base/log.ts';
+import type { Random } from '../../base/random.ts';
+import { coreEvents } from '../api/object.ts';
+import type { KubeObject, Resource } from '../api/object.ts';
+import type { Client } from '../client/client.ts';
+import { ApiError, isAlreadyExists, isNotFound, retryAfterOf, TransportError } from '../client/errors.ts';
+import { EventAggregation } from './event-aggregation.ts';
+import type { AggregationLimits } from './event-aggregation.ts';
+import { eventObject, eventPatch, referenceTo } from './event.ts';
+import type { EventType, Series } from './event.ts';
+
+export interface EventRecorder {
+  /**
+   * Tells people that something happened to `object`. Returns at once, never throws, and nothing may depend on it: events may come late, combined
+   * or not at all.
+   * @param about - the object's kind, where the object does not say it itself; a part of the object
+   */
+  event(object: Readonly<KubeObject>, type: EventType, reason: string, message: string, about?: About): void;
+}
+
+export interface About {
+  resource?: Resource;
+  fieldPath?: string;
+}
+
+/** full: too many waited; limited: too many about one object; refused: the server said no; failed: it was tried often enough. */
+export type DropReason = 'full' | 'limited' | 'refused' | 'failed' | 'closed' | 'invalid';
+
+export interface EventMetrics {
+  sent(how: 'created' | 'patched'): void;
+  dropped(why: DropReason): void;
+  retried(): void;
+  waiting(count: number): void;
+}
+
+export const noEventMetrics: EventMetrics = { sent() {}, dropped() {}, retried() {}, waiting() {} };
+
+export interface EventSenderOptions {
+  client: Pick<Client, 'create' | 'patch'>;
+  clock: Clock;
+  random: Random;
+  log: Log;
+  metrics?: EventMetrics;
+  /** Events that may wait. @default 1000 */
+  capacity?: number;
+  aggregation?: Partial<AggregationLimits>;
+}
+
+/** Together about as long as an API server takes to restart. */
+const TRIES = 8;
+const RETRY = { base: 1_000, cap: 30_000 };
+const CALL_MS: Millis = 10_000;
+const COMPLAIN_EVERY: Millis = 60_000;
+/** A server may ask for more; then it is asked again all the same. */
+const LONGEST_STAY: Millis = 60_000;
+const CLOSE_MS: Millis = 2_000;
+
+/**
+ * Sends the events of a process, one call at a time, beside its work. What waits is which events changed, not each change: the same one again is sent
+ * once with a higher count, so an outage costs memory for different events only.
+ *
+ * When too many wait, the newest is left out: the first events of a storm tell its cause, the later ones mostly its echo. Its count goes
+ * along when it happens again.
+ */
+export class EventSender {
+  readonly #options: EventSenderOptions;
+  readonly #metrics: EventMetrics;
+  readonly #aggregation: EventAggregation;
+  readonly #capacity: number;
+  readonly #stop = new AbortController();
+  /** In the order in which they are sent. */
+  readonly #waiting = new Set<Series>();
+  #sending: Promise<void> | undefined;
+  #closed = false;
+  #nanos: number;
+  /** Failures of any event in a row: the server's, then. */
+  #failures = 0;
+  #complained: Millis | undefined;
+  #unsaid = 0;
+
+  constructor(options: EventSenderOptions) {
+    this.#options = options;
+    this.#metrics = options.metrics ?? noEventMetrics;
+    this.#aggregation = new EventAggregation(options.aggregation);
+    this.#capacity = options.capacity ?? 1_000;
+    this.#nanos = Math.floor(options.random() * 1_000_000);
+  }
+
+  /** @param component - who reports, such as `daemonset-controller` */
+  recorder(component: string): EventRecorder {
+    return { event: (object, type, reason, message, about = {}) => this.#add(component, object, { type, reason, message }, about) };
+  }
+
+  /** Events that wait to be sent; the one under way is not among them. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  /** Resolves when nothing waits any more (true), or as soon as the signal aborts (false). Never rejects. */
+  async flush(signal: AbortSignal): Promise<boolean> {
+    if (this.#sending === undefined) return true;
+    if (signal.aborted) return false;
+    const { promise: aborted, resolve } = Promise.withResolvers<boolean>();
+    const onAbort = (): void => resolve(false);
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      return await Promise.race([this.#sending.then(() => true), aborted]);
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  /** Takes no more events, gives those that wait two seconds (less when the signal aborts), and lets go of the rest. */
+  async close(signal: AbortSignal): Promise<void> {
+    this.#closed = true;
+    const over = new AbortController();
+    const waiting = this.flush(AbortSignal.any([signal, over.signal]));
+    const timer = this.#options.clock.sleep(CLOSE_MS, over.signal).then(
+      () => over.abort(),
+      () => {},
+    );
+    await waiting;
+    over.abort();
+    this.#stop.abort();
+    await Promise.all([timer, this.#sending]);
+    for (const series of this.#waiting) this.#drop(series, 'closed');
+    this.#waiting.clear();
+    this.#metrics.waiting(0);
+    this.#complain('closed');
+  }
+
+  #add(
+    component: string,
+    object: Readonly<KubeObject>,
+    what: { type: EventType; reason: string; message: string },
+    { resource, fieldPath }: About,
+  ): void {
+    try {
+      const regarding = referenceTo(object, resource, fieldPath);
+      const { clock } = this.#options;
+      this.#nanos = (this.#nanos + 1) % 1_000_000;
+      const moment = { now: clock.now(), monotonic: clock.monotonic(), nanos: this.#nanos };
+      const { series, told } = this.#aggregation.add({ component, ...what, regarding }, moment);
+      if (this.#closed) this.#drop(series, 'closed');
+      else if (!told) this.#drop(series, 'limited');
+      else if (this.#waiting.has(series)) return;
+      else if (this.#waiting.size >= this.#capacity) this.#drop(series, 'full');
+      else this.#enqueue(series);
+    } catch (error) {
+      this.#drop({ reason: what.reason }, 'invalid', error);
+    }
+  }
+
+  #enqueue(series: Series): void {
+    this.#waiting.add(series);
+    this.#metrics.waiting(this.#waiting.size);
+    this.#sending ??= this.#send();
+  }
+
+  async #send(): Promise<void> {
+    // Not in the caller's turn: what it says in one turn goes out together.
+    await Promise.resolve();
+    try {
+      for (const series of this.#waiting) {
+        if (this.#stop.signal.aborted) return;
+        this.#waiting.delete(series);
+        this.#metrics.waiting(this.#waiting.size);
+        const again = await this.#try(series);
+        // At the end of the queue, so that one that always fails keeps no other one waiting.
+        if (again) this.#waiting.add(series);
+      }
+    } finally {
+      this.#sending = undefined;
+    }
+  }
+
+  /** @returns whether it has to be sent once more */
+  async #try(series: Series): Promise<boolean> {
+    const { signal } = this.#stop;
+    try {
+      const changed = await this.#call(series, { signal, timeoutMs: CALL_MS });
+      series.failures = 0;
+      series.tried = 0;
+      this.#failures = 0;
+      return changed;
+    } catch (error) {
+      if (signal.aborted) return true;
+      if (!isWorthAnotherTry(error)) {
+        this.#drop(series, 'refused', error);
+        return false;
+      }
+      return await this.#failed(series, error);
+    }
+  }
+
+  /** Waits before anything is sent again. @returns whether this event is worth it */
+  async #failed(series: Series, error: unknown): Promise<boolean> {
+    const { clock, random } = this.#options;
+    series.failures += 1;
+    this.#failures += 1;
+    const again = series.failures < TRIES;
+    if (again) this.#metrics.retried();
+    else {
+      series.failures = 0;
+      this.#drop(series, 'failed', error);
+    }
+    const asked = Math.min(retryAfterOf(error) ?? 0, LONGEST_STAY);
+    await clock.sleep(Math.max(backoff(this.#failures, RETRY, random), asked), this.#stop.signal).catch(() => {});
+    return again;
+  }
+
+  /** @returns whether the server has an older state of it, and has to hear more */
+  async #call(series: Series, options: { signal: AbortSignal; timeoutMs: Millis }): Promise<boolean> {
+    const { client } = this.#options;
+    const { namespace, name, count } = series;
+    if (series.sent > 0) {
+      try {
+        await client.patch(coreEvents, { namespace, name }, eventPatch(series), { type: 'strategic', ...options });
+        series.sent = count;
+        this.#metrics.sent('patched');
+        return false;
+      } catch (error) {
+        // The server forgets events after an hour.
+        if (!isNotFound(error)) throw error;
+        series.sent = 0;
+      }
+    }
+    try {
+      await client.create(coreEvents, eventObject(series), { namespace, ...options });
+      series.sent = count;
+      this.#metrics.sent('created');
+      return false;
+    } catch (error) {
+      if (isAlreadyExists(error) && series.tried > 0) {
+        // Ours, then: its answer was lost.
+        series.sent = series.tried;
+        return series.sent < count;
+      }
+      if (isWorthAnotherTry(error)) series.tried = count;
+      throw error;
+    }
+  }
+
+  /** Counts it, and says so once in a while. */
+  #drop(series: Pick<Series, 'reason'>, why: DropReason, error?: unknown): void {
+    this.#metrics.dropped(why);
+    if (why === 'limited') return; // as it should be
+    this.#unsaid += 1;
+    const now = this.#options.clock.monotonic();
+    if (why === 'closed' || (this.#complained !== undefined && now - this.#complained < COMPLAIN_EVERY)) return;
+    this.#complained = now;
+    this.#complain(why, { last: series.reason, ...(error === undefined ? {} : { error }) });
+  }
+
+  #complain(why: DropReason, facts: Fields = {}): void {
+    if (this.#unsaid > 0) this.#options.log.warn('events are dropped', { why, dropped: this.#unsaid, ...facts });
+    this.#unsaid = 0;
+  }
+}
+
+/** The field sends an event again when nobody answered; a busy or broken server is worth it too. Any other no stays one. */
+function isWorthAnotherTry(error: unknown): boolean {
+  if (error instanceof ApiError) return error.code >= 500 || error.code === 429;
+  return error instanceof TransportError && error.problem !== 'closed';
+}

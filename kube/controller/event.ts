@@ -1,0 +1,136 @@
+import { dnsSubdomainProblems } from '../api/names.ts';
+import type { KubeObject, Resource } from '../api/object.ts';
+
+export type EventType = 'Normal' | 'Warning';
+
+/** What an event is about, as `involvedObject` has it. */
+export interface ObjectReference {
+  apiVersion: string;
+  kind: string;
+  name: string;
+  /** '' for what lives in no namespace. */
+  namespace: string;
+  uid: string;
+  resourceVersion: string;
+  /** A part of it, such as `spec.containers{web}`. */
+  fieldPath: string;
+}
+
+/** Something happened, once. */
+export interface Happening {
+  /** Who reports it, such as `daemonset-controller`. */
+  component: string;
+  type: EventType;
+  /** One word, in CamelCase. */
+  reason: string;
+  /** For people. */
+  message: string;
+  regarding: ObjectReference;
+}
+
+/** One Event object and how often it stands for something. */
+export interface Series extends Readonly<Omit<Happening, 'message'>> {
+  readonly name: string;
+  readonly namespace: string;
+  /** Stands for similar happenings, of which it shows the last message. */
+  readonly combined: boolean;
+  message: string;
+  count: number;
+  /** Wall clock, ms. */
+  readonly firstMs: number;
+  lastMs: number;
+  /** The count that the server has for sure; 0 while it has no such object. */
+  sent: number;
+  /** The count of a creation whose answer never came; 0 for none. */
+  tried: number;
+  /** Failures in a row. */
+  failures: number;
+}
+
+/** Namespace of events about what lives in no namespace. */
+const HOMELESS = 'default';
+const LONGEST_NAME = 253;
+/** Bytes. The API takes no more. */
+const LONGEST_MESSAGE = 1024;
+
+/**
+ * @param resource - its kind; items of lists do not say it themselves
+ * @throws {TypeError} when neither says what it is, or it has no name
+ */
+export function referenceTo(object: Readonly<KubeObject>, resource?: Resource, fieldPath = ''): ObjectReference {
+  const { name = '', namespace = '', uid = '', resourceVersion = '' } = object.metadata;
+  const apiVersion =
+    resource === undefined ? object.apiVersion : [resource.group, resource.version].filter((part) => part !== '').join('/');
+  const kind = resource?.kind ?? object.kind;
+  if (kind === undefined || apiVersion === undefined || name === '')
+    throw new TypeError('an event is about an object with a kind and a name');
+  return { apiVersion, kind, name, namespace, uid, resourceVersion, fieldPath };
+}
+
+/** @param nanos - makes two names of one millisecond differ: 0 <= n < 1,000,000 */
+export function newSeries(happening: Happening, combined: boolean, nowMs: number, nanos: number): Series {
+  const { component, type, reason, regarding } = happening;
+  return {
+    component,
+    type,
+    reason,
+    regarding,
+    combined,
+    name: eventName(regarding, nowMs, nanos),
+    namespace: regarding.namespace === '' ? HOMELESS : regarding.namespace,
+    message: '',
+    count: 0,
+    firstMs: nowMs,
+    lastMs: nowMs,
+    sent: 0,
+    tried: 0,
+    failures: 0,
+  };
+}
+
+/** The object to create. core/v1, which every server has and every kubectl describes; events.k8s.io shows the same object. */
+export function eventObject(series: Series): KubeObject {
+  const { name, namespace, component, type, reason, message, regarding, count } = series;
+  return {
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: { name, namespace },
+    involvedObject: Object.fromEntries(Object.entries(regarding).filter(([, value]) => value !== '')),
+    type,
+    reason,
+    message,
+    source: { component },
+    count,
+    firstTimestamp: timestamp(series.firstMs),
+    lastTimestamp: timestamp(series.lastMs),
+    reportingComponent: component,
+    reportingInstance: '',
+  };
+}
+
+/** What changes in an Event object that is there. Done twice it does the same. */
+export function eventPatch({ count, lastMs, combined, message }: Series): object {
+  return { count, lastTimestamp: timestamp(lastMs), ...(combined ? { message } : {}) };
+}
+
+/** `message` as far as the API takes it. */
+export function cutMessage(message: string): string {
+  // No character has more than three bytes per unit: most messages need not be counted.
+  if (message.length * 3 <= LONGEST_MESSAGE) return message;
+  const { read } = new TextEncoder().encodeInto(message, new Uint8Array(LONGEST_MESSAGE));
+  if (read === message.length) return message;
+  const end = ' ...';
+  return message.slice(0, new TextEncoder().encodeInto(message, new Uint8Array(LONGEST_MESSAGE - end.length)).read) + end;
+}
+
+/** `NAME.HEX`, HEX being the nanoseconds since 1970. Names that are no DNS names give way to the kind. */
+function eventName({ name, kind }: ObjectReference, nowMs: number, nanos: number): string {
+  const hex = (BigInt(Math.trunc(nowMs)) * 1_000_000n + BigInt(nanos)).toString(16);
+  const cut = name.slice(0, LONGEST_NAME - hex.length - 1).replace(/[-.]+$/, '');
+  const full = `${cut}.${hex}`;
+  return dnsSubdomainProblems(full).length === 0 ? full : `${kind.toLowerCase()}.${hex}`;
+}
+
+function timestamp(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}

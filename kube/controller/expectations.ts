@@ -1,0 +1,183 @@
+import type { Clock, Millis } from '../../base/clock.ts';
+import type { Key } from '../cache/contract.ts';
+
+export interface ExpectationLimits {
+  /** After this long an owner is looked at again, whatever is still missing. @default 300_000, the field's */
+  ttlMs?: Millis;
+  /** How long to look out for what a creation without an answer may have made. @default 10_000 */
+  lostMs?: Millis;
+}
+
+/** What a pass is about to do. */
+export interface Awaited {
+  creations: number;
+  /** UIDs of what is deleted. */
+  deletions: readonly string[];
+}
+
+/** What its own calls told a pass. Every creation ends in exactly one of `created`, `notCreated` and `lost`. Late answers never touch a later pass. */
+export interface Pass {
+  /** The answer to a creation. */
+  created(uid: string): void;
+  /** The server said no, or was never asked. @param count - @default 1 */
+  notCreated(count?: number): void;
+  /** Nobody knows: the call was sent and its answer never came. */
+  lost(): void;
+  /** The server said no, or it was gone already. */
+  notDeleted(uid: string): void;
+}
+
+interface Waiting {
+  readonly until: Millis;
+  /** Calls whose answer is still to come. */
+  unanswered: number;
+  /** Made, and not yet seen. */
+  readonly created: Set<string>;
+  /** Seen to come or to go while calls are unanswered, and known from no answer yet: the watch is often faster. */
+  readonly strangers: Map<string, 'came' | 'went'>;
+  lost: number;
+  lostUntil: Millis;
+  /** Not yet seen to go. */
+  readonly deletions: Set<string>;
+}
+
+/**
+ * What the last pass of each owner did and the cache has not shown yet. Until it has, the cache would have the next pass do it again.
+ *
+ * Creations are awaited by the UID in their answer, deletions by the UID they name, so that what somebody else made or removed, an event told
+ * twice and a late one of an earlier pass count for nothing. A deletion is seen at the mark (`deletionTimestamp`) or at the removal, whichever comes
+ * first. Nothing is waited for longer than the TTL: a missed event delays an owner and never stops it.
+ */
+export class Expectations {
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #ttlMs: Millis;
+  readonly #lostMs: Millis;
+  /** In the order of their ends: a new one goes last. */
+  readonly #waiting = new Map<Key, Waiting>();
+
+  constructor(clock: Pick<Clock, 'monotonic'>, { ttlMs = 300_000, lostMs = 10_000 }: ExpectationLimits = {}) {
+    this.#clock = clock;
+    this.#ttlMs = ttlMs;
+    this.#lostMs = lostMs;
+  }
+
+  /** Owners that wait. Expired ones count until somebody asks for them, or for room. */
+  get size(): number {
+    return this.#waiting.size;
+  }
+
+  /**
+   * Begins a pass: replaces what was awaited. Call it before the first call, in the turn in which the deleted ones were read from the cache:
+   * what is seen earlier is missed.
+   */
+  expect(key: Key, { creations, deletions }: Awaited): Pass {
+    this.#sweep();
+    const waiting: Waiting = {
+      until: this.#clock.monotonic() + this.#ttlMs,
+      unanswered: creations,
+      created: new Set(),
+      strangers: new Map(),
+      lost: 0,
+      lostUntil: 0,
+      deletions: new Set(deletions),
+    };
+    this.#waiting.delete(key);
+    this.#waiting.set(key, waiting);
+    const settle = (): void => this.#settle(key, waiting);
+    settle();
+    return {
+      created: (uid) => {
+        waiting.unanswered -= 1;
+        if (!waiting.strangers.delete(uid)) waiting.created.add(uid);
+        settle();
+      },
+      notCreated: (count = 1) => {
+        waiting.unanswered -= count;
+        settle();
+      },
+      lost: () => {
+        waiting.unanswered -= 1;
+        waiting.lost += 1;
+        waiting.lostUntil = this.#clock.monotonic() + this.#lostMs;
+        settle();
+      },
+      notDeleted: (uid) => {
+        waiting.deletions.delete(uid);
+        settle();
+      },
+    };
+  }
+
+  /** An object of this owner appeared. Not for one that was adopted, or that is already being deleted. */
+  creationSeen(key: Key, uid: string): void {
+    const waiting = this.#waiting.get(key);
+    if (waiting === undefined) return;
+    if (!waiting.created.delete(uid)) {
+      if (waiting.unanswered > 0) waiting.strangers.set(uid, 'came');
+      else if (waiting.lost > 0) waiting.lost -= 1;
+    }
+    this.#settle(key, waiting);
+  }
+
+  /** An object of this owner is going, or gone. One that goes before anybody saw it come is awaited no more. */
+  deletionSeen(key: Key, uid: string): void {
+    const waiting = this.#waiting.get(key);
+    if (waiting === undefined) return;
+    const known = waiting.deletions.delete(uid) || waiting.created.delete(uid) || waiting.strangers.has(uid);
+    if (!known && waiting.unanswered > 0) waiting.strangers.set(uid, 'went');
+    this.#settle(key, waiting);
+  }
+
+  /** Nothing is awaited any more, or for too long. */
+  satisfied(key: Key): boolean {
+    return this.expiresIn(key) === undefined;
+  }
+
+  /** Ms until the owner need not wait any longer, at least 1: wake it then, for no event may come. undefined when it waits for nothing. */
+  expiresIn(key: Key): Millis | undefined {
+    const waiting = this.#waiting.get(key);
+    if (waiting === undefined) return undefined;
+    const left = endOf(waiting) - this.#clock.monotonic();
+    if (left > 0) return Math.max(1, Math.ceil(left));
+    this.#waiting.delete(key);
+    return undefined;
+  }
+
+  /** What it waits for, for people. undefined for nothing. */
+  awaited(key: Key): { unanswered: number; created: readonly string[]; lost: number; deletions: readonly string[] } | undefined {
+    const waiting = this.#waiting.get(key);
+    if (waiting === undefined) return undefined;
+    const { unanswered, created, lost, deletions } = waiting;
+    return { unanswered, created: [...created], lost, deletions: [...deletions] };
+  }
+
+  /** The owner is gone: another one of its name starts clean. */
+  forget(key: Key): void {
+    this.#waiting.delete(key);
+  }
+
+  #settle(key: Key, waiting: Waiting): void {
+    if (waiting.unanswered <= 0) {
+      // All answers are in: whoever else was seen may be what a lost call made.
+      const came = [...waiting.strangers.values()].filter((how) => how === 'came').length;
+      waiting.lost = Math.max(0, waiting.lost - came);
+      waiting.strangers.clear();
+    }
+    const idle = waiting.unanswered <= 0 && waiting.created.size === 0 && waiting.lost === 0 && waiting.deletions.size === 0;
+    if (idle && this.#waiting.get(key) === waiting) this.#waiting.delete(key);
+  }
+
+  /** Owners that went without a word would stay for ever; the oldest are first. */
+  #sweep(): void {
+    const now = this.#clock.monotonic();
+    for (const [key, { until }] of this.#waiting) {
+      if (until > now) return;
+      this.#waiting.delete(key);
+    }
+  }
+}
+
+function endOf(waiting: Waiting): Millis {
+  const onlyLost = waiting.unanswered <= 0 && waiting.created.size === 0 && waiting.deletions.size === 0;
+  return onlyLost ? Math.min(waiting.until, waiting.lostUntil) : waiting.until;
+}

@@ -1,0 +1,158 @@
+import type { Clock, Millis } from '../../base/clock.ts';
+import type { KubeObject, Resource } from '../api/object.ts';
+import { objectKey } from '../cache/contract.ts';
+import type { Informer, Key } from '../cache/contract.ts';
+import { compareVersions } from '../cache/version.ts';
+
+/** What a cache is asked. */
+export type SeenCache = Pick<Informer<KubeObject>, 'resource' | 'version' | 'get'>;
+
+export interface OwnWritesMetrics {
+  /** A decision was put off, for the cache is older than what we wrote. */
+  heldBack(): void;
+  /** A write was never seen in all the time allowed, and is waited for no longer. */
+  gaveUp(): void;
+}
+
+export const noOwnWritesMetrics: OwnWritesMetrics = { heldBack() {}, gaveUp() {} };
+
+interface Written {
+  uid: string;
+  /** '' for a deletion, which has none that we were told. */
+  version: string;
+  /** The cache held this very object, in some state, when it was written. */
+  wasThere: boolean;
+}
+
+interface Owner {
+  until: Millis;
+  /** By kind, then by object. Of versions that can be compared only the newest of a kind is kept: who has seen it has seen the others. */
+  readonly kinds: Map<string, Map<Key, Written>>;
+}
+
+/**
+ * What we wrote and the caches have not shown yet, by owner. A decision on a cache older than one's own last write repeats the write.
+ *
+ * A write is seen once the cache as a whole has reached its version, or holds the object at that version or a later one. So an object that was
+ * deleted or made again since, or that a relist passed over, holds nobody back. Where versions cannot be compared, the object must be there in
+ * the state that we wrote, or have been there and be gone.
+ *
+ * Nothing is waited for longer than the limit, counted from the owner's last write. It outlasts every reconnect, relist and bookmark
+ * interval of a healthy cache; a version that has not come by then is one that will not (a store restored from a backup counts lower), and an
+ * owner that nobody looks after is worse than a decision that UID preconditions and fixed names keep harmless.
+ */
+export class OwnWrites {
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #limitMs: Millis;
+  readonly #metrics: OwnWritesMetrics;
+  /** In the order of their last write. */
+  readonly #owners = new Map<Key, Owner>();
+
+  /** @param limitMs - @default 300_000 */
+  constructor(clock: Pick<Clock, 'monotonic'>, { limitMs = 300_000, metrics = noOwnWritesMetrics }: OwnWritesOptions = {}) {
+    this.#clock = clock;
+    this.#limitMs = limitMs;
+    this.#metrics = metrics;
+  }
+
+  /** Owners with writes not yet known to be seen. */
+  get size(): number {
+    return this.#owners.size;
+  }
+
+  /** @param answer - what the server said to a create, replace or patch. @param cache - its kind's */
+  wrote(owner: Key, cache: SeenCache, answer: KubeObject): void {
+    const { uid = '', resourceVersion = '' } = answer.metadata;
+    if (uid === '' || resourceVersion === '') return;
+    const key = objectKey(answer);
+    const kind = this.#kindOf(owner, cache.resource);
+    const newest = [...kind].find(([, written]) => compareVersions(written.version, resourceVersion) !== undefined);
+    if (newest !== undefined) {
+      if ((compareVersions(newest[1].version, resourceVersion) ?? 0) > 0) return;
+      kind.delete(newest[0]);
+    }
+    kind.set(key, { uid, version: resourceVersion, wasThere: cache.get(key)?.metadata.uid === uid });
+  }
+
+  /** The server took the deletion of `object`: seen once it is marked, gone, or made again. */
+  deleted(owner: Key, cache: SeenCache, object: Readonly<KubeObject>): void {
+    const { uid = '' } = object.metadata;
+    if (uid !== '') this.#kindOf(owner, cache.resource).set(objectKey(object), { uid, version: '', wasThere: true });
+  }
+
+  /**
+   * Whether these caches show everything that was written for the owner, or it was waited for long enough. When not, do nothing for the owner:
+   * the event that is still to come enqueues it, and {@link expiresIn} says when to look again without one.
+   * @throws {RangeError} when none of `caches` is of a kind that was written: a mistake of the caller's
+   */
+  caughtUp(owner: Key, caches: readonly SeenCache[]): boolean {
+    const writes = this.#owners.get(owner);
+    if (writes === undefined) return true;
+    for (const [kind, objects] of writes.kinds) {
+      const cache = caches.find(({ resource }) => kindOf(resource) === kind);
+      if (cache === undefined) throw new RangeError(`no cache of ${kind} was given, and ${owner} has writes to it`);
+      for (const [key, written] of objects) if (isSeen(key, written, cache)) objects.delete(key);
+      if (objects.size === 0) writes.kinds.delete(kind);
+    }
+    if (writes.kinds.size === 0) {
+      this.#owners.delete(owner);
+      return true;
+    }
+    if (writes.until <= this.#clock.monotonic()) {
+      this.#owners.delete(owner);
+      this.#metrics.gaveUp();
+      return true;
+    }
+    this.#metrics.heldBack();
+    return false;
+  }
+
+  /** Ms until the owner's writes are waited for no longer, at least 1. undefined when nothing is waited for. */
+  expiresIn(owner: Key): Millis | undefined {
+    const writes = this.#owners.get(owner);
+    return writes === undefined ? undefined : Math.max(1, Math.ceil(writes.until - this.#clock.monotonic()));
+  }
+
+  /** The owner is gone. */
+  forget(owner: Key): void {
+    this.#owners.delete(owner);
+  }
+
+  #kindOf(owner: Key, resource: Resource): Map<Key, Written> {
+    const now = this.#clock.monotonic();
+    const writes = this.#owners.get(owner) ?? { until: 0, kinds: new Map<string, Map<Key, Written>>() };
+    writes.until = now + this.#limitMs;
+    this.#owners.delete(owner);
+    this.#owners.set(owner, writes);
+    // An owner that went while its last pass was writing is never asked about again; the oldest are first.
+    for (const [other, { until }] of this.#owners) {
+      if (until > now) break;
+      this.#owners.delete(other);
+    }
+    const kind = writes.kinds.get(kindOf(resource)) ?? new Map<Key, Written>();
+    writes.kinds.set(kindOf(resource), kind);
+    return kind;
+  }
+}
+
+export interface OwnWritesOptions {
+  limitMs?: Millis;
+  metrics?: OwnWritesMetrics;
+}
+
+function isSeen(key: Key, written: Written, cache: SeenCache): boolean {
+  const there = cache.get(key);
+  const same = there?.metadata.uid === written.uid;
+  if (written.version === '') return !same || there?.metadata.deletionTimestamp !== undefined;
+  if (isAtLeast(cache.version, written.version)) return true;
+  return same ? isAtLeast(there?.metadata.resourceVersion ?? '', written.version) : written.wasThere;
+}
+
+/** Unlike "not older": what cannot be compared is not known to be newer. */
+function isAtLeast(version: string, wanted: string): boolean {
+  return (compareVersions(version, wanted) ?? -1) >= 0;
+}
+
+function kindOf({ group, resource }: Resource): string {
+  return group === '' ? resource : `${resource}.${group}`;
+}
