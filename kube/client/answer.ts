@@ -1,6 +1,6 @@
 import { isJsonObject } from '../api/json.ts';
 import { apiErrorFrom, apiErrorFromStatus, parseRetryAfter, TransportError } from './errors.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock, Millis } from '../../base/clock.ts';
 import type { KubeList, KubeObject, Resource } from '../api/object.ts';
 import type { WireResponse } from './connection.ts';
 import type { Call } from './errors.ts';
@@ -19,8 +19,17 @@ export class AnswerReader {
   /** @throws {ApiError} unless the status is 2xx */
   async refuseFailure(response: WireResponse, call: Call): Promise<void> {
     if (response.status >= 200 && response.status < 300) return;
-    const retryAfterMs = parseRetryAfter(response.header('retry-after'), this.#clock.now());
-    throw apiErrorFrom(call, response.status, await errorBody(response), retryAfterMs);
+    throw apiErrorFrom(call, response.status, await errorBody(response), this.retryAfterMs(response));
+  }
+
+  /** How long the answer's head asks to stay away. */
+  retryAfterMs(response: WireResponse): Millis | undefined {
+    return parseRetryAfter(response.header('retry-after'), this.#clock.now());
+  }
+
+  /** Reads a failed answer to its end, so that its connection can be used again. */
+  async skip(response: WireResponse): Promise<void> {
+    await errorBody(response);
   }
 
   /** @throws {TransportError} when something on the way compressed what we did not ask to compress */
@@ -32,7 +41,7 @@ export class AnswerReader {
   }
 
   /** @throws {TransportError} too-large beyond `limit` bytes, garbage when it is no UTF-8 */
-  async text(response: WireResponse, limit: number, call: Call): Promise<string> {
+  async text(response: WireResponse, limit: number, call: Call, progress: () => void = () => {}): Promise<string> {
     this.refuseEncoding(response, call);
     const tooLarge = () =>
       new TransportError(call, 'too-large', { hint: `the answer has more than ${limit} bytes, which is more than this client takes` });
@@ -43,6 +52,7 @@ export class AnswerReader {
     for await (const part of response.body) {
       bytes += part.length;
       if (bytes > limit) throw tooLarge();
+      progress();
       parts.push(part);
     }
     try {
@@ -86,11 +96,13 @@ export class AnswerReader {
   }
 }
 
-function isObject(value: unknown): value is KubeObject {
+/** What every object and every list has. */
+export function isObject(value: unknown): value is KubeObject {
   return isJsonObject(value) && isJsonObject(value['metadata']);
 }
 
-function wrongKind(wanted: string, answer: unknown, call: Call): TransportError {
+/** The answer is Kubernetes at best, but not what was asked for. */
+export function wrongKind(wanted: string, answer: unknown, call: Call): TransportError {
   const kind = isJsonObject(answer) && typeof answer['kind'] === 'string' ? answer['kind'].slice(0, 60) : undefined;
   return new TransportError(call, 'garbage', {
     hint: `the answer is ${kind === undefined ? 'JSON, but' : `"${kind}" and`} no ${wanted}; is this a Kubernetes API server?`,

@@ -4,7 +4,7 @@ export type PatchType = 'json' | 'merge' | 'strategic' | 'apply';
 
 export interface CallOptions {
   signal?: AbortSignal;
-  /** Longest wait for the answer's end, in ms. @default 30_000 */
+  /** Longest wait for the answer's end, in ms; for a list, the longest time in which no byte of it comes. @default 30_000 */
   timeoutMs?: number;
 }
 
@@ -57,7 +57,7 @@ export interface Client {
     options: WriteOptions & { type: PatchType; subresource?: string },
   ): Promise<T>;
   delete(resource: Resource, ref: ObjectRef, options?: CallOptions & { body?: unknown }): Promise<void>;
-  /** One watch request: yields events until the server ends it or the signal aborts. @throws ApiError, also for an ERROR event (410: code 410) */
+  /** One watch request: yields events until the server ends it, the signal aborts, or new credentials need a new one. @throws ApiError, also for an ERROR event (410: code 410) */
   watch<T extends KubeObject>(resource: Resource, query: WatchQuery, signal: AbortSignal): AsyncIterable<WatchEvent & { object: T }>;
   /** A raw path, JSON in and out: `/version`, discovery. */
   raw(method: string, path: string, options?: CallOptions & { body?: unknown; contentType?: string; accept?: string }): Promise<unknown>;

@@ -1,17 +1,21 @@
 import { realClock } from '../../base/clock.ts';
 import { ActionError } from '../../base/errors.ts';
 import { silentLog } from '../../base/log.ts';
+import { realRandom } from '../../base/random.ts';
 import { patchContentTypes } from '../api/patch.ts';
 import { AnswerReader } from './answer.ts';
-import { BrokenConnection } from './connection.ts';
 import { Credentials } from './credentials.ts';
 import { Deadline } from './deadline.ts';
 import { objectPath, queryString } from './request-path.ts';
-import { ClosedError, Transport } from './transport.ts';
-import { transportErrorFrom } from './transport-error.ts';
+import { Requests } from './requests.ts';
+import { noRestMetrics } from './rest-metrics.ts';
+import { RotatedError, Rotation } from './rotation.ts';
+import { defaultLimits } from './slots.ts';
+import { Transport } from './transport.ts';
 import { decodeWatch } from './watch-stream.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
+import type { Random } from '../../base/random.ts';
 import type { KubeList, KubeObject, Resource } from '../api/object.ts';
 import type { AccessSource, ClusterAccess } from './access.ts';
 import type { CallOptions, Client, ListQuery, ObjectRef, WatchEvent, WatchQuery, WriteOptions } from './client.ts';
@@ -19,14 +23,24 @@ import type { WireResponse } from './connection.ts';
 import type { Dial } from './dial.ts';
 import type { PingOptions } from './http2-connection.ts';
 import type { Call } from './errors.ts';
+import type { RestMetrics } from './rest-metrics.ts';
+import type { Limits, Load } from './slots.ts';
+import type { TransportResponse } from './transport.ts';
 
 export interface ClientOptions {
   clock?: Clock;
+  random?: Random;
   log?: Log;
+  /** @default nobody is told */
+  metrics?: RestMetrics;
   /** @default 'dkc' */
   userAgent?: string;
   /** Default for calls that give none, in ms; for a watch, how long its first byte may take. @default 30_000 */
   timeoutMs?: number;
+  /** Longest that a list may take while its bytes flow, in ms. @default 300_000 */
+  longestListMs?: number;
+  /** How many requests may be under way at once; what is left out keeps its default. Watches are not limited. @default 32, 4 and 50 */
+  limits?: Partial<Limits>;
   /** Longest wait for TCP and TLS, in ms. @default 10_000 */
   connectTimeoutMs?: number;
   /** @default every 15 s, 10 s for the answer: a half-open socket is noticed within 25 s */
@@ -35,9 +49,11 @@ export interface ClientOptions {
   dial?: Dial;
   /** Least time between two looks at credential files, in ms. @default 1_000 */
   credentialCheckMs?: number;
+  /** Time between two looks at them while nothing but watches needs them, in ms. @default 30_000 */
+  rotationCheckMs?: number;
   /** Most bytes of one object or one watch event. The default holds 1 MiB of data that JSON escapes six-fold. @default 8 MiB */
   largestObject?: number;
-  /** Most bytes of a list, or of a raw answer. @default 64 MiB */
+  /** Most bytes of a list that comes in one piece, or of a raw answer. `listEach` has no such limit. @default 64 MiB */
   largestList?: number;
 }
 
@@ -50,10 +66,13 @@ interface Ask {
   path: string;
   body?: unknown;
   contentType?: string;
-  accept?: string;
+  accept?: string | undefined;
   limit: number;
+  load?: Load;
   options: CallOptions | undefined;
 }
+
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /**
  * A client for one API server as one identity. Opens its connection with the first call. Besides the errors of {@link Client}, a call fails with an
@@ -66,6 +85,8 @@ export function createClient(access: ClusterAccess | AccessSource, options: Clie
 class HttpClient implements Client {
   readonly #transport: Transport;
   readonly #credentials: Credentials;
+  readonly #requests: Requests;
+  readonly #rotation: Rotation;
   readonly #clock: Clock;
   readonly #reader: AnswerReader;
   readonly #userAgent: string;
@@ -74,7 +95,7 @@ class HttpClient implements Client {
   readonly #largestList: number;
 
   constructor(source: AccessSource, options: ClientOptions) {
-    const { clock = realClock, log = silentLog, ping = { everyMs: 15_000, timeoutMs: 10_000 } } = options;
+    const { clock = realClock, log = silentLog, metrics = noRestMetrics, ping = { everyMs: 15_000, timeoutMs: 10_000 } } = options;
     this.#clock = clock;
     this.#credentials = new Credentials(source, { clock, log, checkEveryMs: options.credentialCheckMs ?? 1_000 });
     this.#transport = new Transport(this.#credentials, {
@@ -83,6 +104,15 @@ class HttpClient implements Client {
       ...(options.dial === undefined ? {} : { dial: options.dial }),
     });
     this.#reader = new AnswerReader(clock);
+    this.#rotation = new Rotation(this.#credentials, clock, options.rotationCheckMs ?? 30_000);
+    this.#requests = new Requests(this.#transport, {
+      clock,
+      random: options.random ?? realRandom,
+      reader: this.#reader,
+      metrics,
+      limits: { ...defaultLimits, ...options.limits },
+      longestListMs: options.longestListMs ?? 300_000,
+    });
     this.#userAgent = options.userAgent ?? 'dkc';
     this.#timeoutMs = options.timeoutMs ?? 30_000;
     this.#largestObject = options.largestObject ?? 8 * 1024 * 1024;
@@ -95,7 +125,7 @@ class HttpClient implements Client {
 
   async list<T extends KubeObject>(resource: Resource, query: ListQuery = {}, options?: CallOptions): Promise<KubeList<T>> {
     const path = objectPath(resource, { namespace: query.namespace }) + queryString(query);
-    const { answer, call } = await this.#json({ method: 'GET', path, limit: this.#largestList, options });
+    const { answer, call } = await this.#json({ method: 'GET', path, limit: this.#largestList, load: 'listing', options });
     return this.#reader.list<T>(answer, resource, call);
   }
 
@@ -105,9 +135,14 @@ class HttpClient implements Client {
     each: (item: T) => void,
     options?: CallOptions,
   ): Promise<KubeList['metadata']> {
-    const { items, metadata } = await this.list<T>(resource, query, options);
-    for (const item of items) each(item);
-    return metadata;
+    const path = objectPath(resource, { namespace: query.namespace }) + queryString(query);
+    const call = this.#call('GET', path);
+    const { readList } = await import('./list-stream.ts'); // an agent lists single objects
+    return this.#run({ method: 'GET', path, load: 'listing', options }, call, (answer, deadline) => {
+      this.#reader.refuseEncoding(answer, call);
+      const body = touching(answer.body, deadline);
+      return readList<T>(body, { resource, call, each, longestItem: this.#largestObject, pause: nextTurn });
+    });
   }
 
   async create<T extends KubeObject>(resource: Resource, object: T, options?: WriteOptions & { namespace?: string }): Promise<T> {
@@ -162,16 +197,18 @@ class HttpClient implements Client {
     const path = objectPath(resource, { namespace: query.namespace }) + queryString(query, { watch: 'true', allowWatchBookmarks: 'true' });
     const call = this.#call('GET', path);
     using deadline = new Deadline(this.#clock, this.#timeoutMs, signal);
-    let answer: WireResponse | undefined;
+    let answer: TransportResponse | undefined;
     try {
-      answer = await this.#transport.request({ method: 'GET', path, headers: this.#headers(), signal: deadline.signal });
+      answer = await this.#requests.send({ method: 'GET', path, headers: this.#headers(), signal: deadline.signal }, call);
       await this.#reader.refuseFailure(answer, call);
       this.#reader.refuseEncoding(answer, call);
       // From here on the stream may be silent for as long as it was asked to last.
       deadline.reset(query.timeoutSeconds === undefined ? undefined : query.timeoutSeconds * 1_000 + WATCH_GRACE_MS);
+      using _following = this.#rotation.follow(answer.endpoint, (reason) => deadline.end(reason));
       yield* decodeWatch<T>(answer.body, call, this.#largestObject);
     } catch (error) {
-      throw this.#failure(error, call, signal);
+      if (!signal.aborted && error instanceof RotatedError) return; // its caller begins the next one, with the new credentials
+      throw this.#requests.failure(error, call, signal);
     } finally {
       answer?.cancel();
     }
@@ -196,28 +233,28 @@ class HttpClient implements Client {
     return this.#reader.object<T>(answer, resource, call);
   }
 
-  async #json({ method, path, body, contentType, accept, limit, options }: Ask): Promise<{ answer: unknown; call: Call }> {
-    const call = this.#call(method, path);
-    using deadline = new Deadline(this.#clock, options?.timeoutMs ?? this.#timeoutMs, options?.signal);
-    const payload = body === undefined ? {} : { body: JSON.stringify(body) };
-    const headers = this.#headers(accept);
-    if (body !== undefined) headers['content-type'] = contentType ?? 'application/json';
-    let response: WireResponse | undefined;
-    try {
-      response = await this.#transport.request({ method, path, headers, ...payload, signal: deadline.signal });
-      await this.#reader.refuseFailure(response, call);
-      const text = await this.#reader.text(response, limit, call);
-      return { answer: this.#reader.parse(text, accept, call), call };
-    } catch (error) {
-      throw this.#failure(error, call, options?.signal);
-    } finally {
-      response?.cancel();
-    }
+  async #json({ accept, limit, ...ask }: Ask): Promise<{ answer: unknown; call: Call }> {
+    const call = this.#call(ask.method, ask.path);
+    const answer = await this.#run({ accept, ...ask }, call, async (response, deadline) => {
+      const text = await this.#reader.text(response, limit, call, ask.load === 'listing' ? () => deadline.touch() : undefined);
+      return this.#reader.parse(text, accept, call);
+    });
+    return { answer, call };
   }
 
-  #failure(error: unknown, call: Call, signal: AbortSignal | undefined): unknown {
-    const cutByUs = this.#transport.isClosed && error instanceof BrokenConnection;
-    return transportErrorFrom(cutByUs ? new ClosedError('the client is closed', { cause: error }) : error, call, signal);
+  #run<T>(
+    { method, path, body, contentType, accept, load, options }: Omit<Ask, 'limit'>,
+    call: Call,
+    read: (answer: WireResponse, deadline: Deadline) => Promise<T>,
+  ): Promise<T> {
+    const headers = this.#headers(accept);
+    if (body !== undefined) headers['content-type'] = contentType ?? 'application/json';
+    const request = { method, path, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+    const timeoutMs = options?.timeoutMs ?? this.#timeoutMs;
+    return this.#requests.run(
+      { call, load: load ?? (method === 'GET' ? 'reading' : 'writing'), request, timeoutMs, signal: options?.signal },
+      read,
+    );
   }
 
   #call(method: string, path: string): Call {
@@ -234,6 +271,14 @@ class HttpClient implements Client {
 
   #headers(accept = 'application/json'): Record<string, string> {
     return { accept, 'user-agent': this.#userAgent };
+  }
+}
+
+/** The same bytes; each time some come, the deadline starts anew. */
+async function* touching(body: AsyncIterable<Uint8Array>, deadline: Deadline): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const chunk of body) {
+    deadline.touch();
+    yield chunk;
   }
 }
 

@@ -7,6 +7,9 @@ import type { DialOptions } from './dial.ts';
 /** A request without what the identity adds. `path` starts after the server's own path. */
 export type TransportRequest = Omit<WireRequest, 'headers'> & { headers: Record<string, string> };
 
+/** An answer, and what the connection it came on was made of. */
+export type TransportResponse = WireResponse & { endpoint: Endpoint };
+
 /** The client was closed. */
 export class ClosedError extends Error {
   override name = 'ClosedError';
@@ -38,7 +41,7 @@ export class Transport {
    * The answer's head, whatever its status. After a 401 the credentials are read again, and if they changed the request is sent once more.
    * @throws {BrokenConnection} {DialError} {ClosedError} {ActionError} (unusable credentials), or the reason of the request's signal
    */
-  async request(request: TransportRequest): Promise<WireResponse> {
+  async request(request: TransportRequest): Promise<TransportResponse> {
     // An exec program may hang: the request's deadline counts for it too.
     const identity = await abortable(this.#credentials.identity(), request.signal);
     const answer = await this.#send(request, identity);
@@ -64,7 +67,7 @@ export class Transport {
   async #send(
     request: TransportRequest,
     identity: { endpoint: Endpoint; headers: Record<string, string | string[]> },
-  ): Promise<WireResponse> {
+  ): Promise<TransportResponse> {
     const { server } = identity.endpoint;
     const wire = {
       ...request,
@@ -74,7 +77,7 @@ export class Transport {
     for (let sends = 1; ; sends++) {
       const connection = await this.#connection(identity.endpoint, request.signal);
       try {
-        return await connection.send(wire);
+        return Object.assign(await connection.send(wire), { endpoint: identity.endpoint });
       } catch (error) {
         this.#closing.signal.throwIfAborted();
         if (!(error instanceof BrokenConnection) || sends >= MOST_SENDS) throw error;

@@ -1,0 +1,241 @@
+import { unreachable } from '../../base/errors.ts';
+
+/** What a list's body comes apart into. Bytes are only good until the call returns. */
+export interface ListParts {
+  /** One element of the top-level `items`: JSON text, not judged yet. */
+  item(text: Uint8Array): void;
+  /** Any other top-level field; both are JSON texts, not judged yet. */
+  field(name: Uint8Array, value: Uint8Array): void;
+  /** The list `items` begins. */
+  items(): void;
+}
+
+/** The bytes are no JSON object, or it has more in it than we take. */
+export class ListSyntaxError extends Error {
+  override name = 'ListSyntaxError';
+  readonly problem: 'garbage' | 'too-large';
+  constructor(problem: 'garbage' | 'too-large', message: string) {
+    super(message);
+    this.problem = problem;
+  }
+}
+
+/*
+ * start --{--> first name --"..."--> colon --:--> value --value--> after value --,--> name
+ * value of `items` --[--> first item --item--> after item --,--> item; ]--> after value
+ * first name, after value --}--> end
+ * Within a name, value or item the span machine runs until that text is over.
+ */
+type At = 'start' | 'first-name' | 'name' | 'colon' | 'value' | 'after-value' | 'first-item' | 'item' | 'after-item' | 'end';
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_LIST = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_LIST = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+const ITEMS = Buffer.from('"items"');
+
+/** Of a byte outside of strings. Everything else is part of a number, a word, or no JSON: the parser of the text decides. */
+const [BLANK, STRING, OPEN, CLOSE, SEPARATOR] = [1, 2, 3, 4, 5];
+const kinds = new Uint8Array(256);
+for (const byte of [0x20, 0x09, 0x0a, 0x0d]) kinds[byte] = BLANK;
+kinds[QUOTE] = STRING;
+kinds[OPEN_LIST] = kinds[OPEN_OBJECT] = OPEN;
+kinds[CLOSE_LIST] = kinds[CLOSE_OBJECT] = CLOSE;
+kinds[COMMA] = kinds[COLON] = SEPARATOR;
+
+/**
+ * Takes a Kubernetes list apart while it arrives, cut anywhere. Only the top level's grammar is judged here, and where each text in it ends; texts are
+ * handed on for `JSON.parse`, which judges the rest. So exactly the objects that JSON.parse takes come through, but for two fields `items`.
+ */
+export class ListDecoder {
+  readonly #parts: ListParts;
+  readonly #longest: number;
+  #at: At = 'start';
+  /** Open brackets within the text that is being read. */
+  #depth = 0;
+  #inString = false;
+  #escaped = false;
+  #inText = false;
+  /** The text's bytes from chunks before this one. */
+  #held: Uint8Array[] = [];
+  #heldBytes = 0;
+  #name: Uint8Array = ITEMS;
+  #hadItems = false;
+
+  /** @param longest - bytes of one text; the whole may have any size */
+  constructor(parts: ListParts, longest: number) {
+    this.#parts = parts;
+    this.#longest = longest;
+  }
+
+  /** The chunk is not kept after the call, unless it ends within a text. @throws {ListSyntaxError}, and what the parts' receiver throws */
+  push(chunk: Uint8Array): void {
+    let at = 0;
+    while (at < chunk.length) {
+      if (!this.#inText) {
+        at = this.#between(chunk, at);
+        if (!this.#inText) continue;
+      }
+      const end = this.#endOfText(chunk, at);
+      const length = (end < 0 ? chunk.length : end) - at;
+      if (this.#heldBytes + length > this.#longest)
+        throw new ListSyntaxError('too-large', `a part of the list has more than ${this.#longest} bytes`);
+      const tail = chunk.subarray(at, at + length);
+      if (end < 0) {
+        this.#held.push(tail);
+        this.#heldBytes += length;
+        return;
+      }
+      at = end;
+      const text = this.#heldBytes === 0 ? tail : Buffer.concat([...this.#held, tail]);
+      if (this.#heldBytes > 0) this.#held = [];
+      this.#heldBytes = 0;
+      this.#inText = false;
+      this.#textOver(text);
+    }
+  }
+
+  /** Whether the object is complete. What follows it is judged as it comes. */
+  get isWhole(): boolean {
+    return this.#at === 'end';
+  }
+
+  /** Reads blanks and punctuation up to the next text; returns where it stopped. */
+  #between(chunk: Uint8Array, from: number): number {
+    for (let at = from; at < chunk.length; at++) {
+      const byte = chunk[at] ?? 0;
+      const kind = kinds[byte];
+      if (kind === BLANK) continue;
+      switch (this.#at) {
+        case 'start':
+          this.#expect(byte === OPEN_OBJECT, 'first-name');
+          continue;
+        case 'colon':
+          this.#expect(byte === COLON, 'value');
+          continue;
+        case 'after-value':
+          this.#expect(byte === COMMA || byte === CLOSE_OBJECT, byte === COMMA ? 'name' : 'end');
+          continue;
+        case 'after-item':
+          this.#expect(byte === COMMA || byte === CLOSE_LIST, byte === COMMA ? 'item' : 'after-value');
+          continue;
+        case 'end':
+          throw garbage();
+        case 'first-name':
+          if (byte === CLOSE_OBJECT) {
+            this.#at = 'end';
+            continue;
+          }
+          break;
+        case 'first-item':
+          if (byte === CLOSE_LIST) {
+            this.#at = 'after-value';
+            continue;
+          }
+          break;
+        case 'value':
+          if (!isItems(this.#name)) break;
+          if (this.#hadItems) throw new ListSyntaxError('garbage', 'it has two fields "items"');
+          this.#hadItems = true;
+          if (byte === OPEN_LIST) {
+            this.#parts.items();
+            this.#at = 'first-item';
+            continue;
+          }
+          break;
+        case 'name':
+        case 'item':
+          break;
+        default:
+          return unreachable(this.#at);
+      }
+      const isName = this.#at === 'first-name' || this.#at === 'name';
+      if (isName ? kind !== STRING : kind === CLOSE || kind === SEPARATOR) throw garbage();
+      this.#inText = true;
+      this.#inString = false;
+      this.#depth = 0;
+      return at;
+    }
+    return chunk.length;
+  }
+
+  /** Where the text ends in this chunk; -1 when it goes on in the next. */
+  #endOfText(chunk: Uint8Array, from: number): number {
+    const { length } = chunk;
+    let at = from;
+    let depth = this.#depth;
+    let inString = this.#inString;
+    if (this.#escaped && at < length) {
+      this.#escaped = false;
+      at++;
+    }
+    while (at < length) {
+      if (inString) {
+        let byte = chunk[at];
+        while (byte !== QUOTE && byte !== BACKSLASH && at < length) byte = chunk[++at];
+        if (at >= length) break;
+        at++;
+        if (byte === BACKSLASH) {
+          if (at < length) at++;
+          else this.#escaped = true;
+          continue;
+        }
+        inString = false;
+        if (depth > 0) continue;
+        return at;
+      }
+      const kind = kinds[chunk[at] ?? 0];
+      if (kind === STRING) inString = true;
+      else if (kind === OPEN) depth++;
+      else if (kind === CLOSE) {
+        if (depth === 0) return at; // a number or word before the end of what holds it
+        depth--;
+        if (depth === 0) return at + 1;
+      } else if (depth === 0 && (kind === BLANK || kind === SEPARATOR)) return at;
+      at++;
+    }
+    this.#depth = depth;
+    this.#inString = inString;
+    return -1;
+  }
+
+  #textOver(text: Uint8Array): void {
+    const at = this.#at;
+    if (at === 'first-name' || at === 'name') {
+      // Chunks may be reused by their giver; a name outlives its chunk.
+      this.#name = Uint8Array.from(text);
+      this.#at = 'colon';
+    } else if (at === 'first-item' || at === 'item') {
+      this.#at = 'after-item';
+      this.#parts.item(text);
+    } else {
+      this.#at = 'after-value';
+      this.#parts.field(this.#name, text);
+    }
+  }
+
+  #expect(isRight: boolean, next: At): void {
+    if (!isRight) throw garbage();
+    this.#at = next;
+  }
+}
+
+/** `"items"`, also when its letters are written as escapes. */
+function isItems(name: Uint8Array): boolean {
+  if (name.length === ITEMS.length) return ITEMS.equals(name);
+  if (!name.includes(BACKSLASH)) return false;
+  try {
+    return JSON.parse(Buffer.from(name).toString('utf8')) === 'items';
+  } catch {
+    return false; // judged with the field
+  }
+}
+
+function garbage(): ListSyntaxError {
+  return new ListSyntaxError('garbage', 'it is broken JSON');
+}

@@ -1,0 +1,92 @@
+import { isJsonObject, setField } from '../api/json.ts';
+import { isObject, wrongKind } from './answer.ts';
+import { apiErrorFromStatus, TransportError } from './errors.ts';
+import { ListDecoder, ListSyntaxError } from './list-decoder.ts';
+import type { JsonObject } from '../api/json.ts';
+import type { KubeList, KubeObject, Resource } from '../api/object.ts';
+import type { Call } from './errors.ts';
+
+export interface ListReading<T> {
+  resource: Resource;
+  call: Call;
+  each: (item: T) => void;
+  /** Bytes of one item, or of one other field. */
+  longestItem: number;
+  /** Lets everything else of the process have its turn. */
+  pause: () => Promise<void>;
+}
+
+/** Between two pauses. Splitting and parsing this much takes a few milliseconds. */
+const TURN_BYTES = 256 * 1024;
+
+/**
+ * Reads a list's body item by item. Nothing of it is kept; what `each` throws ends the reading.
+ * @returns the list's metadata
+ * @throws {ApiError} for a Status in its place; {TransportError} garbage for what is no list of this kind, too-large for an item beyond `longestItem`,
+ * cut when the body ends in the middle
+ */
+export async function readList<T extends KubeObject>(
+  body: AsyncIterable<Uint8Array>,
+  { resource, call, each, longestItem, pause }: ListReading<T>,
+): Promise<KubeList['metadata']> {
+  const kind = `${resource.kind}List`;
+  const parse = jsonReader(call);
+  const fields: JsonObject = {};
+  let turn = 0;
+  const decoder = new ListDecoder(
+    {
+      items() {
+        // Usually known by now, and then no stranger's object is taken for one of ours.
+        refuseOtherKind(fields, kind, call);
+      },
+      item(text) {
+        const item = parse(text);
+        if (!isObject(item)) throw wrongKind(kind, fields, call);
+        each(item as T);
+      },
+      field(name, value) {
+        setField(fields, parse(name) as string, parse(value));
+      },
+    },
+    longestItem,
+  );
+  try {
+    for await (const chunk of body) {
+      for (let from = 0; from < chunk.length; from += TURN_BYTES) {
+        const part = chunk.length <= TURN_BYTES ? chunk : chunk.subarray(from, from + TURN_BYTES);
+        decoder.push(part);
+        turn += part.length;
+        if (turn < TURN_BYTES) continue;
+        turn = 0;
+        await pause();
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof ListSyntaxError)) throw error;
+    const hint = error.problem === 'too-large' ? error.message : `${error.message}; is this a Kubernetes API server?`;
+    throw new TransportError(call, error.problem, { hint: `the answer cannot be read: ${hint}` });
+  }
+  if (!decoder.isWhole) throw new TransportError(call, 'cut', { hint: 'the answer ended in the middle of the list' });
+  refuseOtherKind(fields, kind, call);
+  const { metadata, items = null } = fields;
+  if (!isJsonObject(metadata) || items !== null) throw wrongKind(kind, fields, call); // null: an empty list, from some servers
+  return metadata;
+}
+
+function refuseOtherKind(fields: JsonObject, wanted: string, call: Call): void {
+  if (fields['kind'] === 'Status' && fields['status'] === 'Failure') throw apiErrorFromStatus(call, fields);
+  // A Status may not have said yet that it is a failure.
+  if (fields['kind'] !== undefined && fields['kind'] !== wanted) throw wrongKind(wanted, fields, call);
+}
+
+/** The parser's own words quote the text, so they stay here. */
+function jsonReader(call: Call): (text: Uint8Array) => unknown {
+  const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  return (bytes) => {
+    try {
+      return JSON.parse(utf8.decode(bytes));
+    } catch {
+      throw new TransportError(call, 'garbage', { hint: 'the answer is broken JSON; something cut or changed it on the way' });
+    }
+  };
+}
