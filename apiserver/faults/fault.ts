@@ -2,10 +2,16 @@ import { ActionError } from '../../base/errors.ts';
 import { isJsonObject } from '../../kube/api/json.ts';
 
 /**
- * What goes wrong: answer with an HTTP status instead; `drop` the exchange before doing anything; `hang` without an answer; break off `half` way
- * through the answer; `reset` the whole connection; say that the version is `gone` (410); `delay` and then do as asked.
+ * What goes wrong with a request: answer with an HTTP status instead; `drop` the exchange before doing anything; `hang` without an answer; leave the
+ * whole connection `half-open`, so that nothing comes over it any more; break off `half` way through the answer; `reset` the whole connection; say that
+ * the version is `gone` (410); `delay` and then do as asked; answer a read from a `stale` state; `truncate` the answer as if that were all of it.
+ *
+ * What goes wrong with an event of a watch: it is told twice (`duplicate`), after the one that follows it (`reorder`), or late (`lag`); the watch is
+ * told 410 instead of it (`early-gone`), or ends in the middle of it as if that were its end (`truncate`).
  */
-export type FaultAction = { status: number } | 'drop' | 'hang' | 'half' | 'reset' | 'gone' | 'delay';
+export type FaultAction = { status: number } | FaultWord;
+
+export type FaultWord = (typeof words)[number];
 
 /** One line of a fault file. */
 export interface Fault {
@@ -13,23 +19,47 @@ export interface Fault {
   verb: string;
   /** `nodes`, `nodes/status`, the path for what is no resource (`/version`), or `*`. */
   resource: string;
-  /** @default any */
+  /** Of the object asked for; for faults of events, of the object the event tells of. @default any */
   name?: string;
   action: FaultAction;
-  /** Length of a delay. @default 1000 */
+  /** Length of a delay or lag. @default 1000 */
   ms: number;
-  /** Hits the first so many requests. @default all */
+  /** How many changes a stale state is old. @default 100 */
+  versions: number;
+  /** Spares the first so many requests, or events. @default 0 */
+  after: number;
+  /** Hits so many requests, or events. @default all */
   count?: number;
-  /** Hits this share of requests, 0 to 1. @default 1 */
+  /** Hits this share of requests, or events, 0 to 1. @default 1 */
   probability?: number;
 }
 
-const words = ['drop', 'hang', 'half', 'reset', 'gone', 'delay'] as const;
-const fields = new Set(['verb', 'resource', 'name', 'status', 'fault', 'ms', 'count', 'probability']);
+const words = [
+  'drop',
+  'hang',
+  'half',
+  'reset',
+  'gone',
+  'delay',
+  'stale',
+  'truncate',
+  'half-open',
+  'duplicate',
+  'reorder',
+  'early-gone',
+  'lag',
+] as const;
+const fields = new Set(['verb', 'resource', 'name', 'status', 'fault', 'ms', 'versions', 'after', 'count', 'probability']);
+const ofEvents: ReadonlySet<unknown> = new Set<FaultWord>(['duplicate', 'reorder', 'early-gone', 'lag']);
+
+/** Whether a fault with this verb befalls events of watches instead of requests. */
+export function isOfEvents({ action }: Pick<Fault, 'action'>, verb: string): boolean {
+  return ofEvents.has(action) || (action === 'truncate' && verb === 'watch');
+}
 
 /**
- * Reads the JSON of a fault file: a list of `{verb, resource, name?, status | "drop" | ..., ms?, count? | probability?}`. The word stands
- * where it is written in `status` (`"status": "drop"`), in `fault`, or as a field of its own that is true (`"drop": true`).
+ * Reads the JSON of a fault file: a list of `{verb, resource, name?, status | "drop" | ..., ms?, versions?, after?, count? | probability?}`. The word
+ * stands where it is written in `status` (`"status": "drop"`), in `fault`, or as a field of its own that is true (`"drop": true`).
  * @throws ActionError naming the entry
  */
 export function parseFaults(json: unknown): Fault[] {
@@ -41,24 +71,35 @@ function parseFault(entry: unknown, where: string): Fault {
   if (!isJsonObject(entry)) throw bad(where, 'it must be an object');
   const unknown = Object.keys(entry).find((field) => !fields.has(field) && !words.some((word) => word === field));
   if (unknown !== undefined) throw bad(where, `there is no field ${JSON.stringify(unknown)}`);
-  const { verb = '*', resource = '*', name, ms = 1000, count, probability } = entry;
+  const { verb = '*', resource = '*', name, ms = 1000, probability } = entry;
   if (typeof verb !== 'string' || typeof resource !== 'string') throw bad(where, 'verb and resource must be texts');
   if (name !== undefined && typeof name !== 'string') throw bad(where, 'name must be a text');
   if (typeof ms !== 'number' || !(ms >= 0)) throw bad(where, 'ms must be 0 or more');
-  if (count !== undefined && (typeof count !== 'number' || !Number.isInteger(count) || count < 0))
-    throw bad(where, 'count must be a whole number');
+  const count = wholeNumber(entry, 'count', where);
   if (probability !== undefined && (typeof probability !== 'number' || !(probability >= 0 && probability <= 1))) {
     throw bad(where, 'probability must be between 0 and 1');
   }
+  const action = parseAction(entry, where);
+  if (typeof action === 'string' && ofEvents.has(action) && verb !== 'watch' && verb !== '*')
+    throw bad(where, `${action} befalls watches: verb must be watch or *`);
   return {
     verb,
     resource,
     ms,
-    action: parseAction(entry, where),
+    versions: wholeNumber(entry, 'versions', where) ?? 100,
+    after: wholeNumber(entry, 'after', where) ?? 0,
+    action,
     ...(name === undefined ? {} : { name }),
     ...(count === undefined ? {} : { count }),
     ...(probability === undefined ? {} : { probability }),
   };
+}
+
+function wholeNumber(entry: Record<string, unknown>, field: string, where: string): number | undefined {
+  const found = entry[field];
+  if (found === undefined) return undefined;
+  if (typeof found !== 'number' || !Number.isInteger(found) || found < 0) throw bad(where, `${field} must be a whole number`);
+  return found;
 }
 
 function parseAction(entry: Record<string, unknown>, where: string): FaultAction {

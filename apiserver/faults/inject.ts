@@ -1,6 +1,7 @@
+import type { Status } from '../../kube/api/object.ts';
 import { StatusError } from '../status-error.ts';
-import type { Answer } from '../http/api-request.ts';
-import { encode } from '../http/exchange.ts';
+import { encode, textOf } from '../http/answer-text.ts';
+import type { Answer, Line } from '../http/api-request.ts';
 
 const reasons: Readonly<Record<number, string>> = {
   400: 'BadRequest',
@@ -25,21 +26,29 @@ export function injectedError(status: number): StatusError {
 
 /** 410, as the real server says it: a watch hears it as an event, everybody else as a status. */
 export function goneAnswer(verb: string): Answer {
-  const gone = new StatusError(410, 'Expired', 'too old resource version: the fault plan says so').status();
-  if (verb !== 'watch') return { code: 410, json: gone };
-  return { code: 200, type: 'application/json', stream: one(`${JSON.stringify({ type: 'ERROR', object: gone })}\n`) };
+  if (verb !== 'watch') return { code: 410, json: gone() };
+  return { code: 200, type: 'application/json', stream: one(goneLine()) };
 }
 
-async function* one(text: string): AsyncGenerator<string> {
-  yield text;
+/** The event that tells a watch of it. */
+export function goneLine(): Line {
+  return { type: 'ERROR', name: '', text: `${JSON.stringify({ type: 'ERROR', object: gone() })}\n` };
+}
+
+function gone(): Status {
+  return new StatusError(410, 'Expired', 'too old resource version: the fault plan says so').status();
+}
+
+async function* one(line: Line): AsyncGenerator<readonly Line[]> {
+  yield [line];
 }
 
 /** The first half of an answer's bytes, and how many there should be; for a stream the first half of what comes first. */
 export async function halfOf(answer: Answer): Promise<{ type: string; code: number; bytes: Uint8Array; announced: number | undefined }> {
   if ('stream' in answer) {
     let first = '';
-    for await (const text of answer.stream) {
-      first = text;
+    for await (const batch of answer.stream) {
+      first = textOf(batch);
       break;
     }
     return { type: answer.type, code: answer.code, bytes: half(first), announced: undefined };

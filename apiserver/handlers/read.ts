@@ -7,12 +7,18 @@ import type { Snapshot } from '../storage/storage.ts';
 import { badRequest, expired, notFound } from '../status-error.ts';
 import type { Context } from './context.ts';
 import { selection } from './selection.ts';
+import { staleVersion } from './stale.ts';
+import type { Asked } from './stale.ts';
 import { checkReached, numberOf, versionOf } from './versions.ts';
 
 /** One object. @throws StatusError 404 */
-export function getObject(context: Context, served: ServedKind, request: ResourceRequest, query: URLSearchParams): KubeObject {
-  checkReached(versionOf(query), context.storage.version);
-  const object = context.storage.get(storageName(served.kind), storageKey(request.namespace, request.name));
+export function getObject(context: Context, served: ServedKind, request: ResourceRequest, from: Asked): KubeObject {
+  const { storage } = context;
+  checkReached(versionOf(from.query), storage.version);
+  const name = storageName(served.kind);
+  const key = storageKey(request.namespace, request.name);
+  const version = staleVersion(storage, name, from);
+  const object = version === undefined ? storage.get(name, key) : storage.getAt(name, key, version);
   if (object === undefined) throw notFound(groupResource(served), request.name);
   return object;
 }
@@ -28,7 +34,8 @@ export interface Page {
 }
 
 /** Lists what matches, in pages when `limit` says so; all pages show one resourceVersion. @throws StatusError 400, 410, 504 */
-export function listObjects(context: Context, served: ServedKind, request: ResourceRequest, query: URLSearchParams): Page {
+export function listObjects(context: Context, served: ServedKind, request: ResourceRequest, from: Asked): Page {
+  const { query } = from;
   const limit = numberOf(query, 'limit');
   const token = query.get('continue') ?? '';
   const version = versionOf(query);
@@ -43,7 +50,8 @@ export function listObjects(context: Context, served: ServedKind, request: Resou
     context,
     served,
     request,
-    start?.version ?? (query.get('resourceVersionMatch') === 'Exact' ? version : undefined),
+    start?.version ??
+      (query.get('resourceVersionMatch') === 'Exact' ? version : staleVersion(context.storage, storageName(served.kind), from)),
   );
   const after = start === undefined ? objects : objects.slice(indexAfter(objects, start.key));
   const found = chosen.all ? after : after.filter(chosen.matches);

@@ -2,7 +2,7 @@ import { isJsonObject } from '../../kube/api/json.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import { restrictNode } from '../auth/node-restriction.ts';
 import { formatOf } from '../http/accept.ts';
-import type { Answer, ApiRequest, ResourceRequest } from '../http/api-request.ts';
+import type { Answer, ApiRequest, Line, ResourceRequest } from '../http/api-request.ts';
 import { decodeBody, decodeObject } from '../http/body.ts';
 import { isTrue } from '../http/route.ts';
 import { allVerbs, groupResource, storageName } from '../kinds/kind.ts';
@@ -40,9 +40,9 @@ export function handleResource(context: Context, request: ResourceRequest, from:
   const call: Call = { context, served, request, from, body, present };
   switch (request.verb) {
     case 'get':
-      return { code: 200, json: present.object(getObject(context, served, request, from.query)) };
+      return { code: 200, json: present.object(getObject(context, served, request, from)) };
     case 'list':
-      return { code: 200, json: present.list(listObjects(context, served, request, from.query)) };
+      return { code: 200, json: present.list(listObjects(context, served, request, from)) };
     case 'watch':
       return { code: 200, type: 'application/json', stream: lines(watchObjects(context, served, named(request, from), from), present) };
     case 'create':
@@ -143,7 +143,7 @@ function remove({ context, served, request, from, body, present }: Call): Answer
 
 function removeAll({ context, served, request, from, body, present }: Call): Answer {
   const options = deleteOptions(bodyOptions(body, from), from.query);
-  const page = listObjects(context, served, request, from.query);
+  const page = listObjects(context, served, request, from);
   for (const { metadata } of page.objects)
     deleteObject(context, served, { namespace: metadata.namespace ?? '', name: metadata.name ?? '' }, options);
   return { code: 200, json: present.list(page) };
@@ -174,6 +174,12 @@ function named(request: ResourceRequest, from: ApiRequest): ResourceRequest {
   return request;
 }
 
-async function* lines(batches: AsyncIterable<readonly WatchEvent[]>, present: Presenter): AsyncGenerator<string> {
-  for await (const batch of batches) yield batch.map((event) => `${JSON.stringify(present.event(event))}\n`).join('');
+async function* lines(batches: AsyncIterable<readonly WatchEvent[]>, present: Presenter): AsyncGenerator<readonly Line[]> {
+  for await (const batch of batches) {
+    yield batch.map((event) => ({
+      type: event.type,
+      name: 'object' in event ? (event.object.metadata.name ?? '') : '',
+      text: `${JSON.stringify(present.event(event))}\n`,
+    }));
+  }
 }

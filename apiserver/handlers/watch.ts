@@ -8,6 +8,8 @@ import { badRequest, expired } from '../status-error.ts';
 import type { Context } from './context.ts';
 import { selection } from './selection.ts';
 import type { Selection } from './selection.ts';
+import { staleVersion } from './stale.ts';
+import type { Asked } from './stale.ts';
 import { numberOf, versionOf } from './versions.ts';
 
 export type WatchEvent =
@@ -45,10 +47,11 @@ export function watchObjects(
   request: ResourceRequest,
   from: ApiRequest,
 ): AsyncIterable<readonly WatchEvent[]> {
-  return run(context, served, watchPlan(context, served, request, from.query), from.signal);
+  return run(context, served, watchPlan(context, served, request, from), from.signal);
 }
 
-function watchPlan(context: Context, served: ServedKind, request: ResourceRequest, query: URLSearchParams): WatchPlan {
+function watchPlan(context: Context, served: ServedKind, request: ResourceRequest, from: Asked): WatchPlan {
+  const { query } = from;
   const version = versionOf(query);
   const asked = query.get('sendInitialEvents');
   const match = query.get('resourceVersionMatch') ?? '';
@@ -60,10 +63,11 @@ function watchPlan(context: Context, served: ServedKind, request: ResourceReques
   }
   const initial = asked === null ? version === undefined || version === 0 : isTrue(asked);
   const seconds = numberOf(query, 'timeoutSeconds');
+  const now = staleVersion(context.storage, storageName(served.kind), from) ?? context.storage.version;
   return {
     chosen: selection(served, query),
     namespace: request.namespace,
-    from: initial || version === undefined || version === 0 ? context.storage.version : version,
+    from: initial || version === undefined || version === 0 ? now : version,
     initial,
     bookmarks: isTrue(query.get('allowWatchBookmarks')),
     endsInitial: asked !== null && isTrue(asked) && isTrue(query.get('allowWatchBookmarks')),
@@ -83,7 +87,8 @@ async function* run(context: Context, served: ServedKind, plan: WatchPlan, signa
     return;
   }
   if (plan.initial) {
-    const { objects, version } = storage.list(name, plan.namespace === '' ? undefined : plan.namespace);
+    const namespace = plan.namespace === '' ? undefined : plan.namespace;
+    const { objects, version } = storage.listAt(name, cursor, namespace) ?? storage.list(name, namespace);
     cursor = version;
     const events: WatchEvent[] = objects.filter(plan.chosen.matches).map((object) => ({ type: 'ADDED', object }));
     if (plan.endsInitial) events.push({ type: 'BOOKMARK', version, initialEventsEnd: true });
@@ -135,10 +140,13 @@ function seenBy(plan: WatchPlan, change: Change): WatchEvent[] {
   return [{ type: 'DELETED', object: { ...change.previous, metadata: { ...change.previous.metadata, resourceVersion } } }];
 }
 
+// One for all: making an error for every wait costs more than the wait.
+const awake = new Error('woken');
+
 /** Resolves at the next change of the kind, after `ms`, or when the signal aborts; leaves nothing behind. */
 async function changeOr(context: Context, name: string, ms: number, signal: AbortSignal): Promise<void> {
   const woken = new AbortController();
-  const wake = () => woken.abort();
+  const wake = () => woken.abort(awake);
   signal.addEventListener('abort', wake, { once: true });
   const forget = context.storage.log(name).onNext(wake);
   try {

@@ -13,6 +13,8 @@ export interface ApiRequest {
   user: User;
   /** Aborts when the client is gone or the server stops. */
   signal: AbortSignal;
+  /** Reads that may be answered from an older state are, from one so many changes old. @default 0 */
+  staleBy?: number;
 }
 
 /** What a path and method ask for. */
@@ -29,8 +31,17 @@ export interface ResourceRequest {
   subresource: string;
 }
 
-/** What goes back. A stream is written line by line until it ends; its client may be slow. */
+/** One event of a watch as it is written, and what it is about. */
+export interface Line {
+  type: string;
+  /** Of the object; '' for none. */
+  name: string;
+  /** With its newline. */
+  text: string;
+}
+
+/** What goes back. A stream is written batch by batch until it ends, each batch in one write; its client may be slow. */
 export type Answer =
   | { code: number; json: unknown; headers?: Readonly<Record<string, string>> }
   | { code: number; type: string; bytes: Uint8Array | string; headers?: Readonly<Record<string, string>> }
-  | { code: number; type: string; stream: AsyncIterable<string> };
+  | { code: number; type: string; stream: AsyncIterable<readonly Line[]> };

@@ -1,36 +1,40 @@
 import { once } from 'node:events';
-import { stringify } from 'yaml';
+import type { Readable } from 'node:stream';
 import { tooLarge } from '../status-error.ts';
-import type { Answer } from './api-request.ts';
+import { encode, textOf } from './answer-text.ts';
+import type { Answer, Line } from './api-request.ts';
 import { MOST_BODY_BYTES } from './body.ts';
 import type { Incoming, Outgoing } from './listener.ts';
 
-/** The whole body. @throws StatusError 413 above the limit; the rest of it is not read */
+/** The whole body. @throws StatusError 413 above the limit; the rest of it is thrown away as it comes, so that the answer finds its way out */
 export async function readBody(request: Incoming): Promise<Uint8Array> {
   const declared = Number(request.headers['content-length'] ?? 0);
   const tooMuch = (): Error => tooLarge(`Request entity too large: limit is ${MOST_BODY_BYTES}`);
   if (declared > MOST_BODY_BYTES) throw tooMuch();
   const parts: Uint8Array[] = [];
   let bytes = 0;
-  for await (const part of request as AsyncIterable<Uint8Array>) {
+  const stream = request as Readable;
+  for await (const part of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
     bytes += part.length;
-    if (bytes > MOST_BODY_BYTES) throw tooMuch();
+    if (bytes > MOST_BODY_BYTES) break;
     parts.push(part);
   }
-  return Buffer.concat(parts);
+  if (bytes <= MOST_BODY_BYTES) return Buffer.concat(parts);
+  stream.resume();
+  throw tooMuch();
 }
 
 /** Writes an answer. A stream waits for its client, line by line. `signal` aborts when the client is gone. */
 export async function writeAnswer(
   response: Outgoing,
   answer: Answer,
-  options: { yaml: boolean; head: boolean; signal: AbortSignal },
+  options: { yaml: boolean; head: boolean; signal: AbortSignal; isSilent: () => boolean },
 ): Promise<void> {
   response.statusCode = answer.code;
   response.setHeader('cache-control', 'no-cache, private');
   if ('stream' in answer) {
     response.setHeader('content-type', answer.type);
-    await writeStream(response, answer.stream, options.signal);
+    await writeStream(response, answer.stream, options);
     return;
   }
   for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value);
@@ -42,18 +46,18 @@ export async function writeAnswer(
   else end(response, bytes);
 }
 
-export function encode(json: unknown, yaml: boolean): [type: string, text: string] {
-  return yaml ? ['application/yaml', stringify(json, { aliasDuplicateObjects: false })] : ['application/json', JSON.stringify(json)];
-}
-
-async function writeStream(response: Outgoing, stream: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
+async function writeStream(
+  response: Outgoing,
+  stream: AsyncIterable<readonly Line[]>,
+  { signal, isSilent }: { signal: AbortSignal; isSilent: () => boolean },
+): Promise<void> {
   flushHead(response);
   try {
-    for await (const text of stream) {
-      if (signal.aborted) return;
-      if (!write(response, text)) await once(response, 'drain', { signal });
+    for await (const batch of stream) {
+      if (signal.aborted || isSilent()) return;
+      if (!write(response, textOf(batch))) await once(response, 'drain', { signal });
     }
-    end(response);
+    if (!isSilent()) end(response);
   } catch (error) {
     if (!signal.aborted) throw error;
   }
@@ -64,7 +68,7 @@ export function write(response: Outgoing, text: string | Uint8Array): boolean {
   return 'stream' in response ? response.write(text) : response.write(text);
 }
 
-function end(response: Outgoing, bytes: Uint8Array = new Uint8Array()): void {
+export function end(response: Outgoing, bytes: Uint8Array = new Uint8Array()): void {
   if ('stream' in response) response.end(bytes);
   else response.end(bytes);
 }

@@ -17,6 +17,10 @@ export interface Listener {
   dropConnections(): void;
   /** Resets the connection that comes from `port`, as a host does that knows nothing of it. */
   reset(port: number): void;
+  /** Lets nothing more come or go on the connection from `port`, which stays open: as if the network between had gone. */
+  silence(port: number): void;
+  /** Whether nothing may be written to the connection from `port` any more. */
+  isSilent(port: number): boolean;
   /** Stops listening and ends all connections. */
   close(): Promise<void>;
 }
@@ -30,6 +34,7 @@ export async function listen(
   const { host, port } = loopback(address);
   const sockets = new Set<Socket>();
   const sessions = new Set<ServerHttp2Session>();
+  const silent = new Set<number>();
   const server = keys === undefined ? createPlain(handle) : secure(keys, handle, sessions);
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
@@ -47,12 +52,33 @@ export async function listen(
     reset(port) {
       for (const socket of sockets) if (socket.remotePort === port) socket.resetAndDestroy();
     },
+    silence(port) {
+      for (const socket of sockets) {
+        if (socket.remotePort !== port) continue;
+        silent.add(port);
+        socket.once('close', () => silent.delete(port));
+        stopReading(socket);
+      }
+    },
+    isSilent: (port) => silent.has(port),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
         dropConnections();
       }),
   };
+}
+
+const LAST_WRITES = 5;
+
+/**
+ * Stops reading for good. Beneath TLS and HTTP/2 Node moves bytes from handle to handle, past every public method, so the handle itself has to stop; and
+ * once more after each write that is under way, since its end starts the reading again.
+ */
+function stopReading(socket: Socket, turns = LAST_WRITES): void {
+  const { _handle: handle } = socket as unknown as { _handle?: { readStop(): void } };
+  handle?.readStop();
+  if (turns > 0) setImmediate(() => stopReading(socket, turns - 1));
 }
 
 function secure(

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { encode } from '../http/exchange.ts';
+import { encode } from '../http/answer-text.ts';
 import type { Answer } from '../http/api-request.ts';
 import type { Registry } from '../kinds/registry.ts';
 import { openApiV2, openApiV3, openApiV3Index } from './document.ts';

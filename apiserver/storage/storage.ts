@@ -45,6 +45,13 @@ export class Storage {
     return this.#shelf(kind).objects.get(key);
   }
 
+  /** The same as it was at `version`; undefined when it was not there. @param version - one whose later changes are known */
+  getAt(kind: string, key: string, version: number): KubeObject | undefined {
+    const shelf = this.#shelf(kind);
+    const first = shelf.log.after(version, Number.MAX_SAFE_INTEGER)?.find((change) => change.key === key);
+    return first === undefined ? shelf.objects.get(key) : first.previous;
+  }
+
   /** Puts `object` at `key` under the next resourceVersion, which is written into it. @returns the object as stored */
   put(kind: string, key: string, object: KubeObject): KubeObject {
     const shelf = this.#shelf(kind);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { connect } from 'node:http2';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { parseFaults } from '../../apiserver/faults/fault.ts';
@@ -47,6 +48,9 @@ describe('a fault plan', () => {
     { json: [{ status: 500, drop: true }], says: /it needs one of/ },
     { json: [{ status: 500, probability: 2 }], says: /probability must be between 0 and 1/ },
     { json: [{ status: 500, count: 1.5 }], says: /count must be a whole number/ },
+    { json: [{ status: 500, after: -1 }], says: /after must be a whole number/ },
+    { json: [{ fault: 'stale', versions: 'x' }], says: /versions must be a whole number/ },
+    { json: [{ verb: 'get', fault: 'duplicate' }], says: /duplicate befalls watches: verb must be watch or \*/ },
     { json: [{ status: 500, resorce: 'x' }], says: /there is no field "resorce"/ },
   ];
   for (const { json, says } of wrong) test(`refuses ${JSON.stringify(json)}`, () => assert.throws(() => parseFaults(json), says));
@@ -102,6 +106,45 @@ describe('a server with faults', () => {
     const watch = await api.watch(`${nodes}?watch=1`);
     assert.equal(watch.code, 200);
     await assert.rejects(watch.rest(), /cut off|aborted|JSON/);
+  });
+
+  test('ends an answer before its end, and says that this is all', async () => {
+    set({ verb: 'get', status: 'truncate' });
+    const { code, text } = await api.get(`${nodes}/a`);
+    assert.equal(code, 200);
+    assert.throws(() => JSON.parse(text), SyntaxError);
+  });
+
+  test('ends a watch in the middle of an event, and says that this is all', async () => {
+    set({ verb: 'watch', status: 'truncate' });
+    const watch = await api.watch(`${nodes}?watch=1`);
+    // The helper would complain of an answer that is cut off; this one is not.
+    assert.deepEqual(await watch.rest(), []);
+  });
+
+  test('leaves an HTTP/2 connection half open: not even a ping comes back', async () => {
+    const session = connect(server.url, { ca: server.caPem });
+    session.on('error', () => undefined);
+    set({ verb: 'list', status: 'half-open' });
+    const stream = session.request({ ':path': nodes, authorization: `Bearer ${server.token}` });
+    stream.on('error', () => undefined);
+    let answered = false;
+    stream.once('response', () => {
+      answered = true;
+    });
+    // The first pings may still overtake the request; a ping is lost when the exchanges of another connection leave it behind.
+    let ponged = true;
+    await once(session, 'connect');
+    for (let tries = 0; ponged && tries < 100; tries++) {
+      ponged = false;
+      session.ping(() => {
+        ponged = true;
+      });
+      for (let turns = 0; turns < 5; turns++) await api.get('/version');
+    }
+    assert.deepEqual({ answered, ponged }, { answered: false, ponged: false });
+    assert.equal(session.destroyed, false);
+    session.destroy();
   });
 
   test('resets the connection', async () => {

@@ -1,0 +1,132 @@
+import { unreachable } from '../../base/errors.ts';
+import { answer, failure, route } from '../api.ts';
+import type { Api } from '../api.ts';
+import type { Authenticator } from '../auth/authenticate.ts';
+import type { User } from '../auth/user.ts';
+import { troubled } from '../faults/events.ts';
+import type { Fault } from '../faults/fault.ts';
+import { goneAnswer, injectedError } from '../faults/inject.ts';
+import type { FaultPlan, FaultTarget } from '../faults/plan.ts';
+import { mayBeStale } from '../handlers/stale.ts';
+import { formatOf } from './accept.ts';
+import type { Answer, ApiRequest, ResourceRequest } from './api-request.ts';
+import { isTrue } from './route.ts';
+
+/** What answering takes. */
+export interface Server {
+  api: Api;
+  authenticator: Authenticator;
+  faults: FaultPlan;
+}
+
+/** One request, however it came. */
+export interface Exchange {
+  method: string;
+  /** With the query, still percent-encoded. */
+  url: string;
+  /** '' where there is none. */
+  header: (name: string) => string;
+  body(): Promise<Uint8Array> | Uint8Array;
+  /** Aborts when the client is gone or the server stops. */
+  signal: AbortSignal;
+}
+
+/**
+ * What becomes of a request: an answer written whole, cut off `half` way, or ended half way as if that were all (`truncate`); or none, because the
+ * exchange is over (`drop`), or the whole connection is (`reset`) or falls silent (`half-open`).
+ */
+export type Reply =
+  { as: 'whole' | 'half' | 'truncate'; answer: Answer; yaml: boolean } | { as: 'drop' } | { as: 'reset' } | { as: 'half-open' };
+
+/** Decides and does what a request asks for, or lets it go wrong as the fault plan says. Never throws. */
+export async function replyTo(server: Server, exchange: Exchange): Promise<Reply> {
+  const request = apiRequest(exchange);
+  const { api, faults } = server;
+  const { clock } = api.context;
+  const { signal } = exchange;
+  let yaml = false;
+  try {
+    if (!isPublic(request.path)) request.user = server.authenticator.user(request.header('authorization'));
+    const resource = route(request);
+    const given = exchange.body();
+    const body = given instanceof Uint8Array ? given : await given;
+    yaml = resource !== undefined && formatOf(request.header('accept')).yaml;
+    const target = targetOf(request, resource);
+    const fault = faults.match(target);
+    if (fault?.action === 'delay') await clock.sleep(fault.ms, signal);
+    const reply = fault === undefined ? undefined : await failed(fault, api, target.verb, signal);
+    if (reply !== undefined) return { ...reply, ...('answer' in reply ? { yaml } : {}) };
+    if (fault?.action === 'stale') request.staleBy = fault.versions;
+    const as = fault?.action === 'half' || fault?.action === 'truncate' ? fault.action : 'whole';
+    const done = answer(api, request, resource, body);
+    if (!('stream' in done)) return { as, answer: done, yaml };
+    return { as, answer: { ...done, stream: troubled(done.stream, faults, target, clock, signal) }, yaml };
+  } catch (error) {
+    if (signal.aborted) return { as: 'drop' };
+    return { as: 'whole', answer: failure(error, api.log), yaml };
+  }
+}
+
+/** Faults in whose stead nothing is done; undefined for those that let the request be answered. */
+async function failed({ action }: Fault, api: Api, verb: string, signal: AbortSignal): Promise<Reply | undefined> {
+  if (typeof action === 'object') return { as: 'whole', answer: failure(injectedError(action.status), api.log), yaml: false };
+  switch (action) {
+    case 'drop':
+    case 'reset':
+    case 'half-open':
+      return { as: action };
+    case 'hang':
+      await aborted(signal);
+      return { as: 'drop' };
+    case 'gone':
+      return { as: 'whole', answer: goneAnswer(verb), yaml: false };
+    case 'half':
+    case 'truncate':
+    case 'delay':
+    case 'stale':
+    case 'duplicate':
+    case 'reorder':
+    case 'early-gone':
+    case 'lag':
+      return undefined;
+    default:
+      return unreachable(action);
+  }
+}
+
+function apiRequest({ method, url, header, signal }: Exchange): ApiRequest {
+  const at = url.indexOf('?');
+  return {
+    method,
+    path: at === -1 ? url : url.slice(0, at),
+    query: new URLSearchParams(at === -1 ? '' : url.slice(at + 1)),
+    header,
+    user: anonymous,
+    signal,
+  };
+}
+
+const anonymous: User = { name: 'system:anonymous', groups: ['system:unauthenticated'] };
+
+// As on a real server, probes need no token.
+function isPublic(path: string): boolean {
+  return ['/healthz', '/livez', '/readyz'].includes(path);
+}
+
+function targetOf(request: ApiRequest, resource: ResourceRequest | undefined): FaultTarget {
+  if (resource === undefined) return { verb: request.method.toLowerCase(), resource: request.path, subresource: '', name: '' };
+  const { verb, subresource, name } = resource;
+  return { verb, resource: resource.resource, subresource, name, mayBeStale: readsCache(verb, request.query) };
+}
+
+function readsCache(verb: string, query: URLSearchParams): boolean {
+  if (verb === 'get' || verb === 'list') return mayBeStale(query);
+  return verb === 'watch' && mayBeStale(query) && (query.get('resourceVersion') === '0' || isTrue(query.get('sendInitialEvents')));
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

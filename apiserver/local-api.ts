@@ -1,0 +1,152 @@
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import type { Random } from '../base/random.ts';
+import { isJsonObject } from '../kube/api/json.ts';
+import type { KubeObject } from '../kube/api/object.ts';
+import type { Connection } from '../kube/client/connection.ts';
+import type { Api } from './api.ts';
+import { Authenticator } from './auth/authenticate.ts';
+import type { Token } from './auth/authenticate.ts';
+import { DirectLine } from './direct.ts';
+import type { Fault } from './faults/fault.ts';
+import { FaultPlan } from './faults/plan.ts';
+import type { Context } from './handlers/context.ts';
+import { incomingObject } from './handlers/incoming.ts';
+import { createObject } from './handlers/write.ts';
+import type { Server } from './http/reply.ts';
+import { apiVersion } from './kinds/kind.ts';
+import type { Kind } from './kinds/kind.ts';
+import { firstNamespaces } from './kinds/namespaces.ts';
+import { builtInKinds, Registry } from './kinds/registry.ts';
+import { badRequest } from './status-error.ts';
+import { Storage } from './storage/storage.ts';
+
+export interface LocalApiOptions {
+  /** Besides the admin, who always has one. Nodes are `system:node:NAME` in group `system:nodes`. */
+  tokens?: readonly Token[];
+  /** The feature gate DynamicKubeletConfig. @default true */
+  dynamicKubeletConfig?: boolean;
+  clock: Clock;
+  random: Random;
+  log: Log;
+  /** Changes remembered per kind for watches and continued lists; older ones get 410. @default 10_000 */
+  watchWindow?: number;
+  /** Time between bookmarks of a watch, in ms. @default 60_000 */
+  bookmarkMs?: number;
+  /** What it says it is. @default 'v1.20.2' with the gate on, 'v1.34.0' with it off, as real servers have it */
+  version?: string;
+  /** What goes wrong on purpose. @default nothing */
+  faults?: readonly Fault[];
+  /** @default all built-in kinds */
+  kinds?: readonly Kind[];
+}
+
+/** An API server without a port: everything that is one but sockets, TLS and real time. */
+export interface LocalApi {
+  /** The admin's. */
+  token: string;
+  /** Of everybody, the admin first. */
+  tokens: readonly Token[];
+  /** For `ClientOptions.dial`: a client's way in. The address it is given does not matter. */
+  dial: () => Promise<Connection>;
+  /** Creates an object as a manifest has it, with apiVersion and kind; without a namespace it goes into `default`. @throws StatusError */
+  add: (manifest: Readonly<Record<string, unknown>>) => KubeObject;
+  /** Ends every direct connection for good. Twice is harmless. */
+  stop(): void;
+  /** For tests and demos. */
+  hooks: LocalApiHooks;
+  /** For those who bring requests here by other ways. */
+  server: Server;
+}
+
+export interface LocalApiHooks {
+  /** Forgets all changes so far: watches and continued lists from older versions get 410. */
+  compact(): void;
+  /** Cuts every connection, without a word. */
+  dropConnections(): void;
+  /** Goes away: connections are cut and new ones refused. Data stays. */
+  pause(): Promise<void>;
+  /** Comes back at the same address, with what it had. */
+  resume(): Promise<void>;
+  /** Replaces the fault plan. */
+  setFaults(faults: readonly Fault[]): void;
+  storage: Storage;
+}
+
+/** Makes an API server that is reached in this process alone. It holds no timer, socket or file of its own: it can be forgotten without `stop`. */
+export function createLocalApi(options: LocalApiOptions): LocalApi {
+  const gate = options.dynamicKubeletConfig ?? true;
+  const token = randomBytes(16).toString('hex');
+  const tokens: readonly Token[] = [{ token, user: 'admin', groups: ['system:masters'] }, ...(options.tokens ?? [])];
+  const context: Context = {
+    storage: new Storage(options.watchWindow ?? 10_000),
+    registry: new Registry(options.kinds ?? builtInKinds),
+    clock: options.clock,
+    random: options.random,
+    dynamicKubeletConfig: gate,
+    bookmarkMs: options.bookmarkMs ?? 60_000,
+  };
+  const api: Api = {
+    context,
+    version: versionInfo(options.version ?? (gate ? 'v1.20.2' : 'v1.34.0')),
+    address: () => 'localhost',
+    log: options.log,
+  };
+  createFirstNamespaces(context);
+  const faults = new FaultPlan(options.faults ?? [], options.random);
+  const server: Server = { api, authenticator: new Authenticator(tokens), faults };
+  const line = new DirectLine(server);
+  return {
+    token,
+    tokens,
+    dial: () => line.dial(),
+    add: (manifest) => addObject(context, manifest),
+    stop() {
+      line.up = false;
+    },
+    hooks: {
+      compact: () => context.storage.compact(),
+      dropConnections: () => line.drop(),
+      async pause() {
+        line.up = false;
+      },
+      async resume() {
+        line.up = true;
+      },
+      setFaults: (next) => faults.replace(next),
+      storage: context.storage,
+    },
+    server,
+  };
+}
+
+function addObject(context: Context, manifest: Readonly<Record<string, unknown>>): KubeObject {
+  const { apiVersion: version, kind: name, metadata } = manifest;
+  const served = context.registry.all().find(({ kind, at }) => kind.kind === name && apiVersion(at) === version);
+  if (served === undefined) throw badRequest(`no matches for kind ${JSON.stringify(name)} in version ${JSON.stringify(version)}`);
+  const { namespace = 'default' }: { namespace?: unknown } = isJsonObject(metadata) ? metadata : {};
+  const place = { name: '', namespace: served.kind.namespaced && typeof namespace === 'string' ? namespace : '' };
+  return createObject(context, served, incomingObject({ ...manifest }, served, place), { dryRun: false, subresource: '' });
+}
+
+function createFirstNamespaces(context: Context): void {
+  const served = context.registry.find('', 'v1', 'namespaces');
+  if (served === undefined) return;
+  for (const name of firstNamespaces) createObject(context, served, { metadata: { name } }, { dryRun: false, subresource: '' });
+}
+
+function versionInfo(gitVersion: string): Record<string, string> {
+  const [, major = '1', minor = ''] = /^v(\d+)\.(\d+)/.exec(gitVersion) ?? [];
+  return {
+    major,
+    minor,
+    gitVersion,
+    gitCommit: '',
+    gitTreeState: 'clean',
+    buildDate: '1970-01-01T00:00:00Z',
+    goVersion: 'none',
+    compiler: 'none',
+    platform: 'linux/amd64',
+  };
+}
