@@ -126,7 +126,7 @@ test('a name in disguise is still a name', () => {
 test('one text has a limit, in one piece and in many; the whole has none', () => {
   const body = Buffer.from(JSON.stringify({ items: Array.from({ length: 50 }, () => 'x'.repeat(18)), metadata: {} }));
   for (const cuts of [[1], [7], [10_000]]) {
-    assert.equal((decode(cutAt(body, cuts), 20)?.['items'] as unknown[]).length, 50);
+    assert.deepEqual(decode(cutAt(body, cuts), 20), JSON.parse(body.toString()));
     assert.equal(decode(cutAt(body, cuts), 19), undefined);
   }
   // What never ends is refused before it is all there.
