@@ -1,0 +1,190 @@
+import { createLocalApi } from '../../../apiserver/local-api.ts';
+import type { LocalApi } from '../../../apiserver/local-api.ts';
+import type { Fault } from '../../../apiserver/faults/fault.ts';
+import { parseFaults } from '../../../apiserver/faults/fault.ts';
+import { silentLog } from '../../../base/log.ts';
+import { seededRandom } from '../../../base/random.ts';
+import type { Random } from '../../../base/random.ts';
+import { configMaps } from '../../../kube/api/object.ts';
+import type { KubeObject } from '../../../kube/api/object.ts';
+import { objectKey } from '../../../kube/cache/contract.ts';
+import type { Handlers } from '../../../kube/cache/contract.ts';
+import { SharedInformer } from '../../../kube/cache/shared-informer.ts';
+import { isOlder } from '../../../kube/cache/version.ts';
+import type { Client } from '../../../kube/client/client.ts';
+import { createClient } from '../../../kube/client/http-client.ts';
+import { FakeClock } from '../../helpers/fake-clock.ts';
+
+type Reads = Pick<Client, 'listEach' | 'watch'>;
+
+export interface RunOptions {
+  seed: number;
+  /** Objects created, changed, deleted or made anew while faults happen. */
+  changes: number;
+  /** Puts a mistake between client and cache, to see that it is found. */
+  plant?: (client: Reads, world: { version: () => number }) => Reads;
+}
+
+export interface RunResult {
+  /** What an event handler saw that cannot have happened, and where cache and server differ at the end. */
+  problems: string[];
+  /** How many were told. */
+  events: number;
+}
+
+const KIND = '/configmaps';
+const NAMES = 60;
+// Longer than the longest watch, the longest backoff and a half-open connection together.
+const CALM_MS = 20 * 60_000;
+
+/** An informer on an API server that fails in every way it can, for so many random changes; then all is calm, and they must agree. */
+export async function converge({ seed, changes, plant }: RunOptions): Promise<RunResult> {
+  const random = seededRandom(seed);
+  const clock = new FakeClock();
+  const api = createLocalApi({ clock, random, log: silentLog, watchWindow: 50 + Math.floor(random() * 400), bookmarkMs: 10_000 });
+  const client = createClient(
+    { server: 'https://local', origin: 'test', token: api.token },
+    { clock, dial: () => api.dial(), timeoutMs: 5_000 },
+  );
+  const { storage } = api.hooks;
+  const witness = new Witness();
+  const informer = new SharedInformer<KubeObject>({
+    resource: configMaps,
+    client: plant?.(client, { version: () => storage.version }) ?? client,
+    clock,
+    random,
+    log: silentLog,
+    pageSize: 7,
+    streams: random() < 0.5,
+    frozen: true,
+    ...(random() < 0.3 ? { resyncMs: 30_000 } : {}),
+    onHandlerFailure: () => witness.problems.push('a handler failed'),
+  });
+  informer.addHandlers('witness', witness.handlers);
+  const ending = new AbortController();
+  const running = informer.run(ending.signal);
+  for (let done = 0; done < changes;) {
+    for (let batch = Math.floor(random() * 200); batch > 0 && done < changes; batch--, done++) change(api, random);
+    await disturb(api, random);
+    await clock.advance(random() * 3_000);
+  }
+  api.hooks.setFaults([]);
+  await api.hooks.resume();
+  // A half-open connection is found out by PINGs, which need a socket.
+  api.hooks.dropConnections();
+  await clock.advance(CALM_MS);
+  compare(informer, api, witness);
+  ending.abort();
+  await running;
+  await client.close();
+  api.stop();
+  return { problems: witness.problems, events: witness.events };
+}
+
+function change(api: LocalApi, random: Random): void {
+  const { storage } = api.hooks;
+  const name = `cm-${Math.floor(random() * NAMES)}`;
+  const key = `default/${name}`;
+  const there = storage.get(KIND, key);
+  const dice = random();
+  if (there !== undefined && dice < 0.15) {
+    storage.remove(KIND, key);
+    // Half of them are back at once: the same name, another object.
+    if (dice > 0.07) return;
+  }
+  const before = dice < 0.15 ? undefined : there;
+  const uid = before?.metadata.uid ?? `uid-${storage.version}`;
+  storage.put(KIND, key, { metadata: { name, namespace: 'default', uid }, data: { at: String(storage.version) } });
+}
+
+const troubles: readonly Record<string, unknown>[] = [
+  { verb: 'watch', status: 500, probability: 0.3 },
+  { verb: 'watch', status: 'drop', probability: 0.3 },
+  { verb: 'watch', status: 'half', probability: 0.3 },
+  { verb: 'watch', status: 'gone', probability: 0.3 },
+  { verb: 'watch', status: 'reset', probability: 0.1 },
+  { verb: 'watch', status: 'half-open', count: 1 },
+  { verb: 'watch', status: 'delay', ms: 700, probability: 0.5 },
+  { verb: 'watch', status: 'duplicate', probability: 0.2 },
+  { verb: 'watch', status: 'reorder', probability: 0.05 },
+  { verb: 'watch', status: 'truncate', probability: 0.02 },
+  { verb: 'watch', status: 'early-gone', probability: 0.02 },
+  { verb: 'watch', status: 'lag', ms: 300, probability: 0.05 },
+  { verb: 'list', status: 500, probability: 0.3 },
+  { verb: 'list', status: 429, probability: 0.3 },
+  { verb: 'list', status: 'drop', probability: 0.3 },
+  { verb: 'list', status: 'half', probability: 0.3 },
+  { verb: 'list', status: 'truncate', probability: 0.3 },
+  { verb: 'list', status: 'gone', probability: 0.3 },
+  { verb: 'list', status: 'hang', probability: 0.1 },
+  // Servers that lag behind catch up: twice in a row, not for ever.
+  { verb: 'list', status: 'stale', versions: 40, count: 2 },
+];
+
+/** Some troubles at a time, now and then a restart, forgotten changes or cut connections. */
+async function disturb(api: LocalApi, random: Random): Promise<void> {
+  const chosen = troubles.filter(() => random() < 0.12).map((trouble) => ({ resource: 'configmaps', ...trouble }));
+  const faults: Fault[] = parseFaults(chosen);
+  api.hooks.setFaults(faults);
+  if (random() < 0.1) api.hooks.compact();
+  if (random() < 0.1) api.hooks.dropConnections();
+  if (random() < 0.05) await api.hooks.pause();
+  else await api.hooks.resume();
+}
+
+function compare(informer: SharedInformer<KubeObject>, { hooks: { storage } }: LocalApi, { problems, held }: Witness): void {
+  const server = new Map(storage.list(KIND).objects.map((object) => [objectKey(object), object]));
+  for (const [key, object] of server) {
+    const { uid, resourceVersion } = object.metadata;
+    const cached = informer.get(key);
+    const isSame = cached?.metadata.uid === uid && cached?.metadata.resourceVersion === resourceVersion;
+    if (!isSame || JSON.stringify(cached?.['data']) !== JSON.stringify(object['data'])) {
+      problems.push(`${key} is ${uid}@${resourceVersion}, and the cache has ${cached?.metadata.uid}@${cached?.metadata.resourceVersion}`);
+    }
+    if (held.get(key) !== cached) problems.push(`${key} was not told as the cache has it`);
+  }
+  for (const object of informer.list())
+    if (!server.has(objectKey(object))) problems.push(`${objectKey(object)} is gone, and the cache has it`);
+  for (const key of held.keys()) if (!server.has(key)) problems.push(`${key} is gone, and nobody was told`);
+}
+
+/** Believes only what it is told, and notes what cannot be. */
+class Witness {
+  readonly problems: string[] = [];
+  readonly held = new Map<string, KubeObject>();
+  readonly #newest = new Map<string, string>();
+  events = 0;
+
+  readonly handlers: Handlers<KubeObject> = {
+    added: (object) => {
+      const key = objectKey(object);
+      this.#saw(key, object);
+      if (this.held.has(key)) this.#problem(`${key} was added twice`);
+      this.held.set(key, object);
+    },
+    updated: (before, after) => {
+      const key = objectKey(after);
+      if (this.held.get(key) !== before) this.#problem(`${key} was updated from a state that was never told`);
+      if (before.metadata.uid !== after.metadata.uid) this.#problem(`${key} became another object in an update`);
+      this.#saw(key, after);
+      this.held.set(key, after);
+    },
+    deleted: (last) => {
+      const key = objectKey(last);
+      if (this.held.get(key)?.metadata.uid !== last.metadata.uid) this.#problem(`${key} was deleted, and it was not there`);
+      this.#saw(key, last);
+      this.held.delete(key);
+    },
+  };
+
+  #saw(key: string, { metadata: { resourceVersion = '' } }: KubeObject): void {
+    this.events += 1;
+    const newest = this.#newest.get(key);
+    if (newest !== undefined && isOlder(resourceVersion, newest)) this.#problem(`${key} went back from ${newest} to ${resourceVersion}`);
+    this.#newest.set(key, resourceVersion);
+  }
+
+  #problem(text: string): void {
+    this.problems.push(text);
+  }
+}
