@@ -35,7 +35,8 @@ const longestTurn: Millis = 10;
  * @returns when the last reconcile has ended, however long that takes
  */
 export async function runWorkers(options: WorkersOptions, signal: AbortSignal): Promise<void> {
-  const { queue, workers, clock, log, drainMs = 10_000 } = options;
+  const { queue, workers, clock, drainMs = 10_000 } = options;
+  const log = options.log.with({ queue: queue.name });
   const running = new Set<AbortController>();
   const stalls = new Stalls(log);
   let turnEnds = clock.monotonic() + longestTurn;
@@ -46,7 +47,7 @@ export async function runWorkers(options: WorkersOptions, signal: AbortSignal): 
       const own = new AbortController();
       running.add(own);
       try {
-        await reconcileOne(key, options, own.signal, stalls);
+        await reconcileOne(key, { ...options, log }, own.signal, stalls);
       } finally {
         running.delete(own);
         queue.done(key);
@@ -62,7 +63,7 @@ export async function runWorkers(options: WorkersOptions, signal: AbortSignal): 
     queue.shutDown();
     if (running.size === 0) return;
     await clock.sleep(drainMs, ended.signal).catch(() => {});
-    if (running.size > 0) log.warn('reconciles are cut short', { queue: queue.name, running: running.size, after: drainMs });
+    if (running.size > 0) log.warn('reconciles are cut short', { running: running.size, after: drainMs });
     for (const own of running) own.abort(signal.reason);
   };
   let draining: Promise<void> | undefined;
@@ -85,13 +86,13 @@ async function reconcileOne(key: Key, options: WorkersOptions, signal: AbortSign
     queue.forget(key);
     if ('after' in outcome) {
       queue.addAfter(key, outcome.after);
-      log.debug('reconcile comes again', { queue: queue.name, key, after: outcome.after, why: outcome.why });
+      log.debug('reconcile comes again', { key, after: outcome.after, why: outcome.why });
     }
     stalls.note(key, 'stalled' in outcome ? outcome.why : undefined);
   } catch (error) {
-    if (signal.aborted) return log.debug('reconcile was cut short', { queue: queue.name, key });
+    if (signal.aborted) return log.debug('reconcile was cut short', { key });
     queue.addRateLimited(key);
-    log.warn('reconcile failed', { queue: queue.name, key, failures: queue.retries(key), error: inWords(error) });
+    log.warn('reconcile failed', { key, failures: queue.retries(key), error: inWords(error) });
   }
 }
 

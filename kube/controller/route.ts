@@ -1,0 +1,109 @@
+import { jsonEqual } from '../api/json.ts';
+import type { KubeObject, Resource } from '../api/object.ts';
+import type { Change } from '../cache/change.ts';
+import { objectKey } from '../cache/contract.ts';
+import type { Key, Lister } from '../cache/contract.ts';
+import type { Owns, Reads, Wake } from './controller.ts';
+import { controllerOf, haveSameController, resolveRef } from './owner-refs.ts';
+
+/** What a change comes to, in this order. */
+export type Step = { do: 'wake'; wake: Wake } | { do: 'forget'; key: Key } | { do: 'creationSeen' | 'deletionSeen'; key: Key; uid: string };
+
+/** A change of an object that the controller looks after. */
+export function routePrimary<T extends KubeObject>(change: Change<T>): Step[] {
+  switch (change.do) {
+    case 'add':
+      return [wake(objectKey(change.object))];
+    case 'update':
+      return [wake(objectKey(change.after))];
+    case 'delete': {
+      const key = objectKey(change.last);
+      return [{ do: 'forget', key }, wake(key)];
+    }
+  }
+}
+
+export function routeRead<T extends KubeObject, O extends KubeObject>(
+  change: Change<O>,
+  { wakes }: Reads<T, O>,
+  primaries: Lister<T>,
+): Step[] {
+  if (wakes === undefined || isResync(change)) return [];
+  return Array.from(wakes(change, primaries), (one) => ({ do: 'wake', wake: one }));
+}
+
+/**
+ * A change of an object that an owner may have made.
+ *
+ * | change | whom it wakes |
+ * | --- | --- |
+ * | added, being deleted already (first seen after a restart) | as deleted |
+ * | added, with a controller | the owner; it was created |
+ * | added, orphan | all that match |
+ * | updated, nothing new (resync) | nobody |
+ * | updated, the controller changed | the one it had, and on with the rows below |
+ * | updated, being deleted | as deleted |
+ * | updated, with a controller | the owner, perhaps again later |
+ * | updated, orphan, labels or controller changed | all that match |
+ * | updated, orphan, else | nobody |
+ * | deleted, with a controller | the owner; it was deleted |
+ * | deleted, orphan | nobody |
+ *
+ * An owner that is not in the cache under that kind, name and UID is nobody: when it comes, it is enqueued for its own sake.
+ */
+export function routeOwned<T extends KubeObject, O extends KubeObject>(
+  change: Change<O>,
+  edge: Pick<Owns<T, O>, 'matching' | 'again'>,
+  { resource, lister }: { resource: Resource; lister: Lister<T> },
+): Step[] {
+  const ownerOf = (object: Readonly<O>): Readonly<T> | undefined => {
+    const ref = controllerOf(object);
+    // What lives in no namespace may own what does.
+    const namespace = resource.namespaced ? object.metadata.namespace : undefined;
+    return ref === undefined ? undefined : resolveRef(ref, namespace, resource, lister);
+  };
+  const observed = (what: 'creationSeen' | 'deletionSeen', object: Readonly<O>): Step[] => {
+    const owner = ownerOf(object);
+    if (owner === undefined) return [];
+    const key = objectKey(owner);
+    return [{ do: what, key, uid: object.metadata.uid ?? '' }, wake(key)];
+  };
+  const matching = (orphan: Readonly<O>): Step[] => Array.from(edge.matching?.(orphan, lister) ?? [], wake);
+
+  switch (change.do) {
+    case 'add': {
+      const { object } = change;
+      if (isGoing(object)) return observed('deletionSeen', object);
+      return controllerOf(object) === undefined ? matching(object) : observed('creationSeen', object);
+    }
+    case 'delete':
+      return observed('deletionSeen', change.last);
+    case 'update': {
+      if (isResync(change)) return [];
+      const { before, after } = change;
+      const moved = !haveSameController(before, after);
+      const former = moved ? ownerOf(before) : undefined;
+      const steps = former === undefined ? [] : [wake(objectKey(former))];
+      if (isGoing(after)) return [...steps, ...observed('deletionSeen', after)];
+      if (controllerOf(after) === undefined)
+        return moved || !jsonEqual(before.metadata.labels ?? {}, after.metadata.labels ?? {}) ? [...steps, ...matching(after)] : steps;
+      const owner = ownerOf(after);
+      if (owner === undefined) return steps;
+      const key = objectKey(owner);
+      const later = edge.again?.(owner, before, after);
+      return [...steps, wake(key), ...(later === undefined ? [] : [wake({ key, after: later })])];
+    }
+  }
+}
+
+const wake = (one: Wake): Step => ({ do: 'wake', wake: one });
+
+function isGoing({ metadata }: Readonly<KubeObject>): boolean {
+  return metadata.deletionTimestamp !== undefined;
+}
+
+function isResync<T extends KubeObject>(change: Change<T>): boolean {
+  if (change.do !== 'update') return false;
+  const { resourceVersion } = change.before.metadata;
+  return change.before === change.after || (resourceVersion !== undefined && resourceVersion === change.after.metadata.resourceVersion);
+}

@@ -1,0 +1,72 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { QueueGauges, QueueMetrics } from '../queue/queue-metrics.ts';
+
+// From 10 ns to 10 s, each ten times the one before. Multiplied up as Kubernetes does it, so that the odd 9.999999999999999e-6 is the same one.
+const buckets: number[] = [];
+for (let bound = 10e-9; buckets.length < 10; bound *= 10) buckets.push(bound);
+
+/**
+ * The `workqueue_*` metrics under the names, labels, help and buckets of Kubernetes' own components. Gauges are read at each scrape, so nothing
+ * ticks in between. One for a registry: all queues of a process share the names and differ in the label.
+ */
+export function prometheusQueueMetrics(registry: Registry): QueueMetrics {
+  const queues = new Map<string, QueueGauges>();
+  const base = { labelNames: ['name'] as const, registers: [registry] };
+  const gauge = (name: string, help: string, read: (queue: QueueGauges) => number): Gauge<'name'> =>
+    new Gauge({
+      ...base,
+      name,
+      help,
+      collect() {
+        for (const [queue, gauges] of queues) this.set({ name: queue }, read(gauges));
+      },
+    });
+
+  gauge('workqueue_depth', 'Current depth of workqueue', (queue) => queue.depth());
+  gauge(
+    'workqueue_unfinished_work_seconds',
+    "How many seconds of work has done that is in progress and hasn't been observed by work_duration. Large values indicate stuck threads. One can deduce the number of stuck threads by observing the rate at which this increases.",
+    (queue) => seconds([...queue.running()].reduce((sum, ms) => sum + ms, 0)),
+  );
+  gauge(
+    'workqueue_longest_running_processor_seconds',
+    'How many seconds has the longest running processor for workqueue been running.',
+    (queue) => seconds([...queue.running()].reduce((longest, ms) => Math.max(longest, ms), 0)),
+  );
+  const adds = new Counter({ ...base, name: 'workqueue_adds_total', help: 'Total number of adds handled by workqueue' });
+  const retries = new Counter({ ...base, name: 'workqueue_retries_total', help: 'Total number of retries handled by workqueue' });
+  const waited = new Histogram({
+    ...base,
+    name: 'workqueue_queue_duration_seconds',
+    help: 'How long in seconds an item stays in workqueue before being requested.',
+    buckets,
+  });
+  const worked = new Histogram({
+    ...base,
+    name: 'workqueue_work_duration_seconds',
+    help: 'How long in seconds processing an item from workqueue takes.',
+    buckets,
+  });
+
+  return {
+    open(name, gauges) {
+      queues.set(name, gauges);
+      for (const counter of [adds, retries]) counter.inc({ name }, 0);
+      for (const histogram of [waited, worked]) histogram.zero({ name });
+      const [added, retried, takenAfter, finishedAfter] = [
+        adds.labels({ name }),
+        retries.labels({ name }),
+        waited.labels({ name }),
+        worked.labels({ name }),
+      ];
+      return {
+        added: () => added.inc(),
+        retried: () => retried.inc(),
+        taken: (ms) => takenAfter.observe(seconds(ms)),
+        finished: (ms) => finishedAfter.observe(seconds(ms)),
+      };
+    },
+  };
+}
+
+const seconds = (ms: number): number => ms / 1000;
