@@ -3,13 +3,16 @@ import { join, dirname } from 'node:path';
 import { stringify } from 'yaml';
 import { kubeletCover, realParts } from '../real-parts/real-kubelet.ts';
 import { onMachine } from '../systemd/machine.ts';
-import { KUBECONFIG, NODE } from './inside/names.ts';
+import { KUBECONFIG, KUBELET_KUBECONFIG, NODE, NODE_IP } from './inside/names.ts';
 import { localConfig } from './inside/configs.ts';
 
 const here = import.meta.dirname;
 const fakeRuntime = join(dirname(kubeletCover), 'fake-runtime.ts');
 const CRI = '/run/fake-runtime/cri.sock';
 const DOCKER = '/run/fake-runtime/docker.sock';
+
+/** By which a kubelet on the machine finds the fake runtime. */
+export const runtimeFlags = ['--container-runtime=remote', `--container-runtime-endpoint=unix://${CRI}`, `--docker=unix://${DOCKER}`];
 
 export interface NodeOptions {
   /** Keys of /etc/dkc/agent.yaml besides those that every node here has. */
@@ -20,6 +23,10 @@ export interface NodeOptions {
   enable?: readonly string[];
   /** Folder outside that is /var/lib/dkc inside. */
   state?: string;
+  /** The kubelet is no standalone one: it registers its Node with the kubeconfig at KUBELET_KUBECONFIG, which the scenario writes. */
+  registered?: boolean;
+  /** Files put over everything else: path inside -> text. */
+  files?: Readonly<Record<string, string>>;
   options?: object;
 }
 
@@ -30,15 +37,10 @@ export interface NodeOptions {
  */
 export async function onNode<Result>(
   name: string,
-  { agent = {}, restartSec = 1, enable, state, options }: NodeOptions = {},
+  { agent = {}, restartSec = 1, enable, state, registered = false, files, options }: NodeOptions = {},
 ): Promise<Result> {
   const { dir } = await realParts(['kubelet']);
-  const kubeletFlags = [
-    '--container-runtime=remote',
-    `--container-runtime-endpoint=unix://${CRI}`,
-    `--docker=unix://${DOCKER}`,
-    `--hostname-override=${NODE}`,
-  ];
+  const kubeletFlags = [...runtimeFlags, `--hostname-override=${NODE}`, ...(registered ? [`--node-ip=${NODE_IP}`] : [])];
   return onMachine<Result>(`../../real/scenarios/${name}`, {
     agent: 'bundle',
     ...(enable ? { enable } : {}),
@@ -50,7 +52,7 @@ export async function onNode<Result>(
     files: {
       '/var/lib/kubelet/config.yaml': localConfig,
       '/var/lib/kubelet/kubeadm-flags.env': `KUBELET_KUBEADM_ARGS="${kubeletFlags.join(' ')}"\n`,
-      '/etc/default/kubelet': 'KUBELET_KUBECONFIG_ARGS=\nKUBELET_EXTRA_ARGS=--event-qps=7\n',
+      '/etc/default/kubelet': `KUBELET_KUBECONFIG_ARGS=${registered ? `--kubeconfig=${KUBELET_KUBECONFIG}` : ''}\nKUBELET_EXTRA_ARGS=--event-qps=7\n`,
       '/etc/dkc/agent.yaml': stringify({ nodeName: NODE, kubeconfig: KUBECONFIG, ...agent }),
       '/etc/systemd/system/fake-runtime.service': `[Service]
 RuntimeDirectory=fake-runtime
@@ -68,6 +70,7 @@ After=fake-runtime.service
 Environment=KUBELET_COVER=${kubeletCover}
 RestartSec=${restartSec}
 `,
+      ...files,
     },
     options: options ?? {},
     timeout: 280,

@@ -6,9 +6,10 @@ import { whyNoMachine } from '../systemd/machine.ts';
 /**
  * Tests on a machine with a real kubelet. Where there can be none they are skipped, with the reason; with CI=true that is a failure.
  * The first ever builds the kubelet, for minutes.
+ * @param parts - what else is needed of `test/real-parts`
  */
-export async function onRealNodes(name: string, define: () => void): Promise<void> {
-  orSkip((await whyNoMachine()) ?? (await whyNoParts(['kubelet'])), name, define);
+export async function onRealNodes(name: string, define: () => void, parts: readonly string[] = []): Promise<void> {
+  orSkip((await whyNoMachine()) ?? (await whyNoParts(['kubelet', ...parts])), name, define);
 }
 
 /** Tests with real parts and without a machine, such as a control plane; else as {@link onRealNodes}. */
@@ -30,3 +31,6 @@ async function whyNoParts(parts: string[]): Promise<string | undefined> {
     throw error;
   }
 }
+
+/** Of a machine with a real API server and the client that goes with it. */
+export const onlineParts = ['etcd', 'kube-apiserver', 'kubectl'];

@@ -3,3 +3,6 @@ export const NODE = 'node-0';
 export const NAMESPACE = 'dkc-system';
 export const KEY = 'kubelet';
 export const KUBECONFIG = '/etc/dkc/kubeconfig';
+export const KUBELET_KUBECONFIG = '/etc/kubernetes/kubelet.conf';
+/** A registered kubelet takes no loopback address. */
+export const NODE_IP = '10.200.0.1';
