@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
+import { setImmediate as othersFirst } from 'node:timers/promises';
 import { tooLarge } from '../status-error.ts';
-import { encode, textOf } from './answer-text.ts';
+import { encode, piecesOf, textOf } from './answer-text.ts';
 import type { Answer, Line } from './api-request.ts';
 import { MOST_BODY_BYTES } from './body.ts';
 import type { Incoming, Outgoing } from './listener.ts';
@@ -38,12 +39,31 @@ export async function writeAnswer(
     return;
   }
   for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value);
+  const inPieces = 'json' in answer && !options.yaml && !options.head ? piecesOf(answer.json) : undefined;
+  if (inPieces !== undefined) {
+    response.setHeader('content-type', 'application/json');
+    await writePieces(response, inPieces, options.signal);
+    return;
+  }
   const [type, content] = 'json' in answer ? encode(answer.json, options.yaml) : [answer.type, answer.bytes];
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
   response.setHeader('content-type', type);
   response.setHeader('content-length', bytes.length);
   if (options.head) end(response);
   else end(response, bytes);
+}
+
+async function writePieces(response: Outgoing, pieces: Iterable<string>, signal: AbortSignal): Promise<void> {
+  try {
+    for (const piece of pieces) {
+      if (signal.aborted) return;
+      if (write(response, piece)) await othersFirst();
+      else await once(response, 'drain', { signal });
+    }
+    end(response);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
 }
 
 async function writeStream(

@@ -154,7 +154,7 @@ test('sendInitialEvents ends the present state with a marked bookmark', async (t
   assert.equal(bookmark?.type, 'BOOKMARK');
   assert.equal(bookmark.object['metadata']?.['annotations']?.['k8s.io/initial-events-end'], 'true');
   watch.close();
-  assert.equal((await api.get(`${configMaps}?watch=1&sendInitialEvents=true`)).code, 400);
+  assert.equal((await api.get(`${configMaps}?watch=1&sendInitialEvents=true`)).code, 422);
 });
 
 test('bookmarks come at their interval and carry the versions of other kinds', async (t) => {
@@ -205,4 +205,21 @@ test('a namespace waits for what is held in it', async (t) => {
   await api.patch(`${inside}/held`, { metadata: { finalizers: null } });
   assert.equal((await api.get(`${inside}/held`)).code, 404);
   assert.equal((await api.get('/api/v1/namespaces/going')).code, 404);
+});
+
+test('a list of thousands comes in pieces, and is the same list', async (t) => {
+  const { server, api } = await started();
+  t.after(() => server.stop());
+  for (let n = 0; n < 2_100; n++) {
+    const name = `cm-${String(n).padStart(4, '0')}`;
+    server.hooks.storage.put('/configmaps', `default/${name}`, { metadata: { name, namespace: 'default' }, data: { n: String(n) } });
+  }
+  const whole = await api.get('/api/v1/configmaps');
+  assert.equal(whole.headers['content-length'], undefined);
+  assert.equal(whole.json['kind'], 'ConfigMapList');
+  const items = Object.values(whole.json['items'] ?? {});
+  assert.equal(items.length, 2_100);
+  assert.equal(items.at(-1)?.['data']?.['n'], '2099');
+  const page = await api.get('/api/v1/configmaps?limit=1000');
+  assert.notEqual(page.headers['content-length'], undefined);
 });
