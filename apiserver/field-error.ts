@@ -16,6 +16,7 @@ const types = {
   duplicate: ['Duplicate value', 'FieldValueDuplicate'],
   notSupported: ['Unsupported value', 'FieldValueNotSupported'],
   tooLong: ['Too long', 'FieldValueTooLong'],
+  notFound: ['Not found', 'FieldValueNotFound'],
 } as const;
 
 export const required = (field: string, detail: string): FieldError => ({ field, type: 'required', detail });
@@ -40,6 +41,14 @@ export function notSupported(field: string, value: unknown, supported: readonly 
     detail: `supported values: ${supported.map((one) => JSON.stringify(one)).join(', ')}`,
     shown: show(value),
   };
+}
+
+export const duplicate = (field: string, value: unknown): FieldError => ({ field, type: 'duplicate', detail: '', shown: show(value) });
+export const missing = (field: string, value: unknown): FieldError => ({ field, type: 'notFound', detail: '', shown: show(value) });
+
+/** A value of a type of the server's own, which must be one of a few. */
+export function notSupportedShown(field: string, shown: string, supported: readonly string[]): FieldError {
+  return { ...notSupported(field, '', supported), shown };
 }
 
 function show(value: unknown): string {

@@ -98,7 +98,7 @@ export const unsupportedMediaType = (accepted: readonly string[]): StatusError =
 export function invalid(kind: { group: string; kind: string }, name: string, errors: readonly FieldError[]): StatusError {
   const what = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`;
   return new StatusError(422, 'Invalid', `${what} ${JSON.stringify(name)} is invalid: ${fieldErrorsText(errors)}`, {
-    name,
+    ...(name === '' ? {} : { name }),
     ...(kind.group === '' ? {} : { group: kind.group }),
     kind: kind.kind,
     causes: causes(errors),

@@ -4,12 +4,14 @@ import { groupResource, storageName } from '../kinds/kind.ts';
 import type { ServedKind } from '../kinds/kind.ts';
 import { storageKey } from '../storage/storage.ts';
 import type { Snapshot } from '../storage/storage.ts';
+import { notSupported, prohibited } from '../field-error.ts';
 import { badRequest, expired, notFound } from '../status-error.ts';
 import type { Context } from './context.ts';
 import { selection } from './selection.ts';
 import { staleVersion } from './stale.ts';
 import type { Asked } from './stale.ts';
 import { checkReached, numberOf, versionOf } from './versions.ts';
+import { badListOption } from './write-options.ts';
 
 /** One object. @throws StatusError 404 */
 export function getObject(context: Context, served: ServedKind, request: ResourceRequest, from: Asked): KubeObject {
@@ -56,7 +58,7 @@ export function listObjects(context: Context, served: ServedKind, request: Resou
   const after = start === undefined ? objects : objects.slice(indexAfter(objects, start.key));
   const found = chosen.all ? after : after.filter(chosen.matches);
   // As on the real server, a list that may come from a cache is not cut.
-  const cut = limit > 0 && found.length > limit && (version === undefined || version !== 0);
+  const cut = limit > 0 && found.length > limit && (version !== 0 || start !== undefined);
   if (!cut) return { version: at, objects: found };
   const page = found.slice(0, limit);
   const next = Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rv: at, start: keyOf(page.at(-1)) })).toString('base64url');
@@ -79,14 +81,12 @@ function checkMatch(query: URLSearchParams, version: number | undefined, token: 
   const match = query.get('resourceVersionMatch');
   if (match === null || match === '') return;
   if (match !== 'Exact' && match !== 'NotOlderThan') {
-    throw badRequest(`resourceVersionMatch: Unsupported value: ${JSON.stringify(match)}: supported values: "Exact", "NotOlderThan", ""`);
+    throw badListOption(notSupported('resourceVersionMatch', match, ['Exact', 'NotOlderThan', '']));
   }
-  if (token !== '') throw badRequest('resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided');
-  if (version === undefined)
-    throw badRequest('resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided');
-  if (match === 'Exact' && version === 0) {
-    throw badRequest('resourceVersionMatch: Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"');
-  }
+  const refuse = (why: string): Error => badListOption(prohibited('resourceVersionMatch', `resourceVersionMatch ${why}`));
+  if (token !== '') throw refuse('is forbidden when continue is provided');
+  if (version === undefined) throw refuse('is forbidden unless resourceVersion is provided');
+  if (match === 'Exact' && version === 0) throw refuse('"exact" is forbidden for resourceVersion "0"');
 }
 
 function continued(token: string): { version: number; key: string } {

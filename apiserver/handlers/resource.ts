@@ -19,7 +19,8 @@ import { presenter } from './present.ts';
 import { getObject, listObjects } from './read.ts';
 import { watchObjects } from './watch.ts';
 import type { WatchEvent } from './watch.ts';
-import { createObject, deleteObject, deleteOptions, updateObject } from './write.ts';
+import { createObject, deleteObject, updateObject } from './write.ts';
+import { deleteOptions, dryRunOf } from './write-options.ts';
 
 /** A request that is found to be allowed, with all that answering it takes. */
 interface Call {
@@ -81,7 +82,7 @@ function checkAllowed(served: ServedKind, { verb, namespace, name, subresource }
 
 function create({ context, served, request, from, body, present }: Call): Answer {
   const given = decodeObject(body, from.header('content-type'));
-  const dryRun = dryRunOf(from.query);
+  const dryRun = dryRunOf(from.query, 'CreateOptions');
   const action = served.kind.actions?.[request.subresource];
   if (request.subresource !== '' && action !== undefined) {
     const { metadata, ...rest } = given;
@@ -100,7 +101,10 @@ function create({ context, served, request, from, body, present }: Call): Answer
 
 function change({ context, served, request, from, body, present }: Call): Answer {
   const contentType = from.header('content-type');
-  const options = { dryRun: dryRunOf(from.query), subresource: request.subresource };
+  const options = {
+    dryRun: dryRunOf(from.query, request.verb === 'patch' ? 'PatchOptions' : 'UpdateOptions'),
+    subresource: request.subresource,
+  };
   let edit: (old: KubeObject) => KubeObject;
   if (request.verb === 'patch' && isApply(contentType)) {
     const wanted = incomingObject(decodeObject(body, contentType), served, request);
@@ -155,14 +159,6 @@ function bodyOptions(body: Uint8Array, from: ApiRequest): Record<string, unknown
   if (options === null) return {};
   if (!isJsonObject(options)) throw badRequest('delete options must be an object');
   return options;
-}
-
-/** @throws StatusError 400 for anything but `All` */
-function dryRunOf(query: URLSearchParams): boolean {
-  const asked = query.getAll('dryRun');
-  const bad = asked.find((one) => one !== 'All');
-  if (bad !== undefined) throw badRequest(`dryRun: Unsupported value: ${JSON.stringify(bad)}: supported values: "All"`);
-  return asked.length > 0;
 }
 
 /** A watch on one object by its path is a watch with that name selected. */

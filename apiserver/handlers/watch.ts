@@ -4,13 +4,15 @@ import type { ApiRequest, ResourceRequest } from '../http/api-request.ts';
 import { isTrue } from '../http/route.ts';
 import { storageName } from '../kinds/kind.ts';
 import type { ServedKind } from '../kinds/kind.ts';
-import { badRequest, expired } from '../status-error.ts';
+import { prohibited } from '../field-error.ts';
+import { expired } from '../status-error.ts';
 import type { Context } from './context.ts';
 import { selection } from './selection.ts';
 import type { Selection } from './selection.ts';
 import { staleVersion } from './stale.ts';
 import type { Asked } from './stale.ts';
 import { numberOf, versionOf } from './versions.ts';
+import { badListOption } from './write-options.ts';
 
 export type WatchEvent =
   | { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: KubeObject }
@@ -56,10 +58,12 @@ function watchPlan(context: Context, served: ServedKind, request: ResourceReques
   const asked = query.get('sendInitialEvents');
   const match = query.get('resourceVersionMatch') ?? '';
   if (asked !== null && match !== 'NotOlderThan') {
-    throw badRequest('sendInitialEvents: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan');
+    throw badListOption(prohibited('sendInitialEvents', 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'));
   }
   if (asked === null && match !== '') {
-    throw badRequest('resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided');
+    throw badListOption(
+      prohibited('resourceVersionMatch', 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'),
+    );
   }
   const initial = asked === null ? version === undefined || version === 0 : isTrue(asked);
   const seconds = numberOf(query, 'timeoutSeconds');

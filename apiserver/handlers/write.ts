@@ -9,6 +9,7 @@ import { alreadyExists, badRequest, conflict, forbidden, invalid, modified, notF
 import type { Context } from './context.ts';
 import { generateName, newUid, rules } from './context.ts';
 import { sweepNamespace } from './namespace-content.ts';
+import type { DeleteOptions } from './write-options.ts';
 
 export interface WriteOptions {
   /** Answers as if it were done, and does nothing. */
@@ -92,10 +93,10 @@ function commitUpdate(context: Context, served: ServedKind, key: string, object:
     (next.metadata.deletionGracePeriodSeconds ?? 0) === 0 &&
     kind.resource !== 'namespaces'
   ) {
-    context.storage.put(storageName(kind), key, next);
-    const last = context.storage.remove(storageName(kind), key) ?? next;
-    sweepNamespace(context, last.metadata.namespace);
-    return last;
+    // Nobody sees this last change: the object goes as it was before.
+    context.storage.remove(storageName(kind), key);
+    sweepNamespace(context, next.metadata.namespace);
+    return next;
   }
   const stored = context.storage.put(storageName(kind), key, next);
   if (kind.resource === 'namespaces') sweepNamespace(context, stored.metadata.name);
@@ -176,28 +177,6 @@ function requireNamespace(context: Context, namespace: string, of: { group: stri
   }
 }
 
-export interface DeleteOptions {
-  dryRun: boolean;
-  uid?: string;
-  resourceVersion?: string;
-  gracePeriodSeconds?: number;
-}
-
-/** Reads `metav1.DeleteOptions` from a body. */
-export function deleteOptions(options: Record<string, unknown>, query: URLSearchParams): DeleteOptions {
-  const preconditions = isJsonObject(options['preconditions']) ? options['preconditions'] : {};
-  const dryRun = Array.isArray(options['dryRun']) ? options['dryRun'] : query.getAll('dryRun');
-  const asked = options['gracePeriodSeconds'] ?? query.get('gracePeriodSeconds');
-  const grace = asked === null || asked === undefined ? undefined : Number(asked);
-  if (grace !== undefined && !Number.isSafeInteger(grace)) throw badRequest('gracePeriodSeconds must be a whole number');
-  return {
-    dryRun: dryRun.includes('All'),
-    ...(typeof preconditions['uid'] === 'string' ? { uid: preconditions['uid'] } : {}),
-    ...(typeof preconditions['resourceVersion'] === 'string' ? { resourceVersion: preconditions['resourceVersion'] } : {}),
-    ...(grace === undefined ? {} : { gracePeriodSeconds: Math.max(0, grace) }),
-  };
-}
-
 /** Takes the object away, or marks it as going when somebody has to finish it first. @returns its last state, and whether it is gone */
 export function deleteObject(
   context: Context,
@@ -211,7 +190,7 @@ export function deleteObject(
   const old = context.storage.get(storageName(kind), key);
   if (old === undefined) throw notFound(of, at.name);
   if (kind.resource === 'namespaces' && keptNamespaces.has(at.name)) throw forbidden(of, at.name, 'this namespace may not be deleted');
-  checkPreconditions(of, old, options);
+  checkPreconditions({ group: of.group, resource: kind.kind }, old, options);
   const grace = kind.gracePeriod?.(old, options.gracePeriodSeconds) ?? 0;
   const waits = grace > 0 || (old.metadata.finalizers?.length ?? 0) > 0 || kind.resource === 'namespaces';
   if (!waits) {

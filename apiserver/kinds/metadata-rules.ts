@@ -4,6 +4,7 @@ import type { KubeObject } from '../../kube/api/object.ts';
 import type { FieldError } from '../field-error.ts';
 import { invalidValue, prohibited, required, tooLong } from '../field-error.ts';
 import type { Kind } from './kind.ts';
+import { validateOwnerReferences } from './owner-rules.ts';
 
 const ANNOTATION_BYTES = 256 * 1024;
 
@@ -19,6 +20,7 @@ export function validateMetadata(kind: Pick<Kind, 'namespaced' | 'nameProblems'>
     ...validateLabels(metadata.labels),
     ...validateAnnotations(metadata.annotations),
     ...validateFinalizers(metadata.finalizers),
+    ...validateOwnerReferences(metadata.ownerReferences),
   ];
 }
 

@@ -54,7 +54,7 @@ const requests = [
   { why: 'a selector of noise', method: 'GET', path: `${configMaps}?labelSelector=%00%ff((`, code: 400 },
   { why: 'a limit of noise', method: 'GET', path: `${configMaps}?limit=-1`, code: 400 },
   { why: 'a continue token of somebody else', method: 'GET', path: `${configMaps}?limit=1&continue=eyJydiI6IngifQ`, code: 400 },
-  { why: 'a dry run of noise', method: 'POST', path: `${configMaps}?dryRun=Some`, raw: '{"metadata":{"name":"x"}}', code: 400 },
+  { why: 'a dry run of noise', method: 'POST', path: `${configMaps}?dryRun=Some`, raw: '{"metadata":{"name":"x"}}', code: 422 },
   { why: 'a method nobody knows', method: 'PROPFIND', path: configMaps, code: 405 },
 ];
 

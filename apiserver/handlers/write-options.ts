@@ -1,0 +1,70 @@
+import { isJsonObject } from '../../kube/api/json.ts';
+import type { FieldError } from '../field-error.ts';
+import { invalidValue, notSupported, notSupportedShown } from '../field-error.ts';
+import { badRequest, invalid } from '../status-error.ts';
+
+/** What becomes of the objects that one owns. */
+export type Propagation = 'Foreground' | 'Background' | 'Orphan';
+
+const propagations: readonly Propagation[] = ['Foreground', 'Background', 'Orphan'];
+
+export interface DeleteOptions {
+  dryRun: boolean;
+  uid?: string;
+  resourceVersion?: string;
+  gracePeriodSeconds?: number;
+  /** Undefined where the request leaves it to the kind. */
+  propagation?: Propagation;
+}
+
+/** The options of a list are wrong. */
+export const badListOption = (error: FieldError): Error => badOption('ListOptions', [error]);
+
+function badOption(kind: string, errors: readonly FieldError[]): Error {
+  return invalid({ group: 'meta.k8s.io', kind }, '', errors);
+}
+
+/** Whether a create, update or patch is a dry run. @throws StatusError 422 for anything but `All` */
+export function dryRunOf(query: URLSearchParams, kind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions'): boolean {
+  const asked = query.getAll('dryRun');
+  const errors = dryRunErrors(asked);
+  if (errors.length > 0) throw badOption(kind, errors);
+  return asked.length > 0;
+}
+
+function dryRunErrors(asked: readonly unknown[]): FieldError[] {
+  if (asked.every((one) => one === 'All')) return [];
+  return [notSupportedShown('dryRun', `[]string{${asked.map((one) => JSON.stringify(one)).join(', ')}}`, ['All'])];
+}
+
+/** Reads `metav1.DeleteOptions` from a body. @throws StatusError 422 */
+export function deleteOptions(options: Record<string, unknown>, query: URLSearchParams): DeleteOptions {
+  const preconditions = isJsonObject(options['preconditions']) ? options['preconditions'] : {};
+  const dryRun = Array.isArray(options['dryRun']) ? options['dryRun'] : query.getAll('dryRun');
+  const asked = options['gracePeriodSeconds'] ?? query.get('gracePeriodSeconds');
+  const grace = asked === null || asked === undefined ? undefined : Number(asked);
+  if (grace !== undefined && !Number.isSafeInteger(grace)) throw badRequest('gracePeriodSeconds must be a whole number');
+  const policy = options['propagationPolicy'] ?? query.get('propagationPolicy') ?? undefined;
+  const orphan = options['orphanDependents'] ?? orphanOf(query);
+  const known = propagations.find((one) => one === policy);
+  const errors = dryRunErrors(dryRun);
+  if (policy !== undefined && orphan !== undefined) {
+    errors.push(invalidValue('propagationPolicy', policy, 'orphanDependents and deletionPropagation cannot be both set'));
+  } else if (policy !== undefined && known === undefined) {
+    errors.push(notSupported('propagationPolicy', policy, [...propagations, 'nil']));
+  }
+  if (errors.length > 0) throw badOption('DeleteOptions', errors);
+  const propagation = known ?? (orphan === undefined ? undefined : orphan === true ? 'Orphan' : 'Background');
+  return {
+    dryRun: dryRun.length > 0,
+    ...(typeof preconditions['uid'] === 'string' ? { uid: preconditions['uid'] } : {}),
+    ...(typeof preconditions['resourceVersion'] === 'string' ? { resourceVersion: preconditions['resourceVersion'] } : {}),
+    ...(grace === undefined ? {} : { gracePeriodSeconds: Math.max(0, grace) }),
+    ...(propagation === undefined ? {} : { propagation }),
+  };
+}
+
+function orphanOf(query: URLSearchParams): boolean | undefined {
+  const text = query.get('orphanDependents');
+  return text === null ? undefined : text === 'true';
+}
