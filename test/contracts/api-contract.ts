@@ -3,11 +3,18 @@ import { after, before, describe } from 'node:test';
 import { ApiHttp } from '../helpers/api-http.ts';
 import type { ApiAddress } from '../helpers/api-http.ts';
 import { configMapContract } from './api-config-maps.ts';
+import { deletionContract } from './api-deletions.ts';
+import { forgettingContract } from './api-forgetting.ts';
 import { kindContract } from './api-kinds.ts';
+import { leaseContract } from './api-leases.ts';
 import { listContract } from './api-lists.ts';
 import { nodeContract } from './api-nodes.ts';
 import { objectContract } from './api-objects.ts';
+import { ownerContract } from './api-owners.ts';
+import { pageContract } from './api-pages.ts';
 import { patchContract } from './api-patches.ts';
+import { podContract } from './api-pods.ts';
+import { resumptionContract } from './api-resumption.ts';
 import { watchContract } from './api-watches.ts';
 
 export interface StartedApi extends ApiAddress {
@@ -21,8 +28,6 @@ export interface StartedApi extends ApiAddress {
   nodeTokens?: Readonly<Record<string, string>>;
   /** Makes the server forget all changes so far. */
   forget: () => Promise<void>;
-  /** Whether a garbage collector follows owner references. @default false */
-  collectsGarbage?: boolean;
 }
 
 /** What every part of the contract works with. */
@@ -31,7 +36,6 @@ export interface ContractWorld {
   nodeTokens: Readonly<Record<string, string>> | undefined;
   bookmarkSeconds: number;
   forget: () => Promise<void>;
-  collectsGarbage: boolean;
   /** A namespace of this run's own. */
   namespace: string;
   /** `/api/v1/namespaces/NAMESPACE/configmaps`. */
@@ -41,8 +45,9 @@ export interface ContractWorld {
 /**
  * What dkc relies on of an API server of Kubernetes 1.20 with the gate DynamicKubeletConfig on. Speaks plain HTTP, so that it holds for the
  * embedded server and the real one alike. Leaves nothing behind but events.
+ * @param collectsGarbage - whether a garbage collector follows owner references
  */
-export function apiContract(name: string, start: () => Promise<StartedApi>): void {
+export function apiContract(name: string, start: () => Promise<StartedApi>, { collectsGarbage }: { collectsGarbage: boolean }): void {
   describe(`API contract on ${name}`, () => {
     let started: StartedApi | undefined;
     let world: ContractWorld | undefined;
@@ -51,9 +56,9 @@ export function apiContract(name: string, start: () => Promise<StartedApi>): voi
       const namespace = `contract-${randomBytes(4).toString('hex')}`;
       const api = new ApiHttp(started);
       await api.post('/api/v1/namespaces', { metadata: { name: namespace } });
-      const { nodeTokens, bookmarkSeconds = 4, forget, collectsGarbage = false } = started;
+      const { nodeTokens, bookmarkSeconds = 4, forget } = started;
       const configMaps = `/api/v1/namespaces/${namespace}/configmaps`;
-      world = { api, namespace, nodeTokens, bookmarkSeconds, forget, collectsGarbage, configMaps };
+      world = { api, namespace, nodeTokens, bookmarkSeconds, forget, configMaps };
     });
     after(async () => {
       if (world) await world.api.delete(`/api/v1/namespaces/${world.namespace}`);
@@ -70,5 +75,13 @@ export function apiContract(name: string, start: () => Promise<StartedApi>): voi
     listContract(here);
     watchContract(here);
     kindContract(here);
+    deletionContract(here);
+    ownerContract(here, collectsGarbage);
+    podContract(here);
+    leaseContract(here);
+    pageContract(here);
+    resumptionContract(here);
+    // The server may be another process afterwards, so this one stays the last.
+    forgettingContract(here);
   });
 }
