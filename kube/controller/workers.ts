@@ -83,11 +83,12 @@ async function reconcileOne(key: Key, options: WorkersOptions, signal: AbortSign
   const { queue, reconcile, log } = options;
   try {
     const outcome = await reconcile(key, signal);
-    queue.forget(key);
     if ('after' in outcome) {
+      // Before the failures are forgotten: it refuses what is no time, and that must not come back without backoff.
       queue.addAfter(key, outcome.after);
       log.debug('reconcile comes again', { key, after: outcome.after, why: outcome.why });
     }
+    queue.forget(key);
     stalls.note(key, 'stalled' in outcome ? outcome.why : undefined);
   } catch (error) {
     if (signal.aborted) return log.debug('reconcile was cut short', { key });
