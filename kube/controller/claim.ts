@@ -94,9 +94,10 @@ async function adopt<T extends KubeObject>(
 async function release({ client, owner, kind, wrote }: Claimer, object: Readonly<KubeObject>, signal: AbortSignal): Promise<void> {
   const patch = releasePatch(object, owner.metadata.uid ?? '');
   try {
-    wrote?.(await client.patch(kind, refOf(object), patch, { type: 'strategic', signal }));
+    const released = await client.patch(kind, refOf(object), patch, { type: 'strategic', signal });
+    wrote?.(released);
   } catch (error) {
-    // 422: another object has the name by now, or the reference went before us. Either way it is not ours.
+    // 422: the reference went before us. (Another object of that name is a 409, which fails the pass: the cache is behind.)
     if (!isNotFound(error) && !(error instanceof ApiError && error.code === 422)) throw error;
   }
 }
