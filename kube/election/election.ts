@@ -1,0 +1,277 @@
+import { describeError } from '../../base/errors.ts';
+import { isAlreadyExists, isConflict, isNotFound } from '../client/errors.ts';
+import { noElectionMetrics } from './election-metrics.ts';
+import { NotLeaderError } from './fence.ts';
+import { certainForMs, rules } from './judge.ts';
+import { firstLease, holderOf, leases, releasedLease, renewedLease, takenLease, transitionsOf } from './lease.ts';
+import { firstStanding, next, plan } from './next.ts';
+import { Term } from './term.ts';
+import { leaseTrouble } from './trouble.ts';
+import type { Clock, Millis } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import type { Random } from '../../base/random.ts';
+import type { Client } from '../client/client.ts';
+import type { ElectionMetrics } from './election-metrics.ts';
+import type { Fence } from './fence.ts';
+import type { Held, Moment, Rules } from './judge.ts';
+import type { Lease } from './lease.ts';
+import type { Saw, Settings, Standing, Step } from './next.ts';
+import type { LeaseVerb } from './trouble.ts';
+
+export interface ElectionOptions {
+  /** Best one with a connection of its own: a renewal must not wait behind a long list. */
+  client: Pick<Client, 'get' | 'create' | 'replace'>;
+  lease: { namespace: string; name: string };
+  /** Of one process, used once: see {@link newIdentity}. */
+  identity: string;
+  clock: Clock;
+  random: Random;
+  log: Log;
+  /** How long others wait after the last sign of life, in ms; the lease has it in whole seconds, rounded up. @default 15_000 */
+  leaseDurationMs?: Millis;
+  /** How long a holder acts on its last successful renewal, counted from before it was sent, in ms. @default 10_000 */
+  renewDeadlineMs?: Millis;
+  /** Time between renewals; between looks of a candidate, which adds up to 1.2 times as much at random; in ms. @default 2_000 */
+  retryPeriodMs?: Millis;
+  /** @default nothing is counted */
+  metrics?: ElectionMetrics;
+  /** For an event on the lease: `HOST_UUID became leader`. Must not throw. */
+  announce?: (message: string, lease: Lease) => void;
+  /** For tests, which show that weaker ones are found out. */
+  rules?: Rules;
+}
+
+/** How an election ended. After `lost` the process ends, with 1: what it did may be going on elsewhere. */
+export type Ended =
+  | { why: 'lost'; detail: string }
+  /** As asked. `released`: the next one need not wait. */
+  | { why: 'stopped'; released: boolean };
+
+/**
+ * One participant of a leader election on a Lease. Leads at most once: who has lost, or was stopped, starts anew as a new process.
+ * @throws {RangeError} unless leaseDurationMs > renewDeadlineMs > 1.2 * retryPeriodMs > 0
+ */
+export class LeaderElection implements Fence {
+  readonly #options: ElectionOptions;
+  readonly #settings: Settings;
+  readonly #metrics: ElectionMetrics;
+  readonly #log: Log;
+  readonly #name: string;
+  readonly #won = Promise.withResolvers<boolean>();
+  /** Ends what the loop waits for: it was asked to stop, or the lease is lost. */
+  readonly #ending = new AbortController();
+  #standing: Standing = firstStanding;
+  #term: Term | undefined;
+  #holder = '';
+  #stopping = false;
+  #trouble = '';
+
+  constructor(options: ElectionOptions) {
+    const { leaseDurationMs = 15_000, renewDeadlineMs = 10_000, retryPeriodMs = 2_000 } = options;
+    if (!(leaseDurationMs > renewDeadlineMs && renewDeadlineMs > 1.2 * retryPeriodMs && retryPeriodMs > 0)) {
+      throw new RangeError(
+        `a lease of ${leaseDurationMs} ms must outlast the renew deadline (${renewDeadlineMs} ms), and that 1.2 retry periods of ${retryPeriodMs} ms`,
+      );
+    }
+    this.#options = options;
+    this.#settings = { identity: options.identity, leaseDurationMs, renewDeadlineMs, retryPeriodMs, rules: options.rules ?? rules };
+    this.#metrics = options.metrics ?? noElectionMetrics;
+    this.#name = `lease ${options.lease.namespace}/${options.lease.name}`;
+    this.#log = options.log.with({ lease: `${options.lease.namespace}/${options.lease.name}` });
+  }
+
+  /** Who holds the lease, as last seen; '' when nobody does or nothing was seen yet. */
+  get holder(): string {
+    return this.#holder;
+  }
+
+  /** Which term of the lease ours is, or was: higher than every one before. undefined before we led. */
+  get epoch(): number | undefined {
+    return this.#term?.epoch;
+  }
+
+  mayWrite(): boolean {
+    if (this.#stopping || this.#held() === undefined) return false;
+    // A process that was stopped finds out here, before any timer could tell it.
+    this.#saw({ kind: 'waited', at: this.#now() });
+    return this.#held() !== undefined;
+  }
+
+  async write<T>(call: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const term = this.#term;
+    if (!this.mayWrite() || term === undefined) throw new NotLeaderError(this.#name, this.#whyNot());
+    return term.write(call, signal);
+  }
+
+  /** Resolves once we lead: true; or false when the election ended before that. */
+  whenLeading(): Promise<boolean> {
+    return this.#won.promise;
+  }
+
+  /**
+   * Takes part until `signal` aborts or the lease is lost. Stop all work before you abort: writes are refused from then on, those under way are
+   * waited for, and then the lease is released. API errors are logged and tried again. Once only.
+   */
+  async run(signal: AbortSignal): Promise<Ended> {
+    this.#metrics.leading(this.#options.lease.name, false);
+    const stop = (): void => {
+      this.#stopping = true;
+      this.#ending.abort();
+    };
+    signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
+    try {
+      while (!signal.aborted) {
+        const step = plan(this.#standing, this.#now(), this.#options.random(), this.#settings);
+        if (step.do === 'end') return { why: 'lost', detail: step.why };
+        this.#saw(await this.#execute(step));
+      }
+      return await this.#stop();
+    } finally {
+      signal.removeEventListener('abort', stop);
+      this.#won.resolve(false);
+    }
+  }
+
+  async #execute(step: Exclude<Step, { do: 'end' }>): Promise<Saw> {
+    const { lease: ref, identity, clock } = this.#options;
+    const claim = { identity, leaseDurationMs: this.#settings.leaseDurationMs, nowMs: clock.now() };
+    switch (step.do) {
+      case 'wait':
+        await clock.sleep(step.ms, this.#ending.signal).catch(() => {});
+        return { kind: 'waited', at: this.#now() };
+      case 'look':
+        return this.#look();
+      case 'take':
+        return step.lease === undefined
+          ? this.#write('create', firstLease(ref, claim))
+          : this.#write('update', takenLease(step.lease, claim));
+      case 'renew':
+        return this.#write('update', renewedLease(step.lease, claim));
+    }
+  }
+
+  async #look(): Promise<Saw> {
+    try {
+      const options = { timeoutMs: this.#settings.renewDeadlineMs / 2, signal: this.#ending.signal };
+      const lease = await this.#options.client.get<Lease>(leases, this.#options.lease, options);
+      this.#mended();
+      return { kind: 'found', lease, at: this.#now() };
+    } catch (error) {
+      if (isNotFound(error)) return { kind: 'found', lease: undefined, at: this.#now() };
+      return this.#failed('get', error);
+    }
+  }
+
+  /** Not ended by the signal of `run`: a write that may have counted is known to have counted, so that the lease can be released. */
+  async #write(verb: LeaseVerb, lease: Lease): Promise<Saw> {
+    const { client } = this.#options;
+    const from = this.#now();
+    try {
+      const options = { timeoutMs: this.#settings.renewDeadlineMs / 2, ...(this.#term === undefined ? {} : { signal: this.#term.signal }) };
+      const stored = await (verb === 'create'
+        ? client.create<Lease>(leases, lease, options)
+        : client.replace<Lease>(leases, lease, options));
+      this.#mended();
+      return { kind: 'wrote', lease: stored, from, at: this.#now() };
+    } catch (error) {
+      const refused = verb === 'create' ? isAlreadyExists(error) : isConflict(error) || isNotFound(error);
+      return refused ? { kind: 'refused', at: this.#now() } : this.#failed(verb, error);
+    }
+  }
+
+  /** The one place where the standing changes, and what hangs on it. */
+  #saw(saw: Saw): void {
+    const before = this.#standing;
+    const after = next(before, saw, this.#settings);
+    this.#standing = after;
+    const { lease, announce, identity, clock } = this.#options;
+    if (saw.kind === 'found' || saw.kind === 'wrote') this.#observed(saw.lease);
+    if (before.at === 'doubting' && after.at === 'leading') this.#metrics.slowRenewal(lease.name);
+    if (this.#term === undefined && after.at === 'leading') {
+      this.#term = new Term(transitionsOf(after.held.lease), clock);
+      this.#log.info('became leader', { identity, epoch: this.#term.epoch });
+      this.#metrics.leading(lease.name, true);
+      announce?.(`${identity} became leader`, after.held.lease);
+      void this.#guard(this.#term);
+      this.#won.resolve(true);
+    }
+    if (before.at !== 'lost' && after.at === 'lost') {
+      this.#log.error('lost the lease', { identity, why: after.why });
+      this.#endTerm('held' in before ? before.held.lease : undefined, after.why);
+    }
+  }
+
+  /** Ends the term in time, whatever the loop waits for. */
+  async #guard(term: Term): Promise<void> {
+    const { clock } = this.#options;
+    for (let held = this.#held(); held !== undefined && !term.signal.aborted; held = this.#held()) {
+      const left = certainForMs(held, this.#now(), this.#settings.renewDeadlineMs);
+      await clock.sleep(left > 0 ? left : this.#settings.retryPeriodMs, term.signal).catch(() => {});
+      if (!term.signal.aborted) this.#saw({ kind: 'waited', at: this.#now() });
+    }
+  }
+
+  async #stop(): Promise<Ended> {
+    const term = this.#term;
+    await term?.quiet();
+    const held = this.#held();
+    if (term === undefined || held === undefined) return { why: 'stopped', released: false };
+    let released = false;
+    if (term.mayBeUnfinished(this.#settings.leaseDurationMs)) {
+      this.#log.warn('the lease is left to run out: a write had no answer, and may still take effect');
+    } else {
+      try {
+        const lease = releasedLease(held.lease, this.#options.clock.now());
+        await this.#options.client.replace<Lease>(leases, lease, { timeoutMs: this.#settings.renewDeadlineMs / 2, signal: term.signal });
+        released = true;
+      } catch (error) {
+        this.#log.warn('the lease is left to run out', { error: describeError(leaseTrouble('update', this.#options.lease, error)) });
+      }
+    }
+    this.#endTerm(held.lease, 'it stops');
+    return { why: 'stopped', released };
+  }
+
+  #endTerm(lease: Lease | undefined, why: string): void {
+    this.#ending.abort();
+    this.#term?.end(this.#name, why);
+    this.#metrics.leading(this.#options.lease.name, false);
+    if (lease !== undefined) this.#options.announce?.(`${this.#options.identity} stopped leading`, lease);
+  }
+
+  #held(): Held | undefined {
+    return 'held' in this.#standing && this.#term?.signal.aborted !== true ? this.#standing.held : undefined;
+  }
+
+  #whyNot(): string {
+    if (this.#standing.at === 'lost') return this.#standing.why;
+    if (this.#stopping) return 'it stops';
+    return this.#holder === '' ? 'nobody holds it yet' : `it is held by ${this.#holder}`;
+  }
+
+  #now(): Moment {
+    const { clock } = this.#options;
+    return { monotonic: clock.monotonic(), wall: clock.now() };
+  }
+
+  #observed(lease: Lease | undefined): void {
+    const holder = lease === undefined ? '' : holderOf(lease);
+    if (holder === this.#holder) return;
+    this.#holder = holder;
+    if (holder !== this.#options.identity) this.#log.info('the lease has another holder', { holder });
+  }
+
+  #failed(verb: LeaseVerb, error: unknown): Saw {
+    const text = describeError(leaseTrouble(verb, this.#options.lease, error));
+    // A server that is away for an hour is one line, not one per try.
+    if (text !== this.#trouble) this.#log.warn('leader election has trouble with its lease; it is tried again', { error: text });
+    this.#trouble = text;
+    return { kind: 'failed', at: this.#now() };
+  }
+
+  #mended(): void {
+    if (this.#trouble !== '') this.#log.info('leader election works again');
+    this.#trouble = '';
+  }
+}
