@@ -12,6 +12,7 @@ import { storageKey } from '../storage/storage.ts';
 import { applied, applyRequest } from './apply.ts';
 import type { Context } from './context.ts';
 import { rules } from './context.ts';
+import { deleteObject } from './delete.ts';
 import { incomingObject } from './incoming.ts';
 import { isApply, patchChange } from './patch.ts';
 import type { Presenter } from './present.ts';
@@ -19,7 +20,7 @@ import { presenter } from './present.ts';
 import { getObject, listObjects } from './read.ts';
 import { watchObjects } from './watch.ts';
 import type { WatchEvent } from './watch.ts';
-import { createObject, deleteObject, updateObject } from './write.ts';
+import { createObject, updateObject } from './write.ts';
 import { deleteOptions, dryRunOf } from './write-options.ts';
 
 /** A request that is found to be allowed, with all that answering it takes. */

@@ -25,9 +25,9 @@ export function selection(served: ServedKind, query: URLSearchParams): Selection
     if (served.kind.namespaced) readers.set('metadata.namespace', (object) => object.metadata.namespace ?? '');
     for (const { field } of fields) {
       if (!readers.has(field)) {
-        throw badRequest(
-          `Unable to find ${JSON.stringify(served.kind.resource)} that match label selector ${JSON.stringify(query.get('labelSelector') ?? '')}, field selector ${JSON.stringify(query.get('fieldSelector'))}: field label not supported: ${field}`,
-        );
+        // Kinds with fields of their own word it in another way than those that have only the two of all.
+        const plain = `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`;
+        throw badRequest(served.kind.selectable === undefined ? plain : `field label not supported: ${field}`);
       }
     }
     const name = fields.find((requirement) => requirement.field === 'metadata.name' && requirement.operator === '=')?.value;

@@ -1,6 +1,5 @@
-import { isJsonObject, jsonEqual } from '../../kube/api/json.ts';
+import { jsonEqual } from '../../kube/api/json.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import { keptNamespaces } from '../kinds/namespaces.ts';
 import { groupResource, storageName } from '../kinds/kind.ts';
 import type { ServedKind } from '../kinds/kind.ts';
 import { validateMetadata, validateMetadataUpdate } from '../kinds/metadata-rules.ts';
@@ -9,7 +8,6 @@ import { alreadyExists, badRequest, conflict, forbidden, invalid, modified, notF
 import type { Context } from './context.ts';
 import { generateName, newUid, rules } from './context.ts';
 import { sweepNamespace } from './namespace-content.ts';
-import type { DeleteOptions } from './write-options.ts';
 
 export interface WriteOptions {
   /** Answers as if it were done, and does nothing. */
@@ -79,7 +77,15 @@ export function updateObject(
   return commitUpdate(context, served, key, object, old, options.dryRun);
 }
 
-function commitUpdate(context: Context, served: ServedKind, key: string, object: KubeObject, old: KubeObject, dryRun: boolean): KubeObject {
+/** Stores an object that is known to be right, or removes it when that was all it waited for. */
+export function commitUpdate(
+  context: Context,
+  served: ServedKind,
+  key: string,
+  object: KubeObject,
+  old: KubeObject,
+  dryRun: boolean,
+): KubeObject {
   const { kind } = served;
   const { resourceVersion: _now, ...metadata } = object.metadata;
   const { resourceVersion: _before, ...oldMetadata } = old.metadata;
@@ -87,12 +93,7 @@ function commitUpdate(context: Context, served: ServedKind, key: string, object:
   if (jsonEqual({ ...object, metadata }, { ...old, metadata: oldMetadata })) return old;
   const next = kind.hasGeneration && !jsonEqual(body(object), body(old)) ? bumped(object) : object;
   if (dryRun) return next;
-  if (
-    next.metadata.deletionTimestamp !== undefined &&
-    !next.metadata.finalizers?.length &&
-    (next.metadata.deletionGracePeriodSeconds ?? 0) === 0 &&
-    kind.resource !== 'namespaces'
-  ) {
+  if (isFinished(served, next)) {
     // Nobody sees this last change: the object goes as it was before.
     context.storage.remove(storageName(kind), key);
     sweepNamespace(context, next.metadata.namespace);
@@ -101,6 +102,12 @@ function commitUpdate(context: Context, served: ServedKind, key: string, object:
   const stored = context.storage.put(storageName(kind), key, next);
   if (kind.resource === 'namespaces') sweepNamespace(context, stored.metadata.name);
   return stored;
+}
+
+/** It was deleted, and nobody holds it any more. */
+function isFinished({ kind }: ServedKind, { metadata }: KubeObject): boolean {
+  if (metadata.deletionTimestamp === undefined || kind.resource === 'namespaces') return false;
+  return !metadata.finalizers?.length && (metadata.deletionGracePeriodSeconds ?? 0) === 0;
 }
 
 function checkVersions(served: ServedKind, given: KubeObject, old: KubeObject): void {
@@ -174,65 +181,5 @@ function requireNamespace(context: Context, namespace: string, of: { group: stri
   if (found === undefined) throw notFound({ group: '', resource: 'namespaces' }, namespace);
   if (found.metadata.deletionTimestamp !== undefined) {
     throw forbidden(of, name, `unable to create new content in namespace ${namespace} because it is being terminated`);
-  }
-}
-
-/** Takes the object away, or marks it as going when somebody has to finish it first. @returns its last state, and whether it is gone */
-export function deleteObject(
-  context: Context,
-  served: ServedKind,
-  at: { namespace: string; name: string },
-  options: DeleteOptions,
-): { object: KubeObject; gone: boolean } {
-  const { kind } = served;
-  const of = groupResource(served);
-  const key = storageKey(at.namespace, at.name);
-  const old = context.storage.get(storageName(kind), key);
-  if (old === undefined) throw notFound(of, at.name);
-  if (kind.resource === 'namespaces' && keptNamespaces.has(at.name)) throw forbidden(of, at.name, 'this namespace may not be deleted');
-  checkPreconditions({ group: of.group, resource: kind.kind }, old, options);
-  const grace = kind.gracePeriod?.(old, options.gracePeriodSeconds) ?? 0;
-  const waits = grace > 0 || (old.metadata.finalizers?.length ?? 0) > 0 || kind.resource === 'namespaces';
-  if (!waits) {
-    const object = options.dryRun ? old : (context.storage.remove(storageName(kind), key) ?? old);
-    if (!options.dryRun) sweepNamespace(context, object.metadata.namespace);
-    return { object, gone: true };
-  }
-  const object = going(context, kind.resource, old, grace);
-  if (options.dryRun || jsonEqual(object, old)) return { object, gone: false };
-  const stored = context.storage.put(storageName(kind), key, object);
-  if (kind.resource === 'namespaces') sweepNamespace(context, at.name);
-  return { object: stored, gone: false };
-}
-
-function going(context: Context, resource: string, old: KubeObject, grace: number): KubeObject {
-  const before = old.metadata.deletionGracePeriodSeconds;
-  // A second delete can only shorten the wait.
-  if (old.metadata.deletionTimestamp !== undefined && (before === undefined || grace >= before)) return old;
-  const deletionTimestamp = rules({ ...context, clock: { ...context.clock, now: () => context.clock.now() + grace * 1000 } }, '').now;
-  const metadata = { ...old.metadata, deletionTimestamp, deletionGracePeriodSeconds: grace };
-  if (resource !== 'namespaces') return { ...old, metadata };
-  return {
-    ...old,
-    metadata: { ...old.metadata, deletionTimestamp },
-    status: { ...(isJsonObject(old['status']) ? old['status'] : {}), phase: 'Terminating' },
-  };
-}
-
-function checkPreconditions(of: { group: string; resource: string }, old: KubeObject, { uid, resourceVersion }: DeleteOptions): void {
-  const name = old.metadata.name ?? '';
-  if (uid !== undefined && uid !== old.metadata.uid) {
-    throw conflict(
-      of,
-      name,
-      `the UID in the precondition (${uid}) does not match the UID in record (${old.metadata.uid ?? ''}). The object might have been deleted and then recreated`,
-    );
-  }
-  if (resourceVersion !== undefined && resourceVersion !== old.metadata.resourceVersion) {
-    throw conflict(
-      of,
-      name,
-      `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${old.metadata.resourceVersion ?? ''}). The object might have been modified`,
-    );
   }
 }

@@ -1,5 +1,6 @@
 import type { KubeObject } from '../../kube/api/object.ts';
 import { WatchLog } from './watch-log.ts';
+import type { Change } from './watch-log.ts';
 
 /** Objects as they are at one resourceVersion, in the order of their keys. */
 export interface Snapshot {
@@ -26,6 +27,7 @@ export function storageKey(namespace: string | undefined, name: string): string 
 export class Storage {
   readonly #shelves = new Map<string, Shelf>();
   readonly #window: number;
+  readonly #listeners = new Set<(kind: string, change: Change) => void>();
   #version = 0;
 
   /** @param window - changes remembered per kind, for watches and continued lists */
@@ -59,7 +61,7 @@ export class Storage {
     const stored = this.#versioned(object);
     shelf.objects.set(key, stored);
     if (previous === undefined) shelf.order = undefined;
-    shelf.log.append({ type: previous ? 'MODIFIED' : 'ADDED', version: this.#version, key, object: stored, previous });
+    this.#tell(kind, shelf, { type: previous ? 'MODIFIED' : 'ADDED', version: this.#version, key, object: stored, previous });
     return stored;
   }
 
@@ -71,7 +73,7 @@ export class Storage {
     const last = this.#versioned(previous);
     shelf.objects.delete(key);
     shelf.order = undefined;
-    shelf.log.append({ type: 'DELETED', version: this.#version, key, object: last, previous });
+    this.#tell(kind, shelf, { type: 'DELETED', version: this.#version, key, object: last, previous });
     return last;
   }
 
@@ -99,6 +101,16 @@ export class Storage {
   /** Forgets all changes so far: every watch and continued list from an older version gets 410. */
   compact(): void {
     for (const shelf of this.#shelves.values()) shelf.log.compact(this.#version);
+  }
+
+  /** Calls `listener` with every change of any kind, in the turn in which it is made. It may change nothing itself. */
+  onChange(listener: (kind: string, change: Change) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  #tell(kind: string, shelf: Shelf, change: Change): void {
+    shelf.log.append(change);
+    for (const listener of this.#listeners) listener(kind, change);
   }
 
   #versioned(object: KubeObject): KubeObject {

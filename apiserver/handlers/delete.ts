@@ -1,0 +1,73 @@
+import { isJsonObject, jsonEqual } from '../../kube/api/json.ts';
+import type { KubeObject } from '../../kube/api/object.ts';
+import { groupResource, storageName } from '../kinds/kind.ts';
+import type { ServedKind } from '../kinds/kind.ts';
+import { keptNamespaces } from '../kinds/namespaces.ts';
+import { storageKey } from '../storage/storage.ts';
+import { conflict, forbidden, notFound } from '../status-error.ts';
+import type { Context } from './context.ts';
+import { timestamp } from './context.ts';
+import { sweepNamespace } from './namespace-content.ts';
+import { finalizersOnDelete } from './propagation.ts';
+import type { DeleteOptions } from './write-options.ts';
+
+/** Takes the object away, or marks it as going when somebody has to finish it first. @returns its last state, and whether it is gone */
+export function deleteObject(
+  context: Context,
+  served: ServedKind,
+  at: { namespace: string; name: string },
+  options: DeleteOptions,
+): { object: KubeObject; gone: boolean } {
+  const { kind } = served;
+  const { storage } = context;
+  const name = storageName(kind);
+  const key = storageKey(at.namespace, at.name);
+  const old = storage.get(name, key);
+  if (old === undefined) throw notFound(groupResource(served), at.name);
+  const isNamespace = kind.resource === 'namespaces';
+  if (isNamespace && keptNamespaces.has(at.name)) throw forbidden(groupResource(served), at.name, 'this namespace may not be deleted');
+  checkPreconditions(served, old, options);
+  const grace = kind.gracePeriod?.(old, options.gracePeriodSeconds) ?? 0;
+  const finalizers = finalizersOnDelete(name, old, options);
+  const waits = finalizers.length > 0 || isNamespace;
+  // A kind with a grace period is marked even when it goes at once.
+  const marks = waits || kind.gracePeriod !== undefined;
+  const marked = marks ? going(context, isNamespace, old, grace, finalizers) : old;
+  const gone = !waits && (!marks || marked.metadata.deletionGracePeriodSeconds === 0);
+  if (options.dryRun) return { object: marked, gone };
+  const object = jsonEqual(marked, old) ? old : storage.put(name, key, marked);
+  if (gone) storage.remove(name, key);
+  if (isNamespace) sweepNamespace(context, at.name);
+  else if (gone) sweepNamespace(context, object.metadata.namespace);
+  return { object, gone };
+}
+
+function going(context: Context, isNamespace: boolean, old: KubeObject, asked: number, finalizers: readonly string[]): KubeObject {
+  const { finalizers: _old, ...rest } = old.metadata;
+  const held = finalizers.length === 0 ? {} : { finalizers: [...finalizers] };
+  const before = old.metadata.deletionGracePeriodSeconds;
+  const since = old.metadata.deletionTimestamp;
+  const now = context.clock.now();
+  if (isNamespace) {
+    const metadata = { ...rest, ...held, deletionTimestamp: since ?? timestamp(now) };
+    return { ...old, metadata, status: { ...(isJsonObject(old['status']) ? old['status'] : {}), phase: 'Terminating' } };
+  }
+  // A second delete can only shorten the wait, which is counted from the first.
+  if (since !== undefined && (before === undefined || asked >= before)) return { ...old, metadata: { ...rest, ...held } };
+  const start = since === undefined || before === undefined ? now : Date.parse(since) - before * 1000;
+  const metadata = { ...rest, ...held, deletionTimestamp: timestamp(start + asked * 1000), deletionGracePeriodSeconds: asked };
+  return { ...old, metadata };
+}
+
+function checkPreconditions({ kind, at }: ServedKind, { metadata }: KubeObject, { uid, resourceVersion }: DeleteOptions): void {
+  // Here the real server names the kind where it otherwise names the resource.
+  const of = { group: at.group, resource: kind.kind };
+  if (uid !== undefined && uid !== metadata.uid) {
+    const why = `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid ?? ''})`;
+    throw conflict(of, metadata.name ?? '', `${why}. The object might have been deleted and then recreated`);
+  }
+  if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
+    const why = `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion ?? ''})`;
+    throw conflict(of, metadata.name ?? '', `${why}. The object might have been modified`);
+  }
+}
