@@ -22,18 +22,18 @@ export const connectFlags: readonly Flag[] = [
 
 /** A client for the API server that the kubeconfig names. @throws {ActionError} where there is none, or it cannot be used */
 export async function connect(query: ConnectQuery, env: Readonly<Record<string, string | undefined>>): Promise<Client> {
-  const path = query.kubeconfig ?? (await fromEnvironment(env['KUBECONFIG'])) ?? join(env['HOME'] ?? homedir(), '.kube', 'config');
-  if (!(await exists(path)))
-    throw new ActionError('use kubeconfig', path, { hint: 'there is no such file; name one by --kubeconfig or $KUBECONFIG' });
-  const found = await loadKubeconfig(path, query.context === undefined ? {} : { context: query.context });
-  return createClient(found, { userAgent: 'dkc-cli' });
+  const paths = query.kubeconfig === undefined ? fromEnvironment(env) : [query.kubeconfig];
+  const found = await Promise.all(paths.map(exists));
+  if (!found.includes(true))
+    throw new ActionError('use kubeconfig', paths[0] ?? '', { hint: 'there is no such file; name one by --kubeconfig or $KUBECONFIG' });
+  const choice = query.context === undefined ? {} : { context: query.context };
+  return createClient(await loadKubeconfig(paths, { ...choice, environment: env }), { userAgent: 'dkc-cli' });
 }
 
-/** $KUBECONFIG may list several files; the first that is there is taken, and the first one named in the error when none is. */
-async function fromEnvironment(list: string | undefined): Promise<string | undefined> {
-  const paths = (list ?? '').split(delimiter).filter((path) => path !== '');
-  for (const path of paths) if (await exists(path)) return path;
-  return paths[0];
+/** $KUBECONFIG may list several files, which count as one; else there is the one at home. */
+function fromEnvironment(env: Readonly<Record<string, string | undefined>>): string[] {
+  const paths = (env['KUBECONFIG'] ?? '').split(delimiter).filter((path) => path !== '');
+  return paths.length > 0 ? paths : [join(env['HOME'] ?? homedir(), '.kube', 'config')];
 }
 
 const exists = (path: string): Promise<boolean> =>

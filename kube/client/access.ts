@@ -1,3 +1,5 @@
+import type { JsonObject } from '../api/json.ts';
+
 /** PEM text, or where to read it. A file is read again when it changes. */
 export type Material = { data: string } | { file: string };
 
@@ -7,6 +9,8 @@ export interface ClusterAccess {
   origin: string;
   /** `https://host:port`, perhaps with a path in front of the API's. */
   server: string;
+  /** `http://` or `https://` URL of the proxy to go through, perhaps with user and password. @default a direct way */
+  proxy?: string;
   /** Authorities to trust instead of the system's. */
   ca?: Material;
   /** Takes any certificate. Only for tests on one's own machine. */
@@ -21,9 +25,17 @@ export interface ClusterAccess {
   clientKey?: Material;
   impersonate?: { user: string; groups: readonly string[] };
   /** The user has `exec` or `auth-provider`: a program or an OIDC server gives the credentials. */
-  plugin?: { kubeconfig: string; context: string };
+  plugin?: Plugin;
   /** The context's namespace. */
   namespace?: string;
+}
+
+export interface Plugin {
+  /** For messages. */
+  kubeconfig: string;
+  context: string;
+  /** The kubeconfig's content; the same object as long as it does not change. Paths in it are absolute. */
+  document: JsonObject;
 }
 
 /**

@@ -6,4 +6,5 @@
 export const http = () => process.getBuiltinModule('node:http');
 export const https = () => process.getBuiltinModule('node:https');
 export const http2 = () => process.getBuiltinModule('node:http2');
+export const net = () => process.getBuiltinModule('node:net');
 export const tls = () => process.getBuiltinModule('node:tls');

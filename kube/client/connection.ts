@@ -45,10 +45,18 @@ export class BrokenConnection extends Error {
   }
 }
 
-/** Reads `stream` to its end, then lets `check` say whether that was the answer's end or only the connection's. */
-export async function* readWhole(stream: Readable, signal: AbortSignal, check: () => void): AsyncGenerator<Uint8Array, void, undefined> {
+/** Reads `stream` to its end, then lets `check` say whether that was the answer's end or only the connection's. `heard` is told of every part. */
+export async function* readWhole(
+  stream: Readable,
+  signal: AbortSignal,
+  check: () => void,
+  heard: () => void = () => {},
+): AsyncGenerator<Uint8Array, void, undefined> {
   try {
-    for await (const chunk of stream) yield chunk as Uint8Array;
+    for await (const chunk of stream) {
+      heard();
+      yield chunk as Uint8Array;
+    }
   } catch (error) {
     signal.throwIfAborted();
     throw new BrokenConnection('perhaps', 'the connection ended before the answer did', error);

@@ -10,6 +10,8 @@ import type { AccessSource, ClusterAccess, Material } from './access.ts';
 export interface Endpoint {
   server: URL;
   tls: { context: SecureContext; verify: boolean; serverName: string | undefined } | undefined;
+  /** The way to it, where there is no direct one. */
+  proxy?: URL;
 }
 
 /** Everything a request needs of {@link ClusterAccess}, fresh from the files. */
@@ -27,7 +29,7 @@ type Pems = { ca?: string; cert?: string; key?: string };
  */
 export class Credentials {
   readonly #source: AccessSource;
-  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly #log: Log;
   readonly #checkEveryMs: number;
   readonly #files = new Map<string, FreshFile>();
@@ -37,7 +39,7 @@ export class Credentials {
   #madeOf = '';
   #checking: Promise<Identity> | undefined;
 
-  constructor(source: AccessSource, deps: { clock: Pick<Clock, 'monotonic'>; log: Log; checkEveryMs: number }) {
+  constructor(source: AccessSource, deps: { clock: Pick<Clock, 'now' | 'monotonic'>; log: Log; checkEveryMs: number }) {
     this.#source = source;
     this.#clock = deps.clock;
     this.#log = deps.log;
@@ -79,7 +81,7 @@ export class Credentials {
     if (access.clientKey) pems.key = await this.#material(access.clientKey, 'client key');
     if (access.plugin) {
       const { pluginCredentials } = await import('./plugin-credentials.ts');
-      const given = await pluginCredentials(access.plugin, force);
+      const given = await pluginCredentials(access.plugin, force, this.#clock.now());
       authorization = given.authorization;
       if (given.cert !== undefined) pems.cert = given.cert;
       if (given.key !== undefined) pems.key = given.key;
@@ -95,7 +97,15 @@ export class Credentials {
   }
 
   #endpoint(access: ClusterAccess, pems: Pems): Endpoint {
-    const madeOf = JSON.stringify([access.server, access.tlsServerName, access.insecureSkipTlsVerify, pems.ca, pems.cert, pems.key]);
+    const madeOf = JSON.stringify([
+      access.server,
+      access.proxy,
+      access.tlsServerName,
+      access.insecureSkipTlsVerify,
+      pems.ca,
+      pems.cert,
+      pems.key,
+    ]);
     if (this.#known !== undefined && this.#madeOf === madeOf) return this.#known.endpoint;
     const server = new URL(access.server);
     let context: SecureContext | undefined;
@@ -108,8 +118,9 @@ export class Credentials {
       });
     }
     this.#madeOf = madeOf;
-    if (context === undefined) return { server, tls: undefined };
-    return { server, tls: { context, verify: access.insecureSkipTlsVerify !== true, serverName: access.tlsServerName } };
+    const proxy = access.proxy === undefined ? {} : { proxy: new URL(access.proxy) };
+    if (context === undefined) return { server, tls: undefined, ...proxy };
+    return { server, ...proxy, tls: { context, verify: access.insecureSkipTlsVerify !== true, serverName: access.tlsServerName } };
   }
 
   async #material(material: Material, what: string): Promise<string> {

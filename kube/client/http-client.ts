@@ -101,6 +101,7 @@ class HttpClient implements Client {
     this.#transport = new Transport(this.#credentials, {
       connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
       ping,
+      metrics,
       ...(options.dial === undefined ? {} : { dial: options.dial }),
     });
     this.#reader = new AnswerReader(clock);

@@ -1,41 +1,74 @@
 import { http, https } from './builtins.ts';
 import { abortReason, BrokenConnection, readWhole } from './connection.ts';
+import { Liveness } from './liveness.ts';
+import { KEEP_ALIVE_MS } from './open-socket.ts';
+import { proxyHeaders } from './proxy.ts';
 import { hostOf, portOf } from './server-address.ts';
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Millis } from '../../base/clock.ts';
 import type { Connection, WireRequest, WireResponse } from './connection.ts';
 import type { Endpoint } from './credentials.ts';
+import type { PingOptions } from './http2-connection.ts';
 
-/** TCP probes start after this silence; the kernel gives up about ten seconds later. A watch has no other way to notice a dead peer. */
-const KEEP_ALIVE_MS = 15_000;
+type BaseOptions = Omit<RequestOptions, 'headers'> & { headers: Record<string, string> };
+type OneRequest = Pick<WireRequest, 'method' | 'path' | 'headers'> & { signal?: AbortSignal };
+type Send = (options: RequestOptions, answered: (message: IncomingMessage) => void) => ClientRequest;
 
-type Send = (options: RequestOptions, answer: (message: IncomingMessage) => void) => ClientRequest;
+export interface Http1Options {
+  connectTimeoutMs: Millis;
+  ping: PingOptions;
+  /** Called when the server answers nothing any more. */
+  foundDead: () => void;
+}
 
 /** HTTP/1.1: a socket per request under way, kept for the next one. For `http://` servers and those that do not speak HTTP/2. */
 export class Http1Connection implements Connection {
   readonly #agent: Agent;
   readonly #send: Send;
-  readonly #options: RequestOptions;
-  #underWay = 0;
+  readonly #options: BaseOptions;
+  /** Before every path: a proxy wants whole URLs. */
+  readonly #base: string;
+  readonly #liveness: Liveness;
+  /** Everything under way, by what breaks it. */
+  readonly #underWay = new Set<(cause: Error) => void>();
   #retired = false;
 
-  private constructor(agent: Agent, send: Send, options: RequestOptions) {
+  private constructor(agent: Agent, send: Send, options: BaseOptions, base: string, { ping, foundDead }: Http1Options) {
     this.#agent = agent;
     this.#send = send;
     this.#options = options;
+    this.#base = base;
+    this.#liveness = new Liveness(
+      (timeoutMs) => this.#probe(timeoutMs),
+      ping,
+      (cause) => {
+        foundDead();
+        this.retire();
+        for (const fail of this.#underWay) fail(new Error('the server does not answer any more', { cause }));
+      },
+    );
   }
 
-  static open(endpoint: Endpoint, connectTimeoutMs: number): Http1Connection {
-    const { server, tls } = endpoint;
+  /** @param connect - makes a socket to an https:// server; needed for those only */
+  static open({ server, tls, proxy }: Endpoint, options: Http1Options, connect?: () => Promise<Duplex>): Http1Connection {
     const pool = { keepAlive: true, keepAliveMsecs: KEEP_ALIVE_MS, timeout: 0, scheduling: 'lifo' } as const;
-    const options: RequestOptions = { host: hostOf(server), port: portOf(server), timeout: connectTimeoutMs };
-    if (tls === undefined) return new Http1Connection(new (http().Agent)(pool), http().request, options);
-    const agent = new (https().Agent)({
-      ...pool,
-      secureContext: tls.context,
-      rejectUnauthorized: tls.verify,
-      ...(tls.serverName === undefined ? {} : { servername: tls.serverName }),
-    });
-    return new Http1Connection(agent, https().request, options);
+    const to = (at: URL, headers = {}) => ({ host: hostOf(at), port: portOf(at), timeout: options.connectTimeoutMs, headers });
+    if (tls !== undefined && connect !== undefined) {
+      const agent = new (https().Agent)(pool);
+      agent.createConnection = (_options, created) => {
+        connect().then(
+          (socket) => created?.(null, socket),
+          (error: Error) => created?.(error, undefined as never),
+        );
+        return undefined;
+      };
+      return new Http1Connection(agent, https().request, to(server), '', options);
+    }
+    if (proxy === undefined) return new Http1Connection(new (http().Agent)(pool), http().request, to(server), '', options);
+    const { Agent, request } = proxy.protocol === 'https:' ? https() : http();
+    const headers = { host: server.host, ...proxyHeaders(proxy) };
+    return new Http1Connection(new Agent(pool), request, to(proxy, headers), server.origin, options);
   }
 
   get usable(): boolean {
@@ -43,34 +76,27 @@ export class Http1Connection implements Connection {
   }
 
   get isOver(): boolean {
-    return this.#retired && this.#underWay === 0;
+    return this.#retired && this.#underWay.size === 0;
   }
 
   send(request: WireRequest): Promise<WireResponse> {
-    const { signal } = request;
+    const { signal, method, path, headers, body } = request;
     return new Promise((resolve, reject) => {
-      const length = request.body === undefined ? {} : { 'content-length': Buffer.byteLength(request.body) };
-      const outgoing = this.#send(
-        {
-          ...this.#options,
-          agent: this.#agent,
-          method: request.method,
-          path: request.path,
-          headers: { ...request.headers, ...length },
-          signal,
-        },
-        (message) => {
-          message.once('close', ended);
-          resolve(answerOf(message, signal));
-        },
-      );
-      this.#underWay++;
-      let isOver = false;
+      let answer: IncomingMessage | undefined;
+      const contentLength: Record<string, string> = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+      const outgoing = this.#request({ method, path, headers: { ...headers, ...contentLength }, signal }, (message) => {
+        answer = message;
+        this.#liveness.heard();
+        message.once('close', ended);
+        resolve(answerOf(message, signal, () => this.#liveness.heard()));
+      });
+      const fail = (cause: Error) => (answer ?? outgoing).destroy(cause);
+      this.#underWay.add(fail);
+      this.#liveness.begin();
       const ended = () => {
-        if (isOver) return;
-        isOver = true;
-        this.#underWay--;
-        if (this.#retired && this.#underWay === 0) this.#agent.destroy();
+        if (!this.#underWay.delete(fail)) return;
+        this.#liveness.end();
+        if (this.isOver) this.#agent.destroy();
       };
       let connected = false;
       outgoing.once('socket', (socket) => {
@@ -80,7 +106,7 @@ export class Http1Connection implements Connection {
           socket.setKeepAlive(true, KEEP_ALIVE_MS);
         };
         if (!socket.connecting) ready();
-        else socket.once('encrypted' in socket ? 'secureConnect' : 'connect', ready);
+        else socket.once('connect', ready);
       });
       outgoing.once('timeout', () => {
         if (!connected) outgoing.destroy(new Error('no connection in time'));
@@ -92,31 +118,59 @@ export class Http1Connection implements Connection {
         if (signal.aborted) reject(abortReason(signal));
         else reject(new BrokenConnection(connected ? 'perhaps' : 'never', 'the connection ended before the answer did', error));
       });
-      outgoing.end(request.body);
+      outgoing.end(body);
     });
   }
 
   retire(): void {
     this.#retired = true;
-    if (this.#underWay === 0) this.#agent.destroy();
+    if (this.isOver) this.#agent.destroy();
   }
 
   destroy(): void {
     this.#retired = true;
     this.#agent.destroy();
   }
+
+  #request({ path, headers, ...options }: OneRequest, answered: (message: IncomingMessage) => void): ClientRequest {
+    const all = { ...this.#options.headers, ...headers };
+    return this.#send({ ...this.#options, ...options, headers: all, path: `${this.#base}${path}`, agent: this.#agent }, answered);
+  }
+
+  /** Any answer will do, so this goes without credentials. A socket of its own: those under way wait for theirs. */
+  #probe(timeoutMs: Millis): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const asked = this.#request({ method: 'GET', path: '/version', headers: {} }, (message) => {
+        clearTimeout(timer);
+        message.resume();
+        resolve();
+      });
+      const timer = setTimeout(() => asked.destroy(new Error(`the server answered nothing within ${timeoutMs} ms`)), timeoutMs);
+      timer.unref();
+      asked.on('error', (error) => {
+        clearTimeout(timer);
+        reject(error);
+      });
+      asked.end();
+    });
+  }
 }
 
-function answerOf(message: IncomingMessage, signal: AbortSignal): WireResponse {
+function answerOf(message: IncomingMessage, signal: AbortSignal, heard: () => void): WireResponse {
   return {
     status: message.statusCode ?? 0,
     header: (name) => {
       const value = message.headers[name];
       return Array.isArray(value) ? value[0] : value;
     },
-    body: readWhole(message, signal, () => {
-      if (!message.complete) throw new BrokenConnection('perhaps', 'the connection ended before the answer did');
-    }),
+    body: readWhole(
+      message,
+      signal,
+      () => {
+        if (!message.complete) throw new BrokenConnection('perhaps', 'the connection ended before the answer did');
+      },
+      heard,
+    ),
     cancel: () => message.destroy(),
   };
 }

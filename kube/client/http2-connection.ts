@@ -33,7 +33,8 @@ export class Http2Connection implements Connection {
   #lastProcessed = Number.POSITIVE_INFINITY;
   #cause: unknown;
 
-  constructor(server: URL, socket: Duplex, ping: PingOptions) {
+  /** @param foundDead - called when a PING stays without an answer */
+  constructor(server: URL, socket: Duplex, ping: PingOptions, foundDead: () => void = () => {}) {
     this.#socket = socket;
     this.#session = http2().connect(server, {
       createConnection: () => socket,
@@ -49,7 +50,7 @@ export class Http2Connection implements Connection {
       this.retire();
     });
     // Idle connections are pinged too, so that the next request does not start on a dead one.
-    this.#pinger = setInterval(() => this.#ping(ping.timeoutMs), ping.everyMs);
+    this.#pinger = setInterval(() => this.#ping(ping.timeoutMs, foundDead), ping.everyMs);
     this.#pinger.unref();
     this.#session.once('close', () => {
       clearInterval(this.#pinger);
@@ -137,10 +138,11 @@ export class Http2Connection implements Connection {
     return new BrokenConnection(unsent ? 'never' : 'perhaps', 'the connection ended before the answer did', cause);
   }
 
-  #ping(timeoutMs: number): void {
+  #ping(timeoutMs: number, foundDead: () => void): void {
     if (this.#session.destroyed) return;
     const giveUp = setTimeout(() => {
       this.#cause ??= new Error(`the server answered no PING within ${timeoutMs} ms`);
+      foundDead();
       this.destroy();
     }, timeoutMs);
     giveUp.unref();

@@ -1,18 +1,22 @@
 import { dirname, resolve } from 'node:path';
 import { ActionError } from '../../base/errors.ts';
 import { isJsonObject, ownField } from '../api/json.ts';
+import { checkedProxy, proxyFor } from './proxy.ts';
 import type { JsonObject } from '../api/json.ts';
 import type { ClusterAccess, Material } from './access.ts';
+import type { Environment } from './proxy.ts';
 
 export interface KubeconfigChoice {
   /** The context to use. @default the file's `current-context` */
   context?: string;
+  /** Where proxy variables are looked up when the cluster has no `proxy-url`. @default `process.env` where files are read, else nowhere */
+  environment?: Environment;
 }
 
 /**
  * The access that one context of a kubeconfig stands for. Relative paths start at the kubeconfig's own directory.
  * @param document - the file's content, YAML already read
- * @param path - absolute path of the file
+ * @param path - absolute path of the file; of merged ones their list
  * @throws {ActionError} naming what is missing: context, cluster, user, a field; never a value
  */
 export function accessFromKubeconfig(document: unknown, path: string, choice: KubeconfigChoice = {}): ClusterAccess {
@@ -36,8 +40,11 @@ export function accessFromKubeconfig(document: unknown, path: string, choice: Ku
   const user = userName === undefined ? {} : find('users', 'user', userName);
 
   const server = checkedServer(text(cluster, 'server'), (hint) => fail(`cluster "${clusterName}" ${hint}`));
-  if (text(cluster, 'proxy-url') !== undefined)
-    throw fail(`cluster "${clusterName}" has a proxy-url, which is not supported; reach the API server directly`);
+  const proxyUrl = text(cluster, 'proxy-url');
+  const proxy =
+    proxyUrl === undefined
+      ? proxyFor(server, choice.environment ?? {})
+      : checkedProxy(proxyUrl, (hint) => fail(`the proxy-url of cluster "${clusterName}" ${hint}`));
   const insecure = ownField(cluster, 'insecure-skip-tls-verify') === true;
   const material = (from: JsonObject, field: string, owner: string): Material | undefined => {
     const data = text(from, `${field}-data`);
@@ -66,6 +73,7 @@ export function accessFromKubeconfig(document: unknown, path: string, choice: Ku
   return {
     origin: path,
     server,
+    ...given('proxy', proxy),
     ...given('ca', ca),
     ...(insecure ? { insecureSkipTlsVerify: true } : {}),
     ...given('tlsServerName', text(cluster, 'tls-server-name')),
@@ -77,7 +85,7 @@ export function accessFromKubeconfig(document: unknown, path: string, choice: Ku
     ...given('impersonate', impersonateOf(text(user, 'as'), Array.isArray(groups) ? groups.map(String) : [])),
     ...given(
       'plugin',
-      isJsonObject(user['exec']) || isJsonObject(user['auth-provider']) ? { kubeconfig: path, context: contextName } : undefined,
+      isJsonObject(user['exec']) || isJsonObject(user['auth-provider']) ? { kubeconfig: path, context: contextName, document } : undefined,
     ),
     ...given('namespace', text(context, 'namespace')),
   };

@@ -1,40 +1,64 @@
 import { readFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { delimiter, join, resolve } from 'node:path';
 import { ActionError } from '../../base/errors.ts';
 import { FreshFile } from './fresh-file.ts';
+import { isJsonObject } from '../api/json.ts';
 import { accessFromKubeconfig } from './kubeconfig.ts';
+import { mergeKubeconfigs } from './kubeconfig-merge.ts';
+import { proxyFor } from './proxy.ts';
 import type { AccessSource, ClusterAccess } from './access.ts';
 import type { KubeconfigChoice } from './kubeconfig.ts';
 
 const SERVICE_ACCOUNT_DIR = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /**
- * Reads a kubeconfig file once.
+ * Reads a kubeconfig once; several are merged as kubectl does with `$KUBECONFIG`, and those that are not there are left out.
  * @throws {ActionError} naming file, context, cluster or user that is missing, and what to do
  */
-export async function loadKubeconfig(path: string, choice: KubeconfigChoice = {}): Promise<ClusterAccess> {
-  const absolute = resolve(path);
-  return read(absolute, await new FreshFile(absolute, 'kubeconfig').text(), choice);
+export async function loadKubeconfig(paths: string | readonly string[], choice: KubeconfigChoice = {}): Promise<ClusterAccess> {
+  const files = filesAt(paths);
+  return read(await textsOf(files), choice);
 }
 
-/** A kubeconfig file that is read again when it changes. While it cannot be used, the last good content stays in force. */
-export function kubeconfigSource(path: string, choice: KubeconfigChoice = {}): AccessSource {
-  const absolute = resolve(path);
-  const file = new FreshFile(absolute, 'kubeconfig');
-  let known: { text: string; access: ClusterAccess } | undefined;
+/** The same, read again when a file changes. While it cannot be used, the last good content stays in force. */
+export function kubeconfigSource(paths: string | readonly string[], choice: KubeconfigChoice = {}): AccessSource {
+  const files = filesAt(paths);
+  let known: { texts: readonly KubeconfigText[]; access: ClusterAccess } | undefined;
   return {
     async current() {
-      const text = await file.text();
-      if (known?.text === text) return known.access;
+      const texts = await textsOf(files);
+      if (known !== undefined && isSame(known.texts, texts)) return known.access;
       try {
-        known = { text, access: await read(absolute, text, choice) };
+        known = { texts, access: await read(texts, choice) };
       } catch (error) {
         if (known === undefined) throw error;
-        known = { text, access: known.access }; // half written, most likely; judged again when it changes
+        known = { texts, access: known.access }; // half written, most likely; judged again when it changes
       }
       return known.access;
     },
   };
+}
+
+interface KubeconfigText {
+  path: string;
+  text: string;
+}
+
+function filesAt(paths: string | readonly string[]): FreshFile[] {
+  return [paths].flat().map((path) => new FreshFile(resolve(path), 'kubeconfig'));
+}
+
+/** A single file must be there; of several those that can be read count. @throws {ActionError} when there is none; the first one's */
+async function textsOf(files: readonly FreshFile[]): Promise<KubeconfigText[]> {
+  const read = await Promise.allSettled(files.map(async (file) => ({ path: file.path, text: await file.text() })));
+  const texts = read.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  const [failed] = read.flatMap((one) => (one.status === 'rejected' ? [one.reason as Error] : []));
+  if (texts.length === 0 && failed !== undefined) throw failed;
+  return texts;
+}
+
+function isSame(left: readonly KubeconfigText[], right: readonly KubeconfigText[]): boolean {
+  return left.length === right.length && left.every(({ path, text }, at) => path === right[at]?.path && text === right[at].text);
 }
 
 /** Every JSON text is YAML, and Node reads it without a library. */
@@ -47,9 +71,16 @@ function asJson(text: string): unknown {
   }
 }
 
-async function read(path: string, text: string, choice: KubeconfigChoice): Promise<ClusterAccess> {
-  const plain = asJson(text);
-  if (plain !== undefined) return accessFromKubeconfig(plain, path, choice);
+async function read(texts: readonly KubeconfigText[], choice: KubeconfigChoice): Promise<ClusterAccess> {
+  const files = await Promise.all(texts.map(async ({ path, text }) => ({ path, document: asJson(text) ?? (await fromYaml(path, text)) })));
+  const environment = choice.environment ?? process.env;
+  const origin = files.map(({ path }) => path).join(delimiter);
+  const [only] = files;
+  const content = files.length === 1 && !isJsonObject(only?.document) ? only?.document : mergeKubeconfigs(files);
+  return accessFromKubeconfig(content, origin, { ...choice, environment });
+}
+
+async function fromYaml(path: string, text: string): Promise<unknown> {
   // Loaded here and not above: an agent that is told its server by other means never needs YAML for this.
   const { parseDocument } = await import('yaml');
   // prettyErrors would quote the line, and the line may be a token.
@@ -59,13 +90,11 @@ async function read(path: string, text: string, choice: KubeconfigChoice): Promi
     const line = text.slice(0, broken.pos[0]).split('\n').length;
     throw new ActionError('use kubeconfig', path, { hint: `line ${line} is no YAML (${broken.code}); mend the file or fetch it anew` });
   }
-  let content: unknown;
   try {
-    content = document.toJS({ maxAliasCount: 100 });
+    return document.toJS({ maxAliasCount: 100 });
   } catch {
     throw new ActionError('use kubeconfig', path, { hint: 'its YAML aliases multiply beyond measure; write it out' });
   }
-  return accessFromKubeconfig(content, path, choice);
 }
 
 /**
@@ -90,9 +119,12 @@ export async function inClusterAccess(
     (found) => found.trim(),
     () => '',
   );
+  const server = `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const proxy = proxyFor(server, environment);
   return {
     origin: "the pod's service account",
-    server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    server,
+    ...(proxy === undefined ? {} : { proxy }),
     ca: { file: join(directory, 'ca.crt') },
     tokenFile,
     ...(namespace === '' ? {} : { namespace }),

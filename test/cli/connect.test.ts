@@ -56,9 +56,11 @@ test('a flag wins over $KUBECONFIG, that over the file at home', async () => {
   assert.match(await read({}, { HOME: dir }), /there are home, home-other/);
 });
 
-test('of the files in $KUBECONFIG the first that is there is taken', async () => {
+test('the files in $KUBECONFIG count as one, without those that are not there', async () => {
   const list = ['/nowhere/a', join(dir, 'one'), join(dir, 'two')].join(delimiter);
-  assert.match(await asked({ context: 'first-other' }, { KUBECONFIG: list }), /Cannot GET \/version at 127\.0\.0\.1/);
+  for (const context of ['first-other', 'second-other']) {
+    assert.match(await asked({ context }, { KUBECONFIG: list }), /Cannot GET \/version at 127\.0\.0\.1/);
+  }
 });
 
 test('without any kubeconfig the error names the place and the remedy', async () => {

@@ -49,12 +49,13 @@ const read = [
     given: { cluster: { 'tls-server-name': 'api', 'insecure-skip-tls-verify': true } },
     access: { tlsServerName: 'api', insecureSkipTlsVerify: true },
   },
+  { why: 'a proxy', given: { cluster: { 'proxy-url': 'https://u:p@proxy' } }, access: { proxy: 'https://u:p@proxy/' } },
   { why: 'a namespace', given: { context: { namespace: 'ns' } }, access: { namespace: 'ns' } },
   { why: 'a user to act as', given: { user: { as: 'x', 'as-groups': ['g'] } }, access: { impersonate: { user: 'x', groups: ['g'] } } },
   {
     why: 'an exec user',
     given: { user: { exec: { command: 'x' } } },
-    access: { plugin: { kubeconfig: '/etc/k/config', context: 'main' } },
+    access: { plugin: { kubeconfig: '/etc/k/config', context: 'main', document: config({ user: { exec: { command: 'x' } } }) } },
   },
 ];
 for (const { why, given, access } of read) {
@@ -77,7 +78,11 @@ const refused: { why: string; document: unknown; context?: string; says: RegExp 
   { why: 'names no server', document: config({ cluster: { server: '' } }), says: /cluster "c" has no server/ },
   { why: 'names a server without scheme', document: config({ cluster: { server: '10.0.0.1:6443' } }), says: /no https:\/\/ URL/ },
   { why: 'names an ftp server', document: config({ cluster: { server: 'ftp://x' } }), says: /no https:\/\/ URL/ },
-  { why: 'wants a proxy', document: config({ cluster: { 'proxy-url': 'http://p' } }), says: /proxy-url, which is not supported/ },
+  {
+    why: 'wants a SOCKS proxy',
+    document: config({ cluster: { 'proxy-url': 'socks5://u:secret@p' } }),
+    says: /^(?!.*secret).*proxy-url of cluster "c" is a SOCKS proxy, which is not supported/,
+  },
   {
     why: 'has broken certificate data',
     document: config({ cluster: { 'certificate-authority-data': 'eA==' } }),

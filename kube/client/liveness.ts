@@ -1,0 +1,58 @@
+import type { Millis } from '../../base/clock.ts';
+import type { PingOptions } from './http2-connection.ts';
+
+/**
+ * HTTP/1.1 has no PING: while answers are under way and nothing comes, the server is asked something else from time to time. TCP's own probes find out a
+ * lost peer, but a frozen process has a kernel that answers them for it.
+ */
+export class Liveness {
+  readonly #probe: (timeoutMs: Millis) => Promise<void>;
+  readonly #options: PingOptions;
+  readonly #dead: (cause: unknown) => void;
+  #underWay = 0;
+  #heardAt = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param probe - resolves with any answer at all */
+  constructor(probe: (timeoutMs: Millis) => Promise<void>, options: PingOptions, dead: (cause: unknown) => void) {
+    this.#probe = probe;
+    this.#options = options;
+    this.#dead = dead;
+  }
+
+  /** An answer is awaited, or read. */
+  begin(): void {
+    if (this.#underWay++ > 0) return;
+    this.heard();
+    this.#arm(this.#options.everyMs);
+  }
+
+  end(): void {
+    if (--this.#underWay === 0) clearTimeout(this.#timer);
+  }
+
+  /** Bytes came from the server, on whatever socket. */
+  heard(): void {
+    this.#heardAt = performance.now();
+  }
+
+  #arm(afterMs: Millis): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#look(), afterMs);
+    this.#timer.unref();
+  }
+
+  async #look(): Promise<void> {
+    const { everyMs, timeoutMs } = this.#options;
+    const quietMs = performance.now() - this.#heardAt;
+    if (quietMs < everyMs) return this.#arm(everyMs - quietMs);
+    try {
+      await this.#probe(timeoutMs);
+    } catch (error) {
+      if (this.#underWay > 0) this.#dead(error);
+      return;
+    }
+    this.heard();
+    if (this.#underWay > 0) this.#arm(everyMs);
+  }
+}

@@ -1,0 +1,99 @@
+import { ActionError } from '../../base/errors.ts';
+import { net } from './builtins.ts';
+import { hostOf, portOf } from './server-address.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The proxy that the environment names for this server, by the rules of Go's programs: `HTTPS_PROXY` or `HTTP_PROXY` by the server's scheme, in capitals first,
+ * never for localhost and loopback addresses nor for what `NO_PROXY` matches; besides, as with curl, `ALL_PROXY` where there is neither.
+ * @throws {ActionError} naming the variable, for a value that is no proxy we can use
+ */
+export function proxyFor(server: string, environment: Environment): string | undefined {
+  const url = URL.parse(server);
+  if (url === null) return undefined;
+  const names = url.protocol === 'https:' ? ['HTTPS_PROXY', 'ALL_PROXY'] : ['HTTP_PROXY', 'ALL_PROXY'];
+  for (const name of names) {
+    const value = variable(environment, name);
+    if (value === undefined) continue;
+    if (isExempt(url, variable(environment, 'NO_PROXY') ?? '')) return undefined;
+    return checkedProxy(value, (hint) => new ActionError('use the proxy of', name, { hint: `it ${hint}` }));
+  }
+  return undefined;
+}
+
+/** A proxy's URL as we can use it. Go's programs take `host:port` for one. @throws what `fail` makes; the value may hold a password and is not in it */
+export function checkedProxy(value: string, fail: (hint: string) => Error): string {
+  const text = value.trim();
+  const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`);
+  if (url === null || url.hostname === '') throw fail('is no URL; write it like http://proxy:3128');
+  if (url.protocol.startsWith('socks')) throw fail('is a SOCKS proxy, which is not supported; name an http:// or https:// one');
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw fail('is no http:// or https:// URL; write it like http://proxy:3128');
+  return url.href;
+}
+
+/** What a message may say of a proxy: where it is, never its password. */
+export function proxyName(proxy: URL): string {
+  return `the proxy ${proxy.protocol}//${proxy.host}`;
+}
+
+/** `Proxy-Authorization` for a user and password in the proxy's URL. */
+export function proxyHeaders({ username, password }: URL): Record<string, string> {
+  if (username === '' && password === '') return {};
+  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return { 'proxy-authorization': `Basic ${Buffer.from(pair).toString('base64')}` };
+}
+
+function variable(environment: Environment, name: string): string | undefined {
+  for (const spelled of [name, name.toLowerCase()]) {
+    const value = environment[spelled];
+    if (value !== undefined && value !== '') return value;
+  }
+  return undefined;
+}
+
+function isExempt(server: URL, noProxy: string): boolean {
+  const host = hostOf(server).toLowerCase();
+  const { isIP, BlockList } = net();
+  const family = familyOf(isIP(host));
+  if (host === 'localhost') return true;
+  if (family !== undefined) {
+    const loopback = new BlockList();
+    loopback.addSubnet('127.0.0.0', 8, 'ipv4');
+    loopback.addAddress('::1', 'ipv6');
+    if (loopback.check(host, family)) return true;
+  }
+  const port = String(portOf(server));
+  return noProxy.split(',').some((entry) => matches(entry.trim().toLowerCase(), host, port));
+}
+
+/** `*`, a CIDR, an address, a domain (with what is below it) or `.domain` or `*.domain` (only that); a port may follow all but the first two. */
+function matches(entry: string, host: string, port: string): boolean {
+  if (entry === '') return false;
+  if (entry === '*') return true;
+  const { isIP, BlockList } = net();
+  const family = familyOf(isIP(host));
+  const [, base = '', bits = ''] = /^(.+)\/(\d{1,3})$/.exec(entry) ?? [];
+  if (base !== '') {
+    const baseFamily = familyOf(isIP(base));
+    if (baseFamily === undefined || family === undefined || Number(bits) > (baseFamily === 'ipv4' ? 32 : 128)) return false;
+    const list = new BlockList();
+    list.addSubnet(base, Number(bits), baseFamily);
+    return list.check(host, family);
+  }
+  const [, bare = entry, wantedPort = ''] = /^(\[[^\]]+\]|[^:]+):(\d+)$/.exec(entry) ?? [];
+  if (wantedPort !== '' && wantedPort !== port) return false;
+  const wanted = bare.replace(/^\[(.*)\]$/, '$1').replace(/^\*\./, '.');
+  const wantedFamily = familyOf(isIP(wanted));
+  if (wantedFamily !== undefined) {
+    if (family === undefined) return false;
+    const list = new BlockList();
+    list.addAddress(wanted, wantedFamily);
+    return list.check(host, family);
+  }
+  return wanted.startsWith('.') ? host.endsWith(wanted) : host === wanted || host.endsWith(`.${wanted}`);
+}
+
+function familyOf(version: number): 'ipv4' | 'ipv6' | undefined {
+  return version === 4 ? 'ipv4' : version === 6 ? 'ipv6' : undefined;
+}
