@@ -5,6 +5,8 @@ import type { WatchEvent } from './client.ts';
 import type { Call } from './errors.ts';
 
 const NEWLINE = 0x0a;
+// One for all lines: each call of `decode` starts anew, and making a decoder costs more than decoding a line.
+const utf8 = new TextDecoder('utf-8', { fatal: true });
 const types: ReadonlySet<unknown> = new Set(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK']);
 
 /**
@@ -58,7 +60,7 @@ function eventOf<T extends KubeObject>(line: Uint8Array, call: Call): WatchEvent
 }
 
 function parse(line: Uint8Array): unknown {
-  return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(line));
+  return JSON.parse(utf8.decode(line));
 }
 
 function checkedEvent<T extends KubeObject>(event: unknown, call: Call): WatchEvent & { object: T } {
