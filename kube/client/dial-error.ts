@@ -2,3 +2,11 @@
 export class DialError extends Error {
   override name = 'DialError';
 }
+
+/** The proxy is in the way: it refused, or cannot be reached itself. The message names it, never its password. */
+export class ProxyError extends DialError {
+  override name = 'ProxyError';
+  constructor(proxy: URL, hint: string, cause?: unknown) {
+    super(`there is no way through the proxy ${proxy.protocol}//${proxy.host}: ${hint}`, cause === undefined ? {} : { cause });
+  }
+}

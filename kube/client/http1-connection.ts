@@ -1,5 +1,6 @@
 import { http, https } from './builtins.ts';
 import { abortReason, BrokenConnection, readWhole } from './connection.ts';
+import { ProxyError } from './dial-error.ts';
 import { Liveness } from './liveness.ts';
 import { KEEP_ALIVE_MS } from './open-socket.ts';
 import { proxyHeaders } from './proxy.ts';
@@ -29,16 +30,25 @@ export class Http1Connection implements Connection {
   readonly #options: BaseOptions;
   /** Before every path: a proxy wants whole URLs. */
   readonly #base: string;
+  /** Only where it is spoken to itself; the way through a tunnel looks like a direct one. */
+  readonly #proxy: URL | undefined;
   readonly #liveness: Liveness;
   /** Everything under way, by what breaks it. */
   readonly #underWay = new Set<(cause: Error) => void>();
   #retired = false;
 
-  private constructor(agent: Agent, send: Send, options: BaseOptions, base: string, { ping, foundDead }: Http1Options) {
+  private constructor(
+    agent: Agent,
+    send: Send,
+    options: BaseOptions,
+    { ping, foundDead }: Http1Options,
+    way?: { proxy: URL; server: URL },
+  ) {
     this.#agent = agent;
     this.#send = send;
     this.#options = options;
-    this.#base = base;
+    this.#proxy = way?.proxy;
+    this.#base = way === undefined ? '' : way.server.origin;
     this.#liveness = new Liveness(
       (timeoutMs) => this.#probe(timeoutMs),
       ping,
@@ -63,12 +73,12 @@ export class Http1Connection implements Connection {
         );
         return undefined;
       };
-      return new Http1Connection(agent, https().request, to(server), '', options);
+      return new Http1Connection(agent, https().request, to(server), options);
     }
-    if (proxy === undefined) return new Http1Connection(new (http().Agent)(pool), http().request, to(server), '', options);
+    if (proxy === undefined) return new Http1Connection(new (http().Agent)(pool), http().request, to(server), options);
     const { Agent, request } = proxy.protocol === 'https:' ? https() : http();
     const headers = { host: server.host, ...proxyHeaders(proxy) };
-    return new Http1Connection(new Agent(pool), request, to(proxy, headers), server.origin, options);
+    return new Http1Connection(new Agent(pool), request, to(proxy, headers), options, { proxy, server });
   }
 
   get usable(): boolean {
@@ -116,7 +126,10 @@ export class Http1Connection implements Connection {
         // The next request dials anew, and finds out again what the server speaks.
         if (!connected) this.retire();
         if (signal.aborted) reject(abortReason(signal));
-        else reject(new BrokenConnection(connected ? 'perhaps' : 'never', 'the connection ended before the answer did', error));
+        else
+          reject(
+            new BrokenConnection(connected ? 'perhaps' : 'never', 'the connection ended before the answer did', this.#explained(error)),
+          );
       });
       outgoing.end(body);
     });
@@ -135,6 +148,11 @@ export class Http1Connection implements Connection {
   #request({ path, headers, ...options }: OneRequest, answered: (message: IncomingMessage) => void): ClientRequest {
     const all = { ...this.#options.headers, ...headers };
     return this.#send({ ...this.#options, ...options, headers: all, path: `${this.#base}${path}`, agent: this.#agent }, answered);
+  }
+
+  /** A server behind a proxy that fails has nothing to do with it. */
+  #explained(error: Error): Error {
+    return this.#proxy === undefined ? error : new ProxyError(this.#proxy, error.message, error);
   }
 
   /** Any answer will do, so this goes without credentials. A socket of its own: those under way wait for theirs. */

@@ -1,7 +1,7 @@
 import { http, https } from './builtins.ts';
 import { abortReason } from './connection.ts';
-import { DialError } from './dial-error.ts';
-import { proxyHeaders, proxyName } from './proxy.ts';
+import { ProxyError } from './dial-error.ts';
+import { proxyHeaders } from './proxy.ts';
 import { hostOf, portOf } from './server-address.ts';
 import type { SecureContext } from 'node:tls';
 import type { Duplex } from 'node:stream';
@@ -14,13 +14,12 @@ export interface Tunnel {
   tls: { context: SecureContext; verify: boolean } | undefined;
 }
 
-/** Asks a proxy for a way through to the server (HTTP CONNECT). @throws {DialError} naming the proxy, or the signal's reason */
+/** Asks a proxy for a way through to the server (HTTP CONNECT). @throws {ProxyError}, or the signal's reason */
 export function openTunnel({ proxy, server, tls }: Tunnel, timeoutMs: Millis, signal: AbortSignal): Promise<Duplex> {
   return new Promise((resolve, reject) => {
     const host = hostOf(server);
     const target = `${host.includes(':') ? `[${host}]` : host}:${portOf(server)}`;
-    const refuse = (hint: string, cause?: unknown) =>
-      reject(signal.aborted ? abortReason(signal) : new DialError(`${proxyName(proxy)} ${hint}`, cause === undefined ? {} : { cause }));
+    const refuse = (hint: string, cause?: unknown) => reject(signal.aborted ? abortReason(signal) : new ProxyError(proxy, hint, cause));
     const options = {
       method: 'CONNECT',
       host: hostOf(proxy),
@@ -43,7 +42,7 @@ export function openTunnel({ proxy, server, tls }: Tunnel, timeoutMs: Millis, si
         return resolve(socket);
       }
       socket.destroy();
-      refuse(status === 407 ? 'wants another user or password (407)' : `refused to connect to ${target} (${status})`);
+      refuse(status === 407 ? 'it wants another user or password (407)' : `it refused to connect to ${target} (${status})`);
     });
     asked.on('error', (cause) => refuse(cause.message, cause));
     asked.end();

@@ -32,11 +32,6 @@ export function checkedProxy(value: string, fail: (hint: string) => Error): stri
   return url.href;
 }
 
-/** What a message may say of a proxy: where it is, never its password. */
-export function proxyName(proxy: URL): string {
-  return `the proxy ${proxy.protocol}//${proxy.host}`;
-}
-
 /** `Proxy-Authorization` for a user and password in the proxy's URL. */
 export function proxyHeaders({ username, password }: URL): Record<string, string> {
   if (username === '' && password === '') return {};

@@ -1,6 +1,7 @@
 import { ActionError, errorCode } from '../../base/errors.ts';
 import { BrokenConnection } from './connection.ts';
 import { DeadlineError } from './deadline.ts';
+import { ProxyError } from './dial-error.ts';
 import { ApiError, TransportError } from './errors.ts';
 import { ClosedError } from './transport.ts';
 import type { Call, TransportProblem } from './errors.ts';
@@ -26,6 +27,7 @@ export function transportErrorFrom(error: unknown, call: Call, signal: AbortSign
 /** By the first system or TLS error code in the chain of causes. */
 function explain(error: unknown): { problem: TransportProblem; hint: string } {
   for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
+    if (at instanceof ProxyError) return { problem: 'unreachable', hint: `${at.message}; check proxy-url and the proxy variables` };
     const code = errorCode(at) ?? firstCodeOf(at);
     if (code === undefined) continue;
     if (isTrustProblem(code))

@@ -1,5 +1,6 @@
 import { abortReason, BrokenConnection } from './connection.ts';
 import { dial } from './dial.ts';
+import { DialError } from './dial-error.ts';
 import type { Connection, WireRequest, WireResponse } from './connection.ts';
 import type { Credentials, Endpoint } from './credentials.ts';
 import type { DialOptions } from './dial.ts';
@@ -121,6 +122,7 @@ export class Transport {
 /** HTTP/1.1 connects while it sends: a refusal there is the server's state, and asking again at once changes nothing. */
 function isConnectFailure(error: BrokenConnection): boolean {
   const { cause } = error;
+  if (cause instanceof DialError) return true;
   return cause instanceof Error && 'syscall' in cause && (cause.syscall === 'connect' || cause.syscall === 'getaddrinfo');
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { proxyFor, proxyHeaders, proxyName } from '../../../kube/client/proxy.ts';
+import { ProxyError } from '../../../kube/client/dial-error.ts';
+import { proxyFor, proxyHeaders } from '../../../kube/client/proxy.ts';
 
 const P = 'http://p:3128/';
 const cases: { server: string; env: Record<string, string>; proxy: string | undefined }[] = [
@@ -53,14 +54,14 @@ test('a proxy that cannot be used is refused by its variable, without its passwo
   for (const value of ['socks5://u:secret@p:1080', 'socks5h://p', 'ftp://u:secret@p', 'http://', 'http://u:secret@']) {
     assert.throws(
       () => proxyFor('https://api', { ALL_PROXY: value }),
-      (error: Error) => /^Cannot use the proxy of ALL_PROXY: it is /.test(error.message) && !error.message.includes('secret'),
+      (error: Error) => error.message.startsWith('Cannot use the proxy of ALL_PROXY: it is ') && !error.message.includes('secret'),
     );
   }
 });
 
 test('user and password go into a header, and never into a name', () => {
   const proxy = new URL('http://us%40er:p%3Ass@p:3128');
-  assert.equal(proxyName(proxy), 'the proxy http://p:3128');
+  assert.match(new ProxyError(proxy, 'it is down').message, /^there is no way through the proxy http:\/\/p:3128: it is down$/);
   assert.deepEqual(proxyHeaders(proxy), { 'proxy-authorization': `Basic ${Buffer.from('us@er:p:ss').toString('base64')}` });
   assert.deepEqual(proxyHeaders(new URL('http://p')), {});
 });
