@@ -68,7 +68,8 @@ test('the tenth message of similar ones begins one event for all', () => {
     '#10 x3 (combined from similar events): Created pod: 11',
     '#10 x4 (combined from similar events): Created pod: 12',
   ]);
-  assert.equal(telling.say(happening('m', { reason: 'Other' })), '#11 x1 m', 'other reasons are told as they are');
+  assert.equal(telling.say(happening('Created pod: 12')), '#11 x1 Created pod: 12', 'one of the last nine is one that repeats');
+  assert.equal(telling.say(happening('m', { reason: 'Other' })), '#12 x1 m', 'other reasons are told as they are');
 });
 
 test('similar ones are forgotten when ten minutes pass without one', () => {

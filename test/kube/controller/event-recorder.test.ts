@@ -165,6 +165,18 @@ test('an event that the server has forgotten is created anew with its count', as
   assert.deepEqual(stage.kept, ['p x2 m']);
 });
 
+test('a server that contradicts itself is not asked for ever', async () => {
+  const stage = new Stage();
+  stage.faults = ['lost'];
+  stage.say('p');
+  await stage.clock.advance(5_000);
+  stage.faults = [404, 409];
+  stage.say('p');
+  await stage.clock.advance(60_000);
+  assert.deepEqual(stage.calls, ['create lost', 'create', 'patch 404', 'create 409']);
+  assert.equal(stage.told.at(-1), 'dropped: refused');
+});
+
 test('a patch whose answer is lost counts nothing twice', async () => {
   const stage = new Stage();
   stage.say('p');
@@ -213,8 +225,9 @@ test('when too many wait the newest is left out, which is counted and said once 
   const stage = new Stage({ capacity: 3 });
   for (let at = 0; at < 10; at++) stage.say(`p${at}`);
   assert.equal(stage.sender.waiting, 3);
+  stage.say('p0'); // waits already, so it needs no room
   await atRest();
-  assert.deepEqual(stage.kept, ['p0 x1 m', 'p1 x1 m', 'p2 x1 m']);
+  assert.deepEqual(stage.kept, ['p0 x2 m', 'p1 x1 m', 'p2 x1 m']);
   assert.equal(stage.told.filter((word) => word === 'dropped: full').length, 7);
   assert.deepEqual(stage.logged.lines, ['warn: events are dropped']);
   stage.say('p9');

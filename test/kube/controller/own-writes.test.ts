@@ -129,8 +129,11 @@ test('answers without uid or version, and writes by the thousand, cost nothing',
   writes.wrote('ns/web', cache('5:'), { metadata: { name: 'x' } });
   assert.equal(writes.size, 0);
   for (let n = 0; n < 10_000; n++) writes.wrote('ns/web', cache('5:'), object(`web-${n}/u${n}@${n + 10}`));
-  assert.equal(writes.caughtUp('ns/web', [cache('10008:')]), false);
-  assert.equal(writes.caughtUp('ns/web', [cache('10009:')]), true);
+  let looks = 0;
+  const counted = (version: string): SeenCache => ({ ...cache(`${version}:`), get: () => void (looks += 1) });
+  assert.equal(writes.caughtUp('ns/web', [counted('10008')]), false);
+  assert.equal(looks, 1, 'the newest stands for all');
+  assert.equal(writes.caughtUp('ns/web', [counted('10009')]), true);
 });
 
 /** Replays a server's history into a cache that lags, relists and skips, and asks after every step. */
