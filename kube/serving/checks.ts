@@ -1,0 +1,75 @@
+import { describeError } from '../../base/errors.ts';
+import type { Log } from '../../base/log.ts';
+
+/** Something that must be well. Quick, and made of what is known already: a probe is no reason to call anybody. */
+export interface Check {
+  /** Lower case, as in `/readyz/NAME`. */
+  name: string;
+  /** @returns why it is not well, for the log; undefined when it is */
+  problem: () => string | undefined;
+}
+
+export interface Verdict {
+  ok: boolean;
+  /** What the prober reads. */
+  text: string;
+}
+
+/** Judges named checks as Kubernetes' own servers do: the answer says which failed, and only the log why. */
+export class Checks {
+  /** `healthz`, `readyz` or `livez`. */
+  readonly #name: string;
+  readonly #checks: readonly Check[];
+  readonly #log: Log;
+  /** Those that failed when last asked: a probe comes every few seconds, a line only when something changes. */
+  readonly #failing = new Map<string, string>();
+
+  constructor(name: string, checks: readonly Check[], log: Log) {
+    this.#name = name;
+    this.#checks = [{ name: 'ping', problem: () => undefined }, ...checks];
+    this.#log = log;
+  }
+
+  /**
+   * @param query - `verbose` lists every check; `exclude=NAME`, which may come often, leaves one out
+   * @returns undefined when there is no check of that name
+   */
+  judge(query: URLSearchParams, name?: string): Verdict | undefined {
+    const asked = name === undefined ? this.#checks : this.#checks.filter((check) => check.name === name);
+    if (asked.length === 0) return undefined;
+    const excluded = new Set(query.getAll('exclude'));
+    const lines = asked.map((check) => {
+      if (excluded.has(check.name)) return { ok: true, text: `[+]${check.name} excluded: ok` };
+      const ok = this.#ask(check);
+      return ok ? { ok, text: `[+]${check.name} ok` } : { ok, text: `[-]${check.name} failed: reason withheld` };
+    });
+    const ok = lines.every((line) => line.ok);
+    if (ok && !query.has('verbose')) return { ok, text: 'ok' };
+    const strange = [...excluded].filter((one) => !asked.some((check) => check.name === one));
+    const warnings =
+      strange.length === 0
+        ? []
+        : [`warn: some health checks cannot be excluded: no matches for ${strange.map((one) => JSON.stringify(one)).join(', ')}`];
+    const verdict = `${this.#name} check ${ok ? 'passed' : 'failed'}`;
+    return { ok, text: `${[...lines.map((line) => line.text), ...warnings, verdict].join('\n')}\n` };
+  }
+
+  #ask({ name, problem }: Check): boolean {
+    const found = problemOf(problem);
+    if (found !== this.#failing.get(name)) {
+      if (found === undefined) this.#log.info('check is well again', { endpoint: this.#name, check: name });
+      else this.#log.warn('check failed', { endpoint: this.#name, check: name, problem: found });
+    }
+    if (found === undefined) this.#failing.delete(name);
+    else this.#failing.set(name, found);
+    return found === undefined;
+  }
+}
+
+function problemOf(problem: Check['problem']): string | undefined {
+  try {
+    return problem();
+  } catch (error) {
+    return describeError(error);
+  }
+}

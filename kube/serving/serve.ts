@@ -1,0 +1,153 @@
+import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Registry } from 'prom-client';
+import { ActionError, describeError } from '../../base/errors.ts';
+import { http } from '../client/builtins.ts';
+import { isLoopback, parseBindAddress, urlOf } from './address.ts';
+import { Checks, type Check } from './checks.ts';
+import { debugAnswer, type Dump } from './debug.ts';
+import { Profiler } from './profile.ts';
+import type { Clock, Millis } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+
+export interface ServingOptions {
+  /** `HOST:PORT`, port 0 for a free one; '' serves nothing. */
+  address: string;
+  registry: Pick<Registry, 'metrics' | 'contentType'>;
+  /** Fails while only a restart helps: served as `/healthz` and `/livez`. */
+  health?: readonly Check[];
+  /** Fails while there is no work to be expected. */
+  ready?: readonly Check[];
+  /** Profiles and dumps under `/debug`. Only on loopback: they show what the process works on. @default false */
+  debug?: boolean;
+  /** What `/debug/NAME` shows as JSON: caches, queues. */
+  dumps?: Readonly<Record<string, Dump>>;
+  clock: Clock;
+  log: Log;
+}
+
+export interface Serving {
+  /** `http://HOST:PORT`; undefined when nothing is served. */
+  url: string | undefined;
+  /** Ends every connection. Twice is harmless. */
+  close(): Promise<void>;
+}
+
+export interface Answer {
+  status: number;
+  type?: string;
+  text: string;
+  headers?: Readonly<Record<string, string>>;
+}
+
+const MOST_CONNECTIONS = 100;
+const SLOWEST_REQUEST: Millis = 10_000;
+const plain = 'text/plain; charset=utf-8';
+
+/**
+ * Serves `/metrics`, `/healthz`, `/livez`, `/readyz` and, if asked, `/debug`. Reads nothing that a client sends but path and query.
+ * @throws {ActionError} when the address cannot be had, or debugging would be open to others
+ */
+export async function startServing(options: ServingOptions): Promise<Serving> {
+  const at = parseBindAddress(options.address);
+  if (at === undefined) return { url: undefined, close: () => Promise.resolve() };
+  if (options.debug === true && !isLoopback(at.host)) {
+    throw new ActionError('serve /debug on', options.address, {
+      hint: 'it shows what this process works on, to anyone who can connect; bind to 127.0.0.1, or leave --debug out',
+    });
+  }
+  const answer = router(options);
+  const closing = new AbortController();
+  const server = http().createServer(
+    { maxHeaderSize: 8 * 1024, requestTimeout: SLOWEST_REQUEST, headersTimeout: SLOWEST_REQUEST },
+    (request, response) => {
+      respond(request, response, { answer, closing: closing.signal }).catch((error: unknown) => {
+        options.log.warn('request not answered', { path: pathOf(request), error: describeError(error) });
+        if (response.headersSent) response.destroy();
+        else send(response, { status: 500, text: 'internal error; the log says more\n' }, request.method);
+      });
+    },
+  );
+  server.maxConnections = MOST_CONNECTIONS;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause) => {
+      const hint = 'choose another --metrics-bind-address, or an empty one to switch it off';
+      reject(new ActionError('serve metrics on', options.address, { hint, cause }));
+    });
+    server.listen(at.port, at.host === '' ? undefined : at.host, resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: urlOf({ host: at.host === '' ? '127.0.0.1' : at.host, port }),
+    async close() {
+      if (closing.signal.aborted) return;
+      closing.abort(new Error('the server closes'));
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+type Route = (url: URL, signal: AbortSignal) => Promise<Answer>;
+
+function router({ registry, health = [], ready = [], debug = false, dumps = {}, clock, log }: ServingOptions): Route {
+  const checks = {
+    healthz: new Checks('healthz', health, log),
+    livez: new Checks('livez', health, log),
+    readyz: new Checks('readyz', ready, log),
+  };
+  const profiler = new Profiler(clock);
+  return async ({ pathname, searchParams }, signal) => {
+    if (pathname === '/metrics') return { status: 200, type: registry.contentType, text: await registry.metrics() };
+    const [, endpoint, name] = /^\/(healthz|livez|readyz)(?:\/([^/]+))?\/?$/.exec(pathname) ?? [];
+    if (endpoint !== undefined) {
+      const verdict = checks[endpoint as keyof typeof checks].judge(searchParams, name);
+      if (verdict !== undefined)
+        return { status: verdict.ok ? 200 : 500, text: verdict.text, headers: { 'cache-control': 'no-cache, private' } };
+    }
+    if (debug && pathname.startsWith('/debug/')) return debugAnswer(pathname, searchParams, { profiler, dumps, signal });
+    return { status: 404, text: `there are /metrics, /healthz, /livez and /readyz${debug ? ', and /debug/' : ''}\n` };
+  };
+}
+
+async function respond(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { answer, closing }: { answer: Route; closing: AbortSignal },
+): Promise<void> {
+  const { method, url = '/' } = request;
+  if (method !== 'GET' && method !== 'HEAD')
+    return send(response, { status: 405, text: 'only GET\n', headers: { allow: 'GET, HEAD', connection: 'close' } }, method);
+  // A body has no meaning here, so nobody waits for it.
+  if (request.headers['transfer-encoding'] !== undefined || (request.headers['content-length'] ?? '0') !== '0') {
+    return send(response, { status: 413, text: 'no body\n', headers: { connection: 'close' } }, method);
+  }
+  const parsed = URL.parse(url, 'http://localhost');
+  if (!url.startsWith('/') || parsed === null)
+    return send(response, { status: 400, text: 'no path\n', headers: { connection: 'close' } }, method);
+  const gone = new AbortController();
+  const end = (): void => gone.abort(closing.reason ?? new Error('the client went away'));
+  closing.addEventListener('abort', end, { once: true });
+  response.once('close', end);
+  try {
+    const found = await answer(parsed, gone.signal);
+    if (!response.destroyed) send(response, found, method);
+  } catch (error) {
+    if (!gone.signal.aborted) throw error;
+  } finally {
+    closing.removeEventListener('abort', end);
+  }
+}
+
+function send(response: ServerResponse, { status, type = plain, text, headers = {} }: Answer, method: string | undefined): void {
+  response.writeHead(status, {
+    'content-type': type,
+    'content-length': Buffer.byteLength(text),
+    'x-content-type-options': 'nosniff',
+    ...headers,
+  });
+  response.end(method === 'HEAD' ? undefined : text);
+}
+
+const pathOf = ({ url = '' }: IncomingMessage): string => url.split('?', 1)[0]?.slice(0, 200) ?? '';
