@@ -1,3 +1,4 @@
+import { isEviction } from './handlers/evict.ts';
 import type { Registry } from './kinds/registry.ts';
 import { allVerbs, apiVersion } from './kinds/kind.ts';
 import type { ServedKind } from './kinds/kind.ts';
@@ -30,7 +31,18 @@ function resources(registry: Registry, group: string, version: string): unknown 
   return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion: apiVersion({ group, version }), resources: served.flatMap(resource) };
 }
 
-function resource({ kind }: ServedKind): Record<string, unknown>[] {
+const eviction = {
+  name: 'pods/eviction',
+  singularName: '',
+  namespaced: true,
+  group: 'policy',
+  version: 'v1beta1',
+  kind: 'Eviction',
+  verbs: ['create'],
+};
+
+function resource(served: ServedKind): Record<string, unknown>[] {
+  const { kind } = served;
   const { resource: name, singular: singularName, namespaced, kind: kindName } = kind;
   const own = {
     name,
@@ -49,5 +61,5 @@ function resource({ kind }: ServedKind): Record<string, unknown>[] {
     kind: body,
     verbs: ['create'],
   }));
-  return [own, ...(kind.hasStatus ? [status] : []), ...actions];
+  return [own, ...(kind.hasStatus ? [status] : []), ...actions, ...(isEviction(served, 'eviction') ? [eviction] : [])];
 }

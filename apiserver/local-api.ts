@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Clock } from '../base/clock.ts';
+import type { Clock, Millis } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
 import { isJsonObject } from '../kube/api/json.ts';
@@ -11,11 +11,12 @@ import type { Token } from './auth/authenticate.ts';
 import { DirectLine } from './direct.ts';
 import type { Fault } from './faults/fault.ts';
 import { FaultPlan } from './faults/plan.ts';
+import { Collector } from './gc/collector.ts';
+import { finishPods } from './gc/pod-kubelet.ts';
 import type { Context } from './handlers/context.ts';
 import { incomingObject } from './handlers/incoming.ts';
 import { createObject } from './handlers/write.ts';
 import type { Server } from './http/reply.ts';
-import { apiVersion } from './kinds/kind.ts';
 import type { Kind } from './kinds/kind.ts';
 import { firstNamespaces } from './kinds/namespaces.ts';
 import { builtInKinds, Registry } from './kinds/registry.ts';
@@ -40,6 +41,13 @@ export interface LocalApiOptions {
   faults?: readonly Fault[];
   /** @default all built-in kinds */
   kinds?: readonly Kind[];
+  /** Deletes what has lost its owners. To be switched off where kube-controller-manager does that. @default true */
+  garbageCollection?: boolean;
+  /**
+   * Who finishes deleted pods that are bound to a node: nobody, as without a kubelet; or a simulated kubelet, in a later turn or after so many ms.
+   * @default 'none'
+   */
+  podKubelet?: 'none' | 'instant' | Millis;
 }
 
 /** An API server without a port: everything that is one but sockets, TLS and real time. */
@@ -71,17 +79,23 @@ export interface LocalApiHooks {
   resume(): Promise<void>;
   /** Replaces the fault plan. */
   setFaults(faults: readonly Fault[]): void;
+  /** Resolves once the garbage collector has nothing left to do. */
+  settled(): Promise<void>;
   storage: Storage;
 }
 
-/** Makes an API server that is reached in this process alone. It holds no timer, socket or file of its own: it can be forgotten without `stop`. */
+/**
+ * Makes an API server that is reached in this process alone. It holds no socket or file, and no timer but those of its pod kubelet: without one it can be
+ * forgotten without `stop`.
+ */
 export function createLocalApi(options: LocalApiOptions): LocalApi {
   const gate = options.dynamicKubeletConfig ?? true;
   const token = randomBytes(16).toString('hex');
   const tokens: readonly Token[] = [{ token, user: 'admin', groups: ['system:masters'] }, ...(options.tokens ?? [])];
+  const version = versionInfo(options.version ?? (gate ? 'v1.20.2' : 'v1.34.0'));
   const context: Context = {
     storage: new Storage(options.watchWindow ?? 10_000),
-    registry: new Registry(options.kinds ?? builtInKinds),
+    registry: new Registry(options.kinds ?? builtInKinds, Number(version['minor'] ?? 0)),
     clock: options.clock,
     random: options.random,
     dynamicKubeletConfig: gate,
@@ -89,10 +103,14 @@ export function createLocalApi(options: LocalApiOptions): LocalApi {
   };
   const api: Api = {
     context,
-    version: versionInfo(options.version ?? (gate ? 'v1.20.2' : 'v1.34.0')),
+    version,
     address: () => 'localhost',
     log: options.log,
   };
+  const collector = options.garbageCollection === false ? undefined : new Collector(context, options.log);
+  const stopping = new AbortController();
+  const { podKubelet = 'none' } = options;
+  if (podKubelet !== 'none') finishPods(context, podKubelet === 'instant' ? 0 : podKubelet, options.log, stopping.signal);
   createFirstNamespaces(context);
   const faults = new FaultPlan(options.faults ?? [], options.random);
   const server: Server = { api, authenticator: new Authenticator(tokens), faults };
@@ -103,6 +121,7 @@ export function createLocalApi(options: LocalApiOptions): LocalApi {
     dial: () => line.dial(),
     add: (manifest) => addObject(context, manifest),
     stop() {
+      stopping.abort();
       line.up = false;
     },
     hooks: {
@@ -115,6 +134,7 @@ export function createLocalApi(options: LocalApiOptions): LocalApi {
         line.up = true;
       },
       setFaults: (next) => faults.replace(next),
+      settled: () => collector?.settled() ?? Promise.resolve(),
       storage: context.storage,
     },
     server,
@@ -123,7 +143,7 @@ export function createLocalApi(options: LocalApiOptions): LocalApi {
 
 function addObject(context: Context, manifest: Readonly<Record<string, unknown>>): KubeObject {
   const { apiVersion: version, kind: name, metadata } = manifest;
-  const served = context.registry.all().find(({ kind, at }) => kind.kind === name && apiVersion(at) === version);
+  const served = context.registry.named(String(version), String(name));
   if (served === undefined) throw badRequest(`no matches for kind ${JSON.stringify(name)} in version ${JSON.stringify(version)}`);
   const { namespace = 'default' }: { namespace?: unknown } = isJsonObject(metadata) ? metadata : {};
   const place = { name: '', namespace: served.kind.namespaced && typeof namespace === 'string' ? namespace : '' };

@@ -13,6 +13,7 @@ import { applied, applyRequest } from './apply.ts';
 import type { Context } from './context.ts';
 import { rules } from './context.ts';
 import { deleteObject } from './delete.ts';
+import { evict, isEviction } from './evict.ts';
 import { incomingObject } from './incoming.ts';
 import { isApply, patchChange } from './patch.ts';
 import type { Presenter } from './present.ts';
@@ -63,7 +64,7 @@ function checkAllowed(served: ServedKind, { verb, namespace, name, subresource }
   const { kind } = served;
   if (subresource !== '') {
     const isStatus = subresource === 'status' && kind.hasStatus === true;
-    const action = Object.hasOwn(kind.actions ?? {}, subresource);
+    const action = Object.hasOwn(kind.actions ?? {}, subresource) || isEviction(served, subresource);
     if (!isStatus && !action) throw noSuchPath();
     if (!(isStatus ? ['get', 'update', 'patch'] : ['create']).includes(verb)) throw methodNotAllowed(groupResource(served));
     return;
@@ -81,9 +82,15 @@ function checkAllowed(served: ServedKind, { verb, namespace, name, subresource }
   }
 }
 
+const success = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
+
 function create({ context, served, request, from, body, present }: Call): Answer {
   const given = decodeObject(body, from.header('content-type'));
   const dryRun = dryRunOf(from.query, 'CreateOptions');
+  if (isEviction(served, request.subresource)) {
+    evict(context, served, request, given, from.query);
+    return { code: 201, json: success };
+  }
   const action = served.kind.actions?.[request.subresource];
   if (request.subresource !== '' && action !== undefined) {
     const { metadata, ...rest } = given;
@@ -92,7 +99,7 @@ function create({ context, served, request, from, body, present }: Call): Answer
     if (errors.length > 0) throw invalid({ group: '', kind: action.kind }, request.name, errors);
     const rule = rules(context, request.subresource);
     updateObject(context, served, request, { dryRun, subresource: request.subresource }, (old) => action.act(old, posted, rule));
-    return { code: 201, json: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 } };
+    return { code: 201, json: success };
   }
   const made = incomingObject(given, served, request);
   restrictNode(from.user, served, made, undefined);

@@ -1,0 +1,178 @@
+import { describeError } from '../../base/errors.ts';
+import type { Log } from '../../base/log.ts';
+import type { KubeObject, ObjectMeta, OwnerReference } from '../../kube/api/object.ts';
+import type { Context } from '../handlers/context.ts';
+import { deleteObject } from '../handlers/delete.ts';
+import { FOREGROUND, ORPHAN } from '../handlers/propagation.ts';
+import { commitUpdate } from '../handlers/write.ts';
+import { storageName } from '../kinds/kind.ts';
+import type { ServedKind } from '../kinds/kind.ts';
+import { StatusError } from '../status-error.ts';
+import { storageKey } from '../storage/storage.ts';
+import type { Change } from '../storage/watch-log.ts';
+import { Dependents } from './dependents.ts';
+import type { Place } from './dependents.ts';
+import { blocks, isOrphaning, isWaiting, judge } from './verdict.ts';
+import type { Owner } from './verdict.ts';
+
+/** Objects looked at in one turn, so that a large collection holds up nobody. */
+const TURN = 500;
+
+/**
+ * Deletes what has lost its owners, in all three ways of propagation, as the garbage collector of kube-controller-manager does. It looks at an object
+ * when the object or an owner changes, in a later turn than the change; it waits for nothing and holds no timer.
+ */
+export class Collector {
+  readonly #context: Context;
+  readonly #log: Log;
+  readonly #dependents = new Dependents();
+  readonly #queue = new Map<string, Place>();
+  #waiters: (() => void)[] = [];
+  #isScheduled = false;
+
+  constructor(context: Context, log: Log) {
+    this.#context = context;
+    this.#log = log;
+    context.storage.onChange((kind, change) => this.#changed(kind, change));
+  }
+
+  /** Resolves once nothing is left to look at. */
+  settled(): Promise<void> {
+    return this.#queue.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#waiters.push(resolve));
+  }
+
+  #changed(kind: string, change: Change): void {
+    this.#dependents.apply(kind, change);
+    const { object, previous, key } = change;
+    const { uid, ownerReferences, deletionTimestamp } = object.metadata;
+    const place = { kind, key };
+    if (change.type === 'DELETED') {
+      this.#lookAt(this.#dependents.of(uid));
+      // An owner may have waited for this one.
+      for (const reference of ownerReferences ?? []) this.#lookAt(this.#ownerPlaces(reference, object));
+      return;
+    }
+    if (ownerReferences !== undefined && ownerReferences !== previous?.metadata.ownerReferences) {
+      this.#lookAt([place]);
+      for (const reference of previous?.metadata.ownerReferences ?? []) this.#lookAt(this.#ownerPlaces(reference, object));
+    } else if (previous?.metadata.ownerReferences !== ownerReferences) {
+      for (const reference of previous?.metadata.ownerReferences ?? []) this.#lookAt(this.#ownerPlaces(reference, object));
+    }
+    if (deletionTimestamp === undefined) return;
+    this.#lookAt([place]);
+    if (isWaiting(object) && (previous === undefined || !isWaiting(previous))) this.#lookAt(this.#dependents.of(uid));
+  }
+
+  #lookAt(places: readonly Place[]): void {
+    for (const place of places) this.#queue.set(`${place.kind} ${place.key}`, place);
+    if (this.#queue.size === 0 || this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => this.#turn());
+  }
+
+  #turn(): void {
+    this.#isScheduled = false;
+    let left = TURN;
+    for (const [id, place] of this.#queue) {
+      if (left-- === 0) break;
+      this.#queue.delete(id);
+      this.#visit(place);
+    }
+    this.#lookAt([]);
+    if (this.#queue.size > 0) return;
+    for (const done of this.#waiters.splice(0)) done();
+  }
+
+  #visit(place: Place): void {
+    const object = this.#context.storage.get(place.kind, place.key);
+    const served = this.#served(place.kind);
+    if (object === undefined || served === undefined) return;
+    try {
+      if (isOrphaning(object)) this.#orphan(served, place, object);
+      else if (isWaiting(object)) this.#finish(served, place, object);
+      else this.#judge(served, place, object);
+    } catch (error) {
+      if (!(error instanceof StatusError)) throw error;
+      this.#log.warn('an object could not be collected', { ...place, error: describeError(error) });
+    }
+  }
+
+  /** Its dependents stay without it. */
+  #orphan(served: ServedKind, place: Place, owner: KubeObject): void {
+    for (const dependent of this.#dependents.of(owner.metadata.uid)) this.#leave(dependent, (uid) => uid === owner.metadata.uid);
+    this.#release(served, place, owner, ORPHAN);
+  }
+
+  /** It goes when nothing is left that blocks it. */
+  #finish(served: ServedKind, place: Place, owner: KubeObject): void {
+    const { uid } = owner.metadata;
+    if (!this.#owned(uid).some((dependent) => blocks(dependent, uid))) this.#release(served, place, owner, FOREGROUND);
+  }
+
+  #judge(served: ServedKind, place: Place, object: KubeObject): void {
+    const { namespace = '', name = '', uid, resourceVersion } = object.metadata;
+    const verdict = judge(
+      object,
+      (reference) => this.#ask(reference, object),
+      () => this.#owned(uid),
+    );
+    switch (verdict.do) {
+      case 'keep':
+        return;
+      case 'leave':
+        return this.#leave(place, (owner) => verdict.owners.has(owner));
+      case 'delete': {
+        let version = resourceVersion;
+        if (verdict.unblock) {
+          const ownerReferences = object.metadata.ownerReferences?.map((one) => ({ ...one, blockOwnerDeletion: false })) ?? [];
+          version = this.#change(served, place, object, { ownerReferences }).metadata.resourceVersion;
+        }
+        const preconditions = { ...(uid === undefined ? {} : { uid }), ...(version === undefined ? {} : { resourceVersion: version }) };
+        deleteObject(this.#context, served, { namespace, name }, { dryRun: false, propagation: verdict.propagation, ...preconditions });
+      }
+    }
+  }
+
+  #ask(reference: OwnerReference, dependent: KubeObject): Owner {
+    const [place] = this.#ownerPlaces(reference, dependent);
+    if (place === undefined) return 'unknown';
+    const owner = this.#context.storage.get(place.kind, place.key);
+    if (owner === undefined || owner.metadata.uid !== reference.uid) return 'absent';
+    return isWaiting(owner) ? 'waiting' : 'solid';
+  }
+
+  /** Where an owner must lie: in the namespace of its dependent, or in none. Nowhere for what cannot own it, or is not served. */
+  #ownerPlaces({ apiVersion: version, kind: name, name: owner }: OwnerReference, dependent: KubeObject): Place[] {
+    const served = this.#context.registry.named(version, name);
+    const { namespace = '' } = dependent.metadata;
+    if (served === undefined || (served.kind.namespaced && namespace === '')) return [];
+    return [{ kind: storageName(served.kind), key: storageKey(served.kind.namespaced ? namespace : '', owner) }];
+  }
+
+  #owned(uid: string | undefined): KubeObject[] {
+    return this.#dependents.of(uid).flatMap(({ kind, key }) => this.#context.storage.get(kind, key) ?? []);
+  }
+
+  #leave(place: Place, isLeft: (uid: string) => boolean): void {
+    const served = this.#served(place.kind);
+    const object = this.#context.storage.get(place.kind, place.key);
+    if (served === undefined || object === undefined) return;
+    const kept = object.metadata.ownerReferences?.filter(({ uid }) => !isLeft(uid)) ?? [];
+    this.#change(served, place, object, { ownerReferences: kept });
+  }
+
+  #release(served: ServedKind, place: Place, object: KubeObject, finalizer: string): void {
+    this.#change(served, place, object, { finalizers: object.metadata.finalizers?.filter((one) => one !== finalizer) ?? [] });
+  }
+
+  #change(served: ServedKind, { key }: Place, object: KubeObject, to: Pick<ObjectMeta, 'finalizers' | 'ownerReferences'>): KubeObject {
+    const metadata: ObjectMeta = { ...object.metadata, ...to };
+    if (metadata.finalizers?.length === 0) delete metadata.finalizers;
+    if (metadata.ownerReferences?.length === 0) delete metadata.ownerReferences;
+    return commitUpdate(this.#context, served, key, { ...object, metadata }, object, false);
+  }
+
+  #served(name: string): ServedKind | undefined {
+    return this.#context.registry.stored(name);
+  }
+}

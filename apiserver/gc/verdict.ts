@@ -1,0 +1,45 @@
+import type { KubeObject, OwnerReference } from '../../kube/api/object.ts';
+import { FOREGROUND, ORPHAN } from '../handlers/propagation.ts';
+import type { Propagation } from '../handlers/write-options.ts';
+
+/** What an owner reference leads to: somebody; somebody who waits for its dependents to go; nobody; or a kind that is not served. */
+export type Owner = 'solid' | 'waiting' | 'absent' | 'unknown';
+
+/** What becomes of an object that has owners. */
+export type Verdict =
+  { do: 'keep' } | { do: 'leave'; owners: ReadonlySet<string> } | { do: 'delete'; propagation: Propagation; unblock: boolean };
+
+/** Judges an object by its owners. An owner of a kind that is not served cannot be asked for, so nothing is done. */
+export function judge(object: KubeObject, ownerOf: (reference: OwnerReference) => Owner, dependents: () => readonly KubeObject[]): Verdict {
+  const references = object.metadata.ownerReferences ?? [];
+  if (references.length === 0 || object.metadata.deletionTimestamp !== undefined) return { do: 'keep' };
+  const owners = references.map((reference) => ({ uid: reference.uid, is: ownerOf(reference) }));
+  if (owners.some(({ is }) => is === 'unknown')) return { do: 'keep' };
+  const others = owners.filter(({ is }) => is !== 'solid');
+  if (others.length < owners.length) {
+    // Somebody keeps it; those who are gone or wait for it to go are told that it is not theirs.
+    return others.length === 0 ? { do: 'keep' } : { do: 'leave', owners: new Set(others.map(({ uid }) => uid)) };
+  }
+  if (others.some(({ is }) => is === 'waiting')) {
+    const owned = dependents();
+    if (owned.length > 0) return { do: 'delete', propagation: 'Foreground', unblock: owned.some(isWaiting) };
+  }
+  const held = object.metadata.finalizers ?? [];
+  const propagation = held.includes(ORPHAN) ? 'Orphan' : held.includes(FOREGROUND) ? 'Foreground' : 'Background';
+  return { do: 'delete', propagation, unblock: false };
+}
+
+/** It is deleted, and goes after its dependents. */
+export function isWaiting({ metadata }: KubeObject): boolean {
+  return metadata.deletionTimestamp !== undefined && metadata.finalizers?.includes(FOREGROUND) === true;
+}
+
+/** It is deleted, and its dependents are to be set free first. */
+export function isOrphaning({ metadata }: KubeObject): boolean {
+  return metadata.deletionTimestamp !== undefined && metadata.finalizers?.includes(ORPHAN) === true;
+}
+
+/** Whether an owner that waits has to wait for this dependent. */
+export function blocks(dependent: KubeObject, uid: string | undefined): boolean {
+  return dependent.metadata.ownerReferences?.some((reference) => reference.uid === uid && reference.blockOwnerDeletion === true) === true;
+}
