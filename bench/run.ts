@@ -7,6 +7,7 @@ import { crashPoints } from './crash-points.ts';
 import { editLatency } from './edit-latency.ts';
 import { exposure } from './exposure.ts';
 import { judged, table, valueOf, type Figure } from './figure.ts';
+import { queueVisits } from './queue.ts';
 
 /** `npm run bench [-- NAME...]`: the figures of docs/benchmarks.md. A table to stdout, then one line of JSON. */
 const benchmarks: Record<string, () => Promise<Figure[] | string>> = {
@@ -16,6 +17,7 @@ const benchmarks: Record<string, () => Promise<Figure[] | string>> = {
   config: configReading,
   crashes: crashPoints,
   exposure,
+  queue: queueVisits,
 };
 
 const asked = process.argv.slice(2);

@@ -25,11 +25,10 @@ export function routePrimary<T extends KubeObject>(change: Change<T>): Step[] {
 
 export function routeRead<T extends KubeObject, O extends KubeObject>(
   change: Change<O>,
-  { wakes }: Reads<T, O>,
+  edge: Pick<Reads<T, O>, 'wakes'>,
   primaries: Lister<T>,
 ): Step[] {
-  if (wakes === undefined || isResync(change)) return [];
-  return Array.from(wakes(change, primaries), (one) => ({ do: 'wake', wake: one }));
+  return isResync(change) ? [] : Array.from(edge.wakes?.(change, primaries) ?? [], wake);
 }
 
 /**

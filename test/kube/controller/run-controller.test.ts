@@ -55,7 +55,10 @@ function cluster(t: TestContext) {
       { of: of.revisions },
     ],
     gone: (key) => told.push(`forget ${key}`),
-    reconcile: (key) => (told.push(`reconcile ${key}`), Promise.resolve(done)),
+    reconcile: async (key) => {
+      told.push(`reconcile ${key}`);
+      return done;
+    },
   };
   const stop = new AbortController();
   const ended = runController(controller, { queue, workers: 1, log, clock }, stop.signal);

@@ -35,7 +35,10 @@ function workersOf(t: TestContext, reconcile: Reconcile, { workers = 2, drainMs 
 
 test('done: forgotten', async (t) => {
   const seen: string[] = [];
-  const { queue, clock, lines } = workersOf(t, (key) => (seen.push(key), Promise.resolve(done)));
+  const { queue, clock, lines } = workersOf(t, async (key) => {
+    seen.push(key);
+    return done;
+  });
   queue.addRateLimited('a');
   await clock.advance(5);
   assert.deepEqual(seen, ['a']);
@@ -114,10 +117,10 @@ const failures: { why: string; reconcile: Reconcile; says: string }[] = [
     },
     says: 'bug',
   },
-  { why: 'something that is no error', reconcile: () => Promise.reject(undefined as unknown as Error), says: 'unknown error' },
+  { why: 'something that is no error', reconcile: () => Promise.reject(undefined), says: 'unknown error' },
   {
     why: 'something that cannot be printed',
-    reconcile: () => Promise.reject(circular as Error),
+    reconcile: () => Promise.reject(circular),
     says: 'a thrown object that cannot be printed',
   },
   {
@@ -263,7 +266,10 @@ test('reconciles that never wait still let timers and sockets in between', async
     else stop.abort();
   };
   setImmediate(look);
-  const reconcile: Reconcile = () => ((now += 1), Promise.resolve(done));
+  const reconcile: Reconcile = async () => {
+    now += 1;
+    return done;
+  };
   await runWorkers({ queue, workers: 2, clock, log: recordedLog().log, reconcile }, stop.signal);
   const longest = Math.max(...left.map((here, at) => (left[at - 1] ?? 1000) - here));
   assert.ok(longest <= 20, `${longest} ms of work in one turn`);

@@ -94,7 +94,10 @@ test('a timer that rings early is asked again: no key is early', async () => {
   const hasty: Clock = {
     now: () => clock.now(),
     monotonic: () => clock.monotonic(),
-    sleep: (ms, signal) => ((slept += 1), clock.sleep(slept === 1 ? ms * 0.9 : ms, signal)),
+    sleep: (ms, signal) => {
+      slept += 1;
+      return clock.sleep(slept === 1 ? ms * 0.9 : ms, signal);
+    },
   };
   const rang: number[] = [];
   const waiting = new Delays<string>(hasty, () => rang.push(clock.monotonic()));
