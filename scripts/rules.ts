@@ -22,6 +22,7 @@ export const decides: readonly RegExp[] = [
   /^agent\/event\.ts$/,
   /^kube\/api\//,
   /^kube\/client\/watch-machine\.ts$/,
+  /^kube\/controller\/(claim-plan|event|event-aggregation|owner-refs)\.ts$/,
   /^base\/(backoff|go-duration|errors|disk|lock)\.ts$/,
 ];
 
