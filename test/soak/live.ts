@@ -1,0 +1,64 @@
+import { startApiServer } from '../../apiserver/server.ts';
+import { realClock } from '../../base/clock.ts';
+import { silentLog } from '../../base/log.ts';
+import { seededRandom } from '../../base/random.ts';
+import { createClient } from '../../kube/client/http-client.ts';
+import { SoakWorld } from './world.ts';
+
+export interface Soaked {
+  problems: string[];
+  left: Record<string, number>;
+  /** Bytes in use after a full collection, once a minute. */
+  heap: number[];
+  /** Sockets, timers and the like that are still there after the world has stopped, beyond those before it. */
+  leaked: string[];
+  changes: number;
+}
+
+const ROUND_MS = 15_000;
+const BAD_MS = 4_000;
+const CALM_MS = 45_000;
+
+/** The same as a day in fake time, in real time over real sockets: of every 15 seconds the server has 4 bad ones. Ends with 45 calm seconds. */
+export async function live(minutes: number, seed: number, collect: () => void): Promise<Soaked> {
+  const before = process.getActiveResourcesInfo();
+  const random = seededRandom(seed);
+  const server = await startApiServer({ clock: realClock, random, log: silentLog, watchWindow: 500 });
+  const { hooks, add, url, token, caPem } = server;
+  const client = () => createClient({ server: url, origin: 'soak', token, ca: { data: caPem } }, { clock: realClock, random });
+  const world = new SoakWorld({ clock: realClock, random, hooks, add, client });
+  const heap: number[] = [];
+  let changes = 0;
+  world.start();
+  const from = performance.now();
+  for (let round = 0; performance.now() - from < minutes * 60_000; round++) {
+    const roundFrom = performance.now();
+    await world.trouble();
+    for (let bad = true; performance.now() - roundFrom < ROUND_MS; changes++) {
+      world.churn();
+      await realClock.sleep(random() * 100);
+      if (bad && performance.now() - roundFrom > BAD_MS) {
+        world.calm();
+        bad = false;
+      }
+    }
+    if (round % 4 !== 3) continue;
+    for (const { metadata } of hooks.storage.list('/events').objects)
+      hooks.storage.remove('/events', `${metadata.namespace}/${metadata.name}`);
+    collect();
+    heap.push(process.memoryUsage().heapUsed);
+  }
+  world.calm();
+  await untilRight(world);
+  const [problems, left] = [world.problems(), world.left];
+  await world.stop();
+  await server.stop();
+  await realClock.sleep(200);
+  const leaked = process.getActiveResourcesInfo().filter((what) => !before.includes(what));
+  return { problems, left, heap, leaked, changes };
+}
+
+async function untilRight(world: SoakWorld): Promise<void> {
+  const isIdle = () => world.problems().length === 0 && Object.values(world.left).every((count) => count === 0);
+  for (const from = performance.now(); performance.now() - from < CALM_MS && !isIdle();) await realClock.sleep(100);
+}
