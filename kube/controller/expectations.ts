@@ -6,6 +6,20 @@ export interface ExpectationLimits {
   ttlMs?: Millis;
   /** How long to look out for what a creation without an answer may have made. @default 10_000 */
   lostMs?: Millis;
+  /** Told when an owner's time is over and something is still missing: an event was missed, or what was made went unseen. */
+  onExpired?: (key: Key, missing: Missing) => void;
+}
+
+/** What is still waited for. */
+export interface Missing {
+  /** Creations without an answer. */
+  unanswered: number;
+  /** UIDs of what was made. */
+  created: readonly string[];
+  /** Creations whose answer will never come. */
+  lost: number;
+  /** UIDs of what is to go. */
+  deletions: readonly string[];
 }
 
 /** What a pass is about to do. */
@@ -52,13 +66,15 @@ export class Expectations {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #ttlMs: Millis;
   readonly #lostMs: Millis;
+  readonly #onExpired: ExpectationLimits['onExpired'];
   /** In the order of their ends: a new one goes last. */
   readonly #waiting = new Map<Key, Waiting>();
 
-  constructor(clock: Pick<Clock, 'monotonic'>, { ttlMs = 300_000, lostMs = 10_000 }: ExpectationLimits = {}) {
+  constructor(clock: Pick<Clock, 'monotonic'>, { ttlMs = 300_000, lostMs = 10_000, onExpired }: ExpectationLimits = {}) {
     this.#clock = clock;
     this.#ttlMs = ttlMs;
     this.#lostMs = lostMs;
+    this.#onExpired = onExpired;
   }
 
   /** Owners that wait. Expired ones count until somebody asks for them, or for room. */
@@ -140,15 +156,14 @@ export class Expectations {
     const left = endOf(waiting) - this.#clock.monotonic();
     if (left > 0) return Math.max(1, Math.ceil(left));
     this.#waiting.delete(key);
+    if (!onlyLost(waiting)) this.#onExpired?.(key, missing(waiting));
     return undefined;
   }
 
   /** What it waits for, for people. undefined for nothing. */
-  awaited(key: Key): { unanswered: number; created: readonly string[]; lost: number; deletions: readonly string[] } | undefined {
+  awaited(key: Key): Missing | undefined {
     const waiting = this.#waiting.get(key);
-    if (waiting === undefined) return undefined;
-    const { unanswered, created, lost, deletions } = waiting;
-    return { unanswered, created: [...created], lost, deletions: [...deletions] };
+    return waiting === undefined ? undefined : missing(waiting);
   }
 
   /** The owner is gone: another one of its name starts clean. */
@@ -163,8 +178,7 @@ export class Expectations {
       waiting.lost = Math.max(0, waiting.lost - came);
       waiting.strangers.clear();
     }
-    const idle = waiting.unanswered <= 0 && waiting.created.size === 0 && waiting.lost === 0 && waiting.deletions.size === 0;
-    if (idle && this.#waiting.get(key) === waiting) this.#waiting.delete(key);
+    if (onlyLost(waiting) && waiting.lost === 0 && this.#waiting.get(key) === waiting) this.#waiting.delete(key);
   }
 
   /** Owners that went without a word would stay for ever; the oldest are first. */
@@ -178,6 +192,13 @@ export class Expectations {
 }
 
 function endOf(waiting: Waiting): Millis {
-  const onlyLost = waiting.unanswered <= 0 && waiting.created.size === 0 && waiting.deletions.size === 0;
-  return onlyLost ? Math.min(waiting.until, waiting.lostUntil) : waiting.until;
+  return onlyLost(waiting) ? Math.min(waiting.until, waiting.lostUntil) : waiting.until;
+}
+
+function onlyLost({ unanswered, created, deletions }: Waiting): boolean {
+  return unanswered <= 0 && created.size === 0 && deletions.size === 0;
+}
+
+function missing({ unanswered, created, lost, deletions }: Waiting): Missing {
+  return { unanswered, created: [...created], lost, deletions: [...deletions] };
 }

@@ -24,10 +24,16 @@ interface Written {
   wasThere: boolean;
 }
 
+interface Kind {
+  /** Of versions that can be compared only the newest is kept: who has seen it has seen the others. */
+  newest: { key: Key; written: Written } | undefined;
+  /** Deletions, and versions that cannot be compared. */
+  readonly others: Map<Key, Written>;
+}
+
 interface Owner {
   until: Millis;
-  /** By kind, then by object. Of versions that can be compared only the newest of a kind is kept: who has seen it has seen the others. */
-  readonly kinds: Map<string, Map<Key, Written>>;
+  readonly kinds: Map<string, Kind>;
 }
 
 /**
@@ -66,18 +72,15 @@ export class OwnWrites {
     if (uid === '' || resourceVersion === '') return;
     const key = objectKey(answer);
     const kind = this.#kindOf(owner, cache.resource);
-    const newest = [...kind].find(([, written]) => compareVersions(written.version, resourceVersion) !== undefined);
-    if (newest !== undefined) {
-      if ((compareVersions(newest[1].version, resourceVersion) ?? 0) > 0) return;
-      kind.delete(newest[0]);
-    }
-    kind.set(key, { uid, version: resourceVersion, wasThere: cache.get(key)?.metadata.uid === uid });
+    const written = { uid, version: resourceVersion, wasThere: cache.get(key)?.metadata.uid === uid };
+    if (compareVersions(resourceVersion, '1') === undefined) kind.others.set(key, written);
+    else if (kind.newest === undefined || isAtLeast(resourceVersion, kind.newest.written.version)) kind.newest = { key, written };
   }
 
   /** The server took the deletion of `object`: seen once it is marked, gone, or made again. */
   deleted(owner: Key, cache: SeenCache, object: Readonly<KubeObject>): void {
     const { uid = '' } = object.metadata;
-    if (uid !== '') this.#kindOf(owner, cache.resource).set(objectKey(object), { uid, version: '', wasThere: true });
+    if (uid !== '') this.#kindOf(owner, cache.resource).others.set(objectKey(object), { uid, version: '', wasThere: true });
   }
 
   /**
@@ -88,11 +91,12 @@ export class OwnWrites {
   caughtUp(owner: Key, caches: readonly SeenCache[]): boolean {
     const writes = this.#owners.get(owner);
     if (writes === undefined) return true;
-    for (const [kind, objects] of writes.kinds) {
-      const cache = caches.find(({ resource }) => kindOf(resource) === kind);
-      if (cache === undefined) throw new RangeError(`no cache of ${kind} was given, and ${owner} has writes to it`);
-      for (const [key, written] of objects) if (isSeen(key, written, cache)) objects.delete(key);
-      if (objects.size === 0) writes.kinds.delete(kind);
+    for (const [name, kind] of writes.kinds) {
+      const cache = caches.find(({ resource }) => kindOf(resource) === name);
+      if (cache === undefined) throw new RangeError(`no cache of ${name} was given, and ${owner} has writes to it`);
+      if (kind.newest !== undefined && isSeen(kind.newest.key, kind.newest.written, cache)) kind.newest = undefined;
+      for (const [key, written] of kind.others) if (isSeen(key, written, cache)) kind.others.delete(key);
+      if (kind.newest === undefined && kind.others.size === 0) writes.kinds.delete(name);
     }
     if (writes.kinds.size === 0) {
       this.#owners.delete(owner);
@@ -118,9 +122,9 @@ export class OwnWrites {
     this.#owners.delete(owner);
   }
 
-  #kindOf(owner: Key, resource: Resource): Map<Key, Written> {
+  #kindOf(owner: Key, resource: Resource): Kind {
     const now = this.#clock.monotonic();
-    const writes = this.#owners.get(owner) ?? { until: 0, kinds: new Map<string, Map<Key, Written>>() };
+    const writes = this.#owners.get(owner) ?? { until: 0, kinds: new Map<string, Kind>() };
     writes.until = now + this.#limitMs;
     this.#owners.delete(owner);
     this.#owners.set(owner, writes);
@@ -129,7 +133,7 @@ export class OwnWrites {
       if (until > now) break;
       this.#owners.delete(other);
     }
-    const kind = writes.kinds.get(kindOf(resource)) ?? new Map<Key, Written>();
+    const kind: Kind = writes.kinds.get(kindOf(resource)) ?? { newest: undefined, others: new Map() };
     writes.kinds.set(kindOf(resource), kind);
     return kind;
   }

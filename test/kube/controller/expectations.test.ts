@@ -67,8 +67,9 @@ for (const { why, creations, deletions = [], story, satisfied } of stories) {
 
 test('expectations end after their time, which says when to wake the owner', async () => {
   const clock = new FakeClock();
-  const expectations = new Expectations(clock, { ttlMs: TTL });
-  const pass = expectations.expect('ns/ds', { creations: 1, deletions: [] });
+  const told: unknown[] = [];
+  const expectations = new Expectations(clock, { ttlMs: TTL, onExpired: (key, missing) => told.push([key, missing]) });
+  const pass = expectations.expect('ns/ds', { creations: 1, deletions: ['d'] });
   pass.created('a');
   assert.equal(expectations.expiresIn('ns/ds'), TTL);
   await clock.advance(TTL - 1);
@@ -76,11 +77,13 @@ test('expectations end after their time, which says when to wake the owner', asy
   await clock.advance(1);
   assert.equal(expectations.satisfied('ns/ds'), true);
   assert.equal(expectations.size, 0);
+  assert.deepEqual(told, [['ns/ds', { unanswered: 0, created: ['a'], lost: 0, deletions: ['d'] }]]);
 });
 
 test('a lost answer is looked out for a shorter time', async () => {
   const clock = new FakeClock();
-  const expectations = new Expectations(clock, { lostMs: LOST });
+  const told: unknown[] = [];
+  const expectations = new Expectations(clock, { lostMs: LOST, onExpired: (key) => told.push(key) });
   const pass = expectations.expect('ns/ds', { creations: 2, deletions: [] });
   await clock.advance(1_000);
   pass.lost();
@@ -89,6 +92,7 @@ test('a lost answer is looked out for a shorter time', async () => {
   assert.equal(expectations.expiresIn('ns/ds'), LOST);
   await clock.advance(LOST);
   assert.equal(expectations.satisfied('ns/ds'), true);
+  assert.deepEqual(told, [], 'a call that was never done is no missed event');
 });
 
 test('a late answer of a pass that is over says nothing about the next one', () => {
