@@ -16,7 +16,7 @@ export interface DialOptions {
   metrics?: Pick<RestMetrics, 'dialled' | 'foundDead'>;
 }
 
-/** Makes a connection. @param signal - ends dialling, also what the connection does later. @throws {DialError} with what failed as its cause, or the signal's reason */
+/** Makes a connection. @throws {DialError} with what failed as its cause, or the signal's reason */
 export type Dial = (endpoint: Endpoint, options: DialOptions, signal: AbortSignal) => Promise<Connection>;
 
 /**
@@ -40,5 +40,5 @@ export async function dial(endpoint: Endpoint, options: DialOptions, signal: Abo
     metrics?.dialled({ host, result: 'error' });
     throw error;
   }
-  return Http1Connection.open(endpoint, http1, () => openSocket(secure, ['http/1.1'], connectTimeoutMs, signal));
+  return Http1Connection.open(endpoint, http1, (over) => openSocket(secure, ['http/1.1'], connectTimeoutMs, over));
 }

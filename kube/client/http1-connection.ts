@@ -35,6 +35,8 @@ export class Http1Connection implements Connection {
   readonly #liveness: Liveness;
   /** Everything under way, by what breaks it. */
   readonly #underWay = new Set<(cause: Error) => void>();
+  /** Aborts when nothing holds a socket any more, or may get one. */
+  readonly #over = new AbortController();
   #retired = false;
 
   private constructor(
@@ -61,19 +63,24 @@ export class Http1Connection implements Connection {
   }
 
   /** @param connect - makes a socket to an https:// server; needed for those only */
-  static open({ server, tls, proxy }: Endpoint, options: Http1Options, connect?: () => Promise<Duplex>): Http1Connection {
+  static open(
+    { server, tls, proxy }: Endpoint,
+    options: Http1Options,
+    connect?: (signal: AbortSignal) => Promise<Duplex>,
+  ): Http1Connection {
     const pool = { keepAlive: true, keepAliveMsecs: KEEP_ALIVE_MS, timeout: 0, scheduling: 'lifo' } as const;
     const to = (at: URL, headers = {}) => ({ host: hostOf(at), port: portOf(at), timeout: options.connectTimeoutMs, headers });
     if (tls !== undefined && connect !== undefined) {
       const agent = new (https().Agent)(pool);
+      const connection = new Http1Connection(agent, https().request, to(server), options);
       agent.createConnection = (_options, created) => {
-        connect().then(
+        connect(connection.#over.signal).then(
           (socket) => created?.(null, socket),
           (error: Error) => created?.(error, undefined as never),
         );
         return undefined;
       };
-      return new Http1Connection(agent, https().request, to(server), options);
+      return connection;
     }
     if (proxy === undefined) return new Http1Connection(new (http().Agent)(pool), http().request, to(server), options);
     const { Agent, request } = proxy.protocol === 'https:' ? https() : http();
@@ -93,6 +100,7 @@ export class Http1Connection implements Connection {
     const { signal, method, path, headers, body } = request;
     return new Promise((resolve, reject) => {
       let answer: IncomingMessage | undefined;
+      let connected = false;
       const contentLength: Record<string, string> = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
       const outgoing = this.#request({ method, path, headers: { ...headers, ...contentLength }, signal }, (message) => {
         answer = message;
@@ -100,15 +108,25 @@ export class Http1Connection implements Connection {
         message.once('close', ended);
         resolve(answerOf(message, signal, () => this.#liveness.heard()));
       });
-      const fail = (cause: Error) => (answer ?? outgoing).destroy(cause);
+      const fail = (cause: Error) => {
+        (answer ?? outgoing).destroy(cause);
+        if (!connected) broken(new BrokenConnection('never', 'no connection came about', cause));
+      };
       this.#underWay.add(fail);
       this.#liveness.begin();
       const ended = () => {
         if (!this.#underWay.delete(fail)) return;
         this.#liveness.end();
-        if (this.isOver) this.#agent.destroy();
+        signal.removeEventListener('abort', aborted);
+        if (this.isOver) this.#shut();
       };
-      let connected = false;
+      // A request that waits for its socket hears nothing, not even that it was given up.
+      const broken = (cause: Error) => {
+        ended();
+        reject(cause);
+      };
+      const aborted = () => broken(abortReason(signal));
+      signal.addEventListener('abort', aborted, { once: true });
       outgoing.once('socket', (socket) => {
         const ready = () => {
           connected = true;
@@ -122,12 +140,11 @@ export class Http1Connection implements Connection {
         if (!connected) outgoing.destroy(new Error('no connection in time'));
       });
       outgoing.on('error', (error) => {
-        ended();
         // The next request dials anew, and finds out again what the server speaks.
         if (!connected) this.retire();
-        if (signal.aborted) reject(abortReason(signal));
+        if (signal.aborted) aborted();
         else
-          reject(
+          broken(
             new BrokenConnection(connected ? 'perhaps' : 'never', 'the connection ended before the answer did', this.#explained(error)),
           );
       });
@@ -137,11 +154,16 @@ export class Http1Connection implements Connection {
 
   retire(): void {
     this.#retired = true;
-    if (this.isOver) this.#agent.destroy();
+    if (this.isOver) this.#shut();
   }
 
   destroy(): void {
     this.#retired = true;
+    this.#shut();
+  }
+
+  #shut(): void {
+    this.#over.abort(new Error('the connection was closed'));
     this.#agent.destroy();
   }
 
@@ -163,7 +185,11 @@ export class Http1Connection implements Connection {
         message.resume();
         resolve();
       });
-      const timer = setTimeout(() => asked.destroy(new Error(`the server answered nothing within ${timeoutMs} ms`)), timeoutMs);
+      const timer = setTimeout(() => {
+        const silence = new Error(`the server answered nothing within ${timeoutMs} ms`);
+        asked.destroy(silence);
+        reject(silence); // one that waits for its socket would only hear of it then
+      }, timeoutMs);
       timer.unref();
       asked.on('error', (error) => {
         clearTimeout(timer);

@@ -24,7 +24,12 @@ export interface StandIn extends AsyncDisposable {
 
 type Kind = 'h2' | 'https' | 'http';
 
-export async function standIn(kind: Kind, handler: Handler, tls?: KeyPair & { ca?: string; requestCert?: boolean }): Promise<StandIn> {
+export async function standIn(
+  kind: Kind,
+  handler: Handler,
+  tls?: KeyPair & { ca?: string; requestCert?: boolean },
+  host = '127.0.0.1',
+): Promise<StandIn> {
   const sockets: Socket[] = [];
   const sessions: ServerHttp2Session[] = [];
   const answer = (request: Request, response: Response) => self.handler(request, response);
@@ -43,11 +48,11 @@ export async function standIn(kind: Kind, handler: Handler, tls?: KeyPair & { ca
     sockets.push(socket);
     socket.on('error', () => {});
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(0, host);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const self: StandIn = {
-    url: `${kind === 'http' ? 'http' : 'https'}://127.0.0.1:${port}`,
+    url: `${kind === 'http' ? 'http' : 'https'}://${host}:${port}`,
     handler,
     sockets,
     sessions,
