@@ -8,12 +8,13 @@ import { globSync } from 'node:fs';
 const suites: Record<string, { files: string[]; without: RegExp; options: string[] }> = {
   unit: {
     files: ['test/**/*.test.ts'],
-    without: /^test\/(systemd|kubelet|real)\//,
+    without: /^test\/(systemd|kubelet|real|endurance)\//,
     options: ['--test-isolation=none', '--test-timeout=120000'],
   },
   systemd: { files: ['test/systemd/**/*.test.ts'], without: /^$/, options: ['--test-concurrency=1', '--test-timeout=900000'] },
   kubelet: { files: ['test/kubelet/**/*.test.ts'], without: /^$/, options: ['--test-concurrency=1', '--test-timeout=900000'] },
   real: { files: ['test/real/**/*.test.ts'], without: /^$/, options: ['--test-concurrency=1', '--test-timeout=1200000'] },
+  endurance: { files: ['test/endurance/**/*.test.ts'], without: /^$/, options: ['--test-concurrency=1', '--test-timeout=1800000'] },
 };
 
 const [name = 'unit', ...rest] = process.argv.slice(2);
