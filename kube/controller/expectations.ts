@@ -47,8 +47,11 @@ interface Waiting {
   unanswered: number;
   /** Made, and not yet seen. */
   readonly created: Set<string>;
-  /** Seen to come or to go while calls are unanswered, and known from no answer yet: the watch is often faster. */
-  readonly strangers: Map<string, 'came' | 'went'>;
+  /** Made, seen or not. */
+  readonly mine: Set<string>;
+  /** First sight of each object, as long as an answer may be about it: the watch is often faster. */
+  readonly seen: Map<string, 'came' | 'went'>;
+  /** Calls whose answer will never come. */
   lost: number;
   lostUntil: Millis;
   /** Not yet seen to go. */
@@ -92,7 +95,8 @@ export class Expectations {
       until: this.#clock.monotonic() + this.#ttlMs,
       unanswered: creations,
       created: new Set(),
-      strangers: new Map(),
+      mine: new Set(),
+      seen: new Map(),
       lost: 0,
       lostUntil: 0,
       deletions: new Set(deletions),
@@ -104,7 +108,8 @@ export class Expectations {
     return {
       created: (uid) => {
         waiting.unanswered -= 1;
-        if (!waiting.strangers.delete(uid)) waiting.created.add(uid);
+        waiting.mine.add(uid);
+        if (!waiting.seen.has(uid)) waiting.created.add(uid);
         settle();
       },
       notCreated: (count = 1) => {
@@ -126,22 +131,13 @@ export class Expectations {
 
   /** An object of this owner appeared. Not for one that was adopted, or that is already being deleted. */
   creationSeen(key: Key, uid: string): void {
-    const waiting = this.#waiting.get(key);
-    if (waiting === undefined) return;
-    if (!waiting.created.delete(uid)) {
-      if (waiting.unanswered > 0) waiting.strangers.set(uid, 'came');
-      else if (waiting.lost > 0) waiting.lost -= 1;
-    }
-    this.#settle(key, waiting);
+    this.#see(key, uid, 'came');
   }
 
   /** An object of this owner is going, or gone. One that goes before anybody saw it come is awaited no more. */
   deletionSeen(key: Key, uid: string): void {
-    const waiting = this.#waiting.get(key);
-    if (waiting === undefined) return;
-    const known = waiting.deletions.delete(uid) || waiting.created.delete(uid) || waiting.strangers.has(uid);
-    if (!known && waiting.unanswered > 0) waiting.strangers.set(uid, 'went');
-    this.#settle(key, waiting);
+    this.#waiting.get(key)?.deletions.delete(uid);
+    this.#see(key, uid, 'went');
   }
 
   /** Nothing is awaited any more, or for too long. */
@@ -156,7 +152,7 @@ export class Expectations {
     const left = endOf(waiting) - this.#clock.monotonic();
     if (left > 0) return Math.max(1, Math.ceil(left));
     this.#waiting.delete(key);
-    if (!onlyLost(waiting)) this.#onExpired?.(key, missing(waiting));
+    if (!isOnlyLost(waiting)) this.#onExpired?.(key, missing(waiting));
     return undefined;
   }
 
@@ -171,14 +167,17 @@ export class Expectations {
     this.#waiting.delete(key);
   }
 
+  #see(key: Key, uid: string, how: 'came' | 'went'): void {
+    const waiting = this.#waiting.get(key);
+    if (waiting === undefined) return;
+    waiting.created.delete(uid);
+    if ((waiting.unanswered > 0 || waiting.lost > 0) && !waiting.seen.has(uid)) waiting.seen.set(uid, how);
+    this.#settle(key, waiting);
+  }
+
   #settle(key: Key, waiting: Waiting): void {
-    if (waiting.unanswered <= 0) {
-      // All answers are in: whoever else was seen may be what a lost call made.
-      const came = [...waiting.strangers.values()].filter((how) => how === 'came').length;
-      waiting.lost = Math.max(0, waiting.lost - came);
-      waiting.strangers.clear();
-    }
-    if (onlyLost(waiting) && waiting.lost === 0 && this.#waiting.get(key) === waiting) this.#waiting.delete(key);
+    const idle = isOnlyLost(waiting) && lostLeft(waiting) === 0;
+    if (idle && this.#waiting.get(key) === waiting) this.#waiting.delete(key);
   }
 
   /** Owners that went without a word would stay for ever; the oldest are first. */
@@ -192,13 +191,22 @@ export class Expectations {
 }
 
 function endOf(waiting: Waiting): Millis {
-  return onlyLost(waiting) ? Math.min(waiting.until, waiting.lostUntil) : waiting.until;
+  return isOnlyLost(waiting) ? Math.min(waiting.until, waiting.lostUntil) : waiting.until;
 }
 
-function onlyLost({ unanswered, created, deletions }: Waiting): boolean {
+function isOnlyLost({ unanswered, created, deletions }: Waiting): boolean {
   return unanswered <= 0 && created.size === 0 && deletions.size === 0;
 }
 
-function missing({ unanswered, created, lost, deletions }: Waiting): Missing {
-  return { unanswered, created: [...created], lost, deletions: [...deletions] };
+/** Once all answers are in, whoever came and is in none of them may be what a lost call made. */
+function lostLeft({ unanswered, lost, seen, mine }: Waiting): number {
+  if (lost === 0 || unanswered > 0) return lost;
+  let explained = 0;
+  for (const [uid, how] of seen) if (how === 'came' && !mine.has(uid)) explained += 1;
+  return Math.max(0, lost - explained);
+}
+
+function missing(waiting: Waiting): Missing {
+  const { unanswered, created, deletions } = waiting;
+  return { unanswered, created: [...created], lost: lostLeft(waiting), deletions: [...deletions] };
 }

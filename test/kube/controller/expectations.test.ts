@@ -26,6 +26,9 @@ const stories: { why: string; creations: number; deletions?: string[]; story: st
   { why: 'what a lost answer made was seen later', creations: 1, story: '~ see:a', satisfied: true },
   { why: 'what a lost answer made was seen before', creations: 1, story: 'see:a ~', satisfied: true },
   { why: 'two answers were lost and one object seen', creations: 2, story: '~ see:a ~', satisfied: false },
+  { why: 'two answers were lost and one object seen twice', creations: 2, story: '~ ~ see:a see:a', satisfied: false },
+  { why: 'two answers were lost and one object seen before and after', creations: 2, story: 'see:a ~ ~ see:a', satisfied: false },
+  { why: 'a known one is seen again after an answer was lost', creations: 2, story: '+a see:a ~ see:a', satisfied: false },
   { why: 'what is seen of a known one settles no lost one', creations: 2, story: 'see:a +a ~', satisfied: false },
   { why: 'a deletion by somebody else settles no lost one', creations: 2, story: 'gone:z +a see:a ~', satisfied: false },
   { why: 'a new object was going when it was first seen', creations: 1, story: '+a gone:a', satisfied: true },
@@ -124,6 +127,13 @@ test('owners that went without a word are forgotten in time', async () => {
   await clock.advance(TTL);
   expectations.expect('ns/new', { creations: 1, deletions: [] });
   assert.equal(expectations.size, 1);
+
+  expectations.expect('ns/gone', { creations: 1, deletions: [] });
+  await clock.advance(TTL - 1);
+  expectations.expect('ns/new', { creations: 1, deletions: [] });
+  await clock.advance(1);
+  expectations.expect('ns/newer', { creations: 1, deletions: [] });
+  assert.equal(expectations.size, 2, 'a new pass makes an owner young again');
 });
 
 /** A cluster as bad as it gets: calls fail or lose their answers, events come late, twice or never, and others make and remove things too. */
