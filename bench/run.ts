@@ -2,12 +2,14 @@ import { spawnSync } from 'node:child_process';
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import { agentMemory } from './agent-memory.ts';
 import { agentStart } from './agent-start.ts';
+import { cacheLoad } from './cache-load.ts';
 import { configReading } from './config.ts';
 import { crashPoints } from './crash-points.ts';
 import { editLatency } from './edit-latency.ts';
 import { exposure } from './exposure.ts';
 import { judged, table, valueOf, type Figure } from './figure.ts';
 import { queueVisits } from './queue.ts';
+import { soak } from './soak.ts';
 
 /** `npm run bench [-- NAME...]`: the figures of docs/benchmarks.md. A table to stdout, then one line of JSON. */
 const benchmarks: Record<string, () => Promise<Figure[] | string>> = {
@@ -18,7 +20,12 @@ const benchmarks: Record<string, () => Promise<Figure[] | string>> = {
   crashes: crashPoints,
   exposure,
   queue: queueVisits,
+  cache: cacheLoad,
+  soak,
 };
+
+/** Only when asked for by name. */
+const long = new Set(['soak']);
 
 const asked = process.argv.slice(2);
 const unknown = asked.filter((name) => !(name in benchmarks));
@@ -32,7 +39,7 @@ if (built.status !== 0) process.exit(1);
 
 const figures: Figure[] = [];
 for (const [name, run] of Object.entries(benchmarks)) {
-  if (asked.length > 0 && !asked.includes(name)) continue;
+  if (asked.length > 0 ? !asked.includes(name) : long.has(name)) continue;
   console.error(`${name} ...`);
   const result = await run();
   if (typeof result === 'string') console.error(`${name} is left out: ${result}`);

@@ -50,7 +50,7 @@ export async function live(minutes: number, seed: number, collect: () => void): 
   }
   world.calm();
   await untilRight(world);
-  const [problems, left] = [world.problems(), world.left];
+  const [problems, left] = [world.problems(), leftOf(world)];
   await world.stop();
   await server.stop();
   await realClock.sleep(200);
@@ -59,6 +59,12 @@ export async function live(minutes: number, seed: number, collect: () => void): 
 }
 
 async function untilRight(world: SoakWorld): Promise<void> {
-  const isIdle = () => world.problems().length === 0 && Object.values(world.left).every((count) => count === 0);
+  const isIdle = () => world.problems().length === 0 && Object.values(leftOf(world)).every((count) => count === 0);
   for (const from = performance.now(); performance.now() - from < CALM_MS && !isIdle();) await realClock.sleep(100);
+}
+
+/** Without the alarm clocks: who waited for an event and heard it is looked at once more after five minutes, which here nobody waits for. */
+function leftOf(world: SoakWorld): Record<string, number> {
+  const { delayed: _, ...left } = world.left;
+  return left;
 }

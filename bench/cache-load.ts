@@ -1,0 +1,114 @@
+import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { join } from 'node:path';
+import type { Figure, Sample } from './figure.ts';
+import { quantile } from './figure.ts';
+
+const MANY = 150_000;
+/** What @kubernetes/client-node's informer gets through in reasonable time. */
+const FEW = 10_000;
+const CHURN = { perSecond: 1_000, seconds: 10 };
+
+interface Loaded {
+  loadMs: number;
+  cpuMs: number;
+  stallMs: number;
+  rssMb: number;
+}
+
+interface Read extends Loaded {
+  latencies: number[];
+  churnStallMs: number;
+}
+
+/** A cache of 150,000 pods beside their parsed objects, and of 10,000 beside the informer of @kubernetes/client-node. */
+export async function cacheLoad(): Promise<Figure[]> {
+  const [ours, raw] = await withServer(
+    MANY,
+    async (server) => [await read(server, 'ours', MANY, true), await read(server, 'raw', MANY, false)] as const,
+  );
+  const [few, other] = await withServer(
+    FEW,
+    async (server) => [await read(server, 'ours', FEW, true), await read(server, 'client-node', FEW, true)] as const,
+  );
+  const mb = (name: string, { rssMb }: Loaded): Sample => ({ name, unit: 'MB', values: [rssMb] });
+  const p99 = ({ latencies }: Read): number => quantile(latencies, 0.99);
+  return [
+    { what: '150,000 pods: memory', ours: mb('cache', ours), reach: { atMost: 600 } },
+    {
+      what: '150,000 pods: memory beside parsed objects',
+      ours: mb('cache', ours),
+      against: mb('parsed objects', raw),
+      reach: { atMost: 0.5 },
+    },
+    {
+      what: '150,000 pods: time until synced',
+      ours: sample('s', ours.loadMs / 1_000),
+      against: sample('s', raw.loadMs / 1_000, 'list and parse alone'),
+      reach: { atMost: 1.5 },
+    },
+    { what: '150,000 pods: longest stall while loading', ours: sample('ms', ours.stallMs), reach: { atMost: 200 } },
+    { what: '150,000 pods, 1,000 events/s: p99 from change to handler', ours: sample('ms', p99(ours)), reach: { atMost: 50 } },
+    { what: '10,000 pods: memory', ours: mb('cache', few), against: mb('client-node informer', other), reach: { atMost: 1 } },
+    {
+      what: '10,000 pods: processor time until synced',
+      ours: sample('ms', few.cpuMs),
+      against: sample('ms', other.cpuMs, 'client-node informer'),
+      reach: { atMost: 1 },
+    },
+    {
+      what: '10,000 pods: longest stall while loading',
+      ours: sample('ms', few.stallMs),
+      against: sample('ms', other.stallMs, 'client-node informer'),
+      reach: { atMost: 1 },
+    },
+    {
+      what: '10,000 pods, 1,000 events/s: p99 from change to handler',
+      ours: sample('ms', p99(few)),
+      against: sample('ms', p99(other), 'client-node informer'),
+      reach: { atMost: 1 },
+    },
+  ];
+}
+
+const sample = (unit: string, value: number, name = 'cache'): Sample => ({ name, unit, values: [value] });
+
+async function withServer<R>(pods: number, work: (server: ChildProcess, access: unknown) => Promise<R>): Promise<R> {
+  const server = start('server', [String(pods)]);
+  try {
+    accesses.set(server, await message(server));
+    return await work(server, accesses.get(server));
+  } finally {
+    server.kill('SIGKILL');
+  }
+}
+
+const accesses = new WeakMap<ChildProcess, unknown>();
+
+async function read(server: ChildProcess, way: string, pods: number, churns: boolean): Promise<Read> {
+  const reader = start('reader', [way, String(pods)]);
+  try {
+    reader.send(accesses.get(server) as object);
+    const loaded = (await message(reader)) as Loaded;
+    if (!churns) return { ...loaded, latencies: [], churnStallMs: 0 };
+    server.send({ churn: CHURN });
+    await message(server);
+    reader.send({ finish: true });
+    const { latencies, stallMs } = (await message(reader)) as { latencies: number[]; stallMs: number };
+    if (latencies.length < CHURN.perSecond * CHURN.seconds * 0.9) throw new Error(`${way} heard only ${latencies.length} events`);
+    return { ...loaded, latencies, churnStallMs: stallMs };
+  } finally {
+    reader.kill('SIGKILL');
+  }
+}
+
+function start(file: string, args: readonly string[]): ChildProcess {
+  return fork(join(import.meta.dirname, 'cache', `${file}.ts`), args, { execArgv: ['--expose-gc', '--max-old-space-size=12000'] });
+}
+
+function message(child: ChildProcess): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    child.once('message', resolve);
+    child.once('exit', (code, signal) => reject(new Error(`${child.spawnfile} ended with ${signal ?? code}`)));
+  });
+}
