@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { started } from '../apiserver/started.ts';
+import { startControlPlane } from '../real-parts/control-plane.ts';
+import { realParts } from '../real-parts/real-kubelet.ts';
+import { commands } from './kubectl/commands.ts';
+import { differences } from './kubectl/differences.ts';
+import { manifests } from './kubectl/manifests.ts';
+import { normalised } from './kubectl/normalised.ts';
+import { withRealParts } from './suite.ts';
+
+/*
+ * kubectl 1.20.2 does the same on the embedded server and on a real one, and what it prints is compared. What differs on purpose is a line of
+ * kubectl/differences.ts, and a line that no longer holds is a failure too.
+ */
+
+/** What each command printed, in the order of the commands. */
+async function drive(kubectl: string, kubeconfig: string): Promise<string[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'dkc-kubectl-'));
+  try {
+    await writeFile(join(folder, 'config'), kubeconfig, { mode: 0o600 });
+    for (const [name, text] of Object.entries(manifests)) await writeFile(join(folder, name), text, { mode: 0o755 });
+    const editor = join(folder, 'editor');
+    const env = { PATH: process.env['PATH'] ?? '', HOME: folder, KUBECONFIG: join(folder, 'config'), EDITOR: editor, TZ: 'UTC' };
+    const printed: string[] = [];
+    for (const command of commands) {
+      const ran = await new Promise<string>((resolve) => {
+        const child = execFile(kubectl, wordsOf(command), { cwd: folder, env, timeout: 60_000 }, (error, stdout, stderr) => {
+          resolve(`${stdout}${stderr}${error === null ? '' : `exit ${String(error.code ?? error.signal)}\n`}`);
+        });
+        child.stdin?.end();
+      });
+      printed.push(normalised(ran, folder));
+    }
+    return printed;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Where a word has spaces of its own, two stand before it. */
+function wordsOf(command: string): string[] {
+  const [first = '', ...whole] = command.split('  ');
+  return [...first.split(' '), ...whole];
+}
+
+await withRealParts('kubectl compared', ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl'], () => {
+  describe('kubectl prints the same on the embedded server and on a real one', () => {
+    let [ours, real]: string[][] = [[], []];
+    before(async () => {
+      const { dir } = await realParts(['kubectl']);
+      const plane = await startControlPlane({ controllers: 'namespace,garbagecollector' });
+      const { server } = await started();
+      try {
+        [ours, real] = await Promise.all([server.kubeconfig(), plane.kubeconfig()].map((config) => drive(join(dir, 'kubectl'), config)));
+      } finally {
+        await server.stop();
+        await plane.stop();
+      }
+    });
+    after(() => {
+      const stale = Object.keys(differences).filter((command) => !commands.includes(command));
+      assert.deepEqual(stale, [], 'differences of commands that are not run');
+    });
+
+    for (const [index, command] of commands.entries()) {
+      test(command, () => {
+        const why = differences[command];
+        if (why === undefined) assert.equal(ours?.[index], real?.[index]);
+        else assert.notEqual(ours?.[index], real?.[index], `no longer differs, so take it out of the differences: ${why}`);
+      });
+    }
+  });
+});
