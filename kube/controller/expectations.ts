@@ -198,9 +198,9 @@ function isOnlyLost({ unanswered, created, deletions }: Waiting): boolean {
   return unanswered <= 0 && created.size === 0 && deletions.size === 0;
 }
 
-/** Once all answers are in, whoever came and is in none of them may be what a lost call made. */
-function lostLeft({ unanswered, lost, seen, mine }: Waiting): number {
-  if (lost === 0 || unanswered > 0) return lost;
+/** Whoever came and is in no answer may be what a lost call made: once all answers are in, that is. */
+function lostLeft({ lost, seen, mine }: Waiting): number {
+  if (lost === 0) return 0;
   let explained = 0;
   for (const [uid, how] of seen) if (how === 'came' && !mine.has(uid)) explained += 1;
   return Math.max(0, lost - explained);

@@ -25,6 +25,7 @@ const stories: { why: string; creations: number; deletions?: string[]; story: st
   { why: 'an answer was lost', creations: 1, story: '~', satisfied: false },
   { why: 'what a lost answer made was seen later', creations: 1, story: '~ see:a', satisfied: true },
   { why: 'what a lost answer made was seen before', creations: 1, story: 'see:a ~', satisfied: true },
+  { why: 'what a lost answer made came and went', creations: 1, story: 'see:a gone:a ~', satisfied: true },
   { why: 'two answers were lost and one object seen', creations: 2, story: '~ see:a ~', satisfied: false },
   { why: 'two answers were lost and one object seen twice', creations: 2, story: '~ ~ see:a see:a', satisfied: false },
   { why: 'two answers were lost and one object seen before and after', creations: 2, story: 'see:a ~ ~ see:a', satisfied: false },
@@ -63,8 +64,8 @@ for (const { why, creations, deletions = [], story, satisfied } of stories) {
     const expectations = new Expectations(clock);
     const pass = expectations.expect('ns/ds', { creations, deletions });
     for (const word of story.split(' ').filter(Boolean)) act(word, pass, expectations);
-    assert.equal(expectations.satisfied('ns/ds'), satisfied);
     assert.equal(expectations.size, satisfied ? 0 : 1);
+    assert.equal(expectations.satisfied('ns/ds'), satisfied);
   });
 }
 
@@ -94,6 +95,12 @@ test('a lost answer is looked out for a shorter time', async () => {
   pass.notCreated();
   assert.equal(expectations.expiresIn('ns/ds'), LOST);
   await clock.advance(LOST);
+  assert.equal(expectations.satisfied('ns/ds'), true);
+  const late = expectations.expect('ns/ds', { creations: 1, deletions: [] });
+  await clock.advance(TTL - 1);
+  late.lost();
+  assert.equal(expectations.expiresIn('ns/ds'), 1, 'and never beyond the end');
+  await clock.advance(1);
   assert.equal(expectations.satisfied('ns/ds'), true);
   assert.deepEqual(told, [], 'a call that was never done is no missed event');
 });
