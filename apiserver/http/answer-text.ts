@@ -4,7 +4,7 @@ import type { Line } from './api-request.ts';
 
 /** An answer's content as it is written. */
 export function encode(json: unknown, yaml: boolean): [type: string, text: string] {
-  return yaml ? ['application/yaml', stringify(json, { aliasDuplicateObjects: false })] : ['application/json', JSON.stringify(json)];
+  return yaml ? ['application/yaml', stringify(json, { aliasDuplicateObjects: false })] : ['application/json', `${JSON.stringify(json)}\n`];
 }
 
 const LARGE_LIST = 2_000;
@@ -25,7 +25,7 @@ function* pieces(head: string, items: readonly unknown[]): Generator<string> {
     const texts = items.slice(at, at + LARGE_LIST / 4).map((item) => JSON.stringify(item));
     yield `${at === 0 ? '' : ','}${texts.join(',')}`;
   }
-  yield ']}';
+  yield ']}\n';
 }
 
 /** A batch of a stream as one text. */

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../kube/api/json.ts';
 import { dnsSubdomainProblems } from '../../kube/api/names.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import { anything, flag, list, object, quantityMap, ref, text, time } from '../openapi/schema.ts';
@@ -49,6 +50,14 @@ const configSource = (description: string) =>
     configMap: object('A key of a ConfigMap.', configMapFields, ['namespace', 'name', 'kubeletConfigKey']),
   });
 
+/** The one range and the list of them say the same. */
+function withRanges(node: KubeObject): KubeObject {
+  const [one, [first]] = [textAt(node, 'spec', 'podCIDR'), listAt(node, 'spec', 'podCIDRs')];
+  const spec = isJsonObject(node['spec']) ? node['spec'] : {};
+  if (one !== '' && first === undefined) return { ...node, spec: { ...spec, podCIDRs: [one] } };
+  return typeof first === 'string' && first !== one ? { ...node, spec: { ...spec, podCIDR: first } } : node;
+}
+
 export const nodes: Kind = {
   resource: 'nodes',
   singular: 'node',
@@ -65,6 +74,7 @@ export const nodes: Kind = {
     dynamicKubeletConfig || subresource !== '' || fieldAt(node, 'spec', 'configSource') === undefined
       ? []
       : ['spec.configSource: the feature is removed'],
+  defaults: withRanges,
   validate: () => [],
   validateUpdate: (node) => validateConfigSources(node),
   selectable: { 'spec.unschedulable': (node) => String(fieldAt(node, 'spec', 'unschedulable') === true) },
