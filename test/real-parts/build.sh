@@ -211,9 +211,9 @@ generate_openapi() {
     -p k8s.io/kubernetes/pkg/generated/openapi -i "$inputs" --output-base "$gopath/src"
 }
 
-# Version facts go to both spellings of the package: in GOPATH mode the vendored one counts.
+# --version has its facts from the first package, the API server's /version from the second; in GOPATH mode both are vendored ones.
 ldflags='-s -w'
-for p in k8s.io/component-base/version k8s.io/kubernetes/vendor/k8s.io/component-base/version; do
+for p in k8s.io/kubernetes/vendor/k8s.io/{component-base,client-go/pkg}/version; do
   ldflags+=" -X $p.gitVersion=v$release -X $p.gitMajor=1 -X $p.gitMinor=20 -X $p.gitTreeState=clean -X $p.gitCommit=$commit"
 done
 
