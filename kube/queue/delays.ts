@@ -9,7 +9,7 @@ export class Delays<K> {
   readonly #clock: Clock;
   readonly #ring: (key: K) => void;
   readonly #due = new IndexedHeap<K, Millis>((a, b) => a - b);
-  /** Ends the sleep under way; what it sleeps until is then no longer the next thing due. */
+  /** Ends the sleep under way, so that the loop looks for the earliest time anew. */
   #rearm: AbortController | undefined;
   #until: Millis = Infinity;
   #closed = false;
@@ -25,8 +25,7 @@ export class Delays<K> {
   }
 
   /**
-   * Rings `key` in `ms`, or earlier where that was asked for already. Nothing happens once closed.
-   * @param ms - above 0: this never rings before it returns
+   * Rings `key` in `ms`, or earlier where that was asked for already, and never before this returns. Nothing happens once closed.
    * @throws {RangeError} unless finite
    */
   set(key: K, ms: Millis): void {
@@ -55,8 +54,6 @@ export class Delays<K> {
   }
 
   #wake(): void {
-    // Already ended, or not begun: the loop looks for the earliest time itself when its turn comes.
-    this.#until = -Infinity;
     if (this.#rearm === undefined) void this.#run();
     else this.#rearm.abort();
   }

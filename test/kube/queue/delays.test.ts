@@ -77,6 +77,17 @@ test('taking the last key back leaves no sleep behind', async () => {
   assert.equal(waiting.delete('a'), false);
 });
 
+test('no time at all: rung next, and not while it is asked for', async () => {
+  const { clock, waiting, rang } = delays();
+  for (const ms of [0, -5]) {
+    waiting.set('a', ms);
+    assert.deepEqual(rang.splice(0), []);
+    await atRest();
+    assert.deepEqual(rang.splice(0), ['a at 0']);
+  }
+  assert.equal(clock.sleepers, 0);
+});
+
 test('closed in the turn in which it was asked, it never sleeps and never rings', async () => {
   const { clock, waiting, rang } = delays();
   waiting.set('a', 10);
