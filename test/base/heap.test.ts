@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { IndexedHeap } from '../../base/heap.ts';
 
-const keys = [...'abcdefghijklmnopqrstuvwxyz'];
+const keys = Array.from({ length: 26 }, (_, n) => `key-${n}`);
 const key = fc.constantFrom(...keys);
 const step = fc.oneof(
   { weight: 5, arbitrary: fc.record({ do: fc.constant('set' as const), key, value: fc.integer({ min: 0, max: 20 }) }) },
