@@ -195,7 +195,8 @@ test('adopting and releasing on a server', { timeout: 20_000 }, async (t) => {
   const { client } = await scene(t);
   const signal = within(10_000);
   const owner = await client.create(configMaps, map('owner'));
-  const other = { apiVersion: 'v1', kind: 'ConfigMap', name: 'other', uid: 'other-uid' };
+  const { uid = '' } = (await client.create(configMaps, map('other'))).metadata;
+  const other = { apiVersion: 'v1', kind: 'ConfigMap', name: 'other', uid };
   const stranger = { ...map('stranger'), metadata: { ...map('stranger').metadata, ownerReferences: [other] } };
   const objects = [await client.create(configMaps, map('orphan')), await client.create(configMaps, stranger)];
   const by = { client, owner, ownerKind: configMaps, kind: configMaps };
