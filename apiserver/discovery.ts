@@ -61,5 +61,14 @@ function resource(served: ServedKind): Record<string, unknown>[] {
     kind: body,
     verbs: ['create'],
   }));
-  return [own, ...(kind.hasStatus ? [status] : []), ...actions, ...(isEviction(served, 'eviction') ? [eviction] : [])];
+  const views = Object.entries(kind.views ?? {}).map(([view, { group, version, kind: shown }]) => ({
+    name: `${name}/${view}`,
+    singularName: '',
+    namespaced,
+    group,
+    version,
+    kind: shown,
+    verbs: ['get', 'patch', 'update'],
+  }));
+  return [own, ...(kind.hasStatus ? [status] : []), ...actions, ...(isEviction(served, 'eviction') ? [eviction] : []), ...views];
 }

@@ -8,6 +8,8 @@ import type { Connection } from '../kube/client/connection.ts';
 import type { Api } from './api.ts';
 import { Authenticator } from './auth/authenticate.ts';
 import type { Token } from './auth/authenticate.ts';
+import { customResourceDefinitions } from './crd/definitions.ts';
+import { LiveKinds } from './crd/live-kinds.ts';
 import { DirectLine } from './direct.ts';
 import type { Fault } from './faults/fault.ts';
 import { FaultPlan } from './faults/plan.ts';
@@ -17,8 +19,10 @@ import type { Context } from './handlers/context.ts';
 import { incomingObject } from './handlers/incoming.ts';
 import { createObject } from './handlers/write.ts';
 import type { Server } from './http/reply.ts';
+import { storageName } from './kinds/kind.ts';
 import type { Kind } from './kinds/kind.ts';
 import { firstNamespaces } from './kinds/namespaces.ts';
+import { systemPriorityClasses } from './kinds/priority-classes.ts';
 import { builtInKinds, Registry } from './kinds/registry.ts';
 import { badRequest } from './status-error.ts';
 import { Storage } from './storage/storage.ts';
@@ -95,7 +99,7 @@ export function createLocalApi(options: LocalApiOptions): LocalApi {
   const version = versionInfo(options.version ?? (gate ? 'v1.20.2' : 'v1.34.0'));
   const context: Context = {
     storage: new Storage(options.watchWindow ?? 10_000),
-    registry: new Registry(options.kinds ?? builtInKinds, Number(version['minor'] ?? 0)),
+    registry: new Registry(options.kinds ?? [...builtInKinds, customResourceDefinitions], Number(version['minor'] ?? 0)),
     clock: options.clock,
     random: options.random,
     dynamicKubeletConfig: gate,
@@ -108,10 +112,11 @@ export function createLocalApi(options: LocalApiOptions): LocalApi {
     log: options.log,
   };
   const collector = options.garbageCollection === false ? undefined : new Collector(context, options.log);
+  const liveKinds = new LiveKinds(context);
   const stopping = new AbortController();
   const { podKubelet = 'none' } = options;
   if (podKubelet !== 'none') finishPods(context, podKubelet === 'instant' ? 0 : podKubelet, options.log, stopping.signal);
-  createFirstNamespaces(context);
+  createFirstObjects(context);
   const faults = new FaultPlan(options.faults ?? [], options.random);
   const server: Server = { api, authenticator: new Authenticator(tokens), faults };
   const line = new DirectLine(server);
@@ -134,7 +139,10 @@ export function createLocalApi(options: LocalApiOptions): LocalApi {
         line.up = true;
       },
       setFaults: (next) => faults.replace(next),
-      settled: () => collector?.settled() ?? Promise.resolve(),
+      async settled() {
+        await liveKinds.settled();
+        await collector?.settled();
+      },
       storage: context.storage,
     },
     server,
@@ -150,10 +158,14 @@ function addObject(context: Context, manifest: Readonly<Record<string, unknown>>
   return createObject(context, served, incomingObject({ ...manifest }, served, place), { dryRun: false, subresource: '' });
 }
 
-function createFirstNamespaces(context: Context): void {
-  const served = context.registry.find('', 'v1', 'namespaces');
-  if (served === undefined) return;
-  for (const name of firstNamespaces) createObject(context, served, { metadata: { name } }, { dryRun: false, subresource: '' });
+function createFirstObjects(context: Context): void {
+  const namespaces = firstNamespaces.map((name) => ({ metadata: { name } }));
+  const first = { '/namespaces': namespaces, 'scheduling.k8s.io/priorityclasses': systemPriorityClasses };
+  for (const served of context.registry.all()) {
+    const objects = Object.entries(first).find(([name]) => name === storageName(served.kind))?.[1] ?? [];
+    for (const { metadata, ...rest } of objects)
+      createObject(context, served, { ...rest, metadata: { ...metadata } }, { dryRun: false, subresource: '' });
+  }
 }
 
 function versionInfo(gitVersion: string): Record<string, string> {

@@ -49,7 +49,9 @@ function decodeObject(value: unknown, { fields, values, required = [] }: Schema,
       continue;
     }
     const found = decodeBySchema(value[name], schema, at);
-    if (!isLeftOut(found, schema, required.includes(name))) decoded[name] = found;
+    if (isLeftOut(found, schema, required.includes(name))) continue;
+    // A list without items is none at all.
+    decoded[name] = schema.zero === 'written' && Array.isArray(found) && found.length === 0 ? null : found;
   }
   return decoded;
 }

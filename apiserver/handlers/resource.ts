@@ -19,6 +19,7 @@ import { isApply, patchChange } from './patch.ts';
 import type { Presenter } from './present.ts';
 import { presenter } from './present.ts';
 import { getObject, listObjects } from './read.ts';
+import { handleView } from './view.ts';
 import { watchObjects } from './watch.ts';
 import type { WatchEvent } from './watch.ts';
 import { createObject, updateObject } from './write.ts';
@@ -39,6 +40,8 @@ export function handleResource(context: Context, request: ResourceRequest, from:
   const served = context.registry.find(request.group, request.version, request.resource);
   if (served === undefined) throw noSuchPath();
   checkAllowed(served, request);
+  const view = ownField(served.kind.views, request.subresource);
+  if (view !== undefined) return handleView(context, served, view, request, from, body);
   const present = presenter(served, formatOf(from.header('accept')), from.query, () => context.clock.now());
   const call: Call = { context, served, request, from, body, present };
   switch (request.verb) {
@@ -63,10 +66,10 @@ export function handleResource(context: Context, request: ResourceRequest, from:
 function checkAllowed(served: ServedKind, { verb, namespace, name, subresource }: ResourceRequest): void {
   const { kind } = served;
   if (subresource !== '') {
-    const isStatus = subresource === 'status' && kind.hasStatus === true;
+    const isState = (subresource === 'status' && kind.hasStatus === true) || Object.hasOwn(kind.views ?? {}, subresource);
     const action = Object.hasOwn(kind.actions ?? {}, subresource) || isEviction(served, subresource);
-    if (!isStatus && !action) throw noSuchPath();
-    if (!(isStatus ? ['get', 'update', 'patch'] : ['create']).includes(verb)) throw methodNotAllowed(groupResource(served));
+    if (!isState && !action) throw noSuchPath();
+    if (!(isState ? ['get', 'update', 'patch'] : ['create']).includes(verb)) throw methodNotAllowed(groupResource(served));
     return;
   }
   if (!kind.namespaced && namespace !== '') throw noSuchPath();
@@ -80,6 +83,10 @@ function checkAllowed(served: ServedKind, { verb, namespace, name, subresource }
   ) {
     throw methodNotAllowed(groupResource(served));
   }
+}
+
+function ownField<T>(fields: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
+  return fields !== undefined && Object.hasOwn(fields, name) ? fields[name] : undefined;
 }
 
 const success = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };

@@ -91,8 +91,23 @@ export interface Kind {
   mergeRule?: MergeRule;
   /** Beyond `status`: `pods/binding`. */
   actions?: Readonly<Record<string, Action>>;
+  /** Subresources that show the object as another kind, and change it through that: `scale`. */
+  views?: Readonly<Record<string, View>>;
   columns: readonly Column[];
   schema: Schema;
+}
+
+/** A subresource that is read, updated and patched as a kind of its own. */
+export interface View {
+  group: string;
+  version: string;
+  kind: string;
+  schema: Schema;
+  show(object: KubeObject): KubeObject;
+  /** Complaints about the view alone. */
+  validate(view: KubeObject): FieldError[];
+  /** The object as somebody wants it who wrote `view`, its resourceVersion and uid included. */
+  change(object: KubeObject, view: KubeObject): KubeObject;
 }
 
 /** A subresource that is posted to. */

@@ -1,52 +1,46 @@
-import { isJsonObject, jsonEqual } from '../../kube/api/json.ts';
+import { isJsonObject } from '../../kube/api/json.ts';
 import { dnsSubdomainProblems } from '../../kube/api/names.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import type { FieldError } from '../field-error.ts';
-import { prohibited, required } from '../field-error.ts';
+import { notSupported, required } from '../field-error.ts';
 import { conflict } from '../status-error.ts';
 import type { Action, Kind, RuleContext } from './kind.ts';
 import { fieldAt, listAt, textAt } from './metadata-rules.ts';
+import { withDefaults } from './number-rules.ts';
+import { withDefaultTolerations, withPriority } from './pod-admission.ts';
 import { podColumns } from './pod-columns.ts';
-import { podSchema } from './pod-schema.ts';
+import { podSpecDefaults } from './pod-defaults.ts';
+import { podSpecErrors, podSpecUpdateErrors } from './pod-rules.ts';
+import { typed } from './types/typed.ts';
 
-const of = { group: '', resource: 'pods' };
-
-// What a pod's spec says when its author says nothing.
-const specDefaults = {
-  restartPolicy: 'Always',
-  terminationGracePeriodSeconds: 30,
-  dnsPolicy: 'ClusterFirst',
-  securityContext: {},
-  schedulerName: 'default-scheduler',
-  enableServiceLinks: true,
-};
-
-const containerDefaults = {
-  terminationMessagePath: '/dev/termination-log',
-  terminationMessagePolicy: 'File',
-  resources: {},
-};
+const bindings = { group: '', resource: 'pods/binding' };
 
 function defaults(pod: KubeObject): KubeObject {
-  const spec = isJsonObject(pod['spec']) ? pod['spec'] : {};
-  const containers: Record<string, unknown> = {};
-  for (const field of ['containers', 'initContainers']) {
-    if (Array.isArray(spec[field])) containers[field] = spec[field].map(defaultContainer);
-  }
-  return { ...pod, spec: { ...specDefaults, ...spec, ...containers } };
+  return { ...pod, spec: withDefaultTolerations(withDefaults(podSpecDefaults(pod['spec']), { enableServiceLinks: true })) };
 }
 
-function defaultContainer(container: unknown): unknown {
-  if (!isJsonObject(container)) return container;
-  const image = textAt(container, 'image');
-  const tag = image.slice(image.lastIndexOf('/') + 1);
-  // Without a tag, or with the tag latest, an image may have changed since it was pulled.
-  const imagePullPolicy = !image.includes('@') && (!tag.includes(':') || tag.endsWith(':latest')) ? 'Always' : 'IfNotPresent';
-  return { ...containerDefaults, imagePullPolicy, ...container };
+function prepareCreate(pod: KubeObject, context: RuleContext): KubeObject {
+  const admitted = withPriority(pod, context);
+  const status = { phase: 'Pending', qosClass: qosClass(admitted) };
+  const gated = listAt(admitted, 'spec', 'schedulingGates').length > 0;
+  return { ...admitted, status: gated ? { ...status, conditions: [waiting] } : status };
 }
 
-function prepareCreate(pod: KubeObject): KubeObject {
-  return { ...pod, status: { phase: 'Pending', qosClass: qosClass(pod) } };
+const waiting = {
+  type: 'PodScheduled',
+  status: 'False',
+  lastProbeTime: null,
+  lastTransitionTime: null,
+  reason: 'SchedulingGated',
+  message: 'Scheduling is blocked due to non-empty scheduling gates',
+};
+
+/** Whoever writes a status cannot give the pod away. */
+function prepareUpdate(pod: KubeObject, old: KubeObject, { subresource }: RuleContext): KubeObject {
+  if (subresource !== 'status') return pod;
+  const { ownerReferences: _theirs, ...metadata } = pod.metadata;
+  const { ownerReferences } = old.metadata;
+  return { ...pod, metadata: ownerReferences === undefined ? metadata : { ...metadata, ownerReferences } };
 }
 
 /** Guaranteed, Burstable or BestEffort, from requests and limits. */
@@ -54,49 +48,29 @@ export function qosClass(pod: KubeObject): string {
   const containers = [...listAt(pod, 'spec', 'containers'), ...listAt(pod, 'spec', 'initContainers')];
   const amounts = (container: unknown, field: string) => {
     const found = fieldAt(container, 'resources', field);
-    return isJsonObject(found) ? found : {};
+    // Other resources and zero amounts say nothing about how much a pod may be squeezed.
+    const entries = Object.entries(isJsonObject(found) ? found : {}).filter(
+      ([name, value]) => qosResources.includes(name) && value !== '0',
+    );
+    return new Map(entries);
   };
-  const none = containers.every((one) => ['requests', 'limits'].every((field) => Object.keys(amounts(one, field)).length === 0));
-  if (none) return 'BestEffort';
+  if (containers.every((one) => ['requests', 'limits'].every((field) => amounts(one, field).size === 0))) return 'BestEffort';
   const full = containers.every((one) =>
-    ['cpu', 'memory'].every((resource) => {
-      const limit = amounts(one, 'limits')[resource];
-      const request = amounts(one, 'requests')[resource];
+    qosResources.every((resource) => {
+      const limit = amounts(one, 'limits').get(resource);
+      const request = amounts(one, 'requests').get(resource);
       return limit !== undefined && (request === undefined || request === limit);
     }),
   );
   return full ? 'Guaranteed' : 'Burstable';
 }
 
-function validate(pod: KubeObject): FieldError[] {
-  const errors: FieldError[] = [];
-  const containers = listAt(pod, 'spec', 'containers');
-  if (containers.length === 0) errors.push(required('spec.containers', ''));
-  containers.forEach((container, at) => {
-    if (textAt(container, 'name') === '') errors.push(required(`spec.containers[${at}].name`, ''));
-    if (textAt(container, 'image') === '') errors.push(required(`spec.containers[${at}].image`, ''));
-  });
-  return errors;
-}
+const qosResources = ['cpu', 'memory'];
 
-const CHANGEABLE = new Set(['activeDeadlineSeconds', 'tolerations', 'terminationGracePeriodSeconds']);
+const validate = (pod: KubeObject): FieldError[] => podSpecErrors(pod['spec'], 'spec');
 
 function validateUpdate(now: KubeObject, old: KubeObject, { subresource }: RuleContext): FieldError[] {
-  const errors = validate(now);
-  if (subresource === '' && !jsonEqual(fixed(now), fixed(old))) {
-    const why =
-      'pod updates may not change fields other than `spec.containers[*].image`, `spec.initContainers[*].image`, `spec.activeDeadlineSeconds` or `spec.tolerations` (only additions to existing tolerations)';
-    errors.push(prohibited('spec', why));
-  }
-  return errors;
-}
-
-/** What of a spec never changes. */
-function fixed(pod: KubeObject): Record<string, unknown> {
-  const spec = isJsonObject(pod['spec']) ? pod['spec'] : {};
-  const rest = Object.fromEntries(Object.entries(spec).filter(([field]) => !CHANGEABLE.has(field)));
-  const withoutImages = (field: string) => listAt(pod, 'spec', field).map((one) => (isJsonObject(one) ? { ...one, image: '' } : one));
-  return { ...rest, containers: withoutImages('containers'), initContainers: withoutImages('initContainers') };
+  return subresource === '' ? podSpecUpdateErrors(now['spec'], old['spec']) : [];
 }
 
 /** Bound and running pods are left to their kubelet for as long as they asked; all others go at once. */
@@ -104,7 +78,7 @@ function gracePeriod(pod: KubeObject, asked: number | undefined): number {
   const phase = textAt(pod, 'status', 'phase');
   if (textAt(pod, 'spec', 'nodeName') === '' || phase === 'Failed' || phase === 'Succeeded') return 0;
   const own = fieldAt(pod, 'spec', 'terminationGracePeriodSeconds');
-  return asked ?? (typeof own === 'number' ? own : specDefaults.terminationGracePeriodSeconds);
+  return asked ?? (typeof own === 'number' ? own : 30);
 }
 
 const binding: Action = {
@@ -115,11 +89,11 @@ const binding: Action = {
     const bound = textAt(pod, 'spec', 'nodeName');
     const { uid } = body.metadata;
     if (uid && uid !== pod.metadata.uid) {
-      throw conflict(of, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${pod.metadata.uid ?? ''}`);
+      throw conflict(bindings, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${pod.metadata.uid ?? ''}`);
     }
     if (pod.metadata.deletionTimestamp !== undefined)
-      throw conflict(of, name, `pod ${name} is being deleted, cannot be assigned to a host`);
-    if (bound !== '') throw conflict(of, name, `pod ${name} is already assigned to node ${JSON.stringify(bound)}`);
+      throw conflict(bindings, name, `pod ${name} is being deleted, cannot be assigned to a host`);
+    if (bound !== '') throw conflict(bindings, name, `pod ${name} is already assigned to node ${JSON.stringify(bound)}`);
     const spec = isJsonObject(pod['spec']) ? pod['spec'] : {};
     const status = isJsonObject(pod['status']) ? pod['status'] : {};
     const others = listAt(pod, 'status', 'conditions').filter((condition) => textAt(condition, 'type') !== 'PodScheduled');
@@ -128,7 +102,13 @@ const binding: Action = {
     const metadata = Object.keys(annotations).length === 0 ? pod.metadata : { ...pod.metadata, annotations };
     return { ...pod, metadata, spec: { ...spec, nodeName: node }, status: { ...status, conditions: [...others, scheduled] } };
   },
-  validate: (body) => (textAt(body, 'target', 'name') === '' ? [required('target.name', '')] : []),
+  validate(body) {
+    const kind = textAt(body, 'target', 'kind');
+    return [
+      ...(kind === '' || kind === 'Node' ? [] : [notSupported('target.kind', kind, ['Node', '<empty>'])]),
+      ...(textAt(body, 'target', 'name') === '' ? [required('target.name', '')] : []),
+    ];
+  },
 };
 
 export const pods: Kind = {
@@ -144,6 +124,7 @@ export const pods: Kind = {
   nameProblems: dnsSubdomainProblems,
   defaults,
   prepareCreate,
+  prepareUpdate,
   validate,
   validateUpdate,
   gracePeriod,
@@ -158,5 +139,5 @@ export const pods: Kind = {
     'status.nominatedNodeName': (pod) => textAt(pod, 'status', 'nominatedNodeName'),
   },
   columns: podColumns,
-  schema: podSchema,
+  schema: typed('Pod', 'Containers that run together on one node.'),
 };

@@ -1,27 +1,76 @@
 import { schemaAt } from '../openapi/notation.ts';
 import type { Schema } from '../openapi/schema.ts';
 import { configMaps } from './config-maps.ts';
+import { controllerRevisions } from './controller-revisions.ts';
+import { daemonSets } from './daemon-sets.ts';
+import { deployments } from './deployments.ts';
+import { endpoints } from './endpoints.ts';
 import { events } from './events.ts';
 import { leases } from './leases.ts';
 import { apiVersion, storageName } from './kind.ts';
 import type { Kind, ServedKind } from './kind.ts';
 import { namespaces } from './namespaces.ts';
 import { nodes } from './nodes.ts';
+import { persistentVolumeClaims } from './persistent-volume-claims.ts';
+import { persistentVolumes } from './persistent-volumes.ts';
+import { podDisruptionBudgets } from './pod-disruption-budgets.ts';
+import { podTemplates } from './pod-templates.ts';
 import { pods } from './pods.ts';
+import { priorityClasses } from './priority-classes.ts';
+import { limitRanges, resourceQuotas } from './quotas.ts';
+import { replicaSets } from './replica-sets.ts';
+import { replicationControllers } from './replication-controllers.ts';
+import { clusterRoleBindings, clusterRoles, roleBindings, roles } from './roles.ts';
 import { secrets } from './secrets.ts';
 import { serviceAccounts } from './service-accounts.ts';
+import { services } from './services.ts';
+import { statefulSets } from './stateful-sets.ts';
+import { storageClasses } from './storage-classes.ts';
+import { csiDrivers, csiNodes, volumeAttachments } from './storage-drivers.ts';
 
 /** Without a release in mind, everything is there. */
 const LATEST = 99;
 
 /** Every kind the server has, in the order discovery lists them. */
-export const builtInKinds: readonly Kind[] = [configMaps, events, namespaces, nodes, pods, secrets, serviceAccounts, leases];
+export const builtInKinds: readonly Kind[] = [
+  configMaps,
+  endpoints,
+  events,
+  limitRanges,
+  namespaces,
+  nodes,
+  persistentVolumeClaims,
+  persistentVolumes,
+  pods,
+  podTemplates,
+  replicationControllers,
+  resourceQuotas,
+  secrets,
+  serviceAccounts,
+  services,
+  controllerRevisions,
+  daemonSets,
+  deployments,
+  replicaSets,
+  statefulSets,
+  podDisruptionBudgets,
+  clusterRoleBindings,
+  clusterRoles,
+  roleBindings,
+  roles,
+  csiDrivers,
+  csiNodes,
+  storageClasses,
+  volumeAttachments,
+  priorityClasses,
+  leases,
+];
 
 /** The kinds of one server, by the paths they are served at. */
 export class Registry {
   /** N of the release 1.N that the server is of. */
   readonly release: number;
-  readonly #kinds = new Map<string, Kind>();
+  readonly #kinds = new Map<string, readonly [Kind, readonly ServedKind[]]>();
   readonly #served = new Map<string, ServedKind>();
   readonly #named = new Map<string, ServedKind>();
   readonly #done = new Map<Schema, Schema>();
@@ -34,7 +83,7 @@ export class Registry {
   }
 
   get kinds(): readonly Kind[] {
-    return [...this.#kinds.values()];
+    return [...this.#kinds.values()].map(([kind]) => kind);
   }
 
   /** Another number whenever something else is served. */
@@ -42,24 +91,27 @@ export class Registry {
     return this.#edition;
   }
 
-  /** Serves a kind from now on, in the place of the one that is stored where it is. */
-  put(kind: Kind): void {
+  /**
+   * Serves a kind from now on, in the place of the one that is stored where it is.
+   * @param served - where its versions have rules of their own: each with its own kind. @default the same rules in all versions
+   */
+  put(kind: Kind, served: readonly ServedKind[] = kind.served.map((at) => ({ kind, at }))): void {
     this.remove(storageName(kind));
-    this.#kinds.set(storageName(kind), kind);
-    for (const at of kind.served) {
-      this.#served.set(path(at.group, at.version, kind.resource), { kind, at });
-      this.#named.set(`${apiVersion(at)} ${kind.kind}`, { kind, at });
+    this.#kinds.set(storageName(kind), [kind, served]);
+    for (const one of served) {
+      this.#served.set(path(one.at.group, one.at.version, one.kind.resource), one);
+      this.#named.set(`${apiVersion(one.at)} ${one.kind.kind}`, one);
     }
   }
 
   /** Serves a kind no more. @param name - as {@link storageName} has it */
   remove(name: string): void {
-    const kind = this.#kinds.get(name);
+    const [, served = []] = this.#kinds.get(name) ?? [];
     this.#edition += 1;
     this.#kinds.delete(name);
-    for (const at of kind?.served ?? []) {
-      this.#served.delete(path(at.group, at.version, kind?.resource ?? ''));
-      this.#named.delete(`${apiVersion(at)} ${kind?.kind}`);
+    for (const { kind, at } of served) {
+      this.#served.delete(path(at.group, at.version, kind.resource));
+      this.#named.delete(`${apiVersion(at)} ${kind.kind}`);
     }
   }
 
@@ -74,8 +126,7 @@ export class Registry {
 
   /** In its first version. @param name - as {@link storageName} has it */
   stored(name: string): ServedKind | undefined {
-    const kind = this.#kinds.get(name);
-    return kind === undefined ? undefined : { kind, at: kind.served[0] };
+    return this.#kinds.get(name)?.[1][0];
   }
 
   /** Groups and their versions, the core group first. */

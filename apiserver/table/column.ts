@@ -4,14 +4,14 @@ import type { KubeObject } from '../../kube/api/object.ts';
 export interface Column {
   name: string;
   /** @default 'string' */
-  type?: 'string' | 'integer' | 'date';
+  type?: 'string' | 'integer' | 'boolean' | 'date';
   /** `name` marks the column that holds the name. */
   format?: string;
   description: string;
   /** Shown with -o wide only. @default false */
   wide?: boolean;
   /** @param now - ms since 1970 */
-  cell(object: KubeObject, now: number): string | number;
+  cell(object: KubeObject, now: number): string | number | boolean;
 }
 
 export const nameColumn: Column = {

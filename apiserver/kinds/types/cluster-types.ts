@@ -27,8 +27,8 @@ core.v1.Binding
 core.v1.ServiceSpec
   ports [ServicePort] by port; selector {text}; clusterIP text; clusterIPs [text]; type text; externalIPs [text]; sessionAffinity text;
   loadBalancerIP text; loadBalancerSourceRanges [text]; externalName text; externalTrafficPolicy text; healthCheckNodePort int32;
-  publishNotReadyAddresses flag; sessionAffinityConfig* SessionAffinityConfig; topologyKeys [text]; ipFamilies [text];
-  ipFamilyPolicy* text; allocateLoadBalancerNodePorts* flag; internalTrafficPolicy* text @22; loadBalancerClass* text @22;
+  publishNotReadyAddresses flag; sessionAffinityConfig* SessionAffinityConfig; ipFamilies [text] @21;
+  ipFamilyPolicy* text @21; allocateLoadBalancerNodePorts* flag @22; internalTrafficPolicy* text @22; loadBalancerClass* text @22;
   trafficDistribution* text @31
 core.v1.ServiceStatus
   loadBalancer+ LoadBalancerStatus; conditions [Condition] by type

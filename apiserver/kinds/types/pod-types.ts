@@ -4,7 +4,7 @@ core.v1.Pod
   spec+ PodSpec; status+ PodStatus
 core.v1.PodSpec
   volumes [Volume] by name; initContainers [Container] by name; containers! [Container] by name;
-  ephemeralContainers [EphemeralContainer] by name; restartPolicy text; terminationGracePeriodSeconds* int64;
+  ephemeralContainers [EphemeralContainer] by name @23; restartPolicy text; terminationGracePeriodSeconds* int64;
   activeDeadlineSeconds* int64; dnsPolicy text; nodeSelector {text}; serviceAccountName text; serviceAccount text;
   automountServiceAccountToken* flag; nodeName text; hostNetwork flag; hostPID flag; hostIPC flag; shareProcessNamespace* flag;
   securityContext* PodSecurityContext; imagePullSecrets [LocalObjectReference] by name; hostname text; subdomain text;

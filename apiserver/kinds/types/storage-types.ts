@@ -36,8 +36,8 @@ core.v1.TopologySelectorTerm
 storage.v1.CSINodeSpec
   drivers! [CSINodeDriver] by name
 storage.v1.CSIDriverSpec
-  attachRequired* flag; podInfoOnMount* flag; volumeLifecycleModes [text]; storageCapacity* flag; fsGroupPolicy* text;
-  tokenRequests [TokenRequest]; requiresRepublish* flag; seLinuxMount* flag @27
+  attachRequired* flag; podInfoOnMount* flag; volumeLifecycleModes [text]; storageCapacity* flag @21; fsGroupPolicy* text;
+  tokenRequests [TokenRequest] @21; requiresRepublish* flag @21; seLinuxMount* flag @27
 storage.v1.VolumeAttachmentSpec
   attacher! text; source! VolumeAttachmentSource; nodeName! text
 storage.v1.VolumeAttachmentStatus

@@ -9,7 +9,7 @@ core.v1.Volume
   fc* FCVolumeSource; azureFile* AzureFileVolumeSource; configMap* ConfigMapVolumeSource; vsphereVolume* VsphereVirtualDiskVolumeSource;
   quobyte* QuobyteVolumeSource; azureDisk* AzureDiskVolumeSource; photonPersistentDisk* PhotonPersistentDiskVolumeSource;
   projected* ProjectedVolumeSource; portworxVolume* PortworxVolumeSource; scaleIO* ScaleIOVolumeSource;
-  storageos* StorageOSVolumeSource; csi* CSIVolumeSource; ephemeral* EphemeralVolumeSource; image* ImageVolumeSource @35
+  storageos* StorageOSVolumeSource; csi* CSIVolumeSource; ephemeral* EphemeralVolumeSource @21; image* ImageVolumeSource @35
 core.v1.AWSElasticBlockStoreVolumeSource
   volumeID! text; fsType text; partition int32; readOnly flag
 core.v1.HostPathVolumeSource

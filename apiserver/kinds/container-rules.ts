@@ -1,0 +1,131 @@
+import { dnsLabelProblems } from '../../kube/api/names.ts';
+import type { FieldError } from '../field-error.ts';
+import { duplicate, invalidValue, missing, notSupported, required } from '../field-error.ts';
+import { envErrors } from './env-rules.ts';
+import { fieldAt, listAt, textAt } from './metadata-rules.ts';
+import { notNegative, oneToMost } from './number-rules.ts';
+import { resourceErrors } from './resource-rules.ts';
+
+/** What containers of one pod know of it. */
+export interface PodFacts {
+  volumes: ReadonlySet<string>;
+  onHost: boolean;
+}
+
+/** Containers of one list of a pod. @param taken - names in use; gets those of this list */
+export function containerErrors(containers: readonly unknown[], path: string, pod: PodFacts, taken: Set<string>): FieldError[] {
+  const hostPorts = new Set<string>();
+  return containers.flatMap((container, at) => {
+    const here = `${path}[${at}]`;
+    const name = textAt(container, 'name');
+    const errors: FieldError[] = [];
+    if (name === '') errors.push(required(`${here}.name`, ''));
+    else errors.push(...dnsLabelProblems(name).map((problem) => invalidValue(`${here}.name`, name, problem)));
+    if (name !== '' && taken.has(name)) errors.push(duplicate(`${here}.name`, name));
+    taken.add(name);
+    return [...errors, ...oneErrors(container, here, pod, hostPorts)];
+  });
+}
+
+const policies = ['Always', 'IfNotPresent', 'Never'];
+
+function oneErrors(container: unknown, path: string, pod: PodFacts, hostPorts: Set<string>): FieldError[] {
+  const errors: FieldError[] = [];
+  if (textAt(container, 'image') === '') errors.push(required(`${path}.image`, ''));
+  for (const probe of ['livenessProbe', 'readinessProbe', 'startupProbe']) {
+    const found = fieldAt(container, probe);
+    if (found !== undefined) errors.push(...probeErrors(found, `${path}.${probe}`, probe !== 'readinessProbe'));
+  }
+  const message = textAt(container, 'terminationMessagePolicy');
+  if (message !== 'File' && message !== 'FallbackToLogsOnError')
+    errors.push(invalidValue(`${path}.terminationMessagePolicy`, message, "must be 'File' or 'FallbackToLogsOnError'"));
+  errors.push(
+    ...portErrors(listAt(container, 'ports'), `${path}.ports`, pod.onHost, hostPorts),
+    ...envErrors(listAt(container, 'env'), `${path}.env`),
+    ...mountErrors(listAt(container, 'volumeMounts'), `${path}.volumeMounts`, pod.volumes),
+  );
+  const pull = textAt(container, 'imagePullPolicy');
+  if (!policies.includes(pull)) errors.push(notSupported(`${path}.imagePullPolicy`, pull, policies));
+  return [...errors, ...resourceErrors(fieldAt(container, 'resources'), `${path}.resources`)];
+}
+
+const handlers = ['exec', 'httpGet', 'tcpSocket', 'grpc'];
+
+function probeErrors(probe: unknown, path: string, successOnce: boolean): FieldError[] {
+  const found = handlers.filter((handler) => fieldAt(probe, handler) !== undefined);
+  const errors: FieldError[] = [];
+  if (found.length === 0) errors.push(required(path, 'must specify a handler type'));
+  found.slice(1).forEach((handler) => {
+    errors.push({ field: `${path}.${handler}`, type: 'forbidden', detail: 'may not specify more than 1 handler type' });
+  });
+  const port = fieldAt(probe, 'httpGet', 'port') ?? fieldAt(probe, 'tcpSocket', 'port');
+  const of = fieldAt(probe, 'httpGet') === undefined ? 'tcpSocket' : 'httpGet';
+  if (typeof port === 'number') errors.push(...oneToMost(port, `${path}.${of}.port`, 65535));
+  errors.push(
+    ...notNegative(probe, path, 'initialDelaySeconds', 'timeoutSeconds', 'periodSeconds', 'successThreshold', 'failureThreshold'),
+  );
+  const successes = fieldAt(probe, 'successThreshold');
+  if (successOnce && successes !== undefined && successes !== 1)
+    errors.push(invalidValue(`${path}.successThreshold`, successes, 'must be 1'));
+  return errors;
+}
+
+const protocols = ['SCTP', 'TCP', 'UDP'];
+
+function portErrors(ports: readonly unknown[], path: string, onHost: boolean, hostPorts: Set<string>): FieldError[] {
+  const names = new Set<string>();
+  const errors = ports.flatMap((port, at) => {
+    const here = `${path}[${at}]`;
+    const name = textAt(port, 'name');
+    const found: FieldError[] = [];
+    const problems = name === '' ? [] : portNameProblems(name);
+    found.push(...problems.map((problem) => invalidValue(`${here}.name`, name, problem)));
+    if (name !== '' && problems.length === 0) {
+      if (names.has(name)) found.push(duplicate(`${here}.name`, name));
+      names.add(name);
+    }
+    const [inside, outside] = [fieldAt(port, 'containerPort') ?? 0, fieldAt(port, 'hostPort') ?? 0];
+    if (inside === 0) found.push(required(`${here}.containerPort`, ''));
+    else found.push(...oneToMost(inside, `${here}.containerPort`, 65535));
+    if (outside !== 0) found.push(...oneToMost(outside, `${here}.hostPort`, 65535));
+    const protocol = textAt(port, 'protocol');
+    if (!protocols.includes(protocol)) found.push(notSupported(`${here}.protocol`, protocol, protocols));
+    if (onHost && outside !== inside)
+      found.push(invalidValue(`${here}.containerPort`, inside, 'must match `hostPort` when `hostNetwork` is true'));
+    return found;
+  });
+  ports.forEach((port, at) => {
+    const outside = textAt(port, 'hostPort');
+    if (outside === '' || outside === '0') return;
+    const key = `${textAt(port, 'protocol')}/${textAt(port, 'hostIP')}/${outside}`;
+    if (hostPorts.has(key)) errors.push(duplicate(`${path}[${at}].hostPort`, key));
+    hostPorts.add(key);
+  });
+  return errors;
+}
+
+/** Complaints about the name of a port, which a Service may refer to. */
+export function portNameProblems(name: string): string[] {
+  const problems: string[] = [];
+  if (name.length > 15) problems.push('must be no more than 15 characters');
+  if (!/^[-a-z0-9]+$/.test(name)) problems.push('must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)');
+  if (!/[a-z]/.test(name)) problems.push('must contain at least one letter or number (a-z, 0-9)');
+  if (name.includes('--')) problems.push('must not contain consecutive hyphens');
+  if (name.startsWith('-') || name.endsWith('-')) problems.push('must not begin or end with a hyphen');
+  return problems;
+}
+
+function mountErrors(mounts: readonly unknown[], path: string, volumes: ReadonlySet<string>): FieldError[] {
+  const paths = new Set<string>();
+  return mounts.flatMap((mount, at) => {
+    const here = `${path}[${at}]`;
+    const [name, where] = [textAt(mount, 'name'), textAt(mount, 'mountPath')];
+    const errors: FieldError[] = [];
+    if (name === '') errors.push(required(`${here}.name`, ''));
+    if (!volumes.has(name)) errors.push(missing(`${here}.name`, name));
+    if (where === '') errors.push(required(`${here}.mountPath`, ''));
+    if (paths.has(where)) errors.push(invalidValue(`${here}.mountPath`, where, 'must be unique'));
+    paths.add(where);
+    return errors;
+  });
+}

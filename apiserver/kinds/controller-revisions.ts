@@ -1,0 +1,51 @@
+import { jsonEqual } from '../../kube/api/json.ts';
+import { dnsSubdomainProblems } from '../../kube/api/names.ts';
+import type { KubeObject } from '../../kube/api/object.ts';
+import type { FieldError } from '../field-error.ts';
+import { invalidShown, required } from '../field-error.ts';
+import { ageColumn, nameColumn } from '../table/column.ts';
+import type { Kind } from './kind.ts';
+import { notNegative } from './number-rules.ts';
+import { typed } from './types/typed.ts';
+
+function validate(revision: KubeObject): FieldError[] {
+  return [
+    ...(revision['data'] === undefined ? [required('data', 'data is mandatory')] : []),
+    ...notNegative({ revision: revision['revision'] }, '', 'revision').map((error) => ({ ...error, field: 'revision' })),
+  ];
+}
+
+/** The bytes of the data as the real server's message shows them. */
+function shownData(data: unknown): string {
+  const bytes = [...Buffer.from(JSON.stringify(data) ?? '')].map((byte) => `0x${byte.toString(16)}`).join(', ');
+  return `runtime.Unknown{TypeMeta:runtime.TypeMeta{APIVersion:"", Kind:""}, Raw:[]uint8{${bytes}}, ContentEncoding:"", ContentType:"application/json"}`;
+}
+
+/** `statefulset.apps/web`: who manages it. */
+function controller(revision: KubeObject): string {
+  const owner = revision.metadata.ownerReferences?.find((one) => one.controller === true);
+  if (owner === undefined) return '<none>';
+  const group = owner.apiVersion.includes('/') ? `.${owner.apiVersion.slice(0, owner.apiVersion.indexOf('/'))}` : '';
+  return `${owner.kind.toLowerCase()}${group}/${owner.name}`;
+}
+
+export const controllerRevisions: Kind = {
+  resource: 'controllerrevisions',
+  singular: 'controllerrevision',
+  kind: 'ControllerRevision',
+  served: [{ group: 'apps', version: 'v1' }],
+  namespaced: true,
+  nameProblems: dnsSubdomainProblems,
+  validate,
+  validateUpdate: (now, old) => [
+    ...validate(now),
+    ...(jsonEqual(now['data'], old['data']) ? [] : [invalidShown('data', shownData(now['data']), 'field is immutable')]),
+  ],
+  columns: [
+    nameColumn,
+    { name: 'Controller', description: 'Who manages it.', cell: controller },
+    { name: 'Revision', description: 'Its number.', cell: (revision) => Number(revision['revision'] ?? 0) },
+    ageColumn,
+  ],
+  schema: typed('ControllerRevision', 'What a set was like before.'),
+};

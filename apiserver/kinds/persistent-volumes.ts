@@ -1,0 +1,138 @@
+import { isJsonObject, jsonEqual } from '../../kube/api/json.ts';
+import { dnsSubdomainProblems } from '../../kube/api/names.ts';
+import type { KubeObject } from '../../kube/api/object.ts';
+import type { FieldError } from '../field-error.ts';
+import { invalidValue, notSupported, notSupportedShown, prohibited, required } from '../field-error.ts';
+import { ageColumn, nameColumn } from '../table/column.ts';
+import type { Kind } from './kind.ts';
+import { fieldAt, listAt, textAt } from './metadata-rules.ts';
+import { mapField, withDefaults } from './number-rules.ts';
+import { accessModes, sizeErrors } from './persistent-volume-claims.ts';
+import { nodeSelectorErrors } from './scheduling-rules.ts';
+import { accessModesText, storageClassOf } from './volume-text.ts';
+import { oneSourceErrors } from './volume-rules.ts';
+import { typed } from './types/typed.ts';
+
+// What of a spec is no source of storage.
+const notSources = new Set([
+  'capacity',
+  'accessModes',
+  'claimRef',
+  'persistentVolumeReclaimPolicy',
+  'storageClassName',
+  'mountOptions',
+  'volumeMode',
+  'nodeAffinity',
+  'volumeAttributesClassName',
+]);
+
+function sourcesOf(volume: KubeObject): Record<string, unknown> {
+  const spec = isJsonObject(volume['spec']) ? volume['spec'] : {};
+  return Object.fromEntries(Object.entries(spec).filter(([field]) => !notSources.has(field)));
+}
+
+function defaults(volume: KubeObject): KubeObject {
+  return mapField(volume, 'spec', (spec) =>
+    mapField(withDefaults(spec, { persistentVolumeReclaimPolicy: 'Retain', volumeMode: 'Filesystem' }), 'hostPath', (hostPath) =>
+      withDefaults(hostPath, { type: '' }),
+    ),
+  );
+}
+
+const policies = ['Delete', 'Recycle', 'Retain'];
+
+function validate(volume: KubeObject, release: number): FieldError[] {
+  const { spec } = volume;
+  const modes = listAt(spec, 'accessModes');
+  const errors: FieldError[] = [];
+  if (modes.length === 0) errors.push(required('spec.accessModes', ''));
+  for (const mode of modes) {
+    if (!accessModes(release).includes(String(mode))) errors.push(notSupported('spec.accessModes', mode, accessModes(release)));
+  }
+  const capacity = fieldAt(spec, 'capacity');
+  const size = fieldAt(capacity, 'storage');
+  if (!isJsonObject(capacity)) errors.push(required('spec.capacity', ''));
+  if (size === undefined) errors.push(notSupportedShown('spec.capacity', 'core.ResourceList(nil)', ['storage']));
+  else errors.push(...sizeErrors(size, 'spec.capacity[storage]'));
+  const policy = textAt(spec, 'persistentVolumeReclaimPolicy');
+  if (!policies.includes(policy)) errors.push(notSupported('spec.persistentVolumeReclaimPolicy', policy, policies));
+  const sources = Object.entries(sourcesOf(volume));
+  const affinity = fieldAt(spec, 'nodeAffinity');
+  if (isJsonObject(affinity)) errors.push(...affinityErrors(affinity));
+  sources.forEach(([name, source], at) => {
+    if (at > 0) errors.push(prohibited(`spec.${name}`, 'may not specify more than 1 volume type'));
+    else errors.push(...oneSourceErrors(source, name, 'spec'));
+    if (name === 'local' && affinity === undefined) errors.push(required('spec.nodeAffinity', 'Local volume requires node affinity'));
+  });
+  if (sources.length === 0) errors.push(required('spec', 'must specify a volume type'));
+  if (textAt(spec, 'hostPath', 'path') === '/' && policy === 'Recycle')
+    errors.push(prohibited('spec.persistentVolumeReclaimPolicy', "may not be 'recycle' for a hostPath mount of '/'"));
+  return errors;
+}
+
+function affinityErrors(affinity: unknown): FieldError[] {
+  const wanted = fieldAt(affinity, 'required');
+  if (wanted === undefined) return [required('spec.nodeAffinity.required', 'must specify required node constraints')];
+  return nodeSelectorErrors(wanted, 'spec.nodeAffinity.required');
+}
+
+function unchanged(now: KubeObject, old: KubeObject): FieldError[] {
+  const errors: FieldError[] = [];
+  if (!jsonEqual(sourcesOf(now), sourcesOf(old)))
+    errors.push(prohibited('spec.persistentvolumesource', 'spec.persistentvolumesource is immutable after creation'));
+  const mode = textAt(now, 'spec', 'volumeMode');
+  if (mode !== textAt(old, 'spec', 'volumeMode')) errors.push(invalidValue('spec.volumeMode', mode, 'field is immutable'));
+  const before = fieldAt(old, 'spec', 'nodeAffinity');
+  if (before !== undefined && !jsonEqual(fieldAt(now, 'spec', 'nodeAffinity'), before))
+    errors.push(invalidValue('spec.nodeAffinity', fieldAt(now, 'spec', 'nodeAffinity'), 'field is immutable'));
+  return errors;
+}
+
+/** No finalizer `kubernetes.io/pv-protection` is added: there is nobody here who would take it off. */
+export const persistentVolumes: Kind = {
+  resource: 'persistentvolumes',
+  singular: 'persistentvolume',
+  kind: 'PersistentVolume',
+  served: [{ group: '', version: 'v1' }],
+  namespaced: false,
+  shortNames: ['pv'],
+  hasStatus: true,
+  returnsDeleted: true,
+  nameProblems: dnsSubdomainProblems,
+  defaults,
+  prepareCreate: (volume) => ({ ...volume, status: { phase: 'Pending' } }),
+  validate: (volume, { release }) => validate(volume, release),
+  validateUpdate: (now, old, { subresource, release }) =>
+    subresource === 'status' ? [] : [...validate(now, release), ...unchanged(now, old)],
+  columns: [
+    nameColumn,
+    { name: 'Capacity', description: 'Its size.', cell: (volume) => textAt(volume, 'spec', 'capacity', 'storage') || '0' },
+    { name: 'Access Modes', description: 'How it can be used.', cell: (volume) => accessModesText(listAt(volume, 'spec', 'accessModes')) },
+    {
+      name: 'Reclaim Policy',
+      description: 'What becomes of it.',
+      cell: (volume) => textAt(volume, 'spec', 'persistentVolumeReclaimPolicy'),
+    },
+    {
+      name: 'Status',
+      description: 'Available, Bound, Released or Failed.',
+      cell: (volume) => (volume.metadata.deletionTimestamp === undefined ? textAt(volume, 'status', 'phase') : 'Terminating'),
+    },
+    {
+      name: 'Claim',
+      description: 'Who has it.',
+      cell: ({ spec }) =>
+        fieldAt(spec, 'claimRef') === undefined ? '' : `${textAt(spec, 'claimRef', 'namespace')}/${textAt(spec, 'claimRef', 'name')}`,
+    },
+    { name: 'StorageClass', description: 'Where it comes from.', cell: storageClassOf },
+    { name: 'Reason', description: 'Why it is as it is.', cell: (volume) => textAt(volume, 'status', 'reason') },
+    ageColumn,
+    {
+      name: 'VolumeMode',
+      wide: true,
+      description: 'Filesystem or Block.',
+      cell: (volume) => textAt(volume, 'spec', 'volumeMode') || '<unset>',
+    },
+  ],
+  schema: typed('PersistentVolume', 'Storage of the cluster.'),
+};

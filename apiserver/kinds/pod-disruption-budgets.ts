@@ -1,0 +1,60 @@
+import { dnsSubdomainProblems } from '../../kube/api/names.ts';
+import type { KubeObject } from '../../kube/api/object.ts';
+import type { FieldError } from '../field-error.ts';
+import { invalidShown, notSupported } from '../field-error.ts';
+import { ageColumn, nameColumn } from '../table/column.ts';
+import type { Kind } from './kind.ts';
+import { fieldAt, textAt } from './metadata-rules.ts';
+import { countOrPercent, notAboveAll, notNegative } from './number-rules.ts';
+import { selectorErrors } from './selector-rules.ts';
+import { countColumn } from './template-rules.ts';
+import { typed } from './types/typed.ts';
+
+function validate({ spec }: KubeObject): FieldError[] {
+  const [least, most] = [fieldAt(spec, 'minAvailable'), fieldAt(spec, 'maxUnavailable')];
+  const errors: FieldError[] = [];
+  if (least !== undefined && most !== undefined)
+    errors.push(invalidShown('spec', 'policy.PodDisruptionBudgetSpec{}', 'minAvailable and maxUnavailable cannot be both set'));
+  for (const [value, path] of [
+    [least, 'spec.minAvailable'],
+    [most, 'spec.maxUnavailable'],
+  ] as const) {
+    errors.push(...countOrPercent(value, path), ...notAboveAll(value, path));
+  }
+  const policy = textAt(spec, 'unhealthyPodEvictionPolicy');
+  const policies = ['AlwaysAllow', 'IfHealthyBudget'];
+  if (policy !== '' && !policies.includes(policy)) errors.push(notSupported('spec.unhealthyPodEvictionPolicy', policy, policies));
+  return [...errors, ...selectorErrors(fieldAt(spec, 'selector'), 'spec.selector')];
+}
+
+const noStatus = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 };
+
+/** One store under two versions: 1.20 has `v1beta1` only, 1.25 and later `v1` only. The status is written by whoever controls it. */
+export const podDisruptionBudgets: Kind = {
+  resource: 'poddisruptionbudgets',
+  singular: 'poddisruptionbudget',
+  kind: 'PodDisruptionBudget',
+  served: [
+    { group: 'policy', version: 'v1', since: 21 },
+    { group: 'policy', version: 'v1beta1', until: 24 },
+  ],
+  namespaced: true,
+  shortNames: ['pdb'],
+  hasStatus: true,
+  hasGeneration: true,
+  nameProblems: dnsSubdomainProblems,
+  prepareCreate: (budget) => ({ ...budget, status: noStatus }),
+  validate,
+  validateUpdate: (now, _old, { subresource, release }) => {
+    if (subresource !== 'status') return validate(now);
+    return release < 21 ? [] : notNegative(now['status'], 'status', ...Object.keys(noStatus));
+  },
+  columns: [
+    nameColumn,
+    { name: 'Min Available', description: 'Pods that must stay.', cell: (budget) => textAt(budget, 'spec', 'minAvailable') || 'N/A' },
+    { name: 'Max Unavailable', description: 'Pods that may go.', cell: (budget) => textAt(budget, 'spec', 'maxUnavailable') || 'N/A' },
+    countColumn('Allowed Disruptions', 'Pods that may go now.', 'status', 'disruptionsAllowed'),
+    ageColumn,
+  ],
+  schema: typed('PodDisruptionBudget', 'How many pods may be away at once.'),
+};

@@ -1,0 +1,152 @@
+import { jsonEqual } from '../../kube/api/json.ts';
+import type { KubeObject } from '../../kube/api/object.ts';
+import type { FieldError } from '../field-error.ts';
+import { invalidShown, notSupported, required } from '../field-error.ts';
+import { ageColumn, nameColumn } from '../table/column.ts';
+import type { Column } from '../table/column.ts';
+import { goText, goTextList } from './go-text.ts';
+import type { Kind } from './kind.ts';
+import { fieldAt, listAt, textAt } from './metadata-rules.ts';
+import { mapField, mapItems, withDefaults } from './number-rules.ts';
+import { typed } from './types/typed.ts';
+
+export const RBAC = 'rbac.authorization.k8s.io';
+
+/** Names of roles may hold colons and capitals: all that fits into a path. */
+function pathSegmentProblems(name: string): string[] {
+  if (name === '.' || name === '..') return [`may not be '${name}'`];
+  return ['/', '%'].filter((mark) => name.includes(mark)).map((mark) => `may not contain '${mark}'`);
+}
+
+function ruleErrors(role: KubeObject, namespaced: boolean): FieldError[] {
+  return listAt(role, 'rules').flatMap((rule, at) => {
+    const path = `rules[${at}]`;
+    const size = (field: string) => listAt(rule, field).length;
+    const errors: FieldError[] = [];
+    if (size('verbs') === 0) errors.push(required(`${path}.verbs`, 'verbs must contain at least one value'));
+    if (size('nonResourceURLs') > 0) {
+      const shown = goTextList(listAt(rule, 'nonResourceURLs'));
+      if (namespaced) errors.push(invalidShown(`${path}.nonResourceURLs`, shown, 'namespaced rules cannot apply to non-resource URLs'));
+      else if (size('apiGroups') + size('resources') + size('resourceNames') > 0)
+        errors.push(invalidShown(`${path}.nonResourceURLs`, shown, 'rules cannot apply to both regular resources and non-resource URLs'));
+      return errors;
+    }
+    if (size('apiGroups') === 0) errors.push(required(`${path}.apiGroups`, 'resource rules must supply at least one api group'));
+    if (size('resources') === 0) errors.push(required(`${path}.resources`, 'resource rules must supply at least one resource'));
+    return errors;
+  });
+}
+
+function bindingDefaults(binding: KubeObject): KubeObject {
+  const named = mapField(binding, 'roleRef', (role) => (textAt(role, 'apiGroup') === '' ? { ...Object(role), apiGroup: RBAC } : role));
+  return mapItems(named, 'subjects', (subject) =>
+    ['User', 'Group'].includes(textAt(subject, 'kind')) ? withDefaults(subject, { apiGroup: RBAC }) : subject,
+  );
+}
+
+const subjectKinds = ['ServiceAccount', 'User', 'Group'];
+
+function bindingErrors(binding: KubeObject, roleKinds: readonly string[]): FieldError[] {
+  const errors: FieldError[] = [];
+  const group = textAt(binding, 'roleRef', 'apiGroup');
+  if (group !== RBAC) errors.push(notSupported('roleRef.apiGroup', group, [RBAC]));
+  const kind = textAt(binding, 'roleRef', 'kind');
+  if (!roleKinds.includes(kind)) errors.push(notSupported('roleRef.kind', kind, roleKinds));
+  if (textAt(binding, 'roleRef', 'name') === '') errors.push(required('roleRef.name', ''));
+  listAt(binding, 'subjects').forEach((subject, at) => {
+    if (textAt(subject, 'name') === '') errors.push(required(`subjects[${at}].name`, ''));
+    const of = textAt(subject, 'kind');
+    if (!subjectKinds.includes(of)) errors.push(notSupported(`subjects[${at}].kind`, of, subjectKinds));
+  });
+  return errors;
+}
+
+function roleKept(now: KubeObject, old: KubeObject): FieldError[] {
+  const role = now['roleRef'];
+  if (jsonEqual(role, old['roleRef'])) return [];
+  const [group, kind, name] = ['apiGroup', 'kind', 'name'].map((field) => goText(fieldAt(role, field)));
+  return [invalidShown('roleRef', `rbac.RoleRef{APIGroup:${group}, Kind:${kind}, Name:${name}}`, 'cannot change roleRef')];
+}
+
+const createdAt: Column = { name: 'Created At', description: 'When it was made.', cell: (role) => role.metadata.creationTimestamp ?? '' };
+
+const subjects = (name: string, kind: string): Column => ({
+  name,
+  wide: true,
+  description: `${name} it holds for.`,
+  cell: (binding) =>
+    listAt(binding, 'subjects')
+      .filter((subject) => textAt(subject, 'kind') === kind)
+      .map((subject) =>
+        kind === 'ServiceAccount' ? `${textAt(subject, 'namespace')}/${textAt(subject, 'name')}` : textAt(subject, 'name'),
+      )
+      .join(', '),
+});
+
+const bindingColumns: readonly Column[] = [
+  nameColumn,
+  {
+    name: 'Role',
+    description: 'What it gives.',
+    cell: (binding) => `${textAt(binding, 'roleRef', 'kind')}/${textAt(binding, 'roleRef', 'name')}`,
+  },
+  ageColumn,
+  subjects('Users', 'User'),
+  subjects('Groups', 'Group'),
+  subjects('ServiceAccounts', 'ServiceAccount'),
+];
+
+const served: Kind['served'] = [{ group: RBAC, version: 'v1' }];
+
+export const roles: Kind = {
+  resource: 'roles',
+  singular: 'role',
+  kind: 'Role',
+  served,
+  namespaced: true,
+  nameProblems: pathSegmentProblems,
+  validate: (role) => ruleErrors(role, true),
+  columns: [nameColumn, createdAt],
+  schema: typed('Role', 'What may be done in a namespace.'),
+};
+
+/** `aggregationRule` is stored only: nobody gathers rules. */
+export const clusterRoles: Kind = {
+  resource: 'clusterroles',
+  singular: 'clusterrole',
+  kind: 'ClusterRole',
+  served,
+  namespaced: false,
+  nameProblems: pathSegmentProblems,
+  validate: (role) => ruleErrors(role, false),
+  columns: [nameColumn, createdAt],
+  schema: typed('ClusterRole', 'What may be done everywhere.'),
+};
+
+export const roleBindings: Kind = {
+  resource: 'rolebindings',
+  singular: 'rolebinding',
+  kind: 'RoleBinding',
+  served,
+  namespaced: true,
+  nameProblems: pathSegmentProblems,
+  defaults: bindingDefaults,
+  validate: (binding) => bindingErrors(binding, ['Role', 'ClusterRole']),
+  validateUpdate: (now, old) => [...bindingErrors(now, ['Role', 'ClusterRole']), ...roleKept(now, old)],
+  columns: bindingColumns,
+  schema: typed('RoleBinding', 'Who may do what in a namespace.'),
+};
+
+export const clusterRoleBindings: Kind = {
+  resource: 'clusterrolebindings',
+  singular: 'clusterrolebinding',
+  kind: 'ClusterRoleBinding',
+  served,
+  namespaced: false,
+  nameProblems: pathSegmentProblems,
+  defaults: bindingDefaults,
+  validate: (binding) => bindingErrors(binding, ['ClusterRole']),
+  validateUpdate: (now, old) => [...bindingErrors(now, ['ClusterRole']), ...roleKept(now, old)],
+  columns: bindingColumns,
+  schema: typed('ClusterRoleBinding', 'Who may do what everywhere.'),
+};

@@ -1,0 +1,182 @@
+import { isJsonObject, jsonEqual } from '../../kube/api/json.ts';
+import { dnsSubdomainProblems } from '../../kube/api/names.ts';
+import type { KubeObject } from '../../kube/api/object.ts';
+import type { FieldError } from '../field-error.ts';
+import { invalidShown, invalidValue, notSupported, prohibited, required } from '../field-error.ts';
+import { ageColumn, nameColumn } from '../table/column.ts';
+import { goIntOrText, goText } from './go-text.ts';
+import type { Kind, RuleContext } from './kind.ts';
+import { fieldAt, textAt } from './metadata-rules.ts';
+import { countOrPercent, isNothing, mapField, mapItems, notAboveAll, notNegative, withDefaults } from './number-rules.ts';
+import { claimDefaults } from './persistent-volume-claims.ts';
+import { templateDefaults } from './pod-defaults.ts';
+import { scale } from './scale.ts';
+import { containerColumns, notAbove, ownSelectorErrors, runsForGood, templateMetadataErrors, templateSelected } from './template-rules.ts';
+import { typed } from './types/typed.ts';
+
+const RETENTION = 27;
+const AVAILABLE = 22;
+
+function defaults(set: KubeObject, { release }: RuleContext): KubeObject {
+  return mapField(set, 'spec', (given) => {
+    let spec = withDefaults(mapField(given, 'template', templateDefaults), {
+      replicas: 1,
+      podManagementPolicy: 'OrderedReady',
+      revisionHistoryLimit: 10,
+      updateStrategy: {},
+    });
+    spec = mapField(spec, 'updateStrategy', (strategy) => {
+      // Who names the type and no details keeps none.
+      const named = textAt(strategy, 'type') === '' ? withDefaults(strategy, { type: 'RollingUpdate', rollingUpdate: {} }) : strategy;
+      return textAt(named, 'type') === 'RollingUpdate'
+        ? mapField(named, 'rollingUpdate', (rolling) => withDefaults(rolling, { partition: 0 }))
+        : named;
+    });
+    spec = mapItems(spec, 'volumeClaimTemplates', claimTemplate);
+    if (release < RETENTION) return spec;
+    return mapField(withDefaults(spec, { persistentVolumeClaimRetentionPolicy: {} }), 'persistentVolumeClaimRetentionPolicy', (policy) =>
+      withDefaults(policy, { whenDeleted: 'Retain', whenScaled: 'Retain' }),
+    );
+  });
+}
+
+function claimTemplate(given: unknown): unknown {
+  const claim = mapField(withDefaults(given, { kind: 'PersistentVolumeClaim', apiVersion: 'v1' }), 'spec', claimDefaults);
+  return mapField(claim, 'status', (status) => withDefaults(status, { phase: 'Pending' }));
+}
+
+// The pod template's own rules are not asked here, as on a real server: a bad one shows when a pod is made of it.
+function validate(set: KubeObject): FieldError[] {
+  const { spec } = set;
+  const policy = textAt(spec, 'podManagementPolicy');
+  const errors: FieldError[] = [];
+  if (policy !== 'OrderedReady' && policy !== 'Parallel')
+    errors.push(invalidValue('spec.podManagementPolicy', policy, "must be 'OrderedReady' or 'Parallel'"));
+  errors.push(
+    ...strategyErrors(fieldAt(spec, 'updateStrategy')),
+    ...retentionErrors(fieldAt(spec, 'persistentVolumeClaimRetentionPolicy')),
+  );
+  errors.push(...notNegative(spec, 'spec', 'replicas', 'minReadySeconds'));
+  errors.push(...notNegative(fieldAt(spec, 'ordinals'), 'spec.ordinals', 'start'));
+  if (!isJsonObject(fieldAt(spec, 'selector'))) errors.push(required('spec.selector', ''));
+  return [
+    ...errors,
+    ...ownSelectorErrors(set, 'statefulset'),
+    ...templateSelected(set),
+    ...templateMetadataErrors(fieldAt(spec, 'template'), 'spec.template'),
+    ...runsForGood(set, 'StatefulSet'),
+  ];
+}
+
+function strategyErrors(strategy: unknown): FieldError[] {
+  const path = 'spec.updateStrategy.rollingUpdate';
+  const rolling = fieldAt(strategy, 'rollingUpdate');
+  const most = fieldAt(rolling, 'maxUnavailable');
+  const type = textAt(strategy, 'type');
+  switch (type) {
+    case 'OnDelete': {
+      if (rolling === undefined) return [];
+      const shown = `apps.RollingUpdateStatefulSetStrategy{Partition:${textAt(rolling, 'partition') || '0'}}`;
+      return [invalidShown(path, shown, "only allowed for updateStrategy 'RollingUpdate'")];
+    }
+    case 'RollingUpdate':
+      return [
+        ...notNegative(rolling, path, 'partition'),
+        ...countOrPercent(most, `${path}.maxUnavailable`),
+        ...(most !== undefined && isNothing(most) ? [invalidShown(`${path}.maxUnavailable`, goIntOrText(most), 'cannot be 0')] : []),
+        ...notAboveAll(most, `${path}.maxUnavailable`),
+      ];
+    default: {
+      const shown = `apps.StatefulSetUpdateStrategy{Type:${goText(type)}, RollingUpdate:(*apps.RollingUpdateStatefulSetStrategy)(nil)}`;
+      return [invalidShown('spec.updateStrategy', shown, "must be 'RollingUpdate' or 'OnDelete'")];
+    }
+  }
+}
+
+function retentionErrors(policy: unknown): FieldError[] {
+  if (policy === undefined) return [];
+  return ['whenDeleted', 'whenScaled'].flatMap((field) => {
+    const value = textAt(policy, field);
+    return ['Retain', 'Delete'].includes(value)
+      ? []
+      : [notSupported(`spec.persistentVolumeClaimRetentionPolicy.${field}`, value, ['Retain', 'Delete'])];
+  });
+}
+
+// Fields that may change, in the words of the message: since release -> names.
+const changeable: readonly (readonly [since: number, fields: readonly string[]])[] = [
+  [
+    33,
+    [
+      'replicas',
+      'ordinals',
+      'template',
+      'updateStrategy',
+      'revisionHistoryLimit',
+      'persistentVolumeClaimRetentionPolicy',
+      'minReadySeconds',
+    ],
+  ],
+  [27, ['replicas', 'ordinals', 'template', 'updateStrategy', 'persistentVolumeClaimRetentionPolicy', 'minReadySeconds']],
+  [23, ['replicas', 'template', 'updateStrategy', 'minReadySeconds']],
+  [0, ['replicas', 'template', 'updateStrategy']],
+];
+
+function unchanged(now: KubeObject, old: KubeObject, release: number): FieldError[] {
+  const [, fields = []] = changeable.find(([since]) => since <= release) ?? [];
+  const fixed = ({ spec }: KubeObject) =>
+    Object.fromEntries(Object.entries(isJsonObject(spec) ? spec : {}).filter(([field]) => !fields.includes(field)));
+  if (jsonEqual(fixed(now), fixed(old))) return [];
+  const quoted = fields.map((field) => `'${field}'`);
+  const list = `${quoted.slice(0, -1).join(', ')}${release < 23 ? ',' : ''} and ${quoted.at(-1) ?? ''}`;
+  return [prohibited('spec', `updates to statefulset spec for fields other than ${list} are forbidden`)];
+}
+
+function statusErrors(set: KubeObject, release: number): FieldError[] {
+  const { status } = set;
+  const counts = [
+    'replicas',
+    'readyReplicas',
+    'currentReplicas',
+    'updatedReplicas',
+    'availableReplicas',
+    'observedGeneration',
+    'collisionCount',
+  ];
+  return [
+    ...notNegative(status, 'status', ...counts),
+    ...notAbove(status, 'replicas', 'readyReplicas', 'currentReplicas', 'updatedReplicas'),
+    ...(release < AVAILABLE ? [] : notAbove(status, 'replicas', 'availableReplicas')),
+    ...(release < AVAILABLE ? [] : notAbove(status, 'readyReplicas', 'availableReplicas')),
+  ];
+}
+
+export const statefulSets: Kind = {
+  resource: 'statefulsets',
+  singular: 'statefulset',
+  kind: 'StatefulSet',
+  served: [{ group: 'apps', version: 'v1' }],
+  namespaced: true,
+  shortNames: ['sts'],
+  categories: ['all'],
+  hasStatus: true,
+  hasGeneration: true,
+  nameProblems: dnsSubdomainProblems,
+  defaults,
+  prepareCreate: (set, { release }) => ({ ...set, status: { replicas: 0, ...(release < AVAILABLE ? {} : { availableReplicas: 0 }) } }),
+  validate,
+  validateUpdate: (now, old, { subresource, release }) =>
+    subresource === 'status' ? statusErrors(now, release) : [...validate(now), ...unchanged(now, old, release)],
+  views: { scale },
+  columns: [
+    nameColumn,
+    {
+      name: 'Ready',
+      description: 'Pods that are ready, of all there should be.',
+      cell: (set) => `${textAt(set, 'status', 'readyReplicas') || '0'}/${textAt(set, 'spec', 'replicas') || '0'}`,
+    },
+    ageColumn,
+    ...containerColumns('spec', 'template'),
+  ],
+  schema: typed('StatefulSet', 'Pods with names and storage of their own.'),
+};

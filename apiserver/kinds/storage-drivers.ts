@@ -1,0 +1,140 @@
+import { jsonEqual } from '../../kube/api/json.ts';
+import { dnsSubdomainProblems } from '../../kube/api/names.ts';
+import type { KubeObject } from '../../kube/api/object.ts';
+import type { FieldError } from '../field-error.ts';
+import { duplicate, invalidShown, invalidValue, required } from '../field-error.ts';
+import { ageColumn, nameColumn } from '../table/column.ts';
+import { goText, goTextList } from './go-text.ts';
+import type { Kind } from './kind.ts';
+import { fieldAt, listAt, textAt } from './metadata-rules.ts';
+import { mapField, withDefaults } from './number-rules.ts';
+import { typed } from './types/typed.ts';
+
+/*
+ * What storage drivers say of themselves, of nodes, and of volumes at nodes. Stored and lightly checked.
+ */
+
+function driversErrors(node: KubeObject): FieldError[] {
+  const names = new Set<string>();
+  return listAt(node, 'spec', 'drivers').flatMap((driver, at) => {
+    const path = `spec.drivers[${at}]`;
+    const name = textAt(driver, 'name');
+    const errors: FieldError[] = [];
+    if (name === '') errors.push(required(`${path}.name`, ''));
+    errors.push(...dnsSubdomainProblems(name).map((problem) => invalidValue(`${path}.name`, name, problem)));
+    if (textAt(driver, 'nodeID') === '') errors.push(required(`${path}.nodeID`, ''));
+    if (names.has(name)) errors.push(duplicate(`${path}.name`, name));
+    names.add(name);
+    const count = fieldAt(driver, 'allocatable', 'count');
+    if (typeof count === 'number' && count < 0)
+      errors.push(invalidValue(`${path}.allocatable.count`, count, 'must be greater than or equal to 0'));
+    return errors;
+  });
+}
+
+/** A driver that is on a node stays as it is; it may go, and others may come. */
+function driversUnchanged(now: KubeObject, old: KubeObject): FieldError[] {
+  const before = new Map(listAt(old, 'spec', 'drivers').map((driver) => [textAt(driver, 'name'), driver]));
+  return listAt(now, 'spec', 'drivers').flatMap((driver) => {
+    const known = before.get(textAt(driver, 'name'));
+    if (known === undefined || jsonEqual(known, driver)) return [];
+    const shown = `storage.CSINodeDriver{Name:${goText(fieldAt(driver, 'name'))}, NodeID:${goText(fieldAt(driver, 'nodeID'))}, TopologyKeys:${goTextList(fieldAt(driver, 'topologyKeys'))}, Allocatable:(*storage.VolumeNodeResources)(nil)}`;
+    return [invalidShown('CSINodeDriver', shown, 'field is immutable')];
+  });
+}
+
+const specUnchanged = (now: KubeObject, old: KubeObject): FieldError[] =>
+  jsonEqual(now['spec'], old['spec']) ? [] : [invalidValue('spec', now['spec'], 'field is immutable')];
+
+const cluster = { namespaced: false, nameProblems: dnsSubdomainProblems, returnsDeleted: true } as const;
+const served: Kind['served'] = [{ group: 'storage.k8s.io', version: 'v1' }];
+
+export const csiNodes: Kind = {
+  ...cluster,
+  served,
+  resource: 'csinodes',
+  singular: 'csinode',
+  kind: 'CSINode',
+  validate: driversErrors,
+  validateUpdate: (now, old) => [...driversErrors(now), ...driversUnchanged(now, old)],
+  columns: [
+    nameColumn,
+    { name: 'Drivers', type: 'integer', description: 'Number of drivers.', cell: (node) => listAt(node, 'spec', 'drivers').length },
+    ageColumn,
+  ],
+  schema: typed('CSINode', 'Storage drivers of a node.'),
+};
+
+export const csiDrivers: Kind = {
+  ...cluster,
+  served,
+  resource: 'csidrivers',
+  singular: 'csidriver',
+  kind: 'CSIDriver',
+  defaults: (driver, { release }) =>
+    mapField(driver, 'spec', (spec) =>
+      withDefaults(spec, {
+        attachRequired: true,
+        podInfoOnMount: false,
+        volumeLifecycleModes: ['Persistent'],
+        fsGroupPolicy: 'ReadWriteOnceWithFSType',
+        ...(release < 21 ? {} : { storageCapacity: false, requiresRepublish: false }),
+        ...(release < 27 ? {} : { seLinuxMount: false }),
+      }),
+    ),
+  validateUpdate: (now, old, { release }) => (release < 29 ? specUnchanged(now, old) : []),
+  columns: [
+    nameColumn,
+    {
+      name: 'AttachRequired',
+      type: 'string',
+      description: 'Volumes are attached.',
+      cell: (driver) => textAt(driver, 'spec', 'attachRequired'),
+    },
+    {
+      name: 'PodInfoOnMount',
+      type: 'string',
+      description: 'Mounts know of the pod.',
+      cell: (driver) => textAt(driver, 'spec', 'podInfoOnMount'),
+    },
+    { name: 'Modes', description: 'Lives of volumes.', cell: (driver) => listAt(driver, 'spec', 'volumeLifecycleModes').join(',') },
+    ageColumn,
+  ],
+  schema: typed('CSIDriver', 'A storage driver.'),
+};
+
+function attachmentErrors(attachment: KubeObject): FieldError[] {
+  const { spec } = attachment;
+  const errors: FieldError[] = [];
+  const attacher = textAt(spec, 'attacher');
+  const node = textAt(spec, 'nodeName');
+  if (attacher === '') errors.push(required('spec.attacher', ''));
+  const sources = ['inlineVolumeSpec', 'persistentVolumeName'].filter((source) => fieldAt(spec, 'source', source) !== undefined);
+  if (sources.length !== 1) errors.push(required('spec.source', 'must specify exactly one of inlineVolumeSpec and persistentVolumeName'));
+  return [
+    ...errors,
+    ...dnsSubdomainProblems(node).map((problem) => invalidValue('spec.nodeName', node, problem)),
+    ...dnsSubdomainProblems(attacher).map((problem) => invalidValue('spec.attacher', attacher, problem)),
+  ];
+}
+
+export const volumeAttachments: Kind = {
+  ...cluster,
+  served,
+  resource: 'volumeattachments',
+  singular: 'volumeattachment',
+  kind: 'VolumeAttachment',
+  hasStatus: true,
+  prepareCreate: (attachment) => ({ ...attachment, status: { attached: false } }),
+  validate: attachmentErrors,
+  validateUpdate: specUnchanged,
+  columns: [
+    nameColumn,
+    { name: 'Attacher', format: 'name', description: 'Who attaches.', cell: (one) => textAt(one, 'spec', 'attacher') },
+    { name: 'PV', description: 'The volume.', cell: (one) => textAt(one, 'spec', 'source', 'persistentVolumeName') },
+    { name: 'Node', description: 'The node.', cell: (one) => textAt(one, 'spec', 'nodeName') },
+    { name: 'Attached', type: 'boolean', description: 'It is there.', cell: (one) => String(fieldAt(one, 'status', 'attached') === true) },
+    ageColumn,
+  ],
+  schema: typed('VolumeAttachment', 'A volume at a node.'),
+};

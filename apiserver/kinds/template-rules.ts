@@ -1,0 +1,105 @@
+import { isJsonObject } from '../../kube/api/json.ts';
+import { qualifiedNameProblems } from '../../kube/api/names.ts';
+import type { KubeObject } from '../../kube/api/object.ts';
+import type { FieldError } from '../field-error.ts';
+import { invalidShown, invalidValue, notSupported, prohibited } from '../field-error.ts';
+import type { Column } from '../table/column.ts';
+import { goSelector, goTextMap } from './go-text.ts';
+import { fieldAt, listAt, textAt } from './metadata-rules.ts';
+import { podSpecErrors } from './pod-rules.ts';
+import { isEmptySelector, labelErrors, selectorErrors, selectorText, selects } from './selector-rules.ts';
+
+/*
+ * Pod templates and the selectors beside them, in whatever makes pods.
+ */
+
+/** The selector alone. @param of - as the message has it */
+export function ownSelectorErrors(object: KubeObject, of: string): FieldError[] {
+  const selector = fieldAt(object, 'spec', 'selector');
+  const errors = selectorErrors(selector, 'spec.selector');
+  if (isJsonObject(selector) && isEmptySelector(selector))
+    errors.push(invalidShown('spec.selector', goSelector(selector), `empty selector is invalid for ${of}`));
+  return errors;
+}
+
+/** A set must select the pods it makes. A selector that cannot be read is another error's matter. */
+export function templateSelected(object: KubeObject): FieldError[] {
+  const selector = fieldAt(object, 'spec', 'selector');
+  if (isJsonObject(selector) && isEmptySelector(selector)) return [];
+  const labels = fieldAt(object, 'spec', 'template', 'metadata', 'labels');
+  if (selects(selector, labels) !== false) return [];
+  return [invalidShown('spec.template.metadata.labels', goTextMap(labels), '`selector` does not match template `labels`')];
+}
+
+export function templateMetadataErrors(template: unknown, path: string): FieldError[] {
+  const annotations = fieldAt(template, 'metadata', 'annotations');
+  return [
+    ...labelErrors(fieldAt(template, 'metadata', 'labels'), `${path}.labels`),
+    ...Object.keys(isJsonObject(annotations) ? annotations : {}).flatMap((key) =>
+      qualifiedNameProblems(key.toLowerCase()).map((problem) => invalidValue(`${path}.annotations`, key, problem)),
+    ),
+  ];
+}
+
+export function templateErrors(template: unknown, path: string): FieldError[] {
+  return [...templateMetadataErrors(template, path), ...podSpecErrors(fieldAt(template, 'spec'), `${path}.spec`)];
+}
+
+/** Pods of a set run for good. @param of - as the message has it */
+export function runsForGood(object: KubeObject, of: string): FieldError[] {
+  const spec = fieldAt(object, 'spec', 'template', 'spec');
+  const errors: FieldError[] = [];
+  const policy = textAt(spec, 'restartPolicy');
+  if (policy !== 'Always') errors.push(notSupported('spec.template.spec.restartPolicy', policy, ['Always']));
+  if (fieldAt(spec, 'activeDeadlineSeconds') !== undefined)
+    errors.push(prohibited('spec.template.spec.activeDeadlineSeconds', `activeDeadlineSeconds in ${of} is not Supported`));
+  return errors;
+}
+
+/** The selector of a set is for life. */
+export function selectorUnchanged(now: KubeObject, old: KubeObject): FieldError[] {
+  const selector = fieldAt(now, 'spec', 'selector');
+  return goSelector(selector) === goSelector(fieldAt(old, 'spec', 'selector'))
+    ? []
+    : [invalidShown('spec.selector', goSelector(selector), 'field is immutable')];
+}
+
+/** Counts of a status that no set can exceed. */
+export function notAbove(status: unknown, most: string, ...fields: readonly string[]): FieldError[] {
+  const limit = Number(fieldAt(status, most) ?? 0);
+  return fields.flatMap((field) => {
+    const value = Number(fieldAt(status, field) ?? 0);
+    const than = most === 'replicas' ? 'status.replicas' : most;
+    return value > limit ? [invalidValue(`status.${field}`, value, `cannot be greater than ${than}`)] : [];
+  });
+}
+
+const wide = (name: string, description: string, cell: Column['cell']): Column => ({ name, description, cell, wide: true });
+
+const containersOf = (object: KubeObject, path: readonly string[]) => listAt(object, ...path, 'spec', 'containers');
+
+/** @param path - of the template */
+export function containerColumns(...path: readonly string[]): readonly Column[] {
+  return [
+    wide('Containers', 'Names of each container in the template.', (object) =>
+      containersOf(object, path)
+        .map((one) => textAt(one, 'name'))
+        .join(','),
+    ),
+    wide('Images', 'Images referenced by each container in the template.', (object) =>
+      containersOf(object, path)
+        .map((one) => textAt(one, 'image'))
+        .join(','),
+    ),
+  ];
+}
+
+export const selectorColumn = wide('Selector', 'Labels of its pods.', (object) => selectorText(fieldAt(object, 'spec', 'selector')));
+
+/** A number that something reports. */
+export const countColumn = (name: string, description: string, ...path: readonly string[]): Column => ({
+  name,
+  type: 'integer',
+  description,
+  cell: (object) => Number(fieldAt(object, ...path) ?? 0),
+});
