@@ -45,9 +45,9 @@ export interface ContractWorld {
 /**
  * What dkc relies on of an API server of Kubernetes 1.20 with the gate DynamicKubeletConfig on. Speaks plain HTTP, so that it holds for the
  * embedded server and the real one alike. Leaves nothing behind but events.
- * @param collectsGarbage - whether a garbage collector follows owner references
+ * A garbage collector has to follow owner references.
  */
-export function apiContract(name: string, start: () => Promise<StartedApi>, { collectsGarbage }: { collectsGarbage: boolean }): void {
+export function apiContract(name: string, start: () => Promise<StartedApi>): void {
   describe(`API contract on ${name}`, () => {
     let started: StartedApi | undefined;
     let world: ContractWorld | undefined;
@@ -76,7 +76,7 @@ export function apiContract(name: string, start: () => Promise<StartedApi>, { co
     watchContract(here);
     kindContract(here);
     deletionContract(here);
-    ownerContract(here, collectsGarbage);
+    ownerContract(here);
     podContract(here);
     leaseContract(here);
     pageContract(here);

@@ -7,8 +7,8 @@ import { eventually } from './eventually.ts';
 
 const HOLD = 'example.com/hold';
 
-/** Owner references: what is refused; and, where a garbage collector follows them, what becomes of dependents. */
-export function ownerContract(here: () => ContractWorld, collectsGarbage: boolean): void {
+/** Owner references: what is refused, and what becomes of dependents. */
+export function ownerContract(here: () => ContractWorld): void {
   test('owner references are held to their rules', async () => {
     const { api, configMaps } = here();
     const refused = async (ownerReferences: object[]): Promise<string> => {
@@ -30,7 +30,7 @@ export function ownerContract(here: () => ContractWorld, collectsGarbage: boolea
     );
   });
 
-  if (collectsGarbage) collectionContract(here);
+  collectionContract(here);
 }
 
 function collectionContract(here: () => ContractWorld): void {
