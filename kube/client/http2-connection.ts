@@ -29,6 +29,7 @@ export class Http2Connection implements Connection {
   readonly #pinger: NodeJS.Timeout;
   readonly #streams = new Set<ClientHttp2Stream>();
   #retired = false;
+  #pinging = false;
   /** Streams above this number were never processed, says the server's GOAWAY. */
   #lastProcessed = Number.POSITIVE_INFINITY;
   #cause: unknown;
@@ -139,14 +140,18 @@ export class Http2Connection implements Connection {
   }
 
   #ping(timeoutMs: number, foundDead: () => void): void {
-    if (this.#session.destroyed) return;
+    if (this.#session.destroyed || this.#pinging) return;
+    this.#pinging = true;
     const giveUp = setTimeout(() => {
       this.#cause ??= new Error(`the server answered no PING within ${timeoutMs} ms`);
       foundDead();
       this.destroy();
     }, timeoutMs);
     giveUp.unref();
-    const answered = () => clearTimeout(giveUp);
+    const answered = () => {
+      this.#pinging = false;
+      clearTimeout(giveUp);
+    };
     this.#session.once('close', answered);
     try {
       this.#session.ping((error) => {

@@ -19,8 +19,8 @@ before(async () => {
 });
 after(() => authority.remove());
 
-/** How long after `cut` a quiet watch and a GET fail, the slower of the two, in ms. The GET may take no longer than its own time. */
-async function noticed(t: TestContext, server: ChildServer, cut: () => void): Promise<number> {
+/** How long after `cut` a quiet watch fails, in ms. A GET fails too: it is sent once more elsewhere, and has its own time. */
+async function noticed(t: TestContext, server: ChildServer, cut: () => void | Promise<void>): Promise<number> {
   const client = createClient({ origin: 'test', server: server.url, ca: { data: authority.ca } });
   t.after(() => client.close());
   await client.get(nodes, { name: 'n' });
@@ -30,24 +30,25 @@ async function noticed(t: TestContext, server: ChildServer, cut: () => void): Pr
   })();
   over.catch((error: unknown) => seen.reject(error as Error));
   await seen.promise;
-  cut();
+  await cut();
   const from = performance.now();
-  await Promise.all([
-    assert.rejects(over, { name: 'TransportError', problem: 'cut' }),
-    assert.rejects(client.get(nodes, { name: 'n' }), { name: 'TransportError' }),
-  ]);
-  return performance.now() - from;
+  const asked = assert.rejects(client.get(nodes, { name: 'n' }), { name: 'TransportError' });
+  await assert.rejects(over, { name: 'TransportError', problem: 'cut' });
+  const ms = performance.now() - from;
+  await asked;
+  return ms;
 }
 
-for (const kind of kinds) {
-  test(`a stopped process is noticed within 30 s, over ${kind}`, { concurrency: true, timeout: 90_000 }, async (t) => {
+test('a stopped process is noticed within 30 s', { timeout: 120_000 }, async (t) => {
+  const stopped = async (kind: 'h2' | 'https' | 'http') => {
     const server = await childServer(kind, await authority.server());
     t.after(() => server[Symbol.asyncDispose]());
     const ms = await noticed(t, server, () => server.freeze());
     t.diagnostic(`${kind}, stopped: ${Math.round(ms)} ms`);
-    assert.ok(ms < WITHIN_MS, `${ms} ms`);
-  });
-}
+    assert.ok(ms < WITHIN_MS, `${kind}: ${ms} ms`);
+  };
+  await Promise.all(kinds.map(stopped));
+});
 
 test('packets that are dropped without a word are noticed within 30 s', { timeout: 120_000 }, async (t) => {
   const net = openNamespace(t);
@@ -57,13 +58,15 @@ test('packets that are dropped without a word are noticed within 30 s', { timeou
   t.after(() => Promise.all(servers.map((server) => server[Symbol.asyncDispose]())));
   // One cut for all: so each has to be ready before it.
   let ready = 0;
-  const cut = Promise.withResolvers<void>();
+  const dropped = Promise.withResolvers<void>();
   const cutOnce = () => {
-    if (++ready === kinds.length) net.drop();
-    if (ready === kinds.length) cut.resolve();
+    if (++ready === kinds.length) {
+      net.drop();
+      dropped.resolve();
+    }
+    return dropped.promise;
   };
   const times = await Promise.all(servers.map((server) => noticed(t, server, cutOnce)));
-  await cut.promise;
   for (const [at, ms] of times.entries()) {
     t.diagnostic(`${kinds[at]}, dropped: ${Math.round(ms)} ms`);
     assert.ok(ms < WITHIN_MS, `${kinds[at]}: ${ms} ms`);
