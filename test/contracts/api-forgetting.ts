@@ -23,6 +23,13 @@ export function forgettingContract(here: () => ContractWorld): void {
     );
     assert.equal(continued.code, 410);
     assert.equal(continued.json['reason'], 'Expired');
+    // The real server offers a way on, at another version.
+    const other = continued.json['metadata']?.['continue'];
+    if (other !== undefined) {
+      const { json } = await api.get(`${configMaps}?${label}&continue=${encodeURIComponent(text(other))}`);
+      const names = Object.values(json['items'] ?? {}).map((item) => text(item['metadata']?.['name']));
+      assert.deepEqual(names, ['forget-b', 'forget-c']);
+    }
     const exact = await api.get(`${configMaps}?${label}&resourceVersion=${version(page)}&resourceVersionMatch=Exact&limit=5`);
     assert.equal(exact.code, 410);
     assert.equal(exact.json['reason'], 'Expired');
