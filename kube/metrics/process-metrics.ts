@@ -31,7 +31,7 @@ export function processMetrics(registry: Registry, files: ProcessFiles = procFil
       registers,
       collect: () => {
         const now = value();
-        if (now === undefined) made.reset();
+        if (now === undefined) made.remove();
         else made.set(now);
       },
     });

@@ -101,7 +101,7 @@ export class Participants {
     const identity = `participant-${this.#started}`;
     const line = await Line.to(Number(new URL(this.server.url).port));
     this.#lines.push(line);
-    if (this.#isOver) return void (await line[Symbol.asyncDispose]());
+    if (this.#isOver) return line[Symbol.asyncDispose]();
     const skewMs = SKEWS[this.#started % SKEWS.length] ?? 0;
     const access = { server: `https://127.0.0.1:${line.port}`, origin: 'test', token: this.server.token, ca: { data: this.server.caPem } };
     const options: ParticipantOptions = { access, identity, namespace: NAMESPACE, skewMs, planted: this.#planted, ...PACE };
