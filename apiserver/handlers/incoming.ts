@@ -1,6 +1,7 @@
 import { isJsonObject } from '../../kube/api/json.ts';
 import type { JsonObject } from '../../kube/api/json.ts';
 import type { KubeObject, ObjectMeta } from '../../kube/api/object.ts';
+import { describesOnly } from '../crd/custom-schema.ts';
 import type { ResourceRequest } from '../http/api-request.ts';
 import type { ServedKind } from '../kinds/kind.ts';
 import { apiVersion } from '../kinds/kind.ts';
@@ -38,7 +39,9 @@ export function incomingObject(body: JsonObject, served: ServedKind, request: Pi
 
 /** An object as types would keep it. @throws StatusError 400 */
 export function decoded(object: JsonObject, schema: Schema, kind: string): KubeObject {
-  const typed = decodeBySchema({ ...object, metadata: incomingMetadata(object['metadata'], kind) }, schema, '');
+  const given = { ...object, metadata: incomingMetadata(object['metadata'], kind) };
+  if (describesOnly(schema)) return given;
+  const typed = decodeBySchema(given, schema, '');
   return { metadata: {}, ...(isJsonObject(typed) ? typed : {}) };
 }
 

@@ -2,6 +2,7 @@ import { isJsonObject } from '../../kube/api/json.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import { applyPatch, patchContentTypes, PatchError, strategicRules } from '../../kube/api/patch.ts';
 import type { ObjectPatchType } from '../../kube/api/patch.ts';
+import { describesOnly } from '../crd/custom-schema.ts';
 import { decodeBody, mediaType } from '../http/body.ts';
 import type { ResourceRequest } from '../http/api-request.ts';
 import { apiVersion } from '../kinds/kind.ts';
@@ -16,7 +17,7 @@ export function patchChange(
   bytes: Uint8Array,
   contentType: string,
 ): (old: KubeObject) => KubeObject {
-  const type = patchType(contentType);
+  const type = patchType(contentType, describesOnly(served.kind.schema));
   const patch = decodeBody(bytes, contentType);
   return (old) => {
     const typed = { apiVersion: apiVersion(served.at), kind: served.kind.kind, ...(served.at.fromStored?.(old) ?? old) };
@@ -39,9 +40,13 @@ export function isApply(contentType: string): boolean {
   return mediaType(contentType) === patchContentTypes.apply;
 }
 
-function patchType(contentType: string): ObjectPatchType {
+/** @param isCustom - of a kind without types, so that nobody knows how to merge its lists */
+function patchType(contentType: string, isCustom: boolean): ObjectPatchType {
   const type = mediaType(contentType);
   const known = (['json', 'merge', 'strategic'] as const).find((one) => patchContentTypes[one] === type);
+  if (isCustom && known === 'strategic') {
+    throw unsupportedMediaType([patchContentTypes.json, patchContentTypes.merge, patchContentTypes.apply]);
+  }
   if (known === undefined) throw unsupportedMediaType(Object.values(patchContentTypes));
   return known;
 }

@@ -6,6 +6,9 @@ export const ORPHAN = 'orphan';
 /** The finalizer of an owner that goes after its dependents. */
 export const FOREGROUND = 'foregroundDeletion';
 
+/** The finalizer of a definition whose objects go before it. */
+export const CLEANUP = 'customresourcecleanup.apiextensions.k8s.io';
+
 // As on 1.20: who once left its dependents behind still does, unless told otherwise.
 const orphaning: ReadonlySet<string> = new Set(['/replicationcontrollers', 'batch/jobs']);
 const uncollected: ReadonlySet<string> = new Set(['/events']);
@@ -15,7 +18,8 @@ export function finalizersOnDelete(kind: string, { metadata }: KubeObject, { pro
   const before = metadata.finalizers ?? [];
   if (uncollected.has(kind)) return before;
   const way = propagation ?? (before.includes(ORPHAN) ? 'Orphan' : before.includes(FOREGROUND) ? 'Foreground' : defaultOf(kind));
-  const others = before.filter((one) => one !== ORPHAN && one !== FOREGROUND);
+  const isNew = metadata.deletionTimestamp === undefined && kind === 'apiextensions.k8s.io/customresourcedefinitions';
+  const others = [...before.filter((one) => one !== ORPHAN && one !== FOREGROUND), ...(isNew ? [CLEANUP] : [])];
   if (way === 'Background') return others;
   return [...others, way === 'Orphan' ? ORPHAN : FOREGROUND];
 }

@@ -91,7 +91,7 @@ export function commitUpdate(
   const { resourceVersion: _before, ...oldMetadata } = old.metadata;
   // An update that changes nothing is not a change: same resourceVersion, no watch event.
   if (jsonEqual({ ...object, metadata }, { ...old, metadata: oldMetadata })) return old;
-  const next = kind.hasGeneration && !jsonEqual(body(object), body(old)) ? bumped(object) : object;
+  const next = kind.hasGeneration && !jsonEqual(body(served, object), body(served, old)) ? bumped(object) : object;
   if (dryRun) return next;
   if (isFinished(served, next)) {
     // Nobody sees this last change: the object goes as it was before.
@@ -167,9 +167,10 @@ function withField(object: KubeObject, field: string, value: unknown): KubeObjec
   return value === undefined ? { ...rest, metadata: object.metadata } : { ...rest, metadata: object.metadata, [field]: value };
 }
 
-function body(object: KubeObject): Record<string, unknown> {
-  const { metadata: _metadata, status: _status, ...rest } = object;
-  return rest;
+/** What counts in the generation: the status does where it is nothing of its own. */
+function body({ kind }: ServedKind, object: KubeObject): Record<string, unknown> {
+  const { metadata: _metadata, status, ...rest } = object;
+  return kind.hasStatus === true ? rest : { ...rest, status };
 }
 
 function bumped(object: KubeObject): KubeObject {

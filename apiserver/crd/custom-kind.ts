@@ -1,0 +1,81 @@
+import { dnsSubdomainProblems } from '../../kube/api/names.ts';
+import type { KubeObject } from '../../kube/api/object.ts';
+import { allVerbs } from '../kinds/kind.ts';
+import type { Kind, ServedKind } from '../kinds/kind.ts';
+import { customColumns } from './custom-columns.ts';
+import { customSchema } from './custom-schema.ts';
+import { nodeOf, nodesOf, textOf, textsOf } from './node.ts';
+import type { Node } from './node.ts';
+import { prunedAndDefaulted } from './prune.ts';
+import { valueErrors } from './value-errors.ts';
+
+/** The kind that a definition defines, in each version it is served in, the preferred one first. None while its names are not accepted. */
+export function customKinds(definition: KubeObject): ServedKind[] {
+  const spec = nodeOf(definition['spec']) ?? {};
+  const accepted = nodesOf(nodeOf(definition['status'])?.['conditions']).some(
+    ({ type, status }) => type === 'Established' && status === 'True',
+  );
+  if (!accepted) return [];
+  const verbs = definition.metadata.deletionTimestamp === undefined ? allVerbs : allVerbs.filter((verb) => verb !== 'create');
+  return nodesOf(spec['versions'])
+    .filter(({ served }) => served === true)
+    .toSorted((a, b) => byVersion(textOf(a['name']), textOf(b['name'])))
+    .map((version) => customKind(spec, version, verbs));
+}
+
+function customKind(spec: Node, version: Node, verbs: typeof allVerbs): ServedKind {
+  const names = nodeOf(spec['names']) ?? {};
+  const root = nodeOf(nodeOf(version['schema'])?.['openAPIV3Schema']) ?? {};
+  const whole = (object: KubeObject): KubeObject => {
+    const { metadata, ...rest } = object;
+    const kept = nodeOf(prunedAndDefaulted({ ...rest, metadata }, root, true)) ?? {};
+    return { ...kept, metadata };
+  };
+  const at = {
+    group: textOf(spec['group']),
+    version: textOf(version['name']),
+    toStored: whole,
+    // A default that came later shows in objects that were there before it.
+    ...(hasDefault(root) ? { fromStored: whole } : {}),
+  };
+  const [shortNames, categories] = [textsOf(names['shortNames']), textsOf(names['categories'])];
+  const kind: Kind = {
+    resource: textOf(names['plural']),
+    singular: textOf(names['singular']),
+    kind: textOf(names['kind']),
+    served: [at],
+    namespaced: spec['scope'] === 'Namespaced',
+    verbs,
+    ...(shortNames.length === 0 ? {} : { shortNames }),
+    ...(categories.length === 0 ? {} : { categories }),
+    nameProblems: dnsSubdomainProblems,
+    hasStatus: nodeOf(nodeOf(version['subresources'])?.['status']) !== undefined,
+    hasGeneration: true,
+    needsVersion: true,
+    validate: (object) => valueErrors(object, root, ''),
+    columns: customColumns(version['additionalPrinterColumns']),
+    schema: customSchema(root),
+  };
+  return { kind, at };
+}
+
+function hasDefault(node: Node): boolean {
+  if (Object.hasOwn(node, 'default')) return true;
+  const inner = [...Object.values(nodeOf(node['properties']) ?? {}), node['items'], node['additionalProperties']];
+  return inner.some((one) => {
+    const child = nodeOf(one);
+    return child !== undefined && hasDefault(child);
+  });
+}
+
+/** v2 before v1 before v1beta1 before v1alpha1 before anything else, as group discovery orders them. */
+export function byVersion(a: string, b: string): number {
+  const rank = (name: string): [number, number, number] => {
+    const [, major, stage, minor] = /^v([1-9]\d*)(?:(alpha|beta)([1-9]\d*))?$/.exec(name) ?? [];
+    if (major === undefined) return [0, 0, 0];
+    return [stage === undefined ? 3 : stage === 'beta' ? 2 : 1, Number(major), Number(minor ?? 0)];
+  };
+  const [left, right] = [rank(a), rank(b)];
+  for (let at = 0; at < left.length; at++) if (left[at] !== right[at]) return (right[at] ?? 0) - (left[at] ?? 0);
+  return a < b ? -1 : a > b ? 1 : 0;
+}
