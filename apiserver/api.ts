@@ -1,13 +1,13 @@
 import { describeError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
-import { authorize } from './auth/authorize.ts';
+import { authorize, mayAsk } from './auth/authorize.ts';
 import { discovery } from './discovery.ts';
 import type { Context } from './handlers/context.ts';
 import { handleResource } from './handlers/resource.ts';
 import type { Answer, ApiRequest, ResourceRequest } from './http/api-request.ts';
 import { resourceRequest } from './http/route.ts';
 import { openApi } from './openapi/answer.ts';
-import { methodNotAllowed, noSuchPath, StatusError } from './status-error.ts';
+import { methodNotAllowed, noSuchPath, pathForbidden, StatusError } from './status-error.ts';
 
 /** The whole API below HTTP: a request in, an answer out. */
 export interface Api {
@@ -26,6 +26,9 @@ export function answer(api: Api, request: ApiRequest, resource: ResourceRequest 
       authorize(api.context.storage, request.user, resource, request.query);
       return handleResource(api.context, resource, request, body);
     }
+    const verb = request.method.toLowerCase();
+    if (!mayAsk(api.context.storage, request.user, verb === 'head' ? 'get' : verb, request.path))
+      throw pathForbidden(request.user.name, verb, request.path);
     return elsewhere(api, request);
   } catch (error) {
     return failure(error, api.log);

@@ -23,6 +23,7 @@ import { storageName } from './kinds/kind.ts';
 import type { Kind } from './kinds/kind.ts';
 import { firstNamespaces } from './kinds/namespaces.ts';
 import { systemPriorityClasses } from './kinds/priority-classes.ts';
+import { firstClusterRoleBindings, firstClusterRoles } from './kinds/roles.ts';
 import { builtInKinds, Registry } from './kinds/registry.ts';
 import { badRequest } from './status-error.ts';
 import { Storage } from './storage/storage.ts';
@@ -160,9 +161,14 @@ function addObject(context: Context, manifest: Readonly<Record<string, unknown>>
 
 function createFirstObjects(context: Context): void {
   const namespaces = firstNamespaces.map((name) => ({ metadata: { name } }));
-  const first = { '/namespaces': namespaces, 'scheduling.k8s.io/priorityclasses': systemPriorityClasses };
+  const first: Readonly<Record<string, readonly KubeObject[]>> = {
+    '/namespaces': namespaces,
+    'scheduling.k8s.io/priorityclasses': systemPriorityClasses,
+    'rbac.authorization.k8s.io/clusterroles': firstClusterRoles,
+    'rbac.authorization.k8s.io/clusterrolebindings': firstClusterRoleBindings,
+  };
   for (const served of context.registry.all()) {
-    const objects = Object.entries(first).find(([name]) => name === storageName(served.kind))?.[1] ?? [];
+    const objects = first[storageName(served.kind)] ?? [];
     for (const { metadata, ...rest } of objects)
       createObject(context, served, { ...rest, metadata: { ...metadata } }, { dryRun: false, subresource: '' });
   }

@@ -54,6 +54,11 @@ export function forbidden(of: GroupResource, name: string, why: string): StatusE
   return new StatusError(403, 'Forbidden', `${what}: ${why}`, details(of, name));
 }
 
+/** Of a path that is about no object. */
+export function pathForbidden(user: string, verb: string, path: string): StatusError {
+  return new StatusError(403, 'Forbidden', `forbidden: User ${JSON.stringify(user)} cannot ${verb} path ${JSON.stringify(path)}`, {});
+}
+
 export function notFound(of: GroupResource, name: string): StatusError {
   return new StatusError(404, 'NotFound', `${resourceText(of)} ${JSON.stringify(name)} not found`, details(of, name));
 }

@@ -15,7 +15,7 @@ export class Authenticator {
 
   constructor(tokens: readonly Token[]) {
     for (const { token, user, groups } of tokens) {
-      this.#users.set(digest(token), { name: user, groups: [...groups, 'system:authenticated'] });
+      this.#users.set(digest(token), { name: user, groups: [...groups, ...accountGroups(user), 'system:authenticated'] });
     }
   }
 
@@ -26,6 +26,12 @@ export class Authenticator {
     if (user === undefined) throw unauthorized();
     return user;
   }
+}
+
+/** A service account is in the groups of all, and of all of its namespace. */
+function accountGroups(user: string): string[] {
+  const [, namespace] = /^system:serviceaccount:([^:]+):[^:]+$/.exec(user) ?? [];
+  return namespace === undefined ? [] : ['system:serviceaccounts', `system:serviceaccounts:${namespace}`];
 }
 
 function digest(token: string): string {

@@ -1,24 +1,24 @@
 import { parseFieldSelector, SelectorError } from '../../kube/api/selector.ts';
 import type { ResourceRequest } from '../http/api-request.ts';
 import { referredConfigMap } from '../kinds/config-source.ts';
-import type { Storage } from '../storage/storage.ts';
+import type { Stored } from '../kinds/kind.ts';
 import { forbidden } from '../status-error.ts';
+import { allows, rulesOf } from './rbac.ts';
 import { nodeOf } from './user.ts';
 import type { User } from './user.ts';
 
 /**
- * Members of system:masters may do everything; a node may do what a node needs, as on a real server with Node,RBAC.
+ * Members of system:masters may do everything; a node may do what a node needs; everybody may do what roles give them, as on a real server
+ * with Node,RBAC.
  * @throws StatusError 403
  */
-export function authorize(storage: Storage, user: User, request: ResourceRequest, query: URLSearchParams): void {
-  if (user.groups.includes('system:masters')) return;
-  const node = nodeOf(user);
-  const why = node === undefined ? undefined : nodeMay(storage, node, request, query);
-  if (node !== undefined && why === undefined) return;
+export function authorize(stored: Stored, user: User, request: ResourceRequest, query: URLSearchParams): void {
+  const why = whyNot(stored, user, request, query);
+  if (why === undefined) return;
   const { group, resource, subresource, verb, namespace, name } = request;
   const what = subresource === '' ? resource : `${resource}/${subresource}`;
   const where = namespace === '' ? 'at the cluster scope' : `in the namespace ${JSON.stringify(namespace)}`;
-  const reason = why === undefined || why === '' ? '' : `: ${why}`;
+  const reason = why === '' ? '' : `: ${why}`;
   throw forbidden(
     { group, resource },
     name,
@@ -26,8 +26,35 @@ export function authorize(storage: Storage, user: User, request: ResourceRequest
   );
 }
 
+/** @returns undefined when it is allowed, else why not ('' for no particular reason) */
+export function whyNot(stored: Stored, user: User, request: ResourceRequest, query: URLSearchParams): string | undefined {
+  if (user.groups.includes('system:masters')) return undefined;
+  const node = nodeOf(user);
+  const why = node === undefined ? '' : nodeMay(stored, node, request, query);
+  if (why === undefined) return undefined;
+  const { verb, group, resource, subresource, namespace } = request;
+  const wish = {
+    verb,
+    group,
+    resource: subresource === '' ? resource : `${resource}/${subresource}`,
+    namespace,
+    // A list of one name is about that object.
+    name: request.name || selectedName(query),
+  };
+  return allows(rulesOf(stored, user, namespace), wish) ? undefined : why;
+}
+
+// What everybody who has a token may ask for, as the role system:discovery of a real server says.
+const discovery = /^\/(api|apis|healthz|livez|openapi|readyz|version)(\/|$)/;
+
+/** Whether somebody may get a path that is about no object. */
+export function mayAsk(stored: Stored, user: User, verb: string, path: string): boolean {
+  if (user.groups.includes('system:masters') || (discovery.test(path) && verb === 'get')) return true;
+  return allows(rulesOf(stored, user, ''), { verb, path });
+}
+
 /** @returns undefined when the node may, else why not ('' for no particular reason) */
-function nodeMay(storage: Storage, node: string, request: ResourceRequest, query: URLSearchParams): string | undefined {
+function nodeMay(stored: Stored, node: string, request: ResourceRequest, query: URLSearchParams): string | undefined {
   const { group, resource, subresource, verb, namespace } = request;
   const name = request.name || (isReading(verb) ? selectedName(query) : '');
   switch (`${group}/${resource}`) {
@@ -38,7 +65,7 @@ function nodeMay(storage: Storage, node: string, request: ResourceRequest, query
       return ['update', 'patch'].includes(verb) && ['', 'status'].includes(subresource) ? undefined : '';
     case '/configmaps':
       if (!isReading(verb)) return '';
-      return refersTo(storage, node, namespace, name) ? undefined : `no relationship found between node '${node}' and this object`;
+      return refersTo(stored, node, namespace, name) ? undefined : `no relationship found between node '${node}' and this object`;
     case '/events':
     case 'events.k8s.io/events':
       return ['create', 'update', 'patch'].includes(verb) ? undefined : '';
@@ -58,8 +85,8 @@ function podsOf(node: string, { verb, subresource }: ResourceRequest, query: URL
   return (['update', 'patch'].includes(verb) && subresource === 'status') || verb === 'delete' ? undefined : '';
 }
 
-function refersTo(storage: Storage, node: string, namespace: string, name: string): boolean {
-  const object = storage.get('/nodes', node);
+function refersTo(stored: Stored, node: string, namespace: string, name: string): boolean {
+  const object = stored.get('/nodes', node);
   const referred = object === undefined ? undefined : referredConfigMap(object);
   return name !== '' && referred?.namespace === namespace && referred.name === name;
 }

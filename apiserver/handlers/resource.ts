@@ -109,6 +109,7 @@ function create({ context, served, request, from, body, present }: Call): Answer
     return { code: 201, json: success };
   }
   const made = incomingObject(given, served, request);
+  if (served.kind.answer !== undefined) return { code: 201, json: present.object(served.kind.answer(made, from.user, rules(context, ''))) };
   restrictNode(from.user, served, made, undefined);
   const object = createObject(context, served, made, { dryRun, subresource: '' });
   return { code: 201, json: present.object(object) };

@@ -1,5 +1,6 @@
 import type { MergeRule } from '../../kube/api/patch.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
+import type { User } from '../auth/user.ts';
 import type { FieldError } from '../field-error.ts';
 import type { Schema } from '../openapi/schema.ts';
 import type { Column } from '../table/column.ts';
@@ -91,6 +92,8 @@ export interface Kind {
   mergeRule?: MergeRule;
   /** Beyond `status`: `pods/binding`. */
   actions?: Readonly<Record<string, Action>>;
+  /** Not stored: a create is answered with this. For reviews. */
+  answer?(posted: KubeObject, user: User, context: RuleContext): KubeObject;
   /** Subresources that show the object as another kind, and change it through that: `scale`. */
   views?: Readonly<Record<string, View>>;
   columns: readonly Column[];

@@ -49,6 +49,9 @@ export const limitRanges: Kind = {
   namespaced: true,
   shortNames: ['limits'],
   nameProblems: dnsSubdomainProblems,
-  columns: [nameColumn, { name: 'Created At', description: 'When it was made.', cell: (range) => range.metadata.creationTimestamp ?? '' }],
+  columns: [
+    nameColumn,
+    { name: 'Created At', type: 'date', description: 'When it was made.', cell: (range) => range.metadata.creationTimestamp ?? '' },
+  ],
   schema: typed('LimitRange', 'How much one pod may have.'),
 };

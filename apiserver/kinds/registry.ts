@@ -1,5 +1,6 @@
 import { schemaAt } from '../openapi/notation.ts';
 import type { Schema } from '../openapi/schema.ts';
+import { selfSubjectAccessReviews, selfSubjectRulesReviews } from './access-reviews.ts';
 import { configMaps } from './config-maps.ts';
 import { controllerRevisions } from './controller-revisions.ts';
 import { daemonSets } from './daemon-sets.ts';
@@ -64,6 +65,8 @@ export const builtInKinds: readonly Kind[] = [
   volumeAttachments,
   priorityClasses,
   leases,
+  selfSubjectAccessReviews,
+  selfSubjectRulesReviews,
 ];
 
 /** The kinds of one server, by the paths they are served at. */

@@ -68,7 +68,12 @@ function roleKept(now: KubeObject, old: KubeObject): FieldError[] {
   return [invalidShown('roleRef', `rbac.RoleRef{APIGroup:${group}, Kind:${kind}, Name:${name}}`, 'cannot change roleRef')];
 }
 
-const createdAt: Column = { name: 'Created At', description: 'When it was made.', cell: (role) => role.metadata.creationTimestamp ?? '' };
+const createdAt: Column = {
+  name: 'Created At',
+  type: 'date',
+  description: 'When it was made.',
+  cell: (role) => role.metadata.creationTimestamp ?? '',
+};
 
 const subjects = (name: string, kind: string): Column => ({
   name,
@@ -150,3 +155,27 @@ export const clusterRoleBindings: Kind = {
   columns: bindingColumns,
   schema: typed('ClusterRoleBinding', 'Who may do what everywhere.'),
 };
+
+/** There from the start, of the many that a real server has. */
+export const firstClusterRoles = [
+  {
+    metadata: { name: 'cluster-admin' },
+    rules: [
+      { apiGroups: ['*'], resources: ['*'], verbs: ['*'] },
+      { nonResourceURLs: ['*'], verbs: ['*'] },
+    ],
+  },
+  {
+    metadata: { name: 'system:basic-user' },
+    rules: [{ apiGroups: ['authorization.k8s.io'], resources: ['selfsubjectaccessreviews', 'selfsubjectrulesreviews'], verbs: ['create'] }],
+  },
+];
+
+export const firstClusterRoleBindings = [
+  { role: 'cluster-admin', group: 'system:masters' },
+  { role: 'system:basic-user', group: 'system:authenticated' },
+].map(({ role, group }) => ({
+  metadata: { name: role },
+  roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name: role },
+  subjects: [{ kind: 'Group', name: group }],
+}));

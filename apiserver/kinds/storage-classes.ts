@@ -59,7 +59,7 @@ export const storageClasses: Kind = {
     {
       name: 'AllowVolumeExpansion',
       description: 'Volumes can grow.',
-      cell: (storage) => textAt(storage, 'allowVolumeExpansion') || 'false',
+      cell: (storage) => storage['allowVolumeExpansion'] === true,
     },
     ageColumn,
   ],

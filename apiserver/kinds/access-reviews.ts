@@ -1,0 +1,90 @@
+import { mayAsk, whyNot } from '../auth/authorize.ts';
+import { rulesOf } from '../auth/rbac.ts';
+import type { User } from '../auth/user.ts';
+import type { KubeObject } from '../../kube/api/object.ts';
+import { nameColumn } from '../table/column.ts';
+import type { Kind, RuleContext } from './kind.ts';
+import { fieldAt, listAt, textAt } from './metadata-rules.ts';
+import { typed } from './types/typed.ts';
+
+/*
+ * `kubectl auth can-i`: what the one who asks may do.
+ */
+
+function access(review: KubeObject, user: User, { stored }: RuleContext): KubeObject {
+  const wish = fieldAt(review, 'spec', 'resourceAttributes');
+  const [verb, group, version, resource, subresource, namespace, name] = [
+    'verb',
+    'group',
+    'version',
+    'resource',
+    'subresource',
+    'namespace',
+    'name',
+  ].map((field) => textAt(wish, field));
+  const path = fieldAt(review, 'spec', 'nonResourceAttributes');
+  const allowed =
+    path === undefined
+      ? whyNot(
+          stored,
+          user,
+          // Reviews may ask for any word; only known ones are ever allowed by more than a star.
+          {
+            verb: (verb ?? '') as 'get',
+            group: group ?? '',
+            version: version ?? '',
+            resource: resource ?? '',
+            subresource: subresource ?? '',
+            namespace: namespace ?? '',
+            name: name ?? '',
+          },
+          new URLSearchParams(),
+        ) === undefined
+      : mayAsk(stored, user, textAt(path, 'verb'), textAt(path, 'path'));
+  return { ...review, metadata: {}, status: { allowed } };
+}
+
+function rules(review: KubeObject, user: User, { stored }: RuleContext): KubeObject {
+  const found = rulesOf(stored, user, textAt(review, 'spec', 'namespace'));
+  const all = user.groups.includes('system:masters')
+    ? [
+        { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
+        { verbs: ['*'], nonResourceURLs: ['*'] },
+      ]
+    : [];
+  const every = [...all, ...found];
+  const isPath = (rule: unknown) => listAt(rule, 'nonResourceURLs').length > 0;
+  const status = {
+    resourceRules: every.filter((rule) => !isPath(rule)),
+    nonResourceRules: every.filter((rule) => isPath(rule)),
+    incomplete: false,
+  };
+  return { ...review, metadata: {}, status };
+}
+
+const review = {
+  namespaced: false,
+  verbs: ['create'],
+  nameProblems: () => [],
+  columns: [nameColumn],
+} as const;
+
+export const selfSubjectAccessReviews: Kind = {
+  ...review,
+  served: [{ group: 'authorization.k8s.io', version: 'v1' }],
+  resource: 'selfsubjectaccessreviews',
+  singular: 'selfsubjectaccessreview',
+  kind: 'SelfSubjectAccessReview',
+  answer: access,
+  schema: typed('SelfSubjectAccessReview', 'May I?'),
+};
+
+export const selfSubjectRulesReviews: Kind = {
+  ...review,
+  served: [{ group: 'authorization.k8s.io', version: 'v1' }],
+  resource: 'selfsubjectrulesreviews',
+  singular: 'selfsubjectrulesreview',
+  kind: 'SelfSubjectRulesReview',
+  answer: rules,
+  schema: typed('SelfSubjectRulesReview', 'What may I?'),
+};
