@@ -9,6 +9,8 @@ import { editLatency } from './edit-latency.ts';
 import { exposure } from './exposure.ts';
 import { judged, table, valueOf, type Figure } from './figure.ts';
 import { queueVisits } from './queue.ts';
+import { listDecode } from './list-decode.ts';
+import { requests } from './requests.ts';
 import { soak } from './soak.ts';
 
 /** `npm run bench [-- NAME...]`: the figures of docs/benchmarks.md. A table to stdout, then one line of JSON. */
@@ -21,6 +23,8 @@ const benchmarks: Record<string, () => Promise<Figure[] | string>> = {
   exposure,
   queue: queueVisits,
   cache: cacheLoad,
+  requests,
+  lists: listDecode,
   soak,
 };
 

@@ -40,7 +40,12 @@ const CLOSE_OBJECT = 0x7d;
 const ITEMS = Buffer.from('"items"');
 
 /** Of a byte outside of strings. Everything else is part of a number, a word, or no JSON: the parser of the text decides. */
-const [BLANK, STRING, OPEN, CLOSE, SEPARATOR] = [1, 2, 3, 4, 5];
+const PLAIN = 0;
+const BLANK = 1;
+const STRING = 2;
+const OPEN = 3;
+const CLOSE = 4;
+const SEPARATOR = 5;
 const kinds = new Uint8Array(256);
 for (const byte of [0x20, 0x09, 0x0a, 0x0d]) kinds[byte] = BLANK;
 kinds[QUOTE] = STRING;
@@ -174,30 +179,29 @@ export class ListDecoder {
       this.#escaped = false;
       at++;
     }
+    // One loop for strings, which are most of a list, and one for all else; neither reads beyond the end, which would slow down every read.
     while (at < length) {
       if (inString) {
-        let byte = chunk[at];
-        while (byte !== QUOTE && byte !== BACKSLASH && at < length) byte = chunk[++at];
-        if (at >= length) break;
-        at++;
+        let byte: number | undefined;
+        do byte = chunk[at++];
+        while (byte !== QUOTE && byte !== BACKSLASH && at < length);
         if (byte === BACKSLASH) {
           if (at < length) at++;
           else this.#escaped = true;
-          continue;
+        } else if (byte === QUOTE) {
+          inString = false;
+          if (depth === 0) return at;
         }
-        inString = false;
-        if (depth > 0) continue;
-        return at;
+        continue;
       }
-      const kind = kinds[chunk[at] ?? 0];
+      const kind = kinds[chunk[at] as number];
+      at++;
+      if (kind === PLAIN) continue;
       if (kind === STRING) inString = true;
       else if (kind === OPEN) depth++;
-      else if (kind === CLOSE) {
-        if (depth === 0) return at; // a number or word before the end of what holds it
-        depth--;
-        if (depth === 0) return at + 1;
-      } else if (depth === 0 && (kind === BLANK || kind === SEPARATOR)) return at;
-      at++;
+      else if (depth === 0)
+        return at - 1; // a number or word, and what follows it
+      else if (kind === CLOSE && --depth === 0) return at;
     }
     this.#depth = depth;
     this.#inString = inString;
