@@ -168,7 +168,7 @@ function change(api: LocalApi, random: Random): void {
   const dice = random();
   if (dice < 0.3) {
     // Somebody else deletes a ConfigMap.
-    const [victim] = storage.list('/configmaps').objects.filter(() => random() < 0.2);
+    const victim = storage.list('/configmaps').objects.find(() => random() < 0.2);
     if (victim !== undefined) storage.remove('/configmaps', objectKey(victim));
     return;
   }
