@@ -1,11 +1,12 @@
-import type { KubeObject } from '../../kube/api/object.ts';
+import { describeError } from '../../base/errors.ts';
+import type { KubeObject, Status } from '../../kube/api/object.ts';
 import type { ResourceRequest } from '../http/api-request.ts';
 import { groupResource, storageName } from '../kinds/kind.ts';
 import type { ServedKind } from '../kinds/kind.ts';
-import { storageKey } from '../storage/storage.ts';
-import type { Snapshot } from '../storage/storage.ts';
+import { indexOf, storageKey } from '../storage/storage.ts';
+import type { View } from '../storage/storage.ts';
 import { notSupported, prohibited } from '../field-error.ts';
-import { badRequest, expired, notFound } from '../status-error.ts';
+import { badRequest, expired, notFound, StatusError } from '../status-error.ts';
 import type { Context } from './context.ts';
 import { selection } from './selection.ts';
 import { staleVersion } from './stale.ts';
@@ -48,33 +49,68 @@ export function listObjects(context: Context, served: ServedKind, request: Resou
   if (start !== undefined && version !== undefined && version !== 0) {
     throw badRequest('specifying resource version is not allowed when using continue');
   }
-  const { version: at, objects } = snapshot(
-    context,
-    served,
-    request,
-    start?.version ??
-      (query.get('resourceVersionMatch') === 'Exact' ? version : staleVersion(context.storage, storageName(served.kind), from)),
-  );
-  const after = start === undefined ? objects : objects.slice(indexAfter(objects, start.key));
-  const found = chosen.all ? after : after.filter(chosen.matches);
+  const view = viewOf(context, served, request, start, exactVersion(query, version, limit, start), from);
+  const first = start === undefined ? view.from : Math.max(view.from, indexOf(view.keys, start.key));
   // As on the real server, a list that may come from a cache is not cut.
-  const cut = limit > 0 && found.length > limit && (version !== 0 || start !== undefined);
-  if (!cut) return { version: at, objects: found };
-  const page = found.slice(0, limit);
-  const next = Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rv: at, start: keyOf(page.at(-1)) })).toString('base64url');
-  return { version: at, objects: page, continue: next, ...(chosen.all ? { remaining: found.length - limit } : {}) };
+  const most = limit > 0 && (version !== 0 || start !== undefined) ? limit : Infinity;
+  const objects: KubeObject[] = [];
+  let at = first;
+  for (; at < view.to && objects.length <= most; at++) {
+    const object = view.objects.get(view.keys[at] ?? '');
+    if (object !== undefined && chosen.matches(object)) objects.push(object);
+  }
+  if (objects.length <= most) return { version: view.version, objects };
+  objects.pop();
+  const next = tokenFor(view.version, keyOf(objects.at(-1)));
+  return { version: view.version, objects, continue: next, ...(chosen.all ? { remaining: view.to - at + 1 } : {}) };
 }
 
-function snapshot(context: Context, served: ServedKind, request: ResourceRequest, version: number | undefined): Snapshot {
+/** The one version that a list must be of; undefined where the newest will do. */
+function exactVersion(
+  query: URLSearchParams,
+  version: number | undefined,
+  limit: number,
+  start: Continued | undefined,
+): number | undefined {
+  if (start !== undefined) return start.version === LATEST ? undefined : start.version;
+  const match = query.get('resourceVersionMatch') ?? '';
+  // Before there was a match to ask for, a limit was taken for a wish for just that version; it still is.
+  const isExact = match === 'Exact' || (match === '' && limit > 0 && version !== 0);
+  return isExact ? version : undefined;
+}
+
+function viewOf(
+  context: Context,
+  served: ServedKind,
+  request: ResourceRequest,
+  start: Continued | undefined,
+  exact: number | undefined,
+  from: Asked,
+): View {
   const namespace = request.namespace === '' ? undefined : request.namespace;
   const name = storageName(served.kind);
-  if (version === undefined) return context.storage.list(name, namespace);
-  const found = context.storage.listAt(name, version, namespace);
+  const version = exact ?? (start === undefined ? staleVersion(context.storage, name, from) : undefined);
+  if (version === undefined) return context.storage.view(name, namespace);
+  const found = context.storage.viewAt(name, version, namespace);
   if (found !== undefined) return found;
-  throw expired(
-    'The provided continue parameter is too old to display a consistent list result. ' +
-      'You can start a new list without the continue parameter, or use a newer resourceVersion.',
-  );
+  throw start === undefined ? expired('The resourceVersion for the provided list is too old.') : new ExpiredContinue(start.key);
+}
+
+/** 410 with a token that goes on with the newest state, for those who can live with pages of two versions. */
+class ExpiredContinue extends StatusError {
+  readonly #key: string;
+  constructor(key: string) {
+    const advice =
+      'You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. ' +
+      'Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first ' +
+      'chunk was returned and now may show up in the list.';
+    super(410, 'Expired', `The provided continue parameter is too old to display a consistent list result. ${advice}`);
+    this.#key = key;
+  }
+
+  override status(): Status {
+    return { ...super.status(), metadata: { continue: tokenOf(LATEST, this.#key) } };
+  }
 }
 
 function checkMatch(query: URLSearchParams, version: number | undefined, token: string): void {
@@ -89,22 +125,35 @@ function checkMatch(query: URLSearchParams, version: number | undefined, token: 
   if (match === 'Exact' && version === 0) throw refuse('"exact" is forbidden for resourceVersion "0"');
 }
 
-function continued(token: string): { version: number; key: string } {
+interface Continued {
+  /** {@link LATEST} for whatever is newest. */
+  version: number;
+  /** The first key that may come. */
+  key: string;
+}
+
+const LATEST = -1;
+
+function continued(token: string): Continued {
+  let why = 'it is none of this server';
   try {
     const { rv, start }: { rv?: unknown; start?: unknown } = JSON.parse(Buffer.from(token, 'base64url').toString('utf8'));
-    if (typeof rv === 'number' && Number.isSafeInteger(rv) && rv >= 0 && typeof start === 'string') return { version: rv, key: start };
-  } catch {
-    // falls through: every broken token gets one answer
+    if (typeof rv === 'number' && Number.isSafeInteger(rv) && rv >= LATEST && typeof start === 'string') return { version: rv, key: start };
+  } catch (error) {
+    why = describeError(error);
   }
-  throw badRequest('continue key is not valid');
+  throw badRequest(`invalid continue token: continue key is not valid: ${why}`);
+}
+
+/** A token that goes on after `key`: with the key that follows it most closely. */
+function tokenFor(version: number, key: string): string {
+  return tokenOf(version, `${key}\0`);
+}
+
+function tokenOf(version: number, start: string): string {
+  return Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rv: version, start })).toString('base64url');
 }
 
 function keyOf(object: KubeObject | undefined): string {
   return storageKey(object?.metadata.namespace, object?.metadata.name ?? '');
-}
-
-// Objects are in the order of their keys, but the last one of the page before may be gone by now.
-function indexAfter(objects: readonly KubeObject[], key: string): number {
-  const at = objects.findIndex((object) => keyOf(object) > key);
-  return at === -1 ? objects.length : at;
 }

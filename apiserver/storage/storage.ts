@@ -8,12 +8,29 @@ export interface Snapshot {
   objects: readonly KubeObject[];
 }
 
+/** The objects of a kind at one version, to be read in the order of their keys, from any key on. */
+export interface View {
+  version: number;
+  keys: readonly string[];
+  objects: ReadonlyMap<string, KubeObject>;
+  /** Those keys that were asked for: from the first of them up to, and without, the last. */
+  from: number;
+  to: number;
+}
+
 interface Shelf {
   objects: Map<string, KubeObject>;
   log: WatchLog;
-  /** Keys in order; undefined after a key came or went. */
+  /** Keys in order; undefined after many keys came or went. */
   order: string[] | undefined;
+  /** Keys put in their place since somebody read the order. */
+  placed: number;
+  /** The older state that was asked for last: pages of one list come one after the other. */
+  past: Omit<View, 'from' | 'to'> | undefined;
 }
+
+// Putting a key in its place moves all that follow; when many come and nobody reads, sorting them once is cheaper.
+const MOST_PLACED = 64;
 
 /** Where an object lies among its kind: `namespace/name`, or the name alone. */
 export function storageKey(namespace: string | undefined, name: string): string {
@@ -60,7 +77,7 @@ export class Storage {
     const previous = shelf.objects.get(key);
     const stored = this.#versioned(object);
     shelf.objects.set(key, stored);
-    if (previous === undefined) shelf.order = undefined;
+    if (previous === undefined) place(shelf, key, 'in');
     this.#tell(kind, shelf, { type: previous ? 'MODIFIED' : 'ADDED', version: this.#version, key, object: stored, previous });
     return stored;
   }
@@ -72,35 +89,53 @@ export class Storage {
     if (previous === undefined) return undefined;
     const last = this.#versioned(previous);
     shelf.objects.delete(key);
-    shelf.order = undefined;
+    place(shelf, key, 'out');
     this.#tell(kind, shelf, { type: 'DELETED', version: this.#version, key, object: last, previous });
     return last;
   }
 
   /** All objects of a kind (of one namespace) as they are now. */
   list(kind: string, namespace?: string): Snapshot {
-    const shelf = this.#shelf(kind);
-    shelf.order ??= [...shelf.objects.keys()].sort();
-    return { version: this.#version, objects: pick(shelf.order, shelf.objects, namespace) };
+    return snapshotOf(this.view(kind, namespace));
   }
 
   /** The same as they were at `version`; undefined when the changes since then are forgotten. */
   listAt(kind: string, version: number, namespace?: string): Snapshot | undefined {
-    if (version === this.#version) return this.list(kind, namespace);
+    const view = this.viewAt(kind, version, namespace);
+    return view && snapshotOf(view);
+  }
+
+  /** What {@link list} would give, to be read in part. Good until the next change. */
+  view(kind: string, namespace?: string): View {
+    const shelf = this.#shelf(kind);
+    shelf.order ??= [...shelf.objects.keys()].sort();
+    shelf.placed = 0;
+    return within({ version: this.#version, keys: shelf.order, objects: shelf.objects }, namespace);
+  }
+
+  /** What {@link listAt} would give, to be read in part. */
+  viewAt(kind: string, version: number, namespace?: string): View | undefined {
     const shelf = this.#shelf(kind);
     const since = shelf.log.after(version, Number.MAX_SAFE_INTEGER);
-    if (since === undefined) return undefined;
-    const objects = new Map(shelf.objects);
-    for (const change of since.toReversed()) {
-      if (change.previous === undefined) objects.delete(change.key);
-      else objects.set(change.key, change.previous);
+    if (since === undefined || version > this.#version) return undefined;
+    if (since.length === 0) return { ...this.view(kind, namespace), version };
+    if (shelf.past?.version !== version) {
+      const objects = new Map(shelf.objects);
+      for (const change of since.toReversed()) {
+        if (change.previous === undefined) objects.delete(change.key);
+        else objects.set(change.key, change.previous);
+      }
+      shelf.past = { version, keys: [...objects.keys()].sort(), objects };
     }
-    return { version, objects: pick([...objects.keys()].sort(), objects, namespace) };
+    return within(shelf.past, namespace);
   }
 
   /** Forgets all changes so far: every watch and continued list from an older version gets 410. */
   compact(): void {
-    for (const shelf of this.#shelves.values()) shelf.log.compact(this.#version);
+    for (const shelf of this.#shelves.values()) {
+      shelf.log.compact(this.#version);
+      shelf.past = undefined;
+    }
   }
 
   /** Calls `listener` with every change of any kind, in the turn in which it is made. It may change nothing itself. */
@@ -121,18 +156,43 @@ export class Storage {
   #shelf(kind: string): Shelf {
     let shelf = this.#shelves.get(kind);
     if (shelf === undefined) {
-      shelf = { objects: new Map(), log: new WatchLog(this.#window), order: [] };
+      shelf = { objects: new Map(), log: new WatchLog(this.#window), order: [], placed: 0, past: undefined };
       this.#shelves.set(kind, shelf);
     }
     return shelf;
   }
 }
 
-function pick(order: readonly string[], objects: ReadonlyMap<string, KubeObject>, namespace: string | undefined): KubeObject[] {
-  const found: KubeObject[] = [];
-  for (const key of order) {
-    const object = objects.get(key);
-    if (object !== undefined && (namespace === undefined || object.metadata.namespace === namespace)) found.push(object);
+function place(shelf: Shelf, key: string, way: 'in' | 'out'): void {
+  if (shelf.order === undefined) return;
+  shelf.placed += 1;
+  if (shelf.placed > MOST_PLACED) shelf.order = undefined;
+  else shelf.order.splice(indexOf(shelf.order, key), way === 'in' ? 0 : 1, ...(way === 'in' ? [key] : []));
+}
+
+/** Where a key is among keys in order, or would be. */
+export function indexOf(keys: readonly string[], key: string): number {
+  let low = 0;
+  let high = keys.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((keys[middle] ?? '') < key) low = middle + 1;
+    else high = middle;
   }
-  return found;
+  return low;
+}
+
+function within(all: Omit<View, 'from' | 'to'>, namespace: string | undefined): View {
+  if (namespace === undefined) return { ...all, from: 0, to: all.keys.length };
+  // '0' is what comes after '/'.
+  return { ...all, from: indexOf(all.keys, `${namespace}/`), to: indexOf(all.keys, `${namespace}0`) };
+}
+
+function snapshotOf({ version, keys, objects, from, to }: View): Snapshot {
+  const found: KubeObject[] = [];
+  for (let at = from; at < to; at++) {
+    const object = objects.get(keys[at] ?? '');
+    if (object !== undefined) found.push(object);
+  }
+  return { version, objects: found };
 }
