@@ -33,7 +33,54 @@ const metadata: Message = {
 
 const named: Message = { 1: ['name', 'text'] };
 
+const role: Message = {
+  1: ['metadata', metadata],
+  2: [
+    'rules',
+    {
+      1: ['verbs', 'text', 'repeated'],
+      2: ['apiGroups', 'text', 'repeated'],
+      3: ['resources', 'text', 'repeated'],
+      4: ['resourceNames', 'text', 'repeated'],
+      5: ['nonResourceURLs', 'text', 'repeated'],
+    },
+    'repeated',
+  ],
+};
+
+const binding: Message = {
+  1: ['metadata', metadata],
+  2: ['subjects', { 1: ['kind', 'text'], 2: ['apiGroup', 'text'], 3: ['name', 'text'], 4: ['namespace', 'text'] }, 'repeated'],
+  3: ['roleRef', { 1: ['apiGroup', 'text'], 2: ['kind', 'text'], 3: ['name', 'text'] }],
+};
+
+const wish: Message = {
+  1: ['namespace', 'text'],
+  2: ['verb', 'text'],
+  3: ['group', 'text'],
+  4: ['version', 'text'],
+  5: ['resource', 'text'],
+  6: ['subresource', 'text'],
+  7: ['name', 'text'],
+};
+
 const kinds: Readonly<Record<string, Message>> = {
+  'rbac.authorization.k8s.io/v1/Role': role,
+  'rbac.authorization.k8s.io/v1/ClusterRole': role,
+  'rbac.authorization.k8s.io/v1/RoleBinding': binding,
+  'rbac.authorization.k8s.io/v1/ClusterRoleBinding': binding,
+  'authorization.k8s.io/v1/SelfSubjectAccessReview': {
+    1: ['metadata', metadata],
+    2: ['spec', { 1: ['resourceAttributes', wish], 2: ['nonResourceAttributes', { 1: ['path', 'text'], 2: ['verb', 'text'] }] }],
+  },
+  'authorization.k8s.io/v1/SelfSubjectRulesReview': { 1: ['metadata', metadata], 2: ['spec', { 1: ['namespace', 'text'] }] },
+  'scheduling.k8s.io/v1/PriorityClass': {
+    1: ['metadata', metadata],
+    2: ['value', 'number'],
+    3: ['globalDefault', 'flag'],
+    4: ['description', 'text'],
+    5: ['preemptionPolicy', 'text'],
+  },
   'v1/ConfigMap': { 1: ['metadata', metadata], 2: ['data', 'textMap'], 3: ['binaryData', 'bytesMap'], 4: ['immutable', 'flag'] },
   'v1/Namespace': { 1: ['metadata', metadata] },
   'v1/Secret': {

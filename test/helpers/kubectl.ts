@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+
+/** A client that nobody here wrote: KUBECTL names one; else the first in PATH. */
+export const kubectlPath =
+  process.env['KUBECTL'] ||
+  (process.env['PATH'] ?? '')
+    .split(':')
+    .map((folder) => join(folder, 'kubectl'))
+    .find((path) => existsSync(path));
+
+/** Runs `tests` where there is a kubectl. Where there is none it says so; with CI=true that is a failure. */
+export function describeWithKubectl(name: string, tests: (program: string) => void): void {
+  const program = kubectlPath;
+  if (program !== undefined) {
+    describe(name, () => tests(program));
+    return;
+  }
+  test(name, (t) => {
+    const why = 'there is no kubectl in PATH: install kubernetes-client, or name one in KUBECTL';
+    if (process.env['CI'] === 'true') assert.fail(why);
+    t.skip(why);
+  });
+}
+
+/** kubectl with a home and a kubeconfig of its own. */
+export class Kubectl {
+  readonly #program: string;
+  readonly #home: string;
+
+  static async start(program: string, kubeconfig: string): Promise<Kubectl> {
+    const home = await mkdtemp(join(tmpdir(), 'dkc-kubectl-'));
+    await writeFile(join(home, 'config'), kubeconfig);
+    return new Kubectl(program, home);
+  }
+
+  constructor(program: string, home: string) {
+    this.#program = program;
+    this.#home = home;
+  }
+
+  run(args: readonly string[], input = ''): Promise<{ code: number; stdout: string; stderr: string }> {
+    const env = { PATH: process.env['PATH'] ?? '', HOME: this.#home, KUBECONFIG: join(this.#home, 'config') };
+    return new Promise((resolve) => {
+      const child = execFile(this.#program, args, { env, timeout: 30_000 }, (error, stdout, stderr) => {
+        resolve({ code: error === null ? 0 : typeof error.code === 'number' ? error.code : 1, stdout, stderr });
+      });
+      child.stdin?.end(input);
+    });
+  }
+
+  /** What it prints. @param args - words without spaces in them */
+  async good(args: string, input = ''): Promise<string> {
+    const { code, stdout, stderr } = await this.run(args.split(' '), input);
+    assert.equal(code, 0, stderr);
+    return stdout;
+  }
+
+  stop(): Promise<void> {
+    return rm(this.#home, { recursive: true, force: true });
+  }
+}
