@@ -1,3 +1,5 @@
+import { workloadCommands } from './workloads.ts';
+
 const node = (source: object): string => JSON.stringify({ spec: { configSource: source } });
 const configMap = { namespace: 'shop', name: 'kubelet', kubeletConfigKey: 'kubelet' };
 
@@ -46,8 +48,9 @@ export const commands: readonly string[] = [
   'get nodes,namespaces -l zone=a',
 
   // ConfigMaps: create, apply, patch, replace
-  'create configmap kubelet -n shop --from-literal=kubelet=x --from-literal=other=y',
+  // kubectl describes several keys in no order, so one
   'create configmap kubelet -n shop --from-literal=kubelet=x',
+  'create configmap kubelet -n shop --from-literal=kubelet=y',
   'get configmap kubelet -n shop -o yaml',
   'describe configmap kubelet -n shop',
   'create -f cm-bad-name.yaml',
@@ -114,6 +117,8 @@ export const commands: readonly string[] = [
   'create -f lease.yaml',
   'get leases -n shop',
   'get lease lock -n shop -o yaml',
+
+  ...workloadCommands,
 
   'explain node.spec.configSource.configMap',
   'explain configmap.immutable',

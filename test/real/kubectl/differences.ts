@@ -8,9 +8,9 @@ const WORDS = 'the embedded server has its own descriptions of fields';
 export const differences: Readonly<Record<string, string>> = {
   'api-versions': KINDS,
   'api-resources --namespaced=false -o name': KINDS,
-  'auth can-i get nodes': 'the embedded server has no reviews of access',
   'apply -f cm-wrong-type.yaml --validate=false': TYPES,
   'patch configmap applied -n shop --type=merge -p {"data":{"c":7}}': TYPES,
+  'get widgets -n shop -o name': 'a real server says in plain text that there is nothing at a path',
   'diff -f cm-changed.yaml': MANAGERS,
   'get configmaps -n shop -l  a in b': 'the embedded server says where in the selector it stopped reading',
   'patch pod web -n shop -p {"spec":{"restartPolicy":"Never"}}': 'the embedded server does not show both specs as Go prints them',

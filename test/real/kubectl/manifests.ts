@@ -1,5 +1,8 @@
+import { workloadManifests } from './workloads.ts';
+
 /** Files that the commands name. */
 export const manifests: Readonly<Record<string, string>> = {
+  ...workloadManifests,
   'node.yaml': `apiVersion: v1
 kind: Node
 metadata:
