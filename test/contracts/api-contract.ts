@@ -14,7 +14,7 @@ import { objectContract } from './api-objects.ts';
 import { ownerContract } from './api-owners.ts';
 import { pageContract } from './api-pages.ts';
 import { patchContract } from './api-patches.ts';
-import { podContract } from './api-pods.ts';
+import { podSpecContract } from './api-pod-specs.ts';
 import { podContract } from './api-pods.ts';
 import { resumptionContract } from './api-resumption.ts';
 import { watchContract } from './api-watches.ts';
@@ -78,7 +78,7 @@ export function apiContract(name: string, start: () => Promise<StartedApi>): voi
     watchContract(here);
     kindContract(here);
     appsContract(here);
-    podContract(here);
+    podSpecContract(here);
     deletionContract(here);
     ownerContract(here);
     podContract(here);
