@@ -66,8 +66,10 @@ export function notFound(of: GroupResource, name: string): StatusError {
 /** The path names nothing that is served. */
 export const noSuchPath = (): StatusError => new StatusError(404, 'NotFound', 'the server could not find the requested resource', {});
 
-export function methodNotAllowed(of?: GroupResource): StatusError {
-  const message = 'the server does not allow this method on the requested resource';
+export function methodNotAllowed(
+  of?: GroupResource,
+  message = 'the server does not allow this method on the requested resource',
+): StatusError {
   return new StatusError(405, 'MethodNotAllowed', message, of ? details(of, '') : {});
 }
 

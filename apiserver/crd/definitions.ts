@@ -20,7 +20,7 @@ function defaults(definition: KubeObject): KubeObject {
 }
 
 /** What the controllers of a real server find out by and by is true from the start here: the names, and what is established. */
-function withStatus(definition: KubeObject, { now, stored }: RuleContext): KubeObject {
+export function withStatus(definition: KubeObject, { now, stored }: RuleContext): KubeObject {
   const filled = defaults(definition);
   const spec = nodeOf(filled['spec']) ?? {};
   const before = nodeOf(definition['status']) ?? {};

@@ -1,11 +1,12 @@
 import { commitUpdate } from '../handlers/write.ts';
+import { rules } from '../handlers/context.ts';
 import type { Context } from '../handlers/context.ts';
 import { deleteObject } from '../handlers/delete.ts';
 import { CLEANUP } from '../handlers/propagation.ts';
 import { storageName } from '../kinds/kind.ts';
 import type { Change } from '../storage/watch-log.ts';
 import { customKinds } from './custom-kind.ts';
-import { DEFINITIONS } from './definitions.ts';
+import { DEFINITIONS, withStatus } from './definitions.ts';
 
 /**
  * Serves what definitions define, from the turn on in which they change. A definition that is deleted takes its objects with it, in later turns, and
@@ -74,7 +75,12 @@ export class LiveKinds {
     }
     const definition = storage.get(DEFINITIONS, key);
     const definitions = registry.stored(DEFINITIONS);
-    if (definition === undefined || definitions === undefined || storage.list(name).objects.length > 0) return;
+    if (definition === undefined || definitions === undefined) return;
+    if (storage.list(name).objects.length > 0) {
+      // Says what it waits for; once, since what does not change is no change.
+      commitUpdate(this.#context, definitions, key, withStatus(definition, rules(this.#context, '')), definition, false);
+      return;
+    }
     const { finalizers = [], ...rest } = definition.metadata;
     const left = finalizers.filter((one) => one !== CLEANUP);
     const metadata = left.length === 0 ? rest : { ...rest, finalizers: left };

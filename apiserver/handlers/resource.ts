@@ -1,6 +1,7 @@
 import { isJsonObject } from '../../kube/api/json.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import { restrictNode } from '../auth/node-restriction.ts';
+import { describesOnly } from '../crd/custom-schema.ts';
 import { formatOf } from '../http/accept.ts';
 import type { Answer, ApiRequest, Line, ResourceRequest } from '../http/api-request.ts';
 import { decodeBody, decodeObject } from '../http/body.ts';
@@ -75,6 +76,9 @@ function checkAllowed(served: ServedKind, { verb, namespace, name, subresource }
   if (!kind.namespaced && namespace !== '') throw noSuchPath();
   if (kind.namespaced && namespace === '' && (name !== '' || verb === 'create' || verb === 'deletecollection'))
     throw methodNotAllowed(groupResource(served));
+  if (verb === 'create' && name === '' && describesOnly(kind.schema) && !(kind.verbs ?? allVerbs).includes(verb)) {
+    throw methodNotAllowed(groupResource(served), 'create not allowed while custom resource definition is terminating');
+  }
   if (
     !(kind.verbs ?? allVerbs).includes(verb) ||
     (verb === 'create' && name !== '') ||

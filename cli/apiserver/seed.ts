@@ -6,11 +6,11 @@ import type { Client } from '../../kube/client/client.ts';
 
 type Maker = Pick<Client, 'create' | 'raw'>;
 
-/** Creates the objects of manifests, namespaces first. @returns how many @throws ActionError, ApiError on the first that cannot be */
+/** Creates the objects of manifests: namespaces and definitions of kinds before what needs them. @returns how many @throws ActionError, ApiError on the first that cannot be */
 export async function seed(client: Maker, manifests: readonly Manifest[]): Promise<number> {
   const discovered = new Map<string, Promise<readonly Resource[]>>();
-  const namespacesFirst = [...manifests].sort((a, b) => Number(b.object.kind === 'Namespace') - Number(a.object.kind === 'Namespace'));
-  for (const { file, object } of namespacesFirst) {
+  const inOrder = manifests.toSorted((a, b) => rank(a) - rank(b));
+  for (const { file, object } of inOrder) {
     const { apiVersion = '', kind = '' } = object;
     const known = discovered.get(apiVersion) ?? discover(client, apiVersion);
     discovered.set(apiVersion, known);
@@ -20,6 +20,12 @@ export async function seed(client: Maker, manifests: readonly Manifest[]): Promi
     await client.create(resource, object, namespace);
   }
   return manifests.length;
+}
+
+const early: ReadonlySet<string> = new Set(['Namespace', 'CustomResourceDefinition']);
+
+function rank({ object }: Manifest): number {
+  return early.has(object.kind ?? '') ? 0 : 1;
 }
 
 async function discover(client: Maker, apiVersion: string): Promise<readonly Resource[]> {

@@ -136,7 +136,12 @@ describe('a definition', () => {
       (await client.list(things)).items.map(({ metadata }) => metadata.name),
       ['held'],
     );
-    await assert.rejects(client.create(things, thing('late')), { code: 405 });
+    const { status } = await client.get(definitions, { name: 'things.test.io' });
+    assert.equal((status as { conditions: { reason: string }[] }).conditions[2]?.reason, 'InstanceDeletionInProgress');
+    await assert.rejects(client.create(things, thing('late')), {
+      code: 405,
+      serverMessage: 'create not allowed while custom resource definition is terminating',
+    });
     await client.patch(things, { name: 'held', namespace: 'default' }, { metadata: { finalizers: null } }, { type: 'merge' });
     await api.hooks.settled();
     await assert.rejects(client.get(definitions, { name: 'things.test.io' }), { code: 404 });
@@ -251,6 +256,21 @@ describe('an object of a custom kind', () => {
       ['Name', 'I'],
     );
     assert.deepEqual(table.rows[0]?.cells, ['a', 3]);
+  });
+
+  test('has a scale where its definition says so', async () => {
+    const { metadata } = await client.get(definitions, { name: 'things.test.io' });
+    const scale = { specReplicasPath: '.spec.i', statusReplicasPath: '.status.r', labelSelectorPath: '.status.nothing' };
+    const change = define(({ versions }) => Object.assign(versions[0] ?? {}, { subresources: { status: {}, scale } }));
+    await client.replace(definitions, { ...change, metadata });
+    const path = '/apis/test.io/v1/namespaces/default/things/a/scale';
+    const shown = (await client.raw('GET', path)) as KubeObject;
+    assert.deepEqual([shown.kind, shown['spec'], shown['status']], ['Scale', { replicas: 3 }, { replicas: 0 }]);
+    const scaled = (replicas: number) =>
+      client.raw('PATCH', path, { body: { spec: { replicas } }, contentType: 'application/merge-patch+json' });
+    await scaled(5);
+    assert.equal(((await client.get(things, at))['spec'] as { i: number }).i, 5);
+    await assert.rejects(scaled(9), { code: 422 });
   });
 
   test('is described in the OpenAPI documents', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createLocalApi } from '../../../apiserver/local-api.ts';
 import { startApiServer } from '../../../apiserver/server.ts';
 import { realClock } from '../../../base/clock.ts';
 import { silentLog } from '../../../base/log.ts';
@@ -8,6 +9,7 @@ import { parseManifests, readManifests } from '../../../cli/apiserver/manifests.
 import { seed } from '../../../cli/apiserver/seed.ts';
 import { configMaps, nodes } from '../../../kube/api/object.ts';
 import { createClient } from '../../../kube/client/http-client.ts';
+import { FakeClock } from '../../helpers/fake-clock.ts';
 import { memoryDisk } from '../../helpers/memory-disk.ts';
 
 const files = {
@@ -45,4 +47,17 @@ test('seeding creates namespaces first and says which kind the server does not h
   assert.equal((await client.get(nodes, { name: 'a' })).metadata.name, 'a');
   const odd = parseManifests('apiVersion: v1\nkind: Teapot\nmetadata: {name: a}', '/odd.yaml');
   await assert.rejects(seed(client, odd), /Cannot create Teapot of \/odd\.yaml: the API server has no Teapot in v1/);
+});
+
+test('seeding creates definitions before what they define', async (t) => {
+  const clock = new FakeClock();
+  const api = createLocalApi({ clock, random: seededRandom(1), log: silentLog });
+  const client = createClient({ origin: 'test', server: 'http://embedded.invalid', token: api.token }, { clock, dial: api.dial });
+  t.after(() => client.close());
+  const definition =
+    'apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: pots.test.io}\nspec: {group: test.io, scope: Cluster, ' +
+    'names: {plural: pots, kind: Pot}, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}\n';
+  const text = `apiVersion: test.io/v1\nkind: Pot\nmetadata: {name: a}\n---\n${definition}`;
+  assert.equal(await seed(client, parseManifests(text, '/pots.yaml')), 2);
+  assert.ok(await client.raw('GET', '/apis/test.io/v1/pots/a'));
 });
