@@ -7,7 +7,7 @@ const TAKEN_OVER_MS = 60_000;
 /** What is done to a leader. Resolves when another one leads and the first one has ended. @returns whether a write of it may be late */
 export interface Disturbance {
   name: string;
-  do: (leader: Participant, all: Participants) => Promise<{ mayBeLate: boolean }>;
+  do: (leader: Participant, all: Participants) => Promise<{ mayBeLate: boolean; ended?: number | string }>;
 }
 
 export const disturbances: readonly [Disturbance, ...Disturbance[]] = [
@@ -54,8 +54,10 @@ export const disturbances: readonly [Disturbance, ...Disturbance[]] = [
     do: async (leader, all) => {
       leader.child.kill('SIGTERM');
       await all.nextAfter(leader, TAKEN_OVER_MS);
-      assert.equal(await leader.ended, 0);
-      return { mayBeLate: false };
+      const code = await leader.ended;
+      // 1: it had lost its lease by itself before it was asked, as happens on a machine that is overloaded.
+      assert.ok(code === 0 || code === 1, `it ended with ${code}`);
+      return { mayBeLate: false, ended: code };
     },
   },
 ];

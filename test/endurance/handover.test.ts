@@ -12,6 +12,7 @@ test(`${HAND_OVERS} hand-overs between real processes: never two writers at once
   const { audit } = all;
   const mayBeLate = new Set<string>();
   const took: number[] = [];
+  const gracefully: unknown[] = [];
   for (let n = 0; n < HAND_OVERS; n++) {
     const disturbance = disturbances[n % disturbances.length] ?? disturbances[0];
     const leader = await all.leader(60_000);
@@ -21,6 +22,7 @@ test(`${HAND_OVERS} hand-overs between real processes: never two writers at once
       throw new Error(`hand-over ${n + 1}, ${leader.identity} was ${disturbance.name}`, { cause });
     });
     took.push(performance.now() - from);
+    if (outcome.ended !== undefined) gracefully.push(outcome.ended);
     if (outcome.mayBeLate) mayBeLate.add(leader.identity);
     assert.deepEqual(audit.late('target'), [], `after hand-over ${n + 1}: ${leader.identity} was ${disturbance.name}`);
     assert.deepEqual(audit.shared('target'), []);
@@ -33,6 +35,8 @@ test(`${HAND_OVERS} hand-overs between real processes: never two writers at once
     assert.equal(writes.length, 1, `${identity} wrote late more than once`);
   }
   assert.ok(audit.epochs > HAND_OVERS);
+  const clean = gracefully.filter((code) => code === 0).length;
+  assert.ok(clean > gracefully.length / 2, `${clean} of ${gracefully.length} ended with 0 when they were asked`);
   const slowest = Math.round(Math.max(...took));
   t.diagnostic(
     `${audit.epochs - 1} hand-overs, ${audit.writes.length} writes, ${late.length} late ones without a version; slowest hand-over ${slowest} ms`,
