@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { inOwnNamespace } from './own-namespace.ts';
 import type { ContractWorld } from './api-contract.ts';
 import { text } from '../helpers/api-http.ts';
 import type { Loose } from '../helpers/api-http.ts';
@@ -197,8 +198,12 @@ const fixed: readonly { of: Resource; spec: object; says: string }[] = [
 
 /** Kinds of apps/v1, as their defaults, rules and subresources are in 1.20. */
 export function appsContract(here: () => ContractWorld): void {
+  inOwnNamespace(here, 'apps', (own) => appsTests(here, own));
+}
+
+function appsTests(here: () => ContractWorld, own: () => string): void {
   let made = 0;
-  const path = (of: Resource) => `/apis/apps/v1/namespaces/${here().namespace}/${of}`;
+  const path = (of: Resource) => `/apis/apps/v1/namespaces/${own()}/${of}`;
   const create = (of: Resource, spec: object) =>
     here().api.post(path(of), { metadata: { name: `apps-${++made}` }, spec: { ...base[of], ...spec } });
 
@@ -297,8 +302,8 @@ export function appsContract(here: () => ContractWorld): void {
   });
 
   test('the data of a revision is for life, its number is not', async () => {
-    const { api, namespace } = here();
-    const revisions = `/apis/apps/v1/namespaces/${namespace}/controllerrevisions`;
+    const { api } = here();
+    const revisions = `/apis/apps/v1/namespaces/${own()}/controllerrevisions`;
     assert.equal((await api.post(revisions, { metadata: { name: 'r' }, revision: 1, data: { a: 1 } })).code, 201);
     assert.equal((await api.patch(`${revisions}/r`, { revision: 2 })).code, 200);
     const { code, json } = await api.patch(`${revisions}/r`, { data: { a: 2 } });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { inOwnNamespace } from './own-namespace.ts';
 import type { ContractWorld } from './api-contract.ts';
 import { text } from '../helpers/api-http.ts';
 
@@ -215,8 +216,12 @@ const changes: readonly { why: string; from?: object; spec: object; says: string
 
 /** Pods, as their defaults, admission and rules are in 1.20. */
 export function podSpecContract(here: () => ContractWorld): void {
+  inOwnNamespace(here, 'pods', (own) => podsTests(here, own));
+}
+
+function podsTests(here: () => ContractWorld, own: () => string): void {
   let made = 0;
-  const path = () => `/api/v1/namespaces/${here().namespace}/pods`;
+  const path = () => `/api/v1/namespaces/${own()}/pods`;
   // A scheduler that runs beside leaves these pods alone.
   const base = { schedulerName: 'nobody', automountServiceAccountToken: false, containers: [container] };
   const create = (spec: object) => here().api.post(path(), { metadata: { name: `pod-${++made}` }, spec: { ...base, ...spec } });
