@@ -2,8 +2,8 @@ import { rmSync } from 'node:fs';
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { stringify } from 'yaml';
+import { eventually } from '../contracts/eventually.ts';
 import { ApiHttp } from '../helpers/api-http.ts';
 import { makeAuthority } from '../helpers/certificates.ts';
 import type { Authority, KeyPair } from '../helpers/certificates.ts';
@@ -277,14 +277,12 @@ function clientArgs(files: Files, kubeconfig: string, port: number): string[] {
 
 /** The API server makes them a little after it says that it is ready. */
 async function firstNamespaces(api: ApiHttp): Promise<void> {
-  for (let tries = 0; tries < 200; tries++) {
-    const answers = await Promise.all(
-      ['default', 'kube-system', 'kube-public', 'kube-node-lease'].map((name) => api.get(`/api/v1/namespaces/${name}`)),
-    );
-    if (answers.every(({ code }) => code === 200)) return;
-    await sleep(50);
-  }
-  throw new Error('kube-apiserver did not make its first namespaces within 10 s');
+  const paths = ['default', 'kube-system', 'kube-public', 'kube-node-lease'].map((name) => `/api/v1/namespaces/${name}`);
+  const all = async (): Promise<true | undefined> => {
+    const answers = await Promise.all(paths.map((path) => api.get(path)));
+    return answers.every(({ code }) => code === 200) ? true : undefined;
+  };
+  await eventually('kube-apiserver makes its first namespaces', all, 60_000);
 }
 
 async function compact(etcdUrl: string): Promise<number> {

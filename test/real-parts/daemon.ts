@@ -19,7 +19,7 @@ export interface DaemonPlan {
   ca: string;
 }
 
-const READY_WITHIN_MS = 60_000;
+const READY_WITHIN_MS = 120_000;
 const TAIL_LINES = 40;
 
 /**
