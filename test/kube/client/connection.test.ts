@@ -316,6 +316,7 @@ test('an exec user gets its credentials from its program', async (t) => {
       users: [{ name: 'x', user: { exec } }],
     }),
   );
-  const client = clientOf(t, kubeconfigSource(path));
+  // Loading client-node alone takes seconds on a busy machine.
+  const client = clientOf(t, kubeconfigSource(path), { timeoutMs: 60_000 });
   assert.equal((await client.get(nodes, { name: 'n' })).metadata.name, 'Bearer from-exec');
 });
