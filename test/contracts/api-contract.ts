@@ -3,6 +3,7 @@ import { after, before, describe } from 'node:test';
 import { ApiHttp } from '../helpers/api-http.ts';
 import type { ApiAddress } from '../helpers/api-http.ts';
 import { appsContract } from './api-apps.ts';
+import { clusterKindContract } from './api-cluster-kinds.ts';
 import { configMapContract } from './api-config-maps.ts';
 import { deletionContract } from './api-deletions.ts';
 import { forgettingContract } from './api-forgetting.ts';
@@ -79,6 +80,7 @@ export function apiContract(name: string, start: () => Promise<StartedApi>): voi
     kindContract(here);
     appsContract(here);
     podSpecContract(here);
+    clusterKindContract(here);
     deletionContract(here);
     ownerContract(here);
     podContract(here);
