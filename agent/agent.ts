@@ -172,7 +172,7 @@ async function metricsFor(
 ): Promise<Metrics> {
   if (options.metricsBindAddress === '') return noMetrics;
   const metrics = openMetrics(() => store.journal());
-  const show = (): void => metrics.picture(situation.picture);
+  const show = (): void => metrics.picture(situation.shown);
   situation.onChange(show);
   show();
   // Metrics are worth a line in the log, not a node without an agent.

@@ -43,6 +43,7 @@ export async function runOnline(running: Running, kubeconfig: string): Promise<v
       nodeName: options.nodeName,
       onCheckpoint: () => running.garbage.poke(),
       exit: (why) => departure.leave(why, { spread: true }),
+      exitWaits: options.restartSpread > 0,
     });
     const preflight = options.preflight ? preflighter({ options, disk: world.disk, log, kubelet: kubelet.now }) : null;
     const sync = new Sync({ ...deps, store, situation, executor, preflight, intervalMs: options.syncInterval, onRun: metrics.sync });
@@ -82,7 +83,7 @@ export async function runOnline(running: Running, kubeconfig: string): Promise<v
         signal,
       ),
       sync.run(signal),
-      reporter.run(signal, sync.looked),
+      reporter.run(signal, () => sync.caughtUp()),
     ]);
   } finally {
     await client.close();

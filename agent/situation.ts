@@ -29,6 +29,8 @@ export class Situation {
   /** The last-known-good record as boot left it. */
   readonly bootTrusted: MaybeSource;
   #picture: Picture;
+  #shown: Picture;
+  #holds = 0;
   #active: ActiveConfig;
   readonly #listeners = new Set<() => void>();
 
@@ -43,10 +45,16 @@ export class Situation {
       effectiveSha256: outcome.effective.sha256,
     };
     this.#picture = { assigned: outcome.assigned, active: outcome.source, lastKnownGood: outcome.lastKnownGood, error: outcome.error };
+    this.#shown = this.#picture;
   }
 
   get picture(): Readonly<Picture> {
     return this.#picture;
+  }
+
+  /** The picture as others may see it: never the half of a change that is under way. */
+  get shown(): Readonly<Picture> {
+    return this.#shown;
   }
 
   get active(): Readonly<ActiveConfig> {
@@ -65,15 +73,32 @@ export class Situation {
     this.#set({ ...this.#picture, active: source });
   }
 
-  /** @returns a function that ends it */
+  /**
+   * From now on nothing new is shown, whoever changes it. @returns a function that shows all of it at once; who leaves the node to the next
+   * start never calls it
+   */
+  hold(): () => void {
+    this.#holds += 1;
+    return () => {
+      this.#holds -= 1;
+      this.#show();
+    };
+  }
+
+  /** Tells of every change of what is shown. @returns a function that ends it */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
   #set(picture: Picture): void {
-    if (samePicture(picture, this.#picture)) return;
     this.#picture = picture;
+    this.#show();
+  }
+
+  #show(): void {
+    if (this.#holds > 0 || samePicture(this.#picture, this.#shown)) return;
+    this.#shown = this.#picture;
     for (const listener of this.#listeners) listener();
   }
 }

@@ -10,6 +10,11 @@ export class Signal {
     this.#wake?.();
   }
 
+  /** What raised it so far is seen to by what comes next. */
+  lower(): void {
+    this.#raised = false;
+  }
+
   /** Resolves once the flag is raised, and takes it down. Resolves too when `signal` aborts, and then leaves it as it is. One waiter at a time. */
   async wait(signal: AbortSignal): Promise<void> {
     if (!this.#raised && !signal.aborted) {

@@ -7,7 +7,7 @@ import type { Random } from '../../base/random.ts';
 import { Signal } from '../../base/signal.ts';
 
 const limits = { base: 500, cap: 30_000 };
-/** Longest wait for the first sync run of a start, in ms. */
+/** Longest wait for sync to look at what is wanted, in ms. */
 const LONGEST_SILENCE_MS = 2000;
 /** Pause after a patch that says what the one before it said, in ms. */
 const QUARREL_MS = 1000;
@@ -38,18 +38,20 @@ export class Reporter {
 
   /**
    * Until the signal aborts.
-   * @param complete - resolves when the picture is: what a sync run has refused would else be missing from the first report of every start.
-   *   Waited for 2 s at most, since a ConfigMap that nobody serves must not keep a node silent
+   * @param complete - resolves when the picture is: what a sync run has refused would else be missing from the first report of every start,
+   *   and a Node that is made anew would be told of its own absence. Waited for 2 s at most, since a ConfigMap that nobody serves must not
+   *   keep a node silent
    */
-  async run(signal: AbortSignal, complete: Promise<void> = Promise.resolve()): Promise<void> {
-    await Promise.race([complete, this.#deps.clock.sleep(LONGEST_SILENCE_MS, signal)]).catch(() => {});
+  async run(signal: AbortSignal, complete: () => Promise<void> = () => Promise.resolve()): Promise<void> {
     const { carrier, situation, clock, random, log, onKept } = this.#deps;
     let told: Picture | undefined;
     for (let failures = 0; !signal.aborted;) {
       if (failures === 0) await this.#due.wait(signal);
+      await this.#untilComplete(complete, signal);
       if (signal.aborted) return;
+      this.#due.lower();
       try {
-        const { picture } = situation;
+        const { shown: picture } = situation;
         const { sent, kept } = await carrier.report(picture, signal);
         if (sent || !kept) onKept(kept);
         // The same once more: someone else writes these fields too. Answering at once would go on for ever.
@@ -70,5 +72,12 @@ export class Reporter {
         await this.#due.waitOr(wait, clock, signal);
       }
     }
+  }
+
+  async #untilComplete(complete: () => Promise<void>, signal: AbortSignal): Promise<void> {
+    const done = new AbortController();
+    const limit = this.#deps.clock.sleep(LONGEST_SILENCE_MS, AbortSignal.any([signal, done.signal])).catch(() => {});
+    await Promise.race([complete(), limit]).catch(() => {});
+    done.abort();
   }
 }

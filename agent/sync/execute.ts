@@ -25,6 +25,8 @@ export interface ExecuteDeps {
   log: Log;
   onCheckpoint: () => void;
   exit: (why: string) => Promise<void>;
+  /** An exit may be minutes away. What is assigned is shown meanwhile; otherwise the next start says all at once, as upstream's does. */
+  exitWaits: boolean;
 }
 
 /** Does the steps in order, decides nothing. @throws StoreError: the caller reports an internal failure and tries again */
@@ -41,11 +43,23 @@ export class Executor {
     this.#deps = deps;
   }
 
-  /** @returns false where something is left to do at the next look */
+  /**
+   * What a look changes is shown at its end: a Node never has half of it, such as a new `assigned` beside the error of the one before.
+   * @returns false where something is left to do at the next look
+   */
   async run(steps: readonly SyncStep[]): Promise<boolean> {
     const refused = new Set(steps.flatMap((step) => (step.do === 'refuse' ? [refusalDetail(step)] : [])));
     for (const detail of this.#untold) if (!refused.has(detail)) this.#untold.delete(detail); // nobody waits for it any more
-    for (const step of steps) await this.#do(step);
+    const show = this.#deps.situation.hold();
+    let leaves = false;
+    try {
+      for (const step of steps) {
+        await this.#do(step);
+        leaves ||= step.do === 'exit';
+      }
+    } finally {
+      if (!leaves || this.#deps.exitWaits) show();
+    }
     return this.#untold.size === 0;
   }
 

@@ -27,15 +27,19 @@ export class Sync {
   #seen: ConfigMapSeen | undefined;
   #watching: { spec: SpecSource; stop: AbortController } | undefined;
   #end: AbortSignal | undefined;
-  readonly #looked = Promise.withResolvers<void>();
+  /** One for each change of what is wanted that was not looked at yet, and one for the first of all looks. */
+  readonly #behind: PromiseWithResolvers<void>[] = [Promise.withResolvers()];
 
   constructor(deps: SyncDeps) {
     this.#deps = deps;
   }
 
-  /** Resolves after the first look: from then on the picture says what is wrong with the assignment, if anything is. */
-  get looked(): Promise<void> {
-    return this.#looked.promise;
+  /**
+   * Resolves when what is wanted has been looked at. Until then the picture does not say what is wrong with it, or says what was wrong with
+   * what was wanted before.
+   */
+  async caughtUp(): Promise<void> {
+    for (let last; (last = this.#behind.at(-1));) await last.promise;
   }
 
   /** Something on disk changed that a plan depends on. */
@@ -46,6 +50,7 @@ export class Sync {
   /** The carrier has seen what this node should use. */
   setWanted(wanted: Wanted): void {
     this.#wanted = wanted;
+    this.#behind.push(Promise.withResolvers());
     this.#watchConfigMap(wanted.at === 'source' ? wanted.spec : undefined);
     this.#due.raise();
   }
@@ -59,7 +64,10 @@ export class Sync {
     for (let settled = true; !signal.aborted;) {
       if (settled) await this.#due.wait(signal);
       else await this.#due.waitOr(intervalMs, clock, signal);
-      if (!signal.aborted) settled = await this.#look();
+      if (signal.aborted) return;
+      const seen = this.#behind.length;
+      settled = await this.#look();
+      if (this.#isKnown()) for (const { resolve } of this.#behind.splice(0, seen)) resolve();
     }
   }
 
@@ -67,7 +75,7 @@ export class Sync {
   async #look(): Promise<boolean> {
     const { situation, executor, log, onRun } = this.#deps;
     const wanted = this.#wanted;
-    if (!wanted || (wanted.at === 'source' && !this.#seen)) return true;
+    if (!wanted || !this.#isKnown()) return true;
     try {
       const steps = planSync(await observe(wanted, this.#seen, this.#deps));
       const done = await executor.run(steps);
@@ -79,9 +87,12 @@ export class Sync {
       situation.update({ error: statusErrors.syncInternal });
       onRun(true);
       return false;
-    } finally {
-      this.#looked.resolve();
     }
+  }
+
+  /** There is an answer to what is wanted, or why it cannot be had. */
+  #isKnown(): boolean {
+    return this.#wanted !== undefined && (this.#wanted.at !== 'source' || this.#seen !== undefined);
   }
 
   #watchConfigMap(spec: SpecSource | undefined): void {

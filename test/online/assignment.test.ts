@@ -22,6 +22,7 @@ describe('an agent on an API server with the gate on', { concurrency: 6 }, () =>
     await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made) });
     return made;
   }
+  const reportsOf = (agent: HostedAgent) => agent.calls.filter((call) => call === 'patch nodes/status').length;
   const eventsOf = (agent: HostedAgent) => cluster.events(agent.name).map(plainEvent);
 
   test('a config is assigned: checkpoint, event, exit 0, and status after the next start', async () => {
@@ -34,6 +35,7 @@ describe('an agent on an API server with the gate on', { concurrency: 6 }, () =>
     assert.deepEqual(eventsOf(agent), [changeEvent(agent.name, made)]);
     assert.deepEqual(agent.exitCodes, [0]);
     assert.equal(await agent.effectiveField('maxPods'), '50');
+    assert.equal(reportsOf(agent), 2, 'it showed half of a change');
   });
 
   test('an edit gives new content under a new resourceVersion, and one more start', async () => {
@@ -222,10 +224,11 @@ describe('an agent on an API server with the gate on', { concurrency: 6 }, () =>
     agent.start();
     await agent.says('the API server has no such Node', agent.said.length);
     assert.equal(await agent.effectiveField('maxPods'), '50');
-    const starts = agent.starts;
+    const [starts, reports] = [agent.starts, reportsOf(agent)];
     const source = { configMap: { namespace: NAMESPACE, name: agent.name, kubeletConfigKey: 'kubelet' } };
     await cluster.admin.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: agent.name }, spec: { configSource: source } });
     await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made) });
     assert.equal(agent.starts, starts);
+    assert.equal(reportsOf(agent), reports + 1, 'it told the new Node what was wrong without it');
   });
 });

@@ -40,7 +40,7 @@ function reporting(t: TestContext, answers: (Reported | Error | 'no answer')[], 
   };
   const reporter = new Reporter({ carrier, situation, clock, random: () => 0, log, onKept: (one) => kept.push(one) });
   const end = new AbortController();
-  const running = reporter.run(end.signal, complete);
+  const running = reporter.run(end.signal, complete && (() => complete));
   const stop = async (): Promise<void> => {
     end.abort();
     await running;

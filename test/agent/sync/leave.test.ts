@@ -9,20 +9,21 @@ import type { KubeObject } from '../../../kube/api/object.ts';
 import { source } from '../../helpers/builders.ts';
 
 /** An executor whose exit never comes, as under a long --restart-spread. */
-function leaving() {
+function leaving({ exitWaits = true } = {}) {
   const messages: unknown[] = [];
   const exits: string[] = [];
+  const situation = new Situation({
+    used: 'local',
+    source: null,
+    assigned: null,
+    assignedKnown: true,
+    lastKnownGood: null,
+    error: null,
+    effective: { path: '/e', sha256: '', changed: false, usable: true },
+  });
   const executor = new Executor({
-    store: {} as Store, // no step here touches it
-    situation: new Situation({
-      used: 'local',
-      source: null,
-      assigned: null,
-      assignedKnown: true,
-      lastKnownGood: null,
-      error: null,
-      effective: { path: '/e', sha256: '', changed: false, usable: true },
-    }),
+    store: {} as Store, // no step here can use it
+    situation,
     client: {
       create: async <T extends KubeObject>(_resource: unknown, object: T): Promise<T> => {
         messages.push(object['message']);
@@ -34,12 +35,13 @@ function leaving() {
     random: () => 0,
     log: silentLog,
     onCheckpoint: () => {},
+    exitWaits,
     exit: (why) => {
       exits.push(why);
       return new Promise(() => {});
     },
   });
-  return { executor, messages, exits };
+  return { executor, situation, messages, exits };
 }
 
 test('an exit that is put off does not keep the next assignment from being looked at', async () => {
@@ -55,4 +57,22 @@ test('while an exit is put off, each destination is announced once', async () =>
   assert.equal(messages.length, 2);
   assert.match(String(messages[0]), /ResourceVersion: 1/);
   assert.equal(messages[1], 'Kubelet restarting to use local config');
+});
+
+test('what a look changes is shown at its end, and before an exit only where that is put off', async () => {
+  const steps = [{ do: 'report', error: 'e', detail: '' } as const, { do: 'exit', to: null } as const];
+  for (const exitWaits of [true, false]) {
+    const { executor, situation } = leaving({ exitWaits });
+    await executor.run(steps);
+    assert.equal(situation.shown.error, exitWaits ? 'e' : null);
+  }
+  const { executor, situation } = leaving({ exitWaits: false });
+  await executor.run(steps.slice(0, 1));
+  assert.equal(situation.shown.error, 'e');
+});
+
+test('a look that fails shows what it has done', async () => {
+  const { executor, situation } = leaving({ exitWaits: false });
+  await assert.rejects(executor.run([{ do: 'report', error: 'e', detail: '' }, { do: 'trust', to: null }, { do: 'exit', to: null }])); // prettier-ignore
+  assert.equal(situation.shown.error, 'e');
 });
