@@ -5,6 +5,7 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { parseFaults } from '../../apiserver/faults/fault.ts';
 import { FaultPlan } from '../../apiserver/faults/plan.ts';
 import type { ApiServer } from '../../apiserver/server.ts';
+import { text } from '../helpers/api-http.ts';
 import type { ApiHttp } from '../helpers/api-http.ts';
 import { started } from './started.ts';
 
@@ -110,9 +111,9 @@ describe('a server with faults', () => {
 
   test('ends an answer before its end, and says that this is all', async () => {
     set({ verb: 'get', status: 'truncate' });
-    const { code, text } = await api.get(`${nodes}/a`);
-    assert.equal(code, 200);
-    assert.throws(() => JSON.parse(text), SyntaxError);
+    const answer = await api.get(`${nodes}/a`);
+    assert.equal(answer.code, 200);
+    assert.throws(() => JSON.parse(answer.text), SyntaxError);
   });
 
   test('ends a watch in the middle of an event, and says that this is all', async () => {
@@ -145,6 +146,18 @@ describe('a server with faults', () => {
     assert.deepEqual({ answered, ponged }, { answered: false, ponged: false });
     assert.equal(session.destroyed, false);
     session.destroy();
+  });
+
+  test('says gone in the middle of a watch, and ends it there', async () => {
+    set({ verb: 'watch', fault: 'early-gone', after: 1 });
+    const watch = await api.watch(`${nodes}?watch=1`);
+    assert.equal((await watch.next())?.type, 'ADDED');
+    await api.post(nodes, { metadata: { name: 'early' } });
+    await api.post(nodes, { metadata: { name: 'later' } });
+    assert.deepEqual(
+      (await watch.rest()).map(({ type, object }) => `${type} ${text(object['code'])}`),
+      ['ERROR 410'],
+    );
   });
 
   test('resets the connection', async () => {
