@@ -83,6 +83,7 @@ export class Http2Connection implements Connection {
     if (request.body !== undefined) stream.end(request.body);
     return new Promise((resolve, reject) => {
       let failure: unknown;
+      let isAnswered = false;
       const abort = () => {
         // A retired session only ends once its streams have: this one must tell the server, not just go.
         stream.close(NGHTTP2_CANCEL);
@@ -91,11 +92,14 @@ export class Http2Connection implements Connection {
       };
       signal.addEventListener('abort', abort, { once: true });
       stream.on('error', (error) => (failure ??= error));
-      stream.once('response', (headers) => resolve(this.#answer(stream, headers, signal)));
+      stream.once('response', (headers) => {
+        isAnswered = true;
+        resolve(this.#answer(stream, headers, signal));
+      });
       stream.once('close', () => {
         signal.removeEventListener('abort', abort);
         this.#streams.delete(stream);
-        reject(this.#broken(stream, failure)); // after `response` this changes nothing
+        if (!isAnswered) reject(this.#broken(stream, failure));
       });
     });
   }
