@@ -55,7 +55,7 @@ const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name
 
 interface Served {
   created: Loose;
-  patch(change: object): Promise<{ code: number; json: Loose }>;
+  patch: (change: object) => Promise<{ code: number; json: Loose }>;
 }
 
 async function on(version: string, group: string, resource: string, body: object): Promise<Served> {
