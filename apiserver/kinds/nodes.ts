@@ -7,6 +7,7 @@ import { ageColumn, nameColumn } from '../table/column.ts';
 import { dropOnCreate, dropOnUpdate, validateConfigSources } from './config-source.ts';
 import type { Kind } from './kind.ts';
 import { fieldAt, listAt, textAt } from './metadata-rules.ts';
+import { taintErrors } from './scheduling-rules.ts';
 
 const ROLE_LABEL = 'node-role.kubernetes.io/';
 
@@ -75,8 +76,8 @@ export const nodes: Kind = {
       ? []
       : ['spec.configSource: the feature is removed'],
   defaults: withRanges,
-  validate: () => [],
-  validateUpdate: (node) => validateConfigSources(node),
+  validate: (node) => taintErrors(listAt(node, 'spec', 'taints')),
+  validateUpdate: (node) => [...taintErrors(listAt(node, 'spec', 'taints')), ...validateConfigSources(node)],
   selectable: { 'spec.unschedulable': (node) => String(fieldAt(node, 'spec', 'unschedulable') === true) },
   columns: [
     nameColumn,

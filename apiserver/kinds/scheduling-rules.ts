@@ -125,6 +125,25 @@ function goToleration(toleration: unknown): string {
   return `core.Toleration{${fields.join(', ')}, TolerationSeconds:${seconds}}`;
 }
 
+/** Taints of a node. The path is the real server's. */
+export function taintErrors(taints: readonly unknown[]): FieldError[] {
+  const pairs = taints.map((taint) => `${textAt(taint, 'key')}:${textAt(taint, 'effect')}`);
+  return taints.flatMap((taint, at) => {
+    const path = `metadata.taints[${at}]`;
+    const [key, value, effect] = [textAt(taint, 'key'), textAt(taint, 'value'), textAt(taint, 'effect')];
+    const errors = [
+      ...qualifiedNameProblems(key).map((problem) => invalidValue(`${path}.key`, key, problem)),
+      ...labelValueProblems(value).map((problem) => invalidValue(`${path}.value`, value, problem)),
+    ];
+    if (!effects.includes(effect)) errors.push(notSupported(`${path}.effect`, effect, effects));
+    if (pairs.indexOf(pairs[at] ?? '') !== at) {
+      const shown = `core.Taint{Key:${goText(key)}, Value:${goText(value)}, Effect:${goText(effect)}, TimeAdded:<nil>}`;
+      errors.push({ field: path, type: 'duplicate', shown, detail: 'taints must be unique by key and effect pair' });
+    }
+    return errors;
+  });
+}
+
 const unsatisfiable = ['DoNotSchedule', 'ScheduleAnyway'];
 
 export function spreadErrors(constraints: readonly unknown[], path: string): FieldError[] {

@@ -261,6 +261,25 @@ export function clusterKindContract(here: () => ContractWorld): void {
       });
     }
 
+    test('taints of a node are held to their words, one for each effect', async () => {
+      const { api } = here();
+      const says = async (...taints: object[]): Promise<string> => {
+        const { code, json } = await api.post('/api/v1/nodes?dryRun=All', { metadata: { name: 'tainted' }, spec: { taints } });
+        return code === 201 ? '' : text(json['message']);
+      };
+      const taint = { key: 'a', effect: 'NoSchedule' };
+      assert.equal(await says(taint, { ...taint, effect: 'NoExecute' }), '');
+      assert.match(await says({ ...taint, key: 'a b' }), /metadata\.taints\[0\]\.key: Invalid value: "a b": name part must/);
+      assert.match(
+        await says({ ...taint, effect: 'X' }),
+        /\.effect: Unsupported value: "X": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute"$/,
+      );
+      assert.match(
+        await says(taint, taint),
+        /metadata\.taints\[1\]: Duplicate value: core\.Taint\{.*\}: taints must be unique by key and effect pair$/,
+      );
+    });
+
     test('there is one default priority, and pods without a class have it', async () => {
       const { api } = here();
       const { json } = await create('priorities', { value: 7, globalDefault: true, description: 'd' });
