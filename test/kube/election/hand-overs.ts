@@ -185,6 +185,8 @@ export class HandOvers {
     [
       'set the clock',
       ({ machine }) => {
+        // Set back while it is suspended: again no clock would be left to tell.
+        if (machine.isHalted) return;
         machine.setWallClock(this.#world.between(-3, 3) * HOUR);
         this.#clockSetAt = this.#world.now;
       },

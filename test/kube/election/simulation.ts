@@ -103,7 +103,8 @@ export class Machine implements Clock {
     else {
       const stop = (): void => slept.reject(signal?.reason);
       signal?.addEventListener('abort', stop, { once: true });
-      this.world.after(ms / this.#rate, () => {
+      // A timer has a resolution: time that rounds to nothing would never pass.
+      this.world.after(Math.max(ms / this.#rate, 0.01), () => {
         this.deliver(() => {
           signal?.removeEventListener('abort', stop);
           slept.resolve();
@@ -118,6 +119,10 @@ export class Machine implements Clock {
     if (this.#isDead) return;
     if (this.#halted === undefined) happen();
     else this.#held.push(happen);
+  }
+
+  get isHalted(): boolean {
+    return this.#halted !== undefined;
   }
 
   get isDead(): boolean {
