@@ -59,7 +59,8 @@ export async function replyTo(server: Server, exchange: Exchange): Promise<Reply
     if (fault?.action === 'stale') request.staleBy = fault.versions;
     const as = fault?.action === 'half' || fault?.action === 'truncate' ? fault.action : 'whole';
     const done = answer(api, request, resource, body);
-    if (!('stream' in done)) return { as, answer: done, yaml };
+    // An answer that breaks off is not troubled besides: half of two events that changed places would be an event lost.
+    if (!('stream' in done) || as !== 'whole') return { as, answer: done, yaml };
     return { as, answer: { ...done, stream: troubled(done.stream, faults, target, clock, signal) }, yaml };
   } catch (error) {
     if (signal.aborted) return { as: 'drop' };
