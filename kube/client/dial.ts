@@ -1,4 +1,3 @@
-import { Http1Connection } from './http1-connection.ts';
 import { Http2Connection } from './http2-connection.ts';
 import { openSocket } from './open-socket.ts';
 import type { Millis } from '../../base/clock.ts';
@@ -28,7 +27,7 @@ export async function dial(endpoint: Endpoint, options: DialOptions, signal: Abo
   const { connectTimeoutMs, ping, metrics } = options;
   const { host } = server;
   const http1 = { connectTimeoutMs, ping, foundDead: () => metrics?.foundDead({ host }) };
-  if (tls === undefined) return Http1Connection.open(endpoint, http1);
+  if (tls === undefined) return (await import('./http1-connection.ts')).Http1Connection.open(endpoint, http1);
   const secure = { ...endpoint, tls };
   try {
     const socket = await openSocket(secure, ['h2', 'http/1.1'], connectTimeoutMs, signal);
@@ -40,5 +39,7 @@ export async function dial(endpoint: Endpoint, options: DialOptions, signal: Abo
     metrics?.dialled({ host, result: 'error' });
     throw error;
   }
+  // Loaded for the servers that need it: most agents never do.
+  const { Http1Connection } = await import('./http1-connection.ts');
   return Http1Connection.open(endpoint, http1, (over) => openSocket(secure, ['http/1.1'], connectTimeoutMs, over));
 }
