@@ -5,7 +5,7 @@ import { disturbances } from './disturbances.ts';
 import { Participants } from './participants.ts';
 import { plantedBugs } from './planted-rules.ts';
 
-const HAND_OVERS = Number(process.env['HAND_OVERS'] ?? 200);
+const HAND_OVERS = Number(process.env['DKC_HAND_OVERS'] ?? 200);
 
 test(`${HAND_OVERS} hand-overs between real processes: never two writers at once in the audit`, async (t) => {
   await using all = await Participants.start();
