@@ -50,6 +50,8 @@ export class Kubectl {
       const child = execFile(this.#program, args, { env, timeout: 30_000 }, (error, stdout, stderr) => {
         resolve({ code: error === null ? 0 : typeof error.code === 'number' ? error.code : 1, stdout, stderr });
       });
+      // It may be gone before it has read anything.
+      child.stdin?.on('error', () => {});
       child.stdin?.end(input);
     });
   }

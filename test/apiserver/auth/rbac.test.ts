@@ -90,13 +90,23 @@ test('a token gets what roles give it, where they are bound, and nothing else', 
     subjects: [{ kind: 'Group', name: 'system:serviceaccounts:default' }],
   });
   assert.equal((await robot.get('/api/v1/pods')).code, 403);
+  // A ClusterRole that is bound in a namespace holds there alone.
+  server.add({
+    ...binding,
+    metadata: { name: 'everything' },
+    roleRef: role('ClusterRole', 'cluster-admin'),
+    subjects: [{ kind: 'User', name: 'alice' }],
+  });
+  assert.equal((await alice.get('/api/v1/namespaces/default/secrets')).code, 200);
+  assert.equal((await alice.get('/api/v1/namespaces/kube-system/secrets')).code, 403);
+  assert.equal((await alice.get('/api/v1/nodes')).code, 403);
   assert.equal((await robot.get('/api/v1/pods?fieldSelector=metadata.name%3Done')).code, 200);
   assert.equal((await alice.get('/api')).code, 200);
   assert.equal((await alice.get('/metrics')).code, 403);
   const ask = async (who: ApiHttp, spec: unknown) =>
     (await who.post('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', { spec })).json['status']?.['allowed'];
   assert.equal(await ask(alice, { resourceAttributes: { verb: 'list', resource: 'pods', namespace: 'default' } }), true);
-  assert.equal(await ask(alice, { resourceAttributes: { verb: 'delete', resource: 'pods', namespace: 'default' } }), false);
+  assert.equal(await ask(alice, { resourceAttributes: { verb: 'delete', resource: 'pods', namespace: 'kube-system' } }), false);
   assert.equal(await ask(alice, { nonResourceAttributes: { verb: 'get', path: '/version' } }), true);
   assert.equal(await ask(api, { resourceAttributes: { verb: 'delete', resource: 'nodes' } }), true);
   const { json } = await alice.post('/apis/authorization.k8s.io/v1/selfsubjectrulesreviews', { spec: { namespace: 'default' } });
