@@ -1,5 +1,7 @@
+import { objectKey } from './contract.ts';
 import { isOlder, isSameState } from './version.ts';
 import type { KubeObject } from '../api/object.ts';
+import type { Key } from './contract.ts';
 
 /** What happened to one object, as the cache takes it over and tells it. */
 export type Change<T extends KubeObject> =
@@ -24,6 +26,29 @@ export function listed<T extends KubeObject>(held: T | undefined, object: T): re
     ];
   }
   return [{ do: 'update', before: held, after: object }];
+}
+
+/**
+ * What turns `held` into exactly `items`, change by change; undefined for an object that stays as it is, so that whoever shares out the work can
+ * count. `held` may be changed accordingly meanwhile. An item that is listed twice counts once.
+ */
+export function* difference<T extends KubeObject>(
+  items: readonly T[],
+  held: { get(key: Key): T | undefined; keys(): Iterable<Key> },
+): Generator<Change<T> | undefined, void, undefined> {
+  const there = new Set<Key>();
+  for (const item of items) {
+    const key = objectKey(item);
+    if (there.has(key)) continue;
+    there.add(key);
+    const changes = listed(held.get(key), item);
+    if (changes.length === 0) yield undefined;
+    else yield* changes;
+  }
+  for (const key of held.keys()) {
+    const last = there.has(key) ? undefined : held.get(key);
+    yield last === undefined ? undefined : { do: 'delete', last, unseen: true };
+  }
 }
 
 /**

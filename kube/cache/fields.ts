@@ -19,6 +19,9 @@ const always = ['name', 'namespace', 'uid', 'resourceVersion', 'deletionTimestam
 // Different in each object: a pool would only grow by them.
 const unique: ReadonlySet<string> = new Set(['name', 'uid', 'resourceVersion', 'managedFields']);
 
+/** Servers take JSON that is nested 10,000 deep, more than our stack does: below this, values are kept as they came. */
+const DEEPEST = 100;
+
 /** Fields to take: with a tree of its own, or (null) with everything below. */
 type Tree = ReadonlyMap<string, Tree> | null;
 
@@ -58,8 +61,9 @@ function pick(value: unknown, tree: Tree, pool: StringPool): unknown {
   return tree === null ? whole(value, pool) : picked(value, tree, pool);
 }
 
-function picked(value: unknown, tree: ReadonlyMap<string, Tree>, pool: StringPool): unknown {
-  if (Array.isArray(value)) return value.map((item) => picked(item, tree, pool));
+function picked(value: unknown, tree: ReadonlyMap<string, Tree>, pool: StringPool, depth = 0): unknown {
+  if (depth > DEEPEST) return value;
+  if (Array.isArray(value)) return value.map((item) => picked(item, tree, pool, depth + 1));
   if (typeof value !== 'object' || value === null) return value;
   const from = value as Record<string, unknown>;
   const kept: Record<string, unknown> = {};
@@ -67,13 +71,13 @@ function picked(value: unknown, tree: ReadonlyMap<string, Tree>, pool: StringPoo
   return kept;
 }
 
-function whole(value: unknown, pool: StringPool): unknown {
+function whole(value: unknown, pool: StringPool, depth = 0): unknown {
   if (typeof value === 'string') return pool.one(value);
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((item) => whole(item, pool));
+  if (typeof value !== 'object' || value === null || depth > DEEPEST) return value;
+  if (Array.isArray(value)) return value.map((item) => whole(item, pool, depth + 1));
   const from = value as Record<string, unknown>;
   const kept: Record<string, unknown> = {};
-  for (const field in from) set(kept, pool.one(field), whole(from[field], pool));
+  for (const field in from) set(kept, pool.one(field), whole(from[field], pool, depth + 1));
   return kept;
 }
 

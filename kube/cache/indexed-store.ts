@@ -4,6 +4,9 @@ import type { IndexBy, Key, Lister } from './contract.ts';
 
 export type Indexes<T extends KubeObject> = Readonly<Record<string, IndexBy<T>>>;
 
+/** An index function threw on this object: a mistake in it, or an object as nobody expects them. */
+export type IndexFailed = (index: string, error: unknown, key: Key) => void;
+
 interface Index<T extends KubeObject> {
   by: IndexBy<T>;
   keys: Map<string, Set<Key>>;
@@ -13,6 +16,12 @@ interface Index<T extends KubeObject> {
 export class IndexedStore<T extends KubeObject> implements Lister<T> {
   readonly #objects = new Map<Key, T>();
   readonly #indexes = new Map<string, Index<T>>();
+  readonly #failed: IndexFailed;
+
+  /** @param failed - hears of objects that an index cannot have; everything else finds them. @default nobody does */
+  constructor(failed: IndexFailed = () => {}) {
+    this.#failed = failed;
+  }
 
   /** Declares an index; what is there already is indexed too. @throws {RangeError} when the name means something else */
   index(name: string, by: IndexBy<T>): void {
@@ -20,7 +29,7 @@ export class IndexedStore<T extends KubeObject> implements Lister<T> {
     if (there?.by === by) return;
     if (there !== undefined) throw new RangeError(`there is an index ${name} already, and it finds by something else`);
     const index: Index<T> = { by, keys: new Map() };
-    for (const [key, object] of this.#objects) for (const value of by(object)) insert(index.keys, value, key);
+    for (const [key, object] of this.#objects) for (const value of this.#valuesOf(name, index, object)) insert(index.keys, value, key);
     this.#indexes.set(name, index);
   }
 
@@ -37,8 +46,10 @@ export class IndexedStore<T extends KubeObject> implements Lister<T> {
   }
 
   list(namespace?: string): T[] {
-    const all = [...this.#objects.values()];
-    return namespace === undefined ? all : all.filter(({ metadata }) => metadata.namespace === namespace);
+    if (namespace === undefined) return [...this.#objects.values()];
+    const found: T[] = [];
+    for (const object of this.#objects.values()) if (object.metadata.namespace === namespace) found.push(object);
+    return found;
   }
 
   indexed(name: string, value: string): T[] {
@@ -57,9 +68,9 @@ export class IndexedStore<T extends KubeObject> implements Lister<T> {
     const key = objectKey(object);
     const before = this.#objects.get(key);
     this.#objects.set(key, object);
-    for (const index of this.#indexes.values()) {
-      const old = before === undefined ? [] : index.by(before);
-      const now = index.by(object);
+    for (const [name, index] of this.#indexes) {
+      const old = before === undefined ? [] : this.#valuesOf(name, index, before, true);
+      const now = this.#valuesOf(name, index, object);
       for (const value of old) if (!now.includes(value)) remove(index.keys, value, key);
       for (const value of now) if (!old.includes(value)) insert(index.keys, value, key);
     }
@@ -69,7 +80,18 @@ export class IndexedStore<T extends KubeObject> implements Lister<T> {
     const before = this.#objects.get(key);
     if (before === undefined) return;
     this.#objects.delete(key);
-    for (const index of this.#indexes.values()) for (const value of index.by(before)) remove(index.keys, value, key);
+    for (const [name, index] of this.#indexes)
+      for (const value of this.#valuesOf(name, index, before, true)) remove(index.keys, value, key);
+  }
+
+  /** @param known - that it fails was told when the object came */
+  #valuesOf(name: string, { by }: Index<T>, object: T, known = false): readonly string[] {
+    try {
+      return by(object);
+    } catch (error) {
+      if (!known) this.#failed(name, error, objectKey(object));
+      return [];
+    }
   }
 }
 

@@ -5,10 +5,19 @@ import type { Informer } from './contract.ts';
 import type { ReflectorMetrics } from './reflector-metrics.ts';
 import type { Selection } from './reflector.ts';
 import type { InformerOptions, Needs } from './shared-informer.ts';
+import type { Problem } from './trouble.ts';
 
 export interface InformersOptions extends Omit<InformerOptions, 'resource' | 'selection' | 'metrics' | 'strings'> {
   /** @param name - the kind, and the selection where there is one */
   metrics?: (name: string) => ReflectorMetrics;
+}
+
+/** A cache that cannot do its part at this moment. */
+export interface Waiting {
+  /** The kind, and the selection where there is one: `pods`, `daemonsets.apps`, `pods?fieldSelector=spec.nodeName=a`. */
+  name: string;
+  /** What failed last. undefined: nothing did, the answer is on its way. */
+  problem: Problem | undefined;
 }
 
 /** The caches of a process: one for each kind and selection, however many read it. Say what is needed, then run them together. */
@@ -16,6 +25,7 @@ export class Informers {
   readonly #options: InformersOptions;
   readonly #strings = new StringPool();
   readonly #informers = new Map<string, SharedInformer<KubeObject>>();
+  #runs = false;
 
   constructor(options: InformersOptions) {
     this.#options = options;
@@ -23,34 +33,56 @@ export class Informers {
 
   /**
    * The cache of a kind, shared by all who ask for the same selection; it keeps what all of them need together.
-   * @throws {RangeError} once it runs
+   * @throws {RangeError} once they run, and for another version of the same kind
    */
   of<T extends KubeObject>(resource: Resource, needs: Needs<T> = {}, selection: Selection = {}): Informer<T> {
     const name = nameOf(resource, selection);
     let informer = this.#informers.get(name) as SharedInformer<T> | undefined;
     if (informer === undefined) {
+      if (this.#runs) throw new RangeError(`the caches run already; ask for ${name} before`);
       const { metrics, ...options } = this.#options;
       const reported = metrics === undefined ? {} : { metrics: metrics(name) };
       informer = new SharedInformer<T>({ ...options, ...reported, resource, selection, strings: this.#strings });
       this.#informers.set(name, informer as unknown as SharedInformer<KubeObject>);
     }
+    const { version } = informer.resource;
+    if (version !== resource.version)
+      throw new RangeError(`${name} is read in version ${version} already, and cannot be in ${resource.version}`);
     informer.need(needs);
     return informer;
   }
 
-  /** Names of caches that wait for their first list. */
-  get unsynced(): string[] {
-    return [...this.#informers].filter(([, informer]) => !informer.synced).map(([name]) => name);
+  /** Caches without their first list, and why: for a readiness check, and whoever asks at night what a process waits for. */
+  get unsynced(): Waiting[] {
+    return this.#waiting((informer) => !informer.synced);
   }
 
-  /** Runs all of them until the signal aborts. */
+  /** Caches that the server keeps from what they want, synced or not: those that are synced grow old. */
+  get troubled(): Waiting[] {
+    return this.#waiting(({ problem }) => problem !== undefined);
+  }
+
+  /** Runs all of them until the signal aborts. Once only. @throws what one of them throws, after the others have ended as well */
   async run(signal: AbortSignal): Promise<void> {
-    await Promise.all([...this.#informers.values()].map((informer) => informer.run(signal)));
+    this.#runs = true;
+    const over = new AbortController();
+    const either = AbortSignal.any([signal, over.signal]);
+    const running = [...this.#informers.values()].map((informer) => informer.run(either));
+    try {
+      await Promise.all(running);
+    } finally {
+      over.abort();
+      await Promise.allSettled(running);
+    }
   }
 
   /** Resolves once every first list is in; rejects with the signal's reason. */
   async whenSynced(signal: AbortSignal): Promise<void> {
     await Promise.all([...this.#informers.values()].map((informer) => informer.whenSynced(signal)));
+  }
+
+  #waiting(isWanted: (informer: SharedInformer<KubeObject>) => boolean): Waiting[] {
+    return [...this.#informers].flatMap(([name, informer]) => (isWanted(informer) ? [{ name, problem: informer.problem }] : []));
   }
 }
 

@@ -6,7 +6,8 @@ import { isOlder } from './version.ts';
  *
  * streaming --listed--> watching             the present state as events of a watch (1.27 and later)
  * streaming --refused--> listing             this server has no such watch; never asked again
- * streaming --incomplete, twice--> listing   it ended before it said that it was complete
+ * streaming --incomplete, twice--> listing   it ended before it said that it was complete; never asked again
+ * streaming --broken, twice--> listing       the connection broke in the middle of it; asked again the next time
  * listing --listed--> watching, unless the list is older than what is known: doubted, asked again, believed the third time
  * listing, streaming --expired, too new--> listing the newest, in one piece where the pages expired
  * watching --changed, bookmark--> watching, at the newer version
@@ -43,10 +44,12 @@ export type Saw =
   | { kind: 'too-new' }
   /** An event shows that others before it never came. */
   | { kind: 'lost' }
-  /** The server does not know what `sendInitialEvents` is. */
+  /** The server says that it does not know what `sendInitialEvents` is, or shows it by its silence. */
   | { kind: 'refused' }
   /** A watch with the present state ended in the middle of it. */
   | { kind: 'incomplete' }
+  /** A watch with the present state failed in the middle of it. */
+  | { kind: 'broken' }
   /** The server ended the watch, as it does every few minutes. */
   | { kind: 'closed' }
   | { kind: 'failed' };
@@ -82,11 +85,12 @@ export function next(state: ReflectorState, saw: Saw): ReflectorState {
       const without = { ...state, streams: false };
       return { ...without, is: again(without) };
     }
-    case 'incomplete': {
+    case 'incomplete':
+    case 'broken': {
       const incomplete = state.incomplete + 1;
       if (incomplete < MOST_INCOMPLETE) return { ...state, incomplete };
       const without = { ...state, incomplete: 0, streams: false };
-      return { ...without, is: again(without) };
+      return { ...without, is: again(without), streams: saw.kind === 'broken' };
     }
     case 'closed':
     case 'failed':

@@ -1,5 +1,6 @@
 import { setImmediate as breathe } from 'node:timers/promises';
-import { heard, listed } from './change.ts';
+import { describeError } from '../../base/errors.ts';
+import { difference, heard } from './change.ts';
 import { objectKey } from './contract.ts';
 import { pruner, unite } from './fields.ts';
 import { deepFreeze } from './freeze.ts';
@@ -15,6 +16,7 @@ import type { Handlers, Informer, Key, Registration } from './contract.ts';
 import type { Fields, Prune } from './fields.ts';
 import type { Indexes } from './indexed-store.ts';
 import type { ReflectorOptions, Sink } from './reflector.ts';
+import type { Problem } from './trouble.ts';
 
 /** What one reader needs of a cache that it shares with others. */
 export interface Needs<T extends KubeObject> {
@@ -27,38 +29,49 @@ export interface Needs<T extends KubeObject> {
 export interface InformerOptions extends ReflectorOptions {
   /** Shared by all caches of a process. @default one of its own */
   strings?: StringPool;
-  /** Tell handlers all objects again, as updates that change nothing, so often (and up to twice as seldom). @default never */
+  /** Tell handlers all objects again, as updates that change nothing, so often (and up to twice as seldom). @default 0, never */
   resyncMs?: Millis;
   /** Make changing a cached object a TypeError. @default false */
   frozen?: boolean;
   /** Counts what handlers throw. */
   onHandlerFailure?: (handler: string) => void;
+  /** Counts objects that an index function threw on. */
+  onIndexFailure?: (index: string) => void;
 }
 
-/** Changes applied in one turn of the loop: a list of 150,000 objects must not hold up everything else. */
+/** Objects looked at in one turn of the loop: a list of 150,000 objects must not hold up everything else. */
 const SLICE = 500;
+/** Changes of a relist that are applied in one turn, so that nobody decides on half of them: about 20 ms. More than these are applied in several. */
+const MOST_AT_ONCE = 5_000;
 
 /** See {@link Informer}. */
 export class SharedInformer<T extends KubeObject> implements Informer<T> {
   readonly resource: Resource;
   readonly #options: InformerOptions;
-  readonly #store = new IndexedStore<T>();
+  readonly #store: IndexedStore<T>;
   readonly #handlers: HandlerList<T>;
   readonly #reflector: Reflector<T>;
   readonly #wanted: Fields[] = [];
   readonly #firstList = Promise.withResolvers<void>();
   #prune: Prune | undefined;
   #synced = false;
+  #version = '';
 
   constructor(options: InformerOptions) {
     const { resource } = options;
     this.resource = resource;
     this.#options = options;
-    this.#handlers = new HandlerList(options.log.with({ kind: resource.kind }), (name) => options.onHandlerFailure?.(name));
+    const log = options.log.with({ kind: resource.kind });
+    this.#handlers = new HandlerList(log, (name) => options.onHandlerFailure?.(name));
+    this.#store = new IndexedStore((index, error, key) => {
+      options.onIndexFailure?.(index);
+      log.error('an index function failed; the index does not find this object', { index, object: key, error: describeError(error) });
+    });
     const sink: Sink<T> = {
       keep: (item) => this.#kept(item),
-      replace: (items, signal) => this.#replace(items, signal),
+      replace: (items, version, signal) => this.#replace(items, version, signal),
       apply: (type, object, upTo) => this.#apply(type, object, upTo),
+      reached: (version) => (this.#version = version),
     };
     this.#reflector = new Reflector(options, sink);
   }
@@ -79,7 +92,12 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
   }
 
   get version(): string {
-    return this.#synced ? this.#reflector.version : '';
+    return this.#version;
+  }
+
+  /** What keeps the cache from its server at this moment; undefined while all is well. A synced cache with a problem grows old. */
+  get problem(): Problem | undefined {
+    return this.#reflector.problem;
   }
 
   get size(): number {
@@ -122,10 +140,12 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
     // The two end together: what a broken sink throws must not leave the other behind.
     const over = new AbortController();
     const either = AbortSignal.any([signal, over.signal]);
+    const resyncing = this.#resync(either);
     try {
-      await Promise.all([this.#reflector.run(either), this.#resync(either)]);
+      await this.#reflector.run(either);
     } finally {
       over.abort();
+      await resyncing;
     }
   }
 
@@ -136,25 +156,17 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
     return this.#trimmed(item);
   }
 
-  async #replace(items: readonly T[], signal: AbortSignal): Promise<void> {
-    const there = new Set<Key>();
-    let turn = 0;
-    for (const item of items) {
-      const key = objectKey(item);
-      there.add(key);
-      for (const change of listed(this.#store.get(key), item)) this.#commit(change);
-      turn += 1;
-      if (turn % SLICE === 0) await breathe();
-      if (signal.aborted) return;
-    }
-    for (const key of this.#store.keys()) {
-      const last = there.has(key) ? undefined : this.#store.get(key);
-      if (last === undefined) continue;
-      this.#commit({ do: 'delete', last, unseen: true });
-      turn += 1;
-      if (turn % SLICE === 0) await breathe();
-      if (signal.aborted) return;
-    }
+  async #replace(items: readonly T[], version: string, signal: AbortSignal): Promise<void> {
+    const commit = (change: Change<T>) => this.#commit(change);
+    const steps = difference(items, this.#store);
+    if (this.#synced) {
+      // Some pods gone and their successors not there yet, or both at once: no such state ever was, and controllers act on what they see.
+      const changes: Change<T>[] = [];
+      await inSlices(steps, SLICE, (change) => changes.push(change), signal);
+      await inSlices(changes, MOST_AT_ONCE, commit, signal);
+    } else await inSlices(steps, SLICE, commit, signal);
+    if (signal.aborted) return;
+    this.#version = version;
     if (this.#synced) return;
     this.#synced = true;
     this.#handlers.markSynced();
@@ -189,19 +201,29 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
   }
 
   async #resync(signal: AbortSignal): Promise<void> {
-    const { resyncMs, clock, random } = this.#options;
-    if (resyncMs === undefined) return;
+    const { resyncMs = 0, clock, random } = this.#options;
+    if (resyncMs === 0) return;
     for (;;) {
       await clock.sleep(resyncMs * (1 + random()), signal).catch(() => {});
-      let turn = 0;
-      for (const key of this.#store.keys()) {
-        if (signal.aborted) return;
+      if (signal.aborted) return;
+      // What comes while this goes on is told as it comes.
+      const keys = this.#synced ? [...this.#store.keys()] : [];
+      const again = (key: Key) => {
         const object = this.#store.get(key);
         if (object !== undefined) this.#handlers.tell({ do: 'update', before: object, after: object }, false);
-        turn += 1;
-        if (turn % SLICE === 0) await breathe();
-      }
-      if (signal.aborted) return;
+      };
+      await inSlices(keys, SLICE, again, signal);
     }
+  }
+}
+
+/** @param steps - undefined for one that needs no action. Between slices everything else of the process has its turn. */
+async function inSlices<S>(steps: Iterable<S | undefined>, slice: number, act: (step: S) => void, signal: AbortSignal): Promise<void> {
+  let turn = 0;
+  for (const step of steps) {
+    if (turn > 0 && turn % slice === 0) await breathe();
+    if (signal.aborted) return;
+    turn += 1;
+    if (step !== undefined) act(step);
   }
 }

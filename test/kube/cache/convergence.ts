@@ -3,15 +3,18 @@ import type { LocalApi } from '../../../apiserver/local-api.ts';
 import type { Fault } from '../../../apiserver/faults/fault.ts';
 import { parseFaults } from '../../../apiserver/faults/fault.ts';
 import { silentLog } from '../../../base/log.ts';
+import type { Fields, Log } from '../../../base/log.ts';
 import { seededRandom } from '../../../base/random.ts';
 import type { Random } from '../../../base/random.ts';
 import { configMaps } from '../../../kube/api/object.ts';
 import type { KubeObject } from '../../../kube/api/object.ts';
 import { objectKey } from '../../../kube/cache/contract.ts';
 import type { Handlers } from '../../../kube/cache/contract.ts';
+import { noReflectorMetrics } from '../../../kube/cache/reflector-metrics.ts';
 import { SharedInformer } from '../../../kube/cache/shared-informer.ts';
 import { isOlder } from '../../../kube/cache/version.ts';
-import type { Client } from '../../../kube/client/client.ts';
+import type { Client, WatchEvent } from '../../../kube/client/client.ts';
+import { isExpired } from '../../../kube/client/errors.ts';
 import { createClient } from '../../../kube/client/http-client.ts';
 import { FakeClock } from '../../helpers/fake-clock.ts';
 
@@ -25,39 +28,69 @@ export interface RunOptions {
   plant?: (client: Reads, world: { version: () => number }) => Reads;
 }
 
+/** What happened in a run, so that a run in which nothing did proves nothing. */
+export const nothingYet = {
+  /** Complete states: of a list, and as events of a watch. */
+  listed: 0,
+  streamed: 0,
+  /** 410 in answer to a list or watch, or in the middle of one. */
+  expired: 0,
+  /** Everything else that a request failed with. */
+  failed: 0,
+  /** Events out of order, and lists that went back. */
+  outOfOrder: 0,
+  doubted: 0,
+  /** Of all that was told: deletions that only a list showed; those of them whose name was taken again by then; what a resync told again. */
+  unseen: 0,
+  replaced: 0,
+  resynced: 0,
+};
+export type Coverage = Record<keyof typeof nothingYet, number>;
+
 export interface RunResult {
   /** What an event handler saw that cannot have happened, and where cache and server differ at the end. */
   problems: string[];
-  /** How many were told. */
-  events: number;
+  coverage: Coverage;
 }
 
 const KIND = '/configmaps';
 const NAMES = 60;
+// Fewer than the shortest memory of the server for its watches.
+const AFTERWARDS = 40;
 // Longer than the longest watch, the longest backoff and a half-open connection together.
 const CALM_MS = 20 * 60_000;
 
 /** An informer on an API server that fails in every way it can, for so many random changes; then all is calm, and they must agree. */
 export async function converge({ seed, changes, plant }: RunOptions): Promise<RunResult> {
-  const random = seededRandom(seed);
+  // Each its own: how often the server or the client rolls the dice must not decide what happens in the world.
+  const [random, serverRandom, clientRandom] = [seededRandom(seed), seededRandom(seed + 100_000), seededRandom(seed + 200_000)];
   const clock = new FakeClock();
-  const api = createLocalApi({ clock, random, log: silentLog, watchWindow: 50 + Math.floor(random() * 400), bookmarkMs: 10_000 });
+  const api = createLocalApi({
+    clock,
+    random: serverRandom,
+    log: silentLog,
+    watchWindow: 50 + Math.floor(random() * 400),
+    bookmarkMs: 10_000,
+  });
   const client = createClient(
     { server: 'https://local', origin: 'test', token: api.token },
     { clock, dial: () => api.dial(), timeoutMs: 5_000 },
   );
   const { storage } = api.hooks;
-  const witness = new Witness();
+  const coverage: Coverage = { ...nothingYet };
+  const witness = new Witness(coverage);
+  const weather = { backdated: false };
   const informer = new SharedInformer<KubeObject>({
     resource: configMaps,
-    client: plant?.(client, { version: () => storage.version }) ?? client,
+    client: observed(plant?.(client, { version: () => storage.version }) ?? client, coverage, weather),
     clock,
-    random,
-    log: silentLog,
+    random: clientRandom,
+    log: listening(coverage),
     pageSize: 7,
-    streams: random() < 0.5,
+    streams: seed % 2 === 0,
     frozen: true,
-    ...(random() < 0.3 ? { resyncMs: 30_000 } : {}),
+    resyncMs: seed % 3 === 0 ? 4_000 : 0,
+    metrics: { ...noReflectorMetrics, listed: () => (coverage.listed += 1) },
     onHandlerFailure: () => witness.problems.push('a handler failed'),
   });
   informer.addHandlers('witness', witness.handlers);
@@ -66,19 +99,62 @@ export async function converge({ seed, changes, plant }: RunOptions): Promise<Ru
   for (let done = 0; done < changes;) {
     for (let batch = Math.floor(random() * 200); batch > 0 && done < changes; batch--, done++) change(api, random);
     await disturb(api, random);
+    weather.backdated = random() < 0.25;
     await clock.advance(random() * 3_000);
   }
   api.hooks.setFaults([]);
+  weather.backdated = false;
   await api.hooks.resume();
   // A half-open connection is found out by PINGs, which need a socket.
   api.hooks.dropConnections();
   await clock.advance(CALM_MS);
   compare(informer, api, witness);
+  // A list heals what events did wrong, so the last ones are not followed by any.
+  for (let done = 0; done < AFTERWARDS; done++) change(api, random);
+  await clock.advance(CALM_MS / 10);
+  compare(informer, api, witness);
   ending.abort();
   await running;
   await client.close();
   api.stop();
-  return { problems: witness.problems, events: witness.events };
+  coverage.listed -= coverage.streamed;
+  return { problems: witness.problems, coverage };
+}
+
+/** The same client; what it meets is counted. In bad weather lists say that they are older than they are, as if history had been set back. */
+function observed(client: Reads, coverage: Coverage, weather: { backdated: boolean }): Reads {
+  const met = (error: unknown): never => {
+    if (isExpired(error)) coverage.expired += 1;
+    else coverage.failed += 1;
+    throw error;
+  };
+  return {
+    listEach: async (...call) => {
+      const { resourceVersion, ...metadata } = await client.listEach(...call).catch(met);
+      const version = weather.backdated ? '1' : resourceVersion;
+      return { ...metadata, ...(version === undefined ? {} : { resourceVersion: version }) };
+    },
+    watch: <T extends KubeObject>(...call: Parameters<Reads['watch']>) =>
+      (async function* (): AsyncGenerator<WatchEvent & { object: T }> {
+        try {
+          for await (const event of client.watch<T>(...call)) {
+            if (event.object.metadata.annotations?.['k8s.io/initial-events-end'] !== undefined) coverage.streamed += 1;
+            yield event;
+          }
+        } catch (error) {
+          met(error);
+        }
+      })(),
+  };
+}
+
+function listening(coverage: Coverage): Log {
+  const note = (text: string, fields: Fields = {}) => {
+    if (text.includes('came out of order')) coverage.outOfOrder += 1;
+    if (String(fields['error']).includes('was seen before')) coverage.doubted += 1;
+  };
+  const log: Log = { debug: note, info: note, warn: note, error: note, with: () => log };
+  return log;
 }
 
 function change(api: LocalApi, random: Random): void {
@@ -153,7 +229,12 @@ class Witness {
   readonly problems: string[] = [];
   readonly held = new Map<string, KubeObject>();
   readonly #newest = new Map<string, string>();
-  events = 0;
+  #lastUnseen: string | undefined;
+  readonly #coverage: Coverage;
+
+  constructor(coverage: Coverage) {
+    this.#coverage = coverage;
+  }
 
   readonly handlers: Handlers<KubeObject> = {
     added: (object) => {
@@ -161,24 +242,28 @@ class Witness {
       this.#saw(key, object);
       if (this.held.has(key)) this.#problem(`${key} was added twice`);
       this.held.set(key, object);
+      if (this.#lastUnseen === key) this.#coverage.replaced += 1;
+      this.#lastUnseen = undefined;
     },
     updated: (before, after) => {
       const key = objectKey(after);
+      if (before === after) this.#coverage.resynced += 1;
       if (this.held.get(key) !== before) this.#problem(`${key} was updated from a state that was never told`);
       if (before.metadata.uid !== after.metadata.uid) this.#problem(`${key} became another object in an update`);
       this.#saw(key, after);
       this.held.set(key, after);
     },
-    deleted: (last) => {
+    deleted: (last, unseen) => {
       const key = objectKey(last);
       if (this.held.get(key)?.metadata.uid !== last.metadata.uid) this.#problem(`${key} was deleted, and it was not there`);
       this.#saw(key, last);
       this.held.delete(key);
+      if (unseen) this.#coverage.unseen += 1;
+      this.#lastUnseen = unseen ? key : undefined;
     },
   };
 
   #saw(key: string, { metadata: { resourceVersion = '' } }: KubeObject): void {
-    this.events += 1;
     const newest = this.#newest.get(key);
     if (newest !== undefined && isOlder(resourceVersion, newest)) this.#problem(`${key} went back from ${newest} to ${resourceVersion}`);
     this.#newest.set(key, resourceVersion);

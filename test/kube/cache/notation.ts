@@ -3,7 +3,7 @@ import type { WatchEvent } from '../../../kube/client/client.ts';
 
 /** `web#1@5`: the object web in namespace ns, of uid 1, at version 5. */
 export function object(text: string): KubeObject {
-  const [, name = '', uid = '', resourceVersion = ''] = /^([a-z-]+)#(\w+)@(\w*)$/.exec(text) ?? [];
+  const [, name = '', uid = '', resourceVersion = ''] = /^([a-z0-9-]+)#(\w+)@(\w*)$/.exec(text) ?? [];
   if (name === '') throw new Error(`not an object: ${text}`);
   return { apiVersion: 'v1', kind: 'Pod', metadata: { namespace: 'ns', name, uid, resourceVersion } };
 }

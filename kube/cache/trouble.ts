@@ -1,0 +1,73 @@
+import { describeError } from '../../base/errors.ts';
+import { isForbidden, isNotFound } from '../client/errors.ts';
+import type { Clock, Millis } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import type { Resource } from '../api/object.ts';
+
+/** What keeps a cache from its server at this moment. */
+export interface Problem {
+  /** What failed last and what can be done about it, for people. */
+  text: string;
+  /** How long nothing has worked, in ms. */
+  forMs: Millis;
+}
+
+/** Whoever looks at a log in the middle of an outage finds it there. */
+const REMIND_MS: Millis = 10 * 60_000;
+/** Texts that differ by a number each time must not fill the log. */
+const MOST_TEXTS = 5;
+
+/** The failures of a cache since something last worked: each of them is told once, and again every 10 minutes; the others are for those who look closely. */
+export class Trouble {
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #log: Log;
+  readonly #remedies: { missing: string; forbidden: string };
+  readonly #told = new Set<string>();
+  #toldAt: Millis = 0;
+  #since: Millis = 0;
+  #text: string | undefined;
+
+  constructor(clock: Pick<Clock, 'monotonic'>, log: Log, { resource, group, version }: Resource) {
+    this.#clock = clock;
+    this.#log = log;
+    const name = group === '' ? resource : `${resource}.${group}`;
+    this.#remedies = {
+      missing: `the server has no ${name} in version ${version}; install its CustomResourceDefinition, or do without what reads it`,
+      forbidden: `the verbs list and watch on ${name} are needed`,
+    };
+  }
+
+  get problem(): Problem | undefined {
+    return this.#text === undefined ? undefined : { text: this.#text, forMs: this.#clock.monotonic() - this.#since };
+  }
+
+  met(error: unknown, { failures, waitMs }: { failures: number; waitMs: Millis }): void {
+    const now = this.#clock.monotonic();
+    if (this.#text === undefined) this.#since = now;
+    const remedy = this.#remedyFor(error);
+    const text = describeError(error);
+    this.#text = remedy === undefined ? text : `${text}; ${remedy}`;
+    const isNews = (!this.#told.has(text) && this.#told.size < MOST_TEXTS) || now - this.#toldAt >= REMIND_MS;
+    const fields = { error: this.#text, failures, waitMs: Math.round(waitMs) };
+    if (!isNews) {
+      this.#log.debug('list or watch failed again', fields);
+      return;
+    }
+    this.#told.add(text);
+    this.#toldAt = now;
+    this.#log.warn('list or watch failed, trying again', fields);
+  }
+
+  /** The server did what it was asked for. */
+  over(): void {
+    if (this.#text === undefined) return;
+    this.#log.info('list and watch work again', { afterMs: Math.round(this.#clock.monotonic() - this.#since) });
+    this.#text = undefined;
+    this.#told.clear();
+  }
+
+  #remedyFor(error: unknown): string | undefined {
+    if (isNotFound(error)) return this.#remedies.missing;
+    return isForbidden(error) ? this.#remedies.forbidden : undefined;
+  }
+}
