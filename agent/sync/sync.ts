@@ -7,6 +7,7 @@ import type { Millis } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import { Signal } from '../../base/signal.ts';
 import { configMaps, type KubeObject } from '../../kube/api/object.ts';
+import { isForbidden } from '../../kube/client/errors.ts';
 import { watchObject, type WatchDeps } from '../../kube/client/watch-object.ts';
 
 export interface SyncDeps extends ObserveDeps, WatchDeps {
@@ -111,6 +112,7 @@ export class Sync {
     };
     const { log } = this.#deps;
     const configMap = `${spec.namespace}/${spec.name}`;
+    let isEarly = false;
     const watched = watchObject<KubeObject>(
       this.#deps,
       configMaps,
@@ -118,7 +120,14 @@ export class Sync {
       {
         onSeen: ({ object }) => see(object ? { at: 'found', object } : { at: 'absent' }),
         onFailure: (error, failures) => {
-          log[failures === 1 ? 'warn' : 'debug']('ConfigMap cannot be watched; trying again', { configMap, failures, error });
+          // The Node authorizer learns of an assignment a moment after the node does (spec 14): its first refusal says nothing yet.
+          if (failures === 1) isEarly = this.#seen === undefined && isForbidden(error);
+          if (failures === 1 && isEarly) return;
+          log[failures === (isEarly ? 2 : 1) ? 'warn' : 'debug']('ConfigMap cannot be watched; trying again', {
+            configMap,
+            failures,
+            error,
+          });
           // Once it was seen, what is known stays in force until the server says otherwise.
           if (this.#seen === undefined || this.#seen.at === 'failed') see({ at: 'failed', problem: describeError(error) });
         },
