@@ -73,6 +73,6 @@ RestartSec=${restartSec}
       ...files,
     },
     options: options ?? {},
-    timeout: 280,
+    timeout: 400,
   });
 }

@@ -6,7 +6,7 @@ import { realParts } from '../../../real-parts/real-kubelet.ts';
 import { Api } from '../../../systemd/inside/api.ts';
 import { run } from '../../../systemd/inside/program.ts';
 import { systemctl } from '../../../systemd/inside/systemctl.ts';
-import { KUBECONFIG, KUBELET_KUBECONFIG, NAMESPACE, NODE, NODE_IP } from '../../inside/names.ts';
+import { KEY, KUBECONFIG, KUBELET_KUBECONFIG, NAMESPACE, NODE, NODE_IP } from '../../inside/names.ts';
 import { Cluster, eventually } from '../../inside/node.ts';
 
 export const ADMIN_KUBECONFIG = '/etc/kubernetes/admin.conf';
@@ -68,6 +68,22 @@ export class RealCluster extends Cluster {
   async identity(name: string): Promise<Identity> {
     const { metadata } = await this.api.send<{ metadata: Identity }>('GET', configMapPath(name));
     return { uid: metadata.uid, resourceVersion: metadata.resourceVersion };
+  }
+
+  /** Creates a ConfigMap and assigns it to nobody. */
+  async make(name: string, config: string): Promise<void> {
+    await this.api.send('POST', `/api/v1/namespaces/${NAMESPACE}/configmaps`, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name },
+      data: { [KEY]: config },
+    });
+  }
+
+  /** Assigns a ConfigMap, be it there or not; null clears. */
+  async point(node: string, name: string | null, kubeletConfigKey = KEY): Promise<void> {
+    const configSource = name === null ? null : { configMap: { namespace: NAMESPACE, name, kubeletConfigKey } };
+    await this.api.send('PATCH', `/api/v1/nodes/${node}`, { spec: { configSource } });
   }
 
   /** A merge patch of a ConfigMap. */

@@ -110,11 +110,7 @@ await scenario(async (): Promise<OnlineStory> => {
 
 /** What the Node authorizer and NodeRestriction are there for. */
 async function reachingFor(cluster: RealCluster): Promise<OnlineStory['refused']> {
-  await cluster.api.send('POST', `/api/v1/namespaces/${NAMESPACE}/configmaps`, {
-    apiVersion: 'v1',
-    kind: 'ConfigMap',
-    metadata: { name: 'nobodys' },
-  });
+  await cluster.make('nobodys', '');
   const source = { spec: { configSource: { configMap: { namespace: NAMESPACE, name: 'nobodys', kubeletConfigKey: KEY } } } };
   return {
     anothers: cluster.refusedTo('node-1', 'get', 'configmap', 'good', `--namespace=${NAMESPACE}`),

@@ -1,0 +1,200 @@
+import { killers } from '../../inside/configs.ts';
+
+/**
+ * The nodes that are given the same at the same time:
+ * native: a kubelet with --dynamic-config-dir; plain: our agent with --preflight=false and no policy, so with nothing that looks before;
+ * ours: our agent as it comes.
+ */
+export const nodeNames = ['native', 'plain', 'ours'] as const;
+export type NodeName = (typeof nodeNames)[number];
+
+export type Act =
+  | { do: 'nothing' }
+  | { do: 'make'; name: string; fields: Fields }
+  | { do: 'edit'; name: string; fields: Fields }
+  | { do: 'touch'; name: string }
+  | { do: 'delete'; name: string }
+  | { do: 'assign'; name: string; key?: string }
+  | { do: 'clear' }
+  /** Ten minutes of a trial pass in no time: for the native kubelet a file gets older, for the agents a setting shorter. */
+  | { do: 'trial-over' }
+  /** The same, for those that get older alone. */
+  | { do: 'time-passes' };
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** On purpose: what ours ends with or does otherwise, and the line of the design that says so. */
+export interface Difference {
+  /** Where status.config ends. @default as the native one's */
+  end?: string;
+  design: string;
+}
+
+export interface Step {
+  step: string;
+  acts: readonly Act[];
+  /** Where the native kubelet's status.config ends: ConfigMap@version, or what is absent. */
+  end: string;
+  plain?: Difference;
+  ours?: Difference;
+  /** Starts of a kubelet that the step costs, at least; `dies` = again and again. */
+  starts: Readonly<Record<NodeName, number | 'dies'>>;
+  /** Nothing may happen in a node that ends as it began: wait so long, in ms. The native kubelet looks every 10 to 12 s. */
+  quietMs?: number;
+}
+
+const each = (starts: number) => ({ native: starts, plain: starts, ours: starts });
+const load = 'error=failed to load config, see Kubelet log for details';
+const validate = 'error=failed to validate config, see Kubelet log for details';
+const download = 'error=failed to sync: failed to download config, see Kubelet log for details';
+const failedTrial = 'error=failed trial, see dkc-agent log for details';
+
+const preflight =
+  'Q9: preflight. The refused config is never assigned, so there is no restart into it, and the one before runs on instead of the last known good';
+
+export const steps: readonly Step[] = [
+  { step: 'The nodes register, nothing is assigned', acts: [{ do: 'nothing' }], end: '{}', starts: each(1) },
+  {
+    step: 'A ConfigMap that does not exist is assigned',
+    acts: [{ do: 'assign', name: 'late' }],
+    end: download,
+    starts: each(0),
+  },
+  {
+    step: 'The assignment is cleared again',
+    acts: [{ do: 'clear' }],
+    end: download,
+    plain: { end: '{}', design: 'Q7: the error goes as soon as its cause is gone, not at the next restart' },
+    ours: { end: '{}', design: 'Q7: the error goes as soon as its cause is gone, not at the next restart' },
+    starts: each(0),
+    quietMs: 13_000,
+  },
+  {
+    step: 'A good config is assigned',
+    acts: [
+      { do: 'make', name: 'good', fields: { maxPods: 120 } },
+      { do: 'assign', name: 'good' },
+    ],
+    end: 'assigned=good@1 active=good@1',
+    starts: each(1),
+  },
+  {
+    step: 'The assignment is cleared',
+    acts: [{ do: 'clear' }],
+    end: '{}',
+    starts: each(1),
+  },
+  {
+    step: 'The good config is assigned again',
+    acts: [{ do: 'assign', name: 'good' }],
+    end: 'assigned=good@1 active=good@1',
+    starts: each(1),
+  },
+  {
+    step: 'Its content is edited',
+    acts: [{ do: 'edit', name: 'good', fields: { maxPods: 121 } }],
+    end: 'assigned=good@2 active=good@2',
+    starts: each(1),
+  },
+  {
+    step: 'Its label is touched',
+    acts: [{ do: 'touch', name: 'good' }],
+    end: 'assigned=good@3 active=good@3',
+    plain: { design: 'Section 3, identical content: taken over in place, without a restart of the kubelet' },
+    ours: { design: 'Section 3, identical content: taken over in place, without a restart of the kubelet' },
+    starts: { native: 1, plain: 0, ours: 0 },
+  },
+  {
+    step: 'The trial is over',
+    acts: [{ do: 'trial-over' }],
+    end: 'assigned=good@3 active=good@3 last-known-good=good@3',
+    starts: each(0),
+  },
+  {
+    step: 'An invalid config is assigned',
+    acts: [
+      { do: 'make', name: 'invalid', fields: { maxPods: -1 } },
+      { do: 'assign', name: 'invalid' },
+    ],
+    end: `assigned=invalid@1 active=good@3 last-known-good=good@3 ${validate}`,
+    ours: { end: `assigned=good@3 active=good@3 last-known-good=good@3 ${validate}`, design: preflight },
+    starts: { native: 1, plain: 0, ours: 0 },
+    plain: { design: 'Section 2: the kubelet is restarted only when its file changes, and the last known good is what it runs' },
+  },
+  {
+    step: 'A config with a field that no kubelet has is assigned',
+    acts: [
+      { do: 'make', name: 'odd', fields: { maxPods: 122, noSuchField: 1 } },
+      { do: 'assign', name: 'odd' },
+    ],
+    end: 'assigned=odd@1 active=odd@1 last-known-good=good@3',
+    starts: each(1),
+  },
+  {
+    step: 'A key that it does not have is assigned',
+    acts: [{ do: 'assign', name: 'odd', key: 'absent' }],
+    end: `assigned=odd@1:absent active=good@3 last-known-good=good@3 ${load}`,
+    ours: { end: `assigned=odd@1 active=odd@1 last-known-good=good@3 ${load}`, design: preflight },
+    starts: { native: 1, plain: 1, ours: 0 },
+  },
+  {
+    step: 'A ConfigMap that does not exist is assigned, with one in use',
+    acts: [{ do: 'assign', name: 'late' }],
+    end: `assigned=odd@1:absent active=good@3 last-known-good=good@3 ${download}`,
+    ours: { end: `assigned=odd@1 active=odd@1 last-known-good=good@3 ${download}`, design: preflight },
+    starts: each(0),
+  },
+  {
+    step: 'That ConfigMap is made',
+    acts: [{ do: 'make', name: 'late', fields: { maxPods: 123 } }],
+    end: 'assigned=late@1 active=late@1 last-known-good=good@3',
+    starts: each(1),
+  },
+  {
+    step: 'It is deleted while in use',
+    acts: [{ do: 'delete', name: 'late' }],
+    end: `assigned=late@1 active=late@1 last-known-good=good@3 ${download}`,
+    starts: each(0),
+  },
+  {
+    step: 'It is made again, as it was',
+    acts: [{ do: 'make', name: 'late', fields: { maxPods: 123 } }],
+    end: 'assigned=late@2 active=late@2 last-known-good=good@3',
+    plain: { design: 'Section 3, identical content: taken over in place, without a restart of the kubelet' },
+    ours: { design: 'Section 3, identical content: taken over in place, without a restart of the kubelet' },
+    starts: { native: 1, plain: 0, ours: 0 },
+  },
+  {
+    step: 'A config that validates and kills is assigned',
+    acts: [
+      { do: 'make', name: 'killer', fields: { maxPods: 124, ...killers[0].fields } },
+      { do: 'assign', name: 'killer' },
+    ],
+    end: 'assigned=late@2 active=late@2 last-known-good=good@3',
+    plain: {
+      end: `assigned=killer@1 active=good@3 last-known-good=good@3 ${failedTrial}`,
+      design: 'Section 4: three deaths condemn it, and the last known good comes back',
+    },
+    ours: { end: `assigned=late@2 active=late@2 last-known-good=good@3 ${validate}`, design: preflight },
+    starts: { native: 'dies', plain: 'dies', ours: 0 },
+  },
+  {
+    step: 'Ten minutes pass',
+    acts: [{ do: 'time-passes' }],
+    end: 'assigned=late@2 active=late@2 last-known-good=good@3',
+    plain: {
+      end: `assigned=killer@1 active=good@3 last-known-good=good@3 ${failedTrial}`,
+      design: 'Q11, Q12: the native kubelet trusts what kills it, on its disk, and cannot say so; ours stays on what it trusted',
+    },
+    ours: { end: `assigned=late@2 active=late@2 last-known-good=good@3 ${validate}`, design: preflight },
+    starts: { native: 'dies', plain: 0, ours: 0 },
+  },
+  {
+    step: 'The assignment is cleared, to rescue it',
+    acts: [{ do: 'clear' }],
+    end: 'assigned=late@2 active=late@2 last-known-good=good@3',
+    plain: { end: '{}', design: 'Q11, Q12: the native kubelet dies before it looks at its Node; the agent lives apart from it' },
+    ours: { end: '{}', design: 'Q11, Q12: the native kubelet dies before it looks at its Node; the agent lives apart from it' },
+    starts: { native: 'dies', plain: 1, ours: 1 },
+  },
+];
