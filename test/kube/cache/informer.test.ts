@@ -1,65 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { SharedInformer } from '../../../kube/cache/shared-informer.ts';
-import type { InformerOptions } from '../../../kube/cache/shared-informer.ts';
-import type { Handlers } from '../../../kube/cache/contract.ts';
-import { Informers } from '../../../kube/cache/informers.ts';
 import type { KubeObject } from '../../../kube/api/object.ts';
 import { FakeClock, atRest } from '../../helpers/fake-clock.ts';
 import { recordedLog } from '../../helpers/recorded-log.ts';
-import { written } from './notation.ts';
+import { diary, pods, run } from './informer-world.ts';
 import { ScriptedApi } from './scripted-api.ts';
-
-const pods = { group: '', version: 'v1', resource: 'pods', kind: 'Pod', namespaced: true };
-
-/** A handler that writes down what it is told. */
-function diary(): { told: string[]; handlers: Handlers<KubeObject> } {
-  const told: string[] = [];
-  return {
-    told,
-    handlers: {
-      added: (object, initial) => told.push(`${initial ? 'there' : 'added'} ${written(object)}`),
-      updated: (before, after) => told.push(`updated ${written(before)} ${written(after)}`),
-      deleted: (last, unseen) => told.push(`deleted ${written(last)}${unseen ? ' unseen' : ''}`),
-    },
-  };
-}
-
-interface World {
-  api: ScriptedApi;
-  clock: FakeClock;
-  informer: SharedInformer<KubeObject>;
-  told: string[];
-  lines: string[];
-  stop: () => Promise<void>;
-}
-
-async function run(steps: string[], options: Partial<InformerOptions> = {}): Promise<World> {
-  const api = new ScriptedApi(...steps);
-  const clock = new FakeClock();
-  const { log, lines } = recordedLog();
-  const informer = new SharedInformer<KubeObject>({
-    resource: pods,
-    client: api.client,
-    clock,
-    random: () => 0,
-    log,
-    streams: false,
-    frozen: true,
-    ...options,
-  });
-  const { told, handlers } = diary();
-  informer.addHandlers('diary', handlers);
-  const ending = new AbortController();
-  const running = informer.run(ending.signal);
-  await atRest();
-  const stop = async () => {
-    ending.abort(new Error('over'));
-    await running;
-    assert.equal(clock.sleepers, 0, 'somebody still waits for time to pass');
-  };
-  return { api, clock, informer, told, lines, stop };
-}
 
 const FIRST = 'list resourceVersion=0';
 
@@ -380,43 +326,5 @@ describe('handlers', () => {
     assert.ok(held);
     assert.throws(() => Object.assign(held.metadata, { labels: {} }), TypeError);
     await world.stop();
-  });
-});
-
-describe('the caches of a process', () => {
-  const options = (api: ScriptedApi) => ({
-    client: api.client,
-    clock: new FakeClock(),
-    random: () => 0,
-    log: recordedLog().log,
-    streams: false,
-  });
-
-  test('readers of one selection share a cache, which keeps what all of them need', async () => {
-    const api = new ScriptedApi('list 5: a#1@3', 'watch hold');
-    const informers = new Informers(options(api));
-    const one = informers.of(pods, { fields: ['metadata.labels'] });
-    assert.equal(informers.of(pods, { fields: ['spec.nodeName'], indexes: { all: () => ['x'] } }), one);
-    assert.notEqual(informers.of(pods, {}, { fieldSelector: 'spec.nodeName=a' }), one);
-    assert.deepEqual(
-      informers.unsynced.map(({ name }) => name),
-      ['pods', 'pods?fieldSelector=spec.nodeName=a'],
-    );
-    const ending = new AbortController();
-    const running = one.run(ending.signal);
-    await one.whenSynced(ending.signal);
-    assert.equal(one.indexed('all', 'x').length, 1);
-    assert.throws(() => informers.of(pods), /runs already/);
-    ending.abort();
-    await running;
-  });
-
-  test('waiting for it ends with the signal', async () => {
-    const informers = new Informers(options(new ScriptedApi('fail 403')));
-    informers.of(pods);
-    const ending = new AbortController();
-    const waiting = assert.rejects(informers.whenSynced(ending.signal), /enough/);
-    ending.abort(new Error('enough'));
-    await waiting;
   });
 });

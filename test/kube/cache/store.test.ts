@@ -78,6 +78,36 @@ describe('the store', () => {
   });
 });
 
+describe('an index whose function throws', () => {
+  const failures: string[] = [];
+  const store = new IndexedStore<KubeObject>((index, error, key) => failures.push(`${index} ${key}: ${String(error)}`));
+  const coloured = (name: string, colour: string): KubeObject => ({ metadata: { name, labels: { colour } } });
+  store.put(coloured('early', 'bad'));
+  store.index('colour', ({ metadata }) => {
+    if (metadata.labels?.['colour'] === 'bad') throw new Error('no colour');
+    return [metadata.labels?.['colour'] ?? ''];
+  });
+  store.index('name', ({ metadata }) => [metadata.name ?? '']);
+  const found = (index: string, value: string) => store.indexed(index, value).map(objectKey);
+
+  for (const { why, act, red, bad, fails } of [
+    { why: 'does not know what was there', act: () => {}, red: [], bad: [], fails: 1 },
+    { why: 'knows the others', act: () => store.put(coloured('a', 'red')), red: ['a'], bad: [], fails: 1 },
+    { why: 'forgets what it cannot know any more', act: () => store.put(coloured('a', 'bad')), red: [], bad: ['a'], fails: 2 },
+    { why: 'knows it again', act: () => store.put(coloured('a', 'red')), red: ['a'], bad: ['a'], fails: 2 },
+    { why: 'lets it go', act: () => store.put(coloured('a', 'bad')), red: [], bad: ['a'], fails: 3 },
+    { why: 'says so once for each state', act: () => store.delete('a'), red: [], bad: [], fails: 3 },
+  ]) {
+    test(why, () => {
+      act();
+      assert.deepEqual(found('colour', 'red'), red);
+      assert.deepEqual(found('name', 'a'), red.length > 0 ? red : bad, 'the other index');
+      assert.equal(failures.length, fails);
+      assert.equal(failures[0], 'colour early: Error: no colour');
+    });
+  }
+});
+
 describe('fields', () => {
   const pod: KubeObject = {
     metadata: {
@@ -124,6 +154,14 @@ describe('fields', () => {
     assert.ok(Object.hasOwn(result.metadata.labels ?? {}, '__proto__'));
     assert.equal(({} as Record<string, unknown>)['polluted'], undefined);
   });
+});
+
+test('what is nested deeper than the stack is kept as it came', () => {
+  const depth = 100_000;
+  const deep = JSON.parse(
+    `{"metadata":{"name":"x"},"spec":${'['.repeat(depth)}${']'.repeat(depth)},"data":${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}}`,
+  ) as KubeObject;
+  for (const fields of ['all', ['spec.a', 'data']] as const) assert.ok(pruner(pods, fields, new StringPool())(deep)['spec']);
 });
 
 test('the pool holds two generations at most', () => {
