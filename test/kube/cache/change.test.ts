@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { heard, listed } from '../../../kube/cache/change.ts';
+import { difference, heard, listed } from '../../../kube/cache/change.ts';
+import { objectKey } from '../../../kube/cache/contract.ts';
 import type { Heard } from '../../../kube/cache/change.ts';
 import type { KubeObject } from '../../../kube/api/object.ts';
-import { event, object, written } from './notation.ts';
+import { event, object, objects, written } from './notation.ts';
 
 function said(changes: Heard<KubeObject>): string {
   if (changes === 'lost') return 'lost';
@@ -25,11 +26,32 @@ describe('what a listed object means', () => {
     { why: 'another state is an update', has: 'web#1@5', lists: 'web#1@7', means: 'update web#1@5 web#1@7' },
     { why: 'a list is believed, even one that goes back', has: 'web#1@7', lists: 'web#1@5', means: 'update web#1@7 web#1@5' },
     { why: 'another uid is another object', has: 'web#1@5', lists: 'web#2@7', means: 'delete web#1@5 unseen, add web#2@7' },
+    {
+      why: 'another uid at the same version is another object',
+      has: 'web#1@5',
+      lists: 'web#2@5',
+      means: 'delete web#1@5 unseen, add web#2@5',
+    },
     { why: 'without a version nothing is the same', has: 'web#1@', lists: 'web#1@', means: 'update web#1@ web#1@' },
   ]) {
     // An empty version stands for none.
     const plain = (text: string) => (text.endsWith('@') ? unversioned(text) : held(text));
     test(why, () => assert.equal(said(listed(plain(has), plain(lists) ?? object(lists))).replaceAll('undefined', ''), means));
+  }
+});
+
+describe('what turns a store into a list', () => {
+  for (const { why, has, lists, means } of [
+    { why: 'nothing where they agree', has: 'a#1@3 b#1@4', lists: 'b#1@4 a#1@3', means: '' },
+    { why: 'what is new, then what is gone', has: 'a#1@3', lists: 'b#1@4', means: 'add b#1@4, delete a#1@3 unseen' },
+    { why: 'successors', has: 'a#1@3 b#1@4', lists: 'a#2@5 b#1@4', means: 'delete a#1@3 unseen, add a#2@5' },
+    { why: 'what is listed twice counts once', has: '', lists: 'a#1@3 a#1@3 a#1@4', means: 'add a#1@3' },
+    { why: 'everything goes', has: 'a#1@3 b#1@4', lists: '', means: 'delete a#1@3 unseen, delete b#1@4 unseen' },
+  ]) {
+    test(why, () => {
+      const changes = [...difference(objects(lists), new Map(objects(has).map((one) => [objectKey(one), one])))];
+      assert.equal(said(changes.filter((change) => change !== undefined)), means);
+    });
   }
 });
 

@@ -221,6 +221,10 @@ function compare(informer: SharedInformer<KubeObject>, { hooks: { storage } }: L
   }
   for (const object of informer.list())
     if (!server.has(objectKey(object))) problems.push(`${objectKey(object)} is gone, and the cache has it`);
+  const newest = [...server.values()].find(({ metadata }) => isOlder(informer.version, metadata.resourceVersion ?? ''));
+  if (newest !== undefined)
+    problems.push(`the cache says it knows all up to ${informer.version}, and has ${newest.metadata.resourceVersion}`);
+  if (isOlder(String(storage.version), informer.version)) problems.push(`the cache says it knows the future, ${informer.version}`);
   for (const key of held.keys()) if (!server.has(key)) problems.push(`${key} is gone, and nobody was told`);
 }
 

@@ -13,7 +13,8 @@ describe('what an informer asks and tells', () => {
   for (const { why, steps, asks, tells, afterMs = 0, streams = false } of [
     {
       why: 'lists in pages and watches from the version of the list',
-      steps: ['list 5 more: a#1@3', 'list 5: b#2@5', 'watch hold: MODIFIED a#1@6, DELETED b#2@7'],
+      // Whatever a later page says: it shows the state of the first.
+      steps: ['list 5 more: a#1@3', 'list 6: b#2@5', 'watch hold: MODIFIED a#1@6, DELETED b#2@7'],
       asks: ['list limit=500 resourceVersion=0', 'list limit=500 continue=after-5', 'watch resourceVersion=5'],
       tells: ['there a#1@3', 'there b#2@5', 'updated a#1@3 a#1@6', 'deleted b#2@7'],
     },
@@ -112,6 +113,35 @@ describe('what an informer asks and tells', () => {
       tells: ['there a#1@5', 'there b#2@4', 'updated a#1@5 a#1@8'],
     },
     {
+      why: 'stays with such a watch, however silent, once its state is complete',
+      streams: true,
+      steps: ['watch hold: ADDED a#1@3, BOOKMARK 5 end'],
+      asks: ['watch sendInitialEvents=true resourceVersionMatch=NotOlderThan'],
+      tells: ['there a#1@3'],
+      afterMs: 120_000,
+    },
+    {
+      why: 'doubts a present state that goes back',
+      streams: true,
+      steps: ['watch: ADDED a#1@5, BOOKMARK 5 end', 'fail 410', 'watch hold: BOOKMARK 3 end, ADDED b#2@4', 'list 6: a#1@5', 'watch hold'],
+      asks: [
+        'watch sendInitialEvents=true resourceVersionMatch=NotOlderThan',
+        'watch resourceVersion=5',
+        'watch sendInitialEvents=true resourceVersionMatch=NotOlderThan resourceVersion=5',
+        'list limit=500',
+        'watch resourceVersion=6',
+      ],
+      tells: ['there a#1@5'],
+      afterMs: 1_000,
+    },
+    {
+      why: 'waits as after a first failure once an event was news',
+      steps: ['list 5:', 'fail 500', 'fail 500', 'fail 500', 'watch break: ADDED a#1@6', 'watch hold'],
+      asks: ['list limit=500 resourceVersion=0', ...Array.from({ length: 4 }, () => 'watch resourceVersion=5'), 'watch resourceVersion=6'],
+      tells: ['added a#1@6'],
+      afterMs: 500 + 1_000 + 2_000 + 500,
+    },
+    {
       why: 'lists at once where such a watch falls silent',
       streams: true,
       steps: ['watch hold: ADDED a#1@3', 'list 5: a#1@3', 'watch hold'],
@@ -122,6 +152,27 @@ describe('what an informer asks and tells', () => {
       ],
       tells: ['there a#1@3'],
       afterMs: 30_000,
+    },
+    {
+      why: 'does not take a server that is down for one without such watches',
+      streams: true,
+      steps: ['fail 500', 'fail 500', 'watch hold: ADDED a#1@3, BOOKMARK 5 end'],
+      asks: Array.from({ length: 3 }, () => 'watch sendInitialEvents=true resourceVersionMatch=NotOlderThan'),
+      tells: ['there a#1@3'],
+      afterMs: 1_500,
+    },
+    {
+      why: 'lists the newest in pages when such a watch expires in the middle, whatever was before',
+      streams: true,
+      steps: ['watch break: ADDED a#1@3', 'watch break 410: ADDED a#1@3', 'list 5: a#1@3', 'watch hold'],
+      asks: [
+        'watch sendInitialEvents=true resourceVersionMatch=NotOlderThan',
+        'watch sendInitialEvents=true resourceVersionMatch=NotOlderThan',
+        'list limit=500',
+        'watch resourceVersion=5',
+      ],
+      tells: ['there a#1@3'],
+      afterMs: 500,
     },
     {
       why: 'lists where such a watch breaks twice, and waits longer each time',
@@ -229,6 +280,17 @@ describe('what an informer asks and tells', () => {
     await synced;
     assert.equal(world.informer.version, '7');
     assert.deepEqual(world.told, ['there a#1@3', 'there b#2@6']);
+    await world.stop();
+  });
+
+  test('says how far it knows everything', async () => {
+    const world = await run(['list 5: a#1@3', 'watch: MODIFIED a#1@6', 'watch: BOOKMARK 9', 'watch hold: MODIFIED a#1@8, BOOKMARK 7']);
+    const versions = [world.informer.version];
+    for (let watch = 0; watch < 2; watch++) {
+      await world.clock.advance(1_000);
+      versions.push(world.informer.version);
+    }
+    assert.deepEqual(versions, ['6', '9', '9']);
     await world.stop();
   });
 

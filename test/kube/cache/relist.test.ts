@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { KubeObject, Resource } from '../../../kube/api/object.ts';
 import type { ListQuery } from '../../../kube/client/client.ts';
+import { noReflectorMetrics } from '../../../kube/cache/reflector-metrics.ts';
 import { SharedInformer } from '../../../kube/cache/shared-informer.ts';
 import type { InformerOptions } from '../../../kube/cache/shared-informer.ts';
 import { FakeClock, atRest } from '../../helpers/fake-clock.ts';
@@ -128,7 +129,9 @@ test('wherever it is stopped, nothing is left behind and nothing is told afterwa
   let whole = 0;
   for (let stopAt = 0; whole < 3; stopAt++) {
     const api = new ScriptedApi(...script);
-    const { informer, clock } = begin(api, { resyncMs: 250 });
+    let reached = '';
+    const metrics = { ...noReflectorMetrics, reached: (version: string) => (reached = version) };
+    const { informer, clock, lines } = begin(api, { resyncMs: 250, metrics });
     const { told, handlers } = diary();
     informer.addHandlers('diary', handlers);
     const ending = new AbortController();
@@ -138,6 +141,7 @@ test('wherever it is stopped, nothing is left behind and nothing is told afterwa
     await turns(stopAt);
     if (informer.version === '9') whole += 1;
     else assert.ok(['', '5', '6', '7'].includes(informer.version), informer.version);
+    const saidThen = lines.length;
     ending.abort(new Error('over'));
     await running;
     const toldThen = told.length;
@@ -145,6 +149,8 @@ test('wherever it is stopped, nothing is left behind and nothing is told afterwa
     await atRest();
     await waiting;
     assert.equal(clock.sleepers, 0, `stopped after ${stopAt} turns, and somebody still waits`);
+    assert.equal(reached, informer.version, `stopped after ${stopAt} turns, and called more than it told complete`);
+    assert.deepEqual(lines.slice(saidThen), [], `stopped after ${stopAt} turns, and took that for trouble`);
     assert.equal(told.length, toldThen, `stopped after ${stopAt} turns, and told more`);
     assert.ok(stopAt < 500, 'the script never ended');
   }
@@ -191,6 +197,32 @@ describe('objects that nobody expects', () => {
       assert.equal(fields.filter(({ error }) => error !== undefined).length, 1);
       api.add('list 9: a#1@3', 'watch hold');
       await clock.advance(500);
+      ending.abort();
+      await running;
+    });
+  }
+
+  for (const streams of [false, true]) {
+    test(`an event without a name is no change, in a ${streams ? 'present state' : 'watch'} either`, async () => {
+      const { client } = new ScriptedApi(...(streams ? [] : ['list 5: a#1@3']), 'watch hold: BOOKMARK 6');
+      let asked = 0;
+      const hostile: InformerOptions['client'] = {
+        listEach: (...call) => client.listEach(...call),
+        watch: async function* <T extends KubeObject>(...call: Parameters<typeof client.watch>) {
+          asked += 1;
+          yield { type: 'ADDED', object: { metadata: { resourceVersion: '6' } } as T };
+          yield* client.watch<T>(...call);
+        },
+      };
+      const { informer, clock } = begin(new ScriptedApi(), { client: hostile, streams });
+      const ending = new AbortController();
+      const running = informer.run(ending.signal);
+      await atRest();
+      assert.deepEqual(informer.list().map(written), streams ? [] : ['a#1@3']);
+      assert.equal(informer.version, streams ? '' : '5');
+      assert.match(informer.problem?.text ?? '', /Cannot read pods/);
+      await clock.advance(499);
+      assert.equal(asked, 1, 'it asked again without a wait');
       ending.abort();
       await running;
     });

@@ -7,7 +7,7 @@ import { event, objects } from './notation.ts';
 /**
  * What the server does with one request, in order:
  * `list 5: a#1@3 b#2@5` (or `list 5 more: ...`, a page that another follows), `watch: ADDED a#1@6, BOOKMARK 9` and then the end,
- * `watch hold: ...` and then silence until the signal aborts, `watch break: ...` and then a failure, `fail 500`.
+ * `watch hold: ...` and then silence until the signal aborts, `watch break: ...` and then a failure (`watch break 410: ...`), `fail 500`.
  */
 export class ScriptedApi {
   /** `list limit=500 resourceVersion=0`, `watch resourceVersion=5`. */
@@ -49,7 +49,7 @@ export class ScriptedApi {
     const { what, rest } = await this.#next('watch', query, signal);
     for (const text of rest.split(', ').filter(Boolean)) yield event(text);
     if (what.endsWith('hold')) await silence(signal);
-    if (what.endsWith('break')) throw failure(502);
+    if (what.startsWith('watch break')) throw failure(Number(what.slice(12) || 502));
   }
 
   async #next(verb: string, query: ListQuery | WatchQuery, signal: AbortSignal | undefined): Promise<{ what: string; rest: string }> {

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { KubeObject, Resource } from '../../../kube/api/object.ts';
+import type { WatchEvent, WatchQuery } from '../../../kube/client/client.ts';
+import { Reflector } from '../../../kube/cache/reflector.ts';
+import type { ReflectorOptions, Sink } from '../../../kube/cache/reflector.ts';
+import { FakeClock } from '../../helpers/fake-clock.ts';
+import { recordedLog } from '../../helpers/recorded-log.ts';
+import { pods } from './informer-world.ts';
+import { event } from './notation.ts';
+import { ScriptedApi } from './scripted-api.ts';
+
+const whole: Sink<KubeObject> = { keep: (item) => item, replace: async () => {}, apply: () => 'applied', reached: () => {} };
+
+const broken = (): never => {
+  throw new Error('broken');
+};
+
+describe('what a sink throws is no trouble of the server', () => {
+  for (const [what, part] of Object.entries({
+    keep: { keep: broken },
+    replace: { replace: async () => broken() },
+    apply: { apply: broken },
+    reached: { reached: broken },
+  } satisfies Record<string, Partial<Sink<KubeObject>>>)) {
+    test(`${what}: run ends with it, even when the client wraps it`, async () => {
+      const { client } = new ScriptedApi('list 5: a#1@3', 'watch hold: MODIFIED a#1@6');
+      const wrapping: ReflectorOptions['client'] = {
+        watch: (...call) => client.watch(...call),
+        listEach: (...call) =>
+          client.listEach(...call).catch((cause: unknown) => {
+            throw new Error('there is no connection', { cause });
+          }),
+      };
+      const { log, lines } = recordedLog();
+      const clock = new FakeClock();
+      const reflector = new Reflector(
+        { resource: pods, client: wrapping, clock, random: () => 0, log, streams: false },
+        { ...whole, ...part },
+      );
+      await assert.rejects(reflector.run(new AbortController().signal), /^Error: broken$/);
+      assert.equal(clock.sleepers, 0);
+      assert.ok(!lines.some((line) => line.startsWith('warn')));
+    });
+  }
+});
+
+test('a present state that comes slowly is waited for, bookmarks do not prolong it', async () => {
+  const clock = new FakeClock();
+  const requests: string[] = [];
+  const text = async function* (signal: AbortSignal): AsyncGenerator<string> {
+    for (const line of ['ADDED a#1@1', 'ADDED b#2@2', 'ADDED c#3@3', 'BOOKMARK 4', 'BOOKMARK 5', 'BOOKMARK 6', 'BOOKMARK 7 end']) {
+      await clock.sleep(20_000, signal);
+      yield line;
+    }
+  };
+  const client: ReflectorOptions['client'] = {
+    listEach: () => {
+      requests.push('list');
+      return Promise.reject(new Error('enough'));
+    },
+    watch: async function* <T extends KubeObject>(_resource: Resource, _query: WatchQuery, signal: AbortSignal) {
+      requests.push('watch');
+      for await (const line of text(signal)) yield event(line) as WatchEvent & { object: T };
+    },
+  };
+  const { log } = recordedLog();
+  const reflector = new Reflector({ resource: pods, client, clock, random: () => 0, log }, whole);
+  const ending = new AbortController();
+  const running = reflector.run(ending.signal);
+  await clock.advance(3 * 20_000 + 29_999);
+  assert.deepEqual(requests, ['watch']);
+  await clock.advance(1);
+  assert.deepEqual(requests, ['watch', 'list']);
+  ending.abort();
+  await running;
+  assert.equal(clock.sleepers, 0);
+});
