@@ -1,5 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
 /** A span of time, or a point on the wall clock (since 1970), in milliseconds. */
 export type Millis = number;
 
@@ -21,7 +19,22 @@ export const realClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   sleep: async (ms, signal) => {
-    const options = signal ? { signal } : {};
-    for (let left = ms; left > 0; left -= LONGEST_TIMER) await delay(Math.min(left, LONGEST_TIMER), undefined, options);
+    for (let left = ms; left > 0; left -= LONGEST_TIMER) await delay(Math.min(left, LONGEST_TIMER), signal);
   },
 };
+
+// Not that of node:timers/promises: it rejects with an AbortError of its own, whose stack costs more than the request that a timer watched over.
+function delay(ms: Millis, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      clearTimeout(timer);
+      reject(signal?.reason as Error);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', abort);
+      resolve();
+    }, ms);
+    if (signal?.aborted) abort();
+    else signal?.addEventListener('abort', abort, { once: true });
+  });
+}
