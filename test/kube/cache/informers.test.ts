@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { describe, test } from 'node:test';
 import { Informers } from '../../../kube/cache/informers.ts';
 import { FakeClock } from '../../helpers/fake-clock.ts';
@@ -41,6 +42,18 @@ describe('the caches of a process', () => {
     const waiting = assert.rejects(informers.whenSynced(ending.signal), /enough/);
     ending.abort(new Error('enough'));
     await waiting;
+    await assert.rejects(informers.whenSynced(ending.signal), /enough/);
+  });
+
+  test('waiting leaves nothing at the signal', async () => {
+    const informers = new Informers(options(new ScriptedApi('list 5:', 'watch hold')));
+    const informer = informers.of(pods);
+    const [ending, patience] = [new AbortController(), new AbortController()];
+    const running = informers.run(ending.signal);
+    await informer.whenSynced(patience.signal);
+    assert.deepEqual(getEventListeners(patience.signal, 'abort'), []);
+    ending.abort();
+    await running;
   });
 
   test('say which of them wait and why, and which of them grow old', async () => {

@@ -76,3 +76,31 @@ test('a present state that comes slowly is waited for, bookmarks do not prolong 
   await running;
   assert.equal(clock.sleepers, 0);
 });
+
+test('a watch that stood and had nothing to tell ends the trouble', async () => {
+  const clock = new FakeClock();
+  let watches = 0;
+  const client: ReflectorOptions['client'] = {
+    listEach: () => Promise.resolve({ resourceVersion: '5' }),
+    // oxlint-disable-next-line require-yield -- nothing happens
+    watch: async function* (_resource: Resource, _query: WatchQuery, signal: AbortSignal): AsyncGenerator<never> {
+      watches += 1;
+      if (watches === 1) throw new Error('no connection');
+      await clock.sleep(300_000, signal);
+    },
+  };
+  const { log, lines } = recordedLog();
+  const reflector = new Reflector({ resource: pods, client, clock, random: () => 0, log, streams: false }, whole);
+  const ending = new AbortController();
+  const running = reflector.run(ending.signal);
+  await clock.advance(300_000);
+  assert.match(reflector.problem?.text ?? '', /no connection/);
+  await clock.advance(500);
+  assert.equal(reflector.problem, undefined);
+  assert.deepEqual(
+    lines.filter((line) => !line.startsWith('debug')),
+    ['warn: list or watch failed, trying again', 'info: list and watch work again'],
+  );
+  ending.abort();
+  await running;
+});

@@ -91,6 +91,22 @@ describe('while a list is applied', () => {
     await running;
   });
 
+  test('a resync in the middle of the first list tells nothing', async () => {
+    const api = new ScriptedApi(`list 5: ${many(10_000, 1, 3)}`, 'watch hold');
+    const { informer, clock } = begin(api, { resyncMs: 1_000 });
+    const { told, handlers } = diary();
+    informer.addHandlers('diary', handlers);
+    const ending = new AbortController();
+    const running = informer.run(ending.signal);
+    for (let turn = 0; turn < 100 && informer.size === 0; turn++) await turns(1);
+    await clock.advance(1_000);
+    assert.ok(!informer.synced, 'the list was over too soon for this test');
+    await informer.whenSynced(ending.signal);
+    assert.equal(told.length, 10_000);
+    ending.abort();
+    await running;
+  });
+
   test('a resync waits for the first list', async () => {
     const api = new ScriptedApi('fail 500', 'fail 500', 'fail 500', 'list 5: a#1@3', 'watch hold');
     const { informer, clock } = begin(api, { resyncMs: 1_000 });
@@ -109,12 +125,44 @@ describe('while a list is applied', () => {
       const state = (version: number) => (streams ? `watch: ADDED a#1@3, BOOKMARK ${version} end` : `list ${version}: a#1@3`);
       const world = await run([state(5), ...(streams ? [] : ['watch:']), 'fail 410', state(9)], { streams });
       const before = world.informer.get('ns/a');
+      assert.ok(Object.isFrozen(before), 'it was kept as it came');
       await world.clock.advance(500);
       assert.equal(world.informer.version, '9');
       assert.equal(world.informer.get('ns/a'), before);
       await world.stop();
     }
   });
+});
+
+test('of an object that did not change no second copy is made while a list comes in', async () => {
+  const api = new ScriptedApi('list 5: a#1@3', 'fail 410', 'list 9: a#1@3', 'watch hold');
+  const { client } = api;
+  let copies = 0;
+  const watched: InformerOptions['client'] = {
+    watch: (...call) => client.watch(...call),
+    listEach: <T extends KubeObject>(resource: Resource, query: ListQuery, each: (item: T) => void, options?: { signal?: AbortSignal }) => {
+      const count = (item: T) => {
+        const labels = {
+          enumerable: true,
+          get: () => {
+            copies += 1;
+            return {};
+          },
+        };
+        Object.defineProperty(item.metadata, 'labels', labels);
+        each(item);
+      };
+      return client.listEach<T>(resource, query, count, options);
+    },
+  };
+  const { informer } = begin(api, { client: watched });
+  const ending = new AbortController();
+  const running = informer.run(ending.signal);
+  await atRest();
+  assert.equal(informer.version, '9');
+  assert.equal(copies, 1);
+  ending.abort();
+  await running;
 });
 
 test('wherever it is stopped, nothing is left behind and nothing is told afterwards', async () => {
@@ -142,9 +190,13 @@ test('wherever it is stopped, nothing is left behind and nothing is told afterwa
     if (informer.version === '9') whole += 1;
     else assert.ok(['', '5', '6', '7'].includes(informer.version), informer.version);
     const saidThen = lines.length;
+    const toldThen = told.length;
     ending.abort(new Error('over'));
     await running;
-    const toldThen = told.length;
+    const uids = new Set(informer.list().map(({ metadata }) => metadata.uid));
+    if (informer.version === '9') assert.deepEqual([informer.size, ...uids], [6_000, '2'], `stopped after ${stopAt} turns`);
+    else if (informer.version !== '') assert.ok(informer.size >= 601, `stopped after ${stopAt} turns`);
+    assert.equal(informer.synced, informer.version !== '');
     await advancing;
     await atRest();
     await waiting;

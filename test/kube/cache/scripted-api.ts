@@ -7,7 +7,8 @@ import { event, objects } from './notation.ts';
 /**
  * What the server does with one request, in order:
  * `list 5: a#1@3 b#2@5` (or `list 5 more: ...`, a page that another follows), `watch: ADDED a#1@6, BOOKMARK 9` and then the end,
- * `watch hold: ...` and then silence until the signal aborts, `watch break: ...` and then a failure (`watch break 410: ...`), `fail 500`.
+ * `watch hold: ...` and then silence until the signal aborts, `watch break: ...` and then a failure (`watch break 410: ...`), `fail 500`
+ * (`fail 429` asks for 7 seconds).
  */
 export class ScriptedApi {
   /** `list limit=500 resourceVersion=0`, `watch resourceVersion=5`. */
@@ -69,7 +70,12 @@ export class ScriptedApi {
 function failure(code: number): ApiError {
   return new ApiError(
     { method: 'GET', path: '/pods', host: 'script' },
-    { code, reason: '', message: code === 504 ? 'Too large resource version: 9, current: 5' : 'so the script says' },
+    {
+      code,
+      reason: '',
+      retryAfterMs: code === 429 ? 7_000 : undefined,
+      message: code === 504 ? 'Too large resource version: 9, current: 5' : 'so the script says',
+    },
   );
 }
 

@@ -1,0 +1,333 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { run } from './informer-world.ts';
+
+const FIRST = 'list resourceVersion=0';
+
+describe('what an informer asks and tells', () => {
+  for (const { why, steps, asks, tells, afterMs = 0, streams = false } of [
+    {
+      why: 'lists in pages and watches from the version of the list',
+      // Whatever a later page says: it shows the state of the first.
+      steps: ['list 5 more: a#1@3', 'list 6: b#2@5', 'watch hold: MODIFIED a#1@6, DELETED b#2@7'],
+      asks: ['list limit=500 resourceVersion=0', 'list limit=500 continue=after-5', 'watch resourceVersion=5'],
+      tells: ['there a#1@3', 'there b#2@5', 'updated a#1@3 a#1@6', 'deleted b#2@7'],
+    },
+    {
+      why: 'goes on with the version of the last event when the server ends the watch',
+      steps: ['list 5: a#1@3', 'watch: MODIFIED a#1@6, BOOKMARK 9', 'watch hold: MODIFIED a#1@10'],
+      asks: ['list limit=500 resourceVersion=0', 'watch resourceVersion=5', 'watch resourceVersion=9'],
+      tells: ['there a#1@3', 'updated a#1@3 a#1@6', 'updated a#1@6 a#1@10'],
+      afterMs: 500,
+    },
+    {
+      why: 'lists again after 410, and tells what it missed',
+      steps: ['list 5: a#1@3 b#2@4 c#3@5', 'fail 410', 'list 9: a#1@8 c#4@9', 'watch hold'],
+      asks: [
+        'list limit=500 resourceVersion=0',
+        'watch resourceVersion=5',
+        'list limit=500 resourceVersion=5 resourceVersionMatch=NotOlderThan',
+        'watch resourceVersion=9',
+      ],
+      tells: [
+        'there a#1@3',
+        'there b#2@4',
+        'there c#3@5',
+        'updated a#1@3 a#1@8',
+        'deleted c#3@5 unseen',
+        'added c#4@9',
+        'deleted b#2@4 unseen',
+      ],
+    },
+    {
+      why: 'lists in one piece when a page has expired',
+      steps: ['list 5 more: a#1@3', 'fail 410', 'list 6: a#1@3 b#2@5', 'watch hold'],
+      asks: ['list limit=500 resourceVersion=0', 'list limit=500 continue=after-5', 'list', 'watch resourceVersion=6'],
+      tells: ['there a#1@3', 'there b#2@5'],
+    },
+    {
+      why: 'asks for the newest when the server has not got so far',
+      steps: ['list 5: a#1@3', 'fail 410', 'fail 504', 'list 6: a#1@6', 'watch hold'],
+      asks: [
+        'list limit=500 resourceVersion=0',
+        'watch resourceVersion=5',
+        'list limit=500 resourceVersion=5 resourceVersionMatch=NotOlderThan',
+        'list limit=500',
+        'watch resourceVersion=6',
+      ],
+      tells: ['there a#1@3', 'updated a#1@3 a#1@6'],
+      afterMs: 500,
+    },
+    {
+      why: 'doubts a list that goes back, and takes nothing from it',
+      steps: ['list 5: a#1@5', 'fail 410', 'list 3: a#1@3', 'list 6: a#1@5', 'watch hold'],
+      asks: [
+        'list limit=500 resourceVersion=0',
+        'watch resourceVersion=5',
+        'list limit=500 resourceVersion=5 resourceVersionMatch=NotOlderThan',
+        'list limit=500',
+        'watch resourceVersion=6',
+      ],
+      tells: ['there a#1@5'],
+      afterMs: 500,
+    },
+    {
+      why: 'lists again when events came out of order',
+      steps: ['list 5: a#1@5', 'watch hold: MODIFIED a#1@9, ADDED b#2@8', 'list 9: a#1@9 b#2@8', 'watch hold'],
+      asks: [
+        'list limit=500 resourceVersion=0',
+        'watch resourceVersion=5',
+        'list limit=500 resourceVersion=9 resourceVersionMatch=NotOlderThan',
+        'watch resourceVersion=9',
+      ],
+      tells: ['there a#1@5', 'updated a#1@5 a#1@9', 'added b#2@8'],
+    },
+    {
+      why: 'takes the present state from a watch where the server has it',
+      streams: true,
+      steps: ['watch hold: ADDED a#1@3, ADDED b#2@4, DELETED b#2@5, BOOKMARK 5 end, MODIFIED a#1@6'],
+      asks: ['watch sendInitialEvents=true resourceVersionMatch=NotOlderThan'],
+      tells: ['there a#1@3', 'updated a#1@3 a#1@6'],
+    },
+    {
+      why: 'lists where the server refuses such a watch',
+      streams: true,
+      steps: ['fail 422', 'list 5: a#1@3', 'watch hold'],
+      asks: [
+        'watch sendInitialEvents=true resourceVersionMatch=NotOlderThan',
+        'list limit=500 resourceVersion=0',
+        'watch resourceVersion=5',
+      ],
+      tells: ['there a#1@3'],
+    },
+    {
+      why: 'takes the newest of each object out of a present state that comes in disorder',
+      streams: true,
+      steps: ['watch hold: ADDED a#1@5, ADDED a#1@4, ADDED b#2@4, DELETED b#2@3, BOOKMARK 6, BOOKMARK 7 end, MODIFIED a#1@8'],
+      asks: ['watch sendInitialEvents=true resourceVersionMatch=NotOlderThan'],
+      tells: ['there a#1@5', 'there b#2@4', 'updated a#1@5 a#1@8'],
+    },
+    {
+      why: 'stays with such a watch, however silent, once its state is complete',
+      streams: true,
+      steps: ['watch hold: ADDED a#1@3, BOOKMARK 5 end'],
+      asks: ['watch sendInitialEvents=true resourceVersionMatch=NotOlderThan'],
+      tells: ['there a#1@3'],
+      afterMs: 120_000,
+    },
+    {
+      why: 'doubts a present state that goes back',
+      streams: true,
+      steps: ['watch: ADDED a#1@5, BOOKMARK 5 end', 'fail 410', 'watch hold: BOOKMARK 3 end, ADDED b#2@4', 'list 6: a#1@5', 'watch hold'],
+      asks: [
+        'watch sendInitialEvents=true resourceVersionMatch=NotOlderThan',
+        'watch resourceVersion=5',
+        'watch sendInitialEvents=true resourceVersionMatch=NotOlderThan resourceVersion=5',
+        'list limit=500',
+        'watch resourceVersion=6',
+      ],
+      tells: ['there a#1@5'],
+      afterMs: 1_000,
+    },
+    {
+      why: 'waits as after a first failure once an event was news',
+      steps: ['list 5:', 'fail 500', 'fail 500', 'fail 500', 'watch break: ADDED a#1@6', 'watch hold'],
+      asks: ['list limit=500 resourceVersion=0', ...Array.from({ length: 4 }, () => 'watch resourceVersion=5'), 'watch resourceVersion=6'],
+      tells: ['added a#1@6'],
+      afterMs: 500 + 1_000 + 2_000 + 500,
+    },
+    {
+      why: 'lists at once where such a watch falls silent',
+      streams: true,
+      steps: ['watch hold: ADDED a#1@3', 'list 5: a#1@3', 'watch hold'],
+      asks: [
+        'watch sendInitialEvents=true resourceVersionMatch=NotOlderThan',
+        'list limit=500 resourceVersion=0',
+        'watch resourceVersion=5',
+      ],
+      tells: ['there a#1@3'],
+      afterMs: 30_000,
+    },
+    {
+      why: 'does not take a server that is down for one without such watches',
+      streams: true,
+      steps: ['fail 500', 'fail 500', 'watch hold: ADDED a#1@3, BOOKMARK 5 end'],
+      asks: Array.from({ length: 3 }, () => 'watch sendInitialEvents=true resourceVersionMatch=NotOlderThan'),
+      tells: ['there a#1@3'],
+      afterMs: 1_500,
+    },
+    {
+      why: 'lists the newest in pages when such a watch expires in the middle, whatever was before',
+      streams: true,
+      steps: ['watch break: ADDED a#1@3', 'watch break 410: ADDED a#1@3', 'list 5: a#1@3', 'watch hold'],
+      asks: [
+        'watch sendInitialEvents=true resourceVersionMatch=NotOlderThan',
+        'watch sendInitialEvents=true resourceVersionMatch=NotOlderThan',
+        'list limit=500',
+        'watch resourceVersion=5',
+      ],
+      tells: ['there a#1@3'],
+      afterMs: 500,
+    },
+    {
+      why: 'lists where such a watch breaks twice, and waits longer each time',
+      streams: true,
+      steps: [
+        'watch break: ADDED a#1@3',
+        'watch break: ADDED a#1@3',
+        'list 5: a#1@3',
+        'watch: MODIFIED a#1@6, BOOKMARK 7',
+        'fail 410',
+        'watch hold',
+      ],
+      asks: [
+        'watch sendInitialEvents=true resourceVersionMatch=NotOlderThan',
+        'watch sendInitialEvents=true resourceVersionMatch=NotOlderThan',
+        'list limit=500 resourceVersion=0',
+        'watch resourceVersion=5',
+        'watch resourceVersion=7',
+        'watch sendInitialEvents=true resourceVersionMatch=NotOlderThan resourceVersion=7',
+      ],
+      tells: ['there a#1@3', 'updated a#1@3 a#1@6'],
+      afterMs: 500 + 1_000 + 500,
+    },
+    {
+      why: 'streams nothing older than it knows after 410',
+      streams: true,
+      steps: ['watch: ADDED a#1@3, BOOKMARK 5 end, BOOKMARK 9', 'fail 410', 'watch hold: ADDED b#2@8, BOOKMARK 9 end'],
+      asks: [
+        'watch sendInitialEvents=true resourceVersionMatch=NotOlderThan',
+        'watch resourceVersion=9',
+        'watch sendInitialEvents=true resourceVersionMatch=NotOlderThan resourceVersion=9',
+      ],
+      tells: ['there a#1@3', 'added b#2@8', 'deleted a#1@3 unseen'],
+      afterMs: 500,
+    },
+    {
+      why: 'waits before the second list when a server repeats itself up to where events are lost',
+      steps: [
+        'list 5: a#1@5',
+        'watch: MODIFIED a#1@5, ADDED b#2@4',
+        'list 5: a#1@5',
+        'watch: MODIFIED a#1@5, ADDED b#2@4',
+        'list 6: a#1@5',
+        'watch hold',
+      ],
+      asks: [
+        'list limit=500 resourceVersion=0',
+        'watch resourceVersion=5',
+        'list limit=500 resourceVersion=5 resourceVersionMatch=NotOlderThan',
+        'watch resourceVersion=5',
+      ],
+      tells: ['there a#1@5'],
+      afterMs: 499,
+    },
+    {
+      why: 'waits as long as the server asks for',
+      steps: ['fail 429', 'list 5:', 'watch hold'],
+      asks: ['list limit=500 resourceVersion=0'],
+      tells: [],
+      afterMs: 6_999,
+    },
+    {
+      why: 'waits after an answer that calls a plain list wrong',
+      steps: ['fail 400', 'list 5:', 'watch hold'],
+      asks: ['list limit=500 resourceVersion=0'],
+      tells: [],
+      afterMs: 499,
+    },
+    {
+      why: 'does not follow a list without a version',
+      steps: ['list : a#1@3', 'list 5: a#1@3', 'watch hold'],
+      asks: ['list limit=500 resourceVersion=0', 'list limit=500 resourceVersion=0', 'watch resourceVersion=5'],
+      tells: ['there a#1@3'],
+      afterMs: 500,
+    },
+    {
+      why: 'does not turn the same page for ever',
+      steps: ['list 5 more: a#1@3', 'list 5 more: a#1@3', 'list 5: a#1@3', 'watch hold'],
+      asks: [
+        'list limit=500 resourceVersion=0',
+        'list limit=500 continue=after-5',
+        'list limit=500 resourceVersion=0',
+        'watch resourceVersion=5',
+      ],
+      tells: ['there a#1@3'],
+      afterMs: 500,
+    },
+    {
+      why: 'lists where such a watch never says that it is complete',
+      streams: true,
+      steps: ['watch: ADDED a#1@3', 'watch: ADDED a#1@3', 'list 5: a#1@3', 'watch hold'],
+      asks: [
+        'watch sendInitialEvents=true resourceVersionMatch=NotOlderThan',
+        'watch sendInitialEvents=true resourceVersionMatch=NotOlderThan',
+        'list limit=500 resourceVersion=0',
+        'watch resourceVersion=5',
+      ],
+      tells: ['there a#1@3'],
+      afterMs: 2_000,
+    },
+  ]) {
+    test(why, async () => {
+      const world = await run(steps, { streams });
+      await world.clock.advance(afterMs);
+      assert.deepEqual(world.api.requests, asks);
+      assert.deepEqual(world.told, tells);
+      await world.stop();
+    });
+  }
+
+  test(`begins with ${FIRST} and says it is synced once the list is complete`, async () => {
+    const world = await run(['list 5 more: a#1@3', 'fail 500']);
+    assert.equal(world.informer.synced, false);
+    assert.equal(world.informer.version, '');
+    assert.deepEqual(world.told, [], 'half a list is no list');
+    world.api.add('list 7: a#1@3 b#2@6', 'watch hold');
+    const synced = world.informer.whenSynced(new AbortController().signal);
+    await world.clock.advance(500);
+    await synced;
+    assert.equal(world.informer.version, '7');
+    assert.deepEqual(world.told, ['there a#1@3', 'there b#2@6']);
+    await world.stop();
+  });
+
+  test('one 410 is everyday life, more of them in a row are not', async () => {
+    const world = await run(['list 5:', 'fail 410', 'fail 410', 'list 6:', 'fail 410', 'watch hold']);
+    await world.clock.advance(100);
+    assert.equal(world.api.requests.length, 3);
+    assert.match(world.informer.problem?.text ?? '', /410/);
+    await world.clock.advance(400);
+    assert.equal(world.lines.filter((line) => line.startsWith('warn')).length, 2, 'a list in between is no working watch');
+    await world.stop();
+  });
+
+  test('says how far it knows everything', async () => {
+    const world = await run(['list 5: a#1@3', 'watch: MODIFIED a#1@6', 'watch: BOOKMARK 9', 'watch hold: MODIFIED a#1@8, BOOKMARK 7']);
+    const versions = [world.informer.version];
+    for (let watch = 0; watch < 2; watch++) {
+      await world.clock.advance(1_000);
+      versions.push(world.informer.version);
+    }
+    assert.deepEqual(versions, ['6', '9', '9']);
+    await world.stop();
+  });
+
+  test('waits longer from failure to failure, and begins anew after a success', async () => {
+    const world = await run(['fail 500', 'fail 500', 'fail 500', 'list 5:', 'fail 500', 'watch hold']);
+    for (const [ms, requests] of [
+      [499, 1],
+      [1, 2],
+      [999, 2],
+      [1, 3],
+      [2_000, 5],
+      [499, 5],
+      [1, 6],
+    ] as const) {
+      await world.clock.advance(ms);
+      assert.equal(world.api.requests.length, requests, `${world.clock.now()}`);
+    }
+    assert.equal(world.lines.filter((line) => line.startsWith('warn')).length, 2, 'the first failure of each row is told');
+    await world.stop();
+  });
+});
