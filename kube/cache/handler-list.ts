@@ -48,7 +48,6 @@ export class HandlerList<T extends KubeObject> {
 
   tell(change: Change<T>, initial: boolean): void {
     for (const reader of this.#readers) {
-      if (reader.removed) continue;
       const { handlers } = reader;
       switch (change.do) {
         case 'add':

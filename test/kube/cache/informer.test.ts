@@ -68,6 +68,47 @@ describe('handlers', () => {
     await running;
   });
 
+  test('who is removed in the middle of an event is not told it', async () => {
+    const world = await run(['list 5: a#1@3 b#1@4', 'watch:', 'watch hold: MODIFIED a#1@6']);
+    const leaver = diary();
+    world.informer.addHandlers('remover', { updated: () => leaving.remove() });
+    const leaving = world.informer.addHandlers('leaver', leaver.handlers);
+    await world.clock.advance(500);
+    assert.equal(world.told.at(-1), 'updated a#1@3 a#1@6');
+    assert.deepEqual(leaver.told, ['there a#1@3', 'there b#1@4']);
+    await world.stop();
+  });
+
+  test('resyncs are spread at random', async () => {
+    const world = await run(['list 5: a#1@3', 'watch hold'], { resyncMs: 60_000, random: () => 0.5 });
+    world.told.length = 0;
+    await world.clock.advance(89_999);
+    assert.deepEqual(world.told, []);
+    await world.clock.advance(1);
+    assert.deepEqual(world.told, ['updated a#1@3 a#1@3']);
+    await world.stop();
+  });
+
+  test('what breaks a cache ends all of it', async () => {
+    const clock = new FakeClock();
+    const onHandlerFailure = (): void => {
+      throw new Error('the counter is broken');
+    };
+    const informer = new SharedInformer<KubeObject>({
+      resource: pods,
+      client: new ScriptedApi('list 5: a#1@3').client,
+      clock,
+      random: () => 0,
+      log: recordedLog().log,
+      streams: false,
+      resyncMs: 60_000,
+      onHandlerFailure,
+    });
+    informer.addHandlers('broken', { added: onHandlerFailure });
+    await assert.rejects(informer.run(new AbortController().signal), /the counter is broken/);
+    assert.equal(clock.sleepers, 0);
+  });
+
   test('a resync tells everything again as updates that change nothing', async () => {
     const world = await run(['list 5: a#1@3 b#2@4', 'watch hold'], { resyncMs: 60_000 });
     world.told.length = 0;

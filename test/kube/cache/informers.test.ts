@@ -21,6 +21,7 @@ describe('the caches of a process', () => {
     const informers = new Informers(options(api));
     const one = informers.of(pods, { fields: ['metadata.labels'] });
     assert.equal(informers.of(pods, { fields: ['spec.nodeName'], indexes: { all: () => ['x'] } }), one);
+    assert.equal(informers.of(pods, {}, { labelSelector: '' }), one);
     assert.notEqual(informers.of(pods, {}, { fieldSelector: 'spec.nodeName=a' }), one);
     assert.deepEqual(
       informers.unsynced.map(({ name }) => name),
