@@ -21,8 +21,12 @@ export const decides: readonly RegExp[] = [
   /^agent\/host\/(parse|command-line)\.ts$/,
   /^agent\/event\.ts$/,
   /^kube\/api\//,
-  /^kube\/client\/watch-machine\.ts$/,
-  /^kube\/controller\/(claim-plan|event|event-aggregation|owner-refs)\.ts$/,
+  /^kube\/client\/(watch-machine|watch-pace|list-decoder|retry-after|kubeconfig-merge)\.ts$/,
+  /^kube\/cache\/(change|fields|freeze|indexed-store|intern|reflection|version)\.ts$/,
+  /^kube\/controller\/(claim-plan|event|event-aggregation|outcome|owner-refs|route)\.ts$/,
+  /^kube\/queue\/ready-keys\.ts$/,
+  /^kube\/election\/lease\.ts$/,
+  /^apiserver\/gc\/verdict\.ts$/,
   /^base\/(backoff|go-duration|errors|disk|lock)\.ts$/,
 ];
 

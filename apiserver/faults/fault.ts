@@ -13,6 +13,9 @@ export type FaultAction = { status: number } | FaultWord;
 
 export type FaultWord = (typeof words)[number];
 
+/** How old a stale state is unless the fault says it, in changes. */
+export const STALE_VERSIONS = 100;
+
 /** One line of a fault file. */
 export interface Fault {
   /** `get`, `list`, `watch`, ..., or `*`. */
@@ -24,10 +27,10 @@ export interface Fault {
   action: FaultAction;
   /** Length of a delay or lag. @default 1000 */
   ms: number;
-  /** How many changes a stale state is old. @default 100 */
-  versions: number;
+  /** How many changes a stale state is old. @default {@link STALE_VERSIONS} */
+  versions?: number;
   /** Spares the first so many requests, or events. @default 0 */
-  after: number;
+  after?: number;
   /** Hits so many requests, or events. @default all */
   count?: number;
   /** Hits this share of requests, or events, 0 to 1. @default 1 */
@@ -86,7 +89,7 @@ function parseFault(entry: unknown, where: string): Fault {
     verb,
     resource,
     ms,
-    versions: wholeNumber(entry, 'versions', where) ?? 100,
+    versions: wholeNumber(entry, 'versions', where) ?? STALE_VERSIONS,
     after: wholeNumber(entry, 'after', where) ?? 0,
     action,
     ...(name === undefined ? {} : { name }),

@@ -71,7 +71,7 @@ export class FaultPlan {
     for (const entry of this.#faults) {
       const { fault } = entry;
       if (entry.left <= 0 || !concerns(fault)) continue;
-      if (entry.spared < fault.after) {
+      if (entry.spared < (fault.after ?? 0)) {
         entry.spared += 1;
         continue;
       }

@@ -94,9 +94,9 @@ async function* run(context: Context, served: ServedKind, plan: WatchPlan, signa
     const namespace = plan.namespace === '' ? undefined : plan.namespace;
     const { objects, version } = storage.listAt(name, cursor, namespace) ?? storage.list(name, namespace);
     cursor = version;
-    const events: WatchEvent[] = objects.filter(plan.chosen.matches).map((object) => ({ type: 'ADDED', object }));
-    if (plan.endsInitial) events.push({ type: 'BOOKMARK', version, initialEventsEnd: true });
-    if (events.length > 0) yield events;
+    const chosen = objects.filter(plan.chosen.matches);
+    for (let at = 0; at < chosen.length; at += BATCH) yield chosen.slice(at, at + BATCH).map((object) => ({ type: 'ADDED', object }));
+    if (plan.endsInitial) yield [{ type: 'BOOKMARK', version, initialEventsEnd: true }];
   }
   const started = clock.monotonic();
   const ends = started + plan.timeoutMs;

@@ -4,6 +4,7 @@ import type { Api } from '../api.ts';
 import type { Authenticator } from '../auth/authenticate.ts';
 import type { User } from '../auth/user.ts';
 import { troubled } from '../faults/events.ts';
+import { STALE_VERSIONS } from '../faults/fault.ts';
 import type { Fault } from '../faults/fault.ts';
 import { goneAnswer, injectedError } from '../faults/inject.ts';
 import type { FaultPlan, FaultTarget } from '../faults/plan.ts';
@@ -56,7 +57,7 @@ export async function replyTo(server: Server, exchange: Exchange): Promise<Reply
     if (fault?.action === 'delay') await clock.sleep(fault.ms, signal);
     const reply = fault === undefined ? undefined : await failed(fault, api, target.verb, signal);
     if (reply !== undefined) return { ...reply, ...('answer' in reply ? { yaml } : {}) };
-    if (fault?.action === 'stale') request.staleBy = fault.versions;
+    if (fault?.action === 'stale') request.staleBy = fault.versions ?? STALE_VERSIONS;
     const as = fault?.action === 'half' || fault?.action === 'truncate' ? fault.action : 'whole';
     const done = answer(api, request, resource, body);
     // An answer that breaks off is not troubled besides: half of two events that changed places would be an event lost.

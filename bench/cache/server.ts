@@ -4,9 +4,9 @@ import { silentLog } from '../../base/log.ts';
 import { realRandom } from '../../base/random.ts';
 import { benchPod } from './pod.ts';
 
-/* An API server with so many pods (first argument). Told `{churn: {perSecond, seconds}}` it changes them, each with the time of the change. */
+/* An API server with so many pods (first argument), whose owners are nowhere. Told `{churn: {perSecond, seconds}}` it changes them, each with the time of the change. */
 const pods = Number(process.argv[2]);
-const server = await startApiServer({ clock: realClock, random: realRandom, log: silentLog, tls: process.argv[3] !== 'plain' });
+const server = await startApiServer({ clock: realClock, random: realRandom, log: silentLog, garbageCollection: false });
 const { storage } = server.hooks;
 const keys: string[] = [];
 for (let n = 0; n < pods; n++) {

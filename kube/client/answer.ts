@@ -80,9 +80,9 @@ export class AnswerReader {
   }
 
   /** @throws {TransportError} when it is no object of the kind asked for */
-  object<T extends KubeObject>(answer: unknown, resource: Resource, call: Call): T {
-    if (!isObject(answer)) throw wrongKind(resource.kind, answer, call);
-    if (answer.kind !== undefined && answer.kind !== resource.kind) throw wrongKind(resource.kind, answer, call);
+  object<T extends KubeObject>(answer: unknown, kind: string | 'any', call: Call): T {
+    if (!isObject(answer)) throw wrongKind(kind === 'any' ? 'object' : kind, answer, call);
+    if (kind !== 'any' && answer.kind !== undefined && answer.kind !== kind) throw wrongKind(kind, answer, call);
     return answer as T;
   }
 

@@ -167,12 +167,8 @@ class HttpClient implements Client {
 
   async replace<T extends KubeObject>(resource: Resource, object: T, options?: WriteOptions & { subresource?: string }): Promise<T> {
     const { name = '', namespace } = object.metadata;
-    return this.#object<T>(resource, {
-      method: 'PUT',
-      path: objectPath(resource, { name, namespace }, options?.subresource) + writeQuery(options),
-      body: object,
-      options,
-    });
+    const path = objectPath(resource, { name, namespace }, options?.subresource) + writeQuery(options);
+    return this.#object<T>(resource, { method: 'PUT', path, body: object, options }, options?.subresource);
   }
 
   async patch<T extends KubeObject>(
@@ -182,7 +178,8 @@ class HttpClient implements Client {
     options: WriteOptions & { type: Parameters<Client['patch']>[3]['type']; subresource?: string },
   ): Promise<T> {
     const path = objectPath(resource, ref, options.subresource) + writeQuery(options);
-    return this.#object<T>(resource, { method: 'PATCH', path, body: patch, contentType: patchContentTypes[options.type], options });
+    const ask = { method: 'PATCH', path, body: patch, contentType: patchContentTypes[options.type], options };
+    return this.#object<T>(resource, ask, options.subresource);
   }
 
   async delete(resource: Resource, ref: ObjectRef, options?: CallOptions & { body?: unknown }): Promise<void> {
@@ -229,9 +226,10 @@ class HttpClient implements Client {
     this.#transport.close();
   }
 
-  async #object<T extends KubeObject>(resource: Resource, ask: Omit<Ask, 'limit'>): Promise<T> {
+  async #object<T extends KubeObject>(resource: Resource, ask: Omit<Ask, 'limit'>, subresource = 'status'): Promise<T> {
     const { answer, call } = await this.#json({ ...ask, limit: this.#largestObject });
-    return this.#reader.object<T>(answer, resource, call);
+    // Others have a kind of their own: `scale` answers with a Scale.
+    return this.#reader.object<T>(answer, subresource === 'status' ? resource.kind : 'any', call);
   }
 
   async #json({ accept, limit, ...ask }: Ask): Promise<{ answer: unknown; call: Call }> {

@@ -109,3 +109,23 @@ test('the answers of an API server become the errors that callers tell apart', a
   );
   assert.ok(list.metadata.resourceVersion);
 });
+
+test('a subresource may have a kind of its own', async (t) => {
+  const { client } = await embedded(t);
+  const sets = { group: 'apps', version: 'v1', resource: 'statefulsets', kind: 'StatefulSet', namespaced: true };
+  const labels = { app: 'web' };
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+  const metadata = { name: 'web', namespace: 'default' };
+  await client.create(sets, {
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    metadata,
+    spec: { serviceName: 'web', selector: { matchLabels: labels }, template },
+  });
+  const scale = await client.patch<KubeObject>(sets, metadata, { spec: { replicas: 3 } }, { type: 'merge', subresource: 'scale' });
+  assert.equal(scale.kind, 'Scale');
+  const again = await client.replace<KubeObject>(sets, { ...scale, spec: { replicas: 2 } }, { subresource: 'scale' });
+  assert.equal(again.kind, 'Scale');
+  const { spec } = await client.get<KubeObject & { spec: { replicas: number } }>(sets, metadata);
+  assert.equal(spec.replicas, 2);
+});
