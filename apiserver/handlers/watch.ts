@@ -32,6 +32,9 @@ interface WatchPlan {
   timeoutMs: number;
 }
 
+/** N of 1.N, the first release with `sendInitialEvents`. */
+const STREAMS_SINCE = 27;
+
 // Events sent at once, so that one watch far behind does not hold up everybody.
 const BATCH = 500;
 
@@ -55,7 +58,8 @@ export function watchObjects(
 function watchPlan(context: Context, served: ServedKind, request: ResourceRequest, from: Asked): WatchPlan {
   const { query } = from;
   const version = versionOf(query);
-  const asked = query.get('sendInitialEvents');
+  // A server that does not know the parameter overlooks it, and then refuses the match that goes with it.
+  const asked = context.registry.release < STREAMS_SINCE ? null : query.get('sendInitialEvents');
   const match = query.get('resourceVersionMatch') ?? '';
   if (asked !== null && match !== 'NotOlderThan') {
     throw badListOption(prohibited('sendInitialEvents', 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'));

@@ -6,7 +6,13 @@ import { benchPod } from './pod.ts';
 
 /* An API server with so many pods (first argument), whose owners are nowhere. Told `{churn: {perSecond, seconds}}` it changes them, each with the time of the change. */
 const pods = Number(process.argv[2]);
-const server = await startApiServer({ clock: realClock, random: realRandom, log: silentLog, garbageCollection: false });
+const server = await startApiServer({
+  clock: realClock,
+  random: realRandom,
+  log: silentLog,
+  version: process.argv[3] ?? 'v1.34.0',
+  garbageCollection: false,
+});
 const { storage } = server.hooks;
 const keys: string[] = [];
 for (let n = 0; n < pods; n++) {

@@ -143,8 +143,8 @@ test('a watch that falls out of the window hears 410, one inside it misses nothi
   );
 });
 
-test('sendInitialEvents ends the present state with a marked bookmark', async (t) => {
-  const { server, api } = await started({ tls: false });
+test('sendInitialEvents ends the present state with a marked bookmark, from 1.27 on', async (t) => {
+  const { server, api } = await started({ tls: false, version: 'v1.34.0', dynamicKubeletConfig: false });
   t.after(() => server.stop());
   await api.post(configMaps, { metadata: { name: 'first' } });
   const query = 'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
@@ -155,6 +155,11 @@ test('sendInitialEvents ends the present state with a marked bookmark', async (t
   assert.equal(bookmark.object['metadata']?.['annotations']?.['k8s.io/initial-events-end'], 'true');
   watch.close();
   assert.equal((await api.get(`${configMaps}?watch=1&sendInitialEvents=true`)).code, 422);
+  const older = await started({ tls: false, version: 'v1.20.2' });
+  t.after(() => older.server.stop());
+  const refused = await older.api.get(`${configMaps}?${query}`);
+  assert.equal(refused.code, 422);
+  assert.match(String(refused.json['message']), /resourceVersionMatch is forbidden for watch/);
 });
 
 test('bookmarks come at their interval and carry the versions of other kinds', async (t) => {

@@ -62,8 +62,7 @@ export class Copies {
   async #reconcile(key: Key, signal: AbortSignal): Promise<Outcome> {
     const set = this.#sets.get(key);
     if (set === undefined || set.metadata.deletionTimestamp !== undefined) return done;
-    if (!this.ownWrites.caughtUp(key, [this.#sets, this.#copies]))
-      return later(this.ownWrites.expiresIn(key), 'own writes are not seen yet');
+    if (!this.ownWrites.caughtUp(key, [this.#sets, this.#copies])) return later(this.ownWrites.againIn(key), 'own writes are not seen yet');
     if (!this.expectations.satisfied(key)) return later(this.expectations.expiresIn(key), 'creations or deletions are not seen yet');
     const candidates = planClaim(set, this.#copies.list(set.metadata.namespace), (copy) => isCopyOf(set, copy));
     const by = { client: this.#client, owner: set, ownerKind: configMaps, kind: configMaps };

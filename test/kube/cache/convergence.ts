@@ -66,6 +66,9 @@ export async function converge({ seed, changes, plant }: RunOptions): Promise<Ru
   const [random, serverRandom, clientRandom] = [seededRandom(seed), seededRandom(seed + 100_000), seededRandom(seed + 200_000)];
   const clock = new FakeClock();
   const api = createLocalApi({
+    // One that knows watches with the present state.
+    version: 'v1.34.0',
+    dynamicKubeletConfig: false,
     clock,
     random: serverRandom,
     log: silentLog,
