@@ -79,10 +79,10 @@ export class AnswerReader {
     return answer;
   }
 
-  /** @throws {TransportError} when it is no object of the kind asked for */
-  object<T extends KubeObject>(answer: unknown, kind: string | 'any', call: Call): T {
-    if (!isObject(answer)) throw wrongKind(kind === 'any' ? 'object' : kind, answer, call);
-    if (kind !== 'any' && answer.kind !== undefined && answer.kind !== kind) throw wrongKind(kind, answer, call);
+  /** @param kind - undefined: any. @throws {TransportError} when it is no object of the kind asked for */
+  object<T extends KubeObject>(answer: unknown, kind: string | undefined, call: Call): T {
+    if (!isObject(answer)) throw wrongKind(kind ?? 'object', answer, call);
+    if (kind !== undefined && answer.kind !== undefined && answer.kind !== kind) throw wrongKind(kind, answer, call);
     return answer as T;
   }
 

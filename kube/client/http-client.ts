@@ -229,7 +229,7 @@ class HttpClient implements Client {
   async #object<T extends KubeObject>(resource: Resource, ask: Omit<Ask, 'limit'>, subresource = 'status'): Promise<T> {
     const { answer, call } = await this.#json({ ...ask, limit: this.#largestObject });
     // Others have a kind of their own: `scale` answers with a Scale.
-    return this.#reader.object<T>(answer, subresource === 'status' ? resource.kind : 'any', call);
+    return this.#reader.object<T>(answer, subresource === 'status' ? resource.kind : undefined, call);
   }
 
   async #json({ accept, limit, ...ask }: Ask): Promise<{ answer: unknown; call: Call }> {

@@ -159,7 +159,7 @@ test('sendInitialEvents ends the present state with a marked bookmark, from 1.27
   t.after(() => older.server.stop());
   const refused = await older.api.get(`${configMaps}?${query}`);
   assert.equal(refused.code, 422);
-  assert.match(String(refused.json['message']), /resourceVersionMatch is forbidden for watch/);
+  assert.match(text(refused.json['message']), /resourceVersionMatch is forbidden for watch/);
 });
 
 test('bookmarks come at their interval and carry the versions of other kinds', async (t) => {
