@@ -2,9 +2,9 @@ import type { KubeObject, Resource } from '../api/object.ts';
 import type { StringPool } from './intern.ts';
 
 /**
- * What a reader needs of a kind: paths such as `spec.nodeName`, `spec.containers.resources.requests`, `metadata.labels`. A path takes everything
+ * What a reader needs of a kind: paths such as `spec.nodeName`, `spec.containers.resources.requests`, `metadata.annotations`. A path takes everything
  * below it; lists are walked through. Every reader also gets what caches cannot do without: name, namespace, uid, resourceVersion, deletion,
- * owners. `all`: the whole object but `metadata.managedFields`.
+ * owners, and labels, since without them nobody knows whom an object belongs to. `all`: the whole object but `metadata.managedFields`.
  */
 export type Fields = readonly string[] | 'all';
 
@@ -13,7 +13,7 @@ export function unite(wanted: readonly Fields[]): Fields {
   return wanted.includes('all') ? 'all' : [...new Set(wanted.flat())].toSorted();
 }
 
-const always = ['name', 'namespace', 'uid', 'resourceVersion', 'deletionTimestamp', 'ownerReferences', 'generation'].map(
+const always = ['name', 'namespace', 'uid', 'resourceVersion', 'deletionTimestamp', 'ownerReferences', 'generation', 'labels'].map(
   (field) => `metadata.${field}`,
 );
 // Different in each object: a pool would only grow by them.

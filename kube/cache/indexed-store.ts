@@ -1,4 +1,4 @@
-import { objectKey } from './contract.ts';
+import { objectKey, parseKey } from './contract.ts';
 import type { KubeObject } from '../api/object.ts';
 import type { IndexBy, Key, Lister } from './contract.ts';
 
@@ -12,10 +12,15 @@ interface Index<T extends KubeObject> {
   keys: Map<string, Set<Key>>;
 }
 
-/** Objects by key and by the values of declared indexes. Everything but `list` costs the same for ten objects and for a hundred thousand. */
+/**
+ * Objects by key, by namespace and by the values of declared indexes. Each question costs what it finds, for ten objects in the store as for a
+ * hundred thousand.
+ */
 export class IndexedStore<T extends KubeObject> implements Lister<T> {
   readonly #objects = new Map<Key, T>();
   readonly #indexes = new Map<string, Index<T>>();
+  /** Not before somebody lists a namespace: most caches are never asked, and those of 150,000 objects feel it. */
+  #namespaces: Map<string, Set<Key>> | undefined;
   readonly #failed: IndexFailed;
 
   /** @param failed - hears of objects that an index cannot have; everything else finds them. @default nobody does */
@@ -47,20 +52,14 @@ export class IndexedStore<T extends KubeObject> implements Lister<T> {
 
   list(namespace?: string): T[] {
     if (namespace === undefined) return [...this.#objects.values()];
-    const found: T[] = [];
-    for (const object of this.#objects.values()) if (object.metadata.namespace === namespace) found.push(object);
-    return found;
+    this.#namespaces ??= byNamespace(this.#objects.keys());
+    return this.#of(this.#namespaces.get(namespace));
   }
 
   indexed(name: string, value: string): T[] {
     const index = this.#indexes.get(name);
     if (index === undefined) throw new RangeError(`there is no index ${name}; there are ${[...this.#indexes.keys()].join(', ') || 'none'}`);
-    const found: T[] = [];
-    for (const key of index.keys.get(value) ?? []) {
-      const object = this.#objects.get(key);
-      if (object !== undefined) found.push(object);
-    }
-    return found;
+    return this.#of(index.keys.get(value));
   }
 
   /** Puts `object` in the place of whatever has its key. */
@@ -68,6 +67,7 @@ export class IndexedStore<T extends KubeObject> implements Lister<T> {
     const key = objectKey(object);
     const before = this.#objects.get(key);
     this.#objects.set(key, object);
+    if (before === undefined && this.#namespaces !== undefined) insertNamespace(this.#namespaces, key);
     for (const [name, index] of this.#indexes) {
       const old = before === undefined ? [] : this.#valuesOf(name, index, before, true);
       const now = this.#valuesOf(name, index, object);
@@ -80,8 +80,19 @@ export class IndexedStore<T extends KubeObject> implements Lister<T> {
     const before = this.#objects.get(key);
     if (before === undefined) return;
     this.#objects.delete(key);
+    const { namespace } = parseKey(key);
+    if (this.#namespaces !== undefined && namespace !== undefined) remove(this.#namespaces, namespace, key);
     for (const [name, index] of this.#indexes)
       for (const value of this.#valuesOf(name, index, before, true)) remove(index.keys, value, key);
+  }
+
+  #of(keys: ReadonlySet<Key> | undefined): T[] {
+    const found: T[] = [];
+    for (const key of keys ?? []) {
+      const object = this.#objects.get(key);
+      if (object !== undefined) found.push(object);
+    }
+    return found;
   }
 
   /** @param known - that it fails was told when the object came */
@@ -93,6 +104,17 @@ export class IndexedStore<T extends KubeObject> implements Lister<T> {
       return [];
     }
   }
+}
+
+function byNamespace(keys: Iterable<Key>): Map<string, Set<Key>> {
+  const namespaces = new Map<string, Set<Key>>();
+  for (const key of keys) insertNamespace(namespaces, key);
+  return namespaces;
+}
+
+function insertNamespace(namespaces: Map<string, Set<Key>>, key: Key): void {
+  const { namespace } = parseKey(key);
+  if (namespace !== undefined) insert(namespaces, namespace, key);
 }
 
 function insert(keys: Map<string, Set<Key>>, value: string, key: Key): void {

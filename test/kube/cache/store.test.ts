@@ -38,33 +38,53 @@ describe('the store', () => {
     const name = fc.constantFrom('a', 'b', 'c', 'd');
     const step = fc.record({
       name,
-      namespace: fc.constantFrom('x', 'y'),
+      namespace: fc.constantFrom('x', 'y', undefined),
+      asked: fc.constantFrom('x', 'y', 'z', undefined),
       colours: fc.array(fc.constantFrom('red', 'blue')),
       gone: fc.boolean(),
     });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         const store = new IndexedStore<KubeObject>();
+        const sorted = (found: readonly KubeObject[]) => found.map(objectKey).toSorted();
         store.index('colour', byColour);
         const model = new Map<string, KubeObject>();
-        for (const { colours, gone, ...at } of steps) {
+        for (const { colours, gone, asked, name, namespace } of steps) {
           const labels = Object.fromEntries(colours.map((colour, n) => [`l${n}`, colour]));
-          const object = { metadata: { ...at, labels } };
+          const object = { metadata: { name, labels, ...(namespace === undefined ? {} : { namespace }) } };
           const key = objectKey(object);
           if (gone) model.delete(key);
           else model.set(key, object);
           if (gone) store.delete(key);
           else store.put(object);
+          // The first question about a namespace may come at any time.
+          const expected = [...model.keys()].filter((key) => asked === undefined || key.startsWith(`${asked}/`));
+          assert.deepEqual(sorted(store.list(asked)), expected.toSorted());
         }
-        const sorted = (found: readonly KubeObject[]) => found.map(objectKey).toSorted();
-        assert.deepEqual(sorted(store.list()), [...model.keys()].toSorted());
-        assert.deepEqual(sorted(store.list('x')), [...model.keys()].filter((key) => key.startsWith('x/')).toSorted());
         for (const colour of ['red', 'blue', 'green']) {
           const expected = [...model.values()].filter((object) => byColour(object).includes(colour));
           assert.deepEqual(sorted(store.indexed('colour', colour)), sorted(expected));
         }
       }),
     );
+  });
+
+  test('a list of a namespace looks at nothing outside it', () => {
+    const store = new IndexedStore<KubeObject>();
+    let looks = 0;
+    const watched = (namespace: string, name: string): KubeObject => ({
+      get metadata() {
+        looks += 1;
+        return { namespace, name };
+      },
+    });
+    for (let n = 0; n < 100; n++) store.put(watched('crowded', `c-${n}`));
+    store.list('crowded');
+    store.put(watched('quiet', 'q'));
+    looks = 0;
+    assert.equal(store.list('quiet').length, 1);
+    assert.equal(store.list('crowded').length, 100);
+    assert.equal(looks, 0);
   });
 
   test('an index that comes late knows what is there; one that means something else is refused', () => {
@@ -125,7 +145,7 @@ describe('fields', () => {
   const kept = (fields: 'all' | string[]) => pruner(pods, fields, new StringPool())(pod);
 
   test('only what is wanted stays, lists are walked through', () => {
-    assert.deepEqual(kept(['metadata.labels', 'spec.containers.resources', 'spec.containers.name', 'status.conditions.type']), {
+    assert.deepEqual(kept(['spec.containers.resources', 'spec.containers.name', 'status.conditions.type']), {
       apiVersion: 'v1',
       kind: 'Pod',
       metadata: { name: 'web', namespace: 'ns', uid: '1', resourceVersion: '5', labels: { app: 'web' } },
