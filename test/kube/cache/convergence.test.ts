@@ -9,7 +9,7 @@ describe('a cache agrees with its server after any trouble', () => {
   // Even ones stream, every third resyncs, half of them go back and the others lag behind.
   for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {
     test(`seed ${seed}`, async () => {
-      const { problems, coverage } = await converge({ seed, changes: 1_500 });
+      const { problems, coverage } = await converge({ seed, changes: 4_000 });
       assert.deepEqual(problems, []);
       for (const what of Object.keys(nothingYet) as (keyof Coverage)[]) together[what] += coverage[what];
     });
