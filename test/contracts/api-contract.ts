@@ -6,6 +6,7 @@ import { appsContract } from './api-apps.ts';
 import { clusterKindContract } from './api-cluster-kinds.ts';
 import { configMapContract } from './api-config-maps.ts';
 import { deletionContract } from './api-deletions.ts';
+import { evictionContract } from './api-evictions.ts';
 import { forgettingContract } from './api-forgetting.ts';
 import { kindContract } from './api-kinds.ts';
 import { leaseContract } from './api-leases.ts';
@@ -84,6 +85,7 @@ export function apiContract(name: string, start: () => Promise<StartedApi>): voi
     deletionContract(here);
     ownerContract(here);
     podContract(here);
+    evictionContract(here);
     leaseContract(here);
     pageContract(here);
     resumptionContract(here);
