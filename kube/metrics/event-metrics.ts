@@ -3,7 +3,7 @@ import type { Registry } from 'prom-client';
 import type { EventMetrics } from '../controller/event-recorder.ts';
 
 /** The field counts nothing of its event recorder, so these names are ours. */
-export function prometheusEventMetrics(registry: Registry): EventMetrics {
+export function eventMetrics(registry: Registry): EventMetrics {
   const registers = [registry];
   const sent = new Counter({
     name: 'dkc_events_sent_total',

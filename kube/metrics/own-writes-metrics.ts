@@ -3,7 +3,7 @@ import type { Registry } from 'prom-client';
 import type { OwnWritesMetrics } from '../controller/own-writes.ts';
 
 /** @param subsystem - the controller, as the field spells it: `daemonset_controller`, `statefulset_controller` */
-export function prometheusOwnWritesMetrics(registry: Registry, subsystem: string): OwnWritesMetrics {
+export function ownWritesMetrics(registry: Registry, subsystem: string): OwnWritesMetrics {
   const registers = [registry];
   const skips = new Counter({
     name: `${subsystem}_stale_sync_skips_total`,

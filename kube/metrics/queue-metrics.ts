@@ -9,7 +9,7 @@ for (let bound = 10e-9; buckets.length < 10; bound *= 10) buckets.push(bound);
  * The `workqueue_*` metrics under the names, labels, help and buckets of Kubernetes' own components. Gauges are read at each scrape, so nothing
  * ticks in between. One for a registry: all queues of a process share the names and differ in the label.
  */
-export function prometheusQueueMetrics(registry: Registry): QueueMetrics {
+export function queueMetrics(registry: Registry): QueueMetrics {
   const queues = new Map<string, QueueGauges>();
   const base = { labelNames: ['name'] as const, registers: [registry] };
   const gauge = (name: string, help: string, read: (queue: QueueGauges) => number): Gauge<'name'> =>

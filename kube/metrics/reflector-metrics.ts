@@ -9,7 +9,7 @@ const counts = [1, 10, 100, 500, 1_000, 5_000, 10_000, 50_000, 100_000, 500_000]
  * The `reflector_*` metrics under the names that client-go gave them; durations and sizes are histograms, so that they can be summed over processes.
  * One for a registry: the caches of a process differ in the label `name`.
  */
-export function prometheusReflectorMetrics(registry: Registry): (name: string) => ReflectorMetrics {
+export function reflectorMetrics(registry: Registry): (name: string) => ReflectorMetrics {
   const base = { labelNames: ['name'] as const, registers: [registry] };
   const counter = (name: string, help: string): Counter<'name'> => new Counter({ ...base, name, help });
   const histogram = (name: string, help: string, buckets: number[]): Histogram<'name'> => new Histogram({ ...base, name, help, buckets });

@@ -6,8 +6,8 @@ import { seededRandom } from '../../../base/random.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { EventSender } from '../../../kube/controller/event-recorder.ts';
 import { OwnWrites } from '../../../kube/controller/own-writes.ts';
-import { prometheusEventMetrics } from '../../../kube/metrics/event-metrics.ts';
-import { prometheusOwnWritesMetrics } from '../../../kube/metrics/own-writes-metrics.ts';
+import { eventMetrics } from '../../../kube/metrics/event-metrics.ts';
+import { ownWritesMetrics } from '../../../kube/metrics/own-writes-metrics.ts';
 import { FakeClock } from '../../helpers/fake-clock.ts';
 
 async function scrape(registry: Registry): Promise<string[]> {
@@ -19,7 +19,7 @@ test('an event sender counts what it sent and what it left out', async () => {
   const done = () => Promise.resolve({ metadata: {} });
   const client = { create: done, patch: done } as unknown as Pick<Client, 'create' | 'patch'>;
   const options = { client, clock: new FakeClock(), random: seededRandom(1), log: silentLog, capacity: 2 };
-  const sender = new EventSender({ ...options, metrics: prometheusEventMetrics(registry) });
+  const sender = new EventSender({ ...options, metrics: eventMetrics(registry) });
   const say = (name: string): void =>
     sender.recorder('c').event({ apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: 'ns' } }, 'Normal', 'R', 'm');
   for (const name of ['a', 'b', 'c']) say(name);
@@ -39,7 +39,7 @@ test('an event sender counts what it sent and what it left out', async () => {
 test('a sync that a stale cache put off is counted under the name that the field has for it', async () => {
   const clock = new FakeClock();
   const registry = new Registry();
-  const writes = new OwnWrites(clock, { metrics: prometheusOwnWritesMetrics(registry, 'daemonset_controller') });
+  const writes = new OwnWrites(clock, { metrics: ownWritesMetrics(registry, 'daemonset_controller') });
   const cache = {
     resource: { group: '', version: 'v1', resource: 'pods', kind: 'Pod', namespaced: true },
     version: '5',

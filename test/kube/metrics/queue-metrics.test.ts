@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Registry } from 'prom-client';
-import { prometheusQueueMetrics } from '../../../kube/metrics/queue-metrics.ts';
+import { queueMetrics } from '../../../kube/metrics/queue-metrics.ts';
 import { WorkQueue } from '../../../kube/queue/work-queue.ts';
 import { FakeClock } from '../../helpers/fake-clock.ts';
 
@@ -16,7 +16,7 @@ async function scrape(registry: Registry, name: string): Promise<Record<string, 
 test('a queue tells what Kubernetes’ own components tell of theirs', async () => {
   const clock = new FakeClock();
   const registry = new Registry();
-  const metrics = prometheusQueueMetrics(registry);
+  const metrics = queueMetrics(registry);
   const queue = new WorkQueue('daemonset', { clock, metrics });
   const idle = new WorkQueue('statefulset', { clock, metrics });
 
@@ -63,7 +63,7 @@ test('a queue tells what Kubernetes’ own components tell of theirs', async () 
 
 test('buckets reach from 10 ns to 10 s', async () => {
   const registry = new Registry();
-  prometheusQueueMetrics(registry).open('q', { depth: () => 0, running: () => [] });
+  queueMetrics(registry).open('q', { depth: () => 0, running: () => [] });
   const text = await registry.metrics();
   for (const metric of ['queue', 'work']) {
     const bounds = [...text.matchAll(new RegExp(`workqueue_${metric}_duration_seconds_bucket{le="([^"]+)",name="q"}`, 'g'))].map(([, le]) =>

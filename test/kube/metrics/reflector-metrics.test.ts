@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Registry } from 'prom-client';
-import { prometheusReflectorMetrics } from '../../../kube/metrics/reflector-metrics.ts';
+import { reflectorMetrics } from '../../../kube/metrics/reflector-metrics.ts';
 import { SharedInformer } from '../../../kube/cache/shared-informer.ts';
 import { atRest, FakeClock } from '../../helpers/fake-clock.ts';
 import { silentLog } from '../../../base/log.ts';
@@ -9,7 +9,7 @@ import { ScriptedApi } from '../cache/scripted-api.ts';
 
 test('a cache tells of its lists, watches and failures', async () => {
   const registry = new Registry();
-  const metrics = prometheusReflectorMetrics(registry)('pods');
+  const metrics = reflectorMetrics(registry)('pods');
   const api = new ScriptedApi('fail 500', 'list 5: a#1@3 b#2@4', 'watch: MODIFIED a#1@6, BOOKMARK 9', 'watch hold');
   const resource = { group: '', version: 'v1', resource: 'pods', kind: 'Pod', namespaced: true };
   const clock = new FakeClock();
