@@ -43,10 +43,10 @@ async function bundle(entry: string, plugins: Plugin[], banner = ''): Promise<Ui
 const commands: Pack = { name: 'commands', paths: /^\.\/every-command\.ts$/ };
 const clientNode: Pack = { name: 'client-node', paths: /^@kubernetes\/client-node$/ };
 
-const lean = [packPlugin([commands, clientNode]), onlyOwnMetrics, yamlWhenNeeded];
+const lean = [packPlugin([commands, clientNode]), onlyOwnMetrics(), yamlWhenNeeded];
 const agent = await bundle('cli/main.ts', lean, `#!/usr/bin/env node\n${unpacker}`);
 const packs = [
-  packedLine(commands.name, await bundle('cli/every-command.ts', [packPlugin([clientNode]), onlyOwnMetrics])),
+  packedLine(commands.name, await bundle('cli/every-command.ts', [packPlugin([clientNode]), onlyOwnMetrics('Histogram')])),
   packedLine(clientNode.name, await bundle('node_modules/@kubernetes/client-node/dist/config.js', [withoutGeneratedApi])),
 ];
 mkdirSync('dist', { recursive: true });

@@ -63,8 +63,11 @@ export const withoutGeneratedApi: Plugin = {
   },
 };
 
-/** Leaves out of prom-client what reads the process itself: it brings OpenTelemetry and cluster along, and dkc counts nothing of that. */
-export const onlyOwnMetrics: Plugin = {
+/**
+ * Leaves out of prom-client what reads the process itself: it brings OpenTelemetry and cluster along, and dkc counts nothing of that.
+ * @param kinds - what stays besides Counter, Gauge and Registry
+ */
+export const onlyOwnMetrics = (...kinds: readonly 'Histogram'[]): Plugin => ({
   name: 'only-own-metrics',
   setup: (build) => {
     build.onResolve({ filter: /^prom-client$/ }, ({ resolveDir }) => ({
@@ -73,14 +76,14 @@ export const onlyOwnMetrics: Plugin = {
       pluginData: resolveDir,
     }));
     build.onLoad({ filter: /.*/, namespace: 'own-metrics' }, ({ pluginData }) => ({
-      contents: ['Counter', 'Gauge', 'Registry']
+      contents: ['Counter', 'Gauge', 'Registry', ...kinds]
         .map((name) => `exports.${name} = require('prom-client/lib/${name.toLowerCase()}');`)
         .join('\n'),
       loader: 'js',
       resolveDir: String(pluginData),
     }));
   },
-};
+});
 
 /**
  * Puts the YAML library off until its first use: nearly every file that an agent reads is plain enough for a reader of ours
