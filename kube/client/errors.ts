@@ -1,5 +1,8 @@
+import { ActionError } from '../../base/errors.ts';
 import { isJsonObject } from '../api/json.ts';
 import type { Status } from '../api/object.ts';
+import { BrokenConnection } from './connection.ts';
+import { DialError } from './dial-error.ts';
 
 /** The call that failed, as error messages name it. The query is left out: it may be long, and says little. */
 export interface Call {
@@ -133,6 +136,30 @@ export function isForbidden(error: unknown): error is ApiError {
 export function isTooManyRequests(error: unknown): error is ApiError {
   return error instanceof ApiError && error.code === 429;
 }
+
+/**
+ * Whether the server may have done what a failed call asked for. Pure.
+ *
+ * | error | |
+ * | --- | --- |
+ * | a no (any code below 500; AlreadyExists with any) | no |
+ * | 5xx: what stands before the server, or the server with half of its work done | perhaps |
+ * | no connection came about, or it broke before the request was on it; a client that was closed before | no |
+ * | {@link ActionError}: the request could not even be written | no |
+ * | no answer in time, one that was cut, too large or no Kubernetes; aborted by the caller; whatever else | perhaps |
+ */
+export function mayHaveTakenEffect(error: unknown): boolean {
+  if (error instanceof ApiError) return error.code >= 500 && !isAlreadyExists(error);
+  if (error instanceof ActionError) return false;
+  // What became of the connection says more than the name of the trouble: a socket's ETIMEDOUT comes before and after the request.
+  for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
+    if (at instanceof BrokenConnection) return at.reached === 'perhaps';
+    if (at instanceof DialError) return false;
+  }
+  return !(error instanceof TransportError) || !beforeRequest.has(error.problem);
+}
+
+const beforeRequest: ReadonlySet<TransportProblem> = new Set(['unreachable', 'tls', 'closed']);
 
 /** What the server asks us to wait, when it does. */
 export function retryAfterOf(error: unknown): number | undefined {

@@ -1,5 +1,7 @@
 import type { Clock, Millis } from '../../base/clock.ts';
+import type { KubeObject } from '../api/object.ts';
 import type { Key } from '../cache/contract.ts';
+import { mayHaveTakenEffect } from '../client/errors.ts';
 
 export interface ExpectationLimits {
   /** After this long an owner is looked at again, whatever is still missing. @default 300_000, the field's */
@@ -31,6 +33,13 @@ export interface Awaited {
 
 /** What its own calls told a pass. Every creation ends in exactly one of `created`, `notCreated` and `lost`. Late answers never touch a later pass. */
 export interface Pass {
+  /**
+   * Makes one object and sorts what becomes of it into the three below: what a caller should do that has no reason not to.
+   * @param call - the creation and nothing else
+   * @returns its answer @throws what it threw
+   * @see mayHaveTakenEffect
+   */
+  create<T extends KubeObject>(call: () => Promise<T>): Promise<T>;
   /** The answer to a creation. */
   created(uid: string): void;
   /** The server said no, or was never asked. @param count - @default 1 */
@@ -105,7 +114,7 @@ export class Expectations {
     this.#waiting.set(key, waiting);
     const settle = (): void => this.#settle(key, waiting);
     settle();
-    return {
+    const calls: Omit<Pass, 'create'> = {
       created: (uid) => {
         waiting.unanswered -= 1;
         waiting.mine.add(uid);
@@ -127,6 +136,7 @@ export class Expectations {
         settle();
       },
     };
+    return { ...calls, create: (call) => create(call, calls) };
   }
 
   /** An object of this owner appeared. Not for one that was adopted, or that is already being deleted. */
@@ -188,6 +198,21 @@ export class Expectations {
       this.#waiting.delete(key);
     }
   }
+}
+
+async function create<T extends KubeObject>(call: () => Promise<T>, pass: Pick<Pass, 'created' | 'notCreated' | 'lost'>): Promise<T> {
+  let made: T;
+  try {
+    made = await call();
+  } catch (error) {
+    if (mayHaveTakenEffect(error)) pass.lost();
+    else pass.notCreated();
+    throw error;
+  }
+  // Without a UID it cannot be told from others when it comes.
+  if (made.metadata.uid === undefined || made.metadata.uid === '') pass.lost();
+  else pass.created(made.metadata.uid);
+  return made;
 }
 
 function endOf(waiting: Waiting): Millis {

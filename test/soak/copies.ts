@@ -4,12 +4,13 @@ import type { KubeObject } from '../../kube/api/object.ts';
 import { objectKey } from '../../kube/cache/contract.ts';
 import type { Informer, Key } from '../../kube/cache/contract.ts';
 import type { Client } from '../../kube/client/client.ts';
-import { isAlreadyExists, isConflict, isNotFound, ApiError } from '../../kube/client/errors.ts';
+import { isAlreadyExists, isConflict, isNotFound } from '../../kube/client/errors.ts';
 import { claim } from '../../kube/controller/claim.ts';
 import { planClaim } from '../../kube/controller/claim-plan.ts';
 import type { Controller } from '../../kube/controller/controller.ts';
 import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
 import { Expectations } from '../../kube/controller/expectations.ts';
+import { holdBack } from '../../kube/controller/hold-back.ts';
 import { done } from '../../kube/controller/outcome.ts';
 import type { Outcome } from '../../kube/controller/outcome.ts';
 import { controllerRef } from '../../kube/controller/owner-refs.ts';
@@ -62,8 +63,8 @@ export class Copies {
   async #reconcile(key: Key, signal: AbortSignal): Promise<Outcome> {
     const set = this.#sets.get(key);
     if (set === undefined || set.metadata.deletionTimestamp !== undefined) return done;
-    if (!this.ownWrites.caughtUp(key, [this.#sets, this.#copies])) return later(this.ownWrites.againIn(key), 'own writes are not seen yet');
-    if (!this.expectations.satisfied(key)) return later(this.expectations.expiresIn(key), 'creations or deletions are not seen yet');
+    const wait = holdBack(key, { expectations: this.expectations, ownWrites: this.ownWrites, caches: [this.#sets, this.#copies] });
+    if (wait !== undefined) return wait;
     const candidates = planClaim(set, this.#copies.list(set.metadata.namespace), (copy) => isCopyOf(set, copy));
     const by = { client: this.#client, owner: set, ownerKind: configMaps, kind: configMaps };
     const wrote = (object: KubeObject) => this.ownWrites.wrote(key, this.#copies, object);
@@ -89,12 +90,9 @@ export class Copies {
       create,
       async (name) => {
         try {
-          const copy = await this.#client.create<KubeObject>(configMaps, copyOf(set, name), { signal });
-          pass.created(copy.metadata.uid ?? '');
+          const copy = await pass.create(() => this.#client.create<KubeObject>(configMaps, copyOf(set, name), { signal }));
           this.ownWrites.wrote(key, this.#copies, copy);
         } catch (error) {
-          if (error instanceof ApiError && !isServerTrouble(error)) pass.notCreated();
-          else pass.lost();
           // A lost answer, or somebody else's object: the cache will tell which.
           if (!isAlreadyExists(error)) throw error;
         }
@@ -152,8 +150,3 @@ function copyOf(set: Readonly<KubeObject>, name: string): KubeObject {
 function refOf({ metadata: { name = '', namespace = '' } }: Readonly<KubeObject>): { name: string; namespace: string } {
   return { name, namespace };
 }
-
-/** The request may have been carried out all the same. */
-const isServerTrouble = ({ code }: ApiError): boolean => code >= 500;
-
-const later = (after: number | undefined, why: string): Outcome => (after === undefined ? done : { after, why });

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ActionError } from '../../../base/errors.ts';
 import { seededRandom } from '../../../base/random.ts';
+import type { KubeObject } from '../../../kube/api/object.ts';
+import { apiErrorFrom } from '../../../kube/client/errors.ts';
 import { Expectations } from '../../../kube/controller/expectations.ts';
 import type { Pass } from '../../../kube/controller/expectations.ts';
 import { FakeClock } from '../../helpers/fake-clock.ts';
@@ -268,4 +271,41 @@ test('expectations keep their promises in clusters that lose, repeat and delay w
     for (let step = 0; step < 120; step++) await cluster.step();
     await cluster.end();
   }
+});
+
+const refused = apiErrorFrom({ method: 'POST', path: '/api/v1/pods', host: 'test' }, 403, '');
+const broken = apiErrorFrom({ method: 'POST', path: '/api/v1/pods', host: 'test' }, 500, '');
+
+for (const { why, answer, awaited } of [
+  {
+    why: 'made is awaited by its UID',
+    answer: { metadata: { uid: 'a' } },
+    awaited: { unanswered: 0, created: ['a'], lost: 0, deletions: [] },
+  },
+  {
+    why: 'answered without a UID is looked out for',
+    answer: { metadata: {} },
+    awaited: { unanswered: 0, created: [], lost: 1, deletions: [] },
+  },
+  { why: 'refused is not awaited', answer: refused, awaited: undefined },
+  { why: 'perhaps made is looked out for', answer: broken, awaited: { unanswered: 0, created: [], lost: 1, deletions: [] } },
+]) {
+  test(`what was ${why}, and the caller hears the answer`, async () => {
+    const expectations = new Expectations(new FakeClock());
+    const pass = expectations.expect('ns/ds', { creations: 1, deletions: [] });
+    const call = () => (answer instanceof Error ? Promise.reject(answer) : Promise.resolve<KubeObject>(answer));
+    const heard: unknown = await pass.create(call).catch((error: unknown) => error);
+    assert.equal(heard, answer);
+    assert.deepEqual(expectations.awaited('ns/ds'), awaited);
+  });
+}
+
+test('a creation that throws before it is asked for is not awaited', async () => {
+  const expectations = new Expectations(new FakeClock());
+  const pass = expectations.expect('ns/ds', { creations: 1, deletions: [] });
+  const call = (): Promise<KubeObject> => {
+    throw new ActionError('create', 'Pod', { hint: 'its kind lives in namespaces; name one' });
+  };
+  await assert.rejects(pass.create(call), ActionError);
+  assert.equal(expectations.size, 0);
 });
