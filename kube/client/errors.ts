@@ -2,7 +2,6 @@ import { ActionError } from '../../base/errors.ts';
 import { isJsonObject } from '../api/json.ts';
 import type { Status } from '../api/object.ts';
 import { BrokenConnection } from './connection.ts';
-import { DialError } from './dial-error.ts';
 
 /** The call that failed, as error messages name it. The query is left out: it may be long, and says little. */
 export interface Call {
@@ -152,10 +151,8 @@ export function mayHaveTakenEffect(error: unknown): boolean {
   if (error instanceof ApiError) return error.code >= 500 && !isAlreadyExists(error);
   if (error instanceof ActionError) return false;
   // What became of the connection says more than the name of the trouble: a socket's ETIMEDOUT comes before and after the request.
-  for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
+  for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++)
     if (at instanceof BrokenConnection) return at.reached === 'perhaps';
-    if (at instanceof DialError) return false;
-  }
   return !(error instanceof TransportError) || !beforeRequest.has(error.problem);
 }
 

@@ -1,7 +1,7 @@
 import type { Millis } from '../../base/clock.ts';
-import type { KubeObject, Resource } from '../api/object.ts';
+import type { KubeObject } from '../api/object.ts';
 
-export const leases: Resource = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases', kind: 'Lease', namespaced: true };
+export { leases } from '../api/resources.ts';
 
 export interface LeaseSpec {
   /** Who holds it; absent or '' when nobody does. */
