@@ -11,6 +11,7 @@ import type { Token } from './auth/authenticate.ts';
 import { customResourceDefinitions } from './crd/definitions.ts';
 import { LiveKinds } from './crd/live-kinds.ts';
 import { DirectLine } from './direct.ts';
+import { strangersIn } from './faults/fault.ts';
 import type { Fault } from './faults/fault.ts';
 import { FaultPlan } from './faults/plan.ts';
 import { Collector } from './gc/collector.ts';
@@ -82,7 +83,7 @@ export interface LocalApiHooks {
   pause(): Promise<void>;
   /** Comes back at the same address, with what it had. */
   resume(): Promise<void>;
-  /** Replaces the fault plan. */
+  /** Replaces the fault plan. The log warns of resources that nobody serves. */
   setFaults(faults: readonly Fault[]): void;
   /** Resolves once the garbage collector has nothing left to do. */
   settled(): Promise<void>;
@@ -119,6 +120,11 @@ export function createLocalApi(options: LocalApiOptions): LocalApi {
   if (podKubelet !== 'none') finishPods(context, podKubelet === 'instant' ? 0 : podKubelet, options.log, stopping.signal);
   createFirstObjects(context);
   const faults = new FaultPlan(options.faults ?? [], options.random);
+  const warnOfStrangers = (named: readonly Fault[]): void => {
+    const served = new Set(context.registry.all().map(({ kind }) => kind.resource));
+    for (const resource of strangersIn(named, served)) options.log.warn('fault names a resource that nobody serves yet', { resource });
+  };
+  warnOfStrangers(options.faults ?? []);
   const server: Server = { api, authenticator: new Authenticator(tokens), faults };
   const line = new DirectLine(server);
   return {
@@ -139,7 +145,10 @@ export function createLocalApi(options: LocalApiOptions): LocalApi {
       async resume() {
         line.up = true;
       },
-      setFaults: (next) => faults.replace(next),
+      setFaults(next) {
+        warnOfStrangers(next);
+        faults.replace(next);
+      },
       async settled() {
         await liveKinds.settled();
         await collector?.settled();

@@ -1,5 +1,6 @@
 import { ActionError } from '../../base/errors.ts';
 import { isJsonObject } from '../../kube/api/json.ts';
+import { allVerbs } from '../kinds/kind.ts';
 
 /**
  * What goes wrong with a request: answer with an HTTP status instead; `drop` the exchange before doing anything; `hang` without an answer; leave the
@@ -18,7 +19,7 @@ export const STALE_VERSIONS = 100;
 
 /** One line of a fault file. */
 export interface Fault {
-  /** `get`, `list`, `watch`, ..., or `*`. */
+  /** `get`, `list`, `watch`, ..., or `*`; for what is no resource an HTTP method in lower case. */
   verb: string;
   /** `nodes`, `nodes/status`, the path for what is no resource (`/version`), or `*`. */
   resource: string;
@@ -53,11 +54,21 @@ const words = [
   'lag',
 ] as const;
 const fields = new Set(['verb', 'resource', 'name', 'status', 'fault', 'ms', 'versions', 'after', 'count', 'probability']);
+const methods = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options'] as const;
 const ofEvents: ReadonlySet<unknown> = new Set<FaultWord>(['duplicate', 'reorder', 'early-gone', 'lag']);
 
 /** Whether a fault with this verb befalls events of watches instead of requests. */
 export function isOfEvents({ action }: Pick<Fault, 'action'>, verb: string): boolean {
   return ofEvents.has(action) || (action === 'truncate' && verb === 'watch');
+}
+
+/**
+ * Resources that faults name and nobody serves: most likely misspelt. Pure.
+ * @param served - plural names, such as `nodes`
+ */
+export function strangersIn(faults: readonly Pick<Fault, 'resource'>[], served: ReadonlySet<string>): string[] {
+  const named = new Set(faults.map(({ resource }) => resource));
+  return [...named].filter((resource) => resource !== '*' && !resource.startsWith('/') && !served.has(resource.replace(/\/.*$/, '')));
 }
 
 /**
@@ -76,6 +87,12 @@ function parseFault(entry: unknown, where: string): Fault {
   if (unknown !== undefined) throw bad(where, `there is no field ${JSON.stringify(unknown)}`);
   const { verb = '*', resource = '*', name, ms = 1000, probability } = entry;
   if (typeof verb !== 'string' || typeof resource !== 'string') throw bad(where, 'verb and resource must be texts');
+  const verbs = resource.startsWith('/') ? methods : allVerbs;
+  if (verb !== '*' && !verbs.some((one) => one === verb))
+    throw bad(
+      where,
+      `there is no verb ${JSON.stringify(verb)}${resource.startsWith('/') ? ' for a path' : ''}; name one of ${verbs.join(', ')}, *`,
+    );
   if (name !== undefined && typeof name !== 'string') throw bad(where, 'name must be a text');
   if (typeof ms !== 'number' || !(ms >= 0)) throw bad(where, 'ms must be 0 or more');
   const count = wholeNumber(entry, 'count', where);

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { once } from 'node:events';
+import type { Fault } from '../../apiserver/faults/fault.ts';
 import { startApiServer } from '../../apiserver/server.ts';
 import { ActionError } from '../../base/errors.ts';
 import { fine, type Command } from '../command.ts';
@@ -31,7 +32,13 @@ Prints one line of JSON when it is ready: its url, the path of a kubeconfig, and
     },
     { name: 'dynamic-kubelet-config', type: 'boolean', default: true, text: 'the feature gate DynamicKubeletConfig' },
     { name: 'seed', type: 'string', value: 'DIR', completes: 'dir', text: 'manifests to create first' },
-    { name: 'faults', type: 'string', value: 'FILE', completes: 'file', text: 'faults to answer with; read again when it changes' },
+    {
+      name: 'faults',
+      type: 'string',
+      value: 'FILE',
+      completes: 'file',
+      text: 'faults to answer with once the seed is there; read again when it changes',
+    },
   ],
   positionals: [],
   async run(context, args) {
@@ -45,15 +52,23 @@ Prints one line of JSON when it is ready: its url, the path of a kubeconfig, and
       clock: context.clock,
       random: context.random,
       log: context.log,
-      ...(faults ? { faults: faults.first } : {}),
     });
     const scratch = args.text('write-kubeconfig') ? undefined : await mkdtemp(join(tmpdir(), 'dkc-apiserver-'));
     const ended = new AbortController();
-    const following = faults && followFaults(context, faults.path, (next) => server.hooks.setFaults(next), ended.signal);
+    // The manifests are planted in peace, and the file may change meanwhile.
+    let isPlanted = false;
+    let wanted = faults?.first ?? [];
+    const use = (next: Fault[]): void => {
+      wanted = next;
+      if (isPlanted) server.hooks.setFaults(next);
+    };
+    const following = faults && followFaults(context, faults.path, use, ended.signal);
     try {
       const kubeconfig = scratch ? join(scratch, 'kubeconfig') : context.path(args.text('write-kubeconfig') ?? '');
       await writePrivately(kubeconfig, server.kubeconfig());
       await plant(kubeconfig, manifests);
+      isPlanted = true;
+      use(wanted);
       context.stdout.write(`${JSON.stringify({ url: server.url, kubeconfig, pid: process.pid })}\n`);
       if (!context.signal.aborted) await once(context.signal, 'abort');
       return fine;

@@ -1,15 +1,19 @@
 import { parseFaults, type Fault } from '../../apiserver/faults/fault.ts';
-import { ActionError, describeError } from '../../base/errors.ts';
+import { ActionError, describeError, errorCode } from '../../base/errors.ts';
 import { fileWatcher } from '../../base/watch-files.ts';
 import type { Context } from '../command.ts';
 
-/** The faults in a file. @throws ActionError naming the file */
+/** The faults in a file; none in an empty one. @throws ActionError naming the file, and the entry that is wrong */
 export async function readFaults({ disk }: Pick<Context, 'disk'>, path: string): Promise<Fault[]> {
+  const unusable = (hint: string, cause: unknown) => new ActionError('use the faults in', path, { hint, cause });
+  const bytes = await disk.read(path).catch((cause: unknown) => {
+    throw unusable(errorCode(cause) === 'ENOENT' ? 'it is not there; an empty file means no faults' : 'it cannot be read', cause);
+  });
   try {
-    const text = Buffer.from(await disk.read(path)).toString('utf8');
+    const text = Buffer.from(bytes).toString('utf8');
     return parseFaults(text.trim() === '' ? [] : JSON.parse(text));
   } catch (cause) {
-    throw new ActionError('use the faults in', path, { hint: 'it must be a JSON list of faults', cause });
+    throw unusable('it must be a JSON list of faults', cause);
   }
 }
 

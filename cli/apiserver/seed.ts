@@ -3,23 +3,48 @@ import { isJsonObject } from '../../kube/api/json.ts';
 import type { Manifest } from './manifests.ts';
 import type { Resource } from '../../kube/api/object.ts';
 import type { Client } from '../../kube/client/client.ts';
+import { ApiError, isAlreadyExists, isNotFound } from '../../kube/client/errors.ts';
 
 type Maker = Pick<Client, 'create' | 'raw'>;
 
-/** Creates the objects of manifests: namespaces and definitions of kinds before what needs them. @returns how many @throws ActionError, ApiError on the first that cannot be */
+/** Creates the objects of manifests: namespaces and definitions of kinds before what needs them. @returns how many @throws ActionError naming file, object and remedy for the first that cannot be */
 export async function seed(client: Maker, manifests: readonly Manifest[]): Promise<number> {
   const discovered = new Map<string, Promise<readonly Resource[]>>();
   const inOrder = manifests.toSorted((a, b) => rank(a) - rank(b));
-  for (const { file, object } of inOrder) {
-    const { apiVersion = '', kind = '' } = object;
-    const known = discovered.get(apiVersion) ?? discover(client, apiVersion);
-    discovered.set(apiVersion, known);
-    const resource = (await known).find((resource) => resource.kind === kind);
-    if (!resource) throw new ActionError('create', `${kind} of ${file}`, { hint: `the API server has no ${kind} in ${apiVersion}` });
-    const namespace = resource.namespaced ? { namespace: object.metadata.namespace ?? 'default' } : {};
-    await client.create(resource, object, namespace);
-  }
+  for (const manifest of inOrder) await plant(client, manifest, discovered);
   return manifests.length;
+}
+
+async function plant(client: Maker, { file, object }: Manifest, discovered: Map<string, Promise<readonly Resource[]>>): Promise<void> {
+  const { apiVersion = '', kind = '', metadata } = object;
+  const failed = (hint: string, cause?: unknown) => {
+    const name = metadata.name ?? metadata.generateName ?? 'without a name';
+    const place = metadata.namespace === undefined ? name : `${metadata.namespace}/${name}`;
+    return new ActionError('create', `${kind} ${place} of ${file}`, cause === undefined ? { hint } : { hint, cause });
+  };
+  const known = discovered.get(apiVersion) ?? discover(client, apiVersion);
+  discovered.set(apiVersion, known);
+  const resources = await known.catch((cause: unknown) => {
+    throw failed('the API server does not say what it serves; try again', cause);
+  });
+  if (resources.length === 0)
+    throw failed(`the API server does not serve ${apiVersion}; correct apiVersion, or add the CustomResourceDefinition to the manifests`);
+  const resource = resources.find((resource) => resource.kind === kind);
+  if (!resource) throw failed(`the API server has no ${kind} in ${apiVersion}; correct apiVersion and kind`);
+  const namespace = metadata.namespace ?? 'default';
+  try {
+    await client.create(resource, object, resource.namespaced ? { namespace } : {});
+  } catch (cause) {
+    throw failed(refusal(cause, namespace), cause);
+  }
+}
+
+function refusal(error: unknown, namespace: string): string {
+  // Its kind is served, so that only the namespace can be missing.
+  if (isNotFound(error)) return `there is no namespace ${namespace}; add it to the manifests`;
+  if (isAlreadyExists(error)) return 'it is there already; remove it, or the other manifest of that name';
+  if (error instanceof ApiError && error.code < 500) return 'the API server refuses it; correct the manifest';
+  return 'the API server fails; try again';
 }
 
 const early: ReadonlySet<string> = new Set(['Namespace', 'CustomResourceDefinition']);
@@ -30,7 +55,10 @@ function rank({ object }: Manifest): number {
 
 async function discover(client: Maker, apiVersion: string): Promise<readonly Resource[]> {
   const [version = '', group = ''] = apiVersion.split('/').reverse();
-  const list = await client.raw('GET', group === '' ? `/api/${version}` : `/apis/${apiVersion}`);
+  const list = await client.raw('GET', group === '' ? `/api/${version}` : `/apis/${apiVersion}`).catch((error: unknown) => {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  });
   const found = isJsonObject(list) && Array.isArray(list['resources']) ? list['resources'] : [];
   return found.flatMap((one: unknown) =>
     isJsonObject(one) && typeof one['name'] === 'string' && typeof one['kind'] === 'string' && !one['name'].includes('/')

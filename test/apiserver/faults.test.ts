@@ -4,9 +4,12 @@ import { connect } from 'node:http2';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { parseFaults } from '../../apiserver/faults/fault.ts';
 import { FaultPlan } from '../../apiserver/faults/plan.ts';
+import { createLocalApi } from '../../apiserver/local-api.ts';
 import type { ApiServer } from '../../apiserver/server.ts';
 import { text } from '../helpers/api-http.ts';
 import type { ApiHttp } from '../helpers/api-http.ts';
+import { FakeClock } from '../helpers/fake-clock.ts';
+import { recordedLog } from '../helpers/recorded-log.ts';
 import { started } from './started.ts';
 
 const nodes = '/api/v1/nodes';
@@ -52,9 +55,35 @@ describe('a fault plan', () => {
     { json: [{ status: 500, after: -1 }], says: /after must be a whole number/ },
     { json: [{ fault: 'stale', versions: 'x' }], says: /versions must be a whole number/ },
     { json: [{ verb: 'get', fault: 'duplicate' }], says: /duplicate befalls watches: verb must be watch or \*/ },
+    {
+      json: [{ verb: 'put', status: 500 }],
+      says: /entry 1 of the fault file: there is no verb "put"; name one of create, delete, .*watch, \*$/,
+    },
+    { json: [{ verb: 'GET', resource: 'nodes', status: 500 }], says: /there is no verb "GET"; name one of create/ },
+    { json: [{ verb: 'list', resource: '/version', status: 500 }], says: /there is no verb "list" for a path; name one of get, head/ },
     { json: [{ status: 500, resorce: 'x' }], says: /there is no field "resorce"/ },
   ];
   for (const { json, says } of wrong) test(`refuses ${JSON.stringify(json)}`, () => assert.throws(() => parseFaults(json), says));
+
+  for (const { resource, strange } of [
+    { resource: 'pods', strange: false },
+    { resource: 'pods/status', strange: false },
+    { resource: '*', strange: false },
+    { resource: '/version', strange: false },
+    { resource: 'pod', strange: true },
+    { resource: 'Pods/status', strange: true },
+  ])
+    test(`${strange ? 'warns of' : 'takes'} the resource ${resource}`, () => {
+      const { log, lines, fields } = recordedLog();
+      const entry = [{ resource, status: 500 }];
+      const api = createLocalApi({ clock: new FakeClock(), random: () => 0, log, faults: parseFaults(entry) });
+      api.hooks.setFaults(parseFaults([...entry, ...entry]));
+      const said = strange ? ['warn: fault names a resource that nobody serves yet'] : [];
+      assert.deepEqual(lines, [...said, ...said]);
+      if (strange) assert.deepEqual(fields[0], { resource });
+    });
+
+  test('a path has methods for verbs', () => assert.equal(parseFaults([{ verb: 'post', resource: '/x', status: 500 }])[0]?.verb, 'post'));
 
   test('takes the word in any of its three places', () => {
     for (const entry of [{ status: 'drop' }, { fault: 'drop' }, { drop: true }]) {

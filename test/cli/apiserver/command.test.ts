@@ -25,6 +25,7 @@ async function up(t: TestContext, flags: readonly string[]): Promise<Up> {
   await mkdir(join(dir, 'seed'));
   await writeFile(join(dir, 'seed', 'node.yaml'), 'apiVersion: v1\nkind: Node\nmetadata: {name: seeded}\n');
   await writeFile(join(dir, 'faults.json'), JSON.stringify([{ verb: 'list', resource: 'nodes', status: 503, count: 1 }]));
+  await writeFile(join(dir, 'down.json'), JSON.stringify([{ status: 500 }]));
   const { context, err } = cliContext({ stdout, signal: ended.signal, path: (text) => join(dir, text) });
   const running = dispatch(commands, ['apiserver', ...flags], context);
   const end = (): Promise<number> => {
@@ -71,10 +72,17 @@ test('--dynamic-kubelet-config=false drops the field, and --faults answers as th
   assert.equal(isJsonObject(made['spec']) && 'configSource' in made['spec'], false);
 });
 
+test('faults begin when the seed is planted', async (t) => {
+  const { ready } = await up(t, ['--seed=seed', '--faults=down.json']);
+  const client = await connect({ kubeconfig: ready.kubeconfig }, {});
+  t.after(() => client.close());
+  await assert.rejects(client.list(nodes), { code: 500 });
+});
+
 test('a listen address beyond the loopback and a fault file that is none are refused with 3', async () => {
   for (const [flag, says] of [
     ['--listen=0.0.0.0:0', /Cannot listen/],
-    ['--faults=/gone.json', /Cannot use the faults in \/gone\.json/],
+    ['--faults=/gone.json', /Cannot use the faults in \/gone\.json: it is not there; an empty file means no faults/],
     ['--seed=/gone', /Cannot read manifests from \/gone/],
   ] as const) {
     const { context, err } = cliContext();
