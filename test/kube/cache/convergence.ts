@@ -241,7 +241,7 @@ function compare(informer: SharedInformer<KubeObject>, { hooks: { storage } }: L
 }
 
 /** Believes only what it is told, and notes what cannot be. */
-class Witness {
+export class Witness {
   readonly problems: string[] = [];
   readonly held = new Map<string, KubeObject>();
   readonly #newest = new Map<string, string>();
