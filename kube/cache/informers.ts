@@ -20,6 +20,14 @@ export interface Waiting {
   problem: Problem | undefined;
 }
 
+/** How a cache stands. */
+export interface CacheState extends Waiting {
+  /** Objects in it. */
+  size: number;
+  synced: boolean;
+  version: string;
+}
+
 /** The caches of a process: one for each kind and selection, however many read it. Say what is needed, then run them together. */
 export class Informers {
   readonly #options: InformersOptions;
@@ -60,6 +68,11 @@ export class Informers {
   /** Caches that the server keeps from what they want, synced or not: those that are synced grow old. */
   get troubled(): Waiting[] {
     return this.#waiting(({ problem }) => problem !== undefined);
+  }
+
+  /** All of them, for those who look into a process. */
+  get states(): CacheState[] {
+    return [...this.#informers].map(([name, { size, synced, version, problem }]) => ({ name, size, synced, version, problem }));
   }
 
   /** Runs all of them until the signal aborts. Once only. @throws what one of them throws, after the others have ended as well */

@@ -7,6 +7,8 @@ export interface Check {
   name: string;
   /** @returns why it is not well, for the log; undefined when it is */
   problem: () => string | undefined;
+  /** What whoever lists the checks reads beside it, failed or not. Nothing secret: anyone who can connect reads it. @default nothing */
+  detail?: () => string;
 }
 
 export interface Verdict {
@@ -15,7 +17,7 @@ export interface Verdict {
   text: string;
 }
 
-/** Judges named checks as Kubernetes' own servers do: the answer says which failed, and only the log why. */
+/** Judges named checks as Kubernetes' own servers do: the answer says which failed, and only the log why, unless a check has a `detail`. */
 export class Checks {
   /** `healthz`, `readyz` or `livez`. */
   readonly #name: string;
@@ -41,7 +43,9 @@ export class Checks {
     const lines = asked.map((check) => {
       if (excluded.has(check.name)) return { ok: true, text: `[+]${check.name} excluded: ok` };
       const ok = this.#ask(check);
-      return ok ? { ok, text: `[+]${check.name} ok` } : { ok, text: `[-]${check.name} failed: reason withheld` };
+      const detail = detailOf(check);
+      if (ok) return { ok, text: `[+]${check.name} ok${detail === undefined ? '' : `: ${detail}`}` };
+      return { ok, text: `[-]${check.name} failed: ${detail ?? 'reason withheld'}` };
     });
     const ok = lines.every((line) => line.ok);
     if (ok && !query.has('verbose')) return { ok, text: 'ok' };
@@ -71,5 +75,14 @@ function problemOf(problem: Check['problem']): string | undefined {
     return problem();
   } catch (error) {
     return describeError(error);
+  }
+}
+
+/** One line, so that nothing in it looks like another check. */
+function detailOf({ detail }: Check): string | undefined {
+  try {
+    return detail?.().replaceAll(/\s+/g, ' ');
+  } catch {
+    return undefined;
   }
 }

@@ -1,0 +1,60 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { ReflectorMetrics } from '../cache/reflector-metrics.ts';
+import type { RestMetrics } from '../client/rest-metrics.ts';
+import type { EventMetrics } from '../controller/event-recorder.ts';
+import type { ElectionMetrics } from '../election/election-metrics.ts';
+import type { QueueMetrics } from '../queue/queue-metrics.ts';
+import type { Labels, Meters } from '../process/meters.ts';
+import { electionMetrics } from './election-metrics.ts';
+import { eventMetrics } from './event-metrics.ts';
+import { informerMetrics } from './informer-metrics.ts';
+import { ownWritesMetrics } from './own-writes-metrics.ts';
+import { processMetrics } from './process-metrics.ts';
+import { queueMetrics } from './queue-metrics.ts';
+import { reflectorMetrics } from './reflector-metrics.ts';
+import { restMetrics } from './rest-metrics.ts';
+
+export interface AllMetrics {
+  registry: Registry;
+  queue: QueueMetrics;
+  reflector: (name: string) => ReflectorMetrics;
+  rest: RestMetrics;
+  election: ElectionMetrics;
+  events: EventMetrics;
+  informer: ReturnType<typeof informerMetrics>;
+  meters: Meters;
+}
+
+/** Everything that a process of controllers counts, in a registry of its own. */
+export function allMetrics(): AllMetrics {
+  const registry = new Registry();
+  processMetrics(registry);
+  return {
+    registry,
+    queue: queueMetrics(registry),
+    reflector: reflectorMetrics(registry),
+    rest: restMetrics(registry),
+    election: electionMetrics(registry),
+    events: eventMetrics(registry),
+    informer: informerMetrics(registry),
+    meters: meters(registry),
+  };
+}
+
+function meters(registry: Registry): Meters {
+  const registers = [registry];
+  return {
+    ownWrites: (subsystem) => ownWritesMetrics(registry, subsystem),
+    counter(name, help, labelNames = []) {
+      const made = new Counter({ name, help, labelNames, registers });
+      return (labels: Labels = {}, by = 1) => made.inc(labels, by);
+    },
+    gauge(name, help, read) {
+      const made: Gauge = new Gauge({ name, help, registers, collect: () => made.set(read()) });
+    },
+    histogram(name, help, { labelNames = [], buckets }) {
+      const made = new Histogram({ name, help, labelNames, buckets: [...buckets], registers });
+      return (value, labels: Labels = {}) => made.observe(labels, value);
+    },
+  };
+}

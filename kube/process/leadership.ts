@@ -1,0 +1,81 @@
+import { ActionError } from '../../base/errors.ts';
+import { EventSender } from '../controller/event-recorder.ts';
+import { LeaderElection } from '../election/election.ts';
+import { fenced } from '../election/fenced.ts';
+import { leases } from '../election/lease.ts';
+import type { Client } from '../client/client.ts';
+import type { ElectionOptions, Ended } from '../election/election.ts';
+import type { ElectionMetrics } from '../election/election-metrics.ts';
+import type { World } from './world.ts';
+
+/** Which Lease to lead by. */
+export type LeaseOptions = ElectionOptions['lease'] & Pick<ElectionOptions, 'leaseDurationMs' | 'renewDeadlineMs' | 'retryPeriodMs'>;
+
+/** The election of a process with what belongs to it: a connection of its own, and events on the Lease. */
+export class Leadership {
+  readonly #identity: string;
+  readonly #client: Client;
+  readonly #announcer: EventSender;
+  readonly #election: LeaderElection;
+
+  /** @param client - for the Lease alone, so that no renewal waits behind a long list; closed with this */
+  constructor(
+    { namespace, name, ...times }: LeaseOptions,
+    options: Pick<World, 'clock' | 'random' | 'log'> & { component: string; identity: string; client: Client; metrics: ElectionMetrics },
+  ) {
+    const { component, identity, client, metrics, clock, random, log } = options;
+    this.#identity = identity;
+    this.#client = client;
+    // Not fenced: it tells who leads, which is true even when nobody may write.
+    this.#announcer = new EventSender({ client, clock, random, log });
+    const recorder = this.#announcer.recorder(component);
+    this.#election = new LeaderElection({
+      ...times,
+      lease: { namespace, name },
+      client,
+      identity,
+      clock,
+      random,
+      log,
+      metrics,
+      announce: (message, lease) => recorder.event(lease, 'Normal', 'LeaderElection', message, { resource: leases }),
+    });
+  }
+
+  /** `client` as those use it who write as leader. */
+  fence(client: Client): Client {
+    return fenced(client, this.#election);
+  }
+
+  /** Who leads, for people. */
+  describe(): string {
+    const { holder } = this.#election;
+    if (holder === '') return 'nobody leads yet';
+    return holder === this.#identity ? `this process leads, as ${holder}` : `standing by for ${holder}`;
+  }
+
+  /** Resolves once we lead; rejects with the signal's reason. */
+  async whenLeading(signal: AbortSignal): Promise<void> {
+    const aborted = Promise.withResolvers<never>();
+    const abort = (): void => aborted.reject(signal.reason as Error);
+    signal.addEventListener('abort', abort, { once: true });
+    try {
+      signal.throwIfAborted();
+      const won = await Promise.race([this.#election.whenLeading(), aborted.promise]);
+      if (!won) throw new ActionError('lead', 'this process', { hint: 'the election ended before' });
+    } finally {
+      signal.removeEventListener('abort', abort);
+    }
+  }
+
+  /** @see LeaderElection.run */
+  run(signal: AbortSignal): Promise<Ended> {
+    return this.#election.run(signal);
+  }
+
+  /** After `run`. @param lost - then nothing more is said: whoever has the lease says so */
+  async close(lost: boolean): Promise<void> {
+    await this.#announcer.close(lost ? AbortSignal.abort() : new AbortController().signal);
+    await this.#client.close();
+  }
+}

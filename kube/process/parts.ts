@@ -1,0 +1,62 @@
+import { Informers } from '../cache/informers.ts';
+import { createClient } from '../client/http-client.ts';
+import { EventSender } from '../controller/event-recorder.ts';
+import { newIdentity } from '../election/identity.ts';
+import { allMetrics } from '../metrics/all-metrics.ts';
+import { Leadership } from './leadership.ts';
+import { Queues } from './runtime.ts';
+import type { AccessSource } from '../client/access.ts';
+import type { Client } from '../client/client.ts';
+import type { AllMetrics } from '../metrics/all-metrics.ts';
+import type { ProcessOptions } from './options.ts';
+import type { Runtime } from './runtime.ts';
+import type { World } from './world.ts';
+
+/** What a process is made of. Nothing of it does anything yet. */
+export interface Parts {
+  metrics: AllMetrics;
+  /** The connection of caches and controllers. */
+  connection: Client;
+  informers: Informers;
+  queues: Queues;
+  events: EventSender;
+  /** undefined: everybody may write. */
+  leadership: Leadership | undefined;
+  runtime: Runtime;
+}
+
+/** @throws {RangeError} for lease times that do not fit together */
+export function makeParts(options: ProcessOptions, access: AccessSource, world: World): Parts {
+  const { name, leaderElect, resyncMs = 0 } = options;
+  const { createClient: connect = createClient, identity = newIdentity, clock, random, log } = world;
+  const metrics = allMetrics();
+  const open = (): Client => connect(access, { clock, random, log, metrics: metrics.rest, userAgent: name });
+  const connection = open();
+  const leadership =
+    leaderElect === false
+      ? undefined
+      : new Leadership(leaderElect, {
+          component: name,
+          identity: identity(),
+          client: open(),
+          metrics: metrics.election,
+          clock,
+          random,
+          log,
+        });
+  const client = leadership === undefined ? connection : leadership.fence(connection);
+  const informers = new Informers({ client: connection, clock, random, log, resyncMs, metrics: metrics.reflector, ...metrics.informer });
+  const queues = new Queues(clock, metrics.queue);
+  const events = new EventSender({ client, clock, random, log, metrics: metrics.events });
+  const runtime: Runtime = {
+    client,
+    informers,
+    events: (component) => events.recorder(component),
+    queue: (queue, limits) => queues.make(queue, limits),
+    meters: metrics.meters,
+    clock,
+    random,
+    log,
+  };
+  return { metrics, connection, informers, queues, events, leadership, runtime };
+}

@@ -1,0 +1,148 @@
+import { describeError } from '../../base/errors.ts';
+import { startServing } from '../serving/serve.ts';
+import { readyChecks } from './checks.ts';
+import { makeParts } from './parts.ts';
+import type { Log } from '../../base/log.ts';
+import type { AccessSource } from '../client/access.ts';
+import type { Serving } from '../serving/serve.ts';
+import type { ProcessOptions, Runnable } from './options.ts';
+import type { Parts } from './parts.ts';
+import type { World } from './world.ts';
+
+/**
+ * Runs controllers until the signal aborts: serves what there is to see, fills the caches, waits for the lease, and runs what `setup` made.
+ *
+ * The end, in this order: controllers drain, their events are sent, the lease is released, caches, connections and serving close.
+ * @returns the exit code: 0 when asked to end; 1 after the lease was lost, or something threw that must not
+ * @throws {ActionError} before anything runs, when the access cannot be read or the address not be had
+ * @throws what `setup` and `onReady` throw, after everything is closed
+ * @see docs/process.md
+ */
+export async function runProcess(options: ProcessOptions, world: World): Promise<number> {
+  const { access } = options;
+  const source: AccessSource = 'current' in access ? access : { current: () => Promise.resolve(access) };
+  await source.current();
+  const parts = makeParts(options, source, world);
+  const process = new Process(parts, world.log);
+  const stop = (): void => process.stop(world.signal.reason);
+  world.signal.addEventListener('abort', stop, { once: true });
+  if (world.signal.aborted) stop();
+  let serving: Serving | undefined;
+  try {
+    serving = await serve(parts, options, world);
+    const runnables = options.setup(parts.runtime);
+    process.begin();
+    if (await process.mayWork()) {
+      options.onReady?.({ metrics: serving.url });
+      await process.work(runnables);
+    }
+  } finally {
+    world.signal.removeEventListener('abort', stop);
+    await process.end();
+    await serving?.close();
+  }
+  return process.exitCode;
+}
+
+function serve({ metrics, informers, leadership, queues }: Parts, options: ProcessOptions, { clock, log }: World): Promise<Serving> {
+  return startServing({
+    address: options.metricsAddress,
+    registry: metrics.registry,
+    ready: readyChecks(informers, leadership),
+    debug: options.debug ?? false,
+    dumps: { queues: queues.dump, caches: () => informers.states },
+    clock,
+    log,
+  });
+}
+
+/** What goes on in a process, and in which order it ends. */
+class Process {
+  readonly #parts: Parts;
+  readonly #log: Log;
+  readonly #working = new AbortController();
+  readonly #electing = new AbortController();
+  readonly #caching = new AbortController();
+  #election: Promise<void> | undefined;
+  #caches: Promise<void> | undefined;
+  #lost = false;
+  #failed = false;
+
+  constructor(parts: Parts, log: Log) {
+    this.#parts = parts;
+    this.#log = log;
+  }
+
+  get exitCode(): number {
+    return this.#failed ? 1 : 0;
+  }
+
+  stop(reason: unknown): void {
+    this.#working.abort(reason);
+  }
+
+  /** A standby fills its caches as well: it takes over in the time that a lease takes. */
+  begin(): void {
+    const { informers } = this.#parts;
+    this.#caches = informers.run(this.#caching.signal).catch((error: unknown) => this.#fail('caches', error));
+    this.#election = this.#elect().catch((error: unknown) => this.#fail('leader election', error));
+  }
+
+  /** Resolves once every cache has synced and the lease is held: true; or false when the process is to end before that. */
+  async mayWork(): Promise<boolean> {
+    const { informers, leadership } = this.#parts;
+    const { signal } = this.#working;
+    try {
+      await Promise.all([informers.whenSynced(signal), leadership?.whenLeading(signal)]);
+    } catch (error) {
+      if (!signal.aborted) this.#fail('start', error);
+    }
+    return !signal.aborted;
+  }
+
+  /** Resolves when the process is to end and everything has ended. */
+  async work(runnables: readonly Runnable[]): Promise<void> {
+    const { signal } = this.#working;
+    const run = async (runnable: Runnable): Promise<void> => {
+      try {
+        await runnable.run(signal);
+      } catch (error) {
+        this.#fail(runnable.name, error);
+      }
+    };
+    await Promise.all([aborted(signal), ...runnables.map(run)]);
+  }
+
+  async end(): Promise<void> {
+    const { connection, events, leadership, queues } = this.#parts;
+    this.#working.abort();
+    queues.shutDown();
+    await events.close(this.#lost ? AbortSignal.abort() : never());
+    this.#electing.abort();
+    await this.#election;
+    await leadership?.close(this.#lost);
+    this.#caching.abort();
+    await this.#caches;
+    await connection.close();
+  }
+
+  async #elect(): Promise<void> {
+    const ended = await this.#parts.leadership?.run(this.#electing.signal);
+    if (ended?.why !== 'lost') return;
+    this.#lost = true;
+    this.#fail('leader election', new Error(`the lease is lost: ${ended.detail}`));
+  }
+
+  #fail(part: string, error: unknown): void {
+    this.#failed = true;
+    this.#log.error('the process ends', { part, error: describeError(error) });
+    this.#working.abort(error);
+  }
+}
+
+const never = (): AbortSignal => new AbortController().signal;
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}

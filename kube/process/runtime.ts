@@ -1,0 +1,55 @@
+import type { Informers } from '../cache/informers.ts';
+import { WorkQueue } from '../queue/work-queue.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import type { Random } from '../../base/random.ts';
+import type { Client } from '../client/client.ts';
+import type { EventRecorder } from '../controller/event-recorder.ts';
+import type { RateLimits } from '../queue/rate-limit.ts';
+import type { QueueMetrics } from '../queue/queue-metrics.ts';
+import type { Dump } from '../serving/debug.ts';
+import type { Meters } from './meters.ts';
+
+/** What controllers are made with. */
+export interface Runtime {
+  /** With leader election, writes are refused (`NotLeaderError`) unless leadership is certain; reads always pass. */
+  client: Client;
+  /** Say in `setup` which kinds are needed; the process runs them. */
+  informers: Pick<Informers, 'of'>;
+  /** @param component - who reports: `daemonset-controller` */
+  events: (component: string) => EventRecorder;
+  /** A queue that is counted, and shown by `--debug`. @throws {RangeError} for a name that is taken */
+  queue: (name: string, limits?: RateLimits) => WorkQueue;
+  meters: Meters;
+  clock: Clock;
+  random: Random;
+  log: Log;
+}
+
+/** The queues of a process, each under a name of its own. */
+export class Queues {
+  readonly #clock: Clock;
+  readonly #metrics: QueueMetrics;
+  readonly #queues = new Map<string, WorkQueue>();
+
+  constructor(clock: Clock, metrics: QueueMetrics) {
+    this.#clock = clock;
+    this.#metrics = metrics;
+  }
+
+  /** @throws {RangeError} for a name that is taken */
+  make(name: string, limits: RateLimits = {}): WorkQueue {
+    if (this.#queues.has(name)) throw new RangeError(`there is a queue ${name} already; give this one another name`);
+    const queue = new WorkQueue(name, { clock: this.#clock, metrics: this.#metrics, limits });
+    this.#queues.set(name, queue);
+    return queue;
+  }
+
+  /** Takes no more keys and wakes whoever waits for one: also a queue that nobody ran leaves no timer behind. */
+  shutDown(): void {
+    for (const queue of this.#queues.values()) queue.shutDown();
+  }
+
+  readonly dump: Dump = () =>
+    [...this.#queues].map(([name, { length, processing, delayed, failing }]) => ({ name, ready: length, processing, delayed, failing }));
+}
