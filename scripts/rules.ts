@@ -22,7 +22,7 @@ export const decides: readonly RegExp[] = [
   /^agent\/event\.ts$/,
   /^kube\/api\//,
   /^kube\/client\/(watch-machine|watch-pace|list-decoder|retry-after|kubeconfig-merge)\.ts$/,
-  /^kube\/cache\/(change|fields|freeze|indexed-store|intern|reflection|version)\.ts$/,
+  /^kube\/cache\/(change|fields|freeze|indexed-store|intern|reflection|share|version)\.ts$/,
   /^kube\/controller\/(claim-plan|event|event-aggregation|outcome|owner-refs|route)\.ts$/,
   /^kube\/queue\/ready-keys\.ts$/,
   /^kube\/election\/lease\.ts$/,

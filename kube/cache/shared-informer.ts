@@ -8,6 +8,7 @@ import { HandlerList } from './handler-list.ts';
 import { IndexedStore } from './indexed-store.ts';
 import { StringPool } from './intern.ts';
 import { Reflector } from './reflector.ts';
+import { Siblings } from './share.ts';
 import { isSameState } from './version.ts';
 import type { Millis } from '../../base/clock.ts';
 import type { KubeObject, Resource } from '../api/object.ts';
@@ -53,6 +54,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
   readonly #reflector: Reflector<T>;
   readonly #wanted: Fields[] = [];
   readonly #firstList = Promise.withResolvers<void>();
+  readonly #siblings = new Siblings();
   #prune: Prune | undefined;
   #synced = false;
   #version = '';
@@ -153,7 +155,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
     const held = this.#store.get(objectKey(item));
     // A second copy of what did not change would double the memory during every list.
     if (held !== undefined && isSameState(held, item)) return held;
-    return this.#trimmed(item);
+    return this.#trimmed(item, held);
   }
 
   async #replace(items: readonly T[], version: string, signal: AbortSignal): Promise<void> {
@@ -174,7 +176,8 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
   }
 
   #apply(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T, upTo: string): 'applied' | 'lost' {
-    const changes = heard(this.#store.get(objectKey(object)), type, this.#trimmed(object), upTo);
+    const held = this.#store.get(objectKey(object));
+    const changes = heard(held, type, this.#trimmed(object, held), upTo);
     if (changes === 'lost') return 'lost';
     for (const change of changes) this.#commit(change);
     return 'applied';
@@ -195,8 +198,8 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
     this.#handlers.tell(change, !this.#synced);
   }
 
-  #trimmed(object: T): T {
-    const kept = this.#prune === undefined ? object : this.#prune(object);
+  #trimmed(object: T, held: T | undefined): T {
+    const kept = this.#prune === undefined ? object : this.#siblings.share(this.#prune(object), held);
     return this.#options.frozen === true ? deepFreeze(kept) : kept;
   }
 
