@@ -6,11 +6,13 @@ import { silentLog } from '../../../base/log.ts';
 import { seededRandom } from '../../../base/random.ts';
 import { configMaps } from '../../../kube/api/object.ts';
 import { createClient } from '../../../kube/client/http-client.ts';
+import { cuttingServer } from './cutting-server.ts';
 import { assertNothingLeaked, reconnect } from './leaks.ts';
 
-// A thousand of them: test/endurance/reconnects.test.ts
+// Thousands of them, and what they leave in memory: test/endurance/reconnects.test.ts
 test('fifty cut connections leave no socket and no timer behind, and no change is missed', { timeout: 60_000 }, async () => {
-  assertNothingLeaked(await reconnect(50), 5);
+  await using server = await cuttingServer();
+  assertNothingLeaked(await reconnect(server, { parts: 1, cuts: 50 }));
 });
 
 test('what changes while the server restarts is told by the next watch, once and in order', { timeout: 60_000 }, async (t) => {
