@@ -73,7 +73,7 @@ export class Leadership {
     return this.#election.run(signal);
   }
 
-  /** After `run`. @param lost - then nothing more is said: whoever has the lease says so */
+  /** After `run`. @param lost - then nobody waits for what is still to be said: whoever has the lease says so */
   async close(lost: boolean): Promise<void> {
     await this.#announcer.close(lost ? AbortSignal.abort() : new AbortController().signal);
     await this.#client.close();
