@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { parseFaults } from '../../../apiserver/faults/fault.ts';
+import { realClock } from '../../../base/clock.ts';
 import { configMaps } from '../../../kube/api/object.ts';
 import type { KubeObject } from '../../../kube/api/object.ts';
 import { NotLeaderError } from '../../../kube/election/fence.ts';
@@ -19,7 +20,16 @@ const waiting = () => [{ name: 'waiting', run: wait }];
 test('a controller end to end: ready, at work, seen, and gone without a trace', { timeout: 20_000 }, async (t) => {
   const api = newApi(t);
   api.add(map('web'));
-  const one = start(api, 'one', { setup: (runtime) => [keyLister(runtime)], debug: true });
+  const one = start(api, 'one', {
+    setup: (runtime) => {
+      const added = (): void => {
+        throw new Error('a bug');
+      };
+      runtime.informers.of(configMaps).addHandlers('broken', { added });
+      return [keyLister(runtime)];
+    },
+    debug: true,
+  });
   const url = (await one.ready) ?? '';
   assert.equal(holder(api), 'one', 'ready means that it leads');
   const written = () => api.hooks.storage.get('/configmaps', 'default/web')?.metadata.annotations?.['example.com/keys'];
@@ -36,7 +46,7 @@ test('a controller end to end: ready, at work, seen, and gone without a trace', 
     /^leader_election_master_status\{name="keys"\} 1$/m,
     /^dkc_events_waiting /m,
     /^process_cpu_seconds_total /m,
-    /^# TYPE dkc_informer_handler_failures_total counter$/m,
+    /^dkc_informer_handler_failures_total\{handler="broken"\} 1$/m,
     /^# TYPE dkc_informer_index_failures_total counter$/m,
   ])
     assert.match(metrics, line);
@@ -61,6 +71,7 @@ test('on SIGTERM the lease is held until the controllers have ended, and caches 
       const maps = informers.of(configMaps);
       const drained = async (signal: AbortSignal): Promise<void> => {
         await wait(signal);
+        await realClock.sleep(30); // whatever does not wait for controllers has ended by then
         await client.create(configMaps, { metadata: { name: 'last', namespace: 'default' } });
         await eventually('the cache goes on', () => maps.get('default/last') !== undefined);
         order.push(holder(api));
