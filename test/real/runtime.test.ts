@@ -160,7 +160,7 @@ await withRealParts('runtime', ['etcd', 'kube-apiserver'], () => {
     const queue = new WorkQueue('copies', { clock });
     const left = () => {
       const { length, processing, delayed, failing } = queue;
-      return { length, processing, delayed, failing, expectations: copies.expectations.size, ownWrites: copies.ownWrites.size };
+      return { length, processing, delayed, failing, expectations: copies.expectations.size, ownWrites: copies.unseenWrites };
     };
     const ending = new AbortController();
     const running = Promise.all([

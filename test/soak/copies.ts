@@ -23,7 +23,8 @@ import { slowStart } from '../../kube/controller/slow-start.ts';
  */
 export class Copies {
   readonly expectations: Expectations;
-  readonly ownWrites: OwnWrites;
+  /** One for each cache: writes are looked for by kind, and both caches are of one, with other objects. */
+  readonly #ownWrites: { readonly sets: OwnWrites; readonly copies: OwnWrites };
   readonly controller: Controller<KubeObject>;
   readonly #client: Client;
   readonly #copies: Informer<KubeObject>;
@@ -33,7 +34,7 @@ export class Copies {
   constructor(options: { client: Client; clock: Clock; sets: Informer<KubeObject>; copies: Informer<KubeObject>; events: EventRecorder }) {
     const { client, clock, sets, copies, events } = options;
     this.expectations = new Expectations(clock);
-    this.ownWrites = new OwnWrites(clock);
+    this.#ownWrites = { sets: new OwnWrites(clock), copies: new OwnWrites(clock) };
     this.#client = client;
     this.#sets = sets;
     this.#copies = copies;
@@ -54,20 +55,29 @@ export class Copies {
       ],
       gone: (key) => {
         this.expectations.forget(key);
-        this.ownWrites.forget(key);
+        this.#ownWrites.sets.forget(key);
+        this.#ownWrites.copies.forget(key);
       },
       reconcile: (key, signal) => this.#reconcile(key, signal),
     };
   }
 
+  /** Sets with writes that the caches do not show yet. */
+  get unseenWrites(): number {
+    return this.#ownWrites.sets.size + this.#ownWrites.copies.size;
+  }
+
   async #reconcile(key: Key, signal: AbortSignal): Promise<Outcome> {
     const set = this.#sets.get(key);
     if (set === undefined || set.metadata.deletionTimestamp !== undefined) return done;
-    const wait = holdBack(key, { expectations: this.expectations, ownWrites: this.ownWrites, caches: [this.#sets, this.#copies] });
+    const { sets, copies } = this.#ownWrites;
+    const wait =
+      holdBack(key, { expectations: this.expectations, ownWrites: sets, caches: [this.#sets] }) ??
+      holdBack(key, { expectations: this.expectations, ownWrites: copies, caches: [this.#copies] });
     if (wait !== undefined) return wait;
     const candidates = planClaim(set, this.#copies.list(set.metadata.namespace), (copy) => isCopyOf(set, copy));
     const by = { client: this.#client, owner: set, ownerKind: configMaps, kind: configMaps };
-    const wrote = (object: KubeObject) => this.ownWrites.wrote(key, this.#copies, object);
+    const wrote = (object: KubeObject) => this.#ownWrites.copies.wrote(key, this.#copies, object);
     const mine = await claim({ ...by, wrote }, candidates, signal);
     const { create, remove, ready } = plan(set, mine);
     await this.#execute(key, set, { create, remove }, signal);
@@ -75,7 +85,7 @@ export class Copies {
     const patch = { metadata: { annotations: { ready: String(ready) }, uid: set.metadata.uid } };
     try {
       const written = await this.#client.patch(configMaps, refOf(set), patch, { type: 'merge', signal });
-      this.ownWrites.wrote(key, this.#sets, written);
+      this.#ownWrites.sets.wrote(key, this.#sets, written);
     } catch (error) {
       if (!isNotFound(error) && !isConflict(error)) throw error;
     }
@@ -91,7 +101,7 @@ export class Copies {
       async (name) => {
         try {
           const copy = await pass.create(() => this.#client.create<KubeObject>(configMaps, copyOf(set, name), { signal }));
-          this.ownWrites.wrote(key, this.#copies, copy);
+          this.#ownWrites.copies.wrote(key, this.#copies, copy);
         } catch (error) {
           // A lost answer, or somebody else's object: the cache will tell which.
           if (!isAlreadyExists(error)) throw error;
@@ -105,7 +115,7 @@ export class Copies {
       const { uid = '' } = copy.metadata;
       try {
         await this.#client.delete(configMaps, refOf(copy), { body: { preconditions: { uid } }, signal });
-        this.ownWrites.deleted(key, this.#copies, copy);
+        this.#ownWrites.copies.deleted(key, this.#copies, copy);
         this.#events.event(set, 'Normal', 'SuccessfulDelete', `Deleted copy: ${copy.metadata.name}`, { resource: configMaps });
       } catch (error) {
         pass.notDeleted(uid);

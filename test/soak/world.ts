@@ -139,14 +139,14 @@ export class SoakWorld {
   /** Everything that must be empty once all is done. */
   get left(): Record<string, number> {
     const { length, processing, delayed, failing } = this.#queue;
-    const { expectations, ownWrites } = this.#copies;
+    const { expectations, unseenWrites } = this.#copies;
     return {
       length,
       processing,
       delayed,
       failing,
       expectations: expectations.size,
-      ownWrites: ownWrites.size,
+      ownWrites: unseenWrites,
       events: this.#events.waiting,
     };
   }
