@@ -87,7 +87,8 @@ export class Copies {
       const written = await this.#client.patch(configMaps, refOf(set), patch, { type: 'merge', signal });
       this.#ownWrites.sets.wrote(key, this.#sets, written);
     } catch (error) {
-      if (!isNotFound(error) && !isConflict(error)) throw error;
+      // Gone is gone. A conflict is tried again: it may be the server's own, and then no event follows.
+      if (!isNotFound(error)) throw error;
     }
     return done;
   }
