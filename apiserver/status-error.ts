@@ -1,3 +1,4 @@
+import { resourceName } from '../kube/api/object.ts';
 import type { Status } from '../kube/api/object.ts';
 import type { FieldError } from './field-error.ts';
 import { causes, fieldErrorsText } from './field-error.ts';
@@ -36,11 +37,6 @@ export class StatusError extends Error {
   }
 }
 
-/** `leases.coordination.k8s.io`, or `nodes` for the core group. */
-export function resourceText(of: GroupResource): string {
-  return of.group === '' ? of.resource : `${of.resource}.${of.group}`;
-}
-
 function details(of: GroupResource, name: string): NonNullable<Status['details']> {
   return { ...(name === '' ? {} : { name }), ...(of.group === '' ? {} : { group: of.group }), kind: of.resource };
 }
@@ -50,7 +46,7 @@ export const badRequest = (message: string): StatusError => new StatusError(400,
 export const unauthorized = (): StatusError => new StatusError(401, 'Unauthorized', 'Unauthorized');
 
 export function forbidden(of: GroupResource, name: string, why: string): StatusError {
-  const what = name === '' ? `${resourceText(of)} is forbidden` : `${resourceText(of)} ${JSON.stringify(name)} is forbidden`;
+  const what = name === '' ? `${resourceName(of)} is forbidden` : `${resourceName(of)} ${JSON.stringify(name)} is forbidden`;
   return new StatusError(403, 'Forbidden', `${what}: ${why}`, details(of, name));
 }
 
@@ -60,7 +56,7 @@ export function pathForbidden(user: string, verb: string, path: string): StatusE
 }
 
 export function notFound(of: GroupResource, name: string): StatusError {
-  return new StatusError(404, 'NotFound', `${resourceText(of)} ${JSON.stringify(name)} not found`, details(of, name));
+  return new StatusError(404, 'NotFound', `${resourceName(of)} ${JSON.stringify(name)} not found`, details(of, name));
 }
 
 /** The path names nothing that is served. */
@@ -77,11 +73,11 @@ export const notAcceptable = (accepted: readonly string[]): StatusError =>
   new StatusError(406, 'NotAcceptable', `only the following media types are accepted: ${accepted.join(', ')}`);
 
 export function alreadyExists(of: GroupResource, name: string): StatusError {
-  return new StatusError(409, 'AlreadyExists', `${resourceText(of)} ${JSON.stringify(name)} already exists`, details(of, name));
+  return new StatusError(409, 'AlreadyExists', `${resourceName(of)} ${JSON.stringify(name)} already exists`, details(of, name));
 }
 
 export function conflict(of: GroupResource, name: string, why: string): StatusError {
-  const message = `Operation cannot be fulfilled on ${resourceText(of)} ${JSON.stringify(name)}: ${why}`;
+  const message = `Operation cannot be fulfilled on ${resourceName(of)} ${JSON.stringify(name)}: ${why}`;
   return new StatusError(409, 'Conflict', message, details(of, name));
 }
 

@@ -51,6 +51,11 @@ export interface Resource {
   namespaced: boolean;
 }
 
+/** How kubectl calls a kind, one name for each: `pods`, `daemonsets.apps`. */
+export function resourceName({ group, resource }: Pick<Resource, 'group' | 'resource'>): string {
+  return group === '' ? resource : `${resource}.${group}`;
+}
+
 export const nodes: Resource = { group: '', version: 'v1', resource: 'nodes', kind: 'Node', namespaced: false };
 export const configMaps: Resource = { group: '', version: 'v1', resource: 'configmaps', kind: 'ConfigMap', namespaced: true };
 export const coreEvents: Resource = { group: '', version: 'v1', resource: 'events', kind: 'Event', namespaced: true };

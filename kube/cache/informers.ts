@@ -1,3 +1,4 @@
+import { resourceName } from '../api/object.ts';
 import { StringPool } from './intern.ts';
 import { SharedInformer } from './shared-informer.ts';
 import type { KubeObject, Resource } from '../api/object.ts';
@@ -100,9 +101,9 @@ export class Informers {
 }
 
 /** `pods`, `daemonsets.apps`, `pods?fieldSelector=spec.nodeName=a`. */
-function nameOf({ resource, group }: Resource, selection: Selection): string {
+function nameOf(resource: Resource, selection: Selection): string {
   const chosen = Object.entries(selection).filter(([, value]) => value !== undefined && value !== '');
-  const base = group === '' ? resource : `${resource}.${group}`;
+  const base = resourceName(resource);
   return chosen.length === 0
     ? base
     : `${base}?${chosen

@@ -1,4 +1,5 @@
 import { describeError } from '../../base/errors.ts';
+import { resourceName } from '../api/object.ts';
 import { isForbidden, isNotFound } from '../client/errors.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
@@ -27,12 +28,12 @@ export class Trouble {
   #since: Millis = 0;
   #text: string | undefined;
 
-  constructor(clock: Pick<Clock, 'monotonic'>, log: Log, { resource, group, version }: Resource) {
+  constructor(clock: Pick<Clock, 'monotonic'>, log: Log, resource: Resource) {
     this.#clock = clock;
     this.#log = log;
-    const name = group === '' ? resource : `${resource}.${group}`;
+    const name = resourceName(resource);
     this.#remedies = {
-      missing: `the server has no ${name} in version ${version}; install its CustomResourceDefinition, or do without what reads it`,
+      missing: `the server has no ${name} in version ${resource.version}; install its CustomResourceDefinition, or do without what reads it`,
       forbidden: `the verbs list and watch on ${name} are needed`,
     };
   }

@@ -1,5 +1,6 @@
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { KubeObject, Resource } from '../api/object.ts';
+import { resourceName } from '../api/object.ts';
 import { objectKey } from '../cache/contract.ts';
 import type { Informer, Key } from '../cache/contract.ts';
 import { compareVersions } from '../cache/version.ts';
@@ -94,7 +95,7 @@ export class OwnWrites {
     const writes = this.#owners.get(owner);
     if (writes === undefined) return true;
     for (const [name, kind] of writes.kinds) {
-      const cache = caches.find(({ resource }) => kindOf(resource) === name);
+      const cache = caches.find(({ resource }) => resourceName(resource) === name);
       if (cache === undefined) throw new RangeError(`no cache of ${name} was given, and ${owner} has writes to it`);
       if (kind.newest !== undefined && isSeen(kind.newest.key, kind.newest.written, cache)) kind.newest = undefined;
       for (const [key, written] of kind.others) if (isSeen(key, written, cache)) kind.others.delete(key);
@@ -139,8 +140,9 @@ export class OwnWrites {
       if (until > now) break;
       this.#owners.delete(other);
     }
-    const kind: Kind = writes.kinds.get(kindOf(resource)) ?? { newest: undefined, others: new Map() };
-    writes.kinds.set(kindOf(resource), kind);
+    const name = resourceName(resource);
+    const kind: Kind = writes.kinds.get(name) ?? { newest: undefined, others: new Map() };
+    writes.kinds.set(name, kind);
     return kind;
   }
 }
@@ -161,8 +163,4 @@ function isSeen(key: Key, written: Written, cache: SeenCache): boolean {
 /** Unlike "not older": what cannot be compared is not known to be newer. */
 function isAtLeast(version: string, wanted: string): boolean {
   return (compareVersions(version, wanted) ?? -1) >= 0;
-}
-
-function kindOf({ group, resource }: Resource): string {
-  return group === '' ? resource : `${resource}.${group}`;
 }
