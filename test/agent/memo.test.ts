@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Memo } from '../../agent/memo.ts';
-import { Situation } from '../../agent/situation.ts';
 import { parseActiveRecord, type ActiveRecord } from '../../agent/store/active-record.ts';
 import { content, source } from '../helpers/builders.ts';
 import { FakeClock } from '../helpers/fake-clock.ts';
 import { recordedLog } from '../helpers/recorded-log.ts';
+import { assignedSituation } from '../helpers/situations.ts';
 
 const PATH = '/var/lib/dkc/store/meta/active.json';
 const START = '2026-03-01T00:00:00.000Z';
@@ -31,15 +31,7 @@ function kept(before?: string) {
       file.writes += 1;
     },
   };
-  const situation = new Situation({
-    used: 'assigned',
-    source: source('web@1'),
-    assigned: source('web@1'),
-    assignedKnown: true,
-    lastKnownGood: null,
-    error: null,
-    effective: { path: '/kubelet.yaml', sha256: 'abc', changed: false, usable: true },
-  });
+  const situation = assignedSituation();
   const memo = new Memo({ disk, clock, log, path: PATH, situation });
   const record = (): ActiveRecord => {
     const read = parseActiveRecord(file.text ?? '');

@@ -1,18 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Situation, type Picture } from '../../agent/situation.ts';
+import type { Picture } from '../../agent/situation.ts';
 import { source } from '../helpers/builders.ts';
+import { localSituation } from '../helpers/situations.ts';
 
 function local() {
-  const situation = new Situation({
-    used: 'local',
-    source: null,
-    assigned: null,
-    assignedKnown: true,
-    lastKnownGood: null,
-    error: null,
-    effective: { path: '/e', sha256: '', changed: false, usable: true },
-  });
+  const situation = localSituation();
   const shown: Picture[] = [];
   situation.onChange(() => shown.push(situation.shown));
   return { situation, shown };

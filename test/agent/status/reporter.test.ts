@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { Situation, type Picture } from '../../../agent/situation.ts';
+import type { Picture } from '../../../agent/situation.ts';
 import type { Reported } from '../../../agent/status/carrier.ts';
 import { Reporter } from '../../../agent/status/reporter.ts';
-import { source } from '../../helpers/builders.ts';
 import { atRest, FakeClock } from '../../helpers/fake-clock.ts';
 import { recordedLog } from '../../helpers/recorded-log.ts';
+import { assignedSituation } from '../../helpers/situations.ts';
 
 const KEPT: Reported = { sent: true, kept: true };
 const SAME: Reported = { sent: false, kept: true };
@@ -15,15 +15,7 @@ function reporting(t: TestContext, answers: (Reported | Error | 'no answer')[], 
   const clock = new FakeClock();
   const { log, lines } = recordedLog();
   const from = clock.monotonic();
-  const situation = new Situation({
-    used: 'assigned',
-    source: source('web@1'),
-    assigned: source('web@1'),
-    assignedKnown: true,
-    lastKnownGood: null,
-    error: null,
-    effective: { path: '/kubelet.yaml', sha256: 'abc', changed: false, usable: true },
-  });
+  const situation = assignedSituation();
   const reports: { at: number; picture: Picture }[] = [];
   const kept: boolean[] = [];
   const carrier = {

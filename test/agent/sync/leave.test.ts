@@ -1,26 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Situation } from '../../../agent/situation.ts';
 import { Executor } from '../../../agent/sync/execute.ts';
 import type { Store } from '../../../agent/store/store.ts';
 import { realClock } from '../../../base/clock.ts';
 import { silentLog } from '../../../base/log.ts';
 import type { KubeObject } from '../../../kube/api/object.ts';
 import { source } from '../../helpers/builders.ts';
+import { localSituation } from '../../helpers/situations.ts';
 
 /** An executor whose exit never comes, as under a long --restart-spread. */
 function leaving({ exitWaits = true } = {}) {
   const messages: unknown[] = [];
   const exits: string[] = [];
-  const situation = new Situation({
-    used: 'local',
-    source: null,
-    assigned: null,
-    assignedKnown: true,
-    lastKnownGood: null,
-    error: null,
-    effective: { path: '/e', sha256: '', changed: false, usable: true },
-  });
+  const situation = localSituation();
   const executor = new Executor({
     store: {} as Store, // no step here can use it
     situation,
