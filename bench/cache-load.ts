@@ -18,7 +18,6 @@ interface Loaded {
 
 interface Read extends Loaded {
   latencies: number[];
-  churnStallMs: number;
 }
 
 /** A cache of 150,000 pods beside their parsed objects, and of 10,000 beside the informer of @kubernetes/client-node. */
@@ -76,30 +75,33 @@ export async function cacheLoad(): Promise<Figure[]> {
 
 const sample = (unit: string, value: number, name = 'cache'): Sample => ({ name, unit, values: [value] });
 
-async function withServer<R>(pods: number, work: (server: ChildProcess, access: unknown) => Promise<R>): Promise<R> {
-  const server = start('server', [String(pods)]);
+interface Server {
+  child: ChildProcess;
+  /** How to reach it, for readers. */
+  access: object;
+}
+
+async function withServer<R>(pods: number, work: (server: Server) => Promise<R>): Promise<R> {
+  const child = start('server', [String(pods)]);
   try {
-    accesses.set(server, await message(server));
-    return await work(server, accesses.get(server));
+    return await work({ child, access: (await message(child)) as object });
   } finally {
-    server.kill('SIGKILL');
+    child.kill('SIGKILL');
   }
 }
 
-const accesses = new WeakMap<ChildProcess, unknown>();
-
-async function read(server: ChildProcess, way: string, pods: number, churns: boolean): Promise<Read> {
+async function read({ child: server, access }: Server, way: string, pods: number, churns: boolean): Promise<Read> {
   const reader = start('reader', [way, String(pods)]);
   try {
-    reader.send(accesses.get(server) as object);
+    reader.send(access);
     const loaded = (await message(reader)) as Loaded;
-    if (!churns) return { ...loaded, latencies: [], churnStallMs: 0 };
+    if (!churns) return { ...loaded, latencies: [] };
     server.send({ churn: CHURN });
     await message(server);
     reader.send({ finish: true });
-    const { latencies, stallMs } = (await message(reader)) as { latencies: number[]; stallMs: number };
+    const { latencies } = (await message(reader)) as { latencies: number[] };
     if (latencies.length < CHURN.perSecond * CHURN.seconds * 0.9) throw new Error(`${way} heard only ${latencies.length} events`);
-    return { ...loaded, latencies, churnStallMs: stallMs };
+    return { ...loaded, latencies };
   } finally {
     reader.kill('SIGKILL');
   }
