@@ -9,6 +9,8 @@ export interface Clock {
   monotonic(): Millis;
   /** Resolves after `ms`; rejects with the signal's reason as soon as it aborts. */
   sleep(ms: Millis, signal?: AbortSignal): Promise<void>;
+  /** Calls `ring` once, after `ms`. For what is stopped nearly each time: a sleep costs a promise and a signal more. @returns stops it */
+  after(ms: Millis, ring: () => void): () => void;
 }
 
 // setTimeout fires at once when asked for more than this.
@@ -20,6 +22,14 @@ export const realClock: Clock = {
   monotonic: () => performance.now(),
   sleep: async (ms, signal) => {
     for (let left = ms; left > 0; left -= LONGEST_TIMER) await delay(Math.min(left, LONGEST_TIMER), signal);
+  },
+  after: (ms, ring) => {
+    let timer: NodeJS.Timeout;
+    const wait = (left: Millis): void => {
+      timer = setTimeout(() => (left > LONGEST_TIMER ? wait(left - LONGEST_TIMER) : ring()), Math.min(left, LONGEST_TIMER));
+    };
+    wait(ms);
+    return () => clearTimeout(timer);
   },
 };
 

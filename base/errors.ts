@@ -18,6 +18,19 @@ export function unreachable(value: never): never {
   throw new TypeError(`unexpected value ${JSON.stringify(value)}`);
 }
 
+/** What an error says by itself, without what is behind it; what was thrown that is no error, as text. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/**
+ * What to throw where several things may have failed: the error itself when it is the only one, else one that holds all.
+ * @param message - of the one that holds all; not asked for otherwise
+ */
+export function asOneError(errors: readonly unknown[], message: () => string): unknown {
+  return errors.length === 1 ? errors[0] : new AggregateError(errors, message());
+}
+
 /** `error` and everything behind it, outermost first: `Cannot read X: it is gone (ENOENT: no such file)`. Never empty. */
 export function describeError(error: unknown): string {
   const seen = new Set<unknown>();

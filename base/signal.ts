@@ -18,10 +18,7 @@ export class Signal {
   /** Resolves once the flag is raised, and takes it down. Resolves too when `signal` aborts, and then leaves it as it is. One waiter at a time. */
   async wait(signal: AbortSignal): Promise<void> {
     if (!this.#raised && !signal.aborted) {
-      const woken = Promise.withResolvers<void>();
-      // Taken off again each time: a loop that waits for years must not gather listeners.
-      signal.addEventListener('abort', () => woken.resolve(), { once: true, signal: this.#until(woken) });
-      await woken.promise;
+      await this.#woken(signal);
     }
     if (!signal.aborted) this.#raised = false;
   }
@@ -32,27 +29,24 @@ export class Signal {
    */
   async waitOr(ms: Millis, clock: Clock, signal: AbortSignal): Promise<boolean> {
     if (!this.#raised && !signal.aborted) {
-      const over = new AbortController();
-      const woken = Promise.withResolvers<void>();
-      signal.addEventListener('abort', () => woken.resolve(), { once: true, signal: over.signal });
-      this.#wake = () => woken.resolve();
-      clock.sleep(ms, over.signal).then(woken.resolve, () => {});
-      await woken.promise;
-      this.#wake = undefined;
-      over.abort();
+      await this.#woken(signal, (wake) => clock.after(ms, wake));
     }
     const raised = this.#raised;
     if (!signal.aborted) this.#raised = false;
     return raised;
   }
 
-  #until(woken: PromiseWithResolvers<void>): AbortSignal {
-    const over = new AbortController();
-    this.#wake = () => woken.resolve();
-    void woken.promise.then(() => {
-      this.#wake = undefined;
-      over.abort();
-    });
-    return over.signal;
+  /** @param also - what else wakes; returns how it is stopped */
+  async #woken(signal: AbortSignal, also: (wake: () => void) => () => void = () => () => {}): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const wake = (): void => resolve();
+    this.#wake = wake;
+    signal.addEventListener('abort', wake);
+    const stop = also(wake);
+    await promise;
+    stop();
+    // Taken off again each time: a loop that waits for years must not gather listeners.
+    signal.removeEventListener('abort', wake);
+    this.#wake = undefined;
   }
 }

@@ -4,7 +4,8 @@ import { isIP, isIPv4, isIPv6 } from 'node:net';
 const formats: Readonly<Record<string, (text: string) => boolean>> = {
   'date-time': (text) => /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/i.test(text) && !Number.isNaN(Date.parse(text)),
   date: (text) => /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text)),
-  duration: (text) => /^[+-]?(0|(\d+(\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h|d|w)(?:(\d+(\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h|d|w))*)$/.test(text),
+  duration: (text) =>
+    /^[+-]?(0|(\d+(\.\d*)?|\.\d+)(ns|us|\u00b5s|ms|s|m|h|d|w)(?:(\d+(\.\d*)?|\.\d+)(ns|us|\u00b5s|ms|s|m|h|d|w))*)$/.test(text),
   byte: (text) => /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text),
   email: (text) => /^[^\s@]+@[^\s@]+$/.test(text),
   hostname: (text) => text.length <= 255 && text.split('.').every((label) => /^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/.test(label)),

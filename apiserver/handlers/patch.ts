@@ -1,4 +1,6 @@
+import { goJson } from '../../kube/api/go-json.ts';
 import { isJsonObject } from '../../kube/api/json.ts';
+import type { JsonObject } from '../../kube/api/json.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import { applyPatch, patchContentTypes, PatchError, strategicRules } from '../../kube/api/patch.ts';
 import type { ObjectPatchType } from '../../kube/api/patch.ts';
@@ -24,7 +26,7 @@ export function patchChange(
     try {
       const patched = applyPatch(type, typed, patch, served.kind.mergeRule ?? strategicRules(served.kind.kind));
       if (!isJsonObject(patched)) throw badRequest('the patched object is no object');
-      return incomingObject(patched, served, request);
+      return incomingObject(type === 'strategic' ? rewritten(patched, served.kind.verbatim) : patched, served, request);
     } catch (error) {
       if (!(error instanceof PatchError)) throw error;
       const failure =
@@ -34,6 +36,11 @@ export function patchChange(
       throw Object.assign(failure, { cause: error });
     }
   };
+}
+
+/** With the field as the server itself would write it. */
+function rewritten(object: JsonObject, field: string | undefined): JsonObject {
+  return field === undefined || object[field] === undefined ? object : { ...object, [field]: JSON.parse(goJson(object[field])) as unknown };
 }
 
 export function isApply(contentType: string): boolean {

@@ -1,4 +1,3 @@
-import { jsonEqual } from '../../kube/api/json.ts';
 import { dnsSubdomainProblems } from '../../kube/api/names.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import type { FieldError } from '../field-error.ts';
@@ -13,6 +12,11 @@ function validate(revision: KubeObject): FieldError[] {
     ...(revision['data'] === undefined ? [required('data', 'data is mandatory')] : []),
     ...notNegative({ revision: revision['revision'] }, '', 'revision').map((error) => ({ ...error, field: 'revision' })),
   ];
+}
+
+/** Whether the data is in the same words. A parsed object keeps the order of its fields, but neither white space nor how its texts were escaped. */
+function hasSameWords(now: KubeObject, old: KubeObject): boolean {
+  return JSON.stringify(now['data']) === JSON.stringify(old['data']);
 }
 
 /** The bytes of the data as the real server's message shows them. */
@@ -35,11 +39,12 @@ export const controllerRevisions: Kind = {
   kind: 'ControllerRevision',
   served: [{ group: 'apps', version: 'v1' }],
   namespaced: true,
+  verbatim: 'data',
   nameProblems: dnsSubdomainProblems,
   validate,
   validateUpdate: (now, old) => [
     ...validate(now),
-    ...(jsonEqual(now['data'], old['data']) ? [] : [invalidShown('data', shownData(now['data']), 'field is immutable')]),
+    ...(hasSameWords(now, old) ? [] : [invalidShown('data', shownData(now['data']), 'field is immutable')]),
   ],
   columns: [
     nameColumn,

@@ -90,6 +90,8 @@ export interface Kind {
   selectable?: Readonly<Record<string, (object: KubeObject) => string>>;
   /** @default strategicRules(kind) of kube/api */
   mergeRule?: MergeRule;
+  /** A field that is kept in the words in which it came, until a strategic merge patch of whatever else has the server write it anew. */
+  verbatim?: string;
   /** Beyond `status`: `pods/binding`. */
   actions?: Readonly<Record<string, Action>>;
   /** Not stored: a create is answered with this. For reviews. */

@@ -36,10 +36,14 @@ export const statefulSets = named('apps', 'statefulsets', 'StatefulSet');
 export const leases = named('coordination.k8s.io', 'leases', 'Lease');
 /** Served from 1.21 on; before that as v1beta1. */
 export const podDisruptionBudgets = named('policy', 'poddisruptionbudgets', 'PodDisruptionBudget');
+/** The same objects where they are not served as v1. Up to 1.24. */
+export const podDisruptionBudgetsBeta: Resource = { ...podDisruptionBudgets, version: 'v1beta1' };
 export const priorityClasses = named('scheduling.k8s.io', 'priorityclasses', 'PriorityClass', false);
 
 export const storageClasses = named('storage.k8s.io', 'storageclasses', 'StorageClass', false);
 export const csiNodes = named('storage.k8s.io', 'csinodes', 'CSINode', false);
 /** Served from 1.18 on. */
 export const csiDrivers = named('storage.k8s.io', 'csidrivers', 'CSIDriver', false);
+/** Served as v1 from 1.24 on, as v1beta1 from 1.21. */
+export const csiStorageCapacities = named('storage.k8s.io', 'csistoragecapacities', 'CSIStorageCapacity');
 export const volumeAttachments = named('storage.k8s.io', 'volumeattachments', 'VolumeAttachment', false);

@@ -7,8 +7,13 @@ import type { KubeObject, Resource } from '../api/object.ts';
 export type Key = string;
 
 export function objectKey({ metadata: { namespace, name = '' } }: Pick<KubeObject, 'metadata'>): Key {
-  return namespace === undefined || namespace === '' ? name : `${namespace}/${name}`;
+  if (namespace === undefined || namespace === '') return name;
+  // Lists go namespace by namespace. Keys of the same beginning share it, which each of 150,000 would else have of its own.
+  if (namespace !== latest.namespace) latest = { namespace, beginning: `${namespace}/` };
+  return latest.beginning + name;
 }
+
+let latest = { namespace: '', beginning: '/' };
 
 /** Splits a {@link Key}. */
 export function parseKey(key: Key): { namespace?: string; name: string } {

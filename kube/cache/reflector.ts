@@ -161,7 +161,7 @@ export class Reflector<T extends KubeObject> {
     let pending = query.sendInitialEvents === true ? new Map<Key, T>() : undefined;
     using patience = pending === undefined ? undefined : new Deadline(clock, QUIET_MS, signal);
     try {
-      const asked = { ...selection, ...query, timeoutSeconds };
+      const asked = { ...selection, ...query, timeoutSeconds, lean: true };
       for await (const event of client.watch<T>(resource, asked, patience?.signal ?? signal)) {
         if (signal.aborted) return 0;
         events += 1;

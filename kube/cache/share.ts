@@ -10,18 +10,21 @@ const MOST = 5_000;
 export class Siblings {
   #young = new Map<string, KubeObject>();
   #old = new Map<string, KubeObject>();
+  /** Whoever it belongs to. */
+  #latest: KubeObject | undefined;
 
   get size(): number {
     return this.#young.size + this.#old.size;
   }
 
   /**
-   * `next`, with every part that a sibling has too replaced by the sibling's. Takes parts of `next` apart: it must be fresh and known to nobody.
+   * `next`, with every part that a sibling has too replaced by the sibling's. The first of an owner is compared with whoever came before it: where sets are
+   * small, most pods are the first, and strangers have tolerations and conditions in common. Takes parts of `next` apart: it must be fresh and known to nobody.
    * @param held - the state of the same object that is kept so far, which is the closest relative
    */
   share<T extends KubeObject>(next: T, held: T | undefined): T {
     const owner = next.metadata.ownerReferences?.[0]?.uid ?? '';
-    const like = held ?? this.#young.get(owner) ?? this.#old.get(owner);
+    const like = held ?? this.#young.get(owner) ?? this.#old.get(owner) ?? this.#latest;
     const kept = like === undefined ? next : (withPartsOf(like, next) as T);
     if (this.#young.size >= MOST && !this.#young.has(owner)) {
       this.#old = this.#young;
@@ -29,6 +32,7 @@ export class Siblings {
     }
     // The latest: after a change of the template those that follow are like it.
     this.#young.set(owner, kept);
+    this.#latest = kept;
     return kept;
   }
 }

@@ -5,6 +5,8 @@ import type { KubeList, KubeObject, Resource } from '../api/object.ts';
 import type { WireResponse } from './connection.ts';
 import type { Call } from './errors.ts';
 
+// One for all answers: each call of `decode` starts anew, and making a decoder costs more than decoding an answer.
+const utf8 = new TextDecoder('utf-8', { fatal: true });
 /** A Status is small; what is longer is no Status. */
 const LARGEST_ERROR = 64 * 1024;
 
@@ -56,7 +58,8 @@ export class AnswerReader {
       parts.push(part);
     }
     try {
-      return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(parts, bytes));
+      const [only] = parts;
+      return utf8.decode(parts.length === 1 ? only : Buffer.concat(parts, bytes));
     } catch (cause) {
       throw new TransportError(call, 'garbage', { hint: 'the answer is no UTF-8 text; is this a Kubernetes API server?', cause });
     }

@@ -80,6 +80,8 @@ export interface WatchQuery extends Pick<ListQuery, 'namespace' | 'labelSelector
   timeoutSeconds?: number;
   /** The present state first, as ADDED events up to a bookmark annotated `k8s.io/initial-events-end` (1.27 and later, gate WatchList). */
   sendInitialEvents?: boolean;
+  /** Events may come without `metadata.managedFields`, which then cost nothing. For who does not keep them. @default false */
+  lean?: boolean;
   /** Required with `sendInitialEvents`: `NotOlderThan`. */
   resourceVersionMatch?: 'Exact' | 'NotOlderThan' | undefined;
 }

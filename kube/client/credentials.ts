@@ -1,4 +1,4 @@
-import { ActionError } from '../../base/errors.ts';
+import { ActionError, messageOf } from '../../base/errors.ts';
 import { tls } from './builtins.ts';
 import { FreshFile } from './fresh-file.ts';
 import type { SecureContext } from 'node:tls';
@@ -51,9 +51,15 @@ export class Credentials {
     return this.#known?.endpoint.server.host;
   }
 
+  /** The identity of now, where nothing has to be looked at for it: that is for nearly every request. */
+  get fresh(): Identity | undefined {
+    return this.#clock.monotonic() - this.#checkedAt < this.#checkEveryMs ? this.#known : undefined;
+  }
+
   /** The identity of now. Files are looked at no more often than `checkEveryMs`, unless `force` says that the server refused what we had. */
   async identity(force = false): Promise<Identity> {
-    if (!force && this.#known !== undefined && this.#clock.monotonic() - this.#checkedAt < this.#checkEveryMs) return this.#known;
+    const { fresh } = this;
+    if (!force && fresh !== undefined) return fresh;
     // A check that is under way was begun without that knowledge: a refused identity is asked for anew after it.
     if (force && this.#checking) await this.#checking.catch(() => undefined);
     this.#checking ??= this.#refresh(force).finally(() => (this.#checking = undefined));
@@ -66,7 +72,7 @@ export class Credentials {
     } catch (error) {
       if (this.#known === undefined) throw error;
       this.#log.warn('new credentials cannot be used, the last ones stay', {
-        error: error instanceof Error ? error.message : String(error),
+        error: messageOf(error),
       });
     }
     this.#checkedAt = this.#clock.monotonic();

@@ -5,9 +5,6 @@ export class DeadlineError extends Error {
   override name = 'DeadlineError';
 }
 
-// One for all: an abort without a reason makes an exception with a stack, for every call.
-const inTime = new Error('stopped in time');
-
 /** A signal that aborts when the caller's does, and when the time is up. Disposing stops its timer. */
 export class Deadline implements Disposable {
   readonly signal: AbortSignal;
@@ -19,7 +16,7 @@ export class Deadline implements Disposable {
   readonly #begun: Millis;
   #afterMs: Millis;
   #from: Millis;
-  #timer = new AbortController();
+  #stopTimer = (): void => {};
 
   /**
    * @param afterMs - the time, which `touch` and `reset` start anew
@@ -34,7 +31,7 @@ export class Deadline implements Disposable {
     this.signal = this.#controller.signal;
     if (caller?.aborted) this.#forward();
     else caller?.addEventListener('abort', this.#forward, { once: true });
-    void this.#run(this.#timer.signal);
+    this.#start();
   }
 
   /** What is left of the time, in ms; not below 0. */
@@ -51,12 +48,11 @@ export class Deadline implements Disposable {
 
   /** Starts another time; undefined: there is no limit any more. */
   reset(afterMs: Millis | undefined): void {
-    this.#timer.abort(inTime);
+    this.#stopTimer();
     if (afterMs === undefined) return;
     this.#afterMs = afterMs;
     this.touch();
-    this.#timer = new AbortController();
-    void this.#run(this.#timer.signal);
+    this.#start();
   }
 
   /** Aborts the signal now, for a reason that is not the caller's. */
@@ -65,17 +61,17 @@ export class Deadline implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#timer.abort(inTime);
+    this.#stopTimer();
     this.#caller?.removeEventListener('abort', this.#forward);
   }
 
-  async #run(stopped: AbortSignal): Promise<void> {
-    try {
-      for (let left = this.leftMs; left > 0; left = this.leftMs) await this.#clock.sleep(left, stopped);
-    } catch {
-      return; // stopped in time
-    }
-    if (stopped.aborted) return;
+  #start(): void {
+    this.#stopTimer = this.#clock.after(this.leftMs, () => this.#ring());
+  }
+
+  #ring(): void {
+    // There was progress meanwhile; and a timer may ring a little early.
+    if (this.leftMs > 0) return this.#start();
     const isCap = this.#longestMs !== undefined && this.#clock.monotonic() - this.#begun >= this.#longestMs;
     this.#controller.abort(
       new DeadlineError(isCap ? `the answer was not complete within ${this.#longestMs} ms` : `no answer within ${this.#afterMs} ms`),

@@ -1,4 +1,4 @@
-import { ActionError } from '../../base/errors.ts';
+import { ActionError, messageOf } from '../../base/errors.ts';
 import { isJsonObject } from '../api/json.ts';
 import type { Status } from '../api/object.ts';
 import { BrokenConnection } from './connection.ts';
@@ -205,4 +205,9 @@ function remedyFor(code: number): string {
 
 function secondsToMs(seconds: unknown): number | undefined {
   return typeof seconds === 'number' && Number.isFinite(seconds) && seconds > 0 ? seconds * 1_000 : undefined;
+}
+
+/** What the server said, without the call around it, which is for logs; of any other error its message. For events and conditions. */
+export function serverWords(error: unknown): string {
+  return error instanceof ApiError ? error.serverMessage : messageOf(error);
 }

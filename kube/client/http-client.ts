@@ -2,6 +2,7 @@ import { realClock } from '../../base/clock.ts';
 import { ActionError } from '../../base/errors.ts';
 import { silentLog } from '../../base/log.ts';
 import { realRandom } from '../../base/random.ts';
+import { jsonTextOf } from '../api/go-json.ts';
 import { patchContentTypes } from '../api/patch.ts';
 import { AnswerReader } from './answer.ts';
 import { Credentials } from './credentials.ts';
@@ -184,7 +185,13 @@ class HttpClient implements Client {
 
   async delete(resource: Resource, ref: ObjectRef, options?: CallOptions & { body?: unknown }): Promise<void> {
     const body = options?.body === undefined ? {} : { body: options.body };
-    await this.#json({ method: 'DELETE', path: objectPath(resource, ref), ...body, limit: this.#largestObject, options });
+    const ask = { method: 'DELETE', path: objectPath(resource, ref), ...body, options };
+    const call = this.#call(ask.method, ask.path);
+    await this.#run(ask, call, async (response) => {
+      const text = await this.#reader.text(response, this.#largestObject, call);
+      // The object as it was, mostly, which nobody asked for. What is no object of the API is looked at as ever.
+      if (!/^\{"kind":"(?!Status")/.test(text)) this.#reader.parse(text, undefined, call);
+    });
   }
 
   async *watch<T extends KubeObject>(
@@ -203,7 +210,7 @@ class HttpClient implements Client {
       // From here on the stream may be silent for as long as it was asked to last.
       deadline.reset(query.timeoutSeconds === undefined ? undefined : query.timeoutSeconds * 1_000 + WATCH_GRACE_MS);
       using _following = this.#rotation.follow(answer.endpoint, (reason) => deadline.end(reason));
-      yield* decodeWatch<T>(answer.body, call, this.#largestObject);
+      yield* decodeWatch<T>(answer.body, call, this.#largestObject, { lean: query.lean ?? false });
     } catch (error) {
       if (!signal.aborted && error instanceof RotatedError) return; // its caller begins the next one, with the new credentials
       throw this.#requests.failure(error, call, signal);
@@ -248,7 +255,7 @@ class HttpClient implements Client {
   ): Promise<T> {
     const headers = this.#headers(accept);
     if (body !== undefined) headers['content-type'] = contentType ?? 'application/json';
-    const request = { method, path, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+    const request = { method, path, headers, ...(body === undefined ? {} : { body: jsonTextOf(body) }) };
     const timeoutMs = options?.timeoutMs ?? this.#timeoutMs;
     return this.#requests.run(
       { call, load: load ?? (method === 'GET' ? 'reading' : 'writing'), request, timeoutMs, signal: options?.signal },

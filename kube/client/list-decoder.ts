@@ -1,3 +1,4 @@
+import { BACKSLASH, CLOSE_LIST, CLOSE_OBJECT, COLON, COMMA, OPEN_LIST, OPEN_OBJECT, QUOTE } from './json-bytes.ts';
 import { unreachable } from '../../base/errors.ts';
 
 /** What a list's body comes apart into. Bytes are only good until the call returns. */
@@ -27,15 +28,6 @@ export class ListSyntaxError extends Error {
  * Within a name, value or item the span machine runs until that text is over.
  */
 type At = 'start' | 'first-name' | 'name' | 'colon' | 'value' | 'after-value' | 'first-item' | 'item' | 'after-item' | 'end';
-
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN_LIST = 0x5b;
-const BACKSLASH = 0x5c;
-const CLOSE_LIST = 0x5d;
-const OPEN_OBJECT = 0x7b;
-const CLOSE_OBJECT = 0x7d;
 
 const ITEMS = Buffer.from('"items"');
 

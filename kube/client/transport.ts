@@ -44,7 +44,7 @@ export class Transport {
    */
   async request(request: TransportRequest): Promise<TransportResponse> {
     // An exec program may hang: the request's deadline counts for it too.
-    const identity = await abortable(this.#credentials.identity(), request.signal);
+    const identity = this.#credentials.fresh ?? (await abortable(this.#credentials.identity(), request.signal));
     const answer = await this.#send(request, identity);
     if (answer.status !== 401) return answer;
     const fresh = await abortable(this.#credentials.identity(true), request.signal);

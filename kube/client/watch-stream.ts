@@ -1,5 +1,6 @@
 import { isJsonObject } from '../api/json.ts';
 import { apiErrorFromStatus, TransportError } from './errors.ts';
+import { withoutManagedFields } from './managed-fields.ts';
 import type { KubeObject } from '../api/object.ts';
 import type { WatchEvent } from './client.ts';
 import type { Call } from './errors.ts';
@@ -12,12 +13,14 @@ const types: ReadonlySet<unknown> = new Set(['ADDED', 'MODIFIED', 'DELETED', 'BO
 /**
  * The events in a watch's body: one JSON text per line, cut anywhere by the network. Ends when the body does.
  * @param longestLine - bytes; a server that never ends its line cannot exhaust memory
+ * @param options - lean: without `metadata.managedFields`, as far as they are where servers write them
  * @throws {ApiError} for an ERROR event; {TransportError} for a line that is no event, is too long, or is cut off by the body's end
  */
 export async function* decodeWatch<T extends KubeObject>(
   body: AsyncIterable<Uint8Array>,
   call: Call,
   longestLine: number,
+  { lean = false }: { lean?: boolean } = {},
 ): AsyncGenerator<WatchEvent & { object: T }, void, undefined> {
   let parts: Uint8Array[] = [];
   let held = 0;
@@ -30,7 +33,7 @@ export async function* decodeWatch<T extends KubeObject>(
       from = end + 1;
       parts = [];
       held = 0;
-      if (!isBlank(line)) yield eventOf<T>(line, call);
+      if (!isBlank(line)) yield eventOf<T>(lean ? withoutManagedFields(line) : line, call);
     }
     if (from === chunk.length) continue;
     held += chunk.length - from;

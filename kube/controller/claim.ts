@@ -1,3 +1,4 @@
+import { asOneError, messageOf } from '../../base/errors.ts';
 import type { KubeObject, Resource } from '../api/object.ts';
 import type { Client, ObjectRef } from '../client/client.ts';
 import { ApiError, isNotFound } from '../client/errors.ts';
@@ -39,8 +40,7 @@ export async function claim<T extends KubeObject>(by: Claimer, plan: ClaimPlan<T
   await eachOf(plan.release, (object) => attempt(() => release(by, object, signal)));
   const mayAdopt = adoptionCheck(by, signal);
   const adopted = await eachOf(plan.adopt, (object) => attempt(() => adopt(by, object, mayAdopt, signal)));
-  if (errors.length === 1) throw errors[0];
-  if (errors.length > 1) throw new AggregateError(errors, summary(errors));
+  if (errors.length > 0) throw asOneError(errors, () => summary(errors));
   return [...plan.keep, ...adopted.filter((object) => object !== undefined)];
 }
 
@@ -120,10 +120,6 @@ function refOf({ metadata: { name = '', namespace } }: Readonly<KubeObject>): Ob
 /** `namespace/name`, with the slash also where there is no namespace, as the field writes it. */
 function path({ metadata: { name = '', namespace = '' } }: Readonly<KubeObject>): string {
   return `${namespace}/${name}`;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function summary(errors: readonly unknown[]): string {

@@ -23,6 +23,8 @@ export interface EventRecorder {
 export interface About {
   resource?: Resource;
   fieldPath?: string;
+  /** What was done or tried, in one word. @default the reason */
+  action?: string;
 }
 
 /** full: too many waited; limited: too many about one object; refused: the server said no; failed: it was tried often enough. */
@@ -45,6 +47,8 @@ export interface EventSenderOptions {
   metrics?: EventMetrics;
   /** Events that may wait. @default 1000 */
   capacity?: number;
+  /** Calls under way at once; those about one event go one after the other. @default 1 */
+  atOnce?: number;
   aggregation?: Partial<AggregationLimits>;
 }
 
@@ -72,6 +76,8 @@ export class EventSender {
   readonly #stop = new AbortController();
   /** In the order in which they are sent. */
   readonly #waiting = new Set<Series>();
+  /** Under way. What happens to one of them meanwhile is sent after it. */
+  readonly #flying = new Set<Series>();
   #sending: Promise<void> | undefined;
   #closed = false;
   #nanos: number;
@@ -135,14 +141,14 @@ export class EventSender {
     component: string,
     object: Readonly<KubeObject>,
     what: { type: EventType; reason: string; message: string },
-    { resource, fieldPath }: About,
+    { resource, fieldPath, action }: About,
   ): void {
     try {
       const regarding = referenceTo(object, resource, fieldPath);
       const { clock } = this.#options;
       this.#nanos = (this.#nanos + 1) % 1_000_000;
       const moment = { now: clock.now(), monotonic: clock.monotonic(), nanos: this.#nanos };
-      const { series, told } = this.#aggregation.add({ component, ...what, regarding }, moment);
+      const { series, told } = this.#aggregation.add({ component, ...what, action, regarding }, moment);
       if (this.#closed) this.#drop(series, 'closed');
       else if (!told) this.#drop(series, 'limited');
       else if (this.#waiting.has(series)) return;
@@ -162,18 +168,33 @@ export class EventSender {
   async #send(): Promise<void> {
     // Not in the caller's turn: what it says in one turn goes out together.
     await Promise.resolve();
+    const { atOnce = 1 } = this.#options;
     try {
-      for (const series of this.#waiting) {
-        if (this.#stop.signal.aborted) return;
-        this.#waiting.delete(series);
-        this.#metrics.waiting(this.#waiting.size);
-        const again = await this.#try(series);
-        // At the end of the queue, so that one that always fails keeps no other one waiting.
-        if (again) this.#waiting.add(series);
+      // Some may come when most workers have ended already: whoever is left begins anew.
+      while (this.#waiting.size > 0 && !this.#stop.signal.aborted) {
+        await Promise.all(Array.from({ length: Math.min(atOnce, this.#waiting.size) }, () => this.#work()));
       }
     } finally {
       this.#sending = undefined;
     }
+  }
+
+  async #work(): Promise<void> {
+    for (;;) {
+      const series = this.#next();
+      if (series === undefined || this.#stop.signal.aborted) return;
+      this.#waiting.delete(series);
+      this.#metrics.waiting(this.#waiting.size);
+      this.#flying.add(series);
+      const again = await this.#try(series).finally(() => this.#flying.delete(series));
+      // At the end of the queue, so that one that always fails keeps no other one waiting.
+      if (again) this.#waiting.add(series);
+    }
+  }
+
+  #next(): Series | undefined {
+    for (const series of this.#waiting) if (!this.#flying.has(series)) return series;
+    return undefined;
   }
 
   /** @returns whether it has to be sent once more */

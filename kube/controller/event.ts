@@ -25,6 +25,8 @@ export interface Happening {
   reason: string;
   /** For people. */
   message: string;
+  /** What was done or tried, in one word; undefined where the reason says it. */
+  action?: string | undefined;
   regarding: ObjectReference;
 }
 
@@ -69,11 +71,12 @@ export function referenceTo(object: Readonly<KubeObject>, resource?: Resource, f
 
 /** @param nanos - makes two names of one millisecond differ: 0 <= n < 1,000,000 */
 export function newSeries(happening: Happening, combined: boolean, nowMs: number, nanos: number): Series {
-  const { component, type, reason, regarding } = happening;
+  const { component, type, reason, action, regarding } = happening;
   return {
     component,
     type,
     reason,
+    action,
     regarding,
     combined,
     name: eventName(regarding, nowMs, nanos),
@@ -90,7 +93,7 @@ export function newSeries(happening: Happening, combined: boolean, nowMs: number
 
 /** The object to create. core/v1, which every server has and every kubectl describes; events.k8s.io shows the same object. */
 export function eventObject(series: Series): KubeObject {
-  const { name, namespace, component, type, reason, message, regarding, count } = series;
+  const { name, namespace, component, type, reason, action, message, regarding, count } = series;
   return {
     apiVersion: 'v1',
     kind: 'Event',
@@ -98,6 +101,7 @@ export function eventObject(series: Series): KubeObject {
     involvedObject: Object.fromEntries(Object.entries(regarding).filter(([, value]) => value !== '')),
     type,
     reason,
+    ...(action === undefined ? {} : { action }),
     message,
     source: { component },
     count,

@@ -47,6 +47,7 @@ export function routeRead<T extends KubeObject, O extends KubeObject>(
  * | updated, orphan, else | nobody |
  * | deleted, with a controller | the owner; it was deleted |
  * | deleted, orphan | nobody |
+ * | not in a list any more, last known as an orphan | all that match: one may have adopted it unseen; it was deleted |
  *
  * An owner that is not in the cache under that kind, name and UID is nobody: when it comes, it is enqueued for its own sake.
  */
@@ -75,8 +76,14 @@ export function routeOwned<T extends KubeObject, O extends KubeObject>(
       if (isGoing(object)) return observed('deletionSeen', object);
       return controllerOf(object) === undefined ? matching(object) : observed('creationSeen', object);
     }
-    case 'delete':
-      return observed('deletionSeen', change.last);
+    case 'delete': {
+      const { last, unseen } = change;
+      if (!unseen || controllerOf(last) !== undefined) return observed('deletionSeen', last);
+      return Array.from(edge.matching?.(last, lister) ?? []).flatMap((key): Step[] => [
+        { do: 'deletionSeen', key, uid: last.metadata.uid ?? '' },
+        wake(key),
+      ]);
+    }
     case 'update': {
       if (isResync(change)) return [];
       const { before, after } = change;

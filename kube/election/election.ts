@@ -64,7 +64,7 @@ export class LeaderElection implements Fence {
   #term: Term | undefined;
   #holder = '';
   #stopping = false;
-  #trouble = '';
+  #trouble: { verb: LeaseVerb; text: string; refused: boolean } | undefined;
 
   constructor(options: ElectionOptions) {
     const { leaseDurationMs = 15_000, renewDeadlineMs = 10_000, retryPeriodMs = 2_000 } = options;
@@ -83,6 +83,11 @@ export class LeaderElection implements Fence {
   /** Who holds the lease, as last seen; '' when nobody does or nothing was seen yet. */
   get holder(): string {
     return this.#holder;
+  }
+
+  /** What keeps it from the lease for as long as nobody grants it: a right or the namespace is missing. undefined: nothing does. */
+  get refusal(): string | undefined {
+    return this.#trouble?.refused === true ? this.#trouble.text : undefined;
   }
 
   /** Which term of the lease ours is, or was: higher than every one before. undefined before we led. */
@@ -155,7 +160,7 @@ export class LeaderElection implements Fence {
     try {
       const options = { timeoutMs: this.#settings.renewDeadlineMs / 2, signal: this.#ending.signal };
       const lease = await this.#options.client.get<Lease>(leases, this.#options.lease, options);
-      this.#mended();
+      this.#mended('get');
       return { kind: 'found', lease, at: this.#now() };
     } catch (error) {
       if (isNotFound(error)) return { kind: 'found', lease: undefined, at: this.#now() };
@@ -172,7 +177,7 @@ export class LeaderElection implements Fence {
       const stored = await (verb === 'create'
         ? client.create<Lease>(leases, lease, options)
         : client.replace<Lease>(leases, lease, options));
-      this.#mended();
+      this.#mended(verb);
       return { kind: 'wrote', lease: stored, from, at: this.#now() };
     } catch (error) {
       const refused = verb === 'create' ? isAlreadyExists(error) : isConflict(error) || isNotFound(error);
@@ -263,15 +268,18 @@ export class LeaderElection implements Fence {
   }
 
   #failed(verb: LeaseVerb, error: unknown): Saw {
-    const text = describeError(leaseTrouble(verb, this.#options.lease, error));
+    const found = leaseTrouble(verb, this.#options.lease, error);
+    const text = describeError(found);
     // A server that is away for an hour is one line, not one per try.
-    if (text !== this.#trouble) this.#log.warn('leader election has trouble with its lease; it is tried again', { error: text });
-    this.#trouble = text;
+    if (text !== this.#trouble?.text) this.#log.warn('leader election has trouble with its lease; it is tried again', { error: text });
+    this.#trouble = { verb, text, refused: found !== error };
     return { kind: 'failed', at: this.#now() };
   }
 
-  #mended(): void {
-    if (this.#trouble !== '') this.#log.info('leader election works again');
-    this.#trouble = '';
+  /** A look that finds the lease says nothing of an update that fails: else each pair of them would be two lines. */
+  #mended(verb: LeaseVerb): void {
+    if (this.#trouble === undefined || (verb === 'get' && this.#trouble.verb === 'update')) return;
+    this.#log.info('leader election works again');
+    this.#trouble = undefined;
   }
 }

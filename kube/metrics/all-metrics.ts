@@ -52,6 +52,17 @@ function meters(registry: Registry): Meters {
     gauge(name, help, read) {
       const made: Gauge = new Gauge({ name, help, registers, collect: () => made.set(read()) });
     },
+    gauges(name, help, labelName, read) {
+      const made: Gauge = new Gauge({
+        name,
+        help,
+        labelNames: [labelName],
+        registers,
+        collect: () => {
+          for (const [value, count] of Object.entries(read())) made.set({ [labelName]: value }, count);
+        },
+      });
+    },
     histogram(name, help, { labelNames = [], buckets }) {
       const made = new Histogram({ name, help, labelNames, buckets: [...buckets], registers });
       return (value, labels: Labels = {}) => made.observe(labels, value);

@@ -47,9 +47,15 @@ export class Leadership {
     return fenced(client, this.#election);
   }
 
+  /** Why it could not lead even if the lease were free, and what to grant. undefined: nothing is known to be in its way. */
+  get refusal(): string | undefined {
+    return this.#election.refusal;
+  }
+
   /** Who leads, for people. */
   describe(): string {
-    const { holder } = this.#election;
+    const { holder, refusal } = this.#election;
+    if (refusal !== undefined) return refusal;
     if (holder === '') return 'nobody leads yet';
     return holder === this.#identity ? `this process leads, as ${holder}` : `standing by for ${holder}`;
   }

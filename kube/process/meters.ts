@@ -10,6 +10,8 @@ export interface Meters {
   counter(name: string, help: string, labelNames?: readonly string[]): (labels?: Labels, by?: number) => void;
   /** @param read - asked at each scrape; cheap */
   gauge(name: string, help: string, read: () => number): void;
+  /** One gauge with a value for each value of a label. @param read - asked at each scrape; cheap */
+  gauges(name: string, help: string, labelName: string, read: () => Readonly<Record<string, number>>): void;
   /** @returns takes one more value */
   histogram(
     name: string,

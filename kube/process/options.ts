@@ -1,5 +1,7 @@
 import type { Millis } from '../../base/clock.ts';
 import type { AccessSource, ClusterAccess } from '../client/access.ts';
+import type { Client } from '../client/client.ts';
+import type { Check } from '../serving/checks.ts';
 import type { LeaseOptions } from './leadership.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -10,6 +12,9 @@ export interface Runnable {
   /** Ends soon after the signal aborts; may end before, when its work is done. What it throws ends the process with 1. */
   run(signal: AbortSignal): Promise<void>;
 }
+
+/** Makes the controllers: which caches they need, and what to run. Called once. @returns what runs once every cache has synced and the lease is held */
+export type Setup = (runtime: Runtime) => readonly Runnable[];
 
 export interface ProcessOptions {
   /** User agent, and who reports the events on the lease: `dkc-controllers`. */
@@ -23,11 +28,21 @@ export interface ProcessOptions {
   debug?: boolean;
   /** Shows every object to its controller again so often, and up to twice as seldom, in ms. @default 0, never */
   resyncMs?: Millis;
+  /** Objects in each page of a list. @default 500 */
+  pageSize?: number;
+  /** Calls that change something, under way at once; beyond 80 newer servers take no more on one connection. @default 50 */
+  writesAtOnce?: number;
+  /** How many events may wait, and how many are sent at once. @default 1000, and one after the other */
+  events?: { capacity?: number; atOnce?: number };
+  /** What else has to be well before `/readyz` says ok. @default nothing */
+  ready?: readonly Check[];
   /**
-   * Makes the controllers: which caches they need, and what to run. Called once, before anything is known of the cluster.
-   * @returns what runs once every cache has synced and the lease is held
+   * Called before anything is known of the cluster; or `discover` asks the server what has to be known before, and gives what is called then. What
+   * `discover` throws has it called again, later each time; meanwhile the process serves, is not ready, and takes no lease.
    */
-  setup: (runtime: Runtime) => readonly Runnable[];
+  setup: Setup | { discover: (client: Client, signal: AbortSignal) => Promise<Setup> };
   /** For the ready line: every cache has synced and the lease is held. Once at most. */
   onReady?: (facts: { metrics: string | undefined }) => void;
+  /** Why the exit code is going to be 1. Once at most, with the first reason; the log has it as well. */
+  onFailed?: (facts: { part: string; error: unknown }) => void;
 }

@@ -6,6 +6,7 @@ import { allMetrics } from '../metrics/all-metrics.ts';
 import { Leadership } from './leadership.ts';
 import { Queues } from './runtime.ts';
 import type { AccessSource } from '../client/access.ts';
+import type { Dump } from '../serving/debug.ts';
 import type { Client } from '../client/client.ts';
 import type { AllMetrics } from '../metrics/all-metrics.ts';
 import type { ProcessOptions } from './options.ts';
@@ -23,14 +24,20 @@ export interface Parts {
   /** undefined: everybody may write. */
   leadership: Leadership | undefined;
   runtime: Runtime;
+  /** What `--debug` shows, by name. */
+  dumps: Record<string, Dump>;
 }
+
+/** Together with watches and reads below the 100 streams that newer servers allow on one connection. */
+const MOST_WRITES = 80;
 
 /** @throws {RangeError} for lease times that do not fit together */
 export function makeParts(options: ProcessOptions, access: AccessSource, world: World): Parts {
-  const { name, leaderElect, resyncMs = 0 } = options;
+  const { name, leaderElect, resyncMs = 0, pageSize = 500, writesAtOnce, events: sending = {} } = options;
   const { createClient: connect = createClient, identity = newIdentity, clock, random, log } = world;
   const metrics = allMetrics();
-  const open = (): Client => connect(access, { clock, random, log, metrics: metrics.rest, userAgent: name });
+  const limits = writesAtOnce === undefined ? {} : { limits: { writing: Math.min(MOST_WRITES, writesAtOnce) } };
+  const open = (): Client => connect(access, { clock, random, log, metrics: metrics.rest, userAgent: name, ...limits });
   const connection = open();
   const leadership =
     leaderElect === false
@@ -45,18 +52,32 @@ export function makeParts(options: ProcessOptions, access: AccessSource, world: 
           log,
         });
   const client = leadership === undefined ? connection : leadership.fence(connection);
-  const informers = new Informers({ client: connection, clock, random, log, resyncMs, metrics: metrics.reflector, ...metrics.informer });
+  const informers = new Informers({
+    client: connection,
+    clock,
+    random,
+    log,
+    resyncMs,
+    pageSize,
+    metrics: metrics.reflector,
+    ...metrics.informer,
+  });
   const queues = new Queues(clock, metrics.queue);
-  const events = new EventSender({ client, clock, random, log, metrics: metrics.events });
+  const events = new EventSender({ client, clock, random, log, metrics: metrics.events, ...sending });
+  const dumps: Record<string, Dump> = { queues: queues.dump, caches: () => informers.states };
   const runtime: Runtime = {
     client,
     informers,
     events: (component) => events.recorder(component),
     queue: (queue, limits) => queues.make(queue, limits),
     meters: metrics.meters,
+    dump: (name, dump) => {
+      if (Object.hasOwn(dumps, name)) throw new RangeError(`there is a dump ${name} already; give this one another name`);
+      dumps[name] = dump;
+    },
     clock,
     random,
     log,
   };
-  return { metrics, connection, informers, queues, events, leadership, runtime };
+  return { metrics, connection, informers, queues, events, leadership, runtime, dumps };
 }

@@ -1,6 +1,7 @@
 import { describeError } from '../../base/errors.ts';
 import { startServing } from '../serving/serve.ts';
 import { readyChecks } from './checks.ts';
+import { Discovery } from './discovery.ts';
 import { makeParts } from './parts.ts';
 import type { Log } from '../../base/log.ts';
 import type { AccessSource } from '../client/access.ts';
@@ -10,7 +11,8 @@ import type { Parts } from './parts.ts';
 import type { World } from './world.ts';
 
 /**
- * Runs controllers until the signal aborts: serves what there is to see, fills the caches, waits for the lease, and runs what `setup` made.
+ * Runs controllers until the signal aborts: serves what there is to see, asks the server what has to be known of it, fills the caches, waits for the
+ * lease, and runs what `setup` made. It serves from the beginning: whoever waits for a server that is away is alive.
  *
  * The end, in this order: controllers drain, their events are sent, the lease is released, caches, connections and serving close.
  * @returns the exit code: 0 when asked to end; 1 after the lease was lost, or something threw that must not
@@ -23,18 +25,22 @@ export async function runProcess(options: ProcessOptions, world: World): Promise
   const source: AccessSource = 'current' in access ? access : { current: () => Promise.resolve(access) };
   await source.current();
   const parts = makeParts(options, source, world);
-  const process = new Process(parts, world.log);
+  const process = new Process(parts, world.log, options.onFailed);
   const stop = (): void => process.stop(world.signal.reason);
   world.signal.addEventListener('abort', stop, { once: true });
   if (world.signal.aborted) stop();
   let serving: Serving | undefined;
   try {
-    serving = await serve(parts, options, world);
-    const runnables = options.setup(parts.runtime);
-    process.begin();
-    if (await process.mayWork()) {
-      options.onReady?.({ metrics: serving.url });
-      await process.work(runnables);
+    const discovery = new Discovery(options.setup, world);
+    serving = await serve(parts, discovery, options, world);
+    const setup = await discovery.setup(parts.connection, process.signal);
+    if (setup !== undefined) {
+      const runnables = setup(parts.runtime);
+      process.begin();
+      if (await process.mayWork()) {
+        options.onReady?.({ metrics: serving.url });
+        await process.work(runnables);
+      }
     }
   } finally {
     world.signal.removeEventListener('abort', stop);
@@ -44,13 +50,18 @@ export async function runProcess(options: ProcessOptions, world: World): Promise
   return process.exitCode;
 }
 
-function serve({ metrics, informers, leadership, queues }: Parts, options: ProcessOptions, { clock, log }: World): Promise<Serving> {
+function serve(
+  { metrics, informers, leadership, dumps }: Parts,
+  discovery: Discovery,
+  options: ProcessOptions,
+  { clock, log }: World,
+): Promise<Serving> {
   return startServing({
     address: options.metricsAddress,
     registry: metrics.registry,
-    ready: readyChecks(informers, leadership),
+    ready: [...readyChecks(informers, leadership, discovery), ...(options.ready ?? [])],
     debug: options.debug ?? false,
-    dumps: { queues: queues.dump, caches: () => informers.states },
+    dumps,
     clock,
     log,
   });
@@ -60,6 +71,7 @@ function serve({ metrics, informers, leadership, queues }: Parts, options: Proce
 class Process {
   readonly #parts: Parts;
   readonly #log: Log;
+  readonly #onFailed: ProcessOptions['onFailed'];
   readonly #working = new AbortController();
   readonly #electing = new AbortController();
   readonly #caching = new AbortController();
@@ -68,13 +80,19 @@ class Process {
   #lost = false;
   #failed = false;
 
-  constructor(parts: Parts, log: Log) {
+  constructor(parts: Parts, log: Log, onFailed: ProcessOptions['onFailed']) {
     this.#parts = parts;
     this.#log = log;
+    this.#onFailed = onFailed;
   }
 
   get exitCode(): number {
     return this.#failed ? 1 : 0;
+  }
+
+  /** Aborts when the process is to end. */
+  get signal(): AbortSignal {
+    return this.#working.signal;
   }
 
   stop(reason: unknown): void {
@@ -134,6 +152,7 @@ class Process {
   }
 
   #fail(part: string, error: unknown): void {
+    if (!this.#failed) this.#onFailed?.({ part, error });
     this.#failed = true;
     this.#log.error('the process ends', { part, error: describeError(error) });
     this.#working.abort(error);

@@ -21,6 +21,8 @@ export interface Runtime {
   /** A queue that is counted, and shown by `--debug`. @throws {RangeError} for a name that is taken */
   queue: (name: string, limits?: RateLimits) => WorkQueue;
   meters: Meters;
+  /** Shows something of the process under `/debug/NAME`, where `debug` is on. @throws {RangeError} for a name that is taken */
+  dump: (name: string, dump: Dump) => void;
   clock: Clock;
   random: Random;
   log: Log;

@@ -17,6 +17,7 @@ function jumpingClock(): Clock {
     sleep: async (ms) => {
       at += ms;
     },
+    after: () => () => {},
   };
 }
 

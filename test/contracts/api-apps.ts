@@ -312,4 +312,29 @@ function appsTests(here: () => ContractWorld, own: () => string): void {
     const none = await api.post(revisions, { metadata: { name: 's' }, revision: 1 });
     assert.match(text(none.json['message']), /data: Required value: data is mandatory$/);
   });
+
+  const words = [
+    { why: 'sorted', data: '{"a":{"$patch":"replace","x":null,"y":1},"b":[]}', strategic: 200 },
+    { why: 'in another order', data: '{"b":[],"a":{"x":null,"y":1,"$patch":"replace"}}', strategic: 422 },
+  ];
+  for (const { why, data, strategic } of words) {
+    test(`the data of a revision is for life in the words in which it came, fields ${why}`, async () => {
+      const { api } = here();
+      const revisions = `/apis/apps/v1/namespaces/${own()}/controllerrevisions`;
+      const name = why.replaceAll(' ', '-');
+      const body = { metadata: { name }, revision: 1, data: JSON.parse(data) as object };
+      const { json: made } = await api.post(revisions, body);
+      assert.equal(JSON.stringify(made['data']), data);
+      const path = `${revisions}/${name}`;
+      const labels = { metadata: { labels: { a: 'b' } } };
+      assert.equal((await api.patch(path, { ...labels, revision: 2 })).code, 200);
+      assert.equal((await api.put(path, { ...body, revision: 3 })).code, 200);
+      const other = { b: [], a: { y: 1, x: null, $patch: 'replace' } };
+      assert.equal((await api.put(path, { ...body, data: other })).code, 422);
+      const { code, json } = await api.patch(path, labels, { type: 'application/strategic-merge-patch+json' });
+      assert.equal(code, strategic);
+      if (code === 422) assert.match(text(json['message']), /data: Invalid value: runtime\.Unknown\{.*: field is immutable$/);
+      assert.equal(JSON.stringify((await api.get(path)).json['data']), data);
+    });
+  }
 }

@@ -28,6 +28,7 @@ export function cliContext(over: Partial<Context> = {}): { context: Context; out
     random: seededRandom(1),
     exec: async () => ({ code: null, stdout: '', stderr: 'no programs in this test' }),
     log: silentLog,
+    openLog: () => silentLog,
     build: { version: '1.2.3', commit: 'abc', node: '24.0.0' },
     signal: new AbortController().signal,
     hostName: 'Node-A',

@@ -1,35 +1,10 @@
-import { createHash } from 'node:crypto';
 import { basename, dirname } from 'node:path';
 import type { Disk, Stat } from '../../base/disk.ts';
 import { durableDisk, tempPrefix } from '../../base/durable-disk.ts';
 import { errorCode } from '../../base/errors.ts';
-import { seededRandom } from '../../base/random.ts';
 import type { OpenHow, RawFile, RawFs } from '../../base/raw-fs.ts';
-
-interface FileNode {
-  kind: 'file';
-  mode: number;
-  /** What a read sees. */
-  data: Uint8Array;
-  /** What is on the platter. */
-  durable: Uint8Array;
-  /** A sync of the bytes up to here failed: the kernel dropped those pages, and a later sync that succeeds leaves zeros in them. */
-  lostTo: number;
-}
-interface DirNode {
-  kind: 'dir';
-  mode: number;
-  entries: Map<string, Node>;
-  durable: Map<string, Node>;
-  /** Changes of entries since the last sync. A power cut keeps any subset of them. */
-  pending: EntryChange[];
-}
-type Node = FileNode | DirNode;
-/** A rename within one directory is one change: it takes the old name and sets the new one together. */
-interface EntryChange {
-  take?: string;
-  set?: readonly [string, Node];
-}
+import { afterPowerCut, settled } from './crash-disk/power-cut.ts';
+import { change, copyOf, fingerprintOf, newDir, statOf, synced, type DirNode, type FileNode, type Node } from './crash-disk/tree.ts';
 
 /**
  * What goes wrong, and from which operation on, counted from 1.
@@ -77,7 +52,7 @@ export class CrashDisk implements RawFs {
 
   /** Everything synced, as after `sync` and a minute's rest. */
   settled(): CrashDisk {
-    return new CrashDisk(crashed(this.#root, new Map(), Number.MAX_SAFE_INTEGER), this.#temps);
+    return new CrashDisk(settled(this.#root), this.#temps);
   }
 
   /**
@@ -85,51 +60,12 @@ export class CrashDisk implements RawFs {
    * where there are at most `limit`, otherwise the extremes and a seeded sample.
    */
   afterPowerCut(limit: number, seed: number): CrashDisk[] {
-    const choices = openChoices(this.#root);
-    const total = choices.reduce((product, { ways }) => Math.min(product * ways, Number.MAX_SAFE_INTEGER), 1);
-    const picks: (choice: Choice, position: number) => number = (choice) => choice.ways - 1;
-    const plans: Map<Node, number>[] = [];
-    if (total <= limit) {
-      for (let n = 0; n < total; n++) {
-        let rest = n;
-        plans.push(
-          new Map(
-            choices.map(({ node, ways }) => {
-              const way = rest % ways;
-              rest = Math.floor(rest / ways);
-              return [node, way];
-            }),
-          ),
-        );
-      }
-    } else {
-      const random = seededRandom(seed);
-      const plan = (way: (choice: Choice) => number) => new Map(choices.map((choice) => [choice.node, way(choice)] as const));
-      plans.push(
-        plan(() => 0),
-        plan((choice) => picks(choice, 0)),
-        plan((choice) => (choice.node.kind === 'dir' ? choice.ways - 1 : 0)), // all names, no data
-        plan((choice) => (choice.node.kind === 'dir' ? 0 : choice.ways - 1)), // all data, no names
-      );
-      while (plans.length < limit) plans.push(plan(({ ways }) => Math.floor(random() * ways)));
-    }
-    return plans.map((plan) => new CrashDisk(crashed(this.#root, plan, 0), this.#temps));
+    return afterPowerCut(this.#root, limit, seed).map((root) => new CrashDisk(root, this.#temps));
   }
 
   /** The same text for the same tree, as a reader sees it. */
   fingerprint(): string {
-    const hash = createHash('sha256');
-    const visit = (node: Node, path: string): void => {
-      hash.update(`${path}\0${node.kind}\0${node.mode}\0`);
-      if (node.kind === 'file') hash.update(`${node.data.length}\0`).update(node.data);
-      else for (const name of [...node.entries.keys()].toSorted()) visitEntry(node, name, path);
-    };
-    const visitEntry = (dir: DirNode, name: string, path: string) => {
-      const node = dir.entries.get(name);
-      if (node) visit(node, `${path}/${name}`);
-    };
-    visit(this.#root, '');
-    return hash.digest('hex');
+    return fingerprintOf(this.#root);
   }
 
   /** Puts a file there as if it had always been: for stores that somebody else wrote. */
@@ -295,111 +231,6 @@ export class CrashDisk implements RawFs {
   }
 }
 
-interface Choice {
-  node: Node;
-  /** In how many ways a power cut can leave it; 0 is the oldest, the last one the newest. */
-  ways: number;
-}
-
-const newDir = (mode: number): DirNode => ({ kind: 'dir', mode, entries: new Map(), durable: new Map(), pending: [] });
-
-function statOf(node: Node): Stat {
-  return { kind: node.kind, bytes: node.kind === 'file' ? node.data.length : 4096, mode: node.mode, modifiedMs: 0 };
-}
-
-function synced(file: FileNode): void {
-  const { data, durable, lostTo } = file;
-  file.durable = lostTo > durable.length ? data.slice().fill(0, durable.length, lostTo) : data;
-  file.lostTo = 0;
-}
-
 function failure(code: string, what: string): Error {
   return Object.assign(new Error(`${code}: ${what}`), { code });
-}
-
-function change(dir: DirNode, entry: EntryChange): void {
-  apply(dir.entries, entry, (node) => node);
-  dir.pending.push(entry);
-}
-
-function apply(entries: Map<string, Node>, { take, set }: EntryChange, as: (node: Node) => Node): void {
-  if (take !== undefined) entries.delete(take);
-  if (set) entries.set(set[0], as(set[1]));
-}
-
-/** What is left open on everything that a power cut could still show. */
-function openChoices(root: DirNode): Choice[] {
-  const seen = new Set<Node>();
-  const choices: Choice[] = [];
-  const visit = (node: Node): void => {
-    if (seen.has(node)) return;
-    seen.add(node);
-    const ways = node.kind === 'file' ? versions(node).length : 2 ** Math.min(node.pending.length, 20);
-    if (ways > 1) choices.push({ node, ways });
-    if (node.kind === 'file') return;
-    node.durable.forEach(visit);
-    for (const { set } of node.pending) if (set) visit(set[1]);
-  };
-  visit(root);
-  return choices;
-}
-
-/** Oldest first, newest last. */
-function versions({ data, durable }: FileNode): Uint8Array[] {
-  if (data === durable) return [data];
-  const added = data.length - durable.length;
-  const zeros = new Uint8Array(data.length);
-  zeros.set(durable);
-  const all = [durable, zeros, data.subarray(0, durable.length + Math.floor(added / 2)), data];
-  return all.filter((bytes, i) => !all.slice(i + 1).some((later) => Buffer.compare(later, bytes) === 0));
-}
-
-/** The tree as the power cut leaves it. @param otherwise - the way of nodes that `plan` does not name; too large means newest */
-function crashed(root: DirNode, plan: ReadonlyMap<Node, number>, otherwise: number): DirNode {
-  const done = new Map<Node, Node>();
-  const way = (node: Node) => plan.get(node) ?? otherwise;
-  const of = (node: Node): Node => {
-    const before = done.get(node);
-    if (before) return before;
-    if (node.kind === 'file') {
-      const all = versions(node);
-      const data = all[Math.min(way(node), all.length - 1)] ?? node.data;
-      const file: FileNode = { kind: 'file', mode: node.mode, data, durable: data, lostTo: 0 };
-      done.set(node, file);
-      return file;
-    }
-    return ofDir(node);
-  };
-  const ofDir = (node: DirNode): DirNode => {
-    const dir = newDir(node.mode);
-    done.set(node, dir);
-    for (const [name, child] of node.durable) dir.entries.set(name, of(child));
-    const kept = Math.min(way(node), 2 ** node.pending.length - 1);
-    node.pending.forEach((entry, i) => {
-      if (Math.floor(kept / 2 ** i) % 2 === 1) apply(dir.entries, entry, of);
-    });
-    dir.durable = new Map(dir.entries);
-    return dir;
-  };
-  return ofDir(root);
-}
-
-function copyOf(node: DirNode, done: Map<Node, Node>): DirNode {
-  const copy = newDir(node.mode);
-  done.set(node, copy);
-  const of = (child: Node): Node => {
-    const before = done.get(child);
-    if (before) return before;
-    if (child.kind === 'dir') return copyOf(child, done);
-    const file = { ...child };
-    done.set(child, file);
-    return file;
-  };
-  for (const [name, child] of node.entries) copy.entries.set(name, of(child));
-  for (const [name, child] of node.durable) copy.durable.set(name, of(child));
-  copy.pending = node.pending.map(({ take, set }) => ({
-    ...(take !== undefined && { take }),
-    ...(set && { set: [set[0], of(set[1])] as const }),
-  }));
-  return copy;
 }

@@ -43,6 +43,14 @@ export class FakeClock implements Clock {
     });
   }
 
+  after(ms: Millis, ring: () => void): () => void {
+    const timer: Timer = { at: this.#monotonic + Math.max(ms, 0), order: (this.#order += 1), ring };
+    this.#timers.push(timer);
+    return () => {
+      this.#timers = this.#timers.filter((other) => other !== timer);
+    };
+  }
+
   /** How many wait for time to pass: what is left over at the end of a test was leaked. */
   get sleepers(): number {
     return this.#timers.length;

@@ -188,7 +188,7 @@ test('a rotated token is used by the next call, and at once when the server refu
   });
   let valid = 'one';
   let monotonic = 0;
-  const clock = { now: () => 0, monotonic: () => monotonic, sleep: () => new Promise<void>(() => {}) };
+  const clock = { now: () => 0, monotonic: () => monotonic, sleep: () => new Promise<void>(() => {}), after: () => () => {} };
   const client = clientOf(t, to(server, { tokenFile }), { clock });
   await client.get(nodes, { name: 'n' });
   await writeFile(tokenFile, 'two\n');

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { after, before, test } from 'node:test';
+import { realClock } from '../../../base/clock.ts';
 import { configMaps, nodes } from '../../../kube/api/object.ts';
 import {
   ApiError,
@@ -293,7 +294,7 @@ test('429 and 503 say how long to stay away', async (t) => {
     'h2',
     (_request, response) => json(response, code, status(code, 'TooManyRequests', 'slow', { retryAfterSeconds: 3 }), headers),
     {
-      clock: { now: () => Date.parse('2026-01-01T00:00:00Z'), monotonic: () => performance.now(), sleep: () => new Promise(() => {}) },
+      clock: { ...realClock, now: () => Date.parse('2026-01-01T00:00:00Z') },
     },
   );
   const retryAfter = () =>

@@ -27,6 +27,11 @@ class QuickClock implements Clock {
     signal?.throwIfAborted();
     this.at += ms;
   }
+  after(ms: number, ring: () => void): () => void {
+    const stop = new AbortController();
+    this.sleep(ms, stop.signal).then(ring, () => {});
+    return () => stop.abort();
+  }
 }
 
 async function turns(count: number): Promise<void> {

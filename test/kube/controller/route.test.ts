@@ -53,7 +53,7 @@ function change(text: string): Change<KubeObject> {
   const [what = '', ...rest] = text.split(':');
   const [before = '', after = ''] = rest.join(':').split('->');
   if (what === 'add') return { do: 'add', object: pod(before) };
-  if (what === 'delete') return { do: 'delete', last: pod(before), unseen: false };
+  if (what === 'delete' || what === 'unlisted') return { do: 'delete', last: pod(before), unseen: what === 'unlisted' };
   return { do: 'update', before: pod(before), after: pod(after) };
 }
 
@@ -99,6 +99,12 @@ const cases = [
   { why: 'an orphan that changed otherwise goes to nobody', seen: 'update: l=ab -> l=ab ready v2', steps: '' },
   { why: 'gone', seen: 'delete: by a/ua', steps: 'deletionSeen ns/a up, wake ns/a' },
   { why: 'an orphan that is gone concerns nobody', seen: 'delete: l=ab', steps: '' },
+  { why: 'one that a list no longer has is gone', seen: 'unlisted: by a/ua', steps: 'deletionSeen ns/a up, wake ns/a' },
+  {
+    why: 'an orphan that a list no longer has may have been adopted by any that match',
+    seen: 'unlisted: l=ab',
+    steps: 'deletionSeen ns/a up, wake ns/a, deletionSeen ns/b up, wake ns/b',
+  },
   { why: 'gone after its owner', seen: 'delete: by a/old', steps: '' },
 ];
 for (const { why, seen, steps } of cases)

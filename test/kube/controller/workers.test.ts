@@ -255,7 +255,7 @@ test('each reconcile has a signal of its own: what it hangs on it goes with it',
 test('reconciles that never wait still let timers and sockets in between', async () => {
   // On a clock of our own that moves with the work: 1 ms each.
   let now = 0;
-  const clock = { now: () => now, monotonic: () => now, sleep: () => Promise.resolve() };
+  const clock = { now: () => now, monotonic: () => now, sleep: () => Promise.resolve(), after: () => () => {} };
   const queue = new WorkQueue('test', { clock });
   const stop = new AbortController();
   for (let n = 0; n < 1000; n++) queue.add(`key-${n}`);

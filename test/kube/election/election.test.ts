@@ -182,6 +182,12 @@ const troubles: { why: string; verb: string; error: Error; says: RegExp }[] = [
     error: answer(403, 'Forbidden'),
     says: /Cannot create lease ns\/controllers: the right to create leases/,
   },
+  {
+    why: 'without the right to update, on a lease that somebody left',
+    verb: 'replace',
+    error: answer(403, 'Forbidden'),
+    says: /Cannot update lease ns\/controllers: the right to update leases/,
+  },
   { why: 'without its namespace', verb: 'create', error: answer(404, 'NotFound'), says: /there is no namespace ns; create it/ },
   { why: 'without a server', verb: 'get', error: new TransportError(call, 'unreachable', { hint: 'refused' }), says: /refused/ },
 ];
@@ -189,8 +195,13 @@ for (const { why, verb, error, says } of troubles) {
   test(`an election ${why} says so once, and tries on until it leads`, async () => {
     const bench = new Bench();
     bench.trouble = (asked) => (asked === verb ? error : undefined);
+    if (verb === 'replace') bench.api.create('Lease', { metadata: { name: 'controllers', namespace: 'ns' }, spec: { holderIdentity: '' } });
     await bench.run();
     await bench.clock.advance(60_000);
+    assert.equal(
+      bench.election.refusal,
+      error instanceof TransportError ? undefined : bench.recorded.fields.find(({ error }) => error)?.['error'],
+    );
     const warnings = bench.recorded.lines.flatMap((line, at) =>
       line.startsWith('warn') ? [String(bench.recorded.fields[at]?.['error'])] : [],
     );
@@ -201,7 +212,8 @@ for (const { why, verb, error, says } of troubles) {
     bench.trouble = () => undefined;
     await bench.clock.advance(5_000);
     assert.equal(bench.election.mayWrite(), true);
-    assert.ok(bench.recorded.lines.includes('info: leader election works again'));
+    assert.equal(bench.recorded.lines.filter((line) => line === 'info: leader election works again').length, 1);
+    assert.equal(bench.election.refusal, undefined);
     bench.asked.abort();
     await atRest();
   });

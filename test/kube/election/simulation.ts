@@ -114,6 +114,12 @@ export class Machine implements Clock {
     return slept.promise;
   }
 
+  after(ms: Millis, ring: () => void): () => void {
+    const over = new AbortController();
+    this.sleep(ms, over.signal).then(ring, () => {});
+    return () => over.abort();
+  }
+
   /** Something happens to the process: now, when it goes on, or never. */
   deliver(happen: () => void): void {
     if (this.#isDead) return;

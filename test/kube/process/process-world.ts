@@ -28,6 +28,11 @@ export class CountingClock implements Clock {
       this.sleepers -= 1;
     }
   }
+  after(ms: number, ring: () => void): () => void {
+    const over = new AbortController();
+    this.sleep(ms, over.signal).then(ring, () => {});
+    return () => over.abort();
+  }
 }
 
 export interface Started {

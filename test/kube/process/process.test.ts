@@ -170,11 +170,29 @@ test('caches that cannot sync keep it from being ready, and the probe says why',
   assert.deepEqual({ sleepers: one.clock.sleepers, open: one.open() }, { sleepers: 0, open: 0 });
 });
 
+test('a process that may not have the lease is not ready, and the probe says which right is missing', { timeout: 20_000 }, async (t) => {
+  const api = newApi(t);
+  api.hooks.setFaults(parseFaults([{ verb: 'create', resource: 'leases', status: 403, count: 1_000 }]));
+  const port = await freePort();
+  const one = start(api, 'one', { setup: waiting, metricsAddress: `127.0.0.1:${port}` });
+  const url = `http://127.0.0.1:${port}`;
+  const refused =
+    /^\[-\]leader failed: Cannot create lease kube-system\/keys: the right to create leases .* is missing; grant get, create and update/m;
+  await eventually('the refusal', () => one.lines.includes('warn: leader election has trouble with its lease; it is tried again'));
+  assert.match(await text(`${url}/readyz`), refused);
+  api.hooks.setFaults([]);
+  assert.equal(await one.ready, url);
+  assert.equal(await text(`${url}/readyz`), 'ok');
+  assert.equal(await one.stop(), 0);
+});
+
 test('a controller that throws ends the others, and the process with 1; one that is done does not', { timeout: 20_000 }, async (t) => {
   const api = newApi(t);
   let ended = false;
   const broken = Promise.withResolvers<never>();
+  const failures: unknown[] = [];
   const one = start(api, 'one', {
+    onFailed: (facts) => failures.push(facts),
     setup: () => [
       { name: 'done', run: () => Promise.resolve() },
       { name: 'broken', run: () => broken.promise },
@@ -188,8 +206,10 @@ test('a controller that throws ends the others, and the process with 1; one that
     ],
   });
   await one.ready;
-  broken.reject(new Error('a bug'));
+  const bug = new Error('a bug');
+  broken.reject(bug);
   assert.equal(await one.ended, 1);
+  assert.deepEqual(failures, [{ part: 'broken', error: bug }]);
   assert.equal(ended, true);
   assert.equal(holder(api), '', 'it led, and lets the next one');
 });

@@ -109,6 +109,7 @@ test('a timer that rings early is asked again: no key is early', async () => {
       slept += 1;
       return clock.sleep(slept === 1 ? ms * 0.9 : ms, signal);
     },
+    after: (ms, ring) => clock.after(ms, ring),
   };
   const rang: number[] = [];
   const waiting = new Delays<string>(hasty, () => rang.push(clock.monotonic()));

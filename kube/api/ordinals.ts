@@ -1,0 +1,58 @@
+/** Ordinals fit 31 bits, as the server has it. */
+export const LARGEST_ORDINAL = 2 ** 31 - 1;
+
+/** By which a StatefulSet names ordinals that it leaves out. */
+export const RESERVED_ORDINALS = 'dkc.dev/reserve-ordinals';
+
+/** More than anybody leaves out. What a set says is read at each look, and a range is easily written too long. */
+const MOST = 10_000;
+const PIECE = /^([0-9]{1,10})(?:\s*-\s*([0-9]{1,10}))?$/;
+
+/** The set and the place that a pod's name says it belongs to. */
+export interface Identity {
+  parent: string;
+  ordinal: number;
+}
+
+/**
+ * Reads the name of a StatefulSet's pod. Pure.
+ * @returns undefined for a name without an ordinal, with one beyond 31 bits, or with one in another form than a set writes it (`web-01`): it would stand
+ * in the place of the one that is meant
+ */
+export function identityOf(podName: string): Identity | undefined {
+  const dash = podName.lastIndexOf('-');
+  const digits = podName.slice(dash + 1);
+  const ordinal = Number(digits);
+  // Written as it reads: neither `01`, nor `1e3`, nor nothing.
+  if (dash < 0 || !(ordinal >= 0 && ordinal <= LARGEST_ORDINAL) || String(ordinal) !== digits || !Number.isInteger(ordinal))
+    return undefined;
+  return { parent: podName.slice(0, dash), ordinal };
+}
+
+/** Both ends belong to it. */
+export interface OrdinalRange {
+  from: number;
+  to: number;
+}
+
+/**
+ * Reads a list of ordinals and ranges with both ends: `1,3-5`. Pure. Nothing is a list too.
+ * @returns ascending and apart from each other; undefined for anything else, for a range that runs down, an ordinal beyond 31 bits, or more than 10,000
+ * ordinals
+ */
+export function ordinalRangesIn(text: string): readonly Readonly<OrdinalRange>[] | undefined {
+  const ranges: OrdinalRange[] = [];
+  for (const piece of text === '' ? [] : text.split(',')) {
+    const [, from, to = from] = PIECE.exec(piece.trim()) ?? [];
+    if (from === undefined || Number(from) > Number(to) || Number(to) > LARGEST_ORDINAL) return undefined;
+    ranges.push({ from: Number(from), to: Number(to) });
+  }
+  const apart: OrdinalRange[] = [];
+  for (const range of ranges.toSorted((a, b) => a.from - b.from)) {
+    const last = apart.at(-1);
+    if (last !== undefined && range.from <= last.to) last.to = Math.max(last.to, range.to);
+    else apart.push(range);
+  }
+  const count = apart.reduce((sum, { from, to }) => sum + to - from + 1, 0);
+  return count > MOST ? undefined : apart;
+}
