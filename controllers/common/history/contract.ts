@@ -1,0 +1,86 @@
+import type { ControllerRevision } from 'kubernetes-types/apps/v1.js';
+import type { KubeObject } from '../../../kube/api/object.ts';
+import type { Kube } from '../../../kube/api/resources.ts';
+import { contentHash, wordHash } from './hash.ts';
+
+export type Revision = Kube<ControllerRevision>;
+
+/** On pods: of which revision they are. */
+export const HASH_LABEL = 'controller-revision-hash';
+
+/** All that the history of one owner (a DaemonSet, a StatefulSet) is decided from. */
+export interface HistoryFacts {
+  owner: Readonly<KubeObject>;
+  /** `spec.template` of the owner, as the server gave it: {@link HistoryRules.hash} may see each field and each null. */
+  template: Readonly<Record<string, unknown>>;
+  /** `status.collisionCount` of the owner. */
+  collisionCount: number | undefined;
+  /** The owner's, adopted ones included; in no order. */
+  revisions: readonly Readonly<Revision>[];
+  /** The owner's pods: name, uid and labels. */
+  pods: readonly Readonly<KubeObject>[];
+}
+
+/** In what the histories of the kinds of owners differ. */
+export interface HistoryRules {
+  /** On revisions: the hash that their name was made with at first. */
+  hashLabel: string;
+  /** Of the data of a revision, for its name. */
+  hash: (data: unknown, collisionCount: number | undefined) => string;
+  /** What is in {@link HASH_LABEL} of pods: the hash of their revision, or its whole name. */
+  podsCarry: 'hash' | 'name';
+  /** Revisions of one content become one; else the last of them is the current one, and the others are old. */
+  dedup: boolean;
+  /**
+   * The name of a new revision is another's: the count goes into the owner's status at once, and the next pass makes another name; or names are tried
+   * until one is free, and the count is handed back, for the status that the pass ends with.
+   */
+  collisions: 'written' | 'returned';
+  /** What the limit of the history counts. Those that are in use stay either way. */
+  limits: 'all' | 'unused';
+}
+
+export const daemonSetHistory: HistoryRules = {
+  hashLabel: HASH_LABEL,
+  hash: contentHash,
+  podsCarry: 'hash',
+  dedup: true,
+  collisions: 'written',
+  limits: 'all',
+};
+
+export const statefulSetHistory: HistoryRules = {
+  hashLabel: 'controller.kubernetes.io/hash',
+  hash: wordHash,
+  podsCarry: 'name',
+  dedup: false,
+  collisions: 'returned',
+  limits: 'unused',
+};
+
+/** In the order in which they are done. */
+export type HistoryStep =
+  /** A revision without the hash label gets its name as the hash. */
+  | { do: 'label'; revision: Readonly<Revision>; hash: string }
+  | { do: 'create'; revision: Revision }
+  | { do: 'renumber'; revision: Readonly<Revision>; to: number }
+  /** Its revision is a duplicate that goes. */
+  | { do: 'relabel'; pod: Readonly<KubeObject>; hash: string }
+  | { do: 'delete'; revision: Readonly<Revision> };
+
+export interface History {
+  /** What new pods carry in {@link HASH_LABEL}. */
+  hash: string;
+  /** Of the present template (the update revision of a StatefulSet): as the server has it, or as it will be made. */
+  current: Readonly<Revision>;
+  /** All others that stay, lowest revision first. */
+  old: readonly Readonly<Revision>[];
+  /** As in the facts; where collisions are returned, with those of this pass. */
+  collisionCount: number | undefined;
+}
+
+export interface HistoryPlan extends History {
+  steps: readonly HistoryStep[];
+  /** As in the rules. */
+  rules: HistoryRules;
+}

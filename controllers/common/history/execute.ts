@@ -1,0 +1,185 @@
+import { messageOf, unreachable } from '../../../base/errors.ts';
+import type { KubeObject, Resource } from '../../../kube/api/object.ts';
+import { controllerRevisions, pods } from '../../../kube/api/resources.ts';
+import type { Client, ObjectRef } from '../../../kube/client/client.ts';
+import { isConflict, isNotFound } from '../../../kube/client/errors.ts';
+import { isControlledBy } from '../../../kube/controller/owner-refs.ts';
+import { slowStart } from '../../../kube/controller/slow-start.ts';
+import { HASH_LABEL } from './contract.ts';
+import type { History, HistoryPlan, HistoryStep, Revision } from './contract.ts';
+import { createRevision } from './create.ts';
+import { carriedBy } from './plan.ts';
+
+export interface HistoryWriter {
+  client: Pick<Client, 'get' | 'create' | 'replace' | 'patch' | 'delete'>;
+  /** As in the facts that the plan was made from. */
+  owner: Readonly<KubeObject>;
+  ownerResource: Resource;
+  /** Told of each object that was written, as the server has it now; of a revision too that was there already, made by us without an answer. */
+  wrote?: (resource: Resource, object: KubeObject) => void;
+  /** Told of each object whose deletion the server took, or that was gone before. */
+  deleted?: (resource: Resource, object: Readonly<KubeObject>) => void;
+}
+
+/** Patches under way at once. */
+const AT_ONCE = 16;
+
+/**
+ * Makes the plan true, step by step; the first one that fails is the last. Revisions are replaced as the plan has them, so they must be whole.
+ * @returns the history as the server has it now
+ * @throws what failed, with the object's name and the cause. Nothing may be decided then. When the name of a new revision is taken, and collisions
+ * are written, the count of the owner has been raised, and the next try finds another name
+ */
+export async function executeHistory(by: HistoryWriter, plan: HistoryPlan, signal: AbortSignal): Promise<History> {
+  const written = new Map<Readonly<Revision>, Revision>();
+  let { collisionCount } = plan;
+  const asNow = (revision: Readonly<Revision>): Readonly<Revision> => written.get(revision) ?? revision;
+  const relabels = plan.steps.filter((step) => step.do === 'relabel');
+  for (const step of plan.steps) {
+    switch (step.do) {
+      case 'label':
+      case 'renumber':
+        written.set(step.revision, await update(by, step, asNow(step.revision), plan, signal));
+        break;
+      case 'create': {
+        const create = async (): Promise<void> => {
+          const created = await createRevision(by, step.revision, plan, signal);
+          written.set(step.revision, created.revision);
+          collisionCount = created.collisionCount;
+        };
+        await named('create', controllerRevisions, step.revision, create, signal);
+        break;
+      }
+      case 'relabel':
+        if (step === relabels[0]) await relabelAll(by, relabels, signal);
+        break;
+      case 'delete':
+        await remove(by, step.revision, signal);
+        break;
+      default:
+        unreachable(step);
+    }
+  }
+  const current = asNow(plan.current);
+  return { hash: carriedBy(current, plan.rules), current, old: plan.old.map(asNow), collisionCount };
+}
+
+/**
+ * Deletes old revisions, in their order; the first one that fails is the last. One that is gone is done.
+ * @throws what failed, with the object's name and the cause
+ */
+export async function executeTruncation(
+  by: Pick<HistoryWriter, 'client' | 'deleted'>,
+  revisions: readonly Readonly<Revision>[],
+  signal: AbortSignal,
+): Promise<void> {
+  for (const revision of revisions) await remove(by, revision, signal);
+}
+
+type Update = Extract<HistoryStep, { do: 'label' | 'renumber' }>;
+
+/** @returns the revision as it is now */
+async function update(
+  by: HistoryWriter,
+  step: Update,
+  revision: Readonly<Revision>,
+  { rules }: Pick<HistoryPlan, 'rules'>,
+  signal: AbortSignal,
+): Promise<Revision> {
+  const write = async (onto: Readonly<Revision>): Promise<Revision> => {
+    const change = changeOf(step, onto, rules.hashLabel);
+    if (change === undefined) return onto;
+    // A merge patch leaves the data in the words in which it is stored; what a PUT says in other words counts as changed.
+    const { uid, resourceVersion } = onto.metadata;
+    const patch = { ...change, metadata: { ...change.metadata, uid, resourceVersion } };
+    const answer = await by.client.patch<Revision>(controllerRevisions, refOf(onto), patch, { type: 'merge', signal });
+    by.wrote?.(controllerRevisions, answer);
+    return answer;
+  };
+  const twice = async (): Promise<Revision> => {
+    try {
+      return await write(revision);
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+      // The cache is behind, by our own adoption of it for one.
+      const live = await by.client.get<Revision>(controllerRevisions, refOf(revision), { signal });
+      if (live.metadata.uid !== revision.metadata.uid || !isControlledBy(live, by.owner))
+        throw new Error('there is another one of its name, or it has another owner', { cause: error });
+      return write(live);
+    }
+  };
+  return named(step.do, controllerRevisions, revision, twice, signal);
+}
+
+interface RevisionChange {
+  revision?: number;
+  metadata?: { labels: Record<string, string> };
+}
+
+/** undefined when that is how it is already. */
+function changeOf(step: Update, onto: Readonly<Revision>, hashLabel: string): RevisionChange | undefined {
+  if (step.do === 'renumber') return onto.revision >= step.to ? undefined : { revision: step.to };
+  return (onto.metadata.labels?.[hashLabel] ?? '') === '' ? { metadata: { labels: { [hashLabel]: step.hash } } } : undefined;
+}
+
+async function relabelAll(
+  by: HistoryWriter,
+  relabels: readonly Extract<HistoryStep, { do: 'relabel' }>[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { failed } = await slowStart(relabels, ({ pod, hash }) => relabel(by, pod, hash, signal), { largest: AT_ONCE, signal });
+  signal.throwIfAborted();
+  // The others of its batch most likely failed of the same, and come again with it.
+  if (failed[0] !== undefined) throw failed[0].error;
+}
+
+function relabel({ client, wrote }: HistoryWriter, pod: Readonly<KubeObject>, hash: string, signal: AbortSignal): Promise<void> {
+  // The UID keeps it from a newer pod of that name, which may be of any revision.
+  const patch = { metadata: { labels: { [HASH_LABEL]: hash }, uid: pod.metadata.uid } };
+  const write = async (): Promise<void> => {
+    try {
+      const answer = await client.patch(pods, refOf(pod), patch, { type: 'merge', signal });
+      wrote?.(pods, answer);
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+  };
+  return named('relabel', pods, pod, write, signal);
+}
+
+function remove(
+  { client, deleted }: Pick<HistoryWriter, 'client' | 'deleted'>,
+  revision: Readonly<Revision>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { uid } = revision.metadata;
+  const write = async (): Promise<void> => {
+    try {
+      await client.delete(controllerRevisions, refOf(revision), { body: { preconditions: { uid } }, signal });
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+    deleted?.(controllerRevisions, revision);
+  };
+  return named('delete', controllerRevisions, revision, write, signal);
+}
+
+/** What is thrown when the signal aborts is its reason, as everywhere. */
+async function named<R>(
+  action: string,
+  { kind }: Resource,
+  { metadata: { name = '', namespace = '' } }: Readonly<KubeObject>,
+  call: () => Promise<R>,
+  signal: AbortSignal,
+): Promise<R> {
+  try {
+    return await call();
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw new Error(`Cannot ${action} ${kind} ${namespace}/${name}: ${messageOf(cause)}`, { cause });
+  }
+}
+
+function refOf({ metadata: { name = '', namespace } }: Readonly<KubeObject>): ObjectRef {
+  return namespace === undefined ? { name } : { name, namespace };
+}

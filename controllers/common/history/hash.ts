@@ -1,0 +1,48 @@
+import { goJson } from '../../../kube/api/go-json.ts';
+import { isJsonObject } from '../../../kube/api/json.ts';
+
+/**
+ * FNV-1a of the content, in letters that spell no words. For DaemonSets, whose controller in the field hashes a dump of Go structures: theirs differ, and
+ * need not be the same, for a revision is found by what it holds. Same content, same hash. Pure.
+ */
+export function contentHash(data: unknown, collisionCount?: number): string {
+  let hash = BASIS;
+  for (const byte of Buffer.from(canonical(data))) hash = Math.imul(hash ^ byte, PRIME);
+  if (collisionCount !== undefined) {
+    const count = Buffer.alloc(8);
+    count.writeUInt32LE(collisionCount >>> 0);
+    for (const byte of count) hash = Math.imul(hash ^ byte, PRIME);
+  }
+  return inLetters(hash);
+}
+
+/**
+ * FNV-1 (it multiplies first) of the data as the field's StatefulSet controller writes it, then of the count in decimal, in the same letters. For
+ * StatefulSets, whose pods carry the whole name of their revision: by the same name either controller finds the other's pods up to date. Pure.
+ * @param data - as the server gave it: a null that is left out is another hash
+ * @param collisionCount - @default 0, which is hashed too
+ */
+export function wordHash(data: unknown, collisionCount = 0): string {
+  let hash = BASIS;
+  for (const byte of Buffer.from(goJson(data) + String(collisionCount))) hash = Math.imul(hash, PRIME) ^ byte;
+  return inLetters(hash);
+}
+
+/** JSON with the fields of every object in one order, and without those that are null. Pure. */
+export function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (!isJsonObject(value)) return JSON.stringify(value) ?? 'null';
+  const keys = Object.keys(value).filter((key) => value[key] !== null && value[key] !== undefined);
+  return `{${keys
+    .toSorted()
+    .map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`)
+    .join(',')}}`;
+}
+
+const BASIS = 0x811c9dc5;
+const PRIME = 0x01000193;
+const LETTERS = 'bcdfghjklmnpqrstvwxz2456789';
+
+function inLetters(hash: number): string {
+  return String(hash >>> 0).replace(/\d/g, (digit) => LETTERS.charAt(digit.charCodeAt(0) % LETTERS.length));
+}

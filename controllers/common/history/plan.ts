@@ -1,0 +1,118 @@
+import { labelValueProblems } from '../../../kube/api/names.ts';
+import type { KubeObject, Resource } from '../../../kube/api/object.ts';
+import { daemonSetHistory, HASH_LABEL } from './contract.ts';
+import type { HistoryFacts, HistoryPlan, HistoryRules, HistoryStep, Revision } from './contract.ts';
+import { newRevision, revisionData, sameData } from './revision.ts';
+
+/**
+ * What makes the history tell of the present template. A revision that holds it becomes the newest, so that going back to an old template
+ * brings back the old revision and its pods need no restart; when none does, one is made.
+ *
+ * ```text
+ *  holds the template      steps
+ *  none                    create, one above all others
+ *  one, the newest         none
+ *  one, older than others  renumber it, one above all others
+ *  several, dedup          the newest stays (and may be renumbered); pods of the others get its hash, then the others go
+ *  several, no dedup       the newest as if it were the only one; the others stay, and are old
+ * ```
+ *
+ * Two of one number: with dedup the current one gets a higher one than the others, without it is enough to be the last.
+ *
+ * Only pods that carry the hash of a duplicate are relabelled: those of older templates would look as if they were up to date.
+ */
+export function planHistory(facts: HistoryFacts, ownerResource: Resource, rules: HistoryRules = daemonSetHistory): HistoryPlan {
+  const data = revisionData(facts.template);
+  const sorted = facts.revisions.toSorted(byAge);
+  const matching = sorted.filter((revision) => sameData(revision.data, data));
+  const kept = matching.at(-1);
+  const gone = rules.dedup ? matching.slice(0, -1) : [];
+  const old = sorted.filter((revision) => revision !== kept && !gone.includes(revision));
+  const number = numberOf(old.at(-1)) + 1;
+  const steps: HistoryStep[] = [];
+  if (rules.podsCarry === 'hash')
+    for (const revision of sorted)
+      if (!gone.includes(revision) && !hasHash(revision, rules)) steps.push({ do: 'label', revision, hash: carriedBy(revision, rules) });
+  const current = kept ?? newRevision(facts.owner, ownerResource, facts, number, rules);
+  const hash = carriedBy(current, rules);
+  if (kept === undefined) steps.push({ do: 'create', revision: current });
+  else if (rules.dedup ? numberOf(kept) < number : kept !== sorted.at(-1)) steps.push({ do: 'renumber', revision: kept, to: number });
+  if (gone.length > 0) {
+    const staying = new Set([hash, ...old.map((revision) => carriedBy(revision, rules))]);
+    const going = new Set(gone.map((revision) => carriedBy(revision, rules)).filter((one) => !staying.has(one)));
+    for (const pod of facts.pods) if (going.has(hashOfPod(pod))) steps.push({ do: 'relabel', pod, hash });
+    for (const revision of gone) steps.push({ do: 'delete', revision });
+  }
+  return { hash, current, old, steps, collisionCount: facts.collisionCount, rules };
+}
+
+/**
+ * Which old revisions are deleted, lowest first: as many as there are above the limit. Those in use stay; the limit counts them or not, by the rules,
+ * so more than it may be left. Pure.
+ * @param live - what is in use, as {@link carriedBy} names it: {@link HASH_LABEL} of all pods of the owner, going and finished ones too, and what
+ * its status names
+ * @param limit - `spec.revisionHistoryLimit`; below 0 nothing is deleted
+ */
+export function planTruncation(
+  old: readonly Readonly<Revision>[],
+  live: ReadonlySet<string>,
+  limit: number,
+  rules: HistoryRules = daemonSetHistory,
+): Readonly<Revision>[] {
+  if (limit < 0) return [];
+  const unused = old.filter((revision) => !live.has(carriedBy(revision, rules)));
+  const counted = rules.limits === 'all' ? old : unused;
+  return unused.toSorted(byAge).slice(0, Math.max(0, counted.length - limit));
+}
+
+/**
+ * The revision that the pods of a StatefulSet come from as long as nothing is updated. Pure.
+ * @param name - `status.currentRevision`
+ * @param update - when none has that name: nothing is known to come from before
+ */
+export function currentRevision(
+  revisions: readonly Readonly<Revision>[],
+  name: string | undefined,
+  update: Readonly<Revision>,
+): Readonly<Revision> {
+  // The update revision first, which may have been written since it was listed.
+  return [update, ...revisions].find(({ metadata }) => metadata.name === name) ?? update;
+}
+
+/** What pods of the revision have in {@link HASH_LABEL}. Pure. */
+export function carriedBy(revision: Readonly<Revision>, rules: HistoryRules): string {
+  const { name = '', labels } = revision.metadata;
+  if (rules.podsCarry === 'hash' && hasHash(revision, rules)) return labels?.[rules.hashLabel] ?? '';
+  // A name may be longer than a label's value: then the hash that it would have been given.
+  return rules.podsCarry === 'name' || labelValueProblems(name).length === 0 ? name : rules.hash(revision.data, undefined);
+}
+
+/** An empty one is none: pods that carry nothing are never up to date. */
+function hasHash({ metadata }: Readonly<Revision>, { hashLabel }: HistoryRules): boolean {
+  return (metadata.labels?.[hashLabel] ?? '') !== '';
+}
+
+function hashOfPod({ metadata }: Readonly<KubeObject>): string {
+  return metadata.labels?.[HASH_LABEL] ?? '';
+}
+
+/** Lowest revision first; of one number the older, then by name, so that the order is the same whatever the cache's. */
+function byAge(left: Readonly<Revision>, right: Readonly<Revision>): number {
+  return numberOf(left) - numberOf(right) || compare(createdAt(left), createdAt(right)) || compare(nameOf(left), nameOf(right));
+}
+
+function numberOf(revision: Readonly<Revision> | undefined): number {
+  return revision?.revision ?? 0;
+}
+
+function createdAt({ metadata }: Readonly<Revision>): string {
+  return metadata.creationTimestamp ?? '';
+}
+
+function nameOf({ metadata }: Readonly<Revision>): string {
+  return metadata.name ?? '';
+}
+
+function compare(left: string, right: string): number {
+  return left < right ? -1 : left > right ? 1 : 0;
+}

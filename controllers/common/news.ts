@@ -1,0 +1,48 @@
+import type { KubeObject, Resource } from '../../kube/api/object.ts';
+import type { EventType } from '../../kube/controller/event.ts';
+import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
+
+/** What people should know about a set. */
+export interface Told {
+  type: EventType;
+  reason: string;
+  message: string;
+}
+
+/** Where it is told. */
+export interface Audience {
+  events: Pick<EventRecorder, 'event'>;
+  set: Readonly<KubeObject>;
+  /** Of which kind the set is. */
+  resource: Resource;
+}
+
+export function tell({ events, set, resource }: Audience, told: readonly Told[]): void {
+  for (const { type, reason, message } of told) events.event(set, type, reason, message, { resource });
+}
+
+/**
+ * Tells it once for as long as it is so, and again when it was not so meanwhile; all of it when any of it is new.
+ * @param isNews - whether this was not what was said last
+ */
+export function tellNews(to: Audience, told: readonly Told[], isNews: (text: string) => boolean): void {
+  if (isNews(told.map(({ message }) => message).join('\n'))) tell(to, told);
+}
+
+/** What was said last about each set, so that people are told once and not at every look. */
+export class News {
+  readonly #said = new Map<string, string>();
+
+  /** Whether `text` differs from what was said last; '' is nothing to say, and what was said before is news when it comes again. @param uid - the set's */
+  is(uid: string, text: string): boolean {
+    const before = this.#said.get(uid) ?? '';
+    if (text === '') this.#said.delete(uid);
+    else this.#said.set(uid, text);
+    return text !== before && text !== '';
+  }
+
+  /** The set is gone. */
+  forget(uid: string): void {
+    this.#said.delete(uid);
+  }
+}

@@ -1,0 +1,84 @@
+import type { Millis } from '../../base/clock.ts';
+
+/** As sets of all kinds have them in their status. */
+export interface Condition {
+  type: string;
+  status: string;
+  reason?: string;
+  message?: string;
+  lastTransitionTime?: string;
+}
+
+export interface ProgressFacts {
+  /** Of the status as it is, others' too. */
+  has: readonly Condition[];
+  /** Wall clock. */
+  now: Millis;
+  /** undefined: nobody asked for conditions. */
+  deadlineMs: Millis | undefined;
+  state: 'complete' | 'paused' | 'updating';
+  /** How far it is: `2 of 3 pods are updated, 3 available`. */
+  message: string;
+  /** Since the status was last written. */
+  moved: boolean;
+  /** What it waits for; asked when the deadline is over. */
+  blocker: () => { reason: string; message: string };
+}
+
+export interface Progress {
+  /** All that the status should have. */
+  conditions: readonly Condition[];
+  /** Ms until the deadline is over, if nothing moves. */
+  deadlineIn: Millis | undefined;
+}
+
+const OURS = new Set(['Progressing', 'Stalled']);
+const EXCEEDED = 'ProgressDeadlineExceeded';
+const reasons = {
+  complete: { status: 'True', reason: 'RolloutComplete' },
+  paused: { status: 'Unknown', reason: 'RolloutPaused' },
+  updating: { status: 'True', reason: 'PodsUpdating' },
+} as const;
+
+/**
+ * How a rollout goes, in two conditions that only sets with a deadline have; `Progressing` holds in `lastTransitionTime` when anything last moved,
+ * so that any process can go on counting. Pure.
+ *
+ * | rollout | Progressing | Stalled |
+ * | --- | --- | --- |
+ * | complete | True, RolloutComplete | False |
+ * | paused | Unknown, RolloutPaused | False |
+ * | moved within the deadline | True, PodsUpdating | False |
+ * | did not | False, ProgressDeadlineExceeded | True, with pod and reason |
+ */
+export function progressOf({ has, now, deadlineMs, state, message, moved, blocker }: ProgressFacts): Progress {
+  const others = has.filter(({ type }) => !OURS.has(type));
+  if (deadlineMs === undefined) return { conditions: others, deadlineIn: undefined };
+  const before = has.find(({ type }) => type === 'Progressing');
+  const time = new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
+  const is = reasons[state];
+  const since = before?.reason === is.reason || before?.reason === EXCEEDED ? Date.parse(before.lastTransitionTime ?? '') : Number.NaN;
+  const fresh = Number.isNaN(since) || moved;
+  const left = fresh ? deadlineMs : since + deadlineMs - now;
+  const stalled = state === 'updating' && left <= 0;
+  const progressing = stalled
+    ? { status: 'False', reason: EXCEEDED, message: `nothing has moved for longer than ${deadlineMs / 1_000} s: ${message}` }
+    : { ...is, message };
+  const conditions = [
+    ...others,
+    // Kept while it stands still, also when the deadline passes: it tells when something last moved.
+    { type: 'Progressing', ...progressing, lastTransitionTime: fresh ? time : (before?.lastTransitionTime ?? time) },
+    stalledCondition(has, stalled ? blocker() : undefined, time),
+  ];
+  return { conditions, deadlineIn: state === 'updating' && !stalled ? left : undefined };
+}
+
+function stalledCondition(has: readonly Condition[], why: { reason: string; message: string } | undefined, time: string): Condition {
+  const before = has.find(({ type }) => type === 'Stalled');
+  const now =
+    why === undefined
+      ? { status: 'False', reason: 'NotStalled', message: 'the rollout is moving or complete' }
+      : { status: 'True', ...why };
+  const turned = before?.status !== now.status;
+  return { type: 'Stalled', ...now, lastTransitionTime: turned ? time : (before.lastTransitionTime ?? time) };
+}

@@ -1,0 +1,143 @@
+import type { Change } from '../../kube/cache/change.ts';
+import type { Informer, Key, Lister } from '../../kube/cache/contract.ts';
+import { daemonSets } from '../../kube/api/resources.ts';
+import { Expectations } from '../../kube/controller/expectations.ts';
+import { matchingOwners } from '../../kube/controller/matching-owners.ts';
+import { done, type Outcome } from '../../kube/controller/outcome.ts';
+import { controllerOf } from '../../kube/controller/owner-refs.ts';
+import { OwnWrites } from '../../kube/controller/own-writes.ts';
+import { runController } from '../../kube/controller/run-controller.ts';
+import type { Controller } from '../../kube/controller/controller.ts';
+import type { Runnable } from '../../kube/process/options.ts';
+import type { Runtime } from '../../kube/process/runtime.ts';
+import { tellNews } from '../common/news.ts';
+import { readOnce } from '../common/read-once.ts';
+import { earliest } from '../common/wake-ups.ts';
+import { BY_NODE, cachesOf, nodeValue, type Caches } from './caches.ts';
+import { isRelevant, wakesOfNode } from './edges.ts';
+import { execute, type Executor } from './execute.ts';
+import { Ledger } from './ledger.ts';
+import { observe, type Observer } from './observe.ts';
+import type { DaemonSetOptions } from './options.ts';
+import { plan } from './plan.ts';
+import { nameOf, targetNode } from './pods.ts';
+import { decision } from './recount.ts';
+import { Remembered } from './remembered.ts';
+import { decideByRoom, wakesOfRoom } from './room.ts';
+import { rulesOf, type Rules } from './rules.ts';
+import { SuspendedSets } from './suspended.ts';
+import type { DaemonSet, Node, Pod } from './types.ts';
+import { warningsOf } from './warnings.ts';
+
+const COMPONENT = 'daemonset-controller';
+
+/** Keeps one pod of each DaemonSet on each node that should have one. */
+export function daemonSetController(runtime: Runtime, options: DaemonSetOptions = {}): Runnable {
+  const { clock, log, client, queue } = runtime;
+  const caches = cachesOf(runtime, options);
+  const ledger = new Ledger(caches);
+  const expectations = new Expectations(clock, {
+    onExpired: (key, missing) => log.warn('creations or deletions were never seen', { daemonset: key, ...missing }),
+  });
+  const ownWrites = new OwnWrites(clock, { metrics: runtime.meters.ownWrites('daemonset_controller') });
+  const remembered = new Remembered(clock);
+  const events = runtime.events(COMPONENT);
+  const rules = readOnce((set: Readonly<DaemonSet>) => rulesOf(set, options.placement ?? 'scheduler'));
+  const places = options.placement === 'controller';
+  const suspended = new SuspendedSets();
+  const decide = places ? (of: Rules) => decideByRoom(of, caches.pods) : decision;
+  const observer: Observer = { caches, ledger, remembered, expectations, clock, decide };
+  const executor: Executor = { client, caches, expectations, ownWrites, remembered, events };
+  const matching = matchingOwners<DaemonSet>(({ spec }) => spec?.selector, log);
+  const controller: Controller<DaemonSet> = {
+    name: 'daemonset',
+    primary: caches.sets,
+    owns: [
+      { of: caches.pods, matching, expectations },
+      { of: caches.revisions, matching },
+    ],
+    reads: [
+      {
+        of: caches.nodes,
+        wakes: (change: Change<Node>, sets: Lister<DaemonSet>) =>
+          wakesOfNode(change, { sets: sets.list(), rules, hasPods: hasPods(caches) }),
+      },
+      ...(places ? [{ of: caches.pods, wakes: (change: Change<Pod>) => wakesOfRoom(change, suspended) }] : []),
+    ],
+    gone: (key) => {
+      expectations.forget(key);
+      ownWrites.forget(key);
+      suspended.forgetSet(key);
+    },
+    reconcile: (key, signal) => reconcile(key, { rules, observer, executor, suspended }, signal),
+  };
+  keepCount(caches, ledger, remembered, places);
+  const workers = options.workers ?? 5;
+  const own = { queue: queue('daemonset'), workers, clock, log };
+  return { name: controller.name, run: (signal) => runController(controller, own, signal) };
+}
+
+interface Parts {
+  rules: (set: Readonly<DaemonSet>) => Rules;
+  observer: Observer;
+  executor: Executor;
+  suspended: SuspendedSets;
+}
+
+async function reconcile(key: Key, { rules: read, observer, executor, suspended }: Parts, signal: AbortSignal): Promise<Outcome> {
+  const { caches, events, ownWrites } = executor;
+  const set = caches.sets.get(key);
+  // Gone, or going: its pods and revisions are the garbage collector's now.
+  if (set === undefined || set.metadata.deletionTimestamp !== undefined || executor.remembered.isGone(set)) return done;
+  const rules = read(set);
+  if (rules.selector.kind === 'all') {
+    const message = 'This daemon set is selecting all pods. A non-empty selector is required.';
+    events.event(set, 'Warning', 'SelectingAll', message, { resource: daemonSets });
+    return { stalled: true, why: 'the selector is empty, and would select all pods' };
+  }
+  if (rules.selector.kind === 'bad') return { stalled: true, why: `the selector cannot be read: ${rules.selector.why}` };
+  if (!ownWrites.caughtUp(key, Object.values(caches) as Informer<DaemonSet>[]))
+    return { after: ownWrites.againIn(key) ?? 0, why: 'own writes are not seen yet' };
+  tellNews({ events, set, resource: daemonSets }, warningsOf(rules), (text) => executor.remembered.isNews(rules, text));
+  const facts = observe(key, rules, observer);
+  const todo = plan(facts);
+  suspended.forgetSet(key);
+  for (const node of todo.suspendedOn) suspended.evaluated(key, node, true);
+  await execute(executor, rules, todo, facts.history, signal);
+  return earliest(todo.wakeUps);
+}
+
+function hasPods({ pods }: Caches): (set: Readonly<DaemonSet>, node: string) => boolean {
+  return ({ metadata }, node) => pods.indexed(BY_NODE, nodeValue(metadata.uid ?? '', node)).length > 0;
+}
+
+/** The ledger hears of every change in the turn in which it happens, before any worker looks. */
+function keepCount({ sets, pods, nodes }: Caches, ledger: Ledger, remembered: Remembered, places: boolean): void {
+  const changed = (pod: Readonly<Pod>): void => {
+    const owner = controllerOf(pod);
+    if (owner !== undefined) ledger.podChanged(owner.uid, targetNode(pod));
+    // Room for one is no room for another.
+    if (places && pod.spec?.nodeName !== undefined) ledger.nodeChanged(pod.spec.nodeName);
+  };
+  pods.addHandlers('daemonset-ledger', {
+    added: changed,
+    updated: (before, after) => {
+      changed(before);
+      changed(after);
+    },
+    deleted: changed,
+  });
+  nodes.addHandlers('daemonset-ledger', {
+    added: (node) => ledger.nodeChanged(nameOf(node)),
+    updated: (before, after) => {
+      if (isRelevant({ before, after })) ledger.nodeChanged(nameOf(after));
+    },
+    deleted: (node) => ledger.nodeChanged(nameOf(node)),
+  });
+  sets.addHandlers('daemonset-ledger', {
+    deleted: ({ metadata }) => {
+      ledger.forget(metadata.uid ?? '');
+      remembered.forget(metadata.uid ?? '');
+    },
+  });
+}

@@ -1,0 +1,104 @@
+import type { Millis } from '../../base/clock.ts';
+import { asOneError } from '../../base/errors.ts';
+import { daemonSets, pods } from '../../kube/api/resources.ts';
+import { objectKey } from '../../kube/cache/contract.ts';
+import { ApiError, isConflict, isNotFound, serverWords } from '../../kube/client/errors.ts';
+import type { Pass } from '../../kube/controller/expectations.ts';
+import { slowStart } from '../../kube/controller/slow-start.ts';
+import type { Creation, Deletion } from './actions.ts';
+import type { Executor } from './execute.ts';
+import { newPod } from './new-pod.ts';
+import type { Plan } from './plan.ts';
+import { nameOf, targetNode } from './pods.ts';
+import type { Rules } from './rules.ts';
+import type { Pod } from './types.ts';
+
+/** A pod came back from the server as one for another node, or for none: something there rewrites pods on their way in. */
+class MisplacedError extends Error {
+  override name = 'MisplacedError';
+}
+
+/** Creations in batches that grow, then deletions, all at once. @throws what failed, one error for all */
+export async function executePods(by: Executor, rules: Rules, plan: Plan, signal: AbortSignal): Promise<void> {
+  const { creations, deletions } = plan;
+  if (creations.length === 0 && deletions.length === 0) return;
+  const key = objectKey(rules.set);
+  // Gone since the pass began: another one that took its name would wait for what is expected here, and nobody would tell it.
+  if (by.caches.sets.get(key)?.metadata.uid !== rules.set.metadata.uid) return;
+  const uids = deletions.map(({ pod }) => pod.metadata.uid ?? '');
+  const pass = by.expectations.expect(key, { creations: creations.length, deletions: uids });
+  const errors = [...(await create(by, rules, creations, pass, signal)), ...(await remove(by, rules, deletions, pass, signal))];
+  signal.throwIfAborted();
+  if (errors.length > 0) throw asOneError(errors, () => `${errors.length} pods could not be made or deleted: ${serverWords(errors[0])}`);
+}
+
+async function create(by: Executor, rules: Rules, creations: readonly Creation[], pass: Pass, signal: AbortSignal): Promise<unknown[]> {
+  const { client, events } = by;
+  const { set } = rules;
+  const { namespace = '' } = set.metadata;
+  const result = await slowStart(
+    creations,
+    async (creation) => {
+      const pod = await pass.create(async () => client.create<Pod>(pods, newPod(rules, creation), { namespace, signal }));
+      events.event(set, 'Normal', 'SuccessfulCreate', `Created pod: ${nameOf(pod)}`, { resource: daemonSets });
+      if (targetNode(pod) !== creation.node) await undo(by, rules, pod, creation, signal);
+    },
+    { signal },
+  );
+  if (result.skipped.length > 0) pass.notCreated(result.skipped.length);
+  const errors = result.failed.map(({ error }) => error).filter((error) => !isTerminating(error));
+  for (const error of errors) {
+    if (error instanceof MisplacedError || signal.aborted) continue;
+    events.event(set, 'Warning', 'FailedCreate', `Error creating: ${serverWords(error)}`, { resource: daemonSets });
+  }
+  return errors;
+}
+
+/** Else each look would find the node without a pod and make one more, and the scheduler would put them all somewhere. */
+async function undo(by: Executor, rules: Rules, pod: Pod, { node }: Creation, signal: AbortSignal): Promise<never> {
+  const held = by.remembered.hold(rules);
+  const message = `Pod ${nameOf(pod)} was made for node ${node} and came back as one for ${targetNode(pod) ?? 'no node'}: a webhook of the cluster rewrites the pods of this set. It is deleted, and no more are made for ${seconds(held)}`;
+  by.events.event(rules.set, 'Warning', 'PlacementLost', message, { resource: daemonSets });
+  await removeOne(by, pod, signal).catch((error: unknown) => {
+    if (!isNotFound(error)) throw error;
+  });
+  throw new MisplacedError(message);
+}
+
+const seconds = (ms: Millis): string => `${Math.ceil(ms / 1_000)} s`;
+
+async function remove(by: Executor, rules: Rules, deletions: readonly Deletion[], pass: Pass, signal: AbortSignal): Promise<unknown[]> {
+  const { events, remembered } = by;
+  const { set } = rules;
+  const errors: unknown[] = [];
+  const failed = new Set<string>();
+  await Promise.all(
+    deletions.map(async ({ pod, node, because }) => {
+      try {
+        await removeOne(by, pod, signal);
+        // Two on one node failed for one reason: that is one failure.
+        if (because === 'failed' && !failed.has(node)) remembered.failed(rules, node);
+        if (because === 'failed') failed.add(node);
+        events.event(set, 'Normal', 'SuccessfulDelete', `Deleted pod: ${nameOf(pod)}`, { resource: daemonSets });
+      } catch (error) {
+        pass.notDeleted(pod.metadata.uid ?? '');
+        if (isNotFound(error)) return;
+        // A conflict too: it may be the server's own instead of another pod by now, and then no event brings the set back. Nobody has to be told of it.
+        errors.push(error);
+        if (!signal.aborted && !isConflict(error))
+          events.event(set, 'Warning', 'FailedDelete', `Error deleting: ${serverWords(error)}`, { resource: daemonSets });
+      }
+    }),
+  );
+  return errors;
+}
+
+async function removeOne({ client }: Executor, { metadata }: Readonly<Pod>, signal: AbortSignal): Promise<void> {
+  const { name = '', namespace = '', uid = '' } = metadata;
+  await client.delete(pods, { name, namespace }, { body: { preconditions: { uid } }, signal });
+}
+
+/** A namespace that goes takes no more pods: that is no failure, and trying again is of no use. */
+function isTerminating(error: unknown): boolean {
+  return error instanceof ApiError && (error.details?.causes ?? []).some(({ reason }) => reason === 'NamespaceTerminating');
+}

@@ -1,0 +1,82 @@
+import { messageOf } from '../../base/errors.ts';
+import type { DaemonSetStatus } from 'kubernetes-types/apps/v1.js';
+import { controllerRevisions, daemonSets, pods } from '../../kube/api/resources.ts';
+import { objectKey } from '../../kube/cache/contract.ts';
+import type { Client } from '../../kube/client/client.ts';
+import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
+import type { Expectations } from '../../kube/controller/expectations.ts';
+import type { OwnWrites } from '../../kube/controller/own-writes.ts';
+import { executeClaims } from '../common/execute-claims.ts';
+import { executeHistory, executeTruncation } from '../common/history/execute.ts';
+import type { HistoryPlan } from '../common/history/contract.ts';
+import { tell } from '../common/news.ts';
+import { setWriter } from '../common/set-writer.ts';
+import { writeStatus } from '../common/write-status.ts';
+import type { Caches } from './caches.ts';
+import { executePods } from './execute-pods.ts';
+import type { Plan } from './plan.ts';
+import type { Remembered } from './remembered.ts';
+import type { Rules } from './rules.ts';
+import type { DaemonSet } from './types.ts';
+
+export interface Executor {
+  client: Client;
+  caches: Caches;
+  expectations: Expectations;
+  ownWrites: OwnWrites;
+  remembered: Remembered;
+  events: EventRecorder;
+}
+
+/**
+ * Makes a plan true, in its order. Claims and history come first, and when one of these fails nothing else is done, for what the set has is not known
+ * then. A pod that cannot be made or removed keeps no status from being written, so that people see how things are.
+ * @throws the first failure: the key comes back
+ */
+export async function execute(by: Executor, rules: Rules, plan: Plan, history: HistoryPlan, signal: AbortSignal): Promise<void> {
+  const { set } = rules;
+  const { claims } = plan;
+  const writer = setWriter({ ...by, caches: Object.values(by.caches) }, set);
+  const claimer = { ...writer, owner: set, ownerKind: daemonSets };
+  await executeClaims(claimer, pods, claims.pods, signal);
+  await prefixed('failed to construct revisions of DaemonSet: ', async () => {
+    await executeClaims(claimer, controllerRevisions, claims.revisions, signal);
+    await executeHistory({ ...writer, owner: set, ownerResource: daemonSets }, history, signal);
+  });
+  tell({ events: by.events, set, resource: daemonSets }, plan.events);
+  const failures: unknown[] = [];
+  const attempt = (work: Promise<void>): Promise<void> => work.catch((error: unknown) => void failures.push(error));
+  await attempt(executePods(by, rules, plan, signal));
+  if (failures.length === 0)
+    await attempt(prefixed('failed to clean up revisions of DaemonSet: ', () => executeTruncation(writer, plan.truncate, signal)));
+  if (plan.status !== undefined) await attempt(countedStatus(by, rules, plan.status, signal));
+  signal.throwIfAborted();
+  if (failures.length > 0) throw failures[0];
+}
+
+async function prefixed(prefix: string, work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
+  } catch (cause) {
+    throw new Error(`${prefix}${messageOf(cause)}`, { cause });
+  }
+}
+
+async function countedStatus(by: Executor, rules: Rules, status: DaemonSetStatus, signal: AbortSignal): Promise<void> {
+  const { client, caches, ownWrites, remembered } = by;
+  const { set } = rules;
+  // Conditions that are not there any more are taken away.
+  const change = (onto: Readonly<DaemonSet>): object => ({ ...status, conditions: status.conditions, ...collisionsOf(onto) });
+  const wrote = (written: DaemonSet): void => {
+    ownWrites.wrote(objectKey(set), caches.sets, written);
+    remembered.statusWritten(rules);
+  };
+  const isThere = await writeStatus({ client, resource: daemonSets, set, change, wrote }, signal);
+  // Once the cache knows it too, nobody would forget it any more.
+  if (!isThere && caches.sets.get(objectKey(set))?.metadata.uid === set.metadata.uid) remembered.gone(rules);
+}
+
+/** Changed by history alone. */
+function collisionsOf({ status }: Readonly<DaemonSet>): Pick<DaemonSetStatus, 'collisionCount'> {
+  return status?.collisionCount === undefined ? {} : { collisionCount: status.collisionCount };
+}

@@ -1,0 +1,124 @@
+import { whyNotAvailable } from '../common/availability.ts';
+import type { SetFacts } from './facts.ts';
+import type { Verdict } from './judge.ts';
+import { limitsOf, type Limits } from './limits.ts';
+import type { Reason } from './placement/decision.ts';
+import { plan, type Plan } from './plan.ts';
+import { isGoing, nameOf } from './pods.ts';
+import type { Pod } from './types.ts';
+
+/** How a set stands with one node, and the first thing that it waits for there. */
+export interface Explained {
+  /** Name of the node. */
+  object: string;
+  /**
+   * One word, for scripts. No pod wanted: `node-name`, `node-selector`, `node-affinity`, `taint`, `host-ports`, `resources`, `no-node`. A pod is
+   * waited for: `creating`, `backoff`, `terminating`, `not-available`. An update is: `updating`, `budget`, `paused`, `kept`, `on-delete`. Nothing is: `runs`.
+   */
+  reason: string;
+  /** For people. */
+  detail: string;
+}
+
+/**
+ * Why each node has a pod of the set, or has none, or one of an old revision: from the same decision that the controller takes.
+ * @param verdicts - of all nodes, also of those where nothing is to be done
+ */
+export function explain(facts: SetFacts, verdicts: readonly Verdict[]): Explained[] {
+  const decided = plan(facts);
+  const limits = limitsOf(facts.rules, facts.summary);
+  return verdicts
+    .toSorted((a, b) => (a.cell.node < b.cell.node ? -1 : 1))
+    .map((verdict) => ({ object: verdict.cell.node, ...explainOne(facts, verdict, decided, limits) }));
+}
+
+type Why = Omit<Explained, 'object'>;
+
+function explainOne(facts: SetFacts, verdict: Verdict, decided: Plan, limits: Limits): Why {
+  const { cell } = verdict;
+  if (cell.known === undefined)
+    return { reason: 'no-node', detail: `there is no such node; ${podsOf(cell.pods)} waits for it or is left over` };
+  const { run, schedule, keep, reason } = cell.known.decision;
+  if (!run || !schedule) {
+    const { because, text } = refusal(reason);
+    const there = cell.pods.length === 0 ? '' : keep ? `; ${podsOf(cell.pods)} may stay` : `; ${podsOf(cell.pods)} goes`;
+    return { reason: because, detail: `${text}${there}` };
+  }
+  return missing(facts, verdict, decided) ?? updateOf(facts, verdict, decided, limits) ?? runs(verdict);
+}
+
+/** No pod runs there, and one should. */
+function missing(facts: SetFacts, { cell }: Verdict, decided: Plan): Why | undefined {
+  const { node, pods } = cell;
+  const failed = pods.find((pod) => !isGoing(pod) && pod.status?.phase === 'Failed');
+  if (failed !== undefined) {
+    const { text } = whyNotAvailable(failed);
+    return { reason: 'backoff', detail: `pod ${nameOf(failed)} ${text}; it stays to be looked at, and is replaced with backoff` };
+  }
+  const alive = pods.filter((pod) => !isGoing(pod));
+  if (alive.length > 0) return undefined;
+  const [going] = pods;
+  if (going !== undefined)
+    return {
+      reason: 'terminating',
+      detail: `pod ${nameOf(going)} is ${whyNotAvailable(going).text}; the next one is made when it is gone`,
+    };
+  const planned = decided.creations.some((creation) => creation.node === node);
+  const later = facts.pendingMs > 0 ? 'what the last pass did is not seen yet' : 'other nodes come first';
+  return { reason: 'creating', detail: planned ? 'a pod is about to be made' : `a pod is to be made: ${later}` };
+}
+
+/** A pod of an old revision is there. */
+function updateOf({ rules }: SetFacts, verdict: Verdict, decided: Plan, limits: Limits): Why | undefined {
+  const { standing, fresh, old, cell } = verdict;
+  if (old === undefined) return undefined;
+  const which = `pod ${nameOf(old)} is of an old revision`;
+  if (rules.update.type === 'OnDelete') return { reason: 'on-delete', detail: `${which}, and stays until somebody deletes it` };
+  if (standing === 'both' && fresh !== undefined)
+    return { reason: 'updating', detail: `pod ${nameOf(old)} goes when pod ${nameOf(fresh)} is available: ${whyNotAvailable(fresh).text}` };
+  const chosen = [...decided.deletions, ...decided.creations].some(({ node }) => node === cell.node);
+  if (chosen) return { reason: 'updating', detail: `${which}, and is about to be replaced` };
+  const [problem] = rules.optIns.problems;
+  if (problem !== undefined)
+    return { reason: 'paused', detail: `${which}; nothing is replaced while an annotation cannot be read: ${problem}` };
+  if (rules.optIns.paused) return { reason: 'paused', detail: `${which}; the rollout is paused by dkc.dev/paused` };
+  if (!limits.mayUpdate(verdict))
+    return { reason: 'kept', detail: `${which}; the node is not among those of dkc.dev/rollout-node-selector` };
+  if (limits.room <= 0)
+    return { reason: 'kept', detail: `${which}; dkc.dev/partition keeps ${String(rules.optIns.partition)} of the nodes there` };
+  const budget = rules.surging ? `maxSurge is ${limits.maxSurge}` : `maxUnavailable is ${limits.maxUnavailable}`;
+  return { reason: 'budget', detail: `${which}; ${budget}, and other nodes use it up or come first` };
+}
+
+function runs({ cell, counts }: Verdict): Why {
+  const alive = cell.pods.find((pod) => !isGoing(pod)) ?? cell.pods[0];
+  if (alive === undefined) return { reason: 'creating', detail: 'a pod is to be made' };
+  if (counts.available === 1) return { reason: 'runs', detail: `pod ${nameOf(alive)} is available` };
+  return { reason: 'not-available', detail: `pod ${nameOf(alive)} is there, and is ${whyNotAvailable(alive).text}` };
+}
+
+function refusal(reason: Reason): { because: string; text: string } {
+  const { because } = reason;
+  switch (because) {
+    case 'fits':
+      return { because, text: 'nothing stands against it' };
+    case 'node-name':
+      return { because, text: `the template names node ${reason.wanted}` };
+    case 'node-selector':
+      return { because, text: `nodeSelector wants label ${reason.key}=${reason.wanted}; the node has ${reason.found ?? 'none'}` };
+    case 'node-affinity':
+      return { because, text: 'no term of the required node affinity matches' };
+    case 'taint': {
+      const { key, value, effect } = reason.taint;
+      return { because, text: `taint ${key}${value === undefined || value === '' ? '' : `=${value}`}:${effect} is not tolerated` };
+    }
+    case 'host-ports':
+      return { because, text: `another pod has host port ${reason.port}` };
+    case 'resources':
+      return { because, text: `${reason.wanted} of ${reason.resource} is wanted; ${reason.free} is free` };
+  }
+}
+
+function podsOf(pods: readonly Readonly<Pod>[]): string {
+  return pods.length === 1 && pods[0] !== undefined ? `pod ${nameOf(pods[0])}` : `pods ${pods.map(nameOf).join(', ')}`;
+}

@@ -1,0 +1,32 @@
+import type { Millis } from '../../base/clock.ts';
+import type { ClaimPlan } from '../../kube/controller/claim-plan.ts';
+import type { HistoryPlan, Revision } from '../common/history/contract.ts';
+import type { Rules } from './rules.ts';
+import type { Summary } from './summary.ts';
+import type { Pod } from './types.ts';
+
+/** All that one decision on one set rests on. Values: the same facts give the same plan. */
+export interface SetFacts {
+  rules: Rules;
+  /** Wall clock, in ms: pods say when they became ready on that of their nodes. */
+  now: Millis;
+  /** Ms until it need not be waited any longer for what the last pass did; 0 when all of it was seen. */
+  pendingMs: Millis;
+  claims: { pods: ClaimPlan<Pod>; revisions: ClaimPlan<Revision> };
+  history: HistoryPlan;
+  /** Of the pods that are the set's, or will be by the claims. */
+  summary: Summary;
+  memory: Memory;
+}
+
+/** What a controller remembers from pass to pass. Losing it costs a wait, never a wrong decision. */
+export interface Memory {
+  /** Ms for which the failed pod of a node must stay; 0 when it may go. */
+  backoffMs(node: string): Millis;
+  /** Ms for which no pod may be made, since the server changes them on their way in; 0 when they may. */
+  creationsHeldMs: Millis;
+  /** Ms until the status may be written again when only its numbers changed. */
+  statusHeldMs: Millis;
+}
+
+export const noMemory: Memory = { backoffMs: () => 0, creationsHeldMs: 0, statusHeldMs: 0 };

@@ -1,0 +1,207 @@
+import type { Millis } from '../../base/clock.ts';
+import { availableIn, isReady } from '../common/availability.ts';
+import { HASH_LABEL } from '../common/history/contract.ts';
+import type { Cell } from './cell.ts';
+import { isGoing, isOver, isPlaced } from './pods.ts';
+import type { Rules } from './rules.ts';
+import type { Pod } from './types.ts';
+
+/** What one node adds to the numbers of the set's status: 0 or 1 each. */
+export interface Counts {
+  readonly desired: number;
+  readonly current: number;
+  readonly ready: number;
+  readonly available: number;
+  readonly updated: number;
+  readonly misscheduled: number;
+}
+
+/**
+ * How a node stands in an update, its terminating pods left out.
+ *
+ * | standing | pods there | counts as unavailable |
+ * | --- | --- | --- |
+ * | outside  | none, and none is wanted | no |
+ * | empty    | none that stays | yes |
+ * | updated  | one of the present revision, available | no |
+ * | updating | one of the present revision, not available yet | yes |
+ * | old      | one of another revision, available | no |
+ * | broken   | one of another revision, not available | yes |
+ * | both     | one of each | yes |
+ * | excess   | more of a kind than one | yes |
+ */
+export type Standing = 'outside' | 'empty' | 'updated' | 'updating' | 'old' | 'broken' | 'both' | 'excess';
+
+/** What is to be done on a node apart from updates. */
+export interface Work {
+  /** It should have a pod and has none. */
+  readonly create: boolean;
+  /** Surplus, or not to be there. */
+  readonly remove: readonly Readonly<Pod>[];
+  /** Ended badly: removed with backoff. */
+  readonly failed: readonly Readonly<Pod>[];
+  readonly succeeded: readonly Readonly<Pod>[];
+  /** It should have a pod, and there is no room: to be looked at again when there may be. */
+  readonly suspended: boolean;
+}
+
+/** All that a set needs to know of one node. */
+export interface Verdict {
+  readonly cell: Cell;
+  readonly counts: Counts;
+  readonly standing: Standing;
+  /** The pods of the present and of another revision, where there is just one. */
+  readonly fresh: Readonly<Pod> | undefined;
+  readonly old: Readonly<Pod> | undefined;
+  readonly freshAvailable: boolean;
+  /** The old pod, or the new one where there is none, is available. */
+  readonly serves: boolean;
+  readonly work: Work | undefined;
+  /** Wall clock, in ms: when time alone changes this verdict. */
+  readonly changesAt: Millis | undefined;
+  /** Nothing to do, to wait for, or to update here: only its counts matter. */
+  readonly settled: boolean;
+}
+
+const GENERATION_LABEL = 'pod-template-generation';
+
+const none: Counts = { desired: 0, current: 0, ready: 0, available: 0, updated: 0, misscheduled: 0 };
+const whole: Counts = { desired: 1, current: 1, ready: 1, available: 1, updated: 1, misscheduled: 0 };
+const noPods: readonly Readonly<Pod>[] = [];
+const idle: Work = { create: false, remove: noPods, failed: noPods, succeeded: noPods, suspended: false };
+
+/** @param hash - of the present revision. @param now - wall clock */
+export function judge(rules: Rules, hash: string, cell: Cell, now: Millis): Verdict {
+  const availability = (pod: Readonly<Pod>): Millis | undefined => availableIn(pod, rules.minReadyMs, now);
+  const isFresh = (pod: Readonly<Pod>): boolean => isUpdated(pod, hash, rules.templateGeneration);
+  const update = updateOf(cell, isFresh, availability);
+  const counts = countsOf(cell, isFresh, availability);
+  const work = workOn(rules, cell, { isFresh, isAvailable: (pod) => availability(pod) === 0 });
+  const changesAt = earliest(cell.pods, availability, now);
+  const { standing } = update;
+  const settled =
+    work === undefined &&
+    changesAt === undefined &&
+    (standing === 'outside' || (standing === 'updated' && counts.available === counts.current));
+  return { cell, counts, ...update, work, changesAt, settled };
+}
+
+/**
+ * By its hash. The count of templates decides for a pod from before there were hashes alone: it begins anew with each set, so the orphans of one
+ * would look up to date to the next of its name.
+ */
+function isUpdated({ metadata: { labels = {} } }: Readonly<Pod>, hash: string, generation: string | undefined): boolean {
+  const own = labels[HASH_LABEL];
+  return own === undefined ? generation !== undefined && labels[GENERATION_LABEL] === generation : own === hash;
+}
+
+type Update = Pick<Verdict, 'standing' | 'fresh' | 'old' | 'freshAvailable' | 'serves'>;
+
+function updateOf(
+  { pods, known }: Cell,
+  isFresh: (pod: Readonly<Pod>) => boolean,
+  availability: (pod: Readonly<Pod>) => Millis | undefined,
+): Update {
+  let [fresh, old]: (Readonly<Pod> | undefined)[] = [];
+  let excess = false;
+  for (const pod of pods) {
+    if (isGoing(pod)) continue;
+    if (isFresh(pod)) {
+      excess ||= fresh !== undefined;
+      fresh ??= pod;
+    } else {
+      excess ||= old !== undefined;
+      old ??= pod;
+    }
+  }
+  const freshAvailable = fresh !== undefined && availability(fresh) === 0;
+  const oldAvailable = old !== undefined && availability(old) === 0;
+  const serves = old === undefined ? freshAvailable : oldAvailable;
+  const standing = ((): Standing => {
+    if (excess) return 'excess';
+    if (fresh !== undefined && old !== undefined) return 'both';
+    if (fresh !== undefined) return freshAvailable ? 'updated' : 'updating';
+    if (old !== undefined) return oldAvailable ? 'old' : 'broken';
+    // What is still going fills its node: it counts, as everywhere.
+    return pods.length > 0 || known?.decision.run === true ? 'empty' : 'outside';
+  })();
+  return { standing, fresh, old, freshAvailable, serves };
+}
+
+/** Judges the first pod alone, so that during a surge the old one counts. */
+function countsOf(
+  { known, pods }: Cell,
+  isFresh: (pod: Readonly<Pod>) => boolean,
+  availability: (pod: Readonly<Pod>) => Millis | undefined,
+): Counts {
+  if (known === undefined) return none;
+  const [first] = pods;
+  if (!known.decision.run) return first === undefined ? none : { ...none, misscheduled: 1 };
+  if (first === undefined) return { ...none, desired: 1 };
+  const ready = isReady(first);
+  const available = availability(first) === 0;
+  const updated = isFresh(first);
+  if (ready && available && updated) return whole;
+  return { desired: 1, current: 1, ready: Number(ready), available: Number(available), updated: Number(updated), misscheduled: 0 };
+}
+
+interface Seen {
+  isFresh: (pod: Readonly<Pod>) => boolean;
+  isAvailable: (pod: Readonly<Pod>) => boolean;
+}
+
+/**
+ * | node | pods | what |
+ * | --- | --- | --- |
+ * | should run, has no room | any | suspended; nothing else |
+ * | should run | none | create |
+ * | may keep | some | failed, succeeded and surplus ones go |
+ * | may not keep | some | all go that are not going |
+ * | is not there | some | those that no node has go; the others are left to who cleans up after nodes |
+ */
+function workOn(rules: Rules, { known, pods }: Cell, seen: Seen): Work | undefined {
+  if (known === undefined) return removing(pods.filter((pod) => !isGoing(pod) && !isPlaced(pod)));
+  const { run, schedule, keep } = known.decision;
+  if (run && !schedule) return { ...idle, suspended: true };
+  if (pods.length === 0) return run ? { ...idle, create: true } : undefined;
+  if (!keep) return removing(pods.filter((pod) => !isGoing(pod)));
+  const [first] = pods;
+  // Nearly always: one pod, which runs.
+  if (pods.length === 1 && first !== undefined && !isGoing(first) && !isOver(first)) return undefined;
+  const staying = pods.filter((pod) => !isGoing(pod));
+  const failed = staying.filter(({ status }) => status?.phase === 'Failed');
+  const succeeded = staying.filter(({ status }) => status?.phase === 'Succeeded');
+  const running = staying.filter((pod) => !isOver(pod));
+  // A pod that failed keeps its node until it is removed, or a surge would fill the node that refuses with more and more.
+  const create = rules.surging && run && running.length === 0 && failed.length === 0 && succeeded.length === 0;
+  const remove = rules.surging ? surplusBesideSurge(running, seen) : running.slice(1);
+  if (!create && remove.length === 0 && failed.length === 0 && succeeded.length === 0) return undefined;
+  return { create, remove, failed, succeeded, suspended: false };
+}
+
+/** One of each revision may stay; the old one only as long as it is the better one. */
+function surplusBesideSurge(running: readonly Readonly<Pod>[], { isFresh, isAvailable }: Seen): Readonly<Pod>[] {
+  const fresh = running.find(isFresh);
+  const old = running.find((pod) => !isFresh(pod));
+  const surplus = running.filter((pod) => pod !== fresh && pod !== old);
+  if (fresh !== undefined && old !== undefined && (!isReady(old) || isAvailable(fresh))) return [...surplus, old];
+  return surplus;
+}
+
+function removing(pods: readonly Readonly<Pod>[]): Work | undefined {
+  return pods.length === 0 ? undefined : { ...idle, remove: pods };
+}
+
+/** Of all pods: the first one counts even while it is going, and beside a failed one any other may be the one to stay. */
+function earliest(
+  pods: readonly Readonly<Pod>[],
+  availability: (pod: Readonly<Pod>) => Millis | undefined,
+  now: Millis,
+): Millis | undefined {
+  let at: Millis | undefined;
+  for (const pod of pods) {
+    const left = availability(pod);
+    if (left !== undefined && left > 0) at = Math.min(at ?? Infinity, now + left);
+  }
+  return at;
+}

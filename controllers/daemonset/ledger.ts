@@ -1,0 +1,148 @@
+import type { Millis } from '../../base/clock.ts';
+import type { Lister } from '../../kube/cache/contract.ts';
+import { BY_NODE, nodeValue } from './caches.ts';
+import { cellOf, nowhere } from './cell.ts';
+import { judge, type Verdict } from './judge.ts';
+import { nameOf, targetNode } from './pods.ts';
+import { selects, type Decide } from './recount.ts';
+import type { Rules } from './rules.ts';
+import { Summary } from './summary.ts';
+import type { Node, Pod } from './types.ts';
+
+/** What the ledger asks of the caches. */
+export interface LedgerCaches {
+  nodes: Pick<Lister<Node>, 'get' | 'list'>;
+  pods: Pick<Lister<Pod>, 'indexed'>;
+}
+
+interface Account {
+  /** What all verdicts rest on besides their nodes: with another one they are all made anew. */
+  readonly basis: string;
+  readonly summary: Summary;
+  readonly verdicts: Map<string, Verdict>;
+  /** Nodes to judge again. */
+  readonly dirty: Set<string>;
+  /** The set's pods that its selector does not match any more, by node. */
+  readonly unselected: Map<string, readonly Readonly<Pod>[]>;
+}
+
+export interface Counted {
+  summary: Summary;
+  unselected: readonly Readonly<Pod>[];
+}
+
+/**
+ * Keeps the summary of each set while nodes and pods change, so that a change costs one node and not all of them. It must hear of every change of the
+ * caches that it reads, in the turn in which it happens; what it gives is what a recount of everything would give.
+ */
+export class Ledger {
+  readonly #caches: LedgerCaches;
+  readonly #accounts = new Map<string, Account>();
+  /** Where each set has pods, by UID; known for sets that have no account yet too. */
+  readonly #places = new Map<string, Set<string>>();
+
+  constructor(caches: LedgerCaches) {
+    this.#caches = caches;
+  }
+
+  /** Sets that it keeps. */
+  get size(): number {
+    return this.#accounts.size;
+  }
+
+  /** A node came, went, or is another than before for all sets. */
+  nodeChanged(node: string): void {
+    for (const { dirty } of this.#accounts.values()) dirty.add(node);
+  }
+
+  /** A pod of this set on this node (or made for it) came, went or changed. */
+  podChanged(uid: string, node: string | undefined): void {
+    const place = node ?? '';
+    const account = this.#accounts.get(uid);
+    account?.dirty.add(place);
+    this.#note(uid, place, account !== undefined || this.#podsAt(uid, place).length > 0);
+  }
+
+  /** The set is gone. */
+  forget(uid: string): void {
+    this.#accounts.delete(uid);
+    for (const place of this.#places.get(uid) ?? []) this.#note(uid, place, this.#podsAt(uid, place).length > 0);
+  }
+
+  /**
+   * The set as it is now.
+   * @param adopted - orphans that will be its own after this pass
+   */
+  count(rules: Rules, hash: string, decide: Decide, now: Millis, adopted: readonly Readonly<Pod>[] = []): Counted {
+    const { metadata } = rules.set;
+    const uid = metadata.uid ?? '';
+    const basis = [metadata.generation, rules.templateGeneration, hash].join(' ');
+    let account = this.#accounts.get(uid);
+    if (account?.basis !== basis) {
+      account = { basis, summary: new Summary(), verdicts: new Map(), dirty: this.#everything(uid), unselected: new Map() };
+      this.#accounts.set(uid, account);
+    }
+    const { summary, verdicts, dirty } = account;
+    for (const { changesAt, cell } of summary.restless.values()) if (changesAt !== undefined && changesAt <= now) dirty.add(cell.node);
+    const extra = Map.groupBy(adopted, (pod) => targetNode(pod) ?? '');
+    for (const node of extra.keys()) dirty.add(node);
+    for (const node of dirty) {
+      const before = verdicts.get(node);
+      if (before !== undefined) summary.remove(before);
+      const after = this.#judge(rules, hash, decide, now, node, account, extra.get(node) ?? []);
+      if (after === undefined) verdicts.delete(node);
+      else {
+        summary.add(after);
+        verdicts.set(node, after);
+      }
+    }
+    dirty.clear();
+    // They count for this pass alone: whether they are its own the cache will tell.
+    for (const node of extra.keys()) dirty.add(node);
+    return { summary, unselected: [...account.unselected.values()].flat() };
+  }
+
+  /** @returns undefined where there is nothing to be said: no node, and no pod for it */
+  #judge(
+    rules: Rules,
+    hash: string,
+    decide: Decide,
+    now: Millis,
+    node: string,
+    { unselected }: Account,
+    adopted: readonly Readonly<Pod>[],
+  ): Verdict | undefined {
+    const isSelected = selects(rules);
+    const uid = rules.set.metadata.uid ?? '';
+    const there = this.#podsAt(uid, node);
+    if (there.length === 0) this.#note(uid, node, false);
+    const own = there.every(isSelected) ? there : there.filter(isSelected);
+    if (own.length === there.length) unselected.delete(node);
+    else
+      unselected.set(
+        node,
+        there.filter((pod) => !own.includes(pod)),
+      );
+    const pods = adopted.length === 0 ? own : [...own, ...adopted];
+    if (node === '') return pods.length === 0 ? undefined : judge(rules, hash, nowhere(pods), now);
+    const object = this.#caches.nodes.get(node);
+    if (object === undefined && pods.length === 0) return undefined;
+    const known = object === undefined ? undefined : { object, decision: decide(object) };
+    return judge(rules, hash, cellOf(node, known, pods), now);
+  }
+
+  #everything(uid: string): Set<string> {
+    return new Set([...this.#caches.nodes.list().map(nameOf), ...(this.#places.get(uid) ?? [])]);
+  }
+
+  #podsAt(uid: string, place: string): readonly Readonly<Pod>[] {
+    return this.#caches.pods.indexed(BY_NODE, nodeValue(uid, place));
+  }
+
+  #note(uid: string, place: string, there: boolean): void {
+    const places = this.#places.get(uid);
+    if (there && places === undefined) this.#places.set(uid, new Set([place]));
+    else if (there) places?.add(place);
+    else if (places?.delete(place) === true && places.size === 0) this.#places.delete(uid);
+  }
+}

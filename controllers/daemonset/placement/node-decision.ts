@@ -1,0 +1,45 @@
+import type { Toleration } from 'kubernetes-types/core/v1.js';
+import { matchesNodeAffinity, matchesNodeSelector } from '../../../kube/api/node-selector.ts';
+import { firstUntolerated, refusingEffects } from '../../../kube/api/taints.ts';
+import type { Node, PodTemplate } from '../types.ts';
+import type { Decision, Reason } from './decision.ts';
+
+const evicting = ['NoExecute'] as const;
+
+/** Most nodes get this or the next, always the same object. */
+export const fits: Decision = Object.freeze({ run: true, schedule: true, keep: true, reason: Object.freeze({ because: 'fits' }) });
+const outOfAffinity: Decision = Object.freeze(never({ because: 'node-affinity' }));
+
+/**
+ * Whether a set should have a pod on a node, where a scheduler places it. The node's name, labels and taints are asked, in this order; room, ports and
+ * conditions are the scheduler's, and a cordon is a taint.
+ *
+ * | what stands against it | run | keep |
+ * | --- | --- | --- |
+ * | the template names another node; selector or affinity do not match | no | no |
+ * | a NoExecute taint is not tolerated | no | no |
+ * | only NoSchedule taints are not tolerated | no | yes |
+ * | nothing | yes | yes |
+ *
+ * @param tolerations - the template's and the automatic ones
+ */
+export function decideNode(template: Readonly<PodTemplate>, tolerations: readonly Toleration[], node: Readonly<Node>): Decision {
+  const { nodeName, nodeSelector, affinity } = template.spec ?? nothing;
+  const { metadata } = node;
+  if (nodeName && nodeName !== metadata.name) return never({ because: 'node-name', wanted: nodeName });
+  const mismatch = matchesNodeSelector(nodeSelector, metadata.labels);
+  if (mismatch !== undefined) return never({ because: 'node-selector', ...mismatch });
+  if (!matchesNodeAffinity(affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution, metadata)) return outOfAffinity;
+  const taints = node.spec?.taints;
+  const refusing = firstUntolerated(taints, tolerations, refusingEffects);
+  if (refusing === undefined) return fits;
+  const taint = firstUntolerated(taints, tolerations, evicting);
+  if (taint !== undefined) return never({ because: 'taint', taint });
+  return { run: false, schedule: false, keep: true, reason: { because: 'taint', taint: refusing } };
+}
+
+const nothing: NonNullable<PodTemplate['spec']> = { containers: [] };
+
+function never(reason: Reason): Decision {
+  return { run: false, schedule: false, keep: false, reason };
+}

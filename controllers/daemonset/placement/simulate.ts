@@ -1,0 +1,94 @@
+import type { Toleration } from 'kubernetes-types/core/v1.js';
+import { canonicalQuantity } from '../../../kube/api/quantity.ts';
+import type { Node, Pod, PodTemplate } from '../types.ts';
+import type { Reason } from './decision.ts';
+import type { Failure } from './failure.ts';
+import { amountOf, nanosPer, portsConflict } from '../../../kube/api/pod-requests.ts';
+import { footprintOf, type Footprint } from './footprint.ts';
+import { decideNode } from './node-decision.ts';
+
+/** A pod of a set that is thought to be on a node. */
+export interface Situation {
+  readonly template: Readonly<PodTemplate>;
+  /** The template's and the automatic ones. */
+  readonly tolerations: readonly Toleration[];
+  readonly node: Readonly<Node>;
+  /** The pods on the node without the set's own, which would stand in their own way. Those that have ended take no room. */
+  readonly others: Iterable<Readonly<Pod>>;
+  /** Runs whether there is room or not: the kubelet makes some. */
+  readonly critical: boolean;
+}
+
+/** What simulations yield; the affinities of pods are not among it. */
+export type Found = Extract<Failure, { failed: 'node-selector' | 'host-name' | 'taints' | 'host-ports' | 'resource' }> & {
+  readonly reason: Reason;
+};
+
+/**
+ * What would stand against the pod: the node's name, labels and taints, then ports, then room, where each resource that does not suffice is named. A node
+ * that may have no pod of this set at all is not asked for ports and room.
+ */
+export function simulate({ template, tolerations, node, others, critical }: Situation): readonly Found[] {
+  const { keep, reason } = decideNode(template, tolerations, node);
+  const found = refusal(reason, keep);
+  if (!keep) return found;
+  const wanted = template.spec === undefined ? nothing : footprintOf(template.spec);
+  const there = footprints(others);
+  return [...found, ...takenPorts(wanted, there), ...(critical ? [] : lacking(wanted, there, node))];
+}
+
+const nothing: Footprint = { requests: new Map(), ports: [] };
+const nobody: readonly Found[] = [];
+
+function refusal(reason: Reason, keep: boolean): readonly Found[] {
+  switch (reason.because) {
+    case 'node-name':
+      return [{ failed: 'host-name', reason }];
+    case 'node-selector':
+    case 'node-affinity':
+      return [{ failed: 'node-selector', reason }];
+    case 'taint':
+      return [{ failed: 'taints', evicts: !keep, reason }];
+    case 'fits':
+    case 'host-ports':
+    case 'resources':
+      return nobody;
+  }
+}
+
+function footprints(pods: Iterable<Readonly<Pod>>): Footprint[] {
+  const there: Footprint[] = [];
+  for (const { spec, status } of pods) {
+    if (status?.phase === 'Succeeded' || status?.phase === 'Failed') continue;
+    there.push(spec === undefined ? nothing : footprintOf(spec));
+  }
+  return there;
+}
+
+function takenPorts({ ports }: Footprint, there: readonly Footprint[]): readonly Found[] {
+  for (const wanted of ports) {
+    if (there.some((other) => other.ports.some((taken) => portsConflict(wanted, taken))))
+      return [{ failed: 'host-ports', reason: { because: 'host-ports', port: wanted.port } }];
+  }
+  return nobody;
+}
+
+function lacking({ requests }: Footprint, there: readonly Footprint[], { status }: Readonly<Node>): Found[] {
+  const capacities = status?.allocatable ?? status?.capacity ?? {};
+  const asked: [resource: string, requested: bigint, used: bigint][] = [['pods', 1n, BigInt(there.length)]];
+  for (const [resource, requested] of requests) {
+    asked.push([resource, requested, there.reduce((sum, other) => sum + (other.requests.get(resource) ?? 0n), 0n)]);
+  }
+  return asked.flatMap(([resource, requested, used]): Found[] => {
+    const capacity = amountOf(resource, capacities[resource]) ?? 0n;
+    if (used + requested <= capacity) return [];
+    const wanted = asText(resource, requested);
+    const free = asText(resource, used < capacity ? capacity - used : 0n);
+    return [{ failed: 'resource', resource, requested, used, capacity, reason: { because: 'resources', resource, wanted, free } }];
+  });
+}
+
+function asText(resource: string, amount: bigint): string {
+  const format = /^(?:memory|ephemeral-storage|hugepages-.*)$/.test(resource) ? 'binary' : 'decimal';
+  return canonicalQuantity({ nanos: amount * nanosPer(resource), format });
+}

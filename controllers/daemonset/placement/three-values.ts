@@ -1,0 +1,86 @@
+import type { Decision } from './decision.ts';
+import { wordsOf, type Failure } from './failure.ts';
+import { fits } from './node-decision.ts';
+import { simulate, type Situation } from './simulate.ts';
+
+/** What follows from failures, where the controller itself places pods. */
+export interface Judgement {
+  /** A pod should be there, now or when there is room: counts as desired. */
+  want: boolean;
+  /** It may be made there now. */
+  schedule: boolean;
+  /** One that is there may stay. */
+  keep: boolean;
+  /** Reasons for events, in the order of the failures. */
+  failedPlacement: string[];
+  /** Nothing can be said of this node, which is worth an error. */
+  error?: string;
+}
+
+/**
+ * Begins with three times yes and goes through the failures in their order:
+ *
+ * | failure | want | schedule | keep | then |
+ * | --- | --- | --- | --- | --- |
+ * | selector, host name, label presence, host ports | no | no | no | ends here |
+ * | taints, NoExecute among them | no | no | no | ends here |
+ * | taints, NoSchedule alone | no | no | | goes on |
+ * | disk conflict, volume zone or count, memory or disk pressure | | no | | event, goes on |
+ * | resource | | no | | event if in the end nothing else stands against scheduling, of the last one |
+ * | affinity of pods or services | no | no | no | error, ends here |
+ * | any other | no | no | no | event, goes on |
+ */
+export function judgePredicates(failures: readonly Failure[]): Judgement {
+  const judgement: Judgement = { want: true, schedule: true, keep: true, failedPlacement: [] };
+  const { failedPlacement } = judgement;
+  const never = { want: false, schedule: false, keep: false };
+  let short: Failure | undefined;
+  for (const failure of failures) {
+    switch (failure.failed) {
+      case 'node-selector':
+      case 'host-name':
+      case 'label-presence':
+      case 'host-ports':
+        return Object.assign(judgement, never);
+      case 'taints':
+        if (failure.evicts) return Object.assign(judgement, never);
+        judgement.want = false;
+        judgement.schedule = false;
+        break;
+      case 'disk-conflict':
+      case 'volume-zone':
+      case 'volume-count':
+      case 'memory-pressure':
+      case 'disk-pressure':
+        judgement.schedule = false;
+        failedPlacement.push(wordsOf(failure));
+        break;
+      case 'resource':
+        short = failure;
+        break;
+      case 'pod-affinity':
+      case 'service-affinity': {
+        const error = `unexpected reason: DaemonSet Predicates should not return reason ${wordsOf(failure)}`;
+        return Object.assign(judgement, never, { error });
+      }
+      case 'other':
+        Object.assign(judgement, never);
+        failedPlacement.push(wordsOf(failure));
+        break;
+    }
+  }
+  if (short !== undefined && judgement.schedule) {
+    judgement.schedule = false;
+    failedPlacement.push(wordsOf(short));
+  }
+  return judgement;
+}
+
+/** Whether a set should have a pod on a node, and may have it now, where the controller itself places pods. */
+export function decideAndSimulate(situation: Situation): Decision {
+  const found = simulate(situation);
+  const [first] = found;
+  if (first === undefined) return fits;
+  const { want, schedule, keep, failedPlacement } = judgePredicates(found);
+  return { run: want, schedule, keep, reason: first.reason, ...(failedPlacement.length > 0 && { failedPlacement }) };
+}

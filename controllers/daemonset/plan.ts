@@ -1,0 +1,100 @@
+import type { DaemonSetStatus } from 'kubernetes-types/apps/v1.js';
+import type { Millis } from '../../base/clock.ts';
+import { planTruncation } from '../common/history/plan.ts';
+import type { Told } from '../common/news.ts';
+import type { WakeUp } from '../common/wake-ups.ts';
+import type { HistoryStep, Revision } from '../common/history/contract.ts';
+import { noActions, type Creation, type Deletion, type PodActions } from './actions.ts';
+import type { SetFacts } from './facts.ts';
+import type { Verdict } from './judge.ts';
+import { manage } from './manage.ts';
+import { planProgress } from './progress.ts';
+import { planUpdate } from './rolling-update.ts';
+import { statusChange, statusOf } from './status.ts';
+import { planSurge } from './surge.ts';
+
+/** Pods made, and pods removed, in one pass; the events of these bring the next one. */
+export const BURST = 250;
+
+/** What is to be done about one set, in this order. Nothing in it is nothing to do. */
+export interface Plan {
+  claims: SetFacts['claims'];
+  history: readonly HistoryStep[];
+  events: readonly Told[];
+  creations: readonly Creation[];
+  deletions: readonly Deletion[];
+  /** Nodes that should have a pod and have no room for it. */
+  suspendedOn: readonly string[];
+  truncate: readonly Readonly<Revision>[];
+  /** undefined: it is right as it is, or is not to be written yet. */
+  status: DaemonSetStatus | undefined;
+  wakeUps: readonly WakeUp[];
+}
+
+/**
+ * The whole decision on one set. While what the last pass did is not seen yet it is status alone, and that of the generation before; updates wait
+ * until nothing is missing or surplus.
+ */
+export function plan(facts: SetFacts): Plan {
+  const pendingMs = Math.max(facts.pendingMs, relabelMs(facts));
+  const pending = pendingMs > 0;
+  const verdicts = pending ? [] : facts.summary.actionable();
+  const actions = pending ? noActions() : podActions(facts, verdicts);
+  const { status, wakeUps } = planStatus({ ...facts, pendingMs });
+  if (facts.pendingMs > 0) wakeUps.push({ after: facts.pendingMs, why: 'creations or deletions are not seen yet' });
+  if (facts.pendingMs < pendingMs) wakeUps.push({ after: pendingMs, why: 'pods were told another revision' });
+  for (const { changesAt } of facts.summary.restless.values())
+    if (changesAt !== undefined) wakeUps.push({ after: changesAt - facts.now, why: 'a pod will be available' });
+  return {
+    claims: facts.claims,
+    history: facts.history.steps,
+    events: actions.events,
+    creations: actions.creations.slice(0, BURST),
+    deletions: actions.deletions.slice(0, BURST),
+    suspendedOn: verdicts.flatMap(({ work, cell }) => (work?.suspended === true ? [cell.node] : [])),
+    truncate: pending ? [] : planTruncation(facts.history.old, new Set(facts.summary.hashes.keys()), facts.rules.historyLimit),
+    status,
+    wakeUps: [...actions.wakeUps, ...wakeUps],
+  };
+}
+
+/** Pods whose revision is a duplicate are told otherwise in this very pass: what they carry now says nothing. */
+function relabelMs({ history }: SetFacts): Millis {
+  return history.steps.some((step) => step.do === 'relabel') ? 1_000 : 0;
+}
+
+function podActions(facts: SetFacts, verdicts: readonly Verdict[]): PodActions {
+  const managed = manage(facts, verdicts);
+  const settled = managed.creations.length === 0 && managed.deletions.length === 0;
+  const update =
+    settled && mayUpdate(facts) ? (facts.rules.surging ? planSurge(facts, verdicts) : planUpdate(facts, verdicts)) : noActions();
+  const creations = [...managed.creations, ...update.creations];
+  const { creationsHeldMs } = facts.memory;
+  const held = creations.length > 0 && creationsHeldMs > 0;
+  return {
+    creations: held ? [] : creations,
+    deletions: [...managed.deletions, ...update.deletions],
+    events: [...managed.events, ...update.events],
+    wakeUps: [
+      ...managed.wakeUps,
+      ...update.wakeUps,
+      ...(held ? [{ after: creationsHeldMs, why: 'the server changed the node affinity of the last pod made' }] : []),
+    ],
+  };
+}
+
+function mayUpdate({ rules: { update, optIns } }: SetFacts): boolean {
+  return update.type === 'RollingUpdate' && !optIns.paused && optIns.problems.length === 0;
+}
+
+function planStatus(facts: SetFacts): { status: DaemonSetStatus | undefined; wakeUps: WakeUp[] } {
+  const { rules, summary, memory, pendingMs } = facts;
+  const { conditions, deadlineIn } = planProgress(facts);
+  const wakeUps: WakeUp[] = deadlineIn === undefined ? [] : [{ after: deadlineIn, why: 'the progress deadline' }];
+  const wants = statusOf(rules.set, summary.counts, { observed: pendingMs === 0, conditions });
+  const change = statusChange(rules.set.status, wants);
+  if (change === 'nothing') return { status: undefined, wakeUps };
+  if (change === 'numbers' && memory.statusHeldMs > 0)
+    return { status: undefined, wakeUps: [...wakeUps, { after: memory.statusHeldMs, why: 'the status was written a moment ago' }] };
+  return { status: wants, wakeUps };
+}

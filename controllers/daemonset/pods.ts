@@ -1,0 +1,49 @@
+import type { Node, Pod } from './types.ts';
+
+/** Name of the node by which node affinity pins a pod. */
+const NODE_NAME_FIELD = 'metadata.name';
+
+/**
+ * The node that a pod is on, or was made for: `spec.nodeName`, else the one node that its required affinity names.
+ * @returns undefined when nothing says which, so that it counts for no node
+ */
+export function targetNode({ spec }: Readonly<Pod>): string | undefined {
+  if (spec?.nodeName !== undefined && spec.nodeName !== '') return spec.nodeName;
+  const terms = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+  for (const { matchFields = [] } of terms)
+    for (const { key, operator, values = [] } of matchFields)
+      if (key === NODE_NAME_FIELD && operator === 'In') return values.length === 1 ? values[0] : undefined;
+  return undefined;
+}
+
+/** The required affinity that pins a pod to a node; {@link targetNode} reads it back. */
+export function pinnedTo(node: string): { nodeSelectorTerms: { matchFields: { key: string; operator: string; values: string[] }[] }[] } {
+  return { nodeSelectorTerms: [{ matchFields: [{ key: NODE_NAME_FIELD, operator: 'In', values: [node] }] }] };
+}
+
+/** Which of several pods on a node counts: one that has a node first, then the older, then by name. */
+export function inOrder(a: Readonly<Pod>, b: Readonly<Pod>): number {
+  const placed = Number(isPlaced(b)) - Number(isPlaced(a));
+  if (placed !== 0) return placed;
+  const [older, younger] = [a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? ''];
+  // Times of one server, all in the same form: their text sorts as they do.
+  if (older !== younger) return older < younger ? -1 : 1;
+  const [one, other] = [a.metadata.name ?? '', b.metadata.name ?? ''];
+  return one === other ? 0 : one < other ? -1 : 1;
+}
+
+export function isPlaced({ spec }: Readonly<Pod>): boolean {
+  return spec?.nodeName !== undefined && spec.nodeName !== '';
+}
+
+/** Marked for deletion. */
+export function isGoing({ metadata }: Readonly<Pod>): boolean {
+  return metadata.deletionTimestamp !== undefined;
+}
+
+/** It has ended and will never run again. */
+export function isOver({ status }: Readonly<Pod>): boolean {
+  return status?.phase === 'Failed' || status?.phase === 'Succeeded';
+}
+
+export const nameOf = ({ metadata }: Readonly<Pod> | Readonly<Node>): string => metadata.name ?? '';

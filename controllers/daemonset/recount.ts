@@ -1,0 +1,76 @@
+import type { Millis } from '../../base/clock.ts';
+import { daemonSets } from '../../kube/api/resources.ts';
+import { matchesLabels } from '../../kube/api/selector.ts';
+import { planClaim } from '../../kube/controller/claim-plan.ts';
+import type { Revision } from '../common/history/contract.ts';
+import { planHistory } from '../common/history/plan.ts';
+import { cellOf, nowhere } from './cell.ts';
+import type { Memory, SetFacts } from './facts.ts';
+import { judge, type Verdict } from './judge.ts';
+import { decideNode } from './placement/node-decision.ts';
+import type { Decision } from './placement/decision.ts';
+import { nameOf, targetNode } from './pods.ts';
+import type { Rules } from './rules.ts';
+import { summarize } from './summary.ts';
+import type { Node, Pod } from './types.ts';
+
+/** A cluster as a set sees it. */
+export interface Cluster {
+  nodes: readonly Readonly<Node>[];
+  /** The set's pods and those that it might adopt. */
+  pods: readonly Readonly<Pod>[];
+  revisions: readonly Readonly<Revision>[];
+  now: Millis;
+  /** @see SetFacts */
+  pendingMs: Millis;
+  memory: Memory;
+}
+
+export type Decide = (node: Readonly<Node>) => Decision;
+
+/** The facts of a set, and of each node what they were made of. */
+export interface Recounted {
+  facts: SetFacts;
+  verdicts: readonly Verdict[];
+}
+
+/**
+ * The facts of a set from whole lists. The controller keeps its count node by node (`ledger.ts`); what it keeps must be what this gives.
+ * @param decide - @default as where a scheduler places pods
+ */
+export function recount(rules: Rules, cluster: Cluster, decide: Decide = decision(rules)): Recounted {
+  const { set } = rules;
+  const { nodes, now, pendingMs, memory } = cluster;
+  const claims = {
+    pods: planClaim(set, cluster.pods, selects(rules)),
+    revisions: planClaim(set, cluster.revisions, selects(rules)),
+  };
+  const pods = [...claims.pods.keep, ...claims.pods.adopt];
+  const revisions = [...claims.revisions.keep, ...claims.revisions.adopt];
+  const history = planHistory(
+    {
+      owner: set,
+      template: rules.template,
+      collisionCount: set.status?.collisionCount,
+      revisions,
+      pods,
+    },
+    daemonSets,
+  );
+  const byNode = Map.groupBy(pods, (pod) => targetNode(pod));
+  const strays = byNode.get(undefined) ?? [];
+  const known = new Map(nodes.map((object) => [nameOf(object), { object, decision: decide(object) }]));
+  const names = new Set([...known.keys(), ...[...byNode.keys()].filter((name) => name !== undefined)]);
+  const verdicts = [...names].map((name) => judge(rules, history.hash, cellOf(name, known.get(name), byNode.get(name) ?? []), now));
+  const summary = summarize(strays.length === 0 ? verdicts : [...verdicts, judge(rules, history.hash, nowhere(strays), now)]);
+  return { facts: { rules, now, pendingMs, claims, history, summary, memory }, verdicts };
+}
+
+export function decision({ template, tolerations }: Rules): Decide {
+  return (node) => decideNode(template, tolerations, node);
+}
+
+/** Whether the set wants an object with these labels. One that selects everything, or cannot be read, wants nothing. */
+export function selects({ selector }: Rules): (object: Readonly<Pod> | Readonly<Revision>) => boolean {
+  return ({ metadata }) => selector.kind === 'labels' && matchesLabels(selector.labels, metadata.labels);
+}

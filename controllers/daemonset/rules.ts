@@ -1,0 +1,80 @@
+import type { Toleration } from 'kubernetes-types/core/v1.js';
+import type { Millis } from '../../base/clock.ts';
+import { resolveIntOrPercent } from '../../kube/api/int-or-percent.ts';
+import { labelSelectorOf, SelectorError, type LabelSelector } from '../../kube/api/selector.ts';
+import { optInsOf, type OptIns } from './opt-ins.ts';
+import { daemonTolerations } from './placement/tolerations.ts';
+import type { Placement } from './options.ts';
+import type { DaemonSet, PodTemplate } from './types.ts';
+
+/** A set as its author wrote it, read once: defaulted, and with what cannot be read named. */
+export interface Rules {
+  readonly set: Readonly<DaemonSet>;
+  readonly selector: Selector;
+  readonly template: Readonly<PodTemplate>;
+  /** The template's and the automatic ones. */
+  readonly tolerations: readonly Toleration[];
+  readonly update: { type: 'OnDelete' } | { type: 'RollingUpdate'; maxUnavailable: number | string; maxSurge: number | string };
+  /** RollingUpdate, and at least one pod may be made beside an old one. */
+  readonly surging: boolean;
+  readonly minReadyMs: Millis;
+  /** Old revisions to keep. */
+  readonly historyLimit: number;
+  readonly optIns: OptIns;
+  /** The annotation that counts templates, from before there were revisions. */
+  readonly templateGeneration: string | undefined;
+  readonly placement: Placement;
+  /** Of the old kind: in kube-system, with the annotation. Only where the controller places pods. */
+  readonly critical: boolean;
+}
+
+/** all: empty, which nobody means; bad: cannot be read. */
+export type Selector = { kind: 'labels'; labels: LabelSelector } | { kind: 'all' } | { kind: 'bad'; why: string };
+
+const GENERATION = 'deprecated.daemonset.template.generation';
+const CRITICAL = 'scheduler.alpha.kubernetes.io/critical-pod';
+
+/** Reads a set. Pure; never throws: what a server would have refused is taken for the default. */
+export function rulesOf(set: Readonly<DaemonSet>, placement: Placement): Rules {
+  const { spec } = set;
+  const template = spec?.template ?? {};
+  const update = updateOf(set);
+  const generation = set.metadata.annotations?.[GENERATION];
+  const critical =
+    placement === 'controller' && set.metadata.namespace === 'kube-system' && template.metadata?.annotations?.[CRITICAL] === '';
+  return {
+    set,
+    selector: selectorOf(set),
+    template,
+    tolerations: daemonTolerations(template.spec ?? { containers: [] }, {
+      era: placement === 'controller' ? 'legacy' : 'modern',
+      critical,
+    }),
+    update,
+    surging: update.type === 'RollingUpdate' && (resolveIntOrPercent(update.maxSurge, 1, { round: 'up' }) ?? 0) > 0,
+    minReadyMs: 1_000 * (spec?.minReadySeconds ?? 0),
+    historyLimit: spec?.revisionHistoryLimit ?? 10,
+    optIns: optInsOf(set.metadata.annotations),
+    templateGeneration: generation !== undefined && /^-?\d+$/.test(generation) ? String(BigInt(generation)) : undefined,
+    placement,
+    critical,
+  };
+}
+
+function selectorOf({ spec }: Readonly<DaemonSet>): Selector {
+  if (spec?.selector === undefined) return { kind: 'bad', why: 'it has no selector' };
+  try {
+    const labels = labelSelectorOf(spec.selector);
+    return labels.length === 0 ? { kind: 'all' } : { kind: 'labels', labels };
+  } catch (error) {
+    if (error instanceof SelectorError) return { kind: 'bad', why: error.message };
+    throw error;
+  }
+}
+
+function updateOf({ spec }: Readonly<DaemonSet>): Rules['update'] {
+  const { type = 'RollingUpdate', rollingUpdate = {} } = spec?.updateStrategy ?? {};
+  if (type === 'OnDelete') return { type };
+  const { maxUnavailable = 1, maxSurge = 0 } = rollingUpdate;
+  return { type: 'RollingUpdate', maxUnavailable, maxSurge };
+}

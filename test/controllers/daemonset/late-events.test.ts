@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { pinnedTo } from '../../../controllers/daemonset/pods.ts';
+import { daemonSet } from './live-world.ts';
+import type { Interceptor } from './simulated/intercepted.ts';
+import { SimWorld, type SimProcess } from './simulated/sim-world.ts';
+
+/** Repetitions that do no harm are seen by nothing but counting. */
+
+const LATE = 3_000;
+
+interface Scene {
+  world: SimWorld;
+  process: SimProcess;
+  calls: string[];
+}
+
+/** @param slow - of this kind every event comes late. @param write - in the place of the call */
+async function scene(t: TestContext, slow: string, write?: (world: SimWorld, what: string) => void): Promise<Scene> {
+  const world = new SimWorld({ pace: { bindMs: () => 0, startMs: () => 500, endMs: () => 500 } });
+  t.after(() => world.stop());
+  world.addNodes('a', 'b');
+  const calls: string[] = [];
+  const by: Interceptor = {
+    call: (call, pass) => {
+      const what = `${call.verb} ${call.resource}`;
+      calls.push(what);
+      write?.(world, what);
+      return pass();
+    },
+    async *watch({ resource }, pass) {
+      for await (const event of pass()) {
+        if (resource === slow && event.type !== 'BOOKMARK') await world.clock.sleep(LATE);
+        yield event;
+      }
+    },
+  };
+  const process = world.start(by);
+  await world.until(() => process.ready, 10_000);
+  return { world, process, calls };
+}
+
+const count = (calls: readonly string[], what: string): number => calls.filter((one) => one === what).length;
+
+test('a revision that the cache is slow to show is made once', async (t) => {
+  const { world, calls } = await scene(t, 'controllerrevisions');
+  world.api.add(daemonSet('web'));
+  await world.clock.advance(10_000);
+  assert.equal(world.set()?.status?.numberAvailable, 2);
+  assert.equal(count(calls, 'create controllerrevisions'), 1);
+  assert.equal(count(calls, 'get controllerrevisions'), 0);
+});
+
+test('a pod that the cache is slow to show as adopted is adopted once', async (t) => {
+  const { world, calls } = await scene(t, 'pods');
+  const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: pinnedTo('a') } };
+  const metadata = { name: 'orphan', namespace: 'default', labels: { app: 'web' } };
+  world.api.add({ apiVersion: 'v1', kind: 'Pod', metadata, spec: { affinity, containers: [{ name: 'c', image: 'v0' }] } });
+  await world.clock.advance(10_000);
+  world.api.add(daemonSet('web', { updateStrategy: { type: 'OnDelete' } }));
+  await world.clock.advance(1_000);
+  // Something wakes the set while the cache is behind.
+  await world.patchNode('b', { metadata: { labels: { pool: 'x' } }, spec: { taints: [{ key: 'k', effect: 'NoSchedule' }] } });
+  await world.clock.advance(20_000);
+  assert.equal(count(calls, 'patch pods'), 1);
+});
+
+test('a status that somebody else was quicker with is written onto what is there now, in the same pass', async (t) => {
+  let left = 1;
+  const quicker = ({ api }: SimWorld, what: string): void => {
+    if (what !== 'replace daemonsets/status' || left === 0) return;
+    left -= 1;
+    const { storage } = api.hooks;
+    const set = storage.get('apps/daemonsets', 'default/web');
+    if (set !== undefined)
+      storage.put('apps/daemonsets', 'default/web', { ...set, metadata: { ...set.metadata, annotations: { by: 'another' } } });
+  };
+  const { world, process, calls } = await scene(t, '', quicker);
+  world.api.add(daemonSet('web'));
+  await world.clock.advance(10_000);
+  assert.equal(left, 0);
+  assert.equal(world.set()?.status?.numberAvailable, 2);
+  assert.equal(world.set()?.metadata.annotations?.['by'], 'another');
+  assert.deepEqual(process.failures(), []);
+  assert.equal(count(calls, 'get daemonsets'), 1);
+});
