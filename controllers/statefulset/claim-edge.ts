@@ -1,0 +1,34 @@
+import { jsonEqual } from '../../kube/api/json.ts';
+import { identityOf } from '../../kube/api/ordinals.ts';
+import type { Change } from '../../kube/cache/change.ts';
+import { objectKey, type Key, type Lister } from '../../kube/cache/contract.ts';
+import type { Rules } from './rules.ts';
+import type { Claim, StatefulSet } from './types.ts';
+
+/**
+ * Sets whose pods may wait for a claim that has gone, or has come back: those of whose claim templates its name is made. Changes of a claim that stays are
+ * its own affair, but for the mark of deletion, and for its owners: a write that nobody waited for any more may come late and undo what the policy says.
+ */
+export function wakesOfClaim(
+  change: Change<Claim>,
+  sets: Pick<Lister<StatefulSet>, 'get'>,
+  rules: (set: Readonly<StatefulSet>) => Rules,
+): Key[] {
+  if (change.do === 'update' && isSame(change.before, change.after)) return [];
+  const { name = '', namespace } = (change.do === 'delete' ? change.last : change.do === 'add' ? change.object : change.after).metadata;
+  const identity = identityOf(name);
+  if (identity === undefined) return [];
+  // TEMPLATE-SET: where one ends and the other begins only the sets know.
+  const keys: Key[] = [];
+  for (let at = identity.parent.indexOf('-'); at >= 0; at = identity.parent.indexOf('-', at + 1)) {
+    const template = identity.parent.slice(0, at);
+    const key = objectKey({ metadata: { name: identity.parent.slice(at + 1), ...(namespace === undefined ? {} : { namespace }) } });
+    const set = sets.get(key);
+    if (set !== undefined && rules(set).claimTemplates.some(({ metadata }) => metadata.name === template)) keys.push(key);
+  }
+  return keys;
+}
+
+function isSame({ metadata: before }: Readonly<Claim>, { metadata: after }: Readonly<Claim>): boolean {
+  return before.deletionTimestamp === after.deletionTimestamp && jsonEqual(before.ownerReferences ?? [], after.ownerReferences ?? []);
+}

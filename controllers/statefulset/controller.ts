@@ -1,0 +1,100 @@
+import { statefulSets } from '../../kube/api/resources.ts';
+import type { Change } from '../../kube/cache/change.ts';
+import type { Informer, Key, Lister } from '../../kube/cache/contract.ts';
+import type { Controller } from '../../kube/controller/controller.ts';
+import { matchingOwners } from '../../kube/controller/matching-owners.ts';
+import { done, type Outcome } from '../../kube/controller/outcome.ts';
+import { OwnWrites } from '../../kube/controller/own-writes.ts';
+import { runController } from '../../kube/controller/run-controller.ts';
+import type { Runnable } from '../../kube/process/options.ts';
+import type { Runtime } from '../../kube/process/runtime.ts';
+import { News, tellNews, type Told } from '../common/news.ts';
+import { readOnce } from '../common/read-once.ts';
+import { StatusPace } from '../common/status-pace.ts';
+import { earliest } from '../common/wake-ups.ts';
+import { cachesOf } from './caches.ts';
+import { wakesOfClaim } from './claim-edge.ts';
+import { execute, type Executor } from './execute.ts';
+import { observe } from './observe.ts';
+import type { StatefulSetOptions } from './options.ts';
+import { rulesOf, type Rules } from './rules.ts';
+import type { Claim, StatefulSet } from './types.ts';
+
+const COMPONENT = 'statefulset-controller';
+
+/** Keeps the pods of each StatefulSet, each with its name and its storage, and replaces them in their order. */
+export function statefulSetController(runtime: Runtime, options: StatefulSetOptions = {}): Runnable {
+  const { clock, log, client, queue } = runtime;
+  const caches = cachesOf(runtime, options);
+  const ownWrites = new OwnWrites(clock, { metrics: runtime.meters.ownWrites('statefulset_controller') });
+  const pace = new StatusPace(clock);
+  const news = new News();
+  const rules = readOnce(rulesOf);
+  const executor: Executor = { client, caches, ownWrites, pace, events: runtime.events(COMPONENT), gone: new Set() };
+  const parts: Parts = { rules, executor, news, observe: (of) => observe(of, caches, clock) };
+  const matching = matchingOwners<StatefulSet>(({ spec }) => spec?.selector, log);
+  const controller: Controller<StatefulSet> = {
+    name: 'statefulset',
+    primary: caches.sets,
+    owns: [
+      { of: caches.pods, matching },
+      { of: caches.revisions, matching },
+    ],
+    reads: [
+      { of: caches.claims, wakes: (change: Change<Claim>, sets: Lister<StatefulSet>) => wakesOfClaim(change, sets, rules) },
+      { of: caches.classes },
+    ],
+    gone: (key) => ownWrites.forget(key),
+    reconcile: (key, signal) => reconcile(key, parts, signal),
+  };
+  caches.sets.addHandlers('statefulset-memory', {
+    deleted: ({ metadata: { uid = '' } }) => {
+      pace.forget(uid);
+      for (const about of ['annotations', 'claims']) news.forget(`${uid} ${about}`);
+      executor.gone.delete(uid);
+    },
+  });
+  const own = { queue: queue('statefulset'), workers: options.workers ?? 5, clock, log };
+  return { name: controller.name, run: (signal) => runController(controller, own, signal) };
+}
+
+interface Parts {
+  rules: (set: Readonly<StatefulSet>) => Rules;
+  observe: (rules: Rules) => ReturnType<typeof observe>;
+  executor: Executor;
+  news: News;
+}
+
+async function reconcile(key: Key, parts: Parts, signal: AbortSignal): Promise<Outcome> {
+  const { rules: read, observe: look, executor } = parts;
+  const { caches, ownWrites } = executor;
+  const set = caches.sets.get(key);
+  if (set === undefined || executor.gone.has(set.metadata.uid ?? '')) return done;
+  const rules = read(set);
+  if (rules.selector === undefined) return { stalled: true, why: 'the selector cannot be read, or selects everything' };
+  if (!ownWrites.caughtUp(key, Object.values(caches) as Informer<StatefulSet>[]))
+    return { after: ownWrites.againIn(key) ?? 0, why: 'own writes are not seen yet' };
+  warn(parts, set, 'annotations', problemsOf(rules));
+  const { wakeUps, refused } = await execute(executor, look(rules), signal);
+  warn(parts, set, 'claims', refused.map(refusal));
+  return earliest(wakeUps);
+}
+
+/** What the author of a set should know. */
+function warn({ executor: { events }, news }: Parts, set: Readonly<StatefulSet>, about: string, warnings: readonly Told[]): void {
+  tellNews({ events, set, resource: statefulSets }, warnings, (text) => news.is(`${set.metadata.uid ?? ''} ${about}`, text));
+}
+
+const refusal = ({ claim, why }: { claim: string; why: string }): Told => ({
+  type: 'Warning',
+  reason: 'FailedExpand',
+  message: `Claim ${claim} cannot be expanded: ${why}`,
+});
+
+function problemsOf({ optIns }: Rules): Told[] {
+  return optIns.problems.map((problem) => ({
+    type: 'Warning',
+    reason: 'InvalidAnnotation',
+    message: `No pods are replaced or scaled down, for an annotation cannot be read: ${problem}`,
+  }));
+}

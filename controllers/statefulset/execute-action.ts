@@ -1,0 +1,174 @@
+import { unreachable } from '../../base/errors.ts';
+import { persistentVolumeClaims, pods, statefulSets } from '../../kube/api/resources.ts';
+import { isAlreadyExists, isConflict, isNotFound, mayHaveTakenEffect, serverWords } from '../../kube/client/errors.ts';
+import type { Action } from './actions.ts';
+import type { SetWriter } from '../common/set-writer.ts';
+import type { Executor } from './execute.ts';
+import { newPod } from './new-pod.ts';
+import type { Rules } from './rules.ts';
+import type { Claim, Pod } from './types.ts';
+
+/** Does one thing, and tells people how it went. @throws what failed */
+export async function act(by: Executor, writer: SetWriter, rules: Rules, action: Action, signal: AbortSignal): Promise<void> {
+  switch (action.do) {
+    case 'create':
+      return create(by, writer, rules, action, signal);
+    case 'delete':
+      return remove(by, writer, rules, action.pod, signal);
+    case 'storage': {
+      const { name = '' } = action.pod.metadata;
+      const { claims, going } = action;
+      return verb(by, rules, 'update', name, () => makeClaims(by, writer, rules, { pod: name, claims, going }, signal), 'silent');
+    }
+    case 'claims':
+      return ownClaims(by, writer, rules, action, signal);
+    case 'grow':
+      return grow(by, writer, rules, action.claim, signal);
+    case 'repair':
+      return repair(by, writer, rules, action.pod, signal);
+    default:
+      return unreachable(action);
+  }
+}
+
+type Create = Extract<Action, { do: 'create' }>;
+
+/** All claims first: a pod without its storage is none. */
+async function create(by: Executor, writer: SetWriter, rules: Rules, action: Create, signal: AbortSignal): Promise<void> {
+  const { slot, revision, template } = action;
+  const { name, ordinal } = slot;
+  await verb(by, rules, 'create', name, async () => {
+    await makeClaims(by, writer, rules, { pod: name, ...action }, signal);
+    const pod = newPod(rules, { name, ordinal, revision, template });
+    const { namespace } = rules;
+    try {
+      writer.wrote(pods, await writer.client.create<Pod>(pods, pod, { namespace, signal }));
+    } catch (error) {
+      // Whether it was made nobody said, and who decides without knowing may scale down in the wrong order: the cache must show it first, if it is there.
+      if (mayHaveTakenEffect(error) && !signal.aborted) {
+        const live = await writer.client.get<Pod>(pods, { name, namespace }, { signal }).catch(() => undefined);
+        if (live !== undefined) writer.wrote(pods, live);
+      }
+      throw error;
+    }
+  });
+}
+
+async function makeClaims(
+  { events }: Executor,
+  { client, wrote }: SetWriter,
+  { set, namespace, name: of }: Rules,
+  { pod, claims, going }: { pod: string; claims: readonly Claim[]; going: readonly string[] },
+  signal: AbortSignal,
+): Promise<void> {
+  if (going.length > 0) throw new Error(going.map((name) => `pvc ${name} is being deleted`).join('; '));
+  for (const claim of claims) {
+    const { name = '' } = claim.metadata;
+    try {
+      wrote(persistentVolumeClaims, await client.create<Claim>(persistentVolumeClaims, claim, { namespace, signal }));
+      events.event(set, 'Normal', 'SuccessfulCreate', `create Claim ${name} Pod ${pod} in StatefulSet ${of} success`, about);
+    } catch (cause) {
+      signal.throwIfAborted();
+      if (isAlreadyExists(cause)) throw cause;
+      const message = `create Claim ${name} for Pod ${pod} in StatefulSet ${of} failed error: ${serverWords(cause)}`;
+      events.event(set, 'Warning', 'FailedCreate', message, about);
+      throw new Error(`failed to create PVC ${name}: ${serverWords(cause)}`, { cause });
+    }
+  }
+}
+
+async function remove(by: Executor, writer: SetWriter, rules: Rules, pod: Readonly<Pod>, signal: AbortSignal): Promise<void> {
+  const { name = '', namespace = '', uid = '' } = pod.metadata;
+  await verb(by, rules, 'delete', name, async () => {
+    try {
+      await writer.client.delete(pods, { name, namespace }, { body: { preconditions: { uid } }, signal });
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+    writer.deleted(pods, pod);
+  });
+}
+
+/** The body is what the cache has of the pod, with its labels put right: a patch, since the cache has not all of it. */
+async function repair(by: Executor, writer: SetWriter, rules: Rules, { metadata, spec }: Pod, signal: AbortSignal): Promise<void> {
+  const { name = '', namespace = '', uid, labels } = metadata;
+  await verb(by, rules, 'update', name, async () => {
+    const patch = { metadata: { uid, labels }, ...(spec?.volumes === undefined ? {} : { spec: { volumes: spec.volumes } }) };
+    writer.wrote(pods, await writer.client.patch<Pod>(pods, { name, namespace }, patch, { type: 'strategic', signal }));
+  });
+}
+
+type Owners = Extract<Action, { do: 'claims' }>;
+
+async function ownClaims(
+  { events }: Executor,
+  { client, wrote }: SetWriter,
+  { set }: Rules,
+  { write, conflicting }: Owners,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const name of conflicting) {
+    const message = `PersistentVolumeClaim ${name} has a conflicting OwnerReference that acts as a manging controller, the retention policy is ignored for this claim`;
+    events.event(set, 'Warning', 'ConflictingController', message, about);
+  }
+  for (const claim of write) {
+    try {
+      wrote(persistentVolumeClaims, await client.replace<Claim>(persistentVolumeClaims, claim, { signal }));
+    } catch (cause) {
+      signal.throwIfAborted();
+      if (isNotFound(cause)) continue;
+      throw new Error(`could not update claim ${claim.metadata.name ?? ''} for delete policy ownerRefs: ${serverWords(cause)}`, { cause });
+    }
+  }
+}
+
+async function grow(
+  { events }: Executor,
+  { client, wrote }: SetWriter,
+  { set, name: of }: Rules,
+  claim: Claim,
+  signal: AbortSignal,
+): Promise<void> {
+  const { name = '' } = claim.metadata;
+  const size = claim.spec?.resources?.requests?.['storage'] ?? '';
+  try {
+    wrote(persistentVolumeClaims, await client.replace<Claim>(persistentVolumeClaims, claim, { signal }));
+    events.event(set, 'Normal', 'ClaimExpanded', `Claim ${name} of StatefulSet ${of} asks for ${size} now`, about);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!isConflict(error) && !isNotFound(error))
+      events.event(
+        set,
+        'Warning',
+        'FailedExpand',
+        `Claim ${name} of StatefulSet ${of} cannot be expanded to ${size}: ${serverWords(error)}`,
+        about,
+      );
+    throw error;
+  }
+}
+
+const about = { resource: statefulSets };
+const reasons = { create: 'Create', delete: 'Delete', update: 'Update' } as const;
+
+/** @param success - what is no news when it goes well. @default told */
+async function verb(
+  { events }: Executor,
+  { set, name: of }: Rules,
+  what: keyof typeof reasons,
+  pod: string,
+  work: () => Promise<void>,
+  success: 'told' | 'silent' = 'told',
+): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    // The pod is there: the cache is about to show it. A conflict is tried again before people have read of it.
+    if (isAlreadyExists(error) || isConflict(error) || error instanceof DOMException) throw error;
+    const message = `${what} Pod ${pod} in StatefulSet ${of} failed error: ${serverWords(error)}`;
+    events.event(set, 'Warning', `Failed${reasons[what]}`, message, about);
+    throw error;
+  }
+  if (success === 'told')
+    events.event(set, 'Normal', `Successful${reasons[what]}`, `${what} Pod ${pod} in StatefulSet ${of} successful`, about);
+}

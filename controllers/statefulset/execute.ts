@@ -1,0 +1,127 @@
+import { asOneError, messageOf } from '../../base/errors.ts';
+import { controllerRevisions, pods, statefulSets } from '../../kube/api/resources.ts';
+import { objectKey } from '../../kube/cache/contract.ts';
+import type { Client } from '../../kube/client/client.ts';
+import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
+import type { OwnWrites } from '../../kube/controller/own-writes.ts';
+import { slowStart } from '../../kube/controller/slow-start.ts';
+import type { History } from '../common/history/contract.ts';
+import { executeClaims } from '../common/execute-claims.ts';
+import { executeHistory, executeTruncation } from '../common/history/execute.ts';
+import type { StatusPace } from '../common/status-pace.ts';
+import type { WakeUp } from '../common/wake-ups.ts';
+import { setWriter, type SetWriter } from '../common/set-writer.ts';
+import { writeStatus } from '../common/write-status.ts';
+import type { Caches } from './caches.ts';
+import { act } from './execute-action.ts';
+import type { SetFacts } from './facts.ts';
+import { finalStatus, plan, type Plan } from './plan.ts';
+import { makesRoom } from './status.ts';
+import type { StatefulSet } from './types.ts';
+
+/** Calls of one group under way at once: batches grow to it from one. */
+const LARGEST_BATCH = 500;
+
+export interface Executor {
+  client: Client;
+  caches: Caches;
+  ownWrites: OwnWrites;
+  pace: StatusPace;
+  events: EventRecorder;
+  /** UIDs of sets that the server says are no more, while the cache does not know it yet: what is made for them is made in vain. */
+  gone: Set<string>;
+}
+
+/**
+ * Makes the plan of the facts true: claims and history first, and when one of these fails nothing else is done; then pods and what belongs to them, group
+ * by group; old revisions; the status last, also when something before it has failed.
+ * @returns when to look again without an event, and what people should know of claims
+ * @throws the first failure: the key comes back
+ */
+export async function execute(by: Executor, facts: SetFacts, signal: AbortSignal): Promise<Pick<Plan, 'wakeUps' | 'refused'>> {
+  const { rules, claims } = facts;
+  const { set } = rules;
+  const writer = setWriter({ ...by, caches: Object.values(by.caches) }, set);
+  const claimer = { ...writer, owner: set, ownerKind: statefulSets };
+  const leaving = set.metadata.deletionTimestamp !== undefined;
+  await executeClaims(claimer, controllerRevisions, claims.revisions, signal);
+  await executeClaims(claimer, pods, claims.pods, signal);
+  // A name that was taken is found out here alone: then everything is decided again with the one that is.
+  const history: History = leaving
+    ? facts.history
+    : await executeHistory({ ...writer, owner: set, ownerResource: statefulSets }, facts.history, signal);
+  const known = { ...facts, ...withHistory(facts, history) };
+  const todo = plan(known);
+  const failures: unknown[] = [];
+  const removed = await executeGroups(by, writer, known, todo, failures, signal);
+  const attempt = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => failures.push(error));
+  await attempt(executeTruncation(writer, todo.truncate, signal));
+  const held = await executeStatus(by, known, todo, removed, attempt, signal);
+  signal.throwIfAborted();
+  if (failures.length > 0) throw failures[0];
+  return { wakeUps: held === undefined ? todo.wakeUps : [...todo.wakeUps, held], refused: todo.refused };
+}
+
+function withHistory(facts: SetFacts, history: History): Pick<SetFacts, 'history' | 'currentRevision'> {
+  const before = facts.history.current;
+  // As the server has it now: its number may be new, its name is the same unless it was taken.
+  const currentRevision = facts.currentRevision === before ? history.current : facts.currentRevision;
+  return { history: { ...facts.history, ...history }, currentRevision };
+}
+
+/** @returns pods of the current revision that were deleted to make room */
+async function executeGroups(
+  by: Executor,
+  writer: SetWriter,
+  facts: SetFacts,
+  { groups }: Plan,
+  failures: unknown[],
+  signal: AbortSignal,
+): Promise<number> {
+  let removed = 0;
+  for (const group of groups) {
+    const { failed, done } = await slowStart(group, (action) => act(by, writer, facts.rules, action, signal), {
+      largest: LARGEST_BATCH,
+      signal,
+    });
+    removed += done.filter(({ item }) => makesRoom(facts, item)).length;
+    if (failed.length > 0 || signal.aborted) {
+      const errors = failed.map(({ error }) => error);
+      failures.push(asOneError(errors, () => `${errors.length} calls failed: ${messageOf(errors[0])}`));
+      return removed;
+    }
+  }
+  return removed;
+}
+
+async function executeStatus(
+  { client, caches, ownWrites, pace, gone }: Executor,
+  facts: SetFacts,
+  todo: Plan,
+  removed: number,
+  attempt: (work: Promise<unknown>) => Promise<unknown>,
+  signal: AbortSignal,
+): Promise<WakeUp | undefined> {
+  const { set } = facts.rules;
+  const { uid = '' } = set.metadata;
+  const { status, change } = finalStatus(facts, todo, removed);
+  if (change === 'nothing') return undefined;
+  const held = change === 'numbers' ? pace.heldMs(uid) : 0;
+  if (held > 0) return { after: held, why: 'the status was written a moment ago' };
+  const wrote = (written: StatefulSet): void => {
+    ownWrites.wrote(objectKey(set), caches.sets, written);
+    pace.written(uid);
+  };
+  // Conditions that are not there any more are taken away.
+  const over = (): object => ({ ...status, conditions: status.conditions });
+  const write = async (): Promise<void> => {
+    // Once the cache knows it too, nobody would forget it any more.
+    if (
+      !(await writeStatus({ client, resource: statefulSets, set, change: over, wrote }, signal)) &&
+      caches.sets.get(objectKey(set))?.metadata.uid === uid
+    )
+      gone.add(uid);
+  };
+  await attempt(write());
+  return undefined;
+}

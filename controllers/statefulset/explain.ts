@@ -1,0 +1,47 @@
+import { whyNotAvailable } from '../common/availability.ts';
+import type { SetFacts } from './facts.ts';
+import { plan } from './plan.ts';
+import { slotsOf, type Slot } from './slots.ts';
+import { isOld } from './update.ts';
+
+/** How one pod of a set stands, or what the set as a whole waits for. */
+export interface Explained {
+  /** Name of a pod. */
+  object: string;
+  /**
+   * One word, for scripts. `runs`; `old`: available, of an old revision; `kept`: so, and below the partition; `missing`: not made yet; `leaving`: there is no place
+   * for it any more; or what keeps it from being available. The pod that everything waits for comes first, with the reason of that.
+   */
+  reason: string;
+  /** For people. */
+  detail: string;
+}
+
+/** What a set waits for, first of all; then each of its pods: from the same decision that the controller takes. */
+export function explain(facts: SetFacts): Explained[] {
+  const { waits } = plan(facts);
+  const { wanted, condemned } = slotsOf(facts);
+  const partition = facts.rules.update.type === 'RollingUpdate' ? (facts.rules.update.partition ?? 0) : 0;
+  const first = waits === undefined ? [] : [waits];
+  return [
+    ...first,
+    ...wanted.flatMap((slot, at) => (slot.name === waits?.object ? [] : [{ object: slot.name, ...howIs(facts, slot, at < partition) }])),
+    ...condemned
+      .filter(({ name }) => name !== waits?.object)
+      .map(({ name }) => ({ object: name, reason: 'leaving', detail: 'there is no place for it any more; those above it go first' })),
+  ];
+}
+
+function howIs(facts: SetFacts, slot: Slot, below: boolean): Omit<Explained, 'object'> {
+  const { pod, health } = slot;
+  if (pod === undefined) return { reason: 'missing', detail: 'it is made when those before it are available' };
+  if (!health.available || health.going) {
+    const { reason, text } = whyNotAvailable(pod);
+    return { reason, detail: text };
+  }
+  if (!isOld(facts, slot)) return { reason: 'runs', detail: 'available' };
+  if (below) return { reason: 'kept', detail: 'available, and of an old revision: it is below the partition' };
+  if (facts.rules.update.type === 'OnDelete')
+    return { reason: 'old', detail: 'available, and of an old revision until somebody deletes it' };
+  return { reason: 'old', detail: 'available, and of an old revision: those above it are replaced first' };
+}

@@ -1,0 +1,71 @@
+import { compareQuantities, quantity } from '../../kube/api/quantity.ts';
+import { claimName } from './identity.ts';
+import type { Rules } from './rules.ts';
+import type { ClaimLookup } from './storage.ts';
+import type { Claim, StorageClass } from './types.ts';
+
+const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class';
+
+export interface GrowthPlan {
+  /** Whole objects, of the version that was looked at. */
+  write: Claim[];
+  /** Claims that are too small and cannot grow, and why. */
+  refused: { claim: string; why: string }[];
+}
+
+/**
+ * Claims that are smaller than their template asks for now. A set keeps its templates for life; but a set can be made anew around its pods, with larger
+ * ones. Sizes are raised and never lowered. Whether it is asked for is the caller's to know.
+ * @param classOf - undefined asks for the class of claims that name none
+ */
+export function planGrowth(
+  rules: Rules,
+  ordinals: readonly number[],
+  lookup: ClaimLookup,
+  classOf: (name: string | undefined) => Readonly<StorageClass> | undefined,
+): GrowthPlan {
+  const plan: GrowthPlan = { write: [], refused: [] };
+  for (const template of rules.claimTemplates) {
+    const size = sizeOf(template);
+    if (size === undefined) continue;
+    for (const ordinal of ordinals) {
+      const name = claimName(template.metadata.name ?? '', rules.name, ordinal);
+      const claim = lookup(name);
+      if (claim === undefined || !canBeAsked(claim) || !isSmaller(sizeOf(claim), size)) continue;
+      const why = obstacle(claim, classOf);
+      if (why === undefined) plan.write.push(withSize(claim, size));
+      else plan.refused.push({ claim: name, why: `it is smaller than the ${size} of its template, and ${why}` });
+    }
+  }
+  return plan;
+}
+
+/** Servers take a new size for bound claims only. One that is not bound yet is looked at again when its pod has started. */
+function canBeAsked({ metadata, status }: Readonly<Claim>): boolean {
+  return metadata.deletionTimestamp === undefined && status?.phase === 'Bound';
+}
+
+/** undefined: it can grow. */
+function obstacle(claim: Readonly<Claim>, classOf: Parameters<typeof planGrowth>[3]): string | undefined {
+  const name = claim.metadata.annotations?.[CLASS_ANNOTATION] ?? claim.spec?.storageClassName;
+  if (name === '') return 'it has no storage class, so nobody would enlarge it';
+  const found = classOf(name);
+  if (found === undefined) return name === undefined ? 'there is no default storage class' : `storage class ${name} does not exist`;
+  if (found.allowVolumeExpansion === true) return undefined;
+  return `storage class ${name ?? found.metadata.name ?? ''} does not set allowVolumeExpansion`;
+}
+
+function sizeOf({ spec }: Readonly<Claim>): string | undefined {
+  return spec?.resources?.requests?.['storage'];
+}
+
+function isSmaller(has: string | undefined, wants: string): boolean {
+  const [from, to] = [quantity(has ?? ''), quantity(wants)];
+  return from !== undefined && to !== undefined && compareQuantities(from, to) < 0;
+}
+
+function withSize(claim: Readonly<Claim>, storage: string): Claim {
+  const { spec } = claim;
+  const requests = { ...spec?.resources?.requests, storage };
+  return { ...claim, spec: { ...spec, resources: { ...spec?.resources, requests } } };
+}

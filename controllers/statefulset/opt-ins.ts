@@ -1,0 +1,58 @@
+import type { Millis } from '../../base/clock.ts';
+import { RESERVED_ORDINALS } from '../../kube/api/ordinals.ts';
+import { AnnotationReader, countOrShare } from '../common/annotations.ts';
+import { ordinalsIn } from './reserved.ts';
+
+/** What a set asks for by annotations; without them it behaves as everywhere. */
+export interface OptIns {
+  /** Pods are not replaced; missing ones are made, scaling goes on. */
+  paused: boolean;
+  /** In ms. A rollout that makes no progress for so long is stalled, and conditions tell of progress. */
+  progressDeadlineMs: Millis | undefined;
+  /** A pod of another revision than the wanted one that keeps an ordered rollout waiting is deleted. */
+  forcedRollback: boolean;
+  /** Where the server drops the field: a count, or a share of the replicas, rounded down. */
+  maxUnavailable: number | string | undefined;
+  /** Ordinals that are left out, in order, without repetition. */
+  reserved: readonly number[];
+  /** Claims smaller than their template are enlarged, where their class allows it. */
+  expandClaims: boolean;
+  /** Annotations that cannot be read, and why. While there are any, nothing is replaced or scaled down. */
+  problems: readonly string[];
+}
+
+const PAUSED = 'dkc.dev/paused';
+const DEADLINE = 'dkc.dev/progress-deadline';
+const FORCED_ROLLBACK = 'dkc.dev/forced-rollback';
+const MAX_UNAVAILABLE = 'dkc.dev/max-unavailable';
+const EXPAND_CLAIMS = 'dkc.dev/expand-claims';
+
+const none: OptIns = {
+  paused: false,
+  progressDeadlineMs: undefined,
+  forcedRollback: false,
+  maxUnavailable: undefined,
+  reserved: [],
+  expandClaims: false,
+  problems: [],
+};
+
+/** Pure. @param annotations - of the set */
+export function optInsOf(annotations: Readonly<Record<string, string>> = {}): OptIns {
+  const names = [PAUSED, DEADLINE, FORCED_ROLLBACK, MAX_UNAVAILABLE, RESERVED_ORDINALS, EXPAND_CLAIMS];
+  if (!names.some((name) => Object.hasOwn(annotations, name))) return none;
+  const reader = new AnnotationReader(annotations);
+  const paused = reader.flag(PAUSED);
+  const progressDeadlineMs = reader.duration(DEADLINE);
+  const forcedRollback = reader.flag(FORCED_ROLLBACK);
+  const maxUnavailable = reader.read(MAX_UNAVAILABLE, atLeastOne, 'write a number of pods above 0, such as "2", or a share, such as "30%"');
+  const reserved = reader.read(RESERVED_ORDINALS, ordinalsIn, 'write up to 10,000 ordinals and ranges, such as "1,3-5"') ?? [];
+  const expandClaims = reader.flag(EXPAND_CLAIMS);
+  return { paused, progressDeadlineMs, forcedRollback, maxUnavailable, reserved, expandClaims, problems: reader.problems };
+}
+
+/** None would never update anything; the field does not take it either. */
+function atLeastOne(text: string): number | string | undefined {
+  const value = countOrShare(text);
+  return value === 0 || (typeof value === 'string' && Number.parseInt(value, 10) === 0) ? undefined : value;
+}

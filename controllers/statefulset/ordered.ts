@@ -1,0 +1,72 @@
+import type { Action, Waits, Work } from './actions.ts';
+import type { SetFacts } from './facts.ts';
+import { claims, creation, repairs, storage } from './place.ts';
+import { firstUnhealthy, isUnavailable, type Slot, type Slots } from './slots.ts';
+import { planUpdate } from './update.ts';
+import { waitsFor } from './waits.ts';
+
+/**
+ * OrderedReady: from the lowest place up, each must be available before the next is looked at; one pod is made or deleted at a time.
+ *
+ * | place | what |
+ * | --- | --- |
+ * | failed, succeeded | delete unless it is going; stop |
+ * | empty, with a claim that is about to go | stop |
+ * | empty | make its claims and it; stop |
+ * | pending | make missing claims, put their owners right |
+ * | going; not running and ready; not available | stop |
+ * | name, labels, volumes or owners of claims are wrong | put right |
+ *
+ * Then pods that there is no place for, from the highest down, one at a time:
+ *
+ * | pod | what |
+ * | --- | --- |
+ * | going | stop |
+ * | not available, not ended, and not what everything waits for | stop |
+ * | else | delete; stop |
+ *
+ * Then the update: scaling always comes first.
+ */
+export function planOrdered(facts: SetFacts, slots: Slots): Work {
+  const groups: Action[][] = [];
+  const stop = (waits: Waits): Work => ({ groups, waits });
+  for (const [at, slot] of slots.wanted.entries()) {
+    const { pod, health } = slot;
+    if (pod === undefined) {
+      const action = creation(facts, slot, at);
+      if (typeof action !== 'string') groups.push([action]);
+      return stop(waitsFor(slot, typeof action === 'string' ? action : 'creating'));
+    }
+    if (health.ended) {
+      if (!health.going) groups.push([{ do: 'delete', pod, because: 'ended' }]);
+      return stop(waitsFor(slot));
+    }
+    if (health.pending) groups.push(storage(facts, slot));
+    if (isUnavailable(slot) || !health.runningReady) {
+      if (isInTheWay(facts, slot, at)) groups.push([{ do: 'delete', pod, because: 'forced' }]);
+      return stop(waitsFor(slot));
+    }
+    groups.push(repairs(facts, slot));
+  }
+  groups.push(slots.condemned.flatMap((slot) => claims(facts, slot, true)));
+  const [top] = slots.condemned;
+  if (top?.pod !== undefined) {
+    const waits = waitsFor(top, 'scaling-down');
+    if (top.health.going || facts.rules.optIns.problems.length > 0) return stop(waits);
+    const ready = top.health.runningReady && !isUnavailable(top);
+    // What has ended will never be well, and nothing is lost by it: two of them would wait for each other for ever.
+    if (ready || top.health.ended || firstUnhealthy(slots) === top) groups.push([{ do: 'delete', pod: top.pod, because: 'scaled-down' }]);
+    return stop(waits);
+  }
+  const update = planUpdate(facts, slots, new Set());
+  return { groups: [...groups, update.actions], waits: update.waits };
+}
+
+/** On request only: a pod of a revision that nobody wants any more keeps all others waiting, and would for ever. One that is ready needs only time. */
+function isInTheWay({ rules, history, currentRevision }: SetFacts, { revision, health }: Slot, at: number): boolean {
+  const { update, optIns, set } = rules;
+  if (!optIns.forcedRollback || optIns.paused || optIns.problems.length > 0 || update.type !== 'RollingUpdate') return false;
+  // Below it comes back as it was, and would be deleted again without end. Without the block of the strategy it is itself one of those that count.
+  const kept = (set.status?.currentReplicas ?? 0) - (revision === currentRevision.metadata.name ? 1 : 0);
+  return !health.going && !health.runningReady && revision !== history.current.metadata.name && at >= (update.partition ?? kept);
+}

@@ -1,0 +1,51 @@
+import type { Action, Waits, Work } from './actions.ts';
+import type { SetFacts } from './facts.ts';
+import { claims, creation, repairs } from './place.ts';
+import { isUnavailable, type Slots } from './slots.ts';
+import { planUpdate } from './update.ts';
+import { waitsFor } from './waits.ts';
+
+/**
+ * Parallel: no place waits for another.
+ *
+ * | place | what |
+ * | --- | --- |
+ * | failed, succeeded | delete unless it is going |
+ * | empty, with a claim that is about to go | leave it |
+ * | empty | make its claims and it |
+ * | pending | make missing claims, put their owners right |
+ * | name, labels, volumes or owners of claims are wrong | put right |
+ * | no place for the pod | put the owners of its claims right, then delete it, well or not |
+ *
+ * Then, in the same look, the update.
+ */
+export function planParallel(facts: SetFacts, slots: Slots): Work {
+  const places: Action[] = [];
+  let waits: Waits | undefined;
+  for (const [at, slot] of slots.wanted.entries()) {
+    const { pod, health } = slot;
+    if (pod === undefined) {
+      const action = creation(facts, slot, at);
+      if (typeof action !== 'string') places.push(action);
+      waits ??= waitsFor(slot, typeof action === 'string' ? action : 'creating');
+      continue;
+    }
+    if (isUnavailable(slot)) waits ??= waitsFor(slot);
+    if (health.ended) {
+      if (!health.going) places.push({ do: 'delete', pod, because: 'ended' });
+      continue;
+    }
+    if (health.going) continue;
+    places.push(...repairs(facts, slot));
+  }
+  const owners = slots.condemned.flatMap((slot) => claims(facts, slot, true));
+  const leaving = facts.rules.optIns.problems.length > 0 ? [] : slots.condemned;
+  const removals = leaving.flatMap(({ pod, health }): Action[] =>
+    pod === undefined || health.going ? [] : [{ do: 'delete', pod, because: 'scaled-down' }],
+  );
+  const [top] = slots.condemned;
+  if (top !== undefined) waits ??= waitsFor(top, 'scaling-down');
+  const gone = new Set(places.flatMap((action) => (action.do === 'delete' ? [action.pod] : [])));
+  const update = planUpdate(facts, slots, gone);
+  return { groups: [places, owners, removals, update.actions], waits: waits ?? update.waits };
+}

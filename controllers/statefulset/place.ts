@@ -1,0 +1,75 @@
+import { RESERVED_ORDINALS } from '../../kube/api/ordinals.ts';
+import { templateOf } from '../common/history/revision.ts';
+import type { Action } from './actions.ts';
+import type { SetFacts } from './facts.ts';
+import { planRetention } from './retention.ts';
+import type { Slot } from './slots.ts';
+import { hasIdentity, hasStorage, isStale, planStorage, repaired } from './storage.ts';
+import type { Claim, PodTemplate } from './types.ts';
+
+/**
+ * Of which revision a new pod is. `at` counts places from the first, reserved ones left out.
+ *
+ * | strategy | place | revision |
+ * | --- | --- | --- |
+ * | RollingUpdate | below the partition | current |
+ * | RollingUpdate | else | update |
+ * | RollingUpdate without its block | below `status.currentReplicas` | current |
+ * | RollingUpdate without its block | else | update |
+ * | OnDelete, Recreate | any | update |
+ */
+export function isOfCurrent({ rules }: SetFacts, at: number): boolean {
+  const { update, set } = rules;
+  if (update.type !== 'RollingUpdate') return false;
+  return at < (update.partition ?? set.status?.currentReplicas ?? 0);
+}
+
+/**
+ * The pod of an empty place, with its claims.
+ * @returns what is in the way. `stale-claim`: a claim is about to be removed with the pod that had it, and must be gone first; `unknown-place`: the
+ * annotation that leaves places out cannot be read, so it may be one of them
+ */
+export function creation(facts: SetFacts, slot: Slot, at: number): Action | 'stale-claim' | 'unknown-place' {
+  const { rules, history, currentRevision, claim } = facts;
+  if (rules.optIns.problems.some((problem) => problem.startsWith(RESERVED_ORDINALS))) return 'unknown-place';
+  if (isStale(rules, slot.pod, slot.ordinal, claim)) return 'stale-claim';
+  const { create, going } = planStorage(rules, slot.ordinal, claim);
+  const revision = isOfCurrent(facts, at) ? currentRevision : history.current;
+  const template = revision === history.current ? rules.template : ((templateOf(revision) ?? rules.template) as PodTemplate);
+  return { do: 'create', slot, revision: revision.metadata.name ?? '', template, claims: create.map(owned(facts, slot)), going };
+}
+
+/** Claims that a pod waits for, and whose claims they are. */
+export function storage(facts: SetFacts, slot: Slot): Action[] {
+  const { pod } = slot;
+  if (pod === undefined) return [];
+  const { create, going } = planStorage(facts.rules, slot.ordinal, facts.claim);
+  const missing: Action[] =
+    create.length > 0 || going.length > 0 ? [{ do: 'storage', pod, claims: create.map(owned(facts, slot)), going }] : [];
+  return [...missing, ...claims(facts, slot, false)];
+}
+
+/** What makes a pod that is there the one that should be; one that is pending may lack claims too. */
+export function repairs(facts: SetFacts, slot: Slot): Action[] {
+  const { rules } = facts;
+  const { pod, ordinal } = slot;
+  if (pod === undefined) return [];
+  const right = hasIdentity(pod, rules) && hasStorage(rules, pod, ordinal);
+  if (right) return slot.health.pending ? storage(facts, slot) : claims(facts, slot, false);
+  return [...storage(facts, slot), { do: 'repair', pod: repaired(rules, pod, ordinal) }];
+}
+
+/** Puts right who owns the claims of a pod, so that the garbage collector removes what should go with the pod or the set. */
+export function claims({ rules, claim }: SetFacts, { name, ordinal, pod }: Slot, condemned: boolean): Action[] {
+  if (rules.claimTemplates.length === 0) return [];
+  const { write, conflicting } = planRetention(rules, { podName: name, podUid: pod?.metadata.uid, ordinal, condemned }, claim);
+  return write.length > 0 || conflicting.length > 0 ? [{ do: 'claims', pod: name, write, conflicting }] : [];
+}
+
+/** A claim is made with the owners that it should have. */
+function owned({ rules }: SetFacts, { name, ordinal }: Slot): (claim: Claim) => Claim {
+  return (claim) => {
+    const only = (asked: string): Claim | undefined => (asked === claim.metadata.name ? claim : undefined);
+    return planRetention(rules, { podName: name, podUid: undefined, ordinal, condemned: false }, only).write[0] ?? claim;
+  };
+}

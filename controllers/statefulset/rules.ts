@@ -1,0 +1,104 @@
+import type { Millis } from '../../base/clock.ts';
+import { LARGEST_ORDINAL } from '../../kube/api/ordinals.ts';
+import { labelSelectorOf, SelectorError, type LabelSelector } from '../../kube/api/selector.ts';
+import { optInsOf, type OptIns } from './opt-ins.ts';
+import type { Claim, PodTemplate, StatefulSet } from './types.ts';
+
+/** A set as its author wrote it, read once: defaulted, and with what cannot be read named. */
+export interface Rules {
+  readonly set: Readonly<StatefulSet>;
+  readonly name: string;
+  readonly namespace: string;
+  /** undefined: it cannot be read, or is empty and would select everything. */
+  readonly selector: LabelSelector | undefined;
+  readonly matchLabels: Readonly<Record<string, string>>;
+  readonly template: Readonly<PodTemplate>;
+  readonly claimTemplates: readonly Readonly<Claim>[];
+  /** Ordinals that should have a pod, ascending: from the first on, reserved ones left out. */
+  readonly ordinals: readonly number[];
+  readonly parallel: boolean;
+  /** `partition` counts places from the first; undefined: a RollingUpdate without its block. */
+  readonly update:
+    | { type: 'OnDelete' }
+    | { type: 'Recreate' }
+    | { type: 'RollingUpdate'; partition: number | undefined; maxUnavailable: number | string | undefined };
+  readonly minReadyMs: Millis;
+  /** Old revisions to keep; below 0 all. */
+  readonly historyLimit: number;
+  readonly retention: { whenDeleted: 'Retain' | 'Delete'; whenScaled: 'Retain' | 'Delete' };
+  readonly optIns: OptIns;
+}
+
+/** More pods than any cluster has: a slip in `replicas` must not cost this process its memory, and with it every other set. */
+const MOST_ORDINALS = 1_000_000;
+
+/** Reads a set. Pure; never throws: what a server would have refused is taken for the default. */
+export function rulesOf(set: Readonly<StatefulSet>): Rules {
+  const { metadata, spec } = set;
+  const optIns = optInsOf(metadata.annotations);
+  const { whenDeleted, whenScaled } = spec?.persistentVolumeClaimRetentionPolicy ?? {};
+  return {
+    set,
+    name: metadata.name ?? '',
+    namespace: metadata.namespace ?? '',
+    selector: selectorOf(set),
+    matchLabels: spec?.selector?.matchLabels ?? {},
+    template: spec?.template ?? {},
+    claimTemplates: claimTemplatesOf(set),
+    ordinals: ordinalsOf(countOr(spec?.ordinals?.start, 0), countOr(spec?.replicas, 1), optIns.reserved),
+    parallel: spec?.podManagementPolicy === 'Parallel',
+    update: updateOf(set, optIns),
+    minReadyMs: 1_000 * countOr(spec?.minReadySeconds, 0),
+    historyLimit: spec?.revisionHistoryLimit ?? 10,
+    retention: { whenDeleted: keepOr(whenDeleted), whenScaled: keepOr(whenScaled) },
+    optIns,
+  };
+}
+
+function selectorOf({ spec }: Readonly<StatefulSet>): LabelSelector | undefined {
+  if (spec?.selector === undefined) return undefined;
+  try {
+    const labels = labelSelectorOf(spec.selector);
+    return labels.length === 0 ? undefined : labels;
+  } catch (error) {
+    if (error instanceof SelectorError) return undefined;
+    throw error;
+  }
+}
+
+/** A pod has room for one volume of a name: of templates that share one the last counts, as in the field. */
+function claimTemplatesOf({ spec }: Readonly<StatefulSet>): Claim[] {
+  const byName = new Map<string, Claim>();
+  for (const template of spec?.volumeClaimTemplates ?? []) {
+    const { metadata = {} } = template;
+    byName.set(metadata.name ?? '', { ...template, metadata });
+  }
+  return [...byName.values()];
+}
+
+/** @param reserved - ascending, without repetition */
+function ordinalsOf(start: number, replicas: number, reserved: readonly number[]): readonly number[] {
+  const ordinals: number[] = [];
+  const skipped = new Set(reserved);
+  const count = Math.min(replicas, MOST_ORDINALS);
+  for (let ordinal = start; ordinals.length < count && ordinal <= LARGEST_ORDINAL; ordinal++)
+    if (!skipped.has(ordinal)) ordinals.push(ordinal);
+  return ordinals;
+}
+
+function updateOf({ spec }: Readonly<StatefulSet>, optIns: OptIns): Rules['update'] {
+  const { type, rollingUpdate } = spec?.updateStrategy ?? {};
+  if (type === 'OnDelete' || type === 'Recreate') return { type };
+  // Only who names the type can leave the block out: a server adds both where neither is there.
+  const block = rollingUpdate ?? (type === undefined ? {} : undefined);
+  const { partition, maxUnavailable = optIns.maxUnavailable } = block ?? {};
+  return { type: 'RollingUpdate', partition: block === undefined ? undefined : countOr(partition, 0), maxUnavailable };
+}
+
+function countOr(value: number | undefined, fallback: number): number {
+  return value !== undefined && Number.isSafeInteger(value) && value >= 0 ? value : fallback;
+}
+
+function keepOr(policy: string | undefined): 'Retain' | 'Delete' {
+  return policy === 'Delete' ? policy : 'Retain';
+}

@@ -1,0 +1,80 @@
+import type { StatefulSetStatus } from 'kubernetes-types/apps/v1.js';
+import { jsonEqual } from '../../kube/api/json.ts';
+import type { Condition } from '../common/progress.ts';
+import { HASH_LABEL } from '../common/history/contract.ts';
+import type { Action } from './actions.ts';
+import type { SetFacts } from './facts.ts';
+import type { Slots } from './slots.ts';
+
+/** What the set's pods add up to, as they were when looked at. */
+export interface Counts {
+  replicas: number;
+  ready: number;
+  available: number;
+  /** Of the current, and of the update revision; both when these are one. Not those that are going. */
+  current: number;
+  updated: number;
+}
+
+export function countsOf({ history, currentRevision }: SetFacts, { wanted, condemned }: Slots): Counts {
+  const counts: Counts = { replicas: 0, ready: 0, available: 0, current: 0, updated: 0 };
+  const [current, update] = [currentRevision.metadata.name, history.current.metadata.name];
+  for (const { pod, health, revision } of [...wanted, ...condemned]) {
+    if (pod === undefined) continue;
+    counts.replicas += 1;
+    if (health.runningReady) counts.ready += 1;
+    if (health.runningReady && health.available) counts.available += 1;
+    if (health.going) continue;
+    if (revision === current) counts.current += 1;
+    if (revision === update) counts.updated += 1;
+  }
+  return counts;
+}
+
+/** Whether a pod of the current revision makes room for one of the update revision: it is not counted as current from now on. */
+export function makesRoom({ currentRevision }: SetFacts, action: Action): boolean {
+  if (action.do !== 'delete' || (action.because !== 'update' && action.because !== 'forced')) return false;
+  return action.pod.metadata.labels?.[HASH_LABEL] === currentRevision.metadata.name;
+}
+
+/**
+ * What the status should be.
+ * @param removed - pods that {@link makesRoom} is true of and that this look has deleted
+ * @param conditions - all of them, others' too
+ */
+export function statusOf(
+  { rules, history, currentRevision }: SetFacts,
+  counts: Counts,
+  { removed, conditions }: { removed: number; conditions: readonly Condition[] },
+): StatefulSetStatus {
+  const { set, update, ordinals } = rules;
+  const { replicas, ready, available, updated } = counts;
+  const updateRevision = history.current.metadata.name ?? '';
+  const complete = update.type !== 'OnDelete' && updated === ready && ready === replicas && replicas === ordinals.length;
+  const { generation } = set.metadata;
+  return {
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
+    replicas,
+    readyReplicas: ready,
+    availableReplicas: available,
+    // Pods may be of a third revision: there are never fewer than none.
+    currentReplicas: complete ? updated : Math.max(0, counts.current - removed),
+    updatedReplicas: updated,
+    currentRevision: complete ? updateRevision : (currentRevision.metadata.name ?? ''),
+    updateRevision,
+    collisionCount: history.collisionCount ?? 0,
+    ...(conditions.length === 0 ? {} : { conditions: [...conditions] }),
+  };
+}
+
+const NUMBERS = ['replicas', 'readyReplicas', 'currentReplicas', 'updatedReplicas'] as const;
+
+/** What writing it would change. Servers leave out zeros; those before 1.22 drop `availableReplicas`, the others always have it. */
+export function statusChange(has: StatefulSetStatus | undefined, wants: StatefulSetStatus): 'nothing' | 'numbers' | 'more' {
+  if (has === undefined || (has.observedGeneration ?? 0) < (wants.observedGeneration ?? 0)) return 'more';
+  if (has.currentRevision !== wants.currentRevision || has.updateRevision !== wants.updateRevision) return 'more';
+  if ((has.collisionCount ?? 0) !== (wants.collisionCount ?? 0)) return 'more';
+  if (!jsonEqual(has.conditions ?? [], wants.conditions ?? [])) return 'more';
+  const available = has.availableReplicas !== undefined && has.availableReplicas !== wants.availableReplicas;
+  return available || NUMBERS.some((number) => (has[number] ?? 0) !== (wants[number] ?? 0)) ? 'numbers' : 'nothing';
+}
