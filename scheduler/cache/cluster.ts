@@ -1,0 +1,309 @@
+import type { Millis } from '../../base/clock.ts';
+import type { NodeAspect } from '../cluster-event.ts';
+import type { NamespaceLabels } from '../pod/affinity-terms.ts';
+import type { PodInfo } from '../pod/pod-info.ts';
+import type { Node } from '../types.ts';
+import { CarriedTerms } from './carried-terms.ts';
+import { Images, imagesOf, sameImages } from './images.ts';
+import { changedAspects, taintsKey, zoneOf } from './node-aspects.ts';
+import { interleaveZones } from './node-order.ts';
+import { NodeState } from './node-state.ts';
+import { PodGroups } from './pod-groups.ts';
+import { Topologies } from './topology.ts';
+
+/** A pod that counts on a node: `assumed` since we decided so and binding is under way or not seen yet, `added` since the API server says so. */
+export interface Placed {
+  readonly info: PodInfo;
+  readonly state: NodeState;
+  readonly at: 'assumed' | 'added';
+  /** Assumed, bound as far as we know: until when that may stay unseen. Undefined: binding is under way. */
+  readonly boundAt: Millis | undefined;
+}
+
+export type NodeChange = 'added' | ReadonlySet<NodeAspect>;
+
+/** Something that must not be: the caller has a wrong picture of the cluster. */
+export class ClusterError extends Error {
+  override name = 'ClusterError';
+}
+
+/** Changed slots are remembered this far back; who has slept longer looks at all of them. */
+const REMEMBERED = 1 << 16;
+
+/**
+ * The cluster as the scheduler sees it: nodes, what is taken of them, and pods that are on their way there. One live structure: decisions are made in one
+ * turn, and changes come between them.
+ */
+export class Cluster {
+  readonly #byName = new Map<string, NodeState>();
+  readonly #slots: (NodeState | undefined)[] = [];
+  readonly #freeSlots: number[] = [];
+  readonly #pods = new Map<string, Placed>();
+  readonly #taintSets = new Map<string, number>([['', 0]]);
+  readonly #log = new Int32Array(REMEMBERED);
+  #order: readonly NodeState[] | undefined;
+  /** Pods by priority: mostly a handful of different ones. */
+  readonly #priorities = new Map<number, number>();
+  #nodeCount = 0;
+  #version = 0;
+  readonly groups = new PodGroups();
+  readonly carried = new CarriedTerms();
+  readonly images = new Images();
+  readonly topologies = new Topologies((each) => {
+    for (const state of this.#slots) if (state?.node !== undefined) each(state.slot, state.node.metadata.labels);
+  });
+  readonly namespaceLabels: NamespaceLabels;
+
+  /** @param namespaceLabels - for terms that choose namespaces by their labels */
+  constructor(namespaceLabels: NamespaceLabels = () => undefined) {
+    this.namespaceLabels = namespaceLabels;
+  }
+
+  /** Counts every change that pods may care about. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /** Nodes that can be scheduled on, in principle: their objects are there. */
+  get nodeCount(): number {
+    return this.#nodeCount;
+  }
+
+  get podCount(): number {
+    return this.#pods.size;
+  }
+
+  /** The lowest priority of all pods on nodes; Infinity without any. */
+  get lowestPriority(): number {
+    return Math.min(...this.#priorities.keys());
+  }
+
+  /** Slots in use are below this. */
+  get slotCount(): number {
+    return this.#slots.length;
+  }
+
+  /** What is in a slot: undefined also for a node that is gone while pods are still on it. */
+  at(slot: number): NodeState | undefined {
+    const state = this.#slots[slot];
+    return state?.node === undefined ? undefined : state;
+  }
+
+  node(name: string): NodeState | undefined {
+    const state = this.#byName.get(name);
+    return state?.node === undefined ? undefined : state;
+  }
+
+  /** Nodes in the order in which equals are looked at: zones in turn. */
+  get order(): readonly NodeState[] {
+    this.#order ??= interleaveZones([...this.#byName.values()].filter(({ node }) => node !== undefined));
+    return this.#order;
+  }
+
+  placed(uid: string): Placed | undefined {
+    return this.#pods.get(uid);
+  }
+
+  placedPods(): Iterable<Placed> {
+    return this.#pods.values();
+  }
+
+  /** Calls back with each slot that changed after `seen`, at least once. */
+  eachChangedSince(seen: number, each: (slot: number) => void): void {
+    const behind = this.#version - seen;
+    if (behind < Math.min(REMEMBERED, this.#slots.length)) {
+      for (let at = seen + 1; at <= this.#version; at++) each(this.#log[at % REMEMBERED] ?? 0);
+      return;
+    }
+    for (let slot = 0; slot < this.#slots.length; slot++) each(slot);
+  }
+
+  // ---- nodes
+
+  /** @returns what is different, for whoever waits for it; an empty set for a heartbeat */
+  setNode(node: Readonly<Node>): NodeChange {
+    const { name = '' } = node.metadata;
+    const state = this.#stateOf(name);
+    const before = state.node;
+    state.node = node;
+    if (before === undefined) {
+      this.#nodeCount += 1;
+      this.#read(state, node);
+      return 'added';
+    }
+    const changed = changedAspects(before, node);
+    const images = sameImages(state.images, imagesOf(node));
+    if (changed.has('labels') || changed.has('taints')) this.#read(state, node);
+    else if (changed.has('allocatable') || !images) {
+      state.readAllocatable(node);
+      this.#readImages(state, node);
+      this.#touch(state);
+    }
+    return changed;
+  }
+
+  /** Pods on it stay counted until they go as well, but nothing comes to it any more. */
+  removeNode(name: string): void {
+    const state = this.#byName.get(name);
+    if (state?.node === undefined) return;
+    state.node = undefined;
+    this.#nodeCount -= 1;
+    this.#order = undefined;
+    this.images.changed(state.images, new Map());
+    state.images = new Map();
+    this.topologies.changed(state.slot, undefined);
+    state.shapeVersion = this.#touch(state);
+    this.#dropIfEmpty(state);
+  }
+
+  /** Labels of a namespace, or which namespaces there are. */
+  namespacesChanged(): void {
+    this.groups.namespacesChanged();
+    this.carried.namespacesChanged();
+  }
+
+  // ---- pods
+
+  /** Counts a pod on a node before the API server knows. @throws {ClusterError} when it counts already, or there is no such node */
+  assume(info: PodInfo, nodeName: string): void {
+    if (this.#pods.has(info.uid)) throw new ClusterError(`pod ${info.key} is on a node already`);
+    const state = this.node(nodeName);
+    if (state === undefined) throw new ClusterError(`there is no node ${nodeName} for pod ${info.key}`);
+    this.#put(info, state, 'assumed', undefined);
+  }
+
+  /** The API server took the binding: from now on it is only to be seen. */
+  bound(uid: string, now: Millis): void {
+    const placed = this.#pods.get(uid);
+    if (placed?.at === 'assumed') this.#pods.set(uid, { ...placed, boundAt: now });
+  }
+
+  /** Takes back {@link assume}. @returns whether there was something to take back: a pod that was seen on its node stays */
+  forget(uid: string): boolean {
+    const placed = this.#pods.get(uid);
+    if (placed?.at !== 'assumed') return false;
+    this.#take(placed);
+    return true;
+  }
+
+  /** A pod was seen on a node: one that we assumed is confirmed, also on another node than we thought. */
+  addPod(info: PodInfo): void {
+    this.#replace(info);
+  }
+
+  /** @returns whether it moved from one node to another, which no API server allows: our picture was wrong, and is mended */
+  updatePod(info: PodInfo): boolean {
+    return this.#replace(info);
+  }
+
+  removePod(uid: string): PodInfo | undefined {
+    const placed = this.#pods.get(uid);
+    if (placed === undefined) return undefined;
+    this.#take(placed);
+    return placed.info;
+  }
+
+  /** Assumed pods whose binding was answered before `before` and that were never seen on their nodes. */
+  unconfirmed(before: Millis): Placed[] {
+    return [...this.#pods.values()].filter(({ at, boundAt }) => at === 'assumed' && boundAt !== undefined && boundAt <= before);
+  }
+
+  #replace(info: PodInfo): boolean {
+    const placed = this.#pods.get(info.uid);
+    const state = this.#stateOf(info.nodeName);
+    if (placed !== undefined && placed.state === state && looksAlike(placed.info, info)) {
+      // Resources, labels and all that counts are the same: nobody has to look again.
+      state.pods.set(info.uid, info);
+      this.#pods.set(info.uid, { info, state, at: 'added', boundAt: undefined });
+      return false;
+    }
+    if (placed !== undefined) this.#take(placed);
+    this.#put(info, this.#stateOf(info.nodeName), 'added', undefined);
+    return placed !== undefined && placed.state !== state;
+  }
+
+  #put(info: PodInfo, state: NodeState, at: Placed['at'], boundAt: Millis | undefined): void {
+    state.put(info);
+    this.#priorities.set(info.priority, (this.#priorities.get(info.priority) ?? 0) + 1);
+    this.#pods.set(info.uid, { info, state, at, boundAt });
+    this.groups.add(info, state.slot);
+    this.carried.add(info, state.slot);
+    this.#touch(state);
+  }
+
+  #take({ info, state }: Placed): void {
+    state.take(info);
+    const left = (this.#priorities.get(info.priority) ?? 0) - 1;
+    if (left > 0) this.#priorities.set(info.priority, left);
+    else this.#priorities.delete(info.priority);
+    this.#pods.delete(info.uid);
+    this.groups.remove(info, state.slot);
+    this.carried.remove(info, state.slot);
+    this.#touch(state);
+    this.#dropIfEmpty(state);
+  }
+
+  #read(state: NodeState, node: Readonly<Node>): void {
+    state.readAllocatable(node);
+    this.#readImages(state, node);
+    state.taintSet = this.#taintSetOf(taintsKey(node));
+    state.zone = zoneOf(node);
+    this.#order = undefined;
+    this.topologies.changed(state.slot, node.metadata.labels);
+    state.shapeVersion = this.#touch(state);
+  }
+
+  #readImages(state: NodeState, node: Readonly<Node>): void {
+    const images = imagesOf(node);
+    this.images.changed(state.images, images);
+    state.images = images;
+  }
+
+  #taintSetOf(key: string): number {
+    const known = this.#taintSets.get(key);
+    if (known !== undefined) return known;
+    const next = this.#taintSets.size;
+    this.#taintSets.set(key, next);
+    return next;
+  }
+
+  #stateOf(name: string): NodeState {
+    const known = this.#byName.get(name);
+    if (known !== undefined) return known;
+    const slot = this.#freeSlots.pop() ?? this.#slots.length;
+    const state = new NodeState(slot, name);
+    this.#slots[slot] = state;
+    this.#byName.set(name, state);
+    return state;
+  }
+
+  #dropIfEmpty(state: NodeState): void {
+    if (state.node !== undefined || state.pods.size > 0) return;
+    this.#byName.delete(state.name);
+    this.#slots[state.slot] = undefined;
+    this.#freeSlots.push(state.slot);
+  }
+
+  #touch(state: NodeState): number {
+    this.#version += 1;
+    this.#log[this.#version % REMEMBERED] = state.slot;
+    state.version = this.#version;
+    return this.#version;
+  }
+}
+
+/** Whether a pod takes and says the same as before. Objects that caches share are the same when nothing in them changed. */
+function looksAlike(before: PodInfo, after: PodInfo): boolean {
+  return (
+    before.requests === after.requests &&
+    before.terminating === after.terminating &&
+    before.priority === after.priority &&
+    sameText(before.labels, after.labels) &&
+    sameText(before.ports, after.ports) &&
+    sameText(before.pod.spec?.affinity, after.pod.spec?.affinity)
+  );
+}
+
+function sameText(a: unknown, b: unknown): boolean {
+  return a === b || JSON.stringify(a) === JSON.stringify(b);
+}

@@ -1,0 +1,115 @@
+import type { Counter, CounterView } from './counter.ts';
+import type { Topologies, Topology } from './topology.ts';
+
+/** Which nodes count at all. Looked at anew whenever `version` differs. */
+export interface Eligible {
+  readonly version: number;
+  has(slot: number): boolean;
+}
+
+/** Pods of a counter by the value that their node has of one label: over all nodes, or over those that are eligible. */
+export class DomainCounts implements CounterView {
+  readonly topology: Topology;
+  readonly counter: Counter;
+  readonly #topologies: Topologies;
+  readonly #eligible: Eligible | undefined;
+  readonly #slots: () => number;
+  #builtAt = -1;
+  #eligibleAt = -1;
+  #counts = new Float64Array(0);
+  #nodes = new Int32Array(0);
+  #isEligible = new Uint8Array(0);
+  #total = 0;
+  #present = 0;
+
+  /** @param slots - how many slots there are */
+  constructor(counter: Counter, key: string, topologies: Topologies, slots: () => number, eligible?: Eligible) {
+    this.counter = counter;
+    this.topology = topologies.of(key);
+    this.#topologies = topologies;
+    this.#slots = slots;
+    this.#eligible = eligible;
+    counter.follow(this);
+  }
+
+  /** Pods by domain. Call {@link refresh} before. */
+  get counts(): Float64Array {
+    return this.#counts;
+  }
+
+  /** Pods in all domains together. */
+  get total(): number {
+    return this.#total;
+  }
+
+  /** Domains with at least one eligible node. */
+  get present(): number {
+    return this.#present;
+  }
+
+  isPresent(domain: number): boolean {
+    return (this.#nodes[domain] ?? 0) > 0;
+  }
+
+  isEligible(slot: number): boolean {
+    return this.#isEligible[slot] === 1;
+  }
+
+  /** The fewest pods of a domain that is present; 0 without any. @param domain - taken to have `count` */
+  fewest(domain = -1, count = 0): number {
+    let fewest = Infinity;
+    for (let at = 0; at < this.#nodes.length; at++) {
+      if ((this.#nodes[at] ?? 0) === 0) continue;
+      const found = at === domain ? count : (this.#counts[at] ?? 0);
+      if (found < fewest) fewest = found;
+    }
+    return fewest === Infinity ? 0 : fewest;
+  }
+
+  /** Brings counts up to date with nodes; changes of pods are in them already. */
+  refresh(): void {
+    const { version } = this.#topologies;
+    const eligibleAt = this.#eligible?.version ?? 0;
+    if (version === this.#builtAt && eligibleAt === this.#eligibleAt) return;
+    this.#builtAt = version;
+    this.#eligibleAt = eligibleAt;
+    this.#build();
+  }
+
+  changed(slot: number, delta: number): void {
+    // What is out of date is built anew anyway.
+    if (this.#builtAt !== this.#topologies.version || this.#isEligible[slot] !== 1) return;
+    const domain = this.topology.domains[slot] ?? -1;
+    if (domain < 0) return;
+    this.#counts[domain] = (this.#counts[domain] ?? 0) + delta;
+    this.#total += delta;
+  }
+
+  reset(): void {
+    this.#builtAt = -1;
+  }
+
+  close(): void {
+    this.counter.unfollow(this);
+  }
+
+  #build(): void {
+    const { domains, count } = this.topology;
+    const slots = this.#slots();
+    this.#counts = new Float64Array(count);
+    this.#nodes = new Int32Array(count);
+    this.#isEligible = new Uint8Array(slots);
+    this.#total = 0;
+    this.#present = 0;
+    for (let slot = 0; slot < slots; slot++) {
+      const domain = domains[slot] ?? -1;
+      if (domain < 0 || this.#eligible?.has(slot) === false) continue;
+      this.#isEligible[slot] = 1;
+      if (this.#nodes[domain] === 0) this.#present += 1;
+      this.#nodes[domain] = (this.#nodes[domain] ?? 0) + 1;
+      const pods = this.counter.at(slot);
+      this.#counts[domain] = (this.#counts[domain] ?? 0) + pods;
+      this.#total += pods;
+    }
+  }
+}

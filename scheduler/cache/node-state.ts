@@ -1,0 +1,114 @@
+import { amountOf, type HostPort } from '../../kube/api/pod-requests.ts';
+import { whole, type Requests } from '../pod/requests.ts';
+import type { PodInfo } from '../pod/pod-info.ts';
+import type { Node } from '../types.ts';
+
+/** What a node has, and how much of it is taken. Units as in {@link Requests}. */
+export interface NodeLoad {
+  readonly allocCpu: number;
+  readonly allocMemory: number;
+  readonly allocEphemeral: number;
+  readonly allocPods: number;
+  readonly allocScalars: ReadonlyMap<string, number>;
+  readonly usedCpu: number;
+  readonly usedMemory: number;
+  readonly usedEphemeral: number;
+  readonly usedScalars: ReadonlyMap<string, number>;
+  /** With 100m and 200Mi for containers that do not say. */
+  readonly scoredCpu: number;
+  readonly scoredMemory: number;
+  readonly podCount: number;
+}
+
+/** A node's record: it lives as long as the node, or pods on it. Only the cluster cache changes it. */
+export class NodeState implements NodeLoad {
+  readonly slot: number;
+  readonly name: string;
+  /** Undefined: the node is gone (or not seen yet), its pods are not. Such a node is no node to schedule on. */
+  node: Readonly<Node> | undefined;
+  readonly pods = new Map<string, PodInfo>();
+  /** Whose labels, taints and the like its object has: the version at which one of them was different last. */
+  shapeVersion = 0;
+  /** The version at which anything that pods care about was different last. */
+  version = 0;
+  allocCpu = 0;
+  allocMemory = 0;
+  allocEphemeral = 0;
+  allocPods = 0;
+  allocScalars: ReadonlyMap<string, number> = new Map();
+  usedCpu = 0;
+  usedMemory = 0;
+  usedEphemeral = 0;
+  readonly usedScalars = new Map<string, number>();
+  scoredCpu = 0;
+  scoredMemory = 0;
+  /** Host ports in use; the same one twice where two pods took it against all rules. */
+  readonly ports: HostPort[] = [];
+  /** Bytes by name, for each name an image has. */
+  images: ReadonlyMap<string, number> = new Map();
+  /** The same number for nodes with the same taints, cordon included. */
+  taintSet = 0;
+  zone = '';
+  #lowest = Infinity;
+  #lowestAt = -1;
+
+  constructor(slot: number, name: string) {
+    this.slot = slot;
+    this.name = name;
+  }
+
+  /** The lowest priority of its pods; Infinity without any. */
+  get lowestPriority(): number {
+    if (this.#lowestAt !== this.version) {
+      this.#lowestAt = this.version;
+      this.#lowest = Infinity;
+      for (const { priority } of this.pods.values()) if (priority < this.#lowest) this.#lowest = priority;
+    }
+    return this.#lowest;
+  }
+
+  get podCount(): number {
+    return this.pods.size;
+  }
+
+  put(info: PodInfo): void {
+    this.pods.set(info.uid, info);
+    this.#count(info.requests, 1);
+    for (const port of info.ports) this.ports.push(port);
+  }
+
+  take(info: PodInfo): void {
+    this.pods.delete(info.uid);
+    this.#count(info.requests, -1);
+    for (const { port, protocol, ip } of info.ports) {
+      const at = this.ports.findIndex((used) => used.port === port && used.protocol === protocol && used.ip === ip);
+      if (at >= 0) this.ports.splice(at, 1);
+    }
+  }
+
+  readAllocatable(node: Readonly<Node>): void {
+    const allocatable = node.status?.allocatable ?? {};
+    const scalars = new Map<string, number>();
+    this.allocCpu = whole(amountOf('cpu', allocatable['cpu']));
+    this.allocMemory = whole(amountOf('memory', allocatable['memory']));
+    this.allocEphemeral = whole(amountOf('ephemeral-storage', allocatable['ephemeral-storage']));
+    this.allocPods = whole(amountOf('pods', allocatable['pods']));
+    for (const [name, text] of Object.entries(allocatable)) if (!native.has(name)) scalars.set(name, whole(amountOf(name, text)));
+    this.allocScalars = scalars;
+  }
+
+  #count({ cpu, memory, ephemeral, scalars, scoredCpu, scoredMemory }: Requests, sign: 1 | -1): void {
+    this.usedCpu += sign * cpu;
+    this.usedMemory += sign * memory;
+    this.usedEphemeral += sign * ephemeral;
+    this.scoredCpu += sign * scoredCpu;
+    this.scoredMemory += sign * scoredMemory;
+    for (const [name, amount] of scalars) {
+      const used = (this.usedScalars.get(name) ?? 0) + sign * amount;
+      if (used === 0) this.usedScalars.delete(name);
+      else this.usedScalars.set(name, used);
+    }
+  }
+}
+
+const native = new Set(['cpu', 'memory', 'ephemeral-storage', 'pods']);

@@ -1,0 +1,129 @@
+import type { NodeSelector } from 'kubernetes-types/core/v1.js';
+import type { Millis } from '../../base/clock.ts';
+import type { LeaseOptions } from '../../kube/process/leadership.ts';
+import type { FilterName, ScoreName } from '../plugins/names.ts';
+
+/** How full a node is, and how many points (0 to 100) it gets then. */
+export interface ShapePoint {
+  readonly utilization: number;
+  readonly score: number;
+}
+
+export interface ResourceWeight {
+  readonly name: string;
+  readonly weight: number;
+}
+
+export interface ScoringStrategy {
+  readonly type: 'LeastAllocated' | 'MostAllocated' | 'RequestedToCapacityRatio';
+  readonly resources: readonly ResourceWeight[];
+  /** For the ratio alone, by rising utilization. */
+  readonly shape: readonly ShapePoint[];
+}
+
+/** A default rule of being spread, for pods that have none themselves. */
+export interface DefaultConstraint {
+  readonly topologyKey: string;
+  readonly maxSkew: number;
+}
+
+export interface ProfileConfig {
+  readonly schedulerName: string;
+  /** Filters that are asked. */
+  readonly filters: ReadonlySet<FilterName>;
+  /** Those that give points, and how much they count; never 0. */
+  readonly scores: ReadonlyMap<ScoreName, number>;
+  readonly fit: {
+    readonly strategy: ScoringStrategy;
+    /** Those that extenders alone count (`ignoredByScheduler`) are among them. */
+    readonly ignoredResources: ReadonlySet<string>;
+    /** Domains such as `example.com`. */
+    readonly ignoredResourceGroups: ReadonlySet<string>;
+  };
+  readonly balanced: { readonly resources: readonly ResourceWeight[] };
+  readonly nodeAffinity: { readonly addedAffinity: NodeSelector | undefined };
+  readonly interPod: { readonly hardPodAffinityWeight: number; readonly ignorePreferredTermsOfExistingPods: boolean };
+  /** `system`: the constraints that everybody has, which count also nodes without their labels. */
+  readonly spread: { readonly defaults: 'system' | readonly DefaultConstraint[] };
+}
+
+/** Who is asked over HTTP. At most one of all has a `bindVerb`. */
+export interface ExtenderConfig {
+  readonly urlPrefix: string;
+  /** '' for any verb: it is not asked. */
+  readonly filterVerb: string;
+  readonly prioritizeVerb: string;
+  readonly bindVerb: string;
+  readonly preemptVerb: string;
+  /** Of its points; 1 or more where there is a `prioritizeVerb`. */
+  readonly weight: number;
+  readonly enableHttps: boolean;
+  readonly tls: {
+    readonly insecure: boolean;
+    readonly serverName: string | undefined;
+    readonly certFile: string | undefined;
+    readonly keyFile: string | undefined;
+    readonly caFile: string | undefined;
+    /** PEM text, as the other two; beats the file. */
+    readonly certData: string | undefined;
+    readonly keyData: string | undefined;
+    readonly caData: string | undefined;
+  };
+  readonly httpTimeoutMs: Millis;
+  readonly nodeCacheCapable: boolean;
+  readonly ignorable: boolean;
+  readonly managedResources: readonly { readonly name: string; readonly ignoredByScheduler: boolean }[];
+}
+
+export interface ReservationConfig {
+  readonly enabled: boolean;
+  readonly reserveOn: 'upgrade' | 'recreate';
+  readonly placement: 'prefer' | 'score';
+  readonly ttlMs: Millis;
+  readonly claimedTtlMs: Millis;
+  readonly upgradeFirst: boolean;
+  /** `apps/StatefulSet`, and others that name their pods alike. */
+  readonly ownerKinds: ReadonlySet<string>;
+  readonly daemonSets: boolean;
+  readonly persist: 'none' | 'annotation';
+  /** Pods stand for kept room, so that other schedulers see it. */
+  readonly mirror: boolean;
+  /** Of these pods. There where `mirror` has an effect. */
+  readonly mirrorImage: string | undefined;
+}
+
+/** Everything that can be said to a scheduler, with defaults filled in. */
+export interface SchedulerConfig {
+  /** By scheduler name. Never empty. */
+  readonly profiles: ReadonlyMap<string, ProfileConfig>;
+  readonly percentageOfNodesToScore: number;
+  readonly initialBackoffMs: Millis;
+  readonly maxBackoffMs: Millis;
+  readonly unschedulableFlushMs: Millis;
+  /** 0: never. */
+  readonly assumeTtlMs: Millis;
+  readonly preemption: {
+    readonly enabled: boolean;
+    readonly minCandidateNodesPercentage: number;
+    readonly minCandidateNodesAbsolute: number;
+    readonly async: boolean;
+  };
+  readonly extenders: readonly ExtenderConfig[];
+  readonly reservation: ReservationConfig;
+  readonly compat: {
+    readonly taintMessage: '1.34' | 'head';
+    /** 100 or 10. */
+    readonly scoreRange: number;
+    readonly tieBreak: 'random' | 'roundRobin';
+    readonly seed: number | undefined;
+  };
+  readonly api: {
+    readonly maxInflightBinds: number;
+    readonly maxInflightStatus: number;
+    readonly maxInflightEvents: number;
+    readonly pageSize: number;
+  };
+  readonly volumeBindTimeoutMs: Millis;
+  /** Flags of the command line go before. The lease is there also where nobody is elected. */
+  readonly leaderElection: { readonly enabled: boolean; readonly lease: Required<LeaseOptions> };
+}

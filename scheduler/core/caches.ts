@@ -1,0 +1,125 @@
+import {
+  controllerRevisions,
+  daemonSets,
+  namespaces,
+  nodes,
+  pods,
+  replicaSets,
+  replicationControllers,
+  services,
+  statefulSets,
+} from '../../kube/api/resources.ts';
+import type { Resource } from '../../kube/api/object.ts';
+import type { Informer } from '../../kube/cache/contract.ts';
+import { controllerOf } from '../../kube/controller/owner-refs.ts';
+import type { Runtime } from '../../kube/process/runtime.ts';
+import type { SchedulerConfig } from '../config/config.ts';
+import type { DaemonSet } from '../reservation/contract.ts';
+import type { ControllerRevision } from '../reservation/newest-revision.ts';
+import type { Budget, Namespace, Node, Pod, ReplicaSet, Service, StatefulSet } from '../types.ts';
+import type { ServedKinds as ServedStorage } from '../volumes/served-kinds.ts';
+import { storageCachesOf, type StorageCaches } from '../volumes/view.ts';
+
+/** Kinds that not every server has, or not in one version. */
+export interface ServedKinds {
+  /** Undefined: no pod is protected there. */
+  budgets: Resource | undefined;
+  storage: ServedStorage;
+}
+
+export interface Caches {
+  pods: Informer<Pod>;
+  nodes: Informer<Node>;
+  namespaces: Informer<Namespace>;
+  services: Informer<Service>;
+  replicationControllers: Informer<ReplicaSet>;
+  replicaSets: Informer<ReplicaSet>;
+  statefulSets: Informer<StatefulSet>;
+  revisions: Informer<ControllerRevision>;
+  /** Only where room is kept for pods of DaemonSets. */
+  daemonSets: Informer<DaemonSet> | undefined;
+  budgets: Informer<Budget> | undefined;
+  storage: StorageCaches;
+}
+
+/** Revisions by the uid of their set. */
+export const BY_OWNER = 'owner';
+
+/** What decisions look at. Of the pods on nodes most of it is not needed, but a cache keeps the same of all. */
+const podFields = [
+  'metadata.creationTimestamp',
+  'spec.nodeName',
+  'spec.schedulerName',
+  'spec.schedulingGates',
+  'spec.priority',
+  'spec.preemptionPolicy',
+  'spec.terminationGracePeriodSeconds',
+  'spec.nodeSelector',
+  'spec.affinity',
+  'spec.tolerations',
+  'spec.topologySpreadConstraints',
+  'spec.overhead',
+  'spec.resources.requests',
+  'spec.resourceClaims',
+  'spec.hostNetwork',
+  'spec.volumes',
+  ...['containers', 'initContainers'].flatMap((list) => [
+    `spec.${list}.image`,
+    `spec.${list}.restartPolicy`,
+    `spec.${list}.resources.requests`,
+    `spec.${list}.ports`,
+  ]),
+  'status.phase',
+  'status.startTime',
+  'status.nominatedNodeName',
+  'status.conditions.type',
+  'status.conditions.status',
+  'status.conditions.reason',
+  'status.conditions.message',
+];
+
+const nodeFields = [
+  'metadata.annotations',
+  'spec.unschedulable',
+  'spec.taints',
+  'status.allocatable',
+  'status.images',
+  'status.conditions.type',
+  'status.conditions.status',
+];
+
+/**
+ * Says which caches the scheduler needs. Pods that have ended take nothing any more: they are not even listed. Extenders are sent pods and nodes, and what they
+ * look at is their own affair: where there are some, objects are kept whole.
+ */
+export function cachesOf(
+  { informers }: Pick<Runtime, 'informers'>,
+  { reservation, extenders }: Pick<SchedulerConfig, 'reservation' | 'extenders'>,
+  served: ServedKinds,
+): Caches {
+  const selectorOnly = { fields: ['spec.selector'] };
+  // Whoever stands for a pod's room is as important.
+  const ownPodFields = reservation.mirror ? [...podFields, 'spec.priorityClassName'] : podFields;
+  // Of pods that went before this process began, what they took is known by their template alone.
+  const ofTemplate =
+    reservation.persist === 'annotation' ? ['spec.template', 'spec.volumeClaimTemplates'] : ['spec.template.spec.schedulerName'];
+  const living = { fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed' };
+  return {
+    pods: informers.of<Pod>(pods, { fields: extenders.length > 0 ? 'all' : ownPodFields }, living),
+    nodes: informers.of<Node>(nodes, { fields: extenders.every(({ nodeCacheCapable }) => nodeCacheCapable) ? nodeFields : 'all' }),
+    namespaces: informers.of<Namespace>(namespaces, { fields: [] }),
+    services: informers.of<Service>(services, selectorOnly),
+    replicationControllers: informers.of<ReplicaSet>(replicationControllers, selectorOnly),
+    replicaSets: informers.of<ReplicaSet>(replicaSets, selectorOnly),
+    statefulSets: informers.of<StatefulSet>(statefulSets, {
+      fields: ['metadata.annotations', 'spec.selector', 'spec.replicas', 'spec.ordinals', 'spec.updateStrategy', ...ofTemplate, 'status'],
+    }),
+    revisions: informers.of<ControllerRevision>(controllerRevisions, {
+      fields: ['revision'],
+      indexes: { [BY_OWNER]: (revision) => [controllerOf(revision)?.uid ?? ''] },
+    }),
+    daemonSets: reservation.daemonSets ? informers.of<DaemonSet>(daemonSets, { fields: ['spec', 'status'] }) : undefined,
+    budgets: served.budgets && informers.of<Budget>(served.budgets, { fields: ['spec.selector', 'status'] }),
+    storage: storageCachesOf(informers, served.storage),
+  };
+}

@@ -1,0 +1,140 @@
+import { setImmediate as breathe } from 'node:timers/promises';
+import type { Clock, Millis } from '../../base/clock.ts';
+import { describeError } from '../../base/errors.ts';
+import type { Log } from '../../base/log.ts';
+import type { Extenders } from '../extenders/chain.ts';
+import type { ClaimedRoomKeeper } from './room-keeper.ts';
+import { attempt, fail, nextTurn, type Turn } from './attempt.ts';
+import { extendedAttempt } from './extended-attempt.ts';
+import type { Outcome } from './outcome.ts';
+import type { Parts } from './parts.ts';
+import type { SchedulerMeters } from './scheduler-meters.ts';
+import type { RoomTeller } from './wakes.ts';
+import type { Unconfirmed } from './unconfirmed.ts';
+import type { Worker } from './worker.ts';
+
+export interface LoopOptions {
+  parts: Parts;
+  teller: RoomTeller;
+  worker: Worker;
+  keeper: ClaimedRoomKeeper;
+  unconfirmed: Unconfirmed;
+  extenders: Extenders | undefined;
+  meters: SchedulerMeters;
+  clock: Clock;
+  log: Log;
+}
+
+/** Decisions go on for so long before everything else of the process has its turn: events of the caches, answers of the server. */
+const SLICE_MS: Millis = 4;
+/** Looked at at least so often while anybody waits. */
+const LONGEST_SLEEP: Millis = 1_000;
+const SLOW_MS: Millis = 100;
+
+/** Takes pod after pod, decides, and has done what was decided; sleeps while there is nothing to decide. */
+export class Loop {
+  readonly #options: LoopOptions;
+  #poked = Promise.withResolvers<void>();
+  #isPoked = false;
+
+  constructor(options: LoopOptions) {
+    this.#options = options;
+  }
+
+  /** There may be something to do. */
+  readonly poke = (): void => {
+    if (this.#isPoked) return;
+    this.#isPoked = true;
+    this.#poked.resolve();
+  };
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { worker, clock } = this.#options;
+    const abort = (): void => this.poke();
+    signal.addEventListener('abort', abort, { once: true });
+    try {
+      while (!signal.aborted) {
+        this.#tick();
+        if (await this.#slice(signal)) await breathe();
+        else {
+          // What was decided may have others wait for a time; and whose time came meanwhile, waits for none any more.
+          const next = this.#tick();
+          if (!this.#mayDecide()) await this.#sleep(next, clock);
+        }
+      }
+    } finally {
+      signal.removeEventListener('abort', abort);
+      await worker.idle();
+    }
+  }
+
+  /** What time alone brings. @returns when to look again */
+  #tick(): Millis | undefined {
+    const { parts, keeper, unconfirmed } = this.#options;
+    unconfirmed.tick();
+    const times = [parts.queue.tick(), keeper.tick()].filter((time) => time !== undefined);
+    return times.length === 0 ? undefined : Math.min(...times);
+  }
+
+  #mayDecide(): boolean {
+    const { parts, worker } = this.#options;
+    // What is decided and not yet written grows old: no further ahead than the server keeps up.
+    return parts.queue.sizes.active > 0 && worker.binding < parts.config.api.maxInflightBinds;
+  }
+
+  /** @returns whether there may be more to do at once */
+  async #slice(signal: AbortSignal): Promise<boolean> {
+    const { parts, worker, clock } = this.#options;
+    const until = clock.monotonic() + SLICE_MS;
+    while (!signal.aborted) {
+      if (worker.binding >= parts.config.api.maxInflightBinds) return false;
+      const turn = nextTurn(parts);
+      if (turn.turn === 'none') return false;
+      if (turn.turn === 'skip') {
+        if (turn.deleting) worker.skipDeleting(turn.pod);
+      } else {
+        const outcome = await this.#attempt(turn, signal);
+        const preempting = worker.begin(outcome, signal);
+        if (!parts.config.preemption.async) await preempting;
+      }
+      if (clock.monotonic() >= until) return true;
+    }
+    return false;
+  }
+
+  #attempt(turn: Extract<Turn, { turn: 'try' }>, signal: AbortSignal): Outcome | Promise<Outcome> {
+    const { parts, teller, extenders, meters, clock, log } = this.#options;
+    const from = clock.monotonic();
+    const seen = (outcome: Outcome): Outcome => {
+      const ms = clock.monotonic() - from;
+      if (ms > SLOW_MS) log.warn('a decision took long', { pod: turn.pod.key, ms: Math.round(ms), nodes: parts.cluster.nodeCount });
+      const result =
+        outcome.did === 'placed'
+          ? 'scheduled'
+          : outcome.did === 'refused' && outcome.reason === 'SchedulerError'
+            ? 'error'
+            : 'unschedulable';
+      meters.attempt(result, ms / 1_000);
+      return outcome;
+    };
+    if (extenders !== undefined && (['filter', 'prioritize', 'preempt'] as const).some((verb) => extenders.asks(verb, turn.pod)))
+      return extendedAttempt(parts, teller, extenders, turn, signal).then(seen);
+    try {
+      return seen(attempt(parts, teller, turn));
+    } catch (error) {
+      // One odd pod must not stop all others.
+      log.error('a pod could not be looked at', { pod: turn.pod.key, error: describeError(error) });
+      return seen({ did: 'refused', ...fail(parts, turn.queued, turn.pod, describeError(error)) });
+    }
+  }
+
+  async #sleep(next: Millis | undefined, clock: Clock): Promise<void> {
+    if (!this.#isPoked) {
+      const stop = next === undefined ? undefined : clock.after(Math.min(LONGEST_SLEEP, Math.max(0, next - clock.now())), this.poke);
+      await this.#poked.promise;
+      stop?.();
+    }
+    this.#isPoked = false;
+    this.#poked = Promise.withResolvers<void>();
+  }
+}

@@ -1,0 +1,331 @@
+import { backoff } from '../../base/backoff.ts';
+import type { Clock, Millis } from '../../base/clock.ts';
+import { describeError } from '../../base/errors.ts';
+import type { Log } from '../../base/log.ts';
+import type { Random } from '../../base/random.ts';
+import { pods } from '../../kube/api/resources.ts';
+import { parseKey, type Key } from '../../kube/cache/contract.ts';
+import type { Client } from '../../kube/client/client.ts';
+import { ApiError, isAlreadyExists, isConflict, isNotFound, isTooManyRequests } from '../../kube/client/errors.ts';
+import type { Cluster } from '../cache/cluster.ts';
+import { podInfoOf, type PodInfo } from '../pod/pod-info.ts';
+import type { Reservation, Reservations } from '../reservation/contract.ts';
+import { MIRROR_LABEL, mirrorKey, mirrorOf, mirroredUid } from '../reservation/mirror.ts';
+import type { MirrorMeters } from '../reservation/mirror-meters.ts';
+import { planMirrors, type Mirror, type MirrorPlan } from '../reservation/mirror-plan.ts';
+import type { Pod } from '../types.ts';
+import type { MirrorBook } from './mirror-book.ts';
+
+export interface MirrorsOptions {
+  book: MirrorBook;
+  reservations: Pick<Reservations, 'list' | 'lent' | 'size'>;
+  cluster: Pick<Cluster, 'placed'>;
+  client: Pick<Client, 'create' | 'delete' | 'get' | 'list'>;
+  clock: Clock;
+  random: Random;
+  log: Log;
+  meters: MirrorMeters;
+  isOurs: (schedulerName: string) => boolean;
+  image: string;
+  /** No room is kept for longer than this. */
+  longestMs: Millis;
+  /** Other schedulers will not see this room. */
+  onUnseen(room: Reservation, error: unknown): void;
+}
+
+interface Entry extends Mirror {
+  uid: string;
+  info: PodInfo | undefined;
+  /** A call about it is under way. Never fails: see `error`. */
+  flight: Promise<void> | undefined;
+  /** Why it could not be removed the last time. */
+  error: unknown;
+  failures: number;
+  /** Monotonic; not before this without need. */
+  notBefore: Millis;
+}
+
+const CALL_MS: Millis = 10_000;
+const REMEMBERED = 1_000;
+const AGAIN = { base: 1_000, cap: 30_000 };
+
+/**
+ * Makes and removes the pods that show kept room to other schedulers, as planned. Works while this process does; nobody is bound to a node on which one is left that
+ * stands for nothing.
+ */
+export class Mirrors {
+  readonly #options: MirrorsOptions;
+  readonly #entries = new Map<Key, Entry>();
+  readonly #had = new Set<string>();
+  readonly #due = new Set<string>();
+  #signal: AbortSignal | undefined;
+  /** Of what could not be made, one is told of until another one could. */
+  #isTold = false;
+
+  constructor(options: MirrorsOptions) {
+    this.#options = options;
+  }
+
+  /** From now on this process makes and removes them; those that another one left are seen to first. */
+  begin(signal: AbortSignal): void {
+    this.#signal = signal;
+    const { book } = this.#options;
+    book.watch((info, oldUid) => this.#seen(info, oldUid));
+    void this.#findOthers(signal);
+    this.look();
+  }
+
+  /** Something of the rooms is different, or of what stands for them. */
+  readonly look = (): void => {
+    if (this.#isIdle()) return;
+    this.#prune();
+    const { make, remove } = this.#plan();
+    for (const { mirror, why } of remove) {
+      const entry = this.#entries.get(mirror.key);
+      if (entry !== undefined && this.#isFree(entry)) void this.#remove(entry, why);
+    }
+    for (const room of make) {
+      const entry = this.#entries.get(mirrorKey(room));
+      if (entry === undefined || this.#isFree(entry)) this.#make(room);
+    }
+  };
+
+  /**
+   * Resolves when nothing is left on the node that would be in the way of a pod which is to be bound there. Until {@link settled}, none is made for its room.
+   * @param room - the one that was released to it
+   * @throws why something could not be removed; the signal's reason
+   */
+  async clear(node: string, room: Reservation | undefined, signal: AbortSignal): Promise<void> {
+    if (room !== undefined) this.#due.add(room.oldUid);
+    for (let round = 0; this.#entries.size > 0; round++) {
+      const ways = this.#plan().remove.flatMap(({ mirror, why }) => {
+        const entry = mirror.node === node ? this.#entries.get(mirror.key) : undefined;
+        return entry === undefined ? [] : [{ entry, why }];
+      });
+      if (ways.length === 0) return;
+      // What failed just now is not tried for ever: the pod comes again.
+      const failed = ways.find(({ entry }) => round > 0 && entry.flight === undefined && entry.error !== undefined);
+      if (failed !== undefined) throw failed.entry.error;
+      await Promise.all(ways.map(({ entry, why }) => entry.flight ?? this.#remove(entry, why)));
+      signal.throwIfAborted();
+    }
+  }
+
+  /** What came of binding the pod is known. */
+  settled(room: Reservation): void {
+    if (this.#due.delete(room.oldUid)) this.look();
+  }
+
+  /** Resolves when no call is under way any more. */
+  async idle(): Promise<void> {
+    for (const { flight } of this.#entries.values()) await flight;
+  }
+
+  #isIdle(): boolean {
+    if (this.#signal === undefined || this.#signal.aborted) return true;
+    if (this.#entries.size > 0 || this.#options.reservations.size > 0) return false;
+    if (this.#due.size === 0) this.#had.clear();
+    return true;
+  }
+
+  #prune(): void {
+    if (this.#had.size < REMEMBERED) return;
+    const { reservations } = this.#options;
+    const rooms = new Set([...reservations.list(), ...reservations.lent()].map(({ oldUid }) => oldUid));
+    for (const uid of this.#had) if (!rooms.has(uid)) this.#had.delete(uid);
+  }
+
+  #isFree({ flight, notBefore }: Entry): boolean {
+    return flight === undefined && this.#options.clock.monotonic() >= notBefore;
+  }
+
+  #plan(): MirrorPlan {
+    const { reservations, cluster } = this.#options;
+    // Who goes elsewhere leaves its room to others at once.
+    const given = reservations.lent().filter(({ claimant, node }) => {
+      const placed = claimant && cluster.placed(claimant.uid);
+      return placed?.at === 'assumed' && placed.state.name === node;
+    });
+    return planMirrors({ kept: reservations.list(), given, due: this.#due, mirrors: [...this.#entries.values()], had: this.#had });
+  }
+
+  #seen(info: PodInfo, oldUid: string): void {
+    const { key, nodeName: node, uid } = info;
+    const entry = this.#entries.get(key);
+    if (entry === undefined) this.#entries.set(key, { key, node, oldUid, uid, info, ...atRest });
+    else if (entry.uid === '' || entry.uid === uid) Object.assign(entry, { uid, info });
+    // Somebody else's, under the name of one that is gone.
+    else if (entry.flight === undefined) this.#entries.set(key, { key, node, oldUid, uid, info, ...atRest });
+    this.#had.add(oldUid);
+  }
+
+  #forget(entry: Entry): void {
+    if (this.#entries.get(entry.key) === entry) this.#entries.delete(entry.key);
+  }
+
+  /** @returns when it is over, one way or the other */
+  #call(entry: Entry, act: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    const signal = this.#signal ?? AbortSignal.abort();
+    entry.error = undefined;
+    const flight = act(signal)
+      .then(
+        () => void (entry.failures = 0),
+        () => this.#failed(entry, signal),
+      )
+      .finally(() => {
+        entry.flight = undefined;
+        this.look();
+      });
+    entry.flight = flight;
+    return flight;
+  }
+
+  #failed(entry: Entry, signal: AbortSignal): void {
+    const { clock, random } = this.#options;
+    if (signal.aborted) return;
+    entry.failures += 1;
+    const wait = backoff(entry.failures, AGAIN, random);
+    const at = clock.monotonic() + wait;
+    entry.notBefore = at;
+    const then = (): void => {
+      // A timer may be a moment early.
+      if (entry.notBefore === at) entry.notBefore = 0;
+      this.look();
+    };
+    void clock.sleep(wait, signal).then(then, () => {});
+  }
+
+  #make(room: Reservation): void {
+    const { client, book, meters, image, longestMs, log } = this.#options;
+    const key = mirrorKey(room);
+    const { oldUid, node } = room;
+    const entry: Entry = this.#entries.get(key) ?? { key, node, oldUid, uid: '', info: undefined, ...atRest };
+    this.#entries.set(key, entry);
+    book.expect(key);
+    void this.#call(entry, async (signal) => {
+      let uid: string | undefined;
+      try {
+        const made = await client.create<Pod>(pods, mirrorOf(room, image, longestMs), { signal, timeoutMs: CALL_MS });
+        ({ uid } = made.metadata);
+        this.#had.add(oldUid);
+        entry.uid = uid ?? '';
+        entry.info ??= podInfoOf(made);
+        meters.made('ok');
+        this.#isTold = false;
+        log.debug('a pod stands for kept room', { pod: key, node });
+      } catch (error) {
+        signal.throwIfAborted();
+        if (isAlreadyExists(error)) return await this.#identify(entry, signal);
+        meters.made('error');
+        this.#tell(room, error);
+        if (!isFinal(error)) throw error;
+        // A quota, a policy, a namespace that ends: once more would be in the way of the successor.
+        this.#had.add(oldUid);
+        this.#forget(entry);
+      } finally {
+        book.made(key, uid);
+      }
+    });
+  }
+
+  #remove(entry: Entry, why: string): Promise<void> {
+    const { book, meters, log } = this.#options;
+    const { key, oldUid } = entry;
+    return this.#call(entry, async (signal) => {
+      try {
+        await this.#delete(entry, signal);
+      } catch (error) {
+        entry.error = error;
+        signal.throwIfAborted();
+        meters.removed('error');
+        if (entry.failures === 0)
+          log.warn('a pod that stands for room could not be removed', { pod: key, why, error: describeError(error) });
+        book.count(entry.uid);
+        throw error;
+      }
+      meters.removed('ok');
+      log.debug('a pod that stood for room is removed', { pod: key, why });
+      this.#forget(entry);
+      // It made way for a successor. Should that not come after all, another may stand here.
+      if (this.#due.has(oldUid)) this.#had.delete(oldUid);
+    });
+  }
+
+  async #delete(entry: Entry, signal: AbortSignal): Promise<void> {
+    if (entry.uid === '') await this.#identify(entry, signal);
+    const { key, uid } = entry;
+    if (uid === '') return;
+    const options = { body: { preconditions: { uid }, gracePeriodSeconds: 0 }, signal, timeoutMs: CALL_MS };
+    try {
+      await this.#options.client.delete(pods, refOf(key), options);
+    } catch (error) {
+      // Another one may have its name by now: the uid tells, and the code is one for that and for all else the server is not content with.
+      if (isNotFound(error) || (isConflict(error) && !(await this.#isThere(entry, signal)))) return;
+      throw error;
+    }
+  }
+
+  /** Whether there is one of this name, and whose. What is not ours is forgotten. */
+  async #identify(entry: Entry, signal: AbortSignal): Promise<void> {
+    const { client, isOurs } = this.#options;
+    try {
+      const pod = await client.get<Pod>(pods, refOf(entry.key), { signal, timeoutMs: CALL_MS });
+      const info = podInfoOf(pod);
+      this.#had.add(entry.oldUid);
+      if (mirroredUid(info, isOurs) === entry.oldUid) Object.assign(entry, { uid: info.uid, info });
+      else this.#forget(entry);
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      this.#forget(entry);
+    }
+  }
+
+  async #isThere({ key, uid }: Entry, signal: AbortSignal): Promise<boolean> {
+    try {
+      const { metadata } = await this.#options.client.get(pods, refOf(key), { signal, timeoutMs: CALL_MS });
+      return metadata.uid === uid;
+    } catch (error) {
+      if (isNotFound(error)) return false;
+      throw error;
+    }
+  }
+
+  /** Those that have ended are in no cache: they are asked for once. */
+  async #findOthers(signal: AbortSignal): Promise<void> {
+    const { client, clock, random, log, isOurs } = this.#options;
+    for (let failures = 1; ; failures++) {
+      try {
+        const { items } = await client.list<Pod>(pods, { labelSelector: MIRROR_LABEL }, { signal });
+        for (const info of items.map((pod) => podInfoOf(pod))) {
+          const oldUid = mirroredUid(info, isOurs);
+          if (oldUid !== undefined) this.#seen(info, oldUid);
+        }
+        this.look();
+        return;
+      } catch (error) {
+        if (signal.aborted) return;
+        if (failures === 1) log.warn('pods that may still stand for room are not known', { error: describeError(error) });
+        await clock.sleep(backoff(failures, AGAIN, random), signal).catch(() => {});
+      }
+    }
+  }
+
+  #tell(room: Reservation, error: unknown): void {
+    const { log } = this.#options;
+    this.#options.onUnseen(room, error);
+    if (this.#isTold) return;
+    this.#isTold = true;
+    log.warn('kept room is not shown to other schedulers', { pod: room.ghost.key, node: room.node, error: describeError(error) });
+  }
+}
+
+const atRest = { flight: undefined, error: undefined, failures: 0, notBefore: 0 };
+
+const refOf = (key: Key): { namespace: string; name: string } => {
+  const { namespace = '', name } = parseKey(key);
+  return { namespace, name };
+};
+
+/** The server has decided, and would decide the same again. */
+const isFinal = (error: unknown): boolean =>
+  error instanceof ApiError && error.code >= 400 && error.code < 500 && !isTooManyRequests(error);

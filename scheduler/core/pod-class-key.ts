@@ -1,0 +1,29 @@
+import type { PodInfo } from '../pod/pod-info.ts';
+import { volumeKey } from '../volumes/pod-volumes.ts';
+
+const known = new WeakMap<PodInfo, string>();
+
+/** The same text for pods that the same events can help: all that filters look at but their own labels. */
+export function podClassKey(info: PodInfo): string {
+  const seen = known.get(info);
+  if (seen !== undefined) return seen;
+  const { spec } = info.pod;
+  const { cpu, memory, ephemeral, scalars } = info.requests;
+  const taken = (spec?.topologySpreadConstraints ?? []).flatMap(
+    (constraint) => (constraint as { matchLabelKeys?: string[] }).matchLabelKeys?.map((key) => info.labels[key] ?? '') ?? [],
+  );
+  const key = JSON.stringify([
+    info.namespace,
+    info.schedulerName,
+    [cpu, memory, ephemeral, [...scalars]],
+    info.ports,
+    spec?.tolerations,
+    spec?.nodeSelector,
+    spec?.affinity,
+    spec?.topologySpreadConstraints,
+    taken,
+    volumeKey(info),
+  ]);
+  known.set(info, key);
+  return key;
+}

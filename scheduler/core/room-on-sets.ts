@@ -1,0 +1,91 @@
+import { describeError } from '../../base/errors.ts';
+import type { Log } from '../../base/log.ts';
+import type { Client } from '../../kube/client/client.ts';
+import { controllerOf } from '../../kube/controller/owner-refs.ts';
+import type { DeletionFacts } from '../reservation/contract.ts';
+import { decide } from '../reservation/decide.ts';
+import { KeptAnnotations } from '../reservation/kept-annotations.ts';
+import { decodeKept, entryFor, KEPT_ANNOTATION, restoredFrom } from '../reservation/persist.ts';
+import type { Pod } from '../types.ts';
+import type { MirrorBook } from './mirror-book.ts';
+import type { Parts } from './parts.ts';
+import { recheckRoom } from './router.ts';
+import type { RoomTeller } from './wakes.ts';
+
+/** Room that outlives the process: written on StatefulSets when a pod begins to go, read again by whoever takes over. */
+export class RoomOnSets {
+  readonly #parts: Parts;
+  readonly #client: Pick<Client, 'patch'>;
+  readonly #log: Log;
+  readonly #mirrors: MirrorBook | undefined;
+  #annotations: KeptAnnotations | undefined;
+
+  /** @param mirrors - knows pods that stand for kept room; undefined: there are none */
+  constructor(parts: Parts, client: Pick<Client, 'patch'>, log: Log, mirrors: MirrorBook | undefined) {
+    this.#parts = parts;
+    this.#mirrors = mirrors;
+    this.#client = client;
+    this.#log = log;
+  }
+
+  /** Takes over what a process before this one wrote down. Room that is kept already, or that is no more, is left as it is. */
+  restore(teller: RoomTeller, signal: AbortSignal): void {
+    const { caches, cluster, config, reservations, now } = this.#parts;
+    this.#annotations = new KeptAnnotations(
+      this.#client,
+      (set, error) => this.#log.warn('kept room could not be written down', { set, error: describeError(error) }),
+      signal,
+    );
+    let priorities: ReadonlyMap<string, number> | undefined;
+    for (const set of caches.statefulSets.list()) {
+      const { annotations, namespace = '', name = '' } = set.metadata;
+      const { entries } = decodeKept(annotations?.[KEPT_ANNOTATION]);
+      if (annotations?.[KEPT_ANNOTATION] === undefined) continue;
+      this.#annotations.known(set, entries);
+      priorities ??= prioritiesBySet(caches.pods.list());
+      const { reservations: found, refused } = restoredFrom({
+        set,
+        isPlaced: (pod) => (caches.pods.get(`${namespace}/${pod}`)?.spec?.nodeName ?? '') !== '',
+        node: (node) => cluster.node(node)?.node,
+        priority: priorities.get(set.metadata.uid ?? ''),
+        isOurs: (schedulerName) => config.profiles.has(schedulerName),
+        longestMs: config.reservation.claimedTtlMs,
+        now: now(),
+      });
+      for (const why of refused) this.#log.info('kept room is not taken over', { set: `${namespace}/${name}`, why });
+      for (const reservation of found) {
+        if (reservations.adopt(reservation) === undefined) continue;
+        this.#mirrors?.hide(reservation);
+        recheckRoom(this.#parts, teller, reservation.node);
+      }
+    }
+  }
+
+  /** A pod begins to go: its room is written down if it would be kept now. */
+  leaving(facts: DeletionFacts, signal: AbortSignal): void {
+    const { config, now } = this.#parts;
+    const { set, pod } = facts;
+    if (set === undefined || signal.aborted) return;
+    const rules = { ...config.reservation, isOurs: (name: string) => config.profiles.has(name) };
+    if (decide(facts, rules).keep) this.#annotations?.arm(set, entryFor(pod, config.reservation.ttlMs, now()));
+  }
+
+  ended(setUid: string, podName: string): void {
+    this.#annotations?.end(setUid, podName);
+  }
+
+  /** Resolves when nothing is being written. */
+  async settled(): Promise<void> {
+    await this.#annotations?.settled();
+  }
+}
+
+/** By the uid of who controls pods: how important one of them is. Templates mostly name a class, and what that is worth the server writes into pods. */
+function prioritiesBySet(pods: Iterable<Readonly<Pod>>): ReadonlyMap<string, number> {
+  const priorities = new Map<string, number>();
+  for (const pod of pods) {
+    const owner = controllerOf(pod);
+    if (owner !== undefined && pod.spec?.priority !== undefined) priorities.set(owner.uid, pod.spec.priority);
+  }
+  return priorities;
+}

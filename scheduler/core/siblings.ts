@@ -1,0 +1,80 @@
+import type { OwnerReference } from '../../kube/api/object.ts';
+import { matchesLabels, type LabelSelector } from '../../kube/api/selector.ts';
+import { controllerOf } from '../../kube/controller/owner-refs.ts';
+import { labelsKey } from '../cache/pod-groups.ts';
+import type { SiblingsOf } from '../engine/wide-class.ts';
+import { readSelector, selectorText } from '../pod/read-selector.ts';
+import type { PodInfo } from '../pod/pod-info.ts';
+import type { ReplicaSet, Service, StatefulSet } from '../types.ts';
+
+/** Where services and controllers are looked up. */
+export interface Owners {
+  services(namespace: string): readonly Readonly<Service>[];
+  replicationController(key: string): Readonly<ReplicaSet> | undefined;
+  replicaSet(key: string): Readonly<ReplicaSet> | undefined;
+  statefulSet(key: string): Readonly<StatefulSet> | undefined;
+}
+
+const MOST = 20_000;
+
+/**
+ * The pods that a pod is to be spread from when it has no rules of its own: those that its services and its controller select, all of them together.
+ * Answers are kept until {@link changed}.
+ */
+export class Siblings {
+  readonly #owners: Owners;
+  readonly #known = new Map<string, ReturnType<SiblingsOf>>();
+
+  constructor(owners: Owners) {
+    this.#owners = owners;
+  }
+
+  /** A service or a controller is other than it was. */
+  changed(): void {
+    this.#known.clear();
+  }
+
+  readonly of: SiblingsOf = (pod) => {
+    const owner = controllerOf(pod.pod);
+    const key = `${pod.namespace}/${owner?.apiVersion ?? ''}/${owner?.kind ?? ''}/${owner?.name ?? ''} ${labelsKey(pod.labels)}`;
+    const known = this.#known.get(key);
+    if (known !== undefined || this.#known.has(key)) return known;
+    const found = this.#find(pod, owner);
+    if (this.#known.size >= MOST) this.#known.clear();
+    this.#known.set(key, found);
+    return found;
+  };
+
+  #find({ namespace, labels }: PodInfo, owner: Readonly<OwnerReference> | undefined): ReturnType<SiblingsOf> {
+    const selectors: LabelSelector[] = [];
+    for (const { spec } of this.#owners.services(namespace)) {
+      const exact = exactly(spec?.selector);
+      // A service without a selector has pods by hand: none of them is known here.
+      if (exact.length > 0 && matchesLabels(exact, labels)) selectors.push(exact);
+    }
+    if (owner !== undefined) selectors.push(this.#ofOwner(`${owner.apiVersion}/${owner.kind}`, `${namespace}/${owner.name}`));
+    const selector = selectors.flat();
+    return selector.length === 0 ? undefined : { id: selectorText(selector), selector };
+  }
+
+  #ofOwner(kind: string, key: string): LabelSelector {
+    switch (kind) {
+      case 'v1/ReplicationController':
+        return exactly(this.#owners.replicationController(key)?.spec?.selector as unknown as Record<string, string> | undefined);
+      case 'apps/v1/ReplicaSet':
+        return read(this.#owners.replicaSet(key));
+      case 'apps/v1/StatefulSet':
+        return read(this.#owners.statefulSet(key));
+      default:
+        return [];
+    }
+  }
+}
+
+function read(owner: Readonly<ReplicaSet> | Readonly<StatefulSet> | undefined): LabelSelector {
+  return (owner?.spec?.selector && readSelector(owner.spec.selector)) ?? [];
+}
+
+function exactly(labels: Readonly<Record<string, string>> | undefined): LabelSelector {
+  return Object.entries(labels ?? {}).map(([key, value]) => ({ key, operator: 'in' as const, values: [value] }));
+}

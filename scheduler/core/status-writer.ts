@@ -1,0 +1,157 @@
+import type { PodCondition } from 'kubernetes-types/core/v1.js';
+import { backoff } from '../../base/backoff.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import { describeError } from '../../base/errors.ts';
+import { pods } from '../../kube/api/resources.ts';
+import type { Client } from '../../kube/client/client.ts';
+import { isConflict, isNotFound } from '../../kube/client/errors.ts';
+import type { PodInfo } from '../pod/pod-info.ts';
+import { nominatedNodeOf } from '../queue/nominator.ts';
+
+/** What a pod's status should say about its having no place. */
+export interface Wanted {
+  readonly reason: 'Unschedulable' | 'SchedulerError';
+  readonly message: string;
+  /** undefined: as it is. */
+  readonly nominate: string | undefined;
+}
+
+export interface StatusWriterOptions {
+  client: Pick<Client, 'patch'>;
+  clock: Pick<Clock, 'now' | 'sleep'>;
+  log: Log;
+  /** Calls under way at once. */
+  atOnce: number;
+}
+
+/** What could not be written is tried again so late, and so often; the next attempt to place the pod says it anew anyway. */
+const AGAIN = { base: 1_000, cap: 30_000, jitter: 0 };
+const MOST_TRIES = 6;
+
+/** Of the calls that may be under way at once, those that are while pods are being bound: that a pod gets its place is more urgent. */
+const SHARE_BESIDE_BINDINGS = 1 / 4;
+
+/** Writes why pods wait: the newest for each pod, and only what is different. That a write fails stops nothing. */
+export class StatusWriter {
+  readonly #options: StatusWriterOptions;
+  readonly #waiting = new Map<string, { pod: PodInfo; wanted: Wanted }>();
+  readonly #flying = new Map<string, { wanted: Wanted; flight: Promise<void>; isForgotten: boolean }>();
+  /** Could not be written; how often in a row. */
+  readonly #failed = new Map<string, { wanted: Wanted; failures: number }>();
+  /** How many are to be let go first. */
+  #urgent = 0;
+
+  constructor(options: StatusWriterOptions) {
+    this.#options = options;
+  }
+
+  /** @param pod - as it is known now */
+  write(pod: PodInfo, wanted: Wanted, signal: AbortSignal): void {
+    const before = this.#waiting.get(pod.uid);
+    // What is being written now counts as said: the pod as it is known does not show it yet.
+    const said = before ?? this.#flying.get(pod.uid);
+    if (said === undefined ? !differs(pod, wanted) : says(said.wanted, wanted)) return;
+    const nominate = wanted.nominate ?? (before ?? this.#failed.get(pod.uid))?.wanted.nominate;
+    this.#failed.delete(pod.uid);
+    this.#waiting.set(pod.uid, { pod, wanted: { ...wanted, nominate } });
+    this.#next(signal);
+  }
+
+  /**
+   * It is to have a place: what waits to be written is no longer so. What is being written is to be waited for, or it might come after the server has said that
+   * the pod has a place.
+   */
+  forget(uid: string): Promise<void> | undefined {
+    this.#waiting.delete(uid);
+    this.#failed.delete(uid);
+    const flying = this.#flying.get(uid);
+    if (flying !== undefined) flying.isForgotten = true;
+    return flying?.flight;
+  }
+
+  /** Something more urgent is to be written: until this is disposed of fewer calls are made at once. */
+  makeWay(): Disposable {
+    this.#urgent += 1;
+    return { [Symbol.dispose]: () => void (this.#urgent -= 1) };
+  }
+
+  get #most(): number {
+    const { atOnce } = this.#options;
+    // Never none: whoever ends begins the next ones, and as many again as may be.
+    return this.#urgent > 0 ? Math.max(1, Math.floor(atOnce * SHARE_BESIDE_BINDINGS)) : atOnce;
+  }
+
+  /** Resolves when nothing is under way. */
+  async idle(): Promise<void> {
+    while (this.#flying.size > 0) await Promise.all([...this.#flying.values()].map(({ flight }) => flight));
+  }
+
+  #next(signal: AbortSignal): void {
+    if (signal.aborted) return;
+    for (const [uid, { pod, wanted }] of this.#waiting) {
+      if (this.#flying.size >= this.#most) return;
+      if (this.#flying.has(uid)) continue;
+      this.#waiting.delete(uid);
+      const flight = this.#patch(pod, wanted, signal).finally(() => {
+        this.#flying.delete(uid);
+        this.#next(signal);
+      });
+      this.#flying.set(uid, { wanted, flight, isForgotten: false });
+    }
+  }
+
+  #again(pod: PodInfo, wanted: Wanted, signal: AbortSignal): void {
+    const { uid } = pod;
+    const failures = (this.#failed.get(uid)?.failures ?? 0) + 1;
+    this.#failed.delete(uid);
+    if (failures >= MOST_TRIES || this.#waiting.has(uid) || this.#flying.get(uid)?.isForgotten === true) return;
+    const failed = { wanted, failures };
+    this.#failed.set(uid, failed);
+    const then = (): void => {
+      // Something newer was said meanwhile, or nothing is to be said any more.
+      if (this.#failed.get(uid) !== failed) return;
+      this.#waiting.set(uid, { pod, wanted });
+      this.#next(signal);
+    };
+    void this.#options.clock
+      .sleep(
+        backoff(failures, AGAIN, () => 0),
+        signal,
+      )
+      .then(then, () => this.#failed.delete(uid));
+  }
+
+  async #patch(pod: PodInfo, wanted: Wanted, signal: AbortSignal): Promise<void> {
+    const { client, clock, log } = this.#options;
+    const { key, namespace, name, uid } = pod;
+    const condition: PodCondition = {
+      type: 'PodScheduled',
+      status: 'False',
+      reason: wanted.reason,
+      message: wanted.message,
+      lastTransitionTime: `${new Date(clock.now()).toISOString().slice(0, 19)}Z`,
+    };
+    const nominated = wanted.nominate === undefined ? {} : { nominatedNodeName: wanted.nominate === '' ? null : wanted.nominate };
+    const patch = { metadata: { uid }, status: { conditions: [condition], ...nominated } };
+    try {
+      await client.patch(pods, { namespace, name }, patch, { type: 'strategic', subresource: 'status', signal });
+      this.#failed.delete(uid);
+    } catch (error) {
+      if (signal.aborted || isNotFound(error)) return;
+      // Mostly another pod of that name; it may also be the server's own trouble.
+      if (!isConflict(error)) log.warn('a pod was not told why it waits', { pod: key, error: describeError(error) });
+      this.#again(pod, wanted, signal);
+    }
+  }
+}
+
+function says(said: Wanted, { reason, message, nominate }: Wanted): boolean {
+  return said.reason === reason && said.message === message && (nominate === undefined || said.nominate === nominate);
+}
+
+function differs(pod: PodInfo, { reason, message, nominate }: Wanted): boolean {
+  const known = pod.pod.status?.conditions?.find(({ type }) => type === 'PodScheduled');
+  if (known?.status !== 'False' || known.reason !== reason || known.message !== message) return true;
+  return nominate !== undefined && nominate !== nominatedNodeOf(pod);
+}

@@ -1,0 +1,70 @@
+import type { ProfileConfig } from '../config/config.ts';
+import type { VolumeAsk } from '../engine/engine.ts';
+import type { VolumeFilter } from '../engine/pod-class.ts';
+import { filterNames } from '../plugins/names.ts';
+import type { Rejection } from '../plugins/rejection.ts';
+import type { PodInfo } from '../pod/pod-info.ts';
+import type { Reservations } from '../reservation/contract.ts';
+import type { Node } from '../types.ts';
+import type { AssumingView, StorageView, VolumeDecision } from '../volumes/contract.ts';
+import { volumeRules } from '../volumes/rules.ts';
+
+const nothing: VolumeDecision = { reserve: [], provision: [] };
+
+/** Volumes as decisions ask for them: of one pod, with room that is kept for others in the picture and its own out of it. */
+export class VolumeWork implements VolumeAsk {
+  readonly #view: AssumingView;
+  readonly #reservations: Pick<Reservations, 'claimUsers'>;
+
+  constructor(view: AssumingView, reservations: Pick<Reservations, 'claimUsers'>) {
+    this.#view = view;
+    this.#reservations = reservations;
+  }
+
+  get view(): AssumingView {
+    return this.#view;
+  }
+
+  key(pod: PodInfo): string {
+    return volumeRules.key(pod);
+  }
+
+  prepare(pod: PodInfo, profile: ProfileConfig): Rejection | VolumeFilter | undefined {
+    const disabled = disabledIn(profile);
+    const view = this.#viewFor(pod);
+    const needs = volumeRules.needs(pod, view, disabled);
+    if (needs === undefined || 'plugin' in needs) return needs;
+    return (node, pods) => volumeRules.filter(needs, { node, pods }, view, disabled);
+  }
+
+  /** What has to be done for the pod's volumes before it is bound to this node, which passed the filters. */
+  decide(pod: PodInfo, profile: ProfileConfig, node: Readonly<Node>, pods: readonly PodInfo[]): VolumeDecision {
+    if (this.key(pod) === '') return nothing;
+    const disabled = disabledIn(profile);
+    if (disabled.has('VolumeBinding')) return nothing;
+    const view = this.#viewFor(pod);
+    const needs = volumeRules.needs(pod, view, disabled);
+    return needs === undefined || 'plugin' in needs ? nothing : volumeRules.decide(needs, { node, pods }, view);
+  }
+
+  #viewFor(pod: PodInfo): StorageView {
+    const view = this.#view;
+    return {
+      claim: (namespace, name) => view.claim(namespace, name),
+      volume: (name) => view.volume(name),
+      volumesOfClass: (name) => view.volumesOfClass(name),
+      storageClass: (name) => view.storageClass(name),
+      csiNode: (node) => view.csiNode(node),
+      csiDriver: (name) => view.csiDriver(name),
+      capacities: (name) => view.capacities(name),
+      usersOf: (namespace, claim) => [
+        ...view.usersOf(namespace, claim),
+        ...(namespace === pod.namespace ? this.#reservations.claimUsers(pod, claim) : []),
+      ],
+    };
+  }
+}
+
+function disabledIn({ filters }: ProfileConfig): ReadonlySet<string> {
+  return new Set(filterNames.filter((name) => !filters.has(name)));
+}

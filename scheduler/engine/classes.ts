@@ -1,0 +1,114 @@
+import type { Cluster } from '../cache/cluster.ts';
+import type { ProfileConfig, SchedulerConfig } from '../config/config.ts';
+import type { PodInfo } from '../pod/pod-info.ts';
+import type { Counter } from '../cache/counter.ts';
+import type { Asked } from './node-trial.ts';
+import { localNeeds, PodClass, type LocalNeeds, type VolumeFilter } from './pod-class.ts';
+import { StaticClass, staticKey } from './static-class.ts';
+import type { Verdicts } from './verdicts.ts';
+import { WideClass, wideKey, type SiblingsOf } from './wide-class.ts';
+
+export interface ClassesOptions {
+  cluster: Cluster;
+  verdicts: Verdicts;
+  compat: Pick<SchedulerConfig['compat'], 'taintMessage' | 'scoreRange'>;
+  siblingsOf: SiblingsOf;
+}
+
+/** What is kept of pods that were asked for last: more costs memory, less costs time. */
+const MOST_STATIC = 512;
+const MOST_WIDE = 1_024;
+const MOST_LOCAL_BYTES = 64 * 1024 * 1024;
+const LEAST_LOCAL = 16;
+
+/** The classes of the pods that were looked at lately; whoever was not asked for the longest time goes first. */
+export class Classes {
+  readonly #options: ClassesOptions;
+  readonly #statics = new Map<string, StaticClass>();
+  readonly #wides = new Map<string, WideClass>();
+  readonly #locals = new Map<string, PodClass>();
+
+  constructor(options: ClassesOptions) {
+    this.#options = options;
+  }
+
+  clear(): void {
+    this.#statics.clear();
+    for (const wide of this.#wides.values()) wide.close();
+    this.#wides.clear();
+    this.#locals.clear();
+    this.#options.cluster.groups.keep(new Set());
+  }
+
+  /** @param volumes - asked for this pod alone */
+  asked(pod: PodInfo, profile: ProfileConfig, volumes: VolumeFilter | undefined): Asked {
+    const { cluster, verdicts, compat, siblingsOf } = this.#options;
+    const fixed = `${profile.schedulerName} ${staticKey(pod)}`;
+    const statics = recent(this.#statics, fixed, () => {
+      const { taintMessage } = compat;
+      if (this.#statics.size >= MOST_STATIC) this.#statics.delete(this.#statics.keys().next().value ?? '');
+      return new StaticClass(pod, { cluster, verdicts, profile, taintMessage });
+    });
+    const siblings = siblingsOf(pod)?.id ?? '';
+    const wide = recent(this.#wides, `${profile.schedulerName} ${wideKey(pod, siblings, fixed)}`, () => {
+      this.#fewerWides();
+      return new WideClass(pod, { cluster, profile, statics, siblingsOf });
+    });
+    const needs = localNeeds(pod, profile, volumes);
+    return { pod, profile, statics, wide, needs };
+  }
+
+  /** The class of pods that ask the same of a node. One with volumes is made anew each time: claims and volumes change without nodes. */
+  local({ pod, profile, statics, needs }: Asked): PodClass {
+    const { cluster, verdicts, compat } = this.#options;
+    const make = (): PodClass => new PodClass(statics, needs, { cluster, verdicts, profile, max: compat.scoreRange });
+    if (needs.volumes !== undefined) return make();
+    return recent(this.#locals, `${profile.schedulerName} ${staticKey(pod)} ${localKey(needs)}`, () => {
+      this.#fewerLocals();
+      return make();
+    });
+  }
+
+  #fewerLocals(): void {
+    let bytes = 0;
+    for (const local of this.#locals.values()) bytes += local.bytes;
+    for (const [key, local] of this.#locals) {
+      if (bytes <= MOST_LOCAL_BYTES || this.#locals.size <= LEAST_LOCAL) return;
+      bytes -= local.bytes;
+      this.#locals.delete(key);
+    }
+  }
+
+  #fewerWides(): void {
+    if (this.#wides.size <= MOST_WIDE) return;
+    // A quarter at once: what they counted is let go of together.
+    for (const [key, wide] of this.#wides) {
+      if (this.#wides.size <= (MOST_WIDE * 3) / 4) break;
+      wide.close();
+      this.#wides.delete(key);
+    }
+    const used = new Set<Counter>();
+    for (const wide of this.#wides.values()) for (const counter of wide.counters()) used.add(counter);
+    this.#options.cluster.groups.keep(used);
+  }
+}
+
+function localKey({ requests, ports, images }: LocalNeeds): string {
+  const { cpu, memory, ephemeral, scalars, scoredCpu, scoredMemory } = requests;
+  const asked = `${cpu} ${memory} ${ephemeral} ${scoredCpu} ${scoredMemory} ${images.join()}`;
+  if (ports.length === 0 && scalars.size === 0) return asked;
+  return `${asked} ${JSON.stringify([ports, [...scalars].toSorted(([a], [b]) => (a < b ? -1 : 1))])}`;
+}
+
+/** Most recently asked for last. */
+function recent<V>(map: Map<string, V>, key: string, make: () => V): V {
+  const known = map.get(key);
+  if (known !== undefined) {
+    map.delete(key);
+    map.set(key, known);
+    return known;
+  }
+  const made = make();
+  map.set(key, made);
+  return made;
+}

@@ -1,0 +1,293 @@
+import type { Random } from '../../base/random.ts';
+import type { Cluster } from '../cache/cluster.ts';
+import type { NodeState } from '../cache/node-state.ts';
+import type { ProfileConfig, SchedulerConfig } from '../config/config.ts';
+import { namedNodes } from '../plugins/node-affinity.ts';
+import type { Rejector } from '../plugins/names.ts';
+import type { Rejection } from '../plugins/rejection.ts';
+import type { PodInfo } from '../pod/pod-info.ts';
+import { Classes } from './classes.ts';
+import { fitErrorOf, type FitError } from './fit-error.ts';
+import { filterNode, NodeTrial, type Asked } from './node-trial.ts';
+import type { PodClass, VolumeFilter } from './pod-class.ts';
+import { Scan } from './scan.ts';
+import { Verdicts } from './verdicts.ts';
+import type { WhatIf } from './what-if.ts';
+import type { SiblingsOf } from './wide-class.ts';
+
+/** Pods that are promised room they do not take yet: nominated after a preemption, or kept room for. */
+export interface Promises {
+  /** Nodes with promises on them. */
+  readonly nodes: Iterable<string>;
+  /** Those on a node that this pod has to leave room for: of at least its priority, and not its own. */
+  on(node: string, pod: PodInfo): readonly PodInfo[];
+}
+
+/** Volumes, asked once for a pod. */
+export interface VolumeAsk {
+  /** The same text for pods whose volumes ask for the same, at this moment; '' without any that matter. */
+  key(pod: PodInfo): string;
+  /** @returns a refusal where no node can help, else what to ask of each node */
+  prepare(pod: PodInfo, profile: ProfileConfig): Rejection | VolumeFilter | undefined;
+}
+
+export interface EngineOptions {
+  cluster: Cluster;
+  random: Random;
+  compat: SchedulerConfig['compat'];
+  siblingsOf: SiblingsOf;
+  promises: Promises;
+  volumes: VolumeAsk;
+}
+
+export type Decision = { placed: true; node: string; feasible: number; ties: number } | { placed: false; error: FitError };
+
+/** All there is to say about a pod: for extenders, for those who ask why, and for tests. */
+export interface Evaluation {
+  /** Total points by feasible node, in the cluster's order. */
+  readonly totals: ReadonlyMap<string, number>;
+  readonly refusals: ReadonlyMap<string, Rejection>;
+  readonly error: FitError;
+}
+
+/**
+ * Finds the best node for a pod, all nodes looked at and scored exactly. What pods of a class have in common is kept and brought up to date node by node; what
+ * depends on other pods is counted as they come and go. So a pod that asks nothing of others is placed in constant time, others in one pass over columns.
+ * Synchronous, and changes nothing but what it keeps.
+ */
+export class Engine {
+  readonly #options: EngineOptions;
+  readonly #verdicts = new Verdicts();
+  readonly #classes: Classes;
+  readonly #scan: Scan;
+  #lastTie = 0;
+
+  constructor(options: EngineOptions) {
+    this.#options = options;
+    this.#classes = new Classes({ ...options, verdicts: this.#verdicts });
+    this.#scan = new Scan(options.cluster, options.compat.scoreRange);
+  }
+
+  /** Labels of namespaces, services, controllers or storage are other than they were: what was read from them is read again. */
+  forget(): void {
+    this.#classes.clear();
+  }
+
+  /** Where the pod goes. @param first - a node to take without looking further, if the pod fits there: promised to it, or kept for it */
+  decide(pod: PodInfo, profile: ProfileConfig, first?: string): Decision {
+    const asked = this.#ask(pod, profile);
+    if ('error' in asked) return { placed: false, error: asked.error };
+    const preferred = first === undefined ? undefined : this.#options.cluster.node(first);
+    if (preferred !== undefined && this.#refusalBeside(asked, preferred) === undefined)
+      return { placed: true, node: preferred.name, feasible: 1, ties: 1 };
+    const named = namedBy(pod, profile);
+    if (named !== undefined) return this.#decideNamed(asked, named);
+    const promised = this.#promised(pod);
+    const set = this.#classes.local(asked);
+    set.refresh();
+    const closed = this.#closed(asked, set, promised);
+    const best = asked.wide.isIndifferent && !asked.statics.hasPoints ? bestOf(set, closed) : this.#scan.best(asked, set, closed);
+    if (best.feasible === 0) return { placed: false, error: this.#explain(asked, set, promised) };
+    const slot = this.#choose(best.slots);
+    return { placed: true, node: this.#options.cluster.at(slot)?.name ?? '', feasible: best.feasible, ties: best.slots.length };
+  }
+
+  /** Every node, and what is to be said of it. */
+  evaluate(pod: PodInfo, profile: ProfileConfig): Evaluation {
+    const { cluster } = this.#options;
+    const asked = this.#ask(pod, profile);
+    if ('error' in asked) return { totals: new Map(), refusals: new Map(), error: asked.error };
+    const promised = this.#promised(pod);
+    const named = namedBy(pod, profile);
+    const totals = new Map<string, number>();
+    const refusals = new Map<string, Rejection>();
+    const feasible: NodeState[] = [];
+    for (const state of cluster.order) {
+      const refused = named !== undefined && !named.includes(state.name) ? outside : this.#refusal(asked, state, promised.get(state.slot));
+      if (refused === undefined) feasible.push(state);
+      else refusals.set(state.name, refused);
+    }
+    this.#scan.totals(asked, feasible, (state, total) => totals.set(state.name, total));
+    return {
+      totals,
+      refusals,
+      error: fitErrorOf(
+        cluster.nodeCount,
+        refusals.values().map((refused) => [refused, 1]),
+      ),
+    };
+  }
+
+  /** Why the pod cannot be on this node; undefined: it can. */
+  refusalOn(pod: PodInfo, profile: ProfileConfig, state: NodeState): Rejection | undefined {
+    const asked = this.#ask(pod, profile);
+    if ('error' in asked) return outside;
+    return this.#refusalBeside(asked, state);
+  }
+
+  /**
+   * Nodes to try things out on, for a pod that found no place: what is asked for it is made ready once for all of them. Good for this turn.
+   * @throws {RangeError} for a pod that no node can help
+   */
+  trials(pod: PodInfo, profile: ProfileConfig): (state: NodeState) => WhatIf {
+    const asked = this.#ask(pod, profile);
+    if ('error' in asked) throw new RangeError(`no node can help pod ${pod.key}`);
+    return (state) => new NodeTrial(asked, state, this.#options.promises.on(state.name, pod));
+  }
+
+  /** Why a pod cannot be on each node, as it is now: who may be helped by taking pods away is resolvable. */
+  *refusals(pod: PodInfo, profile: ProfileConfig): Iterable<readonly [NodeState, Rejection]> {
+    const asked = this.#ask(pod, profile);
+    if ('error' in asked) return;
+    const promised = this.#promised(pod);
+    const named = namedBy(pod, profile);
+    const set = named === undefined ? this.#classes.local(asked) : undefined;
+    set?.refresh();
+    for (const state of this.#options.cluster.order) {
+      const code = promised.has(state.slot) ? 0 : (set?.code(state.slot) ?? 0);
+      const refused =
+        named !== undefined && !named.includes(state.name)
+          ? outside
+          : code !== 0
+            ? this.#verdicts.of(code)
+            : this.#refusal(asked, state, promised.get(state.slot));
+      if (refused !== undefined) yield [state, refused];
+    }
+  }
+
+  #ask(pod: PodInfo, profile: ProfileConfig): Asked | { error: FitError } {
+    const { cluster, volumes } = this.#options;
+    const refuse = (by: Rejector, everywhere: string): { error: FitError } => ({
+      error: { nodes: cluster.nodeCount, reasons: new Map(), everywhere, by: new Set([by]), resolvable: 0 },
+    });
+    if (cluster.nodeCount === 0)
+      return { error: { nodes: 0, reasons: new Map(), everywhere: undefined, by: new Set(['NodeName']), resolvable: 0 } };
+    if (hasResourceClaims(pod)) return refuse('DynamicResources', 'pods with resourceClaims are not supported by this scheduler');
+    if (namedBy(pod, profile)?.length === 0) return refuse('NodeAffinity', 'pod affinity terms conflict');
+    const prepared = volumes.key(pod) === '' ? undefined : volumes.prepare(pod, profile);
+    if (prepared !== undefined && 'plugin' in prepared) return refuse(prepared.plugin, prepared.reasons.join(', '));
+    const asked = this.#classes.asked(pod, profile, prepared);
+    asked.statics.refresh();
+    asked.wide.refresh();
+    return asked;
+  }
+
+  #promised(pod: PodInfo): ReadonlyMap<number, readonly PodInfo[]> {
+    const { cluster, promises } = this.#options;
+    let bySlot: Map<number, readonly PodInfo[]> | undefined;
+    for (const name of promises.nodes) {
+      const state = cluster.node(name);
+      if (state === undefined) continue;
+      const pods = promises.on(name, pod);
+      if (pods.length > 0) (bySlot ??= new Map()).set(state.slot, pods);
+    }
+    return bySlot ?? nothing;
+  }
+
+  /** With all that is promised on the node. */
+  #refusalBeside(asked: Asked, state: NodeState): Rejection | undefined {
+    return this.#refusal(asked, state, this.#options.promises.on(state.name, asked.pod));
+  }
+
+  #refusal(asked: Asked, state: NodeState, promised: readonly PodInfo[] | undefined): Rejection | undefined {
+    return promised === undefined || promised.length === 0 ? filterNode(asked, state) : new NodeTrial(asked, state, promised).refusal();
+  }
+
+  /** Nodes that would do, if nothing were promised there. */
+  #closed(asked: Asked, set: PodClass, promised: ReadonlyMap<number, readonly PodInfo[]>): ReadonlyMap<number, Rejection> {
+    let closed: Map<number, Rejection> | undefined;
+    for (const [slot, pods] of promised) {
+      const state = this.#options.cluster.at(slot);
+      if (state === undefined || set.code(slot) !== 0) continue;
+      const refused = new NodeTrial(asked, state, pods).refusal();
+      if (refused !== undefined) (closed ??= new Map()).set(slot, refused);
+    }
+    return closed ?? open;
+  }
+
+  #decideNamed(asked: Asked, names: readonly string[]): Decision {
+    const { cluster } = this.#options;
+    const feasible: NodeState[] = [];
+    const refusals: [Rejection, number][] = [];
+    let found = 0;
+    for (const name of names) {
+      const state = cluster.node(name);
+      if (state === undefined) continue;
+      found += 1;
+      const refused = this.#refusalBeside(asked, state);
+      if (refused === undefined) feasible.push(state);
+      else refusals.push([refused, 1]);
+    }
+    if (feasible.length === 0) {
+      const error = fitErrorOf(cluster.nodeCount, [...refusals, [outside, cluster.nodeCount - found]]);
+      // A node that is named may be still to come.
+      return { placed: false, error: { ...error, by: new Set([...error.by, 'NodeAffinity']) } };
+    }
+    let best = -1;
+    let slots: number[] = [];
+    this.#scan.totals(asked, feasible, ({ slot }, total) => {
+      if (total > best) [best, slots] = [total, []];
+      if (total === best) slots.push(slot);
+    });
+    return {
+      placed: true,
+      node: cluster.at(this.#choose(slots))?.name ?? '',
+      feasible: feasible.length,
+      ties: slots.length,
+    };
+  }
+
+  /** Where something is promised, what the pod is told is why it does not fit beside that. */
+  #explain(asked: Asked, set: PodClass, promised: ReadonlyMap<number, readonly PodInfo[]>): FitError {
+    const { cluster } = this.#options;
+    const counted = new Map<Rejection, number>();
+    const count = (refused: Rejection | undefined, by = 1): void => {
+      if (refused !== undefined) counted.set(refused, (counted.get(refused) ?? 0) + by);
+    };
+    for (const [code, nodes] of set.counts) if (code !== 0) count(this.#verdicts.of(code), nodes);
+    if (set.feasible > 0) {
+      this.#scan.eachPassing(set, (slot) => {
+        const state = cluster.at(slot);
+        if (state !== undefined && !promised.has(slot)) count(filterNode(asked, state));
+      });
+    }
+    for (const [slot, pods] of promised) {
+      const state = cluster.at(slot);
+      const code = set.code(slot);
+      if (state === undefined) continue;
+      if (code !== 0) count(this.#verdicts.of(code), -1);
+      count(new NodeTrial(asked, state, pods).refusal());
+    }
+    return fitErrorOf(cluster.nodeCount, counted);
+  }
+
+  #choose(slots: readonly number[]): number {
+    if (slots.length === 1) return slots[0] ?? 0;
+    const { compat, random } = this.#options;
+    if (compat.tieBreak === 'random') return slots[Math.floor(random() * slots.length)] ?? 0;
+    return slots.toSorted((a, b) => a - b)[this.#lastTie++ % slots.length] ?? 0;
+  }
+}
+
+const outside: Rejection = { plugin: 'NodeAffinity', resolvable: false, reasons: ["node(s) didn't satisfy plugin(s) [NodeAffinity]"] };
+const nothing: ReadonlyMap<number, readonly PodInfo[]> = new Map();
+const open: ReadonlyMap<number, Rejection> = new Map();
+
+/** The best of a class that asks nothing of other pods. Nodes that promises close step aside for the moment. */
+function bestOf(set: PodClass, closed: ReadonlyMap<number, Rejection>): { slots: readonly number[]; feasible: number } {
+  const { buckets } = set;
+  if (closed.size === 0) return { slots: buckets.best, feasible: set.feasible };
+  for (const slot of closed.keys()) buckets.remove(slot, set.pointsOf(slot));
+  const slots = [...buckets.best];
+  for (const slot of closed.keys()) buckets.add(slot, set.pointsOf(slot));
+  return { slots, feasible: set.feasible - closed.size };
+}
+
+function namedBy({ pod }: PodInfo, { filters }: ProfileConfig): readonly string[] | undefined {
+  return filters.has('NodeAffinity') ? namedNodes(pod.spec ?? {}) : undefined;
+}
+
+function hasResourceClaims({ pod: { spec } }: PodInfo): boolean {
+  const claims = (spec as { resourceClaims?: readonly unknown[] } | undefined)?.resourceClaims;
+  return claims !== undefined && claims.length > 0;
+}

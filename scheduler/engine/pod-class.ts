@@ -1,0 +1,212 @@
+import type { Cluster } from '../cache/cluster.ts';
+import type { NodeState } from '../cache/node-state.ts';
+import type { ProfileConfig } from '../config/config.ts';
+import { balancedScore, hasBalance } from '../plugins/balanced-allocation.ts';
+import { imageNames, imageScore } from '../plugins/image-locality.ts';
+import { nodePorts } from '../plugins/node-ports.ts';
+import { fitScore, isIgnored, nodeResourcesFit } from '../plugins/node-resources-fit.ts';
+import type { Rejection } from '../plugins/rejection.ts';
+import type { HostPort } from '../../kube/api/pod-requests.ts';
+import type { NodeLoad } from '../cache/node-state.ts';
+import type { PodInfo } from '../pod/pod-info.ts';
+import type { Node } from '../types.ts';
+import type { Requests } from '../pod/requests.ts';
+import { Buckets } from './buckets.ts';
+import type { StaticClass } from './static-class.ts';
+import { grown, type Verdicts } from './verdicts.ts';
+
+/** Volumes of a pod on a node, where it has any that matter. */
+export type VolumeFilter = (node: Readonly<Node>, pods: readonly PodInfo[]) => Rejection | undefined;
+
+/** What a pod asks of a node and the pods on it: the same for pods that no node can tell apart. */
+export interface LocalNeeds {
+  readonly requests: Requests;
+  readonly ports: readonly HostPort[];
+  readonly images: readonly string[];
+  readonly volumes: VolumeFilter | undefined;
+  /** Resources that somebody else looks after. */
+  readonly ignored: (resource: string) => boolean;
+}
+
+export function localNeeds(pod: PodInfo, { fit }: ProfileConfig, volumes: VolumeFilter | undefined): LocalNeeds {
+  const images = imageNames(pod.pod.spec ?? { containers: [] });
+  const ignored = (resource: string): boolean => isIgnored(fit, resource);
+  return { requests: pod.requests, ports: pod.ports, images, volumes, ignored };
+}
+
+/** What decides besides node objects: room, ports and volumes. @param load - the node, or the node as it would be. @param pods - on it then */
+export function localFilter(
+  { requests, ports, volumes, ignored }: LocalNeeds,
+  { filters }: ProfileConfig,
+  state: NodeState,
+  load: NodeLoad = state,
+  usedPorts: readonly HostPort[] = state.ports,
+  pods?: readonly PodInfo[],
+): Rejection | undefined {
+  if (ports.length > 0 && filters.has('NodePorts')) {
+    const refused = nodePorts(ports, usedPorts);
+    if (refused) return refused;
+  }
+  if (filters.has('NodeResourcesFit')) {
+    const refused = nodeResourcesFit(requests, load, ignored);
+    if (refused) return refused;
+  }
+  if (volumes === undefined || state.node === undefined) return undefined;
+  return volumes(state.node, pods ?? [...state.pods.values()]);
+}
+
+/** Points that a node gets by itself: how full it would be, how balanced, and images that it has. Whole, weights included. */
+export function localPoints(needs: LocalNeeds, profile: ProfileConfig, state: NodeState, cluster: Cluster, max: number): number {
+  const { requests, images } = needs;
+  const { scores, fit, balanced } = profile;
+  let points = 0;
+  const fitWeight = scores.get('NodeResourcesFit') ?? 0;
+  if (fitWeight > 0) points += fitWeight * fitScore(requests, state, fit.strategy, max);
+  const balancedWeight = scores.get('NodeResourcesBalancedAllocation') ?? 0;
+  if (balancedWeight > 0 && hasBalance(requests, balanced.resources))
+    points += balancedWeight * balancedScore(requests, state, balanced.resources, max);
+  const imageWeight = scores.get('ImageLocality') ?? 0;
+  if (imageWeight > 0 && state.images.size > 0)
+    points += imageWeight * imageScore(images, state.images, (name) => cluster.images.having(name), cluster.nodeCount, max);
+  return points;
+}
+
+/** No node: a slot that is empty, or whose node is gone. */
+const ABSENT = 0xff_ff;
+
+/**
+ * Verdict and own points of every node for a class of pods. Placing a pod changes one node, and so one entry, looked at by the next pod of the class: the
+ * best nodes are known without asking the others again.
+ */
+export class PodClass {
+  readonly statics: StaticClass;
+  readonly needs: LocalNeeds;
+  readonly #cluster: Cluster;
+  readonly #verdicts: Verdicts;
+  readonly #profile: ProfileConfig;
+  readonly #max: number;
+  readonly #mostPoints: number;
+  readonly #counts = new Map<number, number>();
+  #seen = -1;
+  #codes = new Uint16Array(0);
+  #points = new Int32Array(0);
+  #buckets: Buckets | undefined;
+  #imagesAt = '';
+  /** Bytes that the columns take, about. */
+  get bytes(): number {
+    return this.#codes.length * (this.#buckets === undefined ? 6 : 18);
+  }
+
+  constructor(statics: StaticClass, needs: LocalNeeds, { cluster, verdicts, profile, max }: PodClassParts) {
+    this.statics = statics;
+    this.needs = needs;
+    this.#cluster = cluster;
+    this.#verdicts = verdicts;
+    this.#profile = profile;
+    this.#max = max;
+    const { scores } = profile;
+    const own = ['NodeResourcesFit', 'NodeResourcesBalancedAllocation', 'ImageLocality'] as const;
+    this.#mostPoints = own.reduce((sum, name) => sum + (scores.get(name) ?? 0) * max, 0);
+  }
+
+  /** Nodes that pass everything that this class looks at. */
+  get feasible(): number {
+    return this.#counts.get(0) ?? 0;
+  }
+
+  /** Nodes by verdict: see {@link Verdicts}. */
+  get counts(): ReadonlyMap<number, number> {
+    return this.#counts;
+  }
+
+  code(slot: number): number {
+    return this.#codes[slot] ?? ABSENT;
+  }
+
+  pointsOf(slot: number): number {
+    return this.#points[slot] ?? 0;
+  }
+
+  /** {@link code} of each slot: a column at least as long as there are slots. Good until the next {@link refresh}. */
+  get codes(): Uint16Array {
+    return this.#codes;
+  }
+
+  /** Own points of each slot, as {@link codes}. */
+  get points(): Int32Array {
+    return this.#points;
+  }
+
+  /** The feasible nodes by own points. */
+  get buckets(): Buckets {
+    return (this.#buckets ??= this.#filled());
+  }
+
+  refresh(): void {
+    const cluster = this.#cluster;
+    this.statics.refresh();
+    const images = this.#imageCounts();
+    if (this.#seen === cluster.version && images === this.#imagesAt) return;
+    const since = images === this.#imagesAt ? this.#seen : -1;
+    const slots = cluster.slotCount;
+    if (slots > this.#codes.length) {
+      const had = this.#codes.length;
+      this.#codes = grown(this.#codes, slots, (length) => new Uint16Array(length));
+      this.#codes.fill(ABSENT, had);
+      this.#points = grown(this.#points, slots, (length) => new Int32Array(length));
+      this.#buckets = undefined;
+    }
+    cluster.eachChangedSince(since, (slot) => {
+      const state = cluster.at(slot);
+      if (state === undefined) this.#set(slot, ABSENT, 0);
+      else if (state.version > since) this.#look(state);
+    });
+    this.#seen = cluster.version;
+    this.#imagesAt = images;
+  }
+
+  #look(state: NodeState): void {
+    const { slot } = state;
+    const fixed = this.statics.code(slot);
+    if (fixed !== 0) {
+      this.#set(slot, fixed, 0);
+      return;
+    }
+    const refused = localFilter(this.needs, this.#profile, state);
+    if (refused !== undefined) this.#set(slot, this.#verdicts.code(refused), 0);
+    else this.#set(slot, 0, localPoints(this.needs, this.#profile, state, this.#cluster, this.#max));
+  }
+
+  #set(slot: number, code: number, points: number): void {
+    const was = this.code(slot);
+    if (was !== ABSENT) this.#counts.set(was, (this.#counts.get(was) ?? 0) - 1);
+    if (was === 0) this.#buckets?.remove(slot, this.pointsOf(slot));
+    if (this.#counts.get(was) === 0) this.#counts.delete(was);
+    this.#codes[slot] = code;
+    this.#points[slot] = points;
+    if (code !== ABSENT) this.#counts.set(code, (this.#counts.get(code) ?? 0) + 1);
+    if (code === 0) this.#buckets?.add(slot, points);
+  }
+
+  #filled(): Buckets {
+    const buckets = new Buckets(this.#codes.length, this.#mostPoints);
+    for (let slot = 0; slot < this.#codes.length; slot++) if (this.#codes[slot] === 0) buckets.add(slot, this.pointsOf(slot));
+    return buckets;
+  }
+
+  /** Points for images depend on how many nodes have them: on all nodes, then. Images that no node has count for nobody. */
+  #imageCounts(): string {
+    const { images, nodeCount } = this.#cluster;
+    if (!this.#profile.scores.has('ImageLocality')) return '';
+    const having = this.needs.images.map((name) => images.having(name));
+    return having.some((count) => count > 0) ? `${having.join()}/${nodeCount}` : '';
+  }
+}
+
+export interface PodClassParts {
+  cluster: Cluster;
+  verdicts: Verdicts;
+  profile: ProfileConfig;
+  /** The most points a plugin gives, before its weight. */
+  max: number;
+}

@@ -1,0 +1,297 @@
+import type { Cluster } from '../cache/cluster.ts';
+import type { DomainCounts } from '../cache/domain-counts.ts';
+import type { NodeState } from '../cache/node-state.ts';
+import type { ScoreName } from '../plugins/names.ts';
+import { ofHighest, roundHalfUp } from '../plugins/arithmetic.ts';
+import { neighbourScore } from '../plugins/inter-pod-affinity.ts';
+import { fewestOf, spreadScore, spreadWeight, type CountedConstraint } from '../plugins/pod-topology-spread.ts';
+import type { Asked } from './node-trial.ts';
+import { localPoints, type PodClass } from './pod-class.ts';
+import { grown } from './verdicts.ts';
+import type { WideClass } from './wide-class.ts';
+
+/** So many different raw points may be in a table. */
+const LONGEST_TABLE = 1_024;
+
+/** The best slots of a look at all nodes. */
+export interface Best {
+  readonly slots: readonly number[];
+  readonly feasible: number;
+}
+
+/**
+ * One pass over the nodes of a class whose pods ask something of other pods, or whose nodes differ in preferences: filters first, raw points of those that
+ * pass, and then shares of the best. Rule by rule instead of node by node, so that each is a short loop over columns; these are kept from pass to pass.
+ * What it lets pass is what the plugins let pass, and the points are theirs.
+ */
+export class Scan {
+  readonly #cluster: Cluster;
+  readonly #max: number;
+  #passing = new Int32Array(0);
+  /** By place in `#passing`, as the next. */
+  #totals = new Float64Array(0);
+  /** Not a number where a rule does not compare the node. */
+  #raw = new Float64Array(0);
+  readonly #table = new Float64Array(LONGEST_TABLE);
+  #seenDomains = new Int32Array(0);
+  #pass = 0;
+
+  /** @param max - the most points a plugin gives, before its weight */
+  constructor(cluster: Cluster, max: number) {
+    this.#cluster = cluster;
+    this.#max = max;
+  }
+
+  /** @param closed - slots that are out of the question for other reasons */
+  best(asked: Asked, set: PodClass, closed: ReadonlyMap<number, unknown>): Best {
+    this.#grow();
+    const passing = this.#passing;
+    const totals = this.#totals;
+    const count = this.#filter(asked.wide, this.#begin(set, closed));
+    if (count <= 1) return { slots: Array.from(passing.subarray(0, count)), feasible: count };
+    const { points: own } = set;
+    for (let at = 0; at < count; at++) totals[at] = own[passing[at] ?? 0] ?? 0;
+    this.#addCompared(asked, count);
+    let best = -Infinity;
+    let ties = 0;
+    for (let at = 0; at < count; at++) {
+      const points = totals[at] ?? 0;
+      if (points > best) {
+        best = points;
+        ties = 1;
+      } else if (points === best) ties += 1;
+    }
+    const slots: number[] = [];
+    for (let at = 0; slots.length < ties; at++) if (totals[at] === best) slots.push(passing[at] ?? 0);
+    return { slots, feasible: count };
+  }
+
+  /** Total points of these nodes, which all would do. */
+  totals(asked: Asked, feasible: readonly NodeState[], each: (state: NodeState, total: number) => void): void {
+    this.#grow();
+    for (const [at, state] of feasible.entries()) {
+      this.#passing[at] = state.slot;
+      this.#totals[at] = localPoints(asked.needs, asked.profile, state, this.#cluster, this.#max);
+    }
+    this.#addCompared(asked, feasible.length);
+    for (const [at, state] of feasible.entries()) each(state, this.#totals[at] ?? 0);
+  }
+
+  /** Slots that pass what the class itself looks at. */
+  eachPassing(set: PodClass, each: (slot: number) => void): void {
+    for (let slot = 0; slot < this.#cluster.slotCount; slot++) if (set.code(slot) === 0) each(slot);
+  }
+
+  #begin({ codes }: PodClass, closed: ReadonlyMap<number, unknown>): number {
+    const passing = this.#passing;
+    const slots = this.#cluster.slotCount;
+    const isOpen = closed.size === 0;
+    let count = 0;
+    for (let slot = 0; slot < slots; slot++) if (codes[slot] === 0 && (isOpen || !closed.has(slot))) passing[count++] = slot;
+    return count;
+  }
+
+  /** @returns how many of the first `count` pass what is asked of other pods */
+  #filter(wide: WideClass, count: number): number {
+    let left = count;
+    for (const constraint of wide.hard) left = this.#keepSpread(constraint, left);
+    if (wide.affinity.length > 0) left = this.#keepFriends(wide, left);
+    for (const view of wide.anti) left = this.#keepWithout(view, left);
+    for (const view of wide.existingAnti) left = this.#keepWithout(view, left);
+    return left;
+  }
+
+  #keepSpread(constraint: CountedConstraint, count: number): number {
+    const passing = this.#passing;
+    const { view, maxSkew, selfMatch } = constraint;
+    const { domains } = view.topology;
+    const { counts } = view;
+    const most = maxSkew + fewestOf(constraint) - selfMatch;
+    let left = 0;
+    for (let at = 0; at < count; at++) {
+      const slot = passing[at] ?? 0;
+      const domain = domains[slot] ?? -1;
+      if (domain >= 0 && (view.isPresent(domain) ? (counts[domain] ?? 0) : 0) <= most) passing[left++] = slot;
+    }
+    return left;
+  }
+
+  #keepFriends({ affinity, matchesItself }: WideClass, count: number): number {
+    const passing = this.#passing;
+    const isFirst = matchesItself && affinity.every(({ total }) => total === 0);
+    let end = count;
+    for (const { topology, counts } of affinity) {
+      const { domains } = topology;
+      let left = 0;
+      for (let at = 0; at < end; at++) {
+        const slot = passing[at] ?? 0;
+        const domain = domains[slot] ?? -1;
+        if (domain >= 0 && (isFirst || (counts[domain] ?? 0) > 0)) passing[left++] = slot;
+      }
+      end = left;
+    }
+    return end;
+  }
+
+  #keepWithout({ topology, counts, total }: DomainCounts, count: number): number {
+    if (total === 0) return count;
+    const passing = this.#passing;
+    const { domains } = topology;
+    let left = 0;
+    for (let at = 0; at < count; at++) {
+      const slot = passing[at] ?? 0;
+      const domain = domains[slot] ?? -1;
+      if (domain < 0 || (counts[domain] ?? 0) === 0) passing[left++] = slot;
+    }
+    return left;
+  }
+
+  /** Adds points besides a node's own, weights included, for the first `count` that pass. */
+  #addCompared({ profile: { scores }, statics, wide }: Asked, count: number): void {
+    const weight = (name: ScoreName): number => scores.get(name) ?? 0;
+    const taints = weight('TaintToleration');
+    const affinity = weight('NodeAffinity');
+    if (statics.hasPoints) {
+      if (taints > 0) this.#addShares(count, taints, true, statics.preferences);
+      if (affinity > 0) this.#addShares(count, affinity, false, statics.affinities);
+    } else if (taints > 0) this.#addToAll(count, taints * ofHighest(0, 0, this.#max, true));
+    const spread = weight('PodTopologySpread');
+    if (spread > 0 && wide.soft.length > 0) this.#addSpread(wide, count, spread);
+    const neighbours = weight('InterPodAffinity');
+    if (neighbours > 0 && wide.points.length > 0) this.#addNeighbours(wide, count, neighbours);
+  }
+
+  #addToAll(count: number, points: number): void {
+    const totals = this.#totals;
+    for (let at = 0; at < count; at++) totals[at] = (totals[at] ?? 0) + points;
+  }
+
+  /** @param column - raw points by slot, 0 or more */
+  #addShares(count: number, weight: number, reversed: boolean, column: Int32Array): void {
+    const passing = this.#passing;
+    const raw = this.#raw;
+    let most = 0;
+    for (let at = 0; at < count; at++) {
+      const points = column[passing[at] ?? 0] ?? 0;
+      raw[at] = points;
+      if (points > most) most = points;
+    }
+    if (most === 0 && !reversed) return;
+    this.#addEach(count, 0, most, (points) => weight * ofHighest(points, most, this.#max, reversed));
+  }
+
+  #addSpread({ soft, comparesAll }: WideClass, count: number, weight: number): void {
+    const passing = this.#passing;
+    const raw = this.#raw;
+    raw.fill(0, 0, count);
+    let compared = count;
+    if (!comparesAll) {
+      for (const { view } of soft) {
+        const { domains } = view.topology;
+        for (let at = 0; at < count; at++) {
+          if ((domains[passing[at] ?? 0] ?? -1) >= 0 || Number.isNaN(raw[at])) continue;
+          raw[at] = NaN;
+          compared -= 1;
+        }
+      }
+    }
+    for (const constraint of soft) {
+      const { view, maxSkew, isHostname } = constraint;
+      const by = spreadWeight(isHostname ? compared : this.#domains(constraint, count, comparesAll));
+      const { domains } = view.topology;
+      const { counts } = view;
+      const own = isHostname ? view.counter.column(this.#cluster.slotCount) : undefined;
+      for (let at = 0; at < count; at++) {
+        const slot = passing[at] ?? 0;
+        const domain = domains[slot] ?? -1;
+        if (domain < 0) continue;
+        const pods = own === undefined ? (counts[domain] ?? 0) : (own[slot] ?? 0);
+        raw[at] = (raw[at] ?? 0) + (pods * by + (maxSkew - 1));
+      }
+    }
+    let least = Infinity;
+    let most = 0;
+    for (let at = 0; at < count; at++) {
+      const rounded = roundHalfUp(raw[at] ?? 0);
+      raw[at] = rounded;
+      if (rounded < least) least = rounded;
+      if (rounded > most) most = rounded;
+    }
+    this.#addEach(count, least, most, (points) => weight * spreadScore(points, least, most, this.#max));
+  }
+
+  /** Different values among the nodes that are compared; that a node has none is one as well, where such nodes are compared. */
+  #domains({ view: { topology } }: CountedConstraint, count: number, comparesAll: boolean): number {
+    if (this.#seenDomains.length < topology.count) this.#seenDomains = new Int32Array(topology.count * 2);
+    this.#pass += 1;
+    const passing = this.#passing;
+    const raw = this.#raw;
+    const seen = this.#seenDomains;
+    const pass = this.#pass;
+    const { domains } = topology;
+    let found = 0;
+    let without = 0;
+    for (let at = 0; at < count; at++) {
+      const domain = domains[passing[at] ?? 0] ?? -1;
+      if (domain < 0) without = 1;
+      if (domain < 0 || seen[domain] === pass || Number.isNaN(raw[at])) continue;
+      seen[domain] = pass;
+      found += 1;
+    }
+    return found + (comparesAll ? without : 0);
+  }
+
+  #addNeighbours({ points }: WideClass, count: number, weight: number): void {
+    const passing = this.#passing;
+    const raw = this.#raw;
+    raw.fill(0, 0, count);
+    for (const { view, weight: each } of points) {
+      if (view.total === 0) continue;
+      const { domains } = view.topology;
+      const { counts } = view;
+      for (let at = 0; at < count; at++) {
+        const domain = domains[passing[at] ?? 0] ?? -1;
+        if (domain >= 0) raw[at] = (raw[at] ?? 0) + each * (counts[domain] ?? 0);
+      }
+    }
+    let least = Infinity;
+    let most = -Infinity;
+    for (let at = 0; at < count; at++) {
+      const found = raw[at] ?? 0;
+      if (found < least) least = found;
+      if (found > most) most = found;
+    }
+    this.#addEach(count, least, most, (found) => weight * neighbourScore(found, least, most, this.#max));
+  }
+
+  /**
+   * Adds the points for raw ones, which are whole, from `least` to `most`: of many nodes with few different ones, each of these is worked out once.
+   * @param least - may be more than `most` where no node is compared
+   */
+  #addEach(count: number, least: number, most: number, pointsOf: (raw: number) => number): void {
+    const raw = this.#raw;
+    const totals = this.#totals;
+    const different = most - least + 1;
+    if (different > count || different > LONGEST_TABLE) {
+      for (let at = 0; at < count; at++) {
+        const points = raw[at] ?? NaN;
+        if (!Number.isNaN(points)) totals[at] = (totals[at] ?? 0) + pointsOf(points);
+      }
+      return;
+    }
+    const table = this.#table;
+    for (let at = 0; at < different; at++) table[at] = pointsOf(least + at);
+    for (let at = 0; at < count; at++) {
+      const points = raw[at] ?? NaN;
+      if (!Number.isNaN(points)) totals[at] = (totals[at] ?? 0) + (table[points - least] ?? 0);
+    }
+  }
+
+  #grow(): void {
+    const slots = this.#cluster.slotCount;
+    if (this.#passing.length >= slots) return;
+    this.#passing = grown(this.#passing, slots, (length) => new Int32Array(length));
+    this.#totals = grown(this.#totals, slots, (length) => new Float64Array(length));
+    this.#raw = grown(this.#raw, slots, (length) => new Float64Array(length));
+  }
+}

@@ -1,0 +1,161 @@
+import type { PodSpec } from 'kubernetes-types/core/v1.js';
+import type { Cluster } from '../cache/cluster.ts';
+import type { Eligible } from '../cache/domain-counts.ts';
+import type { NodeState } from '../cache/node-state.ts';
+import type { ProfileConfig } from '../config/config.ts';
+import { nodeAffinity, preferredWeight, selectsNode } from '../plugins/node-affinity.ts';
+import { nodeName } from '../plugins/node-name.ts';
+import { nodeUnschedulable } from '../plugins/node-unschedulable.ts';
+import type { Rejection } from '../plugins/rejection.ts';
+import { taintToleration, untoleratedPreferences, type TaintMessage } from '../plugins/taint-toleration.ts';
+import type { PodInfo } from '../pod/pod-info.ts';
+import { grown, type Verdicts } from './verdicts.ts';
+
+/** What a pod asks of the node objects themselves; pods on them do not matter. */
+export function staticKey({ pod: { spec } }: PodInfo): string {
+  const { nodeSelector, affinity, tolerations, nodeName: named } = spec ?? {};
+  if (!nodeSelector && !affinity?.nodeAffinity && !tolerations?.length && !named) return '';
+  return JSON.stringify([nodeSelector ?? null, affinity?.nodeAffinity ?? null, tolerations ?? null, named ?? '']);
+}
+
+/** Taints and cordon of a node make the same verdict for every node that has the same. */
+interface TaintVerdict {
+  readonly rejection: Rejection | undefined;
+  readonly preferences: number;
+}
+
+/** Verdicts and raw points of all nodes for pods that ask the same of node objects. A node is looked at when it changes, by whoever asks next. */
+export class StaticClass {
+  readonly #cluster: Cluster;
+  readonly #verdicts: Verdicts;
+  readonly #profile: ProfileConfig;
+  readonly #message: TaintMessage;
+  readonly #spec: Readonly<PodSpec>;
+  readonly #byTaints = new Map<number, TaintVerdict>();
+  #seen = -1;
+  #codes = new Uint16Array(0);
+  #preferences = new Int32Array(0);
+  #affinities = new Int32Array(0);
+  /** Nodes with preferences that are not tolerated, and with preferred affinity: with none of them every node is as good as any other. */
+  #scored = 0;
+
+  constructor(pod: PodInfo, { cluster, verdicts, profile, taintMessage }: StaticParts) {
+    this.#cluster = cluster;
+    this.#verdicts = verdicts;
+    this.#profile = profile;
+    this.#message = taintMessage;
+    this.#spec = pod.pod.spec ?? { containers: [] };
+  }
+
+  /** Nodes differ in raw points. */
+  get hasPoints(): boolean {
+    return this.#scored > 0;
+  }
+
+  code(slot: number): number {
+    return this.#codes[slot] ?? 0;
+  }
+
+  /** Preferences of each node against the pod, by slot: see TaintToleration. Good until the next {@link refresh}. */
+  get preferences(): Int32Array {
+    return this.#preferences;
+  }
+
+  /** Weight of the preferred node affinity that each node matches, by slot. Good until the next {@link refresh}. */
+  get affinities(): Int32Array {
+    return this.#affinities;
+  }
+
+  refresh(): void {
+    const cluster = this.#cluster;
+    if (this.#seen === cluster.version) return;
+    const slots = cluster.slotCount;
+    this.#codes = grown(this.#codes, slots, (length) => new Uint16Array(length));
+    this.#preferences = grown(this.#preferences, slots, (length) => new Int32Array(length));
+    this.#affinities = grown(this.#affinities, slots, (length) => new Int32Array(length));
+    const since = this.#seen;
+    cluster.eachChangedSince(since, (slot) => {
+      const state = cluster.at(slot);
+      if (state === undefined) this.#set(slot, 0, 0, 0);
+      else if (state.shapeVersion > since) this.#look(state);
+    });
+    this.#seen = cluster.version;
+  }
+
+  /** The first static refusal; also for a pod whose class is not kept. */
+  filter(state: NodeState): Rejection | undefined {
+    const { node } = state;
+    if (node === undefined) return undefined;
+    const { filters, nodeAffinity: own } = this.#profile;
+    if (filters.has('NodeUnschedulable') && node.spec?.unschedulable === true) {
+      const refused = nodeUnschedulable(this.#spec.tolerations ?? [], node);
+      if (refused) return refused;
+    }
+    if (filters.has('NodeName')) {
+      const refused = nodeName(this.#spec.nodeName ?? '', state.name);
+      if (refused) return refused;
+    }
+    const { rejection } = this.#taintVerdict(state);
+    if (rejection) return rejection;
+    return filters.has('NodeAffinity') ? nodeAffinity(this.#spec, own.addedAffinity, node) : undefined;
+  }
+
+  /** Nodes where this pod's wishes are met, for counting others: its own selector and affinity, or its tolerations. */
+  eligible(honorsAffinity: boolean, honorsTaints: boolean, keys: readonly string[]): Eligible {
+    const cluster = this.#cluster;
+    const has = (slot: number): boolean => {
+      const state = cluster.at(slot);
+      if (state?.node === undefined) return false;
+      const { metadata } = state.node;
+      if (!keys.every((key) => metadata.labels !== undefined && Object.hasOwn(metadata.labels, key))) return false;
+      if (honorsAffinity && !selectsNode(this.#spec, metadata)) return false;
+      if (!honorsTaints) return true;
+      // Of a cordon only its taint counts here.
+      return taintToleration(this.#spec.tolerations ?? [], state.node, '1.34') === undefined;
+    };
+    // Labels and taints of nodes change together with the version of topologies.
+    return { version: 0, has };
+  }
+
+  scoreOf(state: NodeState): { preferences: number; affinity: number } {
+    const { node } = state;
+    return {
+      preferences: this.#taintVerdict(state).preferences,
+      affinity: node === undefined ? 0 : preferredWeight(this.#spec, node),
+    };
+  }
+
+  #look(state: NodeState): void {
+    const { preferences, affinity } = this.scoreOf(state);
+    this.#set(state.slot, this.#verdicts.code(this.filter(state)), preferences, affinity);
+  }
+
+  #set(slot: number, code: number, preferences: number, affinity: number): void {
+    const was = (this.#preferences[slot] ?? 0) > 0 || (this.#affinities[slot] ?? 0) > 0 ? 1 : 0;
+    this.#scored += (preferences > 0 || affinity > 0 ? 1 : 0) - was;
+    this.#codes[slot] = code;
+    this.#preferences[slot] = preferences;
+    this.#affinities[slot] = affinity;
+  }
+
+  #taintVerdict(state: NodeState): TaintVerdict {
+    const known = this.#byTaints.get(state.taintSet);
+    if (known !== undefined) return known;
+    const { node } = state;
+    const tolerations = this.#spec.tolerations ?? [];
+    const asked = this.#profile.filters.has('TaintToleration');
+    const verdict: TaintVerdict = {
+      rejection: node !== undefined && asked ? taintToleration(tolerations, node, this.#message) : undefined,
+      preferences: node === undefined ? 0 : untoleratedPreferences(tolerations, node),
+    };
+    this.#byTaints.set(state.taintSet, verdict);
+    return verdict;
+  }
+}
+
+export interface StaticParts {
+  cluster: Cluster;
+  verdicts: Verdicts;
+  profile: ProfileConfig;
+  taintMessage: TaintMessage;
+}

@@ -1,0 +1,125 @@
+import { seededRandom } from '../base/random.ts';
+import { Cluster } from './cache/cluster.ts';
+import { makeRoom } from './core/make-room.ts';
+import { Siblings } from './core/siblings.ts';
+import { VolumeWork } from './core/volume-work.ts';
+import { Engine, type Evaluation } from './engine/engine.ts';
+import type { Explained, ExplainPod, PodFacts } from './explain-facts.ts';
+import type { Rejection } from './plugins/rejection.ts';
+import { podInfoOf, type PodInfo } from './pod/pod-info.ts';
+import { Nominator } from './queue/nominator.ts';
+import { wakersOf } from './queue/pending.ts';
+import { listedStorage } from './volumes/listed.ts';
+
+/** See {@link ExplainPod}. */
+export const explainPod: ExplainPod = (facts) => {
+  const pod = podInfoOf(facts.pod);
+  const profile = facts.config.profiles.get(pod.schedulerName);
+  if (profile === undefined) return [];
+  const { cluster, engine, nominator } = worldOf(facts, pod);
+  const evaluation = engine.evaluate(pod, profile);
+  if (evaluation.totals.size > 0) return [fitting(evaluation)];
+  const { error } = evaluation;
+  if (error.nodes === 0) return [{ object: pod.key, reason: 'NoNodes', detail: 'there are no nodes to schedule pods on' }];
+  const refused =
+    error.everywhere !== undefined
+      ? [{ object: pod.key, reason: [...error.by].join(), detail: `no node can help: ${error.everywhere}` }]
+      : refusals(pod, evaluation.refusals, error.nodes);
+  const parts = {
+    cluster,
+    engine,
+    nominator,
+    config: facts.config,
+    random: seededRandom(1),
+    now: () => facts.now,
+    budgets: () => facts.budgets,
+  };
+  return [...refused, ...room(makeRoom(parts, pod, profile, error), pod), ...wakers(facts, pod, error.by)];
+};
+
+/** The cluster as the scheduler would have it in mind. */
+function worldOf(facts: PodFacts, pod: PodInfo): { cluster: Cluster; engine: Engine; nominator: Nominator } {
+  const namespaces = new Map(facts.namespaces.map(({ metadata }) => [metadata.name ?? '', metadata.labels]));
+  const cluster = new Cluster((name) => namespaces.get(name));
+  const nominator = new Nominator();
+  for (const node of facts.nodes) cluster.setNode(node);
+  const others = facts.pods.map(podInfoOf).filter(({ uid }) => uid !== pod.uid);
+  for (const other of others) {
+    if (other.nodeName !== '') cluster.addPod(other);
+    else nominator.add(other);
+  }
+  nominator.add(pod);
+  const byKey = <T extends { metadata: { namespace?: string; name?: string } }>(list: readonly T[]): ((key: string) => T | undefined) => {
+    const known = new Map(list.map((object) => [`${object.metadata.namespace ?? ''}/${object.metadata.name ?? ''}`, object]));
+    return (key) => known.get(key);
+  };
+  const siblings = new Siblings({
+    services: (namespace) => facts.services.filter(({ metadata }) => metadata.namespace === namespace),
+    replicationController: byKey(facts.replicationControllers),
+    replicaSet: byKey(facts.replicaSets),
+    statefulSet: byKey(facts.statefulSets),
+  });
+  const placed = others.filter(({ nodeName }) => nodeName !== '');
+  const view = { ...listedStorage(facts, placed), assume() {}, forget: () => [] };
+  const engine = new Engine({
+    cluster,
+    random: seededRandom(1),
+    compat: facts.config.compat,
+    siblingsOf: siblings.of,
+    volumes: new VolumeWork(view, { claimUsers: () => [] }),
+    promises: {
+      nodes: nominator.nodes,
+      on: (node, { uid, priority }) => nominator.on(node).filter((other) => other.uid !== uid && other.priority >= priority),
+    },
+  });
+  return { cluster, engine, nominator };
+}
+
+function fitting({ totals }: Evaluation): Explained {
+  const best = Math.max(...totals.values());
+  const names = [...totals].filter(([, total]) => total === best).map(([name]) => name);
+  const [first = ''] = names;
+  const others = totals.size === 1 ? 'no other node would do' : `${totals.size} nodes would do, ${named(names)} with the most points`;
+  return { object: first, reason: 'fits', detail: `it can go there now (${others}): it waits for its turn, or for room kept for others` };
+}
+
+/** For each reason how many nodes, and whether it could help to take pods away. */
+function refusals(pod: PodInfo, refused: ReadonlyMap<string, Rejection>, nodes: number): Explained[] {
+  const byReason = new Map<string, { plugin: string; names: string[]; resolvable: boolean }>();
+  for (const [name, { plugin, reasons, resolvable }] of refused) {
+    for (const reason of reasons) {
+      const known = byReason.get(reason) ?? { plugin, names: [], resolvable: false };
+      known.names.push(name);
+      known.resolvable ||= resolvable;
+      byReason.set(reason, known);
+    }
+  }
+  return [...byReason]
+    .toSorted(([, a], [, b]) => b.names.length - a.names.length)
+    .map(([reason, { plugin, names, resolvable }]) => {
+      const hope = resolvable ? '' : '; no pod that goes would change that';
+      return { object: pod.key, reason: plugin, detail: `${names.length} of ${nodes} nodes: ${reason} (${named(names)})${hope}` };
+    });
+}
+
+function room({ chosen, message }: ReturnType<typeof makeRoom>, pod: PodInfo): Explained[] {
+  if (chosen !== undefined) {
+    const victims = chosen.victims.map(({ key }) => key);
+    const broken = chosen.violations === 0 ? '' : `, breaking ${chosen.violations} disruption budget(s)`;
+    return [{ object: chosen.node, reason: 'preemption', detail: `room can be made there: ${named(victims)} would have to go${broken}` }];
+  }
+  const at = message.indexOf('preemption: ');
+  return at < 0 ? [] : [{ object: pod.key, reason: 'preemption', detail: message.slice(at + 'preemption: '.length) }];
+}
+
+function wakers({ running }: PodFacts, pod: PodInfo, by: Evaluation['error']['by']): Explained[] {
+  if (running?.pending !== undefined) return [];
+  return wakersOf(by).map((detail) => ({ object: pod.key, reason: 'wakes-on', detail }));
+}
+
+const NAMED = 3;
+
+function named(names: readonly string[]): string {
+  const more = names.length - NAMED;
+  return `${names.slice(0, NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}

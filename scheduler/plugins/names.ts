@@ -1,0 +1,33 @@
+/** Filters in the order in which a node is put to them: the first that refuses gives the reason. */
+export const filterNames = [
+  'NodeUnschedulable',
+  'NodeName',
+  'TaintToleration',
+  'NodeAffinity',
+  'NodePorts',
+  'NodeResourcesFit',
+  'VolumeRestrictions',
+  'NodeVolumeLimits',
+  'VolumeBinding',
+  'VolumeZone',
+  'PodTopologySpread',
+  'InterPodAffinity',
+] as const;
+
+/** Those that give points, and by default how much they count. */
+export const scoreWeights = {
+  NodeResourcesFit: 1,
+  NodeResourcesBalancedAllocation: 1,
+  ImageLocality: 1,
+  TaintToleration: 3,
+  NodeAffinity: 2,
+  PodTopologySpread: 2,
+  InterPodAffinity: 2,
+} as const;
+
+export type FilterName = (typeof filterNames)[number];
+export type ScoreName = keyof typeof scoreWeights;
+export type PluginName = FilterName | ScoreName;
+
+/** Who may have refused a pod: a plugin, the pod's own gates, an extender, or resource claims, which nothing here can satisfy. */
+export type Rejector = FilterName | 'SchedulingGates' | 'Extender' | 'DynamicResources';

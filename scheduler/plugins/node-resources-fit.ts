@@ -1,0 +1,130 @@
+import type { ProfileConfig, ScoringStrategy, ShapePoint } from '../config/config.ts';
+import type { NodeLoad } from '../cache/node-state.ts';
+import { asksNothing, type Requests } from '../pod/requests.ts';
+import { timesOver } from './arithmetic.ts';
+import type { Rejection } from './rejection.ts';
+
+type Fit = ProfileConfig['fit'];
+
+/** Reasons are the same few over and over. */
+const known = new Map<string, Rejection>();
+
+/**
+ * Whether the node has room: a place for one more pod, and of each thing that is asked for as much as is asked for. All that is short is named.
+ * @param ignored - resources that somebody else looks after
+ */
+export function nodeResourcesFit(requests: Requests, node: NodeLoad, ignored: (resource: string) => boolean): Rejection | undefined {
+  let short: string[] | undefined;
+  let never = false;
+  const lacks = (reason: string, isHopeless: boolean): void => {
+    (short ??= []).push(reason);
+    never ||= isHopeless;
+  };
+  if (node.podCount + 1 > node.allocPods) lacks('Too many pods', node.allocPods < 1);
+  if (!asksNothing(requests)) {
+    const { cpu, memory, ephemeral, scalars } = requests;
+    if (cpu > 0 && cpu > node.allocCpu - node.usedCpu) lacks('Insufficient cpu', cpu > node.allocCpu);
+    if (memory > 0 && memory > node.allocMemory - node.usedMemory) lacks('Insufficient memory', memory > node.allocMemory);
+    if (ephemeral > 0 && ephemeral > node.allocEphemeral - node.usedEphemeral)
+      lacks('Insufficient ephemeral-storage', ephemeral > node.allocEphemeral);
+    for (const [name, amount] of scalars) {
+      if (ignored(name)) continue;
+      const has = node.allocScalars.get(name) ?? 0;
+      if (amount > has - (node.usedScalars.get(name) ?? 0)) lacks(`Insufficient ${name}`, amount > has);
+    }
+  }
+  return short && rejectionOf(short, !never);
+}
+
+/** Whether a resource is left to somebody else by the profile. */
+export function isIgnored({ ignoredResources, ignoredResourceGroups }: Fit, resource: string): boolean {
+  return ignoredResources.has(resource) || ignoredResourceGroups.has(resource.split('/', 1)[0] ?? '');
+}
+
+/** Points for how full the node would be, 0 to `max`. */
+export function fitScore(requests: Requests, node: NodeLoad, { type, resources, shape }: ScoringStrategy, max: number): number {
+  let sum = 0;
+  let weights = 0;
+  for (const { name, weight } of resources) {
+    const capacity = capacityOf(node, name);
+    const wanted = scoredWant(requests, name);
+    if (capacity === 0 || (wanted === 0 && isExtended(name))) continue;
+    const used = scoredUse(node, name) + wanted;
+    if (type === 'RequestedToCapacityRatio') {
+      const points = onShape(shape, used > capacity ? 100 : timesOver(used, 100, capacity), max);
+      // A resource without points counts for nothing there, its weight included.
+      if (points > 0) {
+        sum += points * weight;
+        weights += weight;
+      }
+      continue;
+    }
+    sum += weight * (type === 'LeastAllocated' ? least(used, capacity, max) : timesOver(Math.min(used, capacity), max, capacity));
+    weights += weight;
+  }
+  if (weights === 0) return 0;
+  return type === 'RequestedToCapacityRatio' ? Math.round(sum / weights) : Math.floor(sum / weights);
+}
+
+/** What a pod counts with when points are given: without a request it is taken for a small one. */
+function scoredWant(requests: Requests, resource: string): number {
+  if (resource === 'cpu') return requests.scoredCpu;
+  return resource === 'memory' ? requests.scoredMemory : wantedOf(requests, resource);
+}
+
+function scoredUse(node: NodeLoad, resource: string): number {
+  if (resource === 'cpu') return node.scoredCpu;
+  return resource === 'memory' ? node.scoredMemory : usedOf(node, resource);
+}
+
+/** What is really asked for. */
+export function wantedOf({ cpu, memory, ephemeral, scalars }: Requests, resource: string): number {
+  if (resource === 'cpu') return cpu;
+  if (resource === 'memory') return memory;
+  return resource === 'ephemeral-storage' ? ephemeral : (scalars.get(resource) ?? 0);
+}
+
+/** What is really asked for by all on the node. */
+export function usedOf(node: NodeLoad, resource: string): number {
+  if (resource === 'cpu') return node.usedCpu;
+  if (resource === 'memory') return node.usedMemory;
+  return resource === 'ephemeral-storage' ? node.usedEphemeral : (node.usedScalars.get(resource) ?? 0);
+}
+
+export function capacityOf(node: NodeLoad, resource: string): number {
+  if (resource === 'cpu') return node.allocCpu;
+  if (resource === 'memory') return node.allocMemory;
+  return resource === 'ephemeral-storage' ? node.allocEphemeral : (node.allocScalars.get(resource) ?? 0);
+}
+
+export function isExtended(resource: string): boolean {
+  return resource !== 'cpu' && resource !== 'memory' && resource !== 'ephemeral-storage';
+}
+
+function least(used: number, capacity: number, max: number): number {
+  return used > capacity ? 0 : timesOver(capacity - used, max, capacity);
+}
+
+/** Points between two of the shape lie on the line between them. */
+function onShape(shape: readonly ShapePoint[], utilization: number, max: number): number {
+  let before: ShapePoint | undefined;
+  for (const point of shape) {
+    const score = (point.score * max) / 100;
+    if (utilization <= point.utilization) {
+      if (before === undefined) return score;
+      const from = (before.score * max) / 100;
+      return from + Math.trunc(((score - from) * (utilization - before.utilization)) / (point.utilization - before.utilization));
+    }
+    before = point;
+  }
+  return before === undefined ? 0 : (before.score * max) / 100;
+}
+
+function rejectionOf(reasons: readonly string[], resolvable: boolean): Rejection {
+  const key = `${resolvable ? '+' : '-'}${reasons.join()}`;
+  const seen = known.get(key);
+  if (seen !== undefined) return seen;
+  const rejection: Rejection = { plugin: 'NodeResourcesFit', resolvable, reasons };
+  if (known.size < 10_000) known.set(key, rejection);
+  return rejection;
+}

@@ -1,0 +1,70 @@
+import type { Affinity, PodAffinityTerm } from 'kubernetes-types/core/v1.js';
+import { matchesLabels, type LabelSelector } from '../../kube/api/selector.ts';
+import { readSelector } from './read-selector.ts';
+
+/** Which pods are meant, and what they have in common with the node in question. */
+export interface AffinityTerm {
+  /** The same text for the same pods and key: whoever counts for one counts for all that say the same. */
+  readonly id: string;
+  readonly topologyKey: string;
+  readonly namespaces: ReadonlySet<string>;
+  /** Namespaces by their labels, besides those named. Undefined: none. */
+  readonly namespaceSelector: LabelSelector | undefined;
+  /** Undefined matches no pod. */
+  readonly selector: LabelSelector | undefined;
+}
+
+export interface WeightedTerm {
+  readonly term: AffinityTerm;
+  readonly weight: number;
+}
+
+/** What a pod says of other pods, read. */
+export interface AffinityTerms {
+  readonly required: readonly AffinityTerm[];
+  readonly requiredAnti: readonly AffinityTerm[];
+  readonly preferred: readonly WeightedTerm[];
+  readonly preferredAnti: readonly WeightedTerm[];
+}
+
+export const noTerms: AffinityTerms = { required: [], requiredAnti: [], preferred: [], preferredAnti: [] };
+
+/** Labels of a namespace, for terms that select by them. */
+export type NamespaceLabels = (namespace: string) => Readonly<Record<string, string>> | undefined;
+
+export function affinityTermsOf({ podAffinity, podAntiAffinity }: Affinity, namespace: string): AffinityTerms {
+  const read = (terms: PodAffinityTerm[] | undefined): AffinityTerm[] => (terms ?? []).map((term) => termOf(term, namespace));
+  const weighted = (terms: { weight: number; podAffinityTerm: PodAffinityTerm }[] | undefined): WeightedTerm[] =>
+    (terms ?? []).map(({ weight, podAffinityTerm }) => ({ weight, term: termOf(podAffinityTerm, namespace) }));
+  return {
+    required: read(podAffinity?.requiredDuringSchedulingIgnoredDuringExecution),
+    requiredAnti: read(podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution),
+    preferred: weighted(podAffinity?.preferredDuringSchedulingIgnoredDuringExecution),
+    preferredAnti: weighted(podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution),
+  };
+}
+
+/** Whether a term means a pod with these labels in this namespace. */
+export function termMatches(
+  { namespaces, namespaceSelector, selector }: AffinityTerm,
+  namespace: string,
+  labels: Readonly<Record<string, string>> | undefined,
+  labelsOf: NamespaceLabels,
+): boolean {
+  if (selector === undefined) return false;
+  if (!namespaces.has(namespace) && (namespaceSelector === undefined || !matchesLabels(namespaceSelector, labelsOf(namespace) ?? {})))
+    return false;
+  return matchesLabels(selector, labels);
+}
+
+function termOf({ labelSelector, namespaces, namespaceSelector, topologyKey }: PodAffinityTerm, own: string): AffinityTerm {
+  const named = namespaces?.length ? namespaces : namespaceSelector ? [] : [own];
+  const sorted = [...new Set(named)].toSorted();
+  return {
+    id: JSON.stringify([topologyKey, sorted, namespaceSelector ?? null, labelSelector ?? null]),
+    topologyKey,
+    namespaces: new Set(sorted),
+    namespaceSelector: namespaceSelector ? readSelector(namespaceSelector) : undefined,
+    selector: labelSelector ? readSelector(labelSelector) : undefined,
+  };
+}

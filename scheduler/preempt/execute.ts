@@ -1,0 +1,136 @@
+import type { PodCondition } from 'kubernetes-types/core/v1.js';
+import type { Clock } from '../../base/clock.ts';
+import { pods } from '../../kube/api/resources.ts';
+import type { Client } from '../../kube/client/client.ts';
+import { isConflict, isNotFound } from '../../kube/client/errors.ts';
+import type { PodInfo } from '../pod/pod-info.ts';
+import type { Pod } from '../types.ts';
+import { DISRUPTION_TARGET, isTarget, PREEMPTED_BY_SCHEDULER } from './eligible.ts';
+
+/** What people are told of a victim. */
+export interface PreemptionEvent {
+  readonly type: 'Normal';
+  readonly reason: 'Preempted';
+  readonly action: 'Preempting';
+  readonly note: string;
+}
+
+export interface Preempter {
+  client: Pick<Client, 'get' | 'patch' | 'delete'>;
+  clock: Pick<Clock, 'now'>;
+  tell: (victim: Readonly<Pod>, event: PreemptionEvent) => void;
+  /** Calls under way at once. @default 16 */
+  atOnce?: number;
+}
+
+export interface Preemption {
+  readonly preemptor: PodInfo;
+  readonly node: string;
+  readonly victims: readonly PodInfo[];
+  /** Less important pods that the same node was promised to: they look for another place. */
+  readonly unnominate: readonly PodInfo[];
+}
+
+export interface Preempted {
+  /** Why victims are still there. Where there are any, the room will not come: the preemptor has to try again. */
+  readonly failures: readonly unknown[];
+  /** Nominations that could not be taken back. They are worth a line in the log: the next one in the way does it again. */
+  readonly stillNominated: readonly { readonly pod: PodInfo; readonly error: unknown }[];
+}
+
+/**
+ * Has the victims go, and takes the node back from those that it was promised to. The last victim goes once all others are on their way: what its end wakes
+ * finds the room complete. When one cannot be deleted the last one stays, for nothing would be gained by its end. Never throws.
+ */
+export async function executePreemption(by: Preempter, plan: Preemption, signal: AbortSignal): Promise<Preempted> {
+  const { preemptor, node, victims, unnominate } = plan;
+  const stay = victims.filter(({ terminating }) => !terminating);
+  const { atOnce = 16 } = by;
+  const remove = (victim: PodInfo): Promise<void> => removeVictim(by, victim, preemptor, node, signal);
+  const [others, nominated] = await Promise.all([
+    forEach(stay.slice(0, -1), remove, atOnce),
+    forEach(unnominate, (pod) => clearNomination(by, pod, signal), atOnce),
+  ]);
+  const last = others.length === 0 ? await forEach(stay.slice(-1), remove, 1) : [];
+  return {
+    failures: [...others, ...last].map(({ error }) => error),
+    stillNominated: nominated.map(({ item, error }) => ({ pod: item, error })),
+  };
+}
+
+async function removeVictim(by: Preempter, victim: PodInfo, preemptor: PodInfo, node: string, signal: AbortSignal): Promise<void> {
+  const { client, clock, tell } = by;
+  const { uid } = victim;
+  const isThere =
+    (isTarget(victim.pod) ||
+      (await unlessGone(by, victim, signal, async (ref) => {
+        const condition: PodCondition = {
+          type: DISRUPTION_TARGET,
+          status: 'True',
+          reason: PREEMPTED_BY_SCHEDULER,
+          message: `${preemptor.schedulerName}: preempting to accommodate a higher priority pod`,
+          lastTransitionTime: new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z'),
+        };
+        const change = { metadata: { uid }, status: { conditions: [condition] } };
+        await client.patch(pods, ref, change, { type: 'strategic', subresource: 'status', signal });
+      }))) &&
+    (await unlessGone(by, victim, signal, (ref) => client.delete(pods, ref, { body: { preconditions: { uid } }, signal })));
+  if (!isThere) return;
+  const note = `Preempted by pod ${preemptor.uid} on node ${node}`;
+  tell(victim.pod, { type: 'Normal', reason: 'Preempted', action: 'Preempting', note });
+}
+
+async function clearNomination(by: Preempter, pod: PodInfo, signal: AbortSignal): Promise<void> {
+  const change = { metadata: { uid: pod.uid }, status: { nominatedNodeName: null } };
+  await unlessGone(by, pod, signal, async (ref) => {
+    await by.client.patch(pods, ref, change, { type: 'merge', subresource: 'status', signal });
+  });
+}
+
+/**
+ * Does something to a pod, meant by its uid.
+ * @returns false when it is gone, also where another one has its name by now
+ */
+async function unlessGone(
+  { client }: Pick<Preempter, 'client'>,
+  { namespace, name, uid }: PodInfo,
+  signal: AbortSignal,
+  act: (ref: { namespace: string; name: string }) => Promise<void>,
+): Promise<boolean> {
+  const ref = { namespace, name };
+  try {
+    await act(ref);
+    return true;
+  } catch (error) {
+    if (isNotFound(error)) return false;
+    // The uid, or something else that the server is not content with: the code is one for both.
+    if (!isConflict(error) || (await isStillThere(client, ref, uid, signal))) throw error;
+    return false;
+  }
+}
+
+async function isStillThere(
+  client: Preempter['client'],
+  ref: { namespace: string; name: string },
+  uid: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    return (await client.get(pods, ref, { signal })).metadata.uid === uid;
+  } catch (error) {
+    if (isNotFound(error)) return false;
+    throw error;
+  }
+}
+
+/** Does `act` for each, some at once, whatever fails. @returns what failed */
+async function forEach<T>(items: readonly T[], act: (item: T) => Promise<void>, atOnce: number): Promise<{ item: T; error: unknown }[]> {
+  const failed: { item: T; error: unknown }[] = [];
+  const left = items.values();
+  const work = async (): Promise<void> => {
+    // All workers take from one iterator.
+    for (const item of left) await act(item).catch((error: unknown) => void failed.push({ item, error }));
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, work));
+  return failed;
+}

@@ -1,0 +1,55 @@
+import type { Millis } from '../../base/clock.ts';
+import type { Candidate } from './contract.ts';
+import { startOf } from './importance.ts';
+
+/** Makes the least priority 0: many victims of negative priority must not weigh less than one. Sums stay exact below two million victims. */
+const SHIFT = 2 ** 31;
+
+/**
+ * The candidate that costs least: fewest budgets broken, then the lowest priority of the most important victim, the smallest sum of priorities, the fewest
+ * victims, the youngest of the most important victims, and among equals the first. Pure.
+ * @param now - for pods that have not started: ISO 8601
+ * @returns undefined when there are none
+ */
+export function pickOneNode(candidates: readonly Candidate[], now: string): Candidate | undefined {
+  const nowMs = Date.parse(now);
+  const costs: readonly ((candidate: Candidate) => number)[] = [
+    ({ violations }) => violations,
+    highestPriority,
+    ({ victims }) => victims.reduce((sum, { priority }) => sum + priority + SHIFT, 0),
+    ({ victims }) => victims.length,
+    (candidate) => -earliestStart(candidate, nowMs),
+  ];
+  let best = candidates;
+  for (const cost of costs) {
+    if (best.length <= 1) break;
+    best = cheapest(best, cost);
+  }
+  return best[0];
+}
+
+function cheapest(candidates: readonly Candidate[], cost: (candidate: Candidate) => number): Candidate[] {
+  let least = Infinity;
+  let those: Candidate[] = [];
+  for (const candidate of candidates) {
+    const its = cost(candidate);
+    if (its > least) continue;
+    if (its < least) those = [];
+    least = its;
+    those.push(candidate);
+  }
+  return those;
+}
+
+/** Victims are looked at one by one: extenders may have left out the first, or changed their order. */
+function highestPriority({ victims }: Candidate): number {
+  return victims.reduce((highest, { priority }) => Math.max(highest, priority), -SHIFT);
+}
+
+/** Of the most important victims, the one that runs longest. */
+function earliestStart(candidate: Candidate, now: Millis): Millis {
+  const highest = highestPriority(candidate);
+  let earliest = Infinity;
+  for (const victim of candidate.victims) if (victim.priority === highest) earliest = Math.min(earliest, startOf(victim, now));
+  return earliest;
+}

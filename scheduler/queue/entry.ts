@@ -1,0 +1,112 @@
+import type { Millis } from '../../base/clock.ts';
+import type { IndexedHeap } from '../../base/heap.ts';
+import type { Rejector } from '../plugins/names.ts';
+import type { PodInfo } from '../pod/pod-info.ts';
+import type { QueuedPod } from './contract.ts';
+import type { Moment } from './event-log.ts';
+
+/**
+ * Where a pod is.
+ *
+ * - (unknown) --add--> active, or gated        gated --own gates gone--> active
+ * - active, backoff --pop--> in-flight         backoff --time--> active; also at once when nothing else is there, unless it failed with an error
+ * - in-flight --requeue--> unschedulable; backoff, if it failed with an error or something that helps happened meanwhile
+ * - unschedulable --woken, own change, flush--> backoff, or active when its backoff is over
+ * - unschedulable, in a line --woken first for all, next in line--> as when woken, and it leads the line; it does so until it is refused like the others
+ *   again (the line sleeps), or anything else becomes of it (the next one leads)
+ * - any but gated --hold--> held (in-flight: with its requeue)     held --release--> backoff or active
+ */
+export type Place = 'active' | 'backoff' | 'unschedulable' | 'held' | 'gated' | 'in-flight';
+
+/** Pods that wait and were refused likewise. */
+export interface Line {
+  readonly key: string;
+  /** How the one was refused that was tried last, and so all of them. */
+  refusal: Refusal;
+  /** In the order in which they are tried. */
+  readonly ready: IndexedHeap<string, Entry>;
+  /** Those that backed off when they were looked at last, by when that ends. */
+  readonly resting: IndexedHeap<string, Entry>;
+  /** Who was chosen last to be tried in the stead of all, while that is still to come; not among the members. */
+  leader: Entry | undefined;
+}
+
+/** Who refused a pod, and what was short. */
+export interface Refusal {
+  readonly rejectedBy: ReadonlySet<Rejector>;
+  readonly short: ReadonlySet<string> | undefined;
+}
+
+/** All that the queue knows of a pod. */
+export interface Entry {
+  readonly uid: string;
+  info: PodInfo;
+  place: Place;
+  attempts: number;
+  readonly since: Millis;
+  queuedAt: Millis;
+  /** In which order pods were queued. Clocks jump and stand still; this does not. */
+  turn: number;
+  refusals: number;
+  errors: number;
+  rejectedBy: ReadonlySet<Rejector>;
+  short: ReadonlySet<string> | undefined;
+  /** Which pods were refused as it was, as {@link Failure} said last. */
+  likewise: string | undefined;
+  /** The line in whose stead it is tried, or to be tried. There may be more for one line: when the first backs off, another one need not wait for that. */
+  leads: Line | undefined;
+  /** Undefined: it does not back off. */
+  backoffUntil: Millis | undefined;
+  /** Goes first among those of its priority. */
+  favoured: boolean;
+  /** To be held once it is not in flight any more. */
+  held: boolean;
+  /** In flight: when it set out. Undefined: what happens is of no concern to it. */
+  flight: Moment | undefined;
+  /** In flight: whose refusal is void since, because of what changed in the pod itself; `all`: it was asked for. */
+  voided: Set<Rejector> | 'all' | undefined;
+}
+
+export const noRejectors: ReadonlySet<Rejector> = new Set();
+
+export function newEntry(info: PodInfo, now: Millis): Entry {
+  return {
+    uid: info.uid,
+    info,
+    place: 'active',
+    attempts: 0,
+    since: now,
+    queuedAt: now,
+    turn: 0,
+    refusals: 0,
+    errors: 0,
+    rejectedBy: noRejectors,
+    short: undefined,
+    likewise: undefined,
+    leads: undefined,
+    backoffUntil: undefined,
+    favoured: false,
+    held: false,
+    flight: undefined,
+    voided: undefined,
+  };
+}
+
+/** As others see it: it does not change when the entry does. */
+export function queuedPodOf({ info, attempts, since, queuedAt, refusals, errors, rejectedBy, short }: Entry): QueuedPod {
+  return { info, attempts, since, queuedAt, refusals, errors, rejectedBy, short };
+}
+
+/** Who is tried first. */
+export function byTurn(a: Entry, b: Entry): number {
+  return b.info.priority - a.info.priority || Number(b.favoured) - Number(a.favoured) || a.turn - b.turn;
+}
+
+export function byBackoff(a: Entry, b: Entry): number {
+  return (a.backoffUntil ?? 0) - (b.backoffUntil ?? 0) || byTurn(a, b);
+}
+
+/** Since when it waits. */
+export function byAge(a: Entry, b: Entry): number {
+  return a.queuedAt - b.queuedAt || a.turn - b.turn;
+}

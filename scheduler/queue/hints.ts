@@ -1,0 +1,50 @@
+import type { NodeSelector } from 'kubernetes-types/core/v1.js';
+import type { Rejector } from '../plugins/names.ts';
+import type { NamespaceLabels } from '../pod/affinity-terms.ts';
+import type { Hint } from './contract.ts';
+import { interPodAffinity } from './hints/inter-pod-affinity.ts';
+import { nodePorts } from './hints/node-ports.ts';
+import { nodeResourcesFit } from './hints/node-resources-fit.ts';
+import { nodeAffinity, nodeName, nodeUnschedulable, taintToleration } from './hints/node-shape.ts';
+import { podTopologySpread } from './hints/pod-topology-spread.ts';
+import { nodeVolumeLimits, volumeBinding, volumeRestrictions, volumeZone } from './hints/volumes.ts';
+
+export type Hints = ReadonlyMap<Rejector, Hint>;
+
+/** What hints have to know besides the pod and the event. */
+export interface HintFacts {
+  /** As they are now. */
+  namespaceLabels: NamespaceLabels;
+  /** What a profile asks of every node. @default nothing */
+  addedAffinity?(schedulerName: string): NodeSelector | undefined;
+  /** Resources that a profile leaves to somebody else. @default none */
+  ignores?(schedulerName: string, resource: string): boolean;
+}
+
+const always: Hint = () => true;
+const never: Hint = () => false;
+
+/**
+ * Whom to ask whether an event may help a pod: everyone who can refuse one. A yes too many costs an attempt; a no too many leaves a pod waiting
+ * for the flush.
+ */
+export function createHints(facts: HintFacts): Hints {
+  const table = {
+    NodeUnschedulable: nodeUnschedulable,
+    NodeName: nodeName,
+    TaintToleration: taintToleration,
+    NodeAffinity: nodeAffinity((schedulerName) => facts.addedAffinity?.(schedulerName)),
+    NodePorts: nodePorts,
+    NodeResourcesFit: nodeResourcesFit((schedulerName, resource) => facts.ignores?.(schedulerName, resource) ?? false),
+    VolumeRestrictions: volumeRestrictions,
+    NodeVolumeLimits: nodeVolumeLimits,
+    VolumeBinding: volumeBinding,
+    VolumeZone: volumeZone,
+    PodTopologySpread: podTopologySpread,
+    InterPodAffinity: interPodAffinity(facts.namespaceLabels),
+    Extender: always,
+    SchedulingGates: never, // nothing but the pod's own change opens them
+    DynamicResources: never, // nothing that happens here can satisfy a resource claim
+  } satisfies Record<Rejector, Hint>;
+  return new Map(Object.entries(table) as [Rejector, Hint][]);
+}

@@ -1,0 +1,73 @@
+import { matchesLabels } from '../../../kube/api/selector.ts';
+import { termMatches, type AffinityTerm, type NamespaceLabels } from '../../pod/affinity-terms.ts';
+import type { PodInfo } from '../../pod/pod-info.ts';
+import type { Namespace } from '../../types.ts';
+import type { Hint } from '../contract.ts';
+
+type Labels = Readonly<Record<string, string>>;
+
+/**
+ * Somebody to be near to came, somebody to keep away from (or who keeps away) went, or nodes changed domains. Nodes are looked at no closer: which of their
+ * labels matter to pods that keep away from this one is known to those pods alone.
+ */
+export function interPodAffinity(labelsOf: NamespaceLabels): Hint {
+  const means = (term: AffinityTerm, { namespace, labels }: PodInfo) => termMatches(term, namespace, labels, labelsOf);
+  return (info, event) => {
+    const { required, requiredAnti } = info.terms;
+    const isFriend = (other: PodInfo) => required.length > 0 && required.every((term) => means(term, other));
+    switch (event.kind) {
+      case 'assigned-pod-added':
+        return isFriend(event.after);
+      case 'assigned-pod-updated': {
+        const { before, after } = event;
+        if (before.labels === after.labels && before.terms === after.terms) return false;
+        return (
+          (isFriend(after) !== isFriend(before) && (isFriend(after) || isFriend(info))) ||
+          requiredAnti.some((term) => means(term, before) && !means(term, after)) ||
+          (keepsAway(before, info) && !keepsAway(after, info))
+        );
+      }
+      case 'assigned-pod-deleted':
+        return (
+          requiredAnti.some((term) => means(term, event.before)) ||
+          keepsAway(event.before, info) ||
+          (isFriend(event.before) && isFriend(info)) // with the last friend gone it may be the first of its kind, anywhere
+        );
+      case 'node-added': {
+        const labels = event.after.metadata.labels ?? {};
+        return required.length === 0 || required.some(({ topologyKey }) => Object.hasOwn(labels, topologyKey));
+      }
+      case 'node-updated':
+        return event.changed.has('labels');
+      case 'node-deleted':
+        return true; // its pods are near to nobody any more
+      case 'namespace-changed':
+        return namespaceMatters(info, event.before, event.after);
+      case 'storage-changed':
+        return false;
+    }
+  };
+
+  function keepsAway(other: PodInfo, from: PodInfo): boolean {
+    return other.terms.requiredAnti.some((term) => means(term, from));
+  }
+}
+
+/** Whether pods of a namespace are meant by other terms than before, or terms of others may mean the pod differently. */
+function namespaceMatters(info: PodInfo, before: Readonly<Namespace> | undefined, after: Readonly<Namespace>): boolean {
+  const { name = '' } = after.metadata;
+  const was = before?.metadata.labels ?? {};
+  const is = after.metadata.labels ?? {};
+  if (name === info.namespace && !sameLabels(was, is)) return true;
+  return [...info.terms.required, ...info.terms.requiredAnti].some(
+    ({ namespaces, namespaceSelector }) =>
+      namespaceSelector !== undefined &&
+      !namespaces.has(name) &&
+      matchesLabels(namespaceSelector, was) !== matchesLabels(namespaceSelector, is),
+  );
+}
+
+function sameLabels(a: Labels, b: Labels): boolean {
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
+}

@@ -1,0 +1,40 @@
+import type { NodeSelector, Taint } from 'kubernetes-types/core/v1.js';
+import { matchesNodeAffinity, matchesNodeSelector } from '../../../kube/api/node-selector.ts';
+import { firstUntolerated, refusingEffects } from '../../../kube/api/taints.ts';
+import type { PodInfo } from '../../pod/pod-info.ts';
+import type { Node } from '../../types.ts';
+import type { Hint } from '../contract.ts';
+import { nodeComesToPass } from './node-comes-to-pass.ts';
+
+/* Plugins that look at a node's own object and at no pod but the one to be placed. */
+
+const cordon: readonly Taint[] = [{ key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' }];
+
+export const nodeName: Hint = ({ nodeName }, event) =>
+  event.kind === 'node-added' && (nodeName === '' || nodeName === event.after.metadata.name);
+
+export const nodeUnschedulable: Hint = ({ pod }, event) =>
+  nodeComesToPass(
+    event,
+    ({ spec }) => spec?.unschedulable !== true || firstUntolerated(cordon, pod.spec?.tolerations, refusingEffects) === undefined,
+  );
+
+export const taintToleration: Hint = (info, event) => nodeComesToPass(event, (node) => toleratesNode(info, node));
+
+/** @param added - what the scheduler itself asks of every node */
+export function nodeAffinity(added: (schedulerName: string) => NodeSelector | undefined): Hint {
+  return (info, event) =>
+    nodeComesToPass(event, (node) => matchesNodeAffinity(added(info.schedulerName), node.metadata) && selectsNode(info, node));
+}
+
+export function toleratesNode({ pod }: PodInfo, { spec }: Readonly<Node>): boolean {
+  return firstUntolerated(spec?.taints, pod.spec?.tolerations, refusingEffects) === undefined;
+}
+
+/** Whether the pod's own node selector and required affinity want this node. */
+export function selectsNode({ pod: { spec } }: PodInfo, { metadata }: Readonly<Node>): boolean {
+  return (
+    matchesNodeSelector(spec?.nodeSelector, metadata.labels) === undefined &&
+    matchesNodeAffinity(spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution, metadata)
+  );
+}

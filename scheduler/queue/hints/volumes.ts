@@ -1,0 +1,111 @@
+import type { ClusterEvent } from '../../cluster-event.ts';
+import type { PodInfo } from '../../pod/pod-info.ts';
+import type { Claim, Volume } from '../../types.ts';
+import { podVolumesOf } from '../../volumes/pod-volumes.ts';
+import type { Hint } from '../contract.ts';
+
+type Changed<T> = { readonly before: Readonly<T> | undefined; readonly after: Readonly<T> | undefined };
+type StorageEvent = Extract<ClusterEvent, { kind: 'storage-changed' }>;
+
+/** Disks and claims that only one pod, or one node's pods, may use. */
+export const volumeRestrictions: Hint = (info, event) => {
+  if (event.kind === 'node-added') return podVolumesOf(info).disks.length > 0;
+  if (event.kind === 'assigned-pod-deleted') return sharesStorage(info, event.before);
+  return event.kind === 'storage-changed' && isOwnClaim(info, event);
+};
+
+/** Places for volumes on nodes. */
+export const nodeVolumeLimits: Hint = (info, event) => {
+  if (event.kind === 'node-added') return true;
+  if (event.kind === 'assigned-pod-deleted') return podVolumesOf(event.before).claims.length > 0;
+  if (event.kind !== 'storage-changed') return false;
+  if (event.of === 'CSINode') return differs(event.before?.spec, event.after?.spec);
+  return isOwnClaim(info, event) || (event.of === 'PersistentVolume' && isForClaimOf(info, event));
+};
+
+/** Volumes for claims: there, made, or where they can be reached. */
+export const volumeBinding: Hint = (info, event) => {
+  if (event.kind === 'node-added') return true;
+  if (event.kind === 'node-updated') return event.changed.has('labels');
+  if (event.kind !== 'storage-changed') return false;
+  switch (event.of) {
+    case 'PersistentVolumeClaim':
+      return isOwnClaim(info, event);
+    case 'PersistentVolume':
+      return isFree(event.after) ? saysMore(event) : isForClaimOf(info, event);
+    case 'StorageClass': {
+      const { before, after } = event;
+      const said = (from: typeof after) => from && [from.provisioner, from.volumeBindingMode, from.allowedTopologies];
+      return after !== undefined && differs(said(before), said(after));
+    }
+    case 'CSINode':
+      return event.after !== undefined && differs(event.before?.spec, event.after.spec);
+    case 'CSIDriver':
+      return (event.before?.spec.storageCapacity ?? false) !== (event.after?.spec.storageCapacity ?? false);
+    case 'CSIStorageCapacity': {
+      const { before, after } = event;
+      const said = (from: typeof after) => from && [from.storageClassName, from.nodeTopology, from.capacity, from.maximumVolumeSize];
+      return after !== undefined && differs(said(before), said(after));
+    }
+  }
+};
+
+const zoneLabels = ['topology.kubernetes.io', 'failure-domain.beta.kubernetes.io'].flatMap((domain) => [
+  `${domain}/zone`,
+  `${domain}/region`,
+]);
+
+/** Zones of volumes and nodes. */
+export const volumeZone: Hint = (info, event) => {
+  if (event.kind === 'node-added') return true;
+  if (event.kind === 'node-updated') {
+    const { before, after } = event;
+    return zoneLabels.some((label) => before.metadata.labels?.[label] !== after.metadata.labels?.[label]);
+  }
+  if (event.kind !== 'storage-changed') return false;
+  return isOwnClaim(info, event) || (event.of === 'PersistentVolume' && isForClaimOf(info, event));
+};
+
+/** A claim of the pod came, or says something else. */
+function isOwnClaim(info: PodInfo, event: StorageEvent): boolean {
+  if (event.of !== 'PersistentVolumeClaim' || event.after === undefined) return false;
+  const { namespace = '', name = '' } = event.after.metadata;
+  return namespace === info.namespace && hasClaim(info, name) && saysMore<Claim>(event);
+}
+
+/** A volume that is, or was, for a claim of the pod came, or says something else. */
+function isForClaimOf(info: PodInfo, event: Changed<Volume>): boolean {
+  const isOurs = (volume: Readonly<Volume> | undefined) => {
+    const ref = volume?.spec?.claimRef;
+    return ref?.namespace === info.namespace && hasClaim(info, ref.name ?? '');
+  };
+  return event.after !== undefined && (isOurs(event.after) || isOurs(event.before)) && saysMore(event);
+}
+
+function isFree(volume: Readonly<Volume> | undefined): boolean {
+  return volume !== undefined && volume.spec?.claimRef === undefined;
+}
+
+function hasClaim(info: PodInfo, claim: string): boolean {
+  return podVolumesOf(info).claims.some(({ name }) => name === claim);
+}
+
+function sharesStorage(a: PodInfo, b: PodInfo): boolean {
+  if (a.namespace === b.namespace && podVolumesOf(a).claims.some(({ name }) => hasClaim(b, name))) return true;
+  const theirs = podVolumesOf(b).disks;
+  return podVolumesOf(a).disks.some(({ kind, names }) =>
+    theirs.some((disk) => disk.kind === kind && disk.names.some((name) => names.includes(name))),
+  );
+}
+
+/** Whether there is more to it than its version, and who wrote which field. */
+function saysMore<T extends Claim | Volume>({ before, after }: Changed<T>): boolean {
+  const said = (from: Readonly<T> | undefined) =>
+    from && [from.spec, from.status?.phase, from.metadata.labels, from.metadata.annotations, from.metadata.deletionTimestamp];
+  return differs(said(before), said(after));
+}
+
+/** As API servers write them, equal things have equal texts. Where they had not, a pod is tried once too often. */
+function differs(a: unknown, b: unknown): boolean {
+  return a !== b && JSON.stringify(a) !== JSON.stringify(b);
+}

@@ -1,0 +1,61 @@
+import { spreadConstraintsOf } from '../pod/spread-constraints.ts';
+import type { Rejector } from '../plugins/names.ts';
+import type { PodInfo } from '../pod/pod-info.ts';
+import type { Requests } from '../pod/requests.ts';
+import { nominatedNodeOf } from './nominator.ts';
+
+/** Whether the pod is not to be tried before somebody takes its gates away. */
+export function isGated({ pod }: PodInfo): boolean {
+  return (pod.spec?.schedulingGates?.length ?? 0) > 0;
+}
+
+/** Whose refusal may be void after a change of the pod itself. What schedulers and kubelets write into its status is no such change. */
+export function voidedBy(before: PodInfo, after: PodInfo): Set<Rejector> {
+  const voided = new Set<Rejector>();
+  if (before === after) return voided;
+  const [was, is] = [before.pod.spec, after.pod.spec];
+  const relabelled = !same(before.labels, after.labels);
+  if (relabelled) voided.add('PodTopologySpread').add('InterPodAffinity'); // it may count for itself, or be no longer who others keep away from
+  if (was !== is) {
+    if (asksLess(before.requests, after.requests)) voided.add('NodeResourcesFit');
+    if (!same(was?.tolerations, is?.tolerations)) {
+      voided.add('TaintToleration').add('NodeUnschedulable');
+      if (spreadConstraintsOf(is?.topologySpreadConstraints, after.labels).hard.some(({ honorsTaints }) => honorsTaints))
+        voided.add('PodTopologySpread');
+    }
+    if (!same(was?.nodeSelector, is?.nodeSelector) || !same(was?.affinity?.nodeAffinity, is?.affinity?.nodeAffinity))
+      voided.add('NodeAffinity').add('PodTopologySpread');
+    if (isGated(before) && !isGated(after)) voided.add('SchedulingGates');
+  }
+  // What an extender looks at is its own affair.
+  if (relabelled || !same(before.pod.metadata.annotations, after.pod.metadata.annotations) || (was !== is && !same(was, is)))
+    voided.add('Extender');
+  return voided;
+}
+
+/** Whether the pod can still be taken for others that it was refused with. What is said of its having no place is no such change. */
+export function asksTheSame(before: PodInfo, after: PodInfo): boolean {
+  return (
+    same(before.pod.spec, after.pod.spec) &&
+    same(before.labels, after.labels) &&
+    nominatedNodeOf(before) === nominatedNodeOf(after) &&
+    same(before.pod.metadata.ownerReferences, after.pod.metadata.ownerReferences)
+  );
+}
+
+export function meet(some: ReadonlySet<Rejector>, others: ReadonlySet<Rejector>): boolean {
+  for (const one of some) if (others.has(one)) return true;
+  return false;
+}
+
+function asksLess(before: Requests, after: Requests): boolean {
+  if (before === after) return false;
+  if (after.cpu < before.cpu || after.memory < before.memory || after.ephemeral < before.ephemeral) return true;
+  for (const [resource, amount] of before.scalars) if ((after.scalars.get(resource) ?? 0) < amount) return true;
+  return false;
+}
+
+/** As API servers write them, equal things have equal texts. Where they had not, the pod is tried once too often. */
+function same(a: unknown, b: unknown): boolean {
+  return a === b || JSON.stringify(a) === JSON.stringify(b);
+}

@@ -1,0 +1,393 @@
+import { backoff } from '../../base/backoff.ts';
+import type { Millis } from '../../base/clock.ts';
+import { IndexedHeap } from '../../base/heap.ts';
+import type { ClusterEvent } from '../cluster-event.ts';
+import type { PodInfo } from '../pod/pod-info.ts';
+import type { Failure, Found, PoolName, QueuedPod, SchedulingQueue } from './contract.ts';
+import { byBackoff, byTurn, newEntry, noRejectors, queuedPodOf, type Entry, type Line } from './entry.ts';
+import { EventLog, happenedSince } from './event-log.ts';
+import type { QueueOptions } from './options.ts';
+import { asksTheSame, isGated, meet, voidedBy } from './own-change.ts';
+import { firstReady, mayHelp, Unschedulable } from './unschedulable.ts';
+
+export type { QueueOptions };
+
+const zero = () => 0;
+
+export function createQueue(options: QueueOptions): SchedulingQueue {
+  return new PodQueue(options);
+}
+
+class PodQueue implements SchedulingQueue {
+  readonly #options: QueueOptions;
+  readonly #entries = new Map<string, Entry>();
+  /** Whose name it is now: a pod that was made again has another uid. */
+  readonly #uids = new Map<string, string>();
+  readonly #active = new IndexedHeap<string, Entry>(byTurn);
+  readonly #refused = new IndexedHeap<string, Entry>(byBackoff);
+  readonly #failed = new IndexedHeap<string, Entry>(byBackoff);
+  readonly #unschedulable: Unschedulable;
+  readonly #log = new EventLog();
+  #turns = 0;
+  #held = 0;
+  #gated = 0;
+  #inFlight = 0;
+  /** Of those in flight, whom events still concern. */
+  #listening = 0;
+
+  constructor(options: QueueOptions) {
+    this.#options = options;
+    this.#unschedulable = new Unschedulable((info) => options.classOf?.(info) ?? info.uid, options.hints);
+  }
+
+  get sizes(): Readonly<Record<PoolName, number>> {
+    return {
+      active: this.#active.size,
+      backoff: this.#refused.size + this.#failed.size,
+      unschedulable: this.#unschedulable.size + this.#held,
+      gated: this.#gated,
+    };
+  }
+
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  add(info: PodInfo): void {
+    const known = this.#entries.get(info.uid);
+    if (known !== undefined) {
+      this.#change(known, info);
+      return;
+    }
+    this.#forgetNamesake(info);
+    const entry = newEntry(info, this.#options.now());
+    entry.turn = this.#turns++;
+    this.#entries.set(info.uid, entry);
+    this.#uids.set(info.key, info.uid);
+    this.#put(entry, isGated(info) ? 'gated' : 'active');
+  }
+
+  update(before: PodInfo, after: PodInfo): void {
+    if (before.uid !== after.uid) this.delete(before);
+    this.add(after);
+  }
+
+  delete({ uid }: PodInfo): boolean {
+    const entry = this.#entries.get(uid);
+    if (entry === undefined) return false;
+    this.#drop(entry);
+    return true;
+  }
+
+  pop(): QueuedPod | undefined {
+    const next = (this.#active.peek() ?? this.#refused.peek())?.value;
+    if (next === undefined) return undefined;
+    const entry = this.#firstInLine(next);
+    this.#take(entry);
+    entry.attempts++;
+    entry.rejectedBy = noRejectors;
+    entry.short = undefined;
+    entry.backoffUntil = undefined;
+    entry.voided = undefined;
+    this.#put(entry, 'in-flight');
+    return queuedPodOf(entry);
+  }
+
+  assumed(uid: string): void {
+    const entry = this.#entries.get(uid);
+    if (entry?.place !== 'in-flight') return;
+    this.#stopListening(entry);
+    this.#passOn(entry);
+  }
+
+  done(uid: string): void {
+    const entry = this.#entries.get(uid);
+    if (entry?.place === 'in-flight') this.#drop(entry);
+  }
+
+  requeue({ info: { uid } }: QueuedPod, failure: Failure, info: PodInfo): void {
+    const entry = this.#entries.get(uid);
+    if (entry?.place !== 'in-flight') return;
+    if (info.uid !== uid) {
+      this.#drop(entry);
+      return;
+    }
+    const worthIt = this.#settle(entry, failure, info);
+    this.#take(entry);
+    entry.info = info;
+    entry.queuedAt = this.#options.now();
+    const likewise = failure.why === 'refused' ? failure.likewise : undefined;
+    // Others in its line were not tried: it does not go behind them for that it was.
+    if (likewise === undefined || likewise !== entry.likewise) entry.turn = this.#turns++;
+    entry.likewise = likewise;
+    entry.backoffUntil = this.#backoffOf(entry);
+    if (isGated(info)) this.#put(entry, 'gated');
+    else if (entry.held) this.#put(entry, 'held');
+    else if (worthIt) this.#enqueue(entry);
+    else this.#put(entry, 'unschedulable');
+    this.#settleLine(entry);
+  }
+
+  wake(event: ClusterEvent, only?: (info: PodInfo) => boolean): void {
+    const happening = { event, only };
+    if (this.#listening > 0) this.#log.add(happening);
+    for (const entry of this.#unschedulable.takeHelped(happening, this.#options.now())) this.#enqueue(entry);
+  }
+
+  activate(uid: string): void {
+    const entry = this.#entries.get(uid);
+    if (entry?.place === 'in-flight') entry.voided = 'all';
+    else if (entry?.place === 'unschedulable') this.#move(entry);
+  }
+
+  hold(uid: string): void {
+    const entry = this.#entries.get(uid);
+    if (entry === undefined || entry.place === 'gated') return;
+    entry.held = true;
+    if (entry.place === 'in-flight' || entry.place === 'held') return;
+    this.#take(entry);
+    this.#put(entry, 'held');
+    this.#passOn(entry);
+  }
+
+  release(uid: string): void {
+    const entry = this.#entries.get(uid);
+    if (entry === undefined || !entry.held) return;
+    entry.held = false;
+    if (entry.place === 'in-flight') entry.voided = 'all';
+    else if (entry.place === 'held') this.#move(entry);
+  }
+
+  reorder(uid: string): void {
+    const entry = this.#entries.get(uid);
+    if (entry === undefined) return;
+    if (entry.place === 'unschedulable' && entry.likewise !== undefined) this.#waitAlone(entry);
+    this.#sort(entry);
+  }
+
+  tick(): Millis | undefined {
+    const now = this.#options.now();
+    const { flushMs } = this.#options;
+    for (let old = this.#unschedulable.oldest; old !== undefined && old.queuedAt + flushMs <= now; old = this.#unschedulable.oldest)
+      this.#move(old);
+    for (const heap of [this.#refused, this.#failed])
+      for (let first = heap.peek(); first !== undefined && (first.value.backoffUntil ?? 0) <= now; first = heap.peek())
+        this.#move(first.value);
+    const times = [this.#refused, this.#failed].map((heap) => heap.peek()?.value.backoffUntil);
+    const oldest = this.#unschedulable.oldest;
+    if (oldest !== undefined) times.push(oldest.queuedAt + flushMs);
+    const next = Math.min(...times.filter((time) => time !== undefined));
+    return next === Infinity ? undefined : next;
+  }
+
+  find(uid: string): Found | undefined {
+    const entry = this.#entries.get(uid);
+    return entry && this.#found(entry);
+  }
+
+  *list(): Generator<Found> {
+    for (const entry of this.#entries.values()) yield this.#found(entry);
+  }
+
+  /** Counts the failure. @returns whether the pod is to be tried again without waiting for something to happen */
+  #settle(entry: Entry, failure: Failure, info: PodInfo): boolean {
+    if (failure.why === 'error' || failure.by.size === 0) {
+      entry.errors++;
+      return true;
+    }
+    entry.refusals++;
+    entry.errors = 0;
+    entry.rejectedBy = failure.by;
+    entry.short = failure.short;
+    const { voided } = entry;
+    if (voided === 'all' || (voided !== undefined && meet(voided, failure.by)) || meet(voidedBy(entry.info, info), failure.by)) return true;
+    if (entry.flight === undefined) return true; // nobody looked out for it meanwhile
+    for (const happening of happenedSince(entry.flight))
+      if (happening.only?.(info) !== false && mayHelp(this.#options.hints, info, entry, happening)) return true;
+    return false;
+  }
+
+  #backoffOf({ errors, refusals, queuedAt }: Entry): Millis | undefined {
+    const failures = errors > 0 ? errors : refusals;
+    if (failures === 0) return undefined;
+    const { initialBackoffMs: base, maxBackoffMs: cap } = this.#options;
+    return queuedAt + backoff(failures, { base, cap, jitter: 0 }, zero);
+  }
+
+  /** The pod itself is other than it was. */
+  #change(entry: Entry, info: PodInfo): void {
+    const before = entry.info;
+    if (before === info) return;
+    const voided = voidedBy(before, info);
+    const isAlike = asksTheSame(before, info);
+    // Of all that is written about waiting pods most is what was said of them here.
+    if (entry.place === 'unschedulable' && entry.likewise !== undefined && isAlike) {
+      entry.info = info;
+      return;
+    }
+    // In its pool under what it was: out first, back in as what it is.
+    if (entry.place === 'unschedulable') {
+      this.#take(entry);
+      entry.likewise = undefined;
+      entry.info = info;
+      if (isGated(info)) this.#put(entry, 'gated');
+      else if (meet(voided, entry.rejectedBy)) this.#enqueue(entry);
+      else this.#put(entry, 'unschedulable');
+      return;
+    }
+    entry.info = info;
+    if (entry.place === 'in-flight') {
+      if (entry.voided !== 'all') entry.voided = new Set([...(entry.voided ?? []), ...voided]);
+    } else if (entry.place === 'gated' && !isGated(info)) {
+      this.#move(entry);
+    } else if (entry.place !== 'gated' && isGated(info)) {
+      this.#take(entry);
+      this.#put(entry, 'gated');
+    } else this.#sort(entry);
+    // What becomes of it says nothing of the others any more. In flight, that is told by what it was refused for.
+    if (!isAlike && entry.place !== 'in-flight') this.#passOn(entry);
+  }
+
+  /** Nobody can be tried in its stead any more. */
+  #waitAlone(entry: Entry): void {
+    this.#take(entry);
+    entry.likewise = undefined;
+    this.#put(entry, 'unschedulable');
+  }
+
+  /** It was tried, perhaps in the stead of a line: that sleeps on if nothing is to be done for it. */
+  #settleLine(entry: Entry): void {
+    const { leads, place } = entry;
+    if (leads === undefined) return;
+    const isLike = leads.key === entry.likewise;
+    if (isLike && place === 'unschedulable') this.#standDown(entry);
+    // It is to be tried once more: so is the line, and perhaps not as late.
+    else if (isLike && (place === 'active' || place === 'backoff')) this.#leadOn(leads);
+    else this.#passOn(entry);
+  }
+
+  /** Something else became of it than of the line that it was tried for: the next one is tried. */
+  #passOn(entry: Entry): void {
+    const { leads } = entry;
+    if (leads === undefined) return;
+    this.#standDown(entry);
+    this.#leadOn(leads);
+  }
+
+  /** Who is tried when this one's turn has come: as it was chosen, whoever is before it in its line may have backed off, and does so no longer. */
+  #firstInLine(entry: Entry): Entry {
+    const first = entry.leads && firstReady(entry.leads, this.#options.now());
+    if (first === undefined || entry.leads === undefined || byTurn(entry, first) <= 0) return entry;
+    const line = entry.leads;
+    this.#take(entry);
+    this.#standDown(entry);
+    entry.place = 'unschedulable';
+    this.#unschedulable.giveBack(entry);
+    this.#unschedulable.lead(line, first);
+    return first;
+  }
+
+  #standDown(entry: Entry): void {
+    if (entry.leads?.leader === entry) entry.leads.leader = undefined;
+    entry.leads = undefined;
+  }
+
+  #leadOn(line: Line): void {
+    const next = this.#unschedulable.takeNext(line, this.#options.now());
+    if (next !== undefined) this.#enqueue(next);
+  }
+
+  /** A name is one pod's at a time: whoever had it before is gone, though nobody said so. */
+  #forgetNamesake({ key }: PodInfo): void {
+    const uid = this.#uids.get(key);
+    const namesake = uid === undefined ? undefined : this.#entries.get(uid);
+    if (namesake !== undefined) this.#drop(namesake);
+  }
+
+  #drop(entry: Entry): void {
+    this.#take(entry);
+    this.#entries.delete(entry.uid);
+    if (this.#uids.get(entry.info.key) === entry.uid) this.#uids.delete(entry.info.key);
+    this.#passOn(entry);
+  }
+
+  #move(entry: Entry): void {
+    this.#take(entry);
+    this.#enqueue(entry);
+  }
+
+  #enqueue(entry: Entry): void {
+    const waits = entry.backoffUntil !== undefined && entry.backoffUntil > this.#options.now();
+    this.#put(entry, waits ? 'backoff' : 'active');
+  }
+
+  #put(entry: Entry, place: Entry['place']): void {
+    entry.place = place;
+    entry.favoured = this.#options.favoured(entry.info);
+    switch (place) {
+      case 'active':
+        this.#active.set(entry.uid, entry);
+        break;
+      case 'backoff':
+        (entry.errors > 0 ? this.#failed : this.#refused).set(entry.uid, entry);
+        break;
+      case 'unschedulable':
+        this.#unschedulable.add(entry);
+        break;
+      case 'held':
+        this.#held++;
+        break;
+      case 'gated':
+        this.#gated++;
+        break;
+      case 'in-flight':
+        this.#inFlight++;
+        this.#listening++;
+        entry.flight = this.#log.now;
+        break;
+    }
+  }
+
+  /** Out of where it is. */
+  #take(entry: Entry): void {
+    switch (entry.place) {
+      case 'active':
+        this.#active.delete(entry.uid);
+        break;
+      case 'backoff':
+        (entry.errors > 0 ? this.#failed : this.#refused).delete(entry.uid);
+        break;
+      case 'unschedulable':
+        this.#unschedulable.delete(entry);
+        break;
+      case 'held':
+        this.#held--;
+        break;
+      case 'gated':
+        this.#gated--;
+        break;
+      case 'in-flight':
+        this.#inFlight--;
+        this.#stopListening(entry);
+        break;
+    }
+  }
+
+  #found(entry: Entry): Found {
+    const { place, backoffUntil, held } = entry;
+    const refusal = place === 'unschedulable' ? this.#unschedulable.refusalOf(entry) : entry;
+    const queued = { ...queuedPodOf(entry), rejectedBy: refusal.rejectedBy, short: refusal.short };
+    return { pool: place === 'held' ? 'unschedulable' : place, queued, backoffUntil, held };
+  }
+
+  #stopListening(entry: Entry): void {
+    if (entry.flight === undefined) return;
+    entry.flight = undefined;
+    if (--this.#listening === 0) this.#log.forget();
+  }
+
+  /** To where it belongs among those that wait with it. */
+  #sort(entry: Entry): void {
+    if (entry.place === 'active' || entry.place === 'backoff') this.#put(entry, entry.place);
+  }
+}

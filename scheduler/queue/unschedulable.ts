@@ -1,0 +1,185 @@
+import { IndexedHeap } from '../../base/heap.ts';
+import type { Millis } from '../../base/clock.ts';
+import type { PodInfo } from '../pod/pod-info.ts';
+import type { Happening } from './event-log.ts';
+import { byAge, byBackoff, byTurn, type Entry, type Line, type Refusal } from './entry.ts';
+import type { Hints } from './hints.ts';
+
+/** Pods to which every hint says the same: one look at an event does for all of them. */
+interface Group {
+  readonly key: string;
+  readonly refusal: Refusal;
+  readonly members: Map<string, Entry>;
+}
+
+/** Pods that were refused and wait for something to happen: each for itself, or in line with others that were refused likewise. */
+export class Unschedulable {
+  readonly #classOf: (info: PodInfo) => string;
+  readonly #hints: Hints;
+  readonly #byAge = new IndexedHeap<string, Entry>(byAge);
+  readonly #groups = new Map<string, Group>();
+  readonly #groupOf = new Map<string, Group>();
+  /** None is without members. */
+  readonly #lines = new Map<string, Line>();
+
+  constructor(classOf: (info: PodInfo) => string, hints: Hints) {
+    this.#classOf = classOf;
+    this.#hints = hints;
+  }
+
+  get size(): number {
+    return this.#byAge.size;
+  }
+
+  /** Who was tried the longest ago. */
+  get oldest(): Entry | undefined {
+    return this.#byAge.peek()?.value;
+  }
+
+  /** It was refused just now, or waits on for itself alone. */
+  add(entry: Entry): void {
+    this.#byAge.set(entry.uid, entry);
+    if (entry.likewise === undefined) this.#join(entry);
+    else this.#lineUp(entry, entry.likewise, true);
+  }
+
+  /** It was taken out and not tried: it waits on in its line. */
+  giveBack(entry: Entry): void {
+    this.#byAge.set(entry.uid, entry);
+    this.#lineUp(entry, entry.likewise ?? '', false);
+  }
+
+  /** Takes it out; from then on it knows itself what it was refused for. */
+  delete(entry: Entry): void {
+    const { uid } = entry;
+    if (!this.#byAge.delete(uid)) return;
+    const group = this.#groupOf.get(uid);
+    if (group !== undefined) {
+      group.members.delete(uid);
+      if (group.members.size === 0) this.#groups.delete(group.key);
+      this.#groupOf.delete(uid);
+      return;
+    }
+    const line = this.#lineOf(entry);
+    if (line === undefined) return;
+    entry.rejectedBy = line.refusal.rejectedBy;
+    entry.short = line.refusal.short;
+    line.ready.delete(uid);
+    line.resting.delete(uid);
+    if (line.ready.size + line.resting.size === 0) this.#lines.delete(line.key);
+  }
+
+  /** What would be said to it if it was tried now, as far as is known. */
+  refusalOf(entry: Entry): Refusal {
+    return this.#lineOf(entry)?.refusal ?? entry;
+  }
+
+  /** Takes out whom this may help; of a line whoever can be tried first, for all of them. */
+  takeHelped(happening: Happening, now: Millis): Entry[] {
+    const { only } = happening;
+    const helped: Entry[] = [];
+    for (const { members, refusal } of this.#groups.values()) {
+      const [first] = members.values();
+      if (first === undefined || !mayHelp(this.#hints, first.info, refusal, happening)) continue;
+      for (const entry of members.values()) if (only === undefined || only(entry.info)) helped.push(entry);
+    }
+    for (const entry of helped) this.delete(entry);
+    for (const line of this.#lines.values()) {
+      const next = nextIn(line, now, only);
+      if (next === undefined || !mayHelp(this.#hints, next.info, line.refusal, happening)) continue;
+      this.lead(line, next);
+      helped.push(next);
+    }
+    return helped;
+  }
+
+  /** Takes out who is next to be tried for the line, unless somebody is who need not wait longer. */
+  takeNext(line: Line, now: Millis): Entry | undefined {
+    const next = nextIn(line, now);
+    if (next !== undefined) this.lead(line, next);
+    return next;
+  }
+
+  /** Takes it out, to be tried for the line. */
+  lead(line: Line, entry: Entry): void {
+    this.delete(entry);
+    line.leader = entry;
+    entry.leads = line;
+  }
+
+  #join(entry: Entry): void {
+    const key = this.#groupKey(entry);
+    let group = this.#groups.get(key);
+    if (group === undefined) {
+      group = { key, refusal: { rejectedBy: entry.rejectedBy, short: entry.short }, members: new Map() };
+      this.#groups.set(key, group);
+    }
+    group.members.set(entry.uid, entry);
+    this.#groupOf.set(entry.uid, group);
+  }
+
+  /** @param isNews - it was refused just now: whoever is in line with it would have been refused as it was */
+  #lineUp(entry: Entry, key: string, isNews: boolean): void {
+    const { rejectedBy, short } = entry;
+    const refusal = { rejectedBy, short };
+    let line = this.#lines.get(key);
+    if (line === undefined) this.#lines.set(key, (line = newLine(key, refusal)));
+    if (isNews) line.refusal = refusal;
+    line.resting.set(entry.uid, entry);
+  }
+
+  #lineOf({ uid, likewise }: Entry): Line | undefined {
+    const line = likewise === undefined ? undefined : this.#lines.get(likewise);
+    return line !== undefined && (line.ready.has(uid) || line.resting.has(uid)) ? line : undefined;
+  }
+
+  /** Labels are part of it where other pods may mind them: terms of pods to come can ask for labels that no class knows of yet. */
+  #groupKey({ info, rejectedBy, short }: Entry): string {
+    const labels = rejectedBy.has('InterPodAffinity') ? JSON.stringify(info.labels, Object.keys(info.labels).toSorted()) : '';
+    return [sorted(rejectedBy), short === undefined ? '?' : sorted(short), labels, this.#classOf(info)].join('\n');
+  }
+}
+
+function newLine(key: string, refusal: Refusal): Line {
+  return { key, refusal, ready: new IndexedHeap(byTurn), resting: new IndexedHeap(byBackoff), leader: undefined };
+}
+
+/** Who is to be tried for the line: of those that do not back off the first, else whoever does so the least. Undefined: who leads it has not longer to wait. */
+function nextIn(line: Line, now: Millis, only?: Happening['only']): Entry | undefined {
+  const { ready, resting, leader } = line;
+  firstReady(line, now);
+  if (leader !== undefined && leader.place !== 'backoff') return undefined;
+  const next = firstIn(ready, byTurn, only) ?? firstIn(resting, byBackoff, only);
+  const at = (entry: Entry): Millis => Math.max(now, entry.backoffUntil ?? now);
+  return next === undefined || (leader !== undefined && at(leader) <= at(next)) ? undefined : next;
+}
+
+/** Who is first of those that do not back off, or no longer do. */
+export function firstReady({ ready, resting }: Line, now: Millis): Entry | undefined {
+  for (let due = resting.peek(); due !== undefined && (due.value.backoffUntil ?? 0) <= now; due = resting.peek()) {
+    resting.delete(due.key);
+    ready.set(due.key, due.value);
+  }
+  return ready.peek()?.value;
+}
+
+/** @param order - the heap's own */
+function firstIn(heap: Line['ready'], order: typeof byTurn, only: Happening['only']): Entry | undefined {
+  const first = heap.peek()?.value;
+  if (first === undefined || only === undefined || only(first.info)) return first;
+  const meant = [...heap.entries()].flatMap(({ value }) => (only(value.info) ? [value] : []));
+  return meant.toSorted(order)[0];
+}
+
+/** Whether one of those who refused the pod sees in this a reason to ask again. One that nothing is known of always does. */
+export function mayHelp(hints: Hints, info: PodInfo, { rejectedBy, short }: Refusal, { event }: Happening): boolean {
+  for (const rejector of rejectedBy) {
+    const hint = hints.get(rejector);
+    if (hint === undefined || hint(info, event, short)) return true;
+  }
+  return false;
+}
+
+function sorted(names: ReadonlySet<string>): string {
+  return [...names].toSorted().join();
+}

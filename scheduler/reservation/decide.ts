@@ -1,0 +1,147 @@
+import type { OwnerReference } from '../../kube/api/object.ts';
+import { controllerOf } from '../../kube/controller/owner-refs.ts';
+import type { ReservationConfig } from '../config/config.ts';
+import type { PodInfo } from '../pod/pod-info.ts';
+import type { StatefulSet } from '../types.ts';
+import type { DaemonSet, Decision, DeletionFacts, Purpose, Refusal } from './contract.ts';
+import { pinnedTo } from './match.ts';
+import { whyNotOnNode, whySetMakesNone } from './reasons.ts';
+import { placeInSet } from './set-places.ts';
+
+/** On pods: of which revision they are. */
+const HASH_LABEL = 'controller-revision-hash';
+const STATEFUL_SET = 'apps/StatefulSet';
+const DAEMON_SET = 'apps/DaemonSet';
+/** Their pods have new names each time, and come before the old ones go. */
+const never: ReadonlySet<string> = new Set(['apps/ReplicaSet', 'apps/Deployment', DAEMON_SET, 'batch/Job', 'ReplicationController']);
+
+export interface DecisionRules extends Pick<ReservationConfig, 'enabled' | 'reserveOn' | 'ownerKinds' | 'daemonSets'> {
+  /** Whether pods with this scheduler name are ours to place. */
+  readonly isOurs: (schedulerName: string) => boolean;
+}
+
+/** What the pod is replaced for, as far as its owner tells. */
+interface Replacement {
+  purpose: Purpose;
+  why: string;
+}
+
+/**
+ * Whether a pod that left its node makes way for its own successor. Asked also of a pod that is being deleted and still there: what is said then can change.
+ *
+ * Of owners whose objects nobody knows (kinds that were added to `ownerKinds`) it is assumed that whoever deletes a pod of theirs wants it upgraded, and that
+ * another of its name follows. Where that is wrong, as when such a set shrinks, the room is kept until it expires.
+ */
+export function decide(facts: DeletionFacts, rules: DecisionRules): Decision {
+  const { pod, node } = facts;
+  if (!rules.enabled) return no('disabled', 'no room is kept at all: reservation.enabled is false');
+  const owner = controllerOf(pod.pod);
+  if (owner === undefined) return no('owner', 'nobody makes a successor: the pod has no controller');
+  const kind = kindOf(owner);
+  const isDaemon = kind === DAEMON_SET && rules.daemonSets;
+  if (!isDaemon && (never.has(kind) || !rules.ownerKinds.has(kind))) return no('owner', `no room is kept for pods of a ${kind}`);
+  const ended = whyItDidNotGoForASuccessor(facts);
+  if (ended !== undefined) return ended;
+  const unwanted = isDaemon ? whyNoDaemon(facts, owner, rules) : whyNoMember(facts, owner, kind, rules);
+  if (unwanted !== undefined) return unwanted;
+  const barred = whyNotOnNode(pod.nodeName, node, pod.pod.spec, false);
+  if (barred !== undefined) return no('node', barred);
+  const { purpose, why } = replacementOf(facts);
+  if (purpose === 'recreate' && rules.reserveOn === 'upgrade')
+    return no('revision', `${why}; room is kept for upgrades alone (reservation.reserveOn)`);
+  return { keep: true, purpose, why };
+}
+
+/** `apps/StatefulSet`; what is of the core group has its kind alone. The version does not count. */
+export function kindOf({ apiVersion, kind }: Pick<OwnerReference, 'apiVersion' | 'kind'>): string {
+  const slash = apiVersion.indexOf('/');
+  return slash < 0 ? kind : `${apiVersion.slice(0, slash)}/${kind}`;
+}
+
+function whyItDidNotGoForASuccessor({ pod, isVictim }: DeletionFacts): Decision | undefined {
+  const { phase, conditions } = pod.pod.status ?? {};
+  if (pod.nodeName === '') return no('ended', 'the pod had no place');
+  if (phase === 'Failed' || phase === 'Succeeded') return no('ended', `the pod had ended before (${phase}): its room was free already`);
+  if (isVictim === true) return no('disrupted', 'the pod was removed to make room for a more important one');
+  const disruption = conditions?.find(({ type, status }) => type === 'DisruptionTarget' && status === 'True');
+  return disruption && no('disrupted', `the pod was removed from its node (DisruptionTarget: ${disruption.reason ?? 'no reason given'})`);
+}
+
+function whyNoMember({ pod, set }: DeletionFacts, owner: OwnerReference, kind: string, { isOurs }: DecisionRules): Decision | undefined {
+  if (set === undefined && kind !== STATEFUL_SET) {
+    return isOurs(pod.schedulerName) ? undefined : no('set', `${kind} ${owner.name} has its pods placed by ${pod.schedulerName}`);
+  }
+  if (set !== undefined && set.metadata.uid !== owner.uid) return no('set', `${owner.kind} ${owner.name} is another one by now`);
+  const why = whySetMakesNone(set, owner, pod.name, isOurs);
+  if (why === undefined) return undefined;
+  return no(set !== undefined && !placeInSet(set, pod.name).wanted ? 'place' : 'set', why);
+}
+
+function whyNoDaemon({ pod, daemonSet }: DeletionFacts, owner: OwnerReference, { isOurs }: DecisionRules): Decision | undefined {
+  if (daemonSet !== undefined && daemonSet.metadata.uid !== owner.uid) return no('set', `DaemonSet ${owner.name} is another one by now`);
+  const why = whySetMakesNone(daemonSet, owner, pod.name, isOurs);
+  if (why !== undefined) return no('set', why);
+  if (surges(daemonSet)) return no('set', `DaemonSet ${owner.name} makes the successor before the old pod goes (maxSurge)`);
+  if (pinnedTo(pod) !== pod.nodeName) return no('place', 'the pod is not pinned to its node, nor would its successor be');
+  return undefined;
+}
+
+function surges(daemonSet: Readonly<DaemonSet> | undefined): boolean {
+  const surge = daemonSet?.spec?.updateStrategy?.rollingUpdate?.maxSurge ?? 0;
+  return Number.parseInt(String(surge), 10) > 0;
+}
+
+function replacementOf(facts: DeletionFacts): Replacement {
+  const { pod, unseen, set, daemonSet } = facts;
+  const { deletionTimestamp } = pod.pod.metadata;
+  // Who watches pods that run sees one that ends as a deletion, without a word of why. One with no time to end is never seen ending, though.
+  if (deletionTimestamp === undefined && !unseen && pod.pod.spec?.terminationGracePeriodSeconds !== 0)
+    return { purpose: 'recreate', why: 'nobody deleted the pod: it ended by itself, or its node evicted it' };
+  if (daemonSet !== undefined) return ofDaemon(facts, daemonSet);
+  return set === undefined ? { purpose: 'upgrade', why: 'the pod was deleted; of its owner nothing is known' } : ofMember(facts, set);
+}
+
+/**
+ * A set's first old pod goes before its status says that there is another revision: the new generation and the new revision itself are seen earlier.
+ * Below the partition pods come back as the current revision, whatever the newest is.
+ */
+function ofMember({ pod, newestRevision }: DeletionFacts, set: Readonly<StatefulSet>): Replacement {
+  const hash = revisionOf(pod);
+  const { currentRevision = '', updateRevision = '' } = set.status ?? {};
+  const place = placeInSet(set, pod.name);
+  const { type = 'RollingUpdate', rollingUpdate } = set.spec?.updateStrategy ?? {};
+  const partition = type === 'RollingUpdate' ? (rollingUpdate?.partition ?? 0) : 0;
+  if (place.wanted && place.index < partition && currentRevision !== '') {
+    if (hash === currentRevision) return { purpose: 'recreate', why: `the partition keeps the pod at revision ${currentRevision}` };
+    return { purpose: 'upgrade', why: `the pod is of revision ${hash}, and the partition wants it at ${currentRevision}` };
+  }
+  if (hash !== updateRevision && updateRevision !== '')
+    return { purpose: 'upgrade', why: `the pod is of revision ${hash}, and the set is on its way to ${updateRevision}` };
+  return unlessNews(set, hash, newestRevision);
+}
+
+function ofDaemon({ pod, newestRevision }: DeletionFacts, daemonSet: Readonly<DaemonSet>): Replacement {
+  return unlessNews(daemonSet, revisionOf(pod), newestRevision);
+}
+
+/** What is new, and not in the status yet. */
+function unlessNews(
+  { metadata, status }: Readonly<StatefulSet> | Readonly<DaemonSet>,
+  hash: string,
+  newest: string | undefined,
+): Replacement {
+  const { generation = 0 } = metadata;
+  if (generation > (status?.observedGeneration ?? 0))
+    return { purpose: 'upgrade', why: `the set was changed (generation ${generation}), which its status does not show yet` };
+  if (newest !== undefined && newest !== hash)
+    return { purpose: 'upgrade', why: `the pod is of revision ${hash}, and the newest is ${newest}` };
+  return { purpose: 'recreate', why: `the pod is made again of the same revision (${hash})` };
+}
+
+function revisionOf({ labels }: PodInfo): string {
+  return labels[HASH_LABEL] ?? 'none';
+}
+
+function no(because: Refusal, why: string): Decision {
+  return { keep: false, because, why };
+}

@@ -1,0 +1,158 @@
+import type { Millis } from '../../base/clock.ts';
+import { isJsonObject, ownField } from '../../kube/api/json.ts';
+import { dnsSubdomainProblems } from '../../kube/api/names.ts';
+import { podInfoOf, type PodInfo } from '../pod/pod-info.ts';
+import type { Node, Pod, StatefulSet } from '../types.ts';
+import type { Reservation } from './contract.ts';
+import { ghostOf } from './ghost.ts';
+import { whyNotOnNode, whySetMakesNone } from './reasons.ts';
+
+/** On a StatefulSet: room that is kept for its pods, for the process that comes after this one. */
+export const KEPT_ANNOTATION = 'dkc.dev/reservations';
+
+/** A pod that is on its way out, where it is, and for how long its room is worth looking after. */
+export interface KeptEntry {
+  readonly name: string;
+  readonly node: string;
+  /** Of the pod. */
+  readonly uid: string;
+  /** ISO 8601. */
+  readonly until: string;
+}
+
+/** Annotations of an object have 256 KiB together. */
+const LONGEST = 64 * 1024;
+const MOST = 500;
+
+/** To be written when the pod is seen to be on its way out: its end is when its grace period is over. */
+export function entryFor(pod: PodInfo, ttlMs: Millis, now: Millis): KeptEntry {
+  const end = Date.parse(pod.pod.metadata.deletionTimestamp ?? '');
+  const until = (Number.isFinite(end) ? Math.max(end, now) : now) + ttlMs;
+  return { name: pod.name, node: pod.nodeName, uid: pod.uid, until: new Date(until).toISOString() };
+}
+
+/** @returns null: the annotation is to go. What is too much is left out, the oldest first: without it a restart costs what it costs everybody else */
+export function encodeKept(entries: readonly KeptEntry[]): string | null {
+  const kept: string[] = [];
+  let length = 2;
+  for (const { name, node, uid, until } of entries.slice(-MOST).toReversed()) {
+    const text = JSON.stringify({ name, node, uid, until });
+    length += text.length + 1;
+    if (length > LONGEST) break;
+    kept.push(text);
+  }
+  return kept.length === 0 ? null : `[${kept.toReversed().join(',')}]`;
+}
+
+/** Anybody who may edit the set may have written this: what makes no sense is refused, each with a reason, and never throws. */
+export function decodeKept(text: string | undefined): { entries: readonly KeptEntry[]; refused: readonly string[] } {
+  const refuseAll = (why: string): { entries: readonly KeptEntry[]; refused: readonly string[] } => ({ entries: [], refused: [why] });
+  if (text === undefined) return { entries: [], refused: [] };
+  if (text.length > LONGEST) return refuseAll(`it is longer than ${LONGEST} characters`);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return refuseAll('it is not JSON');
+  }
+  if (!Array.isArray(value)) return refuseAll('it is not a list');
+  if (value.length > MOST) return refuseAll(`it has more than ${MOST} entries`);
+  const entries = new Map<string, KeptEntry>();
+  const refused: string[] = [];
+  for (const [at, item] of (value as unknown[]).entries()) {
+    const entry = entryOf(item);
+    if (typeof entry === 'string') refused.push(`entry ${at}: ${entry}`);
+    else if (entries.has(entry.name)) refused.push(`entry ${at}: a second one for ${entry.name}`);
+    else entries.set(entry.name, entry);
+  }
+  return { entries: [...entries.values()], refused };
+}
+
+export interface RestoreFacts {
+  readonly set: Readonly<StatefulSet>;
+  /** Whether a pod of this name of the set's namespace is known that has a place. One that is still on its way out is: its end is seen in time. */
+  readonly isPlaced: (name: string) => boolean;
+  readonly node: (name: string) => Readonly<Node> | undefined;
+  /** What pods of the set have; the template often names a class alone. @default what the template says, or 0 */
+  readonly priority: number | undefined;
+  readonly isOurs: (schedulerName: string) => boolean;
+  /** No room is kept for longer than this from now on, whatever is written. */
+  readonly longestMs: Millis;
+  readonly now: Millis;
+}
+
+/**
+ * What a process before this one kept for a set. The pods are gone: of what they took is known what the template says today. Whether that still is free is the
+ * caller's to ask, after the caches have synced.
+ */
+export function restoredFrom(facts: RestoreFacts): { reservations: readonly Reservation[]; refused: readonly string[] } {
+  const { set, now } = facts;
+  const { entries, refused } = decodeKept(set.metadata.annotations?.[KEPT_ANNOTATION]);
+  const reservations: Reservation[] = [];
+  const reasons = [...refused];
+  for (const entry of entries) {
+    const why = whyNotRestored(facts, entry);
+    if (why !== undefined) {
+      reasons.push(`${entry.name}: ${why}`);
+      continue;
+    }
+    const { namespace = '', name = '', uid = '' } = set.metadata;
+    const pod = podInfoOf(likeOneOf(facts, entry));
+    reservations.push({
+      namespace,
+      name: entry.name,
+      owner: { apiVersion: 'apps/v1', kind: 'StatefulSet', name, uid, controller: true },
+      oldUid: entry.uid,
+      node: entry.node,
+      priority: pod.priority,
+      ghost: ghostOf(pod),
+      createdAt: now,
+      expiresAt: Math.min(Date.parse(entry.until), now + facts.longestMs),
+      purpose: 'upgrade',
+      why: `the set's annotation ${KEPT_ANNOTATION} says so`,
+      state: 'active',
+      claimant: undefined,
+      failedAt: undefined,
+    });
+  }
+  return { reservations, refused: reasons };
+}
+
+function whyNotRestored({ set, isPlaced, node, isOurs, now }: RestoreFacts, entry: KeptEntry): string | undefined {
+  if (Date.parse(entry.until) <= now) return `it was kept until ${entry.until}`;
+  if (isPlaced(entry.name)) return 'a pod of that name has a place';
+  const owner = { kind: 'StatefulSet', name: set.metadata.name ?? '' };
+  return whySetMakesNone(set, owner, entry.name, isOurs) ?? whyNotOnNode(entry.node, node(entry.node), set.spec?.template.spec, true);
+}
+
+function likeOneOf({ set, priority }: RestoreFacts, { name, node, uid }: KeptEntry): Pod {
+  const { template, volumeClaimTemplates = [] } = set.spec ?? {};
+  const spec = template?.spec ?? { containers: [] };
+  const claimed = new Set(volumeClaimTemplates.map(({ metadata }) => metadata?.name ?? ''));
+  const claims = [...claimed].map((claim) => ({ name: claim, persistentVolumeClaim: { claimName: `${claim}-${name}` } }));
+  const volumes = [...(spec.volumes ?? []).filter((volume) => !claimed.has(volume.name)), ...claims];
+  const owner = {
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    name: set.metadata.name ?? '',
+    uid: set.metadata.uid ?? '',
+    controller: true,
+  };
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { namespace: set.metadata.namespace ?? '', name, uid, labels: template?.metadata?.labels ?? {}, ownerReferences: [owner] },
+    spec: { ...spec, volumes, nodeName: node, priority: priority ?? spec.priority ?? 0 },
+  };
+}
+
+function entryOf(item: unknown): KeptEntry | string {
+  if (!isJsonObject(item)) return 'it is no object';
+  const [name, node, uid, until] = ['name', 'node', 'uid', 'until'].map((field) => ownField(item, field));
+  if (typeof name !== 'string' || dnsSubdomainProblems(name).length > 0) return 'its name is no name of a pod';
+  if (typeof node !== 'string' || dnsSubdomainProblems(node).length > 0) return 'its node is no name of a node';
+  if (typeof uid !== 'string' || !/^[-\w.:]{1,128}$/.test(uid)) return 'its uid is none';
+  if (typeof until !== 'string' || !/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(until) || !Number.isFinite(Date.parse(until)))
+    return 'its until is no time such as 2026-01-01T00:00:00Z';
+  return { name, node, uid, until };
+}

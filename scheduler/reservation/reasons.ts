@@ -1,0 +1,56 @@
+import type { PodSpec, Taint } from 'kubernetes-types/core/v1.js';
+import { matchesNodeAffinity, matchesNodeSelector } from '../../kube/api/node-selector.ts';
+import { firstUntolerated, refusingEffects } from '../../kube/api/taints.ts';
+import type { Node, StatefulSet } from '../types.ts';
+import type { DaemonSet } from './contract.ts';
+import { placeInSet } from './set-places.ts';
+
+/*
+ * Why room is not, or no longer, worth keeping: asked when it is about to be kept and whenever something of it changes, so that nothing is begun that
+ * the next look would end.
+ */
+
+const CORDON: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
+const NOT_READY: Taint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };
+
+/**
+ * Why no pod with this spec may come to the node, apart from what is free there.
+ * @param choosesNodes - its node selector and affinity count too: they do for a successor; what went says nothing about those of its successor
+ */
+export function whyNotOnNode(
+  name: string,
+  node: Readonly<Node> | undefined,
+  spec: Readonly<PodSpec> | undefined,
+  choosesNodes: boolean,
+): string | undefined {
+  if (node === undefined) return `node ${name} is gone`;
+  const tolerations = spec?.tolerations;
+  const isKeptOut = (taint: Taint): boolean => firstUntolerated([taint], tolerations, refusingEffects) !== undefined;
+  if (node.spec?.unschedulable === true && isKeptOut(CORDON)) return `node ${name} is cordoned`;
+  // Nobody has to be there who turns this into a taint.
+  const ready = node.status?.conditions?.find(({ type }) => type === 'Ready')?.status ?? 'True';
+  if (ready !== 'True' && isKeptOut(NOT_READY)) return `node ${name} is not ready`;
+  const taint = firstUntolerated(node.spec?.taints, tolerations, refusingEffects);
+  if (taint !== undefined) return `node ${name} has the taint ${taint.key}:${taint.effect}, which the pod does not tolerate`;
+  if (!choosesNodes || spec === undefined) return undefined;
+  const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  const chosen = matchesNodeSelector(spec.nodeSelector, node.metadata.labels) === undefined && matchesNodeAffinity(required, node.metadata);
+  return chosen ? undefined : `the pod asks for other nodes than ${name}`;
+}
+
+/** Why the set makes no pod of this name for us. @param set - undefined: gone */
+export function whySetMakesNone(
+  set: Readonly<StatefulSet> | Readonly<DaemonSet> | undefined,
+  owner: { readonly kind: string; readonly name: string },
+  podName: string,
+  isOurs: (schedulerName: string) => boolean,
+): string | undefined {
+  const who = `${owner.kind} ${owner.name}`;
+  if (set === undefined) return `${who} is gone`;
+  if (set.metadata.deletionTimestamp !== undefined) return `${who} is being deleted`;
+  const schedulerName = set.spec?.template.spec?.schedulerName ?? 'default-scheduler';
+  if (!isOurs(schedulerName)) return `${who} has its pods placed by ${schedulerName}`;
+  if (owner.kind === 'DaemonSet') return undefined;
+  const place = placeInSet(set as Readonly<StatefulSet>, podName);
+  return place.wanted ? undefined : place.why;
+}

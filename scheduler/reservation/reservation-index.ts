@@ -1,0 +1,101 @@
+import type { Millis } from '../../base/clock.ts';
+import type { Key } from '../../kube/cache/contract.ts';
+import { controllerOf } from '../../kube/controller/owner-refs.ts';
+import type { PodInfo } from '../pod/pod-info.ts';
+import type { Reservation } from './contract.ts';
+import { isByNode, isSuccessor, pinnedTo } from './match.ts';
+
+const none: readonly Reservation[] = [];
+
+/** What room is kept under: the name of the pod, or for a DaemonSet its owner and node. At most one for each. */
+export function slotOf(reservation: Reservation): Key {
+  const { namespace, name, owner, node } = reservation;
+  return isByNode(reservation) ? daemonSlot(owner.uid, node) : `${namespace}/${name}`;
+}
+
+/** Where there can be room for this pod, or under its name. */
+export function slotsOf(pod: PodInfo): readonly Key[] {
+  const owner = controllerOf(pod.pod);
+  if (owner?.kind !== 'DaemonSet') return [pod.key];
+  const node = pod.nodeName === '' ? pinnedTo(pod) : pod.nodeName;
+  return node === undefined ? [pod.key] : [pod.key, daemonSlot(owner.uid, node)];
+}
+
+// Names hold no `@`.
+function daemonSlot(ownerUid: string, node: string): Key {
+  return `${ownerUid}@${node}`;
+}
+
+/** Reservations by slot and by node. Values are replaced, never changed. */
+export class ReservationIndex {
+  readonly #bySlot = new Map<Key, Reservation>();
+  readonly #byNode = new Map<string, readonly Reservation[]>();
+  #nextExpiry: { at: Millis | undefined } | undefined = { at: undefined };
+
+  get size(): number {
+    return this.#bySlot.size;
+  }
+
+  get nodes(): Iterable<string> {
+    return this.#byNode.keys();
+  }
+
+  get nextExpiry(): Millis | undefined {
+    if (this.#nextExpiry === undefined) {
+      let at: Millis | undefined;
+      for (const { expiresAt } of this.#bySlot.values()) if (at === undefined || expiresAt < at) at = expiresAt;
+      this.#nextExpiry = { at };
+    }
+    return this.#nextExpiry.at;
+  }
+
+  all(): readonly Reservation[] {
+    return [...this.#bySlot.values()];
+  }
+
+  on(node: string): readonly Reservation[] {
+    return this.#byNode.get(node) ?? none;
+  }
+
+  at(slot: Key): Reservation | undefined {
+    return this.#bySlot.get(slot);
+  }
+
+  has(reservation: Reservation): boolean {
+    return this.#bySlot.get(slotOf(reservation)) === reservation;
+  }
+
+  /** Asked for every pod that is compared with another in the queue: most of the time nothing is kept at all. */
+  of(pod: PodInfo): Reservation | undefined {
+    if (this.#bySlot.size === 0) return undefined;
+    const named = this.#bySlot.get(pod.key);
+    if (named !== undefined && isSuccessor(named, pod)) return named;
+    for (const slot of slotsOf(pod)) {
+      const found = this.#bySlot.get(slot);
+      if (found !== undefined && isSuccessor(found, pod)) return found;
+    }
+    return undefined;
+  }
+
+  set(reservation: Reservation): void {
+    const slot = slotOf(reservation);
+    const before = this.#bySlot.get(slot);
+    if (before !== undefined) this.#leaveNode(before);
+    this.#bySlot.set(slot, reservation);
+    this.#byNode.set(reservation.node, [...this.on(reservation.node), reservation]);
+    this.#nextExpiry = undefined;
+  }
+
+  delete(reservation: Reservation): void {
+    if (!this.has(reservation)) return;
+    this.#bySlot.delete(slotOf(reservation));
+    this.#leaveNode(reservation);
+    this.#nextExpiry = undefined;
+  }
+
+  #leaveNode(reservation: Reservation): void {
+    const others = this.on(reservation.node).filter((other) => other !== reservation);
+    if (others.length === 0) this.#byNode.delete(reservation.node);
+    else this.#byNode.set(reservation.node, others);
+  }
+}

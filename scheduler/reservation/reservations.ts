@@ -1,0 +1,280 @@
+import type { Millis } from '../../base/clock.ts';
+import { jsonEqual } from '../../kube/api/json.ts';
+import type { Key } from '../../kube/cache/contract.ts';
+import { controllerOf } from '../../kube/controller/owner-refs.ts';
+import type { ReservationConfig } from '../config/config.ts';
+import type { PodInfo } from '../pod/pod-info.ts';
+import type { Node, StatefulSet } from '../types.ts';
+import type { DaemonSet, DeletionFacts, Dropped, Made, Reservation, Reservations, RoomFacts, Seen } from './contract.ts';
+import { atLeastASecond, whenDeleted, whenFailed, whenGone, whenRestored, whenSeen, type Ttls } from './deadlines.ts';
+import { decide, type DecisionRules } from './decide.ts';
+import { ghostOf, isEased, successorGhost } from './ghost.ts';
+import { isSuccessor } from './match.ts';
+import { whyNotOnNode, whySetMakesNone } from './reasons.ts';
+import { ReservationIndex, slotOf, slotsOf } from './reservation-index.ts';
+import { claimsOf } from './claims.ts';
+
+const nobody: Seen = { reservation: undefined, eased: undefined, dropped: [] };
+const noGhosts: readonly PodInfo[] = [];
+
+/** @param isOurs - whether pods with this scheduler name are ours to place */
+export function createReservations(config: Readonly<ReservationConfig>, isOurs: (schedulerName: string) => boolean): Reservations {
+  return new KeptRooms({ ...config, isOurs }, atLeastASecond(config));
+}
+
+/**
+ * The life of a record:
+ *
+ *   (none)  --podDeleted, adopt--> active      active, claimed --set, node, recheck, expire, podPlaced--> (none), told as dropped
+ *   active  --podSeen------------> claimed     claimed --podSeen by another uid--> claimed by that
+ *   claimed --podGone------------> active      active, claimed --assumed--> lent
+ *   lent    --restore------------> claimed     lent --bound, podPlaced, set, node, podDeleted of that name--> (none): nothing to give back
+ */
+class KeptRooms implements Reservations {
+  readonly #rules: DecisionRules;
+  readonly #ttls: Ttls;
+  readonly #kept = new ReservationIndex();
+  /** Released to pods that are being bound. By slot: whatever ends the reason ends the claim to get it back. */
+  readonly #lent = new Map<Key, Reservation>();
+
+  constructor(rules: DecisionRules, ttls: Ttls) {
+    this.#rules = rules;
+    this.#ttls = ttls;
+  }
+
+  get size(): number {
+    return this.#kept.size;
+  }
+
+  get nodes(): Iterable<string> {
+    return this.#kept.nodes;
+  }
+
+  get nextExpiry(): Millis | undefined {
+    return this.#kept.nextExpiry;
+  }
+
+  list(): readonly Reservation[] {
+    return this.#kept.all();
+  }
+
+  lent(): readonly Reservation[] {
+    return [...this.#lent.values()];
+  }
+
+  on(node: string): readonly Reservation[] {
+    return this.#kept.on(node);
+  }
+
+  isVisibleTo(reservation: Reservation, pod: PodInfo): boolean {
+    return pod.priority <= reservation.priority && !isSuccessor(reservation, pod);
+  }
+
+  ghostsFor(pod: PodInfo, node: string): readonly PodInfo[] {
+    const here = this.#kept.on(node);
+    if (here.length === 0) return noGhosts;
+    return here.filter((reservation) => this.isVisibleTo(reservation, pod)).map(({ ghost }) => ghost);
+  }
+
+  claimUsers(pod: PodInfo, claim: string): readonly { readonly pod: PodInfo; readonly node: string }[] {
+    if (this.#kept.size === 0) return [];
+    return this.#kept
+      .all()
+      .filter((kept) => kept.namespace === pod.namespace && claimsOf(kept.ghost).includes(claim) && this.isVisibleTo(kept, pod))
+      .map(({ ghost, node }) => ({ pod: ghost, node }));
+  }
+
+  of(pod: PodInfo): Reservation | undefined {
+    return this.#kept.of(pod);
+  }
+
+  podDeleted(facts: DeletionFacts): Made {
+    const { pod, now } = facts;
+    // It had a place, so nobody may have been waiting for one under its name.
+    const dropped = this.#settle(pod, `pod ${pod.key} had a place`);
+    const decision = decide(facts, this.#rules);
+    const owner = controllerOf(pod.pod);
+    if (!decision.keep || owner === undefined) return { decision, reservation: undefined, dropped };
+    const reservation: Reservation = {
+      namespace: pod.namespace,
+      name: pod.name,
+      owner,
+      oldUid: pod.uid,
+      node: pod.nodeName,
+      priority: pod.priority,
+      ghost: ghostOf(pod),
+      createdAt: now,
+      expiresAt: whenDeleted(now, this.#ttls),
+      purpose: decision.purpose,
+      why: decision.why,
+      state: 'active',
+      claimant: undefined,
+      failedAt: undefined,
+    };
+    this.#kept.set(reservation);
+    return { decision, reservation, dropped };
+  }
+
+  podSeen(pod: PodInfo, room: (node: string) => RoomFacts, now: Millis): Seen {
+    const before = this.#kept.of(pod);
+    if (before === undefined) return nobody;
+    // Most updates of a pod that waits are of its status, by ourselves.
+    if (before.claimant !== undefined && isSameClaim(before.claimant, pod)) return { ...nobody, reservation: before };
+    if (!this.#rules.isOurs(pod.schedulerName)) {
+      return { ...nobody, dropped: this.#drop(before, `its successor is placed by ${pod.schedulerName}`) };
+    }
+    const { node, spare } = room(before.node);
+    const barred = whyNotOnNode(before.node, node, pod.pod.spec, true);
+    if (barred !== undefined) return { ...nobody, dropped: this.#drop(before, barred) };
+    const isKnown = before.claimant?.uid === pod.uid;
+    // What is free counts once: asked for again at every update of the pod, more and more would be kept.
+    const grows = !isKnown || before.claimant?.requests !== pod.requests;
+    const after: Reservation = {
+      ...before,
+      state: 'claimed',
+      claimant: pod,
+      priority: pod.priority,
+      ghost: successorGhost(before.ghost, pod, grows ? spare : undefined),
+      expiresAt: isKnown ? before.expiresAt : whenSeen(before, now, this.#ttls),
+    };
+    this.#kept.set(after);
+    const isLess = after.priority < before.priority || isEased(before.ghost, after.ghost);
+    return { reservation: after, eased: isLess ? { before, after } : undefined, dropped: [] };
+  }
+
+  podFailed(pod: PodInfo, now: Millis): void {
+    const kept = this.#kept.of(pod);
+    if (kept === undefined || kept.failedAt !== undefined) return;
+    this.#kept.set({ ...kept, state: 'claimed', claimant: kept.claimant ?? pod, failedAt: now, expiresAt: whenFailed(now, this.#ttls) });
+  }
+
+  podPlaced(pod: PodInfo): readonly Dropped[] {
+    return this.#settle(pod, `pod ${pod.key} is on node ${pod.nodeName}`);
+  }
+
+  podGone(pod: PodInfo, now: Millis): void {
+    const unclaimed = (by: Reservation): Reservation => ({
+      ...by,
+      state: 'active',
+      claimant: undefined,
+      expiresAt: whenGone(by, now, this.#ttls),
+    });
+    const kept = this.#kept.of(pod);
+    if (kept?.claimant?.uid === pod.uid) this.#kept.set(unclaimed(kept));
+    if (this.#lent.size === 0) return;
+    for (const slot of slotsOf(pod)) {
+      const lent = this.#lent.get(slot);
+      if (lent?.claimant?.uid === pod.uid) this.#lent.set(slot, unclaimed(lent));
+    }
+  }
+
+  assumed(pod: PodInfo): Reservation | undefined {
+    const kept = this.#kept.of(pod);
+    if (kept === undefined) return undefined;
+    this.#kept.delete(kept);
+    this.#lent.set(slotOf(kept), kept);
+    return kept;
+  }
+
+  bound(released: Reservation): void {
+    if (this.#lentAs(released) !== undefined) this.#lent.delete(slotOf(released));
+  }
+
+  restore(released: Reservation, now: Millis): Reservation | undefined {
+    const lent = this.#lentAs(released);
+    if (lent === undefined) return undefined;
+    this.#lent.delete(slotOf(lent));
+    const reservation = { ...lent, expiresAt: whenRestored(lent, now) };
+    this.#kept.set(reservation);
+    return reservation;
+  }
+
+  nodeChanged(name: string, node: Readonly<Node> | undefined, isPlaced: (key: Key) => boolean = () => false): readonly Dropped[] {
+    return this.#dropWhere(
+      ({ node }) => node === name,
+      ({ ghost, state }) =>
+        isPlaced(ghost.key) ? `pod ${ghost.key} has a place` : whyNotOnNode(name, node, ghost.pod.spec, state === 'claimed'),
+    );
+  }
+
+  setChanged(uid: string, set: Readonly<StatefulSet> | Readonly<DaemonSet> | undefined): readonly Dropped[] {
+    return this.#dropWhere(
+      ({ owner }) => owner.uid === uid,
+      ({ owner, name }) => whySetMakesNone(set, owner, name, this.#rules.isOurs),
+    );
+  }
+
+  recheck(node: string, fit: (together: readonly Reservation[]) => boolean): readonly Dropped[] {
+    const here = this.#kept.on(node);
+    const staying: Reservation[] = [];
+    // Of equals the first to come stays.
+    for (const kept of here.toSorted((a, b) => b.priority - a.priority || a.createdAt - b.createdAt))
+      if (fit([...staying, kept])) staying.push(kept);
+    return here.filter((kept) => !staying.includes(kept)).flatMap((kept) => this.#drop(kept, `node ${node} has no room for it any more`));
+  }
+
+  oldStillThere(reservation: Reservation, now: Millis): void {
+    const kept = this.#kept.at(slotOf(reservation));
+    if (kept?.oldUid !== reservation.oldUid || kept.state !== 'active') return;
+    this.#kept.set({ ...kept, expiresAt: whenSeen(kept, now, this.#ttls) });
+  }
+
+  expiringWithin(ms: Millis, now: Millis): readonly Reservation[] {
+    const next = this.#kept.nextExpiry;
+    if (next === undefined || next > now + ms) return [];
+    return this.#kept.all().filter(({ state, expiresAt }) => state === 'active' && expiresAt <= now + ms);
+  }
+
+  adopt(reservation: Reservation): Reservation | undefined {
+    const slot = slotOf(reservation);
+    if (this.#kept.at(slot) !== undefined || this.#lent.has(slot)) return undefined;
+    this.#kept.set(reservation);
+    return reservation;
+  }
+
+  expire(now: Millis): readonly Dropped[] {
+    const next = this.#kept.nextExpiry;
+    if (next === undefined || next > now) return [];
+    const late = this.#kept.all().filter(({ expiresAt }) => expiresAt <= now);
+    return late.flatMap((kept) => this.#drop(kept, whyExpired(kept), 'expired'));
+  }
+
+  /** Whoever has this pod's place has it: nothing is kept for it, nor to be given back. */
+  #settle(pod: PodInfo, why: string): readonly Dropped[] {
+    if (this.#kept.size === 0 && this.#lent.size === 0) return [];
+    return slotsOf(pod).flatMap((slot) => {
+      this.#lent.delete(slot);
+      const kept = this.#kept.at(slot);
+      return kept === undefined ? [] : this.#drop(kept, why);
+    });
+  }
+
+  #dropWhere(concerns: (kept: Reservation) => boolean, whyOver: (kept: Reservation) => string | undefined): readonly Dropped[] {
+    for (const [slot, lent] of this.#lent) if (concerns(lent) && whyOver(lent) !== undefined) this.#lent.delete(slot);
+    if (this.#kept.size === 0) return [];
+    return this.#kept.all().flatMap((kept) => {
+      const why = concerns(kept) ? whyOver(kept) : undefined;
+      return why === undefined ? [] : this.#drop(kept, why);
+    });
+  }
+
+  #drop(reservation: Reservation, why: string, result: Dropped['result'] = 'dropped'): readonly Dropped[] {
+    this.#kept.delete(reservation);
+    return [{ reservation, why, result }];
+  }
+
+  #lentAs(released: Reservation): Reservation | undefined {
+    const lent = this.#lent.get(slotOf(released));
+    return lent?.oldUid === released.oldUid ? lent : undefined;
+  }
+}
+
+function isSameClaim(known: PodInfo, seen: PodInfo): boolean {
+  if (known.uid !== seen.uid) return false;
+  return known === seen || (jsonEqual(known.labels, seen.labels) && jsonEqual(known.pod.spec, seen.pod.spec));
+}
+
+function whyExpired({ state, failedAt }: Reservation): string {
+  if (state === 'active') return 'no successor came in time';
+  return failedAt === undefined ? 'its successor was not tried in time' : 'its successor found no place in time';
+}

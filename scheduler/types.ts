@@ -1,0 +1,33 @@
+import type { ReplicaSet as RawReplicaSet, StatefulSet as RawStatefulSet } from 'kubernetes-types/apps/v1.js';
+import type {
+  Namespace as RawNamespace,
+  Node as RawNode,
+  PersistentVolume as RawVolume,
+  PersistentVolumeClaim as RawClaim,
+  Pod as RawPod,
+  Service as RawService,
+} from 'kubernetes-types/core/v1.js';
+import type { PodDisruptionBudget as RawBudget } from 'kubernetes-types/policy/v1.js';
+import type {
+  CSIDriver as RawDriver,
+  CSINode as RawCsiNode,
+  CSIStorageCapacity as RawCapacity,
+  StorageClass as RawStorageClass,
+} from 'kubernetes-types/storage/v1.js';
+import type { Kube } from '../kube/api/resources.ts';
+
+/* Objects as the caches hold them. */
+
+export type Pod = Kube<RawPod>;
+export type Node = Kube<RawNode>;
+export type Namespace = Kube<RawNamespace>;
+export type Service = Kube<RawService>;
+export type Claim = Kube<RawClaim>;
+export type Volume = Kube<RawVolume>;
+export type ReplicaSet = Kube<RawReplicaSet>;
+export type StatefulSet = Kube<RawStatefulSet>;
+export type Budget = Kube<RawBudget>;
+export type StorageClass = Kube<RawStorageClass>;
+export type CsiNode = Kube<RawCsiNode>;
+export type CsiDriver = Kube<RawDriver>;
+export type CsiCapacity = Kube<RawCapacity>;

@@ -1,0 +1,87 @@
+import { objectKey, type Key } from '../../kube/cache/contract.ts';
+import type { Claim, Volume } from '../types.ts';
+import { isFullyBound, isReservedFor, SELECTED_NODE, selectedNodeOf } from './claims.ts';
+import type { VolumeDecision } from './contract.ts';
+
+/** What is assumed of one object, for whom, and how it looks then. */
+interface Assumption<T, Value> {
+  readonly value: Value;
+  readonly holders: Set<string>;
+  /** Made once for each state of the object. */
+  made?: { readonly from: Readonly<T>; readonly as: Readonly<T> };
+}
+
+/** Decisions that the caches do not show yet, laid over what they show. What comes to be true, or cannot any more, is forgotten when it is looked at. */
+export class Assumptions {
+  readonly #volumes = new Map<string, Assumption<Volume, Readonly<Claim>>>();
+  readonly #claims = new Map<Key, Assumption<Claim, { uid: string; node: string }>>();
+
+  get size(): number {
+    return this.#volumes.size + this.#claims.size;
+  }
+
+  add(holder: string, { reserve, provision }: VolumeDecision): void {
+    for (const { volume, claim } of reserve) {
+      const { name = '' } = volume.metadata;
+      const there = this.#volumes.get(name);
+      if (there !== undefined && there.value.metadata.uid === claim.metadata.uid) there.holders.add(holder);
+      else this.#volumes.set(name, { value: claim, holders: new Set([holder]) });
+    }
+    for (const { claim, node } of provision) {
+      const key = objectKey(claim);
+      const { uid = '' } = claim.metadata;
+      const there = this.#claims.get(key);
+      if (there !== undefined && there.value.uid === uid && there.value.node === node) there.holders.add(holder);
+      else this.#claims.set(key, { value: { uid, node }, holders: new Set([holder]) });
+    }
+  }
+
+  /** Names of volumes and keys of claims of which this one assumes something. */
+  heldBy(holder: string): { volumes: readonly string[]; claims: readonly Key[] } {
+    const held = (assumed: ReadonlyMap<string, { holders: ReadonlySet<string> }>): string[] =>
+      [...assumed].flatMap(([key, { holders }]) => (holders.has(holder) ? [key] : []));
+    return { volumes: held(this.#volumes), claims: held(this.#claims) };
+  }
+
+  drop(holder: string): void {
+    for (const assumed of [this.#volumes, this.#claims])
+      for (const [key, { holders }] of assumed) if (holders.delete(holder) && holders.size === 0) assumed.delete(key);
+  }
+
+  volume(seen: Readonly<Volume>): Readonly<Volume> {
+    const { name = '' } = seen.metadata;
+    const assumed = this.#volumes.get(name);
+    if (assumed === undefined) return seen;
+    const ref = seen.spec?.claimRef;
+    // Whoever it is reserved for by now, that is how it is; except that a name without a uid may still become this claim.
+    if (ref && (ref.uid || !isReservedFor(seen, assumed.value))) {
+      this.#volumes.delete(name);
+      return seen;
+    }
+    if (assumed.made?.from === seen) return assumed.made.as;
+    const as: Volume = { ...seen, spec: { ...seen.spec, claimRef: claimRefTo(assumed.value) } };
+    assumed.made = { from: seen, as };
+    return as;
+  }
+
+  claim(seen: Readonly<Claim>): Readonly<Claim> {
+    const key = objectKey(seen);
+    const assumed = this.#claims.get(key);
+    if (assumed === undefined) return seen;
+    if (seen.metadata.uid !== assumed.value.uid || isFullyBound(seen) || selectedNodeOf(seen) !== undefined) {
+      this.#claims.delete(key);
+      return seen;
+    }
+    if (assumed.made?.from === seen) return assumed.made.as;
+    const annotations = { ...seen.metadata.annotations, [SELECTED_NODE]: assumed.value.node };
+    const as: Claim = { ...seen, metadata: { ...seen.metadata, annotations } };
+    assumed.made = { from: seen, as };
+    return as;
+  }
+}
+
+/** A reservation for this very claim. */
+export function claimRefTo({ metadata }: Readonly<Claim>): NonNullable<NonNullable<Volume['spec']>['claimRef']> {
+  const { namespace = '', name = '', uid = '', resourceVersion = '' } = metadata;
+  return { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace, name, uid, resourceVersion };
+}

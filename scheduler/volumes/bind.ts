@@ -1,0 +1,231 @@
+import type { Clock, Millis } from '../../base/clock.ts';
+import { ActionError, unreachable } from '../../base/errors.ts';
+import type { Resource } from '../../kube/api/object.ts';
+import { persistentVolumeClaims, persistentVolumes } from '../../kube/api/resources.ts';
+import { objectKey, type Informer, type Key } from '../../kube/cache/contract.ts';
+import type { Client, ObjectRef } from '../../kube/client/client.ts';
+import { isConflict, isNotFound, mayHaveTakenEffect, serverWords } from '../../kube/client/errors.ts';
+import type { ClusterEvent } from '../cluster-event.ts';
+import type { PodInfo } from '../pod/pod-info.ts';
+import type { Claim, Node, Volume } from '../types.ts';
+import type { AssumingView, VolumeBinder, VolumeDecision } from './contract.ts';
+import { planProvision, planReservation, progressOf, type Progress, type Step } from './progress.ts';
+
+export interface ClaimBinderOptions {
+  client: Pick<Client, 'get' | 'patch'>;
+  /** Where decisions count before they are written. */
+  view: Pick<AssumingView, 'assume' | 'forget'>;
+  caches: { claims: Informer<Claim>; volumes: Informer<Volume>; nodes: Pick<Informer<Node>, 'get' | 'addHandlers'> };
+  clock: Clock;
+  /** Told of what was decided for a pod and is free again: others may have been refused for it. @default nobody is */
+  freed?: (event: ClusterEvent) => void;
+  /** Longest time for all claims of a pod. @default 600_000 */
+  timeoutMs?: Millis;
+}
+
+/** An object that changed between our look and our write is looked at again so often. */
+const MOST_TRIES = 4;
+
+/** Somebody waits for claims: looks again whenever one of them, its volume or the node may have changed. */
+interface Waiter {
+  readonly node: string;
+  look(): void;
+}
+
+/** Binds claims by the API: reserves volumes and has them made, and lets whoever binds claims do the rest. */
+export class ClaimBinder implements VolumeBinder {
+  readonly #options: ClaimBinderOptions;
+  readonly #timeoutMs: Millis;
+  /** By claim. */
+  readonly #waiters = new Map<Key, Set<Waiter>>();
+
+  constructor(options: ClaimBinderOptions) {
+    this.#options = options;
+    this.#timeoutMs = options.timeoutMs ?? 600_000;
+    const { claims, volumes, nodes } = options.caches;
+    const claimChanged = (claim: Readonly<Claim>): void => this.#wake(objectKey(claim));
+    const volumeChanged = ({ spec }: Readonly<Volume>): void => {
+      if (spec?.claimRef) this.#wake(`${spec.claimRef.namespace ?? ''}/${spec.claimRef.name ?? ''}`);
+    };
+    claims.addHandlers('volume binding', { added: claimChanged, updated: (_, after) => claimChanged(after), deleted: claimChanged });
+    volumes.addHandlers('volume binding', {
+      added: volumeChanged,
+      updated: (before, after) => {
+        volumeChanged(before);
+        volumeChanged(after);
+      },
+      deleted: volumeChanged,
+    });
+    nodes.addHandlers('volume binding', { deleted: ({ metadata }) => this.#wakeNode(metadata.name ?? '') });
+  }
+
+  /** Pods whose claims are waited for. */
+  get waiting(): number {
+    return new Set([...this.#waiters.values()].flatMap((waiters) => [...waiters])).size;
+  }
+
+  reserve(pod: PodInfo, decision: VolumeDecision): void {
+    this.#options.view.assume(pod.uid, decision);
+  }
+
+  unreserve(pod: PodInfo): void {
+    const freed = this.#options.view.forget(pod.uid);
+    for (const event of freed) this.#options.freed?.(event);
+  }
+
+  async preBind(pod: PodInfo, node: string, decision: VolumeDecision, signal: AbortSignal): Promise<void> {
+    if (decision.reserve.length + decision.provision.length === 0) return;
+    try {
+      const written = new Map<string, string>();
+      // One after the other: where one cannot be, the rest had better stay as they are.
+      for (const { volume, claim } of decision.reserve) await this.#reserveVolume(volume, claim, written, signal);
+      for (const { claim } of decision.provision) await this.#selectNode(claim, node, written, signal);
+      await this.#allBound(pod, node, decision, written, signal);
+    } finally {
+      // The caches show it by now, or it is not going to be.
+      this.unreserve(pod);
+    }
+  }
+
+  async #reserveVolume(volume: Readonly<Volume>, claim: Readonly<Claim>, written: Map<string, string>, signal: AbortSignal): Promise<void> {
+    const { name = '' } = volume.metadata;
+    await this.#write<Volume>({
+      action: `reserve for claim ${objectKey(claim)} the volume`,
+      resource: persistentVolumes,
+      ref: { name },
+      first: this.#options.caches.volumes.get(name),
+      plan: (now) => planReservation(now, this.#options.caches.claims.get(objectKey(claim)), claim),
+      written,
+      signal,
+    });
+  }
+
+  async #selectNode(claim: Readonly<Claim>, node: string, written: Map<string, string>, signal: AbortSignal): Promise<void> {
+    const { namespace = '', name = '' } = claim.metadata;
+    await this.#write<Claim>({
+      action: `have a volume made on node ${node} for claim`,
+      resource: persistentVolumeClaims,
+      ref: { namespace, name },
+      first: this.#options.caches.claims.get(objectKey(claim)),
+      plan: (now) => planProvision(now, claim, node),
+      written,
+      signal,
+    });
+  }
+
+  async #write<T extends Claim | Volume>(job: {
+    action: string;
+    resource: Resource;
+    ref: ObjectRef;
+    first: Readonly<T> | undefined;
+    plan: (now: Readonly<T> | undefined) => Step;
+    written: Map<string, string>;
+    signal: AbortSignal;
+  }): Promise<void> {
+    const { resource, ref, signal } = job;
+    const object = objectKey({ metadata: ref });
+    let now = job.first;
+    for (let tries = 1; ; tries++) {
+      const step = job.plan(now);
+      switch (step.do) {
+        case 'nothing':
+          // Perhaps by our own last try.
+          if (tries > 1) job.written.set(`${resource.kind} ${object}`, now?.metadata.resourceVersion ?? '');
+          return;
+        case 'give-up':
+          throw new ActionError(job.action, object, { hint: step.why });
+        case 'patch':
+          break;
+        default:
+          return unreachable(step);
+      }
+      try {
+        const after = await this.#options.client.patch<T>(resource, ref, step.patch, { type: 'merge', signal });
+        job.written.set(`${resource.kind} ${object}`, after.metadata.resourceVersion ?? '');
+        return;
+      } catch (cause) {
+        signal.throwIfAborted();
+        const again = isConflict(cause) || isNotFound(cause) || mayHaveTakenEffect(cause);
+        if (!again || tries === MOST_TRIES)
+          throw new ActionError(job.action, object, { hint: `${serverWords(cause)}; the pod is tried again`, cause });
+      }
+      now = await this.#fresh<T>(resource, ref, signal);
+    }
+  }
+
+  async #fresh<T extends Claim | Volume>(resource: Resource, ref: ObjectRef, signal: AbortSignal): Promise<T | undefined> {
+    try {
+      return await this.#options.client.get<T>(resource, ref, { signal });
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async #allBound(
+    pod: PodInfo,
+    node: string,
+    decision: VolumeDecision,
+    written: ReadonlyMap<string, string>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    signal.throwIfAborted();
+    const { clock } = this.#options;
+    const keys = [...decision.reserve, ...decision.provision].map(({ claim }) => objectKey(claim));
+    const over = new AbortController();
+    const { promise, resolve, reject } = Promise.withResolvers<undefined>();
+    const failed = (hint: string): void => reject(new ActionError('bind the volumes of pod', `${pod.key} on node ${node}`, { hint }));
+    const waiter: Waiter = {
+      node,
+      look: () => {
+        const progress = this.#progress(node, decision, written);
+        if (progress.is === 'bound') resolve(undefined);
+        else if (progress.is === 'impossible') failed(progress.why);
+      },
+    };
+    for (const key of keys) this.#waitFor(key, waiter);
+    clock.sleep(this.#timeoutMs, AbortSignal.any([signal, over.signal])).then(() => {
+      const progress = this.#progress(node, decision, written);
+      failed(`${progress.is === 'bound' ? 'it came too late' : progress.why} (waited ${this.#timeoutMs / 1_000} s)`);
+    }, reject);
+    try {
+      waiter.look();
+      await promise;
+    } finally {
+      over.abort();
+      for (const key of keys) this.#leave(key, waiter);
+    }
+  }
+
+  #progress(node: string, decision: VolumeDecision, written: ReadonlyMap<string, string>): Progress {
+    const { claims, volumes, nodes } = this.#options.caches;
+    return progressOf(decision, {
+      node: nodes.get(node),
+      claim: (wanted) => claims.get(objectKey(wanted)),
+      volume: (name) => volumes.get(name),
+      written: (object) =>
+        written.get(
+          `${object.metadata.namespace === undefined ? persistentVolumes.kind : persistentVolumeClaims.kind} ${objectKey(object)}`,
+        ),
+    });
+  }
+
+  #waitFor(key: Key, waiter: Waiter): void {
+    const there = this.#waiters.get(key);
+    if (there === undefined) this.#waiters.set(key, new Set([waiter]));
+    else there.add(waiter);
+  }
+
+  #leave(key: Key, waiter: Waiter): void {
+    const there = this.#waiters.get(key);
+    if (there?.delete(waiter) && there.size === 0) this.#waiters.delete(key);
+  }
+
+  #wake(key: Key): void {
+    for (const waiter of this.#waiters.get(key) ?? []) waiter.look();
+  }
+
+  #wakeNode(node: string): void {
+    for (const waiters of this.#waiters.values()) for (const waiter of waiters) if (waiter.node === node) waiter.look();
+  }
+}

@@ -1,0 +1,101 @@
+import { controllerOf } from '../../kube/controller/owner-refs.ts';
+import type { Rejection } from '../plugins/rejection.ts';
+import type { PodInfo } from '../pod/pod-info.ts';
+import type { Claim, StorageClass } from '../types.ts';
+import { candidatesFor } from './candidates.ts';
+import { classNameOf, isDelayed, isFullyBound, isProvisioned, requestedSize, selectedNodeOf } from './claims.ts';
+import type { Attachment, BoundClaim, DelayedClaim, StorageView, VolumeNeeds } from './contract.ts';
+import { podVolumesOf, type ClaimName } from './pod-volumes.ts';
+
+const NEVER: ReadonlySet<string> = new Set();
+
+/** @see VolumeRules.needs */
+export function needsOf(pod: PodInfo, view: StorageView, disabled: ReadonlySet<string> = NEVER): VolumeNeeds | Rejection | undefined {
+  const { claims: names, disks } = podVolumesOf(pod);
+  if (names.length + disks.length === 0) return undefined;
+  const strict = !disabled.has('VolumeBinding');
+  const claims: Readonly<Claim>[] = [];
+  for (const wanted of names) {
+    const claim = view.claim(pod.namespace, wanted.name);
+    const problem = strict ? problemOf(claim, wanted, pod) : undefined;
+    if (problem !== undefined) return rejection(problem);
+    if (claim !== undefined) claims.push(claim);
+  }
+  const sorted = sortClaims(claims, view);
+  if (strict && sorted.immediate > 0) return rejection('pod has unbound immediate PersistentVolumeClaims');
+  return {
+    pod,
+    claims,
+    ...sorted,
+    exclusive: claims.filter(({ spec }) => spec?.accessModes?.includes('ReadWriteOncePod')),
+    attachments: claims.flatMap((claim) => attachmentOf(claim, view) ?? []),
+    disks,
+  };
+}
+
+/**
+ * What a claim is attached as: by the driver of its volume, or while it has none by the driver of its class, under the claim's own name, since it will
+ * be one more in any case.
+ */
+export function attachmentOf(claim: Readonly<Claim>, view: StorageView): Attachment | undefined {
+  const name = claim.spec?.volumeName ?? '';
+  const volume = name === '' ? undefined : view.volume(name);
+  if (volume !== undefined) {
+    const csi = volume.spec?.csi;
+    return csi ? { driver: csi.driver, handle: csi.volumeHandle } : undefined;
+  }
+  const made = view.storageClass(classNameOf(claim));
+  if (made === undefined || !isProvisioned(made)) return undefined;
+  // A handle cannot be mistaken for it: this has a uid in it.
+  return {
+    driver: made.provisioner,
+    handle: `claim ${claim.metadata.uid ?? ''} ${claim.metadata.namespace ?? ''}/${claim.metadata.name ?? ''}`,
+  };
+}
+
+function problemOf(claim: Readonly<Claim> | undefined, { name, ephemeral }: ClaimName, pod: PodInfo): string | undefined {
+  if (claim === undefined)
+    return ephemeral
+      ? `waiting for ephemeral volume controller to create the persistentvolumeclaim "${name}"`
+      : `persistentvolumeclaim "${name}" not found`;
+  if (claim.status?.phase === 'Lost')
+    return `persistentvolumeclaim "${name}" bound to non-existent persistentvolume "${claim.spec?.volumeName ?? ''}"`;
+  if (claim.metadata.deletionTimestamp !== undefined) return `persistentvolumeclaim "${name}" is being deleted`;
+  if (!ephemeral || controllerOf(claim)?.uid === pod.uid) return undefined;
+  // The claim of some other pod, which only happens to have this name: its data is nothing for us.
+  return `PVC ${pod.namespace}/${name} was not created for pod ${pod.namespace}/${pod.name} (pod is not owner)`;
+}
+
+function sortClaims(
+  claims: readonly Readonly<Claim>[],
+  view: StorageView,
+): { bound: BoundClaim[]; delayed: DelayedClaim[]; immediate: number } {
+  const bound: BoundClaim[] = [];
+  const delayed: DelayedClaim[] = [];
+  let immediate = 0;
+  for (const claim of claims) {
+    const volume = claim.spec?.volumeName ?? '';
+    const storage = view.storageClass(classNameOf(claim));
+    if (isFullyBound(claim)) bound.push({ claim, volume: view.volume(volume) });
+    // Who names a volume does not wait for a pod, whatever the class says.
+    else if (volume === '' && storage !== undefined && isDelayed(storage)) delayed.push(delayedClaim(claim, storage, view));
+    else immediate++;
+  }
+  delayed.sort((a, b) => compare(requestedSize(a.claim) ?? 0n, requestedSize(b.claim) ?? 0n));
+  return { bound, delayed, immediate };
+}
+
+function delayedClaim(claim: Readonly<Claim>, storage: Readonly<StorageClass>, view: StorageView): DelayedClaim {
+  return {
+    claim,
+    class: storage,
+    selectedNode: selectedNodeOf(claim),
+    candidates: candidatesFor(claim, view.volumesOfClass(classNameOf(claim))),
+  };
+}
+
+const compare = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0);
+
+function rejection(reason: string): Rejection {
+  return { plugin: 'VolumeBinding', resolvable: false, reasons: [reason] };
+}

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Topologies } from '../../../scheduler/cache/topology.ts';
+
+test('nodes with the same label share a domain, those without have none', () => {
+  const topologies = new Topologies(() => {});
+  const zone = topologies.of('zone');
+  topologies.changed(0, { zone: 'a' });
+  topologies.changed(1, { zone: 'b' });
+  topologies.changed(2, { zone: 'a' });
+  topologies.changed(3, {});
+  assert.equal(zone.domains[0], zone.domains[2]);
+  assert.notEqual(zone.domains[0], zone.domains[1]);
+  assert.equal(zone.domains[3], -1);
+});
+
+test('nodes that come and go for years leave no numbers behind', () => {
+  const topologies = new Topologies(() => {});
+  const hostname = topologies.of('hostname');
+  for (let n = 0; n < 10_000; n++) topologies.changed(n % 10, { hostname: `node-${n}` });
+  assert.ok(hostname.count <= 11, `${hostname.count} numbers for 10 nodes`);
+  assert.equal(new Set(hostname.domains.slice(0, 10)).size, 10);
+});
+
+test('a slot beyond the first 64 has a place', () => {
+  const topologies = new Topologies((each) => each(500, { zone: 'a' }));
+  assert.equal(topologies.of('zone').domains[500], 0);
+});
