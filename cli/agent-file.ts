@@ -2,7 +2,7 @@ import { isMap, isScalar, parseDocument, type Scalar } from 'yaml';
 import { ActionError, describeError, errorCode } from '../base/errors.ts';
 import { agentFlags, type AgentFlag } from './agent-flags.ts';
 import { checkSettings, SettingError, type Settings } from './agent-options.ts';
-import { nearest } from './nearest.ts';
+import { nearest } from '../base/nearest.ts';
 import { flagValue } from './flag-value.ts';
 import type { ArgValue } from './args.ts';
 import type { Disk } from '../base/disk.ts';

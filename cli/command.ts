@@ -3,15 +3,15 @@ import type { Clock } from '../base/clock.ts';
 import type { Disk } from '../base/disk.ts';
 import type { Exec } from '../base/exec.ts';
 import type { Locks } from '../base/lock.ts';
-import type { Log } from '../base/log.ts';
+import type { Log, LogLevel } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
 import type { Client } from '../kube/client/client.ts';
 
 /** What follows a flag. `duration` is Go's (`1m30s`); `count` is a flag that may be repeated (`-vv`) or given a number. */
 export type FlagType = 'string' | 'boolean' | 'number' | 'duration' | 'count';
 
-/** What a shell may offer for a value: files are the shell's own business, the other two are asked by `dkc __complete`. */
-export type Completes = 'file' | 'dir' | 'ref' | 'node';
+/** What a shell may offer for a value: files are the shell's own business, the others are asked by `dkc __complete`. */
+export type Completes = 'file' | 'dir' | 'ref' | 'node' | 'daemonset' | 'statefulset' | 'pod';
 
 export interface Flag {
   /** Kebab case, without dashes. */
@@ -28,6 +28,8 @@ export interface Flag {
   /** How help names the value: FILE, NS/NAME. */
   value?: string;
   choices?: readonly string[];
+  /** Values that completion offers where others are right as well. */
+  offers?: readonly string[];
   completes?: Completes;
   /** Must be given. */
   required?: boolean;
@@ -106,6 +108,8 @@ export interface Context {
   random: Random;
   exec: Exec;
   log: Log;
+  /** A log of a command that goes on for long, on stderr. */
+  openLog(how: { level: LogLevel; format: 'text' | 'journald' | 'json' }): Log;
   build: Build;
   /** Aborts on SIGINT, SIGTERM and SIGHUP: whoever waits ends then. */
   signal: AbortSignal;

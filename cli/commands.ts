@@ -8,7 +8,7 @@ export interface Entry {
   /** One line, beginning in upper case, no full stop. */
   summary: string;
   /** Section of `dkc help`. */
-  group: 'On a node' | 'Configuration files' | 'Fleet' | 'Around it';
+  group: 'On a node' | 'Configuration files' | 'Fleet' | 'Controllers' | 'Scheduler' | 'Around it';
   /** Works, but help and completion do not list it. */
   hidden?: boolean;
   load(): Promise<Command>;
@@ -64,6 +64,42 @@ export const commands: readonly Entry[] = [
     summary: 'Show what every node is assigned, uses and trusts',
     group: 'Fleet',
     load: async () => (await import('./fleet/nodes.ts')).nodesCommand,
+  },
+  {
+    name: 'controllers run',
+    summary: 'Keep the pods of DaemonSets and StatefulSets, in place of kube-controller-manager',
+    group: 'Controllers',
+    load: async () => (await import('./controllers/command.ts')).controllersRun,
+  },
+  {
+    name: 'why daemonset',
+    summary: 'Say node by node what a DaemonSet waits for',
+    group: 'Controllers',
+    load: async () => (await import('./controllers/why-daemonset.ts')).whyDaemonSetCommand,
+  },
+  {
+    name: 'why statefulset',
+    summary: 'Say what a StatefulSet waits for, and how each of its pods stands',
+    group: 'Controllers',
+    load: async () => (await import('./controllers/why-statefulset.ts')).whyStatefulSetCommand,
+  },
+  {
+    name: 'scheduler run',
+    summary: 'Place pods on nodes, beside kube-scheduler or in its place',
+    group: 'Scheduler',
+    load: async () => (await import('./scheduler/run-command.ts')).schedulerRun,
+  },
+  {
+    name: 'scheduler config',
+    summary: "Judge a scheduler's configuration, and print what it comes to",
+    group: 'Scheduler',
+    load: async () => (await import('./scheduler/config-command.ts')).schedulerConfig,
+  },
+  {
+    name: 'why pod',
+    summary: 'Say why a pod has no node',
+    group: 'Scheduler',
+    load: async () => (await import('./scheduler/why-pod.ts')).whyPodCommand,
   },
   {
     name: 'demo',

@@ -1,5 +1,5 @@
 import { exitCodeOf, failureText, UsageError } from './failure.ts';
-import { findCommand } from './find-command.ts';
+import { commandsBelow, findCommand } from './find-command.ts';
 import { overview } from './overview.ts';
 import { parse } from './parse.ts';
 import { printable } from './printable.ts';
@@ -31,7 +31,8 @@ export async function dispatch(entries: readonly Entry[], argv: readonly string[
       }
       case 'command': {
         const command = await found.entry.load();
-        const parsed = await parse(found.entry, command, found.rest, context.stdout.columns ?? HELP_WIDTH);
+        const below = commandsBelow(entries, found.entry.name);
+        const parsed = await parse({ ...found.entry, below }, command, found.rest, context.stdout.columns ?? HELP_WIDTH);
         if (parsed.want === 'help') {
           context.stdout.write(parsed.text);
           return 0;

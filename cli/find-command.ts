@@ -1,4 +1,4 @@
-import { nearest } from './nearest.ts';
+import { nearest } from '../base/nearest.ts';
 import type { Entry } from './commands.ts';
 
 export type Found =
@@ -6,6 +6,11 @@ export type Found =
   /** A prefix of commands such as `checkpoints`, or nothing at all. */
   | { at: 'group'; prefix: string; rest: readonly string[] }
   | { at: 'unknown'; words: string; suggestion: string | undefined };
+
+/** Commands that are named by a command's own words and more: `why daemonset` is below `why`, and has the word for itself. */
+export function commandsBelow(entries: readonly Entry[], name: string): Entry[] {
+  return entries.filter((entry) => entry.hidden !== true && entry.name.startsWith(`${name} `));
+}
 
 /** The command that the words before the first flag name; the longest name wins. */
 export function findCommand(entries: readonly Entry[], argv: readonly string[]): Found {

@@ -1,7 +1,13 @@
 import type { Command, Example, Flag } from './command.ts';
+import type { Entry } from './commands.ts';
 
-/** `--help` of one command: usage, what it does, arguments, flags, examples. At most `width` columns. */
-export function helpText(name: string, command: Command, flags: readonly Flag[], width: number): string {
+/** `--help` of one command: usage, what it does, arguments, flags, commands that are named after it, examples. At most `width` columns. */
+export function helpText(
+  { name, below }: { name: string; below: readonly Entry[] },
+  command: Command,
+  flags: readonly Flag[],
+  width: number,
+): string {
   const listed = flags.filter((flag) => flag.hidden !== true);
   const lettered = listed.some((flag) => flag.alias !== undefined);
   const sections = [
@@ -9,6 +15,7 @@ export function helpText(name: string, command: Command, flags: readonly Flag[],
     ...command.describe.split('\n\n').map((paragraph) => wrap(paragraph.replaceAll('\n', ' '), width).join('\n')),
     section('ARGUMENTS', command.positionals.map((positional) => [positional.name.toUpperCase(), withChoices(positional)]), width), // prettier-ignore
     section('FLAGS', listed.map((flag) => [flagWords(flag, lettered), flagDescription(flag)]), width), // prettier-ignore
+    section('SEE ALSO', below.map((entry) => [`dkc ${entry.name}`, entry.summary]), width), // prettier-ignore
     section('EXAMPLES', command.examples.map(exampleRow), width), // prettier-ignore
   ];
   return `${sections.filter((text) => text !== '').join('\n\n')}\n`;

@@ -1,6 +1,7 @@
 // Only what costs nothing: `dkc agent run` must load neither yargs nor any other command (design 1).
 import { describeError } from '../base/errors.ts';
 import { outliveReaders } from './lost-reader.ts';
+import { nodeProblem } from './node-version.ts';
 
 const outputFailure = outliveReaders([process.stdout]);
 outliveReaders([process.stderr]); // a log that cannot be written is no reason to fail
@@ -19,6 +20,11 @@ process.once('exit', (code) => {
 });
 
 async function main(argv: readonly string[]): Promise<number> {
+  const tooOld = nodeProblem(process.versions.node);
+  if (tooOld !== undefined) {
+    process.stderr.write(`dkc: ${tooOld}\n`);
+    return 3;
+  }
   const [first, second, ...rest] = argv;
   const asksForHelp = rest.includes('--help') || rest.includes('-h');
   if (first === 'agent' && second === 'run' && !asksForHelp) return (await import('./agent-run.ts')).agentRun(rest);

@@ -1,6 +1,6 @@
 import type { Entry } from './commands.ts';
 
-const groups: readonly Entry['group'][] = ['On a node', 'Configuration files', 'Fleet', 'Around it'];
+const groups: readonly Entry['group'][] = ['On a node', 'Configuration files', 'Fleet', 'Controllers', 'Scheduler', 'Around it'];
 
 /** What `dkc help` prints: every command under its section, or those that begin with `prefix`. */
 export function overview(entries: readonly Entry[], prefix: string): string {

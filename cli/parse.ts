@@ -2,13 +2,16 @@ import { Args } from './args.ts';
 import { UsageError } from './failure.ts';
 import { flagValue } from './flag-value.ts';
 import { helpText } from './help.ts';
-import { nearest } from './nearest.ts';
+import { nearest } from '../base/nearest.ts';
 import type { ArgValue } from './args.ts';
 import type { Command, Flag, Positional } from './command.ts';
 import type { Entry } from './commands.ts';
 import type { Argv, Options } from 'yargs';
 
 export type Parsed = { want: 'help'; text: string } | { want: 'run'; args: Args; verbose: boolean };
+
+/** What a command is called, and those that are called by its name and more. */
+export type Named = Pick<Entry, 'name'> & { below: readonly Entry[] };
 
 /** Longer lines are hard to read. */
 const WIDEST_HELP = 110;
@@ -29,7 +32,7 @@ export function allFlags(command: Command): readonly Flag[] {
  * @param width - columns that help may use
  * @throws {UsageError} on an unknown flag, a missing or surplus value, a value of the wrong type
  */
-export async function parse(entry: Entry, command: Command, argv: readonly string[], width: number): Promise<Parsed> {
+export async function parse(entry: Named, command: Command, argv: readonly string[], width: number): Promise<Parsed> {
   const flags = allFlags(command);
   const parser = await parserOf(flags);
   let problem: string | undefined;
@@ -38,11 +41,12 @@ export async function parse(entry: Entry, command: Command, argv: readonly strin
   });
   const given = (await parser.parseAsync([...argv])) as Readonly<Record<string, unknown>>;
   // Help wins over whatever else is wrong with the line.
-  if (given['help'] === true) return { want: 'help', text: helpText(entry.name, command, flags, Math.min(width, WIDEST_HELP)) };
+  if (given['help'] === true) return { want: 'help', text: helpText(entry, command, flags, Math.min(width, WIDEST_HELP)) };
   if (problem !== undefined) throw usage(entry, `${lowerFirst(problem)}${meant(problem, flags)}`);
   const values = new Map<string, ArgValue | undefined>();
+  const written = writtenValues(flags, argv);
   for (const flag of flags) {
-    const read = flagValue(flag, given[flag.name]);
+    const read = flagValue(flag, written.get(flag.name) ?? given[flag.name]);
     if (read.ok) values.set(flag.name, read.value);
     else throw usage(entry, `--${flag.name} ${read.problem}`);
   }
@@ -52,7 +56,7 @@ export async function parse(entry: Entry, command: Command, argv: readonly strin
   return { want: 'run', args: new Args(values, positionals), verbose: Number(values.get('verbose') ?? values.get('verbosity') ?? 0) > 0 };
 }
 
-function readPositionals(entry: Entry, declared: readonly Positional[], given: readonly string[]): Map<string, readonly string[]> {
+function readPositionals(entry: Named, declared: readonly Positional[], given: readonly string[]): Map<string, readonly string[]> {
   const found = new Map<string, readonly string[]>();
   let at = 0;
   for (const { name, required, many, choices } of declared) {
@@ -64,11 +68,11 @@ function readPositionals(entry: Entry, declared: readonly Positional[], given: r
     found.set(name, values);
   }
   const surplus = given[at];
-  if (surplus !== undefined) throw usage(entry, `unexpected argument ${JSON.stringify(surplus)}`);
+  if (surplus !== undefined) throw usage(entry, `unexpected argument ${JSON.stringify(surplus)}${meantBelow(entry, given)}`);
   return found;
 }
 
-const usage = (entry: Entry, problem: string): UsageError => new UsageError(`${entry.name}: ${problem}; see dkc ${entry.name} --help`);
+const usage = (entry: Named, problem: string): UsageError => new UsageError(`${entry.name}: ${problem}; see dkc ${entry.name} --help`);
 
 /** yargs reads the line; help, defaults and types are ours, so that `agent run`, which loads no yargs, reads the same. */
 async function parserOf(flags: readonly Flag[]): Promise<Argv> {
@@ -91,12 +95,35 @@ async function parserOf(flags: readonly Flag[]): Promise<Argv> {
   return parser;
 }
 
+/**
+ * What flags that need no value were given by `=`, the last of each. To yargs every word but `true` is false, and every number is 1:
+ * `--leader-elect=True` would lead without a lease.
+ */
+function writtenValues(flags: readonly Flag[], argv: readonly string[]): ReadonlyMap<string, string> {
+  const values = new Map<string, string>();
+  for (const word of argv) {
+    if (word === '--') break;
+    const [, dashes = '', name = '', value = ''] = /^(--?)([^-=][^=]*)(?:=([\s\S]*))?$/.exec(word) ?? [];
+    const flag = flags.find((one) => (dashes === '--' ? one.name : one.alias) === name);
+    if (flag?.type !== 'boolean' && flag?.type !== 'count') continue;
+    if (word.includes('=')) values.set(flag.name, value);
+    else values.delete(flag.name);
+  }
+  return values;
+}
+
 function optionOf({ type, alias }: Flag): Options {
   const named = alias === undefined ? {} : { alias };
   if (type === 'boolean') return { ...named, type: 'boolean' };
   if (type === 'count') return { ...named, type: 'count' };
   // All else is read as text and judged by flagValue: yargs would turn `abc` into NaN and `1e3` into 1000.
   return { ...named, type: 'string', requiresArg: true };
+}
+
+/** The command below this one that was probably meant by more words than this one takes. */
+function meantBelow({ name, below }: Named, [first = '']: readonly string[]): string {
+  const found = nearest(`${name} ${first}`, below.map((entry) => entry.name)); // prettier-ignore
+  return found === undefined ? '' : `, did you mean dkc ${found}?`;
 }
 
 /** What an unknown flag was probably meant to be. */

@@ -1,7 +1,7 @@
 import { Args } from './args.ts';
 import { UsageError } from './failure.ts';
 import { flagValue } from './flag-value.ts';
-import { nearest } from './nearest.ts';
+import { nearest } from '../base/nearest.ts';
 import type { ArgValue } from './args.ts';
 import type { Flag } from './command.ts';
 

@@ -27,6 +27,7 @@ export function realContext(): Context {
     random: realRandom,
     exec: realExec,
     log: openLog({ level: process.env['DKC_DEBUG'] ? 'debug' : 'warn' }),
+    openLog,
     build: buildInfo(),
     signal,
     hostName: hostname(),

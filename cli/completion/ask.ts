@@ -1,10 +1,12 @@
 import { withClient } from '../fleet/with-client.ts';
 import { FsStore } from '../../agent/store/fs-store.ts';
 import { nodes } from '../../kube/api/object.ts';
+import { daemonSets, pods, statefulSets } from '../../kube/api/resources.ts';
 import { nodeFlags } from '../agent-flags.ts';
 import { nodeOptions } from '../node-options.ts';
 import { plainFlags } from '../plain-flags.ts';
 import { connectFlags } from '../connect.ts';
+import type { Resource } from '../../kube/api/object.ts';
 import type { Args } from '../args.ts';
 import type { Context, Flag } from '../command.ts';
 import type { Ask, Candidate } from './candidates.ts';
@@ -16,7 +18,18 @@ const PATIENCE_MS = 2_000;
 export function askWorld(context: Context): Ask {
   return async (what, given) => {
     try {
-      return await (what === 'ref' ? refs(context, given) : nodeNames(context, given));
+      switch (what) {
+        case 'ref':
+          return await refs(context, given);
+        case 'node':
+          return await nodeNames(context, given);
+        case 'daemonset':
+          return await namesOf(context, daemonSets, given);
+        case 'statefulset':
+          return await namesOf(context, statefulSets, given);
+        case 'pod':
+          return await namesOf(context, pods, given);
+      }
     } catch {
       return [];
     }
@@ -41,6 +54,13 @@ async function nodeNames(context: Context, given: readonly string[]): Promise<re
   return withClient(context, flagsIn(connectFlags, given), async (client) => {
     const list = await client.list(nodes, { limit: 500 }, { timeoutMs: PATIENCE_MS, signal: context.signal });
     return list.items.map(({ metadata }) => ({ value: metadata.name ?? '', text: 'node' }));
+  });
+}
+
+async function namesOf(context: Context, kind: Resource, given: readonly string[]): Promise<readonly Candidate[]> {
+  return withClient(context, flagsIn(connectFlags, given), async (client) => {
+    const list = await client.list(kind, { limit: 500 }, { timeoutMs: PATIENCE_MS, signal: context.signal });
+    return list.items.map(({ metadata: { namespace = '', name = '' } }) => ({ value: `${namespace}/${name}`, text: '' }));
   });
 }
 

@@ -1,4 +1,4 @@
-import { findCommand } from '../find-command.ts';
+import { commandsBelow, findCommand } from '../find-command.ts';
 import { allFlags } from '../parse.ts';
 import type { Command, Completes, Flag, Positional } from '../command.ts';
 import type { Entry } from '../commands.ts';
@@ -24,9 +24,11 @@ export async function complete(entries: readonly Entry[], words: readonly string
   const before = words.slice(0, -1);
   const asksHelp = before[0] === 'help';
   const found = findCommand(entries, asksHelp ? before.slice(1) : before);
-  if (found.at === 'command' && !asksHelp) {
-    const command = await found.entry.load();
-    return begins(await inCommand(command, found.rest, typed, words, ask), typed);
+  if (found.at === 'command') {
+    const below = found.rest.length === 0 ? nextWords(commandsBelow(entries, found.entry.name), found.entry.name) : [];
+    if (asksHelp) return begins({ candidates: below }, typed);
+    const offer = await inCommand(await found.entry.load(), found.rest, typed, words, ask);
+    return begins({ ...offer, candidates: [...below, ...offer.candidates] }, typed);
   }
   if (found.at !== 'group' || before.some((word) => word.startsWith('-'))) return { candidates: [] };
   const listed = entries.filter((entry) => entry.hidden !== true);
@@ -82,7 +84,8 @@ function positionalAt(positionals: readonly Positional[], index: number): Positi
 async function valuesOf(of: Flag | Positional | undefined, given: readonly string[], ask: Ask): Promise<Offer> {
   if (!of) return { candidates: [] };
   if ('type' in of && of.type === 'boolean') return { candidates: ['true', 'false'].map((value) => ({ value, text: '' })) };
-  const choices = (of.choices ?? []).map((value) => ({ value, text: '' }));
+  const offers = 'type' in of ? of.offers : undefined;
+  const choices = (of.choices ?? offers ?? []).map((value) => ({ value, text: '' }));
   if (of.completes === undefined) return { candidates: choices };
   if (of.completes === 'file' || of.completes === 'dir') return { candidates: choices, files: of.completes };
   return { candidates: [...choices, ...(await ask(of.completes, given))] };

@@ -2,7 +2,8 @@ import { fine, type Command } from '../command.ts';
 import { scripts, shells } from './scripts.ts';
 
 export const completion: Command = {
-  describe: 'Prints the script that lets a shell complete commands, flags, their values, checkpoints of this node and names of nodes.',
+  describe:
+    'Prints the script that lets a shell complete commands, flags, their values, checkpoints of this node, and names of nodes, pods and sets.',
   examples: [
     { run: 'source <(dkc completion bash)', what: 'for this shell' },
     { run: 'dkc completion bash > /etc/bash_completion.d/dkc', what: 'for all of them' },

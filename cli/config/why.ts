@@ -9,7 +9,7 @@ import { ActionError } from '../../base/errors.ts';
 import { fine, type Command, type Context } from '../command.ts';
 import { nodeFlags } from '../agent-flags.ts';
 import { UsageError } from '../failure.ts';
-import { nearest } from '../nearest.ts';
+import { nearest } from '../../base/nearest.ts';
 import { nodeOptions } from '../node-options.ts';
 import { withNote } from '../note.ts';
 import { formatFlag, show, table } from '../output.ts';

@@ -57,6 +57,16 @@ const usage = [
     argv: ['thing', 'do', 'a', '--count=1e3'],
     says: 'thing do: --count must be a whole number of 0 or more; see dkc thing do --help',
   },
+  ...['True', 'yes', ''].map((value) => ({
+    why: `a yes or no that is ${JSON.stringify(value)}`,
+    argv: ['thing', 'do', 'a', `--yes=${value}`],
+    says: 'thing do: --yes must be true or false; see dkc thing do --help',
+  })),
+  {
+    why: 'a number of times that is none',
+    argv: ['thing', 'do', 'a', '--verbose=much'],
+    says: 'thing do: --verbose must be a whole number of 0 or more; see dkc thing do --help',
+  },
   {
     why: 'a duration without unit',
     argv: ['thing', 'do', 'a', '--wait=5'],
@@ -72,6 +82,36 @@ for (const { why, argv, says } of usage)
   test(`wrong usage is ${why}: exit 2 and one line`, async () => {
     assert.deepEqual(await run(argv), { code: 2, out: '', err: `dkc: ${says}\n` });
   });
+
+const field = { name: 'field', text: 'a field' };
+const family = [
+  entry('say', async () => wrong('say'), { positionals: [field] }),
+  entry('say more', async (args) => wrong(`more ${args.one('field') ?? ''}`), { positionals: [field] }),
+];
+const families = [
+  { why: 'goes to the command itself', argv: ['say'], code: 1, says: 'say' },
+  { why: 'gives it its argument', argv: ['say', 'maxPods'], code: 1, says: 'say' },
+  { why: 'goes to the longer name', argv: ['say', 'more', 'x'], code: 1, says: 'more x' },
+  { why: 'is told of the longer name that it meant', argv: ['say', 'mere', 'x'], code: 2, says: 'say: unexpected argument "x", did you mean dkc say more?; see dkc say --help' }, // prettier-ignore
+  { why: 'is told nothing where nothing is near', argv: ['say', 'maxPods', 'x'], code: 2, says: 'say: unexpected argument "x"; see dkc say --help' }, // prettier-ignore
+];
+for (const { why, argv, code, says } of families)
+  test(`of a command and one that is named after it, ${argv.join(' ')} ${why}`, async () => {
+    const { context, err } = cliContext();
+    assert.deepEqual([await dispatch(family, argv, context), err()], [code, `dkc: ${says}\n`]);
+  });
+
+test('help shows commands that are named after one, everywhere it shows that one', async () => {
+  const { stdout } = await runCli(['why', '--help']);
+  assert.match(
+    stdout,
+    /\nSEE ALSO\n {2}dkc why daemonset {5}Say node by node what a DaemonSet waits for\n {2}dkc why statefulset {3}Say what a StatefulSet/,
+  );
+  const all = await runCli(['help']);
+  assert.match(all.stdout, /\n {2}why {2,}Say which value/);
+  assert.match(all.stdout, /\nCONTROLLERS\n {2}controllers run {2,}Keep the pods.*\n {2}why daemonset {2,}Say node by node/);
+  assert.match((await runCli(['help', 'controllers'])).stdout, /^Usage: dkc controllers COMMAND/);
+});
 
 test('a command gets its flags typed, defaulted and its positionals as text', async () => {
   let seen: unknown;
@@ -89,6 +129,23 @@ test('a command gets its flags typed, defaulted and its positionals as text', as
   assert.equal(code, 0);
   assert.deepEqual(seen, { count: 3, word: '1e3', wait: 1000, yes: true, first: '007', more: ['b', 'c'] });
 });
+
+const written = [
+  { why: 'a yes that is taken back', argv: ['--yes=true', '--yes=false'], yes: false, verbose: 0 },
+  { why: 'a no that is taken back', argv: ['--yes=false', '--yes'], yes: true, verbose: 0 },
+  { why: 'a number of times', argv: ['--verbose=2'], yes: false, verbose: 2 },
+  { why: 'none at all', argv: ['-v=0'], yes: false, verbose: 0 },
+  { why: 'what comes after --', argv: ['--', '--yes=x'], yes: false, verbose: 0 },
+];
+for (const { why, argv, yes, verbose } of written)
+  test(`flags without a value may have one: ${why}`, async () => {
+    let seen: unknown;
+    const { code } = await run(['thing', 'do', 'a', ...argv], async (args) => {
+      seen = { yes: args.on('yes'), verbose: args.number('verbose') };
+      return fine;
+    });
+    assert.deepEqual([code, seen], [0, { yes, verbose }]);
+  });
 
 test('asking for a flag that a command does not declare is a bug that shows at once', async () => {
   const { code, err } = await run(['thing', 'do', 'a'], async (args) => (args.on('yess') ? fine : fine));

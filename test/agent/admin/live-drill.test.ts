@@ -26,6 +26,7 @@ async function nodeWithAgent(t: TestContext, behaviour: { follows?: boolean; hea
       signal?.throwIfAborted();
       at += ms;
     },
+    after: () => () => {},
   };
   let seen = 0;
   const peek = async (): Promise<Peek> => {

@@ -7,7 +7,14 @@ import { scripts, shells } from '../../../cli/completion/scripts.ts';
 import { splitLine } from '../../../cli/completion/words.ts';
 import { runCli } from '../../helpers/cli-context.ts';
 
-const ask: Ask = async (what) => (what === 'ref' ? [{ value: 'uid/1', text: '' }] : [{ value: 'node-a', text: '' }, { value: 'other', text: '' }]); // prettier-ignore
+const known = {
+  ref: ['uid/1'],
+  node: ['node-a', 'other'],
+  daemonset: ['kube-system/proxy'],
+  statefulset: ['shop/db'],
+  pod: ['shop/db-0'],
+} as const;
+const ask: Ask = async (what) => known[what].map((value) => ({ value, text: '' }));
 async function offered(line: string): Promise<{ values: string[]; files?: string }> {
   const [, ...words] = splitLine(line);
   const { candidates, files } = await complete(commands, words, ask);
@@ -29,6 +36,20 @@ const lines = [
   { line: 'dkc checkpoints show u', values: ['uid/1'] },
   { line: 'dkc checkpoints show uid/1 u', values: [] },
   { line: 'dkc help checkpoints sh', values: ['show'] },
+  { line: 'dkc why ', values: ['daemonset', 'statefulset', 'pod'] },
+  { line: 'dkc why dae', values: ['daemonset'] },
+  { line: 'dkc help why ', values: ['daemonset', 'statefulset', 'pod'] },
+  { line: 'dkc why maxPods ', values: [] },
+  { line: 'dkc why daemonset kube', values: ['kube-system/proxy'] },
+  { line: 'dkc why daemonset kube-system/proxy --node nod', values: ['node-a'] },
+  { line: 'dkc why statefulset sh', values: ['shop/db'] },
+  { line: 'dkc why pod sh', values: ['shop/db-0'] },
+  { line: 'dkc scheduler ', values: ['run', 'config'] },
+  { line: 'dkc scheduler config -o ', values: ['yaml', 'json'] },
+  { line: 'dkc controllers ', values: ['run'] },
+  { line: 'dkc controllers run --controllers=', values: ['--controllers=daemonset', '--controllers=statefulset'] },
+  { line: 'dkc controllers run --leader-elect=f', values: ['--leader-elect=false'] },
+  { line: 'dkc controllers run --daemonset-placement ', values: ['scheduler', 'controller'] },
   { line: 'dkc nonsense x', values: [] },
   { line: 'dkc __', values: [] },
 ];

@@ -130,7 +130,7 @@ test('a live drill on a node whose agent follows passes', async (t) => {
     await (condemned ? node.runs('last-known-good', trusted) : node.runs('assigned', assigned));
   };
   let at = 0;
-  const clock = { now: () => node.now(), monotonic: () => (at += 100), sleep };
+  const clock = { now: () => node.now(), monotonic: () => (at += 100), sleep, after: () => () => {} };
   const ran = await node.dkcIn({ locks, clock }, 'drill', '--live', '--yes', '-o', 'json');
   assert.equal(ran.code, 0, ran.stdout);
   assert.deepEqual(

@@ -1,0 +1,36 @@
+import { explain, type Explained } from '../../controllers/daemonset/explain.ts';
+import { noMemory } from '../../controllers/daemonset/facts.ts';
+import { nameOf } from '../../controllers/daemonset/pods.ts';
+import { decision, recount, type Decide } from '../../controllers/daemonset/recount.ts';
+import { decideByRoom } from '../../controllers/daemonset/room.ts';
+import { rulesOf, type Rules } from '../../controllers/daemonset/rules.ts';
+import type { SetInCluster } from './set-in-cluster.ts';
+
+/** Asks the controller's own decision, as one would find it that has just been started. Pure. */
+export function explainSet({ set, placement, nodes, ...cluster }: SetInCluster): Explained[] {
+  const rules = rulesOf(set, placement);
+  const untouched = whyUntouched(rules);
+  if (untouched !== undefined) return nodes.map(nameOf).toSorted().map((object) => ({ object, ...untouched })); // prettier-ignore
+  const decide = placement === 'controller' ? byRoom(rules, cluster.pods) : decision(rules);
+  const { facts, verdicts } = recount(rules, { ...cluster, nodes, pendingMs: 0, memory: noMemory }, decide);
+  return explain(facts, verdicts);
+}
+
+/** What keeps a controller from doing anything at all for a set. */
+function whyUntouched({ set, selector }: Rules): Omit<Explained, 'object'> | undefined {
+  if (set.metadata.deletionTimestamp !== undefined)
+    return { reason: 'deleting', detail: 'the set is being deleted; its pods are for the garbage collector now' };
+  switch (selector.kind) {
+    case 'labels':
+      return undefined;
+    case 'all':
+      return { reason: 'selector', detail: 'the selector is empty, and would select all pods: nothing is done for this set' };
+    case 'bad':
+      return { reason: 'selector', detail: `the selector cannot be read: ${selector.why}; nothing is done for this set` };
+  }
+}
+
+function byRoom(rules: Rules, pods: SetInCluster['pods']): Decide {
+  const onNode = Map.groupBy(pods, ({ spec }) => spec?.nodeName ?? '');
+  return decideByRoom(rules, { indexed: (_, node) => onNode.get(node) ?? [] });
+}

@@ -1,0 +1,56 @@
+import { distinctRights, leaseRights, rightsIn, type Right } from '../process/rights.ts';
+import type { ControllerName } from './names.ts';
+import type { ControllersSettings } from './settings.ts';
+
+type Asking = Pick<ControllersSettings, 'controllers' | 'daemonSet' | 'statefulSet' | 'leaderElect'>;
+
+/** All that these controllers do, each right once; docs/controllers.md grants this and no more. */
+export function rightsFor(settings: Asking): Right[] {
+  return distinctRights([...settings.controllers.flatMap((name) => rightsOf(name, settings)), ...leaseRights(settings.leaderElect)]);
+}
+
+function rightsOf(name: ControllerName, settings: Asking): Right[] {
+  switch (name) {
+    case 'daemonset':
+      return daemonSetRights(settings.daemonSet);
+    case 'statefulset':
+      return statefulSetRights(settings.statefulSet);
+  }
+}
+
+function daemonSetRights({ namespace = '', placement }: ControllersSettings['daemonSet']): Right[] {
+  const rights = rightsIn(namespace);
+  return [
+    ...setRights('daemonsets', namespace),
+    // Who looks for room has to see the pods of all namespaces.
+    ...rights('list watch', { group: '', resource: 'pods', namespace: placement === 'controller' ? '' : namespace }),
+    ...rights('create patch delete', { group: '', resource: 'pods' }),
+    ...rights('list watch', { group: '', resource: 'nodes', namespace: '' }),
+  ];
+}
+
+function statefulSetRights({ namespace = '' }: ControllersSettings['statefulSet']): Right[] {
+  const rights = rightsIn(namespace);
+  return [
+    ...setRights('statefulsets', namespace),
+    // Asked once when the answer to a creation was lost; without it the wait is longer.
+    ...rights('get', { group: '', resource: 'pods', vital: false }),
+    ...rights('list watch create patch delete', { group: '', resource: 'pods' }),
+    // Claims that go with their pod block its deletion.
+    ...rights('update', { group: '', resource: 'pods', subresource: 'finalizers', vital: false }),
+    ...rights('list watch create update', { group: '', resource: 'persistentvolumeclaims' }),
+    ...rights('list watch', { group: 'storage.k8s.io', resource: 'storageclasses', namespace: '' }),
+  ];
+}
+
+/** What both do: their sets, the history of these, and events. */
+function setRights(resource: string, namespace: string): Right[] {
+  const rights = rightsIn(namespace);
+  return [
+    ...rights('get list watch', { group: 'apps', resource }),
+    ...rights('update', { group: 'apps', resource, subresource: 'status' }),
+    ...rights('update', { group: 'apps', resource, subresource: 'finalizers', vital: false }),
+    ...rights('get list watch create patch delete', { group: 'apps', resource: 'controllerrevisions' }),
+    ...rights('create patch', { group: '', resource: 'events', vital: false }),
+  ];
+}

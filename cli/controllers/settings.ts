@@ -1,0 +1,47 @@
+import { dnsLabelProblems } from '../../kube/api/names.ts';
+import { parseLabelSelector, SelectorError } from '../../kube/api/selector.ts';
+import { processSettings, usageOf, type ProcessSettings } from '../process/settings.ts';
+import { readControllerNames } from './names.ts';
+import type { DaemonSetOptions } from '../../controllers/daemonset/options.ts';
+import type { StatefulSetOptions } from '../../controllers/statefulset/options.ts';
+import type { Args } from '../args.ts';
+import type { ControllerName } from './names.ts';
+
+const COMMAND = 'controllers run';
+const usage = usageOf(COMMAND);
+
+/** What a command line of `dkc controllers run` asks for, checked. */
+export interface ControllersSettings extends ProcessSettings {
+  controllers: readonly ControllerName[];
+  daemonSet: DaemonSetOptions;
+  statefulSet: StatefulSetOptions;
+  resyncMs: number;
+}
+
+/** @throws {UsageError} naming the flag and what it must be */
+export function controllersSettings(args: Args): ControllersSettings {
+  const names = readControllerNames(args.text('controllers') ?? '');
+  if (!names.ok) throw usage('controllers', names.problem);
+  const workers = args.number('concurrent-syncs') ?? 0;
+  if (workers < 1) throw usage('concurrent-syncs', 'must be 1 or more');
+  const namespace = args.text('namespace') ?? '';
+  if (namespace !== '' && dnsLabelProblems(namespace).length > 0) throw usage('namespace', 'must be a namespace');
+  const objectSelector = args.text('object-selector') ?? '';
+  mustBeSelector(objectSelector);
+  const settings = processSettings(COMMAND, args);
+  const sets = { workers, ...(namespace === '' ? {} : { namespace }), ...(objectSelector === '' ? {} : { objectSelector }) };
+  const placement = args.text('daemonset-placement') === 'controller' ? 'controller' : 'scheduler';
+  if (placement === 'controller' && !names.names.includes('daemonset'))
+    throw usage('daemonset-placement', 'is for DaemonSets, which --controllers leaves out');
+  return { ...settings, controllers: names.names, daemonSet: { placement, ...sets }, statefulSet: sets, resyncMs: args.ms('resync') ?? 0 };
+}
+
+function mustBeSelector(text: string): void {
+  try {
+    parseLabelSelector(text);
+  } catch (error) {
+    if (error instanceof SelectorError)
+      throw usage('object-selector', `must be a label selector such as app=web,tier!=test: ${error.message}`);
+    throw error;
+  }
+}

@@ -1,0 +1,67 @@
+import { ActionError } from '../../base/errors.ts';
+import { fine, type Command } from '../command.ts';
+import { connectFlags } from '../connect.ts';
+import { withClient } from '../fleet/with-client.ts';
+import { nearest } from '../../base/nearest.ts';
+import { formatFlag } from '../output.ts';
+import { explainSet } from './explain-set.ts';
+import { readRef } from '../explain/find-object.ts';
+import { readSet } from './set-in-cluster.ts';
+import { showExplained } from '../explain/show-explained.ts';
+import type { Explained } from '../../controllers/daemonset/explain.ts';
+import type { Placement } from '../../controllers/daemonset/options.ts';
+import type { SetInCluster } from './set-in-cluster.ts';
+
+/** Asks the controller's own decision; pure. */
+export type ExplainSet = (seen: SetInCluster) => readonly Explained[];
+
+/** `dkc why daemonset`, told by `explain`. */
+export const whyDaemonSet = (explain: ExplainSet): Command => ({
+  describe: `Says node by node what a DaemonSet has there, what it waits for, and why: by the same decision that the controller acts on, made anew from what the API server has. It changes nothing, and needs no controller that runs.
+
+Rights: get and list daemonsets, list pods and controllerrevisions in the namespace (pods in all, with --daemonset-placement=controller), list nodes.`,
+  examples: [
+    { run: 'dkc why daemonset kube-system/proxy', what: 'all nodes' },
+    { run: 'dkc why daemonset kube-system/proxy --node=node-a', what: 'why is it not on this one?' },
+    { run: 'dkc why daemonset kube-system/proxy -o json', what: 'for scripts' },
+  ],
+  flags: [
+    { name: 'node', type: 'string', value: 'NAME', completes: 'node', text: 'only this node', defaultText: 'all' },
+    {
+      name: 'daemonset-placement',
+      type: 'string',
+      value: 'WHO',
+      choices: ['scheduler', 'controller'],
+      default: 'scheduler',
+      text: 'as the controller was started',
+    },
+    ...connectFlags,
+    formatFlag,
+  ],
+  positionals: [{ name: 'ns/name', text: 'the set, with its namespace', required: true, completes: 'daemonset' }],
+  async run(context, args) {
+    const { namespace, name } = readRef('why daemonset', args.one('ns/name') ?? '');
+    const placement: Placement = args.text('daemonset-placement') === 'controller' ? 'controller' : 'scheduler';
+    const query = { namespace, name, placement, now: () => context.clock.now() };
+    const seen = await withClient(context, args, (client) => readSet(client, query, context.signal));
+    const found = ofNode(explain(seen), args.text('node'), seen);
+    const nothing = `no node concerns DaemonSet ${namespace}/${name}`;
+    await showExplained(context, args, found, { title: 'NODE', nothing });
+    return fine;
+  },
+});
+
+function ofNode(explained: readonly Explained[], node: string | undefined, { set, nodes }: SetInCluster): readonly Explained[] {
+  if (node === undefined || node === '') return explained;
+  const found = explained.filter(({ object }) => object === node);
+  const names = nodes.map(({ metadata }) => metadata.name ?? '');
+  if (found.length > 0 || names.includes(node)) return found;
+  const meant = nearest(node, names);
+  const { namespace = '', name = '' } = set.metadata;
+  throw new ActionError('explain', `DaemonSet ${namespace}/${name} on node ${node}`, {
+    hint: `there is no such node${meant === undefined ? '; dkc nodes lists all' : `; did you mean ${meant}?`}`,
+  });
+}
+
+/** What `dkc` runs. */
+export const whyDaemonSetCommand: Command = whyDaemonSet(explainSet);

@@ -1,0 +1,35 @@
+import { fine, type Command } from '../command.ts';
+import { connectFlags } from '../connect.ts';
+import { withClient } from '../fleet/with-client.ts';
+import { formatFlag } from '../output.ts';
+import { explainStatefulSet } from './explain-stateful-set.ts';
+import { readRef } from '../explain/find-object.ts';
+import { showExplained, type Explained } from '../explain/show-explained.ts';
+import { readStatefulSet, type StatefulSetInCluster } from './stateful-set-in-cluster.ts';
+
+/** Asks the controller's own decision; pure. */
+export type ExplainStatefulSet = (seen: StatefulSetInCluster) => readonly Explained[];
+
+/** `dkc why statefulset`, told by `explain`. */
+export const whyStatefulSet = (explain: ExplainStatefulSet): Command => ({
+  describe: `Says what a StatefulSet waits for, first of all, and then how each of its pods stands: by the same decision that the controller acts on, made anew from what the API server has. It changes nothing, and needs no controller that runs.
+
+Rights: get and list statefulsets, list pods, persistentvolumeclaims and controllerrevisions in the namespace; list storageclasses for a set with dkc.dev/expand-claims.`,
+  examples: [
+    { run: 'dkc why statefulset shop/db', what: 'why does the rollout not go on?' },
+    { run: 'dkc why statefulset shop/db -o json', what: 'for scripts' },
+  ],
+  flags: [...connectFlags, formatFlag],
+  positionals: [{ name: 'ns/name', text: 'the set, with its namespace', required: true, completes: 'statefulset' }],
+  async run(context, args) {
+    const ref = readRef('why statefulset', args.one('ns/name') ?? '');
+    const query = { ...ref, now: () => context.clock.now() };
+    const seen = await withClient(context, args, (client) => readStatefulSet(client, query, context.signal));
+    const nothing = `StatefulSet ${ref.namespace}/${ref.name} has no pods and wants none`;
+    await showExplained(context, args, explain(seen), { title: 'OBJECT', nothing });
+    return fine;
+  },
+});
+
+/** What `dkc` runs. */
+export const whyStatefulSetCommand: Command = whyStatefulSet(explainStatefulSet);

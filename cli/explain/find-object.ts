@@ -1,0 +1,55 @@
+import { ActionError } from '../../base/errors.ts';
+import { isNotFound } from '../../kube/client/errors.ts';
+import { UsageError } from '../failure.ts';
+import { nearest } from '../../base/nearest.ts';
+import type { KubeObject, Resource } from '../../kube/api/object.ts';
+import type { Client, ObjectRef } from '../../kube/client/client.ts';
+
+export type NamedRef = Required<ObjectRef>;
+
+/** @param command - as typed after `dkc`. @throws {UsageError} for anything but NAMESPACE/NAME */
+export function readRef(command: string, text: string): NamedRef {
+  const [namespace = '', name = '', ...more] = text.split('/');
+  if (namespace === '' || name === '' || more.length > 0)
+    throw new UsageError(`${command}: ${JSON.stringify(text)} must be NAMESPACE/NAME; see dkc ${command} --help`);
+  return { namespace, name };
+}
+
+/** @throws {ActionError} when there is no such object, naming what was probably meant */
+export async function getNamed<T extends KubeObject>(
+  client: Pick<Client, 'get' | 'listEach'>,
+  resource: Resource,
+  ref: NamedRef,
+  signal: AbortSignal,
+): Promise<T> {
+  try {
+    return await client.get<T>(resource, { namespace: ref.namespace, name: ref.name }, { signal });
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    throw missing(resource, ref, await listAll<T>(client, resource, { namespace: ref.namespace }, signal));
+  }
+}
+
+export async function listAll<T extends KubeObject>(
+  client: Pick<Client, 'listEach'>,
+  resource: Resource,
+  within: { namespace?: string },
+  signal: AbortSignal,
+): Promise<T[]> {
+  const found: T[] = [];
+  await client.listEach<T>(resource, within, (item) => void found.push(item), { signal });
+  return found;
+}
+
+/** Names listed at most. */
+const MOST_NAMES = 5;
+
+function missing({ kind }: Resource, { namespace, name }: NamedRef, there: readonly KubeObject[]): ActionError {
+  const names = there.map(({ metadata }) => metadata.name ?? '').toSorted();
+  const meant = nearest(name, names);
+  const listed = names.slice(0, MOST_NAMES).join(', ') + (names.length > MOST_NAMES ? ', ...' : '');
+  const known = names.length === 0 ? `namespace ${namespace} has none` : `namespace ${namespace} has ${listed}`;
+  const what = kind === 'Pod' ? 'pod' : 'set';
+  const hint = `there is no such ${what}; ${meant === undefined ? known : `did you mean ${namespace}/${meant}?`}`;
+  return new ActionError('explain', `${kind} ${namespace}/${name}`, { hint });
+}

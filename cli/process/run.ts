@@ -1,0 +1,79 @@
+import { describeError } from '../../base/errors.ts';
+import { createClient } from '../../kube/client/http-client.ts';
+import { inClusterAccess, kubeconfigSource } from '../../kube/client/load-access.ts';
+import { runProcess } from '../../kube/process/process.ts';
+import { fine, wrong } from '../command.ts';
+import { RightsCheck } from './check-rights.ts';
+import type { Log } from '../../base/log.ts';
+import type { ProcessOptions } from '../../kube/process/options.ts';
+import type { Context, Exit } from '../command.ts';
+import type { Right } from './rights.ts';
+import type { ProcessSettings } from './settings.ts';
+
+/** A command that goes on for long, beside what its flags say. */
+export interface LongCommand extends Pick<ProcessOptions, 'name' | 'resyncMs' | 'pageSize' | 'writesAtOnce' | 'events' | 'setup'> {
+  /** As typed after `dkc`. */
+  command: string;
+  /** All that it does. */
+  rights: readonly Right[];
+  /** The first line of the log, said before anything is known of the cluster: whoever reads the log of a wrong start sees what it was started for. */
+  announce: (log: Log, server: string) => void;
+  /** Directory of the pod's service account, where there is no kubeconfig. @default where the kubelet mounts it */
+  serviceAccount: string | undefined;
+}
+
+/**
+ * Runs it until the context's signal aborts: 0. The ready line is the only thing on stdout.
+ * @returns 1, with the reason, when the lease is lost or a part of it gives up
+ * @throws {ActionError} when the access cannot be read or the metrics address not be had
+ */
+export async function runLong(context: Context, settings: ProcessSettings, what: LongCommand): Promise<Exit> {
+  const { clock, random, signal, stdout, env } = context;
+  const log = context.openLog({ level: settings.verbosity > 0 ? 'debug' : 'info', format: logFormat(settings.logFormat, env) });
+  const { kubeconfig, leaderElect, metricsAddress, debug } = settings;
+  const { command, rights: needed, announce, serviceAccount, ...options } = what;
+  const access =
+    kubeconfig === undefined
+      ? await inClusterAccess(env, serviceAccount)
+      : kubeconfigSource(context.path(kubeconfig), { environment: env });
+  const { server } = 'current' in access ? await access.current() : access;
+  announce(log, server);
+  // A connection of its own: writes of the process pass only while it leads, and a standby should know as well.
+  const client = createClient(access, { clock, random, log, userAgent: options.name });
+  const rights = new RightsCheck(needed, { client, clock, log });
+  const over = new AbortController();
+  const checking = rights.run(AbortSignal.any([signal, over.signal]));
+  let failure: { part: string; error: unknown } | undefined;
+  try {
+    const code = await runProcess(
+      {
+        ...options,
+        ready: [rights.check],
+        access,
+        leaderElect,
+        metricsAddress,
+        debug,
+        onReady: ({ metrics }) => stdout.write(`${JSON.stringify({ ready: true, metrics: metrics ?? null, pid: process.pid })}\n`),
+        onFailed: (facts) => (failure = facts),
+      },
+      { clock, random, log, signal },
+    );
+    return code === 0 ? fine : wrong(`${command}: ${whyFailed(failure)}`);
+  } finally {
+    over.abort();
+    await checking;
+    await client.close();
+  }
+}
+
+function whyFailed(failure: { part: string; error: unknown } | undefined): string {
+  return failure === undefined
+    ? 'it ended with an error; its log says which'
+    : `${failure.part}: ${describeError(failure.error)}; start it again`;
+}
+
+/** In the journal a level goes before each line; whoever asked for JSON reads it elsewhere. */
+export function logFormat(asked: 'text' | 'json', env: Context['env']): 'text' | 'json' | 'journald' {
+  if (asked === 'json') return 'json';
+  return env['JOURNAL_STREAM'] !== undefined || env['INVOCATION_ID'] !== undefined ? 'journald' : 'text';
+}

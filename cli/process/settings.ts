@@ -1,0 +1,80 @@
+import { ActionError } from '../../base/errors.ts';
+import { dnsLabelProblems, dnsSubdomainProblems } from '../../kube/api/names.ts';
+import { isLoopback, parseBindAddress } from '../../kube/serving/address.ts';
+import { UsageError } from '../failure.ts';
+import type { LeaseOptions } from '../../kube/process/leadership.ts';
+import type { Args } from '../args.ts';
+
+/** What a command line asks for of any process that goes on for long, checked. */
+export interface ProcessSettings {
+  /** As given; undefined: the pod's service account. */
+  kubeconfig: string | undefined;
+  leaderElect: false | LeaseOptions;
+  metricsAddress: string;
+  debug: boolean;
+  logFormat: 'text' | 'json';
+  verbosity: number;
+}
+
+/** How a lease is led by when nobody says anything about it. */
+export interface LeaseNormal {
+  enabled: boolean;
+  lease: Required<LeaseOptions>;
+}
+
+/** @param command - as typed after `dkc`. @returns what complains of a flag */
+export const usageOf =
+  (command: string) =>
+  (flag: string, problem: string): UsageError =>
+    new UsageError(`${command}: --${flag} ${problem}; see dkc ${command} --help`);
+
+/**
+ * @param command - as typed after `dkc`
+ * @param normal - for flags of the lease that have neither value nor default
+ * @throws {UsageError} naming the flag and what it must be
+ */
+export function processSettings(command: string, args: Args, normal?: LeaseNormal): ProcessSettings {
+  const metricsAddress = args.text('metrics-bind-address') ?? '';
+  mustBeAddress(command, metricsAddress, args.on('debug'));
+  const kubeconfig = args.text('kubeconfig') ?? '';
+  const elects = args.value('leader-elect') === undefined ? normal?.enabled === true : args.on('leader-elect');
+  return {
+    kubeconfig: kubeconfig === '' ? undefined : kubeconfig,
+    leaderElect: elects && leaseOf(command, args, normal?.lease),
+    metricsAddress,
+    debug: args.on('debug'),
+    logFormat: args.text('log-format') === 'json' ? 'json' : 'text',
+    verbosity: args.number('verbosity') ?? 0,
+  };
+}
+
+function leaseOf(command: string, args: Args, normal: Required<LeaseOptions> | undefined): LeaseOptions {
+  const usage = usageOf(command);
+  const namespace = args.text('leader-elect-resource-namespace') ?? normal?.namespace ?? '';
+  if (dnsLabelProblems(namespace).length > 0) throw usage('leader-elect-resource-namespace', 'must be a namespace');
+  const name = args.text('leader-elect-resource-name') ?? normal?.name ?? '';
+  if (dnsSubdomainProblems(name).length > 0)
+    throw usage('leader-elect-resource-name', 'must be the name of a lease: a DNS name in lower case');
+  const leaseDurationMs = args.ms('leader-elect-lease-duration') ?? normal?.leaseDurationMs ?? 0;
+  const renewDeadlineMs = args.ms('leader-elect-renew-deadline') ?? normal?.renewDeadlineMs ?? 0;
+  const retryPeriodMs = args.ms('leader-elect-retry-period') ?? normal?.retryPeriodMs ?? 0;
+  if (retryPeriodMs === 0) throw usage('leader-elect-retry-period', 'must be more than 0');
+  if (leaseDurationMs <= renewDeadlineMs) throw usage('leader-elect-lease-duration', 'must be longer than --leader-elect-renew-deadline');
+  if (renewDeadlineMs <= 1.2 * retryPeriodMs)
+    throw usage('leader-elect-renew-deadline', 'must be longer than 1.2 times --leader-elect-retry-period');
+  return { namespace, name, leaseDurationMs, renewDeadlineMs, retryPeriodMs };
+}
+
+function mustBeAddress(command: string, text: string, debug: boolean): void {
+  const usage = usageOf(command);
+  try {
+    const at = parseBindAddress(text);
+    if (debug && at === undefined) throw usage('debug', 'needs a --metrics-bind-address');
+    if (debug && at !== undefined && !isLoopback(at.host))
+      throw usage('debug', 'needs a --metrics-bind-address on loopback: it shows what is worked on');
+  } catch (error) {
+    if (error instanceof ActionError)
+      throw usage('metrics-bind-address', 'must be HOST:PORT, such as 127.0.0.1:0, or empty to switch it off');
+    throw error;
+  }
+}

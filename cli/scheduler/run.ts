@@ -1,0 +1,88 @@
+import { wrong } from '../command.ts';
+import { runLong } from '../process/run.ts';
+import { processSettings } from '../process/settings.ts';
+import { fileText, findingText, readSchedulerConfigFile } from './read-config.ts';
+import { schedulerRights } from './rights.ts';
+import type { Log } from '../../base/log.ts';
+import type { Runnable } from '../../kube/process/options.ts';
+import type { Runtime } from '../../kube/process/runtime.ts';
+import type { Client } from '../../kube/client/client.ts';
+import type { ServedKinds } from '../../scheduler/scheduler.ts';
+import type { SchedulerConfig } from '../../scheduler/config/config.ts';
+import type { Finding } from '../../scheduler/config/mapping.ts';
+import type { Args } from '../args.ts';
+import type { Context, Exit } from '../command.ts';
+import type { ProcessSettings } from '../process/settings.ts';
+
+const COMMAND = 'scheduler run';
+/** Events that may wait to be sent: a thousand pods may be bound in a second. */
+const WAITING_EVENTS = 10_000;
+
+/** How the scheduler is made. */
+export interface MakeScheduler {
+  /** What the server has of the kinds that not every server has. */
+  servedKinds: (client: Client, signal: AbortSignal) => Promise<ServedKinds>;
+  /** Which caches it needs, and what runs. */
+  schedulerRunnable: (runtime: Runtime, config: SchedulerConfig, served: ServedKinds) => readonly Runnable[];
+}
+
+/**
+ * Runs the scheduler until the context's signal aborts. A configuration that is wrong is found wrong (1) before anything is asked of the cluster.
+ * @param serviceAccount - as of `runLong`
+ * @throws {UsageError} for flags that are wrong; and what `runLong` throws
+ */
+export async function runScheduler(context: Context, args: Args, make: MakeScheduler, serviceAccount?: string): Promise<Exit> {
+  const file = args.text('config');
+  const read = await readSchedulerConfigFile(context, file);
+  if (!read.ok) return wrong(wrongConfig(file, read.problems));
+  const { config, warnings } = read;
+  const settings = processSettings(COMMAND, args, config.leaderElection);
+  const { leaderElect } = settings;
+  return runLong(context, settings, {
+    command: COMMAND,
+    // In the server's audit log, and who reports on the lease.
+    name: 'dkc-scheduler',
+    rights: schedulerRights(config, leaderElect),
+    pageSize: config.api.pageSize,
+    writesAtOnce: config.api.maxInflightBinds + config.api.maxInflightStatus + config.api.maxInflightEvents,
+    events: { capacity: WAITING_EVENTS, atOnce: config.api.maxInflightEvents },
+    setup: {
+      async discover(client, signal) {
+        const served = await make.servedKinds(client, signal);
+        return (runtime) => make.schedulerRunnable(runtime, config, served);
+      },
+    },
+    announce: (log, server) => announce(log, { server, file, config, warnings, settings }),
+    serviceAccount,
+  });
+}
+
+function wrongConfig(file: string | undefined, [first, ...more]: readonly Finding[]): string {
+  const others = more.length === 0 ? '' : `, and ${more.length} more`;
+  return `${COMMAND}: ${fileText(file)}: ${first === undefined ? '' : findingText(first)}${others}; dkc scheduler config --config=${file} says all`;
+}
+
+interface Started {
+  server: string;
+  file: string | undefined;
+  config: SchedulerConfig;
+  warnings: readonly Finding[];
+  settings: ProcessSettings;
+}
+
+function announce(log: Log, { server, file, config, warnings, settings: { leaderElect } }: Started): void {
+  log.info('scheduler starts', {
+    server,
+    profiles: [...config.profiles.keys()].join(','),
+    config: file === undefined || file === '' ? 'defaults' : fileText(file),
+    preemption: config.preemption.enabled,
+    reservation: config.reservation.enabled,
+    extenders: config.extenders.length,
+    lease: leaderElect === false ? 'none' : `${leaderElect.namespace}/${leaderElect.name}`,
+  });
+  for (const { path, message } of warnings) log.warn('look at this key of the configuration again', { key: path, why: message });
+  if (leaderElect === false)
+    log.warn(
+      'leader election is off: this process works at once and beside any other; see that it is the only one for these scheduler names',
+    );
+}

@@ -1,0 +1,77 @@
+import { pods } from '../../kube/api/resources.ts';
+import { ActionError } from '../../base/errors.ts';
+import { fine, type Command, type Context } from '../command.ts';
+import { connectFlags } from '../connect.ts';
+import { getNamed, readRef } from '../explain/find-object.ts';
+import { showExplained } from '../explain/show-explained.ts';
+import { withClient } from '../fleet/with-client.ts';
+import { formatFlag } from '../output.ts';
+import { askScheduler } from './ask-scheduler.ts';
+import { explainSettled, explainStanding } from './explain-pod.ts';
+import { configFlag } from './flags.ts';
+import { readCluster } from './pod-in-cluster.ts';
+import { fileText, findingText, readSchedulerConfigFile } from './read-config.ts';
+import type { SchedulerConfig } from '../../scheduler/config/config.ts';
+import type { ExplainPod } from '../../scheduler/explain-facts.ts';
+import type { Pod } from '../../scheduler/types.ts';
+
+/** `dkc why pod`, told by `load`'s decision. */
+export const whyPod = (load: () => Promise<ExplainPod>): Command => ({
+  describe: `Says why a pod has no node: by the same decision that the scheduler acts on, made anew from what the API server has. For each reason it says how many nodes have it, and some of their names. It changes nothing, and needs no scheduler that runs.
+
+What only the running scheduler knows, room that is kept for pods that upgrade and when the pod is tried again, it asks that one for with --debug-address: a scheduler that was started with --debug, from its own machine.
+
+Rights: get and list pods; for a pod that waits also list nodes, namespaces, services, replicationcontrollers, replicasets, statefulsets, poddisruptionbudgets, persistentvolumes, persistentvolumeclaims, storageclasses, csinodes, csidrivers and csistoragecapacities.`,
+  examples: [
+    { run: 'dkc why pod shop/db-1', what: 'why is it pending?' },
+    {
+      run: 'dkc why pod shop/db-1 --config=/etc/dkc-scheduler/config.yaml',
+      what: 'by the configuration of the scheduler that should place it',
+    },
+    { run: 'dkc why pod shop/db-1 --debug-address=127.0.0.1:10462', what: 'with the room that is kept, and when it is tried again' },
+    { run: 'dkc why pod shop/db-1 -o json', what: 'for scripts' },
+  ],
+  flags: [
+    configFlag,
+    {
+      name: 'debug-address',
+      type: 'string',
+      value: 'HOST:PORT',
+      text: 'where the running scheduler shows its inside',
+      defaultText: 'it is not asked',
+    },
+    ...connectFlags,
+    formatFlag,
+  ],
+  positionals: [{ name: 'ns/name', text: 'the pod, with its namespace', required: true, completes: 'pod' }],
+  async run(context, args) {
+    const ref = readRef('why pod', args.one('ns/name') ?? '');
+    const config = await configOf(context, args.text('config'));
+    const address = args.text('debug-address') ?? '';
+    const { signal } = context;
+    const found = await withClient(context, args, async (client) => {
+      const pod = await getNamed<Pod>(client, pods, ref, signal);
+      const settled = explainSettled(pod, config);
+      if (settled !== undefined) return [settled];
+      const [cluster, running, explain] = await Promise.all([
+        readCluster(client, signal),
+        address === '' ? undefined : askScheduler(address, ref, signal),
+        load(),
+      ]);
+      const facts = { ...cluster, pod, config, running, now: context.clock.now() };
+      return [...explain(facts), ...explainStanding(facts)];
+    });
+    await showExplained(context, args, found, { title: 'OBJECT', nothing: `pod ${ref.namespace}/${ref.name} waits for its turn` });
+    return fine;
+  },
+});
+
+async function configOf(context: Context, file: string | undefined): Promise<SchedulerConfig> {
+  const read = await readSchedulerConfigFile(context, file);
+  if (read.ok) return read.config;
+  const [first] = read.problems;
+  throw new ActionError('use', fileText(file), { hint: `${first === undefined ? '' : findingText(first)}; dkc scheduler config says all` });
+}
+
+/** What `dkc` runs. */
+export const whyPodCommand: Command = whyPod(async () => (await import('../../scheduler/explain.ts')).explainPod);
