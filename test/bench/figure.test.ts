@@ -43,3 +43,10 @@ test('the table says plainly what is not reached, with spread and count', () => 
   ]);
   assert.deepEqual(cells(second), ['rate', '>= 5 /s', '5.00 /s', 'yes', '5.00 /s', '-']);
 });
+
+test('without an aim it is shown, and neither reached nor missed', () => {
+  const { reach: _, ...shown } = memory;
+  assert.deepEqual(judged(shown), { value: 1.525 });
+  const [, , line = ''] = table([shown]).split('\n');
+  assert.match(line, /^\| memory +\| - +\| 1\.52x +\| - +\|/);
+});

@@ -1,7 +1,7 @@
 import { realClock } from '../../base/clock.ts';
 
 /** Longest time that anything here may take to happen: a busy machine, not the design, needs it. */
-export const PATIENCE_MS = 20_000;
+export const PATIENCE_MS = 60_000;
 
 /** Rung whenever something happened. Those who wait for a condition look again then, and at no other time. */
 export class Bell {

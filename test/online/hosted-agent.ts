@@ -38,6 +38,7 @@ export const hastyClock = (times: number): Clock => ({
   now: () => realClock.now(),
   monotonic: () => realClock.monotonic() * times,
   sleep: (ms, signal) => realClock.sleep(ms / times, signal),
+  after: (ms, ring) => realClock.after(ms / times, ring),
 });
 
 export interface Said {

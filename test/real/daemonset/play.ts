@@ -1,0 +1,70 @@
+import { realClock } from '../../../base/clock.ts';
+import { coreEvents } from '../../../kube/api/object.ts';
+import { controllerRevisions, daemonSets, pods } from '../../../kube/api/resources.ts';
+import type { DaemonSet, Pod } from '../../../controllers/daemonset/types.ts';
+import { dump } from './dump.ts';
+import type { Event } from './dump.ts';
+import { Stage } from './stage.ts';
+import { startSubject } from '../cluster/controllers.ts';
+import type { SubjectName } from '../cluster/controllers.ts';
+import type { Story } from './stories/story.ts';
+import { World } from '../cluster/world.ts';
+import type { Revision } from '../cluster/world.ts';
+
+/** Stories under way at once: most of a story is waiting. */
+const AT_ONCE = 8;
+const COMPONENT = 'daemonset-controller';
+
+/** What each story left behind, by its name; a story that failed says so in its lines. @returns also the end of the subject's log */
+export async function playAll(subject: SubjectName, stories: readonly Story[]): Promise<{ left: Map<string, string[]>; log: string }> {
+  const world = await World.start();
+  try {
+    await using running = await startSubject(subject, world.plane);
+    const left = new Map<string, string[]>();
+    const rest = stories.values();
+    const work = async (): Promise<void> => {
+      for (const story of rest) left.set(story.name, await play(world, story));
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, work));
+    return { left, log: await running.log() };
+  } finally {
+    await world.stop();
+  }
+}
+
+async function play(world: World, story: Story): Promise<string[]> {
+  const stage = await Stage.open(world, story.name);
+  let failure: string | undefined;
+  try {
+    await story.play(stage);
+  } catch (error) {
+    failure = error instanceof Error ? error.message : 'it threw';
+  }
+  const { client } = world;
+  const all = { namespace: story.name };
+  const events = await eventsOf(world, story.name);
+  const [sets, left, revisions] = await Promise.all([
+    client.list<DaemonSet>(daemonSets, all),
+    client.list<Pod>(pods, all),
+    client.list<Revision>(controllerRevisions, all),
+  ]);
+  const remains = {
+    sets: sets.items,
+    pods: left.items,
+    revisions: revisions.items,
+    events,
+    notes: stage.notes,
+    ...(failure === undefined ? {} : { failure }),
+  };
+  return dump(remains, story.name, story.anyNode === true);
+}
+
+/** Events come after what they tell of, on a busy machine by a second and more: it waits until every creation is told, or five seconds. */
+async function eventsOf({ client, made }: World, namespace: string): Promise<Event[]> {
+  for (const until = performance.now() + 5_000; ; await realClock.sleep(100)) {
+    const { items } = await client.list<Event>(coreEvents, { namespace });
+    const own = items.filter(({ source, reportingComponent }) => source?.component === COMPONENT || reportingComponent === COMPONENT);
+    const told = own.filter(({ reason }) => reason === 'SuccessfulCreate').reduce((sum, { count }) => sum + (count ?? 1), 0);
+    if (told >= (made.get(namespace) ?? 0) || performance.now() > until) return own;
+  }
+}
