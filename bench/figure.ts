@@ -4,8 +4,8 @@ export interface Figure {
   ours: Sample;
   /** What it is held against; absent where the aim is a plain number. */
   against?: Sample;
-  /** The aim, judged on the ratio where there is something to hold it against, else on ours. */
-  reach: { atMost: number } | { atLeast: number };
+  /** The aim, judged on the ratio where there is something to hold it against, else on ours. Absent: it is only shown. */
+  reach?: { atMost: number } | { atLeast: number };
 }
 
 export interface Sample {
@@ -26,9 +26,10 @@ export function quantile(values: readonly number[], q: number): number {
 
 export const valueOf = ({ values, quantile: q = 0.5 }: Sample): number => quantile(values, q);
 
-/** Our median against the other's, or ours alone. */
-export function judged({ ours, against, reach }: Figure): { value: number; met: boolean } {
+/** Our median against the other's, or ours alone. `met` is absent without an aim. */
+export function judged({ ours, against, reach }: Figure): { value: number; met?: boolean } {
   const value = against ? valueOf(ours) / valueOf(against) : valueOf(ours);
+  if (reach === undefined) return { value };
   return { value, met: 'atMost' in reach ? value <= reach.atMost : value >= reach.atLeast };
 }
 
@@ -46,9 +47,10 @@ export function table(figures: readonly Figure[]): string {
     const { value, met } = judged(figure);
     const { what, ours, against, reach } = figure;
     const factor = against ? 'x' : ` ${ours.unit}`;
-    const aim = 'atMost' in reach ? `<= ${reach.atMost}${factor}` : `>= ${reach.atLeast}${factor}`;
+    const aim = reach === undefined ? '-' : 'atMost' in reach ? `<= ${reach.atMost}${factor}` : `>= ${reach.atLeast}${factor}`;
+    const reached = met === undefined ? '-' : met ? 'yes' : '**no**';
     const result = against ? `${short(value)}x` : `${short(value)}${factor}`;
-    return [what, aim, result, met ? 'yes' : '**no**', sampleText(ours), against ? `${against.name}: ${sampleText(against)}` : '-'];
+    return [what, aim, result, reached, sampleText(ours), against ? `${against.name}: ${sampleText(against)}` : '-'];
   });
   const head = ['what', 'reach', 'result', 'reached', 'ours: median (spread)', 'against'];
   const widths = head.map((title, at) => Math.max(title.length, ...rows.map((row) => row[at]?.length ?? 0)));

@@ -5,13 +5,20 @@ import { agentStart } from './agent-start.ts';
 import { cacheLoad } from './cache-load.ts';
 import { configReading } from './config.ts';
 import { crashPoints } from './crash-points.ts';
+import { daemonSetFleet } from './daemonset-fleet.ts';
+import { daemonSetGrowth } from './daemonset-growth.ts';
+import { daemonSetWork } from './daemonset.ts';
 import { editLatency } from './edit-latency.ts';
 import { exposure } from './exposure.ts';
 import { judged, table, valueOf, type Figure } from './figure.ts';
 import { queueVisits } from './queue.ts';
 import { listDecode } from './list-decode.ts';
 import { requests } from './requests.ts';
+import { schedulerCore } from './scheduler-core.ts';
+import { schedulerMemory } from './scheduler-memory.ts';
+import { schedulerWork } from './scheduler.ts';
 import { soak } from './soak.ts';
+import { statefulSetWork } from './statefulset.ts';
 
 /** `npm run bench [-- NAME...]`: the figures of docs/benchmarks.md. A table to stdout, then one line of JSON. */
 const benchmarks: Record<string, () => Promise<Figure[] | string>> = {
@@ -25,11 +32,18 @@ const benchmarks: Record<string, () => Promise<Figure[] | string>> = {
   cache: cacheLoad,
   requests,
   lists: listDecode,
+  daemonset: daemonSetWork,
+  'daemonset-growth': daemonSetGrowth,
+  'daemonset-fleet': daemonSetFleet,
+  statefulset: statefulSetWork,
+  'scheduler-core': schedulerCore,
+  scheduler: schedulerWork,
+  'scheduler-memory': schedulerMemory,
   soak,
 };
 
 /** Only when asked for by name. */
-const long = new Set(['soak']);
+const long = new Set(['soak', 'daemonset-growth', 'daemonset-fleet', 'statefulset', 'scheduler-core', 'scheduler', 'scheduler-memory']);
 
 const asked = process.argv.slice(2);
 const unknown = asked.filter((name) => !(name in benchmarks));

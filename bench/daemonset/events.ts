@@ -1,0 +1,102 @@
+import { realClock } from '../../base/clock.ts';
+import { nodes, pods } from '../../kube/api/resources.ts';
+import type { Client } from '../../kube/client/client.ts';
+import { perEventMs, stretch } from './cost.ts';
+import type { Stretch } from './cost.ts';
+import { apiTime, labels, paced, runningStatus } from './fleet.ts';
+import type { Usage } from './proc.ts';
+import type { Subject } from './subject.ts';
+
+/** A fleet on which nothing is to be done. */
+export interface Settled {
+  client: Client;
+  namespace: string;
+  nodes: readonly string[];
+  /** Names of ready ones. */
+  pods: readonly string[];
+}
+
+export const eventNames = ['node heartbeat', 'node label of no set', 'pod status', 'node label of one set'] as const;
+export type EventName = (typeof eventNames)[number];
+
+export interface Rate {
+  events: number;
+  perSecond: number;
+}
+
+type Act = (settled: Settled, n: number) => Promise<unknown>;
+
+const merge = { type: 'merge' } as const;
+const nameAt = (names: readonly string[], n: number): string => names[n % names.length] ?? '';
+
+const acts: Record<EventName, Act> = {
+  'node heartbeat': ({ client, nodes: names }, n) => {
+    const condition = { type: 'Ready', lastHeartbeatTime: apiTime(realClock.now() + n * 1_000) };
+    const change = { status: { conditions: [condition] } };
+    return client.patch(nodes, { name: nameAt(names, n) }, change, { type: 'strategic', subresource: 'status' });
+  },
+  'node label of no set': ({ client, nodes: names }, n) => {
+    // A value that it never had: else there is no event.
+    const labels = { 'bench.dkc.dev/other': `${n}-${Math.round(realClock.monotonic())}` };
+    return client.patch(nodes, { name: nameAt(names, n) }, { metadata: { labels } }, merge);
+  },
+  // The pod of the node goes, and with the next change of this node comes again.
+  'node label of one set': ({ client, nodes: names }, n) => {
+    const name = nameAt(names, n >> 1);
+    return client.patch(nodes, { name }, { metadata: { labels: { [labels.some]: n % 2 === 0 ? null : 'true' } } }, merge);
+  },
+  // Ten become unready, the same ten ready again, then the next ten: hardly any are unready at a time.
+  'pod status': ({ client, namespace, pods: names }, n) => {
+    const name = nameAt(names, Math.floor(n / 20) * 10 + (n % 10));
+    return client.patch(pods, { name, namespace }, runningStatus(n % 20 >= 10), { ...merge, subresource: 'status' });
+  },
+};
+
+const IDLE_MS = 10_000;
+
+/** Processor time of the subject for one event of each kind, in ms. */
+export async function eventCosts(
+  subject: Subject,
+  settled: Settled,
+  rateOf: (name: EventName) => Rate,
+): Promise<Record<EventName, number>> {
+  await quiet(subject);
+  const idle = await during(subject, () => realClock.sleep(IDLE_MS));
+  const costs: Partial<Record<EventName, number>> = {};
+  for (const name of eventNames) {
+    const { events, perSecond } = rateOf(name);
+    const busy = await during(subject, async () => {
+      await paced(events, perSecond, (n) => acts[name](settled, n));
+      await quiet(subject);
+    });
+    costs[name] = perEventMs(events, busy, idle);
+    console.error(
+      `  ${subject.user}, ${name}: ${costs[name].toFixed(3)} ms each of ${events} (idle: ${(idle.cpuMs / idle.wallMs).toFixed(4)})`,
+    );
+  }
+  return costs as Record<EventName, number>;
+}
+
+async function during(subject: Subject, work: () => Promise<void>): Promise<Stretch> {
+  const reading = (): { usage: Usage; atMs: number } => ({ usage: subject.usage(), atMs: performance.now() });
+  const from = reading();
+  await work();
+  return stretch(from, reading());
+}
+
+const LOOK_MS = 1_000;
+/** In that time; a collection of garbage may fall into it. */
+const QUIET_CPU_MS = 50;
+const PATIENCE_MS = 120_000;
+
+/** Resolves when the subject does next to nothing any more. @throws when it is busy for two minutes */
+export async function quiet({ usage, user }: Subject): Promise<void> {
+  const from = performance.now();
+  for (let before = usage().cpuMs; ;) {
+    await realClock.sleep(LOOK_MS);
+    const { cpuMs } = usage();
+    if (cpuMs - before <= QUIET_CPU_MS) return;
+    if (performance.now() - from > PATIENCE_MS) throw new Error(`${user} is busy for two minutes after the last change`);
+    before = cpuMs;
+  }
+}

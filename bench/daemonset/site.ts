@@ -1,0 +1,85 @@
+import { createReadStream, statSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient } from '../../kube/client/http-client.ts';
+import type { Client } from '../../kube/client/client.ts';
+import { startControlPlane } from '../../test/real-parts/control-plane.ts';
+import { CallCounter } from './calls.ts';
+import type { Calls } from './calls.ts';
+
+/** Where a subject can work. */
+export interface Place extends AsyncDisposable {
+  /** The admin's. */
+  client: Client;
+  /** Path. @param user - an admin of this name; the server's own admin without */
+  kubeconfig(user?: User): Promise<string>;
+  /** Goes with the place. */
+  directory: string;
+}
+
+/** A real control plane, without controllers, that writes down who called what. */
+export interface Site extends Place {
+  /** Where the audit ends now, in bytes. */
+  readonly mark: number;
+  /** What this user has called since then. */
+  callsSince(mark: number, user: User): Promise<Calls>;
+}
+
+export type User = 'dkc' | 'kube-controller-manager';
+
+const users: readonly User[] = ['dkc', 'kube-controller-manager'];
+const tokenOf = (user: User): string => `${user}-token`;
+const IN_FLIGHT = 64;
+
+const policy = `apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived, ResponseStarted]
+rules:
+- level: Metadata
+  users: [${users.join(', ')}]
+- level: None
+`;
+
+/** @throws RealPartsUnavailable where the parts cannot be built */
+export async function benchSite(): Promise<Site> {
+  await using undo = new AsyncDisposableStack();
+  const directory = await mkdtemp(join(tmpdir(), 'dkc-bench-'));
+  undo.defer(() => rm(directory, { recursive: true, force: true }));
+  const [policyFile, audit] = [join(directory, 'audit.yaml'), join(directory, 'audit.log')];
+  await writeFile(policyFile, policy);
+  const plane = await startControlPlane({
+    extraTokens: users.map((user) => ({ token: tokenOf(user), user, groups: ['system:masters'] })),
+    apiServerArgs: [
+      `--audit-policy-file=${policyFile}`,
+      `--audit-log-path=${audit}`,
+      // Else it begins a new file, and the old one is not read.
+      '--audit-log-maxsize=100000',
+      // For cleaning up between rounds.
+      '--delete-collection-workers=16',
+    ],
+  });
+  undo.defer(() => plane.stop());
+  const access = { origin: 'the benchmark', server: plane.url, ca: { data: plane.ca }, token: plane.adminToken };
+  const client = createClient(access, { limits: { writing: IN_FLIGHT }, timeoutMs: 120_000 });
+  undo.defer(() => client.close());
+  const owned = undo.move();
+  return {
+    client,
+    directory,
+    kubeconfig: async (user) => {
+      const path = join(directory, `${user ?? 'admin'}.kubeconfig`);
+      await writeFile(path, plane.kubeconfig(user === undefined ? undefined : tokenOf(user)), { mode: 0o600 });
+      return path;
+    },
+    get mark() {
+      return statSync(audit, { throwIfNoEntry: false })?.size ?? 0;
+    },
+    callsSince: async (mark, user) => {
+      const counter = new CallCounter(user);
+      for await (const text of createReadStream(audit, { start: mark, encoding: 'utf8' }) as AsyncIterable<string>) counter.add(text);
+      return counter.calls;
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}

@@ -1,0 +1,76 @@
+import { daemonSets } from '../../kube/api/resources.ts';
+import type { Calls } from './calls.ts';
+import { callsText } from './calls.ts';
+import { stretch } from './cost.ts';
+import type { Stretch } from './cost.ts';
+import { quiet } from './events.ts';
+import { addNamespace, daemonSet, labels, mustHavePods, newTemplate, removeSet, whenDone } from './fleet.ts';
+import type { Usage } from './proc.ts';
+import type { Site, User } from './site.ts';
+import { startSubject } from './subject.ts';
+import type { Subject } from './subject.ts';
+
+/** What one piece of work has cost a subject. */
+export interface Part extends Stretch {
+  /** Until the status said that all is done; `wallMs` of the CPU time goes on until nothing more comes. */
+  doneMs: number;
+  calls: Calls;
+}
+
+export interface Turn {
+  user: User;
+  create: Part;
+  update: Part;
+  /** At the end. */
+  usage: Usage;
+}
+
+/**
+ * One subject's turn: a set is made and updated on some nodes, so that its code is warm and its connections are there; then one for all nodes, which
+ * is measured. Nothing of it is left.
+ * @param counts - of nodes: all, and those that have the label `some`
+ */
+export async function takeTurn(user: User, site: Site, counts: { all: number; some: number }, namespace: string): Promise<Turn> {
+  const { client } = site;
+  await using subject = await startSubject(user, site);
+  await addNamespace(client, namespace);
+  const goal = { namespace, name: 'warm-up', nodes: counts.some, ready: true };
+  await client.create(daemonSets, daemonSet(namespace, goal.name, labels.some));
+  await whenDone(client, goal);
+  await client.patch(daemonSets, goal, newTemplate('v1.0.1'), { type: 'strategic' });
+  await whenDone(client, { ...goal, generation: 2 });
+  await removeSet(client, namespace, goal.name);
+  await mustHavePods(client, namespace, 0);
+  await quiet(subject);
+
+  const set = { namespace, name: 'measured', nodes: counts.all, ready: true };
+  const create = await measured(subject, site, async () => {
+    await client.create(daemonSets, daemonSet(namespace, set.name, labels.all));
+    await whenDone(client, set);
+  });
+  await mustHavePods(client, namespace, counts.all);
+  const update = await measured(subject, site, async () => {
+    await client.patch(daemonSets, set, newTemplate('v1.0.1'), { type: 'strategic' });
+    await whenDone(client, { ...set, generation: 2 });
+  });
+  await mustHavePods(client, namespace, counts.all);
+  const usage = subject.usage();
+  await removeSet(client, namespace, set.name);
+  for (const [what, part] of Object.entries({ create, update })) {
+    console.error(`  ${user}, ${what}: ${(part.doneMs / 1_000).toFixed(2)} s, CPU ${part.cpuMs} ms, ${callsText(part.calls)}`);
+  }
+  console.error(`  ${user}: ${usage.rssMb.toFixed(0)} MB`);
+  return { user, create, update, usage };
+}
+
+/** Does `work`, waits until its last consequences are over, and says what both have cost the subject. */
+export async function measured(subject: Subject, site: Site, work: () => Promise<void>): Promise<Part> {
+  const { usage, user } = subject;
+  const { mark } = site;
+  const from = { usage: usage(), atMs: performance.now() };
+  await work();
+  const doneMs = performance.now() - from.atMs;
+  await quiet(subject);
+  const cost = stretch(from, { usage: usage(), atMs: performance.now() });
+  return { ...cost, doneMs, calls: await site.callsSince(mark, user) };
+}

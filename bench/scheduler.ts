@@ -1,0 +1,68 @@
+import { priorityClasses } from '../kube/api/resources.ts';
+import type { KubeObject } from '../kube/api/object.ts';
+import type { Client } from '../kube/client/client.ts';
+import { ApiError } from '../kube/client/errors.ts';
+import { RealPartsUnavailable } from '../test/real-parts/real-kubelet.ts';
+import { inTurn } from './daemonset/cost.ts';
+import { addNamespace, addNodes, removePods } from './daemonset/fleet.ts';
+import { numberOf } from './daemonset/number.ts';
+import { benchSite } from './daemonset/site.ts';
+import type { Figure } from './figure.ts';
+import { schedulerFigures } from './scheduler/figures.ts';
+import { chosenWorkloads, PRIORITY_CLASS, workloads, type Workload } from './scheduler/pods.ts';
+import type { Who } from './scheduler/subject.ts';
+import { addStanding, takeBacklog, takeTurn, type Backlog, type Turn } from './scheduler/turn.ts';
+
+/**
+ * Pods placed on 1,000 nodes (DKC_NODES) of a real control plane, by our scheduler and by kube-scheduler turn by turn: 2,000 (DKC_PODS) of the basic sort, as
+ * fast as the server takes them and as a backlog; half as many of every other sort (DKC_WORKLOADS, names with commas between). Two rounds (DKC_ROUNDS),
+ * half as many of what has no aim. Only when asked for by name.
+ */
+export async function schedulerWork(): Promise<Figure[] | string> {
+  const count = numberOf(process.env, 'DKC_NODES', 1_000);
+  const pods = numberOf(process.env, 'DKC_PODS', 2_000);
+  const rounds = numberOf(process.env, 'DKC_ROUNDS', 2);
+  const chosen = chosenWorkloads(process.env['DKC_WORKLOADS']);
+  const turns: Turn[] = [];
+  const backlogs: Backlog[] = [];
+  try {
+    await using place = await benchSite();
+    const { client } = place;
+    const nodes = await addNodes(client, count, 0);
+    await client.create<KubeObject & { value: number }>(priorityClasses, { metadata: { name: PRIORITY_CLASS }, value: 1_000 });
+    for (const name of chosen) {
+      const { standing }: Workload = workloads[name];
+      const shared = `${name}-standing`;
+      if (standing?.anew === false) {
+        await addNamespace(client, shared);
+        await addStanding(client, shared, standing, nodes, pods);
+      }
+      for (let round = 0; round < (name === 'basic' ? rounds : Math.ceil(rounds / 2)); round++) {
+        for (const who of inTurn<Who>(round, ['dkc', 'kube-scheduler'])) {
+          const options = { place, nodes, pods, namespace: `${name}-${round}-${who}` };
+          turns.push(await takeTurn(who, name, options));
+          if (name === 'basic') backlogs.push(await takeBacklog(who, { ...options, namespace: `backlog-${round}-${who}` }));
+        }
+      }
+      if (standing?.anew === false) await removeMany(client, shared);
+    }
+  } catch (error) {
+    if (error instanceof RealPartsUnavailable) return error.message;
+    throw error;
+  }
+  return schedulerFigures(turns, backlogs, count);
+}
+
+const TIMEOUT = 504;
+const TRIES = 20;
+
+/** Ten thousand pods may be more than a server deletes in the time that it gives a request: what is left is asked for again. Figures must not be lost for that. */
+async function removeMany(client: Client, namespace: string): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await removePods(client, namespace);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== TIMEOUT || tries >= TRIES) throw error;
+    }
+  }
+}

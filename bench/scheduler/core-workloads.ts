@@ -1,0 +1,96 @@
+import { makeRoom } from '../../scheduler/core/make-room.ts';
+import { podInfoOf, type PodInfo } from '../../scheduler/pod/pod-info.ts';
+import { pod, type PodBuilder } from '../../test/scheduler/builders.ts';
+import { APPS, type Core } from './core-cluster.ts';
+
+/** Pods of one sort, and what becomes of each. */
+export interface CoreWorkload {
+  name: string;
+  pod: (n: number) => PodBuilder;
+  /** @default `placed` */
+  becomes?: 'placed' | 'refused' | 'given room';
+  /** What stands on the nodes before. @default 'some' of every size */
+  before?: 'some' | 'full';
+  /** Pods of an application have a service. */
+  hasServices?: true;
+}
+
+const HOSTNAME = 'kubernetes.io/hostname';
+const ZONE = 'topology.kubernetes.io/zone';
+
+const appOf = (n: number): string => `app-${n % APPS}`;
+const basic = (n: number): PodBuilder =>
+  pod(`pod-${n}`)
+    .cpu('100m')
+    .memory('128Mi')
+    .labels({ app: appOf(n) });
+const term = (n: number, topologyKey: string) => ({ topologyKey, labelSelector: { matchLabels: { app: appOf(n) } } });
+
+/** The sort that has an aim. */
+export const basicPods: CoreWorkload = { name: 'basic', pod: basic };
+
+export const otherPods: readonly CoreWorkload[] = [
+  {
+    name: 'node affinity',
+    pod: (n) =>
+      basic(n).affinity({
+        nodeAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: {
+            nodeSelectorTerms: [{ matchExpressions: [{ key: ZONE, operator: 'In', values: ['zone-0', 'zone-1'] }] }],
+          },
+          preferredDuringSchedulingIgnoredDuringExecution: [
+            { weight: 10, preference: { matchExpressions: [{ key: 'pool', operator: 'In', values: ['pool-1', 'pool-2'] }] } },
+          ],
+        },
+      }),
+  },
+  {
+    name: 'hard spread over zones',
+    pod: (n) => basic(n).spec({ topologySpreadConstraints: [{ ...term(n, ZONE), maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule' }] }),
+  },
+  { name: 'default spread of a service', pod: basic, hasServices: true },
+  {
+    name: 'required anti-affinity, hostname',
+    pod: (n) => basic(n).affinity({ podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term(n, HOSTNAME)] } }),
+  },
+  {
+    name: 'preferred affinity, hostname',
+    pod: (n) =>
+      basic(n).affinity({
+        podAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 10, podAffinityTerm: term(n, HOSTNAME) }] },
+      }),
+  },
+  { name: 'other requests in every pod', pod: (n) => basic(n).cpu(`${50 + (n % 4_000)}m`) },
+  { name: 'no place for them', pod: (n) => basic(n).cpu('65'), becomes: 'refused' },
+  { name: 'plan to preempt', pod: (n) => basic(n).cpu('4').priority(1_000), becomes: 'given room', before: 'full' },
+];
+
+export const podsOf = ({ pod: make }: CoreWorkload, count: number): PodInfo[] =>
+  Array.from({ length: count }, (_, n) => podInfoOf(make(n).build()));
+
+const LOOK_EVERY = 16;
+
+/**
+ * Decisions per second: the pods one after the other, until there are none or the time is over; each that found a place counts there.
+ * @throws when anything else becomes of one than should
+ */
+export function decisionsPerSecond(
+  core: Core,
+  { name, becomes = 'placed' }: CoreWorkload,
+  pods: readonly PodInfo[],
+  mostMs: number,
+): number {
+  const { engine, cluster, profile } = core;
+  const from = performance.now();
+  let done = 0;
+  for (const info of pods) {
+    const decision = engine.decide(info, profile);
+    if (decision.placed) cluster.assume(info, decision.node);
+    const chosen = becomes === 'given room' && !decision.placed ? makeRoom(core, info, profile, decision.error).chosen : undefined;
+    const became = decision.placed ? 'placed' : chosen === undefined ? 'refused' : 'given room';
+    if (became !== becomes) throw new Error(`${name}: pod ${done} was ${became}`);
+    done += 1;
+    if (done % LOOK_EVERY === 0 && performance.now() - from > mostMs) break;
+  }
+  return (done / (performance.now() - from)) * 1_000;
+}

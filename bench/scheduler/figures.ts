@@ -1,0 +1,60 @@
+import { quantile, type Figure } from '../figure.ts';
+import { workloads, type WorkloadName } from './pods.ts';
+import type { Who } from './subject.ts';
+import type { Backlog, Turn } from './turn.ts';
+
+/** Only the basic sort has aims. */
+export function schedulerFigures(turns: readonly Turn[], backlogs: readonly Backlog[], nodes: number): Figure[] {
+  const names = [...new Set(turns.map(({ workload }) => workload))];
+  const figures = names.flatMap((name) => ofWorkload(turns.filter(({ workload }) => workload === name), name)); // prettier-ignore
+  const all = [...figures, ...ofBacklogs(backlogs)];
+  return all.map((figure) => ({ ...figure, what: `scheduler, ${nodes.toLocaleString('en')} nodes, ${figure.what}` }));
+}
+
+function ofWorkload(turns: readonly Turn[], name: WorkloadName): Figure[] {
+  const { text } = workloads[name];
+  const aims = name === 'basic';
+  const about = (what: string): string => `${text}: ${what}`;
+  return [
+    beside(turns, about('placed from first creation to last binding'), 'pods/s', podsPerSecond, aims ? { atLeast: 1.5 } : undefined),
+    beside(turns, about('from created to bound, p50'), 'ms', (turn) => latency(turn, 0.5)),
+    beside(turns, about('from created to bound, p99'), 'ms', (turn) => latency(turn, 0.99), aims ? { atMost: 0.5 } : undefined),
+    beside(turns, about('CPU per 1,000 pods'), 'ms', cpuPerThousand, aims ? { atMost: 0.5 } : undefined),
+    ...(aims ? [beside(turns, about('memory afterwards'), 'MB', ({ usage }) => usage.rssMb)] : []),
+  ];
+}
+
+function ofBacklogs(backlogs: readonly Backlog[]): Figure[] {
+  if (backlogs.length === 0) return [];
+  const alone = backlogs.map(({ times, createdMs }) => (times.length / createdMs) * 1_000);
+  return [
+    { what: 'basic: created while no scheduler runs', ours: { name: 'kube-apiserver', unit: 'pods/s', values: alone } },
+    beside(backlogs, 'backlog: placed from first to last binding', 'pods/s', bindsPerSecond, { atLeast: 1.5 }),
+    beside(
+      backlogs,
+      'backlog: from start of the process to last binding',
+      's',
+      ({ times, startedMs }) => (lastOf(times) - startedMs) / 1_000,
+    ),
+    beside(backlogs, 'backlog: CPU for that, start of the process included', 'ms', ({ usage }) => usage.cpuMs),
+  ];
+}
+
+function beside<T extends { who: Who }>(
+  turns: readonly T[],
+  what: string,
+  unit: string,
+  valueOf: (turn: T) => number,
+  reach?: Figure['reach'],
+): Figure {
+  const sample = (name: Who) => ({ name, unit, values: turns.filter(({ who }) => who === name).map(valueOf) });
+  return { what, ours: sample('dkc'), against: sample('kube-scheduler'), ...(reach && { reach }) };
+}
+
+const lastOf = (times: Turn['times']): number => times.reduce((last, { bound }) => Math.max(last, bound), 0);
+const firstOf = (times: Turn['times']): number => times.reduce((first, { bound }) => Math.min(first, bound), Infinity);
+const latency = ({ times }: Turn, q: number): number => quantile(times.map(({ seen, bound }) => bound - seen), q); // prettier-ignore
+const podsPerSecond = ({ times, fromMs }: Turn): number => (times.length / (lastOf(times) - fromMs)) * 1_000;
+const cpuPerThousand = ({ times, cpuMs }: Turn): number => (cpuMs / times.length) * 1_000;
+/** The first one only begins the time. */
+const bindsPerSecond = ({ times }: Backlog): number => ((times.length - 1) / (lastOf(times) - firstOf(times))) * 1_000;

@@ -1,0 +1,55 @@
+import { realClock } from '../../base/clock.ts';
+import { silentLog } from '../../base/log.ts';
+import { realRandom } from '../../base/random.ts';
+import { pods } from '../../kube/api/resources.ts';
+import { Informers } from '../../kube/cache/informers.ts';
+import { createClient } from '../../kube/client/http-client.ts';
+import { loadKubeconfig } from '../../kube/client/load-access.ts';
+import type { Pod } from '../../scheduler/types.ts';
+import type { Told, Wanted } from './watch-binds.ts';
+
+/*
+ * Sees when pods of a namespace appear and when they are bound, in a process of its own: `node watcher.ts KUBECONFIG NAMESPACE`. Told what to wait for, it
+ * answers with the times once that many pods are bound.
+ */
+const [, , kubeconfig = '', namespace = ''] = process.argv;
+const times = new Map<string, { seen: number; bound: number | undefined }>();
+let wanted: Wanted | undefined;
+/** Of those waited for. */
+let bound = 0;
+
+const now = (): number => performance.timeOrigin + performance.now();
+const counts = (name: string): boolean => wanted !== undefined && name.startsWith(wanted.prefix);
+const tell = (message: Told): void => void process.send?.(message);
+
+function look(): void {
+  if (wanted === undefined || bound < wanted.count) return;
+  const found = [...times].filter(([name]) => counts(name));
+  wanted = undefined;
+  tell({ times: found.flatMap(([, { seen, bound: at }]) => (at === undefined ? [] : [{ seen, bound: at }])) });
+}
+
+function saw({ metadata: { name = '' }, spec }: Readonly<Pod>): void {
+  let time = times.get(name);
+  if (time === undefined) times.set(name, (time = { seen: now(), bound: undefined }));
+  if (time.bound !== undefined || (spec?.nodeName ?? '') === '') return;
+  time.bound = now();
+  if (counts(name)) bound += 1;
+  look();
+}
+
+const client = createClient(await loadKubeconfig(kubeconfig));
+const informers = new Informers({ client, clock: realClock, random: realRandom, log: silentLog });
+const cache = informers.of<Pod>(pods, { fields: ['spec.nodeName'] }, { namespace });
+cache.addHandlers('watcher', { added: saw, updated: (_, pod) => saw(pod) });
+const ending = new AbortController();
+process.once('disconnect', () => process.exit());
+process.on('message', (message: Wanted) => {
+  wanted = message;
+  bound = [...times].filter(([name, { bound: at }]) => counts(name) && at !== undefined).length;
+  look();
+});
+const running = informers.run(ending.signal);
+await informers.whenSynced(ending.signal);
+tell({ ready: true });
+await running;

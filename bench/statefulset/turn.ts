@@ -1,0 +1,63 @@
+import { callsText } from '../daemonset/calls.ts';
+import { quiet } from '../daemonset/events.ts';
+import { addNamespace, mustHavePods } from '../daemonset/fleet.ts';
+import type { Usage } from '../daemonset/proc.ts';
+import type { Site, User } from '../daemonset/site.ts';
+import { startSubject } from '../daemonset/subject.ts';
+import type { Subject, Work } from '../daemonset/subject.ts';
+import { measured } from '../daemonset/turn.ts';
+import type { Part } from '../daemonset/turn.ts';
+import { deleteSets, makeSets, updateSets } from './sets.ts';
+import { podsOf, shapeText } from './state.ts';
+import type { Shape } from './state.ts';
+
+export const partNames = ['create', 'update', 'remove'] as const;
+export type Parts = Record<(typeof partNames)[number], Part>;
+
+export interface Turn {
+  user: User;
+  /** One for each shape, in their order. */
+  parts: readonly Parts[];
+  /** At the end. */
+  usage: Usage;
+}
+
+const work: Work = { controller: 'statefulset', workers: 5, workersFlag: '--concurrent-statefulset-syncs' };
+
+/**
+ * One subject's turn: a few sets come, change and go, so that its code is warm and its connections are there; then each shape does, and is
+ * measured. Nothing of it is left but empty namespaces.
+ */
+export async function takeTurn(user: User, site: Site, shapes: readonly Shape[], name: string): Promise<Turn> {
+  await using subject = await startSubject(user, site, work);
+  for (const [n, shape] of shapes.entries()) {
+    const few = { ...shape, sets: Math.ceil(shape.sets / 10), replicas: Math.min(10, shape.replicas) };
+    await lifeOf(few, site, subject, `${name}-warm-up-${n}`);
+  }
+  const parts: Parts[] = [];
+  for (const [n, shape] of shapes.entries()) {
+    const life = await lifeOf(shape, site, subject, `${name}-measured-${n}`);
+    parts.push(life);
+    for (const what of partNames) {
+      const { doneMs, cpuMs, calls } = life[what];
+      const said = `${(doneMs / 1_000).toFixed(2)} s, CPU ${cpuMs} ms, ${callsText(calls)}`;
+      console.error(`  ${user}, ${shapeText(shape)}, ${what}: ${said}`);
+    }
+  }
+  const usage = subject.usage();
+  console.error(`  ${user}: ${usage.rssMb.toFixed(0)} MB`);
+  return { user, parts, usage };
+}
+
+async function lifeOf(shape: Shape, site: Site, subject: Subject, namespace: string): Promise<Parts> {
+  const { client } = site;
+  await addNamespace(client, namespace);
+  await quiet(subject);
+  const create = await measured(subject, site, () => makeSets(client, namespace, shape));
+  await mustHavePods(client, namespace, podsOf(shape));
+  const update = await measured(subject, site, () => updateSets(client, namespace, shape));
+  await mustHavePods(client, namespace, podsOf(shape));
+  const remove = await measured(subject, site, () => deleteSets(client, namespace, shape));
+  await mustHavePods(client, namespace, 0);
+  return { create, update, remove };
+}
