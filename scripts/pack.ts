@@ -44,6 +44,8 @@ export const unpacker = `globalThis.dkcUnpack = (name) => {
 
 /** The line that goes behind the code. */
 export function packedLine(name: string, code: Uint8Array): string {
+  // The engine keeps a text that has one other character with two bytes for each.
+  if (code.some((byte) => byte > 0x7f)) throw new Error(`the code of ${name} is not all ASCII: write other characters as \\u escapes`);
   const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
   return `//dkc:${name} ${brotliCompressSync(code, quality).toString('base64')}\n`;
 }
