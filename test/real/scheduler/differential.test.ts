@@ -16,7 +16,7 @@ import { Trial } from './trial.ts';
 import type { Verdict } from './trial.ts';
 
 const CLUSTERS = 200;
-/** Nodes and pods come by watches of their own: a scheduler may be asked before it knows of the last change. */
+/** Nodes and pods come by watches of their own: a scheduler may be asked before it knows of the last change, or may have counted images before it did. */
 const LOOKS = 3;
 const BETWEEN_LOOKS_MS = 300;
 
@@ -112,6 +112,7 @@ async function play(found: Map<SubjectName, string[]>, seen: Seen): Promise<void
         let different = await put(probe);
         for (let look = 1; look < LOOKS && Object.keys(different).length > 0; look++) {
           seen.again += 1;
+          await trial.countImages(cluster);
           await sleep(BETWEEN_LOOKS_MS);
           different = await put(probe);
         }

@@ -24,6 +24,7 @@ const [home] = clusterNamespaces;
 /** Clusters one after the other on a control plane, and pods that are put to one scheduler after the other. Nothing runs on the nodes. */
 export class Trial {
   readonly #world: World;
+  #counts = 0;
 
   /** @param world - one that watches nodes */
   static async open(world: World): Promise<Trial> {
@@ -42,12 +43,25 @@ export class Trial {
   async build({ nodes: wanted, bound, ending }: RandomCluster): Promise<void> {
     const { client } = this.#world;
     await this.#all(wanted, (node) => client.create<Node>(nodes, node), nodes);
-    // What 1.20 knows of how common a node's images are, is as old as the last change of that node: now all of them are there.
-    const touched = { metadata: { annotations: { images: 'counted' } } };
-    await this.#all(wanted, ({ metadata: { name = '' } }) => client.patch<Node>(nodes, { name }, touched, { type: 'merge' }), nodes);
+    await this.countImages({ nodes: wanted });
     await this.#all(bound, (pod) => client.create<Pod>(pods, pod), pods);
     const going = bound.filter(({ metadata: { name = '' } }) => ending.includes(name));
     await Promise.all(going.map(({ metadata: { name = '', namespace = '' } }) => client.delete(pods, { name, namespace })));
+  }
+
+  /**
+   * What 1.20 knows of how common a node's images are, is as old as the last change that it heard of that node. This changes every node, for when all of them
+   * are there. To a kube-scheduler that is late, a node that comes and this change are one piece of news: then it still misses the nodes that come after it, and
+   * has to be told once more.
+   */
+  async countImages({ nodes: wanted }: Pick<RandomCluster, 'nodes'>): Promise<void> {
+    this.#counts += 1;
+    const touched = { metadata: { annotations: { images: `counted-${this.#counts}` } } };
+    await this.#all(
+      wanted,
+      ({ metadata: { name = '' } }) => this.#world.client.patch<Node>(nodes, { name }, touched, { type: 'merge' }),
+      nodes,
+    );
   }
 
   async clear({ nodes: wanted, bound }: RandomCluster): Promise<void> {
