@@ -47,7 +47,7 @@ export class Kubectl {
   run(args: readonly string[], input = ''): Promise<{ code: number; stdout: string; stderr: string }> {
     const env = { PATH: process.env['PATH'] ?? '', HOME: this.#home, KUBECONFIG: join(this.#home, 'config') };
     return new Promise((resolve) => {
-      const child = execFile(this.#program, args, { env, timeout: 30_000 }, (error, stdout, stderr) => {
+      const child = execFile(this.#program, args, { env, timeout: 120_000 }, (error, stdout, stderr) => {
         resolve({ code: error === null ? 0 : typeof error.code === 'number' ? error.code : 1, stdout, stderr });
       });
       // It may be gone before it has read anything.

@@ -90,12 +90,12 @@ await withRealParts('DaemonSets on a real API server', [...worldParts, 'kubectl'
     const s = await stage('kubectl');
     const rollout = (words: string) => kubectl.good(`rollout ${words} -n ${s.name}`);
     await s.nodes(3);
-    await s.create({ annotations: { 'kubernetes.io/change-cause': 'the first' }, spec: { minReadySeconds: 1 } });
-    assert.match(await rollout('status ds/web --timeout=25s'), /successfully rolled out/);
+    await s.create({ annotations: { 'kubernetes.io/change-cause': 'the first' }, spec: { minReadySeconds: 2 } });
+    assert.match(await rollout('status ds/web --timeout=90s'), /successfully rolled out/);
     const first = s.podOn(0);
     await kubectl.good(`set image ds/web main=app:2 -n ${s.name}`);
     await kubectl.good(`annotate ds/web kubernetes.io/change-cause=second --overwrite -n ${s.name}`);
-    const told = await rollout('status ds/web --timeout=25s');
+    const told = await rollout('status ds/web --timeout=90s');
     assert.match(told, /Waiting for daemon set "web" rollout to finish: \d (out )?of 3 (new|updated) pods/);
     assert.match(told, /successfully rolled out/);
     await s.quiet();
@@ -115,7 +115,7 @@ await withRealParts('DaemonSets on a real API server', [...worldParts, 'kubectl'
 
     const before = s.podOn(1);
     assert.match(await rollout('restart ds/web'), /restarted/);
-    assert.match(await rollout('status ds/web --timeout=25s'), /successfully rolled out/);
+    assert.match(await rollout('status ds/web --timeout=90s'), /successfully rolled out/);
     await s.rolledOut();
     assert.ok(s.isGone(before));
     assert.deepEqual(await numbers(), ['3', '4', '5']);

@@ -82,7 +82,7 @@ export function controllerStory(world: RuntimeWorld): void {
 
       const isIdle = () => Object.values(left()).every((count) => count === 0);
       await eventually('nobody waits for anything', () => Promise.resolve(isIdle() ? true : undefined));
-      assert.equal(await events.flush(AbortSignal.timeout(10_000)), true);
+      assert.equal(await events.flush(AbortSignal.timeout(60_000)), true);
       const { items } = await admin.list<KubeObject>(coreEvents, { namespace, fieldSelector: 'involvedObject.name=one' });
       assert.equal(items.length, 3, 'an event for each copy that was removed');
       assert.deepEqual(

@@ -21,7 +21,7 @@ export function eventsStory(world: RuntimeWorld): void {
     const recorder = sender.recorder('test-controller');
     for (let time = 0; time < 3; time++) {
       recorder.event(subject, 'Warning', 'Trouble', 'it does not work', { resource: configMaps });
-      assert.equal(await sender.flush(AbortSignal.timeout(10_000)), true);
+      assert.equal(await sender.flush(AbortSignal.timeout(60_000)), true);
     }
     await sender.close(AbortSignal.timeout(5_000));
     assert.deepEqual(lines, []);

@@ -18,7 +18,7 @@ export interface Put {
   state: State;
 }
 
-const WITHIN_MS = 20_000;
+const WITHIN_MS = 60_000;
 const [home] = clusterNamespaces;
 
 /** Clusters one after the other on a control plane, and pods that are put to one scheduler after the other. Nothing runs on the nodes. */

@@ -12,7 +12,7 @@ import type { Story } from './stories/story.ts';
 
 /** Stories under way at once: most of a story is waiting. */
 const AT_ONCE = 16;
-const EVENTS_WITHIN_MS = 20_000;
+const EVENTS_WITHIN_MS = 60_000;
 const EVENTS_QUIET_MS = 1_500;
 const COMPONENT = 'statefulset-controller';
 

@@ -51,11 +51,11 @@ await withRealParts('StatefulSets on a real API server', [...worldParts, 'kubect
     const s = await stage('kubectl');
     const rollout = (words: string) => kubectl.good(`rollout ${words} -n ${s.name}`);
     await s.create({ annotations: { 'kubernetes.io/change-cause': 'the first' } });
-    assert.match(await rollout('status sts/web --timeout=25s'), /roll out complete: 3 new pods have been updated/);
+    assert.match(await rollout('status sts/web --timeout=90s'), /roll out complete: 3 new pods have been updated/);
     await s.rolledOut();
     const first = s.pod(0);
     await kubectl.good(`set image sts/web main=app:2 -n ${s.name}`);
-    assert.match(await rollout('status sts/web --timeout=25s'), /roll out complete: 3 new pods have been updated/);
+    assert.match(await rollout('status sts/web --timeout=90s'), /roll out complete: 3 new pods have been updated/);
     await s.rolledOut();
     assert.ok(s.cluster.isGone(first));
     const numbers = async () => [...(await rollout('history sts/web')).matchAll(/^(\d+)\s/gm)].map(([, number]) => number);
@@ -73,7 +73,7 @@ await withRealParts('StatefulSets on a real API server', [...worldParts, 'kubect
 
     const before = s.pod(1);
     assert.match(await rollout('restart sts/web'), /restarted/);
-    await rollout('status sts/web --timeout=25s');
+    await rollout('status sts/web --timeout=90s');
     await s.rolledOut();
     assert.ok(s.cluster.isGone(before));
     assert.deepEqual(await numbers(), ['3', '4', '5']);
@@ -84,7 +84,7 @@ await withRealParts('StatefulSets on a real API server', [...worldParts, 'kubect
     await s.partition(2);
     await s.image('hollow/unready:9');
     await s.shows({ updated: 0, ready: 2 });
-    assert.match(await rollout('status sts/web --timeout=25s'), /partitioned roll out complete: 0 new pods/);
+    assert.match(await rollout('status sts/web --timeout=90s'), /partitioned roll out complete: 0 new pods/);
     await s.partition(0);
     await s.shows({ updated: 1, ready: 1 });
     assert.match(await rollout('status sts/web --watch=false'), /Waiting for .*1 pods to be ready|1 out of 2 new pods have been updated/);
