@@ -144,7 +144,7 @@ export class Expectations {
     this.#see(key, uid, 'came');
   }
 
-  /** An object of this owner is going, or gone. One that goes before anybody saw it come is awaited no more. */
+  /** An object of this owner is going, or gone, or has been taken from it. One that goes before anybody saw it come is awaited no more. */
   deletionSeen(key: Key, uid: string): void {
     this.#waiting.get(key)?.deletions.delete(uid);
     this.#see(key, uid, 'went');

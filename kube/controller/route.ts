@@ -38,16 +38,18 @@ export function routeRead<T extends KubeObject, O extends KubeObject>(
  * | --- | --- |
  * | added, being deleted already (first seen after a restart) | as deleted |
  * | added, with a controller | the owner; it was created |
- * | added, orphan | all that match |
+ * | added, orphan | all that match; none has to look out for it as its own any more |
  * | updated, nothing new (resync) | nobody |
- * | updated, the controller changed | the one it had, and on with the rows below |
+ * | updated, the controller changed | the one it had, for which it is gone; and on with the rows below |
  * | updated, being deleted | as deleted |
  * | updated, with a controller | the owner, perhaps again later |
  * | updated, orphan, labels or controller changed | all that match |
  * | updated, orphan, else | nobody |
  * | deleted, with a controller | the owner; it was deleted |
- * | deleted, orphan | nobody |
+ * | deleted, orphan | nobody: whose it was heard that it is gone when it was released |
  * | not in a list any more, last known as an orphan | all that match: one may have adopted it unseen; it was deleted |
+ *
+ * Released is gone: an owner that had just made it, or was about to delete it, would wait for news that concern nobody any more, until its expectations expire.
  *
  * An owner that is not in the cache under that kind, name and UID is nobody: when it comes, it is enqueued for its own sake.
  */
@@ -68,31 +70,31 @@ export function routeOwned<T extends KubeObject, O extends KubeObject>(
     const key = objectKey(owner);
     return [{ do: what, key, uid: object.metadata.uid ?? '' }, wake(key)];
   };
-  const matching = (orphan: Readonly<O>): Step[] => Array.from(edge.matching?.(orphan, lister) ?? [], wake);
+  const matching = (orphan: Readonly<O>): Key[] => Array.from(edge.matching?.(orphan, lister) ?? []);
+  const gone = (object: Readonly<O>, key: Key): Step[] => [{ do: 'deletionSeen', key, uid: object.metadata.uid ?? '' }, wake(key)];
 
   switch (change.do) {
     case 'add': {
       const { object } = change;
-      if (isGoing(object)) return observed('deletionSeen', object);
-      return controllerOf(object) === undefined ? matching(object) : observed('creationSeen', object);
+      if (controllerOf(object) === undefined) return matching(object).flatMap((key) => gone(object, key));
+      return observed(isGoing(object) ? 'deletionSeen' : 'creationSeen', object);
     }
     case 'delete': {
       const { last, unseen } = change;
       if (!unseen || controllerOf(last) !== undefined) return observed('deletionSeen', last);
-      return Array.from(edge.matching?.(last, lister) ?? []).flatMap((key): Step[] => [
-        { do: 'deletionSeen', key, uid: last.metadata.uid ?? '' },
-        wake(key),
-      ]);
+      return matching(last).flatMap((key) => gone(last, key));
     }
     case 'update': {
       if (isResync(change)) return [];
       const { before, after } = change;
       const moved = !haveSameController(before, after);
       const former = moved ? ownerOf(before) : undefined;
-      const steps = former === undefined ? [] : [wake(objectKey(former))];
+      const steps = former === undefined ? [] : gone(after, objectKey(former));
       if (isGoing(after)) return [...steps, ...observed('deletionSeen', after)];
       if (controllerOf(after) === undefined)
-        return moved || !jsonEqual(before.metadata.labels ?? {}, after.metadata.labels ?? {}) ? [...steps, ...matching(after)] : steps;
+        return moved || !jsonEqual(before.metadata.labels ?? {}, after.metadata.labels ?? {})
+          ? [...steps, ...matching(after).map(wake)]
+          : steps;
       const owner = ownerOf(after);
       if (owner === undefined) return steps;
       const key = objectKey(owner);

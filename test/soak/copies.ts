@@ -4,7 +4,7 @@ import type { KubeObject } from '../../kube/api/object.ts';
 import { objectKey } from '../../kube/cache/contract.ts';
 import type { Informer, Key } from '../../kube/cache/contract.ts';
 import type { Client } from '../../kube/client/client.ts';
-import { isAlreadyExists, isConflict, isNotFound } from '../../kube/client/errors.ts';
+import { isNotFound } from '../../kube/client/errors.ts';
 import { claim } from '../../kube/controller/claim.ts';
 import { planClaim } from '../../kube/controller/claim-plan.ts';
 import type { Controller } from '../../kube/controller/controller.ts';
@@ -96,17 +96,15 @@ export class Copies {
   async #execute(key: Key, set: Readonly<KubeObject>, todo: Pick<Plan, 'create' | 'remove'>, signal: AbortSignal): Promise<void> {
     const { create, remove } = todo;
     if (create.length === 0 && remove.length === 0) return;
+    // Gone since the pass began: another one that took its name would wait for what is expected here, and nobody would tell it.
+    if (this.#sets.get(key)?.metadata.uid !== set.metadata.uid) return;
     const pass = this.expectations.expect(key, { creations: create.length, deletions: remove.map(({ metadata }) => metadata.uid ?? '') });
     const made = await slowStart(
       create,
       async (name) => {
-        try {
-          const copy = await pass.create(() => this.#client.create<KubeObject>(configMaps, copyOf(set, name), { signal }));
-          this.#ownWrites.copies.wrote(key, this.#copies, copy);
-        } catch (error) {
-          // A lost answer, or somebody else's object: the cache will tell which.
-          if (!isAlreadyExists(error)) throw error;
-        }
+        // What is there already, after a lost answer or as somebody else's, is a failure like others: of what is not its own no event wakes the set.
+        const copy = await pass.create(() => this.#client.create<KubeObject>(configMaps, copyOf(set, name), { signal }));
+        this.#ownWrites.copies.wrote(key, this.#copies, copy);
       },
       { signal },
     );
@@ -120,7 +118,7 @@ export class Copies {
         this.#events.event(set, 'Normal', 'SuccessfulDelete', `Deleted copy: ${copy.metadata.name}`, { resource: configMaps });
       } catch (error) {
         pass.notDeleted(uid);
-        if (!isNotFound(error) && !isConflict(error)) failures.push(error);
+        if (!isNotFound(error)) failures.push(error);
       }
     }
     if (failures.length > 0) throw new AggregateError(failures, `${failures.length} calls failed`);

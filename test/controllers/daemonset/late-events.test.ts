@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { pinnedTo } from '../../../controllers/daemonset/pods.ts';
+import { daemonSets } from '../../../kube/api/resources.ts';
 import { daemonSet } from './live-world.ts';
 import type { Interceptor } from './simulated/intercepted.ts';
 import { SimWorld, type SimProcess } from './simulated/sim-world.ts';
@@ -83,4 +84,26 @@ test('a status that somebody else was quicker with is written onto what is there
   assert.equal(world.set()?.metadata.annotations?.['by'], 'another');
   assert.deepEqual(process.failures(), []);
   assert.equal(count(calls, 'get daemonsets'), 1);
+});
+
+test('a pod that is taken from the set while the set deletes it is not waited for', async (t) => {
+  let left = 1;
+  const taken = ({ api }: SimWorld, what: string): void => {
+    if (what !== 'delete pods' || left === 0) return;
+    left -= 1;
+    const { storage } = api.hooks;
+    for (const pod of storage.list('/pods').objects) {
+      const { ownerReferences: _, labels: __, ...metadata } = pod.metadata;
+      storage.put('/pods', `default/${metadata.name}`, { ...pod, metadata });
+    }
+  };
+  const { world, calls } = await scene(t, '', taken);
+  world.api.add(daemonSet('web', { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 2 } } }));
+  await world.clock.advance(10_000);
+  const template = { spec: { containers: [{ name: 'c', image: 'v2' }] } };
+  await world.user.patch(daemonSets, { name: 'web', namespace: 'default' }, { spec: { template } }, { type: 'merge' });
+  await world.clock.advance(10_000);
+  assert.equal(left, 0);
+  assert.equal(count(calls, 'create pods'), 4, 'two, and two in their place at once: not after five minutes');
+  assert.equal(world.set()?.status?.updatedNumberScheduled, 2);
 });

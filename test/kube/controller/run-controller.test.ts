@@ -115,7 +115,7 @@ test('each change reaches those it concerns', async (t) => {
   pods.remove('ns/p');
   assert.deepEqual(await news(), ['deleted u-p of ns/a', 'reconcile ns/a']);
   pods.put(made('orphan'));
-  assert.deepEqual(await news(), ['reconcile ns/a']);
+  assert.deepEqual(await news(), ['deleted u-orphan of ns/a', 'reconcile ns/a'], 'it need not be looked out for');
   nodes.put(made('n1', { namespace: '' }));
   assert.deepEqual(await news(4), []);
   assert.deepEqual(await news(1), ['reconcile ns/a'], 'after its first backoff');
