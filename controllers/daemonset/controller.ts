@@ -37,6 +37,7 @@ export function daemonSetController(runtime: Runtime, options: DaemonSetOptions 
   const caches = cachesOf(runtime, options);
   const ledger = new Ledger(caches);
   const expectations = new Expectations(clock, {
+    reached: () => caches.pods.version,
     onExpired: (key, missing) => log.warn('creations or deletions were never seen', { daemonset: key, ...missing }),
   });
   const ownWrites = new OwnWrites(clock, { metrics: runtime.meters.ownWrites('daemonset_controller') });

@@ -1,7 +1,10 @@
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { KubeObject } from '../api/object.ts';
 import type { Key } from '../cache/contract.ts';
+import { compareVersions } from '../cache/version.ts';
 import { mayHaveTakenEffect } from '../client/errors.ts';
+
+const LOOK_AGAIN_MS: Millis = 1_000;
 
 export interface ExpectationLimits {
   /** After this long an owner is looked at again, whatever is still missing. @default 300_000, the field's */
@@ -10,6 +13,11 @@ export interface ExpectationLimits {
   lostMs?: Millis;
   /** Told when an owner's time is over and something is still missing: an event was missed, or what was made went unseen. */
   onExpired?: (key: Key, missing: Missing) => void;
+  /**
+   * The version that the cache of what is created has reached. What was created before that and not seen is gone again, while the cache listed anew: it is
+   * awaited no more. @default unknown: such a one is awaited until the end
+   */
+  reached?: () => string;
 }
 
 /** What is still waited for. */
@@ -40,8 +48,8 @@ export interface Pass {
    * @see mayHaveTakenEffect
    */
   create<T extends KubeObject>(call: () => Promise<T>): Promise<T>;
-  /** The answer to a creation. */
-  created(uid: string): void;
+  /** The answer to a creation. @param version - its resourceVersion. @default unknown */
+  created(uid: string, version?: string): void;
   /** The server said no, or was never asked. @param count - @default 1 */
   notCreated(count?: number): void;
   /** Nobody knows: the call was sent and its answer never came. */
@@ -54,8 +62,8 @@ interface Waiting {
   readonly until: Millis;
   /** Calls whose answer is still to come. */
   unanswered: number;
-  /** Made, and not yet seen. */
-  readonly created: Set<string>;
+  /** Made, and not yet seen: the version of each. */
+  readonly created: Map<string, string>;
   /** Made, seen or not. */
   readonly mine: Set<string>;
   /** First sight of each object, as long as an answer may be about it: the watch is often faster. */
@@ -72,21 +80,24 @@ interface Waiting {
  *
  * Creations are awaited by the UID in their answer, deletions by the UID they name, so that what somebody else made or removed, an event told
  * twice and a late one of an earlier pass count for nothing. A deletion is seen at the mark (`deletionTimestamp`) or at the removal, whichever comes
- * first. Nothing is waited for longer than the TTL: a missed event delays an owner and never stops it.
+ * first. What came and went while the cache listed anew is in no event: the cache's version tells ({@link ExpectationLimits.reached}). Nothing is waited for
+ * longer than the TTL: a missed event delays an owner and never stops it.
  */
 export class Expectations {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #ttlMs: Millis;
   readonly #lostMs: Millis;
   readonly #onExpired: ExpectationLimits['onExpired'];
+  readonly #reached: ExpectationLimits['reached'];
   /** In the order of their ends: a new one goes last. */
   readonly #waiting = new Map<Key, Waiting>();
 
-  constructor(clock: Pick<Clock, 'monotonic'>, { ttlMs = 300_000, lostMs = 10_000, onExpired }: ExpectationLimits = {}) {
+  constructor(clock: Pick<Clock, 'monotonic'>, { ttlMs = 300_000, lostMs = 10_000, onExpired, reached }: ExpectationLimits = {}) {
     this.#clock = clock;
     this.#ttlMs = ttlMs;
     this.#lostMs = lostMs;
     this.#onExpired = onExpired;
+    this.#reached = reached;
   }
 
   /** Owners that wait. Expired ones count until somebody asks for them, or for room. */
@@ -103,7 +114,7 @@ export class Expectations {
     const waiting: Waiting = {
       until: this.#clock.monotonic() + this.#ttlMs,
       unanswered: creations,
-      created: new Set(),
+      created: new Map(),
       mine: new Set(),
       seen: new Map(),
       lost: 0,
@@ -115,10 +126,10 @@ export class Expectations {
     const settle = (): void => this.#settle(key, waiting);
     settle();
     const calls: Omit<Pass, 'create'> = {
-      created: (uid) => {
+      created: (uid, version = '') => {
         waiting.unanswered -= 1;
         waiting.mine.add(uid);
-        if (!waiting.seen.has(uid)) waiting.created.add(uid);
+        if (!waiting.seen.has(uid)) waiting.created.set(uid, version);
         settle();
       },
       notCreated: (count = 1) => {
@@ -158,12 +169,19 @@ export class Expectations {
   /** Ms until the owner need not wait any longer, at least 1: wake it then, for no event may come. undefined when it waits for nothing. */
   expiresIn(key: Key): Millis | undefined {
     const waiting = this.#waiting.get(key);
-    if (waiting === undefined) return undefined;
+    if (waiting === undefined || this.#isPassed(key, waiting)) return undefined;
     const left = endOf(waiting) - this.#clock.monotonic();
     if (left > 0) return Math.max(1, Math.ceil(left));
     this.#waiting.delete(key);
     if (!isOnlyLost(waiting)) this.#onExpired?.(key, missing(waiting));
     return undefined;
+  }
+
+  /** Ms until it is worth looking again, without an event too: a second where a list may tell, else as {@link expiresIn}. undefined when it waits for nothing. */
+  againIn(key: Key): Millis | undefined {
+    const left = this.expiresIn(key);
+    if (left === undefined || this.#reached === undefined || this.#waiting.get(key)?.created.size === 0) return left;
+    return Math.min(LOOK_AGAIN_MS, left);
   }
 
   /** What it waits for, for people. undefined for nothing. */
@@ -183,6 +201,16 @@ export class Expectations {
     waiting.created.delete(uid);
     if ((waiting.unanswered > 0 || waiting.lost > 0) && !waiting.seen.has(uid)) waiting.seen.set(uid, how);
     this.#settle(key, waiting);
+  }
+
+  /** Takes away what the cache has passed over. @returns whether nothing is left to wait for */
+  #isPassed(key: Key, waiting: Waiting): boolean {
+    if (waiting.created.size === 0 || this.#reached === undefined) return false;
+    const reached = this.#reached();
+    for (const [uid, version] of waiting.created)
+      if (version !== '' && (compareVersions(reached, version) ?? -1) >= 0) waiting.created.delete(uid);
+    this.#settle(key, waiting);
+    return !this.#waiting.has(key);
   }
 
   #settle(key: Key, waiting: Waiting): void {
@@ -211,7 +239,7 @@ async function create<T extends KubeObject>(call: () => Promise<T>, pass: Pick<P
   }
   // Without a UID it cannot be told from others when it comes.
   if (made.metadata.uid === undefined || made.metadata.uid === '') pass.lost();
-  else pass.created(made.metadata.uid);
+  else pass.created(made.metadata.uid, made.metadata.resourceVersion);
   return made;
 }
 
@@ -233,5 +261,5 @@ function lostLeft({ lost, seen, mine }: Waiting): number {
 
 function missing(waiting: Waiting): Missing {
   const { unanswered, created, deletions } = waiting;
-  return { unanswered, created: [...created], lost: lostLeft(waiting), deletions: [...deletions] };
+  return { unanswered, created: [...created.keys()], lost: lostLeft(waiting), deletions: [...deletions] };
 }

@@ -4,7 +4,7 @@ import type { Outcome } from './outcome.ts';
 import type { OwnWrites, SeenCache } from './own-writes.ts';
 
 export interface HoldBack {
-  expectations: Pick<Expectations, 'expiresIn'>;
+  expectations: Pick<Expectations, 'againIn'>;
   ownWrites: Pick<OwnWrites, 'caughtUp' | 'againIn'>;
   /** Of every kind that the controller writes. */
   caches: readonly SeenCache[];
@@ -17,6 +17,6 @@ export interface HoldBack {
  */
 export function holdBack(key: Key, { expectations, ownWrites, caches }: HoldBack): Outcome | undefined {
   if (!ownWrites.caughtUp(key, caches)) return { after: ownWrites.againIn(key) ?? 0, why: 'own writes are not seen yet' };
-  const after = expectations.expiresIn(key);
+  const after = expectations.againIn(key);
   return after === undefined ? undefined : { after, why: 'creations or deletions are not seen yet' };
 }

@@ -33,7 +33,7 @@ export class Copies {
 
   constructor(options: { client: Client; clock: Clock; sets: Informer<KubeObject>; copies: Informer<KubeObject>; events: EventRecorder }) {
     const { client, clock, sets, copies, events } = options;
-    this.expectations = new Expectations(clock);
+    this.expectations = new Expectations(clock, { reached: () => copies.version });
     this.#ownWrites = { sets: new OwnWrites(clock), copies: new OwnWrites(clock) };
     this.#client = client;
     this.#sets = sets;

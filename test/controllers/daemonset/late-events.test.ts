@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { pinnedTo } from '../../../controllers/daemonset/pods.ts';
+import type { KubeObject } from '../../../kube/api/object.ts';
 import { daemonSets } from '../../../kube/api/resources.ts';
+import { apiErrorFrom } from '../../../kube/client/errors.ts';
 import { daemonSet } from './live-world.ts';
 import type { Interceptor } from './simulated/intercepted.ts';
 import { SimWorld, type SimProcess } from './simulated/sim-world.ts';
@@ -106,4 +108,36 @@ test('a pod that is taken from the set while the set deletes it is not waited fo
   assert.equal(left, 0);
   assert.equal(count(calls, 'create pods'), 4, 'two, and two in their place at once: not after five minutes');
   assert.equal(world.set()?.status?.updatedNumberScheduled, 2);
+});
+
+test('a pod that came and went while the cache listed anew is not waited for', async (t) => {
+  const removed: string[] = [];
+  let broken = false;
+  const world = new SimWorld({ pace: { bindMs: () => 0, startMs: () => 500, endMs: () => 500 } });
+  t.after(() => world.stop());
+  world.addNodes('a', 'b');
+  const process = world.start({
+    call: async ({ verb, resource }, pass) => {
+      if (verb !== 'create' || resource !== 'pods' || removed.length > 0) return pass();
+      broken = true;
+      const { metadata } = (await pass()) as KubeObject;
+      world.api.hooks.storage.remove('/pods', `default/${metadata.name}`);
+      removed.push(metadata.uid ?? '');
+      return { metadata };
+    },
+    async *watch({ resource }, pass) {
+      for await (const event of pass()) {
+        if (resource === 'pods' && broken) {
+          broken = false;
+          throw apiErrorFrom({ method: 'GET', path: '/api/v1/pods', host: 'test' }, 410, '');
+        }
+        yield event;
+      }
+    },
+  });
+  await world.until(() => process.ready, 10_000);
+  world.api.add(daemonSet('web'));
+  await world.clock.advance(15_000);
+  assert.equal(removed.length, 1);
+  assert.equal(world.set()?.status?.numberAvailable, 2, 'and not after five minutes');
 });
