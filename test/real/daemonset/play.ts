@@ -7,29 +7,19 @@ import type { Event } from './dump.ts';
 import { Stage } from './stage.ts';
 import { startSubject } from '../cluster/controllers.ts';
 import type { SubjectName } from '../cluster/controllers.ts';
+import { playStories } from '../cluster/play-stories.ts';
+import type { Played } from '../cluster/play-stories.ts';
 import type { Story } from './stories/story.ts';
 import { World } from '../cluster/world.ts';
 import type { Revision } from '../cluster/world.ts';
 
-/** Stories under way at once: most of a story is waiting. */
 const AT_ONCE = 8;
 const COMPONENT = 'daemonset-controller';
 
-/** What each story left behind, by its name; a story that failed says so in its lines. @returns also the end of the subject's log */
-export async function playAll(subject: SubjectName, stories: readonly Story[]): Promise<{ left: Map<string, string[]>; log: string }> {
+/** @see playStories */
+export async function playAll(subject: SubjectName, stories: readonly Story[]): Promise<Played> {
   const world = await World.start();
-  try {
-    await using running = await startSubject(subject, world.plane);
-    const left = new Map<string, string[]>();
-    const rest = stories.values();
-    const work = async (): Promise<void> => {
-      for (const story of rest) left.set(story.name, await play(world, story));
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, work));
-    return { left, log: await running.log() };
-  } finally {
-    await world.stop();
-  }
+  return playStories(world, () => startSubject(subject, world.plane), { stories, atOnce: AT_ONCE, play });
 }
 
 async function play(world: World, story: Story): Promise<string[]> {

@@ -4,33 +4,23 @@ import { coreEvents } from '../../../kube/api/object.ts';
 import { controllerRevisions, persistentVolumeClaims, pods, statefulSets } from '../../../kube/api/resources.ts';
 import type { Event } from '../daemonset/dump.ts';
 import type { SubjectName } from '../cluster/controllers.ts';
+import { playStories } from '../cluster/play-stories.ts';
+import type { Played } from '../cluster/play-stories.ts';
 import type { Revision, World } from '../cluster/world.ts';
 import { dump } from './dump.ts';
 import { startKeeper, startWorld } from './set-world.ts';
 import { Stage } from './stage.ts';
 import type { Story } from './stories/story.ts';
 
-/** Stories under way at once: most of a story is waiting. */
 const AT_ONCE = 16;
 const EVENTS_WITHIN_MS = 60_000;
 const EVENTS_QUIET_MS = 1_500;
 const COMPONENT = 'statefulset-controller';
 
-/** What each story left behind, by its name; a story that failed says so in its lines. @returns also the end of the subject's log */
-export async function playAll(subject: SubjectName, stories: readonly Story[]): Promise<{ left: Map<string, string[]>; log: string }> {
+/** @see playStories */
+export async function playAll(subject: SubjectName, stories: readonly Story[]): Promise<Played> {
   const world = await startWorld();
-  try {
-    await using running = await startKeeper(subject, world.plane);
-    const left = new Map<string, string[]>();
-    const rest = stories.values();
-    const work = async (): Promise<void> => {
-      for (const story of rest) left.set(story.name, await play(world, story));
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, work));
-    return { left, log: await running.log() };
-  } finally {
-    await world.stop();
-  }
+  return playStories(world, () => startKeeper(subject, world.plane), { stories, atOnce: AT_ONCE, play });
 }
 
 async function play(world: World, story: Story): Promise<string[]> {

@@ -1,0 +1,33 @@
+import type { Subject } from './subject.ts';
+import type { World } from './world.ts';
+
+export interface Played {
+  /** What each story left behind, by its name; a story that failed says so in its lines. */
+  left: Map<string, string[]>;
+  /** The end of the subject's log. */
+  log: string;
+}
+
+/**
+ * Plays all stories to one subject in one world, and ends both.
+ * @param atOnce - stories under way at once: most of a story is waiting
+ * @param play - returns what the story left behind
+ */
+export async function playStories<S extends { name: string }>(
+  world: World,
+  start: () => Promise<Subject>,
+  { stories, atOnce, play }: { stories: readonly S[]; atOnce: number; play: (world: World, story: S) => Promise<string[]> },
+): Promise<Played> {
+  try {
+    await using running = await start();
+    const left = new Map<string, string[]>();
+    const rest = stories.values();
+    const work = async (): Promise<void> => {
+      for (const story of rest) left.set(story.name, await play(world, story));
+    };
+    await Promise.all(Array.from({ length: atOnce }, work));
+    return { left, log: await running.log() };
+  } finally {
+    await world.stop();
+  }
+}
