@@ -10,6 +10,23 @@ export interface Disturbance {
   do: (leader: Participant, all: Participants) => Promise<{ mayBeLate: boolean; ended?: number | string }>;
 }
 
+const linesOf = ({ lines }: Participant) => [lines.lease, lines.writes];
+
+/**
+ * It can write as before and does not hear of its lease, and the next one to come replaces another. The rules alone make it stop before anybody
+ * may take over: with weaker ones its writes are late.
+ */
+export const cutOffFromItsLease: Disturbance = {
+  name: 'cut off from its lease alone',
+  do: async (leader, all) => {
+    leader.lines.lease.cut();
+    all.followerOf(leader)?.child.kill('SIGKILL');
+    await all.nextAfter(leader, TAKEN_OVER_MS);
+    assert.equal(await leader.ended, 1, 'who does not hear of its lease has lost, and ends');
+    return { mayBeLate: true };
+  },
+};
+
 export const disturbances: readonly [Disturbance, ...Disturbance[]] = [
   {
     name: 'killed',
@@ -33,7 +50,7 @@ export const disturbances: readonly [Disturbance, ...Disturbance[]] = [
   {
     name: 'cut off',
     do: async (leader, all) => {
-      leader.line.cut();
+      for (const line of linesOf(leader)) line.cut();
       await all.nextAfter(leader, TAKEN_OVER_MS);
       assert.equal(await leader.ended, 1, 'who is cut off has lost, and ends');
       return { mayBeLate: false };
@@ -42,9 +59,9 @@ export const disturbances: readonly [Disturbance, ...Disturbance[]] = [
   {
     name: 'cut off, with what it sent coming late',
     do: async (leader, all) => {
-      leader.line.hold();
+      for (const line of linesOf(leader)) line.hold();
       await all.nextAfter(leader, TAKEN_OVER_MS);
-      leader.line.open();
+      for (const line of linesOf(leader)) line.open();
       assert.equal(await leader.ended, 1);
       return { mayBeLate: true };
     },
@@ -60,4 +77,5 @@ export const disturbances: readonly [Disturbance, ...Disturbance[]] = [
       return { mayBeLate: false, ended: code };
     },
   },
+  cutOffFromItsLease,
 ];

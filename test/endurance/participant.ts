@@ -14,7 +14,8 @@ import { plantedRules } from './planted-rules.ts';
  * to end. It ends with 1 when it lost the lease.
  */
 export interface ParticipantOptions {
-  access: ClusterAccess;
+  /** To the lease, and to what it writes. */
+  access: { lease: ClusterAccess; writes: ClusterAccess };
   identity: string;
   namespace: string;
   /** Its wall clock is this wrong. */
@@ -33,7 +34,7 @@ const asked = new AbortController();
 process.once('SIGTERM', () => asked.abort());
 
 const ping = { everyMs: 1_000, timeoutMs: 1_000 };
-const leaseClient = createClient(access, { ping, connectTimeoutMs: 500 });
+const leaseClient = createClient(access.lease, { ping, connectTimeoutMs: 500 });
 const election = new LeaderElection({
   ...options,
   ...(planted === '' ? {} : { rules: plantedRules(planted) }),
@@ -46,7 +47,7 @@ const election = new LeaderElection({
 
 /** Over the version it read, and with no regard to what is there: the first cannot come late, the second may. */
 async function writeOn(): Promise<void> {
-  const client = createClient(access, { ping, connectTimeoutMs: 500 });
+  const client = createClient(access.writes, { ping, connectTimeoutMs: 500 });
   const leader = fenced(client, election);
   const data = { identity, epoch: String(election.epoch) };
   for (let n = 0; ; n++) {
