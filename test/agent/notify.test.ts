@@ -187,7 +187,7 @@ test('without a socket READY and STATUS go through the package, STOPPING and WAT
     console.log(process.pid);`;
   const speak = async (where: string): Promise<string[]> => {
     const env = { PATH: `${where}:/bin:/usr/bin`, NOTIFY_SOCKET: '/nowhere', NODE_OPTIONS: '', LISTEN_PID: '' };
-    const { code, stdout, stderr } = await realExec(process.execPath, ['--input-type=module', '-e', speaker], { env, timeoutMs: 20_000 });
+    const { code, stdout, stderr } = await realExec(process.execPath, ['--input-type=module', '-e', speaker], { env, timeoutMs: 100_000 });
     assert.equal(code, 0, stderr);
     return stdout.trim().split('\n');
   };

@@ -174,7 +174,8 @@ for (const { why, text, rule } of hostile) {
   test(`decode refuses ${why}, and at once`, () => {
     const start = performance.now();
     const decoded = decode(typeof text === 'string' ? bytes(text) : text, version);
-    assert.ok(performance.now() - start < 1000, `it took ${performance.now() - start} ms`);
+    // A hundredth of it does; what grows without bounds takes hours.
+    assert.ok(performance.now() - start < 20_000, `it took ${performance.now() - start} ms`);
     assert.deepEqual(decoded.ok ? [] : decoded.errors.map((error) => error.rule), [rule]);
   });
 }

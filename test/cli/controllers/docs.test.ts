@@ -63,7 +63,7 @@ const web = {
   spec: { selector: { matchLabels: { app: 'web' } }, template: template('one'), revisionHistoryLimit: 0 },
 };
 
-test('with the rights of docs/controllers.md and no others DaemonSets get all that they need', { timeout: 30_000 }, async (t) => {
+test('with the rights of docs/controllers.md and no others DaemonSets get all that they need', { timeout: 120_000 }, async (t) => {
   const { server, kubeconfig } = await withRights(t);
   for (const name of ['node-a', 'node-b']) server.add({ apiVersion: 'v1', kind: 'Node', metadata: { name } });
   server.add(web);
@@ -109,7 +109,7 @@ const database = {
   },
 };
 
-test('with the rights of docs/controllers.md and no others StatefulSets get all that they need', { timeout: 30_000 }, async (t) => {
+test('with the rights of docs/controllers.md and no others StatefulSets get all that they need', { timeout: 120_000 }, async (t) => {
   const { server, kubeconfig } = await withRights(t, undefined, { version: 'v1.34.0' });
   const admin = createClient({ origin: 'test', server: server.url, token: server.token });
   t.after(() => admin.close());
@@ -181,7 +181,7 @@ const missing = [
 for (const { group, resource, verb, says } of missing)
   test(
     `without the right to ${verb} ${resource} it is not ready, names it, and goes on once it is given`,
-    { timeout: 20_000 },
+    { timeout: 120_000 },
     async (t) => {
       const { server, kubeconfig } = await withRights(t, (rule, one) => {
         return (
@@ -210,7 +210,7 @@ for (const { group, resource, verb, says } of missing)
     },
   );
 
-test('a right to write that is missing is known before it is needed', { timeout: 20_000 }, async (t) => {
+test('a right to write that is missing is known before it is needed', { timeout: 120_000 }, async (t) => {
   const { kubeconfig } = await withRights(t, ({ resources }, verb) => resources.includes('pods') && verb === 'create');
   const run = start(t, [`--kubeconfig=${await kubeconfig(account.token)}`, ...quick]);
   const { metrics } = await run.ready;

@@ -27,7 +27,7 @@ const sockets = (): string[] =>
     .filter((name) => /^(TCP|Pipe|Timeout)/.test(name))
     .toSorted();
 
-test('controllers run: one ready line, at work, seen, and gone on SIGTERM without a trace', { timeout: 20_000 }, async (t) => {
+test('controllers run: one ready line, at work, seen, and gone on SIGTERM without a trace', { timeout: 120_000 }, async (t) => {
   const before = sockets();
   const { server, kubeconfig } = await up(t);
   const seen: Seen = {};
@@ -71,7 +71,7 @@ test('controllers run: one ready line, at work, seen, and gone on SIGTERM withou
   await eventually('sockets and timers are gone', () => sockets().length <= before.length);
 });
 
-test('without election it works at once, touches no lease, and says what that means', { timeout: 20_000 }, async (t) => {
+test('without election it works at once, touches no lease, and says what that means', { timeout: 120_000 }, async (t) => {
   const { server, kubeconfig } = await up(t);
   const run = start(t, [`--kubeconfig=${await kubeconfig()}`, '--leader-elect=false', '--metrics-bind-address=']);
   assert.equal((await run.ready).metrics, null);
@@ -80,7 +80,7 @@ test('without election it works at once, touches no lease, and says what that me
   assert.equal(await run.stop(), 0);
 });
 
-test('an API server that is away is waited for, and the probe and the log say so', { timeout: 20_000 }, async (t) => {
+test('an API server that is away is waited for, and the probe and the log say so', { timeout: 120_000 }, async (t) => {
   const { server, kubeconfig } = await up(t);
   const port = await freePort();
   await server.hooks.pause();
@@ -96,7 +96,7 @@ test('an API server that is away is waited for, and the probe and the log say so
   assert.equal(await run.stop(), 0);
 });
 
-test("without a kubeconfig it is the pod's service account, whose token is read again", { timeout: 20_000 }, async (t) => {
+test("without a kubeconfig it is the pod's service account, whose token is read again", { timeout: 120_000 }, async (t) => {
   const token = { token: 'second', user: 'system:serviceaccount:kube-system:dkc-controllers', groups: ['system:masters'] };
   const { server, dir } = await up(t, { tls: true, tokens: [token] });
   const pod = await podOn({ server, dir });
@@ -136,7 +136,7 @@ test('an address that is taken ends it with 3', async (t) => {
   assert.match(run.err(), /^dkc: Cannot serve metrics on 127\.0\.0\.1:\d+: choose another --metrics-bind-address/);
 });
 
-test('a controller that is not asked for is not made, reads nothing and is asked no rights for', { timeout: 20_000 }, async (t) => {
+test('a controller that is not asked for is not made, reads nothing and is asked no rights for', { timeout: 120_000 }, async (t) => {
   const { kubeconfig } = await up(t);
   const seen: Seen = {};
   const run = start(t, ['--controllers=statefulset', `--kubeconfig=${await kubeconfig()}`, ...quick], { makers: idle(seen) });

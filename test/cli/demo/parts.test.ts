@@ -78,7 +78,7 @@ async function service(
 
 test('a service that ends is started again, and its end is told as systemd tells it', async (t) => {
   const { service: one, ends, ended, log } = await service(t, 'echo oops >&2; exit 3');
-  await ended.until('two ends', (count) => count >= 2, 10_000, never);
+  await ended.until('two ends', (count) => count >= 2, 60_000, never);
   assert.deepEqual(ends[0], { result: 'exit-code', code: 'exited', status: '3' });
   assert.ok(one.starts >= 2);
   assert.match(await readFile(log, 'utf8'), /^oops\noops\n/);
@@ -86,12 +86,12 @@ test('a service that ends is started again, and its end is told as systemd tells
 
 test('an end that was asked for is a success, a kill from outside is not', async (t) => {
   const { service: one, lines, ends, ended } = await service(t, 'echo $$; exec sleep 60');
-  const first = await lines.until('the first', () => true, 10_000, never);
+  const first = await lines.until('the first', () => true, 60_000, never);
   one.restart();
-  const second = await lines.until('the second', (line) => line !== first, 10_000, never);
+  const second = await lines.until('the second', (line) => line !== first, 60_000, never);
   one.crash();
-  await lines.until('the third', (line) => line !== first && line !== second, 10_000, never);
-  await ended.until('both ends', (count) => count >= 2, 10_000, never);
+  await lines.until('the third', (line) => line !== first && line !== second, 60_000, never);
+  await ended.until('both ends', (count) => count >= 2, 60_000, never);
   assert.deepEqual(ends, [
     { result: 'success', code: 'killed', status: 'TERM' },
     { result: 'signal', code: 'killed', status: 'KILL' },
@@ -103,7 +103,7 @@ test('a service says READY=1 through the descriptor that systemd would pass', as
   await service(t, 'test "$LISTEN_PID" = $$ && test "$LISTEN_FDNAMES" = notify && echo READY=1 >&3; exec sleep 60', {
     onReady: async () => ready.see(true),
   });
-  assert.equal(await ready.until('ready', () => true, 10_000, never), true);
+  assert.equal(await ready.until('ready', () => true, 60_000, never), true);
 });
 
 test('an eye that waits in vain says what for, and gives up with its signal', async () => {
@@ -113,9 +113,9 @@ test('an eye that waits in vain says what for, and gives up with its signal', as
     /Cannot see a sign: it did not happen within 0\.005 s/,
   );
   const control = new AbortController();
-  const waiting = eye.until('a sign', () => true, 10_000, control.signal);
+  const waiting = eye.until('a sign', () => true, 60_000, control.signal);
   control.abort(new Error('enough'));
   await assert.rejects(waiting, /enough/);
   eye.see(1);
-  assert.equal(await eye.until('a number', (seen) => seen === 1, 10_000, never), 1);
+  assert.equal(await eye.until('a number', (seen) => seen === 1, 60_000, never), 1);
 });

@@ -50,8 +50,11 @@ async function start(t: TestContext, command: string): Promise<Running> {
   return { child, url: `http://127.0.0.1:${of}`, err: () => err, line, ended, startServer };
 }
 
+/** Only a failure takes as long. */
+const PATIENCE_MS = 90_000;
+
 async function until(what: string, holds: () => boolean): Promise<void> {
-  for (const end = performance.now() + 20_000; !holds(); await realClock.sleep(20)) {
+  for (const end = performance.now() + PATIENCE_MS; !holds(); await realClock.sleep(20)) {
     if (performance.now() > end) throw new Error(`not in time: ${what}`);
   }
 }
@@ -59,7 +62,7 @@ async function until(what: string, holds: () => boolean): Promise<void> {
 /** Its answer once there is one that says what is looked for. */
 async function asked(url: string, until = /(?:)/): Promise<string> {
   let last = 'no answer';
-  for (const end = performance.now() + 20_000; performance.now() < end; await realClock.sleep(50)) {
+  for (const end = performance.now() + PATIENCE_MS; performance.now() < end; await realClock.sleep(50)) {
     const answer = await fetch(url, { headers: { connection: 'close' } }).catch(() => undefined);
     if (answer === undefined) continue;
     last = `${answer.status} ${await answer.text()}`;
@@ -86,7 +89,7 @@ const commands = [
 for (const { command, waits, logs, again } of commands) {
   test(
     `dkc ${command} is alive and says what it waits for while its API server is away, and goes on when that comes`,
-    { timeout: 60_000 },
+    { timeout: 300_000 },
     async (t) => {
       const { url, err, line, child, ended, startServer } = await start(t, command);
       await asked(`${url}/readyz`, waits);
@@ -102,12 +105,13 @@ for (const { command, waits, logs, again } of commands) {
     },
   );
 
-  test(`dkc ${command} that waits for its API server ends with 0 as soon as it is asked to`, { timeout: 60_000 }, async (t) => {
+  test(`dkc ${command} that waits for its API server ends with 0 as soon as it is asked to`, { timeout: 300_000 }, async (t) => {
     const { url, child, ended } = await start(t, command);
     await asked(`${url}/readyz`, waits);
     const from = performance.now();
     child.kill('SIGTERM');
     assert.equal(await ended, 0);
-    assert.ok(performance.now() - from < 10_000, 'it waited for something');
+    // Less than a request may take: it does not wait for any.
+    assert.ok(performance.now() - from < 25_000, 'it waited for something');
   });
 }

@@ -20,7 +20,7 @@ export interface LongCommand {
 
 /** How any such command ends. */
 export function longContract({ name, lease, away, start, broken }: LongCommand): void {
-  test(`${name}: a lost lease ends it with 1, and one line on stderr says to whom`, { timeout: 20_000 }, async (t) => {
+  test(`${name}: a lost lease ends it with 1, and one line on stderr says to whom`, { timeout: 120_000 }, async (t) => {
     const { server, kubeconfig } = await up(t);
     const run = start(t, [`--kubeconfig=${await kubeconfig()}`, ...quick]);
     await run.ready;
@@ -34,7 +34,7 @@ export function longContract({ name, lease, away, start, broken }: LongCommand):
   });
 
   for (const how of ['as the leader', 'without election'])
-    test(`${name}: a part that gives up ends it with 1, ${how}, and the line says which and why`, { timeout: 20_000 }, async (t) => {
+    test(`${name}: a part that gives up ends it with 1, ${how}, and the line says which and why`, { timeout: 120_000 }, async (t) => {
       const { kubeconfig } = await up(t);
       const flags = how === 'without election' ? ['--leader-elect=false'] : [];
       const run = broken.start(t, [`--kubeconfig=${await kubeconfig()}`, ...flags]);
@@ -42,7 +42,7 @@ export function longContract({ name, lease, away, start, broken }: LongCommand):
       assert.equal(run.err(), `dkc: ${name}: ${broken.part}: a bug; start it again\n`);
     });
 
-  test(`${name}: asked to end while it waits for an API server it ends with 0, without a ready line`, { timeout: 20_000 }, async (t) => {
+  test(`${name}: asked to end while it waits for an API server it ends with 0, without a ready line`, { timeout: 120_000 }, async (t) => {
     const { server, kubeconfig } = await up(t);
     await server.hooks.pause();
     const run = start(t, [`--kubeconfig=${await kubeconfig()}`]);

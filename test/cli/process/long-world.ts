@@ -1,5 +1,4 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { startApiServer, type ApiServer, type ApiServerOptions } from '../../../apiserver/server.ts';
@@ -8,6 +7,7 @@ import { silentLog } from '../../../base/log.ts';
 import { seededRandom } from '../../../base/random.ts';
 import { dispatch } from '../../../cli/dispatch.ts';
 import { CountingClock } from '../../kube/process/process-world.ts';
+import { freePorts } from '../../real-parts/free-ports.ts';
 import { cliContext } from '../../helpers/cli-context.ts';
 import { recordedLog } from '../../helpers/recorded-log.ts';
 import { tempDir } from '../../helpers/temp-dir.ts';
@@ -16,8 +16,8 @@ import type { Command } from '../../../cli/command.ts';
 
 /** Kind of the leases, for the server's storage. */
 export const LEASES = 'coordination.k8s.io/leases';
-/** Flags of an election that a test need not wait for. */
-export const quick = ['--leader-elect-retry-period=20ms', '--leader-elect-renew-deadline=2s', '--leader-elect-lease-duration=3s'];
+/** Flags of an election that a test need not wait for: looked at often, and held through any stall of a busy machine. */
+export const quick = ['--leader-elect-retry-period=20ms', '--leader-elect-renew-deadline=60s', '--leader-elect-lease-duration=90s'];
 
 export interface Up {
   server: ApiServer;
@@ -99,9 +99,6 @@ export async function podOn({ server, dir }: Pick<Up, 'server' | 'dir'>): Promis
 
 /** A port that nobody listens on. */
 export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
+  const [port = 0] = await freePorts(1);
   return port;
 }

@@ -40,7 +40,7 @@ const pod = (name: string, cpu: string, priority?: string): KubeObject => ({
   },
 });
 
-test('with the rights of docs/scheduler.md and no others pods are placed, refused and preempted', { timeout: 30_000 }, async (t) => {
+test('with the rights of docs/scheduler.md and no others pods are placed, refused and preempted', { timeout: 120_000 }, async (t) => {
   const { server, kubeconfig } = await withRights(t);
   server.add({ apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name: 'high' }, value: 1_000 });
   const file = await configFile(t, 'reservation: {daemonSets: true, persist: annotation, mirror: true, mirrorImage: pause}');
@@ -65,7 +65,7 @@ test('with the rights of docs/scheduler.md and no others pods are placed, refuse
   assert.equal(await run.stop(), 0);
 });
 
-test('a right that is missing is named before the first pod fails for it', { timeout: 30_000 }, async (t) => {
+test('a right that is missing is named before the first pod fails for it', { timeout: 120_000 }, async (t) => {
   const { kubeconfig } = await withRights(t, 'pods/binding');
   const run = start(t, [`--kubeconfig=${await kubeconfig(account.token)}`, ...quick], { make });
   const { metrics } = await run.ready;

@@ -21,7 +21,7 @@ longContract({
   },
 });
 
-test('scheduler run: one ready line, at work by its file, seen, and gone on SIGTERM without a trace', { timeout: 20_000 }, async (t) => {
+test('scheduler run: one ready line, at work by its file, seen, and gone on SIGTERM without a trace', { timeout: 120_000 }, async (t) => {
   const { server, kubeconfig } = await up(t);
   const seen: Seen = {};
   const file = await configFile(t, 'profiles: [{schedulerName: batch}, {}]\npercentageOfNodesToScore: 5\napi: {pageSize: 7}');
@@ -54,7 +54,7 @@ test('scheduler run: one ready line, at work by its file, seen, and gone on SIGT
   assert.equal(run.clock.sleepers, 0);
 });
 
-test('without a file it works by the defaults', { timeout: 20_000 }, async (t) => {
+test('without a file it works by the defaults', { timeout: 120_000 }, async (t) => {
   const { kubeconfig } = await up(t);
   const seen: Seen = {};
   const run = start(t, [`--kubeconfig=${await kubeconfig()}`, ...quick], { make: idle(seen) });
@@ -75,7 +75,7 @@ const elections = [
   { why: 'nobody leads for the flag', text: file, flags: ['--leader-elect=false'], lease: 'none' },
 ];
 for (const { why, text, flags, lease } of elections)
-  test(`the lease is what ${why}`, { timeout: 20_000 }, async (t) => {
+  test(`the lease is what ${why}`, { timeout: 120_000 }, async (t) => {
     const { server, kubeconfig } = await up(t);
     const run = start(t, [`--config=${await configFile(t, text)}`, `--kubeconfig=${await kubeconfig()}`, ...quick, ...flags]);
     await run.ready;
@@ -87,14 +87,14 @@ for (const { why, text, flags, lease } of elections)
     assert.equal(await run.stop(), 0);
   });
 
-test("without a kubeconfig it is the pod's service account", { timeout: 20_000 }, async (t) => {
+test("without a kubeconfig it is the pod's service account", { timeout: 120_000 }, async (t) => {
   const { server, dir } = await up(t, { tls: true });
   const run = start(t, ['--metrics-bind-address=', ...quick], await podOn({ server, dir }));
   assert.equal((await run.ready).metrics, null);
   assert.equal(await run.stop(), 0);
 });
 
-test('an API server that is away is waited for, and asked what it serves once it is there', { timeout: 20_000 }, async (t) => {
+test('an API server that is away is waited for, and asked what it serves once it is there', { timeout: 120_000 }, async (t) => {
   const { server, kubeconfig } = await up(t);
   await server.hooks.pause();
   const seen: Seen = {};
