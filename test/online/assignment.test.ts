@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import { Cluster, NAMESPACE } from './cluster.ts';
-import { changeEvent, config, HostedAgent, plainEvent, sourceOf } from './hosted-agent.ts';
+import { changeEvent, config, HostedAgent, patientClock, plainEvent, sourceOf } from './hosted-agent.ts';
 import { statusErrors } from '../../agent/status/errors.ts';
 import { layout } from '../../agent/store/layout.ts';
 import { nodes } from '../../kube/api/object.ts';
@@ -26,7 +26,8 @@ describe('an agent on an API server with the gate on', { concurrency: 6 }, () =>
   const eventsOf = (agent: HostedAgent) => cluster.events(agent.name).map(plainEvent);
 
   test('a config is assigned: checkpoint, event, exit 0, and status after the next start', async () => {
-    await using agent = await HostedAgent.on(cluster);
+    // After 2 s without an answer of sync it reports what it has.
+    await using agent = await HostedAgent.on(cluster, { clock: patientClock(10) });
     agent.start();
     await agent.reports(cluster, {});
     const made = await cluster.configMap(agent.name, { data: { kubelet: config({ maxPods: 50 }) } });
@@ -217,7 +218,7 @@ describe('an agent on an API server with the gate on', { concurrency: 6 }, () =>
   });
 
   test('an agent that starts before its Node exists waits for it, with what it has', async () => {
-    await using agent = await HostedAgent.on(cluster);
+    await using agent = await HostedAgent.on(cluster, { clock: patientClock(10) });
     const made = await assigned(agent);
     await agent.stop();
     await cluster.admin.delete(nodes, { name: agent.name });

@@ -3,6 +3,12 @@ import { realClock } from '../../base/clock.ts';
 /** Longest time that anything here may take to happen: a busy machine, not the design, needs it. */
 export const PATIENCE_MS = 60_000;
 
+/** Looks on for a second, which a busy machine makes longer. @returns how many seconds it was since `from` on the monotonic clock */
+export async function secondsSince(from: number): Promise<number> {
+  await realClock.sleep(1000);
+  return (realClock.monotonic() - from) / 1000;
+}
+
 /** Rung whenever something happened. Those who wait for a condition look again then, and at no other time. */
 export class Bell {
   readonly #waiting = new Set<() => void>();

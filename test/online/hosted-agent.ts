@@ -41,6 +41,9 @@ export const hastyClock = (times: number): Clock => ({
   after: (ms, ring) => realClock.after(ms / times, ring),
 });
 
+/** A clock on which a second is `times` as long: for what the agent may show after a wait that a busy machine would be late for. */
+export const patientClock = (times: number): Clock => hastyClock(1 / times);
+
 export interface Said {
   level: LogLevel;
   text: string;
@@ -315,7 +318,7 @@ export function plainEvent(event: KubeObject) {
   assert.equal(metadata.namespace, 'default');
   const [, nanos = ''] = new RegExp(`^${node}\\.([0-9a-f]+)$`).exec(metadata.name ?? '') ?? [];
   const at = Number(BigInt(`0x${nanos || '0'}`) / 1_000_000n);
-  assert.ok(Math.abs(Date.now() - at) < 60_000, `name ${metadata.name} holds the time in nanoseconds`);
+  assert.ok(Math.abs(Date.now() - at) < 600_000, `name ${metadata.name} holds the time in nanoseconds`);
   assert.equal(firstTimestamp, `${new Date(at).toISOString().slice(0, 19)}Z`);
   assert.equal(lastTimestamp, firstTimestamp);
   return { type, reason, message, involvedObject, source, count };

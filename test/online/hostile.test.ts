@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { Bell } from './bell.ts';
+import { Bell, secondsSince } from './bell.ts';
 import { Cluster } from './cluster.ts';
 import { config, HostedAgent, sourceOf } from './hosted-agent.ts';
 import { json, ScriptedServer, unchecked, type Answer, type Unchecked } from './scripted-server.ts';
@@ -47,7 +47,7 @@ describe('hostile configs on a real server', { concurrency: 3 }, () => {
         const followed = JSON.stringify(config?.assigned).includes(`"${made.metadata.resourceVersion}"`);
         return followed || (config?.error ?? '') !== '' ? true : undefined;
       });
-      assert.ok(realClock.monotonic() - began < 10_000, `${why} took ${Math.round(realClock.monotonic() - began)} ms`);
+      assert.ok(realClock.monotonic() - began < 40_000, `${why} took ${Math.round(realClock.monotonic() - began)} ms`);
       assert.ok(agent.exitCodes.every((code) => code === 0), why); // prettier-ignore
       const longest = Math.max(...agent.said.slice(from).map((line) => JSON.stringify(line).length));
       assert.ok(longest < 8 * KIB, `${why}: a log line of ${longest} bytes`);
@@ -201,11 +201,11 @@ describe('an address that is no API server', { concurrency: 20 }, () => {
         const { fields } = await agent.says('Node cannot be watched');
         assert.match(String(fields['error']), says);
       }
-      const asked = server.requests;
-      await realClock.sleep(1000);
+      const [asked, lines] = [server.requests, agent.said.length];
+      const seconds = await secondsSince(realClock.monotonic());
       // 410 is a list and a watch each time.
-      assert.ok(server.requests - asked <= (why.includes('410') ? 10 : 6), `${server.requests - asked} requests in a second`);
-      assert.ok(agent.said.length < 40, `${agent.said.length} lines`);
+      assert.ok(server.requests - asked <= (why.includes('410') ? 10 : 6) * seconds, `${server.requests - asked} requests in ${seconds} s`);
+      assert.ok(agent.said.length < lines + 20 * seconds, `${agent.said.length - lines} lines in ${seconds} s`);
       assert.doesNotMatch(JSON.stringify(agent.said), /secret-token/);
       assert.equal(agent.starts, 1);
       assert.equal(await agent.effective(), config({ maxPods: 110 }));
@@ -240,8 +240,8 @@ describe('an address that is no API server', { concurrency: 20 }, () => {
     const { fields } = await agent.says('Node cannot be watched');
     assert.match(String(fields['error']), /ECONNREFUSED|refused/);
     const calls = agent.calls.length;
-    await realClock.sleep(1000);
-    assert.ok(agent.calls.length - calls <= 3);
+    const seconds = await secondsSince(realClock.monotonic());
+    assert.ok(agent.calls.length - calls <= 3 * seconds, `${agent.calls.length - calls} calls in ${seconds} s`);
   });
 });
 
