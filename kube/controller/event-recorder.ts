@@ -8,6 +8,7 @@ import type { Client } from '../client/client.ts';
 import { ApiError, isAlreadyExists, isNotFound, retryAfterOf, TransportError } from '../client/errors.ts';
 import { EventAggregation } from './event-aggregation.ts';
 import type { AggregationLimits } from './event-aggregation.ts';
+import { EventLanes } from './event-lanes.ts';
 import { eventObject, eventPatch, referenceTo } from './event.ts';
 import type { EventType, Series } from './event.ts';
 
@@ -45,7 +46,7 @@ export interface EventSenderOptions {
   random: Random;
   log: Log;
   metrics?: EventMetrics;
-  /** Events that may wait. @default 1000 */
+  /** Events of each type that may wait. @default 1000 */
   capacity?: number;
   /** Calls under way at once; those about one event go one after the other. @default 1 */
   atOnce?: number;
@@ -66,16 +67,14 @@ const CLOSE_MS: Millis = 2_000;
  * once with a higher count, so an outage costs memory for different events only.
  *
  * When too many wait, the newest is left out: the first events of a storm tell its cause, the later ones mostly its echo. Its count goes
- * along when it happens again.
+ * along when it happens again. Normal events and warnings wait beside each other, so that neither leaves the other out or behind ({@link EventLanes}).
  */
 export class EventSender {
   readonly #options: EventSenderOptions;
   readonly #metrics: EventMetrics;
   readonly #aggregation: EventAggregation;
-  readonly #capacity: number;
   readonly #stop = new AbortController();
-  /** In the order in which they are sent. */
-  readonly #waiting = new Set<Series>();
+  readonly #waiting: EventLanes;
   /** Under way. What happens to one of them meanwhile is sent after it. */
   readonly #flying = new Set<Series>();
   #sending: Promise<void> | undefined;
@@ -90,7 +89,7 @@ export class EventSender {
     this.#options = options;
     this.#metrics = options.metrics ?? noEventMetrics;
     this.#aggregation = new EventAggregation(options.aggregation);
-    this.#capacity = options.capacity ?? 1_000;
+    this.#waiting = new EventLanes(options.capacity ?? 1_000);
     this.#nanos = Math.floor(options.random() * 1_000_000);
   }
 
@@ -131,8 +130,7 @@ export class EventSender {
     over.abort();
     this.#stop.abort();
     await Promise.all([timer, this.#sending]);
-    for (const series of this.#waiting) this.#drop(series, 'closed');
-    this.#waiting.clear();
+    for (const series of this.#waiting.drain()) this.#drop(series, 'closed');
     this.#metrics.waiting(0);
     this.#complain('closed');
   }
@@ -152,7 +150,7 @@ export class EventSender {
       if (this.#closed) this.#drop(series, 'closed');
       else if (!told) this.#drop(series, 'limited');
       else if (this.#waiting.has(series)) return;
-      else if (this.#waiting.size >= this.#capacity) this.#drop(series, 'full');
+      else if (this.#waiting.isFullFor(series)) this.#drop(series, 'full');
       else this.#enqueue(series);
     } catch (error) {
       this.#drop({ reason: what.reason }, 'invalid', error);
@@ -180,21 +178,15 @@ export class EventSender {
   }
 
   async #work(): Promise<void> {
-    for (;;) {
-      const series = this.#next();
-      if (series === undefined || this.#stop.signal.aborted) return;
-      this.#waiting.delete(series);
+    while (!this.#stop.signal.aborted) {
+      const series = this.#waiting.take((waiting) => !this.#flying.has(waiting));
+      if (series === undefined) return;
       this.#metrics.waiting(this.#waiting.size);
       this.#flying.add(series);
       const again = await this.#try(series).finally(() => this.#flying.delete(series));
       // At the end of the queue, so that one that always fails keeps no other one waiting.
       if (again) this.#waiting.add(series);
     }
-  }
-
-  #next(): Series | undefined {
-    for (const series of this.#waiting) if (!this.#flying.has(series)) return series;
-    return undefined;
   }
 
   /** @returns whether it has to be sent once more */

@@ -5,6 +5,7 @@ import type { KubeObject } from '../../../kube/api/object.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { ApiError, TransportError } from '../../../kube/client/errors.ts';
 import type { TransportProblem } from '../../../kube/client/errors.ts';
+import type { EventType } from '../../../kube/controller/event.ts';
 import { EventSender } from '../../../kube/controller/event-recorder.ts';
 import type { EventSenderOptions } from '../../../kube/controller/event-recorder.ts';
 import { atRest, FakeClock } from '../../helpers/fake-clock.ts';
@@ -62,9 +63,9 @@ class Stage {
     });
   }
 
-  say(name: string, message = 'm', reason = 'R'): void {
+  say(name: string, message = 'm', reason = 'R', type: EventType = 'Normal'): void {
     const object = { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: 'ns', uid: name } };
-    this.sender.recorder('c').event(object, 'Normal', reason, message);
+    this.sender.recorder('c').event(object, type, reason, message);
   }
 
   /** `name x count message`, as the server has them. */
@@ -242,6 +243,18 @@ test('when too many wait the newest is left out, which is counted and said once 
       ['full', 7],
     ],
   );
+});
+
+test('a storm of warnings delays what went well by one call, and leaves none of it out', async () => {
+  const stage = new Stage({ capacity: 3 });
+  for (const n of [1, 2, 3, 4]) stage.say(`pending-${n}`, 'fits nowhere', 'FailedScheduling', 'Warning');
+  for (const n of [1, 2]) stage.say(`placed-${n}`, 'is placed', 'Scheduled');
+  await stage.sender.flush(never);
+  assert.deepEqual(
+    stage.kept.map((text) => text.split(' ')[0]),
+    ['placed-1', 'pending-1', 'placed-2', 'pending-2', 'pending-3'],
+  );
+  assert.equal(stage.told.filter((told) => told === 'dropped: full').length, 1);
 });
 
 test('an event never throws, whatever it is given', () => {
