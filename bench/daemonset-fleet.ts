@@ -11,7 +11,7 @@ import { numberOf } from './daemonset/number.ts';
 import type { Usage } from './daemonset/proc.ts';
 import { benchSite } from './daemonset/site.ts';
 import type { User } from './daemonset/site.ts';
-import { startSubject } from './daemonset/subject.ts';
+import { startController } from './daemonset/subject.ts';
 import { measured } from './daemonset/turn.ts';
 import type { Part } from './daemonset/turn.ts';
 import type { Figure } from './figure.ts';
@@ -63,7 +63,7 @@ export async function fleetTurn(user: User, { nodes, sets, hollow }: Size): Prom
   const names = await addNodes(site.client, nodes, nodes);
   await using undo = new AsyncDisposableStack();
   if (hollow) undo.use(await startHollow({ kubeconfig: await site.kubeconfig(), binds: true }));
-  const subject = undo.use(await startSubject(user, site));
+  const subject = undo.use(await startController(user, site));
   const size = { nodes: names, sets, ready: hollow };
   const create = await measured(subject, site, () => makeFleet(site, size));
   const { calls, doneMs, cpuMs } = create;

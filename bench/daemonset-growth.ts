@@ -4,7 +4,7 @@ import { embeddedPlace } from './daemonset/embedded-place.ts';
 import { addNodes } from './daemonset/fleet.ts';
 import { fleetEvents, makeFleet, settleFleet } from './daemonset/fleet-turn.ts';
 import { numberOf } from './daemonset/number.ts';
-import { startSubject } from './daemonset/subject.ts';
+import { startController } from './daemonset/subject.ts';
 import type { Figure } from './figure.ts';
 
 /** What one event costs, by what happened: a value for each round. */
@@ -31,7 +31,7 @@ async function costsAt(count: number, sets: number): Promise<Costs> {
   console.error(`  ${count} nodes, ${sets} sets`);
   await using place = await embeddedPlace();
   const size = { nodes: await addNodes(place.client, count, count), sets, ready: false };
-  await using subject = await startSubject('dkc', place);
+  await using subject = await startController('dkc', place);
   await makeFleet(place, size);
   const round = async (): Promise<Record<EventName, number>> => {
     await settleFleet(place, size);

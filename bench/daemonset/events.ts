@@ -5,7 +5,8 @@ import { perEventMs, stretch } from './cost.ts';
 import type { Stretch } from './cost.ts';
 import { apiTime, labels, paced, runningStatus } from './fleet.ts';
 import type { Usage } from './proc.ts';
-import type { Subject } from './subject.ts';
+import type { Subject } from '../subject.ts';
+import type { User } from './site.ts';
 
 /** A fleet on which nothing is to be done. */
 export interface Settled {
@@ -56,7 +57,7 @@ const IDLE_MS = 10_000;
 
 /** Processor time of the subject for one event of each kind, in ms. */
 export async function eventCosts(
-  subject: Subject,
+  subject: Subject<User>,
   settled: Settled,
   rateOf: (name: EventName) => Rate,
 ): Promise<Record<EventName, number>> {
@@ -77,7 +78,7 @@ export async function eventCosts(
   return costs as Record<EventName, number>;
 }
 
-async function during(subject: Subject, work: () => Promise<void>): Promise<Stretch> {
+async function during(subject: Subject<User>, work: () => Promise<void>): Promise<Stretch> {
   const reading = (): { usage: Usage; atMs: number } => ({ usage: subject.usage(), atMs: performance.now() });
   const from = reading();
   await work();
@@ -90,7 +91,7 @@ const QUIET_CPU_MS = 50;
 const PATIENCE_MS = 120_000;
 
 /** Resolves when the subject does next to nothing any more. @throws when it is busy for two minutes */
-export async function quiet({ usage, user }: Subject): Promise<void> {
+export async function quiet({ usage, user }: Subject<User>): Promise<void> {
   const from = performance.now();
   for (let before = usage().cpuMs; ;) {
     await realClock.sleep(LOOK_MS);

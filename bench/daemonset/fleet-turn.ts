@@ -4,8 +4,8 @@ import { eventCosts, quiet } from './events.ts';
 import type { EventName, Rate } from './events.ts';
 import { addNamespace, daemonSet, inParallel, labels, makeReady, whenDone } from './fleet.ts';
 import type { Client } from '../../kube/client/client.ts';
-import type { Place } from './site.ts';
-import type { Subject } from './subject.ts';
+import type { Place, User } from './site.ts';
+import type { Subject } from '../subject.ts';
 
 export interface FleetSize {
   nodes: readonly string[];
@@ -45,7 +45,7 @@ async function allDone(client: Client, { nodes, sets, ready }: FleetSize): Promi
 
 /** What events cost on a fleet that has settled. */
 export async function fleetEvents(
-  subject: Subject,
+  subject: Subject<User>,
   { client }: Place,
   { nodes, sets }: FleetSize,
   rateOf: (name: EventName) => Rate,

@@ -1,18 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Daemon } from '../../test/real-parts/daemon.ts';
 import { freePorts } from '../../test/real-parts/free-ports.ts';
 import { realParts } from '../../test/real-parts/real-kubelet.ts';
-import { usageOf } from './proc.ts';
-import type { Usage } from './proc.ts';
+import { dkcPlan, startPlan } from '../subject.ts';
+import type { Plan, Subject } from '../subject.ts';
 import type { Place, User } from './site.ts';
-
-/** A controller in a process of its own. */
-export interface Subject extends AsyncDisposable {
-  user: User;
-  /** @throws when it has ended */
-  readonly usage: () => Usage;
-}
 
 /** What is to be controlled. */
 export interface Work {
@@ -28,26 +19,12 @@ const daemonSetWork: Work = { controller: 'daemonset', workers: 2 };
 /** More than either ever asks for: the client's own limit is lifted. */
 const NO_LIMIT = 100_000;
 
-/** Starts it with caches that are full, or soon are, and without leader election. */
-export async function startSubject(user: User, place: Place, work: Work = daemonSetWork): Promise<Subject> {
+/** Starts a controller with caches that are full, or soon are, and without leader election. */
+export async function startController(user: User, place: Place, work: Work = daemonSetWork): Promise<Subject<User>> {
   const [port = 0] = await freePorts(1);
   const kubeconfig = await place.kubeconfig(user);
-  const commands = { dkc: ours, 'kube-controller-manager': theirs };
-  const { program, args, ready } = await commands[user]({ kubeconfig, port, place, work });
-  const log = join(place.directory, `${user}.log`);
-  const daemon = new Daemon({ name: user, program, args, log, home: place.directory, ready: { url: ready }, ca: '' });
-  await daemon.start();
-  return {
-    user,
-    usage: () => processUsage(daemon.pid ?? 0),
-    // Not killed at once: a profile is written at the end.
-    [Symbol.asyncDispose]: () => daemon.stop(10_000),
-  };
-}
-
-export function processUsage(pid: number): Usage {
-  const text = (file: string): string => readFileSync(`/proc/${pid}/${file}`, 'utf8');
-  return usageOf(text('stat'), text('status'));
+  const plans = { dkc: ours, 'kube-controller-manager': theirs };
+  return startPlan(user, await plans[user]({ kubeconfig, port, place, work }), place.directory);
 }
 
 interface Asked {
@@ -56,36 +33,24 @@ interface Asked {
   place: Place;
   work: Work;
 }
-type Command = (asked: Asked) => Promise<{ program: string; args: string[]; ready: string }>;
 
-/** The file that is installed, with the environment that docs/cache.md advises, and the flags of DKC_NODE_FLAGS, such as `--cpu-prof`. */
-const ours: Command = ({ kubeconfig, port, place: { directory }, work }) => {
-  const flags = (process.env['DKC_NODE_FLAGS'] ?? '').split(' ').filter(Boolean);
+function ours({ kubeconfig, port, place: { directory }, work }: Asked): Plan {
   const command = ['controllers', 'run', `--controllers=${work.controller}`, `--kubeconfig=${kubeconfig}`, '--leader-elect=false'];
-  const more = [`--concurrent-syncs=${work.workers}`, `--metrics-bind-address=127.0.0.1:${port}`];
-  return Promise.resolve({
-    program: 'env',
-    // Profiles go to DKC_PROFILES.
-    args: [`--chdir=${process.env['DKC_PROFILES'] ?? directory}`, ...environment, process.execPath, ...flags, bundle, ...command, ...more],
-    ready: `http://127.0.0.1:${port}/readyz`,
-  });
-};
+  return dkcPlan([...command, `--concurrent-syncs=${work.workers}`], { port, directory });
+}
 
-const bundle = join(import.meta.dirname, '../../dist/dkc.js');
-const environment = ['MALLOC_ARENA_MAX=1', 'MALLOC_TRIM_THRESHOLD_=65536'];
-
-const theirs: Command = async ({ kubeconfig, port, work }) => {
+function theirs({ kubeconfig, port, work }: Asked): Promise<Plan> {
   const more = work.workersFlag === undefined ? [] : [`${work.workersFlag}=${work.workers}`];
-  return managerCommand({ kubeconfig, port, controllers: work.controller, more });
-};
+  return managerPlan({ kubeconfig, port, controllers: work.controller, more });
+}
 
 /** @param controllers - the value of `--controllers` */
-async function managerCommand({
+async function managerPlan({
   kubeconfig,
   port,
   controllers,
   more,
-}: Pick<Asked, 'kubeconfig' | 'port'> & { controllers: string; more: readonly string[] }) {
+}: Pick<Asked, 'kubeconfig' | 'port'> & { controllers: string; more: readonly string[] }): Promise<Plan> {
   const { dir } = await realParts(['kube-controller-manager']);
   return {
     program: join(dir, 'kube-controller-manager'),
@@ -100,25 +65,13 @@ async function managerCommand({
       '--secure-port=0',
       ...more,
     ],
-    ready: `http://127.0.0.1:${port}/healthz`,
+    ready: { url: `http://127.0.0.1:${port}/healthz` },
   };
 }
 
 /** The garbage collector that both work beside, in a process of its own: what it costs is nobody's. */
 export async function startCollector(place: Place): Promise<AsyncDisposable> {
   const [port = 0] = await freePorts(1);
-  const command = await managerCommand({ kubeconfig: await place.kubeconfig(), port, controllers: 'garbagecollector', more: [] });
-  const { program, args, ready } = command;
-  const name = 'garbage-collector';
-  const daemon = new Daemon({
-    name,
-    program,
-    args,
-    log: join(place.directory, `${name}.log`),
-    home: place.directory,
-    ready: { url: ready },
-    ca: '',
-  });
-  await daemon.start();
-  return { [Symbol.asyncDispose]: () => daemon.stop(10_000) };
+  const plan = await managerPlan({ kubeconfig: await place.kubeconfig(), port, controllers: 'garbagecollector', more: [] });
+  return startPlan('garbage-collector', plan, place.directory);
 }

@@ -7,8 +7,8 @@ import { quiet } from './events.ts';
 import { addNamespace, daemonSet, labels, mustHavePods, newTemplate, removeSet, whenDone } from './fleet.ts';
 import type { Usage } from './proc.ts';
 import type { Site, User } from './site.ts';
-import { startSubject } from './subject.ts';
-import type { Subject } from './subject.ts';
+import { startController } from './subject.ts';
+import type { Subject } from '../subject.ts';
 
 /** What one piece of work has cost a subject. */
 export interface Part extends Stretch {
@@ -32,7 +32,7 @@ export interface Turn {
  */
 export async function takeTurn(user: User, site: Site, counts: { all: number; some: number }, namespace: string): Promise<Turn> {
   const { client } = site;
-  await using subject = await startSubject(user, site);
+  await using subject = await startController(user, site);
   await addNamespace(client, namespace);
   const goal = { namespace, name: 'warm-up', nodes: counts.some, ready: true };
   await client.create(daemonSets, daemonSet(namespace, goal.name, labels.some));
@@ -64,7 +64,7 @@ export async function takeTurn(user: User, site: Site, counts: { all: number; so
 }
 
 /** Does `work`, waits until its last consequences are over, and says what both have cost the subject. */
-export async function measured(subject: Subject, site: Site, work: () => Promise<void>): Promise<Part> {
+export async function measured(subject: Subject<User>, site: Site, work: () => Promise<void>): Promise<Part> {
   const { usage, user } = subject;
   const { mark } = site;
   const from = { usage: usage(), atMs: performance.now() };

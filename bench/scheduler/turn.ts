@@ -7,7 +7,9 @@ import type { Usage } from '../daemonset/proc.ts';
 import type { Place } from '../daemonset/site.ts';
 import { quantile } from '../figure.ts';
 import { benchPod, workloads, type PodShape, type Standing, type Workload, type WorkloadName } from './pods.ts';
-import { startScheduler, type Subject, type Who } from './subject.ts';
+import type { Subject } from '../subject.ts';
+import { startScheduler } from './subject.ts';
+import type { Who } from './subject.ts';
 import { watchBinds, type BindTime } from './watch-binds.ts';
 
 /** Pods of one workload, put to one scheduler. */
@@ -141,7 +143,7 @@ const QUIET_CPU_MS = 50;
 const PATIENCE_MS = 60_000;
 
 /** Resolves when the scheduler does next to nothing any more, or after a minute: one with much that it cannot place may never be at rest. */
-async function settled({ usage, user }: Subject): Promise<void> {
+async function settled({ usage, user }: Subject<Who>): Promise<void> {
   const from = performance.now();
   for (let before = usage().cpuMs; ;) {
     await realClock.sleep(LOOK_MS);

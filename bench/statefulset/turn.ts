@@ -3,8 +3,9 @@ import { quiet } from '../daemonset/events.ts';
 import { addNamespace, mustHavePods } from '../daemonset/fleet.ts';
 import type { Usage } from '../daemonset/proc.ts';
 import type { Site, User } from '../daemonset/site.ts';
-import { startSubject } from '../daemonset/subject.ts';
-import type { Subject, Work } from '../daemonset/subject.ts';
+import { startController } from '../daemonset/subject.ts';
+import type { Work } from '../daemonset/subject.ts';
+import type { Subject } from '../subject.ts';
 import { measured } from '../daemonset/turn.ts';
 import type { Part } from '../daemonset/turn.ts';
 import { deleteSets, makeSets, updateSets } from './sets.ts';
@@ -29,7 +30,7 @@ const work: Work = { controller: 'statefulset', workers: 5, workersFlag: '--conc
  * measured. Nothing of it is left but empty namespaces.
  */
 export async function takeTurn(user: User, site: Site, shapes: readonly Shape[], name: string): Promise<Turn> {
-  await using subject = await startSubject(user, site, work);
+  await using subject = await startController(user, site, work);
   for (const [n, shape] of shapes.entries()) {
     const few = { ...shape, sets: Math.ceil(shape.sets / 10), replicas: Math.min(10, shape.replicas) };
     await lifeOf(few, site, subject, `${name}-warm-up-${n}`);
@@ -49,7 +50,7 @@ export async function takeTurn(user: User, site: Site, shapes: readonly Shape[],
   return { user, parts, usage };
 }
 
-async function lifeOf(shape: Shape, site: Site, subject: Subject, namespace: string): Promise<Parts> {
+async function lifeOf(shape: Shape, site: Site, subject: Subject<User>, namespace: string): Promise<Parts> {
   const { client } = site;
   await addNamespace(client, namespace);
   await quiet(subject);

@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Daemon } from '../test/real-parts/daemon.ts';
+import type { DaemonPlan } from '../test/real-parts/daemon.ts';
+import { usageOf } from './daemonset/proc.ts';
+import type { Usage } from './daemonset/proc.ts';
+
+/** What is measured, in a process of its own. */
+export interface Subject<User extends string> extends AsyncDisposable {
+  user: User;
+  /** @throws when it has ended */
+  readonly usage: () => Usage;
+}
+
+/** How it is started. */
+export type Plan = Pick<DaemonPlan, 'program' | 'args' | 'ready'>;
+
+/** Starts it in a folder of its own; it is ready when this returns. */
+export async function startPlan<User extends string>(user: User, plan: Plan, directory: string): Promise<Subject<User>> {
+  const daemon = new Daemon({ name: user, ...plan, log: join(directory, `${user}.log`), home: directory, ca: '' });
+  await daemon.start();
+  return {
+    user,
+    usage: () => processUsage(daemon.pid ?? 0),
+    // Not killed at once: a profile is written at the end.
+    [Symbol.asyncDispose]: () => daemon.stop(10_000),
+  };
+}
+
+const bundle = join(import.meta.dirname, '../dist/dkc.js');
+const environment = ['MALLOC_ARENA_MAX=1', 'MALLOC_TRIM_THRESHOLD_=65536'];
+
+/**
+ * The file that is installed, with the environment that docs/cache.md advises and Node's flags of DKC_NODE_FLAGS, such as `--cpu-prof`; profiles
+ * go to DKC_PROFILES.
+ * @param port - of its metrics
+ */
+export function dkcPlan(command: readonly string[], { port, directory }: { port: number; directory: string }): Plan {
+  const flags = (process.env['DKC_NODE_FLAGS'] ?? '').split(' ').filter(Boolean);
+  const home = `--chdir=${process.env['DKC_PROFILES'] ?? directory}`;
+  return {
+    program: 'env',
+    args: [home, ...environment, process.execPath, ...flags, bundle, ...command, `--metrics-bind-address=127.0.0.1:${port}`],
+    ready: { url: `http://127.0.0.1:${port}/readyz` },
+  };
+}
+
+/** @throws when there is no such process */
+export function processUsage(pid: number): Usage {
+  const text = (file: string): string => readFileSync(`/proc/${pid}/${file}`, 'utf8');
+  return usageOf(text('stat'), text('status'));
+}
