@@ -90,6 +90,12 @@ export class HollowNodes {
     await this.#each(names, (name) => this.#options.client.delete(nodeResource, { name }).catch(unless(404)));
   }
 
+  /** Whether it has heard that this kubelet does nothing any more. */
+  isDead(name: string): boolean {
+    const node = this.#nodes.get(name);
+    return node !== undefined && isDead(node);
+  }
+
   /** Resolves once it knows all nodes and pods that there were. */
   whenSynced(signal: AbortSignal): Promise<void> {
     return this.#informers.whenSynced(signal);

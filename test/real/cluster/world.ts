@@ -10,6 +10,7 @@ import type { Informer } from '../../../kube/cache/contract.ts';
 import { Informers } from '../../../kube/cache/informers.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { createClient } from '../../../kube/client/http-client.ts';
+import { Fence } from './fence.ts';
 import { HollowNodes } from '../../hollow/hollow-nodes.ts';
 import { startControlPlane } from '../../real-parts/control-plane.ts';
 import type { ControlPlane } from '../../real-parts/control-plane.ts';
@@ -31,7 +32,13 @@ export interface WorldOptions {
   scheduler?: boolean;
   /** How long pods take to end, in ms. @default 0 */
   endMs?: Millis;
+  /** Whose controller runs, where silence is to be its own ({@link World.isQuiet}). */
+  fence?: Resource;
 }
+
+/** What was under way when the controller showed that it is at work becomes visible within this. */
+const SETTLED_MS = 200;
+const SEEN_WITHIN_MS = 90_000;
 
 /**
  * A real control plane without the controllers or the scheduler under test, but with all that works around them: garbage collector, kubelets (hollow ones). And
@@ -46,11 +53,12 @@ export class World {
   readonly revisions: Informer<Revision>;
   /** By the name of their resource. */
   readonly more: ReadonlyMap<string, Informer<KubeObject>>;
-  /** Pods that a set's controller made, by their namespace. */
-  readonly made = new Map<string, number>();
+  readonly fence: Fence | undefined;
   readonly #informers: Informers;
   readonly #ending = new AbortController();
   readonly #waiting = new Map<string, Set<() => void>>();
+  /** Changes so far, by namespace. */
+  readonly #changes = new Map<string, number>();
   #running: Promise<unknown> = Promise.resolve();
 
   static async start({
@@ -58,14 +66,15 @@ export class World {
     controllers = 'garbagecollector,namespace',
     scheduler = true,
     endMs = 0,
+    fence,
   }: WorldOptions = {}): Promise<World> {
     const plane = await startControlPlane({ scheduler, ...(controllers === '' ? {} : { controllers }) });
-    const world = new World(plane, more, endMs);
+    const world = new World(plane, more, endMs, fence);
     await world.#run();
     return world;
   }
 
-  private constructor(plane: ControlPlane, more: readonly Resource[], endMs: Millis) {
+  private constructor(plane: ControlPlane, more: readonly Resource[], endMs: Millis, fence: Resource | undefined) {
     const log = openLog({ level: 'error' });
     this.plane = plane;
     this.client = createClient({ origin: 'the test', server: plane.url, ca: { data: plane.ca }, token: plane.adminToken }, { log });
@@ -77,14 +86,13 @@ export class World {
     this.revisions = this.#informers.of<Revision>(controllerRevisions);
     this.more = new Map(more.map((resource) => [resource.resource, this.#informers.of(resource)]));
     for (const cache of this.#caches()) {
-      const tell = ({ metadata: { namespace = '' } }: Readonly<KubeObject>) => this.#waiting.get(namespace)?.forEach((wake) => wake());
+      const tell = ({ metadata: { namespace = '' } }: Readonly<KubeObject>) => {
+        this.#changes.set(namespace, this.#changesIn(namespace) + 1);
+        this.#waiting.get(namespace)?.forEach((wake) => wake());
+      };
       cache.addHandlers('test', { added: tell, updated: (_, after) => tell(after), deleted: tell });
     }
-    this.pods.addHandlers('count', {
-      added: ({ metadata: { namespace = '', generateName } }) => {
-        if (generateName !== undefined) this.made.set(namespace, (this.made.get(namespace) ?? 0) + 1);
-      },
-    });
+    this.fence = fence === undefined ? undefined : new Fence(this, fence);
   }
 
   async #run(): Promise<void> {
@@ -110,6 +118,28 @@ export class World {
     });
   }
 
+  /** Whether nothing changes in the namespace for `ms`, and nothing either while the controller, if there is a fence for it, shows that it is at work. */
+  async isQuiet(namespace: string, ms: Millis): Promise<boolean> {
+    const before = this.#changesIn(namespace);
+    if (await this.changed(namespace, ms - SETTLED_MS)) return false;
+    await this.fence?.passed();
+    await this.changed(namespace, SETTLED_MS);
+    return this.#changesIn(namespace) === before;
+  }
+
+  #changesIn(namespace: string): number {
+    return this.#changes.get(namespace) ?? 0;
+  }
+
+  /** What the test's cache of that kind has under the key. */
+  held(resource: Resource, key: string): Readonly<KubeObject> | undefined {
+    return this.#cacheOf(resource)?.get(key);
+  }
+
+  #cacheOf({ resource }: Resource): Informer<KubeObject> | undefined {
+    return this.#caches().find((one) => one.resource.resource === resource);
+  }
+
   #caches(): Informer<KubeObject>[] {
     const own = [this.sets, this.pods, this.revisions] as unknown as Informer<KubeObject>[];
     return [...own, ...this.more.values()];
@@ -123,7 +153,7 @@ export class World {
 
   /** Resolves once the cache knows what the test has just written, or something newer. */
   async hasSeen(resource: Resource, written: KubeObject): Promise<void> {
-    const cache = this.#caches().find((one) => one.resource.resource === resource.resource);
+    const cache = this.#cacheOf(resource);
     if (cache === undefined) return;
     const { namespace = '', resourceVersion = '0', uid } = written.metadata;
     // The first list may have been before it and the first event after: versions of the kind itself tell.
@@ -132,7 +162,7 @@ export class World {
       const seen = BigInt(held?.metadata.uid === uid ? (held?.metadata.resourceVersion ?? '0') : cache.version);
       return seen >= BigInt(resourceVersion);
     };
-    for (const until = performance.now() + 20_000; !isThere();) {
+    for (const until = performance.now() + SEEN_WITHIN_MS; !isThere();) {
       if (performance.now() > until) throw new Error(`the test's cache never saw ${resource.kind} ${objectKey(written)}`);
       await this.changed(namespace, 500);
     }

@@ -27,7 +27,7 @@ await withRealParts('DaemonSets on a real API server', [...worldParts, 'kubectl'
   const stage = (name: string): Promise<Stage> => Stage.open(here().world, name);
 
   before(async () => {
-    const world = await World.start({ more: [daemonSets] });
+    const world = await World.start({ more: [daemonSets], fence: daemonSets });
     try {
       const { dir } = await realParts(['kubectl']);
       const kubectl = await Kubectl.start(join(dir, 'kubectl'), world.plane.kubeconfig());
@@ -93,11 +93,21 @@ await withRealParts('DaemonSets on a real API server', [...worldParts, 'kubectl'
     await s.create({ annotations: { 'kubernetes.io/change-cause': 'the first' }, spec: { minReadySeconds: 2 } });
     assert.match(await rollout('status ds/web --timeout=90s'), /successfully rolled out/);
     const first = s.podOn(0);
+    // So that it is not over when kubectl looks.
+    const stuck = s.podOn(2);
+    await s.kubelet(2, 'dead');
     await kubectl.good(`set image ds/web main=app:2 -n ${s.name}`);
     await kubectl.good(`annotate ds/web kubernetes.io/change-cause=second --overwrite -n ${s.name}`);
-    const told = await rollout('status ds/web --timeout=90s');
-    assert.match(told, /Waiting for daemon set "web" rollout to finish: \d (out )?of 3 (new|updated) pods/);
-    assert.match(told, /successfully rolled out/);
+    await s.until('one pod ends and does not go', () =>
+      s.pods().some(({ metadata }) => metadata.uid === stuck.metadata.uid && metadata.deletionTimestamp !== undefined),
+    );
+    await s.quiet();
+    assert.match(
+      await rollout('status ds/web --watch=false'),
+      /Waiting for daemon set "web" rollout to finish: \d (out )?of 3 (new|updated) pods/,
+    );
+    await s.kubelet(2, 'alive');
+    assert.match(await rollout('status ds/web --timeout=90s'), /successfully rolled out/);
     await s.quiet();
     assert.ok(s.isGone(first));
     const numbers = async () => [...(await rollout('history ds/web')).matchAll(/^(\d+)\s/gm)].map(([, number]) => number);
@@ -166,6 +176,7 @@ await withRealParts('DaemonSets on a real API server', [...worldParts, 'kubectl'
     await s.behave(pod, 'failed:Evicted');
     await s.until('it is replaced', () => s.isGone(pod) && s.pods().length === 1);
     await s.rolledOut();
+    await here().world.fence?.told();
     const { items } = await s.client.list<Event>(coreEvents, { namespace: s.name, fieldSelector: 'involvedObject.kind=DaemonSet' });
     const told = items.map(({ type, reason, message, source }) => `${source?.component} ${type} ${reason} ${message}`);
     const { name = '' } = pod.metadata;
@@ -184,13 +195,17 @@ await withRealParts('DaemonSets on a real API server', [...worldParts, 'kubectl'
   test('the API server restarts in the middle of a rollout, and the rollout goes on', async () => {
     const s = await stage('restarts');
     await s.nodes(4);
-    await s.create({ spec: { minReadySeconds: 2 } });
+    await s.create();
     await s.rolledOut();
     const before = s.pods();
+    // It begins, and comes to no end before this one is back.
+    await s.kubelet(3, 'dead');
     await s.image('app:2');
-    await s.until('the rollout has begun', () => before.some((pod) => s.isGone(pod)));
+    const isEnding = () => s.pods().some(({ metadata }) => metadata.deletionTimestamp !== undefined);
+    await s.until('the rollout has begun', () => isEnding() || before.some((pod) => s.isGone(pod)));
     await here().world.plane.restartApiServer();
     assert.ok(!before.every((pod) => s.isGone(pod)), 'the rollout is not over');
+    await s.kubelet(3, 'alive');
     await s.rolledOut();
     assert.ok(before.every((pod) => s.isGone(pod)));
     assert.deepEqual(

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { seededRandom } from '../../../base/random.ts';
 import type { Pod } from '../../../controllers/daemonset/types.ts';
+import { daemonSets } from '../../../kube/api/resources.ts';
 import { controllerOf } from '../../../kube/controller/owner-refs.ts';
 import { withRealParts } from '../suite.ts';
 import { Stage } from './stage.ts';
@@ -20,7 +21,7 @@ await withRealParts('DaemonSets and killed controllers', worldParts, () => {
     const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 1e6));
     t.diagnostic(`SEED=${seed}`);
     const random = seededRandom(seed);
-    const world = await World.start();
+    const world = await World.start({ fence: daemonSets });
     t.after(() => world.stop());
     const s = await Stage.open(world, 'kills');
     await s.nodes(NODES);

@@ -1,4 +1,3 @@
-import { realClock } from '../../../base/clock.ts';
 import { coreEvents } from '../../../kube/api/object.ts';
 import { controllerRevisions, daemonSets, pods } from '../../../kube/api/resources.ts';
 import type { DaemonSet, Pod } from '../../../controllers/daemonset/types.ts';
@@ -18,7 +17,7 @@ const COMPONENT = 'daemonset-controller';
 
 /** @see playStories */
 export async function playAll(subject: SubjectName, stories: readonly Story[]): Promise<Played> {
-  const world = await World.start();
+  const world = await World.start({ fence: daemonSets });
   return playStories(world, () => startSubject(subject, world.plane), { stories, atOnce: AT_ONCE, play });
 }
 
@@ -49,12 +48,9 @@ async function play(world: World, story: Story): Promise<string[]> {
   return dump(remains, story.name, story.anyNode === true);
 }
 
-/** Events come after what they tell of, on a busy machine by a second and more: it waits until every creation is told, or five seconds. */
-async function eventsOf({ client, made }: World, namespace: string): Promise<Event[]> {
-  for (const until = performance.now() + 5_000; ; await realClock.sleep(100)) {
-    const { items } = await client.list<Event>(coreEvents, { namespace });
-    const own = items.filter(({ source, reportingComponent }) => source?.component === COMPONENT || reportingComponent === COMPONENT);
-    const told = own.filter(({ reason }) => reason === 'SuccessfulCreate').reduce((sum, { count }) => sum + (count ?? 1), 0);
-    if (told >= (made.get(namespace) ?? 0) || performance.now() > until) return own;
-  }
+/** Events come after what they tell of, on a busy machine by seconds. */
+async function eventsOf({ client, fence }: World, namespace: string): Promise<Event[]> {
+  await fence?.told();
+  const { items } = await client.list<Event>(coreEvents, { namespace });
+  return items.filter(({ source, reportingComponent }) => source?.component === COMPONENT || reportingComponent === COMPONENT);
 }

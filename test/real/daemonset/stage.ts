@@ -5,6 +5,7 @@ import type { DaemonSet, Pod } from '../../../controllers/daemonset/types.ts';
 import type { KubeObject, Resource } from '../../../kube/api/object.ts';
 import { controllerRevisions, daemonSets, namespaces, nodes, pods } from '../../../kube/api/resources.ts';
 import type { Client, PatchType } from '../../../kube/client/client.ts';
+import { eventually } from '../../contracts/eventually.ts';
 import { hollowNodes } from '../../hollow/hollow-node.ts';
 import type { HollowNode } from '../../hollow/hollow-node.ts';
 import { behave } from '../../hollow/hollow-nodes.ts';
@@ -92,6 +93,9 @@ export class Stage {
   /** Its kubelet does nothing any more, or works again. */
   async kubelet(n: number, what: 'dead' | 'alive'): Promise<void> {
     await this.#patchNode(n, behave(what === 'dead' ? what : undefined));
+    // Of pods it may hear sooner: those are to find it as it is now.
+    const isHeard = () => this.#world.fleet.isDead(this.node(n)) === (what === 'dead');
+    await eventually(`the kubelet of ${this.node(n)} is ${what}`, () => Promise.resolve(isHeard() ? true : undefined));
   }
 
   async #patchNode(n: number, patch: unknown): Promise<void> {
@@ -221,7 +225,7 @@ export class Stage {
 
   // Waiting
 
-  /** Looks at each change; @throws after 40 s, naming `what` and how things stand */
+  /** Looks at each change; @throws after 90 s, naming `what` and how things stand */
   async until(what: string, holds: () => boolean): Promise<void> {
     for (const end = performance.now() + WITHIN_MS; !holds();) {
       if (performance.now() > end) throw new Error(`${this.name}: it did not happen: ${what}; ${this.#situation()}`);
@@ -260,8 +264,7 @@ export class Stage {
         .list(this.name)
         .every(({ metadata, status }) => metadata.deletionTimestamp !== undefined || status?.observedGeneration === metadata.generation);
     for (const end = performance.now() + WITHIN_MS; ;) {
-      const isQuiet = !(await this.#world.changed(this.name, QUIET_MS));
-      if (isQuiet && isCurrent()) return;
+      if ((await this.#world.isQuiet(this.name, QUIET_MS)) && isCurrent()) return;
       if (performance.now() > end) throw new Error(`${this.name}: it does not come to rest; ${this.#situation()}`);
     }
   }

@@ -1,4 +1,3 @@
-import { realClock } from '../../../base/clock.ts';
 import type { Claim, Pod, StatefulSet } from '../../../controllers/statefulset/types.ts';
 import { coreEvents } from '../../../kube/api/object.ts';
 import { controllerRevisions, persistentVolumeClaims, pods, statefulSets } from '../../../kube/api/resources.ts';
@@ -13,8 +12,6 @@ import { Stage } from './stage.ts';
 import type { Story } from './stories/story.ts';
 
 const AT_ONCE = 16;
-const EVENTS_WITHIN_MS = 60_000;
-const EVENTS_QUIET_MS = 1_500;
 const COMPONENT = 'statefulset-controller';
 
 /** @see playStories */
@@ -54,23 +51,10 @@ async function play(world: World, story: Story): Promise<string[]> {
   return dump(remains, story.anyOrder === true);
 }
 
-/**
- * Events come after what they tell of, on a busy machine by a second and more: it waits until every creation is told, and nothing new has come for more than
- * a second.
- */
-async function eventsOf({ client, made }: World, { name: namespace, manyFailures }: Story): Promise<Event[]> {
-  let quietSince = performance.now();
-  let before = -1;
-  for (const until = quietSince + EVENTS_WITHIN_MS; ; await realClock.sleep(200)) {
-    const { items } = await client.list<Event>(coreEvents, { namespace });
-    const own = items.filter(({ source, reportingComponent }) => source?.component === COMPONENT || reportingComponent === COMPONENT);
-    if (manyFailures === true) return own.filter(({ type }) => type === 'Warning');
-    const told = own
-      .filter(({ reason, message = '' }) => reason === 'SuccessfulCreate' && message.includes('create Pod'))
-      .reduce((sum, { count }) => sum + (count ?? 1), 0);
-    const now = performance.now();
-    if (own.length !== before) quietSince = now;
-    before = own.length;
-    if ((told >= (made.get(namespace) ?? 0) && now - quietSince > EVENTS_QUIET_MS) || now > until) return own;
-  }
+/** Events come after what they tell of, on a busy machine by seconds. */
+async function eventsOf({ client, fence }: World, { name: namespace, manyFailures }: Story): Promise<Event[]> {
+  await fence?.told();
+  const { items } = await client.list<Event>(coreEvents, { namespace });
+  const own = items.filter(({ source, reportingComponent }) => source?.component === COMPONENT || reportingComponent === COMPONENT);
+  return manyFailures === true ? own.filter(({ type }) => type === 'Warning') : own;
 }

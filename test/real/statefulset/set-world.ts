@@ -10,6 +10,7 @@ import { World } from '../cluster/world.ts';
 export function startWorld(): Promise<World> {
   return World.start({
     more: [statefulSets, persistentVolumeClaims],
+    fence: statefulSets,
     controllers: 'garbagecollector,namespace,pvc-protection',
     // As kubelets take. Where pods end at once kube-controller-manager may not have seen its own status yet that the next pod's revision hangs on: it
     // makes that of the old one, and has it go again.

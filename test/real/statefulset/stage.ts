@@ -222,7 +222,7 @@ export class Stage {
 
   // Waiting
 
-  /** Looks at each change; @throws after 40 s, naming `what` and how things stand */
+  /** Looks at each change; @throws after 90 s, naming `what` and how things stand */
   async until(what: string, holds: () => boolean): Promise<void> {
     for (const end = performance.now() + WITHIN_MS; !holds();) {
       if (performance.now() > end) throw new Error(`${this.name}: it did not happen: ${what}; ${this.#situation()}`);
@@ -261,8 +261,7 @@ export class Stage {
       );
     };
     for (const end = performance.now() + WITHIN_MS; ;) {
-      const isQuiet = !(await this.#world.changed(this.name, QUIET_MS));
-      if (isQuiet && isCurrent()) return;
+      if ((await this.#world.isQuiet(this.name, QUIET_MS)) && isCurrent()) return;
       if (performance.now() > end) throw new Error(`${this.name}: it does not come to rest; ${this.#situation()}`);
     }
   }

@@ -138,6 +138,7 @@ await withRealParts('StatefulSets on a real API server', [...worldParts, 'kubect
     await s.behave(pod, 'failed:Evicted');
     await s.replaced(pod);
     await s.rolledOut();
+    await here().world.fence?.told();
     const { items } = await s.client.list<Event>(coreEvents, { namespace: s.name, fieldSelector: 'involvedObject.kind=StatefulSet' });
     assert.deepEqual(items.map(({ type, reason, message, count }) => `${type} ${reason} ${message} (${count})`).toSorted(), [
       'Normal SuccessfulCreate create Claim data-web-0 Pod web-0 in StatefulSet web success (1)',

@@ -136,7 +136,8 @@ export const rollouts: readonly Story[] = [
     name: 'min-ready-seconds',
     async play(s) {
       await s.nodes(2);
-      await s.create({ spec: { minReadySeconds: 2 } });
+      // Longer than anything holds up the controller or whoever looks: else nobody sees it.
+      await s.create({ spec: { minReadySeconds: 6 } });
       await s.until('ready, and not available', () => (s.set().status?.numberReady ?? 0) > (s.set().status?.numberAvailable ?? 0));
       await s.rolledOut();
       await s.image('app:2');
