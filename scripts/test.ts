@@ -11,10 +11,10 @@ const suites: Record<string, { files: string[]; without: RegExp; options: string
   unit: {
     files: ['test/**/*.test.ts'],
     without: /^test\/(systemd|kubelet|real|endurance)\//,
-    options: ['--test-isolation=none', '--test-timeout=120000'],
+    options: ['--test-isolation=none', '--test-timeout=300000'],
     processes: Math.min(2, availableParallelism()),
   },
-  systemd: slow('systemd', 900_000),
+  systemd: slow('systemd', 1_800_000),
   kubelet: slow('kubelet', 900_000),
   real: slow('real', 1_200_000),
   endurance: slow('endurance', 1_800_000),

@@ -10,7 +10,7 @@ import type { FleetNode } from '../fleet/fleet-node.ts';
 import type { Millis } from '../../base/clock.ts';
 
 /** Nothing in the story takes nearly as long, even on a slow machine. */
-const PATIENCE: Millis = 40_000;
+const PATIENCE: Millis = 120_000;
 
 /** The main job of dkc on one node, told step by step. @throws as soon as something does not happen as told */
 export async function tell(context: Context, stage: Stage, teller: Teller): Promise<void> {

@@ -1,21 +1,17 @@
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
-import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { connect } from '../../cli/connect.ts';
+import { freePorts } from '../real-parts/free-ports.ts';
 
 let dir = '';
 let port = 0;
 before(async () => {
   dir = await mkdtemp(join(tmpdir(), 'dkc-test-'));
   // A port that nobody listens at: calls fail at once, and their error names the server that was asked.
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  ({ port } = server.address() as AddressInfo);
-  server.close();
+  [port = 0] = await freePorts(1);
   await mkdir(join(dir, '.kube'));
   for (const [name, path] of [
     ['first', 'one'],

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { nodeOnDisk } from '../../helpers/node-on-disk.ts';
 import { memoryLocks } from '../../helpers/memory-locks.ts';
+import { tempDir } from '../../helpers/temp-dir.ts';
 
 interface Report {
   passed: boolean;
@@ -40,7 +40,13 @@ async function fingerprint(dir: string): Promise<string[]> {
 test('a drill rehearses every fall back on copies, and touches nothing', async (t) => {
   const { dkc, root } = await assignedAndTrusted(t);
   const before = await fingerprint(root);
-  const scratchBefore = (await readdir(tmpdir())).filter((name) => name.startsWith('dkc-drill-'));
+  // Other tests leave and take away things in the usual one.
+  const [scratch, usual] = [await tempDir(t), process.env['TMPDIR']];
+  t.after(async () => {
+    if (usual === undefined) delete process.env['TMPDIR'];
+    else process.env['TMPDIR'] = usual;
+  });
+  process.env['TMPDIR'] = scratch;
   const ran = await dkc('drill', '-o', 'json');
   const report = JSON.parse(ran.stdout) as Report;
   assert.deepEqual(
@@ -55,10 +61,7 @@ test('a drill rehearses every fall back on copies, and touches nothing', async (
   );
   assert.deepEqual([ran.code, report.passed, ran.stderr], [0, true, '']);
   assert.deepEqual(await fingerprint(root), before);
-  assert.deepEqual(
-    (await readdir(tmpdir())).filter((name) => name.startsWith('dkc-drill-')),
-    scratchBefore,
-  );
+  assert.deepEqual(await readdir(scratch), []);
 });
 
 test('a drill finds an assigned config that boot cannot use', async (t) => {
