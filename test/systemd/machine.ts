@@ -19,7 +19,7 @@ export interface MachineOptions {
   files?: Readonly<Record<string, string>>;
   /** Given to the scenario. */
   options?: object;
-  /** In s. @default 300 */
+  /** In s. @default 600 */
   timeout?: number;
 }
 
@@ -43,7 +43,7 @@ export function withSystemd(args: readonly string[]): Promise<Ended> {
 
 /** Why this machine cannot boot another one inside, or undefined where it can. */
 export async function whyNoMachine(): Promise<string | undefined> {
-  const { code, stderr } = await withSystemd(['-t', '30', 'true']);
+  const { code, stderr } = await withSystemd(['-t', '120', 'true']);
   return code === 0 ? undefined : stderr.trim();
 }
 
@@ -94,7 +94,7 @@ export async function onMachine<Result>(name: string, { agent, ...given }: Machi
 
     const other = process.env['DKC_TEST_SYSTEMD'];
     const args = other === undefined ? [] : ['-l', other];
-    args.push('-u', units, '-l', layer, '-j', journal, '-t', String(given.timeout ?? 300));
+    args.push('-u', units, '-l', layer, '-j', journal, '-t', String(given.timeout ?? 600));
     args.push('-b', `${realpathSync(process.execPath)}:/usr/lib/dkc/node:ro`);
     for (const unit of given.enable ?? []) args.push('-e', unit);
     for (const [outside, inside] of Object.entries(given.keep ?? {})) args.push('-b', `${outside}:${inside}`);

@@ -16,12 +16,16 @@ await machines('story', () => {
       },
       untouched: true,
     });
-    // Three crashes are enough; where the agent gets no CPU, the kubelet may come to a fourth.
+    // Three crashes are enough; where the agent gets no CPU for seconds, the kubelet comes to some more. Tests in fake time know the exact number.
     assert.deepEqual(
       Object.entries(starts).map(([what, list]) => `${what}: ${list.filter((maxPods, i) => maxPods !== list[i + 1]).join(' ')}`),
       ['good: 101', 'invalid: ', 'killer: 103 101', 'killer without API server: 104 101'],
     );
-    for (const maxPods of [103, 104]) assert.ok([3, 4].includes(crashes.filter((crash) => crash === maxPods).length), crashes.join(' '));
+    for (const maxPods of [103, 104]) {
+      const count = crashes.filter((crash) => crash === maxPods).length;
+      assert.ok(count >= 3 && count <= 8, crashes.join(' '));
+      t.diagnostic(`maxPods ${maxPods}: ${count} crashes`);
+    }
     for (const [what, ms] of Object.entries(took)) t.diagnostic(`${what}: ${ms} ms`);
   });
 });

@@ -45,6 +45,14 @@ export const sha256Of = (path: string): string => createHash('sha256').update(re
 export const kubeletStart = (n: number, within?: number): Promise<KubeletStart> =>
   until(`start ${n} of the kubelet`, () => kubeletStarts()[n - 1], within);
 
+/** Waits until what systemd runs as `unit`, if anything, has noted its start: that takes as long as loading its program. */
+export async function startIsNoted(unit: string): Promise<void> {
+  await until(`the note of ${unit}`, () => {
+    const pid = property(unit, 'MainPID');
+    return pid === '0' || kubeletStarts().some((start) => String(start.pid) === pid) ? true : undefined;
+  });
+}
+
 /** A configuration that differs from the machine's local one in `fields` alone. */
 export function kubeletConfig(fields: Readonly<Record<string, unknown>> = {}): string {
   const all = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration', maxPods: 100, ...fields };

@@ -18,7 +18,7 @@ export function dropIn(unit: string, text: string): void {
  * Waits until `look` has something to say.
  * @param within - ms; the default is far more than anything here takes, on a busy machine too
  */
-export async function until<T>(what: string, look: () => T | undefined, within = 30_000): Promise<T> {
+export async function until<T>(what: string, look: () => T | undefined, within = 120_000): Promise<T> {
   const end = Date.now() + within;
   for (;;) {
     const seen = look();

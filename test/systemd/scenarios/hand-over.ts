@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentName } from '../inside/agent.ts';
-import { EFFECTIVE, kubeletConfig, kubeletStart, kubeletStarts } from '../inside/kubelet.ts';
+import { EFFECTIVE, kubeletConfig, kubeletStart, kubeletStarts, startIsNoted } from '../inside/kubelet.ts';
 import { bothUp, scenario } from '../inside/scenario.ts';
 import { dropIn, property, systemctl, until } from '../inside/systemctl.ts';
 
@@ -42,6 +42,7 @@ await scenario(async ({ agent: name }: { agent: AgentName }): Promise<HandOverRe
     // A kubelet too many needs a moment to show up.
     await sleep(500);
     await until('an end of all jobs', () => (systemctl('list-jobs', '--no-legend') === '' ? true : undefined));
+    await startIsNoted(unit);
     const starts = kubeletStarts().slice(before);
     const right = starts.every((start) => start.maxPods === maxPods);
     result[situation] = `exit ${status}, ${property(unit, 'ActiveState')}, ${starts.length} starts${right ? '' : ' with the wrong file'}`;

@@ -27,7 +27,7 @@ export interface StoryResult {
 /** A good configuration, an invalid one, one that kills the kubelet, and one more of these with the API server gone. */
 await scenario(async (): Promise<StoryResult> => {
   const agent = new Bundle('trialDuration: 2s\nsyncInterval: 1s\n');
-  dropIn('kubelet.service', '[Service]\nRestartSec=500ms\n');
+  dropIn('kubelet.service', '[Service]\nRestartSec=2s\n');
   await agent.prepare();
   systemctl('start', 'kubelet.service');
   await kubeletStart(1);
@@ -52,9 +52,9 @@ await scenario(async (): Promise<StoryResult> => {
       .map(({ maxPods }) => maxPods);
   }
   async function waitFor(what: string, done: () => Promise<boolean> | boolean): Promise<void> {
-    const end = Date.now() + 60_000;
+    const end = Date.now() + 180_000;
     while (!(await done())) {
-      if (Date.now() > end) throw new Error(`Waited 60 s for ${what}; status ${await status().catch(String)}`);
+      if (Date.now() > end) throw new Error(`Waited 180 s for ${what}; status ${await status().catch(String)}`);
       await sleep(50);
     }
   }
