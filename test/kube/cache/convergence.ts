@@ -16,8 +16,6 @@ import { isOlder } from '../../../kube/cache/version.ts';
 import type { Client, WatchEvent } from '../../../kube/client/client.ts';
 import { isExpired } from '../../../kube/client/errors.ts';
 import { createClient } from '../../../kube/client/http-client.ts';
-// The client loads it with the first list, which takes turns of the loop that fake time knows nothing of.
-import '../../../kube/client/list-stream.ts';
 import { FakeClock } from '../../helpers/fake-clock.ts';
 
 type Reads = Pick<Client, 'listEach' | 'watch'>;
