@@ -64,7 +64,7 @@ function drive(program: string): void {
 
   function run(args: readonly string[], input = '', extra: Record<string, string> = {}): Promise<Ran> {
     return new Promise((resolve) => {
-      const child = execFile(program, args, { env: environment(extra), timeout: 30_000 }, (error, stdout, stderr) => {
+      const child = execFile(program, args, { env: environment(extra), timeout: 110_000 }, (error, stdout, stderr) => {
         resolve({ code: error === null ? 0 : typeof error.code === 'number' ? error.code : 1, stdout, stderr });
       });
       // It may be gone before it has read anything.

@@ -17,7 +17,7 @@ test('a lock keeps everybody else out until it is released', async (t) => {
     return /another process holds it/.test(error.message);
   });
   await assert.rejects(flock.take(path, 50), LockError);
-  const waiting = flock.take(path, 10_000);
+  const waiting = flock.take(path, 60_000);
   await first.release();
   await first.release();
   await using second = await waiting;
@@ -32,7 +32,7 @@ test('the kernel releases the lock of a process that is killed', async (t) => {
   t.after(() => holder.kill('SIGKILL'));
   await once(holder.stdout, 'data');
   await assert.rejects(flock.take(path, 0), LockError);
-  const waiting = flock.take(path, 10_000);
+  const waiting = flock.take(path, 60_000);
   holder.kill('SIGKILL');
   await using taken = await waiting;
   assert.ok(taken);
@@ -49,7 +49,7 @@ test('a lock file that was removed while we waited is not the lock any more', as
   const waits = new Promise<void>((resolve) => watcher.on('change', (_, name) => name === 'waits' && resolve()));
 
   const old = await flock.take(path, 0);
-  const waiting = flockLocks(announcing).take(path, 10_000);
+  const waiting = flockLocks(announcing).take(path, 60_000);
   await waits; // from here on it has the old file open
   rmSync(path);
   const newer = await flock.take(path, 0);

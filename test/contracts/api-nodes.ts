@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ContractWorld } from './api-contract.ts';
 import { text } from '../helpers/api-http.ts';
+import { eventually } from './eventually.ts';
 
 const spec = { namespace: 'default', name: 'cm', kubeletConfigKey: 'kubelet' };
 const status = { ...spec, uid: 'u', resourceVersion: '1' };
@@ -101,11 +102,10 @@ export function nodeContract(here: () => ContractWorld): void {
     assert.equal((await a.get(mine)).code, 403);
     await api.patch(path, { spec: { configSource: { configMap: { ...spec, namespace, name: 'mine' } } } });
     // A real server learns of the reference from its own watch.
-    let read = await a.get(mine);
-    for (let tries = 0; read.code === 403 && tries < 50; tries++) {
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      read = await a.get(mine);
-    }
+    const read = await eventually('the node may read it', async () => {
+      const answer = await a.get(mine);
+      return answer.code === 403 ? undefined : answer;
+    });
     assert.equal(read.code, 200);
     const list = await a.get(`${configMaps}?fieldSelector=metadata.name%3Dmine`);
     assert.equal(list.code, 200);

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { text } from '../helpers/api-http.ts';
 import type { Loose, OpenWatch } from '../helpers/api-http.ts';
 import type { ContractWorld } from './api-contract.ts';
+import { bookmarkOf } from './bookmark.ts';
 
 const CHANGES = 300;
 const OBJECTS = 7;
@@ -72,12 +73,13 @@ export function resumptionContract(here: () => ContractWorld): void {
 
   test('the version of a bookmark is one to go on from', async () => {
     const { api, bookmarkSeconds } = here();
-    const watch = await watchFrom(told.at(-1)?.version, `&allowWatchBookmarks=true&timeoutSeconds=${bookmarkSeconds}`);
-    await api.post(secrets(), { metadata: { name: 'not-selected' } });
-    const bookmark = (await watch.rest()).at(-1);
-    assert.equal(bookmark?.type, 'BOOKMARK');
+    const { bookmark } = await bookmarkOf(async (n) => {
+      const watch = await watchFrom(told.at(-1)?.version, `&allowWatchBookmarks=true&timeoutSeconds=${bookmarkSeconds}`);
+      const { json } = await api.post(secrets(), { metadata: { name: `not-selected-${n}` } });
+      return { watch, change: versionOf(json) };
+    });
     await api.post(secrets(), { metadata: { name: 'resume-late', labels: { resume: 'yes' } } });
-    const [next] = await take(await watchFrom(versionOf(bookmark.object)), 1);
+    const [next] = await take(await watchFrom(versionOf(bookmark)), 1);
     assert.match(next?.line ?? '', /^ADDED resume-late /);
   });
 

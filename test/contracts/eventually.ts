@@ -7,7 +7,7 @@ const EVERY_MS = 50;
  * @param ask - undefined as long as it has not happened
  * @throws after `withinMs`, naming `what`
  */
-export async function eventually<T>(what: string, ask: () => Promise<T | undefined>, withinMs = 20_000): Promise<T> {
+export async function eventually<T>(what: string, ask: () => Promise<T | undefined>, withinMs = 90_000): Promise<T> {
   const deadline = performance.now() + withinMs;
   for (;;) {
     const answer = await ask();

@@ -165,7 +165,7 @@ export class LiveWorld {
   }
 
   /** Resolves once it holds; asks again whenever a turn of the loop has passed. */
-  async until(what: string, holds: () => boolean, timeoutMs = 10_000): Promise<void> {
+  async until(what: string, holds: () => boolean, timeoutMs = 60_000): Promise<void> {
     for (const end = performance.now() + timeoutMs; !holds(); await realClock.sleep(2))
       if (performance.now() > end) {
         const pods = this.pods().map(({ metadata, spec }) => `${metadata.name} ${spec?.nodeName} ${this.conditionOf(metadata.name ?? '')}`);

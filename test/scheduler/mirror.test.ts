@@ -8,7 +8,7 @@ import type { Interceptor, SeenCall } from '../controllers/daemonset/simulated/i
 import { pod, type PodBuilder } from './builders.ts';
 import { LiveWorld, statefulSet } from './live-world.ts';
 
-const LIMIT = { timeout: 30_000 };
+const LIMIT = { timeout: 120_000 };
 const config = {
   maxBackoffMs: 1_000,
   reservation: { ...defaultSchedulerConfig.reservation, mirror: true, mirrorImage: 'pause:1' },
@@ -49,6 +49,8 @@ async function fullNode(t: TestContext, by?: Interceptor, podSpec: object = {}):
   return world;
 }
 
+const isAboutMirror = ({ resource, key }: SeenCall): boolean => resource === 'pods' && /-room-/.test(key);
+
 /** Calls about pods that stand for room meet this, the first so many times. */
 function failing(
   verb: SeenCall['verb'],
@@ -58,8 +60,7 @@ function failing(
   let left = times;
   return {
     call: (call, pass) => {
-      const isMeant = call.verb === verb && call.resource === 'pods' && /-room-/.test(call.key);
-      return isMeant && left-- > 0 ? fail(call, pass) : pass();
+      return call.verb === verb && isAboutMirror(call) && left-- > 0 ? fail(call, pass) : pass();
     },
   };
 }
@@ -274,12 +275,18 @@ test('what a process before this one left is removed, ended or not; what only lo
 });
 
 test('one that cannot be removed counts like any pod once its room is given up', LIMIT, async (t) => {
-  const world = await standing(t, { by: failing('delete', 2, (call) => Promise.reject(answer(call, 500, 'InternalError', 'no'))) });
+  let refuses = true;
+  const refused: Interceptor = {
+    call: (call, pass) =>
+      refuses && call.verb === 'delete' && isAboutMirror(call) ? Promise.reject(answer(call, 500, 'InternalError', 'no')) : pass(),
+  };
+  const world = await standing(t, { by: refused });
   const lines = transcript(world, /./);
   await world.client.patch(statefulSets, web, { spec: { replicas: 0 } }, { type: 'merge' });
   await world.until('it is told', () => world.lines.includes('warn: a pod that stands for room could not be removed'));
   world.add(pod('late').cpu('2'));
   await world.refused('late', /Insufficient cpu/);
+  refuses = false;
   await world.bound('late', 'a');
   assert.deepEqual(lines.slice(0, 2), ['+late', '-[web-0]']);
 });

@@ -25,7 +25,11 @@ export interface WorldOptions {
   add: (manifest: Readonly<Record<string, unknown>>) => KubeObject;
   client: () => Client;
   log?: Log;
+  /** The lease outlasts whatever keeps the machine from working. @default that of every controller */
+  patientLease?: boolean;
 }
+
+const patientLease = { leaseDurationMs: 90_000, renewDeadlineMs: 60_000 };
 
 const KIND = '/configmaps';
 const SETS = 8;
@@ -56,6 +60,7 @@ export class SoakWorld {
       clock,
       random,
       log,
+      ...(options.patientLease === true ? patientLease : {}),
     });
     const writer = fenced(client, this.#election);
     this.#events = new EventSender({ client: writer, clock, random, log });

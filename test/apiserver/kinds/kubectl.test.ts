@@ -134,7 +134,7 @@ describeWithKubectl('kubectl drives workloads on the embedded server', (program)
     const api = new ApiHttp({ url: server.url, ca: server.caPem, token: server.token });
     const done = { desiredNumberScheduled: 1, currentNumberScheduled: 1, updatedNumberScheduled: 1, numberReady: 1, numberAvailable: 1 };
     await api.patch('/apis/apps/v1/namespaces/default/daemonsets/ds/status', { status: { ...done, observedGeneration: 9 } });
-    assert.match(await kubectl.good('rollout status ds ds --timeout=5s'), /successfully rolled out/);
+    assert.match(await kubectl.good('rollout status ds ds --timeout=60s'), /successfully rolled out/);
   });
 
   test('runs a pod and selects it by its phase', async () => {

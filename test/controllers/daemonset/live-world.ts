@@ -113,7 +113,7 @@ export class LiveWorld {
   }
 
   /** Resolves once it holds; asks again whenever a turn of the loop has passed. */
-  async until(what: string, holds: () => boolean, timeoutMs = 10_000): Promise<void> {
+  async until(what: string, holds: () => boolean, timeoutMs = 60_000): Promise<void> {
     for (const end = performance.now() + timeoutMs; !holds(); await realClock.sleep(2))
       if (performance.now() > end) throw new Error(`not in time: ${what}\n${this.lines.slice(-20).join('\n')}`);
   }

@@ -7,7 +7,7 @@ import { daemonSet, LiveWorld } from './live-world.ts';
 
 const image = (name: string): object => ({ spec: { template: { spec: { containers: [{ name: 'c', image: name }] } } } });
 
-test('makes a pod on each node, and replaces them one by one', { timeout: 30_000 }, async (t) => {
+test('makes a pod on each node, and replaces them one by one', { timeout: 120_000 }, async (t) => {
   const world = await LiveWorld.start(t, ['a', 'b', 'c']);
   world.api.add(daemonSet('web'));
   await world.settled('web', 3);
@@ -24,7 +24,7 @@ test('makes a pod on each node, and replaces them one by one', { timeout: 30_000
   assert.equal(world.pods().filter(({ metadata }) => before.has(metadata.uid ?? '')).length, 0);
 });
 
-test('takes up what is there: orphans become its own, and no new pod is made beside them', { timeout: 30_000 }, async (t) => {
+test('takes up what is there: orphans become its own, and no new pod is made beside them', { timeout: 120_000 }, async (t) => {
   const world = await LiveWorld.start(t, ['a', 'b']);
   world.api.add(daemonSet('web'));
   await world.settled('web', 2);
@@ -45,7 +45,7 @@ test('takes up what is there: orphans become its own, and no new pod is made bes
   assert.ok(world.pods().every(({ metadata }) => metadata.ownerReferences?.[0]?.uid === world.set('web').metadata.uid));
 });
 
-test('makes one pod and no thousands when a webhook takes the affinity away', { timeout: 30_000 }, async (t) => {
+test('makes one pod and no thousands when a webhook takes the affinity away', { timeout: 120_000 }, async (t) => {
   let made = 0;
   const world = await LiveWorld.start(t, ['a', 'b', 'c'], {
     client: (client) =>
@@ -67,7 +67,7 @@ test('makes one pod and no thousands when a webhook takes the affinity away', { 
   );
 });
 
-test('places pods by itself where nobody else does, and waits for room', { timeout: 30_000 }, async (t) => {
+test('places pods by itself where nobody else does, and waits for room', { timeout: 120_000 }, async (t) => {
   const world = await LiveWorld.start(
     t,
     [
@@ -101,7 +101,7 @@ test('places pods by itself where nobody else does, and waits for room', { timeo
   ]);
 });
 
-test('keeps nodes at the old revision, also when their pod is lost, until the partition goes', { timeout: 30_000 }, async (t) => {
+test('keeps nodes at the old revision, also when their pod is lost, until the partition goes', { timeout: 120_000 }, async (t) => {
   const world = await LiveWorld.start(t, ['a', 'b', 'c', 'd']);
   world.api.add(daemonSet('web', {}, { 'dkc.dev/partition': '50%' }));
   await world.settled('web', 4);

@@ -46,7 +46,7 @@ async function settled(world: LiveWorld, replicas = 3): Promise<void> {
   });
 }
 
-test('makes pods in their order, replaces them from the top, and scales down one by one', { timeout: 30_000 }, async (t) => {
+test('makes pods in their order, replaces them from the top, and scales down one by one', { timeout: 120_000 }, async (t) => {
   const world = await start(t);
   world.api.add(statefulSet());
   await settled(world);
@@ -67,7 +67,7 @@ test('makes pods in their order, replaces them from the top, and scales down one
   assert.ok(messages.has('delete Pod web-2 in StatefulSet web successful'));
 });
 
-test('gives each pod its claims, and the same ones again', { timeout: 30_000 }, async (t) => {
+test('gives each pod its claims, and the same ones again', { timeout: 120_000 }, async (t) => {
   const world = await start(t);
   const volumeClaimTemplates = [
     { metadata: { name: 'data' }, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } },

@@ -34,7 +34,7 @@ async function h2(t: TestContext, handler: Handler): Promise<StandIn> {
 }
 
 function clientOf(t: TestContext, access: ClusterAccess | AccessSource, options: ClientOptions = {}): Client {
-  const client = createClient(access, { timeoutMs: 5_000, ...options });
+  const client = createClient(access, { timeoutMs: 60_000, ...options });
   t.after(() => client.close());
   return client;
 }
@@ -130,7 +130,7 @@ test('a half-open connection is noticed by PING, and the next call gets through'
     relay.close();
   });
   const { port } = relay.address() as AddressInfo;
-  const client = clientOf(t, { ...to(server), server: `https://127.0.0.1:${port}` }, { ping: { everyMs: 50, timeoutMs: 500 } });
+  const client = clientOf(t, { ...to(server), server: `https://127.0.0.1:${port}` }, { ping: { everyMs: 50, timeoutMs: 3_000 } });
   await client.get(nodes, { name: 'n' });
   const watch = (async () => {
     for await (const event of client.watch(nodes, {}, new AbortController().signal)) assert.fail(event.type);
@@ -139,7 +139,7 @@ test('a half-open connection is noticed by PING, and the next call gets through'
   silent = true;
   const from = performance.now();
   await assert.rejects(watch, { name: 'TransportError', problem: 'cut' });
-  assert.ok(performance.now() - from < 5_000);
+  assert.ok(performance.now() - from < 30_000);
   silent = false;
   assert.equal((await client.get(nodes, { name: 'n' })).metadata.name, 'n');
   assert.equal(server.sessions.length, 2);
@@ -147,7 +147,7 @@ test('a half-open connection is noticed by PING, and the next call gets through'
 
 test('a connection that answers its PINGs stays', async (t) => {
   const server = await h2(t, (_request, response) => ok(response));
-  const client = clientOf(t, to(server), { ping: { everyMs: 10, timeoutMs: 5_000 } });
+  const client = clientOf(t, to(server), { ping: { everyMs: 10, timeoutMs: 60_000 } });
   await client.get(nodes, { name: 'n' });
   const [session] = server.sessions;
   assert.ok(session);

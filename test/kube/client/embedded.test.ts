@@ -52,7 +52,7 @@ class Sightings {
   }
 }
 
-test('an object watch over the wire follows its object through cuts, restarts and compaction', { timeout: 20_000 }, async (t) => {
+test('an object watch over the wire follows its object through cuts, restarts and compaction', { timeout: 120_000 }, async (t) => {
   const { server, client } = await embedded(t);
   const stop = new AbortController();
   const sightings = new Sightings();

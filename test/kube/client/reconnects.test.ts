@@ -10,12 +10,12 @@ import { cuttingServer } from './cutting-server.ts';
 import { assertNothingLeaked, reconnect } from './leaks.ts';
 
 // Thousands of them, and what they leave in memory: test/endurance/reconnects.test.ts
-test('fifty cut connections leave no socket and no timer behind, and no change is missed', { timeout: 60_000 }, async () => {
+test('fifty cut connections leave no socket and no timer behind, and no change is missed', { timeout: 120_000 }, async () => {
   await using server = await cuttingServer();
   assertNothingLeaked(await reconnect(server, { parts: 1, cuts: 50 }));
 });
 
-test('what changes while the server restarts is told by the next watch, once and in order', { timeout: 60_000 }, async (t) => {
+test('what changes while the server restarts is told by the next watch, once and in order', { timeout: 120_000 }, async (t) => {
   const server = await startApiServer({ clock: realClock, random: seededRandom(1), log: silentLog });
   const client = createClient({ origin: 'test', server: server.url, ca: { data: server.caPem }, token: server.token });
   const stop = new AbortController();

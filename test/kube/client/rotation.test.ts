@@ -24,7 +24,7 @@ before(async () => {
 after(() => authority.remove());
 
 for (const kind of ['h2', 'https'] as const) {
-  test(`a quiet watch moves to a rotated certificate by itself, over ${kind}`, { timeout: 20_000 }, async (t) => {
+  test(`a quiet watch moves to a rotated certificate by itself, over ${kind}`, { timeout: 120_000 }, async (t) => {
     const paths = { cert: join(authority.directory, `${kind}.crt`), key: join(authority.directory, `${kind}.key`) };
     const write = async ({ cert, key }: { cert: string; key: string }) => {
       await writeFile(paths.cert, cert);
@@ -119,7 +119,7 @@ function idToken(issuer: string, name: string, seconds: number): string {
   return `${part({ alg: 'RS256' })}.${part({ iss: issuer, aud: 'dkc', sub: name, iat: now, exp: now + seconds })}.c2ln`;
 }
 
-test('an OIDC user whose token has expired gets a new one from its provider, once', { timeout: 60_000 }, async (t) => {
+test('an OIDC user whose token has expired gets a new one from its provider, once', { timeout: 120_000 }, async (t) => {
   const asked: string[] = [];
   const provider = await standIn(
     'https',

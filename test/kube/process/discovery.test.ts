@@ -7,7 +7,7 @@ import { Discovery } from '../../../kube/process/discovery.ts';
 import type { Setup } from '../../../kube/process/options.ts';
 import { FakeClock } from '../../helpers/fake-clock.ts';
 import { recordedLog } from '../../helpers/recorded-log.ts';
-import { freePort } from '../../cli/process/long-world.ts';
+import { freePorts } from '../../real-parts/free-ports.ts';
 import { keyLister } from './example-controller.ts';
 import { eventually, leaseOf, newApi, start, text } from './process-world.ts';
 
@@ -29,11 +29,11 @@ const troubles = [
 for (const { why, fault, says } of troubles)
   test(
     `while the server that is asked what it serves ${why}, the process serves, is alive, not ready and no leader; then it goes on`,
-    { timeout: 20_000 },
+    { timeout: 120_000 },
     async (t) => {
       const api = newApi(t);
       api.hooks.setFaults(parseFaults([{ verb: 'get', resource: '/version', ...fault, count: 1_000 }]));
-      const url = `http://127.0.0.1:${await freePort()}`;
+      const url = `http://127.0.0.1:${(await freePorts(1))[0]}`;
       const one = start(api, 'one', { setup: { discover }, metricsAddress: url.slice('http://'.length) });
       await eventually('the first failure', () => one.lines.includes(FAILED));
       const lines = (await text(`${url}/readyz`)).split('\n');
@@ -63,10 +63,10 @@ for (const { why, fault, says } of troubles)
     },
   );
 
-test('a server that says nothing at all is waited for, and nobody has to wait for the end', { timeout: 20_000 }, async (t) => {
+test('a server that says nothing at all is waited for, and nobody has to wait for the end', { timeout: 120_000 }, async (t) => {
   const api = newApi(t);
   api.hooks.setFaults(parseFaults([{ verb: 'get', resource: '/version', fault: 'hang' }]));
-  const url = `http://127.0.0.1:${await freePort()}`;
+  const url = `http://127.0.0.1:${(await freePorts(1))[0]}`;
   let asked = false;
   const hanging = (client: Client, signal: AbortSignal): Promise<Setup> => {
     asked = true;
@@ -83,7 +83,7 @@ test('a server that says nothing at all is waited for, and nobody has to wait fo
   );
 });
 
-test('who is stopped before asks nothing', { timeout: 20_000 }, async (t) => {
+test('who is stopped before asks nothing', { timeout: 120_000 }, async (t) => {
   const one = start(newApi(t), 'one', { setup: { discover: () => Promise.reject(new Error('asked')) }, metricsAddress: '' });
   assert.equal(await one.stop(), 0);
   assert.deepEqual(one.lines, []);

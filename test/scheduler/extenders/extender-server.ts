@@ -54,7 +54,7 @@ export class ExtenderServer {
   }
 }
 
-/** One that keeps nodes in a cache of its own, and else as one that is asked nothing. */
+/** One that keeps nodes in a cache of its own, is waited for on any machine, and else as one that is asked nothing. */
 export function extenderConfig(urlPrefix: string, more: Partial<ExtenderConfig> = {}): ExtenderConfig {
-  return { ...defaultExtender, urlPrefix, nodeCacheCapable: true, ...more };
+  return { ...defaultExtender, urlPrefix, nodeCacheCapable: true, httpTimeoutMs: 60_000, ...more };
 }

@@ -173,7 +173,7 @@ for (const { why, filter, answerBytes, says } of hostile)
     assert.deepEqual(await extender.prioritize(asking, nodes, t.signal), []);
   });
 
-test('nobody listens any longer to one that goes on after a bad status', { timeout: 20_000 }, async (t) => {
+test('nobody listens any longer to one that goes on after a bad status', { timeout: 120_000 }, async (t) => {
   const closed = Promise.withResolvers<void>();
   const { server, extender } = await serving(t, {
     filter: (_, response) => {

@@ -7,7 +7,7 @@ import { pod } from '../builders.ts';
 import { LiveWorld } from '../live-world.ts';
 import { ExtenderServer, extenderConfig } from './extender-server.ts';
 
-const LIMIT = { timeout: 30_000 };
+const LIMIT = { timeout: 120_000 };
 
 /** What an extender does instead of answering. */
 type Trouble = (response: ServerResponse) => void;
@@ -15,13 +15,17 @@ const code500: Trouble = (response) => void response.writeHead(500).end();
 const nonsense: Trouble = (response) => void response.writeHead(200).end('{"NodeNameToMetaVictims": {');
 const cut: Trouble = (response) => void response.destroy();
 const silence: Trouble = () => {};
+/** How long silence is waited for: also where both sides are kept from working for a while the call has come by then. */
+const SILENCE_MS = 1_000;
+const patienceFor = (trouble: Trouble): Partial<ExtenderConfig> => (trouble === silence ? { httpTimeoutMs: SILENCE_MS } : {});
 
 interface Stage {
   world: LiveWorld;
   extender: ExtenderServer;
   /** Calls meet this; undefined: the extender does as it should. */
   trouble: Trouble | undefined;
-  /** Pods of whose end the scheduler has heard. */
+  /** Pods of which the scheduler has heard, and those of whose end it has. */
+  seen: Set<string>;
   gone: Set<string>;
 }
 
@@ -50,8 +54,8 @@ async function full(
       return undefined;
     },
   });
-  const config = extenderConfig(extender.url, { httpTimeoutMs: 150, ...more });
-  const gone = new Set<string>();
+  const config = extenderConfig(extender.url, more);
+  const [seen, gone] = [new Set<string>(), new Set<string>()];
   const world = await LiveWorld.start(t, nodes, {
     config: { extenders: [config], initialBackoffMs: 30, maxBackoffMs: 200 },
     by: {
@@ -59,21 +63,21 @@ async function full(
       async *watch({ resource }, pass) {
         for await (const event of pass()) {
           yield event;
-          if (resource === 'pods' && event.type === 'DELETED') gone.add(event.object.metadata.name ?? '');
+          if (resource === 'pods' && event.type !== 'BOOKMARK')
+            (event.type === 'DELETED' ? gone : seen).add(event.object.metadata.name ?? '');
         }
       },
     },
   });
-  const stage: Stage = { world, extender, trouble: undefined, gone };
-  for (const node of nodes) world.add(pod(`low-${node}`).cpu(lows).selects({ 'kubernetes.io/hostname': node }));
-  for (const node of nodes) await world.bound(`low-${node}`, node);
-  extender.calls.length = 0;
+  const stage: Stage = { world, extender, trouble: undefined, seen, gone };
+  for (const node of nodes) world.add(pod(`low-${node}`).cpu(lows).on(node));
+  await world.until('the scheduler has heard of them', () => nodes.every((node) => seen.has(`low-${node}`)));
   return stage;
 }
 
 const preempting = [
   { why: 'answers 500', trouble: code500, says: /^SchedulerError: failed preempt with extender at URL http:\S+\/preempt, code 500$/ },
-  { why: 'does not answer in time', trouble: silence, says: /^SchedulerError: failed preempt with extender at URL \S+: .*150 ms/ },
+  { why: 'does not answer in time', trouble: silence, says: /^SchedulerError: failed preempt with extender at URL \S+: .*1000 ms/ },
   {
     why: 'answers with half of a JSON',
     trouble: nonsense,
@@ -83,7 +87,7 @@ const preempting = [
 ];
 for (const { why, trouble, says } of preempting) {
   test(`as long as an extender that is asked who has to go ${why}, nobody goes; then it has its say`, LIMIT, async (t) => {
-    const stage = await full(t, ['a'], { preemptVerb: 'preempt' });
+    const stage = await full(t, ['a'], { preemptVerb: 'preempt', ...patienceFor(trouble) });
     const { world, extender } = stage;
     stage.trouble = trouble;
     world.add(pod('high').cpu('2').priority(10));
@@ -96,15 +100,16 @@ for (const { why, trouble, says } of preempting) {
     stage.trouble = undefined;
     await world.bound('high', 'a');
     assert.equal(world.find('low-a'), undefined);
-    assert.deepEqual([world.told('low-a', 'Preempted'), world.dump('nominations')], [1, []]);
+    await world.until('it is told', () => world.told('low-a', 'Preempted') === 1);
+    assert.deepEqual(world.dump('nominations'), []);
   });
 
   test(`an extender that nothing depends on and that ${why} is passed over when somebody has to go`, LIMIT, async (t) => {
-    const stage = await full(t, ['a'], { preemptVerb: 'preempt', ignorable: true });
+    const stage = await full(t, ['a'], { preemptVerb: 'preempt', ignorable: true, ...patienceFor(trouble) });
     stage.trouble = trouble;
     stage.world.add(pod('high').cpu('2').priority(10));
     await stage.world.bound('high', 'a');
-    assert.equal(stage.world.told('low-a', 'Preempted'), 1);
+    await stage.world.until('it is told', () => stage.world.told('low-a', 'Preempted') === 1);
     assert.ok(stage.extender.calls.length > 0);
   });
 }
@@ -142,7 +147,7 @@ const meanwhile = [
 ];
 for (const { why, goes, outcome, nodes = ['a'], lows = '4' } of meanwhile)
   test(why, LIMIT, async (t) => {
-    const stage = await full(t, nodes, { preemptVerb: 'preempt', httpTimeoutMs: 10_000 }, { lows });
+    const stage = await full(t, nodes, { preemptVerb: 'preempt' }, { lows });
     const { world, extender } = stage;
     if (goes === 'peer') {
       world.add(pod('peer').cpu('2').priority(10));
@@ -169,7 +174,7 @@ const binding = [
 ];
 for (const { why, trouble } of binding) {
   test(`a pod for whom others went is bound at last by an extender that ${why} at first`, LIMIT, async (t) => {
-    const stage = await full(t, ['a'], { bindVerb: 'bind' });
+    const stage = await full(t, ['a'], { bindVerb: 'bind', ...patienceFor(trouble) });
     const { world, extender } = stage;
     stage.trouble = trouble;
     world.add(pod('high').cpu('2').priority(10));
@@ -185,7 +190,7 @@ for (const { why, trouble } of binding) {
   });
 
   test(`a pod for whom others went and that an extender binds, though it ${why}, is bound and counted once`, LIMIT, async (t) => {
-    const stage = await full(t, ['a'], { bindVerb: 'bind' }, { isEffective: true });
+    const stage = await full(t, ['a'], { bindVerb: 'bind', ...patienceFor(trouble) }, { isEffective: true });
     const { world, extender } = stage;
     stage.trouble = trouble;
     world.add(pod('high').cpu('2').priority(10));
@@ -200,7 +205,7 @@ for (const { why, trouble } of binding) {
   });
 
   test(`an extender that nothing depends on and that ${why} leaves the binding to the scheduler`, LIMIT, async (t) => {
-    const stage = await full(t, ['a'], { bindVerb: 'bind', ignorable: true });
+    const stage = await full(t, ['a'], { bindVerb: 'bind', ignorable: true, ...patienceFor(trouble) });
     stage.trouble = trouble;
     stage.world.add(pod('high').cpu('2').priority(10));
     await stage.world.bound('high', 'a');
@@ -212,7 +217,7 @@ test(
   'what an extender takes its time to bind counts from the decision on, and nobody waits for it who goes elsewhere',
   LIMIT,
   async (t) => {
-    const stage = await full(t, ['a'], { bindVerb: 'bind', httpTimeoutMs: 10_000 });
+    const stage = await full(t, ['a'], { bindVerb: 'bind' });
     const { world, extender } = stage;
     const thinking = Promise.withResolvers<ServerResponse>();
     stage.trouble = thinking.resolve;

@@ -57,7 +57,7 @@ export class LiveStorage {
 
   static async start(
     t: TestContext,
-    { timeoutMs = 10_000, binds = true, wrap = (client: Client): Client => client } = {},
+    { timeoutMs = 60_000, binds = true, wrap = (client: Client): Client => client } = {},
   ): Promise<LiveStorage> {
     const api = createLocalApi({ clock: realClock, random: seededRandom(1), log: silentLog });
     const client = createClient({ server: 'http://local', origin: 'test', token: api.token }, { dial: api.dial });
@@ -115,7 +115,7 @@ export class LiveStorage {
     return this.#stored(persistentVolumes, name) as Volume;
   }
 
-  async until(what: string, holds: () => boolean, timeoutMs = 5_000): Promise<void> {
+  async until(what: string, holds: () => boolean, timeoutMs = 60_000): Promise<void> {
     for (const end = performance.now() + timeoutMs; !holds(); await realClock.sleep(2))
       if (performance.now() > end) throw new Error(`not in time: ${what}`);
   }

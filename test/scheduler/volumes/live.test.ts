@@ -8,7 +8,7 @@ import { atRest } from '../../helpers/fake-clock.ts';
 import { LiveStorage, liveClaim, liveClass, liveNode, liveVolume } from './live-storage.ts';
 import { podWith } from './storage-builders.ts';
 
-const timeout = 30_000;
+const timeout = 120_000;
 
 test('reserves the volume that was found, and waits until the claim is bound', { timeout }, async (t) => {
   const world = await LiveStorage.start(t);
