@@ -73,6 +73,6 @@ RestartSec=${restartSec}
       ...files,
     },
     options: options ?? {},
-    timeout: 400,
+    timeout: 1_000,
   });
 }

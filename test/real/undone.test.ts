@@ -5,7 +5,10 @@ import { onNode } from './machine.ts';
 import type { Undone, UndoneResult } from './scenarios/undone.ts';
 import { onRealNodes } from './suite.ts';
 
-const agent = { preflight: false, policy: 'none', trialDuration: '2s', unhealthyDeadline: '10s' };
+// Time without health adds up over the lives of a kubelet that dies: the usual deadline leaves a slow machine enough of it for three of them.
+const agent = { preflight: false, policy: 'none', trialDuration: '2s' };
+/** Condemned at the third death; an agent that is held up sees more, and systemd may be quicker with another. Never this many. */
+const MANY = 10;
 const fallenBack = { active: 'good', lastKnownGood: 'good', error: 'failed trial, see dkc-agent log for details' };
 
 await onRealNodes('a config that kills a real kubelet, with nobody to look before', () => {
@@ -18,9 +21,8 @@ await onRealNodes('a config that kills a real kubelet, with nobody to look befor
       );
     };
     const died = ({ why, crashes, reason, lastWords }: Undone, words: string): void => {
-      assert.match(reason, /^kubelet exited [345] times$/, why);
-      // The agent condemns at the third; systemd may be quicker with a fourth.
-      assert.ok(crashes >= 3 && crashes <= 5, `${why}: ${crashes} crashes`);
+      const [, told = ''] = /^kubelet exited (\d+) times$/.exec(reason) ?? assert.fail(`${why}: ${reason}`);
+      assert.ok(Number(told) >= 3 && crashes >= Number(told) && crashes < MANY, `${why}: ${crashes} crashes, ${reason}`);
       assert.equal(lastWords.length, crashes, why);
       for (const line of lastWords) assert.ok(line.includes(words), `${why}: ${line}`);
     };
@@ -32,7 +34,11 @@ await onRealNodes('a config that kills a real kubelet, with nobody to look befor
       assert.deepEqual(undone.status, { ...fallenBack, assigned: `killer-${n + 1}` }, undone.why);
       const killer = killers[n];
       if (killer) died(undone, killer.lastWords);
-      else assert.deepEqual([undone.crashes, undone.reason], [0, 'kubelet was not healthy for 10 s']);
+      else {
+        assert.equal(undone.crashes, 0);
+        // Looked at now and then, so a little late.
+        assert.match(undone.reason, /^kubelet was not healthy for 1[0-2] s$/);
+      }
     }
     const [{ lastWords }] = killers;
     for (const undone of [result.agentKilled, result.kubeadmPace, result.apiGone]) died(undone, lastWords);

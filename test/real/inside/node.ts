@@ -63,7 +63,7 @@ export async function configz(): Promise<Record<string, unknown> | undefined> {
 }
 
 /** Waits for something that only asking tells. @param within - ms */
-export async function eventually<T>(what: string, look: () => Promise<T | undefined>, within = 60_000): Promise<T> {
+export async function eventually<T>(what: string, look: () => Promise<T | undefined>, within = 120_000): Promise<T> {
   const end = performance.now() + within;
   for (;;) {
     const seen = await look();
@@ -97,7 +97,11 @@ export const crashes = (): number => kubeletExits().filter((exit) => exit.result
 export const starts = (): number => journal('kubelet.service').filter((line) => line.startsWith('Started kubelet.service')).length;
 
 /** What the journal has of a unit, message by message. */
-export const journal = (unit: string): string[] => run('journalctl', '--no-pager', '-o', 'cat', '-u', unit).split('\n');
+export function journal(unit: string): string[] {
+  // What was said is written down a little later.
+  run('journalctl', '--sync');
+  return run('journalctl', '--no-pager', '-o', 'cat', '-u', unit).split('\n');
+}
 
 /** Lines of the store's own journal: what the agent did with the ConfigMap of this name. */
 export function history(name: string): string[] {

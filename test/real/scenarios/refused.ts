@@ -54,7 +54,7 @@ await scenario(async (): Promise<RefusedResult> => {
   await cluster.assign('accepted', config(fields));
   await healthyOn(120);
   const status = await cluster.until('it in use', ({ active }) => active === 'accepted');
-  const eventQps = (await configz())?.['eventRecordQPS'];
+  const eventQps = (await eventually('the config of the kubelet', configz))['eventRecordQPS'];
   const log = journal('dkc-agent.service');
   const warnings = log.filter((line) => line.includes('config is accepted, but'));
   const unknown = log.filter((line) =>

@@ -1,11 +1,32 @@
 import { scenario } from '../../systemd/inside/scenario.ts';
 import { property, settled, systemctl, until } from '../../systemd/inside/systemctl.ts';
 import { LOCAL_PODS, overlay } from '../inside/configs.ts';
-import { configz, dkc, dkcJson, healthyOn, kubeletLife, nodeUp, since, starts, type KubeletLife, type NodeStatus } from '../inside/node.ts';
+import {
+  configz,
+  dkc,
+  dkcJson,
+  eventually,
+  healthyOn,
+  kubeletLife,
+  nodeUp,
+  since,
+  starts,
+  type KubeletLife,
+  type NodeStatus,
+} from '../inside/node.ts';
 
 export interface StoryResult {
   /** In ms, from the assignment on. */
-  good: { effectiveMs: number; promotedMs: number; status: NodeStatus; evictionHard: unknown; localEvictionHard: unknown; starts: number };
+  good: {
+    effectiveMs: number;
+    promotedMs: number;
+    /** From the start of the kubelet, as systemd has it. */
+    trustedAfterMs: number;
+    status: NodeStatus;
+    evictionHard: unknown;
+    localEvictionHard: unknown;
+    starts: number;
+  };
   /** What was done to the agent -> the kubelet is the one of before. */
   untouched: Record<string, boolean>;
   view: { active: { name: string } | null; lastKnownGood: { name: string } | null; error: string | null };
@@ -22,14 +43,24 @@ await scenario(async (): Promise<StoryResult> => {
   const cluster = await nodeUp();
   await healthyOn(LOCAL_PODS);
   await settled();
-  const localEvictionHard = (await configz())?.['evictionHard'];
+  const evictionHardNow = async (): Promise<unknown> => (await eventually('the config of the kubelet', configz))['evictionHard'];
+  const localEvictionHard = await evictionHardNow();
 
   let at = await cluster.assign('good', overlay({ maxPods: 120 }));
-  await healthyOn(120);
+  const { began } = await healthyOn(120);
   const effectiveMs = since(at);
   const status = await cluster.until('a promotion', ({ lastKnownGood }) => lastKnownGood === 'good');
-  const evictionHard = (await configz())?.['evictionHard'];
-  const good = { effectiveMs, promotedMs: since(at), status, evictionHard, localEvictionHard, starts: starts() };
+  const trustedAfterMs = Math.round(Number(process.hrtime.bigint() / 1000n - BigInt(began)) / 1000);
+  const promotedMs = since(at);
+  const good = {
+    effectiveMs,
+    promotedMs,
+    trustedAfterMs,
+    status,
+    evictionHard: await evictionHardNow(),
+    localEvictionHard,
+    starts: starts(),
+  };
 
   const untouched: Record<string, boolean> = {};
   const still = async (what: string, act: () => Promise<void>): Promise<void> => {

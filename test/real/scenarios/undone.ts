@@ -1,5 +1,6 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { scenario } from '../../systemd/inside/scenario.ts';
-import { dropIn, property, settled, systemctl } from '../../systemd/inside/systemctl.ts';
+import { dropIn, property, settled, systemctl, until } from '../../systemd/inside/systemctl.ts';
 import { config, killers, LOCAL_PODS, neverHealthy, type Killer } from '../inside/configs.ts';
 import {
   crashes,
@@ -42,7 +43,7 @@ export interface UndoneResult {
 }
 
 const GOOD = 120;
-const PATIENCE = 120_000;
+const PATIENCE = 240_000;
 let assigned = 0;
 
 /** Assigns without preflight, waits until it is undone. @param meanwhile - done once it is written down on the node */
@@ -81,6 +82,14 @@ async function undone(
   return { ...result, ...(status ? { status } : {}) };
 }
 
+/** For the agent, which is started anew. */
+function unhealthyDeadline(duration: string): void {
+  const path = '/etc/dkc/agent.yaml';
+  const others = readFileSync(path, 'utf8').replace(/^unhealthyDeadline:.*\n/m, '');
+  writeFileSync(path, `${others}unhealthyDeadline: ${duration}\n`);
+  systemctl('restart', 'dkc-agent.service');
+}
+
 /** Fatal lines of the kubelet's log: `F1231 23:59:59.999999     123 server.go:269] failed to run Kubelet: ...`. */
 const lastWords = (): string[] =>
   journal('kubelet.service').flatMap((line) => (/^F\d{4} \S+ +\d+ (.*)$/.exec(line)?.[1] ?? '').match(/.+/g) ?? []);
@@ -100,13 +109,18 @@ await scenario(async (): Promise<UndoneResult> => {
 
   const results: Undone[] = [];
   for (const killer of killers) results.push(await undone(cluster, killer));
+  unhealthyDeadline('10s');
+  await settled();
   results.push(await undone(cluster, neverHealthy));
+  unhealthyDeadline('120s');
+  await settled();
 
   const [{ fields }] = killers;
   const killAgent = async (): Promise<void> => {
     const ended = crashes();
     await eventually('a first end', async () => (crashes() > ended ? true : undefined));
-    process.kill(Number(property('dkc-agent.service', 'MainPID')), 'SIGKILL');
+    const pid = await until('an agent', () => property('dkc-agent.service', 'MainPID').replace(/^0$/, '') || undefined);
+    process.kill(Number(pid), 'SIGKILL');
   };
   const agentKilled = await undone(cluster, { why: 'the agent killed meanwhile', fields }, { meanwhile: killAgent });
 

@@ -29,7 +29,7 @@ export interface SideBySideResult {
   badKey: string;
 }
 
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 120_000;
 /** A start of a kubelet is no change of its Node. */
 const POLL_MS = 250;
 /** Deaths that show a crash loop. */
@@ -72,7 +72,7 @@ function starts(name: NodeName): number {
 
 async function take(cluster: RealCluster, step: Step): Promise<Record<NodeName, Seen>> {
   const before = Object.fromEntries(
-    nodeNames.map((name) => [name, { states: recorder.states.get(nodeOf[name])?.length ?? 0, starts: starts(name) }]),
+    nodeNames.map((name) => [name, { states: recorder.states(nodeOf[name]).length, starts: starts(name) }]),
   );
   const from = performance.now();
   for (const act of step.acts) await perform(cluster, act);
@@ -91,7 +91,7 @@ async function take(cluster: RealCluster, step: Step): Promise<Record<NodeName, 
   await Promise.all(nodeNames.map(arrive));
   while (since(from) < (step.quietMs ?? 0)) await recorder.change((step.quietMs ?? 0) - since(from));
   const seen = (name: NodeName): Seen => ({
-    states: (recorder.states.get(nodeOf[name]) ?? []).slice(before[name]?.states),
+    states: recorder.states(nodeOf[name]).slice(before[name]?.states),
     starts: starts(name) - (before[name]?.starts ?? 0),
     ms: times[name] ?? 0,
   });

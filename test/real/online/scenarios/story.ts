@@ -30,10 +30,12 @@ export interface OnlineStory {
   warnings: { early: string[]; all: string[] };
 }
 
-const warnings = (): string[] =>
-  run('journalctl', '--no-pager', '-o', 'cat', '-u', 'dkc-agent.service', '-p', 'warning', 'SYSLOG_IDENTIFIER=dkc-agent')
+const warnings = (): string[] => {
+  run('journalctl', '--sync');
+  return run('journalctl', '--no-pager', '-o', 'cat', '-u', 'dkc-agent.service', '-p', 'warning', 'SYSLOG_IDENTIFIER=dkc-agent')
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('-- '));
+};
 
 /** A node's life on a real API server, its agent and its kubelet under the node's own token. */
 await scenario(async (): Promise<OnlineStory> => {
@@ -103,7 +105,10 @@ await scenario(async (): Promise<OnlineStory> => {
   await cluster.until('nothing assigned', ({ assigned }) => assigned === null);
   await took('the assignment is cleared', null, at);
 
-  const described = cluster.kubectl('describe', 'node', NODE);
+  const described = await eventually('the event of the last step', async () => {
+    const text = cluster.kubectl('describe', 'node', NODE);
+    return text.includes('restarting to use local config') ? text : undefined;
+  });
   const ready = cluster.kubectl('get', 'node', NODE, '-o', 'jsonpath={.status.conditions[?(@.type=="Ready")].status}');
   return { steps, refused, described, ready, warnings: { early, all: warnings() } };
 });

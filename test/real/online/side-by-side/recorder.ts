@@ -5,15 +5,16 @@ import type { ControlPlane } from '../../../real-parts/control-plane.ts';
 interface Source {
   configMap?: { namespace: string; name: string; uid: string; resourceVersion: string; kubeletConfigKey: string };
 }
+type Config = { assigned?: Source; active?: Source; lastKnownGood?: Source; error?: string } | undefined;
 interface NodeObject {
   metadata: { name: string };
-  status?: { config?: { assigned?: Source; active?: Source; lastKnownGood?: Source; error?: string } };
+  status?: { config?: Config };
 }
 
 /** Writes down every status.config that a Node ever has, in a notation without what is another in every run. */
 export class Recorder {
-  /** Node -> its states, each once as long as it lasts. */
-  readonly states = new Map<string, string[]>();
+  /** Node -> what it had, each once as long as it lasts. Without names yet: a node may be quicker than who made the version and then calls it {@link learn}. */
+  readonly #seen = new Map<string, Config[]>();
   readonly #versions = new Map<string, string>();
   readonly #made = new Map<string, number>();
   #watch: { destroy(): void } | undefined;
@@ -49,9 +50,14 @@ export class Recorder {
     this.#watch?.destroy();
   }
 
+  /** All that it has said, one after the other. */
+  states(node: string): string[] {
+    return (this.#seen.get(node) ?? []).map((config) => this.#print(config));
+  }
+
   /** Where the node stands; '' before its Node has been seen. */
   now(node: string): string {
-    return this.states.get(node)?.at(-1) ?? '';
+    return this.states(node).at(-1) ?? '';
   }
 
   /** A message of an event, with what is another in every run by its short name. */
@@ -74,14 +80,14 @@ export class Recorder {
 
   #see(node: NodeObject): void {
     const { name } = node.metadata;
-    const state = this.#print(node.status?.config);
-    const states = this.states.get(name) ?? [];
-    if (states.at(-1) !== state) states.push(state);
-    this.states.set(name, states);
+    const config = node.status?.config;
+    const seen = this.#seen.get(name) ?? [];
+    if (seen.length === 0 || JSON.stringify(seen.at(-1)) !== JSON.stringify(config)) seen.push(config);
+    this.#seen.set(name, seen);
     for (const wake of this.#waiting) wake();
   }
 
-  #print(config: NonNullable<NodeObject['status']>['config']): string {
+  #print(config: Config): string {
     if (!config) return 'none';
     const part = (name: string, source: Source | undefined): string[] => (source ? [`${name}=${this.#name(source)}`] : []);
     const parts = [
