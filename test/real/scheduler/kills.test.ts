@@ -58,15 +58,20 @@ await withRealParts('schedulers that are killed', ['etcd', 'kube-apiserver', 'ku
     const s = await Stage.open(world, 'kill', 60, ROOM);
     const watched = watch(world, s);
     await makeAll(s, 0, 600);
-    bindings.delayMs = () => 500 + random() * 1_000;
+    bindings.delayMs = () => random() * 600;
+    // However slowly it decides: none of them is done before all are under way.
+    bindings.hold();
     await using scheduler = await startScheduler('dkc', world.plane, { config: { api: { maxInflightBinds: BINDING } } });
     await untilBinding(scheduler, BINDING);
     for (let kills = 0; kills < 3; kills++) {
       await s.until('bindings are under way', () => bindings.waiting >= UNDER_WAY);
+      bindings.letGo();
       await sleep(random() * 300);
       await scheduler.kill();
+      bindings.hold();
       await scheduler.start();
     }
+    bindings.letGo();
     bindings.delayMs = () => 0;
     await allPlaced(s, 600, watched, scheduler);
   });
@@ -119,6 +124,9 @@ await withRealParts('schedulers that are killed', ['etcd', 'kube-apiserver', 'ku
     bindings.delayMs = () => 500 + random() * 4_000;
     await using scheduler = await startScheduler('dkc', world.plane);
     await s.until('some are bound', () => s.pods().filter((pod) => nodeOf(pod) !== '').length >= 50);
+    // So that there is something left to do, however long the restart takes.
+    bindings.hold();
+    await s.until('bindings are under way', () => bindings.waiting > 0);
     await world.plane.compact();
     await world.plane.restartApiServer();
     assert.ok(
@@ -126,6 +134,7 @@ await withRealParts('schedulers that are killed', ['etcd', 'kube-apiserver', 'ku
       'there is something left to do',
     );
     bindings.delayMs = () => 0;
+    bindings.letGo();
     await allPlaced(s, 300, watched, scheduler);
   });
 });
@@ -137,7 +146,7 @@ async function makeAll(s: Stage, from: number, count: number): Promise<void> {
 /** Resolves as soon as it says that so many pods are decided on and not known to be bound. */
 async function untilBinding(scheduler: Subject, count: number): Promise<void> {
   let binding = 0;
-  for (const end = performance.now() + 20_000; !(binding >= count); await sleep(10)) {
+  for (const end = performance.now() + 120_000; !(binding >= count); await sleep(10)) {
     binding = Number(/^scheduler_binding_pods (\d+)$/m.exec(await scheduler.metrics())?.[1]);
     if (performance.now() > end) throw new Error(`${binding} pods are being bound, not ${count}`);
   }

@@ -108,6 +108,8 @@ await withRealParts('a scheduler on a real API server', [...worldParts, 'kubectl
     );
     await s.cluster.taint(0, 'dedicated=db:NoSchedule');
     await s.cluster.cordon(1);
+    await s.known(0);
+    await s.known(1);
     await s.create('large', { cpu: '3' });
     const text =
       '0/3 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint {dedicated: db}, 1 node(s) were unschedulable.';
@@ -155,6 +157,7 @@ await withRealParts('a scheduler on a real API server', [...worldParts, 'kubectl
       { why: 'a cordon that ends', spec: { cpu: '2' }, help: () => s.cluster.cordon(0, false), node: 0 },
     ];
     await s.cluster.cordon(0);
+    await s.known(0);
     for (const [n, { why, spec, help, node }] of steps.entries()) {
       await s.create(`waits-${n}`, spec);
       await s.refused(`waits-${n}`);
@@ -162,6 +165,7 @@ await withRealParts('a scheduler on a real API server', [...worldParts, 'kubectl
       assert.equal(await s.bound(`waits-${n}`), s.cluster.node(node), why);
     }
     await s.cluster.taint(1, 'off:NoSchedule');
+    await s.known(1);
     await s.create('taint');
     await s.refused('taint');
     await s.cluster.taint(1);
@@ -178,6 +182,9 @@ await withRealParts('a scheduler on a real API server', [...worldParts, 'kubectl
       await s.bound(`pod-${n}`);
     }
     const place = nodeOf(s.pod('pod-0'));
+    // The victim stays long enough to be looked at.
+    const home = [0, 1].find((n) => s.cluster.node(n) === place) ?? 0;
+    await s.cluster.kubelet(home, 'dead');
     const { uid } = await s.create('high', { spec: { priorityClassName: 'high' } }).then(({ metadata }) => metadata);
     await s.until('it is nominated', () => s.pod('high').status?.nominatedNodeName === place);
     await s.until('its victim ends', () => s.find('pod-0')?.metadata.deletionTimestamp !== undefined);
@@ -185,6 +192,7 @@ await withRealParts('a scheduler on a real API server', [...worldParts, 'kubectl
     const victim = s.pod('pod-0');
     const target = victim.status?.conditions?.find(({ type }) => type === 'DisruptionTarget');
     assert.deepEqual([target?.status, target?.reason], ['True', 'PreemptionByScheduler']);
+    await s.cluster.kubelet(home, 'alive');
     assert.equal(await s.bound('high'), place);
     assert.deepEqual(
       s
@@ -220,6 +228,8 @@ await withRealParts('a scheduler on a real API server', [...worldParts, 'kubectl
       if (status?.currentHealthy === 1 && status.observedGeneration === metadata.generation) seen = 1;
       else await world.changed(s.name, 50);
     }
+    // Who hears of a pod that was made after it, has most likely heard of the budget.
+    await s.known(0);
     await s.create('first', { spec: { priorityClassName: 'high' } });
     assert.equal(await s.bound('first'), places.free, 'although the guarded pod has the lower priority');
     assert.equal(nodeOf(s.pod('guarded')), places.guarded);

@@ -26,6 +26,8 @@ export class SlowBindings {
   /** Bindings that were asked about so far. */
   asked = 0;
   readonly #server: Server;
+  #open = Promise.resolve();
+  #release = (): void => {};
 
   /** The server may need a moment more before it asks. */
   static async start(client: Client): Promise<SlowBindings> {
@@ -61,6 +63,7 @@ export class SlowBindings {
       this.waiting += 1;
       const answer = async (): Promise<void> => {
         const review = (await json(request)) as { request: { uid: string } };
+        await this.#open;
         await sleep(this.delayMs());
         response.setHeader('content-type', 'application/json');
         const { uid } = review.request;
@@ -73,7 +76,18 @@ export class SlowBindings {
     });
   }
 
+  /** What is asked from now on is not answered until it is let go. The server itself waits for no longer than 30 s. */
+  hold(): void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    [this.#open, this.#release] = [promise, resolve];
+  }
+
+  letGo(): void {
+    this.#release();
+  }
+
   stop(): void {
+    this.letGo();
     this.#server.close();
     this.#server.closeAllConnections();
   }

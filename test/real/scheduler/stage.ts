@@ -19,6 +19,8 @@ export function startWorld(options: Omit<WorldOptions, 'more' | 'scheduler'> = {
   return World.start({ ...options, scheduler: false, more: [nodes, statefulSets] });
 }
 
+const EVENTS_WITHIN_MS = 90_000;
+
 export interface PodOptions {
   /** @default '1' */
   cpu?: string;
@@ -41,6 +43,7 @@ export class Stage {
   readonly name: string;
   readonly client: Client;
   readonly #world: World;
+  #looks = 0;
 
   /** @param cpus - of each node */
   static async open(world: World, name: string, count: number, cpus: number): Promise<Stage> {
@@ -93,6 +96,16 @@ export class Stage {
     return pod;
   }
 
+  /** Resolves once the scheduler has heard what was done to the node: of nodes and of pods it hears by watches of their own. */
+  async known(n: number): Promise<void> {
+    this.#looks += 1;
+    const look = `look-${this.#looks}`;
+    await this.cluster.label(n, { look });
+    const spec = { nodeSelector: { story: this.name, look }, tolerations: [{ operator: 'Exists' }] };
+    await this.create(look, { cpu: '0', spec });
+    await this.bound(look);
+  }
+
   /** @returns the pod's node, once it has one */
   async bound(name: string): Promise<string> {
     await this.until(`${name} is bound`, () => nodeOf(this.find(name)) !== '');
@@ -111,7 +124,7 @@ export class Stage {
 
   /** Of one object, by its name. They come a little later than what they tell of. */
   async events(name: string, has: (events: readonly Event[]) => boolean = () => true): Promise<Event[]> {
-    for (const end = performance.now() + 10_000; ;) {
+    for (const end = performance.now() + EVENTS_WITHIN_MS; ;) {
       const { items } = await this.client.list<Event>(coreEvents, {
         namespace: this.name,
         fieldSelector: `involvedObject.name=${name}`,

@@ -18,13 +18,16 @@ export interface Put {
   state: State;
 }
 
-const WITHIN_MS = 60_000;
+const WITHIN_MS = 120_000;
+/** Of a node: which of the counts of images it has heard. Nobody's pods ask for it. */
+const COUNTED = 'counted';
 const [home] = clusterNamespaces;
 
 /** Clusters one after the other on a control plane, and pods that are put to one scheduler after the other. Nothing runs on the nodes. */
 export class Trial {
   readonly #world: World;
   #counts = 0;
+  #asked = 0;
 
   /** @param world - one that watches nodes */
   static async open(world: World): Promise<Trial> {
@@ -51,17 +54,49 @@ export class Trial {
 
   /**
    * What 1.20 knows of how common a node's images are, is as old as the last change that it heard of that node. This changes every node, for when all of them
-   * are there. To a kube-scheduler that is late, a node that comes and this change are one piece of news: then it still misses the nodes that come after it, and
-   * has to be told once more.
+   * are there. To a kube-scheduler that is late, a node that comes and this change are one piece of news: then it still misses the nodes that come after it.
    */
   async countImages({ nodes: wanted }: Pick<RandomCluster, 'nodes'>): Promise<void> {
     this.#counts += 1;
-    const touched = { metadata: { annotations: { images: `counted-${this.#counts}` } } };
+    const touched = { metadata: { labels: { [COUNTED]: String(this.#counts) } } };
     await this.#all(
       wanted,
       ({ metadata: { name = '' } }) => this.#world.client.patch<Node>(nodes, { name }, touched, { type: 'merge' }),
       nodes,
     );
+  }
+
+  /**
+   * Until these schedulers have the cluster as it is, however late they are: news of nodes and of pods come in their order each, and no scheduler decides as it
+   * should on the pods that are put here before it has heard of the last change of a node.
+   */
+  async settle(cluster: Pick<RandomCluster, 'nodes'>, schedulers: readonly string[]): Promise<void> {
+    const everybody = (): Promise<unknown> => Promise.all(schedulers.map((name) => this.#knows(name, cluster.nodes.length)));
+    await this.countImages(cluster);
+    await everybody();
+    // Once more, now that all nodes are known: see countImages.
+    await this.countImages(cluster);
+    await everybody();
+  }
+
+  /** Nobody can take the pod but a node that has not been counted last, as far as the scheduler has heard. */
+  async #knows(schedulerName: string, count: number): Promise<void> {
+    const matchExpressions = [{ key: COUNTED, operator: 'NotIn', values: [String(this.#counts)] }];
+    const required = { nodeSelectorTerms: [{ matchExpressions }] };
+    for (const end = performance.now() + WITHIN_MS; ;) {
+      this.#asked += 1;
+      const pod: Pod = {
+        metadata: { name: `asks-${this.#asked}`, namespace: home },
+        spec: {
+          containers: [{ name: 'main', image: 'app:1' }],
+          tolerations: [{ operator: 'Exists' }],
+          affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } },
+        },
+      };
+      const { verdict } = await this.put(pod, schedulerName);
+      if ('refused' in verdict && verdict.refused.startsWith(`0/${count} nodes are available`)) return;
+      if (performance.now() > end) throw new Error(`${schedulerName} does not hear of its nodes: ${JSON.stringify(verdict)}`);
+    }
   }
 
   async clear({ nodes: wanted, bound }: RandomCluster): Promise<void> {
