@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { started } from '../apiserver/started.ts';
+import { eventually } from '../contracts/eventually.ts';
 import { startControlPlane } from '../real-parts/control-plane.ts';
 import { realParts } from '../real-parts/real-kubelet.ts';
 import { commands } from './kubectl/commands.ts';
@@ -26,15 +27,20 @@ async function drive(kubectl: string, kubeconfig: string): Promise<string[]> {
     for (const [name, text] of Object.entries(manifests)) await writeFile(join(folder, name), text, { mode: 0o755 });
     const editor = join(folder, 'editor');
     const env = { PATH: process.env['PATH'] ?? '', HOME: folder, KUBECONFIG: join(folder, 'config'), EDITOR: editor, TZ: 'UTC' };
-    const printed: string[] = [];
-    for (const command of commands) {
-      const ran = await new Promise<string>((resolve) => {
-        const child = execFile(kubectl, wordsOf(command), { cwd: folder, env, timeout: 60_000 }, (error, stdout, stderr) => {
+    const run = (words: readonly string[]): Promise<string> =>
+      new Promise((resolve) => {
+        const child = execFile(kubectl, words, { cwd: folder, env, timeout: 300_000 }, (error, stdout, stderr) => {
           resolve(`${stdout}${stderr}${error === null ? '' : `exit ${String(error.code ?? error.signal)}\n`}`);
         });
         child.stdin?.end();
       });
-      printed.push(normalised(ran, folder));
+    const printed: string[] = [];
+    for (const command of commands) {
+      printed.push(normalised(await run(wordsOf(command)), folder));
+      if (!command.startsWith('wait --for=condition=Established')) continue;
+      // A real server says so before everybody can find the new kind.
+      const isServed = async (): Promise<boolean> => (await run(['get', '--raw', '/apis/example.com/v1'])).includes('"widgets"');
+      await eventually('the new kind is served', async () => ((await isServed()) ? true : undefined));
     }
     return printed;
   } finally {

@@ -31,7 +31,7 @@ export const commands: readonly string[] = [
   'get nodes -o wide',
   'get node node-0 -o yaml',
   'get node node-0 -o jsonpath={.status.config}',
-  'wait --for=condition=Ready node/node-0 --timeout=5s',
+  'wait --for=condition=Ready node/node-0 --timeout=60s',
   'label node node-0 pool=web',
   'label node node-0 pool=db',
   'label node node-0 pool=db --overwrite',

@@ -105,7 +105,7 @@ export const workloadCommands: readonly string[] = [
   'create rolebinding readers -n shop --role=reader --user=jane',
   'get rolebindings -n shop -o wide',
   'create -f crd.yaml',
-  'wait --for=condition=Established crd/widgets.example.com --timeout=20s',
+  'wait --for=condition=Established crd/widgets.example.com --timeout=120s',
   'get crd widgets.example.com -o jsonpath={.status.acceptedNames}',
   'create -f widget.yaml --validate=false',
   'create -f widget-bad.yaml --validate=false',

@@ -46,7 +46,7 @@ export function cacheStory(world: RuntimeWorld): void {
     cache.addHandlers('witness', witness.handlers);
     const running = informers.run(ending.signal);
     try {
-      await informers.whenSynced(AbortSignal.timeout(30_000));
+      await informers.whenSynced(AbortSignal.timeout(90_000));
       // Out of its memory the server gives all at once, whatever the page.
       assert.deepEqual(asked.slice(0, 2), ['stream', 'list']);
       assert.equal(cache.size, MANY.objects);
@@ -114,5 +114,5 @@ async function equalToServer(client: Client, cache: Informer<KubeObject>, namesp
   const there: KubeObject[] = [];
   await client.listEach<KubeObject>(configMaps, { namespace }, (item) => there.push(item));
   const state = stateOf(there);
-  await eventually('the cache is equal to the server', () => Promise.resolve(stateOf(cache.list()) === state ? true : undefined), 60_000);
+  await eventually('the cache is equal to the server', () => Promise.resolve(stateOf(cache.list()) === state ? true : undefined), 90_000);
 }

@@ -21,7 +21,8 @@ export function electionStory(world: RuntimeWorld): void {
     const lease = { namespace, name: 'leader' };
     const candidate = (identity: string) => {
       const client = world.clientOf();
-      const times = { leaseDurationMs: 6_000, renewDeadlineMs: 4_000, retryPeriodMs: 500 };
+      // Nobody waits for it to run out: it is let go. So it may last longer than anything holds up the one who leads.
+      const times = { leaseDurationMs: 90_000, renewDeadlineMs: 60_000, retryPeriodMs: 500 };
       const election = new LeaderElection({ client, lease, identity, clock, random, log: recordedLog().log, ...times });
       const ending = new AbortController();
       const writer = fenced(client, election);
