@@ -49,6 +49,6 @@ export async function slowStart<T, R>(
     }
     if (result.failed.length > 0) break;
   }
-  result.skipped.push(...items.slice(at));
+  result.skipped = items.slice(at);
   return result;
 }

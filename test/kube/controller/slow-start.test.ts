@@ -69,3 +69,10 @@ test('no batch begins after the signal has aborted', async () => {
   assert.equal(done.length, 3);
   assert.equal(skipped.length, 7);
 });
+
+test('what is left of very many is no failure of its own', async () => {
+  const refused = new Error('quota');
+  const { failed, skipped } = await slowStart(range(300_000), () => Promise.reject(refused));
+  assert.deepEqual(failed, [{ item: 0, error: refused }]);
+  assert.equal(skipped.length, 299_999);
+});
