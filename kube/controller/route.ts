@@ -46,8 +46,7 @@ export function routeRead<T extends KubeObject, O extends KubeObject>(
  * | updated, orphan, labels or controller changed | all that match |
  * | updated, orphan, else | nobody |
  * | deleted, with a controller | the owner; it was deleted |
- * | deleted, orphan | nobody: whose it was heard that it is gone when it was released |
- * | not in a list any more, last known as an orphan | all that match: one may have adopted it unseen; it was deleted |
+ * | deleted, last known as an orphan | all that match: one may have adopted it unseen, or counted on adopting it; it was deleted |
  *
  * Released is gone: an owner that had just made it, or was about to delete it, would wait for news that concern nobody any more, until its expectations expire.
  *
@@ -80,9 +79,8 @@ export function routeOwned<T extends KubeObject, O extends KubeObject>(
       return observed(isGoing(object) ? 'deletionSeen' : 'creationSeen', object);
     }
     case 'delete': {
-      const { last, unseen } = change;
-      if (!unseen || controllerOf(last) !== undefined) return observed('deletionSeen', last);
-      return matching(last).flatMap((key) => gone(last, key));
+      const { last } = change;
+      return controllerOf(last) === undefined ? matching(last).flatMap((key) => gone(last, key)) : observed('deletionSeen', last);
     }
     case 'update': {
       if (isResync(change)) return [];

@@ -106,7 +106,11 @@ const cases = [
   { why: 'an orphan with new labels goes to all that match', seen: 'update: l=a -> l=ab v2', steps: 'wake ns/a, wake ns/b' },
   { why: 'an orphan that changed otherwise goes to nobody', seen: 'update: l=ab -> l=ab ready v2', steps: '' },
   { why: 'gone', seen: 'delete: by a/ua', steps: 'deletionSeen ns/a up, wake ns/a' },
-  { why: 'an orphan that is gone concerns nobody', seen: 'delete: l=ab', steps: '' },
+  {
+    why: 'an orphan that is gone was counted on by any that match: one may have been about to adopt it',
+    seen: 'delete: l=ab',
+    steps: 'deletionSeen ns/a up, wake ns/a, deletionSeen ns/b up, wake ns/b',
+  },
   { why: 'one that a list no longer has is gone', seen: 'unlisted: by a/ua', steps: 'deletionSeen ns/a up, wake ns/a' },
   {
     why: 'an orphan that a list no longer has may have been adopted by any that match',
