@@ -1,4 +1,5 @@
 import type { Millis } from '../../base/clock.ts';
+import { jsonEqual } from '../../kube/api/json.ts';
 
 /** As sets of all kinds have them in their status. */
 export interface Condition {
@@ -81,4 +82,20 @@ function stalledCondition(has: readonly Condition[], why: { reason: string; mess
       : { status: 'True', ...why };
   const turned = before?.status !== now.status;
   return { type: 'Stalled', ...now, lastTransitionTime: turned ? time : (before.lastTransitionTime ?? time) };
+}
+
+/**
+ * The conditions of a status that somebody else may have written meanwhile: others' as they are there, ours as they should be. Pure.
+ * @returns undefined for none
+ */
+export function conditionsOnto(there: readonly Condition[] = [], wants: readonly Condition[] = []): Condition[] | undefined {
+  const conditions = [...there.filter(({ type }) => !OURS.has(type)), ...wants.filter(({ type }) => OURS.has(type))];
+  return conditions.length === 0 ? undefined : conditions;
+}
+
+/** What differs. `words`: messages and times alone, as with each pod that gets on. Pure. */
+export function conditionsDiffer(has: readonly Condition[] = [], wants: readonly Condition[] = []): 'no' | 'words' | 'more' {
+  if (jsonEqual(has, wants)) return 'no';
+  const verdicts = (all: readonly Condition[]): unknown => all.map(({ type, status, reason = '' }) => [type, status, reason]);
+  return jsonEqual(verdicts(has), verdicts(wants)) ? 'words' : 'more';
 }

@@ -4,12 +4,13 @@ import { daemonSets, pods } from '../../kube/api/resources.ts';
 import { objectKey } from '../../kube/cache/contract.ts';
 import { ApiError, isConflict, isNotFound, serverWords } from '../../kube/client/errors.ts';
 import type { Pass } from '../../kube/controller/expectations.ts';
+import { isControlledBy } from '../../kube/controller/owner-refs.ts';
 import { slowStart } from '../../kube/controller/slow-start.ts';
 import type { Creation, Deletion } from './actions.ts';
 import type { Executor } from './execute.ts';
 import { newPod } from './new-pod.ts';
 import type { Plan } from './plan.ts';
-import { nameOf, targetNode } from './pods.ts';
+import { isGoing, nameOf, targetNode } from './pods.ts';
 import type { Rules } from './rules.ts';
 import type { Pod } from './types.ts';
 
@@ -20,7 +21,9 @@ class MisplacedError extends Error {
 
 /** Creations in batches that grow, then deletions, all at once. @throws what failed, one error for all */
 export async function executePods(by: Executor, rules: Rules, plan: Plan, signal: AbortSignal): Promise<void> {
-  const { creations, deletions } = plan;
+  const { creations } = plan;
+  // What was marked or taken from the set while claims and history were written has been told: nobody would tell it again.
+  const deletions = plan.deletions.filter(({ pod }) => isStillOurs(by, rules, pod));
   if (creations.length === 0 && deletions.length === 0) return;
   const key = objectKey(rules.set);
   // Gone since the pass began: another one that took its name would wait for what is expected here, and nobody would tell it.
@@ -30,6 +33,11 @@ export async function executePods(by: Executor, rules: Rules, plan: Plan, signal
   const errors = [...(await create(by, rules, creations, pass, signal)), ...(await remove(by, rules, deletions, pass, signal))];
   signal.throwIfAborted();
   if (errors.length > 0) throw asOneError(errors, () => `${errors.length} pods could not be made or deleted: ${serverWords(errors[0])}`);
+}
+
+function isStillOurs({ caches }: Executor, { set }: Rules, pod: Readonly<Pod>): boolean {
+  const now = caches.pods.get(objectKey(pod));
+  return now !== undefined && now.metadata.uid === pod.metadata.uid && !isGoing(now) && isControlledBy(now, set);
 }
 
 async function create(by: Executor, rules: Rules, creations: readonly Creation[], pass: Pass, signal: AbortSignal): Promise<unknown[]> {

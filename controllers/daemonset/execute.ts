@@ -10,6 +10,7 @@ import { executeClaims } from '../common/execute-claims.ts';
 import { executeHistory, executeTruncation } from '../common/history/execute.ts';
 import type { HistoryPlan } from '../common/history/contract.ts';
 import { tell } from '../common/news.ts';
+import { conditionsOnto } from '../common/progress.ts';
 import { setWriter } from '../common/set-writer.ts';
 import { writeStatus } from '../common/write-status.ts';
 import type { Caches } from './caches.ts';
@@ -66,7 +67,11 @@ async function countedStatus(by: Executor, rules: Rules, status: DaemonSetStatus
   const { client, caches, ownWrites, remembered } = by;
   const { set } = rules;
   // Conditions that are not there any more are taken away.
-  const change = (onto: Readonly<DaemonSet>): object => ({ ...status, conditions: status.conditions, ...collisionsOf(onto) });
+  const change = (onto: Readonly<DaemonSet>): object => ({
+    ...status,
+    conditions: conditionsOnto(onto.status?.conditions, status.conditions),
+    ...collisionsOf(onto),
+  });
   const wrote = (written: DaemonSet): void => {
     ownWrites.wrote(objectKey(set), caches.sets, written);
     remembered.statusWritten(rules);

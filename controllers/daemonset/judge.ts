@@ -41,7 +41,7 @@ export interface Work {
   /** Ended badly: removed with backoff. */
   readonly failed: readonly Readonly<Pod>[];
   readonly succeeded: readonly Readonly<Pod>[];
-  /** It should have a pod, and there is no room: to be looked at again when there may be. */
+  /** There is no room for a pod, or its port is taken: to be looked at again when there may be. */
   readonly suspended: boolean;
 }
 
@@ -154,6 +154,7 @@ interface Seen {
  * | node | pods | what |
  * | --- | --- | --- |
  * | should run, has no room | any | suspended; nothing else |
+ * | another pod has its host port | any | all go that are not going; suspended too, for the port may become free |
  * | should run | none | create |
  * | may keep | some | failed, succeeded and surplus ones go |
  * | may not keep | some | all go that are not going |
@@ -161,8 +162,9 @@ interface Seen {
  */
 function workOn(rules: Rules, { known, pods }: Cell, seen: Seen): Work | undefined {
   if (known === undefined) return removing(pods.filter((pod) => !isGoing(pod) && !isPlaced(pod)));
-  const { run, schedule, keep } = known.decision;
+  const { run, schedule, keep, reason } = known.decision;
   if (run && !schedule) return { ...idle, suspended: true };
+  if (reason.because === 'host-ports') return { ...idle, remove: pods.filter((pod) => !isGoing(pod)), suspended: true };
   if (pods.length === 0) return run ? { ...idle, create: true } : undefined;
   if (!keep) return removing(pods.filter((pod) => !isGoing(pod)));
   const [first] = pods;

@@ -1,6 +1,5 @@
 import type { DaemonSetStatus } from 'kubernetes-types/apps/v1.js';
-import { jsonEqual } from '../../kube/api/json.ts';
-import type { Condition } from '../common/progress.ts';
+import { conditionsDiffer, type Condition } from '../common/progress.ts';
 import type { Counts } from './judge.ts';
 import type { DaemonSet } from './types.ts';
 
@@ -40,9 +39,11 @@ const NUMBERS = [
   'numberUnavailable',
 ] as const;
 
-/** What writing it would change. Servers leave out zeros, but for the first four. */
+/** What writing it would change; `numbers` are words of conditions too. Servers leave out zeros, but for the first four. */
 export function statusChange(has: DaemonSetStatus | undefined, wants: DaemonSetStatus): 'nothing' | 'numbers' | 'more' {
   if ((has?.observedGeneration ?? 0) < (wants.observedGeneration ?? 0)) return 'more';
-  if (!jsonEqual(has?.conditions ?? [], wants.conditions ?? [])) return 'more';
-  return NUMBERS.some((number) => (has?.[number] ?? 0) !== (wants[number] ?? 0)) || has === undefined ? 'numbers' : 'nothing';
+  const conditions = conditionsDiffer(has?.conditions, wants.conditions);
+  if (conditions === 'more') return 'more';
+  const numbers = NUMBERS.some((number) => (has?.[number] ?? 0) !== (wants[number] ?? 0));
+  return numbers || conditions === 'words' || has === undefined ? 'numbers' : 'nothing';
 }

@@ -2,8 +2,9 @@ import { jsonEqual } from '../../kube/api/json.ts';
 import { identityOf } from '../../kube/api/ordinals.ts';
 import type { Change } from '../../kube/cache/change.ts';
 import { objectKey, type Key, type Lister } from '../../kube/cache/contract.ts';
+import { isDefaultClass } from './observe.ts';
 import type { Rules } from './rules.ts';
-import type { Claim, StatefulSet } from './types.ts';
+import type { Claim, StatefulSet, StorageClass } from './types.ts';
 
 /**
  * Sets whose pods may wait for a claim that has gone, or has come back: those of whose claim templates its name is made. Changes of a claim that stays are
@@ -31,4 +32,21 @@ export function wakesOfClaim(
 
 function isSame({ metadata: before }: Readonly<Claim>, { metadata: after }: Readonly<Claim>): boolean {
   return before.deletionTimestamp === after.deletionTimestamp && jsonEqual(before.ownerReferences ?? [], after.ownerReferences ?? []);
+}
+
+/** Sets whose claims are to grow, when a class may let them grow now, or another one is the default. */
+export function wakesOfClass(
+  change: Change<StorageClass>,
+  sets: Pick<Lister<StatefulSet>, 'list'>,
+  rules: (set: Readonly<StatefulSet>) => Rules,
+): Key[] {
+  if (change.do === 'update' && isSameClass(change.before, change.after)) return [];
+  return sets
+    .list()
+    .filter((set) => rules(set).optIns.expandClaims)
+    .map(objectKey);
+}
+
+function isSameClass(before: Readonly<StorageClass>, after: Readonly<StorageClass>): boolean {
+  return before.allowVolumeExpansion === after.allowVolumeExpansion && isDefaultClass(before) === isDefaultClass(after);
 }

@@ -13,12 +13,12 @@ import { readOnce } from '../common/read-once.ts';
 import { StatusPace } from '../common/status-pace.ts';
 import { earliest } from '../common/wake-ups.ts';
 import { cachesOf } from './caches.ts';
-import { wakesOfClaim } from './claim-edge.ts';
+import { wakesOfClaim, wakesOfClass } from './claim-edge.ts';
 import { execute, type Executor } from './execute.ts';
 import { observe } from './observe.ts';
 import type { StatefulSetOptions } from './options.ts';
 import { rulesOf, type Rules } from './rules.ts';
-import type { Claim, StatefulSet } from './types.ts';
+import type { Claim, StatefulSet, StorageClass } from './types.ts';
 
 const COMPONENT = 'statefulset-controller';
 
@@ -42,7 +42,7 @@ export function statefulSetController(runtime: Runtime, options: StatefulSetOpti
     ],
     reads: [
       { of: caches.claims, wakes: (change: Change<Claim>, sets: Lister<StatefulSet>) => wakesOfClaim(change, sets, rules) },
-      { of: caches.classes },
+      { of: caches.classes, wakes: (change: Change<StorageClass>, sets: Lister<StatefulSet>) => wakesOfClass(change, sets, rules) },
     ],
     gone: (key) => ownWrites.forget(key),
     reconcile: (key, signal) => reconcile(key, parts, signal),

@@ -4,6 +4,7 @@ import { isAlreadyExists, isConflict, isNotFound, mayHaveTakenEffect, serverWord
 import type { Action } from './actions.ts';
 import type { SetWriter } from '../common/set-writer.ts';
 import type { Executor } from './execute.ts';
+import { POD_INDEX_LABEL, POD_NAME_LABEL } from './identity.ts';
 import { newPod } from './new-pod.ts';
 import type { Rules } from './rules.ts';
 import type { Claim, Pod } from './types.ts';
@@ -93,7 +94,9 @@ async function remove(by: Executor, writer: SetWriter, rules: Rules, pod: Readon
 async function repair(by: Executor, writer: SetWriter, rules: Rules, { metadata, spec }: Pod, signal: AbortSignal): Promise<void> {
   const { name = '', namespace = '', uid, labels } = metadata;
   await verb(by, rules, 'update', name, async () => {
-    const patch = { metadata: { uid, labels }, ...(spec?.volumes === undefined ? {} : { spec: { volumes: spec.volumes } }) };
+    // Those alone that say who it is: others have changed theirs since, perhaps.
+    const own = { [POD_NAME_LABEL]: labels?.[POD_NAME_LABEL], [POD_INDEX_LABEL]: labels?.[POD_INDEX_LABEL] };
+    const patch = { metadata: { uid, labels: own }, ...(spec?.volumes === undefined ? {} : { spec: { volumes: spec.volumes } }) };
     writer.wrote(pods, await writer.client.patch<Pod>(pods, { name, namespace }, patch, { type: 'strategic', signal }));
   });
 }

@@ -8,6 +8,7 @@ import { slowStart } from '../../kube/controller/slow-start.ts';
 import type { History } from '../common/history/contract.ts';
 import { executeClaims } from '../common/execute-claims.ts';
 import { executeHistory, executeTruncation } from '../common/history/execute.ts';
+import { conditionsOnto } from '../common/progress.ts';
 import type { StatusPace } from '../common/status-pace.ts';
 import type { WakeUp } from '../common/wake-ups.ts';
 import { setWriter, type SetWriter } from '../common/set-writer.ts';
@@ -113,7 +114,10 @@ async function executeStatus(
     pace.written(uid);
   };
   // Conditions that are not there any more are taken away.
-  const over = (): object => ({ ...status, conditions: status.conditions });
+  const over = (onto: Readonly<StatefulSet>): object => ({
+    ...status,
+    conditions: conditionsOnto(onto.status?.conditions, status.conditions),
+  });
   const write = async (): Promise<void> => {
     // Once the cache knows it too, nobody would forget it any more.
     if (

@@ -64,5 +64,9 @@ const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';
 
 /** The one of claims that name none. */
 export function defaultClassOf(classes: readonly Readonly<StorageClass>[]): Readonly<StorageClass> | undefined {
-  return classes.find(({ metadata }) => metadata.annotations?.[DEFAULT_CLASS] === 'true');
+  return classes.find(isDefaultClass);
+}
+
+export function isDefaultClass({ metadata }: Readonly<StorageClass>): boolean {
+  return metadata.annotations?.[DEFAULT_CLASS] === 'true';
 }

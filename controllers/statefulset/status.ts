@@ -1,6 +1,5 @@
 import type { StatefulSetStatus } from 'kubernetes-types/apps/v1.js';
-import { jsonEqual } from '../../kube/api/json.ts';
-import type { Condition } from '../common/progress.ts';
+import { conditionsDiffer, type Condition } from '../common/progress.ts';
 import { HASH_LABEL } from '../common/history/contract.ts';
 import type { Action } from './actions.ts';
 import type { SetFacts } from './facts.ts';
@@ -69,12 +68,14 @@ export function statusOf(
 
 const NUMBERS = ['replicas', 'readyReplicas', 'currentReplicas', 'updatedReplicas'] as const;
 
-/** What writing it would change. Servers leave out zeros; those before 1.22 drop `availableReplicas`, the others always have it. */
+/** What writing it would change; `numbers` are words of conditions too. Servers leave out zeros; those before 1.22 drop `availableReplicas`, the others always have it. */
 export function statusChange(has: StatefulSetStatus | undefined, wants: StatefulSetStatus): 'nothing' | 'numbers' | 'more' {
   if (has === undefined || (has.observedGeneration ?? 0) < (wants.observedGeneration ?? 0)) return 'more';
   if (has.currentRevision !== wants.currentRevision || has.updateRevision !== wants.updateRevision) return 'more';
   if ((has.collisionCount ?? 0) !== (wants.collisionCount ?? 0)) return 'more';
-  if (!jsonEqual(has.conditions ?? [], wants.conditions ?? [])) return 'more';
+  const conditions = conditionsDiffer(has.conditions, wants.conditions);
+  if (conditions === 'more') return 'more';
   const available = has.availableReplicas !== undefined && has.availableReplicas !== wants.availableReplicas;
-  return available || NUMBERS.some((number) => (has[number] ?? 0) !== (wants[number] ?? 0)) ? 'numbers' : 'nothing';
+  const numbers = NUMBERS.some((number) => (has[number] ?? 0) !== (wants[number] ?? 0));
+  return available || numbers || conditions === 'words' ? 'numbers' : 'nothing';
 }

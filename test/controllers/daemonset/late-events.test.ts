@@ -4,6 +4,7 @@ import { pinnedTo } from '../../../controllers/daemonset/pods.ts';
 import type { KubeObject } from '../../../kube/api/object.ts';
 import { daemonSets } from '../../../kube/api/resources.ts';
 import { apiErrorFrom } from '../../../kube/client/errors.ts';
+import { behave } from '../../hollow/hollow-nodes.ts';
 import { daemonSet } from './live-world.ts';
 import type { Interceptor } from './simulated/intercepted.ts';
 import { SimWorld, type SimProcess } from './simulated/sim-world.ts';
@@ -12,6 +13,12 @@ import { SimWorld, type SimProcess } from './simulated/sim-world.ts';
 
 const LATE = 3_000;
 
+/** One after the other, and not all at one time. */
+function startsAfter(): () => number {
+  let ms = 500;
+  return () => (ms += 5);
+}
+
 interface Scene {
   world: SimWorld;
   process: SimProcess;
@@ -19,16 +26,16 @@ interface Scene {
 }
 
 /** @param slow - of this kind every event comes late. @param write - in the place of the call */
-async function scene(t: TestContext, slow: string, write?: (world: SimWorld, what: string) => void): Promise<Scene> {
-  const world = new SimWorld({ pace: { bindMs: () => 0, startMs: () => 500, endMs: () => 500 } });
+async function scene(t: TestContext, slow: string, write?: (world: SimWorld, what: string) => void | Promise<void>): Promise<Scene> {
+  const world = new SimWorld({ pace: { bindMs: () => 0, startMs: startsAfter(), endMs: () => 500 } });
   t.after(() => world.stop());
   world.addNodes('a', 'b');
   const calls: string[] = [];
   const by: Interceptor = {
-    call: (call, pass) => {
+    call: async (call, pass) => {
       const what = `${call.verb} ${call.resource}`;
       calls.push(what);
-      write?.(world, what);
+      await write?.(world, what);
       return pass();
     },
     async *watch({ resource }, pass) {
@@ -41,6 +48,12 @@ async function scene(t: TestContext, slow: string, write?: (world: SimWorld, wha
   const process = world.start(by);
   await world.until(() => process.ready, 10_000);
   return { world, process, calls };
+}
+
+function orphan(node: string): KubeObject {
+  const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: pinnedTo(node) } };
+  const metadata = { name: 'orphan', namespace: 'default', labels: { app: 'web' } };
+  return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { affinity, containers: [{ name: 'c', image: 'v0' }] } };
 }
 
 const count = (calls: readonly string[], what: string): number => calls.filter((one) => one === what).length;
@@ -56,9 +69,7 @@ test('a revision that the cache is slow to show is made once', async (t) => {
 
 test('a pod that the cache is slow to show as adopted is adopted once', async (t) => {
   const { world, calls } = await scene(t, 'pods');
-  const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: pinnedTo('a') } };
-  const metadata = { name: 'orphan', namespace: 'default', labels: { app: 'web' } };
-  world.api.add({ apiVersion: 'v1', kind: 'Pod', metadata, spec: { affinity, containers: [{ name: 'c', image: 'v0' }] } });
+  world.api.add({ ...orphan('a') });
   await world.clock.advance(10_000);
   world.api.add(daemonSet('web', { updateStrategy: { type: 'OnDelete' } }));
   await world.clock.advance(1_000);
@@ -86,6 +97,75 @@ test('a status that somebody else was quicker with is written onto what is there
   assert.equal(world.set()?.metadata.annotations?.['by'], 'another');
   assert.deepEqual(process.failures(), []);
   assert.equal(count(calls, 'get daemonsets'), 1);
+});
+
+test('a condition that somebody else writes at the same time is kept', async (t) => {
+  const condition = { type: 'Audited', status: 'True', reason: 'ByHand', message: 'm', lastTransitionTime: '2026-01-01T00:00:00Z' };
+  let left = 1;
+  const quicker = ({ api }: SimWorld, what: string): void => {
+    const { storage } = api.hooks;
+    const set = storage.get('apps/daemonsets', 'default/web');
+    if (what !== 'replace daemonsets/status' || left === 0 || set === undefined) return;
+    left -= 1;
+    storage.put('apps/daemonsets', 'default/web', { ...set, status: { conditions: [condition] } });
+  };
+  const { world } = await scene(t, '', quicker);
+  world.api.add(daemonSet('web'));
+  await world.clock.advance(10_000);
+  assert.equal(world.set()?.status?.numberAvailable, 2);
+  assert.deepEqual(world.set()?.status?.conditions, [condition]);
+});
+
+test('an orphan that goes while it is adopted is not counted on', async (t) => {
+  const gone = ({ api }: SimWorld, what: string): void => {
+    if (what === 'patch pods') api.hooks.storage.remove('/pods', 'default/orphan');
+  };
+  const { world } = await scene(t, 'pods', gone);
+  world.api.add({ ...orphan('a') });
+  await world.clock.advance(30_000);
+  // On its node alone: what happens on another would wake the set.
+  const spec = { nodeSelector: { 'kubernetes.io/hostname': 'a' }, containers: [{ name: 'c', image: 'v1' }] };
+  world.api.add(daemonSet('web', { template: { metadata: { labels: { app: 'web' } }, spec } }));
+  await world.clock.advance(60_000);
+  assert.deepEqual(
+    world.pods().map(({ spec }) => spec?.containers[0]?.image),
+    ['v1'],
+  );
+  assert.equal(world.set()?.status?.updatedNumberScheduled, 1);
+});
+
+test('a pod that somebody marks while the pass writes the history is not waited for', async (t) => {
+  let drains = false;
+  const drained = async (world: SimWorld, what: string): Promise<void> => {
+    if (what !== 'create controllerrevisions' || !drains) return;
+    const { storage } = world.api.hooks;
+    const pod = world.pods().find(({ spec }) => spec?.nodeName === 'a');
+    assert.ok(pod?.metadata.name);
+    const marked = { ...pod.metadata, deletionTimestamp: '2026-01-01T00:00:30Z', deletionGracePeriodSeconds: 30 };
+    storage.put('/pods', `default/${pod.metadata.name}`, { ...pod, metadata: marked });
+    // The cache has it before the answer comes.
+    await world.clock.sleep(200);
+  };
+  const { world } = await scene(t, '', drained);
+  world.api.add(daemonSet('web', { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 2 } } }));
+  await world.clock.advance(10_000);
+  // Nobody ends its pods any more.
+  await world.patchNode('a', behave('dead'));
+  drains = true;
+  const template = { spec: { containers: [{ name: 'c', image: 'v2' }] } };
+  await world.user.patch(daemonSets, { name: 'web', namespace: 'default' }, { spec: { template } }, { type: 'merge' });
+  await world.clock.advance(20_000);
+  assert.equal(world.set()?.status?.updatedNumberScheduled, 1, 'node b is updated, and not after five minutes');
+});
+
+test('with a progress deadline, too, the status is written ten times a second at most', async (t) => {
+  const { world, calls } = await scene(t, '');
+  world.addNodes(...Array.from({ length: 98 }, (_, at) => `n-${at}`));
+  const set = daemonSet('web');
+  const metadata = { name: 'web', namespace: 'default', annotations: { 'dkc.dev/progress-deadline': '10m' } };
+  world.api.add({ ...set, metadata });
+  await world.until(() => world.set()?.status?.numberAvailable === 100, 10_000, 5);
+  assert.ok(count(calls, 'replace daemonsets/status') <= 12, String(count(calls, 'replace daemonsets/status')));
 });
 
 test('a pod that is taken from the set while the set deletes it is not waited for', async (t) => {
