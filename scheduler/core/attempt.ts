@@ -3,12 +3,13 @@ import type { FitError } from '../engine/fit-error.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { Failure, QueuedPod } from '../queue/contract.ts';
 import { shortIn } from '../queue/hints/node-resources-fit.ts';
+import { nominatedNodeOf } from '../queue/nominator.ts';
 import { likewiseOf } from './likewise.ts';
 import { displacedFrom, makeRoom, type MadeRoom } from './make-room.ts';
 import type { Outcome, Placing, Refusal } from './outcome.ts';
 import type { Parts } from './parts.ts';
 import { recheckRoom } from './router.ts';
-import { wakeForRoom, type RoomTeller } from './wakes.ts';
+import { wakeForPromise, wakeForRoom, type RoomTeller } from './wakes.ts';
 
 /** The next pod in its turn, if it is still one to place. */
 export type Turn =
@@ -54,9 +55,10 @@ export function place(parts: Parts, teller: RoomTeller, queued: QueuedPod, pod: 
   cluster.assume(pod, node);
   claimUsers.add(pod, node);
   queue.assumed(pod.uid);
-  nominator.delete(pod.uid);
+  const promised = nominator.delete(pod.uid);
   const released = reservations.assumed(pod);
   if (released !== undefined && released.node !== node) wakeForRoom(parts, released.ghost, released.priority);
+  if (promised !== undefined && promised !== node) wakeForPromise(parts, pod, promised);
   if (reservations.on(node).length > 0) recheckRoom(parts, teller, node);
   return { queued, pod, node, volumes: decided, released };
 }
@@ -86,21 +88,28 @@ export function refuse(
     for (const { uid } of unnominate) nominator.delete(uid);
     nominator.add(pod, chosen.node);
   } else if (!keepsPromise) nominator.delete(pod.uid);
+  // At once: what its status says need not change for it, when nobody ever wrote it there.
+  if (promised !== undefined && nominator.nodeOf(pod.uid) !== promised) wakeForPromise(parts, pod, promised);
   return {
     queued,
     pod,
     reason: 'Unschedulable',
     message,
-    nominate: chosen?.node ?? (promised !== undefined && !keepsPromise ? '' : undefined),
+    nominate: chosen?.node ?? (keepsPromise ? undefined : taken(promised, pod)),
     preempt: chosen && { chosen, unnominate },
   };
 }
 
 /** Something went wrong on the way: the pod is tried again, later each time. */
 export function fail(parts: Parts, queued: QueuedPod, pod: PodInfo, message: string): Refusal {
-  const promised = parts.nominator.nodeOf(pod.uid);
-  parts.nominator.delete(pod.uid);
-  parts.queue.requeue(queued, { why: 'error' }, parts.latest(pod.key) ?? pod);
-  const nominate = promised === undefined ? undefined : '';
-  return { queued, pod, reason: 'SchedulerError', message, nominate, preempt: undefined };
+  const promised = parts.nominator.delete(pod.uid);
+  const latest = parts.latest(pod.key) ?? pod;
+  parts.queue.requeue(queued, { why: 'error' }, latest);
+  if (promised !== undefined) wakeForPromise(parts, pod, promised);
+  return { queued, pod, reason: 'SchedulerError', message, nominate: taken(promised, latest), preempt: undefined };
+}
+
+/** Nothing is promised any more. Its status may say so of a promise that ended here when the pod seemed to have a place. @returns as {@link Refusal.nominate} */
+function taken(promised: string | undefined, pod: PodInfo): '' | undefined {
+  return promised !== undefined || nominatedNodeOf(pod) !== '' ? '' : undefined;
 }

@@ -12,7 +12,7 @@ import { BY_OWNER } from './caches.ts';
 import type { MirrorBook } from './mirror-book.ts';
 import type { Parts } from './parts.ts';
 import { roomFacts, stillFit } from './room.ts';
-import { roomDropped, roomMade, wakeForRoom, type RoomTeller } from './wakes.ts';
+import { roomDropped, roomMade, wakeForPromise, wakeForRoom, type RoomTeller } from './wakes.ts';
 
 /** Who wants to know that something happened which may give the scheduler something to do. */
 export interface RouterOptions extends RoomTeller {
@@ -128,13 +128,13 @@ export class Router {
     const placed = cluster.placed(last.uid);
     const nominated = nominator.nodeOf(last.uid);
     nominator.delete(last.uid);
-    const waited = queue.delete(last);
+    queue.delete(last);
     const isVictim = victims.delete(last.uid);
     const at = now();
     if (placed === undefined) {
-      if (!waited) return;
+      // Also where it did not wait any more: on its way out for long, it was let go without a place.
       reservations.podGone(last, at);
-      if (nominated !== undefined) wakeForRoom(this.#parts, { ...last, nodeName: nominated }, last.priority);
+      if (nominated !== undefined) wakeForPromise(this.#parts, last, nominated);
       return;
     }
     cluster.removePod(last.uid);
@@ -212,10 +212,11 @@ export class Router {
     const { cluster, queue, nominator, reservations, claimUsers } = this.#parts;
     const wasOurs = cluster.placed(info.uid)?.at === 'assumed';
     queue.delete(info);
-    nominator.delete(info.uid);
+    const promised = nominator.delete(info.uid);
     cluster.addPod(info);
     claimUsers.add(info, info.nodeName);
     roomDropped(this.#parts, this.#options, reservations.podPlaced(info));
+    if (promised !== undefined && promised !== info.nodeName) wakeForPromise(this.#parts, info, promised);
     if (!wasOurs) this.#recheck(info.nodeName, this.#options.mirrors);
     queue.wake({ kind: 'assigned-pod-added', after: info });
   }

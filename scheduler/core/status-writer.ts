@@ -76,6 +76,11 @@ export class StatusWriter {
     return { [Symbol.dispose]: () => void (this.#urgent -= 1) };
   }
 
+  /** Pods about which something is to be said still, and is not being written now. */
+  get owed(): number {
+    return new Set([...this.#waiting.keys(), ...this.#failed.keys()]).size;
+  }
+
   get #most(): number {
     const { atOnce } = this.#options;
     // Never none: whoever ends begins the next ones, and as many again as may be.
@@ -105,7 +110,15 @@ export class StatusWriter {
     const { uid } = pod;
     const failures = (this.#failed.get(uid)?.failures ?? 0) + 1;
     this.#failed.delete(uid);
-    if (failures >= MOST_TRIES || this.#waiting.has(uid) || this.#flying.get(uid)?.isForgotten === true) return;
+    if (this.#flying.get(uid)?.isForgotten === true) return;
+    const newer = this.#waiting.get(uid);
+    if (newer !== undefined) {
+      // What it leaves as it is, is what this one was to say of it.
+      const { nominate = wanted.nominate } = newer.wanted;
+      this.#waiting.set(uid, { pod: newer.pod, wanted: { ...newer.wanted, nominate } });
+      return;
+    }
+    if (failures >= MOST_TRIES) return;
     const failed = { wanted, failures };
     this.#failed.set(uid, failed);
     const then = (): void => {
@@ -138,6 +151,7 @@ export class StatusWriter {
       await client.patch(pods, { namespace, name }, patch, { type: 'strategic', subresource: 'status', signal });
       this.#failed.delete(uid);
     } catch (error) {
+      if (isNotFound(error)) this.#failed.delete(uid);
       if (signal.aborted || isNotFound(error)) return;
       // Mostly another pod of that name; it may also be the server's own trouble.
       if (!isConflict(error)) log.warn('a pod was not told why it waits', { pod: key, error: describeError(error) });

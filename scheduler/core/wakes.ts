@@ -16,6 +16,12 @@ export function wakeForRoom({ queue }: Pick<Parts, 'queue'>, ghost: PodInfo, upT
   queue.wake({ kind: 'assigned-pod-deleted', before: ghost }, ({ priority }) => priority <= upTo);
 }
 
+/** A pod is not promised this node any more: it is there for whoever had to leave it alone, but for the pod itself. */
+export function wakeForPromise({ queue }: Pick<Parts, 'queue'>, pod: PodInfo, node: string): void {
+  const before = { ...pod, nodeName: node };
+  queue.wake({ kind: 'assigned-pod-deleted', before }, ({ uid, priority }) => uid !== pod.uid && priority <= pod.priority);
+}
+
 /** Room was given up: told, counted, and offered to whoever had to leave it alone. */
 export function roomDropped(parts: Pick<Parts, 'queue'>, teller: RoomTeller, dropped: readonly Dropped[]): void {
   for (const one of dropped) {

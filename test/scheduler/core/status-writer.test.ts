@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLog } from '../../../base/log.ts';
 import type { Client } from '../../../kube/client/client.ts';
+import { ApiError } from '../../../kube/client/errors.ts';
 import { StatusWriter, type Wanted } from '../../../scheduler/core/status-writer.ts';
 import { podInfoOf } from '../../../scheduler/pod/pod-info.ts';
 import { pod } from '../builders.ts';
@@ -15,7 +16,7 @@ function writer(atOnce = 1): {
   written: string[];
   clock: FakeClock;
   end: () => Promise<void>;
-  fail: () => Promise<void>;
+  fail: (error?: Error) => Promise<void>;
 } {
   const clock = new FakeClock();
   const written: string[] = [];
@@ -31,8 +32,8 @@ function writer(atOnce = 1): {
     open.shift()?.();
     await atRest();
   };
-  const fail = async (): Promise<void> => {
-    open.shift()?.(new Error('the test says so'));
+  const fail = async (error = new Error('the test says so')): Promise<void> => {
+    open.shift()?.(error);
     await atRest();
   };
   return { statuses, written, clock, end, fail };
@@ -117,6 +118,33 @@ test('what could not be written is tried again, later each time, until it is sai
   }
   assert.deepEqual(written.slice(7), ['G', 'G', 'G', 'G', 'G', 'G']);
   assert.equal(clock.sleepers, 0);
+});
+
+for (const { node, becomes } of [
+  { node: 'a', becomes: 'C nominated=a' },
+  { node: '', becomes: 'C nominated=null' },
+])
+  test(`a promise ${node === '' ? 'that is taken back' : 'of a node'} is not lost with its write, when something newer waits`, async () => {
+    const { statuses, written, clock, end, fail } = writer();
+    statuses.write(waiting, says('B', node), signal);
+    statuses.write(waiting, says('C'), signal);
+    await fail();
+    await end();
+    await clock.advance(100_000);
+    assert.deepEqual(written.slice(1), [becomes]);
+    assert.equal(clock.sleepers, 0);
+  });
+
+test('what nobody can be told any more is forgotten', async () => {
+  const { statuses, clock, fail } = writer();
+  statuses.write(waiting, says('B'), signal);
+  await fail();
+  assert.equal(statuses.owed, 1);
+  await clock.advance(1_000);
+  const { method, path, host } = { method: 'PATCH', path: '/api/v1/namespaces/default/pods/web/status', host: 'local' };
+  await fail(new ApiError({ method, path, host }, { code: 404, reason: 'NotFound', message: 'it is gone' }));
+  assert.equal(statuses.owed, 0);
+  await statuses.idle();
 });
 
 test('while something more urgent is written fewer statuses are, but never none', async () => {
