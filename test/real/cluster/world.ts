@@ -40,6 +40,12 @@ export interface WorldOptions {
 const SETTLED_MS = 200;
 const SEEN_WITHIN_MS = 90_000;
 
+/** A scheduler has placed the pod, or has said that it cannot; or nobody wants it any more. */
+export function isDecided({ metadata, spec, status }: Readonly<Pod>): boolean {
+  const isRefused = status?.conditions?.some((condition) => condition.type === 'PodScheduled' && condition.status === 'False') === true;
+  return (spec?.nodeName ?? '') !== '' || isRefused || metadata.deletionTimestamp !== undefined;
+}
+
 /**
  * A real control plane without the controllers or the scheduler under test, but with all that works around them: garbage collector, kubelets (hollow ones). And
  * caches that tell when something changed, so that whoever waits for a state is woken by it.

@@ -9,6 +9,7 @@ import { eventually } from '../../contracts/eventually.ts';
 import { hollowNodes } from '../../hollow/hollow-node.ts';
 import type { HollowNode } from '../../hollow/hollow-node.ts';
 import { behave } from '../../hollow/hollow-nodes.ts';
+import { isDecided } from '../cluster/world.ts';
 import type { Revision, World } from '../cluster/world.ts';
 
 export interface SetOptions {
@@ -236,30 +237,37 @@ export class Stage {
   /** The set's status says so, for its present generation; and then nothing changes for a while. */
   async shows(figures: Figures, name = 'web'): Promise<void> {
     const wanted = Object.entries(figures);
-    await this.until(`${name} shows ${JSON.stringify(figures)}`, () => {
+    await this.#comesTo(`${name} shows ${JSON.stringify(figures)}`, () => {
       const { metadata, status } = this.set(name);
       if (status === undefined || status.observedGeneration !== metadata.generation) return false;
       const seen = figuresOf(status);
       return wanted.every(([field, value]) => seen[field as keyof Figures] === value);
     });
-    await this.quiet();
   }
 
   /** All of the set's pods are of its template and available, and none is left that ends. */
   async rolledOut(name = 'web'): Promise<void> {
-    await this.until(`${name} is rolled out`, () => {
+    await this.#comesTo(`${name} is rolled out`, () => {
       const { metadata, status } = this.set(name);
       if (status === undefined || status.observedGeneration !== metadata.generation) return false;
       const { desired, available, updated } = figuresOf(status);
       const own = this.pods().filter((pod) => pod.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid));
       return desired === available && desired === updated && own.length === desired + (status.numberMisscheduled ?? 0);
     });
-    await this.quiet();
   }
 
-  /** Nothing changes for a while, and every set that stays has been looked at since its last change. */
+  /** It holds when nothing changes any more: before, a status may say so that is about to change. */
+  async #comesTo(what: string, holds: () => boolean): Promise<void> {
+    do {
+      await this.until(what, holds);
+      await this.quiet();
+    } while (!holds());
+  }
+
+  /** Nothing changes for a while, every set that stays has been looked at since its last change, and no pod waits for a first word of its scheduler. */
   async quiet(): Promise<void> {
     const isCurrent = () =>
+      this.pods().every(isDecided) &&
       this.#world.sets
         .list(this.name)
         .every(({ metadata, status }) => metadata.deletionTimestamp !== undefined || status?.observedGeneration === metadata.generation);

@@ -7,6 +7,7 @@ import { persistentVolumeClaims, statefulSets } from '../../../kube/api/resource
 import type { Client } from '../../../kube/client/client.ts';
 import { controllerOf } from '../../../kube/controller/owner-refs.ts';
 import { Stage as Cluster } from '../daemonset/stage.ts';
+import { isDecided } from '../cluster/world.ts';
 import type { Revision, World } from '../cluster/world.ts';
 import { claimsOf, setsOf } from './set-world.ts';
 
@@ -232,28 +233,35 @@ export class Stage {
 
   /** The set's status says so, for its present generation; and then nothing changes for a while. */
   async shows(figures: Figures, name = 'web'): Promise<void> {
-    await this.until(`${name} shows ${JSON.stringify(figures)}`, () => {
+    await this.#comesTo(`${name} shows ${JSON.stringify(figures)}`, () => {
       const seen = figuresOf(this.#current(name));
       return seen !== undefined && Object.entries(figures).every(([field, value]) => seen[field as keyof Figures] === value);
     });
-    await this.quiet();
   }
 
   /** All of the set's pods are of its template and ready, none is left that ends, and the rollout counts as complete. */
   async rolledOut(name = 'web'): Promise<void> {
-    await this.until(`${name} is rolled out`, () => {
+    await this.#comesTo(`${name} is rolled out`, () => {
       const status = this.#current(name);
       const { replicas, ready, current, updated } = figuresOf(status) ?? {};
       const wanted = this.set(name).spec?.replicas;
       const isComplete = status?.currentRevision === status?.updateRevision && replicas === wanted && ready === wanted;
       return isComplete && current === wanted && updated === wanted && this.own(name).length === wanted;
     });
-    await this.quiet();
   }
 
-  /** Nothing changes for a while, and every set that stays has been looked at since its last change. */
+  /** It holds when nothing changes any more: before, a status may say so that is about to change. */
+  async #comesTo(what: string, holds: () => boolean): Promise<void> {
+    do {
+      await this.until(what, holds);
+      await this.quiet();
+    } while (!holds());
+  }
+
+  /** Nothing changes for a while, every set that stays has been looked at since its last change, and no pod waits for a first word of its scheduler. */
   async quiet(): Promise<void> {
     const isCurrent = () => {
+      if (!this.pods().every(isDecided)) return false;
       const sets = setsOf(this.#world).list(this.name);
       return sets.every(
         ({ metadata: { generation, deletionTimestamp }, status }) =>
