@@ -7,7 +7,6 @@ import { patchContentTypes } from '../api/patch.ts';
 import { AnswerReader } from './answer.ts';
 import { Credentials } from './credentials.ts';
 import { Deadline } from './deadline.ts';
-import { listReader } from './list-reader.ts';
 import { objectPath, queryString } from './request-path.ts';
 import { Requests } from './requests.ts';
 import { noRestMetrics } from './rest-metrics.ts';
@@ -140,7 +139,7 @@ class HttpClient implements Client {
   ): Promise<KubeList['metadata']> {
     const path = objectPath(resource, { namespace: query.namespace }) + queryString(query);
     const call = this.#call('GET', path);
-    const { readList } = await listReader();
+    const { readList } = await import('./list-stream.ts'); // an agent lists single objects
     return this.#run({ method: 'GET', path, load: 'listing', options }, call, (answer, deadline) => {
       this.#reader.refuseEncoding(answer, call);
       const body = touching(answer.body, deadline);

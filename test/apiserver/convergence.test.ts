@@ -69,7 +69,10 @@ for (const seed of [1, 2, 3, 4]) {
     const random = seededRandom(seed);
     const clock = new FakeClock();
     const api = createLocalApi({ clock, random, log: silentLog, faults: parseFaults(faults), watchWindow: 40 });
-    const client = createClient({ origin: 'the test', server: 'http://embedded.invalid', token: api.token }, { clock, dial: api.dial });
+    const client = createClient(
+      { origin: 'the test', server: 'http://embedded.invalid', token: api.token },
+      { clock, random, dial: api.dial },
+    );
     const seen = new Map<string, KubeObject>();
     const stop = new AbortController();
     const following = follow(client, seen, stop.signal);

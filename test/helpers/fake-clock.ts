@@ -1,8 +1,4 @@
 import type { Clock, Millis } from '../../base/clock.ts';
-import { listReader } from '../../kube/client/list-reader.ts';
-
-// Clients load it with their first list, which takes turns of the loop that fake time knows nothing of.
-await listReader();
 
 interface Timer {
   at: Millis;

@@ -97,7 +97,7 @@ export async function replicate(seed: number, rounds: number): Promise<string[]>
   const api = createLocalApi({ clock, random, log: silentLog, bookmarkMs: 10_000 });
   const client = createClient(
     { server: 'https://local', origin: 'test', token: api.token },
-    { clock, dial: () => api.dial(), timeoutMs: 5_000 },
+    { clock, random, dial: () => api.dial(), timeoutMs: 5_000 },
   );
   let run = start(client, clock, random);
   const problems: string[] = [];

@@ -10,6 +10,8 @@ import type { Revision } from '../../../../controllers/common/history/contract.t
 import { nodes } from '../../../../kube/api/resources.ts';
 import type { Client } from '../../../../kube/client/client.ts';
 import { createClient } from '../../../../kube/client/http-client.ts';
+// The client loads it with the first list, which takes turns of the loop that fake time knows nothing of.
+import '../../../../kube/client/list-stream.ts';
 import type { Runnable } from '../../../../kube/process/options.ts';
 import type { Runtime } from '../../../../kube/process/runtime.ts';
 import { FakeClock } from '../../../helpers/fake-clock.ts';
