@@ -1,6 +1,7 @@
 import { coreEvents } from '../../../kube/api/object.ts';
 import type { KubeObject, Resource } from '../../../kube/api/object.ts';
 import { daemonSets, namespaces } from '../../../kube/api/resources.ts';
+import type { EventType } from '../../../kube/controller/event.ts';
 import { eventually } from '../../contracts/eventually.ts';
 import { hollowNodes } from '../../hollow/hollow-node.ts';
 import type { World } from './world.ts';
@@ -43,15 +44,22 @@ export class Fence {
     }
   }
 
-  /** Resolves once an event of this very moment has come: events of before have come too, for they are sent one after the other. */
+  /**
+   * Resolves once two events of this very moment have come, a normal one and a warning: those of before have come too, for of each type they are sent one
+   * after the other.
+   */
   async told(): Promise<void> {
-    const { client } = this.#world;
     await (this.#open ??= this.#prepare());
-    // A new one each time: only so many events are sent of one object.
+    // New ones each time: only so many events are sent of one object.
     this.#tales += 1;
     const name = `told-${this.#tales}`;
-    const { metadata } = await client.create(this.#kind, this.#set(name, 1));
-    const fieldSelector = `involvedObject.uid=${metadata.uid}`;
+    await Promise.all([this.#tell('Normal', name), this.#tell('Warning', `${name}-refused`, { priorityClassName: 'there-is-none' })]);
+  }
+
+  async #tell(type: EventType, name: string, spec = {}): Promise<void> {
+    const { client } = this.#world;
+    const { metadata } = await client.create(this.#kind, this.#set(name, 1, spec));
+    const fieldSelector = `involvedObject.uid=${metadata.uid},type=${type}`;
     const events = async (): Promise<true | undefined> =>
       (await client.list<KubeObject>(coreEvents, { namespace: NAMESPACE, fieldSelector })).items.length > 0 ? true : undefined;
     await eventually(`the controller of ${this.#kind.resource} tells of ${name}`, events, WITHIN_MS);
@@ -66,12 +74,15 @@ export class Fence {
     await client.create(this.#kind, this.#set(LOOKED_AT, 0));
   }
 
-  /** @param pods - 0 or 1 */
-  #set(name: string, pods: number): KubeObject & { spec: object } {
+  /**
+   * @param pods - 0 or 1
+   * @param more - of the pod's spec
+   */
+  #set(name: string, pods: number, more = {}): KubeObject & { spec: object } {
     const { kind } = this.#kind;
     const labels = { fence: name };
     const nodeSelector = { story: pods === 0 ? 'none' : NAMESPACE };
-    const template = { metadata: { labels }, spec: { nodeSelector, containers: [{ name: 'main', image: 'app:1' }] } };
+    const template = { metadata: { labels }, spec: { nodeSelector, containers: [{ name: 'main', image: 'app:1' }], ...more } };
     const spec = { selector: { matchLabels: labels }, template };
     const object = { apiVersion: 'apps/v1', kind, metadata: { name, namespace: NAMESPACE } };
     return this.#kind === daemonSets ? { ...object, spec } : { ...object, spec: { ...spec, serviceName: name, replicas: pods } };
