@@ -7,8 +7,8 @@ import { dropIn, property, settled, until } from '../inside/systemctl.ts';
 
 export interface ChangesOptions {
   count: number;
-  /** Kill the agent by SIGKILL somewhere in this many ms after each change; 0: leave it alone. */
-  killWithinMs: number;
+  /** Kill the agent by SIGKILL somewhere in each change. One more change comes first, undisturbed: it tells how long one takes here. */
+  kill: boolean;
   /** RestartSec= of the agent; the unit's own when absent. */
   restartSec?: string;
 }
@@ -49,12 +49,14 @@ await scenario(async (options: ChangesOptions & { agent: 'stand-in' | 'bundle' }
   const agent = await bothUp(options.agent);
   const result: ChangesResult = { starts: [], mismatches: 0, effective: null, latencies: [], waited: 0 };
 
-  for (let n = 1; n <= options.count; n++) {
+  const changes = options.kill ? options.count + 1 : options.count;
+  for (let n = 1; n <= changes; n++) {
     const askedAt = Date.now();
     await agent.assign(kubeletConfig({ maxPods: 100 + n }));
-    if (options.killWithinMs > 0) {
-      // One moment in each slice of the time: random, and yet none is left out.
-      await sleep(((n - 1 + Math.random()) / options.count) * options.killWithinMs);
+    const [undisturbedMs] = result.latencies;
+    if (options.kill && undisturbedMs !== undefined) {
+      // One moment in each slice of the time, and of some more: random, and yet none is left out.
+      await sleep(((n - 2 + Math.random()) / options.count) * undisturbedMs * 1.5);
       if (await killAgent()) result.waited++;
     }
     const start = await kubeletStart(n + 1);
