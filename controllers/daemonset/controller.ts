@@ -89,7 +89,9 @@ async function reconcile(key: Key, { rules: read, observer, executor, suspended 
   const { caches, events, ownWrites } = executor;
   const set = caches.sets.get(key);
   // Gone, or going: its pods and revisions are the garbage collector's now.
-  if (set === undefined || set.metadata.deletionTimestamp !== undefined || executor.remembered.isGone(set)) return done;
+  if (set === undefined || set.metadata.deletionTimestamp !== undefined) return done;
+  const gone = executor.remembered.whileGone(set);
+  if (gone !== undefined) return gone;
   const rules = read(set);
   if (rules.selector.kind === 'all') {
     const message = 'This daemon set is selecting all pods. A non-empty selector is required.';
@@ -105,7 +107,7 @@ async function reconcile(key: Key, { rules: read, observer, executor, suspended 
   suspended.forgetSet(key);
   for (const node of todo.suspendedOn) suspended.evaluated(key, node, true);
   await execute(executor, rules, todo, facts.history, signal);
-  return earliest(todo.wakeUps);
+  return executor.remembered.whileGone(set) ?? earliest(todo.wakeUps);
 }
 
 function hasPods({ pods }: Caches): (set: Readonly<DaemonSet>, node: string) => boolean {

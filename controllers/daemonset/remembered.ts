@@ -1,4 +1,6 @@
 import type { Clock, Millis } from '../../base/clock.ts';
+import type { Outcome } from '../../kube/controller/outcome.ts';
+import { GoneSets } from '../common/gone-sets.ts';
 import { News } from '../common/news.ts';
 import { PodBackoff } from '../common/pod-backoff.ts';
 import { StatusPace } from '../common/status-pace.ts';
@@ -11,12 +13,13 @@ export class Remembered {
   readonly #holds: PodBackoff;
   readonly #pace: StatusPace;
   readonly #news = new News();
-  readonly #gone = new Set<string>();
+  readonly #gone: GoneSets;
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
     this.#failures = new PodBackoff(clock);
     this.#holds = new PodBackoff(clock);
     this.#pace = new StatusPace(clock);
+    this.#gone = new GoneSets(clock);
   }
 
   /** For one set in one pass. */
@@ -48,9 +51,9 @@ export class Remembered {
     this.#gone.add(set.metadata.uid ?? '');
   }
 
-  /** Pods that are made for it now go to the garbage collector, and would be made again as fast as that takes them. */
-  isGone({ metadata: { uid = '' } }: Rules['set']): boolean {
-    return this.#gone.has(uid);
+  /** When to look at a set again of which the server says that it is no more; undefined for any other. */
+  whileGone({ metadata: { uid = '' } }: Rules['set']): Outcome | undefined {
+    return this.#gone.outcome(uid);
   }
 
   /** Whether this is news about the set. */
@@ -63,7 +66,7 @@ export class Remembered {
     this.#holds.forget(`${uid}/`);
     this.#pace.forget(uid);
     this.#news.forget(uid);
-    this.#gone.delete(uid);
+    this.#gone.forget(uid);
   }
 }
 

@@ -8,6 +8,7 @@ import { OwnWrites } from '../../kube/controller/own-writes.ts';
 import { runController } from '../../kube/controller/run-controller.ts';
 import type { Runnable } from '../../kube/process/options.ts';
 import type { Runtime } from '../../kube/process/runtime.ts';
+import { GoneSets } from '../common/gone-sets.ts';
 import { News, tellNews, type Told } from '../common/news.ts';
 import { readOnce } from '../common/read-once.ts';
 import { StatusPace } from '../common/status-pace.ts';
@@ -15,10 +16,11 @@ import { earliest } from '../common/wake-ups.ts';
 import { cachesOf } from './caches.ts';
 import { wakesOfClaim, wakesOfClass } from './claim-edge.ts';
 import { execute, type Executor } from './execute.ts';
+import { wakesOfName } from './name-edge.ts';
 import { observe } from './observe.ts';
 import type { StatefulSetOptions } from './options.ts';
 import { rulesOf, type Rules } from './rules.ts';
-import type { Claim, StatefulSet, StorageClass } from './types.ts';
+import type { Claim, Pod, StatefulSet, StorageClass } from './types.ts';
 
 const COMPONENT = 'statefulset-controller';
 
@@ -30,7 +32,7 @@ export function statefulSetController(runtime: Runtime, options: StatefulSetOpti
   const pace = new StatusPace(clock);
   const news = new News();
   const rules = readOnce(rulesOf);
-  const executor: Executor = { client, caches, ownWrites, pace, events: runtime.events(COMPONENT), gone: new Set() };
+  const executor: Executor = { client, caches, ownWrites, pace, events: runtime.events(COMPONENT), gone: new GoneSets(clock) };
   const parts: Parts = { rules, executor, news, observe: (of) => observe(of, caches, clock) };
   const matching = matchingOwners<StatefulSet>(({ spec }) => spec?.selector, log);
   const controller: Controller<StatefulSet> = {
@@ -42,6 +44,7 @@ export function statefulSetController(runtime: Runtime, options: StatefulSetOpti
     ],
     reads: [
       { of: caches.claims, wakes: (change: Change<Claim>, sets: Lister<StatefulSet>) => wakesOfClaim(change, sets, rules) },
+      { of: caches.pods, wakes: (change: Change<Pod>, sets: Lister<StatefulSet>) => wakesOfName(change, sets) },
       { of: caches.classes, wakes: (change: Change<StorageClass>, sets: Lister<StatefulSet>) => wakesOfClass(change, sets, rules) },
     ],
     gone: (key) => ownWrites.forget(key),
@@ -51,7 +54,7 @@ export function statefulSetController(runtime: Runtime, options: StatefulSetOpti
     deleted: ({ metadata: { uid = '' } }) => {
       pace.forget(uid);
       for (const about of ['annotations', 'claims']) news.forget(`${uid} ${about}`);
-      executor.gone.delete(uid);
+      executor.gone.forget(uid);
     },
   });
   const own = { queue: queue('statefulset'), workers: options.workers ?? 5, clock, log };
@@ -69,7 +72,10 @@ async function reconcile(key: Key, parts: Parts, signal: AbortSignal): Promise<O
   const { rules: read, observe: look, executor } = parts;
   const { caches, ownWrites } = executor;
   const set = caches.sets.get(key);
-  if (set === undefined || executor.gone.has(set.metadata.uid ?? '')) return done;
+  if (set === undefined) return done;
+  const { uid = '' } = set.metadata;
+  const gone = executor.gone.outcome(uid);
+  if (gone !== undefined) return gone;
   const rules = read(set);
   if (rules.selector === undefined) return { stalled: true, why: 'the selector cannot be read, or selects everything' };
   if (!ownWrites.caughtUp(key, Object.values(caches) as Informer<StatefulSet>[]))
@@ -77,7 +83,7 @@ async function reconcile(key: Key, parts: Parts, signal: AbortSignal): Promise<O
   warn(parts, set, 'annotations', problemsOf(rules));
   const { wakeUps, refused } = await execute(executor, look(rules), signal);
   warn(parts, set, 'claims', refused.map(refusal));
-  return earliest(wakeUps);
+  return executor.gone.outcome(uid) ?? earliest(wakeUps);
 }
 
 /** What the author of a set should know. */

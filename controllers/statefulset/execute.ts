@@ -8,6 +8,7 @@ import { slowStart } from '../../kube/controller/slow-start.ts';
 import type { History } from '../common/history/contract.ts';
 import { executeClaims } from '../common/execute-claims.ts';
 import { executeHistory, executeTruncation } from '../common/history/execute.ts';
+import type { GoneSets } from '../common/gone-sets.ts';
 import { conditionsOnto } from '../common/progress.ts';
 import type { StatusPace } from '../common/status-pace.ts';
 import type { WakeUp } from '../common/wake-ups.ts';
@@ -29,8 +30,7 @@ export interface Executor {
   ownWrites: OwnWrites;
   pace: StatusPace;
   events: EventRecorder;
-  /** UIDs of sets that the server says are no more, while the cache does not know it yet: what is made for them is made in vain. */
-  gone: Set<string>;
+  gone: GoneSets;
 }
 
 /**

@@ -41,9 +41,10 @@ export function planOrdered(facts: SetFacts, slots: Slots): Work {
       if (!health.going) groups.push([{ do: 'delete', pod, because: 'ended' }]);
       return stop(waitsFor(slot));
     }
-    if (health.pending) groups.push(storage(facts, slot));
     if (isUnavailable(slot) || !health.runningReady) {
+      // One that goes needs no claims any more; that these cannot be made must not keep it.
       if (isInTheWay(facts, slot, at)) groups.push([{ do: 'delete', pod, because: 'forced' }]);
+      else if (health.pending) groups.push(storage(facts, slot));
       return stop(waitsFor(slot));
     }
     groups.push(repairs(facts, slot));

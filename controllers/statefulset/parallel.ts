@@ -14,6 +14,7 @@ import { waitsFor } from './waits.ts';
  * | empty, with a claim that is about to go | leave it |
  * | empty | make its claims and it |
  * | pending | make missing claims, put their owners right |
+ * | empty or pending, with a claim that is being deleted | say so, behind all else |
  * | name, labels, volumes or owners of claims are wrong | put right |
  * | no place for the pod | put the owners of its claims right, then delete it, well or not |
  *
@@ -47,5 +48,13 @@ export function planParallel(facts: SetFacts, slots: Slots): Work {
   if (top !== undefined) waits ??= waitsFor(top, 'scaling-down');
   const gone = new Set(places.flatMap((action) => (action.do === 'delete' ? [action.pod] : [])));
   const update = planUpdate(facts, slots, gone);
-  return { groups: [places, owners, removals, update.actions], waits: waits ?? update.waits };
+  // What cannot go well comes last, since a group in which something failed is the last one.
+  const doomed = places.filter(isDoomed);
+  const others = places.filter((action) => !isDoomed(action));
+  return { groups: [others, owners, removals, update.actions, doomed], waits: waits ?? update.waits };
+}
+
+/** A claim of it is being deleted: people are to be told, and nothing else can be done. */
+function isDoomed(action: Action): boolean {
+  return (action.do === 'create' || action.do === 'storage') && action.going.length > 0;
 }

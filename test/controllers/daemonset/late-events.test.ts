@@ -168,6 +168,21 @@ test('with a progress deadline, too, the status is written ten times a second at
   assert.ok(count(calls, 'replace daemonsets/status') <= 12, String(count(calls, 'replace daemonsets/status')));
 });
 
+test('a set of which something said once that it is no more is not left alone for ever', async (t) => {
+  let left = 1;
+  const odd = (_: SimWorld, what: string): void => {
+    if (what !== 'replace daemonsets/status' || left === 0) return;
+    left -= 1;
+    throw apiErrorFrom({ method: 'PUT', path: '/', host: 'test' }, 404, '404 page not found');
+  };
+  const { world, calls } = await scene(t, '', odd);
+  world.api.add(daemonSet('web'));
+  await world.clock.advance(50_000);
+  assert.equal(count(calls, 'replace daemonsets/status'), 1, 'it is believed for a while');
+  await world.clock.advance(20_000);
+  assert.equal(world.set()?.status?.numberAvailable, 2);
+});
+
 test('a pod that is taken from the set while the set deletes it is not waited for', async (t) => {
   let left = 1;
   const taken = ({ api }: SimWorld, what: string): void => {

@@ -68,10 +68,10 @@ test('nothing is known of a set that is gone', () => {
   remembered.statusWritten(rules());
   remembered.isNews(rules(), 'x');
   remembered.gone(rules());
-  assert.ok(remembered.isGone(rules().set));
-  assert.ok(!remembered.isGone(rules(2, 'another').set));
+  assert.ok(remembered.whileGone(rules().set));
+  assert.equal(remembered.whileGone(rules(2, 'another').set), undefined);
   remembered.forget('ds-uid');
-  assert.ok(!remembered.isGone(rules().set));
+  assert.equal(remembered.whileGone(rules().set), undefined);
   const memory = remembered.of(rules());
   assert.deepEqual([memory.backoffMs('a'), memory.creationsHeldMs, memory.statusHeldMs], [0, 0, 0]);
   assert.equal(remembered.isNews(rules(), 'x'), true);

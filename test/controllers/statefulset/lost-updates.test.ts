@@ -1,17 +1,18 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type { KubeObject } from '../../../kube/api/object.ts';
-import { pods } from '../../../kube/api/resources.ts';
+import { pods, statefulSets } from '../../../kube/api/resources.ts';
+import { apiErrorFrom } from '../../../kube/client/errors.ts';
 import type { SimWorld } from '../daemonset/simulated/sim-world.ts';
 import { claimsOf, setsOf, simWorld, statefulSet } from './simulated/world.ts';
 
-/** @param before - what others do just before the controller's call is made */
-async function scene(t: TestContext, before: (world: SimWorld, what: string) => void): Promise<SimWorld> {
-  const world = simWorld({ bindMs: () => 0, startMs: () => 500, endMs: () => 500 });
+/** @param before - what others do just before the controller's call is made. @param endMs - from the mark of deletion of a pod to its end */
+async function scene(t: TestContext, before: (world: SimWorld, what: string) => void, endMs = 500): Promise<SimWorld> {
+  const world = simWorld({ bindMs: () => 0, startMs: () => 500, endMs: () => endMs });
   t.after(() => world.stop());
   world.addNodes('a');
   const process = world.start({
-    call: ({ verb, resource }, pass) => {
+    call: async ({ verb, resource }, pass) => {
       before(world, `${verb} ${resource}`);
       return pass();
     },
@@ -53,6 +54,36 @@ test('a label that somebody else changes at the same time is left alone by a rep
   const now = world.api.hooks.storage.get('/pods', 'default/web-0')?.metadata.labels;
   assert.equal(now?.['statefulset.kubernetes.io/pod-name'], 'web-0');
   assert.equal(now?.['role'], 'replica');
+});
+
+test('a set of which something said once that it is no more is not left alone for ever', async (t) => {
+  let left = 1;
+  const world = await scene(t, (_, what) => {
+    if (what !== 'replace statefulsets/status' || left === 0) return;
+    left -= 1;
+    throw apiErrorFrom({ method: 'PUT', path: '/', host: 'test' }, 404, '404 page not found');
+  });
+  world.api.add(statefulSet('web'));
+  await world.clock.advance(50_000);
+  assert.ok(world.pods().length < 3, 'it is believed for a while');
+  await world.clock.advance(20_000);
+  assert.equal(setsOf(world)[0]?.status?.readyReplicas, 3);
+});
+
+test('a name that a pod of a former set had is taken as soon as it is free', async (t) => {
+  const world = await scene(t, () => {}, 90_000);
+  world.api.add(statefulSet('web', { replicas: 1 }));
+  await world.clock.advance(10_000);
+  const uids = (): (string | undefined)[] => world.pods().map(({ metadata }) => metadata.uid);
+  const former = uids();
+  await world.user.delete(statefulSets, { name: 'web', namespace: 'default' });
+  await world.clock.advance(1_000);
+  world.api.add(statefulSet('web', { replicas: 1 }));
+  await world.clock.advance(80_000);
+  assert.deepEqual(uids(), former);
+  await world.clock.advance(15_000);
+  assert.equal(uids().length, 1);
+  assert.notDeepEqual(uids(), former);
 });
 
 test('claims grow when their class is allowed to let them', async (t) => {

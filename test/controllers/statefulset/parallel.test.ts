@@ -32,6 +32,14 @@ const cases: (Situation & { why: string; does?: string; waits: string })[] = [
     waits: '1 stale-claim',
   },
   {
+    why: 'makes all others when a claim is being deleted',
+    templates: ['data'],
+    claims: 'data-0- data-1 data-2-',
+    pods: '2@new?',
+    does: 'create 1@new; create 0@new (data-web-0 is going), storage 2 (data-web-2 is going)',
+    waits: '0 creating',
+  },
+  {
     why: 'makes the missing claims of pending ones',
     templates: ['data'],
     pods: '0@new? 1@new? 2@new?',
