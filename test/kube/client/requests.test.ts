@@ -23,8 +23,10 @@ async function pair(t: TestContext, handler: Handler, options: ClientOptions = {
 
 const ok = (response: Response) => json(response, 200, node('n', '1'));
 
+/** @throws after a time that only a failure takes: nothing else would end the process */
 async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
+  for (const end = performance.now() + 60_000; !isSo(); await new Promise((resolve) => setImmediate(resolve)))
+    if (performance.now() > end) throw new Error(`it never came to ${String(isSo)}`);
 }
 
 test('each load has its limit, watches have none, and nothing waits for another load', { timeout: 120_000 }, async (t) => {
