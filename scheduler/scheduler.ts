@@ -153,8 +153,8 @@ export function schedulerRunnable(
   hooks.poke = loop.poke;
   hooks.abandon = (uid) => worker.abandon(uid);
   router.listen();
-  runtime.dump('scheduler-queue', () => dumpQueue(parts.queue, config.unschedulableFlushMs));
-  runtime.dump('reservations', () => keptRooms(parts.reservations.list()));
+  runtime.dump('scheduler-queue', () => dumpQueue(parts.queue, config.unschedulableFlushMs, parts.shown));
+  runtime.dump('reservations', () => keptRooms(parts.reservations.list(), parts.shown));
   runtime.dump('nominations', () =>
     [...parts.nominator.nodes].map((node) => ({ node, pods: parts.nominator.on(node).map(({ key, priority }) => ({ key, priority })) })),
   );

@@ -49,7 +49,7 @@ export class Loop {
   };
 
   async run(signal: AbortSignal): Promise<void> {
-    const { worker, clock } = this.#options;
+    const { worker } = this.#options;
     const abort = (): void => this.poke();
     signal.addEventListener('abort', abort, { once: true });
     try {
@@ -59,7 +59,7 @@ export class Loop {
         else {
           // What was decided may have others wait for a time; and whose time came meanwhile, waits for none any more.
           const next = this.#tick();
-          if (!this.#mayDecide()) await this.#sleep(next, clock);
+          if (!this.#mayDecide()) await this.#sleep(next);
         }
       }
     } finally {
@@ -71,8 +71,7 @@ export class Loop {
   /** What time alone brings. @returns when to look again */
   #tick(): Millis | undefined {
     const { parts, keeper, unconfirmed } = this.#options;
-    unconfirmed.tick();
-    const times = [parts.queue.tick(), keeper.tick()].filter((time) => time !== undefined);
+    const times = [unconfirmed.tick(), parts.queue.tick(), keeper.tick()].filter((time) => time !== undefined);
     return times.length === 0 ? undefined : Math.min(...times);
   }
 
@@ -128,9 +127,10 @@ export class Loop {
     }
   }
 
-  async #sleep(next: Millis | undefined, clock: Clock): Promise<void> {
+  async #sleep(next: Millis | undefined): Promise<void> {
+    const { parts, clock } = this.#options;
     if (!this.#isPoked) {
-      const stop = next === undefined ? undefined : clock.after(Math.min(LONGEST_SLEEP, Math.max(0, next - clock.now())), this.poke);
+      const stop = next === undefined ? undefined : clock.after(Math.min(LONGEST_SLEEP, Math.max(0, next - parts.now())), this.poke);
       await this.#poked.promise;
       stop?.();
     }

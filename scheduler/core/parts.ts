@@ -36,8 +36,10 @@ export interface Parts {
   /** Uids of pods that have to go for others: their room is for those. */
   readonly victims: Set<string>;
   readonly random: Random;
-  /** Wall clock. */
+  /** The wall clock as it was when this was made, and from then on in step with the monotonic one: somebody who sets the clock changes no deadline. */
   readonly now: () => Millis;
+  /** What the wall clock shows at a moment of {@link now}: for people, and for other processes. */
+  readonly shown: (at: Millis) => Millis;
   /** Undefined: the pod is somebody else's. */
   readonly profileOf: (pod: PodInfo) => ProfileConfig | undefined;
   readonly budgets: () => readonly Readonly<Budget>[];
@@ -53,7 +55,9 @@ export function makeParts(
   latest: Parts['latest'],
 ): Parts {
   const { profiles, reservation, compat } = config;
-  const now = (): Millis => clock.now();
+  const zero = clock.now() - clock.monotonic();
+  const now = (): Millis => zero + clock.monotonic();
+  const shown = (at: Millis): Millis => Math.round(at + clock.now() - now());
   const random = compat.seed === undefined ? chance : seededRandom(compat.seed);
   const isOurs = (schedulerName: string): boolean => profiles.has(schedulerName);
   const namespaceLabels = (name: string): Readonly<Record<string, string>> | undefined => caches.namespaces.get(name)?.metadata.labels;
@@ -114,6 +118,7 @@ export function makeParts(
     victims: new Set(),
     random,
     now,
+    shown,
     profileOf,
     budgets: () => caches.budgets?.list() ?? [],
     latest,

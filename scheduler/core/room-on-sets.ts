@@ -30,7 +30,8 @@ export class RoomOnSets {
 
   /** Takes over what a process before this one wrote down. Room that is kept already, or that is no more, is left as it is. */
   restore(teller: RoomTeller, signal: AbortSignal): void {
-    const { caches, cluster, config, reservations, now } = this.#parts;
+    const { caches, cluster, config, reservations, now, shown } = this.#parts;
+    const at = now();
     this.#annotations = new KeptAnnotations(
       this.#client,
       (set, error) => this.#log.warn('kept room could not be written down', { set, error: describeError(error) }),
@@ -50,10 +51,12 @@ export class RoomOnSets {
         priority: priorities.get(set.metadata.uid ?? ''),
         isOurs: (schedulerName) => config.profiles.has(schedulerName),
         longestMs: config.reservation.claimedTtlMs,
-        now: now(),
+        now: shown(at),
       });
       for (const why of refused) this.#log.info('kept room is not taken over', { set: `${namespace}/${name}`, why });
-      for (const reservation of found) {
+      for (const { expiresAt, ...room } of found) {
+        // Written by the wall clock; here time goes by the scheduler's own.
+        const reservation = { ...room, createdAt: at, expiresAt: at + expiresAt - shown(at) };
         if (reservations.adopt(reservation) === undefined) continue;
         this.#mirrors?.hide(reservation);
         recheckRoom(this.#parts, teller, reservation.node);
@@ -63,11 +66,11 @@ export class RoomOnSets {
 
   /** A pod begins to go: its room is written down if it would be kept now. */
   leaving(facts: DeletionFacts, signal: AbortSignal): void {
-    const { config, now } = this.#parts;
+    const { config, now, shown } = this.#parts;
     const { set, pod } = facts;
     if (set === undefined || signal.aborted) return;
     const rules = { ...config.reservation, isOurs: (name: string) => config.profiles.has(name) };
-    if (decide(facts, rules).keep) this.#annotations?.arm(set, entryFor(pod, config.reservation.ttlMs, now()));
+    if (decide(facts, rules).keep) this.#annotations?.arm(set, entryFor(pod, config.reservation.ttlMs, shown(now())));
   }
 
   ended(setUid: string, podName: string): void {

@@ -156,7 +156,7 @@ export class Router {
       queue.wake({ kind: 'assigned-pod-deleted', before: pod });
       return;
     }
-    roomMade(this.#options, reservation);
+    roomMade(this.#parts, this.#options, reservation);
     queue.wake({ kind: 'assigned-pod-deleted', before: pod }, ({ priority }) => priority > reservation.priority);
   }
 

@@ -24,12 +24,16 @@ export class Unconfirmed {
     this.#signal = signal;
   }
 
-  tick(): void {
+  /** @returns when to call again; undefined: all that were bound have been seen */
+  tick(): Millis | undefined {
     const { cluster, now } = this.#parts;
     const at = now();
-    if (at < this.#next) return;
+    // Who was bound since the last look is not known before the next one.
+    if (at < this.#next) return this.#next;
     this.#next = at + Math.min(LOOK_EVERY_MS, this.#after);
-    for (const placed of cluster.unconfirmed(at - this.#after)) if (!this.#asking.has(placed.info.uid)) this.#ask(placed);
+    const bound = cluster.unconfirmed(at);
+    for (const placed of bound) if ((placed.boundAt ?? at) <= at - this.#after && !this.#asking.has(placed.info.uid)) this.#ask(placed);
+    return bound.length > 0 ? this.#next : undefined;
   }
 
   get #after(): Millis {

@@ -33,6 +33,6 @@ export function roomDropped(parts: Pick<Parts, 'queue'>, teller: RoomTeller, dro
   }
 }
 
-export function roomMade(teller: RoomTeller, reservation: Reservation): void {
-  teller.told(reservation, createdEvent(reservation));
+export function roomMade({ shown }: Pick<Parts, 'shown'>, teller: RoomTeller, reservation: Reservation): void {
+  teller.told(reservation, createdEvent({ ...reservation, expiresAt: shown(reservation.expiresAt) }));
 }

@@ -59,10 +59,11 @@ export function wakersOf(rejectedBy: Iterable<Rejector>): string[] {
   return [...rejectedBy].toSorted().map((rejector) => wakers[rejector]);
 }
 
-/** @param flushMs - after how long without an attempt a refused pod is tried again anyway */
-export function pendingOf({ pool, queued, backoffUntil, held }: Found, flushMs: Millis): Pending {
+/** @param flushMs - after how long without an attempt a refused pod is tried again anyway. @param shown - what the wall clock shows at a moment of the queue's */
+export function pendingOf({ pool, queued, backoffUntil, held }: Found, flushMs: Millis, shown = asItIs): Pending {
   const { info, attempts, refusals, errors, since, queuedAt, rejectedBy, short } = queued;
   const rejectors = [...rejectedBy].toSorted();
+  const iso = (at: Millis): string => new Date(shown(at)).toISOString();
   return {
     namespace: info.namespace,
     name: info.name,
@@ -83,12 +84,17 @@ export function pendingOf({ pool, queued, backoffUntil, held }: Found, flushMs: 
   };
 }
 
-/** The whole queue. @param most - pods that are listed; all are counted */
-export function dumpQueue(queue: Pick<SchedulingQueue, 'sizes' | 'inFlight' | 'list'>, flushMs: Millis, most = 1_000): PendingDump {
+/** The whole queue. @param shown - as of {@link pendingOf}. @param most - pods that are listed; all are counted */
+export function dumpQueue(
+  queue: Pick<SchedulingQueue, 'sizes' | 'inFlight' | 'list'>,
+  flushMs: Millis,
+  shown = asItIs,
+  most = 1_000,
+): PendingDump {
   const pods: Pending[] = [];
   for (const found of queue.list()) {
     if (pods.length >= most) break;
-    pods.push(pendingOf(found, flushMs));
+    pods.push(pendingOf(found, flushMs, shown));
   }
   return { pools: queue.sizes, inFlight: queue.inFlight, pods };
 }
@@ -99,6 +105,6 @@ function wakesOnOf(pool: Found['pool'], held: boolean, rejectors: readonly Rejec
   return pool === 'unschedulable' ? wakersOf(rejectors) : [];
 }
 
-function iso(at: Millis): string {
-  return new Date(at).toISOString();
+function asItIs(at: Millis): Millis {
+  return at;
 }

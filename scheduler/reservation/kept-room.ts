@@ -1,3 +1,4 @@
+import type { Millis } from '../../base/clock.ts';
 import type { Requests } from '../pod/requests.ts';
 import type { Reservation } from './contract.ts';
 
@@ -21,14 +22,14 @@ export interface KeptRoom {
   expiresAt: string;
 }
 
-/** @returns by namespace and name */
-export function keptRooms(reservations: readonly Reservation[]): KeptRoom[] {
+/** @param shown - what the wall clock shows at a moment of the reservations'. @returns by namespace and name */
+export function keptRooms(reservations: readonly Reservation[], shown = (at: Millis): Millis => at): KeptRoom[] {
   return reservations
-    .map(roomOf)
+    .map((reservation) => roomOf(reservation, shown))
     .toSorted((a, b) => compare(a.namespace, b.namespace) || compare(a.name, b.name) || compare(a.node, b.node));
 }
 
-function roomOf({ owner, ghost, claimant, createdAt, expiresAt, ...room }: Reservation): KeptRoom {
+function roomOf({ owner, ghost, claimant, createdAt, expiresAt, ...room }: Reservation, shown: (at: Millis) => Millis): KeptRoom {
   const { namespace, name, node, priority, state, purpose, why } = room;
   return {
     namespace,
@@ -41,8 +42,8 @@ function roomOf({ owner, ghost, claimant, createdAt, expiresAt, ...room }: Reser
     why,
     requests: requestsText(ghost.requests),
     claimedBy: claimant?.uid ?? null,
-    createdAt: new Date(createdAt).toISOString(),
-    expiresAt: new Date(expiresAt).toISOString(),
+    createdAt: new Date(shown(createdAt)).toISOString(),
+    expiresAt: new Date(shown(expiresAt)).toISOString(),
   };
 }
 

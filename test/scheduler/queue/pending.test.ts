@@ -67,6 +67,6 @@ test('how pods stand, as plain values', () => {
       ['gated', 'gated', false, true, 1],
     ],
   );
-  assert.equal(dumpQueue(queue, 300_000, 2).pods.length, 2);
+  assert.equal(dumpQueue(queue, 300_000, undefined, 2).pods.length, 2);
   assert.doesNotThrow(() => structuredClone(dumpQueue(queue, 300_000)));
 });
