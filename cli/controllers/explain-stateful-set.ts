@@ -2,6 +2,9 @@ import { explain, type Explained } from '../../controllers/statefulset/explain.t
 import { defaultClassOf, factsOf } from '../../controllers/statefulset/observe.ts';
 import { plan } from '../../controllers/statefulset/plan.ts';
 import { rulesOf } from '../../controllers/statefulset/rules.ts';
+import type { SetFacts } from '../../controllers/statefulset/facts.ts';
+import type { Pod } from '../../controllers/statefulset/types.ts';
+import { controllerOf } from '../../kube/controller/owner-refs.ts';
 import type { StatefulSetInCluster } from './stateful-set-in-cluster.ts';
 
 /** Asks the controller's own decision, as one would find it that has just been started: what concerns the set as a whole, its pods, its claims. Pure. */
@@ -24,7 +27,30 @@ export function explainStatefulSet({ set, pods, revisions, claims, classes, now 
     ...rules.optIns.problems.map((problem) =>
       whole('annotation', `no pods are replaced or scaled down while an annotation cannot be read: ${problem}`),
     ),
-    ...explain(facts),
+    ...withTakenNames(explain(facts), facts.claims.pods, pods),
     ...plan(facts).refused.map(({ claim, why }) => ({ object: claim, reason: 'cannot-expand', detail: why })),
   ];
+}
+
+const UNMADE: ReadonlySet<string> = new Set(['creating', 'missing']);
+
+/** The controller sees its own pods alone, and learns from a refusal that the name of one is another's: no event tells of it. */
+function withTakenNames(
+  rows: readonly Explained[],
+  { keep, adopt }: SetFacts['claims']['pods'],
+  pods: readonly Readonly<Pod>[],
+): Explained[] {
+  const own = new Set([...keep, ...adopt]);
+  const others = new Map(pods.filter((pod) => !own.has(pod)).map((pod) => [pod.metadata.name ?? '', pod]));
+  return rows.map((row) => {
+    const other = UNMADE.has(row.reason) ? others.get(row.object) : undefined;
+    const detail = other && `a pod of this name is there and is none of the set's, ${whose(other)}; it is made when that one is gone`;
+    return detail === undefined ? row : { object: row.object, reason: 'name-taken', detail };
+  });
+}
+
+function whose(pod: Readonly<Pod>): string {
+  const owner = controllerOf(pod);
+  if (owner !== undefined) return `but of ${owner.kind} ${owner.name} with uid ${owner.uid}`;
+  return pod.metadata.deletionTimestamp === undefined ? 'for its labels do not match the selector' : 'for it is being deleted';
 }

@@ -13,7 +13,8 @@ import { cliContext, runCli, type Ran } from '../../helpers/cli-context.ts';
 import type { StatefulSetInCluster } from '../../../cli/controllers/stateful-set-in-cluster.ts';
 import type { Explained } from '../../../controllers/statefulset/explain.ts';
 import type { Pod } from '../../../controllers/statefulset/types.ts';
-import type { KubeObject } from '../../../kube/api/object.ts';
+import type { KubeObject, OwnerReference } from '../../../kube/api/object.ts';
+import { controllerOf } from '../../../kube/controller/owner-refs.ts';
 
 let api: LocalApi;
 
@@ -107,12 +108,28 @@ function owned(ordinal: number, status: NonNullable<Pod['status']> = ready, clai
   };
 }
 
+const going = (ordinal: number): Pod['metadata'] => ({ ...pod(ordinal).metadata, deletionTimestamp: '2026-01-01T00:00:00Z' });
+function former(ordinal: number): Pod {
+  const of = owned(ordinal);
+  return { ...of, metadata: { ...of.metadata, ownerReferences: [{ ...controllerOf(of), uid: 'former' }] as OwnerReference[] } };
+}
+
 const paused = { 'dkc.dev/paused': 'true' };
 const told: { why: string; set: SetOptions; deleting?: boolean; seen?: Partial<StatefulSetInCluster>; says: string[] }[] = [
   {
     why: 'of which nothing is there yet',
     set: { spec: { replicas: 2 } },
     says: ['web-0 creating it is about to be made', 'web-1 missing it is made when those before it are available'],
+  },
+  {
+    why: 'whose names others have',
+    set: { spec: { replicas: 3, podManagementPolicy: 'Parallel' } },
+    seen: { pods: [former(0), { ...pod(1), metadata: { name: 'web-1', namespace: 'ns' } }, { ...pod(2), metadata: going(2) }] },
+    says: [
+      "web-0 name-taken a pod of this name is there and is none of the set's, but of StatefulSet web with uid former; it is made when that one is gone",
+      "web-1 name-taken a pod of this name is there and is none of the set's, for its labels do not match the selector; it is made when that one is gone",
+      "web-2 name-taken a pod of this name is there and is none of the set's, for it is being deleted; it is made when that one is gone",
+    ],
   },
   {
     why: 'whose first pod is not ready',
