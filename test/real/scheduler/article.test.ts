@@ -81,6 +81,9 @@ await withRealParts('the place of a pod that is upgraded', worldParts, () => {
       assert.equal(s.ofApp('deploy').filter(isBound).length, FIT + 1);
       await s.until('a pod of the set is refused', () => s.ofApp('web').some((pod) => /Insufficient cpu/.test(refusalOf(pod) ?? '')));
       assert.equal(s.ofApp('web').filter(isBound).length, SET - 1);
+      // A room that is kept falls to somebody as well in the end: here none was.
+      const told = await s.events('web');
+      assert.ok(told.every(({ reason }) => reason !== 'ReservationCreated'));
       await s.clear();
     });
   }
