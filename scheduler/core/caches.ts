@@ -64,10 +64,18 @@ const podFields = [
   'spec.hostNetwork',
   'spec.volumes',
   ...['containers', 'initContainers'].flatMap((list) => [
+    `spec.${list}.name`,
     `spec.${list}.image`,
     `spec.${list}.restartPolicy`,
     `spec.${list}.resources.requests`,
     `spec.${list}.ports`,
+  ]),
+  // What pods take that are resized in place.
+  'status.resize',
+  ...['containerStatuses', 'initContainerStatuses'].flatMap((list) => [
+    `status.${list}.name`,
+    `status.${list}.resources.requests`,
+    `status.${list}.allocatedResources`,
   ]),
   'status.phase',
   'status.startTime',

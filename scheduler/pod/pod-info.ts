@@ -3,6 +3,7 @@ import { objectKey, type Key } from '../../kube/cache/contract.ts';
 import type { Pod } from '../types.ts';
 import { affinityTermsOf, noTerms, type AffinityTerms } from './affinity-terms.ts';
 import { requestsOf, type Requests } from './requests.ts';
+import { specAsTaken } from './resizing.ts';
 
 /** A pod, read once for all that the scheduler asks of it. Never changed. */
 export interface PodInfo {
@@ -32,7 +33,7 @@ const known = new WeakMap<Readonly<Pod>, PodInfo>();
 export function podInfoOf(pod: Readonly<Pod>): PodInfo {
   const seen = known.get(pod);
   if (seen !== undefined) return seen;
-  const { metadata, spec } = pod;
+  const { metadata, spec, status } = pod;
   const { namespace = '', name = '', uid = '' } = metadata;
   const ports = spec === undefined ? noPorts : hostPortsOf(spec);
   const info: PodInfo = {
@@ -45,7 +46,7 @@ export function podInfoOf(pod: Readonly<Pod>): PodInfo {
     priority: spec?.priority ?? 0,
     schedulerName: spec?.schedulerName ?? 'default-scheduler',
     nodeName: spec?.nodeName ?? '',
-    requests: requestsOf(spec ?? { containers: [] }),
+    requests: requestsOf(specAsTaken(spec ?? { containers: [] }, status)),
     ports: ports.length === 0 ? noPorts : ports,
     terms: spec?.affinity?.podAffinity || spec?.affinity?.podAntiAffinity ? affinityTermsOf(spec.affinity, namespace) : noTerms,
     terminating: metadata.deletionTimestamp !== undefined,
