@@ -37,7 +37,7 @@ type Why = Omit<Explained, 'object'>;
 function explainOne(facts: SetFacts, verdict: Verdict, decided: Plan, limits: Limits): Why {
   const { cell } = verdict;
   if (cell.known === undefined)
-    return { reason: 'no-node', detail: `there is no such node; ${podsOf(cell.pods)} waits for it or is left over` };
+    return { reason: 'no-node', detail: `there is no such node; ${podsOf([...cell.pods, ...cell.ended])} waits for it or is left over` };
   const { run, schedule, keep, reason } = cell.known.decision;
   if (!run || !schedule) {
     const { because, text } = refusal(reason);
@@ -57,13 +57,14 @@ function missing(facts: SetFacts, { cell }: Verdict, decided: Plan): Why | undef
   }
   const alive = pods.filter((pod) => !isGoing(pod));
   if (alive.length > 0) return undefined;
+  const planned = decided.creations.some((creation) => creation.node === node);
   const [going] = pods;
-  if (going !== undefined)
+  // Beside one that is going a surge does not wait.
+  if (going !== undefined && !planned)
     return {
       reason: 'terminating',
       detail: `pod ${nameOf(going)} is ${whyNotAvailable(going).text}; the next one is made when it is gone`,
     };
-  const planned = decided.creations.some((creation) => creation.node === node);
   const later = facts.pendingMs > 0 ? 'what the last pass did is not seen yet' : 'other nodes come first';
   return { reason: 'creating', detail: planned ? 'a pod is about to be made' : `a pod is to be made: ${later}` };
 }

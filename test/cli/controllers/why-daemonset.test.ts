@@ -10,7 +10,7 @@ import { createClient } from '../../../kube/client/http-client.ts';
 import { cliContext, runCli, type Ran } from '../../helpers/cli-context.ts';
 import type { KubeObject } from '../../../kube/api/object.ts';
 import { explainSet } from '../../../cli/controllers/explain-set.ts';
-import type { DaemonSet } from '../../../controllers/daemonset/types.ts';
+import type { DaemonSet, Pod } from '../../../controllers/daemonset/types.ts';
 import type { Explained } from '../../../controllers/daemonset/explain.ts';
 import type { SetInCluster } from '../../../cli/controllers/set-in-cluster.ts';
 
@@ -115,6 +115,13 @@ const set = (over: Partial<DaemonSet>): DaemonSet => ({
   spec: { selector: { matchLabels: { app: 'web' } }, template },
   ...over,
 });
+const spec = { selector: { matchLabels: { app: 'web' } }, template };
+const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'set', uid: 'u', controller: true };
+const left = (nodeName: string, status: Pod['status'], metadata: Pod['metadata']): Pod => ({
+  metadata: { name: 'left', namespace: 'default', uid: 'p', labels: { app: 'web' }, ownerReferences: [owner], ...metadata },
+  spec: { containers: [], nodeName },
+  ...(status && { status }),
+});
 const node = (name: string, spec: object = {}, status: object = {}) => ({ metadata: { name }, spec, status });
 const hostPort = { ...template, spec: { containers: [{ name: 'c', image: 'i', ports: [{ containerPort: 80, hostPort: 80 }] }] } };
 const taint = { key: 'k', value: 'v', effect: 'NoSchedule' };
@@ -134,6 +141,24 @@ const told: { why: string; seen: Partial<SetInCluster>; says: string[] }[] = [
     why: 'that is being deleted',
     seen: { set: set({ metadata: { name: 'set', namespace: 'default', uid: 'u', deletionTimestamp: '2026-01-01T00:00:00Z' } }) },
     says: ['a deleting the set is being deleted; its pods are for the garbage collector now'],
+  },
+  {
+    why: 'whose pod is going',
+    seen: { pods: [left('a', {}, { deletionTimestamp: '2026-01-01T00:00:00Z' })] },
+    says: ['a terminating pod left is terminating, with time until 2026-01-01T00:00:00Z; the next one is made when it is gone'],
+  },
+  {
+    why: 'whose pod is going while it surges, which does not wait for that',
+    seen: {
+      set: set({ spec: { ...spec, updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } } }),
+      pods: [left('a', {}, { deletionTimestamp: '2026-01-01T00:00:00Z' })],
+    },
+    says: ['a creating a pod is about to be made'],
+  },
+  {
+    why: 'with what is left of a node that is gone',
+    seen: { pods: [left('z', { phase: 'Failed' }, { deletionTimestamp: '2026-01-01T00:00:00Z' })] },
+    says: ['a creating a pod is about to be made', 'z no-node there is no such node; pod left waits for it or is left over'],
   },
   {
     why: 'whose port is taken, where the controller looks for room',
