@@ -59,6 +59,8 @@ export interface RunningFacts {
   readonly rooms: readonly KeptRoom[];
   /** How this pod stands in its queue; undefined: it is not there, or beyond what is listed. */
   readonly pending: Pending | undefined;
+  /** How many more wait than are listed. */
+  readonly unlisted: number;
 }
 
 /**

@@ -20,7 +20,9 @@ export async function askScheduler(address: string, { namespace, name }: NamedRe
     read<KeptRoom[]>(url, 'reservations', signal),
     read<PendingDump>(url, 'scheduler-queue', signal),
   ]);
-  return { rooms, pending: queue.pods.find((pod) => pod.namespace === namespace && pod.name === name) };
+  const { pools, inFlight, pods } = queue;
+  const all = Object.values(pools).reduce((sum, size) => sum + size, inFlight);
+  return { rooms, pending: pods.find((pod) => pod.namespace === namespace && pod.name === name), unlisted: Math.max(0, all - pods.length) };
 }
 
 async function read<T>(url: string, dump: string, signal: AbortSignal): Promise<T> {

@@ -49,7 +49,7 @@ export function explainStanding({ pod, config, running }: Pick<PodFacts, 'pod' |
     if (config.reservation.enabled) lines.push({ object, reason: 'kept-room-unknown', detail });
     return lines;
   }
-  return [...lines, ...rooms(pod, running), ...inQueue(object, running.pending)];
+  return [...lines, ...rooms(pod, running), ...inQueue(object, running)];
 }
 
 /** Rooms on nodes that this pod has to leave alone, and its own. */
@@ -70,7 +70,11 @@ function amounts({ requests }: KeptRoom): string {
   return each.length === 0 ? 'a place is' : `${each.join(', ')} ${each.length === 1 ? 'is' : 'are'}`;
 }
 
-function inQueue(object: string, pending: Pending | undefined): Explained[] {
+function inQueue(object: string, { pending, unlisted }: RunningFacts): Explained[] {
+  if (pending === undefined && unlisted > 0) {
+    const detail = `the running scheduler lists those that came first, and ${unlisted} more wait: whether it is one of them is not known`;
+    return [{ object, reason: 'not-listed', detail }];
+  }
   if (pending === undefined)
     return [{ object, reason: 'not-queued', detail: 'the running scheduler does not list it among those that wait' }];
   const { pool, held, attempts, backoffUntil, flushAt, wakesOn } = pending;

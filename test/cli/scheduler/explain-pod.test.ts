@@ -71,7 +71,7 @@ const pending = (over: Partial<Pending> = {}): Pending => ({
 
 const unknown =
   'shop/web-0 kept-room-unknown room that is kept for pods that upgrade is known to the running scheduler alone: --debug-address asks it';
-const running = (over: Partial<RunningFacts>): RunningFacts => ({ rooms: [], pending: pending(), ...over });
+const running = (over: Partial<RunningFacts>): RunningFacts => ({ rooms: [], pending: pending(), unlisted: 0, ...over });
 const until = 'until 2026-01-01T00:01:00.000Z: db rolls';
 const waits =
   'shop/web-0 unschedulable tried 3 times; it waits for something to change, and is tried again at 2026-01-01T00:05:00.000Z anyway';
@@ -125,6 +125,13 @@ const standing: { why: string; pod?: Pod; reservation?: boolean; running?: Runni
     why: 'the running scheduler does not know it',
     running: running({ pending: undefined }),
     says: ['shop/web-0 not-queued the running scheduler does not list it among those that wait'],
+  },
+  {
+    why: 'the running scheduler does not list all',
+    running: running({ pending: undefined, unlisted: 9_000 }),
+    says: [
+      'shop/web-0 not-listed the running scheduler lists those that came first, and 9000 more wait: whether it is one of them is not known',
+    ],
   },
 ];
 for (const { why, pod = web().build(), reservation = true, running, says } of standing)

@@ -127,13 +127,27 @@ async function debugPages(t: { after(end: () => void): void }, pages: Readonly<R
 
 test('the running scheduler is asked for kept room and for the queue', async (t) => {
   const other = { ...queued, name: 'other', pool: 'active' };
-  const address = await debugPages(t, { '/debug/reservations': [room], '/debug/scheduler-queue': { pods: [other, queued] } });
+  const pools = { active: 1, backoff: 1, unschedulable: 0, gated: 0 };
+  const address = await debugPages(t, {
+    '/debug/reservations': [room],
+    '/debug/scheduler-queue': { pools, inFlight: 0, pods: [other, queued] },
+  });
   const { stdout } = await why(['shop/big', `--debug-address=${address}`, '-o', 'json'], () => []);
   assert.deepEqual(JSON.parse(stdout), [
     { object: 'node-a', reason: 'kept-room', detail: 'cpu 3 is kept for shop/db-1 until THEN: db rolls' },
     { object: 'shop/big', reason: 'backoff', detail: 'tried 2 times; it waits after a failure' },
     { object: 'shop/big', reason: 'wakes-on', detail: 'rain' },
   ]);
+});
+
+test('a pod that is not in the list of a long queue may be in the queue all the same', async (t) => {
+  const pools = { active: 1, backoff: 0, unschedulable: 9, gated: 0 };
+  const queue = { pools, inFlight: 1, pods: [{ ...queued, name: 'other' }] };
+  const address = await debugPages(t, { '/debug/reservations': [], '/debug/scheduler-queue': queue });
+  const { stdout } = await why(['shop/big', `--debug-address=${address}`, '-o', 'json'], () => []);
+  const [line] = JSON.parse(stdout) as Explained[];
+  assert.equal(line?.reason, 'not-listed');
+  assert.match(line.detail, / 10 more wait/);
 });
 
 test('a scheduler that shows nothing ends it with 3, and the line says how to have it shown', async (t) => {
