@@ -1,13 +1,14 @@
-import type { PodCondition } from 'kubernetes-types/core/v1.js';
+import type { PodCondition, PodStatus } from 'kubernetes-types/core/v1.js';
 import { backoff } from '../../base/backoff.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { describeError } from '../../base/errors.ts';
 import { pods } from '../../kube/api/resources.ts';
+import { isOlder } from '../../kube/cache/version.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { isConflict, isNotFound } from '../../kube/client/errors.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
-import { nominatedNodeOf } from '../queue/nominator.ts';
+import type { Pod } from '../types.ts';
 
 /** What a pod's status should say about its having no place. */
 export interface Wanted {
@@ -29,6 +30,9 @@ export interface StatusWriterOptions {
 const AGAIN = { base: 1_000, cap: 30_000, jitter: 0 };
 const MOST_TRIES = 6;
 
+/** What the server took is remembered for so many pods, until the caches show it: they are behind by a moment, or under load by seconds. */
+const REMEMBERED = 1_000;
+
 /** Of the calls that may be under way at once, those that are while pods are being bound: that a pod gets its place is more urgent. */
 const SHARE_BESIDE_BINDINGS = 1 / 4;
 
@@ -39,6 +43,8 @@ export class StatusWriter {
   readonly #flying = new Map<string, { wanted: Wanted; flight: Promise<void>; isForgotten: boolean }>();
   /** Could not be written; how often in a row. */
   readonly #failed = new Map<string, { wanted: Wanted; failures: number }>();
+  /** What the server said in answer, the oldest first. */
+  readonly #answered = new Map<string, { version: string; status: Status }>();
   /** How many are to be let go first. */
   #urgent = 0;
 
@@ -51,7 +57,7 @@ export class StatusWriter {
     const before = this.#waiting.get(pod.uid);
     // What is being written now counts as said: the pod as it is known does not show it yet.
     const said = before ?? this.#flying.get(pod.uid);
-    if (said === undefined ? !differs(pod, wanted) : says(said.wanted, wanted)) return;
+    if (said === undefined ? !differs(this.#statusOf(pod), wanted) : says(said.wanted, wanted)) return;
     const nominate = wanted.nominate ?? (before ?? this.#failed.get(pod.uid))?.wanted.nominate;
     this.#failed.delete(pod.uid);
     this.#waiting.set(pod.uid, { pod, wanted: { ...wanted, nominate } });
@@ -79,6 +85,23 @@ export class StatusWriter {
   /** Pods about which something is to be said still, and is not being written now. */
   get owed(): number {
     return new Set([...this.#waiting.keys(), ...this.#failed.keys()]).size;
+  }
+
+  /** The newest that is known: that of the pod itself may be from before our last write. */
+  #statusOf({ uid, pod }: PodInfo): Status {
+    const answered = this.#answered.get(uid);
+    if (answered !== undefined && isOlder(pod.metadata.resourceVersion ?? '', answered.version)) return answered.status;
+    this.#answered.delete(uid);
+    return pod.status;
+  }
+
+  #remember(uid: string, { metadata, status }: Pod): void {
+    this.#answered.delete(uid);
+    const { value: oldest } = this.#answered.keys().next();
+    if (oldest !== undefined && this.#answered.size >= REMEMBERED) this.#answered.delete(oldest);
+    const { nominatedNodeName = '' } = status ?? {};
+    const conditions = status?.conditions?.filter(({ type }) => type === 'PodScheduled') ?? [];
+    this.#answered.set(uid, { version: metadata.resourceVersion ?? '', status: { conditions, nominatedNodeName } });
   }
 
   get #most(): number {
@@ -148,7 +171,8 @@ export class StatusWriter {
     const nominated = wanted.nominate === undefined ? {} : { nominatedNodeName: wanted.nominate === '' ? null : wanted.nominate };
     const patch = { metadata: { uid }, status: { conditions: [condition], ...nominated } };
     try {
-      await client.patch(pods, { namespace, name }, patch, { type: 'strategic', subresource: 'status', signal });
+      const after = await client.patch<Pod>(pods, { namespace, name }, patch, { type: 'strategic', subresource: 'status', signal });
+      this.#remember(uid, after);
       this.#failed.delete(uid);
     } catch (error) {
       if (isNotFound(error)) this.#failed.delete(uid);
@@ -164,8 +188,10 @@ function says(said: Wanted, { reason, message, nominate }: Wanted): boolean {
   return said.reason === reason && said.message === message && (nominate === undefined || said.nominate === nominate);
 }
 
-function differs(pod: PodInfo, { reason, message, nominate }: Wanted): boolean {
-  const known = pod.pod.status?.conditions?.find(({ type }) => type === 'PodScheduled');
+type Status = Readonly<Pick<PodStatus, 'conditions' | 'nominatedNodeName'>> | undefined;
+
+function differs(status: Status, { reason, message, nominate }: Wanted): boolean {
+  const known = status?.conditions?.find(({ type }) => type === 'PodScheduled');
   if (known?.status !== 'False' || known.reason !== reason || known.message !== message) return true;
-  return nominate !== undefined && nominate !== nominatedNodeOf(pod);
+  return nominate !== undefined && nominate !== (status?.nominatedNodeName ?? '');
 }

@@ -4,7 +4,7 @@ import { silentLog } from '../../../base/log.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { ApiError } from '../../../kube/client/errors.ts';
 import { StatusWriter, type Wanted } from '../../../scheduler/core/status-writer.ts';
-import { podInfoOf } from '../../../scheduler/pod/pod-info.ts';
+import { podInfoOf, type PodInfo } from '../../../scheduler/pod/pod-info.ts';
 import { pod } from '../builders.ts';
 import { atRest, FakeClock } from '../../helpers/fake-clock.ts';
 
@@ -24,7 +24,8 @@ function writer(atOnce = 1): {
   const patch = (_: unknown, __: unknown, body: unknown): Promise<unknown> => {
     const { conditions, nominatedNodeName } = (body as Written).status;
     written.push(`${conditions[0]?.message}${nominatedNodeName === undefined ? '' : ` nominated=${nominatedNodeName}`}`);
-    return new Promise((resolve, reject) => open.push((error) => (error === undefined ? resolve({}) : reject(error))));
+    const answer = { metadata: { resourceVersion: `${written.length + 1}` }, status: (body as Written).status };
+    return new Promise((resolve, reject) => open.push((error) => (error === undefined ? resolve(answer) : reject(error))));
   };
   const client = { patch } as unknown as Pick<Client, 'patch'>;
   const statuses = new StatusWriter({ client, clock, log: silentLog, atOnce });
@@ -134,6 +135,26 @@ for (const { node, becomes } of [
     assert.deepEqual(written.slice(1), [becomes]);
     assert.equal(clock.sleepers, 0);
   });
+
+test('what the server has taken counts as said before the pod shows it', async () => {
+  const { statuses, written, end } = writer();
+  const write = async (at: PodInfo, wanted: Wanted): Promise<void> => {
+    statuses.write(at, wanted, signal);
+    await end();
+  };
+  await write(waiting, says('B', 'a'));
+  await write(waiting, says('B', 'a'));
+  // The caches have the pod as it was before, which said this.
+  await write(waiting, says('A', ''));
+  assert.deepEqual(written, ['B nominated=a', 'A nominated=null']);
+  // Somebody else has written since then.
+  const changed = podInfoOf({ ...waiting.pod, metadata: { ...waiting.pod.metadata, resourceVersion: '9' } });
+  await write(changed, says('A'));
+  assert.equal(written.length, 2);
+  await write(changed, says('B'));
+  assert.equal(written.length, 3);
+  assert.equal(statuses.owed, 0);
+});
 
 test('what nobody can be told any more is forgotten', async () => {
   const { statuses, clock, fail } = writer();
