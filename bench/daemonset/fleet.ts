@@ -115,14 +115,24 @@ export async function whenDone(client: Client, { namespace, name, nodes: count, 
   if (!end.signal.aborted) throw new Error(`${namespace}/${name} is not done after half an hour: ${JSON.stringify(last?.status)}`);
 }
 
-/** @throws when there are more pods or fewer */
+/** @throws when there are more pods or fewer, pods that go not counted */
 export async function mustHavePods(client: Client, namespace: string, count: number): Promise<void> {
-  const found = await patiently(async () => {
+  const found = await podsIn(client, namespace);
+  if (found !== count) throw new Error(`${namespace} has ${found} pods instead of ${count}`);
+}
+
+/** Resolves when no pods are left: a controller may make some before it hears that their set is gone. @throws when there are some after a minute */
+export async function emptied(client: Client, namespace: string): Promise<void> {
+  for (let tries = 0; tries < 60 && (await podsIn(client, namespace)) > 0; tries++) await realClock.sleep(1_000);
+  await mustHavePods(client, namespace, 0);
+}
+
+function podsIn(client: Client, namespace: string): Promise<number> {
+  return patiently(async () => {
     let found = 0;
     await eachPod(client, namespace, ({ metadata }) => void (metadata.deletionTimestamp === undefined && found++));
     return found;
   });
-  if (found !== count) throw new Error(`${namespace} has ${found} pods instead of ${count}`);
 }
 
 /** What kubelets would say of pods that run; of those that do not yet. @returns how many pods there are */

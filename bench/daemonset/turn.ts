@@ -4,7 +4,7 @@ import { callsText } from './calls.ts';
 import { stretch } from './cost.ts';
 import type { Stretch } from './cost.ts';
 import { quiet } from './events.ts';
-import { addNamespace, daemonSet, labels, mustHavePods, newTemplate, removeSet, whenDone } from './fleet.ts';
+import { addNamespace, daemonSet, emptied, labels, mustHavePods, newTemplate, removeSet, whenDone } from './fleet.ts';
 import type { Usage } from './proc.ts';
 import type { Site, User } from './site.ts';
 import { startController } from './subject.ts';
@@ -40,7 +40,7 @@ export async function takeTurn(user: User, site: Site, counts: { all: number; so
   await client.patch(daemonSets, goal, newTemplate('v1.0.1'), { type: 'strategic' });
   await whenDone(client, { ...goal, generation: 2 });
   await removeSet(client, namespace, goal.name);
-  await mustHavePods(client, namespace, 0);
+  await emptied(client, namespace);
   await quiet(subject);
 
   const set = { namespace, name: 'measured', nodes: counts.all, ready: true };
