@@ -126,8 +126,7 @@ export class Router {
     }
     const { cluster, queue, nominator, reservations, claimUsers, victims, now } = this.#parts;
     const placed = cluster.placed(last.uid);
-    const nominated = nominator.nodeOf(last.uid);
-    nominator.delete(last.uid);
+    const nominated = nominator.delete(last.uid);
     queue.delete(last);
     const isVictim = victims.delete(last.uid);
     const at = now();
