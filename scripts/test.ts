@@ -1,71 +1,81 @@
-import { spawn } from 'node:child_process';
-import { globSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { closingLines, mergedClosing } from './closing-lines.ts';
+import { Records, type FileRun } from './records.ts';
+import { runFiles, type Ended } from './run-files.ts';
+import { failedOnce, report, whyNoSecondTry } from './second-try.ts';
+import { suites, type Suite } from './suites.ts';
 
 /**
- * `npm test` and its slower brothers. Node's own runner does the work; this names the files.
- * Few processes for the unit tests: a process per file would cost more than the tests. Two share them, since they compute and nothing else.
+ * `npm test` and its slower siblings: `test.ts SUITE [FILE...] [OPTION...]`. Node's own runner does the work; this names the files.
+ * With DKC_TEST_RECORDS=DIR, as in CI, a failed file of a slow suite is left to `again.ts`, which runs it a second time.
  */
-const suites: Record<string, { files: string[]; without: RegExp; options: string[]; processes: number }> = {
-  unit: {
-    files: ['test/**/*.test.ts'],
-    without: /^test\/(systemd|kubelet|real|endurance)\//,
-    options: ['--test-isolation=none', '--test-timeout=300000'],
-    processes: Math.min(2, availableParallelism()),
-  },
-  systemd: slow('systemd', 1_800_000),
-  kubelet: slow('kubelet', 900_000),
-  real: slow('real', 1_200_000),
-  endurance: slow('endurance', 1_800_000),
-};
-
-/** File after file: each has a machine or a control plane of its own. */
-function slow(name: string, timeoutMs: number): (typeof suites)[string] {
-  return {
-    files: [`test/${name}/**/*.test.ts`],
-    without: /^$/,
-    options: ['--test-concurrency=1', `--test-timeout=${timeoutMs}`],
-    processes: 1,
-  };
-}
-
 const PARTS_EACH = 4;
 
 const [name = 'unit', ...rest] = process.argv.slice(2);
 const suite = suites[name];
 if (!suite) {
-  console.error(`No suite ${name}; there are ${Object.keys(suites).join(', ')}`);
+  console.error(`unknown suite ${name}; known: ${Object.keys(suites).join(', ')}`);
   process.exit(2);
 }
-const files = globSync(suite.files)
-  .filter((file) => !suite.without.test(file))
-  .sort();
-const { options, processes } = suite;
-if (processes === 1) process.exitCode = await run(files, 'inherit').then(({ code }) => code);
-else {
-  // More parts than processes, so that none waits long for the slowest; every so many files, since neighbours tend to be alike, and alike long.
-  const parts = Array.from({ length: processes * PARTS_EACH }, (_, at) =>
-    files.filter((_file, index) => index % (processes * PARTS_EACH) === at),
+const named = rest.filter((word) => word.endsWith('.test.ts'));
+const options = [...suite.options, ...rest.filter((word) => !word.endsWith('.test.ts'))];
+const files = (named.length > 0 ? named : suite.files()).toSorted();
+const kept = process.env['DKC_TEST_RECORDS'];
+const scratch = mkdtempSync(join(tmpdir(), 'dkc-tests-'));
+const records = new Records(kept ?? scratch);
+process.exitCode = await (suite.shared > 0 ? together(suite) : oneByOne());
+// What a failed file printed stays.
+if (process.exitCode === 0) rmSync(scratch, { recursive: true });
+
+/** More parts than processes, so that none waits long for the slowest; every so many files, since neighbors tend to take as long as each other. */
+async function together({ shared }: Suite): Promise<number> {
+  const parts = Array.from({ length: shared * PARTS_EACH }, (_, at) =>
+    files.filter((_file, index) => index % (shared * PARTS_EACH) === at),
   );
-  const ended: { code: number; text: string }[] = [];
-  const left = parts.values();
+  const ended: Ended[] = [];
+  const left = parts.entries();
   const work = async (): Promise<void> => {
-    for (const part of left) {
-      const one = await run(part, 'pipe');
+    for (const [at, part] of left) {
+      if (part.length === 0) continue;
+      const durations = join(scratch, `durations-${at}`);
+      const reporters = ['spec', 'stdout', './scripts/durations-reporter.ts', durations];
+      const flags = reporters.map((value, index) => `--test-reporter${index % 2 === 0 ? '' : '-destination'}=${value}`);
+      const one = await runFiles(part, [...options, ...flags], false);
       process.stdout.write(one.text);
+      if (existsSync(durations)) records.addDurations(name, readFileSync(durations, 'utf8'));
       ended.push(one);
     }
   };
-  await Promise.all(Array.from({ length: processes }, work));
-  process.stdout.write(mergedClosing(ended.map(({ text }) => closingLines(text))));
-  process.exitCode = Math.max(...ended.map(({ code }) => code));
+  await Promise.all(Array.from({ length: shared }, work));
+  closing(ended);
+  return Math.max(0, ...ended.map(({ code }) => code));
 }
 
-/** @returns how it ended, and what it said where that is not on the terminal already */
-function run(own: readonly string[], stdout: 'inherit' | 'pipe'): Promise<{ code: number; text: string }> {
-  const child = spawn(process.execPath, ['--test', ...options, ...rest, ...own], { stdio: ['inherit', stdout, 'inherit'] });
-  let text = '';
-  child.stdout?.setEncoding('utf8').on('data', (more: string) => (text += more));
-  return new Promise((resolve) => child.once('close', (code) => resolve({ code: code ?? 1, text })));
+async function oneByOne(): Promise<number> {
+  const ended: Ended[] = [];
+  const runs: FileRun[] = [];
+  for (const file of files) {
+    const began = performance.now();
+    const one = await runFiles([file], options, true);
+    ended.push(one);
+    runs.push(records.addFirst({ suite: name, file, ms: Math.round(performance.now() - began), passed: one.code === 0 }, one.text));
+  }
+  closing(ended);
+  if (kept === undefined) {
+    const { lines, passed } = report(runs, []);
+    console.log(lines.join('\n'));
+    return passed ? 0 : 1;
+  }
+  const why = whyNoSecondTry(failedOnce(records.runs()));
+  if (why !== undefined) console.error(why);
+  return why === undefined ? 0 : 1;
+}
+
+/** Adds up what Node's runner printed at the end of each process. */
+function closing(ended: readonly Ended[]): void {
+  const closings = ended.map(({ text }) => closingLines(text));
+  for (const [at, one] of closings.entries()) if (ended[at]?.code === 0) records.addClosing(one);
+  process.stdout.write(mergedClosing(closings));
 }

@@ -1,0 +1,75 @@
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import type { FileDuration } from './durations-reporter.ts';
+
+/** How one run of one test file ended. */
+export interface FileRun extends FileDuration {
+  suite: string;
+  passed: boolean;
+  /** Where all that it printed is kept; absent for files that share a process. */
+  output?: string;
+}
+
+/**
+ * A folder that keeps how the files of several suites ended: lines of JSON, appended by processes that may run side by side, and what each file
+ * printed.
+ */
+export class Records {
+  readonly #dir: string;
+
+  constructor(dir: string) {
+    this.#dir = dir;
+    mkdirSync(dir, { recursive: true });
+  }
+
+  addFirst(run: Omit<FileRun, 'output'>, text: string): FileRun {
+    const kept = this.#kept(run, 'first', text);
+    this.#append('runs', kept);
+    return kept;
+  }
+
+  addSecond(run: Omit<FileRun, 'output'>, text: string): FileRun {
+    return this.#kept(run, 'second', text);
+  }
+
+  /** Durations of files that share a process. */
+  addDurations(suite: string, lines: string): void {
+    for (const { file, ms } of parsed<FileDuration>(lines)) {
+      this.#append('runs', { suite, file: relative(process.cwd(), file), ms, passed: true } satisfies FileRun);
+    }
+  }
+
+  /** Closing lines of a whole run, for the sum at the end. */
+  addClosing(closing: ReadonlyMap<string, number>): void {
+    this.#append('closings', [...closing]);
+  }
+
+  runs(): FileRun[] {
+    return this.#read('runs');
+  }
+
+  closings(): ReadonlyMap<string, number>[] {
+    return this.#read<[string, number][]>('closings').map((entries) => new Map(entries));
+  }
+
+  #kept(run: Omit<FileRun, 'output'>, attempt: string, text: string): FileRun {
+    const output = join(this.#dir, `${run.file.replaceAll('/', '-')}.${attempt}.txt`);
+    writeFileSync(output, text);
+    return { ...run, output };
+  }
+
+  #append(name: string, value: unknown): void {
+    appendFileSync(join(this.#dir, `${name}.jsonl`), `${JSON.stringify(value)}\n`);
+  }
+
+  #read<T>(name: string): T[] {
+    const path = join(this.#dir, `${name}.jsonl`);
+    return existsSync(path) ? parsed<T>(readFileSync(path, 'utf8')) : [];
+  }
+}
+
+const parsed = <T>(lines: string): T[] =>
+  lines
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as T);

@@ -1,0 +1,35 @@
+import type { FileRun } from './records.ts';
+
+/** More files than this that fail on their first run are no chance: the run ends at once. */
+export const MAX_SECOND_TRIES = 2;
+const SLOWEST = 20;
+
+/** Files of slow suites that failed on their first run. Files of the unit suite get one run. */
+export const failedOnce = (runs: readonly FileRun[]): FileRun[] => runs.filter(({ passed, output }) => !passed && output !== undefined);
+
+/** @returns why no file gets a second try; undefined where they all do */
+export function whyNoSecondTry(failed: readonly FileRun[]): string | undefined {
+  if (failed.length <= MAX_SECOND_TRIES) return undefined;
+  const names = failed.map(({ file }) => file).join(', ');
+  return `${failed.length} test files failed, and at most ${MAX_SECOND_TRIES} are run again: ${names}`;
+}
+
+/**
+ * The last lines of a run.
+ * @param again - second runs of the files that failed
+ */
+export function report(runs: readonly FileRun[], again: readonly FileRun[]): { lines: string[]; passed: boolean } {
+  const slowest = runs.toSorted((a, b) => b.ms - a.ms).slice(0, SLOWEST);
+  const lines = [`slowest ${slowest.length} of ${runs.length} test files`, ...slowest.map(({ file, ms }) => `${seconds(ms)}  ${file}`)];
+  const first = new Map(failedOnce(runs).map((run) => [run.file, run]));
+  for (const { file, passed, output } of again) {
+    const verdict = passed ? 'flaky: failed once, then passed alone' : 'failed twice';
+    lines.push(`${verdict}: ${file} (outputs: ${first.get(file)?.output}, ${output})`);
+  }
+  const tried = new Set(again.map(({ file }) => file));
+  const untried = [...first.keys()].filter((file) => !tried.has(file));
+  for (const file of untried) lines.push(`failed: ${file} (output: ${first.get(file)?.output})`);
+  return { lines, passed: untried.length === 0 && again.every(({ passed }) => passed) };
+}
+
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(1).padStart(7)} s`;
