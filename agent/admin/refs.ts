@@ -1,37 +1,87 @@
 import { roles, roleSources, type Role } from './roles.ts';
 import type { AdminFacts } from './facts.ts';
-import { samePayload, type MaybeSource, type PayloadRef } from '../checkpoint/source.ts';
+import { parseNamedRef, type MaybeSource, type NamedRef, type PayloadRef, type Source } from '../checkpoint/source.ts';
+import { compare } from '../store/content.ts';
 
 export type Found =
-  /** `source` is what the role's record says; absent where a checkpoint was named by its place. */
-  | { at: 'found'; ref: PayloadRef; role?: Role; source?: MaybeSource }
+  /** `source` is what the role's record says, `key` what the REF names; absent where neither says it. */
+  | { at: 'found'; ref: PayloadRef; role?: Role; source?: MaybeSource; key?: string }
   /** A role that stands for the local config. */
   | { at: 'local'; role: Role }
   | { at: 'none'; why: string }
   | { at: 'ambiguous'; why: string };
 
+/** What a record names, besides the store's checkpoints: a REF may name it too. */
+export type KnownRef = PayloadRef & Partial<Pick<Source, 'namespace' | 'name' | 'kubeletConfigKey'>>;
+
+interface Named extends KnownRef {
+  /** Of its manifest; absent where only a record tells. */
+  keys?: readonly string[];
+}
+
 const SHORTEST = 8;
 const text = (ref: PayloadRef): string => `${ref.uid}/${ref.resourceVersion}`;
 
 /**
- * Reads a REF (design 7): a role, `UID/RV`, or a unique prefix of that. Checkpoints of one ConfigMap share all of their UID, so its
- * beginning followed by `/RV` will do as well; that is also what {@link shortRefs} shows.
+ * Reads a REF (design 7): a role, `UID/RV`, a unique prefix of that, or `[NAMESPACE/]NAME[:KEY][@RV]`, the newest without @RV. Checkpoints of one
+ * ConfigMap share all of their UID, so its beginning followed by `/RV` will do as well; that is also what {@link shortRefs} shows.
  * @param known - besides the store's checkpoints: those that records still name
  */
-export function findRef(asked: string, facts: AdminFacts, known: readonly PayloadRef[] = []): Found {
+export function findRef(asked: string, facts: AdminFacts, known: readonly KnownRef[] = []): Found {
   const role = roles.find((role) => role === asked);
   if (role) return findRole(role, facts);
-  const refs = unique([...facts.entries.map((entry) => entry.ref), ...known]);
   if (asked === '') return { at: 'none', why: 'it is empty' };
+  const refs = unique([...namedEntries(facts), ...known]);
   const exact = refs.find((ref) => text(ref) === asked);
-  if (exact) return { at: 'found', ref: exact };
+  if (exact) return found(exact);
   const byPrefix = refs.filter((ref) => text(ref).startsWith(asked));
-  const hits = byPrefix.length > 0 ? byPrefix : refs.filter((ref) => abbreviates(asked, ref));
+  const byPlace = byPrefix.length > 0 ? byPrefix : refs.filter((ref) => abbreviates(asked, ref));
+  const named = parseNamedRef(asked);
+  const byName = named ? newest(refs.filter((ref) => isNamed(named, ref))) : [];
+  const hits = [...byPlace, ...byName.filter((ref) => !byPlace.includes(ref))];
   const [first] = hits;
   if (!first) return { at: 'none', why: 'no checkpoint has that name; dkc checkpoints list shows all' };
-  if (hits.length === 1) return { at: 'found', ref: first };
-  const some = hits.slice(0, 4).map(text).join(', ');
-  return { at: 'ambiguous', why: `it fits ${hits.length} checkpoints (${some}${hits.length > 4 ? ', ...' : ''}); write more of it` };
+  if (hits.length > 1) return { at: 'ambiguous', why: ambiguity(hits, byPlace.length === 0) };
+  return found(first, byName.length > 0 ? named?.kubeletConfigKey : undefined);
+}
+
+const found = ({ uid, resourceVersion }: Named, key?: string): Found => ({
+  at: 'found',
+  ref: { uid, resourceVersion },
+  ...(key === undefined ? {} : { key }),
+});
+
+function ambiguity(hits: readonly Named[], byName: boolean): string {
+  const some = hits
+    .slice(0, 4)
+    .map((ref) => (byName ? `${ref.namespace}/${ref.name}@${ref.resourceVersion}` : text(ref)))
+    .join(', ');
+  return `it fits ${hits.length} checkpoints (${some}${hits.length > 4 ? ', ...' : ''}); write more of it`;
+}
+
+/** What can be named. A checkpoint of upstream has no manifest yet, a damaged one none that can be read: a record may tell its name. */
+function namedEntries(facts: AdminFacts): Named[] {
+  const records = new Map<string, KnownRef>();
+  for (const one of [...roleSources(facts).values(), ...facts.condemned]) if (one) records.set(text(one), one);
+  return facts.entries.map(({ ref, manifest }) => {
+    if (manifest?.name) return { ...ref, namespace: manifest.namespace, name: manifest.name, keys: manifest.files.map((file) => file.key) };
+    const { namespace, name } = records.get(text(ref)) ?? {};
+    return namespace && name ? { ...ref, namespace, name } : ref;
+  });
+}
+
+function isNamed(asked: NamedRef, ref: Named): boolean {
+  const { namespace, name, kubeletConfigKey: key, resourceVersion } = asked;
+  if (ref.name !== name || (namespace !== undefined && ref.namespace !== namespace)) return false;
+  if (resourceVersion !== undefined && ref.resourceVersion !== resourceVersion) return false;
+  return key === undefined || (ref.keys ? ref.keys.includes(key) : ref.kubeletConfigKey === undefined || ref.kubeletConfigKey === key);
+}
+
+/** The first of each namespace: checkpoints come newest first. */
+function newest(refs: readonly Named[]): Named[] {
+  const first = new Map<string | undefined, Named>();
+  for (const ref of refs) if (!first.has(ref.namespace)) first.set(ref.namespace, ref);
+  return [...first.values()];
 }
 
 function findRole(role: Role, facts: AdminFacts): Found {
@@ -50,17 +100,29 @@ function abbreviates(asked: string, ref: PayloadRef): boolean {
  * checkpoints it is the beginning of the UID and the whole resource version.
  */
 export function shortRefs(refs: readonly PayloadRef[]): string[] {
-  return refs.map((ref) => {
-    const others = refs.filter((other) => other.uid !== ref.uid);
-    let length = Math.min(SHORTEST, ref.uid.length);
-    while (length < ref.uid.length && others.some((other) => other.uid.startsWith(ref.uid.slice(0, length)))) length += 1;
-    const uid = ref.uid.slice(0, length);
+  const checkpoints = new Map<string, Set<string>>();
+  for (const { uid, resourceVersion } of refs) checkpoints.set(uid, (checkpoints.get(uid) ?? new Set()).add(resourceVersion));
+  // The UID that shares most with another one is its neighbour in order.
+  const uids = [...checkpoints.keys()].toSorted(compare);
+  const shared = new Map(uids.map((uid, at) => [uid, Math.max(common(uid, uids[at - 1]), common(uid, uids[at + 1]))]));
+  return refs.map(({ uid, resourceVersion }) => {
+    const short = uid.slice(0, Math.max(SHORTEST, (shared.get(uid) ?? 0) + 1));
     // A UID that another one continues stays ambiguous however much of it is written.
-    const alone = refs.every((other) => samePayload(other, ref) || other.uid !== ref.uid);
-    return alone && length < ref.uid.length ? uid : `${uid}/${ref.resourceVersion}`;
+    return checkpoints.get(uid)?.size === 1 && short.length < uid.length ? short : `${short}/${resourceVersion}`;
   });
 }
 
-function unique(refs: readonly PayloadRef[]): PayloadRef[] {
-  return refs.filter((ref, at) => refs.findIndex((other) => samePayload(other, ref)) === at);
+/** Length of the beginning that both have. */
+function common(a: string, b: string | undefined): number {
+  if (b === undefined) return 0;
+  const end = Math.min(a.length, b.length);
+  let length = 0;
+  while (length < end && a[length] === b[length]) length += 1;
+  return length;
+}
+
+function unique(refs: readonly Named[]): Named[] {
+  const seen = new Map<string, Named>();
+  for (const ref of refs) if (!seen.has(text(ref))) seen.set(text(ref), ref);
+  return [...seen.values()];
 }

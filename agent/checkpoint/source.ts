@@ -33,8 +33,36 @@ export function apiPath(source: Pick<Source, 'namespace' | 'name'>): string {
   return `/api/v1/namespaces/${source.namespace}/configmaps/${source.name}`;
 }
 
-/** For people and logs: `local`, or `NS/NAME UID/RV KEY`. */
-export function sourceText(source: MaybeSource): string {
+/**
+ * The one spelling of a configuration for people, logs and events: `local`, or `NAMESPACE/NAME:KEY@RV`, such as `dkc-system/web:kubelet@4711`.
+ * Without a resourceVersion (a spec names none) it ends after the key; what is not known is `?`. The command line takes it as a REF.
+ */
+export function sourceText(source: (SpecSource & Partial<PayloadRef>) | null): string {
   if (source === null) return 'local';
-  return `${source.namespace}/${source.name} ${source.uid}/${source.resourceVersion} ${source.kubeletConfigKey}`;
+  const { namespace, name, kubeletConfigKey, resourceVersion = '' } = source;
+  const version = resourceVersion === '' ? '' : `@${resourceVersion}`;
+  return `${namespace || '?'}/${name || '?'}:${kubeletConfigKey || '?'}${version}`;
+}
+
+/** A REF by name: `[NAMESPACE/]NAME[:KEY][@RV]`. What is absent is not asked for. */
+export interface NamedRef {
+  namespace?: string;
+  name: string;
+  kubeletConfigKey?: string;
+  resourceVersion?: string;
+}
+
+const NAMED = /^(?:(?<namespace>[^/:@\s]+)\/)?(?<name>[^/:@\s]+)(?::(?<kubeletConfigKey>[^/:@\s]+))?(?:@(?<resourceVersion>[^/:@\s]+))?$/;
+
+/** Reads what {@link sourceText} writes, and shorter forms of it. @returns undefined where the text cannot be one */
+export function parseNamedRef(text: string): NamedRef | undefined {
+  const groups = NAMED.exec(text)?.groups;
+  if (groups?.['name'] === undefined) return undefined;
+  const { namespace, name, kubeletConfigKey, resourceVersion } = groups;
+  return {
+    name,
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(kubeletConfigKey === undefined ? {} : { kubeletConfigKey }),
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+  };
 }

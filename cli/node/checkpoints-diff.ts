@@ -95,7 +95,7 @@ async function readSide(asked: string, found: ReturnType<typeof resolveRef>, loo
     throw new ActionError('compare', asked, { hint: 'its checkpoint is not in the store; see dkc checkpoints verify' });
   if (state.at === 'damaged') return { why: `checkpoint ${asked} is damaged: ${state.path}: ${state.problem}` };
   const entry = facts.entries.find((one) => samePayload(one.ref, found.ref));
-  const key = look.key ?? found.source?.kubeletConfigKey ?? (entry ? keyOf(entry, facts) : '');
+  const key = look.key ?? found.key ?? found.source?.kubeletConfigKey ?? (entry ? keyOf(entry, facts) : '');
   const { files } = state.checkpoint.payload;
   if (key === '')
     throw new UsageError(

@@ -3,6 +3,7 @@ import { age, size } from './spoken.ts';
 import { viewCheckpoints, type CheckpointRow } from '../../agent/admin/checkpoints.ts';
 import { shortRefs } from '../../agent/admin/refs.ts';
 import { fine } from '../command.ts';
+import { sourceText } from '../../agent/checkpoint/source.ts';
 import { show, table, type Column, type Paint } from '../output.ts';
 import type { Command } from '../command.ts';
 
@@ -42,7 +43,7 @@ export const checkpointsList: Command = {
 
 const columns = (now: number, wide: boolean): Column<Row>[] => [
   { title: 'REF', value: ({ ref, source }) => (wide ? `${source.uid}/${source.resourceVersion}` : ref) },
-  { title: 'NAMESPACE/NAME', value: ({ source }) => (source.name === '' ? '?' : `${source.namespace}/${source.name}`) },
+  { title: 'CONFIG', value: ({ source }) => sourceText(source) },
   { title: 'KEYS', value: (row) => keysText(row, wide) },
   { title: 'SIZE', value: ({ bytes }) => size(bytes) },
   { title: 'SAVED', value: ({ savedAt }) => (wide ? (savedAt ?? '?') : age(savedAt, now)) },

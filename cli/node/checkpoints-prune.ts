@@ -31,8 +31,8 @@ export const checkpointsPrune: Command = {
         const refs = shortRefs(pruned.map(({ source }) => source));
         return table(
           [
-            { title: 'REF', value: ({ source, ref }) => (how.wide ? sourceText(source) : ref) },
-            { title: 'NAMESPACE/NAME', value: ({ source }) => (source.name === '' ? '?' : `${source.namespace}/${source.name}`) },
+            { title: 'REF', value: ({ source, ref }) => (how.wide ? `${source.uid}/${source.resourceVersion}` : ref) },
+            { title: 'CONFIG', value: ({ source }) => sourceText(source) },
             { title: 'REMOVED', value: ({ removed }) => (removed ? 'yes' : 'no (dry run)') },
           ],
           pruned.map((one, at) => ({ ...one, ref: refs[at] ?? '' })),

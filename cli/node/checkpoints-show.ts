@@ -1,5 +1,5 @@
 import { nodeSide, nodeSideFlags, refPositional, resolveRef } from './node-side.ts';
-import { keyOf, sourceOf } from '../../agent/admin/roles.ts';
+import { sourceOf } from '../../agent/admin/roles.ts';
 import { samePayload } from '../../agent/checkpoint/source.ts';
 import { ActionError } from '../../base/errors.ts';
 import { fine, wrong } from '../command.ts';
@@ -43,8 +43,9 @@ export const checkpointsShow: Command = {
       return fine;
     }
     const entry = facts.entries.find((one) => samePayload(one.ref, found.ref));
-    const source = found.source ?? (entry ? sourceOf(entry, facts) : null);
-    const kubelets = found.source?.kubeletConfigKey ?? (entry ? keyOf(entry, facts) : '');
+    const recorded = found.source ?? (entry ? sourceOf(entry, facts) : null);
+    const source = recorded && found.key !== undefined ? { ...recorded, kubeletConfigKey: found.key } : recorded;
+    const kubelets = source?.kubeletConfigKey ?? '';
     await show(context, args, {
       data: { source, files: texts },
       people: ({ paint }) =>

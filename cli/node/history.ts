@@ -30,9 +30,7 @@ export const history: Command = {
 const columns = (wide: boolean): Column<JournalLine>[] => [
   { title: 'AT', value: ({ at }) => at },
   { title: 'EVENT', value: ({ event }) => event },
-  {
-    title: 'SOURCE',
-    value: ({ source }) => (wide || !source ? sourceText(source) : `${source.namespace}/${source.name}@${source.resourceVersion}`),
-  },
+  { title: 'SOURCE', value: ({ source }) => sourceText(source) },
+  ...(wide ? [{ title: 'UID', value: ({ source }: JournalLine) => source?.uid ?? '' }] : []),
   { title: 'DETAIL', value: ({ detail }) => detail },
 ];

@@ -1,8 +1,7 @@
-import { findRef, type Found } from '../../agent/admin/refs.ts';
+import { findRef, type Found, type KnownRef } from '../../agent/admin/refs.ts';
 import { observeNode, requireStore } from '../../agent/admin/observe.ts';
 import type { AdminFacts } from '../../agent/admin/facts.ts';
 import type { AgentOptions } from '../../agent/options.ts';
-import type { PayloadRef } from '../../agent/checkpoint/source.ts';
 import { FsStore } from '../../agent/store/fs-store.ts';
 import { layout, type Layout } from '../../agent/store/layout.ts';
 import { ActionError } from '../../base/errors.ts';
@@ -28,7 +27,7 @@ export const nodeSideFlags: readonly Flag[] = [formatFlag, ...nodeFlags];
 
 export const refPositional: Positional = {
   name: 'ref',
-  text: 'UID/RV, a unique beginning of it as the list shows it, or assigned, last-known-good, active',
+  text: 'UID/RV or a unique prefix, as shown by `checkpoints list`; [NAMESPACE/]NAME[:KEY][@RV], the newest without @RV; or assigned, last-known-good, active',
   completes: 'ref',
 };
 
@@ -55,7 +54,7 @@ export async function nodeSide(context: Context, args: Args): Promise<NodeSide> 
  * @param known - checkpoints it may name besides those in the store
  * @throws UsageError when it fits several, ActionError when it fits none
  */
-export function resolveRef(asked: string, facts: AdminFacts, known: readonly PayloadRef[] = []): Extract<Found, { at: 'found' | 'local' }> {
+export function resolveRef(asked: string, facts: AdminFacts, known: readonly KnownRef[] = []): Extract<Found, { at: 'found' | 'local' }> {
   const found = findRef(asked, facts, known);
   if (found.at === 'ambiguous') throw new UsageError(`REF ${asked}: ${found.why}`);
   if (found.at === 'none') throw new ActionError('find', `checkpoint ${JSON.stringify(asked)}`, { hint: found.why });

@@ -2,7 +2,7 @@ import { ago, span } from './spoken.ts';
 import { viewActive } from '../../agent/admin/active.ts';
 import type { AdminFacts } from '../../agent/admin/facts.ts';
 import { nextStep, standingOf, type ApiView, type Standing, type StatusView } from '../../agent/admin/status.ts';
-import { sameSource, type MaybeSource } from '../../agent/checkpoint/source.ts';
+import { sameSource, sourceText, type MaybeSource } from '../../agent/checkpoint/source.ts';
 import type { MetaRecord } from '../../agent/store/store.ts';
 import type { Millis } from '../../base/clock.ts';
 import { printable } from '../printable.ts';
@@ -67,8 +67,7 @@ function since(active: ReturnType<typeof viewActive>, now: Millis): string {
 
 function name(source: MaybeSource, wide: boolean): string {
   if (source === null) return 'local config';
-  const short = `${source.namespace}/${source.name} ${source.kubeletConfigKey}, version ${source.resourceVersion}`;
-  return printable(wide ? `${short}, uid ${source.uid}` : short);
+  return printable(wide ? `${sourceText(source)}, uid ${source.uid}` : sourceText(source));
 }
 
 function recordText(record: MetaRecord, active: MaybeSource, wide: boolean): string {

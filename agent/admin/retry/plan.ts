@@ -16,7 +16,9 @@ export function planRetry(facts: AdminFacts, asked: { ref?: string; at: string }
   if (found.at !== 'found') return { at: 'refused', why: `${ref}: ${found.why}` };
   const manifest = facts.entries.find((entry) => samePayload(entry.ref, found.ref))?.manifest;
   const cleared = facts.condemned.filter(
-    (record) => samePayload(record, found.ref) || (manifest && sameContent(record, contentRef(manifest.files, record.kubeletConfigKey))),
+    (record) =>
+      (found.key === undefined || found.key === record.kubeletConfigKey) &&
+      (samePayload(record, found.ref) || (manifest && sameContent(record, contentRef(manifest.files, record.kubeletConfigKey)))),
   );
   return clear(cleared, asked.at);
 }

@@ -161,7 +161,7 @@ function findTrusted(ref: string, askedKey: string | undefined, condemning: Cont
   if (!entry) return against('its checkpoint is not in the store');
   if (entry.state === 'damaged' || !entry.manifest)
     return against(`its checkpoint is damaged${entry.problem === undefined ? '' : `: ${entry.problem}`}`);
-  const key = askedKey ?? found.source?.kubeletConfigKey ?? keyOf(entry, facts);
+  const key = askedKey ?? found.key ?? found.source?.kubeletConfigKey ?? keyOf(entry, facts);
   if (key === '') return against('the store does not tell which of its keys is the kubelet configuration; name it with --key');
   if (!entry.manifest.files.some((file) => file.key === key)) return against(`its checkpoint has no key ${JSON.stringify(key)}`);
   if (sameContent(contentRef(entry.manifest.files, key), condemning)) return against('it is the content that is being rolled back');

@@ -48,7 +48,7 @@ const said = (planned: RollbackPlan): string => (planned.at === 'refused' ? plan
 const base: Given = { stored, assigned: '9', lkg: '8' };
 const condemn = 'condemn 9 by admin; journal rolled-back';
 const cases: { why: string; given: Given; to?: string; steps: string; says: RegExp }[] = [
-  { why: 'goes to last-known-good', given: base, steps: condemn, says: /goes to ns\/web u1\/8/ },
+  { why: 'goes to last-known-good', given: base, steps: condemn, says: /goes to ns\/web:kubelet@8/ },
   { why: 'goes to the local config without one', given: { ...base, lkg: '-' }, steps: condemn, says: /no last-known-good.*local config/ },
   {
     why: 'warns when last-known-good has the same content',
@@ -62,9 +62,9 @@ const cases: { why: string; given: Given; to?: string; steps: string; says: RegE
     given: { ...base, lkg: '-' },
     to: 'u1/8',
     steps: `trust 8; ${condemn}`,
-    says: /goes to ns\/web u1\/8/,
+    says: /goes to ns\/web:kubelet@8/,
   },
-  { why: 'does not write the same trust again', given: base, to: 'last-known-good', steps: condemn, says: /u1\/8/ },
+  { why: 'does not write the same trust again', given: base, to: 'last-known-good', steps: condemn, says: /kubelet@8/ },
   { why: 'refuses a damaged --to', given: base, to: 'u1/6', steps: 'refused', says: /damaged/ },
   { why: 'refuses the condemned content as --to', given: base, to: 'u1/7', steps: 'refused', says: /being rolled back/ },
   {
@@ -82,7 +82,7 @@ const cases: { why: string; given: Given; to?: string; steps: string; says: RegE
     why: 'condemns a damaged checkpoint by its manifest',
     given: { ...base, assigned: '6' },
     steps: 'condemn 6 by admin; journal rolled-back',
-    says: /u1\/8/,
+    says: /kubelet@8/,
   },
   {
     why: 'does nothing twice',
@@ -128,7 +128,7 @@ const arrivals: { why: string; to?: string; effective: Landing['effective']; ste
     why: 'names what boot has against last-known-good, and goes local',
     effective: { do: 'write', bytes: new Uint8Array() },
     steps: condemn,
-    says: /u1\/8.*maxPods: must not be negative: this node goes to its local config/,
+    says: /kubelet@8.*maxPods: must not be negative: this node goes to its local config/,
   },
   {
     why: 'says that without a local config the file stays',

@@ -37,10 +37,10 @@ test('checkpoints list shows people what they need to go on', async (t) => {
       .split('\n')
       .map((line) => line.split(/\s{2,}/)),
     [
-      ['REF', 'NAMESPACE/NAME', 'KEYS', 'SIZE', 'SAVED', 'ROLES', 'STATE'],
-      ['8c1f2d34-7', 'dkc-system/db', 'kubelet,ca.pem', '84 B', '2h', '-', 'intact'],
-      ['8c1f2d34-0/2', 'dkc-system/web', 'kubelet', '82 B', '2h', 'assigned,active', 'intact'],
-      ['8c1f2d34-0/1', 'dkc-system/web', 'kubelet', '82 B', '2h', 'last-known-good', 'intact'],
+      ['REF', 'CONFIG', 'KEYS', 'SIZE', 'SAVED', 'ROLES', 'STATE'],
+      ['8c1f2d34-7', 'dkc-system/db:kubelet@3', 'kubelet,ca.pem', '84 B', '2h', '-', 'intact'],
+      ['8c1f2d34-0/2', 'dkc-system/web:kubelet@2', 'kubelet', '82 B', '2h', 'assigned,active', 'intact'],
+      ['8c1f2d34-0/1', 'dkc-system/web:kubelet@1', 'kubelet', '82 B', '2h', 'last-known-good', 'intact'],
     ],
   );
 });

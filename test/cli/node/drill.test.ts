@@ -99,7 +99,7 @@ test('a live drill needs --yes, and says what it would do', async (t) => {
   assert.equal(ran.code, 2);
   assert.match(
     ran.stderr,
-    /would condemn dkc-system\/web .*\/2 kubelet, which restarts the kubelet with last-known-good .*; add --yes to do it/,
+    /would condemn dkc-system\/web:kubelet@2, which restarts the kubelet with last-known-good .*; add --yes to do it/,
   );
   assert.equal((await dkc('drill', '--yes')).code, 2);
   assert.deepEqual(await store.condemned(), []);

@@ -35,7 +35,7 @@ test('rollback condemns, journals, and prints the status with the reason', async
     (await store.journal()).map(({ event, source, detail }) => ({ event, source, detail })),
     [{ event: 'rolled-back', source: assigned, detail: 'pods evicted' }],
   );
-  assert.match(ran.stderr, /this node goes to dkc-system\/web .*\/1 kubelet/);
+  assert.match(ran.stderr, /this node goes to dkc-system\/web:kubelet@1/);
   const again = await dkc('rollback');
   assert.equal(again.code, 0);
   assert.match(again.stderr, /condemned already, by admin/);
@@ -103,7 +103,7 @@ test('rollback says that without a local config the effective file stays, and ju
   await node.runs('assigned', assigned);
   await rm(node.localConfig);
   assert.match((await node.dkc('rollback')).stderr, /no last-known-good: this node has no local config .* stays on the effective file/);
-  assert.match((await node.dkc('rollback', `--to=${other.uid}/1`)).stderr, /this node goes to dkc-system\/web .*\/1 kubelet/);
+  assert.match((await node.dkc('rollback', `--to=${other.uid}/1`)).stderr, /this node goes to dkc-system\/web:kubelet@1/);
 });
 
 test('with nothing assigned rollback has nothing to take back', async (t) => {
@@ -123,7 +123,7 @@ test('retry clears all or one, and says what it cleared', async (t) => {
     (JSON.parse(one.stdout) as Status).condemned.map((record) => record.resourceVersion),
     ['1'],
   );
-  assert.match(one.stderr, /\/2 kubelet is no longer condemned/);
+  assert.match(one.stderr, /web:kubelet@2 is no longer condemned/);
   assert.equal((await dkc('retry')).code, 0);
   assert.deepEqual(await store.condemned(), []);
   assert.deepEqual(

@@ -31,17 +31,17 @@ test('status on a node on trial reads as an admin needs it', async (t) => {
   const { stdout } = await node.dkc('status');
   const expected = `Node:            node-a
 State:           assigned config, on trial
-Running:         dkc-system/web kubelet, version 2 (assigned)
+Running:         dkc-system/web:kubelet@2 (assigned)
 Since:           2026-03-01T00:02:00.000Z (5m ago)
 Assigned:        the same
-Last known good: dkc-system/web kubelet, version 1
+Last known good: dkc-system/web:kubelet@1
 Error:           none
 Trial:           healthy for 3m42s of 10m, assigned 5m ago
 Effective file:  ${node.paths.effective} (sha256 SUM)
 Assignment by:   node (the API server keeps spec.configSource)
 
 Condemned:
-  dkc-system/web kubelet, version 1: by agent, 5m ago: old sin
+  dkc-system/web:kubelet@1: by agent, 5m ago: old sin
     line one
 
 Next: Wait for the trial to end, or take it back now with: dkc rollback
@@ -95,7 +95,7 @@ test('status asks the API server only with --kubeconfig, and stands without its 
   const { stdout } = await node.dkcIn({ connect }, 'status', '--kubeconfig=/x');
   assert.match(
     stdout,
-    /API server says:\n {2}assigned: as here\n {2}active: dkc-system\/web kubelet, version 1\n {2}lastKnownGood: as here\n {2}error: failed\n/,
+    /API server says:\n {2}assigned: as here\n {2}active: dkc-system\/web:kubelet@1\n {2}lastKnownGood: as here\n {2}error: failed\n/,
   );
 
   const away = await node.dkcIn({ connect: (query) => cliContext().context.connect(query) }, 'status', '--kubeconfig=/x');
