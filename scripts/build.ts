@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { build, type Plugin } from 'esbuild';
+import { packageDirs, readBundled, thirdPartyLicenses } from './licenses.ts';
 import { onlyOwnMetrics, packedLine, packPlugin, unpacker, withoutGeneratedApi, yamlWhenNeeded, type Pack } from './pack.ts';
 
 /** `npm run build`: everything dkc is, in dist/dkc.js. The result depends on the sources and the commit alone. */
@@ -14,12 +15,16 @@ function commit(): string {
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 
+/** Files that some bundle below holds. */
+const inputs: string[] = [];
+
 /** One file of CommonJS: see docs/decisions/0006-commonjs-bundle.md. */
 async function bundle(entry: string, plugins: Plugin[], banner = ''): Promise<Uint8Array> {
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
     entryPoints: [entry],
     outfile: 'dist/dkc.js',
     write: false,
+    metafile: true,
     bundle: true,
     platform: 'node',
     target: 'node24',
@@ -29,12 +34,14 @@ async function bundle(entry: string, plugins: Plugin[], banner = ''): Promise<Ui
     // Names stay, so that a stack trace in a bug report can be read.
     minifyWhitespace: true,
     minifySyntax: true,
+    // Licenses ship whole, in a file beside the bundle: few packages have them in comments.
     legalComments: 'none',
     define: { 'globalThis.DKC_BUILD': JSON.stringify({ version, commit: commit() }), 'import.meta.url': 'dkcFileUrl' },
     banner: { js: `${banner}const dkcFileUrl=require('node:url').pathToFileURL(__filename).href;` },
     logLevel: 'warning',
     plugins,
   });
+  inputs.push(...Object.keys(metafile.inputs));
   const [file] = outputFiles;
   if (!file) throw new Error(`nothing was built from ${entry}`);
   return file.contents;
@@ -55,5 +62,9 @@ writeFileSync('dist/dkc.js', [code, '\n', ...packs].join(''));
 // package.json above says that .js is an ES module; where dkc is installed there is none.
 writeFileSync('dist/package.json', '{"type":"commonjs"}\n');
 chmodSync('dist/dkc.js', 0o755);
+const packages = packageDirs(inputs).map(readBundled);
+writeFileSync('dist/THIRD_PARTY_LICENSES', thirdPartyLicenses(packages));
 const kib = (bytes: number): string => `${Math.round(bytes / 1024)} KiB`;
-console.log(`dist/dkc.js: agent ${kib(agent.length)}, commands ${kib(packs[0]?.length ?? 0)}, client-node ${kib(packs[1]?.length ?? 0)}`);
+console.log(
+  `dist/dkc.js: ${packages.length} bundled packages, agent ${kib(agent.length)}, commands ${kib(packs[0]?.length ?? 0)}, client-node ${kib(packs[1]?.length ?? 0)}`,
+);
