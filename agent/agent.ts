@@ -8,7 +8,8 @@ import { isRunningOn } from './host/unit.ts';
 import { learnKubelet } from './host/kubelet.ts';
 import { VersionMemo } from './host/version-memo.ts';
 import { Memo } from './memo.ts';
-import { noMetrics, openMetrics, serveMetrics, type Metrics } from './metrics.ts';
+import { noMetrics, openMetrics, type Metrics } from './metrics.ts';
+import { keepMetricsServed } from './metrics-server.ts';
 import type { AgentOptions } from './options.ts';
 import { runOnline } from './online.ts';
 import type { Running } from './running.ts';
@@ -72,7 +73,7 @@ export async function runAgent(options: AgentOptions, world: AgentWorld): Promis
     const situation = new Situation(outcome);
     const memo = new Memo({ disk, clock, log, path: layout(options.dynamicConfigDir).active, situation });
     const departure = new Departure({ options, world });
-    const metrics = await metricsFor(options, world, { situation, store }, departure.signal);
+    const metrics = metricsFor(options, { situation, store });
     const trial = new TrialWatch({
       options,
       store,
@@ -119,6 +120,7 @@ async function loops(running: Running): Promise<void> {
     guard('trial', trial.run(signal)),
     guard('watch of the records', watchMeta(running)),
     guard('garbage collection', running.garbage.run(signal)),
+    guard('metrics', serveMetrics(running)),
   ];
   if (options.kubeconfig === undefined) {
     world.log.info('no kubeconfig: the assignment stays as it is on disk');
@@ -164,18 +166,19 @@ async function bootId({ disk }: AgentWorld): Promise<string> {
   );
 }
 
-async function metricsFor(
-  options: AgentOptions,
-  { log }: AgentWorld,
-  { situation, store }: Pick<Running, 'situation' | 'store'>,
-  signal: AbortSignal,
-): Promise<Metrics> {
+function metricsFor(options: AgentOptions, { situation, store }: Pick<Running, 'situation' | 'store'>): Metrics {
   if (options.metricsBindAddress === '') return noMetrics;
   const metrics = openMetrics(() => store.journal());
   const show = (): void => metrics.picture(situation.shown);
   situation.onChange(show);
   show();
-  // Metrics are worth a line in the log, not a node without an agent.
-  await serveMetrics(options.metricsBindAddress, metrics, signal).catch((error: unknown) => log.error('metrics are not served', { error }));
   return metrics;
+}
+
+/** Metrics are worth a line in the log and in `dkc status`, not a node without an agent. */
+async function serveMetrics({ options, world, metrics, memo, departure }: Running): Promise<void> {
+  if (options.metricsBindAddress === '') return;
+  const { clock, random, log } = world;
+  const onState = (problem: string | null): void => memo.notice('metrics', problem);
+  await keepMetricsServed({ address: options.metricsBindAddress, metrics, clock, random, log, onState }, departure.signal);
 }

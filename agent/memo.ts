@@ -1,5 +1,5 @@
 import type { Situation } from './situation.ts';
-import { parseActiveRecord, printActiveRecord, sameActive, sinceBefore, type ActiveRecord } from './store/active-record.ts';
+import { parseActiveRecord, printActiveRecord, sameActive, sinceBefore, type ActiveRecord, type Notice } from './store/active-record.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Disk } from '../base/disk.ts';
 import type { Log } from '../base/log.ts';
@@ -17,6 +17,7 @@ export class Memo {
   readonly #deps: MemoDeps;
   #carrier: ActiveRecord['carrier'] = null;
   #why = 'the agent has not asked the API server yet';
+  readonly #notices = new Map<Notice['about'], string>();
   #writing: Promise<void> = Promise.resolve();
 
   constructor(deps: MemoDeps) {
@@ -28,6 +29,13 @@ export class Memo {
   carrier(name: ActiveRecord['carrier'], why: string): void {
     this.#carrier = name;
     this.#why = why;
+    this.note();
+  }
+
+  /** What an admin should know of, in one line; null once that is over. */
+  notice(about: Notice['about'], text: string | null): void {
+    if (text === null) this.#notices.delete(about);
+    else this.#notices.set(about, text);
     this.note();
   }
 
@@ -47,7 +55,9 @@ export class Memo {
     const { disk, clock, path, situation } = this.#deps;
     const { used, source, effectiveSha256 } = situation.active;
     const at = new Date(clock.now()).toISOString();
-    const now = { used, source, error: situation.picture.error, effectiveSha256, carrier: this.#carrier, why: this.#why, at };
+    const notices = [...this.#notices].map(([about, text]) => ({ about, text }));
+    const { error } = situation.picture;
+    const now = { used, source, error, effectiveSha256, carrier: this.#carrier, why: this.#why, at, notices };
     const old = await disk.read(path).then(
       (bytes) => parseActiveRecord(new TextDecoder().decode(bytes)),
       () => undefined,

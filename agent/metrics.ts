@@ -1,9 +1,6 @@
-import type { AddressInfo } from 'node:net';
 import { apiPath, type MaybeSource } from './checkpoint/source.ts';
 import type { Picture } from './situation.ts';
 import { journalEvents, type JournalLine } from './store/store.ts';
-import { ActionError } from '../base/errors.ts';
-import { http } from '../kube/client/builtins.ts';
 
 /** What the agent counts. Everything is cheap and never throws. */
 export interface Metrics {
@@ -95,43 +92,3 @@ async function print({ picture, syncs, trialHealthySeconds }: Counts, journal: r
 }
 
 export const noMetrics: Metrics = { picture() {}, sync() {}, trialHealthy() {}, text: () => Promise.resolve('') };
-
-/**
- * Serves `/metrics` and `/healthz` until the signal aborts.
- * @returns the port it listens on
- * @throws ActionError when the address cannot be had
- */
-export async function serveMetrics(address: string, metrics: Metrics, signal: AbortSignal): Promise<number> {
-  const at = /^(?:\[([^\]]+)\]|([^:]*)):(\d+)$/.exec(address);
-  if (!at)
-    throw new ActionError('serve metrics on', address, {
-      hint: 'give HOST:PORT in --metrics-bind-address, or an empty one to switch it off',
-    });
-  const server = http().createServer((request, response) => {
-    const path = request.url?.split('?')[0];
-    if (path === '/healthz') return void response.end('ok');
-    if (path !== '/metrics') return void response.writeHead(404).end('there are /metrics and /healthz\n');
-    metrics.text().then(
-      (text) => response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }).end(text),
-      () => response.writeHead(500).end(),
-    );
-    return undefined;
-  });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) => {
-      reject(
-        new ActionError('serve metrics on', address, {
-          hint: 'choose another --metrics-bind-address, or an empty one to switch it off',
-          cause,
-        }),
-      );
-    });
-    server.listen(Number(at[3]), at[1] ?? at[2] ?? '', resolve);
-  });
-  server.unref();
-  signal.addEventListener('abort', () => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return (server.address() as AddressInfo).port;
-}

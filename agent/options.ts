@@ -57,6 +57,6 @@ export const agentDefaults: Omit<AgentOptions, 'nodeName'> = {
   syncInterval: 10_000,
   restartSpread: 0,
   keepCheckpoints: 5,
-  metricsBindAddress: '127.0.0.1:10259',
+  metricsBindAddress: '127.0.0.1:10460',
   verbosity: 0,
 };

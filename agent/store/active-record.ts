@@ -18,14 +18,26 @@ export interface ActiveRecord {
   why: string;
   /** RFC 3339, UTC. Since when this very file is in use from this source; errors and carriers come and go without touching it. */
   at: string;
+  /** What an admin should know of beyond `error`, and what is no reason for an API server to see. Absent: nothing. */
+  notices?: readonly Notice[];
 }
+
+/** One thing that the agent cannot do or lacks, for as long as that is so. At most one of each kind. */
+export interface Notice {
+  about: (typeof NOTICE_KINDS)[number];
+  /** One line for people: what is wrong, and what to do about it. */
+  text: string;
+}
+
+export const NOTICE_KINDS = ['metrics', 'local-config', 'hand-over', 'condemned'] as const;
 
 export type ReadActive = { ok: true; record: ActiveRecord } | { ok: false; problem: string };
 
 /** The bytes of the file: JSON for people as well, keys always in this order, a newline at the end. */
 export function printActiveRecord(record: ActiveRecord): string {
-  const { used, error, effectiveSha256, carrier, why, at } = record;
-  return `${JSON.stringify({ used, source: orderedSource(record.source), error, effectiveSha256, carrier, why, at }, null, 2)}\n`;
+  const { used, error, effectiveSha256, carrier, why, at, notices = [] } = record;
+  const all = { used, source: orderedSource(record.source), error, effectiveSha256, carrier, why, at };
+  return `${JSON.stringify(notices.length === 0 ? all : { ...all, notices: orderedNotices(notices) }, null, 2)}\n`;
 }
 
 /** Unknown keys are ignored, so that the file of a newer agent still reads. */
@@ -47,7 +59,8 @@ export function parseActiveRecord(text: string): ReadActive {
   if (typeof effectiveSha256 !== 'string' || typeof why !== 'string' || typeof at !== 'string') {
     return { ok: false, problem: 'effectiveSha256, why or at is not a string' };
   }
-  return { ok: true, record: { used, source, error, effectiveSha256, carrier, why, at } };
+  const notices = parseNotices(json['notices']);
+  return { ok: true, record: { used, source, error, effectiveSha256, carrier, why, at, ...(notices.length === 0 ? {} : { notices }) } };
 }
 
 /** Whether the two say the same but for the moment: then the file need not be written. */
@@ -58,14 +71,26 @@ export function sameActive(a: ActiveRecord, b: ActiveRecord): boolean {
 /** `record`, with the moment of `before` where that one says that the same file ran from the same source. */
 export function sinceBefore(before: ActiveRecord | undefined, record: ActiveRecord): ActiveRecord {
   if (!before) return record;
-  const { error, carrier, why } = record;
-  return sameActive({ ...before, error, carrier, why }, record) ? { ...record, at: before.at } : record;
+  const { error, carrier, why, notices = [] } = record;
+  return sameActive({ ...before, error, carrier, why, notices }, record) ? { ...record, at: before.at } : record;
 }
 
 function orderedSource(source: MaybeSource): MaybeSource {
   if (source === null) return null;
   const { namespace, name, uid, resourceVersion, kubeletConfigKey } = source;
   return { namespace, name, uid, resourceVersion, kubeletConfigKey };
+}
+
+const orderedNotices = (notices: readonly Notice[]): Notice[] =>
+  NOTICE_KINDS.flatMap((kind) => notices.filter(({ about }) => about === kind).map(({ about, text }) => ({ about, text })));
+
+/** Notices of kinds that this version does not know are left out. */
+function parseNotices(json: unknown): Notice[] {
+  if (!Array.isArray(json)) return [];
+  return json.filter(isObject).flatMap(({ about, text }) => {
+    const kind = NOTICE_KINDS.find((one) => one === about);
+    return kind === undefined || typeof text !== 'string' ? [] : [{ about: kind, text }];
+  });
 }
 
 /** undefined: neither a whole source nor null. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openMetrics, serveMetrics } from '../../agent/metrics.ts';
+import { openMetrics } from '../../agent/metrics.ts';
 
 const source = { namespace: 'dkc-system', name: 'web', uid: 'u1', resourceVersion: '7', kubeletConfigKey: 'kubelet' };
 const labels = (uid: string, from: string, rv: string, key: string): string =>
@@ -31,15 +31,4 @@ test('transitions and syncs are counted from zero, and a second scrape counts no
   assert.match(text, /^dkc_agent_sync_runs_total\{result="failed"\} 1$/m);
   assert.match(text, /^dkc_agent_sync_runs_total\{result="ok"\} 0$/m);
   assert.match(text, /^dkc_agent_trial_healthy_seconds 12.5$/m);
-});
-
-test('they are served until the agent leaves', async () => {
-  const over = new AbortController();
-  const metrics = openMetrics(() => Promise.resolve([{ event: 'promoted' }, { event: 'promoted' }]));
-  const port = await serveMetrics('127.0.0.1:0', metrics, over.signal);
-  const answer = await fetch(`http://127.0.0.1:${port}/metrics`, { headers: { connection: 'close' } });
-  assert.deepEqual([answer.status, answer.headers.get('content-type')], [200, 'text/plain; version=0.0.4; charset=utf-8']);
-  assert.match(await answer.text(), /^# TYPE kubelet_node_config_error gauge$/m);
-  over.abort();
-  await assert.rejects(fetch(`http://127.0.0.1:${port}/healthz`, { headers: { connection: 'close' } }));
 });
