@@ -57,8 +57,7 @@ export async function keepMetricsServed(deps: MetricsServerDeps, signal: AbortSi
   }
 }
 
-const reason = (error: unknown): string =>
-  errorCode(error) === 'EADDRINUSE' ? 'another program listens there' : describeError(error);
+const reason = (error: unknown): string => (errorCode(error) === 'EADDRINUSE' ? 'another program listens there' : describeError(error));
 
 interface Listening {
   port: number;
