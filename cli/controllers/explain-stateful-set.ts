@@ -20,6 +20,7 @@ export function explainStatefulSet({ set, pods, revisions, claims, classes, now 
     pods,
     revisions,
     claim: (name) => claimsByName.get(name),
+    allClaims: () => claims,
     storageClass: (name) => (name === undefined ? defaultClassOf(classes) : classes.find(({ metadata }) => metadata.name === name)),
     now,
   });

@@ -19,7 +19,7 @@ import { execute, type Executor } from './execute.ts';
 import { wakesOfName } from './name-edge.ts';
 import { observe } from './observe.ts';
 import type { StatefulSetOptions } from './options.ts';
-import { rulesOf, type Rules } from './rules.ts';
+import { MAX_REPLICAS, rulesOf, type Rules } from './rules.ts';
 import type { Claim, Pod, StatefulSet, StorageClass } from './types.ts';
 
 const COMPONENT = 'statefulset-controller';
@@ -53,7 +53,7 @@ export function statefulSetController(runtime: Runtime, options: StatefulSetOpti
   caches.sets.addHandlers('statefulset-memory', {
     deleted: ({ metadata: { uid = '' } }) => {
       pace.forget(uid);
-      for (const about of ['annotations', 'claims']) news.forget(`${uid} ${about}`);
+      for (const about of ['annotations', 'replicas', 'claims']) news.forget(`${uid} ${about}`);
       executor.gone.forget(uid);
     },
   });
@@ -81,6 +81,7 @@ async function reconcile(key: Key, parts: Parts, signal: AbortSignal): Promise<O
   if (!ownWrites.caughtUp(key, Object.values(caches) as Informer<StatefulSet>[]))
     return { after: ownWrites.againIn(key) ?? 0, why: 'own writes are not seen yet' };
   warn(parts, set, 'annotations', problemsOf(rules));
+  warn(parts, set, 'replicas', excessOf(rules));
   const { wakeUps, refused } = await execute(executor, look(rules), signal);
   warn(parts, set, 'claims', refused.map(refusal));
   return executor.gone.outcome(uid) ?? earliest(wakeUps);
@@ -103,4 +104,10 @@ function problemsOf({ optIns }: Rules): Told[] {
     reason: 'InvalidAnnotation',
     message: `No pods are replaced or scaled down, for an annotation cannot be read: ${problem}`,
   }));
+}
+
+function excessOf({ replicas, places }: Rules): Told[] {
+  if (replicas <= places.length) return [];
+  const message = `spec.replicas is ${replicas}, and ${places.length} pods are made: a set has at most ${MAX_REPLICAS}, and no ordinal above 2147483647; lower spec.replicas`;
+  return [{ type: 'Warning', reason: 'TooManyReplicas', message }];
 }

@@ -6,7 +6,7 @@ import { isOld } from './update.ts';
 
 /** How one pod of a set stands, or what the set as a whole waits for. */
 export interface Explained {
-  /** Name of a pod. */
+  /** Name of a pod; of the set, for pods that are not listed one by one. */
   object: string;
   /**
    * One word, for scripts. `runs`; `old`: available, of an old revision; `kept`: so, and below the partition; `missing`: not made yet; `leaving`: there is no place
@@ -20,12 +20,16 @@ export interface Explained {
 /** What a set waits for, first of all; then each of its pods: from the same decision that the controller takes. */
 export function explain(facts: SetFacts): Explained[] {
   const { waits } = plan(facts);
-  const { wanted, condemned } = slotsOf(facts);
+  const { wanted, condemned, unlisted } = slotsOf(facts);
   const partition = facts.rules.update.type === 'RollingUpdate' ? (facts.rules.update.partition ?? 0) : 0;
+  const { places, name: set } = facts.rules;
+  const more =
+    unlisted && `${unlisted.count} more of ${places.length}, up to ${unlisted.top.name}: they are made when those before them are`;
   const first = waits === undefined ? [] : [waits];
   return [
     ...first,
-    ...wanted.flatMap((slot, at) => (slot.name === waits?.object ? [] : [{ object: slot.name, ...howIs(facts, slot, at < partition) }])),
+    ...wanted.flatMap((slot) => (slot.name === waits?.object ? [] : [{ object: slot.name, ...howIs(facts, slot, slot.at < partition) }])),
+    ...(more === undefined ? [] : [{ object: set, reason: 'missing', detail: more }]),
     ...condemned
       .filter(({ name }) => name !== waits?.object)
       .map(({ name }) => ({ object: name, reason: 'leaving', detail: 'there is no place for it any more; those above it go first' })),

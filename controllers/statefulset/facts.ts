@@ -17,6 +17,8 @@ export interface SetFacts {
   currentRevision: Readonly<Revision>;
   /** A claim of the set's namespace, by name. */
   claim: (name: string) => Readonly<Claim> | undefined;
+  /** All claims of the set's namespace; asked for when they are to grow. */
+  allClaims: () => readonly Readonly<Claim>[];
   /** @param name - undefined: of claims that name none */
   storageClass: (name: string | undefined) => Readonly<StorageClass> | undefined;
 }

@@ -1,7 +1,6 @@
+import { identityOf } from '../../kube/api/ordinals.ts';
 import { compareQuantities, quantity } from '../../kube/api/quantity.ts';
-import { claimName } from './identity.ts';
 import type { Rules } from './rules.ts';
-import type { ClaimLookup } from './storage.ts';
 import type { Claim, StorageClass } from './types.ts';
 
 const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class';
@@ -16,28 +15,45 @@ export interface GrowthPlan {
 /**
  * Claims that are smaller than their template asks for now. A set keeps its templates for life; but a set can be made anew around its pods, with larger
  * ones. Sizes are raised and never lowered. Whether it is asked for is the caller's to know.
+ * @param claims - of the set's namespace, in any order: what is not of a place of the set is passed over
  * @param classOf - undefined asks for the class of claims that name none
  */
 export function planGrowth(
   rules: Rules,
-  ordinals: readonly number[],
-  lookup: ClaimLookup,
+  claims: readonly Readonly<Claim>[],
   classOf: (name: string | undefined) => Readonly<StorageClass> | undefined,
 ): GrowthPlan {
   const plan: GrowthPlan = { write: [], refused: [] };
-  for (const template of rules.claimTemplates) {
-    const size = sizeOf(template);
-    if (size === undefined) continue;
-    for (const ordinal of ordinals) {
-      const name = claimName(template.metadata.name ?? '', rules.name, ordinal);
-      const claim = lookup(name);
-      if (claim === undefined || !canBeAsked(claim) || !isSmaller(sizeOf(claim), size)) continue;
-      const why = obstacle(claim, classOf);
-      if (why === undefined) plan.write.push(withSize(claim, size));
-      else plan.refused.push({ claim: name, why: `it is smaller than the ${size} of its template, and ${why}` });
-    }
+  for (const { claim, size } of ownClaims(rules, claims)) {
+    if (!canBeAsked(claim) || !isSmaller(sizeOf(claim), size)) continue;
+    const why = obstacle(claim, classOf);
+    const { name = '' } = claim.metadata;
+    if (why === undefined) plan.write.push(withSize(claim, size));
+    else plan.refused.push({ claim: name, why: `it is smaller than the ${size} of its template, and ${why}` });
   }
   return plan;
+}
+
+interface OwnClaim {
+  claim: Readonly<Claim>;
+  /** That its template asks for. */
+  size: string;
+  template: number;
+  ordinal: number;
+}
+
+/** Claims of the set's places whose templates ask for a size, in the order of the templates. It takes time for each claim, whatever `replicas` says. */
+function ownClaims(rules: Rules, claims: readonly Readonly<Claim>[]): OwnClaim[] {
+  const templates = new Map(rules.claimTemplates.map((template, at) => [template.metadata.name ?? '', { at, size: sizeOf(template) }]));
+  const suffix = `-${rules.name}`;
+  const own: OwnClaim[] = [];
+  for (const claim of claims) {
+    const identity = identityOf(claim.metadata.name ?? '');
+    if (identity?.parent.endsWith(suffix) !== true || rules.places.placeOf(identity.ordinal) === undefined) continue;
+    const template = templates.get(identity.parent.slice(0, -suffix.length));
+    if (template?.size !== undefined) own.push({ claim, size: template.size, template: template.at, ordinal: identity.ordinal });
+  }
+  return own.sort((a, b) => a.template - b.template || a.ordinal - b.ordinal);
 }
 
 /** Servers take a new size for bound claims only. One that is not bound yet is looked at again when its pod has started. */
@@ -46,7 +62,7 @@ function canBeAsked({ metadata, status }: Readonly<Claim>): boolean {
 }
 
 /** undefined: it can grow. */
-function obstacle(claim: Readonly<Claim>, classOf: Parameters<typeof planGrowth>[3]): string | undefined {
+function obstacle(claim: Readonly<Claim>, classOf: Parameters<typeof planGrowth>[2]): string | undefined {
   const name = claim.metadata.annotations?.[CLASS_ANNOTATION] ?? claim.spec?.storageClassName;
   if (name === '') return 'it has no storage class, so nobody would enlarge it';
   const found = classOf(name);

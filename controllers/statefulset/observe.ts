@@ -18,12 +18,13 @@ export interface Cluster {
   pods: readonly Readonly<Pod>[];
   revisions: readonly Readonly<Revision>[];
   claim: SetFacts['claim'];
+  allClaims: SetFacts['allClaims'];
   storageClass: SetFacts['storageClass'];
   now: number;
 }
 
 /** The facts of one set. Pure. */
-export function factsOf(rules: Rules, { pods, revisions, claim, storageClass, now }: Cluster): SetFacts {
+export function factsOf(rules: Rules, { pods, revisions, claim, allClaims, storageClass, now }: Cluster): SetFacts {
   const { set, selector = [] } = rules;
   const selected = (object: Readonly<Pod> | Readonly<Revision>): boolean =>
     selector.length > 0 && matchesLabels(selector, object.metadata.labels);
@@ -43,6 +44,7 @@ export function factsOf(rules: Rules, { pods, revisions, claim, storageClass, no
     history,
     currentRevision: currentRevision(own, set.status?.currentRevision, history.current),
     claim,
+    allClaims,
     storageClass,
   };
 }
@@ -55,6 +57,7 @@ export function observe(rules: Rules, caches: Caches, clock: Clock): SetFacts {
     pods: ownedOrOrphaned(caches.pods, set, BY_SET),
     revisions: ownedOrOrphaned(caches.revisions, set),
     claim,
+    allClaims: () => caches.claims.list(namespace),
     storageClass: (name) => (name === undefined ? defaultClassOf(caches.classes.list()) : caches.classes.get(name)),
     now: clock.now(),
   });

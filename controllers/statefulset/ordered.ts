@@ -30,10 +30,10 @@ import { waitsFor } from './waits.ts';
 export function planOrdered(facts: SetFacts, slots: Slots): Work {
   const groups: Action[][] = [];
   const stop = (waits: Waits): Work => ({ groups, waits });
-  for (const [at, slot] of slots.wanted.entries()) {
+  for (const slot of slots.wanted) {
     const { pod, health } = slot;
     if (pod === undefined) {
-      const action = creation(facts, slot, at);
+      const action = creation(facts, slot);
       if (typeof action !== 'string') groups.push([action]);
       return stop(waitsFor(slot, typeof action === 'string' ? action : 'creating'));
     }
@@ -43,7 +43,7 @@ export function planOrdered(facts: SetFacts, slots: Slots): Work {
     }
     if (isUnavailable(slot) || !health.runningReady) {
       // One that goes needs no claims any more; that these cannot be made must not keep it.
-      if (isInTheWay(facts, slot, at)) groups.push([{ do: 'delete', pod, because: 'forced' }]);
+      if (isInTheWay(facts, slot)) groups.push([{ do: 'delete', pod, because: 'forced' }]);
       else if (health.pending) groups.push(storage(facts, slot));
       return stop(waitsFor(slot));
     }
@@ -64,7 +64,7 @@ export function planOrdered(facts: SetFacts, slots: Slots): Work {
 }
 
 /** On request only: a pod of a revision that nobody wants any more keeps all others waiting, and would for ever. One that is ready needs only time. */
-function isInTheWay({ rules, history, currentRevision }: SetFacts, { revision, health }: Slot, at: number): boolean {
+function isInTheWay({ rules, history, currentRevision }: SetFacts, { revision, health, at }: Slot): boolean {
   const { update, optIns, set } = rules;
   if (!optIns.forcedRollback || optIns.paused || optIns.problems.length > 0 || update.type !== 'RollingUpdate') return false;
   // Below it comes back as it was, and would be deleted again without end. Without the block of the strategy it is itself one of those that count.

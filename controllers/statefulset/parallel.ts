@@ -23,10 +23,10 @@ import { waitsFor } from './waits.ts';
 export function planParallel(facts: SetFacts, slots: Slots): Work {
   const places: Action[] = [];
   let waits: Waits | undefined;
-  for (const [at, slot] of slots.wanted.entries()) {
+  for (const slot of slots.wanted) {
     const { pod, health } = slot;
     if (pod === undefined) {
-      const action = creation(facts, slot, at);
+      const action = creation(facts, slot);
       if (typeof action !== 'string') places.push(action);
       waits ??= waitsFor(slot, typeof action === 'string' ? action : 'creating');
       continue;

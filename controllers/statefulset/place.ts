@@ -29,12 +29,12 @@ export function isOfCurrent({ rules }: SetFacts, at: number): boolean {
  * @returns what is in the way. `stale-claim`: a claim is about to be removed with the pod that had it, and must be gone first; `unknown-place`: the
  * annotation that leaves places out cannot be read, so it may be one of them
  */
-export function creation(facts: SetFacts, slot: Slot, at: number): Action | 'stale-claim' | 'unknown-place' {
+export function creation(facts: SetFacts, slot: Slot): Action | 'stale-claim' | 'unknown-place' {
   const { rules, history, currentRevision, claim } = facts;
   if (rules.optIns.problems.some((problem) => problem.startsWith(RESERVED_ORDINALS))) return 'unknown-place';
   if (isStale(rules, slot.pod, slot.ordinal, claim)) return 'stale-claim';
   const { create, going } = planStorage(rules, slot.ordinal, claim);
-  const revision = isOfCurrent(facts, at) ? currentRevision : history.current;
+  const revision = isOfCurrent(facts, slot.at) ? currentRevision : history.current;
   const template = revision === history.current ? rules.template : ((templateOf(revision) ?? rules.template) as PodTemplate);
   return { do: 'create', slot, revision: revision.metadata.name ?? '', template, claims: create.map(owned(facts, slot)), going };
 }

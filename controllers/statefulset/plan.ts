@@ -35,14 +35,14 @@ export function plan(facts: SetFacts): Plan {
   const counts = countsOf(facts, slots);
   const leaving = rules.set.metadata.deletionTimestamp !== undefined;
   const growth =
-    rules.optIns.expandClaims && !leaving ? planGrowth(rules, rules.ordinals, facts.claim, facts.storageClass) : { write: [], refused: [] };
+    rules.optIns.expandClaims && !leaving ? planGrowth(rules, facts.allClaims(), facts.storageClass) : { write: [], refused: [] };
   const work = leaving ? nothing : workOn(facts, slots);
   const progress = progressOf({
     has: rules.set.status?.conditions ?? [],
     now,
     deadlineMs: rules.optIns.progressDeadlineMs,
     state: stateOf(facts, slots, counts),
-    message: `${counts.updated} of ${rules.ordinals.length} pods are updated, ${counts.available} available`,
+    message: `${counts.updated} of ${rules.places.length} pods are updated, ${counts.available} available`,
     moved: hasMoved(facts, counts),
     blocker: () => blockerOf(work.waits),
   });
@@ -85,9 +85,10 @@ function workOn(facts: SetFacts, slots: Slots): Work {
 
 function stateOf(facts: SetFacts, { wanted, condemned }: Slots, counts: Counts): 'complete' | 'paused' | 'updating' {
   const { rules } = facts;
-  const { update, ordinals } = rules;
-  const filled = counts.available >= ordinals.length && condemned.length === 0;
-  const due = update.type === 'RollingUpdate' ? wanted.slice(update.partition ?? 0) : update.type === 'OnDelete' ? [] : wanted;
+  const { update, places } = rules;
+  const filled = counts.available >= places.length && condemned.length === 0;
+  const due =
+    update.type === 'RollingUpdate' ? wanted.filter(({ at }) => at >= (update.partition ?? 0)) : update.type === 'OnDelete' ? [] : wanted;
   if (filled && !due.some((slot) => isOld(facts, slot))) return 'complete';
   return rules.optIns.paused ? 'paused' : 'updating';
 }

@@ -1,7 +1,7 @@
 import type { Millis } from '../../base/clock.ts';
-import { LARGEST_ORDINAL } from '../../kube/api/ordinals.ts';
 import { labelSelectorOf, SelectorError, type LabelSelector } from '../../kube/api/selector.ts';
 import { optInsOf, type OptIns } from './opt-ins.ts';
+import { Places } from './places.ts';
 import type { Claim, PodTemplate, StatefulSet } from './types.ts';
 
 /** A set as its author wrote it, read once: defaulted, and with what cannot be read named. */
@@ -14,8 +14,10 @@ export interface Rules {
   readonly matchLabels: Readonly<Record<string, string>>;
   readonly template: Readonly<PodTemplate>;
   readonly claimTemplates: readonly Readonly<Claim>[];
-  /** Ordinals that should have a pod, ascending: from the first on, reserved ones left out. */
-  readonly ordinals: readonly number[];
+  /** Those that should have a pod; {@link MAX_REPLICAS} at most. */
+  readonly places: Places;
+  /** As the author wrote it: it may be more than there are places. */
+  readonly replicas: number;
   readonly parallel: boolean;
   /** `partition` counts places from the first; undefined: a RollingUpdate without its block. */
   readonly update:
@@ -29,14 +31,15 @@ export interface Rules {
   readonly optIns: OptIns;
 }
 
-/** More pods than any cluster has: a slip in `replicas` must not cost this process its memory, and with it every other set. */
-const MOST_ORDINALS = 1_000_000;
+/** More pods than any cluster has: a slip in `replicas` must not fill a cluster. */
+export const MAX_REPLICAS = 1_000_000;
 
 /** Reads a set. Pure; never throws: what a server would have refused is taken for the default. */
 export function rulesOf(set: Readonly<StatefulSet>): Rules {
   const { metadata, spec } = set;
   const optIns = optInsOf(metadata.annotations);
   const { whenDeleted, whenScaled } = spec?.persistentVolumeClaimRetentionPolicy ?? {};
+  const replicas = countOr(spec?.replicas, 1);
   return {
     set,
     name: metadata.name ?? '',
@@ -45,7 +48,12 @@ export function rulesOf(set: Readonly<StatefulSet>): Rules {
     matchLabels: spec?.selector?.matchLabels ?? {},
     template: spec?.template ?? {},
     claimTemplates: claimTemplatesOf(set),
-    ordinals: ordinalsOf(countOr(spec?.ordinals?.start, 0), countOr(spec?.replicas, 1), optIns.reserved),
+    places: new Places({
+      start: countOr(spec?.ordinals?.start, 0),
+      replicas: Math.min(replicas, MAX_REPLICAS),
+      reserved: optIns.reserved,
+    }),
+    replicas,
     parallel: spec?.podManagementPolicy === 'Parallel',
     update: updateOf(set, optIns),
     minReadyMs: 1_000 * countOr(spec?.minReadySeconds, 0),
@@ -74,16 +82,6 @@ function claimTemplatesOf({ spec }: Readonly<StatefulSet>): Claim[] {
     byName.set(metadata.name ?? '', { ...template, metadata });
   }
   return [...byName.values()];
-}
-
-/** @param reserved - ascending, without repetition */
-function ordinalsOf(start: number, replicas: number, reserved: readonly number[]): readonly number[] {
-  const ordinals: number[] = [];
-  const skipped = new Set(reserved);
-  const count = Math.min(replicas, MOST_ORDINALS);
-  for (let ordinal = start; ordinals.length < count && ordinal <= LARGEST_ORDINAL; ordinal++)
-    if (!skipped.has(ordinal)) ordinals.push(ordinal);
-  return ordinals;
 }
 
 function updateOf({ spec }: Readonly<StatefulSet>, optIns: OptIns): Rules['update'] {

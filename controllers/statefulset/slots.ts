@@ -4,6 +4,7 @@ import { availableIn, isReady } from '../common/availability.ts';
 import { HASH_LABEL } from '../common/history/contract.ts';
 import type { SetFacts } from './facts.ts';
 import { podName } from './identity.ts';
+import type { Rules } from './rules.ts';
 import type { Pod } from './types.ts';
 
 /** How a pod stands. What is not there is none of it. */
@@ -22,6 +23,8 @@ export interface Health {
 /** A place in the set, and who fills it. */
 export interface Slot {
   readonly ordinal: number;
+  /** Number of the place, from 0 on; Infinity for a pod that there is no place for. */
+  readonly at: number;
   /** Its pod's. */
   readonly name: string;
   readonly pod: Readonly<Pod> | undefined;
@@ -31,29 +34,82 @@ export interface Slot {
 }
 
 export interface Slots {
-  /** In order; every place of the set has one. */
+  /** In order: each place that has a pod, and the lowest of those that have none, as many as one look deals with. */
   readonly wanted: readonly Slot[];
+  /** Further places without a pod, and the highest of them. They are above all that are listed without one; undefined: there are none. */
+  readonly unlisted: { readonly count: number; readonly top: Slot } | undefined;
   /** Pods that there is no place for (any more), highest first. */
   readonly condemned: readonly Slot[];
 }
 
+/** Places without a pod that one look deals with: what follows from them brings the next look. */
+export const MAX_LISTED = 500;
+/** Claims that one look makes for them; those of one place go together. */
+export const MAX_NEW_CLAIMS = 2_000;
+
 const absent: Health = { going: false, ended: false, pending: false, runningReady: false, available: false, availableAt: undefined };
 
-/** Sorts the set's pods into its places. Pods whose name is none of the set's are left alone. */
+/**
+ * Sorts the set's pods into its places. Pods whose name is none of the set's are left alone. It takes time for each pod, and for each place that it lists:
+ * {@link MAX_LISTED} at most, whatever `replicas` says.
+ */
 export function slotsOf({ rules, claims, now }: SetFacts): Slots {
-  const byOrdinal = new Map<number, Slot>();
+  const { places } = rules;
+  const filled: Slot[] = [];
+  const condemned: Slot[] = [];
   for (const pod of [...claims.pods.keep, ...claims.pods.adopt]) {
     const { name = '', labels } = pod.metadata;
     const ordinal = identityOf(name)?.ordinal;
     if (ordinal === undefined) continue;
-    byOrdinal.set(ordinal, { ordinal, name, pod, revision: labels?.[HASH_LABEL] ?? '', health: healthOf(pod, rules.minReadyMs, now) });
+    const at = places.placeOf(ordinal);
+    const slot: Slot = {
+      ordinal,
+      at: at ?? Infinity,
+      name,
+      pod,
+      revision: labels?.[HASH_LABEL] ?? '',
+      health: healthOf(pod, rules.minReadyMs, now),
+    };
+    (at === undefined ? condemned : filled).push(slot);
   }
-  const wanted = rules.ordinals.map((ordinal): Slot => {
-    const slot = byOrdinal.get(ordinal);
-    byOrdinal.delete(ordinal);
-    return slot ?? { ordinal, name: podName(rules.name, ordinal), pod: undefined, revision: '', health: absent };
-  });
-  return { wanted, condemned: [...byOrdinal.values()].toSorted((a, b) => b.ordinal - a.ordinal) };
+  filled.sort((a, b) => a.at - b.at);
+  const listed = Math.max(1, Math.min(MAX_LISTED, Math.floor(MAX_NEW_CLAIMS / Math.max(1, rules.claimTemplates.length))));
+  const { wanted, top } = withEmpty(rules, filled, listed);
+  const unlisted = places.length - wanted.length;
+  return {
+    wanted,
+    unlisted: unlisted === 0 || top === undefined ? undefined : { count: unlisted, top: emptyAt(rules, top) },
+    condemned: condemned.toSorted((a, b) => b.ordinal - a.ordinal),
+  };
+}
+
+/**
+ * Puts empty places between those that are filled, from the lowest up.
+ * @param filled - ascending
+ * @returns `top`: the highest empty place, listed or not
+ */
+function withEmpty(rules: Rules, filled: readonly Slot[], listed: number): { wanted: Slot[]; top: number | undefined } {
+  const wanted: Slot[] = [];
+  let left = listed;
+  let next = 0;
+  let top: number | undefined;
+  const fillUpTo = (end: number): void => {
+    if (next < end) top = end - 1;
+    for (; next < end && left > 0; next++, left--) wanted.push(emptyAt(rules, next));
+    next = end;
+  };
+  for (const slot of filled) {
+    fillUpTo(slot.at);
+    wanted.push(slot);
+    next = slot.at + 1;
+  }
+  fillUpTo(rules.places.length);
+  return { wanted, top };
+}
+
+function emptyAt({ name, places }: Rules, at: number): Slot {
+  const ordinal = places.ordinalAt(at);
+  return { ordinal, at, name: podName(name, ordinal), pod: undefined, revision: '', health: absent };
 }
 
 function healthOf(pod: Readonly<Pod>, minReadyMs: Millis, now: Millis): Health {

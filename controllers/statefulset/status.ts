@@ -46,10 +46,10 @@ export function statusOf(
   counts: Counts,
   { removed, conditions }: { removed: number; conditions: readonly Condition[] },
 ): StatefulSetStatus {
-  const { set, update, ordinals } = rules;
+  const { set, update, places } = rules;
   const { replicas, ready, available, updated } = counts;
   const updateRevision = history.current.metadata.name ?? '';
-  const complete = update.type !== 'OnDelete' && updated === ready && ready === replicas && replicas === ordinals.length;
+  const complete = update.type !== 'OnDelete' && updated === ready && ready === replicas && replicas === places.length;
   const { generation } = set.metadata;
   return {
     ...(generation === undefined ? {} : { observedGeneration: generation }),

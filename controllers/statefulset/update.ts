@@ -16,8 +16,12 @@ const nothing: Update = { actions: [], waits: undefined };
 export function planUpdate(facts: SetFacts, slots: Slots, gone: ReadonlySet<Readonly<Pod>>): Update {
   const { update, optIns } = facts.rules;
   if (update.type !== 'RollingUpdate') return nothing;
-  const places = slots.wanted
-    .slice(update.partition ?? 0)
+  const { partition = 0 } = update;
+  const { unlisted } = slots;
+  // Of places that have no pod and are not listed the highest will do: it is above all others.
+  const listed = unlisted === undefined ? slots.wanted : [...slots.wanted, unlisted.top].toSorted((a, b) => a.at - b.at);
+  const places = listed
+    .filter(({ at }) => at >= partition)
     .toReversed()
     .map((slot) => (slot.pod !== undefined && gone.has(slot.pod) ? { ...slot, health: { ...slot.health, going: true } } : slot));
   const old = places.filter((slot) => isOld(facts, slot));
@@ -27,8 +31,10 @@ export function planUpdate(facts: SetFacts, slots: Slots, gone: ReadonlySet<Read
     return { actions: [], waits: { object: old[0]?.name ?? '', reason: 'paused', detail: `of an old revision; ${why}` } };
   }
   if (update.maxUnavailable === undefined) return oneByOne(facts, places);
-  const all = [...slots.wanted.slice(0, update.partition ?? 0), ...places];
-  return facts.rules.parallel ? manyAtOnce(facts, places, all) : manyInOrder(facts, places, all);
+  const all = [...listed.filter(({ at }) => at < partition), ...places];
+  const unavailable = all.filter(isUnavailable).length + (unlisted === undefined ? 0 : unlisted.count - 1);
+  const budget = Math.max(0, budgetOf(facts) - unavailable);
+  return facts.rules.parallel ? manyAtOnce(facts, places, budget) : manyInOrder(facts, places, budget);
 }
 
 /**
@@ -43,19 +49,17 @@ function oneByOne(facts: SetFacts, places: readonly Slot[]): Update {
 }
 
 /** As many at once as may be unavailable; then none before all are available again, since they come back one by one. */
-function manyInOrder(facts: SetFacts, places: readonly Slot[], all: readonly Slot[]): Update {
-  const budget = budgetOf(facts) - all.filter(isUnavailable).length;
+function manyInOrder(facts: SetFacts, places: readonly Slot[], budget: number): Update {
   const candidates = places.filter((slot) => isOld(facts, slot) && !slot.health.going);
-  return chosen(candidates.slice(0, Math.max(0, budget)), places);
+  return chosen(candidates.slice(0, budget), places);
 }
 
 /** Old pods that are not available go whatever the budget, for nothing is lost by it: one that never gets ready must not stop its own replacement. */
-function manyAtOnce(facts: SetFacts, places: readonly Slot[], all: readonly Slot[]): Update {
-  const budget = budgetOf(facts) - all.filter(isUnavailable).length;
+function manyAtOnce(facts: SetFacts, places: readonly Slot[], budget: number): Update {
   const candidates = places.filter((slot) => isOld(facts, slot) && !slot.health.going);
   const broken = candidates.filter(isUnavailable);
   const available = candidates.filter((slot) => !isUnavailable(slot));
-  return chosen([...broken, ...available.slice(0, Math.max(0, budget))], places);
+  return chosen([...broken, ...available.slice(0, budget)], places);
 }
 
 function chosen(slots: readonly Slot[], places: readonly Slot[]): Update {
@@ -65,9 +69,8 @@ function chosen(slots: readonly Slot[], places: readonly Slot[]): Update {
 }
 
 /** A count, or a share of the replicas, rounded down; 1 at least. */
-function budgetOf({ rules: { update, ordinals } }: SetFacts): number {
-  const asked =
-    update.type === 'RollingUpdate' ? resolveIntOrPercent(update.maxUnavailable, ordinals.length, { round: 'down' }) : undefined;
+function budgetOf({ rules: { update, places } }: SetFacts): number {
+  const asked = update.type === 'RollingUpdate' ? resolveIntOrPercent(update.maxUnavailable, places.length, { round: 'down' }) : undefined;
   return Math.max(1, asked ?? 1);
 }
 

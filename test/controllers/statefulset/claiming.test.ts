@@ -91,6 +91,7 @@ test('revisions of nobody are adopted, those that are not selected released, and
       { ...current, metadata: { ...current.metadata, name: 'web-x', labels: { app: 'x' } } },
     ],
     claim: () => undefined,
+    allClaims: () => [],
     storageClass: () => undefined,
     now: NOW,
   });
@@ -105,6 +106,13 @@ test('a set whose selector cannot be read adopts nothing', () => {
   const set = setOf();
   const { ownerReferences: _, ...metadata } = pod('0@new').metadata;
   const blind = { ...rulesOf(set), selector: undefined };
-  const cluster = { pods: [{ ...pod('0@new'), metadata }], revisions: [], claim: () => undefined, storageClass: () => undefined, now: NOW };
+  const cluster = {
+    pods: [{ ...pod('0@new'), metadata }],
+    revisions: [],
+    claim: () => undefined,
+    allClaims: () => [],
+    storageClass: () => undefined,
+    now: NOW,
+  };
   assert.deepEqual(factsFrom(blind, cluster).claims.pods.adopt, []);
 });

@@ -36,6 +36,16 @@ for (const { why, says, ...situation } of cases)
       says,
     ));
 
+test('two billion missing pods are 500 rows and one', () => {
+  const rows = explain(factsOf({ replicas: 2 ** 31 - 1, pods: '0@new' }));
+  assert.equal(rows.length, 502);
+  assert.deepEqual(rows.at(-1), {
+    object: 'web',
+    reason: 'missing',
+    detail: '999499 more of 1000000, up to web-999999: they are made when those before them are',
+  });
+});
+
 const details: (Situation & { why: string; detail: string })[] = [
   { why: 'is made next', detail: 'it is about to be made' },
   { why: 'is not ready', pods: '0@new!', detail: 'not ready' },

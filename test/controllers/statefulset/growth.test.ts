@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { planGrowth } from '../../../controllers/statefulset/growth.ts';
 import { rulesOf } from '../../../controllers/statefulset/rules.ts';
 import type { Claim, StorageClass } from '../../../controllers/statefulset/types.ts';
-import { claim, claimTemplate, lookupOf, statefulSet } from './objects.ts';
+import { claim, claimTemplate, statefulSet } from './objects.ts';
 
 const classes: Record<string, StorageClass> = {
   fast: { metadata: { name: 'fast' }, provisioner: 'p', allowVolumeExpansion: true },
@@ -73,7 +73,7 @@ const cases: { why: string; has: Claim; wants: string; becomes?: string; refused
 for (const { why, has, wants, becomes, refused } of cases)
   test(`a claim that is ${why}`, () => {
     const before = structuredClone(has);
-    const plan = planGrowth(rulesOf(statefulSet({ claims: [claimTemplate('data', wants)] })), [0], lookupOf(has), classOf);
+    const plan = planGrowth(rulesOf(statefulSet({ claims: [claimTemplate('data', wants)] })), [has], classOf);
     const resources = { requests: { storage: becomes ?? '' }, limits: { storage: '9Ti' } };
     assert.deepEqual(plan, {
       write: becomes === undefined ? [] : [{ ...has, spec: { ...has.spec, resources } }],
@@ -84,21 +84,25 @@ for (const { why, has, wants, becomes, refused } of cases)
 
 test('a claim of the default class, where there is none', () => {
   const rules = rulesOf(statefulSet({ claims: [claimTemplate('data', '2Gi')] }));
-  assert.deepEqual(planGrowth(rules, [0], lookupOf(sized('1Gi')), () => undefined).refused, [
+  assert.deepEqual(planGrowth(rules, [sized('1Gi')], () => undefined).refused, [
     { claim: 'data-web-0', why: 'it is smaller than the 2Gi of its template, and there is no default storage class' },
   ]);
 });
 
 test('all claims of the places that are asked for are looked at, and what is missing is passed over', () => {
   const rules = rulesOf(statefulSet({ claims: [claimTemplate('data', '2Gi'), claimTemplate('log', '1Gi'), claimTemplate('tmp', '3Gi')] }));
-  const there = ['data-web-0', 'data-web-2', 'data-web-3', 'log-web-0', 'tmp-web-2'].map((name) => claim(name));
+  const names = ['tmp-web-2', 'data-web-2', 'data-web-0', 'data-web-3', 'log-web-0', 'data-webb-0', 'data-web-01', 'web-0', 'other'];
   assert.deepEqual(
-    planGrowth(rules, [0, 1, 2], lookupOf(...there), classOf).write.map(({ metadata }) => metadata.name),
+    planGrowth(
+      rules,
+      names.map((name) => claim(name)),
+      classOf,
+    ).write.map(({ metadata }) => metadata.name),
     ['data-web-0', 'data-web-2', 'tmp-web-2'],
   );
 });
 
 test('a template without a size asks for none', () => {
   const rules = rulesOf(statefulSet({ claims: [{ metadata: { name: 'data' }, spec: { accessModes: ['ReadWriteOnce'] } }] }));
-  assert.deepEqual(planGrowth(rules, [0], lookupOf(claim('data-web-0')), classOf), { write: [], refused: [] });
+  assert.deepEqual(planGrowth(rules, [claim('data-web-0')], classOf), { write: [], refused: [] });
 });

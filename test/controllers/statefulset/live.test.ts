@@ -67,6 +67,21 @@ test('makes pods in their order, replaces them from the top, and scales down one
   assert.ok(messages.has('delete Pod web-2 in StatefulSet web successful'));
 });
 
+test('two billion replicas stop nobody else, and people are told', { timeout: 120_000 }, async (t) => {
+  const world = await start(t);
+  const huge = statefulSet({ replicas: 2 ** 31 - 1, selector: { matchLabels: { app: 'huge' } } }, { 'dkc.dev/expand-claims': 'true' });
+  const template = { metadata: { labels: { app: 'huge' } }, spec: { nodeName: 'nowhere', containers: [{ name: 'c', image: 'v1' }] } };
+  world.api.add({ ...huge, metadata: { ...(huge['metadata'] as object), name: 'huge' }, spec: { ...(huge['spec'] as object), template } });
+  world.api.add(statefulSet());
+  await settled(world);
+  await world.until('told', () => world.events().some(({ reason }) => reason === 'TooManyReplicas'));
+  const event = world.events().find(({ reason }) => reason === 'TooManyReplicas');
+  assert.equal(
+    event?.message,
+    'spec.replicas is 2147483647, and 1000000 pods are made: a set has at most 1000000, and no ordinal above 2147483647; lower spec.replicas',
+  );
+});
+
 test('gives each pod its claims, and the same ones again', { timeout: 120_000 }, async (t) => {
   const world = await start(t);
   const volumeClaimTemplates = [

@@ -161,10 +161,12 @@ export function revisions(set: Readonly<StatefulSet>, text = 'older old new'): R
 export function factsOf(situation: Situation): SetFacts {
   const set = setOf(situation);
   const { pods = '' } = situation;
+  const there = claims(situation.claims ?? '');
   return factsFrom(rulesOf(set), {
     pods: typeof pods === 'string' ? words(pods).map((word) => pod(word, situation.templates)) : pods,
     revisions: revisions(set, situation.revisions),
-    claim: lookupOf(...claims(situation.claims ?? '')),
+    claim: lookupOf(...there),
+    allClaims: () => there,
     storageClass: () => undefined,
     now: NOW,
   });

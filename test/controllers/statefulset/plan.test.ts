@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { actionsOf, ago, factsOf, numbersOf, planned, setOf, waitOf, type Situation } from './notation.ts';
-import { claim, lookupOf } from './objects.ts';
+import { claim } from './objects.ts';
 import { finalStatus, plan, type Plan } from '../../../controllers/statefulset/plan.ts';
 
 const leaving: (Situation & { why: string; is: string })[] = [
@@ -26,7 +26,7 @@ for (const parallel of [false, true])
 test('claims of a set that goes do not grow', () => {
   const small = claim('data-web-0', {}, { resources: { requests: { storage: '1Mi' } } });
   const growing = { templates: ['data'], annotations: { 'expand-claims': 'true' } };
-  const todo = (leaving: boolean): Plan => plan({ ...factsOf({ ...growing, leaving }), claim: lookupOf(small) });
+  const todo = (leaving: boolean): Plan => plan({ ...factsOf({ ...growing, leaving }), allClaims: () => [small] });
   assert.deepEqual([todo(false).refused.length, todo(true).refused.length], [1, 0]);
 });
 

@@ -132,7 +132,13 @@ export class Rehearsal {
 
   get #facts(): SetFacts {
     const rules = rulesOf(this.#set);
-    const cluster = { pods: this.pods, revisions: this.#revisions, claim: () => undefined, storageClass: () => undefined };
+    const cluster = {
+      pods: this.pods,
+      revisions: this.#revisions,
+      claim: () => undefined,
+      allClaims: () => [],
+      storageClass: () => undefined,
+    };
     return factsOf(rules, { ...cluster, now: this.clock.now() });
   }
 

@@ -3,10 +3,11 @@ import { test } from 'node:test';
 import { rulesOf, type Rules } from '../../../controllers/statefulset/rules.ts';
 import type { StatefulSet } from '../../../controllers/statefulset/types.ts';
 import { claimTemplate, statefulSet, type SetOptions } from './objects.ts';
+import { ordinalsOf } from './ordinals.ts';
 
 test('a set that says nothing is read as a server would default it', () => {
   const set: StatefulSet = { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { name: 'web', namespace: 'ns' } };
-  const { set: same, optIns, ...rules } = rulesOf(set);
+  const { set: same, optIns, places, ...rules } = rulesOf(set);
   assert.equal(same, set);
   assert.deepEqual(optIns.problems, []);
   assert.deepEqual(rules, {
@@ -16,13 +17,14 @@ test('a set that says nothing is read as a server would default it', () => {
     matchLabels: {},
     template: {},
     claimTemplates: [],
-    ordinals: [0],
+    replicas: 1,
     parallel: false,
     update: { type: 'RollingUpdate', partition: 0, maxUnavailable: undefined },
     minReadyMs: 0,
     historyLimit: 10,
     retention: { whenDeleted: 'Retain', whenScaled: 'Retain' },
-  } satisfies Omit<Rules, 'set' | 'optIns'>);
+  } satisfies Omit<Rules, 'set' | 'optIns' | 'places'>);
+  assert.deepEqual(ordinalsOf({ places }), [0]);
 });
 
 test('what a set says is read', () => {
@@ -68,11 +70,19 @@ for (const { why, start, replicas, reserved, is } of ordinals)
   test(`ordinals: ${why}`, () => {
     const spec = { ...(start === undefined ? {} : { ordinals: { start } }), ...(replicas === undefined ? {} : { replicas }) };
     const annotations: Record<string, string> = reserved === undefined ? {} : { 'dkc.dev/reserve-ordinals': reserved };
-    assert.deepEqual(rulesOf(statefulSet({ spec, annotations })).ordinals, is);
+    const { places } = rulesOf(statefulSet({ spec, annotations }));
+    const all = ordinalsOf({ places });
+    assert.deepEqual(all, is);
+    assert.deepEqual(
+      all.map((ordinal) => places.placeOf(ordinal)),
+      all.map((_, at) => at),
+    );
+    for (const other of [...Array(12).keys(), 2147483645].filter((ordinal) => !all.includes(ordinal)))
+      assert.equal(places.placeOf(other), undefined, `${other}`);
   });
 
-test('ordinals: two billion by a slip cost no memory', () =>
-  assert.equal(rulesOf(statefulSet({ spec: { replicas: 2_000_000_000 } })).ordinals.length, 1_000_000));
+test('ordinals: two billion by a slip are taken for a million', () =>
+  assert.equal(rulesOf(statefulSet({ spec: { replicas: 2_000_000_000 } })).places.length, 1_000_000));
 
 type Strategy = NonNullable<NonNullable<StatefulSet['spec']>['updateStrategy']> & { rollingUpdate?: { maxUnavailable?: number | string } };
 const updates: { why: string; strategy?: Strategy; annotated?: string; is: Rules['update'] }[] = [

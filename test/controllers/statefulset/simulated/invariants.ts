@@ -9,6 +9,7 @@ import { resolveIntOrPercent } from '../../../../kube/api/int-or-percent.ts';
 import { jsonEqual } from '../../../../kube/api/json.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';
 import { controllerOf } from '../../../../kube/controller/owner-refs.ts';
+import { ordinalsOf } from '../ordinals.ts';
 import type { Interceptor, SeenCall } from '../../daemonset/simulated/intercepted.ts';
 import { isGoing } from './world.ts';
 
@@ -146,7 +147,7 @@ export class Invariants {
       return;
     }
     this.judged.creations += 1;
-    if (!rules.ordinals.includes(ordinal)) this.#problem(`${what}, which has no place`);
+    if (rules.places.placeOf(ordinal) === undefined) this.#problem(`${what}, which has no place`);
     const revision = storage.get('apps/controllerrevisions', `${namespace}/${labels[HASH_LABEL]}`) as Revision | undefined;
     if (revision === undefined || controllerOf(revision)?.uid !== uid)
       this.#problem(`${what} of revision ${labels[HASH_LABEL]}, which is none`);
@@ -154,7 +155,7 @@ export class Invariants {
   }
 
   #expectBelow(what: string, ordinal: number, set: StatefulSet, rules: Rules): void {
-    const below = rules.ordinals.filter((one) => one < ordinal && !this.#serves(set, rules, one));
+    const below = ordinalsOf(rules).filter((one) => one < ordinal && !this.#serves(set, rules, one));
     if (below.length > 0) this.#problem(`${what} before ${below.join(', ')} can be had`);
   }
 
@@ -169,7 +170,8 @@ export class Invariants {
     }
     this.judged.deletions += 1;
     const rules = rulesOf(set);
-    const { update, optIns, ordinals, parallel } = rules;
+    const { update, optIns, parallel } = rules;
+    const ordinals = ordinalsOf(rules);
     const ordinal = ordinalOf(name);
     const place = ordinals.indexOf(ordinal);
     const others = this.#podsOf(uid).filter(({ metadata }) => metadata.uid !== podUid);

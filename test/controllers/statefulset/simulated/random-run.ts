@@ -11,6 +11,7 @@ import { behaviourOf } from '../../../hollow/behaviour.ts';
 import { Crew } from '../../daemonset/simulated/crew.ts';
 import { leastOf, playRandomly, type RandomRun, type Ran } from '../../daemonset/simulated/play-randomly.ts';
 import type { SimWorld } from '../../daemonset/simulated/sim-world.ts';
+import { ordinalsOf } from '../ordinals.ts';
 import { acts } from './acts.ts';
 import { Invariants } from './invariants.ts';
 import { claimsOf, isGoing, NODE, setsOf, simWorld } from './world.ts';
@@ -93,6 +94,7 @@ function wrongWith(world: SimWorld, set: StatefulSet): string[] {
     pods: (world.pods() as Pod[]).filter((pod) => controllerOf(pod) === undefined || isControlledBy(pod, set)),
     revisions: world.revisions().filter((one) => controllerOf(one) === undefined || isControlledBy(one, set)),
     claim: (of) => claims.get(of),
+    allClaims: () => claimsOf(world),
     storageClass: () => undefined,
     now: world.clock.now(),
   });
@@ -107,11 +109,11 @@ function wrongWith(world: SimWorld, set: StatefulSet): string[] {
 
 /** Where nothing is broken and nobody said to wait, the set is whole. */
 function wrongPods(world: SimWorld, set: StatefulSet): string[] {
-  const { name, ordinals, update, optIns } = rulesOf(set);
+  const { name, places, update, optIns } = rulesOf(set);
   const own = ownPods(world, set);
   if (own.some((pod) => behaviourOf(pod).is !== 'ready') || optIns.problems.length > 0) return [];
   const wrong: string[] = [];
-  const wanted = ordinals.map((ordinal) => `${name}-${ordinal}`);
+  const wanted = ordinalsOf({ places }).map((ordinal) => `${name}-${ordinal}`);
   const has = own.map(({ metadata }) => metadata.name ?? '');
   if (has.toSorted().join() !== wanted.toSorted().join()) wrong.push(`${name} has ${has.join()} instead of ${wanted.join()}`);
   if (update.type !== 'RollingUpdate' || optIns.paused) return wrong;
