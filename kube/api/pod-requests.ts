@@ -29,9 +29,8 @@ export function podRequests(
   const peak = new Map<string, bigint>();
   for (const init of initContainers ?? []) {
     const wanted = wantedBy(init.resources);
-    const atOnce = new Map(running);
-    add(atOnce, wanted);
-    raise(peak, atOnce);
+    // What it does not ask for is as much as runs already, which is never less later.
+    for (const [resource, amount] of wanted) raise(peak, [[resource, (running.get(resource) ?? 0n) + amount]]);
     if (staysOn(init)) add(running, wanted);
   }
   for (const { resources } of containers) add(running, wantedBy(resources));
@@ -89,7 +88,7 @@ function add(to: Map<string, bigint>, what: Amounts): void {
   for (const [resource, amount] of what) to.set(resource, (to.get(resource) ?? 0n) + amount);
 }
 
-function raise(to: Map<string, bigint>, what: Amounts): void {
+function raise(to: Map<string, bigint>, what: Iterable<readonly [string, bigint]>): void {
   for (const [resource, amount] of what) if (amount > (to.get(resource) ?? 0n)) to.set(resource, amount);
 }
 

@@ -1,4 +1,5 @@
 import { Counter } from './counter.ts';
+import { compactKey } from '../pod/compact-key.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 
 /** Pods that no selector tells apart: of one namespace, with the same labels, all on their way out or none. */
@@ -102,7 +103,7 @@ const keys = new WeakMap<Readonly<Record<string, string>>, string>();
 export function labelsKey(labels: Readonly<Record<string, string>>): string {
   const known = keys.get(labels);
   if (known !== undefined) return known;
-  const key = JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
+  const key = compactKey(JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))));
   keys.set(labels, key);
   return key;
 }

@@ -1,3 +1,4 @@
+import { compactKey } from '../pod/compact-key.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import { volumeKey } from '../volumes/pod-volumes.ts';
 
@@ -12,7 +13,7 @@ export function podClassKey(info: PodInfo): string {
   const taken = (spec?.topologySpreadConstraints ?? []).flatMap(
     (constraint) => (constraint as { matchLabelKeys?: string[] }).matchLabelKeys?.map((key) => info.labels[key] ?? '') ?? [],
   );
-  const key = JSON.stringify([
+  const text = JSON.stringify([
     info.namespace,
     info.schedulerName,
     [cpu, memory, ephemeral, [...scalars]],
@@ -24,6 +25,7 @@ export function podClassKey(info: PodInfo): string {
     taken,
     volumeKey(info),
   ]);
+  const key = compactKey(text);
   known.set(info, key);
   return key;
 }

@@ -1,5 +1,6 @@
 import type { Cluster } from '../cache/cluster.ts';
 import type { ProfileConfig, SchedulerConfig } from '../config/config.ts';
+import { compactKey } from '../pod/compact-key.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { Counter } from '../cache/counter.ts';
 import type { Asked } from './node-trial.ts';
@@ -96,8 +97,8 @@ export class Classes {
 function localKey({ requests, ports, images }: LocalNeeds): string {
   const { cpu, memory, ephemeral, scalars, scoredCpu, scoredMemory } = requests;
   const asked = `${cpu} ${memory} ${ephemeral} ${scoredCpu} ${scoredMemory} ${images.join()}`;
-  if (ports.length === 0 && scalars.size === 0) return asked;
-  return `${asked} ${JSON.stringify([ports, [...scalars].toSorted(([a], [b]) => (a < b ? -1 : 1))])}`;
+  if (ports.length === 0 && scalars.size === 0) return compactKey(asked);
+  return compactKey(`${asked} ${JSON.stringify([ports, [...scalars].toSorted(([a], [b]) => (a < b ? -1 : 1))])}`);
 }
 
 /** Most recently asked for last. */

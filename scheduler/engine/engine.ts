@@ -6,6 +6,7 @@ import { namedNodes } from '../plugins/node-affinity.ts';
 import type { Rejector } from '../plugins/names.ts';
 import type { Rejection } from '../plugins/rejection.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
+import { excessOf } from '../pod/pod-limits.ts';
 import { Classes } from './classes.ts';
 import { fitErrorOf, type FitError } from './fit-error.ts';
 import { filterNode, NodeTrial, type Asked } from './node-trial.ts';
@@ -162,6 +163,8 @@ export class Engine {
     });
     if (cluster.nodeCount === 0)
       return { error: { nodes: 0, reasons: new Map(), everywhere: undefined, by: new Set(['NodeName']), resolvable: 0 } };
+    const excess = excessOf(pod.pod.spec);
+    if (excess !== undefined) return refuse('PodLimits', excess);
     if (hasResourceClaims(pod)) return refuse('DynamicResources', 'pods with resourceClaims are not supported by this scheduler');
     if (namedBy(pod, profile)?.length === 0) return refuse('NodeAffinity', 'pod affinity terms conflict');
     const prepared = volumes.key(pod) === '' ? undefined : volumes.prepare(pod, profile);

@@ -8,6 +8,7 @@ import { nodeName } from '../plugins/node-name.ts';
 import { nodeUnschedulable } from '../plugins/node-unschedulable.ts';
 import type { Rejection } from '../plugins/rejection.ts';
 import { taintToleration, untoleratedPreferences, type TaintMessage } from '../plugins/taint-toleration.ts';
+import { compactKey } from '../pod/compact-key.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import { grown, type Verdicts } from './verdicts.ts';
 
@@ -15,7 +16,7 @@ import { grown, type Verdicts } from './verdicts.ts';
 export function staticKey({ pod: { spec } }: PodInfo): string {
   const { nodeSelector, affinity, tolerations, nodeName: named } = spec ?? {};
   if (!nodeSelector && !affinity?.nodeAffinity && !tolerations?.length && !named) return '';
-  return JSON.stringify([nodeSelector ?? null, affinity?.nodeAffinity ?? null, tolerations ?? null, named ?? '']);
+  return compactKey(JSON.stringify([nodeSelector ?? null, affinity?.nodeAffinity ?? null, tolerations ?? null, named ?? '']));
 }
 
 /** Taints and cordon of a node make the same verdict for every node that has the same. */
@@ -30,7 +31,7 @@ export class StaticClass {
   readonly #verdicts: Verdicts;
   readonly #profile: ProfileConfig;
   readonly #message: TaintMessage;
-  readonly #spec: Readonly<PodSpec>;
+  readonly #spec: Pick<PodSpec, 'nodeSelector' | 'affinity' | 'tolerations' | 'nodeName'>;
   readonly #byTaints = new Map<number, TaintVerdict>();
   #seen = -1;
   #codes = new Uint16Array(0);
@@ -44,7 +45,14 @@ export class StaticClass {
     this.#verdicts = verdicts;
     this.#profile = profile;
     this.#message = taintMessage;
-    this.#spec = pod.pod.spec ?? { containers: [] };
+    // No more of the pod than this: a class outlives it.
+    const { nodeSelector, affinity, tolerations, nodeName } = pod.pod.spec ?? {};
+    this.#spec = {
+      ...(nodeSelector && { nodeSelector }),
+      ...(affinity?.nodeAffinity && { affinity: { nodeAffinity: affinity.nodeAffinity } }),
+      ...(tolerations && { tolerations }),
+      ...(nodeName !== undefined && { nodeName }),
+    };
   }
 
   /** Nodes differ in raw points. */

@@ -8,6 +8,7 @@ import { matchesLabels, type LabelSelector } from '../../kube/api/selector.ts';
 import type { PodNeighbours } from '../plugins/inter-pod-affinity.ts';
 import type { CountedConstraint } from '../plugins/pod-topology-spread.ts';
 import { termMatches, type AffinityTerm } from '../pod/affinity-terms.ts';
+import { compactKey } from '../pod/compact-key.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import { selectorText } from '../pod/read-selector.ts';
 import { spreadConstraintsOf, type SpreadConstraint } from '../pod/spread-constraints.ts';
@@ -21,7 +22,7 @@ export function wideKey(pod: PodInfo, siblings: string, staticKey: string): stri
   const constraints = pod.pod.spec?.topologySpreadConstraints;
   const { podAffinity, podAntiAffinity } = pod.pod.spec?.affinity ?? {};
   const spread = constraints?.length ? [constraints, staticKey] : siblings === '' ? null : [siblings, staticKey];
-  return JSON.stringify([pod.namespace, labelsKey(pod.labels), podAffinity ?? null, podAntiAffinity ?? null, spread]);
+  return compactKey(JSON.stringify([pod.namespace, labelsKey(pod.labels), podAffinity ?? null, podAntiAffinity ?? null, spread]));
 }
 
 /** Rules about other pods, for pods that have the same ones and are the same to others. Counts behind them are kept up to date pod by pod. */

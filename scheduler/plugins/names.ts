@@ -29,5 +29,8 @@ export type FilterName = (typeof filterNames)[number];
 export type ScoreName = keyof typeof scoreWeights;
 export type PluginName = FilterName | ScoreName;
 
-/** Who may have refused a pod: a plugin, the pod's own gates, an extender, or resource claims, which nothing here can satisfy. */
-export type Rejector = FilterName | 'SchedulingGates' | 'Extender' | 'DynamicResources';
+/**
+ * Who may have refused a pod: a plugin, the pod's own gates, an extender, resource claims, which nothing here can satisfy, or its size (`PodLimits`: see
+ * pod/pod-limits.ts).
+ */
+export type Rejector = FilterName | 'SchedulingGates' | 'Extender' | 'DynamicResources' | 'PodLimits';

@@ -1,5 +1,7 @@
 import type { Affinity, PodAffinityTerm } from 'kubernetes-types/core/v1.js';
 import { matchesLabels, type LabelSelector } from '../../kube/api/selector.ts';
+import { compactKey } from './compact-key.ts';
+import { MAX_RULE_PARTS, MAX_RULES, partsOfTerm } from './pod-limits.ts';
 import { readSelector } from './read-selector.ts';
 
 /** Which pods are meant, and what they have in common with the node in question. */
@@ -32,16 +34,26 @@ export const noTerms: AffinityTerms = { required: [], requiredAnti: [], preferre
 /** Labels of a namespace, for terms that select by them. */
 export type NamespaceLabels = (namespace: string) => Readonly<Record<string, string>> | undefined;
 
+/** Of a pod with more terms than one may have ({@link MAX_RULES}) the first ones, those that keep others away before all others. */
 export function affinityTermsOf({ podAffinity, podAntiAffinity }: Affinity, namespace: string): AffinityTerms {
-  const read = (terms: PodAffinityTerm[] | undefined): AffinityTerm[] => (terms ?? []).map((term) => termOf(term, namespace));
-  const weighted = (terms: { weight: number; podAffinityTerm: PodAffinityTerm }[] | undefined): WeightedTerm[] =>
-    (terms ?? []).map(({ weight, podAffinityTerm }) => ({ weight, term: termOf(podAffinityTerm, namespace) }));
-  return {
-    required: read(podAffinity?.requiredDuringSchedulingIgnoredDuringExecution),
-    requiredAnti: read(podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution),
-    preferred: weighted(podAffinity?.preferredDuringSchedulingIgnoredDuringExecution),
-    preferredAnti: weighted(podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution),
+  let [rules, parts] = [0, 0];
+  const isWithin = (term: PodAffinityTerm): boolean => {
+    rules += 1;
+    parts += partsOfTerm(term);
+    return rules <= MAX_RULES && parts <= MAX_RULE_PARTS;
   };
+  const read = (terms: PodAffinityTerm[] | undefined): AffinityTerm[] =>
+    (terms ?? []).filter(isWithin).map((term) => termOf(term, namespace));
+  const weighted = (terms: { weight: number; podAffinityTerm: PodAffinityTerm }[] | undefined): WeightedTerm[] =>
+    (terms ?? [])
+      .filter(({ podAffinityTerm }) => isWithin(podAffinityTerm))
+      .map(({ weight, podAffinityTerm }) => ({ weight, term: termOf(podAffinityTerm, namespace) }));
+  // In this order they count.
+  const requiredAnti = read(podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution);
+  const required = read(podAffinity?.requiredDuringSchedulingIgnoredDuringExecution);
+  const preferredAnti = weighted(podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution);
+  const preferred = weighted(podAffinity?.preferredDuringSchedulingIgnoredDuringExecution);
+  return { required, requiredAnti, preferred, preferredAnti };
 }
 
 /** Whether a term means a pod with these labels in this namespace. */
@@ -61,7 +73,7 @@ function termOf({ labelSelector, namespaces, namespaceSelector, topologyKey }: P
   const named = namespaces?.length ? namespaces : namespaceSelector ? [] : [own];
   const sorted = [...new Set(named)].toSorted();
   return {
-    id: JSON.stringify([topologyKey, sorted, namespaceSelector ?? null, labelSelector ?? null]),
+    id: compactKey(JSON.stringify([topologyKey, sorted, namespaceSelector ?? null, labelSelector ?? null])),
     topologyKey,
     namespaces: new Set(sorted),
     namespaceSelector: namespaceSelector ? readSelector(namespaceSelector) : undefined,

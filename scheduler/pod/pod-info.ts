@@ -2,6 +2,7 @@ import { hostPortsOf, type HostPort } from '../../kube/api/pod-requests.ts';
 import { objectKey, type Key } from '../../kube/cache/contract.ts';
 import type { Pod } from '../types.ts';
 import { affinityTermsOf, noTerms, type AffinityTerms } from './affinity-terms.ts';
+import { MAX_HOST_PORTS } from './pod-limits.ts';
 import { requestsOf, type Requests } from './requests.ts';
 import { specAsTaken } from './resizing.ts';
 
@@ -47,7 +48,7 @@ export function podInfoOf(pod: Readonly<Pod>): PodInfo {
     schedulerName: spec?.schedulerName ?? 'default-scheduler',
     nodeName: spec?.nodeName ?? '',
     requests: requestsOf(specAsTaken(spec ?? { containers: [] }, status)),
-    ports: ports.length === 0 ? noPorts : ports,
+    ports: ports.length === 0 ? noPorts : ports.slice(0, MAX_HOST_PORTS),
     terms: spec?.affinity?.podAffinity || spec?.affinity?.podAntiAffinity ? affinityTermsOf(spec.affinity, namespace) : noTerms,
     terminating: metadata.deletionTimestamp !== undefined,
   };

@@ -45,6 +45,7 @@ export function createHints(facts: HintFacts): Hints {
     Extender: always,
     SchedulingGates: never, // nothing but the pod's own change opens them
     DynamicResources: never, // nothing that happens here can satisfy a resource claim
+    PodLimits: never, // the pod itself has to become smaller
   } satisfies Record<Rejector, Hint>;
   return new Map(Object.entries(table) as [Rejector, Hint][]);
 }

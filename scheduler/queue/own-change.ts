@@ -1,6 +1,7 @@
 import { spreadConstraintsOf } from '../pod/spread-constraints.ts';
 import type { Rejector } from '../plugins/names.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
+import { excessOf } from '../pod/pod-limits.ts';
 import type { Requests } from '../pod/requests.ts';
 import { nominatedNodeOf } from './nominator.ts';
 
@@ -25,6 +26,7 @@ export function voidedBy(before: PodInfo, after: PodInfo): Set<Rejector> {
     }
     if (!same(was?.nodeSelector, is?.nodeSelector) || !same(was?.affinity?.nodeAffinity, is?.affinity?.nodeAffinity))
       voided.add('NodeAffinity').add('PodTopologySpread');
+    if (excessOf(was) !== excessOf(is)) voided.add('PodLimits');
     if (isGated(before) && !isGated(after)) voided.add('SchedulingGates');
   }
   // What an extender looks at is its own affair.

@@ -51,6 +51,7 @@ const wakers: Readonly<Record<Rejector, string>> = {
   InterPodAffinity: 'a pod it wants to be near to, or the end of one that keeps it away; nodes that come, go or change labels',
   Extender: 'anything that happens',
   SchedulingGates: 'the end of its last scheduling gate',
+  PodLimits: 'nothing here: the pod has to be created again with less of what there is too much of',
   DynamicResources: 'nothing here: resource claims are not served; the pod has to be made again without them',
 };
 

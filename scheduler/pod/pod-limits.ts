@@ -1,0 +1,99 @@
+import type { Affinity, NodeSelectorTerm, PodAffinityTerm, PodSpec, TopologySpreadConstraint } from 'kubernetes-types/core/v1.js';
+
+/** How many terms of pod affinity and anti-affinity and topology spread constraints a pod may have, required and preferred together. */
+export const MAX_RULES = 200;
+/** How many namespaces, labels, expressions and values all of these may have together. */
+export const MAX_RULE_PARTS = 2_000;
+/** How many labels of its node selector, expressions and fields of node affinity a pod may have. */
+export const MAX_NODE_REQUIREMENTS = 500;
+export const MAX_NODE_VALUES = 20_000;
+export const MAX_TOLERATIONS = 500;
+export const MAX_CONTAINERS = 500;
+export const MAX_HOST_PORTS = 500;
+/** Volumes that are claims, or disks that pods share. */
+export const MAX_CLAIMS = 200;
+
+/** Asked at each look at a pod. */
+const known = new WeakMap<Readonly<PodSpec>, { readonly why: string | undefined }>();
+
+type SelectorObject = PodAffinityTerm['labelSelector'];
+
+/**
+ * Why a pod is not scheduled at all: it has more of something than one attempt may cost. Everything that an attempt repeats for each node, or for each pod, is
+ * counted here. Far above what pods have, and far below what a server stores. @returns as users read it; undefined: nothing is too much
+ */
+export function excessOf(spec: Readonly<PodSpec> | undefined): string | undefined {
+  if (spec === undefined) return undefined;
+  let excess = known.get(spec);
+  if (excess === undefined) known.set(spec, (excess = { why: excessIn(spec) }));
+  return excess.why;
+}
+
+function excessIn(spec: Readonly<PodSpec>): string | undefined {
+  const { affinity, topologySpreadConstraints: constraints = [] } = spec;
+  const terms = podTermsOf(affinity);
+  const node = nodeTermsOf(affinity);
+  const selected = Object.keys(spec.nodeSelector ?? {}).length;
+  const containers = [...spec.containers, ...(spec.initContainers ?? [])];
+  const counts: [count: number, max: number, what: string][] = [
+    [terms.length + constraints.length, MAX_RULES, 'terms of pod affinity and topology spread constraints'],
+    [sum(terms, partsOfTerm) + sum(constraints, partsOfConstraint), MAX_RULE_PARTS, 'namespaces, labels and values in their selectors'],
+    [selected + sum(node, (term) => 1 + requirementsOf(term).length), MAX_NODE_REQUIREMENTS, 'requirements of node selector and affinity'],
+    [sum(node, (term) => sum(requirementsOf(term), ({ values }) => values?.length ?? 0)), MAX_NODE_VALUES, 'values of node affinity'],
+    [spec.tolerations?.length ?? 0, MAX_TOLERATIONS, 'tolerations'],
+    [containers.length, MAX_CONTAINERS, 'containers'],
+    [sum(containers, ({ ports }) => ports?.length ?? 0), MAX_HOST_PORTS, 'container ports'],
+    [sum(spec.volumes ?? [], claimsOf), MAX_CLAIMS, 'volumes that are claims or shared disks'],
+  ];
+  const over = counts.find(([count, max]) => count > max);
+  return over && `pod has ${over[0]} ${over[2]}, more than the ${over[1]} that this scheduler takes`;
+}
+
+/** How much a term costs to compare with a pod. */
+export function partsOfTerm({ labelSelector, namespaceSelector, namespaces }: PodAffinityTerm): number {
+  return (namespaces?.length ?? 0) + partsOfSelector(labelSelector) + partsOfSelector(namespaceSelector);
+}
+
+function partsOfConstraint(constraint: TopologySpreadConstraint & { matchLabelKeys?: readonly string[] }): number {
+  return partsOfSelector(constraint.labelSelector) + (constraint.matchLabelKeys?.length ?? 0);
+}
+
+function partsOfSelector(selector: SelectorObject): number {
+  return Object.keys(selector?.matchLabels ?? {}).length + sum(selector?.matchExpressions ?? [], ({ values }) => 1 + (values?.length ?? 0));
+}
+
+function podTermsOf(affinity: Affinity | undefined): PodAffinityTerm[] {
+  const { podAffinity, podAntiAffinity } = affinity ?? {};
+  return [podAntiAffinity, podAffinity].flatMap((one) => [
+    ...(one?.requiredDuringSchedulingIgnoredDuringExecution ?? []),
+    ...(one?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map(({ podAffinityTerm }) => podAffinityTerm),
+  ]);
+}
+
+function nodeTermsOf(affinity: Affinity | undefined): NodeSelectorTerm[] {
+  const { requiredDuringSchedulingIgnoredDuringExecution: required, preferredDuringSchedulingIgnoredDuringExecution: preferred } =
+    affinity?.nodeAffinity ?? {};
+  return [...(required?.nodeSelectorTerms ?? []), ...(preferred ?? []).map(({ preference }) => preference)];
+}
+
+function requirementsOf({ matchExpressions, matchFields }: NodeSelectorTerm): NonNullable<NodeSelectorTerm['matchExpressions']> {
+  return [...(matchExpressions ?? []), ...(matchFields ?? [])];
+}
+
+function claimsOf({
+  persistentVolumeClaim,
+  ephemeral,
+  gcePersistentDisk,
+  awsElasticBlockStore,
+  iscsi,
+  rbd,
+}: NonNullable<PodSpec['volumes']>[number]): number {
+  if (rbd) return Math.max(1, rbd.monitors.length);
+  return persistentVolumeClaim || ephemeral || gcePersistentDisk || awsElasticBlockStore || iscsi ? 1 : 0;
+}
+
+function sum<T>(list: readonly T[], of: (one: T) => number): number {
+  let total = 0;
+  for (const one of list) total += of(one);
+  return total;
+}
