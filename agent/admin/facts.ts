@@ -1,5 +1,6 @@
 import type { MaybeSource } from '../checkpoint/source.ts';
 import type { ReadActive } from '../store/active-record.ts';
+import type { RefusedRecord } from '../store/refused-record.ts';
 import type { CheckpointEntry, CondemnedRecord, MetaRecord, Problem, TrialRecord } from '../store/store.ts';
 
 /** What a node's disk says, read once; every admin command decides from this. */
@@ -10,6 +11,8 @@ export interface AdminFacts {
   active: ReadActive | undefined;
   trial: TrialRecord | undefined;
   condemned: readonly CondemnedRecord[];
+  /** What preflight refuses now. */
+  refused: RefusedRecord | undefined;
   /** Newest first. */
   entries: readonly CheckpointEntry[];
   /** sha256 and text are '' when there is no effective file. */

@@ -34,6 +34,7 @@ export async function observeNode(deps: AdminDeps): Promise<AdminFacts> {
     active,
     trial: readable(paths.trial) ? await store.trial() : undefined,
     condemned: readable(paths.condemned) ? await store.condemned() : [],
+    refused: readable(paths.refused) ? await store.refused() : undefined,
     entries: await store.list(),
     effective: await readEffective(disk, deps.effectiveConfig),
     problems,

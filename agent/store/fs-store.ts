@@ -11,6 +11,7 @@ import { onPath, remedy } from './failure.ts';
 import { initializeStore, metaNames, wrongFile } from './initialize.ts';
 import { damagedName, layout, type Layout } from './layout.ts';
 import * as records from './records.ts';
+import { refusedText, type RefusedRecord } from './refused-record.ts';
 import { parseSource, serializeSource } from './serialized.ts';
 import { storeLock, type Locked } from './store-lock.ts';
 import { StoreError, type CheckpointEntry, type CheckpointState, type CondemnedRecord, type JournalLine } from './store.ts';
@@ -107,8 +108,8 @@ export class FsStore implements Store {
   }
 
   async setAside(path: string): Promise<void> {
-    const { trial, condemned, journal } = this.paths;
-    if (![...metaNames.map((name) => this.paths.meta(name)), trial, condemned, journal].includes(path)) {
+    const { trial, condemned, refused, journal } = this.paths;
+    if (![...metaNames.map((name) => this.paths.meta(name)), trial, condemned, refused, journal].includes(path)) {
       throw new StoreError('set aside', path, { hint: 'it is no record of this store' });
     }
     await this.#locked(() =>
@@ -150,12 +151,8 @@ export class FsStore implements Store {
     return this.#readOwn(this.paths.trial, records.parseTrial);
   }
 
-  async setTrial(trial: TrialRecord | undefined): Promise<void> {
-    const path = this.paths.trial;
-    await this.#locked(async () => {
-      if (trial) await this.#replaceIfOther(path, textBytes(records.trialText(trial)));
-      else await onPath('remove', path, () => this.#disk.remove(path));
-    });
+  setTrial(trial: TrialRecord | undefined): Promise<void> {
+    return this.#replaceOrRemove(this.paths.trial, trial && records.trialText(trial));
   }
 
   async condemned(): Promise<readonly CondemnedRecord[]> {
@@ -164,6 +161,14 @@ export class FsStore implements Store {
 
   async setCondemned(condemned: readonly CondemnedRecord[]): Promise<void> {
     await this.#locked(() => this.#replaceIfOther(this.paths.condemned, textBytes(records.condemnedText(condemned))));
+  }
+
+  refused(): Promise<RefusedRecord | undefined> {
+    return this.#readOwn(this.paths.refused, records.parseRefused);
+  }
+
+  setRefused(refused: RefusedRecord | undefined): Promise<void> {
+    return this.#replaceOrRemove(this.paths.refused, refused && refusedText(refused));
   }
 
   async journal(): Promise<JournalLine[]> {
@@ -188,6 +193,13 @@ export class FsStore implements Store {
         }
       }),
     );
+  }
+
+  async #replaceOrRemove(path: string, text: string | undefined): Promise<void> {
+    await this.#locked(async () => {
+      if (text !== undefined) await this.#replaceIfOther(path, textBytes(text));
+      else await onPath('remove', path, () => this.#disk.remove(path));
+    });
   }
 
   /** Equal bytes are left as they are, and made durable: their writer may have died before that. */

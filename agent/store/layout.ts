@@ -21,6 +21,8 @@ export interface Layout {
   meta(name: MetaName): string;
   trial: string;
   condemned: string;
+  /** What preflight refuses now; see refused-record.ts. */
+  refused: string;
   /** The kubelet's version as last learned; see host/version-memo.ts. */
   kubeletVersion: string;
   /** What the agent last knew to be active; see active-record.ts. */
@@ -58,6 +60,7 @@ export function layout(root: string): Layout {
     meta: (name) => join(metaDir, name),
     trial: join(metaDir, 'trial.json'),
     condemned: join(metaDir, 'condemned.json'),
+    refused: join(metaDir, 'refused.json'),
     kubeletVersion: join(root, 'kubelet-version.json'),
     active: join(metaDir, 'active.json'),
     checkpoints,

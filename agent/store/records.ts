@@ -1,6 +1,7 @@
 import type { FileDigest, Manifest } from '../checkpoint/payload.ts';
 import type { Source } from '../checkpoint/source.ts';
 import { keyProblem } from '../checkpoint/verify-names.ts';
+import type { RefusedRecord } from './refused-record.ts';
 import { journalEvents, type CondemnedRecord, type JournalLine, type TrialRecord } from './store.ts';
 
 // Text <-> record for every file of ours. Whoever reads a store may meet one that was cut, edited by hand or written by a newer
@@ -61,6 +62,18 @@ export function parseCondemned(bytes: Uint8Array): Parsed<readonly CondemnedReco
       };
     }),
   );
+}
+
+export function parseRefused(bytes: Uint8Array): Parsed<RefusedRecord> {
+  return parse(bytes, (json) => {
+    const from = record(json, 'the record');
+    return {
+      source: source(from['source']),
+      ...strings(from, ['contentSha256', 'kubeletConfigKey', 'at', 'error']),
+      findings: list(from['findings'], 'findings').map((entry) => strings(record(entry, 'findings[]'), ['field', 'rule', 'message'])),
+      more: count(from['more'], 'more'),
+    };
+  });
 }
 
 /** Oldest first. A line that a crash cut, or that nobody here wrote, is skipped. */

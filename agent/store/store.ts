@@ -1,5 +1,6 @@
 import type { Checkpoint, ContentRef, Manifest, Payload } from '../checkpoint/payload.ts';
 import type { MaybeSource, PayloadRef, Source } from '../checkpoint/source.ts';
+import type { RefusedRecord } from './refused-record.ts';
 
 /**
  * What a meta file says. `missing` is not `none`: in a store that exists a missing `assigned` means unknown (design Q5), and
@@ -110,6 +111,9 @@ export interface Store {
   setTrial(trial: TrialRecord | undefined): Promise<void>;
   condemned(): Promise<readonly CondemnedRecord[]>;
   setCondemned(records: readonly CondemnedRecord[]): Promise<void>;
+  /** What preflight refuses now; undefined when nothing. A damaged file reads as {@link Store.trial} says. */
+  refused(): Promise<RefusedRecord | undefined>;
+  setRefused(refused: RefusedRecord | undefined): Promise<void>;
 
   /** Oldest first; unreadable lines are skipped. */
   journal(): Promise<JournalLine[]>;

@@ -5,7 +5,7 @@ import { directoryNameProblem } from '../checkpoint/verify-names.ts';
 import { readCheckpoint } from './checkpoint-files.ts';
 import { onPath, remedy } from './failure.ts';
 import type { Layout } from './layout.ts';
-import { parseCondemned, parseTrial, type Parsed } from './records.ts';
+import { parseCondemned, parseRefused, parseTrial, type Parsed } from './records.ts';
 import type { Problem, Store } from './store.ts';
 
 /** Everything wrong with records and checkpoints; changes nothing and sets nothing aside. */
@@ -37,6 +37,7 @@ export async function verifyStore(disk: Disk, paths: Layout, store: Pick<Store, 
   };
   await own(paths.trial, parseTrial);
   await own(paths.condemned, parseCondemned);
+  await own(paths.refused, parseRefused);
 
   const below = async (dir: string, what: 'UID' | 'ResourceVersion', judge: (name: string) => Promise<void>) => {
     for (const name of await onPath('list', dir, async () => ((await disk.stat(dir)) ? disk.list(dir) : []))) {

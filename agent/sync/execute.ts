@@ -4,6 +4,7 @@ import { sameSource, sourceText, type MaybeSource, type Source } from '../checkp
 import type { Finding } from '../config/contract.ts';
 import type { Situation } from '../situation.ts';
 import { sameContent } from '../store/content.ts';
+import { refusedRecord, sameRefusal, type RefusedRecord } from '../store/refused-record.ts';
 import type { JournalEvent, Store } from '../store/store.ts';
 import type { Clock } from '../../base/clock.ts';
 import { unreachable } from '../../base/errors.ts';
@@ -93,7 +94,11 @@ export class Executor {
         situation.adopt(step.source, step.content);
         return;
       case 'refuse':
+        await this.#record(step);
         await this.#refuse(step.source, refusalDetail(step), step.findings);
+        return;
+      case 'clear-refusal':
+        await this.#setRefused(undefined);
         return;
       case 'report':
         if (step.error !== null && step.error !== situation.picture.error) log.error(step.error, { detail: step.detail });
@@ -108,6 +113,23 @@ export class Executor {
       default:
         unreachable(step);
     }
+  }
+
+  /** For `dkc status`, which may be asked with the API server away. The moment is that of the first refusal for these reasons. */
+  async #record({ source, content, error, findings }: Extract<SyncStep, { do: 'refuse' }>): Promise<void> {
+    const { store, clock } = this.#deps;
+    const record = refusedRecord({ source, ...content, at: new Date(clock.now()).toISOString(), error }, findings);
+    const before = await store.refused().catch(() => undefined);
+    if (before && sameRefusal(before, record)) return;
+    // Only its name is new: it is refused since then.
+    const at = before && sameRefusal({ ...before, source }, record) ? before.at : record.at;
+    await this.#setRefused({ ...record, at });
+  }
+
+  /** A report: a disk that does not take it is no reason to go on without the rest. */
+  async #setRefused(record: RefusedRecord | undefined): Promise<void> {
+    const { store, log } = this.#deps;
+    await store.setRefused(record).catch((error: unknown) => log.warn('failed to write refused.json', { error }));
   }
 
   async #refuse(source: Source, detail: string, findings: readonly Finding[]): Promise<void> {

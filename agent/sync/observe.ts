@@ -32,6 +32,7 @@ export async function observe(wanted: Wanted, seen: ConfigMapSeen | undefined, d
     storedContent(store, assigned ?? null, { adopt: true }),
     storedContent(store, lastKnownGood, { adopt: true }),
   ]);
+  const refused = await store.refused().catch(() => undefined); // only a report
   const facts: SyncFacts = {
     wanted,
     ...(fetched ? { fetched } : {}),
@@ -45,6 +46,7 @@ export async function observe(wanted: Wanted, seen: ConfigMapSeen | undefined, d
     bootError: situation.bootError,
     condemned: await store.condemned(),
     verdict: null,
+    ...(refused ? { refused } : {}),
   };
   if (!preflight || wanted.at !== 'source' || fetched?.at !== 'found') return facts;
   const source: Source = { ...wanted.spec, uid: fetched.payload.uid, resourceVersion: fetched.payload.resourceVersion };

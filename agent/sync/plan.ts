@@ -5,6 +5,7 @@ import type { Finding } from '../config/contract.ts';
 import type { Stage } from '../judge/judge.ts';
 import { statusErrors } from '../status/errors.ts';
 import { sameContent } from '../store/content.ts';
+import type { RefusedRecord } from '../store/refused-record.ts';
 import type { CondemnedRecord } from '../store/store.ts';
 
 /** What the API says this node should use. */
@@ -44,6 +45,8 @@ export interface SyncFacts {
   bootError: string | null;
   condemned: readonly CondemnedRecord[];
   verdict: Verdict;
+  /** The refusal that is on disk. */
+  refused?: RefusedRecord;
 }
 
 export type SyncStep =
@@ -53,7 +56,9 @@ export type SyncStep =
   | { do: 'assign'; to: MaybeSource; why: string }
   /** The kubelet already reads this content: report it, nothing restarts. */
   | { do: 'adopt'; source: MaybeSource; content?: ContentRef }
-  | { do: 'refuse'; source: Source; content: ContentRef; findings: readonly Finding[] }
+  | { do: 'refuse'; source: Source; content: ContentRef; error: string; findings: readonly Finding[] }
+  /** What is on disk as refused is no longer what this node is to use, or it is accepted. */
+  | { do: 'clear-refusal' }
   | { do: 'report'; error: string | null; detail: string }
   /** `event` as upstream sends it before it exits. */
   | { do: 'exit'; to: MaybeSource };
@@ -63,6 +68,24 @@ export type SyncStep =
  * exit comes last.
  */
 export function planSync(facts: SyncFacts): SyncStep[] {
+  const steps = planWanted(facts);
+  if (!facts.refused || !isOver(facts.refused, steps, facts)) return steps;
+  const exit = steps.filter((step) => step.do === 'exit');
+  return [...steps.slice(0, steps.length - exit.length), { do: 'clear-refusal' }, ...exit];
+}
+
+/** A refused ConfigMap that cannot be read just now is refused all the same. */
+function isOver({ source }: RefusedRecord, steps: readonly SyncStep[], { wanted, fetched }: SyncFacts): boolean {
+  if (steps.some((step) => step.do === 'refuse')) return false;
+  const isSame =
+    wanted.at === 'source' &&
+    wanted.spec.namespace === source.namespace &&
+    wanted.spec.name === source.name &&
+    wanted.spec.kubeletConfigKey === source.kubeletConfigKey;
+  return !isSame || fetched?.at === 'found';
+}
+
+function planWanted(facts: SyncFacts): SyncStep[] {
   const { wanted } = facts;
   switch (wanted.at) {
     case 'local':
@@ -135,7 +158,7 @@ function planChange(source: Source, content: ContentRef, facts: SyncFacts): Sync
   const { verdict, activeContent } = facts;
   if (verdict && !verdict.ok) {
     const error = statusErrors[verdict.stage];
-    const refuse = { do: 'refuse', source, content, findings: verdict.findings } as const;
+    const refuse = { do: 'refuse', source, content, error, findings: verdict.findings } as const;
     return [refuse, report(error, refusalDetail(refuse))];
   }
   if (activeContent && sameContent(activeContent, content)) {

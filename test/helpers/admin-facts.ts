@@ -2,6 +2,7 @@ import type { AdminFacts } from '../../agent/admin/facts.ts';
 import type { MaybeSource, Source } from '../../agent/checkpoint/source.ts';
 import type { ActiveRecord } from '../../agent/store/active-record.ts';
 import { contentRef, sha256 } from '../../agent/store/content.ts';
+import type { RefusedRecord } from '../../agent/store/refused-record.ts';
 import type { CheckpointEntry, CondemnedRecord, MetaRecord } from '../../agent/store/store.ts';
 
 /** A source of ConfigMap ns/web, uid `u1`, by its resource version; `u2/7` names another uid. */
@@ -45,15 +46,17 @@ export interface Given {
   active?: string;
   error?: string;
   condemned?: readonly CondemnedRecord[];
+  refused?: RefusedRecord | undefined;
 }
 
-export function adminFacts({ stored = '', assigned = '-', lkg = '-', active, error, condemned = [] }: Given): AdminFacts {
+export function adminFacts({ stored = '', assigned = '-', lkg = '-', active, error, condemned = [], refused }: Given): AdminFacts {
   return {
     assigned: record(assigned),
     lastKnownGood: record(lkg),
     active: active === undefined ? undefined : { ok: true, record: activeRecord(active, error) },
     trial: undefined,
     condemned,
+    refused,
     entries: stored.split(' ').filter(Boolean).map(entry), // prettier-ignore
     effective: { path: '/d/kubelet.yaml', sha256: 'e', text: '' },
     problems: [],

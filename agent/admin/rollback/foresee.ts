@@ -22,6 +22,7 @@ function asIf(then: AdminFacts, store: Store): Store {
     record: async (name) => (name === 'assigned' ? then.assigned : then.lastKnownGood),
     condemned: async () => then.condemned,
     trial: async () => then.trial,
+    refused: async () => then.refused,
     // A checkpoint of upstream gets its manifest from the agent, not from a look.
     load: (ref) => store.load(ref),
     list: () => store.list(),
@@ -35,6 +36,7 @@ function asIf(then: AdminFacts, store: Store): Store {
     removeCheckpoint: refuse,
     setTrial: refuse,
     setCondemned: refuse,
+    setRefused: refuse,
     addToJournal: refuse,
     locked: refuse,
   };

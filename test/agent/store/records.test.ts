@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { parseCondemned, parseJournal, parseManifest, parseTrial } from '../../../agent/store/records.ts';
+import { parseCondemned, parseJournal, parseManifest, parseRefused, parseTrial } from '../../../agent/store/records.ts';
 
 const bytes = (value: unknown) => new TextEncoder().encode(typeof value === 'string' ? value : JSON.stringify(value));
 
@@ -11,7 +11,7 @@ test('no bytes and no JSON make a reader of our records throw', () => {
     fc.json().map(bytes),
     fc.array(fc.json()).map((values) => bytes(values.join('\n'))),
   );
-  for (const parse of [parseCondemned, parseManifest, parseTrial]) {
+  for (const parse of [parseCondemned, parseManifest, parseRefused, parseTrial]) {
     fc.assert(fc.property(anything, (text) => typeof parse(text).ok === 'boolean'));
   }
   fc.assert(fc.property(anything, (text) => Array.isArray(parseJournal(text))));

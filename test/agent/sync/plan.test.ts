@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ContentRef } from '../../../agent/checkpoint/payload.ts';
 import type { MaybeSource } from '../../../agent/checkpoint/source.ts';
+import { refusedRecord, type RefusedRecord } from '../../../agent/store/refused-record.ts';
 import { planSync, refusalDetail, type SyncFacts, type SyncStep, type Verdict, type Wanted } from '../../../agent/sync/plan.ts';
 import { condemned, content, payload, source } from '../../helpers/builders.ts';
 
@@ -28,6 +29,8 @@ interface Row {
   /** Content, who, and the retry annotation it was condemned under: `A agent 1`. */
   condemned?: string;
   verdict?: 'ok' | 'load' | 'validate' | 'internal' | 'off';
+  /** What refused.json names. */
+  refused?: string;
   steps: string[];
 }
 
@@ -62,6 +65,12 @@ const rows: Row[] = [
   { why: 'takes the same content from another ConfigMap in place', wants: 'db@9=A', assigned: 'web@1=A', active: 'web@1=A', lkg: 'web@1=A', verdict: 'ok', steps: ['assign db@9', 'trust db@9', 'adopt db@9', 'report -'] },
   { why: 'does not trust content that is only in trial', wants: 'web@2=A', assigned: 'web@1=A', active: 'web@1=A', lkg: 'old@1=C', verdict: 'ok', steps: ['assign web@2', 'adopt web@2', 'report -'] },
   { why: 'finishes a move of trust that a crash cut short', wants: 'web@2=A', assigned: 'web@2=A', active: 'web@2=A', lkg: 'web@1=A', steps: ['trust web@2', 'adopt web@2', 'report -'] },
+  { why: 'forgets a refusal when the fixed config is accepted', wants: 'web@3=C', assigned: 'web@1=A', active: 'web@1=A', verdict: 'ok', refused: 'web@2', steps: ['assign web@3', 'report -', 'clear-refusal', 'exit web@3'] },
+  { why: 'keeps a refusal that stands', wants: 'web@3=C', assigned: 'web@1=A', active: 'web@1=A', verdict: 'validate', refused: 'web@2', steps: ['refuse web@3', `report ${VALIDATE}`] },
+  { why: 'forgets a refusal when nothing is assigned any more', wants: 'local', assigned: 'local', refused: 'web@2', steps: ['adopt local', 'report -', 'clear-refusal'] },
+  { why: 'forgets a refusal when another ConfigMap is assigned that cannot be had', wants: 'failed', assigned: 'web@1=A', active: 'web@1=A', refused: 'db@2', steps: [`report ${DOWNLOAD}`, 'clear-refusal'] },
+  { why: 'keeps a refusal while its ConfigMap cannot be had', wants: 'failed', assigned: 'web@1=A', active: 'web@1=A', refused: 'web@2', steps: [`report ${DOWNLOAD}`] },
+  { why: 'keeps a refusal before the ConfigMap was looked for', wants: 'unasked', assigned: 'local', refused: 'web@2', steps: [] },
   // Condemned
   { why: 'does not take condemned content back under a new name', wants: 'web@3=B unsaved', assigned: 'web@2=B', active: 'web@1=A', lkg: 'web@1=A', bootError: TRIAL, condemned: 'B agent', verdict: 'ok', steps: ['save web@3', `report ${TRIAL}`] },
   { why: 'stands by while the condemned config stays assigned', wants: 'web@2=B', assigned: 'web@2=B', active: 'web@1=A', lkg: 'web@1=A', bootError: TRIAL, condemned: 'B agent', steps: [`report ${TRIAL}`] },
@@ -109,9 +118,10 @@ test('a refusal is known by content, fields and rules: not by its resourceVersio
     { field: 'maxPods', rule: 'range', message: 'must not be negative' },
     { field: '', rule: 'yaml', message: 'line 3' },
   ];
-  const detail = refusalDetail({ do: 'refuse', source: source('web@2'), content: content('B'), findings });
+  const error = VALIDATE;
+  const detail = refusalDetail({ do: 'refuse', source: source('web@2'), content: content('B'), error, findings });
   assert.equal(detail, `content ${content('B').contentSha256.slice(0, 12)}: maxPods(range), document(yaml)`);
-  assert.equal(refusalDetail({ do: 'refuse', source: source('web@3'), content: content('B'), findings }), detail);
+  assert.equal(refusalDetail({ do: 'refuse', source: source('web@3'), content: content('B'), error, findings }), detail);
 });
 
 function factsOf(row: Row): SyncFacts {
@@ -143,7 +153,12 @@ function factsOf(row: Row): SyncFacts {
     bootError: row.bootError ?? null,
     condemned: row.condemned === undefined ? [] : [condemned(content(what), { by: by === 'admin' ? 'admin' : 'agent', retry: under })],
     verdict: verdictOf(row.verdict),
+    ...(row.refused === undefined ? {} : { refused: refusal(row.refused) }),
   };
+}
+
+function refusal(text: string): RefusedRecord {
+  return refusedRecord({ source: source(text), ...content('R'), at: '', error: VALIDATE }, []);
 }
 
 function named(text: string): { source: MaybeSource; content?: ContentRef } | undefined {
@@ -175,6 +190,8 @@ function stepText(step: SyncStep): string {
     case 'adopt':
     case 'refuse':
       return `${step.do} ${name(step.source)}`;
+    case 'clear-refusal':
+      return step.do;
     case 'report':
       return `report ${step.error ?? '-'}`;
     case 'trust':
