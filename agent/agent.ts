@@ -4,7 +4,7 @@ import { sourceText } from './checkpoint/source.ts';
 import type { KubeletFacts } from './config/contract.ts';
 import { Departure } from './departure.ts';
 import { Garbage } from './garbage.ts';
-import { isRunningOn } from './host/unit.ts';
+import { isKubeletDown, isRunningOn } from './host/unit.ts';
 import { learnKubelet } from './host/kubelet.ts';
 import { VersionMemo } from './host/version-memo.ts';
 import { Memo } from './memo.ts';
@@ -16,6 +16,8 @@ import type { Running } from './running.ts';
 import { Situation } from './situation.ts';
 import { FsStore } from './store/fs-store.ts';
 import { layout } from './store/layout.ts';
+import { CleanStop } from './trial/clean-stop.ts';
+import { countBoot } from './trial/count-boot.ts';
 import { TrialWatch } from './trial/trial.ts';
 import { watchMeta } from './watch-meta.ts';
 import type { AgentWorld } from './world.ts';
@@ -69,6 +71,8 @@ export async function runAgent(options: AgentOptions, world: AgentWorld): Promis
   try {
     const kubelet = await learn(options, world);
     const store = openStore(options, world);
+    const cleanStop = new CleanStop(disk, layout(options.dynamicConfigDir).cleanStop, log);
+    const thisBoot = await countBoot({ options, store, cleanStop, bootId: await bootId(world), clock, log });
     const outcome = await boot({ options, store, disk, clock, log, kubelet });
     const situation = new Situation(outcome);
     const memo = new Memo({ disk, clock, log, path: layout(options.dynamicConfigDir).active, situation });
@@ -81,7 +85,7 @@ export async function runAgent(options: AgentOptions, world: AgentWorld): Promis
       disk,
       clock,
       log,
-      bootId: await bootId(world),
+      boot: thisBoot,
       probe: world.probe,
       isRunning: (sha256) => isRunningOn(sha256, options, world),
       onHealthy: metrics.trialHealthy,
@@ -94,6 +98,7 @@ export async function runAgent(options: AgentOptions, world: AgentWorld): Promis
     const garbage = new Garbage({ options, disk, log, store, situation });
     await loops({ options, world, store, situation, memo, departure, metrics, trial, garbage, kubelet });
     await memo.settled();
+    if (world.stop.aborted) await noteStop(cleanStop, thisBoot.bootId, options, world);
     log.info('agent ends', { why: departure.why });
     return 0;
   } catch (error) {
@@ -156,6 +161,14 @@ async function lockAgent(options: AgentOptions, { disk, locks, log }: AgentWorld
 
 function learn(options: AgentOptions, { disk, exec, log }: AgentWorld): Promise<KubeletFacts> {
   return learnKubelet({ options, disk, exec, log, memo: new VersionMemo(disk, layout(options.dynamicConfigDir).kubeletVersion, log) });
+}
+
+/** Asked to stop, and no kubelet runs: the next boot of the machine, if this was the end of it, has a clean stop before it. */
+async function noteStop(cleanStop: CleanStop, id: string, options: AgentOptions, world: AgentWorld): Promise<void> {
+  const { clock, probe } = world;
+  const isSilent = async (): Promise<boolean> =>
+    options.kubeletHealthz === '' || !(await probe(options.kubeletHealthz, new AbortController().signal)).healthy;
+  if (id !== '' && (await isKubeletDown(options, world, isSilent))) await cleanStop.note(id, new Date(clock.now()).toISOString());
 }
 
 /** Names one boot of the machine; '' where the kernel does not tell. */

@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path';
 import type { AgentOptions } from '../options.ts';
 import { sha256 } from '../store/content.ts';
 import type { AgentWorld } from '../world.ts';
+import type { Millis } from '../../base/clock.ts';
 
 /** The copy that the drop-in makes of the file a kubelet is started with, beside the exits file. */
 export const STARTED_FILE = 'kubelet-started.yaml';
@@ -21,4 +22,30 @@ export async function isRunningOn(
   if (started && sha256(started) !== effectiveSha256) return false;
   const { code, stdout } = await exec('systemctl', ['show', '-P', 'ActiveState', '--', options.kubeletUnit]);
   return code === null || ['active', 'reloading', ''].includes(stdout.trim());
+}
+
+/** How long a stopping agent waits for a kubelet that goes down beside it, in ms. systemd gives a stop 10 s in all. */
+const KUBELET_STOP_WAIT_MS: Millis = 4000;
+const LOOK_MS: Millis = 200;
+
+/**
+ * Whether no kubelet runs at the end of this agent, so that nothing a kubelet does can take the machine down after it. In a shutdown the kubelet
+ * is stopped first; where the two are not ordered it gets a moment. Without a unit the machine must be going down and the kubelet silent.
+ * @param isSilent - no kubelet answers
+ */
+export async function isKubeletDown(
+  { kubeletUnit }: Pick<AgentOptions, 'kubeletUnit'>,
+  { exec, clock }: Pick<AgentWorld, 'exec' | 'clock'>,
+  isSilent: () => Promise<boolean>,
+): Promise<boolean> {
+  const ask = async (...args: string[]): Promise<string> => (await exec('systemctl', args)).stdout.trim();
+  const isDown = async (): Promise<boolean> =>
+    kubeletUnit === '' ? isSilent() : ['inactive', 'failed'].includes(await ask('show', '-P', 'ActiveState', '--', kubeletUnit));
+  if (kubeletUnit !== '' && (await isDown())) return true;
+  if ((await ask('is-system-running')) !== 'stopping') return false;
+  for (let waited = 0; waited <= KUBELET_STOP_WAIT_MS; waited += LOOK_MS) {
+    if (await isDown()) return true;
+    await clock.sleep(LOOK_MS);
+  }
+  return false;
 }

@@ -27,6 +27,8 @@ export interface Layout {
   kubeletVersion: string;
   /** What the agent last knew to be active; see active-record.ts. */
   active: string;
+  /** Names the boot that the agent left cleanly; see trial/clean-stop.ts. */
+  cleanStop: string;
   checkpoints: string;
   /** `checkpoints/UID`. @throws RangeError on a uid that cannot be a directory name; callers judge first */
   uidDir(uid: string): string;
@@ -63,6 +65,7 @@ export function layout(root: string): Layout {
     refused: join(metaDir, 'refused.json'),
     kubeletVersion: join(root, 'kubelet-version.json'),
     active: join(metaDir, 'active.json'),
+    cleanStop: join(root, 'clean-stop.json'),
     checkpoints,
     uidDir,
     checkpoint,

@@ -23,6 +23,8 @@ export interface TrialRecord extends ContentRef {
   needMs?: number;
   /** Ends of the kubelet under this content in this boot that count against it. */
   exits: number;
+  /** Boots of the machine under this content that no clean stop went before; kept over boots. Absent = 0. */
+  uncleanBoots?: number;
   /** Lines of the exits file that are already counted (byte offset), so that a restart of the agent counts none twice. */
   exitsOffset: number;
   /** Kernel boot id: another boot starts the counts of exits anew. */

@@ -38,8 +38,19 @@ export function readExits(bytes: Uint8Array, offset: number): ReadExits {
   return { exits, bad: parsed.length - exits.length, offset: end };
 }
 
+/** Neither a stop that was asked for, nor systemd's time limit, nor the OOM killer says anything against a config. */
+export function countsAgainst({ serviceResult }: KubeletExit): boolean {
+  return !BLAMELESS.has(serviceResult);
+}
+
+const BLAMELESS: ReadonlySet<string> = new Set(['success', 'timeout', 'oom-kill']);
+
+/** No line of kubelet-stopped is longer. */
+const MAX_LINE = 256;
+
 /** Five fields, one blank between; anything else is no line of ours. */
 export function parseExit(line: string): KubeletExit | undefined {
+  if (line.length > MAX_LINE) return undefined;
   const [at, serviceResult, exitCode, exitStatus, hash, ...more] = line.split(' ');
   if (!at || !serviceResult || !exitCode || !exitStatus || !hash || more.length > 0) return undefined;
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(at)) return undefined;

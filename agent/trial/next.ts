@@ -12,6 +12,8 @@ export interface Trial {
   /** Without health on end, while the kubelet's unit was active. */
   unhealthyMs: Millis;
   exits: number;
+  /** Boots of the machine under this config that no clean stop went before. Each counts as an exit. @default 0 */
+  uncleanBoots?: number;
   /** The last probe, on the monotonic clock of this process; absent before the first. */
   probe?: { at: Millis; healthy: boolean };
 }
@@ -27,15 +29,15 @@ export interface TrialLimits {
 export type TrialSaw =
   /** `running` is the kubelet's unit being active on this very file; elsewhere neither health nor its absence counts. */
   | { kind: 'probed'; at: Millis; healthy: boolean; running: boolean }
-  /** `asked`: by a request of systemd's, which says nothing against the config. */
-  | { kind: 'exited'; asked: boolean };
+  /** `counts`: it says something against the config. */
+  | { kind: 'exited'; counts: boolean };
 
 export type TrialVerdict = { is: 'open' } | { is: 'passed' } | { is: 'failed'; reason: string };
 
 export function nextTrial(trial: Trial, saw: TrialSaw, limits: TrialLimits): Trial {
   switch (saw.kind) {
     case 'exited':
-      return { ...trial, healthyMs: 0, exits: trial.exits + (saw.asked ? 0 : 1) };
+      return { ...trial, healthyMs: 0, exits: trial.exits + (saw.counts ? 1 : 0) };
     case 'probed': {
       const { at, healthy, running } = saw;
       const span = trial.probe ? Math.min(Math.max(at - trial.probe.at, 0), limits.longestGapMs) : 0;
@@ -49,9 +51,18 @@ export function nextTrial(trial: Trial, saw: TrialSaw, limits: TrialLimits): Tri
   }
 }
 
-export function verdictOn({ healthyMs, unhealthyMs, exits }: Trial, limits: TrialLimits): TrialVerdict {
-  if (exits >= limits.maxExits) return { is: 'failed', reason: `kubelet exited ${exits} times` };
+export function verdictOn({ healthyMs, unhealthyMs, exits, uncleanBoots = 0 }: Trial, limits: TrialLimits): TrialVerdict {
+  if (exits + uncleanBoots >= limits.maxExits) return { is: 'failed', reason: exitsText({ exits, uncleanBoots }) };
   if (unhealthyMs >= limits.unhealthyDeadlineMs)
     return { is: 'failed', reason: `kubelet was not healthy for ${Math.round(unhealthyMs / 1000)} s` };
   return healthyMs >= limits.trialMs ? { is: 'passed' } : { is: 'open' };
+}
+
+/** What counts against a config, for record, journal and event. */
+export function exitsText({ exits, uncleanBoots = 0 }: Pick<Trial, 'exits' | 'uncleanBoots'>): string {
+  const times = (count: number): string => `${count} time${count === 1 ? '' : 's'}`;
+  const ended = `kubelet exited ${times(exits)}`;
+  const crashed = `the machine went down ${times(uncleanBoots)} without a clean stop`;
+  if (uncleanBoots === 0) return ended;
+  return exits === 0 ? crashed : `${ended} and ${crashed}`;
 }

@@ -1,8 +1,9 @@
-import { readExits, exitText, type KubeletExit } from './exits.ts';
+import type { ThisBoot } from './boots.ts';
+import { condemn } from './condemn.ts';
+import { countsAgainst, readExits, exitText, type KubeletExit } from './exits.ts';
 import type { HealthProbe } from './health.ts';
 import { nextTrial, verdictOn, type Trial, type TrialLimits, type TrialVerdict } from './next.ts';
 import { openRecord, trialOf } from './record.ts';
-import { RETRY_ANNOTATION } from '../checkpoint/download.ts';
 import type { ContentRef } from '../checkpoint/payload.ts';
 import { sameSource, sourceText, type Source } from '../checkpoint/source.ts';
 import type { AgentOptions } from '../options.ts';
@@ -12,7 +13,7 @@ import { storedContent } from '../store/stored-content.ts';
 import type { JournalEvent, Store, TrialRecord } from '../store/store.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { Disk } from '../../base/disk.ts';
-import { errorCode } from '../../base/errors.ts';
+import { describeError, errorCode } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import { Signal } from '../../base/signal.ts';
 
@@ -20,10 +21,10 @@ export interface TrialDeps {
   options: Pick<AgentOptions, 'kubeletHealthz' | 'kubeletExits' | 'trialDuration' | 'unhealthyDeadline' | 'maxKubeletExits'>;
   store: Store;
   situation: Situation;
-  disk: Pick<Disk, 'read'>;
+  disk: Pick<Disk, 'read' | 'stat'>;
   clock: Clock;
   log: Log;
-  bootId: string;
+  boot: ThisBoot;
   probe: HealthProbe;
   /** Whether the kubelet's unit is active, on the file with this hash. */
   isRunning: (effectiveSha256: string) => Promise<boolean>;
@@ -38,6 +39,8 @@ const LONGEST_PERIOD_MS: Millis = 5000;
 /** Health, or the lack of it, not yet written to disk that a killed agent may lose, in ms; it only makes a trial longer. */
 const LONGEST_UNSAVED_MS: Millis = 30_000;
 const EVIDENCE_KEPT = 10;
+/** kubelet-stopped cuts its file at 128 KiB. */
+const MAX_EXITS_BYTES = 1024 * 1024;
 
 /**
  * Watches the kubelet under the active dynamic config until that is proven: then it becomes last known good. Or until it is proven bad:
@@ -54,6 +57,8 @@ export class TrialWatch {
   #saved = { healthyMs: 0, unhealthyMs: 0 };
   #evidence: string[] = [];
   #lastHealth = 'not asked yet';
+  /** Why the exits file could not be read at the last look: said once. */
+  #unreadable = '';
   #suspected = false;
   #trusted: { source: Source; content: ContentRef | undefined } | undefined;
 
@@ -72,16 +77,16 @@ export class TrialWatch {
 
   /** Begins or continues the trial of what boot put into the effective file. Call before READY: the kubelet may start on it right after. */
   async open(): Promise<void> {
-    const { store, situation, clock, bootId, log } = this.#deps;
+    const { store, situation, clock, boot, log } = this.#deps;
     const { source, content } = situation.active;
     if (source === null || !content || situation.active.used !== 'assigned') {
       if (await store.trial())
         await store.setTrial(undefined).catch((error: unknown) => log.error('trial record cannot be removed', { error }));
       return;
     }
-    const exitsOffset = (await this.#exitsFile())?.length ?? 0;
+    const exitsOffset = (await this.#exitsFile()).length;
     const old = await store.trial();
-    this.#record = openRecord(old, { source, content, now: new Date(clock.now()).toISOString(), bootId, exitsOffset });
+    this.#record = openRecord(old, { source, content, now: new Date(clock.now()).toISOString(), boot, exitsOffset });
     this.#trial = trialOf(this.#record);
     this.#saved = this.#trial;
     if (!old || !sameContent(old, content)) log.info('trial begins', { source: sourceText(source), needMs: this.#limits.trialMs });
@@ -117,8 +122,8 @@ export class TrialWatch {
     if (!record) return;
     const exits = await this.#newExits(record);
     for (const exit of exits) {
-      this.#trial = nextTrial(this.#trial, { kind: 'exited', asked: exit.serviceResult === 'success' }, this.#limits);
-      if (exit.serviceResult !== 'success') this.#evidence = [...this.#evidence, exitText(exit)].slice(-EVIDENCE_KEPT);
+      this.#trial = nextTrial(this.#trial, { kind: 'exited', counts: countsAgainst(exit) }, this.#limits);
+      if (countsAgainst(exit)) this.#evidence = [...this.#evidence, exitText(exit)].slice(-EVIDENCE_KEPT);
     }
     if (!trusted) await this.#probe(signal);
     if (signal.aborted) return;
@@ -139,9 +144,9 @@ export class TrialWatch {
   }
 
   async #newExits(record: TrialRecord): Promise<KubeletExit[]> {
-    const bytes = await this.#exitsFile();
-    if (!bytes) return [];
-    const { exits, bad, offset } = readExits(bytes, record.exitsOffset);
+    const file = await this.#exitsFile();
+    // Where more lies there than is read, only what comes after it is cut counts.
+    const { exits, bad, offset } = file.bytes ? readExits(file.bytes, record.exitsOffset) : { exits: [], bad: 0, offset: file.length };
     if (bad > 0)
       this.#deps.log.warn('lines of the exits file are skipped: they are not of the five fields', {
         path: this.#deps.options.kubeletExits,
@@ -151,13 +156,21 @@ export class TrialWatch {
     return exits.filter((exit) => exit.effectiveSha256 === this.#deps.situation.active.effectiveSha256);
   }
 
-  async #exitsFile(): Promise<Uint8Array | undefined> {
+  /** A missing file is an empty one. `bytes` is absent where the file is too large to be the work of kubelet-stopped, or cannot be read. */
+  async #exitsFile(): Promise<{ length: number; bytes?: Uint8Array }> {
     const { disk, options, log } = this.#deps;
+    const path = options.kubeletExits;
     try {
-      return await disk.read(options.kubeletExits);
+      const bytes = await disk.read(path, MAX_EXITS_BYTES);
+      this.#unreadable = '';
+      return { length: bytes.length, bytes };
     } catch (error) {
-      if (errorCode(error) !== 'ENOENT') log.warn('exits file cannot be read', { path: options.kubeletExits, error });
-      return undefined;
+      if (errorCode(error) === 'ENOENT') return { length: 0, bytes: new Uint8Array() };
+      const text = error instanceof RangeError ? 'it is too large' : describeError(error);
+      if (text !== this.#unreadable) log.warn('exits file cannot be read', { path, error: text });
+      this.#unreadable = text;
+      const stat = await disk.stat(path).catch(() => undefined);
+      return { length: stat?.bytes ?? this.#record?.exitsOffset ?? 0 };
     }
   }
 
@@ -202,38 +215,18 @@ export class TrialWatch {
   }
 
   async #condemn(reason: string): Promise<void> {
-    const { store, clock, log, exit } = this.#deps;
     const record = this.#record;
     if (!record) return;
-    // Its newest name: the annotation dkc.dev/retry of an older one would lift the condemnation at once.
-    const source = this.#deps.situation.active.source ?? record.source;
-    const { contentSha256, kubeletConfigKey } = record;
-    const evidence = [...this.#evidence, `last health: ${this.#lastHealth}`];
-    const state = await store.load(source);
-    const retry = state.at === 'intact' ? (state.checkpoint.manifest.annotations[RETRY_ANNOTATION] ?? '') : '';
-    const { uid, resourceVersion, namespace, name } = source;
-    const at = new Date(clock.now()).toISOString();
-    const verdict = {
-      uid,
-      resourceVersion,
-      namespace,
-      name,
-      kubeletConfigKey,
-      contentSha256,
+    const { kubeletConfigKey, contentSha256 } = record;
+    const isCondemned = await condemn(this.#deps, {
+      source: this.#deps.situation.active.source ?? record.source,
+      content: { kubeletConfigKey, contentSha256 },
       reason,
-      evidence,
-      by: 'agent',
-      at,
-      retry,
-    } as const;
-    await store.locked(async (own) =>
-      own.setCondemned([...(await own.condemned()).filter((other) => !sameContent(other, record)), verdict]),
-    );
-    await this.#journal('condemned', source, reason);
-    log.error('trial failed: this config is condemned on this node', { source: sourceText(source), reason, evidence });
-    await store.setTrial(undefined);
+      evidence: [...this.#evidence, `last health: ${this.#lastHealth}`],
+    });
+    if (!isCondemned) return;
     this.#record = undefined;
-    await exit(`going back: ${reason}`);
+    await this.#deps.exit(`going back: ${reason}`);
   }
 
   #unsavedMs(): Millis {

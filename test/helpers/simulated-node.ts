@@ -181,9 +181,21 @@ export class SimulatedNode {
     await atRest();
   }
 
+  /** A shutdown, which stops the kubelet and then the agent, and a boot. */
   async reboot(): Promise<void> {
+    this.kubelet.stop();
+    await this.stop();
+    await this.#bootAgain();
+  }
+
+  /** The machine panics, or loses its power, and boots. */
+  async crash(): Promise<void> {
     await this.kill();
     this.kubelet.stop();
+    await this.#bootAgain();
+  }
+
+  async #bootAgain(): Promise<void> {
     await this.fs.disk().remove('/run/dkc');
     this.fs.plant(BOOT_ID, `boot-${(this.#boots += 1)}\n`);
     await this.start();
@@ -261,7 +273,13 @@ export class SimulatedNode {
       log: this.#log(alive),
       exec: async (_program, args) => ({
         code: 0,
-        stdout: args.includes('ActiveState') ? (this.kubelet.active ? 'active\n' : 'activating\n') : '',
+        stdout: args.includes('ActiveState')
+          ? this.kubelet.active
+            ? 'active\n'
+            : this.kubelet.started
+              ? 'activating\n'
+              : 'inactive\n'
+          : '',
         stderr: '',
       }),
       watchFiles: (paths, onChange, signal) =>

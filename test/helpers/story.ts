@@ -60,6 +60,8 @@ export class Story {
         return node.kill();
       case 'reboot':
         return node.reboot();
+      case 'crash':
+        return node.crash();
       case 'log':
         node.tellLog = true;
         return undefined;

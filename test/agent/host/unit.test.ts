@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isRunningOn, STARTED_FILE } from '../../../agent/host/unit.ts';
+import { isKubeletDown, isRunningOn, STARTED_FILE } from '../../../agent/host/unit.ts';
 import { sha256 } from '../../../agent/store/content.ts';
+import { realClock } from '../../../base/clock.ts';
 import type { Ran } from '../../../base/exec.ts';
 import { memoryDisk } from '../../helpers/memory-disk.ts';
 
@@ -40,3 +41,42 @@ for (const { why, unit = 'kubelet.service', started, answer, running } of cases)
     assert.deepEqual(asked, asks ? ['systemctl show -P ActiveState -- kubelet.service'] : []);
   });
 }
+
+/** A machine whose kubelet's unit and whose systemd answer these, one after the other; the last answer stays. */
+function machine(states: string[], system: string) {
+  const asked: string[] = [];
+  const next = (): string => (states.length > 1 ? states.shift() : states[0]) ?? '';
+  return {
+    asked,
+    world: {
+      clock: { ...realClock, sleep: async () => void asked.push('wait') },
+      exec: async (_program: string, args: readonly string[]) => ({ code: 0, stdout: `${args[0] === 'is-system-running' ? system : next()}\n`, stderr: '' }),
+    },
+  }; // prettier-ignore
+}
+
+// prettier-ignore
+const ends = [
+  { why: 'a kubelet that is stopped', states: ['inactive'], system: 'stopping', down: true },
+  { why: 'a kubelet that failed', states: ['failed'], system: 'running', down: true },
+  { why: 'a kubelet that runs, and a machine that goes on', states: ['active'], system: 'running', down: false },
+  { why: 'a kubelet that systemd is about to start again', states: ['activating'], system: 'degraded', down: false },
+  { why: 'a kubelet that goes down beside the agent', states: ['active', 'deactivating', 'inactive'], system: 'stopping', down: true },
+  { why: 'a kubelet that outlives the agent', states: ['active'], system: 'stopping', down: false },
+  { why: 'no answer at all', states: [''], system: '', down: false },
+];
+for (const { why, states, system, down } of ends)
+  test(`the end of an agent beside ${why} is ${down ? '' : 'not '}a clean stop`, async () => {
+    const { world } = machine([...states], system);
+    assert.equal(await isKubeletDown({ kubeletUnit: 'kubelet.service' }, world, async () => true), down);
+  });
+
+test('without a unit the machine must be going down and the kubelet silent', async () => {
+  for (const [system, silent, down] of [
+    ['stopping', true, true],
+    ['stopping', false, false],
+    ['running', true, false],
+  ] as const)
+    // prettier-ignore
+    assert.equal(await isKubeletDown({ kubeletUnit: '' }, machine([], system).world, async () => silent), down);
+});

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { exitText, parseExit, readExits } from '../../../agent/trial/exits.ts';
+import { countsAgainst, exitText, parseExit, readExits } from '../../../agent/trial/exits.ts';
 
 const HASH = 'a'.repeat(64);
 const line = (n = 0, hash = HASH): string => `2026-03-01T00:00:0${n}Z exit-code exited 255 ${hash}`;
@@ -19,6 +19,7 @@ const lines = [
   { why: 'no time', text: line().replace('2026-03-01T00:00:00Z', 'yesterday'), ok: false },
   { why: 'a short hash', text: line(0, 'a'.repeat(63)), ok: false },
   { why: 'a hash in capitals', text: line(0, 'A'.repeat(64)), ok: false },
+  { why: 'a length that no line of kubelet-stopped has', text: line().replace(' 255', ` ${'9'.repeat(1_000_000)}`), ok: false },
   { why: 'the end of a line whose start was cut off', text: line().slice(30), ok: false },
 ];
 
@@ -32,6 +33,18 @@ test('a hash that nobody knew is absent, not a dash', () => {
     exitStatus: '255',
   });
 });
+
+// prettier-ignore
+const results = [
+  ...['success', 'timeout', 'oom-kill'].map((result) => ({ result, counts: false })),
+  ...['exit-code', 'signal', 'core-dump', 'watchdog', 'protocol', 'start-limit-hit'].map((result) => ({ result, counts: true })),
+];
+
+for (const { result, counts } of results) test(`an end with ${result} ${counts ? 'counts' : 'does not count'} against the config`, () => {
+  const exit = parseExit(line().replace('exit-code', result));
+  assert.ok(exit);
+  assert.equal(countsAgainst(exit), counts);
+}); // prettier-ignore
 
 test('evidence is what an admin finds again in the file', () => {
   const exit = parseExit(line(7));

@@ -12,7 +12,7 @@ const fresh: Trial = { healthyMs: 0, unhealthyMs: 0, exits: 0 };
 function run(saw: string, from: Trial = fresh, start = 1_000_000): Trial {
   let [trial, at] = [from, start];
   for (const word of saw.split(' ').filter(Boolean)) {
-    if (word === 'x' || word === 'a') trial = nextTrial(trial, { kind: 'exited', asked: word === 'a' }, limits);
+    if (word === 'x' || word === 'a') trial = nextTrial(trial, { kind: 'exited', counts: word === 'x' }, limits);
     else {
       at += Number(word.slice(0, -1)) * 1000;
       trial = nextTrial(trial, { kind: 'probed', at, healthy: !word.endsWith('-'), running: !word.endsWith('.') }, limits);
@@ -68,6 +68,17 @@ test('a trial does not care where its clock began', () => {
   const saw = `0+ 5+ 5- 5+ x ${health}`;
   const strip = ({ healthyMs, unhealthyMs, exits }: Trial): unknown => ({ healthyMs, unhealthyMs, exits });
   assert.deepEqual(strip(run(saw, fresh, 0)), strip(run(saw, fresh, 3.6e9)));
+});
+
+test('boots without a clean stop count as exits, beside those of this boot', () => {
+  const trial = { ...fresh, uncleanBoots: 1 };
+  assert.deepEqual(verdictOn(run('x', trial), limits), { is: 'open' });
+  const reason = 'kubelet exited 2 times and the machine went down 1 time without a clean stop';
+  assert.deepEqual(verdictOn(run('x x', trial), limits), { is: 'failed', reason });
+  assert.deepEqual(verdictOn({ ...fresh, uncleanBoots: 3 }, limits), {
+    is: 'failed',
+    reason: 'the machine went down 3 times without a clean stop',
+  });
 });
 
 test('a failed trial says why, in words for journal and record', () => {

@@ -1,0 +1,55 @@
+import { RETRY_ANNOTATION } from '../checkpoint/download.ts';
+import type { ContentRef } from '../checkpoint/payload.ts';
+import { sourceText, type Source } from '../checkpoint/source.ts';
+import { sameContent } from '../store/content.ts';
+import { storedContent } from '../store/stored-content.ts';
+import type { Store } from '../store/store.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+
+export interface CondemnDeps {
+  store: Store;
+  clock: Pick<Clock, 'now'>;
+  log: Log;
+}
+
+export interface Charge {
+  /** Its newest name: the annotation dkc.dev/retry of an older one would lift the condemnation at once. */
+  source: Source;
+  content: ContentRef;
+  reason: string;
+  evidence: readonly string[];
+}
+
+/**
+ * Writes down that this node must not run this content again. Where last-known-good is the same content it is not the config: that is only reported.
+ * @returns whether it is condemned now
+ * @throws StoreError when the record cannot be kept anywhere
+ */
+export async function condemn({ store, clock, log }: CondemnDeps, { source, content, reason, evidence }: Charge): Promise<boolean> {
+  const trusted = await store.record('last-known-good').catch(() => undefined);
+  const trustedContent = trusted?.at === 'known' ? await storedContent(store, trusted.source) : undefined;
+  if (trustedContent && sameContent(trustedContent, content)) {
+    log.error('trial failed under the content that is last known good: it is not condemned, the cause is elsewhere', {
+      source: sourceText(source),
+      reason,
+      evidence,
+    });
+    return false;
+  }
+  const state = await store.load(source).catch(() => undefined);
+  const retry = state?.at === 'intact' ? (state.checkpoint.manifest.annotations[RETRY_ANNOTATION] ?? '') : '';
+  const { uid, resourceVersion, namespace, name } = source;
+  const { contentSha256, kubeletConfigKey } = content;
+  const at = new Date(clock.now()).toISOString();
+  const verdict = { uid, resourceVersion, namespace, name, kubeletConfigKey, contentSha256, reason, evidence, by: 'agent', at, retry } as const; // prettier-ignore
+  await store.locked(async (own) =>
+    own.setCondemned([...(await own.condemned()).filter((other) => !sameContent(other, content)), verdict]),
+  );
+  log.error('trial failed: this config is condemned on this node', { source: sourceText(source), reason, evidence });
+  const quietly = async (what: string, change: Promise<void>): Promise<void> =>
+    change.catch((error: unknown) => log.error(`${what} failed; the node goes back without it`, { error }));
+  await quietly('journal entry', store.addToJournal({ at, event: 'condemned', source, detail: reason }));
+  await quietly('removal of the trial record', store.setTrial(undefined));
+  return true;
+}
