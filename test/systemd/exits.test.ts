@@ -22,6 +22,6 @@ await machines('kubelet-stopped', () => {
       bare: 'resources - - -',
       byHand: 2,
     });
-    assert.equal(cutTo, 501);
+    assert.ok(cutTo > 60_000 && cutTo < 66_000, `cut to ${cutTo} bytes`);
   });
 });

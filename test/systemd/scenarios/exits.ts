@@ -11,7 +11,7 @@ export interface ExitsResult {
   /** Every time is RFC 3339 in UTC, lies in this run, and none comes before the one above it. */
   timesFit: boolean;
   modes: string[];
-  /** Lines that a file of 3,000 lines is cut to, with the one that was appended then. */
+  /** Bytes that a file of 3,000 lines is cut to, with the line that was appended then; all of them are whole lines. */
   cutTo: number;
   last: string;
   /** What is written where /run/dkc is gone and systemd says no more than a result. */
@@ -58,6 +58,7 @@ await scenario(async ({ agent: name }: { agent: AgentName }): Promise<ExitsResul
   writeFileSync(EXITS, line.repeat(3000));
   stopped({ SERVICE_RESULT: 'exit-code', EXIT_CODE: 'exited', EXIT_STATUS: '7' });
   const cut = kubeletExits();
+  const cutTo = statSync(EXITS).size;
   rmSync('/run/dkc', { recursive: true });
   stopped({ SERVICE_RESULT: 'resources' });
   const bare = kubeletExits()[0];
@@ -68,7 +69,7 @@ await scenario(async ({ agent: name }: { agent: AgentName }): Promise<ExitsResul
       times.every((time) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(time) && Date.parse(time) >= from - 1000) &&
       times.every((time, i) => i === 0 || Date.parse(time) >= Date.parse(times[i - 1] ?? '')),
     modes,
-    cutTo: cut.length,
+    cutTo,
     last: cut.at(-1)?.status ?? '',
     bare: `${bare?.result} ${bare?.code} ${bare?.status} ${bare?.sha256}`,
     byHand: spawned(),
