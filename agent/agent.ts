@@ -21,7 +21,8 @@ import { countBoot } from './trial/count-boot.ts';
 import { TrialWatch } from './trial/trial.ts';
 import { watchMeta } from './watch-meta.ts';
 import type { AgentWorld } from './world.ts';
-import { describeError, errorCode } from '../base/errors.ts';
+import type { Disk } from '../base/disk.ts';
+import { ActionError, describeError, errorCode } from '../base/errors.ts';
 import { LockError, type HeldLock } from '../base/lock.ts';
 
 /** How long a starting agent waits for the one before it to be gone, in ms. */
@@ -135,8 +136,25 @@ async function loops(running: Running): Promise<void> {
   await Promise.all(parts);
 }
 
+/** @throws ActionError where something is in the way that is no directory */
+async function makeRoot(path: string, disk: Pick<Disk, 'stat' | 'makeDir'>): Promise<void> {
+  const elsewhere = 'or name another place with --dynamic-config-dir';
+  const there = await disk.stat(path);
+  if (there?.kind === 'file') throw new ActionError('use', path, { hint: `it is a file, not a directory: move it away, ${elsewhere}` });
+  if (there?.kind === 'other') {
+    const hint = 'it is a symbolic link that leads to no directory: make that directory or mount its file system, remove the link,';
+    throw new ActionError('use', path, { hint: `${hint} ${elsewhere}` });
+  }
+  try {
+    await disk.makeDir(path, 0o700);
+  } catch (cause) {
+    if (errorCode(cause) !== 'ENOTDIR') throw cause;
+    throw new ActionError('use', path, { hint: `a part of its path is not a directory: move that away, ${elsewhere}`, cause });
+  }
+}
+
 /** What a disk says when nothing can be made on it. */
-const DISK_TROUBLE: ReadonlySet<string | undefined> = new Set(['EROFS', 'ENOSPC', 'EDQUOT', 'EIO', 'ENOTDIR']);
+const DISK_TROUBLE: ReadonlySet<string | undefined> = new Set(['EROFS', 'ENOSPC', 'EDQUOT', 'EIO']);
 
 /**
  * One agent a store. On a disk where no lock can be made nothing can be changed either, so that a second agent does no harm: boot and
@@ -146,7 +164,7 @@ const DISK_TROUBLE: ReadonlySet<string | undefined> = new Set(['EROFS', 'ENOSPC'
 async function lockAgent(options: AgentOptions, { disk, locks, log }: AgentWorld): Promise<HeldLock> {
   const path = layout(options.dynamicConfigDir).agentLock;
   try {
-    await disk.makeDir(options.dynamicConfigDir, 0o700);
+    await makeRoot(options.dynamicConfigDir, disk);
     return await locks.take(path, AGENT_LOCK_WAIT_MS);
   } catch (error) {
     const cause = error instanceof LockError ? error.cause : error;

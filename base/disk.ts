@@ -23,6 +23,8 @@ export interface Disk {
   readLinked(path: string, limit?: number): Promise<Uint8Array>;
   /** undefined where there is nothing. Does not follow links. */
   stat(path: string): Promise<Stat | undefined>;
+  /** The path without symbolic links. @throws ENOENT, ENOTDIR, ELOOP where it leads nowhere */
+  realPath(path: string): Promise<string>;
   /** Names in a directory, sorted. @throws ENOENT, ENOTDIR */
   list(path: string): Promise<string[]>;
   /** Makes a directory and its missing parents, durably. Leaves an existing one alone. */

@@ -100,6 +100,7 @@ export function durableDisk(raw: RawFs, tempName: () => string): Disk {
     read: reader('read'),
     readLinked: reader('read-linked'),
     stat: (path) => raw.stat(path),
+    realPath: (path) => raw.realPath(path),
     list: async (path) => (await raw.list(path)).toSorted(),
     makeDir,
     replace: async (path, bytes, mode = 0o600) => {

@@ -35,6 +35,8 @@ export interface RawFs {
   list(path: string): Promise<string[]>;
   /** undefined where there is nothing. Does not follow a link. */
   stat(path: string): Promise<Stat | undefined>;
+  /** The path without symbolic links. @throws ENOENT, ENOTDIR, ELOOP where it leads nowhere */
+  realPath(path: string): Promise<string>;
 }
 
 const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
@@ -73,6 +75,7 @@ export const nodeFs: RawFs = {
       throw error;
     }
   },
+  realPath: (path) => fs.realpath(path),
 };
 
 function plainStat(stats: Stats): Stat {

@@ -1,4 +1,5 @@
 import { AGENT_CONFIG_FILE, type AgentOptions } from '../agent/options.ts';
+import { layout } from '../agent/store/layout.ts';
 import { agentFileFlag } from './agent-flags.ts';
 import { readAgentFile } from './agent-file.ts';
 import { agentOptions, checkSettings, SettingError, settingsOf } from './agent-options.ts';
@@ -20,10 +21,23 @@ export async function nodeOptions(context: Pick<Context, 'disk' | 'path' | 'host
   const named = args.text(agentFileFlag.name);
   const file = await readAgentFile(context.disk, named === undefined ? AGENT_CONFIG_FILE : context.path(named), named !== undefined);
   try {
-    return agentOptions(flags, file, context);
+    return await withRealDirectory(agentOptions(flags, file, context), context.disk);
   } catch (error) {
     throw asUsage(error);
   }
+}
+
+/**
+ * The dynamic config directory may be a symbolic link: it is followed once, here, since the store follows none. A link that leads nowhere stays
+ * as it is, for the agent and the commands on the store to say so; others do without it.
+ */
+async function withRealDirectory(options: AgentOptions, disk: Pick<Context['disk'], 'stat' | 'realPath'>): Promise<AgentOptions> {
+  const { dynamicConfigDir, effectiveConfig } = options;
+  const there = await disk.stat(dynamicConfigDir).catch(() => undefined);
+  if (there?.kind !== 'other') return options;
+  const real = await disk.realPath(dynamicConfigDir).catch(() => dynamicConfigDir);
+  const isOwn = effectiveConfig === layout(dynamicConfigDir).effective;
+  return { ...options, dynamicConfigDir: real, effectiveConfig: isOwn ? layout(real).effective : effectiveConfig };
 }
 
 function asUsage(error: unknown): unknown {

@@ -63,7 +63,7 @@ export async function requireStore(disk: Disk, dynamicConfigDir: string): Promis
 async function fileAmong(paths: readonly string[], disk: Disk): Promise<string | undefined> {
   for (const path of paths) {
     const found = await reading(path, () => disk.stat(path));
-    if (found && found.kind === 'file') return path;
+    if (found && found.kind !== 'dir') return path;
   }
   return undefined;
 }

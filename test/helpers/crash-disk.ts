@@ -151,6 +151,13 @@ export class CrashDisk implements RawFs {
     return node && statOf(node);
   }
 
+  /** This disk has no links. */
+  async realPath(path: string): Promise<string> {
+    this.#step(`realpath ${path}`, 'read');
+    if (!this.#find(path)) throw failure('ENOENT', path);
+    return path;
+  }
+
   #handle(path: string, node: Node): RawFile {
     let position = 0;
     const file = (): FileNode => {

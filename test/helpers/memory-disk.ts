@@ -16,6 +16,7 @@ export function memoryDisk(files: Readonly<Record<string, string>>): Disk {
       const text = files[path];
       return text === undefined ? undefined : { kind: 'file', bytes: text.length, mode: 0o600, modifiedMs: 0 };
     },
+    realPath: async (path) => path,
     list: async (path) => {
       const names = Object.keys(files).filter((file) => file.startsWith(`${path}/`));
       if (names.length === 0) throw gone(path);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { config, HandMadeNode, numbered } from './hand-made-store.ts';
@@ -83,6 +83,43 @@ test('dkc agent run --once ends with 2 for bad flags, and with 1 where no usable
   assert.match(bad.stderr, /--merge/);
   assert.equal(none.code, 1, none.stderr);
   assert.match(none.stdout, /"error": "internal failure, see Kubelet log for details"/);
+});
+
+test('the dynamic config directory may be a symbolic link: the store behind it is locked and used, and the link stays', async (t) => {
+  const node = await prepared(t);
+  const [real, chain] = [join(node.dir, 'data'), join(node.dir, 'chain')];
+  await rename(node.root, real);
+  await symlink(real, chain);
+  await symlink('chain', node.root);
+  const { code, stdout, stderr } = await once(node);
+  assert.equal(code, 0, stderr);
+  const { used, effective } = JSON.parse(stdout) as { used: string; effective: { path: string; changed: boolean } };
+  assert.deepEqual([used, effective.path, effective.changed], ['assigned', join(real, 'kubelet.yaml'), true]);
+  assert.match(await readFile(join(node.root, 'kubelet.yaml'), 'utf8'), /maxPods: 41\n/);
+  assert.doesNotMatch(stderr, /lock/);
+  assert.match(await readFile(node.path('journal.jsonl'), 'utf8'), /"booted"/);
+});
+
+test('something else in the place of the dynamic config directory is one error with its remedy, and nothing is changed', async (t) => {
+  const inTheWay: [string, (root: string, dir: string) => Promise<void>, RegExp][] = [
+    ['a link that leads nowhere', (root, dir) => symlink(join(dir, 'nowhere'), root), /it is a symbolic link that leads to no directory: make that directory/],
+    ['a link to itself', (root) => symlink(root, root), /it is a symbolic link that leads to no directory/],
+    ['a file', (root) => writeFile(root, 'x'), /it is a file, not a directory: move it away, or name another place with --dynamic-config-dir/],
+    ['a link to a file', (root, dir) => symlink(join(dir, 'agent.yaml'), root), /it is a file, not a directory/],
+  ];
+  for (const [what, make, says] of inTheWay) {
+    const node = await prepared(t);
+    await rm(node.root, { recursive: true });
+    await make(node.root, node.dir);
+    const { code, stdout, stderr } = await once(node);
+    assert.deepEqual([code, stdout], [1, ''], what);
+    assert.match(stderr, /^dkc: Cannot use .*\n$/, `${what}: one line`);
+    assert.match(stderr, says, what);
+  }
+  const below = await prepared(t);
+  await rm(below.root, { recursive: true });
+  const flags = [`--dynamic-config-dir=${join(below.dir, 'agent.yaml', 'dkc')}`];
+  assert.match((await once(below, { flags })).stderr, /^dkc: Cannot use .*: a part of its path is not a directory: move that away/);
 });
 
 const skip = cannotMount();
