@@ -102,9 +102,17 @@ test('the dynamic config directory may be a symbolic link: the store behind it i
 
 test('something else in the place of the dynamic config directory is one error with its remedy, and nothing is changed', async (t) => {
   const inTheWay: [string, (root: string, dir: string) => Promise<void>, RegExp][] = [
-    ['a link that leads nowhere', (root, dir) => symlink(join(dir, 'nowhere'), root), /it is a symbolic link that leads to no directory: make that directory/],
+    [
+      'a link that leads nowhere',
+      (root, dir) => symlink(join(dir, 'nowhere'), root),
+      /it is a symbolic link that leads to no directory: make that directory/,
+    ],
     ['a link to itself', (root) => symlink(root, root), /it is a symbolic link that leads to no directory/],
-    ['a file', (root) => writeFile(root, 'x'), /it is a file, not a directory: move it away, or name another place with --dynamic-config-dir/],
+    [
+      'a file',
+      (root) => writeFile(root, 'x'),
+      /it is a file, not a directory: move it away, or name another place with --dynamic-config-dir/,
+    ],
     ['a link to a file', (root, dir) => symlink(join(dir, 'agent.yaml'), root), /it is a file, not a directory/],
   ];
   for (const [what, make, says] of inTheWay) {
