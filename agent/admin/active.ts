@@ -1,7 +1,7 @@
 import { recorded, type AdminFacts } from './facts.ts';
 import { samePayload, type MaybeSource, type Source } from '../checkpoint/source.ts';
 import { statusErrors } from '../status/errors.ts';
-import type { ActiveRecord } from '../store/active-record.ts';
+import type { ActiveRecord, Notice } from '../store/active-record.ts';
 import { contentRef, sameContent } from '../store/content.ts';
 
 export interface ActiveView extends Pick<ActiveRecord, 'used' | 'source' | 'error' | 'carrier' | 'why'> {
@@ -12,19 +12,21 @@ export interface ActiveView extends Pick<ActiveRecord, 'used' | 'source' | 'erro
    * agent that is just starting. `records`: no agent has written it down; worked out from the records as boot would.
    */
   from: 'agent' | 'changed' | 'records';
+  /** What the agent lacks or cannot do; empty where it has not said so. */
+  notices: readonly Notice[];
 }
 
 /** What this node runs, from disk alone. */
 export function viewActive(facts: AdminFacts): ActiveView {
   if (facts.active?.ok) {
-    const { used, source, carrier, why, at, effectiveSha256 } = facts.active.record;
+    const { used, source, carrier, why, at, effectiveSha256, notices = [] } = facts.active.record;
     // A condemnation is on disk before the agent has followed it.
     const error = verdictOn(recorded(facts.assigned), facts) ?? facts.active.record.error;
     const from = effectiveSha256 === facts.effective.sha256 ? 'agent' : 'changed';
-    return { used, source, error, carrier, why, since: at, from };
+    return { used, source, error, carrier, why, since: at, from, notices };
   }
   const { used, source, error } = fallBack(facts);
-  return { used, source, error, carrier: null, why: 'the agent has not written down what it uses', from: 'records' };
+  return { used, source, error, carrier: null, why: 'the agent has not recorded what it uses', from: 'records', notices: [] };
 }
 
 /** Where boot would arrive by the records: which config passes decoding, policy and validation is not judged here. */

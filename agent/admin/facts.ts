@@ -1,7 +1,7 @@
 import type { MaybeSource } from '../checkpoint/source.ts';
 import type { ReadActive } from '../store/active-record.ts';
 import type { RefusedRecord } from '../store/refused-record.ts';
-import type { CheckpointEntry, CondemnedRecord, MetaRecord, Problem, TrialRecord } from '../store/store.ts';
+import type { CheckpointEntry, CondemnedRecord, JournalLine, MetaRecord, Problem, TrialRecord } from '../store/store.ts';
 
 /** What a node's disk says, read once; every admin command decides from this. */
 export interface AdminFacts {
@@ -13,6 +13,10 @@ export interface AdminFacts {
   condemned: readonly CondemnedRecord[];
   /** What preflight refuses now. */
   refused: RefusedRecord | undefined;
+  /** Oldest first. */
+  journal: readonly JournalLine[];
+  /** The fallback of last resort, as far as a look at the file tells. */
+  local: { path: string; at: 'present' } | { path: string; at: 'missing' } | { path: string; at: 'broken'; problem: string };
   /** Newest first. */
   entries: readonly CheckpointEntry[];
   /** sha256 and text are '' when there is no effective file. */

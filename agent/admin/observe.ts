@@ -3,9 +3,10 @@ import type { AdminFacts } from './facts.ts';
 import { parseActiveRecord, type ReadActive } from '../store/active-record.ts';
 import { sha256 } from '../store/content.ts';
 import { layout } from '../store/layout.ts';
+import { parseJournal } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
 import type { Disk } from '../../base/disk.ts';
-import { ActionError, errorCode } from '../../base/errors.ts';
+import { ActionError, describeError, errorCode } from '../../base/errors.ts';
 
 export interface AdminDeps {
   store: Store;
@@ -13,6 +14,7 @@ export interface AdminDeps {
   /** D, absolute. */
   dynamicConfigDir: string;
   effectiveConfig: string;
+  localConfig: string;
 }
 
 /**
@@ -35,6 +37,8 @@ export async function observeNode(deps: AdminDeps): Promise<AdminFacts> {
     trial: readable(paths.trial) ? await store.trial() : undefined,
     condemned: readable(paths.condemned) ? await store.condemned() : [],
     refused: readable(paths.refused) ? await store.refused() : undefined,
+    journal: parseJournal((await readOptional(disk, paths.journal)) ?? new Uint8Array()),
+    local: await lookAtLocal(disk, deps.localConfig),
     entries: await store.list(),
     effective: await readEffective(disk, deps.effectiveConfig),
     problems,
@@ -77,6 +81,16 @@ async function reading<T>(path: string, look: () => Promise<T>): Promise<T | und
     if (code === 'EACCES' || code === 'EPERM')
       throw new ActionError('read', path, { hint: 'permission denied: run this as root', cause: error });
     return undefined;
+  }
+}
+
+/** Whether a kubelet could start on it depends on its version: the agent says that, in the notices of active.json. */
+async function lookAtLocal(disk: Disk, path: string): Promise<AdminFacts['local']> {
+  try {
+    await disk.readLinked(path);
+    return { path, at: 'present' };
+  } catch (error) {
+    return errorCode(error) === 'ENOENT' ? { path, at: 'missing' } : { path, at: 'broken', problem: describeError(error) };
   }
 }
 

@@ -1,8 +1,10 @@
 import { viewActive, type ActiveView } from './active.ts';
 import { isKnown, recorded, type AdminFacts } from './facts.ts';
 import { condemnationUnder } from './roles.ts';
-import { samePayload, sameSource, type MaybeSource, type Source } from '../checkpoint/source.ts';
+import { samePayload, sameSource, sourceText, type MaybeSource, type Source } from '../checkpoint/source.ts';
 import { statusErrors } from '../status/errors.ts';
+import type { Notice } from '../store/active-record.ts';
+import type { RefusedRecord } from '../store/refused-record.ts';
 import type { CheckpointEntry, CondemnedRecord, Problem } from '../store/store.ts';
 import type { Millis } from '../../base/clock.ts';
 
@@ -14,8 +16,24 @@ export interface ApiView {
   error: string | null;
 }
 
+/** Whether they live; null where that was not asked, or could not be told. `detail` is for people. */
+export interface Vitals {
+  agent: { alive: boolean | null; detail: string };
+  kubelet: { healthy: boolean | null; detail: string };
+}
+
 /** `dkc status -o json`. */
 export interface StatusView {
+  /** One word; {@link standingOf} tells more cases apart for people. */
+  state: State;
+  /** RFC 3339; null when no agent has written it down. */
+  since: string | null;
+  /** What an admin may do next. */
+  next: string;
+  agent: { alive: boolean | null };
+  kubelet: { healthy: boolean | null };
+  /** What preflight refuses now; `at`, `error` and `more` are beyond the contract. */
+  refused: Pick<RefusedRecord, 'source' | 'findings' | 'at' | 'error' | 'more'> | null;
   node: string;
   /** null: local, or not known; then `problems` says so. */
   assigned: MaybeSource;
@@ -26,8 +44,12 @@ export interface StatusView {
   condemned: readonly CondemnedRecord[];
   effective: { path: string; sha256: string };
   assignment: { carrier: 'node' | 'nodeconfig' | null; why: string };
+  /** Beyond the contract: the fallback of last resort. */
+  localConfig: AdminFacts['local'];
   /** Beyond the contract: whatever is damaged in the store. */
   problems: readonly Problem[];
+  /** Beyond the contract: what the agent lacks or cannot do. */
+  notices: readonly Notice[];
   /** Beyond the contract: only with a kubeconfig. A string says why the API server could not be asked. */
   api?: ApiView | string;
 }
@@ -36,13 +58,22 @@ export interface StatusQuery {
   node: string;
   /** Length of a whole trial (`--trial-duration`), where its record does not say: flags and settings of a shell need not be the agent's. */
   needMs: Millis;
+  vitals: Vitals;
   api?: ApiView | string;
 }
 
-export function viewStatus(facts: AdminFacts, { node, needMs, api }: StatusQuery): StatusView {
+export function viewStatus(facts: AdminFacts, { node, needMs, vitals, api }: StatusQuery): StatusView {
   const active = viewActive(facts);
-  const { trial, effective } = facts;
+  const { trial, effective, refused } = facts;
   return {
+    state: states[standingOf(facts)],
+    since: active.since ?? null,
+    next: nextStep(facts),
+    agent: { alive: vitals.agent.alive },
+    kubelet: { healthy: vitals.kubelet.healthy },
+    refused: refused
+      ? { source: refused.source, findings: refused.findings, at: refused.at, error: refused.error, more: refused.more }
+      : null,
     node,
     assigned: recorded(facts.assigned),
     active: active.source,
@@ -52,10 +83,34 @@ export function viewStatus(facts: AdminFacts, { node, needMs, api }: StatusQuery
     condemned: facts.condemned,
     effective: { path: effective.path, sha256: effective.sha256 },
     assignment: { carrier: active.carrier, why: active.why },
+    localConfig: facts.local,
     problems: facts.problems,
+    notices: active.notices,
     ...(api === undefined ? {} : { api }),
   };
 }
+
+/**
+ * What is wrong with this node, for the exit code of `dkc status` (design 7): a fallback, a refusal, damage, a missing or broken local config.
+ * undefined where it is none of these.
+ */
+export function faultOf(facts: AdminFacts): string | undefined {
+  const standing = standingOf(facts);
+  const refused = facts.refused ? `${sourceText(facts.refused.source)} is refused` : undefined;
+  const local = facts.local.at === 'present' ? undefined : `the local config ${facts.local.path} is ${facts.local.at}`;
+  const notice = viewActive(facts).notices.some(({ about }) => about === 'local-config') ? 'the local config cannot be used' : undefined;
+  const damage = facts.problems.length > 0 ? 'the store is damaged' : undefined;
+  const faults = [standingFaults[standing], refused, local ?? notice, damage].filter((fault) => fault !== undefined);
+  return faults.length > 0 ? faults.join('; ') : undefined;
+}
+
+const standingFaults: Readonly<Partial<Record<Standing, string>>> = {
+  condemned: 'this node fell back: the assigned config is condemned',
+  'fallen-back': 'this node fell back: the assigned config cannot be used',
+  barred: 'the config that the API server assigns is condemned on this node',
+  refused: 'the config that the API server assigns is refused on this node',
+  unknown: 'what is assigned is not known',
+};
 
 export type Standing =
   | 'local' // nothing assigned
@@ -63,19 +118,38 @@ export type Standing =
   | 'trial' // assigned runs and is being proved
   | 'running' // assigned runs, nobody is proving it
   | 'refused' // what ran before runs on, since the config that the API wants is refused here
+  | 'barred' // something else runs, since the config that the API wants is condemned here
   | 'not-synced' // what ran before runs on, since nobody knows what the API wants, or it cannot be had
   | 'troubled' // something runs, and the agent failed at its own work
   | 'condemned' // fell back since the assigned is condemned
   | 'fallen-back' // fell back for another reason
-  | 'changing' // the disk names another config than the agent has taken over yet
+  | 'pending' // the disk names another config than the agent has taken over yet
   | 'unknown'; // what is assigned cannot be read
 
-/** One word for where this node stands; {@link nextStep} says what an admin may do about it. */
+/** As in `dkc nodes`, where that has a word for it. */
+export type State = 'local' | 'trusted' | 'trial' | 'running' | 'refused' | 'condemned' | 'fell-back' | 'pending' | 'error' | 'unknown';
+
+const states: Readonly<Record<Standing, State>> = {
+  local: 'local',
+  trusted: 'trusted',
+  trial: 'trial',
+  running: 'running',
+  refused: 'refused',
+  barred: 'condemned',
+  'not-synced': 'error',
+  troubled: 'error',
+  condemned: 'condemned',
+  'fallen-back': 'fell-back',
+  pending: 'pending',
+  unknown: 'unknown',
+};
+
+/** Where this node stands; {@link nextStep} says what an admin may do about it. */
 export function standingOf(facts: AdminFacts): Standing {
   if (!isKnown(facts.assigned)) return 'unknown';
   const assigned = recorded(facts.assigned);
   const active = viewActive(facts);
-  if (isCondemned(facts)) return active.used === 'assigned' && sameSource(active.source, assigned) ? 'changing' : 'condemned';
+  if (isCondemned(facts)) return active.used === 'assigned' && sameSource(active.source, assigned) ? 'pending' : 'condemned';
   if (!sameSource(active.source, assigned)) return standingApart(active, facts);
   if (active.error !== null) return kindOf(active.error);
   if (assigned === null) return 'local';
@@ -86,19 +160,20 @@ export function standingOf(facts: AdminFacts): Standing {
 
 /** The agent itself says that it could not use what is assigned; without that word it just has not come to it yet. */
 function standingApart(active: ActiveView, facts: AdminFacts): Standing {
-  if (active.error === null) return 'changing';
+  if (active.error === null) return 'pending';
   const assigned = recorded(facts.assigned);
   // A verdict that the store has no more was taken back: the agent is about to follow.
-  if (isVerdict(active.error) && assigned && entryOf(assigned, facts)?.manifest) return 'changing';
+  if (isVerdict(active.error) && assigned && entryOf(assigned, facts)?.manifest) return 'pending';
   if (assigned !== null && active.used !== 'assigned') return 'fallen-back';
-  return kindOf(active.error) === 'troubled' ? 'troubled' : 'changing';
+  return kindOf(active.error) === 'troubled' ? 'troubled' : 'pending';
 }
 
 const isVerdict = (error: string): boolean => error === statusErrors.failedTrial || error === statusErrors.rolledBack;
 
 /** What an error means for a node that runs what it is assigned. */
-function kindOf(error: string): 'refused' | 'not-synced' | 'troubled' {
-  if (error === statusErrors.load || error === statusErrors.validate || isVerdict(error)) return 'refused';
+function kindOf(error: string): 'refused' | 'barred' | 'not-synced' | 'troubled' {
+  if (isVerdict(error)) return 'barred';
+  if (error === statusErrors.load || error === statusErrors.validate) return 'refused';
   return error.startsWith('failed to sync') ? 'not-synced' : 'troubled';
 }
 
@@ -111,52 +186,59 @@ function isCondemned(facts: AdminFacts): boolean {
   return entry !== undefined && condemnationUnder(entry, assigned?.kubeletConfigKey ?? '', facts.condemned) !== undefined;
 }
 
-/** What to do next; the last line of `dkc status`. It goes by the error where there is one, since that is what keeps the node where it is. */
+/** What to do next; the last line of `dkc status`. The error decides where there is one, since that is what keeps the node where it is. */
 export function nextStep(facts: AdminFacts): string {
   const standing = standingOf(facts);
   const { error } = viewActive(facts);
-  if (standing === 'condemned' || standing === 'changing' || error === null) return steps[standing];
+  if (standing === 'condemned' || standing === 'pending' || standing === 'barred' || error === null) return steps[standing];
   if (standing === 'unknown' && error === statusErrors.internal) return steps.unknown;
   if (standing === 'fallen-back' && error === statusErrors.load) return stepAfterDamage;
+  if (facts.refused && (error === statusErrors.validate || error === statusErrors.load)) return stepAfterRefusal;
   return stepsByError[error] ?? steps[kindOf(error)];
 }
+
+const takenBack = 'Its content is condemned on this node. Assign a fixed config, or try it again with: dkc retry';
+const takenBackHere =
+  'The content that the API server assigns is condemned on this node. Assign a fixed config, or name it to: dkc retry REF';
 
 const steps: Readonly<Record<Standing, string>> = {
   local: 'Nothing is assigned. Assign a config with: dkc assign',
   trusted: 'Nothing to do.',
-  trial: 'Wait for the trial to end, or take it back now with: dkc rollback',
-  running: 'Is the agent running? systemctl status dkc-agent. Take the config back with: dkc rollback',
-  refused: 'Mend what is assigned: dkc history and the event KubeletConfigRefused of the Node name the fields',
-  'not-synced': 'Why: journalctl -u dkc-agent',
-  troubled: 'Why: journalctl -u dkc-agent. Damage: dkc checkpoints verify',
-  condemned: 'Assign a mended config, or try this one again with: dkc retry. What happened: dkc history',
-  'fallen-back': 'The assigned config cannot be used here. Why: journalctl -u dkc-agent, dkc history, dkc checkpoints verify',
-  changing: 'The agent takes over what is on disk in a moment, if it runs: systemctl status dkc-agent',
-  unknown: 'The agent returns to what is assigned once it reaches the API server. Until then this node keeps running',
+  trial: 'Wait for the trial to end, or roll it back now with: dkc rollback',
+  running: 'Is the agent running? systemctl status dkc-agent. Roll the config back with: dkc rollback',
+  refused: 'Fix the ConfigMap: dkc history and the event KubeletConfigRefused of the Node name the fields',
+  barred: takenBackHere,
+  'not-synced': 'See why: journalctl -u dkc-agent',
+  troubled: 'See why: journalctl -u dkc-agent. Check the store for corruption: dkc checkpoints verify',
+  condemned: 'Assign a fixed config, or try this one again with: dkc retry. What happened: dkc history',
+  'fallen-back': 'The assigned config cannot be used here. See why: journalctl -u dkc-agent, dkc history, dkc checkpoints verify',
+  pending: 'Waiting for the agent to apply it. If this persists: systemctl status dkc-agent',
+  unknown: 'The agent restores the assignment once it reaches the API server. Until then this node keeps running',
 };
+
+const stepAfterRefusal =
+  'Fix the ConfigMap, or allow single fields with the annotation dkc.dev/allow on it; dkc validate shows the same findings beforehand';
 
 const stepAfterDamage =
   'The checkpoint of the assigned config is missing, damaged, or no kubelet configuration: dkc checkpoints verify, dkc history. ' +
   'The agent downloads it again once it reaches the API server';
 
-const takenBack = 'Its content is condemned on this node. Assign a mended config, or try it again with: dkc retry';
-
 const stepsByError: Readonly<Record<string, string>> = {
   [statusErrors.load]:
     'It is no kubelet configuration, or the ConfigMap lacks the key: dkc history and the event KubeletConfigRefused of the Node say more. ' +
-    'Mend it, try it with dkc validate, and assign it again',
+    'Fix it, test it with dkc validate, and assign it again',
   [statusErrors.validate]:
     'The config is refused on this node: dkc history and the event KubeletConfigRefused of the Node name the fields and rules. ' +
-    'Mend it, or allow single fields with the annotation dkc.dev/allow, and assign it again',
+    'Fix it, or allow single fields with the annotation dkc.dev/allow, and assign it again',
   [statusErrors.internal]:
     'The agent could not do its work: a full or read-only disk, a damaged record, a flag of the kubelet. ' +
-    'Why: journalctl -u dkc-agent -e; dkc checkpoints verify',
+    'See why: journalctl -u dkc-agent -e; dkc checkpoints verify',
   [statusErrors.noSource]: 'The Node names no ConfigMap in spec.configSource. Assign one with: dkc assign; or none with: dkc unassign',
   [statusErrors.download]:
     'The ConfigMap cannot be read. Does it exist, may this node read it, and is it in the namespace that the agent reads ' +
     '(--configmap-namespace, dkc-system unless set)? Which of these: journalctl -u dkc-agent -e',
   [statusErrors.syncInternal]:
-    'What is assigned could not be taken over: a full or read-only disk, or names that are not allowed. Why: journalctl -u dkc-agent -e',
+    'The assignment could not be applied: a full or read-only disk, or names that are not allowed. See why: journalctl -u dkc-agent -e',
   [statusErrors.failedTrial]: takenBack,
   [statusErrors.rolledBack]: takenBack,
 };

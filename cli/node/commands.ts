@@ -4,7 +4,7 @@ import type { Entry } from '../commands.ts';
 export const nodeCommands: readonly Entry[] = [
   {
     name: 'status',
-    summary: 'Say what this node runs, since when, and why',
+    summary: 'Show which configuration this node runs, since when, and why',
     group: 'On a node',
     load: async () => (await import('./status.ts')).status,
   },
@@ -22,13 +22,13 @@ export const nodeCommands: readonly Entry[] = [
   },
   {
     name: 'checkpoints diff',
-    summary: 'Say what two checkpoints do differently',
+    summary: 'Compare two checkpoints',
     group: 'On a node',
     load: async () => (await import('./checkpoints-diff.ts')).checkpointsDiff,
   },
   {
     name: 'checkpoints verify',
-    summary: 'Look for damage in the store',
+    summary: 'Check the store for corruption',
     group: 'On a node',
     load: async () => (await import('./checkpoints-verify.ts')).checkpointsVerify,
   },
@@ -40,13 +40,13 @@ export const nodeCommands: readonly Entry[] = [
   },
   {
     name: 'rollback',
-    summary: 'Take the assigned configuration back on this node',
+    summary: 'Roll back the assigned configuration on this node',
     group: 'On a node',
     load: async () => (await import('./rollback.ts')).rollback,
   },
   {
     name: 'retry',
-    summary: 'Let this node try a condemned configuration again',
+    summary: 'Allow a condemned configuration to be tried again',
     group: 'On a node',
     load: async () => (await import('./retry.ts')).retry,
   },
@@ -58,7 +58,7 @@ export const nodeCommands: readonly Entry[] = [
   },
   {
     name: 'drill',
-    summary: 'Rehearse the fall back, on copies or on this node',
+    summary: 'Rehearse the fallback, on copies or on this node',
     group: 'On a node',
     load: async () => (await import('./drill.ts')).drill,
   },

@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import { isoNow, type NodeSide } from './node-side.ts';
+import { agentRuns } from './vitals.ts';
 import type { DrillReport } from '../../agent/admin/drill/plan.ts';
 import { liveDrill } from '../../agent/admin/live-drill/execute.ts';
 import { describeLive, planLiveDrill, type Peek } from '../../agent/admin/live-drill/plan.ts';
@@ -8,7 +9,6 @@ import { parseActiveRecord } from '../../agent/store/active-record.ts';
 import { sha256 } from '../../agent/store/content.ts';
 import { probeHealth } from '../../agent/trial/health.ts';
 import { ActionError, errorCode } from '../../base/errors.ts';
-import { LockError } from '../../base/lock.ts';
 import { wrong, type Context, type Exit } from '../command.ts';
 import { UsageError } from '../failure.ts';
 import { printable } from '../printable.ts';
@@ -36,18 +36,6 @@ export async function liveDrillHere(context: Context, args: Args, node: NodeSide
     say: (text) => context.stderr.write(`dkc: ${printable(text)}\n`),
     timeoutMs: args.ms('timeout') ?? 180_000,
   });
-}
-
-/** The agent holds its lock for as long as it runs. */
-async function agentRuns({ locks }: Context, { paths }: NodeSide): Promise<boolean> {
-  try {
-    const lock = await locks.take(paths.agentLock, 0);
-    await lock.release();
-    return false;
-  } catch (error) {
-    if (error instanceof LockError && error.cause === undefined) return true;
-    throw error;
-  }
 }
 
 async function peek(context: Context, { options, paths }: NodeSide): Promise<Peek> {

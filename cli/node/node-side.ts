@@ -37,14 +37,14 @@ export async function nodeSide(context: Context, args: Args): Promise<NodeSide> 
   const storeAt = (root: string): FsStore =>
     new FsStore({ disk, locks, root, clock, onDamage: (path, problem) => log.warn('damaged file is set aside', { path, problem }) });
   const store = storeAt(options.dynamicConfigDir);
-  const { dynamicConfigDir, effectiveConfig } = options;
+  const { dynamicConfigDir, effectiveConfig, localConfig } = options;
   // Before any lock is taken: taking one makes its file, and a directory that is no store stays as it is.
   await requireStore(disk, dynamicConfigDir);
   return {
     options,
     store,
     paths: layout(dynamicConfigDir),
-    observe: () => observeNode({ store, disk, dynamicConfigDir, effectiveConfig }),
+    observe: () => observeNode({ store, disk, dynamicConfigDir, effectiveConfig, localConfig }),
     storeAt,
   };
 }

@@ -1,7 +1,7 @@
 import { ago, span } from './spoken.ts';
 import { viewActive } from '../../agent/admin/active.ts';
 import type { AdminFacts } from '../../agent/admin/facts.ts';
-import { nextStep, standingOf, type ApiView, type Standing, type StatusView } from '../../agent/admin/status.ts';
+import { standingOf, type ApiView, type Standing, type StatusView, type Vitals } from '../../agent/admin/status.ts';
 import { sameSource, sourceText, type MaybeSource } from '../../agent/checkpoint/source.ts';
 import type { MetaRecord } from '../../agent/store/store.ts';
 import type { Millis } from '../../base/clock.ts';
@@ -13,17 +13,22 @@ const standingText: Readonly<Record<Standing, string>> = {
   trusted: 'assigned config, trusted',
   trial: 'assigned config, on trial',
   running: 'assigned config, not yet trusted',
-  refused: 'a new config is refused, the one before runs on',
-  'not-synced': 'the assignment cannot be followed, what ran before runs on',
-  troubled: 'it runs, but the agent failed at its work',
+  refused: 'new config rejected, still running the previous config',
+  barred: 'the config that the API server assigns is condemned, running another one',
+  'not-synced': 'sync failed, still running the previous config',
+  troubled: 'running, agent error',
   condemned: 'fell back: the assigned config is condemned',
   'fallen-back': 'fell back: the assigned config cannot be used',
-  changing: 'about to change',
-  unknown: 'what is assigned is not known',
+  pending: 'pending: waiting for the agent',
+  unknown: 'unknown assignment (record damaged)',
 };
 
+/** Lines of a list that a person reads; `-o wide` shows all. */
+const MAX_SHOWN = 10;
+const MAX_EVIDENCE = 3;
+
 /** `dkc status` for people: what runs, since when, why not something else, what to do. */
-export function statusText(status: StatusView, facts: AdminFacts, now: Millis, how: People): string {
+export function statusText(status: StatusView, facts: AdminFacts, vitals: Vitals, now: Millis, how: People): string {
   const { paint } = how;
   const active = viewActive(facts);
   const standing = standingOf(facts);
@@ -35,24 +40,44 @@ export function statusText(status: StatusView, facts: AdminFacts, now: Millis, h
     ['Since', since(active, now)],
     ['Assigned', recordText(facts.assigned, status.active, wide)],
     ['Last known good', recordText(facts.lastKnownGood, status.active, wide)],
-    ['Error', status.error === null ? 'none' : paint.red(printable(status.error))],
+    ['Error', status.error === null ? 'none' : paint.red(printable(forPeople(status.error)))],
     ...trialLine(status, now),
+    ['Agent', agentText(vitals.agent, paint)],
+    ['Kubelet', kubeletText(vitals.kubelet, paint)],
     ['Effective file', effectiveText(status, wide)],
+    ...localLine(status, paint),
     ['Assignment by', `${status.assignment.carrier ?? 'not known'} (${printable(status.assignment.why)})`],
   ];
   const blocks = [
     lines.map(([title, text]) => `${`${title}:`.padEnd(17)}${text}`).join('\n'),
+    refusedText(status, now, how),
     condemnedText(status, now, wide),
-    problemsText(status, paint),
+    problemsText(status, how),
+    noticesText(status, paint),
     apiText(status, wide),
-    `Next: ${nextStep(facts)}`,
+    `Next: ${status.next}`,
   ];
   return `${blocks.filter((block) => block !== '').join('\n\n')}\n`;
 }
 
 function paintOf(standing: Standing, paint: Paint): (text: string) => string {
   if (standing === 'local' || standing === 'trusted') return paint.green;
-  return standing === 'trial' || standing === 'running' || standing === 'changing' ? paint.yellow : paint.red;
+  return standing === 'trial' || standing === 'running' || standing === 'pending' ? paint.yellow : paint.red;
+}
+
+/** Upstream's strings name the kubelet's log, for whoever knows them; what they speak of is in the agent's. */
+export function forPeople(error: string): string {
+  return error.replace(/, see (Kubelet|dkc-agent) log for details$/, ' (see: journalctl -u dkc-agent)');
+}
+
+function agentText({ alive, detail }: Vitals['agent'], paint: Paint): string {
+  if (alive === null) return `unknown (${printable(detail)})`;
+  return alive ? 'running' : paint.red('not running: systemctl status dkc-agent');
+}
+
+function kubeletText({ healthy, detail }: Vitals['kubelet'], paint: Paint): string {
+  if (healthy === null) return printable(detail);
+  return healthy ? 'healthy' : paint.red(`not healthy: ${printable(detail)}`);
 }
 
 function running(source: MaybeSource, used: string, wide: boolean): string {
@@ -60,9 +85,9 @@ function running(source: MaybeSource, used: string, wide: boolean): string {
 }
 
 function since(active: ReturnType<typeof viewActive>, now: Millis): string {
-  if (active.from === 'records') return 'not known: worked out from the records, the agent has not written it down';
+  if (active.from === 'records') return 'unknown (derived from records)';
   const at = `${printable(active.since ?? '')} (${ago(active.since, now)})`;
-  return active.from === 'agent' ? at : `${at}; the effective file has changed since then, and not by the agent`;
+  return active.from === 'agent' ? at : `${at}; the effective file was modified outside dkc`;
 }
 
 function name(source: MaybeSource, wide: boolean): string {
@@ -71,9 +96,9 @@ function name(source: MaybeSource, wide: boolean): string {
 }
 
 function recordText(record: MetaRecord, active: MaybeSource, wide: boolean): string {
-  if (record.at === 'missing') return 'not known: its record is missing';
-  if (record.at === 'damaged') return 'not known: its record is damaged';
-  if (record.source !== null && sameSource(record.source, active)) return 'the same';
+  if (record.at === 'missing') return 'unknown: its record is missing';
+  if (record.at === 'damaged') return 'unknown: its record is damaged';
+  if (record.source !== null && sameSource(record.source, active)) return 'same as running';
   return record.source === null ? 'none (local config)' : name(record.source, wide);
 }
 
@@ -82,23 +107,58 @@ function trialLine({ trial }: StatusView, now: Millis): [string, string][] {
   return [['Trial', `healthy for ${span(trial.healthyMs)} of ${span(trial.needMs)}, assigned ${ago(trial.assignedAt, now)}`]];
 }
 
+function localLine({ localConfig }: StatusView, paint: Paint): [string, string][] {
+  if (localConfig.at === 'present') return [];
+  const what = localConfig.at === 'missing' ? 'missing, so there is no fallback of last resort' : printable(localConfig.problem);
+  return [['Local config', paint.red(`${printable(localConfig.path)}: ${what}`)]];
+}
+
 function effectiveText({ effective }: StatusView, wide: boolean): string {
   const sum = effective.sha256 === '' ? 'missing' : `sha256 ${wide ? effective.sha256 : effective.sha256.slice(0, 12)}`;
   return `${printable(effective.path)} (${sum})`;
 }
 
-function condemnedText({ condemned }: StatusView, now: Millis, wide: boolean): string {
-  if (condemned.length === 0) return '';
-  const lines = condemned.flatMap((record) => [
-    `  ${name(record, wide)}: by ${record.by}, ${ago(record.at, now)}: ${printable(record.reason)}`,
-    ...record.evidence.slice(0, wide ? undefined : 3).map((line) => `    ${printable(line)}`),
-  ]);
-  return ['Condemned:', ...lines].join('\n');
+function refusedText({ refused }: StatusView, now: Millis, { wide, paint }: People): string {
+  if (!refused) return '';
+  const { findings, more } = refused;
+  const shown = findings.slice(0, wide ? undefined : MAX_SHOWN);
+  const hidden = findings.length - shown.length + more;
+  return [
+    paint.red('Refused:'),
+    `  ${name(refused.source, wide)}: ${ago(refused.at, now)}: ${printable(forPeople(refused.error))}`,
+    ...shown.map(({ field, rule, message }) => `    ${printable(findingText(field, message))} [${printable(rule)}]`),
+    ...moreLine(hidden, '    ', wide),
+  ].join('\n');
 }
 
-function problemsText({ problems }: StatusView, paint: Paint): string {
+const findingText = (field: string, message: string): string =>
+  field === '' || message.startsWith(field) ? message : `${field}: ${message}`;
+
+/** The newest are those that matter; the file has them oldest first. */
+function condemnedText({ condemned }: StatusView, now: Millis, wide: boolean): string {
+  if (condemned.length === 0) return '';
+  const shown = wide ? condemned : condemned.slice(-MAX_SHOWN);
+  const lines = shown.flatMap((record) => [
+    `  ${name(record, wide)}: by ${record.by}, ${ago(record.at, now)}: ${printable(record.reason)}`,
+    ...record.evidence.slice(0, wide ? undefined : MAX_EVIDENCE).map((line) => `    ${printable(line)}`),
+  ]);
+  return ['Condemned:', ...moreLine(condemned.length - shown.length, '  ', wide, 'older'), ...lines].join('\n');
+}
+
+function problemsText({ problems }: StatusView, { wide, paint }: People): string {
   if (problems.length === 0) return '';
-  return [paint.red('Damaged:'), ...problems.map(({ path, problem }) => `  ${printable(path)}: ${printable(problem)}`)].join('\n');
+  const shown = wide ? problems : problems.slice(0, MAX_SHOWN);
+  const lines = shown.map(({ path, problem }) => `  ${printable(path)}: ${printable(problem)}`);
+  return [paint.red('Damaged:'), ...lines, ...moreLine(problems.length - shown.length, '  ', wide)].join('\n');
+}
+
+function noticesText({ notices }: StatusView, paint: Paint): string {
+  if (notices.length === 0) return '';
+  return [paint.yellow('Notices:'), ...notices.map(({ text }) => `  ${printable(text)}`)].join('\n');
+}
+
+function moreLine(hidden: number, indent: string, wide: boolean, what = 'more'): string[] {
+  return hidden > 0 ? [`${indent}and ${hidden} ${what}${wide ? '' : ': dkc status -o wide'}`] : [];
 }
 
 function apiText(status: StatusView, wide: boolean): string {
@@ -113,5 +173,5 @@ function apiText(status: StatusView, wide: boolean): string {
 
 function errorText(api: ApiView, status: StatusView): string {
   if (api.error === status.error) return 'as here';
-  return api.error === null ? 'none' : printable(api.error);
+  return api.error === null ? 'none' : printable(forPeople(api.error));
 }

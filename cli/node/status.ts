@@ -1,37 +1,42 @@
 import { askApi } from './api-view.ts';
 import { nodeSide, nodeSideFlags, type NodeSide } from './node-side.ts';
 import { statusText } from './status-text.ts';
-import { viewStatus } from '../../agent/admin/status.ts';
-import { fine } from '../command.ts';
+import { vitalsOf } from './vitals.ts';
+import type { AdminFacts } from '../../agent/admin/facts.ts';
+import { faultOf, viewStatus } from '../../agent/admin/status.ts';
+import { fine, wrong } from '../command.ts';
 import { show } from '../output.ts';
 import type { Args } from '../args.ts';
 import type { Command, Context } from '../command.ts';
 
 export const status: Command = {
   describe: [
-    'Says from disk alone which configuration this node runs, since when, and why. Works with the API server away and the agent stopped.',
-    'With --kubeconfig it also shows what the API server says, beside it.',
+    'Shows which configuration this node runs, since when, and why, and whether its agent and its kubelet are alive. Reads the disk, so that ' +
+      'it works with the API server away and the agent stopped. With --kubeconfig it also shows what the API server reports, beside it.',
+    'Exits with 1 after a fallback or a refusal, when the store is damaged, and when the local config is missing.',
   ].join('\n\n'),
   examples: [
     { run: 'dkc status', what: 'what runs here, and what to do next' },
-    { run: 'dkc status --kubeconfig=/etc/dkc/kubeconfig', what: 'the same beside what the API server says' },
+    { run: 'dkc status --kubeconfig=/etc/dkc/kubeconfig', what: 'the same beside what the API server reports' },
     { run: 'dkc status -o json', what: 'for scripts' },
   ],
   flags: nodeSideFlags,
   positionals: [],
   async run(context, args) {
-    await showStatus(context, args, await nodeSide(context, args));
-    return fine;
+    const facts = await showStatus(context, args, await nodeSide(context, args));
+    const fault = faultOf(facts);
+    return fault === undefined ? fine : wrong(fault);
   },
 };
 
-/** What `rollback` and `retry` print at their end as well. */
-export async function showStatus(context: Context, args: Args, node: NodeSide): Promise<void> {
+/** What `rollback` and `retry` print at their end as well. @returns what was read for it */
+export async function showStatus(context: Context, args: Args, node: NodeSide): Promise<AdminFacts> {
   const { nodeName, trialDuration, kubeconfig } = node.options;
-  const facts = await node.observe();
   // Only when asked: the agent's own kubeconfig is no reason to wait for a network at night.
   const asked = (args.text('kubeconfig') ?? '') !== '' ? kubeconfig : undefined;
-  const api = asked === undefined ? undefined : await askApi(context, asked, nodeName);
-  const view = viewStatus(facts, { node: nodeName, needMs: trialDuration, ...(api === undefined ? {} : { api }) });
-  await show(context, args, { data: view, people: (how) => statusText(view, facts, context.clock.now(), how) });
+  const [vitals, api] = await Promise.all([vitalsOf(context, node), asked === undefined ? undefined : askApi(context, asked, nodeName)]);
+  const facts = await node.observe();
+  const view = viewStatus(facts, { node: nodeName, needMs: trialDuration, vitals, ...(api === undefined ? {} : { api }) });
+  await show(context, args, { data: view, people: (how) => statusText(view, facts, vitals, context.clock.now(), how) });
+  return facts;
 }

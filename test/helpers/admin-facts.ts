@@ -57,6 +57,8 @@ export function adminFacts({ stored = '', assigned = '-', lkg = '-', active, err
     trial: undefined,
     condemned,
     refused,
+    journal: [],
+    local: { path: '/local.yaml', at: 'present' },
     entries: stored.split(' ').filter(Boolean).map(entry), // prettier-ignore
     effective: { path: '/d/kubelet.yaml', sha256: 'e', text: '' },
     problems: [],

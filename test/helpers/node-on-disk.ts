@@ -121,7 +121,7 @@ export async function nodeOnDisk(
       const record = { used, source, ...about, effectiveSha256: sha256(text), at: new Date(now).toISOString(), ...over };
       await writeFile(paths.active, printActiveRecord(record));
     },
-    observe: () => observeNode({ store, disk: unsyncedDisk, dynamicConfigDir: root, effectiveConfig }),
+    observe: () => observeNode({ store, disk: unsyncedDisk, dynamicConfigDir: root, effectiveConfig, localConfig }),
     dkc: (...argv) => dkcIn({}, ...argv),
     dkcIn,
   };

@@ -224,7 +224,8 @@ export class SimulatedNode {
   }
 
   facts(store: FsStore = this.store()) {
-    return observeNode({ store, disk: this.fs.disk(), dynamicConfigDir: ROOT, effectiveConfig: this.#options.effectiveConfig });
+    const { effectiveConfig, localConfig } = this.#options;
+    return observeNode({ store, disk: this.fs.disk(), dynamicConfigDir: ROOT, effectiveConfig, localConfig });
   }
 
   /** A line of the journal that the agent or an admin added since the last look. */

@@ -4,10 +4,11 @@ import { adminFacts, condemnation, source, type Given } from '../../helpers/admi
 import { viewActive } from '../../../agent/admin/active.ts';
 import { viewCheckpoints } from '../../../agent/admin/checkpoints.ts';
 import { keyOf } from '../../../agent/admin/roles.ts';
-import { nextStep, standingOf, viewStatus, type Standing } from '../../../agent/admin/status.ts';
+import { nextStep, standingOf, viewStatus, type Standing, type Vitals } from '../../../agent/admin/status.ts';
 import { statusErrors } from '../../../agent/status/errors.ts';
 
 const byAdmin = condemnation('9', { by: 'admin' });
+const vitals: Vitals = { agent: { alive: true, detail: 'running' }, kubelet: { healthy: null, detail: 'not asked' } };
 const { load, internal, failedTrial, rolledBack } = statusErrors;
 
 const workedOut: (Given & { why: string; used: string; says: string | null })[] = [
@@ -75,13 +76,13 @@ test('a condemnation shows as error before the agent has followed it', () => {
 
 const standings: (Given & { is: Standing })[] = [
   { is: 'local', active: 'local' },
-  { is: 'changing', active: 'assigned 9' },
+  { is: 'pending', active: 'assigned 9' },
   { is: 'trusted', assigned: '9', lkg: '9', stored: '9', active: 'assigned 9' },
   { is: 'running', assigned: '9', lkg: '7', stored: '9 7', active: 'assigned 9' },
-  { is: 'changing', assigned: '9', stored: '9', active: 'local' },
+  { is: 'pending', assigned: '9', stored: '9', active: 'local' },
   { is: 'fallen-back', assigned: '9', stored: '9!', active: 'local', error: load },
   { is: 'condemned', assigned: '9', lkg: '7', stored: '9 7', active: 'last-known-good 7', condemned: [byAdmin] },
-  { is: 'changing', assigned: '9', lkg: '7', stored: '9 7', active: 'assigned 9', condemned: [byAdmin] },
+  { is: 'pending', assigned: '9', lkg: '7', stored: '9 7', active: 'assigned 9', condemned: [byAdmin] },
   { is: 'unknown', assigned: '!', active: 'local' },
 ];
 for (const { is, ...given } of standings) {
@@ -94,7 +95,7 @@ const beside: { given: Given; is: Standing; next: RegExp }[] = [
   { given: { ...onTrusted, error: validate }, is: 'refused', next: /dkc history and the event KubeletConfigRefused .* name the fields/ },
   { given: { ...onTrusted, error: load }, is: 'refused', next: /no kubelet configuration, .*dkc validate/ },
   { given: { active: 'local', error: validate }, is: 'refused', next: /KubeletConfigRefused/ },
-  { given: { active: 'local', error: failedTrial }, is: 'refused', next: /condemned on this node\. .*dkc retry/ },
+  { given: { active: 'local', error: failedTrial }, is: 'barred', next: /condemned on this node\. .*dkc retry/ },
   { given: { ...onTrusted, error: download }, is: 'not-synced', next: /exist, may this node read it, .*--configmap-namespace/ },
   { given: { active: 'local', error: download }, is: 'not-synced', next: /exist, may this node read it/ },
   { given: { active: 'local', error: noSource }, is: 'not-synced', next: /dkc assign; or none with: dkc unassign/ },
@@ -105,9 +106,9 @@ const beside: { given: Given; is: Standing; next: RegExp }[] = [
   { given: { assigned: '9', stored: '9!', active: 'local', error: load }, is: 'fallen-back', next: /damaged.*dkc checkpoints verify/ },
   { given: { assigned: '9', stored: '9', active: 'local', error: validate }, is: 'fallen-back', next: /name the fields/ },
   { given: { assigned: '9', stored: '9', active: 'local', error: download }, is: 'fallen-back', next: /exist, may this node read it/ },
-  { given: { assigned: '9', stored: '9', active: 'local', error: failedTrial }, is: 'changing', next: /in a moment/ },
+  { given: { assigned: '9', stored: '9', active: 'local', error: failedTrial }, is: 'pending', next: /Waiting for the agent to apply it/ },
   { given: { assigned: '9', active: 'local', error: failedTrial }, is: 'fallen-back', next: /dkc retry/ },
-  { given: { stored: '7', active: 'last-known-good 7', error: failedTrial }, is: 'changing', next: /in a moment/ },
+  { given: { stored: '7', active: 'last-known-good 7', error: failedTrial }, is: 'pending', next: /Waiting for the agent to apply it/ },
   { given: { assigned: '!', active: 'local', error: internal }, is: 'unknown', next: /once it reaches the API server/ },
   { given: { assigned: '!', active: 'local', error: download }, is: 'unknown', next: /exist, may this node read it/ },
 ];
@@ -141,16 +142,35 @@ test('a node on trial is known by the record of that trial', () => {
   const facts = { ...adminFacts({ assigned: '9', stored: '9', active: 'assigned 9' }), trial };
   assert.equal(standingOf(facts), 'trial');
   assert.equal(standingOf({ ...facts, trial: { ...trial, source: source('8') } }), 'running');
-  assert.deepEqual(viewStatus(facts, { node: 'n', needMs: 600 }).trial, { assignedAt: 'then', healthyMs: 5, needMs: 600 });
-  const told = viewStatus({ ...facts, trial: { ...trial, needMs: 90 } }, { node: 'n', needMs: 600 });
+  assert.deepEqual(viewStatus(facts, { node: 'n', needMs: 600, vitals }).trial, { assignedAt: 'then', healthyMs: 5, needMs: 600 });
+  const told = viewStatus({ ...facts, trial: { ...trial, needMs: 90 } }, { node: 'n', needMs: 600, vitals });
   assert.equal(told.trial?.needMs, 90, 'the running agent knows best how long its trial is');
 });
 
 test('status in json has the keys of the contract, api only when it was asked', () => {
   const facts = adminFacts({ assigned: '9', stored: '9', active: 'assigned 9' });
-  const keys = ['node', 'assigned', 'active', 'lastKnownGood', 'error', 'trial', 'condemned', 'effective', 'assignment', 'problems'];
-  assert.deepEqual(Object.keys(viewStatus(facts, { node: 'n', needMs: 1 })), keys);
-  assert.equal(viewStatus(facts, { node: 'n', needMs: 1, api: 'away' }).api, 'away');
+  const keys = [
+    'state',
+    'since',
+    'next',
+    'agent',
+    'kubelet',
+    'refused',
+    'node',
+    'assigned',
+    'active',
+    'lastKnownGood',
+    'error',
+    'trial',
+    'condemned',
+    'effective',
+    'assignment',
+    'localConfig',
+    'problems',
+    'notices',
+  ];
+  assert.deepEqual(Object.keys(viewStatus(facts, { node: 'n', needMs: 1, vitals })), keys);
+  assert.equal(viewStatus(facts, { node: 'n', needMs: 1, vitals, api: 'away' }).api, 'away');
 });
 
 test('checkpoints are intact, damaged or condemned, and damage goes first', () => {

@@ -92,7 +92,7 @@ test('damage is shown in list, found by verify and changed by neither', async (t
   assert.deepEqual(paths1, [paths.meta('last-known-good'), paths.condemned, paths.file(assigned, 'kubelet')]);
   assert.match(verified.stderr, /^dkc: 3 of the store's files are damaged\n$/);
 
-  assert.equal((await dkc('status')).code, 0);
+  assert.equal((await dkc('status')).code, 1);
   assert.deepEqual(await readdir(paths.metaDir), before);
 });
 

@@ -113,6 +113,7 @@ test('a live drill needs an agent that runs and a kubelet that is healthy', asyn
 
   const locks = memoryLocks();
   await locks.take(node.paths.agentLock, 0);
+  await writeFile(node.paths.agentLock, '');
   const agentYaml = join(node.root, '..', 'agent.yaml');
   const text = await readFile(agentYaml, 'utf8');
   await writeFile(agentYaml, text.replace('kubeletHealthz: ""', 'kubeletHealthz: http://127.0.0.1:1/healthz'));
@@ -127,6 +128,7 @@ test('a live drill on a node whose agent follows passes', async (t) => {
   const { trusted, assigned, store, paths } = node;
   const locks = memoryLocks();
   await locks.take(paths.agentLock, 0);
+  await writeFile(paths.agentLock, '');
   // Stands in for the agent: looks at the condemnations whenever the drill waits.
   const sleep = async (): Promise<void> => {
     const condemned = (await store.condemned()).length > 0;

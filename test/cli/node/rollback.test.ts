@@ -183,8 +183,8 @@ test('damaged records are shown by status and left alone', async (t) => {
   await writeFile(paths.active, '{');
   await writeFile(paths.trial, '{');
   const { code, stdout } = await dkc('status');
-  assert.equal(code, 0);
-  assert.match(stdout, /State: +what is assigned is not known/);
+  assert.equal(code, 1);
+  assert.match(stdout, /State: +unknown assignment \(record damaged\)/);
   assert.match(stdout, /Assigned: +not known: its record is damaged/);
   for (const path of [paths.meta('assigned'), paths.active, paths.trial]) assert.ok(stdout.includes(`  ${path}: it is`), path);
   const json = JSON.parse((await dkc('status', '-o', 'json')).stdout) as { assigned: unknown; error: string };

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nodeOnDisk } from '../../helpers/node-on-disk.ts';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { rm, writeFile } from 'node:fs/promises';
+import { memoryLocks } from '../../helpers/memory-locks.ts';
+import type { Source } from '../../../agent/checkpoint/source.ts';
+import { nodeOnDisk, type NodeOnDisk } from '../../helpers/node-on-disk.ts';
 import { cliContext } from '../../helpers/cli-context.ts';
 import { age, ago, size, span } from '../../../cli/node/spoken.ts';
 import { readConfigStatus } from '../../../cli/node/api-view.ts';
@@ -33,10 +38,12 @@ test('status on a node on trial reads as an admin needs it', async (t) => {
 State:           assigned config, on trial
 Running:         dkc-system/web:kubelet@2 (assigned)
 Since:           2026-03-01T00:02:00.000Z (5m ago)
-Assigned:        the same
+Assigned:        same as running
 Last known good: dkc-system/web:kubelet@1
 Error:           none
 Trial:           healthy for 3m42s of 10m, assigned 5m ago
+Agent:           not running: systemctl status dkc-agent
+Kubelet:         not asked: kubeletHealthz is empty
 Effective file:  ${node.paths.effective} (sha256 SUM)
 Assignment by:   node (the API server keeps spec.configSource)
 
@@ -44,25 +51,170 @@ Condemned:
   dkc-system/web:kubelet@1: by agent, 5m ago: old sin
     line one
 
-Next: Wait for the trial to end, or take it back now with: dkc rollback
+Next: Wait for the trial to end, or roll it back now with: dkc rollback
 `;
   assert.equal(stdout.replace(/sha256 [0-9a-f]{12}/, 'sha256 SUM'), expected);
 });
 
-test('status after a refusal says what keeps the node where it is, and what to do about that', async (t) => {
+test('status after a refusal names the refused config and every reason, and exits with 1', async (t) => {
   const node = await nodeOnDisk(t);
-  await node.runs('local', null, { error: statusErrors.validate });
+  const running = await node.save('1');
+  const refused = await node.save('2', { name: 'typo' });
+  await node.trust(running);
+  await node.assign(running);
+  await node.runs('assigned', running, { error: statusErrors.validate });
+  const findings = [
+    { field: 'maxPods', rule: 'not-negative', message: 'maxPods must be 0 or more' },
+    { field: 'cgroupDriver', rule: 'policy', message: 'differs from the local config' },
+  ];
+  const content = { kubeletConfigKey: 'kubelet', contentSha256: 'x' };
+  const at = new Date(node.now()).toISOString();
+  await node.store.setRefused({ source: refused, ...content, at, error: statusErrors.validate, findings, more: 3 });
+  node.later(240_000);
+  const { code, stdout, stderr } = await node.dkc('status');
+  assert.equal(code, 1);
+  assert.equal(stderr, 'dkc: the config that the API server assigns is refused on this node; dkc-system/typo:kubelet@2 is refused\n');
+  assert.match(stdout, /^State: +new config rejected, still running the previous config$/m);
+  assert.match(stdout, /^Error: +failed to validate config \(see: journalctl -u dkc-agent\)$/m);
+  const block = `
+Refused:
+  dkc-system/typo:kubelet@2: 4m ago: failed to validate config (see: journalctl -u dkc-agent)
+    maxPods must be 0 or more [not-negative]
+    cgroupDriver: differs from the local config [policy]
+    and 3 more: dkc status -o wide
+
+Next: Fix the ConfigMap, or allow single fields with the annotation dkc.dev/allow on it; dkc validate shows the same findings beforehand
+`;
+  assert.ok(stdout.endsWith(block), stdout);
+  const json = JSON.parse((await node.dkc('status', '-o', 'json')).stdout) as Record<string, unknown>;
+  assert.deepEqual(json['refused'], { source: refused, findings, at, error: statusErrors.validate, more: 3 });
+  assert.equal(json['error'], statusErrors.validate, "scripts get upstream's own words");
+});
+
+const exits: {
+  why: string;
+  make: (node: NodeOnDisk, a: Source, b: Source) => Promise<unknown>;
+  code: number;
+  state: string;
+  says?: RegExp;
+}[] = [
+  { why: 'all is well', make: async () => {}, code: 0, state: 'trusted' },
+  { why: 'a config is on trial', make: (node, a) => node.trust(a), code: 0, state: 'running' },
+  {
+    why: 'the node fell back from a condemned config',
+    make: async (node, a, b) => {
+      await node.condemn(b);
+      await node.trust(a);
+      await node.runs('last-known-good', a, { error: statusErrors.failedTrial });
+    },
+    code: 1,
+    state: 'condemned',
+    says: /^dkc: this node fell back: the assigned config is condemned\n$/,
+  },
+  {
+    why: 'the node fell back for another reason',
+    make: async (node, a) => node.runs('last-known-good', a, { error: statusErrors.validate }),
+    code: 1,
+    state: 'fell-back',
+    says: /fell back: the assigned config cannot be used/,
+  },
+  {
+    why: 'the store is damaged',
+    make: (node, a) => writeFile(node.paths.file(a, 'kubelet'), 'torn'),
+    code: 1,
+    state: 'trusted',
+    says: /^dkc: the store is damaged\n$/,
+  },
+  {
+    why: 'there is no local config',
+    make: (node) => rm(node.localConfig),
+    code: 1,
+    state: 'trusted',
+    says: /^dkc: the local config .*config.yaml is missing\n$/,
+  },
+  {
+    why: 'the agent says that the local config is broken',
+    make: (node, _, b) => node.runs('assigned', b, { notices: [{ about: 'local-config', text: 'it does not decode' }] }),
+    code: 1,
+    state: 'trusted',
+    says: /local config cannot be used/,
+  },
+  {
+    why: 'the ConfigMap cannot be had',
+    make: (node, _, b) => node.runs('assigned', b, { error: statusErrors.download }),
+    code: 0,
+    state: 'error',
+  },
+];
+for (const c of exits) {
+  test(`dkc status exits with ${c.code} when ${c.why}, and has one word for it in json`, async (t) => {
+    const node = await nodeOnDisk(t);
+    const [a, b] = [await node.save('1'), await node.save('2')];
+    await node.trust(b);
+    await node.assign(b);
+    await node.runs('assigned', b);
+    await c.make(node, a, b);
+    const ran = await node.dkc('status', '-o', 'json');
+    const json = JSON.parse(ran.stdout) as { state: string; since: string; next: string };
+    assert.deepEqual([ran.code, json.state], [c.code, c.state], ran.stderr);
+    assert.equal(json.since, '2026-03-01T00:02:00.000Z');
+    assert.notEqual(json.next, '');
+    if (c.says) assert.match(ran.stderr, c.says);
+    else assert.equal(ran.stderr, '');
+  });
+}
+
+test('status says in red that there is no fallback of last resort', async (t) => {
+  const node = await nodeOnDisk(t);
+  await rm(node.localConfig);
+  const { stdout } = await node.dkcIn({ stdout: { write: (text) => void (seen += text), isTTY: true, columns: 200 } }, 'status');
+  assert.equal(stdout, '');
+  assert.match(seen, /Local config: +\u001b\[31m.*config.yaml: missing, so there is no fallback of last resort/);
+});
+let seen = '';
+
+test('status says whether agent and kubelet live, and what the kubelet answers', async (t) => {
+  const kubelet = createServer((_, answer) => void answer.writeHead(healthy ? 200 : 500).end());
+  let healthy = true;
+  await new Promise<void>((resolve) => kubelet.listen(0, '127.0.0.1', resolve));
+  t.after(() => kubelet.close());
+  const url = `http://127.0.0.1:${(kubelet.address() as AddressInfo).port}/healthz`;
+  const node = await nodeOnDisk(t, { kubeletHealthz: url });
+  const locks = memoryLocks();
+  await locks.take(node.paths.agentLock, 0);
+  await writeFile(node.paths.agentLock, '');
+  const asked = async () => {
+    const { stdout } = await node.dkcIn({ locks }, 'status', '-o', 'json');
+    const { agent, kubelet } = JSON.parse(stdout) as Record<'agent' | 'kubelet', unknown>;
+    return [agent, kubelet];
+  };
+  assert.deepEqual(await asked(), [{ alive: true }, { healthy: true }]);
+  healthy = false;
+  assert.deepEqual(await asked(), [{ alive: true }, { healthy: false }]);
+  const { stdout } = await node.dkcIn({ locks }, 'status');
+  assert.match(stdout, /^Agent: +running$/m);
+  assert.match(stdout, /^Kubelet: +not healthy: http:.* answered 500$/m);
+  assert.match((await node.dkc('status')).stdout, /^Agent: +not running: systemctl status dkc-agent$/m);
+});
+
+test('status stays readable with very many condemnations and damaged checkpoints', async (t) => {
+  const node = await nodeOnDisk(t);
+  const source = await node.save('1');
+  const record = await node.condemn(source);
+  const records = Array.from({ length: 3000 }, (_, at) => ({ ...record, resourceVersion: String(at), contentSha256: String(at) }));
+  await node.store.setCondemned(records);
   const { stdout } = await node.dkc('status');
-  assert.match(stdout, /^State: +a new config is refused, the one before runs on$/m);
-  assert.match(stdout, /^Error: +failed to validate config/m);
-  assert.match(stdout, /^Next: The config is refused on this node: dkc history and the event KubeletConfigRefused/m);
+  assert.ok(stdout.split('\n').length < 50, `${stdout.split('\n').length} lines`);
+  assert.match(stdout, /and 2990 older: dkc status -o wide\n {2}dkc-system\/web:kubelet@2990: /);
+  const json = JSON.parse((await node.dkc('status', '-o', 'json')).stdout) as { condemned: unknown[] };
+  assert.equal(json.condemned.length, 3000);
 });
 
 test('status on a fresh node says that nothing is assigned', async (t) => {
   const { dkc } = await nodeOnDisk(t);
   const { stdout } = await dkc('status');
   assert.match(stdout, /State: +local config, nothing assigned/);
-  assert.match(stdout, /Since: +not known/);
+  assert.match(stdout, /Since: +unknown \(derived from records\)/);
   assert.match(stdout, /Effective file: .*\(missing\)/);
 });
 

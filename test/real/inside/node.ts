@@ -122,10 +122,10 @@ export function dkc(...args: string[]): { code: number | null; stdout: string; s
   return { code: status, stdout, stderr };
 }
 
-/** @throws where it does not end with 0 */
+/** @throws where it does not end with 0; `dkc status` ends with 1 after a fallback */
 export function dkcJson<T>(...args: string[]): T {
   const { code, stdout, stderr } = dkc(...args, '-o', 'json');
-  if (code !== 0) throw new Error(`dkc ${args.join(' ')} ended with ${code}: ${stderr}`);
+  if (code !== 0 && !(args[0] === 'status' && code === 1)) throw new Error(`dkc ${args.join(' ')} ended with ${code}: ${stderr}`);
   return JSON.parse(stdout) as T;
 }
 
