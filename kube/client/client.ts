@@ -1,4 +1,5 @@
 import type { KubeList, KubeObject, Resource } from '../api/object.ts';
+import type { TooLarge } from './too-large.ts';
 
 export type PatchType = 'json' | 'merge' | 'strategic' | 'apply';
 
@@ -6,6 +7,12 @@ export interface CallOptions {
   signal?: AbortSignal;
   /** Longest wait for the answer's end, in ms; for a list, the longest time in which no byte of it comes. @default 30_000 */
   timeoutMs?: number;
+}
+
+/** For who reads many objects, and would rather do without one that is too large than without all of them. */
+export interface Skipping {
+  /** Called for each object that has more bytes than the client takes; the others follow. @default the call fails */
+  skipped?: ((what: TooLarge) => void) | undefined;
 }
 
 /** Options of every call that changes something. */
@@ -44,7 +51,7 @@ export interface Client {
     resource: Resource,
     query: ListQuery,
     each: (item: T) => void,
-    options?: CallOptions,
+    options?: CallOptions & Skipping,
   ): Promise<KubeList['metadata']>;
   create<T extends KubeObject>(resource: Resource, object: T, options?: WriteOptions & { namespace?: string }): Promise<T>;
   /** Posts to a subresource: `pods/binding`, `pods/eviction`, `serviceaccounts/token`. @returns what the server says, often a Status */
@@ -75,11 +82,13 @@ export interface ListQuery {
   resourceVersionMatch?: 'Exact' | 'NotOlderThan' | undefined;
 }
 
-export interface WatchQuery extends Pick<ListQuery, 'namespace' | 'labelSelector' | 'fieldSelector' | 'resourceVersion'> {
+export interface WatchQuery extends Pick<ListQuery, 'namespace' | 'labelSelector' | 'fieldSelector' | 'resourceVersion'>, Skipping {
   /** Ask the server to end the watch after this many seconds. */
   timeoutSeconds?: number;
   /** The present state first, as ADDED events up to a bookmark annotated `k8s.io/initial-events-end` (1.27 and later, gate WatchList). */
   sendInitialEvents?: boolean;
+  /** Called once the server has taken the watch: what it does not tell from here on has not happened. */
+  opened?: (() => void) | undefined;
   /** Events may come without `metadata.managedFields`, which then cost nothing. For who does not keep them. @default false */
   lean?: boolean;
   /** Required with `sendInitialEvents`: `NotOlderThan`. */

@@ -1,5 +1,6 @@
 import { BACKSLASH, CLOSE_LIST, CLOSE_OBJECT, COLON, COMMA, OPEN_LIST, OPEN_OBJECT, QUOTE } from './json-bytes.ts';
 import { unreachable } from '../../base/errors.ts';
+import { HEAD_BYTES } from './too-large.ts';
 
 /** What a list's body comes apart into. Bytes are only good until the call returns. */
 export interface ListParts {
@@ -9,6 +10,8 @@ export interface ListParts {
   field(name: Uint8Array, value: Uint8Array): void;
   /** The list `items` begins. */
   items(): void;
+  /** An item that has more bytes than are taken, in the place of `item`. @param head - its first bytes. @default it is an error */
+  tooLarge?: ((head: Uint8Array) => void) | undefined;
 }
 
 /** The bytes are no JSON object, or it has more in it than we take. */
@@ -61,6 +64,8 @@ export class ListDecoder {
   /** The text's bytes from chunks before this one. */
   #held: Uint8Array[] = [];
   #heldBytes = 0;
+  /** The beginning of an item that is too large, until the item ends. */
+  #head: Uint8Array | undefined;
   #name: Uint8Array = ITEMS;
   #hadItems = false;
 
@@ -80,9 +85,15 @@ export class ListDecoder {
       }
       const end = this.#endOfText(chunk, at);
       const length = (end < 0 ? chunk.length : end) - at;
-      if (this.#heldBytes + length > this.#longest)
-        throw new ListSyntaxError('too-large', `a part of the list has more than ${this.#longest} bytes`);
       const tail = chunk.subarray(at, at + length);
+      if (this.#head === undefined && this.#heldBytes + length > this.#longest) this.#tooLarge(tail);
+      if (this.#head !== undefined) {
+        if (end < 0) return;
+        at = end;
+        this.#inText = false;
+        this.#headOver(this.#head);
+        continue;
+      }
       if (end < 0) {
         this.#held.push(tail);
         this.#heldBytes += length;
@@ -198,6 +209,21 @@ export class ListDecoder {
     this.#depth = depth;
     this.#inString = inString;
     return -1;
+  }
+
+  #tooLarge(tail: Uint8Array): void {
+    const isItem = this.#at === 'first-item' || this.#at === 'item';
+    if (!isItem || this.#parts.tooLarge === undefined)
+      throw new ListSyntaxError('too-large', `a part of the list has more than ${this.#longest} bytes`);
+    this.#head = Buffer.concat([...this.#held, tail], Math.min(this.#heldBytes + tail.length, HEAD_BYTES));
+    this.#held = [];
+    this.#heldBytes = 0;
+  }
+
+  #headOver(head: Uint8Array): void {
+    this.#head = undefined;
+    this.#at = 'after-item';
+    this.#parts.tooLarge?.(head);
   }
 
   #textOver(text: Uint8Array): void {

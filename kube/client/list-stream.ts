@@ -2,9 +2,11 @@ import { isJsonObject, setField } from '../api/json.ts';
 import { isObject, wrongKind } from './answer.ts';
 import { apiErrorFromStatus, TransportError } from './errors.ts';
 import { ListDecoder, ListSyntaxError } from './list-decoder.ts';
+import { tooLargeFrom } from './too-large.ts';
 import type { JsonObject } from '../api/json.ts';
 import type { KubeList, KubeObject, Resource } from '../api/object.ts';
 import type { Call } from './errors.ts';
+import type { TooLarge } from './too-large.ts';
 
 export interface ListReading<T> {
   resource: Resource;
@@ -12,6 +14,8 @@ export interface ListReading<T> {
   each: (item: T) => void;
   /** Bytes of one item, or of one other field. */
   longestItem: number;
+  /** Called in the place of `each` for an item that has more. @default the list fails */
+  skipped?: ((what: TooLarge) => void) | undefined;
   /** Lets everything else of the process have its turn. */
   pause: () => Promise<void>;
 }
@@ -22,12 +26,12 @@ const TURN_BYTES = 256 * 1024;
 /**
  * Reads a list's body item by item. Nothing of it is kept; what `each` throws ends the reading.
  * @returns the list's metadata
- * @throws {ApiError} for a Status in its place; {TransportError} garbage for what is no list of this kind, too-large for an item beyond `longestItem`,
- * cut when the body ends in the middle
+ * @throws {ApiError} for a Status in its place; {TransportError} garbage for what is no list of this kind, too-large for an item beyond `longestItem`
+ * without `skipped`, cut when the body ends in the middle
  */
 export async function readList<T extends KubeObject>(
   body: AsyncIterable<Uint8Array>,
-  { resource, call, each, longestItem, pause }: ListReading<T>,
+  { resource, call, each, longestItem, skipped, pause }: ListReading<T>,
 ): Promise<KubeList['metadata']> {
   const kind = `${resource.kind}List`;
   const parse = jsonReader(call);
@@ -47,6 +51,7 @@ export async function readList<T extends KubeObject>(
       field(name, value) {
         setField(fields, parse(name) as string, parse(value));
       },
+      tooLarge: skipped && ((head) => skipped(tooLargeFrom(head))),
     },
     longestItem,
   );

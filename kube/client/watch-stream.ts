@@ -1,9 +1,11 @@
 import { isJsonObject } from '../api/json.ts';
 import { apiErrorFromStatus, TransportError } from './errors.ts';
 import { withoutManagedFields } from './managed-fields.ts';
+import { HEAD_BYTES, tooLargeFrom } from './too-large.ts';
 import type { KubeObject } from '../api/object.ts';
 import type { WatchEvent } from './client.ts';
 import type { Call } from './errors.ts';
+import type { TooLarge } from './too-large.ts';
 
 const NEWLINE = 0x0a;
 // One for all lines: each call of `decode` starts anew, and making a decoder costs more than decoding a line.
@@ -13,33 +15,49 @@ const types: ReadonlySet<unknown> = new Set(['ADDED', 'MODIFIED', 'DELETED', 'BO
 /**
  * The events in a watch's body: one JSON text per line, cut anywhere by the network. Ends when the body does.
  * @param longestLine - bytes; a server that never ends its line cannot exhaust memory
- * @param options - lean: without `metadata.managedFields`, as far as they are where servers write them
- * @throws {ApiError} for an ERROR event; {TransportError} for a line that is no event, is too long, or is cut off by the body's end
+ * @param options - lean: without `metadata.managedFields`, as far as they are where servers write them; skipped: called for each line that is too long,
+ * which is left out then
+ * @throws {ApiError} for an ERROR event; {TransportError} for a line that is no event, is too long without `skipped`, or is cut off by the body's end
  */
 export async function* decodeWatch<T extends KubeObject>(
   body: AsyncIterable<Uint8Array>,
   call: Call,
   longestLine: number,
-  { lean = false }: { lean?: boolean } = {},
+  { lean = false, skipped }: { lean?: boolean; skipped?: ((what: TooLarge) => void) | undefined } = {},
 ): AsyncGenerator<WatchEvent & { object: T }, void, undefined> {
   let parts: Uint8Array[] = [];
   let held = 0;
+  /** The beginning of a line that is too long, until the line ends. */
+  let head: Uint8Array | undefined;
+  const add = (tail: Uint8Array): void => {
+    if (head !== undefined) return;
+    held += tail.length;
+    parts.push(tail);
+    if (held <= longestLine) return;
+    if (skipped === undefined) throw tooLong(call, longestLine);
+    head = Buffer.concat(parts, Math.min(held, HEAD_BYTES));
+    parts = [];
+    held = 0;
+  };
   for await (const chunk of body) {
     let from = 0;
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, from)) {
       const tail = chunk.subarray(from, end);
-      if (held + tail.length > longestLine) throw tooLong(call, longestLine);
-      const line = held === 0 ? tail : Buffer.concat([...parts, tail]);
       from = end + 1;
+      if (head !== undefined || held + tail.length > longestLine) {
+        add(tail);
+        if (head !== undefined) skipped?.(tooLargeFrom(head, ['object']));
+        head = undefined;
+        continue;
+      }
+      const line = held === 0 ? tail : Buffer.concat([...parts, tail]);
       parts = [];
       held = 0;
       if (!isBlank(line)) yield eventOf<T>(lean ? withoutManagedFields(line) : line, call);
     }
-    if (from === chunk.length) continue;
-    held += chunk.length - from;
-    if (held > longestLine) throw tooLong(call, longestLine);
-    parts.push(chunk.subarray(from));
+    if (from < chunk.length) add(chunk.subarray(from));
   }
+  if (head !== undefined) throw new TransportError(call, 'cut', { hint: 'the watch ended in the middle of an event' });
   const rest = Buffer.concat(parts);
   if (isBlank(rest)) return;
   // Without its newline a line may still be whole: some servers leave out the last one.

@@ -90,3 +90,27 @@ test('what the receiver of items throws ends the reading, and the body with it',
   await assert.rejects(readList(endless(), reading), (error) => error === mistake);
   assert.ok(isClosed);
 });
+
+test('an item that is too large is left out where that is asked for, wherever the network cuts, and says which it was', async () => {
+  const metadata = { name: 'big', uid: 'u', resourceVersion: '7' };
+  const big = { metadata, spec: [{ text: `\\"]}${'<'.repeat(2_000)}` }] };
+  const small = (name: string) => ({ metadata: { name } });
+  const list = Buffer.from(JSON.stringify({ metadata: { resourceVersion: '9' }, items: [big, small('a'), big, small('b'), big] }));
+  for (const size of [1, 7, 999, 1_500, list.length]) {
+    const seen: unknown[] = [];
+    async function* body() {
+      for (let from = 0; from < list.length; from += size) yield list.subarray(from, from + size);
+    }
+    const reading = { resource: nodes, call, longestItem: 1_000, pause: () => Promise.resolve() };
+    const each = (item: KubeObject) => void seen.push(item.metadata.name);
+    const skipped = (what: { metadata: unknown }) => void seen.push(what.metadata);
+    assert.deepEqual(await readList(body(), { ...reading, each, skipped }), { resourceVersion: '9' });
+    assert.deepEqual(seen, [metadata, 'a', metadata, 'b', metadata], `cut every ${size}`);
+  }
+});
+
+test('a part of a list that is no item and too large is an error all the same', async () => {
+  const body = bytes(`{"metadata":{"remainder":"${'x'.repeat(2_000)}"},"items":[]}`);
+  const reading = { resource: nodes, call, each: () => {}, skipped: () => {}, longestItem: 1_000, pause: () => Promise.resolve() };
+  await assert.rejects(readList(body, reading), { problem: 'too-large' });
+});

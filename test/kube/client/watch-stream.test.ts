@@ -96,3 +96,31 @@ for (const { why, body, error } of refused) {
     assert.deepEqual(seen, ['ADDED']);
   });
 }
+
+test('a line that is too long is left out where that is asked for, wherever the network cuts, and says whose it was', async () => {
+  const metadata = { name: 'big', namespace: 'ns', uid: 'u', resourceVersion: '7' };
+  const big = `${JSON.stringify({ type: 'MODIFIED', object: { metadata, spec: `\\"}${'<'.repeat(1_000)}` } })}\n`;
+  const all = Buffer.from(`${line('ADDED', '1')}${big}${line('ADDED', '2')}${big}${line('ADDED', '3')}`);
+  for (const size of [1, 7, 100, 1_001, all.length]) {
+    const seen: unknown[] = [];
+    async function* body() {
+      for (let from = 0; from < all.length; from += size) yield all.subarray(from, from + size);
+    }
+    const options = { skipped: (what: unknown) => seen.push(what) };
+    for await (const { object } of decodeWatch<KubeObject>(body(), call, 500, options)) seen.push(object.metadata.resourceVersion);
+    assert.deepEqual(seen, ['1', { type: 'MODIFIED', metadata }, '2', { type: 'MODIFIED', metadata }, '3'], `cut every ${size}`);
+  }
+});
+
+test('a line that is too long and does not say whose it is, or never ends', async () => {
+  const seen: unknown[] = [];
+  async function* body() {
+    yield Buffer.from(`{"object":{"spec":"${'x'.repeat(1_000)}","metadata":{"name":"late"}},"type":"ADDED"}\n`);
+    for (let n = 0; n < 100; n++) yield Buffer.alloc(1_000, 0x61);
+  }
+  const read = async (): Promise<void> => {
+    for await (const event of decodeWatch<KubeObject>(body(), call, 500, { skipped: (what) => seen.push(what) })) seen.push(event);
+  };
+  await assert.rejects(read(), { problem: 'cut' });
+  assert.deepEqual(seen, [{ type: 'ADDED', metadata: undefined }]);
+});
