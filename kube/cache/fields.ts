@@ -21,6 +21,16 @@ const unique: ReadonlySet<string> = new Set(['name', 'uid', 'resourceVersion', '
 
 /** Servers take JSON that is nested 10,000 deep, more than our stack does: below this, values are kept as they came. */
 const DEEPEST = 100;
+/**
+ * Values of one object that are looked at: ordinary pods have a few hundred. An object of 1.5 MB may have half a million, and walking through them would
+ * keep everything else in the process waiting; those beyond are kept as they came.
+ */
+const MAX_VALUES = 20_000;
+
+/** How many more values of an object may be looked at. */
+interface Budget {
+  left: number;
+}
 
 /** Fields to take: with a tree of its own, or (null) with everything below. */
 type Tree = ReadonlyMap<string, Tree> | null;
@@ -36,9 +46,11 @@ export function pruner(resource: Resource, fields: Fields, pool: StringPool): Pr
   return <T extends KubeObject>(object: T): T => {
     const { metadata, ...rest } = object;
     const { managedFields: _, ...meta } = metadata;
-    const body = tree === null ? whole(rest, pool) : picked(rest, tree, pool);
+    const budget: Budget = { left: MAX_VALUES };
+    const keptMeta = metadataOf(meta, tree?.get('metadata') ?? null, pool, budget);
+    const body = tree === null ? whole(rest, pool, budget) : picked(rest, tree, pool, budget);
     // Items of a list come without the first two, events of a watch with them.
-    return { apiVersion, kind, metadata: metadataOf(meta, tree?.get('metadata') ?? null, pool), ...without(body) } as unknown as T;
+    return { apiVersion, kind, metadata: keptMeta, ...without(body) } as unknown as T;
   };
 }
 
@@ -47,37 +59,56 @@ function without(body: unknown): Record<string, unknown> {
   return rest;
 }
 
-function metadataOf(metadata: Record<string, unknown>, tree: Tree, pool: StringPool): Record<string, unknown> {
+function metadataOf(metadata: Record<string, unknown>, tree: Tree, pool: StringPool, budget: Budget): Record<string, unknown> {
   const kept: Record<string, unknown> = {};
   for (const field in metadata) {
     if (tree !== null && !tree.has(field)) continue;
     const value = metadata[field];
-    kept[field] = unique.has(field) ? value : pick(value, tree?.get(field) ?? null, pool);
+    kept[field] = unique.has(field) ? value : pick(value, tree?.get(field) ?? null, pool, budget);
   }
   return kept;
 }
 
-function pick(value: unknown, tree: Tree, pool: StringPool): unknown {
-  return tree === null ? whole(value, pool) : picked(value, tree, pool);
+function pick(value: unknown, tree: Tree, pool: StringPool, budget: Budget, depth = 0): unknown {
+  return tree === null ? whole(value, pool, budget, depth) : picked(value, tree, pool, budget, depth);
 }
 
-function picked(value: unknown, tree: ReadonlyMap<string, Tree>, pool: StringPool, depth = 0): unknown {
-  if (depth > DEEPEST) return value;
-  if (Array.isArray(value)) return value.map((item) => picked(item, tree, pool, depth + 1));
+function picked(value: unknown, tree: ReadonlyMap<string, Tree>, pool: StringPool, budget: Budget, depth = 0): unknown {
+  budget.left -= 1;
+  if (depth > DEEPEST || budget.left < 0) return value;
+  if (Array.isArray(value)) {
+    const items: unknown[] = [];
+    for (const item of value) {
+      items.push(picked(item, tree, pool, budget, depth + 1));
+      if (budget.left < 0) return value;
+    }
+    return items;
+  }
   if (typeof value !== 'object' || value === null) return value;
   const from = value as Record<string, unknown>;
   const kept: Record<string, unknown> = {};
-  for (const [field, below] of tree) if (Object.hasOwn(from, field)) kept[field] = pick(from[field], below, pool);
+  for (const [field, below] of tree) if (Object.hasOwn(from, field)) kept[field] = pick(from[field], below, pool, budget, depth + 1);
   return kept;
 }
 
-function whole(value: unknown, pool: StringPool, depth = 0): unknown {
+function whole(value: unknown, pool: StringPool, budget: Budget, depth = 0): unknown {
+  budget.left -= 1;
   if (typeof value === 'string') return pool.one(value);
-  if (typeof value !== 'object' || value === null || depth > DEEPEST) return value;
-  if (Array.isArray(value)) return value.map((item) => whole(item, pool, depth + 1));
+  if (typeof value !== 'object' || value === null || depth > DEEPEST || budget.left < 0) return value;
+  if (Array.isArray(value)) {
+    const items: unknown[] = [];
+    for (const item of value) {
+      items.push(whole(item, pool, budget, depth + 1));
+      if (budget.left < 0) return value;
+    }
+    return items;
+  }
   const from = value as Record<string, unknown>;
   const kept: Record<string, unknown> = {};
-  for (const field in from) set(kept, pool.one(field), whole(from[field], pool, depth + 1));
+  for (const field in from) {
+    set(kept, pool.one(field), whole(from[field], pool, budget, depth + 1));
+    if (budget.left < 0) return value;
+  }
   return kept;
 }
 

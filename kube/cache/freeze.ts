@@ -3,8 +3,12 @@
  * out who does; it costs as much as reading the object once.
  */
 export function deepFreeze<T>(value: T): T {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
-  Object.freeze(value);
-  for (const below of Object.values(value)) deepFreeze(below);
+  const open: unknown[] = [value];
+  while (open.length > 0) {
+    const next = open.pop();
+    if (typeof next !== 'object' || next === null || Object.isFrozen(next)) continue;
+    Object.freeze(next);
+    for (const below of Object.values(next)) open.push(below);
+  }
   return value;
 }

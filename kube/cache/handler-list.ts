@@ -1,6 +1,8 @@
 import { describeError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import type { KubeObject } from '../api/object.ts';
+import { objectKey } from './contract.ts';
+import { isLogged } from './sparse.ts';
 import type { Change } from './change.ts';
 import type { Handlers, Registration } from './contract.ts';
 
@@ -41,7 +43,7 @@ export class HandlerList<T extends KubeObject> {
     };
     // A new list each time: whoever comes while an event is told is not told that event, since it begins with what is there now.
     this.#readers = [...this.#readers, reader];
-    for (const object of there) this.#tell(reader, () => reader.handlers.added?.(object, true));
+    for (const object of there) this.#tell(reader, object, () => reader.handlers.added?.(object, true));
     reader.synced = complete;
     return reader;
   }
@@ -51,13 +53,13 @@ export class HandlerList<T extends KubeObject> {
       const { handlers } = reader;
       switch (change.do) {
         case 'add':
-          this.#tell(reader, () => handlers.added?.(change.object, initial));
+          this.#tell(reader, change.object, () => handlers.added?.(change.object, initial));
           break;
         case 'update':
-          this.#tell(reader, () => handlers.updated?.(change.before, change.after));
+          this.#tell(reader, change.after, () => handlers.updated?.(change.before, change.after));
           break;
         case 'delete':
-          this.#tell(reader, () => handlers.deleted?.(change.last, change.unseen));
+          this.#tell(reader, change.last, () => handlers.deleted?.(change.last, change.unseen));
           break;
       }
     }
@@ -68,17 +70,17 @@ export class HandlerList<T extends KubeObject> {
     for (const reader of this.#readers) reader.synced = true;
   }
 
-  #tell(reader: Reader<T>, call: () => void): void {
+  #tell(reader: Reader<T>, object: T, call: () => void): void {
     if (reader.removed) return;
     try {
       call();
     } catch (error) {
       this.#failed(reader.name);
       reader.failures += 1;
-      // A mistake in a handler shows with each of 150,000 objects; one line for 1, 10, 100, ... of them says as much.
-      if (!/^10*$/.test(String(reader.failures))) return;
+      if (!isLogged(reader.failures)) return;
       const { name, failures } = reader;
-      this.#log.error('a handler of cache changes failed; the others go on', { handler: name, failures, error: describeError(error) });
+      const facts = { handler: name, object: objectKey(object), failures, error: describeError(error) };
+      this.#log.error('a handler of cache changes failed; the others go on', facts);
     }
   }
 }

@@ -4,11 +4,13 @@ import { SharedInformer } from './shared-informer.ts';
 import type { KubeObject, Resource } from '../api/object.ts';
 import type { Informer } from './contract.ts';
 import type { ReflectorMetrics } from './reflector-metrics.ts';
-import type { Selection } from './reflector.ts';
+import type { Ignored, Selection } from './reflector.ts';
 import type { InformerOptions, Needs } from './shared-informer.ts';
 import type { Problem } from './trouble.ts';
 
-export interface InformersOptions extends Omit<InformerOptions, 'resource' | 'selection' | 'metrics' | 'strings'> {
+export interface InformersOptions extends Omit<InformerOptions, 'resource' | 'selection' | 'metrics' | 'strings' | 'onIgnored'> {
+  /** Hears of objects that a cache does without: too large, or such that keeping them failed. */
+  onIgnored?: (resource: Resource, object: Ignored) => void;
   /** @param name - the kind, and the selection where there is one */
   metrics?: (name: string) => ReflectorMetrics;
 }
@@ -49,8 +51,11 @@ export class Informers {
     let informer = this.#informers.get(name) as SharedInformer<T> | undefined;
     if (informer === undefined) {
       if (this.#runs) throw new RangeError(`the caches run already; ask for ${name} before`);
-      const { metrics, ...options } = this.#options;
-      const reported = metrics === undefined ? {} : { metrics: metrics(name) };
+      const { metrics, onIgnored, ...options } = this.#options;
+      const reported = {
+        ...(metrics === undefined ? {} : { metrics: metrics(name) }),
+        ...(onIgnored === undefined ? {} : { onIgnored: (object: Ignored) => onIgnored(resource, object) }),
+      };
       informer = new SharedInformer<T>({ ...options, ...reported, resource, selection, strings: this.#strings });
       this.#informers.set(name, informer as unknown as SharedInformer<KubeObject>);
     }

@@ -1,4 +1,4 @@
-import { ActionError, unreachable } from '../../base/errors.ts';
+import { ActionError, describeError, unreachable } from '../../base/errors.ts';
 import { Deadline } from '../client/deadline.ts';
 import { isExpired, isInvalidRequest, isTooNewVersion, retryAfterOf } from '../client/errors.ts';
 import { freshPace, pace } from '../client/watch-pace.ts';
@@ -10,8 +10,9 @@ import { Trouble } from './trouble.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
-import type { KubeObject, Resource } from '../api/object.ts';
+import type { KubeObject, ObjectMeta, Resource } from '../api/object.ts';
 import type { Client, ListQuery, WatchEvent, WatchQuery } from '../client/client.ts';
+import type { TooLarge } from '../client/too-large.ts';
 import type { Pace, Turn } from '../client/watch-pace.ts';
 import type { ReflectorMetrics } from './reflector-metrics.ts';
 import type { Key } from './contract.ts';
@@ -20,11 +21,16 @@ import type { Problem } from './trouble.ts';
 
 /** Where what a reflector reads goes to. */
 export interface Sink<T extends KubeObject> {
-  /** What to keep of a listed item until the list is complete: as little as possible, as there may be 150,000 of them. */
+  /**
+   * What to keep of a listed item until the list is complete: as little as possible, as there may be 150,000 of them. What it throws costs that item
+   * alone: it is left out, with a line in the log.
+   */
   keep(item: T): T;
+  /** The last state that was read of an object, for where its newest cannot be. */
+  held(key: Key): T | undefined;
   /** These are all objects there are at `version`. When the signal aborts it may be left half done. */
   replace(items: readonly T[], version: string, signal: AbortSignal): Promise<void>;
-  /** @param upTo - everything up to this version has been told. @returns 'lost' when only a new list can tell how things are */
+  /** @param upTo - everything up to this version has been told. @returns 'lost' when only a new list can tell how things are. What it throws costs that event alone */
   apply(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T, upTo: string): 'applied' | 'lost';
   /** Everything up to this version has been given, by `replace`, `apply` or without a change. */
   reached(version: string): void;
@@ -43,8 +49,16 @@ export interface ReflectorOptions {
   metrics?: ReflectorMetrics;
   /** Objects per page of a list. @default 500 */
   pageSize?: number;
+  /** Hears of objects that are left out, since they are too large or broke the sink; the last state that was read of them stays. Not at each event. */
+  onIgnored?: (object: Ignored) => void;
   /** Try watches that begin with the present state; servers without them are found out and listed instead. @default true */
   streams?: boolean;
+}
+
+/** An object that the cache does without. */
+export interface Ignored {
+  metadata: Pick<ObjectMeta, 'name' | 'namespace' | 'uid'>;
+  why: string;
 }
 
 /** The server ends a watch after 5 to 10 minutes, so that clients spread over its replicas again. */
@@ -53,6 +67,10 @@ const WATCH_SECONDS = { least: 300, spread: 300 };
 const LIST_TIMEOUT_MS: Millis = 60_000;
 /** Silence in the middle of the present state: the server took `sendInitialEvents` for nothing, as those before 1.19 do, and has no end to tell. */
 const QUIET_MS: Millis = 30_000;
+/** Objects that are named when they cannot be cached; more of them say nothing new. */
+const MAX_IGNORED_SAID = 1_000;
+/** A watch that was taken and has lasted this long works, also where nothing happens that it could tell. */
+const STANDS_MS: Millis = 5_000;
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 
 /** Keeps a sink equal to what the server has: lists, then watches, and lists again when it must. One per kind and selection. */
@@ -62,6 +80,8 @@ export class Reflector<T extends KubeObject> {
   readonly #metrics: ReflectorMetrics;
   readonly #log: Log;
   readonly #trouble: Trouble;
+  /** Objects that were said to be ignored, so that each is said once; bounded. */
+  readonly #ignored = new Set<string>();
   #state: ReflectorState;
   #pace: Pace = freshPace;
 
@@ -79,7 +99,7 @@ export class Reflector<T extends KubeObject> {
     return this.#trouble.problem;
   }
 
-  /** Runs until the signal aborts, whatever the server does. Waits 0.5 to 30 s between failures. @throws what the sink throws, and nothing else */
+  /** Runs until the signal aborts, whatever the server does. Waits 0.5 to 30 s between failures. @throws what `replace` or `reached` of the sink throw, and nothing else */
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     while (!signal.aborted) {
@@ -116,12 +136,13 @@ export class Reflector<T extends KubeObject> {
     const { client, resource, selection, pageSize = 500 } = this.#options;
     const items: T[] = [];
     const limit = inPages ? { limit: pageSize } : {};
-    const options = { signal, timeoutMs: LIST_TIMEOUT_MS };
+    const keep = (item: T | undefined): void => void (item !== undefined && items.push(item));
+    const options = { signal, timeoutMs: LIST_TIMEOUT_MS, skipped: (what: TooLarge) => keep(this.#skipped(what)) };
     let version = '';
     let token = '';
     let page: ListQuery = { ...selection, ...limit, ...versionsOf(what, this.#state.rv) };
     for (let more = true; more;) {
-      const metadata = await client.listEach<T>(resource, page, (item) => items.push(this.#kept(this.#checked(item))), options);
+      const metadata = await client.listEach<T>(resource, page, (item) => keep(this.#kept(this.#checked(item))), options);
       if (signal.aborted) return 0;
       // All pages show the state of the first.
       if (version === '') version = metadata.resourceVersion ?? '';
@@ -159,9 +180,14 @@ export class Reflector<T extends KubeObject> {
     let events = 0;
     // Undefined once the present state is complete, and where it was not asked for.
     let pending = query.sendInitialEvents === true ? new Map<Key, T>() : undefined;
+    let standing = (): void => {};
     using patience = pending === undefined ? undefined : new Deadline(clock, QUIET_MS, signal);
     try {
-      const asked = { ...selection, ...query, timeoutSeconds, lean: true };
+      const skipped = (what: TooLarge): void => (pending === undefined ? this.#passed(what) : this.#leftOut(pending, what));
+      const opened = (): void => {
+        if (pending === undefined) standing = clock.after(STANDS_MS, () => this.#trouble.over());
+      };
+      const asked = { ...selection, ...query, timeoutSeconds, lean: true, skipped, opened };
       for await (const event of client.watch<T>(resource, asked, patience?.signal ?? signal)) {
         if (signal.aborted) return 0;
         events += 1;
@@ -188,6 +214,7 @@ export class Reflector<T extends KubeObject> {
       if (pending.size > 0 && !isExpired(error)) this.#saw({ kind: 'broken' });
       throw error;
     } finally {
+      standing();
       this.#metrics.watched(events, clock.monotonic() - from);
     }
     if (signal.aborted) return 0;
@@ -208,8 +235,7 @@ export class Reflector<T extends KubeObject> {
       case 'MODIFIED':
       case 'DELETED': {
         this.#checked(object);
-        const outcome = this.#tell(() => this.#sink.apply(type, object, this.#state.rv));
-        if (outcome === 'lost') return 'lost';
+        if (this.#applied(type, object) === 'lost') return 'lost';
         this.#saw({ kind: 'changed', rv: object.metadata.resourceVersion });
         break;
       }
@@ -239,8 +265,56 @@ export class Reflector<T extends KubeObject> {
     if (type !== 'ADDED' && type !== 'MODIFIED' && type !== 'DELETED') return;
     const key = objectKey(this.#checked(object));
     if (heard(pending.get(key), type, object, '').length === 0) return;
-    if (type === 'DELETED') pending.delete(key);
-    else pending.set(key, this.#kept(object));
+    const kept = type === 'DELETED' ? undefined : this.#kept(object);
+    if (kept === undefined) pending.delete(key);
+    else pending.set(key, kept);
+  }
+
+  /** An object of the present state that is too large: the state of it that is held stays. */
+  #leftOut(pending: Map<Key, T>, what: TooLarge): void {
+    const held = this.#skipped(what);
+    if (held !== undefined && what.type !== 'DELETED') pending.set(objectKey(held), held);
+  }
+
+  /** An event whose object is too large: of what it says only that the object ends is taken over, and its version, so that it is not asked for again. */
+  #passed(what: TooLarge): void {
+    const held = this.#skipped(what);
+    const { type, metadata } = what;
+    if (metadata === undefined) return;
+    const there = held ?? this.#sink.held(objectKey({ metadata }));
+    // Another object of that name, too large to be read: the one before it is gone.
+    if (there !== undefined && (type === 'DELETED' || held === undefined)) {
+      const last: T = { ...there, metadata: { ...there.metadata, ...metadata } };
+      this.#applied('DELETED', last);
+    }
+    this.#saw({ kind: 'changed', rv: metadata.resourceVersion });
+    this.#tell(() => this.#sink.reached(this.#state.rv));
+    this.#metrics.reached(this.#state.rv);
+  }
+
+  /** @returns the state of it that is held; undefined where there is none, or of another object of that name */
+  #skipped({ metadata }: TooLarge): T | undefined {
+    this.#ignore(metadata ?? {}, 'it has more bytes than this client takes');
+    const held = metadata === undefined ? undefined : this.#sink.held(objectKey({ metadata }));
+    return held?.metadata.uid === metadata?.uid ? held : undefined;
+  }
+
+  #applied(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T): 'applied' | 'lost' {
+    try {
+      return this.#sink.apply(type, object, this.#state.rv);
+    } catch (error) {
+      this.#ignore(object.metadata, describeError(error));
+      return 'applied';
+    }
+  }
+
+  #ignore(metadata: Ignored['metadata'], why: string): void {
+    const { uid = '' } = metadata;
+    if (this.#ignored.has(uid) || this.#ignored.size >= MAX_IGNORED_SAID) return;
+    this.#ignored.add(uid);
+    const object = metadata.name === undefined ? 'unknown' : objectKey({ metadata });
+    this.#log.error('an object cannot be cached and is ignored; what was read of it before stays', { object, uid, why });
+    this.#options.onIgnored?.({ metadata, why });
   }
 
   #refused(): Millis {
@@ -286,8 +360,15 @@ export class Reflector<T extends KubeObject> {
     return object;
   }
 
-  #kept(item: T): T {
-    return this.#tell(() => this.#sink.keep(item));
+  /** @returns what is held where the new state cannot be kept */
+  #kept(item: T): T | undefined {
+    try {
+      return this.#sink.keep(item);
+    } catch (error) {
+      this.#ignore(item.metadata, describeError(error));
+      const held = this.#sink.held(objectKey(item));
+      return held?.metadata.uid === item.metadata.uid ? held : undefined;
+    }
   }
 
   #tell<R>(call: () => R): R {

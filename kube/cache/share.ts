@@ -37,15 +37,24 @@ export class Siblings {
   }
 }
 
+/** Servers take JSON that is nested 10,000 deep, more than our stack does: below this nothing is shared. */
+const MAX_DEPTH = 100;
+/** Values of one object that are compared; those beyond are not shared. */
+const MAX_VALUES = 20_000;
+
 /** @returns `like` itself when both are the same, word for word and in the same order */
-function withPartsOf(like: unknown, next: unknown): unknown {
+function withPartsOf(like: unknown, next: unknown, budget = { left: MAX_VALUES }, depth = 0): unknown {
+  budget.left -= 1;
   if (like === next || typeof like !== 'object' || typeof next !== 'object' || like === null || next === null) return next;
+
+  if (depth > MAX_DEPTH || budget.left < 0) return next;
   if (Array.isArray(like) || Array.isArray(next)) {
     if (!Array.isArray(like) || !Array.isArray(next)) return next;
     let same = like.length === next.length;
     for (const [at, item] of next.entries()) {
-      next[at] = withPartsOf(like[at], item);
+      next[at] = withPartsOf(like[at], item, budget, depth + 1);
       same &&= next[at] === like[at];
+      if (budget.left < 0) return next;
     }
     return same ? like : next;
   }
@@ -57,8 +66,9 @@ function withPartsOf(like: unknown, next: unknown): unknown {
     if (field === '__proto__') return next;
     if (theirs[at] !== field) same = false;
     if (!Object.hasOwn(from, field)) continue;
-    into[field] = withPartsOf(from[field], into[field]);
+    into[field] = withPartsOf(from[field], into[field], budget, depth + 1);
     same &&= into[field] === from[field];
+    if (budget.left < 0) return next;
   }
   return same ? like : next;
 }

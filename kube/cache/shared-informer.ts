@@ -9,6 +9,7 @@ import { IndexedStore } from './indexed-store.ts';
 import { StringPool } from './intern.ts';
 import { Reflector } from './reflector.ts';
 import { Siblings } from './share.ts';
+import { isLogged } from './sparse.ts';
 import { isSameState } from './version.ts';
 import type { Millis } from '../../base/clock.ts';
 import type { KubeObject, Resource } from '../api/object.ts';
@@ -65,12 +66,16 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
     this.#options = options;
     const log = options.log.with({ kind: resource.kind });
     this.#handlers = new HandlerList(log, (name) => options.onHandlerFailure?.(name));
+    let indexFailures = 0;
     this.#store = new IndexedStore((index, error, key) => {
       options.onIndexFailure?.(index);
-      log.error('an index function failed; the index does not find this object', { index, object: key, error: describeError(error) });
+      indexFailures += 1;
+      if (isLogged(indexFailures))
+        log.error('an index function failed; the index does not find this object', { index, object: key, error: describeError(error) });
     });
     const sink: Sink<T> = {
       keep: (item) => this.#kept(item),
+      held: (key) => this.#store.get(key),
       replace: (items, version, signal) => this.#replace(items, version, signal),
       apply: (type, object, upTo) => this.#apply(type, object, upTo),
       reached: (version) => (this.#version = version),

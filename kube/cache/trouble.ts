@@ -15,6 +15,8 @@ export interface Problem {
 
 /** Whoever looks at a log in the middle of an outage finds it there. */
 const REMIND_MS: Millis = 10 * 60_000;
+/** Trouble that comes back this soon has not been over: a server may take every watch and break it at its first event. */
+const MIN_CALM_MS: Millis = 30_000;
 /** Texts that differ by a number each time must not fill the log. */
 const MOST_TEXTS = 5;
 
@@ -26,6 +28,7 @@ export class Trouble {
   readonly #told = new Set<string>();
   #toldAt: Millis = 0;
   #since: Millis = 0;
+  #overAt: Millis | undefined;
   #text: string | undefined;
 
   constructor(clock: Pick<Clock, 'monotonic'>, log: Log, resource: Resource) {
@@ -44,7 +47,8 @@ export class Trouble {
 
   met(error: unknown, { failures, waitMs }: { failures: number; waitMs: Millis }): void {
     const now = this.#clock.monotonic();
-    if (this.#text === undefined) this.#since = now;
+    const goesOn = this.#text !== undefined || (this.#overAt !== undefined && now - this.#overAt < MIN_CALM_MS);
+    if (!goesOn) this.#since = now;
     const remedy = this.#remedyFor(error);
     const text = describeError(error);
     this.#text = remedy === undefined ? text : `${text}; ${remedy}`;
@@ -63,6 +67,7 @@ export class Trouble {
   over(): void {
     if (this.#text === undefined) return;
     this.#log.info('list and watch work again', { afterMs: Math.round(this.#clock.monotonic() - this.#since) });
+    this.#overAt = this.#clock.monotonic();
     this.#text = undefined;
     this.#told.clear();
   }

@@ -1,7 +1,23 @@
-import type { Informers } from '../cache/informers.ts';
+import type { Millis } from '../../base/clock.ts';
+import type { Informers, Waiting } from '../cache/informers.ts';
 import type { Check } from '../serving/checks.ts';
 import type { Discovery } from './discovery.ts';
 import type { Leadership } from './leadership.ts';
+
+/** How long a cache may be kept from its server before a restart is worth a try. */
+const MAX_TROUBLE_MS: Millis = 5 * 60_000;
+
+/**
+ * What `/healthz` is made of: a cache that could not list or watch for 5 minutes on end. A process that decides on a state that old is better restarted
+ * than left alone, since what keeps it from its server may be its own.
+ */
+export function healthChecks(informers: Pick<Informers, 'troubled'>): Check[] {
+  const stuck = (): string | undefined => {
+    const caches = informers.troubled.filter(({ problem }) => problem !== undefined && problem.forMs >= MAX_TROUBLE_MS);
+    return caches.length === 0 ? undefined : `for 5 minutes without list or watch: ${named(caches)}`;
+  };
+  return [{ name: 'caches', problem: stuck, detail: () => stuck() ?? 'none has been in trouble for 5 minutes' }];
+}
 
 /**
  * What `/readyz` is made of. A standby is ready, as that of Kubernetes' own components is: it has its caches and takes over in a moment, and a
@@ -9,7 +25,7 @@ import type { Leadership } from './leadership.ts';
  * never will: it may not read or write the lease.
  */
 export function readyChecks(
-  informers: Pick<Informers, 'unsynced'>,
+  informers: Pick<Informers, 'unsynced' | 'troubled'>,
   leadership: Pick<Leadership, 'describe' | 'refusal'> | undefined,
   discovery: Pick<Discovery, 'check' | 'isOver'>,
 ): Check[] {
@@ -21,8 +37,16 @@ export function readyChecks(
     : [...checks, { name: 'leader', problem: () => leadership.refusal, detail: () => leadership.describe() }];
 }
 
-function waitsFor({ unsynced }: Pick<Informers, 'unsynced'>): string | undefined {
-  if (unsynced.length === 0) return undefined;
-  const each = unsynced.map(({ name, problem }) => `${name} (${problem === undefined ? 'its first list is under way' : problem.text})`);
-  return `not synced: ${each.join(', ')}`;
+/** Caches that are in trouble are named as well, synced or not: what is decided on them grows old. */
+function waitsFor({ unsynced, troubled }: Pick<Informers, 'unsynced' | 'troubled'>): string | undefined {
+  const aging = troubled.filter(({ name }) => !unsynced.some((one) => one.name === name));
+  const problems = [
+    ...(unsynced.length === 0 ? [] : [`not synced: ${named(unsynced)}`]),
+    ...(aging.length === 0 ? [] : [`synced, and in trouble since: ${named(aging)}`]),
+  ];
+  return problems.length === 0 ? undefined : problems.join('; ');
+}
+
+function named(caches: readonly Waiting[]): string {
+  return caches.map(({ name, problem }) => `${name} (${problem === undefined ? 'its first list is under way' : problem.text})`).join(', ');
 }

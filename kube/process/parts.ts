@@ -52,6 +52,7 @@ export function makeParts(options: ProcessOptions, access: AccessSource, world: 
           log,
         });
   const client = leadership === undefined ? connection : leadership.fence(connection);
+  const events = new EventSender({ client, clock, random, log, metrics: metrics.events, ...sending });
   const informers = new Informers({
     client: connection,
     clock,
@@ -61,9 +62,13 @@ export function makeParts(options: ProcessOptions, access: AccessSource, world: 
     pageSize,
     metrics: metrics.reflector,
     ...metrics.informer,
+    onIgnored: (resource, { metadata, why }) => {
+      if (metadata.name === undefined) return;
+      const message = `${name} cannot read this object as it is now, and goes on without: ${why}`;
+      events.recorder(name).event({ metadata }, 'Warning', 'ObjectIgnored', message, { resource });
+    },
   });
   const queues = new Queues(clock, metrics.queue);
-  const events = new EventSender({ client, clock, random, log, metrics: metrics.events, ...sending });
   const dumps: Record<string, Dump> = { queues: queues.dump, caches: () => informers.states };
   const runtime: Runtime = {
     client,

@@ -1,6 +1,6 @@
 import { describeError } from '../../base/errors.ts';
 import { startServing } from '../serving/serve.ts';
-import { readyChecks } from './checks.ts';
+import { healthChecks, readyChecks } from './checks.ts';
 import { Discovery } from './discovery.ts';
 import { makeParts } from './parts.ts';
 import type { Log } from '../../base/log.ts';
@@ -59,6 +59,7 @@ function serve(
   return startServing({
     address: options.metricsAddress,
     registry: metrics.registry,
+    health: healthChecks(informers),
     ready: [...readyChecks(informers, leadership, discovery), ...(options.ready ?? [])],
     debug: options.debug ?? false,
     dumps,

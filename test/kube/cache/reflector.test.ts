@@ -4,13 +4,19 @@ import type { KubeObject, Resource } from '../../../kube/api/object.ts';
 import type { WatchEvent, WatchQuery } from '../../../kube/client/client.ts';
 import { Reflector } from '../../../kube/cache/reflector.ts';
 import type { ReflectorOptions, Sink } from '../../../kube/cache/reflector.ts';
-import { FakeClock } from '../../helpers/fake-clock.ts';
+import { atRest, FakeClock } from '../../helpers/fake-clock.ts';
 import { recordedLog } from '../../helpers/recorded-log.ts';
 import { pods } from './informer-world.ts';
-import { event } from './notation.ts';
+import { event, written } from './notation.ts';
 import { ScriptedApi } from './scripted-api.ts';
 
-const whole: Sink<KubeObject> = { keep: (item) => item, replace: async () => {}, apply: () => 'applied', reached: () => {} };
+const whole: Sink<KubeObject> = {
+  keep: (item) => item,
+  held: () => undefined,
+  replace: async () => {},
+  apply: () => 'applied',
+  reached: () => {},
+};
 
 const broken = (): never => {
   throw new Error('broken');
@@ -18,9 +24,7 @@ const broken = (): never => {
 
 describe('what a sink throws is no trouble of the server', () => {
   for (const [what, part] of Object.entries({
-    keep: { keep: broken },
     replace: { replace: async () => broken() },
-    apply: { apply: broken },
     reached: { reached: broken },
   } satisfies Record<string, Partial<Sink<KubeObject>>>)) {
     test(`${what}: run ends with it, even when the client wraps it`, async () => {
@@ -43,6 +47,65 @@ describe('what a sink throws is no trouble of the server', () => {
       assert.ok(!lines.some((line) => line.startsWith('warn')));
     });
   }
+});
+
+describe('what one object does to a sink costs that object alone', () => {
+  const breaksAt =
+    (name: string) =>
+    (object: KubeObject): KubeObject => {
+      if (object.metadata.name === name) throw new RangeError('Maximum call stack size exceeded');
+      return object;
+    };
+
+  for (const streams of [false, true]) {
+    test(`what it cannot keep is left out of a ${streams ? 'stream' : 'list'}, once in the log, by name`, async () => {
+      const script = streams
+        ? ['watch break: ADDED a#1@3, ADDED b#2@4, BOOKMARK 5 end', 'watch hold']
+        : ['list 5: a#1@3 b#2@4', 'fail 410', 'list 6: a#1@3 b#2@4', 'watch hold'];
+      const api = new ScriptedApi(...script);
+      const replaced: string[] = [];
+      const ignored: unknown[] = [];
+      const sink = {
+        ...whole,
+        keep: breaksAt('b') as Sink<KubeObject>['keep'],
+        replace: async (items: readonly KubeObject[]) => void replaced.push(items.map(written).join(' ')),
+      };
+      const { log, lines, fields } = recordedLog();
+      const options = { resource: pods, client: api.client, clock: new FakeClock(), random: () => 0, log, streams };
+      const ending = new AbortController();
+      const running = new Reflector({ ...options, onIgnored: (object) => ignored.push(object) }, sink).run(ending.signal);
+      await atRest();
+      assert.deepEqual(replaced, streams ? ['a#1@3'] : ['a#1@3', 'a#1@3']);
+      const said = lines.flatMap((line, at) => (line.startsWith('error') ? [fields[at]] : []));
+      assert.deepEqual(said, [{ object: 'ns/b', uid: '2', why: 'Maximum call stack size exceeded' }]);
+      assert.equal(ignored.length, 1);
+      ending.abort();
+      await running;
+    });
+  }
+
+  test('an event that it cannot apply is left out, those after it are applied, and none is asked for again', async () => {
+    const api = new ScriptedApi('list 5: a#1@3', 'watch: MODIFIED b#2@6, MODIFIED a#1@7', 'watch hold');
+    const applied: string[] = [];
+    const apply: Sink<KubeObject>['apply'] = (_type, object) => {
+      applied.push(written(breaksAt('b')(object)));
+      return 'applied';
+    };
+    const { log } = recordedLog();
+    const clock = new FakeClock();
+    const reflector = new Reflector(
+      { resource: pods, client: api.client, clock, random: () => 0, log, streams: false },
+      { ...whole, apply },
+    );
+    const ending = new AbortController();
+    const running = reflector.run(ending.signal);
+    await atRest();
+    await clock.advance(1_000);
+    assert.deepEqual(applied, ['a#1@7']);
+    assert.equal(api.requests.at(-1), 'watch resourceVersion=7');
+    ending.abort();
+    await running;
+  });
 });
 
 test('a present state that comes slowly is waited for, bookmarks do not prolong it', async () => {
@@ -103,4 +166,31 @@ test('a watch that stood and had nothing to tell ends the trouble', async () => 
   );
   ending.abort();
   await running;
+});
+
+test('a watch that the server takes ends the trouble, though nothing happens', async () => {
+  const clock = new FakeClock();
+  let watches = 0;
+  const client: ReflectorOptions['client'] = {
+    listEach: () => Promise.resolve({ resourceVersion: '5' }),
+    // oxlint-disable-next-line require-yield -- nothing happens
+    watch: async function* (_resource: Resource, { opened }: WatchQuery, signal: AbortSignal): AsyncGenerator<never> {
+      watches += 1;
+      if (watches < 3) throw new Error('no connection');
+      opened?.();
+      if (watches === 3) throw new Error('taken, and broken at once');
+      await clock.sleep(300_000, signal);
+    },
+  };
+  const { log } = recordedLog();
+  const reflector = new Reflector({ resource: pods, client, clock, random: () => 0, log, streams: false }, whole);
+  const ending = new AbortController();
+  const running = reflector.run(ending.signal);
+  while (watches < 4) await clock.advance(100);
+  assert.match(reflector.problem?.text ?? '', /broken at once/);
+  await clock.advance(5_000);
+  assert.equal(reflector.problem, undefined);
+  ending.abort();
+  await running;
+  assert.equal(clock.sleepers, 0);
 });

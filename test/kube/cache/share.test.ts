@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
+import { isDeeperThan } from '../../../kube/api/json.ts';
 import type { KubeObject } from '../../../kube/api/object.ts';
+import { pruner } from '../../../kube/cache/fields.ts';
 import { deepFreeze } from '../../../kube/cache/freeze.ts';
+import { StringPool } from '../../../kube/cache/intern.ts';
 import { Siblings } from '../../../kube/cache/share.ts';
 
 /** JSON of a few words, so that parts are often alike. */
@@ -72,5 +75,38 @@ describe('what is alike is kept once', () => {
     const siblings = new Siblings();
     for (let n = 0; n < 20_000; n++) siblings.share(pod('a', `u${n}`, {}), undefined);
     assert.ok(siblings.size <= 10_000, `${siblings.size}`);
+  });
+});
+
+describe('objects that are larger or deeper than anybody walks', () => {
+  const nested = (levels: number): unknown => JSON.parse(`${'{"a":['.repeat(levels)}1${']}'.repeat(levels)}`);
+
+  test('nested 5,000 deep: kept, and compared down to a depth', () => {
+    const siblings = new Siblings();
+    const read = pruner({ group: '', version: 'v1', resource: 'pods', kind: 'Pod', namespaced: true }, 'all', new StringPool());
+    for (let n = 0; n < 3; n++) {
+      const object: KubeObject = { metadata: { name: `p${n}` }, data: nested(2_500) };
+      const kept = siblings.share(read(object), undefined);
+      assert.ok(isDeeperThan(kept['data'], 4_990), 'it is all there');
+    }
+  });
+
+  test('of half a million values only the first thousands are looked at', () => {
+    const read = pruner({ group: '', version: 'v1', resource: 'pods', kind: 'Pod', namespaced: true }, 'all', new StringPool());
+    let looked = 0;
+    const counted = (values: unknown[]): unknown[] =>
+      new Proxy(values, {
+        get: (of, key, self) => {
+          if (typeof key === 'string' && /^\d+$/.test(key)) looked += 1;
+          return Reflect.get(of, key, self) as unknown;
+        },
+      });
+    const many = (): unknown[] => counted(Array.from({ length: 500_000 }, () => ({})));
+    const [one, two] = [many(), many()];
+    const siblings = new Siblings();
+    const kept = siblings.share(read({ metadata: { name: 'a' }, data: one }), undefined);
+    siblings.share(read({ metadata: { name: 'a' }, data: two }), kept);
+    assert.ok(looked < 200_000, `looked at ${looked}`);
+    assert.equal((kept['data'] as unknown[]).length, 500_000);
   });
 });

@@ -56,6 +56,20 @@ describe('what is told of trouble', () => {
     ]);
   });
 
+  test('what comes back at once has not been over', async () => {
+    const { clock, trouble, met } = begin();
+    met('first');
+    await clock.advance(minutes(3));
+    trouble.over();
+    await clock.advance(29_000);
+    met('again');
+    assert.deepEqual(trouble.problem, { text: 'again', forMs: minutes(3) + 29_000 });
+    trouble.over();
+    await clock.advance(30_000);
+    met('later');
+    assert.deepEqual(trouble.problem, { text: 'later', forMs: 0 });
+  });
+
   for (const { code, resource, remedy } of [
     { code: 404, resource: sets, remedy: /the server has no daemonsets\.apps in version v1; install its CustomResourceDefinition/ },
     { code: 403, resource: sets, remedy: /the verbs list and watch on daemonsets\.apps are needed/ },
