@@ -1,6 +1,9 @@
 import { goDuration } from '../../base/go-duration.ts';
 import type { Millis } from '../../base/clock.ts';
 
+/** Characters of an annotation. Ten thousand ordinals, each written alone, are as many as they can be. */
+const MAX_TEXT = 128 * 1024;
+
 /**
  * Reads the annotations by which the author of an object asks for what its fields cannot say. Pure; what cannot be read is as if it were not there, and
  * named in `problems`, since what it wanted to limit is unknown then.
@@ -25,7 +28,7 @@ export class AnnotationReader {
   read<T>(name: string, parse: (text: string) => T | undefined, remedy: string): T | undefined {
     const text = Object.hasOwn(this.#annotations, name) ? this.#annotations[name]?.trim() : undefined;
     if (text === undefined) return undefined;
-    const value = parse(text);
+    const value = text.length > MAX_TEXT ? undefined : parse(text);
     if (value === undefined) this.#problems.push(`${name} is ${JSON.stringify(text.slice(0, 60))}; ${remedy}`);
     return value;
   }

@@ -30,7 +30,15 @@ function readySince({ status }: Conditions): string | undefined {
 }
 
 /** What keeps a pod from being available: a word for scripts, and a few for people. */
-export function whyNotAvailable({ metadata, spec, status }: Readonly<Kube<PodFields>>): { reason: string; text: string } {
+export function whyNotAvailable(pod: Readonly<Kube<PodFields>>): { reason: string; text: string } {
+  const { reason, text } = inFull(pod);
+  return { reason: reason.slice(0, MAX_REASON), text: text.slice(0, MAX_REASON + 100) };
+}
+
+/** Characters. Others wrote it, in pods; from here it goes into the status of sets. */
+const MAX_REASON = 200;
+
+function inFull({ metadata, spec, status }: Readonly<Kube<PodFields>>): { reason: string; text: string } {
   if (metadata.deletionTimestamp !== undefined)
     return { reason: 'Terminating', text: `terminating, with time until ${metadata.deletionTimestamp}` };
   if (status?.phase === 'Failed')

@@ -24,8 +24,9 @@ export function cellOf(node: string, known: Cell['known'], pods: readonly Readon
       ? { node, known, pods: nobody, ended: pods }
       : { node, known, pods, ended: nobody };
   }
-  const ended = pods.filter((pod) => isGoing(pod) && isOver(pod));
-  const there = ended.length === 0 ? pods : pods.filter((pod) => !ended.includes(pod));
+  const hasEnded = (pod: Readonly<Pod>): boolean => isGoing(pod) && isOver(pod);
+  const ended = pods.filter(hasEnded);
+  const there = ended.length === 0 ? pods : pods.filter((pod) => !hasEnded(pod));
   return { node, known, pods: there.toSorted(inOrder), ended };
 }
 

@@ -10,8 +10,12 @@ import { runController } from '../../kube/controller/run-controller.ts';
 import type { Controller } from '../../kube/controller/controller.ts';
 import type { Runnable } from '../../kube/process/options.ts';
 import type { Runtime } from '../../kube/process/runtime.ts';
+import { decideFor } from '../common/decide.ts';
 import { tellNews } from '../common/news.ts';
+import { readRevisions } from '../common/history/read-revisions.ts';
+import { ownedOrOrphaned } from '../common/owner-index.ts';
 import { readOnce } from '../common/read-once.ts';
+import { readableSelector, tooLargeEvent } from '../common/set-size.ts';
 import { earliest } from '../common/wake-ups.ts';
 import { BY_NODE, cachesOf, nodeValue, type Caches } from './caches.ts';
 import { isRelevant, wakesOfNode } from './edges.ts';
@@ -49,7 +53,7 @@ export function daemonSetController(runtime: Runtime, options: DaemonSetOptions 
   const decide = places ? (of: Rules) => decideByRoom(of, caches.pods) : decision;
   const observer: Observer = { caches, ledger, remembered, expectations, clock, decide };
   const executor: Executor = { client, caches, expectations, ownWrites, remembered, events };
-  const matching = matchingOwners<DaemonSet>(({ spec }) => spec?.selector, log);
+  const matching = matchingOwners<DaemonSet>(({ spec }) => readableSelector(spec?.selector), log);
   const controller: Controller<DaemonSet> = {
     name: 'daemonset',
     primary: caches.sets,
@@ -92,7 +96,13 @@ async function reconcile(key: Key, { rules: read, observer, executor, suspended 
   if (set === undefined || set.metadata.deletionTimestamp !== undefined) return done;
   const gone = executor.remembered.whileGone(set);
   if (gone !== undefined) return gone;
-  const rules = read(set);
+  const to = { events, set, resource: daemonSets };
+  const rules = decideFor(to, () => read(set));
+  const isNews = (text: string): boolean => executor.remembered.isNews(rules, text);
+  if (rules.tooLarge !== undefined) {
+    tellNews(to, [tooLargeEvent(rules.tooLarge)], isNews);
+    return { stalled: true, why: rules.tooLarge };
+  }
   if (rules.selector.kind === 'all') {
     const message = 'This daemon set is selecting all pods. A non-empty selector is required.';
     events.event(set, 'Warning', 'SelectingAll', message, { resource: daemonSets });
@@ -101,9 +111,12 @@ async function reconcile(key: Key, { rules: read, observer, executor, suspended 
   if (rules.selector.kind === 'bad') return { stalled: true, why: `the selector cannot be read: ${rules.selector.why}` };
   if (!ownWrites.caughtUp(key, Object.values(caches) as Informer<DaemonSet>[]))
     return { after: ownWrites.againIn(key) ?? 0, why: 'own writes are not seen yet' };
-  tellNews({ events, set, resource: daemonSets }, warningsOf(rules), (text) => executor.remembered.isNews(rules, text));
-  const facts = observe(key, rules, observer);
-  const todo = plan(facts);
+  tellNews(to, warningsOf(rules), isNews);
+  await readRevisions(ownedOrOrphaned(caches.revisions, set));
+  const { facts, todo } = decideFor(to, () => {
+    const facts = observe(key, rules, observer);
+    return { facts, todo: plan(facts) };
+  });
   suspended.forgetSet(key);
   for (const node of todo.suspendedOn) suspended.evaluated(key, node, true);
   await execute(executor, rules, todo, facts.history, signal);

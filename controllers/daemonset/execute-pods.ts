@@ -1,5 +1,6 @@
 import type { Millis } from '../../base/clock.ts';
 import { asOneError } from '../../base/errors.ts';
+import { batchOf } from '../common/batch-size.ts';
 import { daemonSets, pods } from '../../kube/api/resources.ts';
 import { objectKey } from '../../kube/cache/contract.ts';
 import { ApiError, isConflict, isNotFound, serverWords } from '../../kube/client/errors.ts';
@@ -9,7 +10,7 @@ import { slowStart } from '../../kube/controller/slow-start.ts';
 import type { Creation, Deletion } from './actions.ts';
 import type { Executor } from './execute.ts';
 import { newPod } from './new-pod.ts';
-import type { Plan } from './plan.ts';
+import { BURST, type Plan } from './plan.ts';
 import { isGoing, nameOf, targetNode } from './pods.ts';
 import type { Rules } from './rules.ts';
 import type { Pod } from './types.ts';
@@ -51,7 +52,7 @@ async function create(by: Executor, rules: Rules, creations: readonly Creation[]
       events.event(set, 'Normal', 'SuccessfulCreate', `Created pod: ${nameOf(pod)}`, { resource: daemonSets });
       if (targetNode(pod) !== creation.node) await undo(by, rules, pod, creation, signal);
     },
-    { signal },
+    { largest: Math.min(...creations.map(({ template }) => batchOf(template, BURST)), BURST), signal },
   );
   if (result.skipped.length > 0) pass.notCreated(result.skipped.length);
   const errors = result.failed.map(({ error }) => error).filter((error) => !isTerminating(error));

@@ -121,7 +121,7 @@ export class Ledger {
     else
       unselected.set(
         node,
-        there.filter((pod) => !own.includes(pod)),
+        there.filter((pod) => !isSelected(pod)),
       );
     const pods = adopted.length === 0 ? own : [...own, ...adopted];
     if (node === '') return pods.length === 0 ? undefined : judge(rules, hash, nowhere(pods), now);

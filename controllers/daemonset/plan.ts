@@ -52,7 +52,7 @@ export function plan(facts: SetFacts): Plan {
     creations: actions.creations.slice(0, BURST),
     deletions: actions.deletions.slice(0, BURST),
     suspendedOn: verdicts.flatMap(({ work, cell }) => (work?.suspended === true ? [cell.node] : [])),
-    truncate: pending ? [] : planTruncation(facts.history.old, new Set(facts.summary.hashes.keys()), facts.rules.historyLimit),
+    truncate: pending ? [] : planTruncation(facts.history, new Set(facts.summary.hashes.keys()), facts.rules.historyLimit),
     status,
     wakeUps: [...actions.wakeUps, ...wakeUps],
   };

@@ -2,6 +2,7 @@ import type { Toleration } from 'kubernetes-types/core/v1.js';
 import type { Millis } from '../../base/clock.ts';
 import { resolveIntOrPercent } from '../../kube/api/int-or-percent.ts';
 import { labelSelectorOf, SelectorError, type LabelSelector } from '../../kube/api/selector.ts';
+import { tooLarge } from '../common/set-size.ts';
 import { optInsOf, type OptIns } from './opt-ins.ts';
 import { daemonTolerations } from './placement/tolerations.ts';
 import type { Placement } from './options.ts';
@@ -11,6 +12,8 @@ import type { DaemonSet, PodTemplate } from './types.ts';
 export interface Rules {
   readonly set: Readonly<DaemonSet>;
   readonly selector: Selector;
+  /** Why nothing is done for it; what is large is not read then. */
+  readonly tooLarge: string | undefined;
   readonly template: Readonly<PodTemplate>;
   /** The template's and the automatic ones. */
   readonly tolerations: readonly Toleration[];
@@ -37,14 +40,16 @@ const CRITICAL = 'scheduler.alpha.kubernetes.io/critical-pod';
 /** Reads a set. Pure; never throws: what a server would have refused is taken for the default. */
 export function rulesOf(set: Readonly<DaemonSet>, placement: Placement): Rules {
   const { spec } = set;
-  const template = spec?.template ?? {};
+  const why = tooLarge({ selector: spec?.selector, template: spec?.template ?? {} });
+  const template = why === undefined ? (spec?.template ?? {}) : {};
   const update = updateOf(set);
   const generation = set.metadata.annotations?.[GENERATION];
   const critical =
     placement === 'controller' && set.metadata.namespace === 'kube-system' && template.metadata?.annotations?.[CRITICAL] === '';
   return {
     set,
-    selector: selectorOf(set),
+    selector: why === undefined ? selectorOf(set) : { kind: 'bad', why },
+    tooLarge: why,
     template,
     tolerations: daemonTolerations(template.spec ?? { containers: [] }, {
       era: placement === 'controller' ? 'legacy' : 'modern',
@@ -55,7 +60,7 @@ export function rulesOf(set: Readonly<DaemonSet>, placement: Placement): Rules {
     minReadyMs: 1_000 * (spec?.minReadySeconds ?? 0),
     historyLimit: spec?.revisionHistoryLimit ?? 10,
     optIns: optInsOf(set.metadata.annotations),
-    templateGeneration: generation !== undefined && /^-?\d+$/.test(generation) ? String(BigInt(generation)) : undefined,
+    templateGeneration: generation !== undefined && /^-?\d{1,20}$/.test(generation) ? String(BigInt(generation)) : undefined,
     placement,
     critical,
   };

@@ -8,9 +8,13 @@ import { OwnWrites } from '../../kube/controller/own-writes.ts';
 import { runController } from '../../kube/controller/run-controller.ts';
 import type { Runnable } from '../../kube/process/options.ts';
 import type { Runtime } from '../../kube/process/runtime.ts';
+import { decideFor } from '../common/decide.ts';
 import { GoneSets } from '../common/gone-sets.ts';
+import { readRevisions } from '../common/history/read-revisions.ts';
 import { News, tellNews, type Told } from '../common/news.ts';
+import { ownedOrOrphaned } from '../common/owner-index.ts';
 import { readOnce } from '../common/read-once.ts';
+import { readableSelector, tooLargeEvent } from '../common/set-size.ts';
 import { StatusPace } from '../common/status-pace.ts';
 import { earliest } from '../common/wake-ups.ts';
 import { cachesOf } from './caches.ts';
@@ -34,7 +38,7 @@ export function statefulSetController(runtime: Runtime, options: StatefulSetOpti
   const rules = readOnce(rulesOf);
   const executor: Executor = { client, caches, ownWrites, pace, events: runtime.events(COMPONENT), gone: new GoneSets(clock) };
   const parts: Parts = { rules, executor, news, observe: (of) => observe(of, caches, clock) };
-  const matching = matchingOwners<StatefulSet>(({ spec }) => spec?.selector, log);
+  const matching = matchingOwners<StatefulSet>(({ spec }) => readableSelector(spec?.selector), log);
   const controller: Controller<StatefulSet> = {
     name: 'statefulset',
     primary: caches.sets,
@@ -53,7 +57,7 @@ export function statefulSetController(runtime: Runtime, options: StatefulSetOpti
   caches.sets.addHandlers('statefulset-memory', {
     deleted: ({ metadata: { uid = '' } }) => {
       pace.forget(uid);
-      for (const about of ['annotations', 'replicas', 'claims']) news.forget(`${uid} ${about}`);
+      for (const about of ['size', 'annotations', 'replicas', 'claims']) news.forget(`${uid} ${about}`);
       executor.gone.forget(uid);
     },
   });
@@ -76,13 +80,18 @@ async function reconcile(key: Key, parts: Parts, signal: AbortSignal): Promise<O
   const { uid = '' } = set.metadata;
   const gone = executor.gone.outcome(uid);
   if (gone !== undefined) return gone;
-  const rules = read(set);
+  const to = { events: executor.events, set, resource: statefulSets };
+  const rules = decideFor(to, () => read(set));
+  warn(parts, set, 'size', rules.tooLarge === undefined ? [] : [tooLargeEvent(rules.tooLarge)]);
+  if (rules.tooLarge !== undefined) return { stalled: true, why: rules.tooLarge };
   if (rules.selector === undefined) return { stalled: true, why: 'the selector cannot be read, or selects everything' };
   if (!ownWrites.caughtUp(key, Object.values(caches) as Informer<StatefulSet>[]))
     return { after: ownWrites.againIn(key) ?? 0, why: 'own writes are not seen yet' };
   warn(parts, set, 'annotations', problemsOf(rules));
   warn(parts, set, 'replicas', excessOf(rules));
-  const { wakeUps, refused } = await execute(executor, look(rules), signal);
+  await readRevisions(ownedOrOrphaned(caches.revisions, set));
+  const facts = decideFor(to, () => look(rules));
+  const { wakeUps, refused } = await execute(executor, facts, signal);
   warn(parts, set, 'claims', refused.map(refusal));
   return executor.gone.outcome(uid) ?? earliest(wakeUps);
 }

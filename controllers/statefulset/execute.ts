@@ -5,6 +5,8 @@ import type { Client } from '../../kube/client/client.ts';
 import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
 import type { OwnWrites } from '../../kube/controller/own-writes.ts';
 import { slowStart } from '../../kube/controller/slow-start.ts';
+import { batchOf } from '../common/batch-size.ts';
+import { decideFor } from '../common/decide.ts';
 import type { History } from '../common/history/contract.ts';
 import { executeClaims } from '../common/execute-claims.ts';
 import { executeHistory, executeTruncation } from '../common/history/execute.ts';
@@ -52,7 +54,7 @@ export async function execute(by: Executor, facts: SetFacts, signal: AbortSignal
     ? facts.history
     : await executeHistory({ ...writer, owner: set, ownerResource: statefulSets }, facts.history, signal);
   const known = { ...facts, ...withHistory(facts, history) };
-  const todo = plan(known);
+  const todo = decideFor({ events: by.events, set, resource: statefulSets }, () => plan(known));
   const failures: unknown[] = [];
   const removed = await executeGroups(by, writer, known, todo, failures, signal);
   const attempt = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => failures.push(error));
@@ -82,7 +84,7 @@ async function executeGroups(
   let removed = 0;
   for (const group of groups) {
     const { failed, done } = await slowStart(group, (action) => act(by, writer, facts.rules, action, signal), {
-      largest: LARGEST_BATCH,
+      largest: batchOf(facts.rules.template, LARGEST_BATCH),
       signal,
     });
     removed += done.filter(({ item }) => makesRoom(facts, item)).length;

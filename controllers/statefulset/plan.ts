@@ -62,7 +62,7 @@ export function plan(facts: SetFacts): Plan {
     refused: growth.refused,
     counts,
     conditions: progress.conditions,
-    truncate: leaving ? [] : planTruncation(history.old, live, rules.historyLimit, statefulSetHistory),
+    truncate: leaving ? [] : planTruncation(history, live, rules.historyLimit, statefulSetHistory),
     wakeUps,
   };
 }

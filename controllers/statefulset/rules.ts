@@ -1,5 +1,6 @@
 import type { Millis } from '../../base/clock.ts';
 import { labelSelectorOf, SelectorError, type LabelSelector } from '../../kube/api/selector.ts';
+import { tooLarge } from '../common/set-size.ts';
 import { optInsOf, type OptIns } from './opt-ins.ts';
 import { Places } from './places.ts';
 import type { Claim, PodTemplate, StatefulSet } from './types.ts';
@@ -11,6 +12,8 @@ export interface Rules {
   readonly namespace: string;
   /** undefined: it cannot be read, or is empty and would select everything. */
   readonly selector: LabelSelector | undefined;
+  /** Why nothing is done for it; what is large is not read then. */
+  readonly tooLarge: string | undefined;
   readonly matchLabels: Readonly<Record<string, string>>;
   readonly template: Readonly<PodTemplate>;
   readonly claimTemplates: readonly Readonly<Claim>[];
@@ -38,16 +41,19 @@ export const MAX_REPLICAS = 1_000_000;
 export function rulesOf(set: Readonly<StatefulSet>): Rules {
   const { metadata, spec } = set;
   const optIns = optInsOf(metadata.annotations);
+  const { selector, template = {}, volumeClaimTemplates: claimTemplates = [] } = spec ?? {};
+  const why = tooLarge({ selector, template, claimTemplates });
   const { whenDeleted, whenScaled } = spec?.persistentVolumeClaimRetentionPolicy ?? {};
   const replicas = countOr(spec?.replicas, 1);
   return {
     set,
     name: metadata.name ?? '',
     namespace: metadata.namespace ?? '',
-    selector: selectorOf(set),
+    selector: why === undefined ? selectorOf(set) : undefined,
+    tooLarge: why,
     matchLabels: spec?.selector?.matchLabels ?? {},
-    template: spec?.template ?? {},
-    claimTemplates: claimTemplatesOf(set),
+    template,
+    claimTemplates: why === undefined ? claimTemplatesOf(set) : [],
     places: new Places({
       start: countOr(spec?.ordinals?.start, 0),
       replicas: Math.min(replicas, MAX_REPLICAS),

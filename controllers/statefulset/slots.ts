@@ -2,6 +2,7 @@ import type { Millis } from '../../base/clock.ts';
 import { identityOf } from '../../kube/api/ordinals.ts';
 import { availableIn, isReady } from '../common/availability.ts';
 import { HASH_LABEL } from '../common/history/contract.ts';
+import { claimFields } from '../common/set-size.ts';
 import type { SetFacts } from './facts.ts';
 import { podName } from './identity.ts';
 import type { Rules } from './rules.ts';
@@ -44,7 +45,7 @@ export interface Slots {
 
 /** Places without a pod that one look deals with: what follows from them brings the next look. */
 export const MAX_LISTED = 500;
-/** Claims that one look makes for them; those of one place go together. */
+/** Claims that one look makes for them, each sixteen labels or annotations counted as one more; those of one place go together. */
 export const MAX_NEW_CLAIMS = 2_000;
 
 const absent: Health = { going: false, ended: false, pending: false, runningReady: false, available: false, availableAt: undefined };
@@ -73,7 +74,9 @@ export function slotsOf({ rules, claims, now }: SetFacts): Slots {
     (at === undefined ? condemned : filled).push(slot);
   }
   filled.sort((a, b) => a.at - b.at);
-  const listed = Math.max(1, Math.min(MAX_LISTED, Math.floor(MAX_NEW_CLAIMS / Math.max(1, rules.claimTemplates.length))));
+  const { claimTemplates, matchLabels } = rules;
+  const claimsOfOne = claimTemplates.length + Math.floor(claimFields(claimTemplates, matchLabels) / 16);
+  const listed = Math.max(1, Math.min(MAX_LISTED, Math.floor(MAX_NEW_CLAIMS / Math.max(1, claimsOfOne))));
   const { wanted, top } = withEmpty(rules, filled, listed);
   const unlisted = places.length - wanted.length;
   return {

@@ -69,9 +69,11 @@ export function hasIdentity(pod: Readonly<Pod>, rules: Rules): boolean {
 
 /** Whether each claim template is a volume of the pod, with the pod's own claim. */
 export function hasStorage(rules: Rules, pod: Readonly<Pod>, ordinal: number): boolean {
+  const { claimTemplates } = rules;
   const volumes = pod.spec?.volumes ?? [];
-  return rules.claimTemplates.every(({ metadata: { name = '' } }) => {
-    const volume = volumes.find((volume) => volume.name === name);
+  const many = claimTemplates.length > 4 ? new Map(volumes.toReversed().map((volume) => [volume.name, volume])) : undefined;
+  return claimTemplates.every(({ metadata: { name = '' } }) => {
+    const volume = many === undefined ? volumes.find((one) => one.name === name) : many.get(name);
     return volume?.persistentVolumeClaim?.claimName === claimName(name, rules.name, ordinal);
   });
 }

@@ -58,6 +58,9 @@ export const statefulSetHistory: HistoryRules = {
   limits: 'unused',
 };
 
+/** Revisions of one owner that are looked at. */
+export const MAX_REVISIONS = 1_000;
+
 /** In the order in which they are done. */
 export type HistoryStep =
   /** A revision without the hash label gets its name as the hash. */
@@ -80,6 +83,8 @@ export interface History {
 }
 
 export interface HistoryPlan extends History {
+  /** Older than the newest {@link MAX_REVISIONS}: nothing is decided by them, and those that nobody uses are deleted first. In no order. */
+  excess: readonly Readonly<Revision>[];
   steps: readonly HistoryStep[];
   /** As in the rules. */
   rules: HistoryRules;

@@ -7,7 +7,8 @@ import { isJsonObject } from '../../../kube/api/json.ts';
  */
 export function contentHash(data: unknown, collisionCount?: number): string {
   let hash = BASIS;
-  for (const byte of Buffer.from(canonical(data))) hash = Math.imul(hash ^ byte, PRIME);
+  const bytes = Buffer.from(canonical(data));
+  for (let at = 0; at < bytes.length; at++) hash = Math.imul(hash ^ (bytes[at] ?? 0), PRIME);
   if (collisionCount !== undefined) {
     const count = Buffer.alloc(8);
     count.writeUInt32LE(collisionCount >>> 0);
@@ -24,19 +25,25 @@ export function contentHash(data: unknown, collisionCount?: number): string {
  */
 export function wordHash(data: unknown, collisionCount = 0): string {
   let hash = BASIS;
-  for (const byte of Buffer.from(goJson(data) + String(collisionCount))) hash = Math.imul(hash, PRIME) ^ byte;
+  const bytes = Buffer.from(goJson(data) + String(collisionCount));
+  for (let at = 0; at < bytes.length; at++) hash = Math.imul(hash, PRIME) ^ (bytes[at] ?? 0);
   return inLetters(hash);
 }
 
 /** JSON with the fields of every object in one order, and without those that are null. Pure. */
 export function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (Array.isArray(value)) {
+    let text = '';
+    for (const item of value) text += `${text === '' ? '' : ','}${canonical(item)}`;
+    return `[${text}]`;
+  }
   if (!isJsonObject(value)) return JSON.stringify(value) ?? 'null';
-  const keys = Object.keys(value).filter((key) => value[key] !== null && value[key] !== undefined);
-  return `{${keys
-    .toSorted()
-    .map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`)
-    .join(',')}}`;
+  let text = '';
+  for (const key of Object.keys(value).sort()) {
+    const field = value[key];
+    if (field !== null && field !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${canonical(field)}`;
+  }
+  return `{${text}}`;
 }
 
 const BASIS = 0x811c9dc5;

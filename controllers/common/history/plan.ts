@@ -1,8 +1,11 @@
 import { labelValueProblems } from '../../../kube/api/names.ts';
 import type { KubeObject, Resource } from '../../../kube/api/object.ts';
-import { daemonSetHistory, HASH_LABEL } from './contract.ts';
+import { daemonSetHistory, HASH_LABEL, MAX_REVISIONS } from './contract.ts';
 import type { HistoryFacts, HistoryPlan, HistoryRules, HistoryStep, Revision } from './contract.ts';
 import { newRevision, revisionData, sameData } from './revision.ts';
+
+/** Revisions labelled, and revisions deleted, in one pass: the change of each brings the next one. */
+export const MAX_WRITTEN = 100;
 
 /**
  * What makes the history tell of the present template. A revision that holds it becomes the newest, so that going back to an old template
@@ -23,16 +26,18 @@ import { newRevision, revisionData, sameData } from './revision.ts';
  */
 export function planHistory(facts: HistoryFacts, ownerResource: Resource, rules: HistoryRules = daemonSetHistory): HistoryPlan {
   const data = revisionData(facts.template);
-  const sorted = facts.revisions.toSorted(byAge);
+  const { newest, excess } = newestOf(facts.revisions);
+  const sorted = newest.toSorted(byAge);
   const matching = sorted.filter((revision) => sameData(revision.data, data));
   const kept = matching.at(-1);
   const gone = rules.dedup ? matching.slice(0, -1) : [];
-  const old = sorted.filter((revision) => revision !== kept && !gone.includes(revision));
+  const leaving = new Set(gone);
+  const old = sorted.filter((revision) => revision !== kept && !leaving.has(revision));
   const number = numberOf(old.at(-1)) + 1;
   const steps: HistoryStep[] = [];
   if (rules.podsCarry === 'hash')
-    for (const revision of sorted)
-      if (!gone.includes(revision) && !hasHash(revision, rules)) steps.push({ do: 'label', revision, hash: carriedBy(revision, rules) });
+    for (const revision of sorted.filter((one) => !leaving.has(one) && !hasHash(one, rules)).slice(0, MAX_WRITTEN))
+      steps.push({ do: 'label', revision, hash: carriedBy(revision, rules) });
   const current = kept ?? newRevision(facts.owner, ownerResource, facts, number, rules);
   const hash = carriedBy(current, rules);
   if (kept === undefined) steps.push({ do: 'create', revision: current });
@@ -41,9 +46,9 @@ export function planHistory(facts: HistoryFacts, ownerResource: Resource, rules:
     const staying = new Set([hash, ...old.map((revision) => carriedBy(revision, rules))]);
     const going = new Set(gone.map((revision) => carriedBy(revision, rules)).filter((one) => !staying.has(one)));
     for (const pod of facts.pods) if (going.has(hashOfPod(pod))) steps.push({ do: 'relabel', pod, hash });
-    for (const revision of gone) steps.push({ do: 'delete', revision });
+    for (const revision of gone.slice(0, MAX_WRITTEN)) steps.push({ do: 'delete', revision });
   }
-  return { hash, current, old, steps, collisionCount: facts.collisionCount, rules };
+  return { hash, current, old, excess, steps, collisionCount: facts.collisionCount, rules };
 }
 
 /**
@@ -54,15 +59,17 @@ export function planHistory(facts: HistoryFacts, ownerResource: Resource, rules:
  * @param limit - `spec.revisionHistoryLimit`; below 0 nothing is deleted
  */
 export function planTruncation(
-  old: readonly Readonly<Revision>[],
+  { old, excess = [] }: Pick<HistoryPlan, 'old'> & Partial<Pick<HistoryPlan, 'excess'>>,
   live: ReadonlySet<string>,
   limit: number,
   rules: HistoryRules = daemonSetHistory,
 ): Readonly<Revision>[] {
   if (limit < 0) return [];
+  const surplus = excess.filter((revision) => !live.has(carriedBy(revision, rules)));
+  if (surplus.length > 0) return surplus.slice(0, MAX_WRITTEN);
   const unused = old.filter((revision) => !live.has(carriedBy(revision, rules)));
   const counted = rules.limits === 'all' ? old : unused;
-  return unused.toSorted(byAge).slice(0, Math.max(0, counted.length - limit));
+  return unused.toSorted(byAge).slice(0, Math.min(MAX_WRITTEN, Math.max(0, counted.length - limit)));
 }
 
 /**
@@ -94,6 +101,20 @@ function hasHash({ metadata }: Readonly<Revision>, { hashLabel }: HistoryRules):
 
 function hashOfPod({ metadata }: Readonly<KubeObject>): string {
   return metadata.labels?.[HASH_LABEL] ?? '';
+}
+
+/** By number alone: more than a few are somebody's mistake, and must not cost a look more than the few. */
+function newestOf(revisions: readonly Readonly<Revision>[]): {
+  newest: readonly Readonly<Revision>[];
+  excess: readonly Readonly<Revision>[];
+} {
+  if (revisions.length <= MAX_REVISIONS) return { newest: revisions, excess: [] };
+  const least = Float64Array.from(revisions, numberOf).sort().at(-MAX_REVISIONS) ?? 0;
+  const above = revisions.filter((revision) => numberOf(revision) > least);
+  const level = revisions.filter((revision) => numberOf(revision) === least);
+  const room = MAX_REVISIONS - above.length;
+  const below = revisions.filter((revision) => numberOf(revision) < least);
+  return { newest: [...above, ...level.slice(0, room)], excess: [...below, ...level.slice(room)] };
 }
 
 /** Lowest revision first; of one number the older, then by name, so that the order is the same whatever the cache's. */

@@ -4,7 +4,7 @@ import { plan, type Plan } from '../../../controllers/statefulset/plan.ts';
 import { slotsOf } from '../../../controllers/statefulset/slots.ts';
 import type { Claim } from '../../../controllers/statefulset/types.ts';
 import { actionsOf, factsOf, waitOf, type Situation } from './notation.ts';
-import { claim as claimNamed } from './objects.ts';
+import { claim as claimNamed, claimTemplate } from './objects.ts';
 
 const ALL = 2 ** 31 - 1;
 
@@ -37,9 +37,13 @@ test('in parallel, two billion replicas with ten claims each plan 2,000 claims a
   assert.ok(lookups <= 2_000, `${lookups} lookups`);
 });
 
-test('a place with more claims than one look makes gets them all', () => {
-  const { plan: first } = counted({ replicas: 5, parallel: true, templates: templates(3_000) });
-  assert.deepEqual([actions(first), claims(first)], [1, 3_000]);
+test('claims with many labels count for more: those of one place are made together all the same', () => {
+  const labels = Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`l${at}`, 'v']));
+  const facts = factsOf({ replicas: ALL, parallel: true });
+  const claimTemplates = ['a', 'b', 'c'].map((name) => claimTemplate(name, '1Gi', { labels }));
+  const { rules } = factsOf({ replicas: ALL, parallel: true });
+  const first = plan({ ...facts, rules: { ...rules, claimTemplates } });
+  assert.deepEqual([actions(first), claims(first)], [1, 3]);
 });
 
 test('in order, two billion replicas begin with one', () => {

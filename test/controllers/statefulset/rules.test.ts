@@ -14,6 +14,7 @@ test('a set that says nothing is read as a server would default it', () => {
     name: 'web',
     namespace: 'ns',
     selector: undefined,
+    tooLarge: undefined,
     matchLabels: {},
     template: {},
     claimTemplates: [],

@@ -241,7 +241,7 @@ const truncations = [
 for (const { why, old, live, limit, gone } of truncations) {
   test(`truncation deletes ${why}`, () => {
     const revisions = old.split(' ').map(revision);
-    assert.equal(names(planTruncation(revisions, new Set(live.split(' ')), limit)), gone);
+    assert.equal(names(planTruncation({ old: revisions }, new Set(live.split(' ')), limit)), gone);
   });
 }
 
@@ -255,7 +255,7 @@ const ofNames = [
 ];
 for (const { why, live, limit, gone } of ofNames) {
   test(`truncation of a StatefulSet deletes ${why}`, () => {
-    assert.equal(names(planTruncation(three.split(' ').map(revision), new Set(live.split(' ')), limit, statefulSetHistory)), gone);
+    assert.equal(names(planTruncation({ old: three.split(' ').map(revision) }, new Set(live.split(' ')), limit, statefulSetHistory)), gone);
   });
 }
 
@@ -268,7 +268,7 @@ test('truncation of a StatefulSet leaves what is in use and the newest of the ot
       (have, used, limit) => {
         const old = deepFreeze(have.map((number) => revision(`ds-${number}#${number}=a`)));
         const live = new Set(used.map((number) => `ds-${number}`));
-        const gone = planTruncation(old, live, limit, statefulSetHistory);
+        const gone = planTruncation({ old }, live, limit, statefulSetHistory);
         const unused = old.filter(({ metadata }) => !live.has(metadata.name ?? '')).toSorted((one, other) => one.revision - other.revision);
         const left = unused.filter((one) => !gone.includes(one));
         assert.equal(left.length, limit < 0 ? unused.length : Math.min(unused.length, limit));

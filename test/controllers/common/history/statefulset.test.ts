@@ -169,7 +169,7 @@ for (const { why, now, have, collide, ends } of situations) {
 test('truncation keeps what pods carry, and the newest of the others', async () => {
   const at = scene('e').with('ds-a#1=a ds-b#2=b ds-c#3=c ds-d#4=d ds-e#5=e', 'p1@ds-a p2@ds-e');
   const { old, hash } = await at.pass();
-  const gone = planTruncation(old, new Set(['ds-a', hash]), 1, statefulSetHistory);
+  const gone = planTruncation({ old }, new Set(['ds-a', hash]), 1, statefulSetHistory);
   await executeTruncation(at.writer(), gone, at.signal.signal);
   assert.equal(names(gone), 'ds-b ds-c');
   assert.equal(at.revisions, 'ds-a#1=a@a ds-d#4=d@d ds-e#5=e@e');

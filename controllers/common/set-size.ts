@@ -1,0 +1,97 @@
+import type { PodSpec, PodTemplateSpec } from 'kubernetes-types/core/v1.js';
+import type { LabelSelectorObject } from '../../kube/api/selector.ts';
+import { excessOf, MAX_DEPTH, MAX_VALUES } from './measure.ts';
+import type { Told } from './news.ts';
+
+/** What is asked of every orphan of a namespace. A list of values counts as one for each sixteen. */
+export const MAX_SELECTOR_STEPS = 500;
+/** What is asked of every node. Values as above. */
+export const MAX_PLACEMENT_STEPS = 500;
+/** What is looked up in each pod. */
+export const MAX_VOLUMES = 1_000;
+/** What each pod gets a claim of. */
+export const MAX_CLAIM_TEMPLATES = 100;
+/** Labels, annotations and finalizers of claim templates, with those that the selector adds to each. */
+export const MAX_CLAIM_FIELDS = 20_000;
+
+/** What of a set is measured. */
+export interface Sized {
+  selector: LabelSelectorObject | undefined;
+  template: Readonly<PodTemplateSpec>;
+  claimTemplates?: readonly { metadata?: { labels?: object; annotations?: object; finalizers?: readonly string[] } }[];
+}
+
+/**
+ * Sets that would take more than their share of a process that looks after thousands: each of these counts is multiplied by the nodes, pods or orphans of
+ * a cluster. The size of the object bounds all else. Pure.
+ * @returns why, and what to do; undefined for a set that is looked after
+ */
+export function tooLarge({ selector, template, claimTemplates = [] }: Sized): string | undefined {
+  const counts: [count: number, most: number, what: string][] = [
+    [selectorSteps(selector), MAX_SELECTOR_STEPS, 'requirements in spec.selector'],
+    [placementSteps(template.spec), MAX_PLACEMENT_STEPS, 'node selector terms and tolerations in spec.template'],
+    [template.spec?.volumes?.length ?? 0, MAX_VOLUMES, 'volumes in spec.template'],
+    [claimTemplates.length, MAX_CLAIM_TEMPLATES, 'claim templates'],
+    [claimFields(claimTemplates, selector?.matchLabels), MAX_CLAIM_FIELDS, 'labels and annotations in claim templates'],
+  ];
+  const over = counts.find(([count, most]) => count > most);
+  if (over !== undefined) return `it has ${over[0]} ${over[2]}, and ${over[1]} are taken at most`;
+  switch (templateExcess(template)) {
+    case 'depth':
+      return `spec.template is nested deeper than ${MAX_DEPTH} levels`;
+    case 'values':
+      return `spec.template has more than ${MAX_VALUES} values`;
+    case undefined:
+      return undefined;
+  }
+}
+
+/** What the author of such a set is told. */
+export function tooLargeEvent(why: string): Told {
+  return { type: 'Warning', reason: 'SetTooLarge', message: `Nothing is done for this set: ${why}` };
+}
+
+/** The selector, unless it is too large to be read: then it selects nothing. */
+export function readableSelector(selector: LabelSelectorObject | undefined): LabelSelectorObject | undefined {
+  return selectorSteps(selector) > MAX_SELECTOR_STEPS ? undefined : selector;
+}
+
+const measured = new WeakMap<object, ReturnType<typeof excessOf>>();
+
+/** A cache keeps a template as the same object for as long as it says the same, so each is measured once. */
+function templateExcess(template: object): ReturnType<typeof excessOf> {
+  if (!measured.has(template)) measured.set(template, excessOf(template));
+  return measured.get(template);
+}
+
+function selectorSteps(selector: LabelSelectorObject | undefined): number {
+  const { matchLabels, matchExpressions = [] } = selector ?? {};
+  return keys(matchLabels) + expressionSteps(matchExpressions);
+}
+
+function placementSteps(spec: PodSpec | undefined): number {
+  const { nodeSelector, affinity, tolerations = [] } = spec ?? {};
+  const terms = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+  let steps = keys(nodeSelector) + tolerations.length + terms.length;
+  for (const { matchExpressions = [], matchFields = [] } of terms)
+    steps += expressionSteps(matchExpressions) + expressionSteps(matchFields);
+  return steps;
+}
+
+function expressionSteps(expressions: readonly { values?: readonly string[] }[]): number {
+  return expressions.reduce((sum, { values = [] }) => sum + 1 + Math.floor(values.length / 16), 0);
+}
+
+/** What is written into the claims of one pod, besides what the templates' specs say. @param added - labels that each claim gets */
+export function claimFields(templates: NonNullable<Sized['claimTemplates']>, matchLabels: object | undefined): number {
+  const added = keys(matchLabels);
+  const own = templates.reduce(
+    (sum, { metadata }) => sum + keys(metadata?.labels) + keys(metadata?.annotations) + (metadata?.finalizers?.length ?? 0),
+    0,
+  );
+  return own + added * templates.length;
+}
+
+function keys(fields: object | undefined): number {
+  return fields === undefined ? 0 : Object.keys(fields).length;
+}
