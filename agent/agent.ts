@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { boot } from './boot/run-boot.ts';
 import type { BootOutcome } from './boot/outcome.ts';
 import { sourceText } from './checkpoint/source.ts';
@@ -12,6 +13,7 @@ import { noMetrics, openMetrics, type Metrics } from './metrics.ts';
 import { keepMetricsServed } from './metrics-server.ts';
 import type { AgentOptions } from './options.ts';
 import { runOnline } from './online.ts';
+import { returnToDisk } from './return-to-disk.ts';
 import type { Running } from './running.ts';
 import { Situation } from './situation.ts';
 import { FsStore } from './store/fs-store.ts';
@@ -31,13 +33,24 @@ const AGENT_LOCK_WAIT_MS = 2000;
 /** How long a change waits for a command of an admin to finish its own, in ms. systemd gives a start 15 s in all. */
 const STORE_LOCK_WAIT_MS = 3000;
 
-export function openStore(options: Pick<AgentOptions, 'dynamicConfigDir'>, { disk, locks, clock, log }: AgentWorld): FsStore {
+export function openStore(
+  options: Pick<AgentOptions, 'dynamicConfigDir' | 'kubeletExits'>,
+  { disk, locks, clock, log }: AgentWorld,
+): FsStore {
   const onDamage = async (path: string, problem: string): Promise<void> => {
     log.error('damaged file is set aside', { path, problem });
     const line = { at: new Date(clock.now()).toISOString(), event: 'damaged', source: null, detail: `${path}: ${problem}` } as const;
     await store.addToJournal(line).catch((error: unknown) => log.error('journal entry failed', { error }));
   };
-  const store = new FsStore({ disk, locks, clock, root: options.dynamicConfigDir, onDamage, lockWaitMs: STORE_LOCK_WAIT_MS });
+  const store = new FsStore({
+    disk,
+    locks,
+    clock,
+    root: options.dynamicConfigDir,
+    onDamage,
+    lockWaitMs: STORE_LOCK_WAIT_MS,
+    volatileDir: dirname(options.kubeletExits),
+  });
   return store;
 }
 
@@ -126,6 +139,7 @@ async function loops(running: Running): Promise<void> {
     guard('trial', trial.run(signal)),
     guard('watch of the records', watchMeta(running)),
     guard('garbage collection', running.garbage.run(signal)),
+    guard('return to the disk', returnToDisk(running)),
     guard('metrics', serveMetrics(running)),
   ];
   if (options.kubeconfig === undefined) {

@@ -1,3 +1,4 @@
+import { dirname, join } from 'node:path';
 import { observeMeta, planMetaChange } from './meta-watch.ts';
 import { DEFAULT_POLICY_FILE } from './options.ts';
 import type { Running } from './running.ts';
@@ -10,7 +11,13 @@ export async function watchMeta(running: Running): Promise<void> {
   const { options, world, store, situation, departure, trial } = running;
   const { signal } = departure;
   const paths = layout(options.dynamicConfigDir);
-  const records = [paths.condemned, paths.meta('assigned'), paths.meta('last-known-good')];
+  // Where the disk takes no writes, condemnations lie beside the exits file.
+  const records = [
+    paths.condemned,
+    join(dirname(options.kubeletExits), 'condemned.json'),
+    paths.meta('assigned'),
+    paths.meta('last-known-good'),
+  ];
   const policy = options.policy === 'none' ? [] : [options.policy ?? DEFAULT_POLICY_FILE];
   const due = new Signal();
   const localDue = new Signal();

@@ -7,7 +7,7 @@ import type { Disk } from '../../base/disk.ts';
 import type { Log } from '../../base/log.ts';
 
 export interface BootDeps {
-  options: Pick<AgentOptions, 'dynamicConfigDir' | 'localConfig' | 'effectiveConfig' | 'merge' | 'policy'>;
+  options: Pick<AgentOptions, 'dynamicConfigDir' | 'localConfig' | 'effectiveConfig' | 'merge' | 'policy' | 'kubeletUnit' | 'kubeletExits'>;
   store: Store;
   disk: Disk;
   clock: Clock;

@@ -3,6 +3,7 @@ import type { BootDeps } from './boot.ts';
 import type { Observed } from './observe.ts';
 import type { BootOutcome } from './outcome.ts';
 import type { BootPlan } from './plan.ts';
+import { StandIn } from './stand-in.ts';
 import { sourceText } from '../checkpoint/source.ts';
 import { decode, renderYaml } from '../config/config.ts';
 import { minimalConfig } from '../judge/local.ts';
@@ -21,7 +22,7 @@ export async function execute(plan: BootPlan, observed: Observed, deps: BootDeps
     assignedKnown: observed.assignedKnown,
     lastKnownGood: plan.promote ?? observed.lastKnownGood,
     error: effective.failed ? statusErrors.internal : plan.error,
-    effective: { path: deps.options.effectiveConfig, sha256: effective.sha256, changed: effective.changed, usable: effective.usable },
+    effective: { path: effective.path, sha256: effective.sha256, changed: effective.changed, usable: effective.usable },
   };
   const outcome = effective.failed ? whatIsThere(planned, there, observed) : planned;
   await afterwards(plan, outcome, observed, deps);
@@ -29,6 +30,7 @@ export async function execute(plan: BootPlan, observed: Observed, deps: BootDeps
 }
 
 interface Effective {
+  path: string;
   /** The file as it lies on disk now. */
   there: Uint8Array | undefined;
   sha256: string;
@@ -37,23 +39,62 @@ interface Effective {
   failed: boolean;
 }
 
-async function writeEffective(plan: BootPlan, { current }: Observed, { options, disk, log, kubelet }: BootDeps): Promise<Effective> {
+async function writeEffective(plan: BootPlan, observed: Observed, deps: BootDeps): Promise<Effective> {
+  const { options, disk, log, kubelet } = deps;
+  const { current, onDisk, standIn } = observed;
   const wanted = bytesOf(plan, current);
+  const path = options.effectiveConfig;
   const sha = wanted === undefined ? '' : sha256(wanted);
+  const is = (bytes: Uint8Array | undefined): boolean => bytes !== undefined && sha256(bytes) === sha;
   const usable = (bytes: Uint8Array | undefined): boolean => bytes !== undefined && decode(bytes, kubelet.version).ok;
-  if (wanted === undefined || (current !== undefined && sha256(current) === sha))
-    return { there: wanted, sha256: sha, changed: false, usable: usable(wanted), failed: false };
+  const done = (at: string): Effective => ({
+    path: at,
+    there: wanted,
+    sha256: sha,
+    changed: !is(current),
+    usable: usable(wanted),
+    failed: false,
+  });
+  if (wanted === undefined) return { ...done(path), changed: false };
   try {
-    await disk.makeDir(dirname(options.effectiveConfig), 0o700);
-    await disk.replace(options.effectiveConfig, wanted, 0o600);
-    return { there: wanted, sha256: sha, changed: true, usable: usable(wanted), failed: false };
+    if (!is(onDisk)) {
+      await disk.makeDir(dirname(path), 0o700);
+      await disk.replace(path, wanted, 0o600);
+    }
+    if (standIn) await new StandIn(options, disk).remove();
+    return done(path);
   } catch (error) {
-    log.error('effective file cannot be written: the one that is there stays', { path: options.effectiveConfig, error });
+    const instead = await placeStandIn(wanted, observed, deps, error);
+    if (instead !== undefined) return done(instead);
+    log.error('effective file cannot be written: the one that is there stays', { path, error });
     // A write can fail after its rename: the kubelet would then find the new bytes.
-    const there = await disk.read(options.effectiveConfig).catch(() => current);
+    const there = standIn ?? (await disk.read(path).catch(() => current));
     const now = there === undefined ? '' : sha256(there);
-    return { there, sha256: now, changed: there !== undefined && now === sha, usable: usable(there), failed: true };
+    return { path, there, sha256: now, changed: there !== undefined && now === sha, usable: usable(there), failed: true };
   }
+}
+
+/** A disk that takes no writes keeps no node on a config that it must leave: /run is in memory. @returns where the kubelet finds it */
+async function placeStandIn(
+  wanted: Uint8Array,
+  { standIn }: Observed,
+  { options, disk, log }: BootDeps,
+  cause: unknown,
+): Promise<string | undefined> {
+  if (options.kubeletUnit === '') return undefined;
+  const place = new StandIn(options, disk);
+  try {
+    if (!standIn || sha256(standIn) !== sha256(wanted)) await place.place(wanted);
+  } catch (error) {
+    log.error('nor can another file be put in its place', { path: place.config, error });
+    return undefined;
+  }
+  log.error('effective file cannot be written: the kubelet gets another file until it can', {
+    path: options.effectiveConfig,
+    instead: place.config,
+    error: cause,
+  });
+  return place.config;
 }
 
 function bytesOf({ effective }: BootPlan, current: Uint8Array | undefined): Uint8Array | undefined {

@@ -1,4 +1,5 @@
 import type { BootDeps } from './boot.ts';
+import { StandIn } from './stand-in.ts';
 import type { BootFacts, Candidate, LocalCandidate } from './plan.ts';
 import type { Payload } from '../checkpoint/payload.ts';
 import { sourceText, type MaybeSource, type Source } from '../checkpoint/source.ts';
@@ -18,7 +19,12 @@ export interface Observed {
   lastKnownGood: MaybeSource;
   /** Damaged meta files, to be set aside. */
   damaged: { path: string; problem: string }[];
+  /** What the kubelet reads now. */
   current: Uint8Array | undefined;
+  /** The effective file at its usual place. */
+  onDisk: Uint8Array | undefined;
+  /** What the kubelet reads instead of it, since the disk took no write before. */
+  standIn: Uint8Array | undefined;
 }
 
 /** Reads records, checkpoints, local config and effective file. Last-known-good is loaded only when the assigned cannot be used or trust is to be compared. */
@@ -30,7 +36,9 @@ export async function observe(deps: BootDeps): Promise<Observed> {
     log.error('condemnations cannot be read', { error });
     return [];
   });
-  const gathered = await gatherBench(options, kubelet, disk, log);
+  const usual = await gatherBench(options, kubelet, disk, log);
+  const standIn = options.kubeletUnit === '' ? undefined : await new StandIn(options, disk).read();
+  const gathered = standIn ? { ...usual, bench: { ...usual.bench, current: standIn } } : usual;
   const look = { deps, condemned, gathered };
   const assigned = await candidate(assignedRecord, look);
   const lastKnownGood = await candidate(trustedRecord, look);
@@ -49,6 +57,8 @@ export async function observe(deps: BootDeps): Promise<Observed> {
     lastKnownGood: known(trustedRecord),
     damaged: [assignedRecord, trustedRecord].flatMap((record) => (record.at === 'damaged' ? [record] : [])),
     current: bench.current,
+    onDisk: usual.bench.current,
+    standIn,
   };
 }
 

@@ -25,6 +25,8 @@ export interface FsStoreParts {
   /** D, the dynamic config directory; absolute. The store is `D/store`. */
   root: string;
   clock: Pick<Clock, 'now'>;
+  /** A directory in memory (/run/dkc) that takes the condemnations while the disk takes no writes. Absent: they fail then. */
+  volatileDir?: string;
   /** Told once per file that was damaged and is set aside, for log and journal. */
   onDamage?: (path: string, problem: string) => void | Promise<void>;
   /** Longest wait for the store lock. @default 10_000 */
@@ -50,12 +52,14 @@ export class FsStore implements Store {
   readonly #locked: Locked;
   readonly #checkpoints: Checkpoints;
   readonly #told = new Set<string>();
+  readonly #volatile: string | undefined;
 
-  constructor({ disk, locks, root, clock, onDamage = () => undefined, lockWaitMs = 10_000 }: FsStoreParts) {
+  constructor({ disk, locks, root, clock, volatileDir, onDamage = () => undefined, lockWaitMs = 10_000 }: FsStoreParts) {
     this.paths = layout(root);
     this.#disk = disk;
     this.#clock = clock;
     this.#onDamage = onDamage;
+    this.#volatile = volatileDir === undefined ? undefined : join(volatileDir, 'condemned.json');
     this.#locked = storeLock(locks, this.paths.storeLock, lockWaitMs);
     this.#checkpoints = new Checkpoints({ disk, paths: this.paths, clock, locked: this.#locked });
   }
@@ -156,11 +160,50 @@ export class FsStore implements Store {
   }
 
   async condemned(): Promise<readonly CondemnedRecord[]> {
-    return (await this.#readOwn(this.paths.condemned, records.parseCondemned)) ?? [];
+    return (await this.#unwritten()) ?? (await this.#readOwn(this.paths.condemned, records.parseCondemned)) ?? [];
   }
 
   async setCondemned(condemned: readonly CondemnedRecord[]): Promise<void> {
-    await this.#locked(() => this.#replaceIfOther(this.paths.condemned, textBytes(records.condemnedText(condemned))));
+    const bytes = textBytes(records.condemnedText(condemned));
+    const volatile = this.#volatile;
+    try {
+      await this.#locked(() => this.#replaceIfOther(this.paths.condemned, bytes));
+    } catch (error) {
+      if (volatile === undefined) throw error;
+      // From here on this file is what counts: the other one cannot follow.
+      const keep = async (): Promise<void> => {
+        await this.#disk.makeDir(dirname(volatile), 0o700);
+        await this.#disk.replace(volatile, bytes);
+      };
+      await onPath('write', volatile, keep).catch(() => {
+        throw error;
+      });
+      return;
+    }
+    if (volatile !== undefined && (await this.#disk.stat(volatile).catch(() => undefined))) await this.#disk.remove(volatile);
+  }
+
+  async settleCondemned(): Promise<boolean> {
+    if (!(await this.#unwritten())) return true;
+    const added = await this.locked(async () => {
+      const now = await this.condemned();
+      const before = (await this.#readOwn(this.paths.condemned, records.parseCondemned)) ?? [];
+      await this.setCondemned(now);
+      return now.filter((record) => !before.some((old) => old.at === record.at && old.contentSha256 === record.contentSha256));
+    });
+    if (await this.#unwritten()) return false;
+    for (const { at, reason, namespace, name, uid, resourceVersion, kubeletConfigKey } of added) {
+      const source = { namespace, name, uid, resourceVersion, kubeletConfigKey };
+      await this.addToJournal({ at, event: 'condemned', source, detail: reason });
+    }
+    return true;
+  }
+
+  /** The condemnations that the disk did not take; undefined where it has them all. */
+  async #unwritten(): Promise<readonly CondemnedRecord[] | undefined> {
+    if (this.#volatile === undefined) return undefined;
+    const read = await this.#parseOwn(this.#volatile, records.parseCondemned);
+    return read.ok ? read.value : undefined;
   }
 
   refused(): Promise<RefusedRecord | undefined> {

@@ -112,7 +112,10 @@ export interface Store {
   trial(): Promise<TrialRecord | undefined>;
   setTrial(trial: TrialRecord | undefined): Promise<void>;
   condemned(): Promise<readonly CondemnedRecord[]>;
+  /** On a disk that takes no writes they are kept in memory (/run) until {@link Store.settleCondemned}, or the machine goes down. */
   setCondemned(records: readonly CondemnedRecord[]): Promise<void>;
+  /** Writes down, and journals, what is kept in memory only. @returns whether nothing is left there. @throws StoreError, LockError */
+  settleCondemned(): Promise<boolean>;
   /** What preflight refuses now; undefined when nothing. A damaged file reads as {@link Store.trial} says. */
   refused(): Promise<RefusedRecord | undefined>;
   setRefused(refused: RefusedRecord | undefined): Promise<void>;

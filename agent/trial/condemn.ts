@@ -43,13 +43,15 @@ export async function condemn({ store, clock, log }: CondemnDeps, { source, cont
   const { contentSha256, kubeletConfigKey } = content;
   const at = new Date(clock.now()).toISOString();
   const verdict = { uid, resourceVersion, namespace, name, kubeletConfigKey, contentSha256, reason, evidence, by: 'agent', at, retry } as const; // prettier-ignore
-  await store.locked(async (own) =>
-    own.setCondemned([...(await own.condemned()).filter((other) => !sameContent(other, content)), verdict]),
-  );
+  const write = async (own: Store): Promise<void> =>
+    own.setCondemned([...(await own.condemned()).filter((other) => !sameContent(other, content)), verdict]);
+  // A disk that takes no lock takes no record either; the store keeps it in memory then.
+  await store.locked(write).catch(() => write(store));
   log.error('trial failed: this config is condemned on this node', { source: sourceText(source), reason, evidence });
   const quietly = async (what: string, change: Promise<void>): Promise<void> =>
     change.catch((error: unknown) => log.error(`${what} failed; the node goes back without it`, { error }));
   await quietly('journal entry', store.addToJournal({ at, event: 'condemned', source, detail: reason }));
-  await quietly('removal of the trial record', store.setTrial(undefined));
+  // Kept in memory only, the verdict goes with the next boot of the machine: the trial must then go on where it was.
+  if (await store.settleCondemned().catch(() => false)) await quietly('removal of the trial record', store.setTrial(undefined));
   return true;
 }

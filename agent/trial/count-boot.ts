@@ -4,6 +4,7 @@ import { condemn, type CondemnDeps } from './condemn.ts';
 import { exitsText } from './next.ts';
 import { sourceText } from '../checkpoint/source.ts';
 import type { AgentOptions } from '../options.ts';
+import { sameContent } from '../store/content.ts';
 
 export interface CountBootDeps extends CondemnDeps {
   options: Pick<AgentOptions, 'maxKubeletExits'>;
@@ -19,7 +20,9 @@ export async function countBoot(deps: CountBootDeps): Promise<ThisBoot> {
   const { store, cleanStop, bootId, options, clock, log } = deps;
   const boot: ThisBoot = { bootId, stoppedIn: await cleanStop.boot() };
   try {
-    const old = await store.trial();
+    const found = await store.trial();
+    const isCondemned = found && (await store.condemned()).some((record) => sameContent(record, found));
+    const old = isCondemned ? undefined : found;
     const record = old && inThisBoot(old, boot);
     if (old && record && record !== old) {
       const isCounted = record.uncleanBoots !== old.uncleanBoots;

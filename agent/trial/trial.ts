@@ -80,7 +80,7 @@ export class TrialWatch {
     const { store, situation, clock, boot, log } = this.#deps;
     const { source, content } = situation.active;
     if (source === null || !content || situation.active.used !== 'assigned') {
-      if (await store.trial())
+      if ((await store.trial()) && (await store.settleCondemned().catch(() => false)))
         await store.setTrial(undefined).catch((error: unknown) => log.error('trial record cannot be removed', { error }));
       return;
     }
@@ -102,12 +102,15 @@ export class TrialWatch {
   /** Until the signal aborts, or there is nothing left to watch. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#deps;
+    let failure = '';
     while (!signal.aborted && this.#record) {
       const trusted = await this.#isTrusted(this.#record);
       try {
         await this.#look(trusted, signal);
       } catch (error) {
-        log.error('trial cannot go on; trying again', { error });
+        const text = describeError(error);
+        log[text === failure ? 'debug' : 'error']('trial cannot go on; trying again', { error });
+        failure = text;
       }
       // A trusted config is looked at when its kubelet ends; health on top of that would wake every node for nothing.
       if (trusted) await this.#due.wait(signal);

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { findRef, type Found, type KnownRef } from '../../agent/admin/refs.ts';
 import { observeNode, requireStore } from '../../agent/admin/observe.ts';
 import type { AdminFacts } from '../../agent/admin/facts.ts';
@@ -34,8 +35,17 @@ export const refPositional: Positional = {
 export async function nodeSide(context: Context, args: Args): Promise<NodeSide> {
   const options = await nodeOptions(context, args);
   const { disk, locks, clock, log } = context;
+  // A store elsewhere, for rehearsals, has nothing to do with what this node's disk did not take.
+  const volatile = (root: string) => (root === options.dynamicConfigDir ? { volatileDir: dirname(options.kubeletExits) } : {});
   const storeAt = (root: string): FsStore =>
-    new FsStore({ disk, locks, root, clock, onDamage: (path, problem) => log.warn('damaged file is set aside', { path, problem }) });
+    new FsStore({
+      disk,
+      locks,
+      root,
+      clock,
+      ...volatile(root),
+      onDamage: (path, problem) => log.warn('damaged file is set aside', { path, problem }),
+    });
   const store = storeAt(options.dynamicConfigDir);
   const { dynamicConfigDir, effectiveConfig, localConfig } = options;
   // Before any lock is taken: taking one makes its file, and a directory that is no store stays as it is.

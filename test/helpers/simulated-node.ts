@@ -71,6 +71,8 @@ export class SimulatedNode {
   #process: Process | undefined;
   #locks: Locks = memoryLocks();
   readonly #watchers = new Set<{ paths: readonly string[]; onChange: (path: string) => void }>();
+  /** The disk of /var/lib takes no writes; /run is in memory. */
+  broken: 'ENOSPC' | 'EROFS' | undefined;
   #boots = 1;
   #lastEnd = 0;
   #hurry = 0;
@@ -93,7 +95,7 @@ export class SimulatedNode {
     this.fs.plant(BOOT_ID, 'boot-1\n');
     this.kubelet = new SimulatedKubelet({
       clock,
-      readEffective: () => this.read(this.#options.effectiveConfig),
+      readEffective: () => this.#whatKubeletReads(),
       writeStarted: async (bytes) => this.#outside(STARTED, bytes),
       appendExit: async (line) => this.#outside(EXITS, Buffer.concat([(await this.read(EXITS)) ?? new Uint8Array(), Buffer.from(line)])),
       tell: (line) => this.tell(line),
@@ -256,10 +258,17 @@ export class SimulatedNode {
     return code;
   }
 
+  /** The file of `--config`: the drop-in reads `kubelet.env` last. */
+  async #whatKubeletReads(): Promise<Uint8Array | undefined> {
+    const env = new TextDecoder().decode(await this.read('/run/dkc/kubelet.env'));
+    const path = /^KUBELET_CONFIG_ARGS=--config=(.*)$/m.exec(env)?.[1];
+    return this.read(path ?? this.#options.effectiveConfig);
+  }
+
   /** ExecStartPost= of the agent, and After= of the kubelet. */
   async #handOver(): Promise<void> {
     const { kubelet } = this;
-    const now = await this.read(this.#options.effectiveConfig);
+    const now = await this.#whatKubeletReads();
     if (!kubelet.started) await kubelet.start();
     else if (now && sha256(now) !== sha256(kubelet.started)) await kubelet.tryRestart();
   }
@@ -332,20 +341,22 @@ export class SimulatedNode {
 
   /** Tells the watchers of files, as inotify does, and the story of what is written. */
   #watched(disk: Disk, alive: () => boolean): Disk {
-    const changed = async <T>(paths: readonly string[], change: Promise<T>): Promise<T> => {
-      const done = await change;
+    const changed = async <T>(paths: readonly string[], change: () => Promise<T>): Promise<T> => {
+      const code = paths.some((path) => path.startsWith('/var/lib/')) ? this.broken : undefined;
+      if (code !== undefined) throw Object.assign(new Error(`${code}: the disk takes no writes`), { code });
+      const done = await change();
       if (!alive()) return done;
       for (const path of paths) await this.#changed(path);
       return done;
     };
     return {
       ...disk,
-      replace: (path, bytes, mode) => changed([path], disk.replace(path, bytes, mode)),
-      append: (path, bytes, mode) => changed([path], disk.append(path, bytes, mode)),
-      rename: (from, to) => changed([from, to], disk.rename(from, to)),
-      remove: (path) => changed([path], disk.remove(path)),
+      replace: (path, bytes, mode) => changed([path], () => disk.replace(path, bytes, mode)),
+      append: (path, bytes, mode) => changed([path], () => disk.append(path, bytes, mode)),
+      rename: (from, to) => changed([from, to], () => disk.rename(from, to)),
+      remove: (path) => changed(this.broken === 'ENOSPC' ? [] : [path], () => disk.remove(path)),
       replaceDir: async (path, files, mode) => {
-        await disk.replaceDir(path, files, mode);
+        await changed([path], () => disk.replaceDir(path, files, mode));
         const { checkpoints } = layout(ROOT);
         if (alive() && path.startsWith(checkpoints)) this.tell(`save ${path.slice(checkpoints.length + 1)}`);
       },
@@ -356,6 +367,8 @@ export class SimulatedNode {
     const paths = layout(ROOT);
     if (path === paths.journal) await this.tellJournal();
     else if (path === this.#options.effectiveConfig) this.tell('effective file written');
+    else if (path === '/run/dkc/kubelet.env')
+      this.tell(`kubelet gets another file, ${(await this.read(path)) ? 'in memory' : 'no longer'}`);
     for (const watcher of this.#watchers) if (watcher.paths.includes(path)) setImmediate(() => watcher.onChange(path));
   }
 

@@ -85,6 +85,9 @@ export class Story {
         return this.#configSource(node, undefined);
       case 'api':
         return this.#server(words);
+      case 'disk':
+        node.broken = first === 'full' ? 'ENOSPC' : first === 'read-only' ? 'EROFS' : undefined;
+        return undefined;
       case 'kubelet':
         node.kubelet.cursed = first === 'cursed';
         if (node.kubelet.cursed) await node.kubelet.tryRestart();

@@ -36,6 +36,7 @@ function asIf(then: AdminFacts, store: Store): Store {
     removeCheckpoint: refuse,
     setTrial: refuse,
     setCondemned: refuse,
+    settleCondemned: refuse,
     setRefused: refuse,
     addToJournal: refuse,
     locked: refuse,

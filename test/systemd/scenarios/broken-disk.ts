@@ -1,0 +1,92 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { statfsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Bundle, NODE } from '../inside/agent.ts';
+import { kubeletConfig, kubeletExits, kubeletStart, kubeletStarts } from '../inside/kubelet.ts';
+import { scenario } from '../inside/scenario.ts';
+import { dropIn, property, settled, systemctl, until } from '../inside/systemctl.ts';
+
+export interface BrokenDiskOptions {
+  how: 'full' | 'read-only';
+}
+
+export interface BrokenDiskResult {
+  /** maxPods of the kubelet's starts, one for each run of equal ones. */
+  starts: unknown[];
+  /** Starts with the killer until the kubelet was back. */
+  kills: number;
+  /** From the end of the kubelet that reached the limit to the start with the old configuration, in ms. */
+  backAfterMs: number;
+  /** The same after the agent was restarted on the broken disk. */
+  afterRestart: unknown;
+  /** Once the disk works: whether the condemnation is on it, and the kubelet is the same process. */
+  isWritten: boolean;
+  isUntouched: boolean;
+}
+
+const DIR = '/var/lib/dkc';
+const KILLER = 103;
+
+interface Node {
+  status?: { config?: { lastKnownGood?: { configMap?: { name?: string } } } };
+}
+
+/** A killer is on trial as the disk of the store goes bad. That disk is a file system of its own. */
+await scenario(async ({ how }: BrokenDiskOptions): Promise<BrokenDiskResult> => {
+  execFileSync('mkdir', ['-p', DIR]);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'mode=700,size=4m', 'disk', DIR]);
+  const agent = new Bundle('trialDuration: 1s\nsyncInterval: 1s\n');
+  dropIn('kubelet.service', '[Service]\nRestartSec=3s\n');
+  await agent.prepare();
+  systemctl('start', 'kubelet.service');
+  await kubeletStart(1);
+  await settled();
+  await agent.assign(kubeletConfig({ maxPods: 101 }));
+  const end = Date.now() + 120_000;
+  for (;;) {
+    const { status } = await agent.api.send<Node>('GET', `/api/v1/nodes/${NODE}`);
+    if (status?.config?.lastKnownGood?.configMap?.name === 'kubelet-1') break;
+    if (Date.now() > end) throw new Error(`Waited 120 s for trust: ${JSON.stringify(status)}`);
+    await sleep(50);
+  }
+  await agent.assign(kubeletConfig({ maxPods: KILLER, registryPullQPS: 4242 }));
+  await until('the killer', () => (kubeletStarts().some((start) => start.maxPods === KILLER) ? true : undefined));
+  await until('an agent on it', () => (property('dkc-agent.service', 'SubState') === 'running' ? true : undefined));
+  breakDisk(how);
+  const last = (): unknown => kubeletStarts().at(-1)?.maxPods;
+  await until('the way back', () => (last() === 101 ? true : undefined));
+  const exits = kubeletExits().filter((exit) => exit.result === 'exit-code');
+  const backAfterMs = (kubeletStarts().at(-1)?.at ?? 0) - Date.parse(exits.at(-1)?.time ?? '');
+  await settled();
+  systemctl('restart', 'dkc-agent.service');
+  await settled();
+  await sleep(1000);
+  const afterRestart = last();
+  const pid = property('kubelet.service', 'MainPID');
+  mendDisk(how);
+  systemctl('restart', 'dkc-agent.service');
+  await settled();
+  await until('a written condemnation', () => (spawnSync('grep', ['-q', 'kubelet exited', `${DIR}/store/meta/condemned.json`]).status === 0 ? true : undefined)); // prettier-ignore
+  await sleep(1000);
+  return {
+    starts: kubeletStarts()
+      .map(({ maxPods }) => maxPods)
+      .filter((maxPods, i, all) => maxPods !== all[i + 1]),
+    kills: kubeletStarts().filter(({ maxPods }) => maxPods === KILLER).length,
+    backAfterMs,
+    afterRestart,
+    isWritten: true,
+    isUntouched: property('kubelet.service', 'MainPID') === pid,
+  };
+});
+
+function breakDisk(how: BrokenDiskOptions['how']): void {
+  if (how === 'read-only') return void execFileSync('mount', ['-o', 'remount,ro', DIR]);
+  spawnSync('dd', ['if=/dev/zero', `of=${DIR}/filler`, 'bs=4k'], { stdio: 'ignore' });
+  if (statfsSync(DIR).bfree > 0) throw new Error('the disk is not full');
+}
+
+function mendDisk(how: BrokenDiskOptions['how']): void {
+  if (how === 'read-only') execFileSync('mount', ['-o', 'remount,rw', DIR]);
+  else execFileSync('rm', [`${DIR}/filler`]);
+}
