@@ -15,6 +15,8 @@ export const SECOND = 1_000_000_000n;
 
 const LARGEST = (1n << 63n) - 1n;
 const SIGN = /^[-+]/;
+/** Go would add up a million parts; nobody writes more than six. */
+const MAX_LETTERS = 1000;
 const PART = /([0-9]*)(?:\.([0-9]*))?([^0-9.]+)/y;
 
 /**
@@ -22,6 +24,7 @@ const PART = /([0-9]*)(?:\.([0-9]*))?([^0-9.]+)/y;
  * @returns undefined for anything that Go's time.ParseDuration refuses: no unit, an unknown unit, beyond 64 bits
  */
 export function goDuration(text: string): bigint | undefined {
+  if (text.length > MAX_LETTERS) return undefined;
   const body = text.replace(SIGN, '');
   if (body === '0') return 0n;
   if (body === '') return undefined;

@@ -106,7 +106,8 @@ async function loadCandidate(source: Source, look: Look): Promise<Candidate> {
   if (!judgement.ok) {
     const problem = problemText(judgement.findings);
     deps.log.error('config cannot be used', { source: sourceText(source), stage: judgement.stage, problem });
-    return { at: 'unusable', source, stage: judgement.stage, problem };
+    // Boot downloads nothing: what is beyond a limit cannot be loaded.
+    return { at: 'unusable', source, stage: judgement.stage === 'download' ? 'load' : judgement.stage, problem };
   }
   for (const { field, message } of judgement.warnings)
     deps.log.warn('config is usable, but', { source: sourceText(source), field, message });

@@ -2,7 +2,24 @@ import type { Payload } from './payload.ts';
 import { keyProblem, directoryNameProblem } from './verify-names.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 
-export type Downloaded = { ok: true; payload: Payload } | { ok: false; problem: string };
+export type Downloaded =
+  | { ok: true; payload: Payload }
+  | { ok: false; problem: string }
+  /** More than a checkpoint may hold: refused until the ConfigMap changes, and nothing of it is written to disk. */
+  | { ok: false; beyond: Beyond };
+
+/** A limit that is broken: a short name, and what people read. */
+export interface Beyond {
+  rule: 'too-many-keys' | 'too-large';
+  message: string;
+}
+
+/** Data keys of a ConfigMap: each becomes a file, written, synced, and read at every boot. */
+export const MAX_KEYS = 500;
+/** Of all values together, in bytes. API servers allow no more either. */
+const MAX_DATA = 1024 * 1024;
+/** Of annotations in our domain, names and values, in bytes. API servers allow no more for all annotations. */
+const MAX_ANNOTATIONS = 256 * 1024;
 
 export const OUR_ANNOTATIONS = 'dkc.dev/';
 /** A value here other than the one under which a content was condemned lifts the condemnation. */
@@ -18,13 +35,27 @@ export function payloadOf(configMap: KubeObject): Downloaded {
   if (badName !== undefined) return { ok: false, problem: badName };
   const data = configMap['data'] ?? {};
   if (typeof data !== 'object' || Array.isArray(data)) return { ok: false, problem: 'data of the ConfigMap is not a map' };
+  const entries = Object.entries(data);
+  if (entries.length > MAX_KEYS)
+    return beyond('too-many-keys', `the ConfigMap has ${entries.length} keys, and a checkpoint holds at most ${MAX_KEYS}`);
   const files = new Map<string, Uint8Array>();
-  for (const [key, value] of Object.entries(data)) {
+  let bytes = 0;
+  for (const [key, value] of entries) {
     const badKey = keyProblem(key);
     if (badKey !== undefined) return { ok: false, problem: badKey };
     if (typeof value !== 'string') return { ok: false, problem: `data[${JSON.stringify(key)}] of the ConfigMap is not a string` };
-    files.set(key, new TextEncoder().encode(value));
+    const encoded = new TextEncoder().encode(value);
+    bytes += encoded.length;
+    if (bytes > MAX_DATA) return beyond('too-large', `the ConfigMap holds more than ${MAX_DATA} bytes, which no API server lets it`);
+    files.set(key, encoded);
   }
   const ours = Object.entries(annotations ?? {}).filter(([key, value]) => key.startsWith(OUR_ANNOTATIONS) && typeof value === 'string');
+  if (Buffer.byteLength(ours.flat().join('')) > MAX_ANNOTATIONS)
+    return beyond(
+      'too-large',
+      `the annotations ${OUR_ANNOTATIONS}* hold more than ${MAX_ANNOTATIONS} bytes, which no API server lets them`,
+    );
   return { ok: true, payload: { namespace, name, uid, resourceVersion, files, annotations: Object.fromEntries(ours) } };
 }
+
+const beyond = (rule: Beyond['rule'], message: string): Downloaded => ({ ok: false, beyond: { rule, message } });

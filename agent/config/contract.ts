@@ -25,6 +25,8 @@ export interface Finding {
   /** Short name of the rule: `port`, `unknown-field`, `policy`, `duplicate-key`, `cpu-manager-state`, ... */
   rule: string;
   message: string;
+  /** Only in the last of a list that was too long: how many findings the list does not name. */
+  more?: number;
 }
 
 export type Decoded =

@@ -1,3 +1,6 @@
+/** Every CPU that a kernel can have, 8,192, listed one by one takes 40,000 letters. */
+const MAX_LETTERS = 40_960;
+
 /**
  * CPU numbers of a list such as `0-3,8`, ascending, or undefined when it is none.
  * @param strict - kubelets from 1.26 on: a range may not run backwards. Older ones take that, and what has two dashes, as no CPU at all
@@ -8,6 +11,7 @@ export function parseCpuset(
 ): { readonly parts: readonly (readonly [from: number, to: number])[] } | undefined {
   const parts: (readonly [number, number])[] = [];
   if (text === '') return { parts };
+  if (text.length > MAX_LETTERS) return undefined;
   for (const part of text.split(',')) {
     const ends = part.split('-');
     if (ends.length > 2) {

@@ -1,5 +1,6 @@
 import type { Decoded, Finding, Json, JsonObject, KubeletVersion } from './contract.ts';
-import { type Document, DocumentError, isList, isObject, join } from './document.ts';
+import { type Document, DocumentError, Duplicates, isList, isObject, join, joinIndex } from './document.ts';
+import { andMore, cappedFindings } from './findings.ts';
 import { goDuration } from '../../base/go-duration.ts';
 import { quantity } from '../../kube/api/quantity.ts';
 import { readJson } from './read-json.ts';
@@ -33,9 +34,10 @@ export function decode(bytes: Uint8Array, version: KubeletVersion): Decoded {
 
   const check = new Check(document);
   check.members(value, schemaFor(version.minor).root, '', version);
-  if (check.errors.length > 0) return { ok: false, errors: check.errors };
-  const duplicates = document.duplicates.map((field) => finding(field, 'duplicate-key', 'stands more than once; the last one counts'));
-  return { ok: true, written: value, warnings: [...duplicates, ...check.warnings] };
+  if (check.errors.length > 0) return { ok: false, errors: cappedFindings(check.errors) };
+  const { paths, more } = document.duplicates;
+  const duplicates = paths.map((field) => finding(field, 'duplicate-key', 'stands more than once; the last one counts'));
+  return { ok: true, written: value, warnings: cappedFindings(duplicates, more > 0 ? [andMore(more)] : [], check.warnings) };
 }
 
 /** Fields of `written` that a kubelet of `version` does not know although others do. It would ignore them, silently. */
@@ -49,7 +51,7 @@ export function fieldsNotInTable(written: JsonObject, version: KubeletVersion): 
 }
 
 function ignored(written: JsonObject, version: KubeletVersion): readonly Finding[] {
-  const check = new Check({ value: written, duplicates: [], inexact: new WeakMap() });
+  const check = new Check({ value: written, duplicates: new Duplicates(), inexact: new WeakMap() });
   check.members(written, schemaFor(version.minor).root, '', version);
   return check.warnings;
 }
@@ -65,7 +67,7 @@ function read(bytes: Uint8Array): Document {
   }
   if (looksLikeJson(text)) return readJson(text);
   const simple = readSimpleYaml(text);
-  return simple === undefined ? readYaml(text) : { value: simple, duplicates: [], inexact: new WeakMap() };
+  return simple === undefined ? readYaml(text) : { value: simple, duplicates: new Duplicates(), inexact: new WeakMap() };
 }
 
 function looksLikeJson(text: string): boolean {
@@ -172,7 +174,7 @@ class Check {
         return;
       case 'list':
         if (!isList(value)) this.#wrong(path, 'a list');
-        else for (const [index, item] of value.entries()) this.#shape(item, shape.of, `${path}[${index}]`, false, value, String(index));
+        else for (const [index, item] of value.entries()) this.#shape(item, shape.of, joinIndex(path, index), false, value, String(index));
         return;
       case 'map':
         if (!isObject(value)) this.#wrong(path, 'a mapping');

@@ -4,9 +4,20 @@ import type { Finding, Json, JsonObject } from './contract.ts';
 export interface Document {
   value: Json;
   /** Paths of keys that stand more than once in their mapping; the last one won. */
-  duplicates: string[];
+  duplicates: Duplicates;
   /** Numbers written with a point or an exponent although they are whole: by their object or list, the keys. Only JSON text has them. */
   inexact: WeakMap<object, Set<string>>;
+}
+
+/** Keys that stand more than once: the first {@link MAX_DUPLICATES}, since their paths may be as long as the text is deep. */
+export class Duplicates {
+  readonly paths: string[] = [];
+  more = 0;
+
+  add(path: string): void {
+    if (this.paths.length < MAX_DUPLICATES) this.paths.push(path);
+    else this.more++;
+  }
 }
 
 /** The text cannot be read at all. Caught by `decode`, which reports the finding. */
@@ -21,9 +32,20 @@ export class DocumentError extends Error {
 
 /** Levels of nesting that are followed. A kubelet configuration has five. */
 export const DEEPEST = 500;
+/** Values (scalars, lists, mappings) that a text may hold. A kubelet configuration with every field has some 300. */
+export const MAX_NODES = 20_000;
+/** Keys that stand twice whose paths are kept; the others are counted. */
+const MAX_DUPLICATES = 100;
+
+/** Rules of the limits that no kubelet configuration reaches. What breaks one stays refused until the ConfigMap changes. */
+export const LIMIT_RULES: ReadonlySet<string> = new Set(['too-large', 'nesting']);
 
 export function tooDeep(): DocumentError {
   return new DocumentError('nesting', `the text is nested more than ${DEEPEST} levels deep`);
+}
+
+export function tooManyNodes(): DocumentError {
+  return new DocumentError('too-large', `the text holds more than ${MAX_NODES} values; a kubelet configuration has a few hundred`);
 }
 
 /** A JSON object under construction: key order kept, and no key reaches a prototype. */
@@ -50,8 +72,17 @@ export function isList(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value);
 }
 
+/** Where a path stops growing: below that only its beginning is told apart. No field of any kubelet lies so deep. */
+const MAX_PATH = 500;
+
 export function join(path: string, key: string): string {
+  if (path.length > MAX_PATH) return path;
   return path === '' ? key : `${path}.${key}`;
+}
+
+/** The path of a list's item. */
+export function joinIndex(path: string, index: number): string {
+  return path.length > MAX_PATH ? path : `${path}[${index}]`;
 }
 
 /** A scalar as text; '' for objects and lists. */

@@ -19,6 +19,7 @@ export class Judge {
   readonly minor: number;
   readonly against: Against;
   readonly gate: (name: string) => boolean;
+  readonly #kept = new Set<string>();
 
   constructor(defaulted: JsonObject, against: Against) {
     this.config = defaulted;
@@ -29,7 +30,15 @@ export class Judge {
 
   /** Notes that `field` breaks `rule`. The text continues the field's name and holds no value. */
   add(field: string, rule: string, text: string): void {
-    this.findings.push({ field, rule, message: `${field} ${text}` });
+    this.keep(this.findings, field, rule, text);
+  }
+
+  /** The same about ten thousand entries of a list is one finding. */
+  protected keep(findings: Finding[], field: string, rule: string, text: string): void {
+    const finding = { field, rule, message: `${field} ${text}` };
+    if (this.#kept.has(`${rule} ${finding.message}`)) return;
+    this.#kept.add(`${rule} ${finding.message}`);
+    findings.push(finding);
   }
 
   value(name: string): Json | undefined {

@@ -5,6 +5,7 @@ import type { FieldClass, Finding, Json, JsonObject, KubeletVersion } from './co
 import { applyDefaults, valueAt } from './defaults.ts';
 import { DocumentError, isList, isObject } from './document.ts';
 import { fieldAt } from './fields.ts';
+import { firstFindings, MAX_NAME, shownName } from './findings.ts';
 import { readYaml } from './read-yaml.ts';
 
 const CLASSES: readonly FieldClass[] = ['safe', 'needs-drain', 'dangerous', 'node-specific'];
@@ -85,26 +86,31 @@ export interface PolicyQuestion {
 export function judgePolicy({ local, dynamic, version, policy, merge = 'replace', allowAnnotation }: PolicyQuestion): Finding[] {
   if (policy === 'none') return [];
   const annotated = new Set(policy.overrides ? namesIn(allowAnnotation) : []);
-  const differences = [
+  const seen = new Set<string>();
+  const refused = [
     ...compareConfigs(applyDefaults(local, version), applyDefaults(dynamic, version)),
     ...compareUnknown(local, dynamic, version),
-  ].filter(({ field, class: kind }) => !allowed(field, kind, policy, annotated));
-  return differences
-    .filter(({ field }, at) => differences.findIndex((other) => other.field === field) === at)
-    .map(({ field, class: kind }): Finding => {
-      const here = origin(dynamic, field, version, 'set in the ConfigMap');
-      const there = origin(local, field, version, 'set in the local config');
-      // In an overlay only the ConfigMap makes a difference: where the field is not set, a null of it took it away.
-      const own = merge === 'overlay' || isSet(dynamic, field);
-      return {
-        field,
-        rule: 'policy',
-        message: `${field} (${kind}) differs from the local config: ${here} against ${there}; ${remedy(field, own, policy)}`,
-      };
-    });
+  ].filter(({ field, class: kind }) => {
+    if (seen.has(field) || allowed(field, kind, policy, annotated)) return false;
+    seen.add(field);
+    return true;
+  });
+  return firstFindings(refused, ({ field, class: kind }): Finding => {
+    const here = origin(dynamic, field, version, 'set in the ConfigMap');
+    const there = origin(local, field, version, 'set in the local config');
+    // In an overlay only the ConfigMap makes a difference: where the field is not set, a null of it took it away.
+    const own = merge === 'overlay' || isSet(dynamic, field);
+    const name = shownName(field);
+    return {
+      field: name,
+      rule: 'policy',
+      message: `${name} (${kind}) differs from the local config: ${here} against ${there}; ${remedy(field, own, policy)}`,
+    };
+  });
 }
 
 function allowed(field: string, kind: FieldClass, policy: Policy, annotated: ReadonlySet<string>): boolean {
+  if (field.length > MAX_NAME) return false;
   const explicit = nearest(field, policy.fields);
   if (explicit !== undefined) return explicit === 'allow';
   if (policy.allow.has(kind)) return true;
@@ -116,8 +122,9 @@ function nearest(field: string, verdicts: Policy['fields']): 'allow' | 'deny' | 
   return name === undefined ? undefined : verdicts.get(name);
 }
 
-/** `a.b.c`, `a.b`, `a`. */
+/** `a.b.c`, `a.b`, `a`. None for a name that no policy may hold: they would be as many as its dots. */
 function ancestors(field: string): string[] {
+  if (field.length > MAX_NAME) return [];
   const steps = field.split('.');
   return steps.map((_, index) => steps.slice(0, steps.length - index).join('.'));
 }
@@ -145,7 +152,7 @@ function origin(config: JsonObject, field: string, version: KubeletVersion, give
 function remedy(field: string, own: boolean, policy: Policy): string {
   const deny = nearest(field, policy.fields) === 'deny';
   const ways = own ? ['take it out of the ConfigMap'] : ['merge with --merge=overlay', 'start from the output of dkc render'];
-  if (!deny && policy.overrides) return listed([...ways, `allow it by the annotation dkc.dev/allow: "${field}"`]);
+  if (!deny && policy.overrides) return listed([...ways, `allow it by the annotation dkc.dev/allow: "${shownName(field)}"`]);
   return `${listed(ways)}; only the field policy of this node can allow it, ${deny ? 'and denies it by name' : 'which heeds no annotation'}`;
 }
 

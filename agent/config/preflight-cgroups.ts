@@ -3,6 +3,8 @@ import { valueAt } from './defaults.ts';
 import { isList } from './document.ts';
 import type { Preflight } from './preflight-judge.ts';
 
+/** No path on Linux is longer. A slice of n dashes lies n folders deep, so that its path would grow with their square. */
+const MAX_PATH = 4096;
 const MOUNT = '/sys/fs/cgroup';
 
 interface Cgroup {
@@ -38,7 +40,7 @@ function wanted(defaulted: JsonObject): Cgroup[] {
   const made: Cgroup[] = [];
   const add = (field: string, slice: (parts: readonly string[]) => string): void => {
     const name = valueAt(defaulted, [field]);
-    const parts = typeof name === 'string' ? name.split('/').filter((part) => part !== '') : [];
+    const parts = typeof name === 'string' && name.length <= MAX_PATH ? name.split('/').filter((part) => part !== '') : [];
     if (parts.length > 0 && !parts.includes('..')) made.push({ field, places: [`/${parts.join('/')}`, nested(slice(parts))] });
   };
   // systemd nests a slice by the dashes in its name, so the kubelet writes the levels of cgroupRoot with dashes between them.

@@ -20,6 +20,6 @@ export class Preflight extends Judge {
 
   /** Something that depends on a fact about the host that nobody gave us, or that hurts without being fatal. */
   warn(field: string, rule: string, text: string): void {
-    this.warnings.push({ field, rule, message: `${field} ${text}` });
+    this.keep(this.warnings, field, rule, text);
   }
 }

@@ -1,4 +1,5 @@
 import type { Finding, HostFacts, JsonObject, KubeletFacts } from './contract.ts';
+import { cappedFindings } from './findings.ts';
 import { Preflight } from './preflight-judge.ts';
 import { judgeCgroups } from './preflight-cgroups.ts';
 import { judgeEviction } from './preflight-eviction.ts';
@@ -24,5 +25,5 @@ export function preflightFatal(defaulted: JsonObject, host: HostFacts, kubelet: 
   judgeEviction(flight);
   judgeHost(flight);
   judgeCgroups(flight);
-  return { errors: flight.findings, warnings: flight.warnings };
+  return { errors: cappedFindings(flight.findings), warnings: cappedFindings(flight.warnings) };
 }

@@ -1,4 +1,16 @@
-import { DEEPEST, type Document, DocumentError, join, newObject, setKey, tooDeep } from './document.ts';
+import {
+  DEEPEST,
+  type Document,
+  DocumentError,
+  Duplicates,
+  join,
+  joinIndex,
+  MAX_NODES,
+  newObject,
+  setKey,
+  tooDeep,
+  tooManyNodes,
+} from './document.ts';
 import type { Json } from './contract.ts';
 import { tidy } from './yaml-scalar.ts';
 
@@ -13,9 +25,10 @@ const WORD = /true|false|null/y;
  * @throws {DocumentError} with the place, never the text
  */
 export function readJson(text: string): Document {
-  const duplicates: string[] = [];
+  const duplicates = new Duplicates();
   const inexact = new WeakMap<object, Set<string>>();
   let at = 0;
+  let nodes = 0;
 
   const match = (pattern: RegExp): string | undefined => {
     pattern.lastIndex = at;
@@ -54,6 +67,7 @@ export function readJson(text: string): Document {
   };
   const value = (holder: object, key: string, path: string, depth: number): Json => {
     if (depth > DEEPEST) throw tooDeep();
+    if (++nodes > MAX_NODES) throw tooManyNodes();
     const token = next();
     if (token === '{') return object(path, depth);
     if (token === '[') return list(path, depth);
@@ -69,7 +83,7 @@ export function readJson(text: string): Document {
       const key = string();
       expect(':');
       const inner = join(path, key);
-      if (Object.hasOwn(made, key)) duplicates.push(inner);
+      if (Object.hasOwn(made, key)) duplicates.add(inner);
       setKey(made, key, value(made, key, inner, depth + 1));
       if (next() === '}') return (at++, made);
       expect(',');
@@ -80,7 +94,7 @@ export function readJson(text: string): Document {
     expect('[');
     if (next() === ']') return (at++, made);
     for (;;) {
-      made.push(value(made, String(made.length), `${path}[${made.length}]`, depth + 1));
+      made.push(value(made, String(made.length), joinIndex(path, made.length), depth + 1));
       if (next() === ']') return (at++, made);
       expect(',');
     }

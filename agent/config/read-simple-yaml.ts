@@ -1,13 +1,14 @@
 import type { Json } from './contract.ts';
-import { newObject, setKey } from './document.ts';
+import { MAX_NODES, newObject, setKey } from './document.ts';
 import { NOT_JSON, plainScalar } from './yaml-scalar.ts';
 
-/** No text of this size can hold more marks of structure than `readYaml` takes. Real files have 2 KiB. */
-const MOST_LETTERS = 16_384;
 const DEEPEST = 50;
-/** A line of block style: dashes, a key, a value, a comment. Every value is one that all YAML readers agree on. */
+/**
+ * A line of block style: dashes, a key, a value, a comment. Every value is one that all YAML readers agree on. Blanks are matched as a whole
+ * (a lookahead and what it found): trying every way to share them out would take time that grows with their square.
+ */
 const LINE =
-  /^( *)(- )?(?:([A-Za-z][A-Za-z0-9_./-]{0,100}):(?= |$) *)?(?:([A-Za-z0-9/.](?:[A-Za-z0-9_./:%+=<@,-]*[A-Za-z0-9_./%+=@-])?|-[0-9][0-9A-Za-z.]*|~)|"([^"\\]*)"|'([^']*)'|(\{[^{}#]*\}|\[[^[\]#]*\]))?(?: *| +#.*)$/;
+  /^(?=( *))\1(- )?(?:([A-Za-z][A-Za-z0-9_./-]{0,100}):(?= |$)(?=( *))\4)?(?:([A-Za-z0-9/.](?:[A-Za-z0-9_./:%+=<@,-]*[A-Za-z0-9_./%+=@-])?|-[0-9][0-9A-Za-z.]*|~)|"([^"\\]*)"|'([^']*)'|(\{[^{}#]*\}|\[[^[\]#]*\]))? *(?:(?<= )#.*)?$/;
 /** One entry between brackets that stand on one line: a key where they are curly, and a word. */
 const ENTRY = /^(?:([A-Za-z][A-Za-z0-9_./-]{0,100}): )?(?:([A-Za-z0-9/.][A-Za-z0-9_./%+@-]*)|"([^"\\]*)"|'([^']*)')$/;
 const BLANK = /^ *(?:#.*)?$/;
@@ -26,10 +27,16 @@ interface Line {
  * @returns undefined for a text that may hold anything more, and for one that may be broken
  */
 export function readSimpleYaml(text: string): Json | undefined {
-  if (text.length > MOST_LETTERS || /[^\n -~]/.test(text)) return undefined;
+  if (/[^\n -~]/.test(text)) return undefined;
   const lines: Line[] = [];
-  for (const [index, line] of text.split('\n').entries()) {
-    if (BLANK.test(line) || (index === 0 && line === '---')) continue;
+  // One line at a time: a text of a million empty ones is given up early.
+  for (let [at, count] = [0, 0]; at <= text.length; count++) {
+    if (count > MAX_NODES) return undefined;
+    const next = text.indexOf('\n', at);
+    const line = text.slice(at, next < 0 ? text.length : next);
+    const isMarker = at === 0 && line === '---';
+    at = next < 0 ? text.length + 1 : next + 1;
+    if (isMarker || BLANK.test(line)) continue;
     const read = lineOf(line);
     if (read === undefined) return undefined;
     lines.push(read);
@@ -44,7 +51,7 @@ export function readSimpleYaml(text: string): Json | undefined {
 function lineOf(line: string): Line | undefined {
   const found = LINE.exec(line);
   if (found === null) return undefined;
-  const [, spaces = '', dash, key, plain, double, single, brackets] = found;
+  const [, spaces = '', dash, key, , plain, double, single, brackets] = found;
   // A key such as `on` is none for YAML 1.1, and a dash needs something behind it.
   if (key === undefined ? dash === undefined : plainScalar(key) !== key) return undefined;
   const value = brackets === undefined ? wordOf(plain, double, single) : between(brackets);

@@ -13,7 +13,20 @@ import {
   type YAMLSeq,
 } from 'yaml';
 import type { Json } from './contract.ts';
-import { DEEPEST, type Document, DocumentError, isObject, join, newObject, setKey, tooDeep } from './document.ts';
+import {
+  DEEPEST,
+  type Document,
+  DocumentError,
+  Duplicates,
+  isObject,
+  join,
+  joinIndex,
+  MAX_NODES,
+  newObject,
+  setKey,
+  tooDeep,
+  tooManyNodes,
+} from './document.ts';
 import { NOT_JSON, plainScalar } from './yaml-scalar.ts';
 import { hasMisplacedTab } from './yaml-tabs.ts';
 
@@ -26,9 +39,19 @@ const OPTIONS = { version: '1.1', schema: 'failsafe', merge: false, uniqueKeys: 
  */
 const FORBIDDEN = /[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ud800-\udfff\ue000-\ufffd]/;
 
-/** Marks of structure (line ends, commas, brackets) beyond which a text is refused: parsing time grows with them. Real files have some 200. */
-const MOST_MARKS = 20_000;
+/**
+ * The library needs some 20 µs for each mark of structure, and time and memory for each letter, in a process without an optimizing compiler
+ * such as the agent: this much of both takes it less than 100 ms and 20 MB. What is longer is read if it is as simple as `readSimpleYaml` wants.
+ */
+const MAX_MARKS = 4_000;
+const MAX_LETTERS = 64 * 1024;
+/** Letters of all scalars together, aliases expanded. */
+const MAX_EXPANDED = 1 << 20;
+/** Line ends, commas, brackets, anchors, aliases, tags, directives, and the dashes, colons and question marks of block style. */
+const MARK = /[\n,[{&*!%]|[-:?](?=[\0- ]|$)/g;
 
+const BRACKET = /[[\]{}]/g;
+const DASHES = new RegExp(`(?:- ){${DEEPEST + 1}}`);
 const EXPLICIT_KEY = /^[ -]*\?(?:[ \t]|$)/m;
 const TAB_FIRST = /^ *\t/m;
 
@@ -49,7 +72,7 @@ export function readYaml(text: string): Document {
   refuseHuge(body);
   try {
     const document = firstDocument(body);
-    if (document === undefined) return { value: null, duplicates: [], inexact: new WeakMap() };
+    if (document === undefined) return { value: null, duplicates: new Duplicates(), inexact: new WeakMap() };
     const problem = document.errors[0];
     if (problem?.code === 'RESOURCE_EXHAUSTION') throw tooDeep();
     if (problem !== undefined)
@@ -78,19 +101,30 @@ function firstDocument(text: string): YamlDocument.Parsed | undefined {
 }
 
 function refuseHuge(text: string): void {
+  MARK.lastIndex = 0;
   let marks = 0;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    // line feed, carriage return, comma, [, {, &, *, and the dash and colon of block style
-    if (code === 10 || code === 13 || code === 44 || code === 91 || code === 123 || code === 38 || code === 42) marks++;
-    else if ((code === 45 || code === 58 || code === 63) && (text.charCodeAt(at + 1) | 0) <= 32) marks++;
+  while (marks <= MAX_NODES && MARK.test(text)) marks++;
+  MARK.lastIndex = 0;
+  if (marks <= MAX_MARKS && text.length <= MAX_LETTERS) return;
+  if (looksDeep(text)) throw tooDeep();
+  if (marks > MAX_NODES) throw tooManyNodes();
+  throw new DocumentError(
+    'too-large',
+    `the text is too large to be read in this style: with more than ${MAX_MARKS} marks of structure or ${MAX_LETTERS} letters it must be plain, one key or item a line, no anchors, tags, escapes or text blocks`,
+  );
+}
+
+/** Is nesting what makes it large? Only asked to name the reason, so brackets in quotes may count. */
+function looksDeep(text: string): boolean {
+  BRACKET.lastIndex = 0;
+  let depth = 0;
+  for (let left = MAX_NODES; left > 0; left--) {
+    const bracket = BRACKET.exec(text)?.[0];
+    if (bracket === undefined) break;
+    depth += bracket === '[' || bracket === '{' ? 1 : -1;
+    if (depth > DEEPEST) return true;
   }
-  if (marks > MOST_MARKS) {
-    throw new DocumentError(
-      'too-large',
-      `the text has more than ${MOST_MARKS} lines and list entries; a kubelet configuration has a few hundred`,
-    );
-  }
+  return DASHES.test(text);
 }
 
 function lineAt(text: string, offset: number): number {
@@ -101,10 +135,11 @@ class Reader {
   readonly #root: Node | null;
   readonly #text: string;
   readonly #anchors: Map<string, Node> = new Map();
-  readonly #duplicates: string[] = [];
+  readonly #duplicates = new Duplicates();
   /** Anchors being expanded, outermost first. */
   readonly #open: Set<Node> = new Set();
   #decoded = 0;
+  #letters = 0;
   #viaAlias = 0;
   #aliasDepth = 0;
   #flowDepth = 0;
@@ -140,7 +175,13 @@ class Reader {
     this.#decoded++;
     if (this.#aliasDepth > 0) this.#viaAlias++;
     if (this.#viaAlias > 100 && this.#decoded > 1000 && this.#viaAlias / this.#decoded > 0.99) throw aliases();
-    if (this.#decoded > 200_000) throw aliases();
+    if (this.#decoded > MAX_NODES) throw this.#aliasDepth > 0 ? aliases() : tooManyNodes();
+  }
+
+  /** A text of many letters that many aliases name is small here, and large where it is written out. */
+  #countLetters(many: number): void {
+    this.#letters += many;
+    if (this.#letters > MAX_EXPANDED) throw aliases();
   }
 
   #alias<T>(node: Alias, use: (target: Node) => T): T {
@@ -159,12 +200,13 @@ class Reader {
       throw new DocumentError('syntax', `${path}: a question mark inside of brackets needs quotes`, path);
     }
     const value = scalarValue(node);
+    if (typeof value === 'string') this.#countLetters(value.length);
     if (value === NOT_JSON) throw new DocumentError('number', `${path}: infinity and not-a-number are no values`, path);
     return value;
   }
 
   #list(node: YAMLSeq, path: string, depth: number): Json {
-    return node.items.map((item, index) => this.#value(item as Node | null, `${path}[${index}]`, depth + 1));
+    return node.items.map((item, index) => this.#value(item as Node | null, joinIndex(path, index), depth + 1));
   }
 
   #object(node: YAMLMap, path: string, depth: number): Json {
@@ -186,7 +228,7 @@ class Reader {
       if (node.flow === true && isScalar(key) && key.type === 'PLAIN') this.#needsSpace(key, path);
       const name = this.#key(key, path, depth);
       const inner = join(path, name);
-      if (Object.hasOwn(made, name)) this.#duplicates.push(inner);
+      if (Object.hasOwn(made, name)) this.#duplicates.add(inner);
       setKey(made, name, this.#value(pair.value as Node | null, inner, depth + 1));
     }
   }

@@ -60,11 +60,12 @@ function enforcement(judge: Judge): void {
   const modern = judge.minor >= 32;
   const enforces = judge.minor >= 21 ? entries.some((entry) => entry !== 'none') : entries.length > 0;
   if (!judge.flag('cgroupsPerQOS') && enforces) judge.add(field, 'cgroups-per-qos', 'needs cgroupsPerQOS to be true');
-  for (const entry of entries) {
+  const given = new Set(entries);
+  for (const entry of given) {
     if (modern && COMPRESSIBLE.includes(entry)) {
       const plain = entry.replace(/-compressible$/, '');
       needsCgroup(judge, entry, plain === 'system-reserved' ? 'systemReservedCgroup' : 'kubeReservedCgroup');
-      if (entries.includes(plain)) judge.add(field, 'compressible', `may not hold both ${plain} and ${entry}`);
+      if (given.has(plain)) judge.add(field, 'compressible', `may not hold both ${plain} and ${entry}`);
     } else if (entry === 'system-reserved') needsCgroup(judge, entry, 'systemReservedCgroup');
     else if (entry === 'kube-reserved') needsCgroup(judge, entry, 'kubeReservedCgroup');
     else if (entry === 'none') {
@@ -73,7 +74,7 @@ function enforcement(judge: Judge): void {
       judge.add(field, 'enum', `may only hold ${[...ENFORCEMENTS, ...(modern ? COMPRESSIBLE : [])].join(', ')}`);
     }
   }
-  if (modern && new Set(entries).size < entries.length) judge.add(field, 'unique', 'may not hold an entry twice');
+  if (modern && given.size < entries.length) judge.add(field, 'unique', 'may not hold an entry twice');
 }
 
 function needsCgroup(judge: Judge, entry: string, field: string): void {

@@ -1,5 +1,6 @@
 import type { Finding, JsonObject } from './contract.ts';
 import { isObject, own } from './document.ts';
+import { cappedFindings } from './findings.ts';
 import { gateNamed } from './gates.ts';
 import { type Against, Judge } from './judge.ts';
 import { judgeModernNode } from './rules-modern-node.ts';
@@ -16,7 +17,7 @@ import { judgeShutdown } from './rules-shutdown.ts';
  */
 export function validate(defaulted: JsonObject, against: Against): Finding[] {
   const gates = judgeGates(defaulted, against);
-  if (gates.length > 0) return gates;
+  if (gates.length > 0) return cappedFindings(gates);
   const judge = new Judge(defaulted, against);
   judgeNumbers(judge);
   judgeResources(judge);
@@ -25,7 +26,7 @@ export function validate(defaulted: JsonObject, against: Against): Finding[] {
     judgeModernNode(judge);
     judgeModernPods(judge);
   }
-  return judge.findings;
+  return cappedFindings(judge.findings);
 }
 
 /** Gates that the kubelet does not know, or that it no longer lets anyone change. It refuses both. */

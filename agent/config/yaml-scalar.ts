@@ -47,6 +47,7 @@ function wordOr(text: string): Json | typeof NOT_JSON {
 function integer(text: string): number | bigint | undefined {
   if (DECIMAL.test(text)) {
     if (text.length < 16) return Number(text) + 0; // + 0 turns -0 into 0
+    if (text.length > 21) return undefined; // beyond 64 bits, whatever its digits are
     const exact = BigInt(text.startsWith('+') ? text.slice(1) : text);
     return inRange(exact) && !(text.startsWith('+') && exact > 2n ** 63n - 1n) ? tidy(exact) : undefined;
   }

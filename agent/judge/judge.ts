@@ -1,9 +1,11 @@
 import {
   applyDefaults,
   applyFlags,
+  cappedFindings,
   decode,
   gatesOnCommandLine,
   judgePolicy,
+  LIMIT_RULES,
   mergeOverlay,
   pathsToProbe,
   preflightFatal,
@@ -18,7 +20,7 @@ import type { Finding, HostFacts, JsonObject, KubeletFacts } from '../config/con
 import { minimalConfig, type LocalConfig } from './local.ts';
 
 /** Where a configuration fails decides which of upstream's strings the Node shows. */
-export type Stage = 'load' | 'validate' | 'internal';
+export type Stage = 'download' | 'load' | 'validate' | 'internal';
 
 export type Judgement =
   { ok: true; effective: Uint8Array; warnings: readonly Finding[] } | { ok: false; stage: Stage; findings: readonly Finding[] };
@@ -53,9 +55,10 @@ export function judge(config: JudgeInput, bench: Bench): Judgement {
   if (!read.ok) return read;
   const { merged, defaulted } = read;
   const fatal = bench.host ? preflightFatal(defaulted, bench.host, bench.kubelet) : { errors: [], warnings: [] };
-  const refused = [...policyFindings(config, merged, bench), ...validate(defaulted, against(bench)), ...fatal.errors];
+  const refused = cappedFindings(policyFindings(config, merged, bench), validate(defaulted, against(bench)), fatal.errors);
   if (refused.length > 0) return { ok: false, stage: 'validate', findings: refused };
-  return { ok: true, effective: new TextEncoder().encode(renderYaml(merged)), warnings: [...read.warnings, ...fatal.warnings] };
+  const warnings = cappedFindings(read.warnings, fatal.warnings);
+  return { ok: true, effective: new TextEncoder().encode(renderYaml(merged)), warnings };
 }
 
 /** Paths whose presence on the host matters to `config`, as the kubelet would see them: resolved, merged, with flags. */
@@ -73,7 +76,10 @@ function prepare(config: JudgeInput, bench: Bench): Prepared {
   if (bytes === undefined) return loadFailure('kubelet-config-key', `the ConfigMap has no key ${JSON.stringify(config.kubeletConfigKey)}`);
   if (bytes.length === 0) return loadFailure('empty', 'kubelet config file was empty');
   const decoded = decode(bytes, kubelet.version);
-  if (!decoded.ok) return { ok: false, stage: 'load', findings: decoded.errors };
+  if (!decoded.ok) {
+    const beyond = decoded.errors.some(({ rule }) => LIMIT_RULES.has(rule));
+    return { ok: false, stage: beyond ? 'download' : 'load', findings: decoded.errors };
+  }
 
   const dynamic = resolvePaths(decoded.written, config.dir, kubelet.version);
   if (bench.merge === 'overlay' && local.at === 'broken')

@@ -1,5 +1,6 @@
 import type { ContentRef } from '../checkpoint/payload.ts';
 import type { Source } from '../checkpoint/source.ts';
+import { MAX_FINDINGS, splitFindings } from '../config/config.ts';
 import type { Finding } from '../config/contract.ts';
 
 /**
@@ -18,8 +19,6 @@ export interface RefusedRecord extends ContentRef {
   more: number;
 }
 
-/** More than a person reads; a hostile config has as many as it has fields. */
-export const MAX_FINDINGS = 100;
 /** Longest text of a finding, in characters. A name of a field may be as long as the ConfigMap. */
 export const MAX_FINDING_TEXT = 1000;
 
@@ -27,8 +26,9 @@ export type Refusal = Omit<RefusedRecord, 'findings' | 'more'>;
 
 /** Cuts what a file for people need not hold. */
 export function refusedRecord(refusal: Refusal, findings: readonly Finding[]): RefusedRecord {
-  const kept = findings.slice(0, MAX_FINDINGS).map(({ field, rule, message }) => ({ field: cut(field), rule, message: cut(message) }));
-  return { ...refusal, findings: kept, more: findings.length - kept.length };
+  const { named, more } = splitFindings(findings);
+  const kept = named.slice(0, MAX_FINDINGS).map(({ field, rule, message }) => ({ field: cut(field), rule, message: cut(message) }));
+  return { ...refusal, findings: kept, more: named.length - kept.length + more };
 }
 
 /** Whether both refuse the same for the same reasons; `at` may differ. */

@@ -118,7 +118,11 @@ export class Executor {
   /** For `dkc status`, which may be asked with the API server away. The moment is that of the first refusal for these reasons. */
   async #record({ source, content, error, findings }: Extract<SyncStep, { do: 'refuse' }>): Promise<void> {
     const { store, clock } = this.#deps;
-    const record = refusedRecord({ source, ...content, at: new Date(clock.now()).toISOString(), error }, findings);
+    const { contentSha256 = '' } = content ?? {};
+    const record = refusedRecord(
+      { source, contentSha256, kubeletConfigKey: source.kubeletConfigKey, at: new Date(clock.now()).toISOString(), error },
+      findings,
+    );
     const before = await store.refused().catch(() => undefined);
     if (before && sameRefusal(before, record)) return;
     // Only its name is new: it is refused since then.

@@ -74,6 +74,10 @@ async function fetchedOf(seen: ConfigMapSeen, key: string, store: Store): Promis
   if (seen.at === 'absent') return { at: 'failed', problem: 'the ConfigMap does not exist' };
   if (seen.at === 'failed') return seen;
   const downloaded = payloadOf(seen.object);
+  if (!downloaded.ok && 'beyond' in downloaded) {
+    const { uid = '', resourceVersion = '' } = seen.object.metadata;
+    return { at: 'beyond', uid, resourceVersion, finding: { field: '', ...downloaded.beyond } };
+  }
   if (!downloaded.ok) return { at: 'incomplete', problem: downloaded.problem };
   const { payload } = downloaded;
   const content = contentRef(digestFiles(payload.files), key);

@@ -1,6 +1,7 @@
 import { RETRY_ANNOTATION } from '../checkpoint/download.ts';
 import type { ContentRef, Payload } from '../checkpoint/payload.ts';
 import { sameSource, type MaybeSource, type Source, type SpecSource } from '../checkpoint/source.ts';
+import { splitFindings } from '../config/config.ts';
 import type { Finding } from '../config/contract.ts';
 import type { Stage } from '../judge/judge.ts';
 import { statusErrors } from '../status/errors.ts';
@@ -23,7 +24,9 @@ export type Wanted =
 export type Fetched =
   | { at: 'found'; payload: Payload; content: ContentRef; saved: boolean }
   | { at: 'failed'; problem: string }
-  | { at: 'incomplete'; problem: string };
+  | { at: 'incomplete'; problem: string }
+  /** It holds more than any checkpoint may. */
+  | { at: 'beyond'; uid: string; resourceVersion: string; finding: Finding };
 
 /** Preflight's answer; null where preflight is off or has nothing to judge. */
 export type Verdict = { ok: true } | { ok: false; stage: Stage; findings: readonly Finding[] } | null;
@@ -56,10 +59,12 @@ export type SyncStep =
   | { do: 'assign'; to: MaybeSource; why: string }
   /** The kubelet already reads this content: report it, nothing restarts. */
   | { do: 'adopt'; source: MaybeSource; content?: ContentRef }
-  | { do: 'refuse'; source: Source; content: ContentRef; error: string; findings: readonly Finding[] }
+  /** `content` is null where there was too much of it to look at. */
+  | { do: 'refuse'; source: Source; content: ContentRef | null; error: string; findings: readonly Finding[] }
   /** What is on disk as refused is no longer what this node is to use, or it is accepted. */
   | { do: 'clear-refusal' }
-  | { do: 'report'; error: string | null; detail: string }
+  /** `final`: nothing on this node can change it, so there is no use in looking again before the API shows something else. */
+  | { do: 'report'; error: string | null; detail: string; final?: true }
   /** `event` as upstream sends it before it exits. */
   | { do: 'exit'; to: MaybeSource };
 
@@ -115,6 +120,10 @@ function planSource(spec: SpecSource, facts: SyncFacts): SyncStep[] {
   if (!fetched) return [];
   if (fetched.at === 'failed') return [report(statusErrors.download, fetched.problem)];
   if (fetched.at === 'incomplete') return [report(statusErrors.syncInternal, fetched.problem)];
+  if (fetched.at === 'beyond') {
+    const { uid, resourceVersion, finding } = fetched;
+    return refuse({ ...spec, uid, resourceVersion }, null, { stage: 'download', findings: [finding] });
+  }
   const { payload, content, saved } = fetched;
   const source: Source = { ...spec, uid: payload.uid, resourceVersion: payload.resourceVersion };
   const steps: SyncStep[] = saved ? [] : [{ do: 'save', payload }];
@@ -157,9 +166,7 @@ function planSettled(source: Source, content: ContentRef, saved: boolean, absolv
 function planChange(source: Source, content: ContentRef, facts: SyncFacts): SyncStep[] {
   const { verdict, activeContent } = facts;
   if (verdict && !verdict.ok) {
-    const error = statusErrors[verdict.stage];
-    const refuse = { do: 'refuse', source, content, error, findings: verdict.findings } as const;
-    return [refuse, report(error, refusalDetail(refuse))];
+    return refuse(source, content, verdict);
   }
   if (activeContent && sameContent(activeContent, content)) {
     return [
@@ -170,6 +177,15 @@ function planChange(source: Source, content: ContentRef, facts: SyncFacts): Sync
     ];
   }
   return [{ do: 'assign', to: source, why: 'new content' }, ...leaveFor(source)];
+}
+
+type Refusal = Pick<Extract<Verdict, { ok: false }>, 'stage' | 'findings'>;
+
+function refuse(source: Source, content: ContentRef | null, { stage, findings }: Refusal): SyncStep[] {
+  const error = statusErrors[stage];
+  const step = { do: 'refuse', source, content, error, findings } as const;
+  const said = report(error, refusalDetail(step));
+  return [step, stage === 'download' ? { ...said, final: true } : said];
 }
 
 /** The error spoke of what was wanted before: it goes before the exit, or the Node would show it beside the new assignment. */
@@ -187,12 +203,13 @@ function trustIfKnown(source: Source, content: ContentRef, { lastKnownGood, last
 const MOST_NAMED = 30;
 
 /** What makes two refusals one: the same content for the same reasons, whatever the resourceVersion. Field names and rules only. */
-export function refusalDetail({ content, findings }: Extract<SyncStep, { do: 'refuse' }>): string {
-  const rules = findings.map(({ field, rule }) => `${field || 'document'}(${rule})`);
+export function refusalDetail({ source, content, findings }: Extract<SyncStep, { do: 'refuse' }>): string {
+  const { named, more } = splitFindings(findings);
+  const rules = named.map(({ field, rule }) => `${field || 'document'}(${rule})`);
+  const rest = Math.max(0, rules.length - MOST_NAMED) + more;
   // The journal keeps no longer lines, and a cut one would never be found again.
-  const named = rules.slice(0, MOST_NAMED).join(', ');
-  const more = rules.length > MOST_NAMED ? ` and ${rules.length - MOST_NAMED} more` : '';
-  return `content ${content.contentSha256.slice(0, 12)}: ${named}${more}`;
+  const what = content === null ? `ConfigMap ${source.uid}` : `content ${content.contentSha256.slice(0, 12)}`;
+  return `${what}: ${rules.slice(0, MOST_NAMED).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }
 
-const report = (error: string | null, detail: string): SyncStep => ({ do: 'report', error, detail });
+const report = (error: string | null, detail: string) => ({ do: 'report', error, detail }) as const satisfies SyncStep;

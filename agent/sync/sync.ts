@@ -82,7 +82,7 @@ export class Sync {
       const done = await executor.run(steps);
       onRun(false);
       // What is wrong may be mended on this node, where no watch of the API sees it: a file, swap, a policy.
-      return done && !steps.some((step) => step.do === 'report' && step.error !== null);
+      return done && !steps.some((step) => step.do === 'report' && step.error !== null && step.final !== true);
     } catch (error) {
       log.error('sync failed; trying again', { error: describeError(error) });
       situation.update({ error: statusErrors.syncInternal });

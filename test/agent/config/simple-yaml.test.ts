@@ -23,7 +23,7 @@ function compared(texts: Iterable<string>, count: number): number {
     const value = readSimpleYaml(text);
     if (value === undefined) continue;
     const full = readYaml(text);
-    assert.deepEqual({ value, duplicates: [] }, { value: full.value, duplicates: full.duplicates }, JSON.stringify(text));
+    assert.deepEqual({ value, duplicates: [] }, { value: full.value, duplicates: full.duplicates.paths }, JSON.stringify(text));
     simple++;
   }
   return simple;
@@ -89,7 +89,7 @@ const left = [
     '__proto__: 1',
     'a : 1',
     '"a": 1',
-    `a: ${'x'.repeat(20_000)}`,
+    '\n'.repeat(20_001),
   ],
   `${Array.from({ length: 80 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n')} 1`,
 ].flat();

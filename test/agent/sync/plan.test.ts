@@ -28,7 +28,7 @@ interface Row {
   bootError?: string;
   /** Content, who, and the retry annotation it was condemned under: `A agent 1`. */
   condemned?: string;
-  verdict?: 'ok' | 'load' | 'validate' | 'internal' | 'off';
+  verdict?: 'ok' | 'download' | 'load' | 'validate' | 'internal' | 'off';
   /** What refused.json names. */
   refused?: string;
   steps: string[];
@@ -56,6 +56,8 @@ const rows: Row[] = [
   // Refused
   { why: 'keeps what it has when preflight refuses, and the evidence', wants: 'web@2=B unsaved', assigned: 'web@1=A', active: 'web@1=A', verdict: 'validate', steps: ['save web@2', 'refuse web@2', `report ${VALIDATE}`] },
   { why: 'says that a refused config did not decode', wants: 'web@2=B', assigned: 'local', verdict: 'load', steps: ['refuse web@2', `report ${LOAD}`] },
+  { why: 'refuses for good what is beyond a limit', wants: 'web@2=B', assigned: 'web@1=A', active: 'web@1=A', verdict: 'download', steps: ['refuse web@2', `report ${DOWNLOAD} for good`] },
+  { why: 'refuses for good, and saves nothing of, a ConfigMap that is more than a checkpoint', wants: 'beyond', assigned: 'web@1=A', active: 'web@1=A', steps: ['refuse web@2', `report ${DOWNLOAD} for good`] },
   { why: 'says that flags did not parse over a refused config', wants: 'web@2=B', assigned: 'local', verdict: 'internal', steps: ['refuse web@2', `report ${INTERNAL}`] },
   { why: 'judges a new value of dkc.dev/allow on the same content', wants: 'web@2=A', assigned: 'web@1=A', active: 'web@1=A', verdict: 'validate', steps: ['refuse web@2', `report ${VALIDATE}`] },
   { why: 'does not refuse what it has', wants: 'web@1=A', assigned: 'web@1=A', active: 'web@1=A', steps: ['adopt web@1', 'report -'] },
@@ -124,6 +126,13 @@ test('a refusal is known by content, fields and rules: not by its resourceVersio
   assert.equal(refusalDetail({ do: 'refuse', source: source('web@3'), content: content('B'), error, findings }), detail);
 });
 
+test('a refusal names thirty findings and counts the others, those that were counted already too', () => {
+  const findings = Array.from({ length: 100 }, (_, n) => ({ field: `k${n}`, rule: 'policy', message: '' }));
+  const more = { field: '', rule: 'more', message: 'and 24900 more', more: 24_900 };
+  const detail = refusalDetail({ do: 'refuse', source: source('web@2'), content: null, error: '', findings: [...findings, more] });
+  assert.match(detail, /^ConfigMap u-web: k0\(policy\), .*, k29\(policy\) and 24970 more$/);
+});
+
 function factsOf(row: Row): SyncFacts {
   const [first = '', ...notes] = row.wants.split(' ');
   const wants = named(first);
@@ -135,6 +144,7 @@ function factsOf(row: Row): SyncFacts {
   const fetched: Partial<Record<string, SyncFacts['fetched']>> = {
     failed: { at: 'failed', problem: 'no route' },
     incomplete: { at: 'incomplete', problem: 'no uid' },
+    beyond: { at: 'beyond', uid: 'u-web', resourceVersion: '2', finding: { field: '', rule: 'too-many-keys', message: 'many' } },
   };
   const found =
     wants?.source && wants.content
@@ -193,7 +203,7 @@ function stepText(step: SyncStep): string {
     case 'clear-refusal':
       return step.do;
     case 'report':
-      return `report ${step.error ?? '-'}`;
+      return `report ${step.error ?? '-'}${step.final === true ? ' for good' : ''}`;
     case 'trust':
     case 'assign':
     case 'exit':

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MAX_FINDING_TEXT, MAX_FINDINGS, refusedRecord, refusedText } from '../../../agent/store/refused-record.ts';
+import { MAX_FINDINGS } from '../../../agent/config/config.ts';
+import { MAX_FINDING_TEXT, refusedRecord, refusedText } from '../../../agent/store/refused-record.ts';
 import { parseRefused } from '../../../agent/store/records.ts';
 import { content, source } from '../../helpers/builders.ts';
 import { SimulatedNode } from '../../helpers/simulated-node.ts';
