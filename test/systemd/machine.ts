@@ -61,6 +61,7 @@ function install(layer: string, agent: AgentName): void {
   const lib = join(layer, 'usr/lib/dkc');
   for (const script of ['kubelet-sync', 'kubelet-stopped']) cpSync(join(project, 'systemd', script), join(lib, script));
   cpSync(join(project, 'systemd/tmpfiles.d'), join(layer, 'usr/lib/tmpfiles.d'), { recursive: true });
+  cpSync(join(project, 'systemd/dkc-agent.service'), join(layer, 'usr/lib/systemd/system/dkc-agent.service'));
   if (agent === 'bundle') cpSync(theBundle(), join(lib, 'dkc.js'));
   const bundle = (from: string, to: string) =>
     buildSync({ entryPoints: [join(here, 'stand-ins', from)], outfile: to, bundle: true, platform: 'node', format: 'cjs' });
@@ -89,7 +90,6 @@ export async function onMachine<Result>(name: string, { agent, ...given }: Machi
     install(layer, agent);
     for (const [path, text] of Object.entries(given.files ?? {})) write(join(layer, path), text);
     cpSync(join(here, 'units'), units, { recursive: true });
-    cpSync(join(project, 'systemd/dkc-agent.service'), join(units, 'dkc-agent.service'));
     cpSync(join(project, 'systemd/kubelet.service.d'), join(units, 'kubelet.service.d'), { recursive: true });
 
     const other = process.env['DKC_TEST_SYSTEMD'];
