@@ -11,7 +11,8 @@ import type { Client } from '../kube/client/client.ts';
 export type FlagType = 'string' | 'boolean' | 'number' | 'duration' | 'count';
 
 /** What a shell may offer for a value: files are the shell's own business, the others are asked by `dkc __complete`. */
-export type Completes = 'file' | 'dir' | 'ref' | 'node' | 'daemonset' | 'statefulset' | 'pod';
+export type Completes =
+  'file' | 'dir' | 'ref' | 'node' | 'daemonset' | 'statefulset' | 'pod' | 'configmap' | 'configmap-key' | 'context' | 'field';
 
 export interface Flag {
   /** Kebab case, without dashes. */
@@ -28,6 +29,8 @@ export interface Flag {
   /** How help names the value: FILE, NS/NAME. */
   value?: string;
   choices?: readonly string[];
+  /** Of a string: what the flag means without `=`. A word after it is then no value of it. */
+  implied?: string;
   /** Values that completion offers where others are right as well. */
   offers?: readonly string[];
   completes?: Completes;

@@ -17,12 +17,19 @@ export const connectFlags: readonly Flag[] = [
     text: 'how to reach the API server',
     defaultText: '$KUBECONFIG, then ~/.kube/config',
   },
-  { name: 'context', type: 'string', value: 'NAME', text: 'context of the kubeconfig', defaultText: 'its current one' },
+  {
+    name: 'context',
+    type: 'string',
+    value: 'NAME',
+    completes: 'context',
+    text: 'context of the kubeconfig',
+    defaultText: 'its current one',
+  },
 ];
 
 /** A client for the API server that the kubeconfig names. @throws {ActionError} where there is none, or it cannot be used */
 export async function connect(query: ConnectQuery, env: Readonly<Record<string, string | undefined>>): Promise<Client> {
-  const paths = query.kubeconfig === undefined ? fromEnvironment(env) : [query.kubeconfig];
+  const paths = kubeconfigPaths(query, env);
   const found = await Promise.all(paths.map(exists));
   if (!found.includes(true))
     throw new ActionError('use kubeconfig', paths[0] ?? '', { hint: 'there is no such file; name one by --kubeconfig or $KUBECONFIG' });
@@ -30,8 +37,9 @@ export async function connect(query: ConnectQuery, env: Readonly<Record<string, 
   return createClient(await loadKubeconfig(paths, { ...choice, environment: env }), { userAgent: 'dkc-cli' });
 }
 
-/** $KUBECONFIG may list several files, which count as one; else there is the one at home. */
-function fromEnvironment(env: Readonly<Record<string, string | undefined>>): string[] {
+/** The flag's file; else those of $KUBECONFIG, which count as one; else the one at home. */
+export function kubeconfigPaths({ kubeconfig }: ConnectQuery, env: Readonly<Record<string, string | undefined>>): string[] {
+  if (kubeconfig !== undefined) return [kubeconfig];
   const paths = (env['KUBECONFIG'] ?? '').split(delimiter).filter((path) => path !== '');
   return paths.length > 0 ? paths : [join(env['HOME'] ?? homedir(), '.kube', 'config')];
 }

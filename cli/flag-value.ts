@@ -30,7 +30,8 @@ export function flagValue(flag: Flag, given: unknown): FlagRead {
   }
 }
 
-function stringValue(flag: Flag, raw: unknown): FlagRead {
+function stringValue(flag: Flag, given: unknown): FlagRead {
+  const raw = given === true ? flag.implied : given;
   if (typeof raw !== 'string') return { ok: false, problem: 'must be text' };
   if (flag.choices && !flag.choices.includes(raw)) return { ok: false, problem: `must be one of ${flag.choices.join(', ')}` };
   return { ok: true, value: raw };

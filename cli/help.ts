@@ -29,11 +29,11 @@ function usageLine(name: string, command: Command): string {
   return ['dkc', name, ...words, '[flags]'].join(' ');
 }
 
-function flagWords({ name, alias, type, value }: Flag, lettered: boolean): string {
+function flagWords({ name, alias, type, value, implied }: Flag, lettered: boolean): string {
   const letter = alias === undefined ? (lettered ? '    ' : '') : `-${alias}, `;
   const wants =
     type === 'boolean' || type === 'count' ? '' : `=${value ?? (type === 'string' ? 'TEXT' : type === 'number' ? 'N' : 'TIME')}`;
-  return `${letter}--${name}${wants}`;
+  return `${letter}--${name}${implied === undefined ? wants : `[${wants}]`}`;
 }
 
 function flagDescription(flag: Flag): string {

@@ -2,6 +2,7 @@ import { Args } from './args.ts';
 import { UsageError } from './failure.ts';
 import { flagValue } from './flag-value.ts';
 import { helpText } from './help.ts';
+import { needsValue, unknownFlag } from './flag-problem.ts';
 import { nearest } from '../base/nearest.ts';
 import type { ArgValue } from './args.ts';
 import type { Command, Flag, Positional } from './command.ts';
@@ -42,7 +43,7 @@ export async function parse(entry: Named, command: Command, argv: readonly strin
   const given = (await parser.parseAsync([...argv])) as Readonly<Record<string, unknown>>;
   // Help wins over whatever else is wrong with the line.
   if (given['help'] === true) return { want: 'help', text: helpText(entry, command, flags, Math.min(width, WIDEST_HELP)) };
-  if (problem !== undefined) throw usage(entry, `${lowerFirst(problem)}${meant(problem, flags)}`);
+  if (problem !== undefined) throw usage(entry, flagProblem(problem, argv, flags));
   const values = new Map<string, ArgValue | undefined>();
   const written = writtenValues(flags, argv);
   for (const flag of flags) {
@@ -105,16 +106,19 @@ function writtenValues(flags: readonly Flag[], argv: readonly string[]): Readonl
     if (word === '--') break;
     const [, dashes = '', name = '', value = ''] = /^(--?)([^-=][^=]*)(?:=([\s\S]*))?$/.exec(word) ?? [];
     const flag = flags.find((one) => (dashes === '--' ? one.name : one.alias) === name);
-    if (flag?.type !== 'boolean' && flag?.type !== 'count') continue;
+    if (flag === undefined || takesNext(flag)) continue;
     if (word.includes('=')) values.set(flag.name, value);
     else values.delete(flag.name);
   }
   return values;
 }
 
-function optionOf({ type, alias }: Flag): Options {
+/** Whether its value may be the word after it. */
+export const takesNext = ({ type, implied }: Flag): boolean => type !== 'boolean' && type !== 'count' && implied === undefined;
+
+function optionOf({ type, alias, implied }: Flag): Options {
   const named = alias === undefined ? {} : { alias };
-  if (type === 'boolean') return { ...named, type: 'boolean' };
+  if (type === 'boolean' || implied !== undefined) return { ...named, type: 'boolean' };
   if (type === 'count') return { ...named, type: 'count' };
   // All else is read as text and judged by flagValue: yargs would turn `abc` into NaN and `1e3` into 1000.
   return { ...named, type: 'string', requiresArg: true };
@@ -126,12 +130,17 @@ function meantBelow({ name, below }: Named, [first = '']: readonly string[]): st
   return found === undefined ? '' : `, did you mean dkc ${found}?`;
 }
 
-/** What an unknown flag was probably meant to be. */
-function meant(problem: string, flags: readonly Flag[]): string {
-  const [, name] = /^Unknown argument: (\S+)$/.exec(problem) ?? [];
-  const listed = flags.filter((flag) => flag.hidden !== true).map((flag) => flag.name);
-  const found = name === undefined ? undefined : nearest(name, listed);
-  return found === undefined ? '' : `, did you mean --${found}?`;
+/** What yargs complains of, in the words of `agent run` and kubectl. */
+function flagProblem(problem: string, argv: readonly string[], flags: readonly Flag[]): string {
+  const [, unknown] = /^Unknown arguments?: ([^,]+)/.exec(problem) ?? [];
+  if (unknown !== undefined) return unknownFlag(dashed(unknown, argv), unknown, flags);
+  const [, valueless] = /^Not enough arguments following: (\S+)$/.exec(problem) ?? [];
+  if (valueless !== undefined) return needsValue(flags.find(({ alias }) => alias === valueless)?.name ?? valueless);
+  return lowerFirst(problem);
 }
+
+/** `-w` is not `--w`. */
+const dashed = (name: string, argv: readonly string[]): string =>
+  argv.some((word) => word === `--${name}` || word.startsWith(`--${name}=`)) ? `--${name}` : `-${name}`;
 
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1).replace(/\s*\n\s*/g, ' ');

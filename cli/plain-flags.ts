@@ -1,7 +1,7 @@
 import { Args } from './args.ts';
 import { UsageError } from './failure.ts';
 import { flagValue } from './flag-value.ts';
-import { nearest } from '../base/nearest.ts';
+import { needsValue, unknownFlag } from './flag-problem.ts';
 import type { ArgValue } from './args.ts';
 import type { Flag } from './command.ts';
 
@@ -17,13 +17,10 @@ export function plainFlags(command: string, flags: readonly Flag[], argv: readon
     const [, dashes = '', name = '', inline] = /^(--?)([^=]+)(?:=([\s\S]*))?$/.exec(word) ?? [];
     if (dashes === '') throw usage(`unexpected argument ${JSON.stringify(word)}`);
     const flag = flags.find((flag) => (dashes === '--' ? flag.name === name : flag.alias !== undefined && isRepeated(name, flag.alias)));
-    if (!flag) {
-      const meant = nearest(name, flags.map((flag) => flag.name)); // prettier-ignore
-      throw usage(`there is no flag ${dashes}${name}${meant === undefined ? '' : `, did you mean --${meant}?`}`);
-    }
+    if (!flag) throw usage(unknownFlag(`${dashes}${name}`, name, flags));
     given.set(
       flag.name,
-      inline ?? implied(flag, name, dashes, Number(given.get(flag.name) ?? 0), words) ?? raise(usage(`--${flag.name} needs a value`)),
+      inline ?? implied(flag, name, dashes, Number(given.get(flag.name) ?? 0), words) ?? raise(usage(needsValue(flag.name))),
     );
   }
   const values = new Map<string, ArgValue | undefined>();
@@ -47,6 +44,7 @@ function implied(flag: Flag, name: string, dashes: string, before: number, words
     case 'string':
     case 'number':
     case 'duration': {
+      if (flag.implied !== undefined) return true;
       const [next] = words;
       return next === undefined || next.startsWith('--') ? undefined : words.shift();
     }

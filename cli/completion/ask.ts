@@ -1,11 +1,14 @@
+import { agentDefaults } from '../../agent/options.ts';
+import { isJsonObject } from '../../kube/api/json.ts';
+import { kubeconfigContexts } from '../../kube/client/load-access.ts';
 import { withClient } from '../fleet/with-client.ts';
 import { FsStore } from '../../agent/store/fs-store.ts';
-import { nodes } from '../../kube/api/object.ts';
+import { configMaps, nodes } from '../../kube/api/object.ts';
 import { daemonSets, pods, statefulSets } from '../../kube/api/resources.ts';
 import { nodeFlags } from '../agent-flags.ts';
 import { nodeOptions } from '../node-options.ts';
 import { plainFlags } from '../plain-flags.ts';
-import { connectFlags } from '../connect.ts';
+import { connectFlags, kubeconfigPaths } from '../connect.ts';
 import type { Resource } from '../../kube/api/object.ts';
 import type { Args } from '../args.ts';
 import type { Context, Flag } from '../command.ts';
@@ -13,6 +16,11 @@ import type { Ask, Candidate } from './candidates.ts';
 
 /** Somebody waits at a prompt. */
 const PATIENCE_MS = 2_000;
+/** What a shell shows in a list that a person can read. */
+const MAX_CONFIG_MAPS = 100;
+const MAX_KEYS = 500;
+
+const configMapFlag: Flag = { name: 'configmap', type: 'string', text: '' };
 
 /** Asks the store and the API server. What cannot be asked offers nothing: a completion never complains. */
 export function askWorld(context: Context): Ask {
@@ -29,6 +37,14 @@ export function askWorld(context: Context): Ask {
           return await namesOf(context, statefulSets, given);
         case 'pod':
           return await namesOf(context, pods, given);
+        case 'configmap':
+          return await configMapNames(context, given);
+        case 'configmap-key':
+          return await configMapKeys(context, given);
+        case 'context':
+          return await contextNames(context, given);
+        case 'field':
+          return await fieldNames();
       }
     } catch {
       return [];
@@ -48,6 +64,52 @@ async function refs(context: Context, given: readonly string[]): Promise<readonl
       text: manifest ? `${manifest.namespace}/${manifest.name}` : '',
     })),
   ];
+}
+
+/** `dkc-system/web`: of the namespace that is typed already, else of the one that agents read. */
+async function configMapNames(context: Context, given: readonly string[]): Promise<readonly Candidate[]> {
+  const typed = (given.at(-1) ?? '').replace(/^--[^=]*=/, '');
+  const namespace = typed.includes('/') ? typed.slice(0, typed.indexOf('/')) : agentDefaults.configmapNamespace;
+  return withClient(context, flagsIn(connectFlags, given), async (client) => {
+    const names: Candidate[] = [];
+    // A ConfigMap may hold a megabyte: each is dropped as soon as its name is read.
+    await inTime(context, (signal) =>
+      client.listEach(configMaps, { namespace, limit: MAX_CONFIG_MAPS }, ({ metadata }) => void names.push({ value: `${namespace}/${metadata.name}`, text: 'ConfigMap' }), { signal }),
+    ); // prettier-ignore
+    return names;
+  });
+}
+
+/** The data keys of the ConfigMap that the line names. */
+async function configMapKeys(context: Context, given: readonly string[]): Promise<readonly Candidate[]> {
+  const [namespace = '', name = ''] = (flagsIn([configMapFlag], given).text('configmap') ?? '').split('/');
+  if (name === '') return [];
+  return withClient(context, flagsIn(connectFlags, given), async (client) => {
+    const { data } = await client.get(configMaps, { namespace, name }, { timeoutMs: PATIENCE_MS, signal: context.signal });
+    return Object.keys(isJsonObject(data) ? data : {}).slice(0, MAX_KEYS).map((value) => ({ value, text: 'data key' })); // prettier-ignore
+  });
+}
+
+async function contextNames(context: Context, given: readonly string[]): Promise<readonly Candidate[]> {
+  const named = flagsIn(connectFlags, given).text('kubeconfig');
+  const paths = kubeconfigPaths(named === undefined ? {} : { kubeconfig: context.path(named) }, context.env);
+  return (await kubeconfigContexts(paths)).map((value) => ({ value, text: 'context' }));
+}
+
+async function fieldNames(): Promise<readonly Candidate[]> {
+  const { fields } = await import('../../agent/config/fields.ts');
+  return fields.map(({ name }) => ({ value: name, text: 'field' }));
+}
+
+/** Ends the work after {@link PATIENCE_MS}; what it found by then stays found. */
+async function inTime(context: Context, work: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
+  const late = new AbortController();
+  const stop = context.clock.after(PATIENCE_MS, () => late.abort());
+  try {
+    await work(AbortSignal.any([late.signal, context.signal])).catch(() => undefined);
+  } finally {
+    stop();
+  }
 }
 
 async function nodeNames(context: Context, given: readonly string[]): Promise<readonly Candidate[]> {

@@ -1,5 +1,5 @@
 import { commandsBelow, findCommand } from '../find-command.ts';
-import { allFlags } from '../parse.ts';
+import { allFlags, takesNext } from '../parse.ts';
 import type { Command, Completes, Flag, Positional } from '../command.ts';
 import type { Entry } from '../commands.ts';
 
@@ -36,13 +36,23 @@ export async function complete(entries: readonly Entry[], words: readonly string
   return begins({ candidates: [...nextWords(listed, found.prefix), ...extra] }, typed);
 }
 
+/** What the commands behind a first word have in common. */
+const groupSummaries: Readonly<Record<string, string>> = {
+  agent: "Run this node's agent",
+  checkpoints: "List, show, compare and check the node's checkpoints",
+  controllers: 'Run the DaemonSet and StatefulSet controllers',
+  scheduler: 'Run the scheduler, or check its configuration',
+  rollout: 'Roll a configuration out over the fleet, step by step',
+  deploy: 'Print the manifests for the API server',
+};
+
 function nextWords(entries: readonly Entry[], prefix: string): Candidate[] {
   const words = new Map<string, string>();
   for (const { name, summary } of entries) {
     const rest = prefix === '' ? name : name.startsWith(`${prefix} `) ? name.slice(prefix.length + 1) : undefined;
     if (rest === undefined) continue;
     const [word = '', ...more] = rest.split(' ');
-    if (!words.has(word)) words.set(word, more.length === 0 ? summary : `${word} ...`);
+    if (!words.has(word)) words.set(word, more.length === 0 ? summary : (groupSummaries[word] ?? `${word} ...`));
   }
   return [...words].map(([value, text]) => ({ value, text }));
 }
@@ -56,12 +66,10 @@ async function inCommand(command: Command, rest: readonly string[], typed: strin
   }
   const last = rest.at(-1);
   const waiting = last === undefined || last.includes('=') ? undefined : flagCalled(flags, last);
-  if (waiting && takesValue(waiting)) return await valuesOf(waiting, given, ask);
+  if (waiting && takesNext(waiting)) return await valuesOf(waiting, given, ask);
   if (typed.startsWith('-')) return { candidates: flags.map(({ name, text }) => ({ value: `--${name}`, text })) };
   return await valuesOf(positionalAt(command.positionals, countPositionals(flags, rest)), given, ask);
 }
-
-const takesValue = (flag: Flag): boolean => flag.type !== 'boolean' && flag.type !== 'count';
 
 function flagCalled(flags: readonly Flag[], word: string): Flag | undefined {
   return flags.find((flag) => word === `--${flag.name}` || (flag.alias !== undefined && word === `-${flag.alias}`));
@@ -72,7 +80,7 @@ function countPositionals(flags: readonly Flag[], rest: readonly string[]): numb
   for (let at = 0; at < rest.length; at++) {
     const word = rest[at] ?? '';
     if (!word.startsWith('-') || word === '-') count++;
-    else if (!word.includes('=') && takesValue(flagCalled(flags, word) ?? { name: '', type: 'boolean', text: '' })) at++;
+    else if (!word.includes('=') && takesNext(flagCalled(flags, word) ?? { name: '', type: 'boolean', text: '' })) at++;
   }
   return count;
 }

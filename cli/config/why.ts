@@ -30,7 +30,7 @@ SHADOWED marks a value that a configuration sets in vain, because a flag wins.`,
     { run: 'dkc why -o json', what: 'all of them' },
   ],
   flags: [...nodeFlags, formatFlag],
-  positionals: [{ name: 'field', text: 'path of a field, such as authentication.x509.clientCAFile' }],
+  positionals: [{ name: 'field', text: 'path of a field, such as authentication.x509.clientCAFile', completes: 'field' }],
   async run(context, args) {
     const options = await nodeOptions(context, args);
     const { version, args: kubeletArgs, note } = await kubeletOf(context, options);

@@ -77,7 +77,7 @@ export async function buildStage(context: Context, dkc: readonly [string, string
     undo.defer(() => supervisor.stop());
     const eye = new Eye<FleetNode>(context.clock);
     const over = new AbortController();
-    const watching = fleet.watch(NODE, (now) => now && eye.see(now), over.signal).catch(() => undefined);
+    const watching = fleet.watch([NODE], (_name, now) => now && eye.see(now), over.signal).catch(() => undefined);
     undo.defer(async () => {
       over.abort();
       await watching;

@@ -1,72 +1,125 @@
-import { describeError } from '../../base/errors.ts';
-import { configMaps } from '../../kube/api/object.ts';
-import { isNotFound } from '../../kube/client/errors.ts';
-import { specSourceProblems } from '../../agent/checkpoint/verify-names.ts';
-import { agentDefaults } from '../../agent/options.ts';
-import { fine, wrong, type Command, type Context, type Exit } from '../command.ts';
+import { fine, type Command } from '../command.ts';
 import { connectFlags } from '../connect.ts';
 import { UsageError } from '../failure.ts';
-import { formatFlag, show, table } from '../output.ts';
-import { printable } from '../printable.ts';
-import { progress } from '../progress.ts';
-import { fleetCarrier, type FleetCarrier } from './carrier.ts';
-import { sourceCell } from './source-cell.ts';
-import { waitForNodes } from './wait.ts';
+import { formatFlag } from '../output.ts';
+import { specSourceProblems } from '../../agent/checkpoint/verify-names.ts';
+import { fleetCarrier } from './carrier.ts';
+import { configMapNow } from './config-map-now.ts';
+import { allFlag, chosenNodes, nodePositional, selectorFlag } from './node-names.ts';
+import { goals, type Goal } from './settle.ts';
+import { waitAndTell } from './tell-wait.ts';
 import { withClient } from './with-client.ts';
-import type { Settling, Wanted } from './settle.ts';
-import type { FleetNode } from './fleet-node.ts';
+import { showAssignments, writeAll } from './write-assignments.ts';
 import type { Args } from '../args.ts';
+import type { Flag } from '../command.ts';
 import type { SpecSource } from '../../agent/checkpoint/source.ts';
-import type { Client } from '../../kube/client/client.ts';
+import type { Millis } from '../../base/clock.ts';
 
-const nodePositional = { name: 'node', text: 'names of nodes', required: true, many: true, completes: 'node' } as const;
+const MINUTE: Millis = 60_000;
+/** A trial is ten minutes of health by default, before it a download and a restart. */
+const TIMEOUT_MS: Readonly<Record<Goal, Millis>> = { trusted: 20 * MINUTE, active: 5 * MINUTE };
+
+const dryRunFlag: Flag = { name: 'dry-run', type: 'boolean', text: 'let the API server check everything and change nothing' };
 
 export const assign: Command = {
-  describe: `Tells nodes to use the kubelet configuration in a ConfigMap. Each node's agent downloads it, judges it and takes it over, or says why not.
+  describe: `Assigns the kubelet configuration in a ConfigMap to nodes. Each node's agent downloads it, validates it, restarts its kubelet with it and puts it on trial.
 
-With --wait, ends when every node uses it (0), or one has refused or failed it, or the time is over (1).`,
+With --wait, ends when every node trusts it (exit 0): the kubelet was healthy for the whole trial, ten minutes by default. Ends with 1 as soon as a node refuses or condemns it, with the reason, or when the time is over. A loop over nodes can so stop at the first that fails. --wait=active ends when the nodes run it, before they have proved it.`,
   examples: [
-    { run: 'dkc assign node-a --configmap dkc-system/web --key kubelet', what: 'one node' },
-    { run: 'dkc assign node-a node-b --configmap dkc-system/web --key kubelet --wait', what: 'two, and watch them' },
+    { run: 'dkc assign node-a --configmap dkc-system/web --key kubelet --wait', what: 'one node, until it trusts it' },
+    { run: 'dkc assign node/node-a node-b,node-c --configmap dkc-system/web --key kubelet', what: 'three nodes' },
+    { run: 'dkc assign -l pool=web --configmap dkc-system/web --key kubelet --dry-run', what: 'which nodes would it be?' },
+    {
+      run: 'for n in node-a node-b; do dkc assign $n --configmap dkc-system/web --key kubelet --wait || break; done',
+      what: 'one after the other',
+    },
   ],
   flags: [
-    { name: 'configmap', type: 'string', value: 'NS/NAME', required: true, text: 'the ConfigMap' },
-    { name: 'key', type: 'string', value: 'KEY', required: true, text: 'which of its data keys holds the KubeletConfiguration' },
-    { name: 'wait', type: 'boolean', text: 'wait until the nodes use it' },
-    { name: 'timeout', type: 'duration', default: '5m', value: 'TIME', text: 'longest wait' },
+    { name: 'configmap', type: 'string', value: 'NS/NAME', required: true, completes: 'configmap', text: 'the ConfigMap' },
+    {
+      name: 'key',
+      type: 'string',
+      value: 'KEY',
+      required: true,
+      completes: 'configmap-key',
+      text: 'which of its data keys holds the KubeletConfiguration',
+    },
+    selectorFlag,
+    allFlag,
+    {
+      name: 'wait',
+      type: 'string',
+      value: 'UNTIL',
+      implied: 'trusted',
+      choices: goals,
+      text: 'wait until the nodes trust it, or with =active until they run it',
+    },
+    { name: 'timeout', type: 'duration', value: 'TIME', defaultText: '20m, with --wait=active 5m', text: 'longest wait' },
+    dryRunFlag,
     ...connectFlags,
     formatFlag,
   ],
   positionals: [nodePositional],
   async run(context, args) {
     const source = specSourceOf(args.text('configmap') ?? '', args.text('key') ?? '');
+    const choice = chosenNodes('assign', args);
+    const goal = goals.find((goal) => goal === args.text('wait'));
+    const dryRun = dryRunOf('assign', args, goal !== undefined);
     return withClient(context, args, async (client) => {
-      const { found, notes } = await lookAt(client, source, context.signal);
-      const { done, failed, fleet, before } = await writeAll(context, client, args.many('node'), source);
+      const fleet = fleetCarrier({ client, clock: context.clock, random: context.random, log: context.log });
+      const { found, notes } = await configMapNow(client, source, context.signal);
+      const { done, failed, before } = await writeAll(context, fleet, choice, source, dryRun);
       await showAssignments(context, args, done, found);
       // Beside an error they would only be in its way.
       if (failed.length > 0) throw failed[0];
       for (const note of notes) context.stderr.write(`dkc: note: ${note}\n`);
-      return args.on('wait')
-        ? await waitForAll(context, fleet, { wanted: source, ...(found ? { version: found } : {}) }, before, args.ms('timeout') ?? 0)
-        : fine;
+      if (dryRun) context.stderr.write('dkc: note: dry run, nothing was changed\n');
+      if (goal === undefined) return fine;
+      const wanted = { wanted: source, goal, ...(found ? { version: found } : {}) };
+      return waitAndTell(context, { client, fleet }, wanted, before, args.ms('timeout') ?? TIMEOUT_MS[goal]);
     });
   },
 };
 
 export const unassign: Command = {
-  describe: 'Takes the assignment of nodes away: they go back to their local configuration.',
-  examples: [{ run: 'dkc unassign node-a', what: 'one node' }],
-  flags: [...connectFlags, formatFlag],
+  describe: `Removes the assignment of nodes: they go back to their local configuration.
+
+With --wait, ends when every node runs its local configuration (exit 0), or when the time is over (1).`,
+  examples: [
+    { run: 'dkc unassign node-a --wait', what: 'one node' },
+    { run: 'dkc unassign -l pool=web --dry-run', what: 'which nodes would it be?' },
+  ],
+  flags: [
+    selectorFlag,
+    allFlag,
+    { name: 'wait', type: 'boolean', text: 'wait until the nodes run their local configuration' },
+    { name: 'timeout', type: 'duration', default: '5m', value: 'TIME', text: 'longest wait' },
+    dryRunFlag,
+    ...connectFlags,
+    formatFlag,
+  ],
   positionals: [nodePositional],
-  run: (context, args) =>
-    withClient(context, args, async (client) => {
-      const { done, failed } = await writeAll(context, client, args.many('node'), null);
+  async run(context, args) {
+    const choice = chosenNodes('unassign', args);
+    const dryRun = dryRunOf('unassign', args, args.on('wait'));
+    return withClient(context, args, async (client) => {
+      const fleet = fleetCarrier({ client, clock: context.clock, random: context.random, log: context.log });
+      const { done, failed, before } = await writeAll(context, fleet, choice, null, dryRun);
       await showAssignments(context, args, done, undefined);
       if (failed.length > 0) throw failed[0];
-      return fine;
-    }),
+      if (dryRun) context.stderr.write('dkc: note: dry run, nothing was changed\n');
+      if (!args.on('wait')) return fine;
+      return waitAndTell(context, { client, fleet }, { wanted: null, goal: 'active' }, before, args.ms('timeout') ?? TIMEOUT_MS.active);
+    });
+  },
 };
+
+/** @throws {UsageError} with a wait, which would wait for what nobody was asked to do */
+function dryRunOf(command: string, args: Args, waits: boolean): boolean {
+  const dryRun = args.on('dry-run');
+  if (dryRun && waits) throw new UsageError(`${command}: --dry-run and --wait exclude each other; see dkc ${command} --help`);
+  return dryRun;
+}
 
 /** @throws {UsageError} in the words of the API server */
 function specSourceOf(configMap: string, kubeletConfigKey: string): SpecSource {
@@ -75,110 +128,4 @@ function specSourceOf(configMap: string, kubeletConfigKey: string): SpecSource {
   const [problem] = specSourceProblems({ namespace, name, kubeletConfigKey });
   if (problem !== undefined) throw new UsageError(`assign: ${problem}`);
   return { namespace, name, kubeletConfigKey };
-}
-
-interface Look {
-  found?: { uid: string; resourceVersion: string };
-  /** For stderr. */
-  notes: string[];
-}
-
-/** The ConfigMap as it is now. Assigning one that is missing is allowed: the nodes wait for it. So there are only words about it. */
-async function lookAt(client: Client, source: SpecSource, signal: AbortSignal): Promise<Look> {
-  const { namespace, name, kubeletConfigKey } = source;
-  const notes: string[] = [];
-  const note = (text: string): void => void notes.push(`ConfigMap ${namespace}/${name} ${text}`);
-  const { configmapNamespace } = agentDefaults;
-  if (namespace !== configmapNamespace)
-    note(`can only be read by agents that are told so: --configmap-namespace is ${configmapNamespace} unless set, empty for any namespace`);
-  try {
-    const { metadata, data } = await client.get(configMaps, { namespace, name }, { signal });
-    if (typeof data !== 'object' || data === null || !Object.hasOwn(data, kubeletConfigKey)) note(`has no key ${kubeletConfigKey} yet`);
-    return { notes, found: { uid: metadata.uid ?? '', resourceVersion: metadata.resourceVersion ?? '' } };
-  } catch (error) {
-    if (isNotFound(error)) note('does not exist yet; the nodes keep what they have until it does');
-    else note(`could not be looked at: ${printable(describeError(error))}`);
-    return { notes };
-  }
-}
-
-interface Written {
-  fleet: FleetCarrier;
-  before: FleetNode[];
-  done: FleetNode[];
-  failed: unknown[];
-}
-
-/** Writes node by node; one that fails does not keep the others from theirs. */
-async function writeAll(context: Context, client: Client, names: readonly string[], source: SpecSource | null): Promise<Written> {
-  const fleet = fleetCarrier({ client, clock: context.clock, random: context.random, log: context.log });
-  const written: Written = { fleet, before: [], done: [], failed: [] };
-  for (const name of new Set(names)) {
-    try {
-      written.before.push(await fleet.read(name, context.signal));
-      written.done.push(await fleet.assign(name, source, context.signal));
-    } catch (error) {
-      written.failed.push(error);
-      // The first one is thrown in the end and gets its line there.
-      if (written.failed.length > 1) context.stderr.write(`dkc: ${printable(describeError(error))}\n`);
-    }
-  }
-  return written;
-}
-
-async function showAssignments(
-  context: Context,
-  args: Args,
-  done: readonly FleetNode[],
-  found: { uid: string; resourceVersion: string } | undefined,
-): Promise<void> {
-  const full = ({ wanted }: FleetNode) =>
-    wanted && {
-      namespace: wanted.namespace,
-      name: wanted.name,
-      uid: found?.uid ?? null,
-      resourceVersion: found?.resourceVersion ?? null,
-      kubeletConfigKey: wanted.kubeletConfigKey,
-    };
-  await show(context, args, {
-    data: done.map((node) => ({ node: node.node, carrier: node.carrier, source: full(node) })),
-    people: (how) =>
-      done.length === 0
-        ? ''
-        : table(
-            [
-              { title: 'NODE', value: ({ node }) => node },
-              { title: 'ASSIGNED', value: ({ wanted }) => sourceCell(wanted, false) },
-              { title: 'CARRIER', value: ({ carrier }) => carrier, wide: true },
-            ],
-            done,
-            how,
-          ),
-  });
-}
-
-async function waitForAll(
-  context: Context,
-  fleet: FleetCarrier,
-  wanted: Wanted,
-  before: readonly FleetNode[],
-  timeoutMs: number,
-): Promise<Exit> {
-  const bar = progress(context);
-  const onProgress = (states: ReadonlyMap<string, Settling>): void => {
-    const all = [...states];
-    const waiting = all.find(([, state]) => state.at === 'waiting');
-    const [name, state] = waiting ?? [];
-    const last = state?.at === 'waiting' ? `, ${name ?? ''}: ${state.why}` : '';
-    bar.draw(`${all.filter(([, { at }]) => at === 'settled').length} of ${all.length} nodes use it${last}`);
-  };
-  try {
-    const ends = await waitForNodes(fleet, context.clock, { ...wanted, before, timeoutMs, onProgress }, context.signal);
-    const bad = [...ends].flatMap(([node, end]) =>
-      end.at === 'settled' ? [] : [`${node}: ${end.at === 'failed' ? end.error : `${end.why} when the time was over`}`],
-    );
-    return bad.length === 0 ? fine : wrong(`${bad.join('; ')}. \`dkc status\` and \`dkc history\` on the node say more`);
-  } finally {
-    bar.clear();
-  }
 }

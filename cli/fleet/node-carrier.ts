@@ -1,8 +1,8 @@
 import { ActionError } from '../../base/errors.ts';
 import { nodes, type KubeObject } from '../../kube/api/object.ts';
 import { isNotFound } from '../../kube/client/errors.ts';
-import { watchObject } from '../../kube/client/watch-object.ts';
 import { fleetNode, sameSpec, type FleetNode } from './fleet-node.ts';
+import { watchNodes } from './watch-nodes.ts';
 import type { FleetCarrier, FleetClient } from './carrier.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
@@ -19,22 +19,22 @@ export function nodeFleet(deps: { client: FleetClient; clock: Clock; random: Ran
       let next: string | undefined;
       do {
         const query = { limit: PAGE, ...(next ? { continue: next } : {}), ...(labelSelector ? { labelSelector } : {}) };
-        const page = await client.list(nodes, query, { signal });
-        found.push(...page.items.map(fleetNode));
-        next = page.metadata.continue;
+        const page = await client.listEach(nodes, query, (node) => void found.push(fleetNode(node)), { signal });
+        if (page.continue && page.continue === next) throw new ActionError('list', 'nodes', { hint: 'the API server sends the same page for ever' }); // prettier-ignore
+        next = page.continue;
       } while (next);
       return found.sort((a, b) => (a.node < b.node ? -1 : 1));
     },
     read: async (node, signal) => fleetNode(await known(node, client.get(nodes, { name: node }, { signal }))),
-    assign: async (node, source, signal) => {
+    assign: async (node, source, signal, { dryRun = false } = {}) => {
       // A merge patch of null removes; of an object it writes member by member, and there is only one member.
       const patch = { spec: { configSource: source === null ? null : { configMap: { ...source } } } };
-      const kept = fleetNode(await known(node, client.patch(nodes, { name: node }, patch, { type: 'merge', signal })));
+      const options = { type: 'merge', signal, ...(dryRun ? { dryRun } : {}) } as const;
+      const kept = fleetNode(await known(node, client.patch(nodes, { name: node }, patch, options)));
       if (!sameSpec(kept.wanted, source)) throw dropped(node);
       return kept;
     },
-    watch: (node, onSeen, signal) =>
-      watchObject(deps, nodes, { name: node }, { onSeen: ({ object }) => onSeen(object && fleetNode(object)) }, signal),
+    watch: (watched, onSeen, signal) => watchNodes(deps, watched, onSeen, signal),
   };
 }
 
@@ -51,8 +51,15 @@ async function known(node: string, call: Promise<KubeObject>): Promise<KubeObjec
   try {
     return await call;
   } catch (error) {
-    if (isNotFound(error))
-      throw new ActionError('find', `Node ${node}`, { hint: 'the API server has none of that name; `dkc nodes` lists them', cause: error });
+    if (isNotFound(error)) throw new NodeNotFound(node);
     throw error;
+  }
+}
+
+/** What the server says of it is no more than that. */
+export class NodeNotFound extends Error {
+  override name = 'NodeNotFound';
+  constructor(node: string) {
+    super(`Node ${JSON.stringify(node)} not found; \`dkc nodes\` lists them`);
   }
 }

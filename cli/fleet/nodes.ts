@@ -1,67 +1,130 @@
-import { fine, type Command } from '../command.ts';
+import { describeError } from '../../base/errors.ts';
+import { sourceText, type MaybeSource } from '../../agent/checkpoint/source.ts';
+import { fine, wrong, type Command, type Context, type Exit } from '../command.ts';
 import { connectFlags } from '../connect.ts';
+import { UsageError } from '../failure.ts';
 import { formatFlag, show, table, type Column, type Paint } from '../output.ts';
-import { fleetCarrier } from './carrier.ts';
-import { standingOf, type FleetNode, type Standing } from './fleet-node.ts';
-import { sourceCell } from './source-cell.ts';
+import { printable } from '../printable.ts';
+import { fleetCarrier, type FleetCarrier } from './carrier.ts';
+import { assignedSource, fleetState, isSettled, stateText, type FleetState } from './fleet-state.ts';
+import { nodeNames, selectorFlag } from './node-names.ts';
 import { withClient } from './with-client.ts';
+import type { FleetNode } from './fleet-node.ts';
+import type { Args } from '../args.ts';
+import type { Millis } from '../../base/clock.ts';
+
+/** Nodes that the line of --check names; the others are counted. */
+const MAX_NAMED = 5;
+/** Nodes that are read by name at once. */
+const AT_ONCE = 8;
 
 export const nodesCommand: Command = {
-  describe: `Shows for every node what it is assigned, what it uses and what it trusts, as the nodes themselves report it to the API server.
+  describe: `Shows assigned, active and last-known-good config per node, as the nodes report it to the API server.
 
-STATE is settled (uses what it is assigned), pending (on its way), error, local (nothing assigned), or silent (something is assigned and no agent has reported).`,
+STATE is one of: trusted (runs what is assigned and has proved it); trial (runs it, with the time that is left); pending (on its way); refused (the agent rejected it, the previous config runs on); condemned (it failed its trial or was rolled back, another config runs); fell-back (it could not be used at boot, another config runs); error (the assignment cannot be followed, for example because the ConfigMap is missing); local (nothing is assigned); no-agent (nothing has reported for this node). ASSIGNED is what the spec says.
+
+With --check, exits with 1 unless every node is trusted or local.`,
   examples: [
     { run: 'dkc nodes', what: 'all of them' },
-    { run: 'dkc nodes -l pool=web -o wide', what: 'some of them, with uids and resource versions' },
-    { run: `dkc nodes -o json | jq '.[] | select(.error)'`, what: 'those in trouble' },
+    { run: 'dkc nodes -l pool=web -o wide', what: 'some, with Ready and versions of kubelet and agent' },
+    { run: 'dkc nodes --check', what: 'for monitoring: exit 1 unless all are trusted or local' },
+    { run: `dkc nodes -o json | jq '.[] | select(.state == "condemned")'`, what: 'for scripts' },
   ],
   flags: [
-    { name: 'selector', alias: 'l', type: 'string', value: 'LABELS', text: 'only nodes with these labels' },
+    selectorFlag,
+    { name: 'check', type: 'boolean', text: 'exit with 1 unless every node is trusted or local' },
     ...connectFlags,
     formatFlag,
   ],
-  positionals: [{ name: 'node', text: 'only these', many: true, completes: 'node' }],
-  run: (context, args) =>
-    withClient(context, args, async (client) => {
+  positionals: [{ name: 'node', text: 'only these; also node/NAME and A,B', many: true, completes: 'node' }],
+  run: (context, args) => {
+    const names = nodeNames('nodes', args.many('node'));
+    if (names.length > 0 && args.text('selector') !== undefined)
+      throw new UsageError('nodes: a name and a selector exclude each other; see dkc nodes --help');
+    return withClient(context, args, async (client) => {
       const fleet = fleetCarrier({ client, clock: context.clock, random: context.random, log: context.log });
-      const names = args.many('node');
-      const found =
-        names.length > 0
-          ? await Promise.all(names.map((name) => fleet.read(name, context.signal)))
-          : await fleet.list(context.signal, args.text('selector'));
-      await show(context, args, {
-        data: found.map(({ node, assigned, active, lastKnownGood, error, carrier }) => ({
-          node,
-          assigned,
-          active,
-          lastKnownGood,
-          error,
-          carrier,
-        })),
-        people: (how) => (found.length === 0 ? 'No nodes.\n' : table(columns(how.wide), found, how)),
-      });
-      return fine;
-    }),
+      const { found, failed } = names.length > 0 ? await readAll(context, fleet, names) : { found: await fleet.list(context.signal, args.text('selector')), failed: [] }; // prettier-ignore
+      await showNodes(context, args, found);
+      for (const error of failed.slice(1)) context.stderr.write(`dkc: ${printable(describeError(error))}\n`);
+      if (failed.length > 0) throw failed[0];
+      return args.on('check') ? checked(found) : fine;
+    });
+  },
 };
 
-const columns = (wide: boolean): Column<FleetNode>[] => [
+/** What there is of the named nodes, in their order, and why the others are not there. */
+async function readAll(
+  { signal }: Context,
+  fleet: FleetCarrier,
+  names: readonly string[],
+): Promise<{ found: FleetNode[]; failed: unknown[] }> {
+  const found: FleetNode[] = [];
+  const failed: unknown[] = [];
+  for (let at = 0; at < names.length; at += AT_ONCE) {
+    const some = await Promise.allSettled(names.slice(at, at + AT_ONCE).map((name) => fleet.read(name, signal)));
+    for (const one of some) {
+      if (one.status === 'fulfilled') found.push(one.value);
+      else failed.push(one.reason);
+    }
+  }
+  signal.throwIfAborted();
+  return { found, failed };
+}
+
+function showNodes(context: Context, args: Args, found: readonly FleetNode[]): Promise<void> {
+  const now = context.clock.now();
+  return show(context, args, {
+    data: found.map(nodeData),
+    people: (how) => (found.length === 0 ? 'No nodes.\n' : table(columns(now), found, how)),
+  });
+}
+
+/** The contract of `-o json` (design 7). */
+export function nodeData(node: FleetNode) {
+  const { active, lastKnownGood, error, carrier } = node;
+  return { node: node.node, state: fleetState(node), assigned: assignedSource(node), active, lastKnownGood, error, carrier };
+}
+
+function checked(found: readonly FleetNode[]): Exit {
+  const bad = found.filter((node) => !isSettled(fleetState(node)));
+  if (bad.length === 0) return fine;
+  const named = bad.slice(0, MAX_NAMED).map((node) => `${node.node} (${fleetState(node)})`);
+  const more = bad.length > MAX_NAMED ? ` and ${bad.length - MAX_NAMED} more` : '';
+  return wrong(`${bad.length}/${found.length} nodes are not trusted or local: ${named.join(', ')}${more}`);
+}
+
+export const columns = (now: Millis): Column<FleetNode>[] => [
   { title: 'NODE', value: ({ node }) => node },
-  { title: 'STATE', value: standingOf, paint: (cell, node, paint) => paintOf(standingOf(node), paint)(cell) },
-  { title: 'ASSIGNED', value: (node) => sourceCell(node.reports ? node.assigned : node.wanted, wide) },
-  { title: 'ACTIVE', value: (node) => (node.reports ? sourceCell(node.active, wide) : '') },
-  { title: 'LAST KNOWN GOOD', value: (node) => (node.reports ? sourceCell(node.lastKnownGood, wide) : '') },
+  { title: 'STATE', value: (node) => stateText(node, now), paint: (cell, node, paint) => paintOf(fleetState(node), paint)(cell) },
+  { title: 'ASSIGNED', value: (node) => assignedText(node) },
+  { title: 'ACTIVE', value: (node) => reported(node, node.active) },
+  { title: 'LAST KNOWN GOOD', value: (node) => reported(node, node.lastKnownGood) },
+  { title: 'READY', value: ({ ready }) => (ready === null ? '' : ready ? 'True' : 'False'), wide: true },
+  { title: 'KUBELET', value: ({ kubeletVersion }) => kubeletVersion, wide: true },
+  { title: 'AGENT', value: ({ agent }) => agent?.version ?? '', wide: true },
   { title: 'CARRIER', value: ({ carrier }) => carrier, wide: true },
   { title: 'ERROR', value: ({ error }) => error ?? '' },
 ];
 
-function paintOf(standing: Standing, paint: Paint): (text: string) => string {
-  switch (standing) {
+function assignedText(node: FleetNode): string {
+  const assigned = assignedSource(node);
+  return sourceText(assigned && { ...assigned, uid: assigned.uid ?? '', resourceVersion: assigned.resourceVersion ?? '' });
+}
+
+const reported = (node: FleetNode, source: MaybeSource): string => (fleetState(node) === 'no-agent' ? '' : sourceText(source));
+
+function paintOf(state: FleetState, paint: Paint): (text: string) => string {
+  switch (state) {
+    case 'refused':
+    case 'condemned':
+    case 'fell-back':
     case 'error':
       return paint.red;
-    case 'settled':
+    case 'trusted':
       return paint.green;
+    case 'trial':
     case 'pending':
-    case 'silent':
+    case 'no-agent':
       return paint.yellow;
     case 'local':
       return (text) => text;

@@ -1,84 +1,91 @@
-import { settling, type Settling, type Wanted } from './settle.ts';
 import { sameSource } from '../../agent/checkpoint/source.ts';
+import { settling, type Settling, type Wanted } from './settle.ts';
 import type { FleetCarrier } from './carrier.ts';
 import type { FleetNode } from './fleet-node.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
 
-/** An error that was there before counts again after this long in which `assigned` stood still: by then an agent has looked, and started anew. */
+/** An error counts as an answer after this long in which neither it nor `assigned` moved: by then an agent has looked, and started on it. */
 const GRACE: Millis = 15_000;
+const TICK: Millis = 1_000;
 
 export interface Wait extends Wanted {
   /** Every node as it was before the write. */
   before: readonly FleetNode[];
   timeoutMs: Millis;
-  /** Called with all nodes whenever one moves. */
+  /** Called with all nodes once a second, and whenever one moves. */
   onProgress(states: ReadonlyMap<string, Settling>): void;
+  /** A node has settled or failed. */
+  onEnd(node: string, end: Settling, afterMs: Millis): void;
 }
 
-/** Waits until every node has settled or failed. @returns each node's end; still `waiting` where time ran out @throws the signal's reason */
+interface Followed {
+  before: FleetNode;
+  /** undefined until its first look. */
+  seen?: { node: FleetNode | undefined };
+  /** When its `assigned` or its error last moved, on the monotonic clock. */
+  movedAt: Millis;
+}
+
+/**
+ * Waits until every node has settled, one has failed, or the time is over.
+ * @returns where each node stands then @throws the signal's reason; what the watch throws
+ */
 export async function waitForNodes(
-  fleet: FleetCarrier,
+  fleet: Pick<FleetCarrier, 'watch'>,
   clock: Clock,
   wait: Wait,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, Settling>> {
+  const from = clock.monotonic();
   const states = new Map<string, Settling>(wait.before.map(({ node }) => [node, { at: 'waiting', why: 'not seen yet' }]));
+  const followed = new Map<string, Followed>(wait.before.map((before) => [before.node, { before, movedAt: from }]));
   wait.onProgress(states);
   const over = new AbortController();
-  const all = AbortSignal.any([over.signal, signal]);
-  const follow = async (before: FleetNode): Promise<void> => {
-    const done = new AbortController();
-    let seen: { node: FleetNode | undefined } | undefined;
-    let assigned = before.assigned;
-    let graceOver = false;
-    let grace = new AbortController();
-    const look = (): void => {
-      if (!seen || done.signal.aborted) return;
-      const state = settling(wait, before, seen.node, graceOver);
-      states.set(before.node, state);
-      wait.onProgress(states);
-      if (state.at !== 'waiting') done.abort();
-    };
-    const stop = AbortSignal.any([done.signal, all]);
-    const giveGrace = (): void => {
-      grace.abort();
-      const mine = (grace = new AbortController());
-      graceOver = false;
-      void clock.sleep(GRACE, AbortSignal.any([mine.signal, stop])).then(
-        () => {
-          // It may have rung in the very moment in which it was given anew.
-          if (mine.signal.aborted) return;
-          graceOver = true;
-          look();
-        },
-        () => undefined,
-      );
-    };
-    giveGrace();
-    const watch = fleet.watch(before.node, (node) => {
-      seen = { node };
-      if (node && !sameSource(node.assigned, assigned)) {
-        assigned = node.assigned;
-        giveGrace();
-      }
-      look();
-    }, stop); // prettier-ignore
-    await watch.catch((error: unknown) => quietWhenAborted(error, stop));
+  const stop = AbortSignal.any([over.signal, signal]);
+  /** @returns whether it stands elsewhere than before */
+  const look = (name: string, one: Followed): boolean => {
+    const state = states.get(name);
+    if (!one.seen || state?.at !== 'waiting' || stop.aborted) return false;
+    const now = settling(wait, one.before, one.seen.node, clock.monotonic() - one.movedAt >= GRACE);
+    states.set(name, now);
+    if (now.at === 'waiting') return now.why !== state.why;
+    followed.delete(name);
+    wait.onEnd(name, now, clock.monotonic() - from);
+    if (now.at === 'failed' || followed.size === 0) over.abort();
+    return true;
   };
-  const limit = clock.sleep(wait.timeoutMs, all).then(
-    () => over.abort(),
-    () => undefined,
-  );
+  const onSeen = (name: string, node: FleetNode | undefined): void => {
+    const one = followed.get(name);
+    if (!one || stop.aborted) return;
+    const last = one.seen ? one.seen.node : one.before;
+    if (!sameSource(node?.assigned ?? null, last?.assigned ?? null) || node?.error !== last?.error) one.movedAt = clock.monotonic();
+    // Once the error of before is cleared, the same text is news.
+    if (node?.error === null) one.before = { ...one.before, error: null };
+    one.seen = { node };
+    if (look(name, one)) wait.onProgress(states);
+  };
+  const tick = async (): Promise<void> => {
+    while (!stop.aborted) {
+      await clock.sleep(Math.min(TICK, Math.max(wait.timeoutMs - (clock.monotonic() - from), 0)), stop);
+      for (const [name, one] of followed) look(name, one);
+      wait.onProgress(states);
+      if (clock.monotonic() - from >= wait.timeoutMs) over.abort();
+    }
+  };
+  if (followed.size === 0) over.abort();
   try {
-    await Promise.all(wait.before.map(follow));
+    // Whatever ends, ends the other as well; only a failure that no abort caused is one.
+    const both = [fleet.watch([...followed.keys()], onSeen, stop), tick()].map((part) =>
+      part.finally(() => over.abort()).catch((error: unknown) => quietWhenEnded(error, stop.reason)),
+    );
+    await Promise.all(both);
   } finally {
     over.abort();
-    await limit;
   }
   signal.throwIfAborted();
   return states;
 }
 
-function quietWhenAborted(error: unknown, signal: AbortSignal): void {
-  if (!signal.aborted) throw error;
+function quietWhenEnded(error: unknown, reason: unknown): void {
+  if (error !== reason) throw error;
 }

@@ -97,6 +97,19 @@ async function fromYaml(path: string, text: string): Promise<unknown> {
   }
 }
 
+/** Names of the contexts in these kubeconfigs, those of the first file first. Files that cannot be read are left out. */
+export async function kubeconfigContexts(paths: readonly string[]): Promise<string[]> {
+  const documents = await Promise.allSettled(
+    (await textsOf(filesAt(paths))).map(async ({ path, text }) => asJson(text) ?? fromYaml(path, text)),
+  );
+  const contexts = documents.flatMap((one) => {
+    const list = one.status === 'fulfilled' && isJsonObject(one.value) ? one.value['contexts'] : undefined;
+    return Array.isArray(list) ? (list as readonly unknown[]) : [];
+  });
+  const names = contexts.map((one) => (isJsonObject(one) ? one['name'] : undefined)).filter((name) => typeof name === 'string');
+  return [...new Set(names)];
+}
+
 /**
  * The access of a pod: its service account's token and CA, and the addresses that every pod finds in its environment.
  * @param environment - `process.env`

@@ -75,14 +75,14 @@ test('an empty value switches off: unit, health, metrics, namespace; an empty ku
 });
 
 const badFlags = [
-  { argv: ['--nope'], says: /there is no flag --nope/ },
+  { argv: ['--nope'], says: /unknown flag --nope/ },
   { argv: ['--onc'], says: /did you mean --once\?/ },
   { argv: ['stray'], says: /unexpected argument "stray"/ },
   { argv: ['--merge=both'], says: /--merge must be one of replace, overlay/ },
   { argv: ['--merge'], says: /--merge needs a value/ },
   { argv: ['--trial-duration=10'], says: /--trial-duration must be a duration/ },
   { argv: ['--max-kubelet-exits=-1'], says: /--max-kubelet-exits must be a whole number/ },
-  { argv: ['-x'], says: /there is no flag -x/ },
+  { argv: ['-x'], says: /unknown flag -x/ },
 ];
 for (const { argv, says } of badFlags) test(`agent run refuses ${argv.join(' ')}`, () => assert.throws(() => options(argv), says));
 

@@ -44,11 +44,11 @@ const usage = [
     argv: ['thing', 'lisst'],
     says: 'there is no command "thing lisst"; did you mean dkc thing list?',
   },
-  { why: 'an unknown flag', argv: ['thing', 'do', 'a', '--colour'], says: 'thing do: unknown argument: colour; see dkc thing do --help' },
+  { why: 'an unknown flag', argv: ['thing', 'do', 'a', '--colour'], says: 'thing do: unknown flag --colour; see dkc thing do --help' },
   {
     why: 'an unknown flag, with what was meant',
     argv: ['thing', 'do', 'a', '--wird=x'],
-    says: 'thing do: unknown argument: wird, did you mean --word?; see dkc thing do --help',
+    says: 'thing do: unknown flag --wird, did you mean --word?; see dkc thing do --help',
   },
   { why: 'a flag before the command', argv: ['--yes', 'thing'], says: 'the command comes first, then --yes; dkc help lists all' },
   { why: 'a missing positional', argv: ['thing', 'do'], says: 'thing do: FIRST is missing; see dkc thing do --help' },
@@ -75,7 +75,7 @@ const usage = [
   {
     why: 'a flag without its value',
     argv: ['thing', 'do', 'a', '--word'],
-    says: 'thing do: not enough arguments following: word; see dkc thing do --help',
+    says: 'thing do: --word needs a value; see dkc thing do --help',
   },
 ];
 for (const { why, argv, says } of usage)

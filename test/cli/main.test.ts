@@ -75,7 +75,7 @@ test('agent run refuses bad flags with 2 and everything else with 1', async (t) 
   assert.deepEqual(await dkc(['agent', 'run', '--bogus']), {
     code: 2,
     stdout: '',
-    stderr: 'dkc: agent run: there is no flag --bogus; see dkc agent run --help\n',
+    stderr: 'dkc: agent run: unknown flag --bogus; see dkc agent run --help\n',
   });
   await writeFile(join(dir, 'agent.yaml'), 'bogus: 1\n');
   const { code, stderr } = await dkc(['agent', 'run', `--agent-config=${dir}/agent.yaml`]);

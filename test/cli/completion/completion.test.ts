@@ -13,6 +13,10 @@ const known = {
   daemonset: ['kube-system/proxy'],
   statefulset: ['shop/db'],
   pod: ['shop/db-0'],
+  configmap: ['dkc-system/web'],
+  'configmap-key': ['kubelet'],
+  context: ['kind-a'],
+  field: ['maxPods', 'podsPerCore'],
 } as const;
 const ask: Ask = async (what) => known[what].map((value) => ({ value, text: '' }));
 async function offered(line: string): Promise<{ values: string[]; files?: string }> {
@@ -36,7 +40,14 @@ const lines = [
   { line: 'dkc checkpoints show u', values: ['uid/1'] },
   { line: 'dkc checkpoints show uid/1 u', values: [] },
   { line: 'dkc help checkpoints sh', values: ['show'] },
-  { line: 'dkc why ', values: ['daemonset', 'statefulset', 'pod'] },
+  { line: 'dkc assign node-a --configmap ', values: ['dkc-system/web'] },
+  { line: 'dkc assign node-a --configmap=dkc', values: ['--configmap=dkc-system/web'] },
+  { line: 'dkc assign node-a --configmap=dkc-system/web --key ', values: ['kubelet'] },
+  { line: 'dkc assign --wait nod', values: ['node-a'] },
+  { line: 'dkc assign node-a --wait=', values: ['--wait=trusted', '--wait=active'] },
+  { line: 'dkc nodes --context ', values: ['kind-a'] },
+  { line: 'dkc why maxP', values: ['maxPods'] },
+  { line: 'dkc why ', values: ['daemonset', 'statefulset', 'pod', 'maxPods', 'podsPerCore'] },
   { line: 'dkc why dae', values: ['daemonset'] },
   { line: 'dkc help why ', values: ['daemonset', 'statefulset', 'pod'] },
   { line: 'dkc why maxPods ', values: [] },

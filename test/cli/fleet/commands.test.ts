@@ -5,12 +5,14 @@ import { startApiServer, type ApiServer } from '../../../apiserver/server.ts';
 import { realClock } from '../../../base/clock.ts';
 import { silentLog } from '../../../base/log.ts';
 import { seededRandom } from '../../../base/random.ts';
-import { configMaps, nodes } from '../../../kube/api/object.ts';
+import { refusedEvent } from '../../../agent/event.ts';
+import { configMaps, coreEvents, nodes } from '../../../kube/api/object.ts';
 import { createClient } from '../../../kube/client/http-client.ts';
 import { runCli, type Ran } from '../../helpers/cli-context.ts';
 import type { Client } from '../../../kube/client/client.ts';
 
 const parts = { clock: realClock, random: seededRandom(1), log: silentLog };
+const web = { namespace: 'dkc-system', name: 'web', kubeletConfigKey: 'kubelet' };
 const servers: ApiServer[] = [];
 let client: Client;
 
@@ -76,14 +78,14 @@ test('a ConfigMap in a namespace that agents do not read unless told so may be a
   assert.equal(code, 0);
   assert.match(
     stderr,
-    /^dkc: note: ConfigMap default\/elsewhere can only be read by agents .*--configmap-namespace is dkc-system unless set.*\n$/,
+    /^dkc: note: agents read ConfigMaps only in dkc-system unless started with --configmap-namespace; this one is in default\n$/,
   );
 });
 
 test('what is to be noted of a ConfigMap does not stand in the way of an error', async () => {
   const { code, stderr } = await run('assign node-x --configmap default/later --key kubelet');
   assert.equal(code, 3);
-  assert.match(stderr, /^dkc: Cannot find Node node-x: .*\n$/);
+  assert.match(stderr, /^dkc: Node "node-x" not found.*\n$/);
 });
 
 test('unassign takes it away, also where nothing was', async () => {
@@ -101,7 +103,7 @@ test('a node that does not exist is exit 3; the others get theirs', async () => 
   assert.equal(code, 3);
   assert.match(stdout, /^node-a +dkc-system\/web:kubelet$/m);
   assert.deepEqual(
-    stderr.split('\n').map((line) => /Cannot find Node (node-\w): the API server has none of that name/.exec(line)?.[1]),
+    stderr.split('\n').map((line) => /Node "(node-\w)" not found/.exec(line)?.[1]),
     ['node-y', 'node-x', undefined],
   );
 });
@@ -112,7 +114,12 @@ for (const [argv, says] of [
   ['assign node-a --configmap dkc-system/WEB --key kubelet', /name: Invalid value/],
   ['assign node-a --configmap dkc-system/web --key ../x', /kubeletConfigKey: Invalid value/],
   ['assign node-a --key kubelet', /--configmap is missing/],
-  ['assign --configmap dkc-system/web --key kubelet', /NODE is missing/],
+  ['assign --configmap dkc-system/web --key kubelet', /NODE is missing: name nodes, or give -l SELECTOR or --all/],
+  ['assign node-a --all --configmap dkc-system/web --key kubelet', /exclude each other/],
+  ['assign node-a -l pool=web --configmap dkc-system/web --key kubelet', /exclude each other/],
+  ['assign node-a --configmap dkc-system/web --key kubelet --wait=soon', /--wait must be one of trusted, active/],
+  ['assign node-a --configmap dkc-system/web --key kubelet --wait --dry-run', /--dry-run and --wait exclude each other/],
+  ['nodes node-a -l pool=web', /a name and a selector exclude each other/],
 ] as const)
   test(`wrong usage: ${argv}`, async () => {
     const { code, stderr } = await run(argv);
@@ -126,25 +133,52 @@ test('nodes shows where each one stands, and json holds just the contract', asyn
   const source = { namespace: 'dkc-system', name: 'web', uid: 'u', resourceVersion: '7', kubeletConfigKey: 'kubelet' };
   await report('node-a', { assigned: { configMap: source }, active: { configMap: source }, lastKnownGood: { configMap: source } });
   const table = (await run('nodes')).stdout;
-  assert.match(table, /^node-a +settled +dkc-system\/web:kubelet +dkc-system\/web:kubelet +dkc-system\/web:kubelet +-$/m);
-  assert.match(table, /^node-b +silent +dkc-system\/web:kubelet +- +- +-$/m);
-  assert.match(table, /^node-c +local +local +- +- +-$/m);
+  assert.match(table, /^node-a +trusted +dkc-system\/web:kubelet@7 +dkc-system\/web:kubelet@7 +dkc-system\/web:kubelet@7 +-$/m);
+  assert.match(table, /^node-b +no-agent +dkc-system\/web:kubelet +- +- +-$/m);
+  assert.match(table, /^node-c +no-agent +local +- +- +-$/m);
   const json = JSON.parse((await run('nodes -l pool=web -o json')).stdout) as unknown[];
   assert.deepEqual(json, [
-    { node: 'node-a', assigned: source, active: source, lastKnownGood: source, error: null, carrier: 'node' },
-    { node: 'node-b', assigned: null, active: null, lastKnownGood: null, error: null, carrier: 'node' },
+    { node: 'node-a', state: 'trusted', assigned: source, active: source, lastKnownGood: source, error: null, carrier: 'node' },
+    {
+      node: 'node-b',
+      state: 'no-agent',
+      assigned: { ...source, uid: null, resourceVersion: null },
+      active: null,
+      lastKnownGood: null,
+      error: null,
+      carrier: 'node',
+    },
   ]);
   assert.deepEqual((JSON.parse((await run('nodes node-c -o json')).stdout) as unknown[]).length, 1);
 });
 
-test('assign --wait ends with 0 once the node uses it', async () => {
+test('assign --wait=active ends with 0 once the node uses it', async () => {
   await run('unassign node-c');
-  const waiting = run('assign node-c --configmap dkc-system/web --key kubelet --wait --timeout=100s');
+  const waiting = run('assign node-c --configmap dkc-system/web --key kubelet --wait=active --timeout=100s');
   const source = { namespace: 'dkc-system', name: 'web', uid: 'u', resourceVersion: '7', kubeletConfigKey: 'kubelet' };
   while (((await config('node-c')).spec?.configSource ?? null) === null) await turn();
   await report('node-c', { assigned: { configMap: source }, active: null });
   await report('node-c', { active: { configMap: source } });
-  assert.equal((await waiting).code, 0);
+  const { code, stderr } = await waiting;
+  assert.equal(code, 0);
+  assert.match(stderr, /^node-c: active after \d+s\n$/);
+});
+
+test('assign --wait goes on through the trial, and ends with 0 when the node trusts it', async () => {
+  await report('node-c', null);
+  await run('unassign node-c');
+  const waiting = run('assign node-c --configmap dkc-system/web --key kubelet --wait --timeout=100s');
+  while (((await config('node-c')).spec?.configSource ?? null) === null) await turn();
+  const { uid, resourceVersion } = (await client.get(configMaps, { namespace: 'dkc-system', name: 'web' })).metadata;
+  const source = { namespace: 'dkc-system', name: 'web', uid, resourceVersion, kubeletConfigKey: 'kubelet' };
+  await report('node-c', { assigned: { configMap: source }, active: { configMap: source } });
+  assert.match((await run('nodes node-c')).stdout, /^node-c +trial +/m);
+  assert.deepEqual((await run('nodes node-c --check')).stderr, 'dkc: 1/1 nodes are not trusted or local: node-c (trial)\n');
+  await report('node-c', { lastKnownGood: { configMap: source } });
+  const { code, stderr } = await waiting;
+  assert.equal(code, 0);
+  assert.match(stderr, /^node-c: trusted after \d+s\n$/);
+  assert.equal((await run('nodes node-c --check')).code, 0);
 });
 
 test('assign --wait ends with 1 and the error when the node refuses', async () => {
@@ -152,28 +186,75 @@ test('assign --wait ends with 1 and the error when the node refuses', async () =
   await run('unassign node-c');
   const waiting = run('assign node-c --configmap dkc-system/web --key kubelet --wait --timeout=100s');
   while (((await config('node-c')).spec?.configSource ?? null) === null) await turn();
+  const facts = { nodeName: 'node-c', nowMs: Date.now(), nanos: 1 };
+  const about = { ...web, uid: 'u', resourceVersion: '7' };
+  for (const [source, field] of [[{ ...about, name: 'other' }, 'maxPods'], [about, 'authentication.x509']] as const)
+    await client.create(coreEvents, refusedEvent(source, [{ field, rule: 'policy', message: `${field} differs` }], { ...facts, nanos: field.length }), { namespace: 'default' }); // prettier-ignore
   await report('node-c', { error: 'failed to validate config, see Kubelet log for details' });
   const { code, stderr } = await waiting;
   assert.equal(code, 1);
-  assert.match(stderr, /^dkc: node-c: failed to validate config, see Kubelet log for details\. /);
+  assert.match(
+    stderr,
+    /^dkc: node-c refused dkc-system\/web:kubelet@\d+ after \d+s: authentication\.x509 differs \[policy\]\. It still runs local\n$/,
+  );
 });
 
 test('assign --wait ends with 1 when the time is over', async () => {
   // It is over once the node was seen: the time that a first look takes is the machine's.
   const seen = Promise.withResolvers<void>();
   let drawn = '';
+  let isOver = false;
   const write = (text: string): void => {
     drawn += text;
-    if (drawn.includes('node-b: no agent has reported yet')) seen.resolve();
+    if (!drawn.includes('node-b: no agent has reported yet')) return;
+    isOver = true;
+    seen.resolve();
   };
   const clock = {
     ...realClock,
-    sleep: (ms: number, signal?: AbortSignal) => (ms === 3_600_000 ? seen.promise : realClock.sleep(ms, signal)),
+    // The hour is over in the turn in which the node was seen.
+    monotonic: () => (isOver ? 3_600_000 : 0),
+    sleep: () => seen.promise,
   };
   const argv = 'assign node-b --configmap dkc-system/web --key kubelet --wait --timeout=1h'.split(' ');
   const over = { connect: async () => clientOf(servers[0] ?? assert.fail()), clock, stderr: { write, isTTY: true, columns: undefined } };
   assert.equal((await runCli(argv, over)).code, 1);
-  assert.match(drawn, /dkc: .*node-b: no agent has reported yet when the time was over/);
+  assert.match(drawn, /dkc: timed out after 1h: node-b: no agent has reported yet; is dkc-agent running there\?/);
+});
+
+test('nodes shows those that it found before the error about the others', async () => {
+  const { code, stdout, stderr } = await run('nodes node-a nope node-b');
+  assert.equal(code, 3);
+  assert.deepEqual(stdout.split('\n').map((line) => line.split(' ')[0]), ['NODE', 'node-a', 'node-b', '']); // prettier-ignore
+  assert.equal(stderr, 'dkc: Node "nope" not found; `dkc nodes` lists them\n');
+});
+
+test('assign takes a selector, all nodes, and names as kubectl writes them', async () => {
+  await run('unassign --all');
+  const assigned = async (argv: string) =>
+    (JSON.parse((await run(`assign ${argv} --configmap dkc-system/web --key kubelet -o json`)).stdout) as { node: string }[]).map(
+      ({ node }) => node,
+    );
+  assert.deepEqual(await assigned('-l pool=web --dry-run'), ['node-a', 'node-b']);
+  assert.equal((await config('node-a')).spec?.configSource ?? null, null, 'a dry run writes nothing');
+  assert.deepEqual(await assigned('-l pool=web'), ['node-a', 'node-b']);
+  assert.deepEqual(await assigned('node/node-c node-a,node-b'), ['node-c', 'node-a', 'node-b']);
+  assert.deepEqual(await assigned('--all'), ['node-a', 'node-b', 'node-c']);
+  const { code, stderr } = await run('assign -l pool=none --configmap dkc-system/web --key kubelet');
+  assert.deepEqual([code, stderr], [3, 'dkc: Cannot find nodes: no node has the labels pool=none\n']);
+});
+
+test('unassign --wait ends once the node runs its local config', async () => {
+  const source = { ...web, uid: 'u', resourceVersion: '7' };
+  await run('assign node-c --configmap dkc-system/web --key kubelet');
+  await report('node-c', { assigned: { configMap: source }, active: { configMap: source } });
+  const waiting = run('unassign node-c --wait');
+  while (((await config('node-c')).spec?.configSource ?? null) !== null) await turn();
+  await report('node-c', { assigned: null });
+  await report('node-c', null);
+  const { code, stderr } = await waiting;
+  assert.equal(code, 0);
+  assert.match(stderr, /^node-c: local after \d+s\n$/);
 });
 
 test('a server that drops the field is found by reading back: exit 3 with the remedy', async () => {

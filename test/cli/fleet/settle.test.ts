@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fleetNode, standingOf } from '../../../cli/fleet/fleet-node.ts';
-import { settling } from '../../../cli/fleet/settle.ts';
+import { fleetNode } from '../../../cli/fleet/fleet-node.ts';
+import { settling, type Goal, type Settling } from '../../../cli/fleet/settle.ts';
+import { statusErrors } from '../../../agent/status/errors.ts';
 import type { FleetNode } from '../../../cli/fleet/fleet-node.ts';
 
 const source = (name: string, rv = '1') => ({
@@ -21,11 +22,14 @@ const node = (over: Partial<FleetNode>): FleetNode => ({
   active: null,
   lastKnownGood: null,
   error: null,
+  agent: null,
+  ready: null,
+  kubeletVersion: '',
   ...over,
 });
 const failed = 'failed trial, see dkc-agent log for details';
 
-const waits = [
+const waits: { why: string; before: Partial<FleetNode>; now: Partial<FleetNode>; late?: boolean; goal?: Goal; at: Settling['at'] }[] = [
   { why: 'waits for an agent', before: {}, now: { reports: false }, at: 'waiting' },
   { why: 'waits until the source is taken over', before: {}, now: { assigned: source('old') }, at: 'waiting' },
   { why: 'waits until it is active', before: {}, now: { assigned: source('web'), active: source('old') }, at: 'waiting' },
@@ -51,23 +55,43 @@ const waits = [
     now: { error: failed, assigned: source('web'), active: source('old') },
     at: 'failed',
   },
+  {
+    why: 'waits for trust while the config that it runs is on trial',
+    before: {},
+    now: { assigned: source('web'), active: source('web'), lastKnownGood: source('old') },
+    goal: 'trusted',
+    at: 'waiting',
+  },
+  {
+    why: 'waits for trust while another version is trusted',
+    before: {},
+    now: { assigned: source('web', '2'), active: source('web', '2'), lastKnownGood: source('web', '1') },
+    goal: 'trusted',
+    at: 'waiting',
+  },
+  {
+    why: 'is settled when the node trusts what it runs',
+    before: {},
+    now: { assigned: source('web'), active: source('web'), lastKnownGood: source('web') },
+    goal: 'trusted',
+    at: 'settled',
+  },
+  {
+    why: 'fails when the trial fails',
+    before: {},
+    now: { assigned: source('web'), active: source('old'), lastKnownGood: source('old'), error: failed },
+    goal: 'trusted',
+    at: 'failed',
+  },
+  { why: 'gives a failed download some time', before: {}, now: { error: statusErrors.download }, goal: 'trusted', at: 'waiting' },
+  { why: 'takes a download that still fails for an answer', before: {}, now: { error: statusErrors.download }, late: true, at: 'failed' },
   { why: 'fails when somebody else assigns something else', before: {}, now: { wanted: null }, at: 'failed' },
 ];
-for (const { why, before, now, late = false, at } of waits)
-  test(`assign --wait ${why}`, () => assert.equal(settling({ wanted: web }, node(before), node(now), late).at, at));
+for (const { why, before, now, late = false, goal = 'active', at } of waits)
+  test(`assign --wait ${why}`, () => assert.equal(settling({ wanted: web, goal }, node(before), node(now), late).at, at));
 
-test('assign --wait fails when the Node goes away', () => assert.equal(settling({ wanted: web }, node({}), undefined, false).at, 'failed'));
-
-const standings = [
-  { is: 'local', over: { wanted: null, reports: false } },
-  { is: 'local', over: { wanted: null } },
-  { is: 'silent', over: { reports: false } },
-  { is: 'pending', over: { assigned: source('old'), active: source('old') } },
-  { is: 'pending', over: { wanted: null, assigned: source('web'), active: source('web') } },
-  { is: 'settled', over: { assigned: source('web'), active: source('web') } },
-  { is: 'error', over: { assigned: source('web'), active: null, error: failed } },
-] as const;
-for (const { is, over } of standings) test(`a node with ${JSON.stringify(over)} is ${is}`, () => assert.equal(standingOf(node(over)), is));
+test('assign --wait fails when the Node goes away', () =>
+  assert.equal(settling({ wanted: web, goal: 'trusted' }, node({}), undefined, false).at, 'failed'));
 
 test('a Node of another shape reads as one without an assignment', () => {
   const odd = { metadata: { name: 'a' }, spec: { configSource: 'x' }, status: { config: { assigned: [], error: 7 } } };
@@ -84,5 +108,5 @@ for (const { why, old, now, at } of versions)
   test(`assign --wait ${why}`, () => {
     const on = (rv: string) => node({ assigned: source('web', rv), active: source('web', rv) });
     const version = { uid: 'uid-web', resourceVersion: '2' };
-    assert.equal(settling({ wanted: web, version }, on(old), on(now), false).at, at);
+    assert.equal(settling({ wanted: web, version, goal: 'active' }, on(old), on(now), false).at, at);
   });

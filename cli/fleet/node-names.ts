@@ -1,0 +1,46 @@
+import { UsageError } from '../failure.ts';
+import type { Args } from '../args.ts';
+import type { Flag, Positional } from '../command.ts';
+
+/** Which nodes a command is about. */
+export type Choice = { by: 'name'; names: readonly string[] } | { by: 'selector'; labelSelector: string | undefined };
+
+export const nodePositional: Positional = { name: 'node', text: 'names of nodes; also node/NAME and A,B', many: true, completes: 'node' };
+
+export const selectorFlag: Flag = { name: 'selector', alias: 'l', type: 'string', value: 'LABELS', text: 'only nodes with these labels' };
+export const allFlag: Flag = { name: 'all', type: 'boolean', text: 'all nodes' };
+
+/** A subdomain of DNS, as Nodes are called, and lower case. */
+const MAX_NAME = 253;
+
+/** The names on a command line: `a b`, `a,b`, `node/a`, each once, in the order given. @throws {UsageError} for what no Node can be called */
+export function nodeNames(command: string, words: readonly string[]): string[] {
+  const names = words.flatMap((word) => word.split(',')).map((word) => nodeName(command, word.trim()));
+  return [...new Set(names)];
+}
+
+function nodeName(command: string, word: string): string {
+  const name = word.replace(/^(?:nodes?|no)\//, '');
+  const problem =
+    name === '' ? 'must not be empty' : name.length > MAX_NAME ? `must not be longer than ${MAX_NAME} characters` : characterProblem(name);
+  if (problem === undefined) return name;
+  throw new UsageError(`${command}: invalid node name ${JSON.stringify(word.slice(0, 80))}: ${problem}; see dkc ${command} --help`);
+}
+
+function characterProblem(name: string): string | undefined {
+  if (name.includes('/')) return `must not contain "/" (use ${JSON.stringify(name.slice(name.lastIndexOf('/') + 1))})`;
+  if (/^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?$/.test(name)) return undefined;
+  return 'must be lower case letters, digits, "-" and "."';
+}
+
+/** @throws {UsageError} unless exactly one of names, `-l` and `--all` is there */
+export function chosenNodes(command: string, args: Args): Choice {
+  const names = nodeNames(command, args.many('node'));
+  const labelSelector = args.text('selector');
+  const all = args.on('all');
+  const ways = [names.length > 0, labelSelector !== undefined, all].filter(Boolean).length;
+  if (ways === 0) throw new UsageError(`${command}: NODE is missing: name nodes, or give -l SELECTOR or --all; see dkc ${command} --help`);
+  if (ways > 1) throw new UsageError(`${command}: names, -l and --all exclude each other; see dkc ${command} --help`);
+  if (labelSelector === '') throw new UsageError(`${command}: --selector is empty; --all means every node`);
+  return names.length > 0 ? { by: 'name', names } : { by: 'selector', labelSelector };
+}

@@ -1,0 +1,104 @@
+import { ActionError, describeError } from '../../base/errors.ts';
+import { sourceText, type PayloadRef, type SpecSource } from '../../agent/checkpoint/source.ts';
+import { show, table } from '../output.ts';
+import { printable } from '../printable.ts';
+import type { FleetCarrier } from './carrier.ts';
+import type { FleetNode } from './fleet-node.ts';
+import type { Choice } from './node-names.ts';
+import type { Args } from '../args.ts';
+import type { Context } from '../command.ts';
+
+/** Requests under way at once: a fleet of thousands in minutes, and no burden on the server. */
+const AT_ONCE = 8;
+/** Lines about nodes that failed, beside the one that ends the command. */
+const MAX_LINES = 20;
+
+export interface Written {
+  /** As they were. */
+  before: FleetNode[];
+  /** As the server keeps them now, in the order asked for. */
+  done: FleetNode[];
+  /** In that order too; the first is the one to throw. */
+  failed: unknown[];
+}
+
+/**
+ * Writes an assignment to every chosen node. A node that fails does not keep the others from theirs; it gets its line on stderr.
+ * @param source - null: local
+ * @throws {ActionError} when a selector matches nothing; the signal's reason
+ */
+export async function writeAll(
+  context: Context,
+  fleet: FleetCarrier,
+  choice: Choice,
+  source: SpecSource | null,
+  dryRun: boolean,
+): Promise<Written> {
+  const { signal } = context;
+  const chosen: readonly (string | FleetNode)[] = choice.by === 'name' ? choice.names : await fleet.list(signal, choice.labelSelector);
+  if (chosen.length === 0)
+    throw new ActionError('find', 'nodes', {
+      hint: choice.by === 'selector' && choice.labelSelector !== undefined ? `no node has the labels ${choice.labelSelector}` : 'the cluster has none',
+    }); // prettier-ignore
+  const results: ({ before: FleetNode; after: FleetNode } | { error: unknown })[] = [];
+  let at = 0;
+  const worker = async (): Promise<void> => {
+    while (at < chosen.length && !signal.aborted) {
+      const mine = at++;
+      const one = chosen[mine];
+      if (one === undefined) return;
+      try {
+        const before = typeof one === 'string' ? await fleet.read(one, signal) : one;
+        results[mine] = { before, after: await fleet.assign(before.node, source, signal, { dryRun }) };
+      } catch (error) {
+        results[mine] = { error };
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, chosen.length) }, worker));
+  signal.throwIfAborted();
+  const written: Written = { before: [], done: [], failed: [] };
+  for (const result of results)
+    if ('error' in result) written.failed.push(result.error);
+    else {
+      written.before.push(result.before);
+      written.done.push(result.after);
+    }
+  // The first one is thrown in the end and gets its line there.
+  const others = written.failed.slice(1);
+  for (const error of others.slice(0, MAX_LINES)) context.stderr.write(`dkc: ${printable(describeError(error))}\n`);
+  if (others.length > MAX_LINES) context.stderr.write(`dkc: ${others.length - MAX_LINES} more nodes failed\n`);
+  return written;
+}
+
+/** What was written, as a table or for scripts. */
+export async function showAssignments(
+  context: Context,
+  args: Args,
+  done: readonly FleetNode[],
+  found: PayloadRef | undefined,
+): Promise<void> {
+  const full = ({ wanted }: FleetNode) =>
+    wanted && {
+      namespace: wanted.namespace,
+      name: wanted.name,
+      uid: found?.uid ?? null,
+      resourceVersion: found?.resourceVersion ?? null,
+      kubeletConfigKey: wanted.kubeletConfigKey,
+    };
+  await show(context, args, {
+    data: done.map((node) => ({ node: node.node, carrier: node.carrier, source: full(node) })),
+    people: (how) =>
+      done.length === 0
+        ? ''
+        : table(
+            [
+              { title: 'NODE', value: ({ node }) => node },
+              { title: 'ASSIGNED', value: ({ wanted }) => sourceText(wanted) },
+              { title: 'CARRIER', value: ({ carrier }) => carrier, wide: true },
+            ],
+            done,
+            how,
+          ),
+  });
+}
