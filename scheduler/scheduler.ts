@@ -149,7 +149,18 @@ export function schedulerRunnable(
   });
   const keeper = new ClaimedRoomKeeper(parts, teller, client, () => state.signal ?? never);
   const unconfirmed = new Unconfirmed(parts, router, binder, () => state.signal ?? never);
-  const loop = new Loop({ parts, teller, worker, keeper, unconfirmed, extenders, meters: schedulerCounts, clock, log });
+  const loop = new Loop({
+    parts,
+    teller,
+    worker,
+    keeper,
+    unconfirmed,
+    extenders,
+    caches: runtime.informers,
+    meters: schedulerCounts,
+    clock,
+    log,
+  });
   hooks.poke = loop.poke;
   hooks.abandon = (uid) => worker.abandon(uid);
   router.listen();
@@ -160,6 +171,8 @@ export function schedulerRunnable(
   );
   const run = async (signal: AbortSignal): Promise<void> => {
     state.signal = signal;
+    // Who takes the lease amid a relist sees its end first. Rejects only when the signal aborts, and then nothing more is done.
+    await runtime.informers.whenSettled(signal).catch(() => {});
     kept?.restore(teller, signal);
     mirrors?.begin(signal);
     try {

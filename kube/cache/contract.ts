@@ -60,12 +60,19 @@ export interface Informer<T extends KubeObject> extends Lister<T> {
   readonly resource: Resource;
   /** The first list is in, and every handler was told. Never false again. */
   readonly synced: boolean;
+  /**
+   * The cache shows a state that the server had: the first list is in, and no relist is being applied. False for parts of a second at a time; decide on
+   * nothing then, since pods may be gone whose successors are not there yet, or both be there at once.
+   */
+  readonly settled: boolean;
   /** The resourceVersion up to which the cache knows everything; '' before the first list. */
   readonly version: string;
   /** @param name - for logs and metrics, such as `daemonset` */
   addHandlers(name: string, handlers: Handlers<T>): Registration;
   /** Resolves once synced; rejects with the signal's reason. */
   whenSynced(signal: AbortSignal): Promise<void>;
+  /** Resolves once settled; rejects with the signal's reason. Look at `settled` again before you decide: the next relist may have begun. */
+  whenSettled(signal: AbortSignal): Promise<void>;
   /** Lists and watches until the signal aborts; then resolves. Once only. */
   run(signal: AbortSignal): Promise<void>;
 }

@@ -100,6 +100,17 @@ export class Informers {
     await Promise.all([...this.#informers.values()].map((informer) => informer.whenSynced(signal)));
   }
 
+  /** All of them show a state that their server had. @see Informer.settled */
+  get settled(): boolean {
+    for (const informer of this.#informers.values()) if (!informer.settled) return false;
+    return true;
+  }
+
+  /** Resolves once all are settled at one moment: who asks for nothing in between may decide. Rejects with the signal's reason. */
+  async whenSettled(signal: AbortSignal): Promise<void> {
+    while (!this.settled) await Promise.all([...this.#informers.values()].map((informer) => informer.whenSettled(signal)));
+  }
+
   #waiting(isWanted: (informer: SharedInformer<KubeObject>) => boolean): Waiting[] {
     return [...this.#informers].flatMap(([name, informer]) => (isWanted(informer) ? [{ name, problem: informer.problem }] : []));
   }

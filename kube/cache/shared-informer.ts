@@ -43,8 +43,14 @@ export interface InformerOptions extends ReflectorOptions {
 
 /** Objects looked at in one turn of the loop: a list of 150,000 objects must not hold up everything else. */
 const SLICE = 500;
-/** Changes of a relist that are applied in one turn, so that nobody decides on half of them: about 20 ms. More than these are applied in several. */
+/**
+ * Changes of a relist that are applied in one turn. More of them, or such whose handlers take longer than this together, are applied in several, and
+ * the cache is not settled in between.
+ */
 const MOST_AT_ONCE = 5_000;
+const LONGEST_TURN: Millis = 25;
+/** The clock is asked after so many changes. */
+const LOOK_EVERY = 100;
 
 /** See {@link Informer}. */
 export class SharedInformer<T extends KubeObject> implements Informer<T> {
@@ -58,6 +64,8 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
   readonly #siblings = new Siblings();
   #prune: Prune | undefined;
   #synced = false;
+  /** A relist is being applied: resolves when it is over. */
+  #relist: PromiseWithResolvers<void> | undefined;
   #version = '';
 
   constructor(options: InformerOptions) {
@@ -98,6 +106,10 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
     return this.#synced;
   }
 
+  get settled(): boolean {
+    return this.#synced && this.#relist === undefined;
+  }
+
   get version(): string {
     return this.#version;
   }
@@ -128,16 +140,13 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
     return this.#handlers.add(name, handlers, this.#store.list(), this.#synced);
   }
 
-  async whenSynced(signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    const aborted = Promise.withResolvers<never>();
-    const abort = () => aborted.reject(signal.reason as Error);
-    signal.addEventListener('abort', abort, { once: true });
-    try {
-      await Promise.race([this.#firstList.promise, aborted.promise]);
-    } finally {
-      signal.removeEventListener('abort', abort);
-    }
+  whenSynced(signal: AbortSignal): Promise<void> {
+    return unlessAborted(this.#firstList.promise, signal);
+  }
+
+  async whenSettled(signal: AbortSignal): Promise<void> {
+    await this.whenSynced(signal);
+    while (this.#relist !== undefined) await unlessAborted(this.#relist.promise, signal);
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -164,20 +173,42 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
   }
 
   async #replace(items: readonly T[], version: string, signal: AbortSignal): Promise<void> {
-    const commit = (change: Change<T>) => this.#commit(change);
     const steps = difference(items, this.#store);
     if (this.#synced) {
-      // Some pods gone and their successors not there yet, or both at once: no such state ever was, and controllers act on what they see.
       const changes: Change<T>[] = [];
       await inSlices(steps, SLICE, (change) => changes.push(change), signal);
-      await inSlices(changes, MOST_AT_ONCE, commit, signal);
-    } else await inSlices(steps, SLICE, commit, signal);
+      await this.#relisted(changes, version, signal);
+      return;
+    }
+    await inSlices(steps, SLICE, (change) => this.#commit(change), signal);
     if (signal.aborted) return;
     this.#version = version;
-    if (this.#synced) return;
     this.#synced = true;
     this.#handlers.markSynced();
     this.#firstList.resolve();
+  }
+
+  /** Some pods gone and their successors not there yet, or both at once: no such state ever was, so the cache is not settled until it is over. */
+  async #relisted(changes: readonly Change<T>[], version: string, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
+    const { clock } = this.#options;
+    this.#relist = Promise.withResolvers();
+    try {
+      let turnEnds = clock.monotonic() + LONGEST_TURN;
+      for (const [at, change] of changes.entries()) {
+        const isLong = at % MOST_AT_ONCE === 0 || (at % LOOK_EVERY === 0 && clock.monotonic() >= turnEnds);
+        if (at > 0 && isLong) {
+          await breathe();
+          if (signal.aborted) return;
+          turnEnds = clock.monotonic() + LONGEST_TURN;
+        }
+        this.#commit(change);
+      }
+      this.#version = version;
+    } finally {
+      this.#relist.resolve();
+      this.#relist = undefined;
+    }
   }
 
   #apply(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T, upTo: string): 'applied' | 'lost' {
@@ -233,5 +264,17 @@ async function inSlices<S>(steps: Iterable<S | undefined>, slice: number, act: (
     if (signal.aborted) return;
     turn += 1;
     if (step !== undefined) act(step);
+  }
+}
+
+async function unlessAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  const aborted = Promise.withResolvers<never>();
+  const abort = () => aborted.reject(signal.reason as Error);
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    await Promise.race([promise, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
   }
 }

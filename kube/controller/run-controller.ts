@@ -5,13 +5,13 @@ import type { Handlers, Informer, Registration } from '../cache/contract.ts';
 import type { Enqueue } from '../queue/work-queue.ts';
 import type { Controller, Observer } from './controller.ts';
 import { routeOwned, routePrimary, routeRead, type Step } from './route.ts';
-import { runWorkers, type WorkersOptions } from './workers.ts';
+import { runWorkers, type Reconcile, type WorkersOptions } from './workers.ts';
 
 export type ControllerOptions = Omit<WorkersOptions, 'reconcile'>;
 
 /**
  * Listens to the caches of a controller and reconciles its keys until the signal aborts. Nothing is reconciled before all of them have synced, so
- * that nobody decides on half of a list. Running the caches is the caller's; they may long be running.
+ * that nobody decides on half of a list, nor while one of them applies a relist in pieces. Running the caches is the caller's; they may long be running.
  * @returns when the last reconcile has ended and no cache knows the controller any more; the queue is shut down then
  * @see runWorkers for failures and for what happens to reconciles under way
  */
@@ -26,7 +26,13 @@ export async function runController<T extends KubeObject>(
     const informers = [controller.primary, ...(controller.owns ?? []).map(({ of }) => of), ...(controller.reads ?? []).map(({ of }) => of)];
     if (!(await allSynced(informers, signal))) return;
     log.info('controller runs', { controller: controller.name, workers, keys: queue.length });
-    await runWorkers({ ...options, reconcile: (key, own) => controller.reconcile(key, own) }, signal);
+    // Reconciles look at the caches first thing: no decision is made on the middle of a relist.
+    const reconcile: Reconcile = async (key, own) => {
+      if (informers.every(isSettled) || (await allSettled(informers, AbortSignal.any([own, signal]))))
+        return controller.reconcile(key, own);
+      return { after: 0, why: 'the process ends while a list is being applied' };
+    };
+    await runWorkers({ ...options, reconcile }, signal);
     log.info('controller has stopped', { controller: controller.name });
   } finally {
     queue.shutDown();
@@ -94,6 +100,19 @@ async function allSynced(informers: readonly Informer<KubeObject>[], signal: Abo
   try {
     await Promise.all(informers.map((informer) => informer.whenSynced(signal)));
     return !signal.aborted;
+  } catch (error) {
+    if (signal.aborted) return false;
+    throw error;
+  }
+}
+
+const isSettled = ({ settled }: Informer<KubeObject>): boolean => settled;
+
+/** @returns true once all are at one moment; false when the signal aborted first */
+async function allSettled(informers: readonly Informer<KubeObject>[], signal: AbortSignal): Promise<boolean> {
+  try {
+    while (!informers.every(isSettled)) await Promise.all(informers.map((informer) => informer.whenSettled(signal)));
+    return true;
   } catch (error) {
     if (signal.aborted) return false;
     throw error;

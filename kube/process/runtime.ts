@@ -15,7 +15,7 @@ export interface Runtime {
   /** With leader election, writes are refused (`NotLeaderError`) unless leadership is certain; reads always pass. */
   client: Client;
   /** Say in `setup` which kinds are needed; the process runs them. */
-  informers: Pick<Informers, 'of'>;
+  informers: Pick<Informers, 'of' | 'settled' | 'whenSettled'>;
   /** @param component - who reports: `daemonset-controller` */
   events: (component: string) => EventRecorder;
   /** A queue that is counted, and shown by `--debug`. @throws {RangeError} for a name that is taken */

@@ -2,6 +2,7 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import type { Clock, Millis } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
+import type { Runtime } from '../../kube/process/runtime.ts';
 import type { Extenders } from '../extenders/chain.ts';
 import type { ClaimedRoomKeeper } from './room-keeper.ts';
 import { attempt, fail, nextTurn, type Turn } from './attempt.ts';
@@ -20,6 +21,8 @@ export interface LoopOptions {
   keeper: ClaimedRoomKeeper;
   unconfirmed: Unconfirmed;
   extenders: Extenders | undefined;
+  /** Whether the caches show a state that the server had: nothing is decided in the middle of a relist. */
+  caches: Pick<Runtime['informers'], 'settled' | 'whenSettled'>;
   meters: SchedulerMeters;
   clock: Clock;
   log: Log;
@@ -49,14 +52,20 @@ export class Loop {
   };
 
   async run(signal: AbortSignal): Promise<void> {
-    const { worker } = this.#options;
+    const { worker, caches } = this.#options;
     const abort = (): void => this.poke();
     signal.addEventListener('abort', abort, { once: true });
     try {
       while (!signal.aborted) {
+        if (!caches.settled) {
+          // Rejects only when the signal aborts, and then the loop ends.
+          await caches.whenSettled(signal).catch(() => {});
+          continue;
+        }
         this.#tick();
         if (await this.#slice(signal)) await breathe();
         else {
+          if (!caches.settled) continue;
           // What was decided may have others wait for a time; and whose time came meanwhile, waits for none any more.
           const next = this.#tick();
           if (!this.#mayDecide()) await this.#sleep(next);
@@ -83,9 +92,12 @@ export class Loop {
 
   /** @returns whether there may be more to do at once */
   async #slice(signal: AbortSignal): Promise<boolean> {
-    const { parts, worker, clock } = this.#options;
+    const { parts, worker, caches, extenders, clock } = this.#options;
     const until = clock.monotonic() + SLICE_MS;
+    // Only then do the caches change within a slice.
+    const waits = extenders !== undefined || !parts.config.preemption.async;
     while (!signal.aborted) {
+      if (waits && !caches.settled) return true;
       if (worker.binding >= parts.config.api.maxInflightBinds) return false;
       const turn = nextTurn(parts);
       if (turn.turn === 'none') return false;

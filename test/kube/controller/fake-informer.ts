@@ -52,6 +52,14 @@ export class FakeInformer<T extends KubeObject> implements Informer<T> {
     if (last !== undefined) for (const handlers of this.#handlers) handlers.deleted?.(last, false);
   }
 
+  get settled(): boolean {
+    return this.synced;
+  }
+
+  whenSettled(signal: AbortSignal): Promise<void> {
+    return this.whenSynced(signal);
+  }
+
   finishList(): void {
     this.synced = true;
     this.#firstList.resolve();
