@@ -1,4 +1,5 @@
 import { dirname } from 'node:path';
+import { Announcer } from './announce/announcer.ts';
 import { boot } from './boot/run-boot.ts';
 import type { BootOutcome } from './boot/outcome.ts';
 import { sourceText } from './checkpoint/source.ts';
@@ -85,6 +86,8 @@ export async function runAgent(options: AgentOptions, world: AgentWorld): Promis
   try {
     const kubelet = await learn(options, world);
     const store = openStore(options, world);
+    const announcer = new Announcer({ ...world, store, path: layout(options.dynamicConfigDir).announced, nodeName: options.nodeName });
+    await announcer.open();
     const cleanStop = new CleanStop(disk, layout(options.dynamicConfigDir).cleanStop, log);
     const thisBoot = await countBoot({ options, store, cleanStop, bootId: await bootId(world), clock, log });
     const outcome = await boot({ options, store, disk, clock, log, kubelet });
@@ -103,14 +106,14 @@ export async function runAgent(options: AgentOptions, world: AgentWorld): Promis
       probe: world.probe,
       isRunning: (sha256) => isRunningOn(sha256, options, world),
       onHealthy: metrics.trialHealthy,
-      onSuspect: (message) => departure.tell(message),
+      onSuspect: (message) => announcer.say(message),
       exit: (why) => departure.leave(why),
     });
     await trial.open().catch((error: unknown) => log.error('trial cannot begin', { error }));
     await notify.ready(`${outcome.used}: ${sourceText(outcome.source)}${outcome.error === null ? '' : `; ${outcome.error}`}`);
     memo.note();
     const garbage = new Garbage({ options, disk, log, store, situation });
-    await loops({ options, world, store, situation, memo, departure, metrics, trial, garbage, kubelet });
+    await loops({ options, world, store, situation, memo, departure, metrics, trial, garbage, announcer, kubelet });
     await memo.settled();
     if (world.stop.aborted) await noteStop(cleanStop, thisBoot.bootId, options, world);
     log.info('agent ends', { why: departure.why });

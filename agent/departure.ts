@@ -16,8 +16,6 @@ export class Departure {
   #leaving: Promise<void> | undefined;
   #ending: Promise<void> | undefined;
   #why = 'asked to stop';
-  /** Sends what was seen as an event once there is an API server to take it. */
-  #teller: ((message: string) => void) | undefined;
 
   constructor(deps: DepartureDeps) {
     this.#deps = deps;
@@ -60,14 +58,6 @@ export class Departure {
   left(): Promise<void> {
     if (this.signal.aborted) return Promise.resolve();
     return new Promise((resolve) => this.signal.addEventListener('abort', () => resolve(), { once: true }));
-  }
-
-  tell(message: string): void {
-    this.#teller?.(message);
-  }
-
-  setTeller(teller: (message: string) => void): void {
-    this.#teller = teller;
   }
 
   #end(): Promise<void> {

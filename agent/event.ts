@@ -1,3 +1,4 @@
+import type { Transition } from './announce/transitions.ts';
 import { apiPath, type MaybeSource } from './checkpoint/source.ts';
 import type { Finding } from './config/contract.ts';
 import type { KubeObject } from '../kube/api/object.ts';
@@ -37,6 +38,11 @@ export function refusedEvent(source: NonNullable<MaybeSource>, findings: readonl
     [...new Set(findings.map(name))].join(', '),
   ];
   return nodeEvent('Warning', 'KubeletConfigRefused', fitting(ways.map((way) => head + way)), facts);
+}
+
+/** A change of this node, as its journal has it. */
+export function transitionEvent({ type, reason, message }: Transition, facts: EventFacts): KubeObject {
+  return nodeEvent(type, reason, fitting([message]), facts);
 }
 
 /** The kubelet does badly under a config that is trusted: said, not undone. */

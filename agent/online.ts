@@ -1,6 +1,5 @@
 import type { Running } from './running.ts';
 import { sameSource } from './checkpoint/source.ts';
-import { EVENT_NAMESPACE, suspectEvent } from './event.ts';
 import { closestKubeletVersion } from './config/config.ts';
 import type { KubeletFacts } from './config/contract.ts';
 import { askHelp } from './host/kubelet.ts';
@@ -14,7 +13,6 @@ import { Reporter } from './status/reporter.ts';
 import { Executor } from './sync/execute.ts';
 import { Sync } from './sync/sync.ts';
 import { ActionError, describeError } from '../base/errors.ts';
-import { coreEvents } from '../kube/api/object.ts';
 import type { Client } from '../kube/client/client.ts';
 
 const CONNECT_RETRY_MS = 10_000;
@@ -30,12 +28,6 @@ export async function runOnline(running: Running, kubeconfig: string): Promise<v
     const deps = { client, clock, random, log };
     const carrier = chooseCarrier(running, client);
     const kubelet = kubeletKnowledge(running, () => running.sync?.poke());
-    departure.setTeller((message) => {
-      const event = suspectEvent(message, { nodeName: options.nodeName, nowMs: clock.now(), nanos: Math.floor(random() * 1_000_000) });
-      client
-        .create(coreEvents, event, { namespace: EVENT_NAMESPACE })
-        .catch((error: unknown) => log.warn('failed to send event', { error }));
-    });
     const executor = new Executor({
       ...deps,
       store,
@@ -74,6 +66,7 @@ export async function runOnline(running: Running, kubeconfig: string): Promise<v
             if (!reached) memo.carrier(carrier.name, why);
             reached = true;
             reporter.poke();
+            running.announcer.retry();
           },
           onTrouble: (text) => {
             if (!reached) memo.carrier(carrier.name, `${why}, but it was not seen yet: ${text}`);
@@ -83,6 +76,7 @@ export async function runOnline(running: Running, kubeconfig: string): Promise<v
         signal,
       ),
       sync.run(signal),
+      running.announcer.run(client, signal),
       reporter.run(signal, () => sync.caughtUp()),
     ]);
   } finally {

@@ -1,3 +1,4 @@
+import type { Announcer } from './announce/announcer.ts';
 import type { KubeletFacts } from './config/contract.ts';
 import type { Departure } from './departure.ts';
 import type { Garbage } from './garbage.ts';
@@ -21,6 +22,7 @@ export interface Running {
   metrics: Metrics;
   trial: TrialWatch;
   garbage: Garbage;
+  announcer: Announcer;
   /** Once there is an API server to sync with. */
   sync?: Pick<Sync, 'poke'>;
   kubelet: KubeletFacts;

@@ -8,7 +8,7 @@ import { Signal } from '../base/signal.ts';
 
 /** Notices what others change on this node's disk: an admin's commands, an installer, the end of a kubelet. Works with the API server away. */
 export async function watchMeta(running: Running): Promise<void> {
-  const { options, world, store, situation, departure, trial } = running;
+  const { options, world, store, situation, departure, trial, announcer } = running;
   const { signal } = departure;
   const paths = layout(options.dynamicConfigDir);
   // Where the disk takes no writes, condemnations lie beside the exits file.
@@ -25,9 +25,10 @@ export async function watchMeta(running: Running): Promise<void> {
   due.raise();
   localDue.raise();
   const watching = world.watchFiles(
-    [...records, options.kubeletExits, options.localConfig, ...policy],
+    [...records, paths.journal, options.kubeletExits, options.localConfig, ...policy],
     (path) => {
       if (path === options.kubeletExits) trial.poke();
+      else if (path === paths.journal) announcer.poke();
       else if (path === options.localConfig) localDue.raise();
       else if (policy.includes(path)) running.sync?.poke();
       else due.raise();

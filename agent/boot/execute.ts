@@ -4,6 +4,7 @@ import type { Observed } from './observe.ts';
 import type { BootOutcome } from './outcome.ts';
 import type { BootPlan } from './plan.ts';
 import { StandIn } from './stand-in.ts';
+import { TRUSTED_ALREADY } from '../announce/transitions.ts';
 import { sourceText } from '../checkpoint/source.ts';
 import { decode, renderYaml } from '../config/config.ts';
 import { minimalConfig } from '../judge/local.ts';
@@ -141,7 +142,7 @@ async function afterwards(
   const { promote } = plan;
   if (promote) {
     await attempt('promotion of trusted content', () => store.setRecord('last-known-good', promote));
-    await journal('promoted', promote, 'its content was trusted already');
+    await journal('promoted', promote, TRUSTED_ALREADY);
   }
   const why = error === plan.error ? plan.why : 'the effective file cannot be written';
   await journal('booted', source, error === null ? `using ${used}` : `using ${used}: ${why}`);

@@ -29,6 +29,8 @@ export interface Layout {
   active: string;
   /** Names the boot that the agent left cleanly; see trial/clean-stop.ts. */
   cleanStop: string;
+  /** How far the events of transitions came; see announce/announcer.ts. */
+  announced: string;
   checkpoints: string;
   /** `checkpoints/UID`. @throws RangeError on a uid that cannot be a directory name; callers judge first */
   uidDir(uid: string): string;
@@ -65,6 +67,7 @@ export function layout(root: string): Layout {
     refused: join(metaDir, 'refused.json'),
     kubeletVersion: join(root, 'kubelet-version.json'),
     active: join(metaDir, 'active.json'),
+    announced: join(root, 'announced.json'),
     cleanStop: join(root, 'clean-stop.json'),
     checkpoints,
     uidDir,

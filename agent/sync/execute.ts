@@ -1,3 +1,4 @@
+import { TRUSTED_ALREADY } from '../announce/transitions.ts';
 import { refusedEvent, changedEvent, EVENT_NAMESPACE } from '../event.ts';
 import { refusalDetail, type SyncStep } from './plan.ts';
 import { sameSource, sourceText, type MaybeSource, type Source } from '../checkpoint/source.ts';
@@ -83,7 +84,7 @@ export class Executor {
       case 'trust':
         await store.setRecord('last-known-good', step.to);
         situation.update({ lastKnownGood: step.to });
-        if (step.to !== null) await this.#journal('promoted', step.to, 'its content was trusted already');
+        if (step.to !== null) await this.#journal('promoted', step.to, TRUSTED_ALREADY);
         return;
       case 'assign':
         await store.setRecord('assigned', step.to);

@@ -58,7 +58,16 @@ export function parseExit(line: string): KubeletExit | undefined {
   return { at, serviceResult, exitCode, exitStatus, ...(hash === '-' ? {} : { effectiveSha256: hash }) };
 }
 
-/** `2026-01-31T10:00:00Z exit-code (exited 255)`: evidence that an admin can find again in the file and the journal. */
+/** `2026-01-31T10:00:00Z exited with status 255`: evidence that an admin can find again in the file and the journal. */
 export function exitText({ at, serviceResult, exitCode, exitStatus }: KubeletExit): string {
-  return `${at} ${serviceResult} (${exitCode} ${exitStatus})`;
+  const how = ENDS[exitCode]?.(exitStatus) ?? `${exitCode} ${exitStatus}`;
+  return `${at} ${how}${TELLING.has(serviceResult) ? ` (${serviceResult})` : ''}`;
 }
+
+const ENDS: Readonly<Record<string, (status: string) => string>> = {
+  exited: (status) => `exited with status ${status}`,
+  killed: (status) => `killed by signal ${status}`,
+  dumped: (status) => `dumped core on signal ${status}`,
+};
+/** What `$EXIT_CODE` does not say. */
+const TELLING: ReadonlySet<string> = new Set(['watchdog', 'protocol', 'resources', 'start-limit-hit', 'exec-condition']);

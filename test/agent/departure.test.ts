@@ -119,12 +119,3 @@ test('a stop ends everything, a spread too, and is no reason to start again', as
   assert.equal(stopped.departure.why, 'asked to stop');
   await stopped.departure.left();
 });
-
-test('what is told before there is anyone to hear it is dropped', () => {
-  const { departure } = standing();
-  const heard: string[] = [];
-  departure.tell('early');
-  departure.setTeller((message) => heard.push(message));
-  departure.tell('the kubelet is suspect');
-  assert.deepEqual(heard, ['the kubelet is suspect']);
-});

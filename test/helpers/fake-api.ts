@@ -105,6 +105,8 @@ export class FakeApi {
       },
       create: async <T extends KubeObject>(resource: Resource, object: T): Promise<T> => {
         reach(resource, 'POST');
+        if (this.events.some(({ metadata }) => metadata.name === object.metadata.name))
+          throw new ApiError(call(resource, 'POST'), { code: 409, reason: 'AlreadyExists', message: 'it exists' });
         this.events.push(object);
         onEvent(object);
         return object;

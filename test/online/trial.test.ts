@@ -156,7 +156,7 @@ describe('a trial', { concurrency: 6 }, () => {
     const [record] = await agent.store().condemned();
     assert.equal(record?.reason, 'kubelet exited 3 times');
     assert.equal(record.evidence.length, 4);
-    assert.match(record.evidence[0] ?? '', /exit-code \(exited 255\)$/);
+    assert.match(record.evidence[0] ?? '', /exited with status 255$/);
 
     const touched = await cluster.configMap(agent.name, { labels: { touched: 'yes' } });
     await agent.says(
@@ -166,7 +166,15 @@ describe('a trial', { concurrency: 6 }, () => {
     await agent.until('the touched one on disk', async () => ((await agent.store().list()).some(({ ref }) => ref.resourceVersion === touched.metadata.resourceVersion) ? true : undefined)); // prettier-ignore
     await wentBack(agent, bad, good, statusErrors.failedTrial);
     assert.equal(agent.starts, starts + 1);
-    assert.equal(cluster.events(agent.name).filter(({ type }) => type === 'Warning').length, 0, 'nothing new happened');
+    const warnings = (): unknown[] =>
+      cluster
+        .events(agent.name)
+        .filter(({ type }) => type === 'Warning')
+        .map(({ reason }) => reason);
+    await agent.until('both warnings', () => (warnings().length >= 2 ? true : undefined));
+    assert.deepEqual(warnings(), ['KubeletConfigCondemned', 'KubeletConfigRolledBack'], 'nothing new happened');
+    const evidence = String(cluster.events(agent.name).find(({ reason }) => reason === 'KubeletConfigCondemned')?.['message']);
+    assert.match(evidence, /: kubelet exited 3 times; .*exited with status 255; .*last health:/);
 
     health.healthy = true;
     const ran = await agent.dkc('retry');
@@ -195,7 +203,9 @@ describe('a trial', { concurrency: 6 }, () => {
     health.healthy = true;
     const again = await cluster.configMap(agent.name, { annotations: { 'dkc.dev/retry': '1' } });
     await agent.reports(cluster, { assigned: sourceOf(again), active: sourceOf(again), lastKnownGood: sourceOf(again) });
-    assert.deepEqual(cluster.events(agent.name).slice(events).map(plainEvent), [changeEvent(agent.name, again)]);
+    const since = cluster.events(agent.name).slice(events);
+    assert.deepEqual(since.filter(({ reason }) => reason === 'KubeletConfigChanged').map(plainEvent), [changeEvent(agent.name, again)]);
+    await agent.until('the word of it', () => cluster.events(agent.name).find(({ reason }) => reason === 'KubeletConfigRetried'));
     assert.ok((await journalOf(agent)).includes(`retried ${again.metadata.resourceVersion}`));
     assert.deepEqual(await agent.store().condemned(), []);
   });

@@ -46,10 +46,21 @@ for (const { result, counts } of results) test(`an end with ${result} ${counts ?
   assert.equal(countsAgainst(exit), counts);
 }); // prettier-ignore
 
+// prettier-ignore
+const texts = [
+  { how: 'exit-code exited 255', is: 'exited with status 255' },
+  { how: 'signal killed KILL', is: 'killed by signal KILL' },
+  { how: 'core-dump dumped ABRT', is: 'dumped core on signal ABRT' },
+  { how: 'watchdog dumped ABRT', is: 'dumped core on signal ABRT (watchdog)' },
+  { how: 'resources - -', is: '- - (resources)' },
+];
+
 test('evidence is what an admin finds again in the file', () => {
-  const exit = parseExit(line(7));
-  assert.ok(exit);
-  assert.equal(exitText(exit), '2026-03-01T00:00:07Z exit-code (exited 255)');
+  for (const { how, is } of texts) {
+    const exit = parseExit(line(7).replace('exit-code exited 255', how));
+    assert.ok(exit);
+    assert.equal(exitText(exit), `2026-03-01T00:00:07Z ${is}`);
+  }
 });
 
 const [one, two] = [`${line(1)}\n`, `${line(2)}\n`];
