@@ -21,6 +21,8 @@ export interface MetaFacts {
   trusted: MaybeSource;
   trustedContent?: ContentRef;
   bootTrusted: MaybeSource;
+  /** The record says something that this agent did not write: `dkc rollback --to` does. */
+  assignedByOther: boolean;
 }
 
 /**
@@ -37,9 +39,20 @@ export function planMetaChange(facts: MetaFacts): string | undefined {
   const wentBack = bootError === statusErrors.rolledBack || bootError === statusErrors.failedTrial;
   if (wentBack && assigned !== null && sameSource(assigned, bootAssigned) && assignedContent && !verdictOn(assignedContent))
     return 'the assigned config is no longer condemned';
+  if (facts.assignedByOther && !verdictOn(assignedContent) && !isSame(assignedContent, activeContent))
+    return 'another config is assigned on this node now';
   if (facts.isFallback && !sameSource(facts.trusted, facts.bootTrusted) && !isSame(facts.trustedContent, activeContent))
     return 'another config is last known good now';
   return undefined;
+}
+
+/** Sync writes the record, and then says so; in between the lock is held. */
+async function isAssignedByOther(store: Store, situation: Situation): Promise<boolean> {
+  const isOther = async (own: Pick<Store, 'record'>): Promise<boolean> => {
+    const record = await own.record('assigned');
+    return record.at === 'known' && !sameSource(record.source, situation.picture.assigned);
+  };
+  return (await isOther(store)) && (await store.locked(isOther));
 }
 
 export async function observeMeta(store: Store, situation: Situation): Promise<MetaFacts> {
@@ -61,6 +74,7 @@ export async function observeMeta(store: Store, situation: Situation): Promise<M
     bootTrusted: situation.bootTrusted,
     bootAssigned: situation.bootAssigned,
     bootError: situation.bootError,
+    assignedByOther: await isAssignedByOther(store, situation),
   };
 }
 

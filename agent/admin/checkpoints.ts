@@ -1,5 +1,6 @@
 import type { AdminFacts } from './facts.ts';
-import { condemnationOf, rolesOf, sourceOf, type Role } from './roles.ts';
+import { condemnationOf, isRefused, rolesOf, sourceOf, type Role } from './roles.ts';
+import type { CheckpointEntry } from '../store/store.ts';
 import type { FileDigest } from '../checkpoint/payload.ts';
 import type { Source } from '../checkpoint/source.ts';
 
@@ -10,12 +11,12 @@ export interface CheckpointRow {
   bytes: number;
   files: readonly FileDigest[];
   roles: readonly Role[];
-  state: 'intact' | 'damaged' | 'condemned';
+  state: 'intact' | 'damaged' | 'condemned' | 'refused';
   /** RFC 3339; null when the manifest is unreadable. */
   savedAt: string | null;
 }
 
-/** Newest first, as the store lists them. Damage outweighs condemnation: a damaged checkpoint is downloaded again first. */
+/** Newest first, as the store lists them. */
 export function viewCheckpoints(facts: AdminFacts): CheckpointRow[] {
   return facts.entries.map((entry) => {
     const files = (entry.manifest?.files ?? []).map(({ key, bytes, sha256 }) => ({ key, bytes, sha256 }));
@@ -24,8 +25,15 @@ export function viewCheckpoints(facts: AdminFacts): CheckpointRow[] {
       bytes: files.reduce((sum, file) => sum + file.bytes, 0),
       files,
       roles: rolesOf(entry.ref, facts),
-      state: entry.state === 'damaged' ? 'damaged' : condemnationOf(entry, facts.condemned) ? 'condemned' : 'intact',
+      state: stateOf(entry, facts),
       savedAt: entry.manifest?.savedAt ?? null,
     };
   });
+}
+
+/** Damage outweighs condemnation: a damaged checkpoint is downloaded again first. */
+function stateOf(entry: CheckpointEntry, facts: AdminFacts): CheckpointRow['state'] {
+  if (entry.state === 'damaged') return 'damaged';
+  if (condemnationOf(entry, facts.condemned)) return 'condemned';
+  return isRefused(entry, facts) ? 'refused' : 'intact';
 }

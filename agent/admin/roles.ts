@@ -1,18 +1,26 @@
 import { isKnown, recorded, type AdminFacts } from './facts.ts';
 import { viewActive } from './active.ts';
 import { samePayload, type MaybeSource, type PayloadRef, type Source } from '../checkpoint/source.ts';
+import type { ContentRef } from '../checkpoint/payload.ts';
 import { contentRef, sameContent } from '../store/content.ts';
 import type { CheckpointEntry, CondemnedRecord } from '../store/store.ts';
 
 export const roles = ['assigned', 'last-known-good', 'active'] as const;
 export type Role = (typeof roles)[number];
 
+// Worked out for each checkpoint of a list, from facts that never change.
+const known = new WeakMap<AdminFacts, ReadonlyMap<Role, MaybeSource>>();
+
 /** What each role names; null is the local config. A role whose record is missing or damaged is not in here. */
 export function roleSources(facts: AdminFacts): ReadonlyMap<Role, MaybeSource> {
+  const before = known.get(facts);
+  if (before) return before;
   const found = new Map<Role, MaybeSource>();
   if (isKnown(facts.assigned)) found.set('assigned', recorded(facts.assigned));
   if (isKnown(facts.lastKnownGood)) found.set('last-known-good', recorded(facts.lastKnownGood));
-  return found.set('active', viewActive(facts).source);
+  found.set('active', viewActive(facts).source);
+  known.set(facts, found);
+  return found;
 }
 
 export function rolesOf(ref: PayloadRef, facts: AdminFacts): Role[] {
@@ -23,7 +31,23 @@ export function rolesOf(ref: PayloadRef, facts: AdminFacts): Role[] {
 export function condemnationOf(entry: CheckpointEntry, condemned: readonly CondemnedRecord[]): CondemnedRecord | undefined {
   const { manifest } = entry;
   if (!manifest) return undefined;
-  return condemned.find((record) => sameContent(record, contentRef(manifest.files, record.kubeletConfigKey)));
+  const contents = new Map<string, ContentRef>(); // by key: there are few keys, and there may be thousands of records
+  return condemned.find((record) => {
+    const { kubeletConfigKey: key } = record;
+    const content = contents.get(key) ?? contentRef(manifest.files, key);
+    contents.set(key, content);
+    return sameContent(record, content);
+  });
+}
+
+/** Preflight refused it when it was to be used last, and it was not used since. */
+export function isRefused(entry: CheckpointEntry, { refused, journal }: AdminFacts): boolean {
+  const { ref, manifest } = entry;
+  if (refused && manifest && sameContent(refused, contentRef(manifest.files, refused.kubeletConfigKey))) return true;
+  const last = journal.findLast(
+    ({ event, source }) => source && samePayload(source, ref) && (event === 'refused' || event === 'assigned' || event === 'promoted'),
+  );
+  return last?.event === 'refused';
 }
 
 /** The same for one key of it: what boot goes by. */

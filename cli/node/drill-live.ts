@@ -1,14 +1,10 @@
-import { dirname, join } from 'node:path';
 import { isoNow, type NodeSide } from './node-side.ts';
+import { peek } from './peek.ts';
 import { agentRuns } from './vitals.ts';
 import type { DrillReport } from '../../agent/admin/drill/plan.ts';
 import { liveDrill } from '../../agent/admin/live-drill/execute.ts';
-import { describeLive, planLiveDrill, type Peek } from '../../agent/admin/live-drill/plan.ts';
-import { STARTED_FILE } from '../../agent/host/unit.ts';
-import { parseActiveRecord } from '../../agent/store/active-record.ts';
-import { sha256 } from '../../agent/store/content.ts';
-import { probeHealth } from '../../agent/trial/health.ts';
-import { ActionError, errorCode } from '../../base/errors.ts';
+import { describeLive, planLiveDrill } from '../../agent/admin/live-drill/plan.ts';
+import { ActionError } from '../../base/errors.ts';
 import { wrong, type Context, type Exit } from '../command.ts';
 import { UsageError } from '../failure.ts';
 import { printable } from '../printable.ts';
@@ -36,30 +32,4 @@ export async function liveDrillHere(context: Context, args: Args, node: NodeSide
     say: (text) => context.stderr.write(`dkc: ${printable(text)}\n`),
     timeoutMs: args.ms('timeout') ?? 180_000,
   });
-}
-
-async function peek(context: Context, { options, paths }: NodeSide): Promise<Peek> {
-  const [active, effective, started, health] = await Promise.all([
-    readOptional(context, paths.active),
-    readOptional(context, options.effectiveConfig),
-    // The drop-in of the kubelet keeps it beside the exits.
-    readOptional(context, join(dirname(options.kubeletExits), STARTED_FILE)),
-    // As the trial asks, so that a drill passes where a trial would.
-    options.kubeletHealthz === '' ? undefined : probeHealth(options.kubeletHealthz, context.signal),
-  ]);
-  return {
-    active: active && parseActiveRecord(new TextDecoder().decode(active)),
-    effectiveSha256: effective ? sha256(effective) : '',
-    ...(started ? { startedSha256: sha256(started) } : {}),
-    ...(health ? { healthy: health.healthy } : {}),
-  };
-}
-
-async function readOptional({ disk }: Context, path: string): Promise<Uint8Array | undefined> {
-  try {
-    return await disk.read(path);
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined;
-    throw new ActionError('read', path, { hint: 'it must be a readable file; run this as root', cause: error });
-  }
 }

@@ -1,38 +1,43 @@
+import { applied, waitFlags } from './applied.ts';
 import { isoNow, nodeSide, nodeSideFlags, refPositional, resolveRef } from './node-side.ts';
 import { showStatus } from './status.ts';
+import { fallBack } from '../../agent/admin/active.ts';
 import { executeRetry } from '../../agent/admin/retry/execute.ts';
 import { planRetry } from '../../agent/admin/retry/plan.ts';
 import { ActionError } from '../../base/errors.ts';
-import { sourceText } from '../../agent/checkpoint/source.ts';
-import { fine } from '../command.ts';
-import { printable } from '../printable.ts';
 import type { Command } from '../command.ts';
+import { UsageError } from '../failure.ts';
+import { printable } from '../printable.ts';
 
 export const retry: Command = {
   describe:
-    'Takes condemnations back, all of them or those of one checkpoint. If the assigned configuration was condemned, the node tries it ' +
-    'again: a running agent at once, a stopped one at its next start. The trial begins anew.',
+    'Clears the condemnation of the assigned configuration, or of the one that REF names. If it is the assigned one, the node tries it ' +
+    'again: a running agent at once, a stopped one at its next start. The trial starts from the beginning.',
   examples: [
-    { run: 'dkc retry', what: 'forget all condemnations' },
-    { run: 'dkc retry assigned', what: 'only that of the assigned configuration' },
+    { run: 'dkc retry', what: 'try the assigned configuration again' },
+    { run: 'dkc retry dkc-system/web', what: 'clear the condemnation of a certain one' },
+    { run: 'dkc retry --all', what: 'clear all condemnations of this node' },
   ],
-  flags: nodeSideFlags,
-  positionals: [refPositional],
+  flags: [...nodeSideFlags, { name: 'all', type: 'boolean', text: 'clear all condemnations of this node' }, ...waitFlags],
+  positionals: [{ ...refPositional, text: `${refPositional.text}; assigned unless given` }],
   async run(context, args) {
-    const node = await nodeSide(context, args);
     const ref = args.one('ref');
-    const plan = await node.store.locked(async (store) => {
+    const all = args.on('all');
+    if (all && ref !== undefined) throw new UsageError('retry: REF and --all exclude each other');
+    const node = await nodeSide(context, args);
+    const { plan, arrival } = await node.store.locked(async (store) => {
       const facts = await node.observe();
       if (ref !== undefined) resolveRef(ref, facts, facts.condemned); // a condemned checkpoint may be gone from the store
-      const plan = planRetry(facts, { at: isoNow(context), ...(ref === undefined ? {} : { ref }) });
+      const plan = planRetry(facts, { at: isoNow(context), all, ...(ref === undefined ? {} : { ref }) });
       if (plan.at === 'planned') await executeRetry(store, plan.cleared, plan.journal);
-      return plan;
+      const cleared = plan.at === 'planned' ? plan.cleared : [];
+      const then = fallBack({ ...facts, condemned: facts.condemned.filter((record) => !cleared.includes(record)) });
+      return { plan, arrival: cleared.length > 0 ? then : undefined };
     });
-    if (plan.at === 'refused') throw new ActionError('retry', `condemned ${ref ?? ''}`, { hint: plan.why });
-    const said = plan.cleared.map((record) => `${sourceText(record)} is no longer condemned`);
-    for (const line of said.length > 0 ? said : ['nothing is condemned, nothing changed'])
-      context.stderr.write(`dkc: ${printable(line)}\n`);
+    if (plan.at === 'refused') throw new ActionError('retry', `condemned ${ref ?? 'config'}`, { hint: plan.why });
+    for (const note of plan.notes) context.stderr.write(`dkc: ${printable(note)}\n`);
+    const exit = await applied(context, args, node, arrival);
     await showStatus(context, args, node);
-    return fine;
+    return exit;
   },
 };

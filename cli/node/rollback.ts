@@ -1,10 +1,9 @@
+import { applied, waitFlags, type Arrival } from './applied.ts';
 import { isoNow, nodeSide, nodeSideFlags, resolveRef } from './node-side.ts';
 import { showStatus } from './status.ts';
-import { executeRollback } from '../../agent/admin/rollback/execute.ts';
-import { foresee } from '../../agent/admin/rollback/foresee.ts';
-import { intendRollback, planRollback } from '../../agent/admin/rollback/plan.ts';
+import { decideRollback, executeRollback } from '../../agent/admin/rollback/execute.ts';
 import { silentLog } from '../../base/log.ts';
-import { fine, wrong } from '../command.ts';
+import { wrong } from '../command.ts';
 import { kubeletOf } from '../config/kubelet-of.ts';
 import { withNote } from '../note.ts';
 import { printable } from '../printable.ts';
@@ -12,19 +11,23 @@ import type { Command } from '../command.ts';
 
 export const rollback: Command = {
   describe: [
-    'Takes the assigned configuration back on this node, now: its content is condemned, and the node goes to its last known good, or else ' +
-      'to its local configuration. Works with the API server away. A running agent follows at once, a stopped one at its next start.',
+    'Rolls back the assigned configuration on this node, now: its content is condemned, and the node goes to the last configuration that it ' +
+      'trusted before, or else to its local configuration. Works with the API server away. A running agent follows at once, a stopped one at ' +
+      'its next start.',
     'The content stays condemned, under whatever name it comes again, until dkc retry or a new value of the annotation dkc.dev/retry on its ' +
-      'ConfigMap. With --to another checkpoint becomes the last known good first; it must be one that this node would start on.',
+      'ConfigMap.',
+    'With --to the node goes to another checkpoint; it must be one that this node would start on. One that passed a trial here becomes the ' +
+      'last known good at once. One that never did, or that is condemned or refused, needs --force, and is on trial like any other.',
   ].join('\n\n'),
   examples: [
-    { run: 'dkc rollback --reason="pods evicted, INC-4711"', what: 'back to the last known good' },
-    { run: 'dkc rollback --to=8c1f2d34/10231', what: 'back to a certain checkpoint' },
-    { run: 'dkc retry', what: 'take the condemnation back' },
+    { run: 'dkc rollback --reason="pods evicted, INC-4711"', what: 'back to what this node trusted before' },
+    { run: 'dkc rollback --dry-run', what: 'where it would go' },
+    { run: 'dkc rollback --to=dkc-system/web:kubelet@10231', what: 'to a certain checkpoint' },
+    { run: 'dkc retry', what: 'clear the condemnation' },
   ],
   flags: [
     ...nodeSideFlags,
-    { name: 'to', type: 'string', value: 'REF', text: 'checkpoint that becomes the last known good', completes: 'ref' },
+    { name: 'to', type: 'string', value: 'REF', text: 'checkpoint to go to instead of the one that was trusted before', completes: 'ref' },
     {
       name: 'key',
       type: 'string',
@@ -33,33 +36,38 @@ export const rollback: Command = {
       defaultText: 'as a record says, else the only one, else kubelet',
     },
     { name: 'reason', type: 'string', value: 'TEXT', text: 'goes into journal and status', defaultText: 'rolled back by admin' },
+    { name: 'force', type: 'boolean', text: 'with --to: also a config that was never trusted here, or is condemned or refused' },
+    { name: 'dry-run', type: 'boolean', text: 'show where the node would go, change nothing' },
+    ...waitFlags,
   ],
   positionals: [],
   async run(context, args) {
     const node = await nodeSide(context, args);
     const [to, key, reason] = [args.text('to'), args.text('key'), args.text('reason')];
+    const [force, dryRun] = [args.on('force'), args.on('dry-run')];
     // Before the lock is taken: asking the kubelet for its version may take a while.
     const { note, ...kubelet } = await kubeletOf(context, node.options);
     const { disk, clock } = context;
     const planned = await node.store.locked(async (store) => {
       const facts = await node.observe();
       if (to !== undefined) resolveRef(to, facts);
-      const intent = intendRollback(facts, {
+      const asked = {
         at: isoNow(context),
+        force,
         ...(to === undefined ? {} : { to }),
         ...(key === undefined ? {} : { key }),
         ...(reason === undefined ? {} : { reason }),
-      });
-      if (intent.at === 'refused') return intent;
+      };
       // What boot says against a config is in the plan: on stderr it would only be said twice.
-      const landing = await foresee(intent.after, { options: node.options, store, disk, clock, kubelet, log: silentLog });
-      const plan = planRollback(intent, landing);
-      if (plan.at === 'planned') await executeRollback(store, plan.steps);
+      const plan = await decideRollback(facts, asked, { options: node.options, store, disk, clock, kubelet, log: silentLog });
+      if (plan.at === 'planned' && !dryRun) await executeRollback(store, plan.steps);
       return plan;
     });
     if (planned.at === 'refused') return wrong(`Cannot roll back: ${planned.why}`);
-    for (const text of planned.notes) context.stderr.write(`dkc: ${printable(text)}\n`);
+    for (const text of planned.notes) context.stderr.write(`dkc: ${dryRun ? 'dry run: ' : ''}${printable(text)}\n`);
+    const goal: Arrival | undefined = dryRun ? undefined : planned.arrives;
+    const exit = await applied(context, args, node, goal);
     await showStatus(context, args, node);
-    return withNote(context, fine, note);
+    return withNote(context, exit, note);
   },
 };

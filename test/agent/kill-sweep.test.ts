@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { payloadOf } from '../../agent/checkpoint/download.ts';
+import { sha256 } from '../../agent/store/content.ts';
 import { configYaml, SimulatedNode } from '../helpers/simulated-node.ts';
 import { configMaps, nodes, type KubeObject } from '../../kube/api/object.ts';
 
@@ -13,6 +14,8 @@ interface Sweep {
   before(node: SimulatedNode): Promise<void>;
   /** Starts what is to be survived. */
   change(node: SimulatedNode): Promise<void>;
+  /** Given again after the kill: an admin's command that died with the disk. */
+  again?(node: SimulatedNode): Promise<void>;
   /** Time for it, before and after the kill, in ms. */
   takesMs: number;
   arrives: { effective: RegExp; assigned: string | undefined; active: string | undefined; lastKnownGood: string | undefined; error: string | undefined }; // prettier-ignore
@@ -92,11 +95,34 @@ const sweeps: Sweep[] = [
       await node.clock.advance(1_000);
     },
     change: async (node) => void (await node.rollback().catch(() => '')),
+    again: async (node) => void (await node.rollback()),
     takesMs: 1_000,
     arrives: { effective: /maxPods: 40/, assigned: better, active: good, lastKnownGood: good, error: 'rolled back by admin, see dkc-agent log for details' }, // prettier-ignore
     kubeletStarts: 1,
   },
+  {
+    why: 'a rollback by an admin to what was never trusted',
+    before: async (node) => {
+      await trusting(node);
+      assign(node, better);
+      await node.clock.advance(1_000);
+      assign(node, good);
+      await node.clock.advance(1_000);
+    },
+    change: async (node) => void (await toBetter(node).catch(() => '')),
+    again: async (node) => void (await toBetter(node)),
+    takesMs: 1_000,
+    arrives: { effective: /maxPods: 41/, assigned: better, active: better, lastKnownGood: good, error: 'rolled back by admin, see dkc-agent log for details' }, // prettier-ignore
+    kubeletStarts: 1,
+  },
 ];
+
+/** `dkc rollback --to REF --force`, REF being the checkpoint of `better`. */
+async function toBetter(node: SimulatedNode): Promise<string> {
+  const { entries } = await node.facts();
+  const entry = entries.find(({ manifest }) => manifest?.files.some((file) => file.sha256 === sha256(better)));
+  return node.rollback(`${entry?.ref.uid}/${entry?.ref.resourceVersion}`, '--force');
+}
 
 for (const sweep of sweeps)
   test(`${sweep.why} survives a kill of the agent after any of its writes`, async (t) => {
@@ -121,7 +147,7 @@ async function run(sweep: Sweep, n: number): Promise<string[]> {
   const writes = fs.trace.slice(from);
   await node.kill();
   // An admin's command that died with the disk is given again; what it had done already does no harm.
-  if (sweep.why.startsWith('a rollback')) await node.rollback();
+  await sweep.again?.(node);
   await node.start();
   await node.clock.advance(sweep.takesMs);
   await arrived(node, sweep, n);

@@ -7,9 +7,7 @@ import { runAgent } from '../../agent/agent.ts';
 import { observeNode } from '../../agent/admin/observe.ts';
 import { executeRetry } from '../../agent/admin/retry/execute.ts';
 import { planRetry } from '../../agent/admin/retry/plan.ts';
-import { executeRollback } from '../../agent/admin/rollback/execute.ts';
-import { foresee } from '../../agent/admin/rollback/foresee.ts';
-import { intendRollback, planRollback } from '../../agent/admin/rollback/plan.ts';
+import { decideRollback, executeRollback } from '../../agent/admin/rollback/execute.ts';
 import type { MaybeSource, Source } from '../../agent/checkpoint/source.ts';
 import { parseKubeletVersion } from '../../agent/config/config.ts';
 import { agentDefaults, type AgentOptions } from '../../agent/options.ts';
@@ -203,24 +201,27 @@ export class SimulatedNode {
     await this.start();
   }
 
-  async rollback(to?: string): Promise<string> {
+  /** @param words - REF of --to, and --force */
+  async rollback(...words: string[]): Promise<string> {
     const store = this.store();
     return store.locked(async () => {
       const at = new Date(this.clock.now()).toISOString();
-      const intent = intendRollback(await this.facts(store), { ...(to === undefined ? {} : { to }), at });
-      if (intent.at === 'refused') return `refused: ${intent.why}`;
+      const to = words.find((word) => word !== '--force');
+      const asked = { ...(to === undefined ? {} : { to }), force: words.includes('--force'), at };
       const kubelet = { version: parseKubeletVersion(this.#options.kubeletVersion ?? ''), args: [] };
       const boot = { options: this.#options, store, disk: this.fs.disk(), clock: this.clock, log: silentLog, kubelet };
-      const plan = planRollback(intent, await foresee(intent.after, boot));
+      const plan = await decideRollback(await this.facts(store), asked, boot);
       if (plan.at === 'planned') await executeRollback(store, plan.steps);
       return plan.at === 'planned' ? plan.notes.join('; ') : `refused: ${plan.why}`;
     });
   }
 
-  async retry(): Promise<void> {
+  /** @param ref - absent: the assigned */
+  async retry(ref?: string): Promise<void> {
     const store = this.store();
     await store.locked(async () => {
-      const plan = planRetry(await this.facts(store), { at: new Date(this.clock.now()).toISOString() });
+      const asked = { at: new Date(this.clock.now()).toISOString(), ...(ref === undefined ? {} : { ref }) };
+      const plan = planRetry(await this.facts(store), asked);
       if (plan.at === 'planned') await executeRetry(store, plan.cleared, plan.journal);
     });
   }

@@ -93,9 +93,9 @@ export class Story {
         if (node.kubelet.cursed) await node.kubelet.tryRestart();
         return undefined;
       case 'rollback':
-        return node.tell(`dkc rollback: ${await node.rollback(words[0])}`);
+        return node.tell(`dkc rollback: ${await node.rollback(...words)}`);
       case 'retry':
-        return node.retry();
+        return node.retry(words[0]);
       case 'effective':
         return node.tell((await node.effective()).trimEnd().split('\n').slice(2).join(', ') || 'all defaults');
       default:

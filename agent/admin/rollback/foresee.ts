@@ -12,7 +12,7 @@ import type { Store } from '../../store/store.ts';
 export async function foresee(then: AdminFacts, deps: BootDeps): Promise<Landing> {
   const { facts } = await observe({ ...deps, store: asIf(then, deps.store) });
   const { used, source, effective } = planBoot(facts);
-  return { used, source, effective, lastKnownGood: facts.lastKnownGood };
+  return { used, source, effective, assigned: facts.assigned, lastKnownGood: facts.lastKnownGood };
 }
 
 /** The checkpoints of `store` under the records of `then`. */

@@ -1,6 +1,7 @@
 import { isKnown, recorded, type AdminFacts } from '../facts.ts';
 import { findRef } from '../refs.ts';
-import { condemnationUnder, keyOf, sourceOf } from '../roles.ts';
+import { condemnationUnder, isRefused, keyOf, sourceOf } from '../roles.ts';
+import { trustedBefore, wasTrusted } from '../trust.ts';
 import type { BootPlan, Candidate } from '../../boot/plan.ts';
 import type { ContentRef } from '../../checkpoint/payload.ts';
 import { RETRY_ANNOTATION } from '../../checkpoint/download.ts';
@@ -9,34 +10,50 @@ import { contentRef, sameContent } from '../../store/content.ts';
 import type { CheckpointEntry, CondemnedRecord, JournalLine } from '../../store/store.ts';
 
 export interface RollbackAsked {
-  /** REF that becomes last-known-good. */
+  /** REF to go to. */
   to?: string;
   /** Key of `to`, where the store does not tell. */
   key?: string;
+  /** Go to it though it was never trusted here, or is condemned or refused: then it is on trial. */
+  force?: boolean;
   reason?: string;
   /** RFC 3339: goes into record and journal. */
   at: string;
 }
 
 export type RollbackStep =
-  { do: 'trust'; source: Source } | { do: 'condemn'; record: CondemnedRecord } | { do: 'journal'; line: JournalLine };
+  | { do: 'trust'; source: Source }
+  /** Boot uses it, and begins its trial. What the API server assigns stays away, since it is condemned. */
+  | { do: 'assign'; source: Source }
+  | { do: 'condemn'; record: CondemnedRecord }
+  | { do: 'absolve'; content: ContentRef }
+  | { do: 'journal'; line: JournalLine };
 
-/** What a rollback means to change; where it leads is boot's to say. */
-export interface Intent {
-  at: 'intended';
+/** One way to go; where it leads is boot's to say. */
+export interface Way {
   /** In the order in which they are to be done. */
   steps: RollbackStep[];
-  notes: string[];
-  /** REF, and what it names, where there is one. */
-  to?: { ref: string; source: Source };
-  /** The content that is taken back. */
-  content: ContentRef;
+  /** Where boot is to arrive; null: wherever it falls back to. */
+  goal: { used: 'assigned' | 'last-known-good'; source: Source } | null;
   /** The node as it is when the steps are done. */
   after: AdminFacts;
 }
 
-/** Where the next boot arrives, and what it makes of last-known-good: see `foresee`. */
+/** What a rollback means to change. */
+export interface Intent {
+  at: 'intended';
+  /** The first that arrives is taken; the last one always does where no `--to` was given. */
+  ways: Way[];
+  notes: string[];
+  /** REF as asked. */
+  to?: string;
+  /** The content that is rolled back. */
+  content: ContentRef;
+}
+
+/** Where the next boot arrives, and what it makes of both records: see `foresee`. */
 export interface Landing extends Pick<BootPlan, 'used' | 'source' | 'effective'> {
+  assigned: Candidate;
   lastKnownGood: Candidate;
 }
 
@@ -49,12 +66,14 @@ export interface Refused {
 export type RollbackPlan =
   | Refused
   /** In this order: with the new trust in place first, a crash in between leaves a node that runs as before. */
-  | { at: 'planned'; steps: RollbackStep[]; notes: string[] };
+  | { at: 'planned'; steps: RollbackStep[]; notes: string[]; arrives: Pick<Landing, 'used' | 'source'> };
 
-/** Condemns the assigned content by admin; with `to` a trusted config is named as well. */
+/**
+ * Condemns the assigned content by admin. Without `to` the node goes to what it trusted last before that, else to its local config. A `to` that was
+ * trusted becomes last-known-good; any other one needs `force`, is assigned on this node alone, and is on trial like any assignment.
+ */
 export function intendRollback(facts: AdminFacts, asked: RollbackAsked): Intent | Refused {
-  if (!isKnown(facts.assigned))
-    return no('what is assigned is not known: its record is missing or damaged, and boot passes it over already');
+  if (!isKnown(facts.assigned)) return no('the assignment is unknown: its record is missing or damaged, and boot does not use it already');
   const assigned = recorded(facts.assigned);
   if (assigned === null) return no('nothing is assigned: this node runs its local config already');
   const entry = facts.entries.find((one) => samePayload(one.ref, assigned));
@@ -62,39 +81,93 @@ export function intendRollback(facts: AdminFacts, asked: RollbackAsked): Intent 
   if (!content)
     return no(`the checkpoint of ${sourceText(assigned)} is missing or damaged, so boot falls back already; see dkc checkpoints verify`);
 
-  const trust = asked.to === undefined ? undefined : findTrusted(asked.to, asked.key, content, facts);
-  if (trust && !trust.ok) return no(trust.why);
   const standing = facts.condemned.find((record) => sameContent(record, content));
-  const steps: RollbackStep[] = [];
-  const notes: string[] = [];
-  if (trust && !sameSource(trust.source, recorded(facts.lastKnownGood))) steps.push({ do: 'trust', source: trust.source });
   const record = standing ?? condemnation(assigned, content, entry, asked);
-  if (standing) notes.push(`${sourceText(assigned)} is condemned already, by ${standing.by} at ${standing.at}`);
-  else steps.push({ do: 'condemn', record });
-  if (steps.length > 0) steps.push({ do: 'journal', line: journalLine(assigned, trust?.source, asked) });
-
-  const after: AdminFacts = {
-    ...facts,
-    condemned: standing ? facts.condemned : [...facts.condemned, record],
-    lastKnownGood: trust ? { at: 'known', source: trust.source } : facts.lastKnownGood,
-  };
-  const to = trust && asked.to !== undefined ? { to: { ref: asked.to, source: trust.source } } : {};
-  return { at: 'intended', steps, notes, content, after, ...to };
+  const condemned = standing ? facts.condemned : [...facts.condemned, record];
+  const condemn: RollbackStep[] = standing ? [] : [{ do: 'condemn', record }];
+  const notes = standing ? [`${sourceText(assigned)} is already condemned (by ${standing.by}, at ${standing.at})`] : [];
+  const base: Base = { facts: { ...facts, condemned }, assigned, condemn, asked };
+  if (asked.to !== undefined) {
+    const target = findTarget(asked.to, asked, content, facts);
+    if (!target.ok) return no(target.why);
+    const way = target.onTrial ? wayToTrial(target.source, target.content, base) : wayToTrusted(target.source, base);
+    return { at: 'intended', ways: [way], notes, content, to: asked.to };
+  }
+  const ways = trustedBefore(content, base.facts).map((source) => wayToTrusted(source, base));
+  return { at: 'intended', ways: [...ways, wayBack(base)], notes, content };
 }
 
-/** Nothing is done for a `to` that boot would pass over: the node would land where nobody sent it. */
-export function planRollback({ steps, notes, to, content, after }: Intent, landing: Landing): RollbackPlan {
-  const { used, source, effective, lastKnownGood } = landing;
-  if (used === 'last-known-good') return { at: 'planned', steps, notes: [...notes, `this node goes to ${sourceText(source)}`] };
-  const against = reasonAgainst(lastKnownGood, content, after);
-  if (to) return no(`--to ${to.ref}: ${against}; dkc checkpoints show ${to.ref} prints it`);
-  return { at: 'planned', steps, notes: [...notes, `${against}: this node ${arrival[effective.do]}; name another checkpoint with --to`] };
+interface Base {
+  /** With the condemnation. */
+  facts: AdminFacts;
+  assigned: Source;
+  condemn: RollbackStep[];
+  asked: RollbackAsked;
+}
+
+function wayToTrusted(source: Source, { facts, assigned, condemn, asked }: Base): Way {
+  const isNew = !sameSource(source, recorded(facts.lastKnownGood));
+  const changes: RollbackStep[] = [...(isNew ? [{ do: 'trust', source } as const] : []), ...condemn];
+  const detail = isNew ? `last-known-good is now ${sourceText(source)}` : undefined;
+  return {
+    steps: withJournal(changes, rolledBack(assigned, asked, detail)),
+    goal: { used: 'last-known-good', source },
+    after: { ...facts, lastKnownGood: { at: 'known', source } },
+  };
+}
+
+/** The condemnation goes first: a crash in between leaves a node on what it trusts. */
+function wayToTrial(source: Source, content: ContentRef, { facts, assigned, condemn, asked }: Base): Way {
+  const isCondemned = facts.condemned.some((record) => sameContent(record, content));
+  const changes: RollbackStep[] = [...condemn, ...(isCondemned ? [{ do: 'absolve', content } as const] : []), { do: 'assign', source }];
+  return {
+    steps: [...withJournal(changes, rolledBack(assigned, asked, `${sourceText(source)} is tried instead`)), ...asAssigned(source, asked)],
+    goal: { used: 'assigned', source },
+    after: {
+      ...facts,
+      assigned: { at: 'known', source },
+      condemned: facts.condemned.filter((record) => !sameContent(record, content)),
+    },
+  };
+}
+
+function wayBack({ facts, assigned, condemn, asked }: Base): Way {
+  return { steps: withJournal(condemn, rolledBack(assigned, asked, undefined)), goal: null, after: facts };
+}
+
+const withJournal = (changes: RollbackStep[], line: JournalLine): RollbackStep[] =>
+  changes.length > 0 ? [...changes, { do: 'journal', line }] : [];
+
+const asAssigned = (source: Source, { at }: RollbackAsked): RollbackStep[] => [
+  { do: 'journal', line: { at, event: 'assigned', source, detail: 'dkc rollback --to' } },
+];
+
+/** Whether `landing` is where the way was to lead. */
+export function arrives({ goal }: Way, { used, source }: Landing): boolean {
+  return goal === null || (goal.used === used && sameSource(goal.source, source));
+}
+
+/** Nothing is done for a `to` that boot would not use: the node would land where nobody sent it. */
+export function planRollback({ notes, to, content }: Intent, way: Way, landing: Landing): RollbackPlan {
+  const { steps, goal, after } = way;
+  const { used, source, effective } = landing;
+  if (to !== undefined && !arrives(way, landing)) {
+    const candidate = goal?.used === 'assigned' ? landing.assigned : landing.lastKnownGood;
+    return no(`--to ${to}: ${reasonAgainst(candidate, content, after)}; dkc checkpoints show ${to} prints it`);
+  }
+  const planned = { at: 'planned', steps, arrives: { used, source } } as const;
+  if (used !== 'local') {
+    const trial = used === 'assigned' ? ', on trial' : '';
+    return { ...planned, notes: [...notes, `this node goes to ${sourceText(source)}${trial}`] };
+  }
+  const against = reasonAgainst(landing.lastKnownGood, content, after);
+  return { ...planned, notes: [...notes, `${against}, so this node ${arrival[effective.do]} (use --to to pick another checkpoint)`] };
 }
 
 const arrival: Readonly<Record<BootPlan['effective']['do'], string>> = {
-  write: 'goes to its local config',
-  keep: 'has no local config that can be used, and stays on the effective file that is there',
-  'write-minimal': "has no local config that can be used, and goes to a kubelet's defaults",
+  write: 'reverts to its local config',
+  keep: 'stays on the effective file that is there, as it has no local config that can be used',
+  'write-minimal': "goes to a kubelet's defaults, as it has no local config that can be used",
 };
 
 function reasonAgainst(candidate: Candidate, content: ContentRef, facts: AdminFacts): string {
@@ -102,15 +175,15 @@ function reasonAgainst(candidate: Candidate, content: ContentRef, facts: AdminFa
     case 'none':
       return 'there is no last-known-good';
     case 'unknown':
-      return 'what is last-known-good is not known';
+      return 'last-known-good is unknown';
     case 'condemned':
       return isOf(content, candidate.source, facts)
         ? 'last-known-good has the same content'
-        : `last-known-good is condemned (${candidate.reason})`;
+        : `${sourceText(candidate.source)} is condemned (${candidate.reason})`;
     case 'unusable':
       return `${sourceText(candidate.source)} cannot be used on this node: ${candidate.problem}`;
     case 'usable':
-      return 'last-known-good is passed over';
+      return 'boot does not use last-known-good';
   }
 }
 
@@ -139,8 +212,8 @@ function condemnation(assigned: Source, content: ContentRef, entry: CheckpointEn
   };
 }
 
-function journalLine(assigned: Source, to: Source | undefined, asked: RollbackAsked): JournalLine {
-  const parts = [asked.reason ?? 'rolled back by admin', ...(to ? [`last-known-good is now ${sourceText(to)}`] : [])];
+function rolledBack(assigned: Source, asked: RollbackAsked, then: string | undefined): JournalLine {
+  const parts = [asked.reason ?? 'rolled back by admin', ...(then === undefined ? [] : [then])];
   return { at: asked.at, event: 'rolled-back', source: assigned, detail: parts.join('; ') };
 }
 
@@ -149,13 +222,13 @@ function isOf(content: ContentRef, source: Source, facts: AdminFacts): boolean {
   return manifest !== undefined && sameContent(contentRef(manifest.files, source.kubeletConfigKey), content);
 }
 
-type Trusted = { ok: true; source: Source } | { ok: false; why: string };
+type Target = { ok: true; source: Source; content: ContentRef; onTrial: boolean } | { ok: false; why: string };
 
-/** The config to trust from now on must be whole, not condemned, and not the very one that is taken back. */
-function findTrusted(ref: string, askedKey: string | undefined, condemning: ContentRef, facts: AdminFacts): Trusted {
-  const against = (why: string): Trusted => ({ ok: false, why: `--to ${ref}: ${why}` });
+/** The config to go to must be whole, and not the very one that is rolled back. */
+function findTarget(ref: string, { key: askedKey, force = false }: RollbackAsked, condemning: ContentRef, facts: AdminFacts): Target {
+  const against = (why: string): Target => ({ ok: false, why: `--to ${ref}: ${why}` });
   const found = findRef(ref, facts);
-  if (found.at === 'local') return against('it stands for the local config, which last-known-good cannot name');
+  if (found.at === 'local') return against(`the ${found.role} config is the local config; it cannot become last-known-good`);
   if (found.at !== 'found') return against(found.why);
   const entry = facts.entries.find((one) => samePayload(one.ref, found.ref));
   if (!entry) return against('its checkpoint is not in the store');
@@ -164,12 +237,22 @@ function findTrusted(ref: string, askedKey: string | undefined, condemning: Cont
   const key = askedKey ?? found.key ?? found.source?.kubeletConfigKey ?? keyOf(entry, facts);
   if (key === '') return against('the store does not tell which of its keys is the kubelet configuration; name it with --key');
   if (!entry.manifest.files.some((file) => file.key === key)) return against(`its checkpoint has no key ${JSON.stringify(key)}`);
-  if (sameContent(contentRef(entry.manifest.files, key), condemning)) return against('it is the content that is being rolled back');
-  const verdict = condemnationUnder(entry, key, facts.condemned);
-  if (verdict) return against(`it is condemned (${verdict.reason}); clear that first with dkc retry`);
+  const content = contentRef(entry.manifest.files, key);
+  if (sameContent(content, condemning)) return against('it is the content that is being rolled back');
   const source = { ...sourceOf(entry, facts), kubeletConfigKey: key };
   if (source.namespace === '' || source.name === '') return against('the store does not tell which ConfigMap it came from');
-  return { ok: true, source };
+  const doubt = doubtAbout(content, source, entry, facts);
+  if (doubt !== undefined && !force)
+    return against(`${sourceText(source)} ${doubt}; --force tries it all the same, on trial like any other`);
+  return { ok: true, source, content, onTrial: doubt !== undefined };
+}
+
+/** What speaks against going to a config as to one that this node trusts. */
+function doubtAbout(content: ContentRef, source: Source, entry: CheckpointEntry, facts: AdminFacts): string | undefined {
+  const verdict = condemnationUnder(entry, source.kubeletConfigKey, facts.condemned);
+  if (verdict) return `is condemned (by ${verdict.by}: ${verdict.reason})`;
+  if (wasTrusted(content, facts)) return undefined;
+  return isRefused(entry, facts) ? 'was refused by this node' : 'was never trusted on this node';
 }
 
 const no = (why: string): Refused => ({ at: 'refused', why });

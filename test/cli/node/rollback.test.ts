@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { rm, writeFile } from 'node:fs/promises';
 import { test, type TestContext } from 'node:test';
-import { kubeletYaml, nodeOnDisk } from '../../helpers/node-on-disk.ts';
+import { kubeletYaml, nodeOnDisk, uidB } from '../../helpers/node-on-disk.ts';
 import { statusErrors } from '../../../agent/status/errors.ts';
 
 async function assignedAndTrusted(t: TestContext) {
@@ -38,15 +38,74 @@ test('rollback condemns, journals, and prints the status with the reason', async
   assert.match(ran.stderr, /this node goes to dkc-system\/web:kubelet@1/);
   const again = await dkc('rollback');
   assert.equal(again.code, 0);
-  assert.match(again.stderr, /condemned already, by admin/);
+  assert.match(again.stderr, /is already condemned \(by admin, /);
   assert.equal((await store.condemned()).length, 1);
 });
 
 test('rollback --to makes another checkpoint the last known good', async (t) => {
   const { dkc, save, store } = await assignedAndTrusted(t);
   const older = await save('7', { kubeletConfigKey: 'node.yaml', files: { 'node.yaml': kubeletYaml(90) } });
+  const line = { at: '2026-01-01T00:00:00Z', event: 'promoted', source: older, detail: '' } as const;
+  await store.addToJournal(line);
   assert.equal((await dkc('rollback', `--to=${older.uid}/7`, '-o', 'json')).code, 0);
   assert.deepEqual(await store.record('last-known-good'), { at: 'known', source: older });
+});
+
+test('rollback --to a config that was never trusted needs --force, and assigns it instead of trusting it', async (t) => {
+  const { dkc, save, store, trusted, assigned } = await assignedAndTrusted(t);
+  const other = await save('7', { name: 'db', uid: uidB, files: { kubelet: kubeletYaml(90) } });
+  const ran = await dkc('rollback', '--to=dkc-system/db');
+  assert.equal(ran.code, 1);
+  assert.match(
+    ran.stderr,
+    /dkc-system\/db:kubelet@7 was never trusted on this node; --force tries it all the same, on trial like any other\n/,
+  );
+  assert.deepEqual(await store.condemned(), []);
+
+  const dry = await dkc('rollback', '--to=dkc-system/db', '--force', '--dry-run');
+  assert.equal(dry.code, 0);
+  assert.equal(dry.stderr, 'dkc: dry run: this node goes to dkc-system/db:kubelet@7, on trial\n');
+  assert.deepEqual([await store.condemned(), await store.journal()], [[], []]);
+
+  const forced = await dkc('rollback', '--to=dkc-system/db', '--force', '--reason=try');
+  assert.equal(forced.code, 0, forced.stderr);
+  assert.match(forced.stdout, /^State: +pending: waiting for the agent$/m);
+  assert.deepEqual(await store.record('last-known-good'), { at: 'known', source: trusted });
+  assert.deepEqual(await store.record('assigned'), { at: 'known', source: other });
+  assert.deepEqual(
+    (await store.journal()).map(({ event, source, detail }) => [event, source, detail]),
+    [
+      ['rolled-back', assigned, 'try; dkc-system/db:kubelet@7 is tried instead'],
+      ['assigned', other, 'dkc rollback --to'],
+    ],
+  );
+});
+
+test('rollback --dry-run says where the node would go, and changes nothing', async (t) => {
+  const { dkc, store } = await assignedAndTrusted(t);
+  const ran = await dkc('rollback', '--dry-run');
+  assert.deepEqual([ran.code, ran.stderr], [0, 'dkc: dry run: this node goes to dkc-system/web:kubelet@1\n']);
+  assert.deepEqual([await store.condemned(), await store.journal()], [[], []]);
+});
+
+test('rollback --wait ends when the agent has applied it, and with 1 when it does not', async (t) => {
+  const node = await assignedAndTrusted(t);
+  let at = 0;
+  const clock = { now: () => node.now(), monotonic: () => (at += 1000), after: () => () => {} };
+  const late = await node.dkcIn({ clock: { ...clock, sleep: async () => {} } }, 'rollback', '--wait', '--timeout=30s');
+  assert.equal(late.code, 1);
+  assert.match(
+    late.stderr,
+    /dkc: timed out after 30s waiting for this node to use last-known-good \(dkc-system\/web:kubelet@1\): it uses assigned; the agent does not run: systemctl start dkc-agent\n$/,
+  );
+  // Stands in for the agent.
+  const sleep = () => node.runs('last-known-good', node.trusted);
+  const ran = await node.dkcIn({ clock: { ...clock, sleep } }, 'rollback', '--wait', '-o', 'json');
+  assert.equal(ran.code, 0, ran.stderr);
+  assert.equal((JSON.parse(ran.stdout) as { state: string }).state, 'condemned');
+  const back = await node.dkcIn({ clock: { ...clock, sleep: () => node.runs('assigned', node.assigned) } }, 'retry', '--wait');
+  assert.equal(back.code, 0, back.stderr);
+  assert.match(back.stderr, /web:kubelet@2 is no longer condemned/);
 });
 
 const refused = [
@@ -80,7 +139,7 @@ for (const { why, text, settings, names } of unusable) {
     const assigned = await node.save('2');
     await node.assign(assigned);
     await node.runs('assigned', assigned);
-    const ran = await node.dkc('rollback', `--to=${bad.uid}/1`);
+    const ran = await node.dkc('rollback', `--to=${bad.uid}/1`, '--force');
     assert.deepEqual([ran.code, ran.stdout, ran.stderr.trimEnd().split('\n').length], [1, '', 1]);
     assert.match(ran.stderr, names);
     assert.ok(ran.stderr.startsWith(`dkc: Cannot roll back: --to ${bad.uid}/1: `), ran.stderr);
@@ -90,7 +149,7 @@ for (const { why, text, settings, names } of unusable) {
     await node.trust(bad);
     const without = await node.dkc('rollback');
     assert.equal(without.code, 0);
-    assert.match(without.stderr, /this node goes to its local config/);
+    assert.match(without.stderr, /so this node reverts to its local config/);
     assert.match(without.stderr, names);
   });
 }
@@ -102,8 +161,8 @@ test('rollback says that without a local config the effective file stays, and ju
   await node.assign(assigned);
   await node.runs('assigned', assigned);
   await rm(node.localConfig);
-  assert.match((await node.dkc('rollback')).stderr, /no last-known-good: this node has no local config .* stays on the effective file/);
-  assert.match((await node.dkc('rollback', `--to=${other.uid}/1`)).stderr, /this node goes to dkc-system\/web:kubelet@1/);
+  assert.match((await node.dkc('rollback')).stderr, /there is no last-known-good, so this node stays on the effective file/);
+  assert.match((await node.dkc('rollback', `--to=${other.uid}/1`, '--force')).stderr, /this node goes to dkc-system\/web:kubelet@1/);
 });
 
 test('with nothing assigned rollback has nothing to take back', async (t) => {
@@ -124,8 +183,13 @@ test('retry clears all or one, and says what it cleared', async (t) => {
     ['1'],
   );
   assert.match(one.stderr, /web:kubelet@2 is no longer condemned/);
-  assert.equal((await dkc('retry')).code, 0);
+  const again = await dkc('retry');
+  assert.equal(again.code, 0);
+  assert.match(again.stderr, /^dkc: dkc-system\/web:kubelet@2 is not condemned \(condemned: dkc-system\/web:kubelet@1\)\n/);
+  assert.equal((await store.condemned()).length, 1);
+  assert.equal((await dkc('retry', '--all')).code, 0);
   assert.deepEqual(await store.condemned(), []);
+  assert.equal((await dkc('retry', '--all', 'assigned')).code, 2);
   assert.deepEqual(
     (await store.journal()).map((line) => [line.event, line.source]),
     [
@@ -133,7 +197,7 @@ test('retry clears all or one, and says what it cleared', async (t) => {
       ['retried', trusted],
     ],
   );
-  assert.match((await dkc('retry')).stderr, /nothing is condemned, nothing changed/);
+  assert.match((await dkc('retry')).stderr, /^dkc: Nothing to retry: no condemned configs\n/);
   assert.equal((await dkc('retry', 'zz')).code, 3);
   const several = await dkc('retry', '8c1f');
   assert.equal(several.code, 2);
@@ -185,7 +249,7 @@ test('damaged records are shown by status and left alone', async (t) => {
   const { code, stdout } = await dkc('status');
   assert.equal(code, 1);
   assert.match(stdout, /State: +unknown assignment \(record damaged\)/);
-  assert.match(stdout, /Assigned: +not known: its record is damaged/);
+  assert.match(stdout, /Assigned: +unknown: its record is damaged/);
   for (const path of [paths.meta('assigned'), paths.active, paths.trial]) assert.ok(stdout.includes(`  ${path}: it is`), path);
   const json = JSON.parse((await dkc('status', '-o', 'json')).stdout) as { assigned: unknown; error: string };
   assert.deepEqual([json.assigned, json.error], [null, statusErrors.internal]);

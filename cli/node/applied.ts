@@ -1,0 +1,57 @@
+import { agentRuns } from './vitals.ts';
+import { peek } from './peek.ts';
+import type { NodeSide } from './node-side.ts';
+import { describePeek, hasSwitched, isHealthyOn, type Place } from '../../agent/admin/live-drill/plan.ts';
+import { sourceText } from '../../agent/checkpoint/source.ts';
+import type { Millis } from '../../base/clock.ts';
+import { formatGoDuration } from '../../base/go-duration.ts';
+import { fine, wrong, type Context, type Exit, type Flag } from '../command.ts';
+import { UsageError } from '../failure.ts';
+import { progress } from '../progress.ts';
+import type { Args } from '../args.ts';
+
+/** Where the node is to be when the agent has applied a change. */
+export type Arrival = Place;
+
+export const waitFlags: readonly Flag[] = [
+  {
+    name: 'wait',
+    type: 'boolean',
+    text: 'wait until the agent has applied it and the kubelet is healthy on it; exit 1 if it does not happen',
+  },
+  { name: 'timeout', type: 'duration', value: 'TIME', default: '2m', text: 'with --wait: longest wait' },
+];
+
+/** Other processes write what is waited for; their files are small. */
+const LOOK_EVERY: Millis = 250;
+
+/**
+ * With --wait: waits until the node is where it is to be.
+ * @param arrival - undefined: nothing has changed, so nothing is waited for
+ */
+export async function applied(context: Context, args: Args, node: NodeSide, arrival: Arrival | undefined): Promise<Exit> {
+  if (!args.on('wait') || arrival === undefined) return fine;
+  const { clock, signal } = context;
+  const timeoutMs = args.ms('timeout') ?? 120_000;
+  if (timeoutMs <= 0) throw new UsageError('--timeout must be more than 0');
+  const place = `${arrival.used}${arrival.source === null ? '' : ` (${sourceText(arrival.source)})`}`;
+  const line = progress(context);
+  try {
+    for (const began = clock.monotonic(); ;) {
+      signal.throwIfAborted();
+      const seen = await peek(context, node);
+      if (hasSwitched(seen, arrival) && isHealthyOn(seen)) return fine;
+      // Between two agents there is none for a moment: systemd starts the next one.
+      const waited = clock.monotonic() - began;
+      if (waited >= timeoutMs) {
+        const agent = (await agentRuns(context, node).catch(() => true)) ? '' : '; the agent does not run: systemctl start dkc-agent';
+        const time = formatGoDuration(BigInt(Math.round(timeoutMs)) * 1_000_000n);
+        return wrong(`timed out after ${time} waiting for this node to use ${place}: it uses ${describePeek(seen)}${agent}`);
+      }
+      line.draw(`waiting for the agent to use ${place}; now ${describePeek(seen)}`);
+      await clock.sleep(LOOK_EVERY, signal).catch(() => undefined); // looked at above
+    }
+  } finally {
+    line.clear();
+  }
+}
