@@ -1,4 +1,5 @@
 import type { NodeSelector, NodeSelectorRequirement, NodeSelectorTerm } from 'kubernetes-types/core/v1.js';
+import { isOneOf } from './one-of.ts';
 
 /*
  * Which nodes a pod asks for. Controllers and the scheduler ask this of every node for many pods at each look, so what matches allocates nothing.
@@ -69,9 +70,9 @@ function expressionHolds(requirement: NodeSelectorRequirement, labels: Labels): 
   const found = labelOf(labels, requirement.key);
   switch (operator) {
     case 'In':
-      return found !== undefined && values.includes(found) && isReadable(requirement);
+      return found !== undefined && isOneOf(values, found) && isReadable(requirement);
     case 'NotIn':
-      return (found === undefined || !values.includes(found)) && isReadable(requirement);
+      return (found === undefined || !isOneOf(values, found)) && isReadable(requirement);
     case 'Exists':
       return found !== undefined && isReadable(requirement);
     case 'DoesNotExist':

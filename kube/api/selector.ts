@@ -1,4 +1,5 @@
 import { labelValueProblems, qualifiedNameProblems } from './names.ts';
+import { isOneOf } from './one-of.ts';
 
 /** One condition on labels. `notin` and `!=` also hold where the label is absent. */
 export type LabelRequirement =
@@ -117,24 +118,27 @@ function checked(requirement: LabelRequirement): LabelRequirement {
 
 /** Whether an object with these labels is selected. */
 export function matchesLabels(selector: LabelSelector, labels: Readonly<Record<string, string>> | undefined): boolean {
-  return selector.every((requirement) => {
-    const { key } = requirement;
-    const value = labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined;
-    switch (requirement.operator) {
-      case 'exists':
-        return value !== undefined;
-      case 'absent':
-        return value === undefined;
-      case 'in':
-        return value !== undefined && requirement.values.includes(value);
-      case 'notin':
-        return value === undefined || !requirement.values.includes(value);
-      case 'gt':
-      case 'lt':
-        if (value === undefined || !/^-?\d{1,19}$/.test(value)) return false;
-        return requirement.operator === 'gt' ? BigInt(value) > requirement.value : BigInt(value) < requirement.value;
-    }
-  });
+  for (const requirement of selector) if (!holds(requirement, labels)) return false;
+  return true;
+}
+
+function holds(requirement: LabelRequirement, labels: Readonly<Record<string, string>> | undefined): boolean {
+  const { key } = requirement;
+  const value = labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined;
+  switch (requirement.operator) {
+    case 'exists':
+      return value !== undefined;
+    case 'absent':
+      return value === undefined;
+    case 'in':
+      return value !== undefined && isOneOf(requirement.values, value);
+    case 'notin':
+      return value === undefined || !isOneOf(requirement.values, value);
+    case 'gt':
+    case 'lt':
+      if (value === undefined || !/^-?\d{1,19}$/.test(value)) return false;
+      return requirement.operator === 'gt' ? BigInt(value) > requirement.value : BigInt(value) < requirement.value;
+  }
 }
 
 /** `metav1.LabelSelector`, as objects carry it. */

@@ -11,30 +11,61 @@ export interface CarriedTerm {
   readonly term: AffinityTerm;
   /** 1 for what is required. */
   readonly weight: number;
-  readonly counter: Counter;
+  /** Terms are numbered as they come. */
+  readonly serial: number;
+  /** Pods that have it by the slot of their node; nothing of 0. */
+  readonly bySlot: Map<number, number>;
+  /** Where it is counted, and how much each pod counts there. */
+  readonly sums: Map<CarriedSum, number>;
   pods: number;
+}
+
+/** Pods with any of some terms by the slot of their node, each term with its weight: terms of one topology key need one count together, not one each. */
+export class CarriedSum {
+  readonly counter = new Counter();
+  /** None that no pod has any more. */
+  readonly terms = new Set<CarriedTerm>();
+
+  add(term: CarriedTerm, weight: number): void {
+    this.terms.add(term);
+    term.sums.set(this, weight);
+    for (const [slot, pods] of term.bySlot) this.counter.add(slot, pods * weight);
+  }
+
+  close(): void {
+    for (const term of this.terms) term.sums.delete(this);
+    this.terms.clear();
+  }
 }
 
 /** What pods on nodes say of others. Most say nothing; those of one template say the same. */
 export class CarriedTerms {
   readonly #terms = new Map<string, CarriedTerm>();
-  /** Counts terms that came or went: who has a list of them looks again. */
-  version = 1;
+  /** By serial; some of them are gone. */
+  #order: CarriedTerm[] = [];
+  /** The serial of the newest term. */
+  last = 0;
+  /** Counts terms that went. */
+  removals = 0;
 
-  all(): Iterable<CarriedTerm> {
-    return this.#terms.values();
+  get size(): number {
+    return this.#terms.size;
+  }
+
+  /** Terms that came after the one of that serial, and are there. */
+  *since(serial: number): Iterable<CarriedTerm> {
+    for (let at = this.#firstAfter(serial); at < this.#order.length; at++) {
+      const carried = this.#order[at];
+      if (carried !== undefined && carried.pods > 0) yield carried;
+    }
   }
 
   add(info: PodInfo, slot: number): void {
     for (const { id, kind, term, weight } of carriedBy(info)) {
-      let carried = this.#terms.get(id);
-      if (carried === undefined) {
-        carried = { id, kind, term, weight, counter: new Counter(), pods: 0 };
-        this.#terms.set(id, carried);
-        this.version += 1;
-      }
+      const carried = this.#terms.get(id) ?? this.#new({ id, kind, term, weight });
       carried.pods += 1;
-      carried.counter.add(slot, 1);
+      carried.bySlot.set(slot, (carried.bySlot.get(slot) ?? 0) + 1);
+      for (const [{ counter }, each] of carried.sums) counter.add(slot, each);
     }
   }
 
@@ -43,16 +74,38 @@ export class CarriedTerms {
       const carried = this.#terms.get(id);
       if (carried === undefined) continue;
       carried.pods -= 1;
-      carried.counter.add(slot, -1);
-      if (carried.pods > 0) continue;
-      this.#terms.delete(id);
-      this.version += 1;
+      const left = (carried.bySlot.get(slot) ?? 0) - 1;
+      if (left > 0) carried.bySlot.set(slot, left);
+      else carried.bySlot.delete(slot);
+      for (const [{ counter }, each] of carried.sums) counter.add(slot, -each);
+      if (carried.pods === 0) this.#drop(carried);
     }
   }
 
-  /** Labels of a namespace are other than they were: terms may mean other pods now. */
-  namespacesChanged(): void {
-    this.version += 1;
+  #new(carried: Carried): CarriedTerm {
+    this.last += 1;
+    const made = { ...carried, serial: this.last, bySlot: new Map<number, number>(), sums: new Map<CarriedSum, number>(), pods: 0 };
+    this.#terms.set(carried.id, made);
+    this.#order.push(made);
+    return made;
+  }
+
+  #drop(carried: CarriedTerm): void {
+    this.#terms.delete(carried.id);
+    for (const sum of carried.sums.keys()) sum.terms.delete(carried);
+    carried.sums.clear();
+    this.removals += 1;
+    if (this.#order.length > 2 * this.#terms.size + 64) this.#order = this.#order.filter(({ pods }) => pods > 0);
+  }
+
+  #firstAfter(serial: number): number {
+    let [low, high] = [0, this.#order.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#order[middle]?.serial ?? 0) <= serial) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 }
 

@@ -9,6 +9,7 @@ import { changedAspects, taintsKey, zoneOf } from './node-aspects.ts';
 import { interleaveZones } from './node-order.ts';
 import { NodeState } from './node-state.ts';
 import { PodGroups } from './pod-groups.ts';
+import { TaintSets } from './taint-sets.ts';
 import { Topologies } from './topology.ts';
 
 /** A pod that counts on a node: `assumed` since we decided so and binding is under way or not seen yet, `added` since the API server says so. */
@@ -39,7 +40,7 @@ export class Cluster {
   readonly #slots: (NodeState | undefined)[] = [];
   readonly #freeSlots: number[] = [];
   readonly #pods = new Map<string, Placed>();
-  readonly #taintSets = new Map<string, number>([['', 0]]);
+  readonly #taintSets = new TaintSets();
   readonly #log = new Int32Array(REMEMBERED);
   #order: readonly NodeState[] | undefined;
   /** Pods by priority: mostly a handful of different ones. */
@@ -49,9 +50,7 @@ export class Cluster {
   readonly groups = new PodGroups();
   readonly carried = new CarriedTerms();
   readonly images = new Images();
-  readonly topologies = new Topologies((each) => {
-    for (const state of this.#slots) if (state?.node !== undefined) each(state.slot, state.node.metadata.labels);
-  });
+  readonly topologies = new Topologies();
   readonly namespaceLabels: NamespaceLabels;
 
   /** @param namespaceLabels - for terms that choose namespaces by their labels */
@@ -76,6 +75,11 @@ export class Cluster {
   /** The lowest priority of all pods on nodes; Infinity without any. */
   get lowestPriority(): number {
     return Math.min(...this.#priorities.keys());
+  }
+
+  /** Different sets of taints that nodes have. */
+  get taintSetCount(): number {
+    return this.#taintSets.size;
   }
 
   /** Slots in use are below this. */
@@ -151,15 +155,15 @@ export class Cluster {
     this.#order = undefined;
     this.images.changed(state.images, new Map());
     state.images = new Map();
+    state.taintSet = this.#taintSets.move(state.taintSet, undefined);
     this.topologies.changed(state.slot, undefined);
     state.shapeVersion = this.#touch(state);
     this.#dropIfEmpty(state);
   }
 
-  /** Labels of a namespace, or which namespaces there are. */
+  /** Labels of a namespace, or which namespaces there are. Who follows {@link carried} terms begins from the first one after this. */
   namespacesChanged(): void {
     this.groups.namespacesChanged();
-    this.carried.namespacesChanged();
   }
 
   // ---- pods
@@ -246,7 +250,7 @@ export class Cluster {
   #read(state: NodeState, node: Readonly<Node>): void {
     state.readAllocatable(node);
     this.#readImages(state, node);
-    state.taintSet = this.#taintSetOf(taintsKey(node));
+    state.taintSet = this.#taintSets.move(state.taintSet, taintsKey(node));
     state.zone = zoneOf(node);
     this.#order = undefined;
     this.topologies.changed(state.slot, node.metadata.labels);
@@ -257,14 +261,6 @@ export class Cluster {
     const images = imagesOf(node);
     this.images.changed(state.images, images);
     state.images = images;
-  }
-
-  #taintSetOf(key: string): number {
-    const known = this.#taintSets.get(key);
-    if (known !== undefined) return known;
-    const next = this.#taintSets.size;
-    this.#taintSets.set(key, next);
-    return next;
   }
 
   #stateOf(name: string): NodeState {

@@ -21,11 +21,12 @@ export class DomainCounts implements CounterView {
   #isEligible = new Uint8Array(0);
   #total = 0;
   #present = 0;
+  #extremes: Extremes | undefined;
 
   /** @param slots - how many slots there are */
   constructor(counter: Counter, key: string, topologies: Topologies, slots: () => number, eligible?: Eligible) {
     this.counter = counter;
-    this.topology = topologies.of(key);
+    this.topology = topologies.take(key);
     this.#topologies = topologies;
     this.#slots = slots;
     this.#eligible = eligible;
@@ -57,13 +58,22 @@ export class DomainCounts implements CounterView {
 
   /** The fewest pods of a domain that is present; 0 without any. @param domain - taken to have `count` */
   fewest(domain = -1, count = 0): number {
-    let fewest = Infinity;
+    const { least, second, first } = (this.#extremes ??= this.#findExtremes());
+    const isKnown = domain >= 0 && this.isPresent(domain);
+    const fewest = isKnown ? Math.min(count, domain === first ? second : least) : least;
+    return fewest === Infinity ? 0 : fewest;
+  }
+
+  /** Asked for each node of a look: worked out once between changes. */
+  #findExtremes(): Extremes {
+    let [least, second, first] = [Infinity, Infinity, -1];
     for (let at = 0; at < this.#nodes.length; at++) {
       if ((this.#nodes[at] ?? 0) === 0) continue;
-      const found = at === domain ? count : (this.#counts[at] ?? 0);
-      if (found < fewest) fewest = found;
+      const found = this.#counts[at] ?? 0;
+      if (found < least) [least, second, first] = [found, least, at];
+      else if (found < second) second = found;
     }
-    return fewest === Infinity ? 0 : fewest;
+    return { least, second, first };
   }
 
   /** Brings counts up to date with nodes; changes of pods are in them already. */
@@ -83,14 +93,21 @@ export class DomainCounts implements CounterView {
     if (domain < 0) return;
     this.#counts[domain] = (this.#counts[domain] ?? 0) + delta;
     this.#total += delta;
+    this.#extremes = undefined;
   }
 
   reset(): void {
     this.#builtAt = -1;
   }
 
+  /** Bytes that its columns take, about. */
+  get bytes(): number {
+    return 12 * this.#counts.length + this.#isEligible.length;
+  }
+
   close(): void {
     this.counter.unfollow(this);
+    this.#topologies.release(this.topology);
   }
 
   #build(): void {
@@ -101,6 +118,7 @@ export class DomainCounts implements CounterView {
     this.#isEligible = new Uint8Array(slots);
     this.#total = 0;
     this.#present = 0;
+    this.#extremes = undefined;
     for (let slot = 0; slot < slots; slot++) {
       const domain = domains[slot] ?? -1;
       if (domain < 0 || this.#eligible?.has(slot) === false) continue;
@@ -112,4 +130,13 @@ export class DomainCounts implements CounterView {
       this.#total += pods;
     }
   }
+}
+
+/** The two domains that are present with the fewest pods. */
+interface Extremes {
+  readonly least: number;
+  /** Of any other domain than `first`. */
+  readonly second: number;
+  /** A domain with `least`. */
+  readonly first: number;
 }

@@ -46,7 +46,7 @@ export class NodeState implements NodeLoad {
   readonly ports: HostPort[] = [];
   /** Bytes by name, for each name an image has. */
   images: ReadonlyMap<string, number> = new Map();
-  /** The same number for nodes with the same taints, cordon included. */
+  /** The same number for nodes with the same taints, cordon included; 0 before the node was read. */
   taintSet = 0;
   zone = '';
   #lowest = Infinity;

@@ -10,15 +10,16 @@ export interface PodGroup {
   readonly terminating: boolean;
   /** Pods by slot of their node; nothing of 0. */
   readonly bySlot: Map<number, number>;
-  /** Who counts these pods. */
-  readonly counters: Set<Counter>;
+  /** Who counts these pods, and how much each of them. */
+  readonly counters: Map<Counter, number>;
 }
 
-export type GroupMatch = (group: Pick<PodGroup, 'namespace' | 'labels' | 'terminating'>) => boolean;
+/** How much a pod counts; 0: not at all. */
+export type Weigh = (group: Pick<PodGroup, 'namespace' | 'labels' | 'terminating'>) => number;
 
 interface Counted {
   readonly counter: Counter;
-  readonly matches: GroupMatch;
+  readonly weigh: Weigh;
   readonly byNamespace: boolean;
 }
 
@@ -29,11 +30,18 @@ interface Counted {
 export class PodGroups {
   readonly #groups = new Map<string, PodGroup>();
   readonly #counted = new Map<string, Counted>();
+  /** Counts that are not complete yet: groups that are still to be looked at. Those that come meanwhile are counted at once. */
+  readonly #filling = new Map<Counter, { readonly counted: Counted; readonly rest: Iterator<PodGroup> }>();
+
+  /** Different pods, and counts that are kept of them. */
+  get sizes(): { readonly groups: number; readonly counters: number } {
+    return { groups: this.#groups.size, counters: this.#counted.size };
+  }
 
   add(info: PodInfo, slot: number): void {
     const group = this.#groupOf(info);
     group.bySlot.set(slot, (group.bySlot.get(slot) ?? 0) + 1);
-    for (const counter of group.counters) counter.add(slot, 1);
+    for (const [counter, weight] of group.counters) counter.add(slot, weight);
   }
 
   remove(info: PodInfo, slot: number): void {
@@ -41,22 +49,35 @@ export class PodGroups {
     const left = (group.bySlot.get(slot) ?? 0) - 1;
     if (left > 0) group.bySlot.set(slot, left);
     else group.bySlot.delete(slot);
-    for (const counter of group.counters) counter.add(slot, -1);
+    for (const [counter, weight] of group.counters) counter.add(slot, -weight);
     if (group.bySlot.size === 0) this.#groups.delete(group.key);
   }
 
   /**
-   * Counts of the pods that `matches` means; whoever gives the same id means the same pods, and gets the same counts.
+   * Counts of pods, each with its weight; whoever gives the same id gives the same weights, and gets the same counts. To be had from {@link fill} on.
    * @param byNamespace - the answer depends on labels of namespaces as well: see {@link namespacesChanged}
    */
-  counter(id: string, matches: GroupMatch, byNamespace: boolean): Counter {
+  counter(id: string, weigh: Weigh, byNamespace: boolean): Counter {
     const known = this.#counted.get(id);
     if (known !== undefined) return known.counter;
     const counter = new Counter();
-    const counted = { counter, matches, byNamespace };
+    const counted = { counter, weigh, byNamespace };
     this.#counted.set(id, counted);
-    this.#fill(counted);
+    this.#filling.set(counter, { counted, rest: this.#groups.values() });
     return counter;
+  }
+
+  /** Completes the counts. @param isOver - enough was done for now. @returns whether they are complete */
+  fill(counter: Counter, isOver: () => boolean = () => false): boolean {
+    const filling = this.#filling.get(counter);
+    if (filling === undefined) return true;
+    const { counted, rest } = filling;
+    for (let next = rest.next(); next.done !== true; next = rest.next()) {
+      countGroup(counted, next.value);
+      if (isOver()) return false;
+    }
+    this.#filling.delete(counter);
+    return true;
   }
 
   /** Lets go of counts that nobody looks at any more. */
@@ -64,6 +85,7 @@ export class PodGroups {
     for (const [id, { counter }] of this.#counted) {
       if (used.has(counter)) continue;
       this.#counted.delete(id);
+      this.#filling.delete(counter);
       for (const group of this.#groups.values()) group.counters.delete(counter);
     }
   }
@@ -74,15 +96,7 @@ export class PodGroups {
       if (!counted.byNamespace) continue;
       counted.counter.clear();
       for (const group of this.#groups.values()) group.counters.delete(counted.counter);
-      this.#fill(counted);
-    }
-  }
-
-  #fill({ counter, matches }: Counted): void {
-    for (const group of this.#groups.values()) {
-      if (!matches(group)) continue;
-      group.counters.add(counter);
-      for (const [slot, count] of group.bySlot) counter.add(slot, count);
+      this.#filling.set(counted.counter, { counted, rest: this.#groups.values() });
     }
   }
 
@@ -90,11 +104,22 @@ export class PodGroups {
     const key = `${terminating ? '-' : '+'}${namespace}${labelsKey(labels)}`;
     const known = this.#groups.get(key);
     if (known !== undefined) return known;
-    const group: PodGroup = { key, namespace, labels, terminating, bySlot: new Map(), counters: new Set() };
-    for (const { counter, matches } of this.#counted.values()) if (matches(group)) group.counters.add(counter);
+    const group: PodGroup = { key, namespace, labels, terminating, bySlot: new Map(), counters: new Map() };
+    for (const { counter, weigh } of this.#counted.values()) {
+      const weight = weigh(group);
+      if (weight !== 0) group.counters.set(counter, weight);
+    }
     this.#groups.set(key, group);
     return group;
   }
+}
+
+function countGroup({ counter, weigh }: Counted, group: PodGroup): void {
+  if (group.counters.has(counter)) return;
+  const weight = weigh(group);
+  if (weight === 0) return;
+  group.counters.set(counter, weight);
+  for (const [slot, count] of group.bySlot) counter.add(slot, count * weight);
 }
 
 const keys = new WeakMap<Readonly<Record<string, string>>, string>();

@@ -1,7 +1,7 @@
 /** Which value of one label each node has, as small numbers. */
 export interface Topology {
   readonly key: string;
-  /** By slot; -1: the node has no such label, or there is no node. */
+  /** By slot; -1, or beyond its end: the node has no such label, or there is no node. */
   readonly domains: Int32Array;
   /** Numbers given so far. */
   readonly count: number;
@@ -26,6 +26,8 @@ class Column implements Topology {
   }
 
   set(slot: number, value: string | undefined): void {
+    // Beyond the end no node has it.
+    if (value === undefined && slot >= this.domains.length) return;
     if (slot >= this.domains.length) {
       const larger = new Int32Array(Math.max(slot + 1, this.domains.length * 2)).fill(-1);
       larger.set(this.domains);
@@ -56,31 +58,72 @@ class Column implements Topology {
 
 type Labels = Readonly<Record<string, string>> | undefined;
 
-/** Columns of the labels that somebody asks for. */
+const none: Readonly<Record<string, string>> = {};
+
+/** Columns of the labels that somebody asks for, each for as long as somebody does. */
 export class Topologies {
-  readonly #columns = new Map<string, Column>();
-  readonly #labelsAt: (each: (slot: number, labels: Labels) => void) => void;
+  readonly #columns = new Map<string, { readonly column: Column; users: number }>();
+  /** By slot, as they were read last. */
+  readonly #labels: Labels[] = [];
+  /** How many nodes have a label. */
+  readonly #nodesWith = new Map<string, number>();
   /** Counts changes of any column: what is built from them is out of date then. */
   version = 1;
+  /** Counts labels that the first node has, or no node any more. */
+  keysVersion = 1;
 
-  /** @param everyNode - calls back with every node there is */
-  constructor(everyNode: (each: (slot: number, labels: Labels) => void) => void) {
-    this.#labelsAt = everyNode;
+  /** Columns that are kept. */
+  get size(): number {
+    return this.#columns.size;
   }
 
-  of(key: string): Topology {
+  /** Whether some node has this label. */
+  has(key: string): boolean {
+    return this.#nodesWith.has(key);
+  }
+
+  /** The column of a label, kept until {@link release} was called as often. */
+  take(key: string): Topology {
     const known = this.#columns.get(key);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      known.users += 1;
+      return known.column;
+    }
     const column = new Column(key);
-    this.#labelsAt((slot, labels) => column.set(slot, valueOf(labels, key)));
-    this.#columns.set(key, column);
+    if (this.has(key)) for (const [slot, labels] of this.#labels.entries()) column.set(slot, valueOf(labels, key));
+    this.#columns.set(key, { column, users: 1 });
     return column;
+  }
+
+  /** Ends one {@link take}: the last one of a label ends its column. */
+  release({ key }: Topology): void {
+    const known = this.#columns.get(key);
+    if (known === undefined) return;
+    known.users -= 1;
+    if (known.users === 0) this.#columns.delete(key);
   }
 
   /** @param labels - undefined: there is no node in this slot now */
   changed(slot: number, labels: Labels): void {
-    for (const column of this.#columns.values()) column.set(slot, valueOf(labels, column.key));
+    const before = this.#labels[slot];
+    this.#labels[slot] = labels;
+    if (before !== labels) this.#count(before, labels);
+    for (const { column } of this.#columns.values()) column.set(slot, valueOf(labels, column.key));
     this.version += 1;
+  }
+
+  #count(before: Labels, after: Labels): void {
+    for (const key of Object.keys(after ?? none)) {
+      const nodes = this.#nodesWith.get(key) ?? 0;
+      this.#nodesWith.set(key, nodes + 1);
+      if (nodes === 0) this.keysVersion += 1;
+    }
+    for (const key of Object.keys(before ?? none)) {
+      const left = (this.#nodesWith.get(key) ?? 0) - 1;
+      if (left > 0) this.#nodesWith.set(key, left);
+      else this.#nodesWith.delete(key);
+      if (left === 0) this.keysVersion += 1;
+    }
   }
 }
 

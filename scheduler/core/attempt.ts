@@ -17,9 +17,13 @@ export type Turn =
   | { turn: 'skip'; pod: PodInfo; deleting: boolean }
   | { turn: 'try'; queued: QueuedPod; pod: PodInfo; profile: ProfileConfig };
 
-export function nextTurn({ queue, latest, profileOf, cluster }: Parts): Turn {
-  const queued = queue.pop();
-  if (queued === undefined) return { turn: 'none' };
+export function nextTurn(parts: Parts): Turn {
+  const queued = parts.queue.pop();
+  return queued === undefined ? { turn: 'none' } : turnOf(parts, queued);
+}
+
+/** Whether a pod that was popped is still one to place. */
+export function turnOf({ queue, latest, profileOf, cluster }: Parts, queued: QueuedPod): Exclude<Turn, { turn: 'none' }> {
   const pod = latest(queued.info.key) ?? queued.info;
   const profile = profileOf(pod);
   const isGone = pod.uid !== queued.info.uid || pod.nodeName !== '' || profile === undefined;

@@ -5,7 +5,7 @@ import type { Log } from '../../base/log.ts';
 import type { Runtime } from '../../kube/process/runtime.ts';
 import type { Extenders } from '../extenders/chain.ts';
 import type { ClaimedRoomKeeper } from './room-keeper.ts';
-import { attempt, fail, nextTurn, type Turn } from './attempt.ts';
+import { attempt, fail, nextTurn, turnOf, type Turn } from './attempt.ts';
 import { extendedAttempt } from './extended-attempt.ts';
 import type { Outcome } from './outcome.ts';
 import type { Parts } from './parts.ts';
@@ -13,6 +13,8 @@ import type { SchedulerMeters } from './scheduler-meters.ts';
 import type { RoomTeller } from './wakes.ts';
 import type { Unconfirmed } from './unconfirmed.ts';
 import type { Worker } from './worker.ts';
+
+type Try = Extract<Turn, { turn: 'try' }>;
 
 export interface LoopOptions {
   parts: Parts;
@@ -99,7 +101,7 @@ export class Loop {
     while (!signal.aborted) {
       if (waits && !caches.settled) return true;
       if (worker.binding >= parts.config.api.maxInflightBinds) return false;
-      const turn = nextTurn(parts);
+      const turn = await this.#nextTurn(signal);
       if (turn.turn === 'none') return false;
       if (turn.turn === 'skip') {
         if (turn.deleting) worker.skipDeleting(turn.pod);
@@ -113,7 +115,28 @@ export class Loop {
     return false;
   }
 
-  #attempt(turn: Extract<Turn, { turn: 'try' }>, signal: AbortSignal): Outcome | Promise<Outcome> {
+  /** The next pod, with all that takes long of its first decision made ready: in slices, for others have their turn meanwhile. */
+  async #nextTurn(signal: AbortSignal): Promise<Turn> {
+    const { parts, clock } = this.#options;
+    const turn = nextTurn(parts);
+    if (turn.turn !== 'try' || this.#isReady(turn, clock.monotonic() + SLICE_MS)) return turn;
+    do await breathe();
+    while (!signal.aborted && !this.#isReady(turn, clock.monotonic() + SLICE_MS));
+    // It is perhaps another one by now, or gone.
+    return turnOf(parts, turn.queued);
+  }
+
+  #isReady({ pod, profile }: Try, until: Millis): boolean {
+    const { parts, clock } = this.#options;
+    try {
+      return parts.engine.prepare(pod, profile, () => clock.monotonic() >= until);
+    } catch {
+      // The attempt meets the same, and says so.
+      return true;
+    }
+  }
+
+  #attempt(turn: Try, signal: AbortSignal): Outcome | Promise<Outcome> {
     const { parts, teller, extenders, meters, clock, log } = this.#options;
     const from = clock.monotonic();
     const seen = (outcome: Outcome): Outcome => {

@@ -16,6 +16,8 @@ export interface Owners {
 }
 
 const MOST = 20_000;
+/** A controller with a larger selector has no say in where its pods are: every other pod of the namespace would be compared with it. */
+const MAX_REQUIREMENTS = 100;
 
 /**
  * The pods that a pod is to be spread from when it has no rules of its own: those that its services and its controller select, all of them together.
@@ -53,7 +55,7 @@ export class Siblings {
       if (exact.length > 0 && matchesLabels(exact, labels)) selectors.push(exact);
     }
     if (owner !== undefined) selectors.push(this.#ofOwner(`${owner.apiVersion}/${owner.kind}`, `${namespace}/${owner.name}`));
-    const selector = selectors.flat();
+    const selector = [...new Map(selectors.flat().map((requirement) => [JSON.stringify(requirement), requirement])).values()];
     return selector.length === 0 ? undefined : { id: selectorText(selector), selector };
   }
 
@@ -72,7 +74,8 @@ export class Siblings {
 }
 
 function read(owner: Readonly<ReplicaSet> | Readonly<StatefulSet> | undefined): LabelSelector {
-  return (owner?.spec?.selector && readSelector(owner.spec.selector)) ?? [];
+  const selector = (owner?.spec?.selector && readSelector(owner.spec.selector)) ?? [];
+  return selector.length > MAX_REQUIREMENTS ? [] : selector;
 }
 
 function exactly(labels: Readonly<Record<string, string>> | undefined): LabelSelector {

@@ -19,6 +19,10 @@ export interface ClassesOptions {
 /** What is kept of pods that were asked for last: more costs memory, less costs time. */
 const MOST_STATIC = 512;
 const MOST_WIDE = 1_024;
+/** Bytes of their columns together. */
+const MAX_WIDE_BYTES = 256 * 1024 * 1024;
+/** Terms and constraints of all of them: each is compared with every other kind of pod that comes. */
+const MAX_WIDE_RULES = 20_000;
 const MOST_LOCAL_BYTES = 64 * 1024 * 1024;
 const LEAST_LOCAL = 16;
 
@@ -51,7 +55,13 @@ export class Classes {
       return new StaticClass(pod, { cluster, verdicts, profile, taintMessage });
     });
     const siblings = siblingsOf(pod)?.id ?? '';
-    const wide = recent(this.#wides, `${profile.schedulerName} ${wideKey(pod, siblings, fixed)}`, () => {
+    const wideId = `${profile.schedulerName} ${wideKey(pod, siblings, fixed)}`;
+    const before = this.#wides.get(wideId);
+    if (before?.isStale === true) {
+      before.close();
+      this.#wides.delete(wideId);
+    }
+    const wide = recent(this.#wides, wideId, () => {
       this.#fewerWides();
       return new WideClass(pod, { cluster, profile, statics, siblingsOf });
     });
@@ -81,10 +91,19 @@ export class Classes {
   }
 
   #fewerWides(): void {
-    if (this.#wides.size <= MOST_WIDE) return;
+    let [bytes, rules] = [0, 0];
+    for (const wide of this.#wides.values()) {
+      bytes += wide.bytes;
+      rules += wide.rules;
+    }
+    if (this.#wides.size <= MOST_WIDE && bytes <= MAX_WIDE_BYTES && rules <= MAX_WIDE_RULES) return;
     // A quarter at once: what they counted is let go of together.
+    const isEnough = (): boolean =>
+      this.#wides.size <= (MOST_WIDE * 3) / 4 && bytes <= (MAX_WIDE_BYTES * 3) / 4 && rules <= (MAX_WIDE_RULES * 3) / 4;
     for (const [key, wide] of this.#wides) {
-      if (this.#wides.size <= (MOST_WIDE * 3) / 4) break;
+      if (isEnough()) break;
+      bytes -= wide.bytes;
+      rules -= wide.rules;
       wide.close();
       this.#wides.delete(key);
     }

@@ -9,7 +9,8 @@ import type { PodInfo } from '../pod/pod-info.ts';
 import { excessOf } from '../pod/pod-limits.ts';
 import { Classes } from './classes.ts';
 import { fitErrorOf, type FitError } from './fit-error.ts';
-import { filterNode, NodeTrial, type Asked } from './node-trial.ts';
+import { Effects } from './effects.ts';
+import { filterNeighbours, filterNode, NodeTrial, type Asked } from './node-trial.ts';
 import type { PodClass, VolumeFilter } from './pod-class.ts';
 import { Scan } from './scan.ts';
 import { Verdicts } from './verdicts.ts';
@@ -39,6 +40,8 @@ export interface EngineOptions {
   siblingsOf: SiblingsOf;
   promises: Promises;
   volumes: VolumeAsk;
+  /** So many comparisons of a rule with a pod, or a node, need no preparation. @default 20_000 */
+  inOneGo?: number;
 }
 
 export type Decision = { placed: true; node: string; feasible: number; ties: number } | { placed: false; error: FitError };
@@ -72,6 +75,25 @@ export class Engine {
   /** Labels of namespaces, services, controllers or storage are other than they were: what was read from them is read again. */
   forget(): void {
     this.#classes.clear();
+  }
+
+  /**
+   * Does some of what the first decision over such a pod needs, where that is much: comparing its rules with all other pods. A decision that is made before
+   * it is done does the rest itself.
+   * @returns whether nothing long is left
+   */
+  prepare(pod: PodInfo, profile: ProfileConfig, isOver: () => boolean): boolean {
+    const { cluster, inOneGo = 20_000 } = this.#options;
+    const kinds = cluster.groups.sizes.groups;
+    if (rulesOf(pod) * kinds + cluster.carried.size + nodeRulesOf(pod) * cluster.nodeCount < inOneGo) return true;
+    if (excessOf(pod.pod.spec) !== undefined) return true;
+    const { statics, wide } = this.#classes.asked(pod, profile, undefined);
+    return statics.advance(isOver) && wide.advance(isOver);
+  }
+
+  /** Different refusals that are remembered. */
+  get verdictCount(): number {
+    return this.#verdicts.size;
   }
 
   /** Where the pod goes. @param first - a node to take without looking further, if the pod fits there: promised to it, or kept for it */
@@ -133,7 +155,8 @@ export class Engine {
   trials(pod: PodInfo, profile: ProfileConfig): (state: NodeState) => WhatIf {
     const asked = this.#ask(pod, profile);
     if ('error' in asked) throw new RangeError(`no node can help pod ${pod.key}`);
-    return (state) => new NodeTrial(asked, state, this.#options.promises.on(state.name, pod));
+    const effects = new Effects(asked);
+    return (state) => new NodeTrial(asked, state, this.#options.promises.on(state.name, pod), effects);
   }
 
   /** Why a pod cannot be on each node, as it is now: who may be helped by taking pods away is resolvable. */
@@ -167,12 +190,18 @@ export class Engine {
     if (excess !== undefined) return refuse('PodLimits', excess);
     if (hasResourceClaims(pod)) return refuse('DynamicResources', 'pods with resourceClaims are not supported by this scheduler');
     if (namedBy(pod, profile)?.length === 0) return refuse('NodeAffinity', 'pod affinity terms conflict');
+    if (this.#verdicts.isFull) this.#reset();
     const prepared = volumes.key(pod) === '' ? undefined : volumes.prepare(pod, profile);
     if (prepared !== undefined && 'plugin' in prepared) return refuse(prepared.plugin, prepared.reasons.join(', '));
     const asked = this.#classes.asked(pod, profile, prepared);
     asked.statics.refresh();
     asked.wide.refresh();
     return asked;
+  }
+
+  #reset(): void {
+    this.#classes.clear();
+    this.#verdicts.clear();
   }
 
   #promised(pod: PodInfo): ReadonlyMap<number, readonly PodInfo[]> {
@@ -199,10 +228,11 @@ export class Engine {
   /** Nodes that would do, if nothing were promised there. */
   #closed(asked: Asked, set: PodClass, promised: ReadonlyMap<number, readonly PodInfo[]>): ReadonlyMap<number, Rejection> {
     let closed: Map<number, Rejection> | undefined;
+    const effects = new Effects(asked);
     for (const [slot, pods] of promised) {
       const state = this.#options.cluster.at(slot);
       if (state === undefined || set.code(slot) !== 0) continue;
-      const refused = new NodeTrial(asked, state, pods).refusal();
+      const refused = new NodeTrial(asked, state, pods, effects).refusal();
       if (refused !== undefined) (closed ??= new Map()).set(slot, refused);
     }
     return closed ?? open;
@@ -251,15 +281,16 @@ export class Engine {
     if (set.feasible > 0) {
       this.#scan.eachPassing(set, (slot) => {
         const state = cluster.at(slot);
-        if (state !== undefined && !promised.has(slot)) count(filterNode(asked, state));
+        if (state !== undefined && !promised.has(slot)) count(filterNeighbours(asked, state));
       });
     }
+    const effects = new Effects(asked);
     for (const [slot, pods] of promised) {
       const state = cluster.at(slot);
       const code = set.code(slot);
       if (state === undefined) continue;
       if (code !== 0) count(this.#verdicts.of(code), -1);
-      count(new NodeTrial(asked, state, pods).refusal());
+      count(new NodeTrial(asked, state, pods, effects).refusal());
     }
     return fitErrorOf(cluster.nodeCount, counted);
   }
@@ -270,6 +301,22 @@ export class Engine {
     if (compat.tieBreak === 'random') return slots[Math.floor(random() * slots.length)] ?? 0;
     return slots.toSorted((a, b) => a - b)[this.#lastTie++ % slots.length] ?? 0;
   }
+}
+
+/** Rules of a pod about other pods. */
+function rulesOf({ terms: { required, requiredAnti, preferred, preferredAnti }, pod }: PodInfo): number {
+  const constraints = pod.spec?.topologySpreadConstraints?.length ?? 0;
+  return required.length + requiredAnti.length + preferred.length + preferredAnti.length + constraints;
+}
+
+/** Requirements of a pod's affinity to nodes. */
+function nodeRulesOf({ pod: { spec } }: PodInfo): number {
+  const { requiredDuringSchedulingIgnoredDuringExecution: required, preferredDuringSchedulingIgnoredDuringExecution: preferred } =
+    spec?.affinity?.nodeAffinity ?? {};
+  let rules = 0;
+  for (const { matchExpressions } of required?.nodeSelectorTerms ?? []) rules += matchExpressions?.length ?? 0;
+  for (const { preference } of preferred ?? []) rules += preference.matchExpressions?.length ?? 0;
+  return rules;
 }
 
 const outside: Rejection = { plugin: 'NodeAffinity', resolvable: false, reasons: ["node(s) didn't satisfy plugin(s) [NodeAffinity]"] };

@@ -1,12 +1,13 @@
-import type { HostPort } from '../../kube/api/pod-requests.ts';
-import type { NodeLoad, NodeState } from '../cache/node-state.ts';
+import type { NodeState } from '../cache/node-state.ts';
 import type { DomainCounts } from '../cache/domain-counts.ts';
 import type { ProfileConfig } from '../config/config.ts';
 import { existingAnti, interPodAffinity } from '../plugins/inter-pod-affinity.ts';
 import { podTopologySpread } from '../plugins/pod-topology-spread.ts';
 import type { Rejection } from '../plugins/rejection.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
+import { Effects } from './effects.ts';
 import { localFilter, type LocalNeeds } from './pod-class.ts';
+import { Rest } from './rest.ts';
 import type { StaticClass } from './static-class.ts';
 import type { WhatIf } from './what-if.ts';
 import type { WideClass } from './wide-class.ts';
@@ -21,13 +22,14 @@ export interface Asked {
 }
 
 /** All filters on one node as it is, in their order. Classes must be up to date. */
-export function filterNode({ profile, statics, wide, needs }: Asked, state: NodeState): Rejection | undefined {
-  return (
-    statics.filter(state) ??
-    localFilter(needs, profile, state) ??
-    podTopologySpread(wide.hard, state.slot, undefined) ??
-    interPodAffinity(wide, state.slot)
-  );
+export function filterNode(asked: Asked, state: NodeState): Rejection | undefined {
+  const { profile, statics, needs } = asked;
+  return statics.filter(state) ?? localFilter(needs, profile, state) ?? filterNeighbours(asked, state);
+}
+
+/** Of all filters those that ask about other pods, which come last. */
+export function filterNeighbours({ wide }: Asked, state: NodeState): Rejection | undefined {
+  return podTopologySpread(wide.hard, state.slot, undefined) ?? interPodAffinity(wide, state.slot);
 }
 
 /** One node with some of its pods away and others on it that are only promised to it. Nothing but this object changes. */
@@ -38,22 +40,36 @@ export class NodeTrial implements WhatIf {
   readonly #state: NodeState;
   readonly #promised: readonly PodInfo[];
   readonly #removed = new Map<string, PodInfo>();
+  readonly #effects: Effects;
+  /** What stays of the pods on the node, kept up to date pod by pod. */
+  readonly #rest: Rest;
+  #portTakersThere: number | undefined;
+  #volumeUsersThere: readonly PodInfo[] | undefined;
+  /** Pods that come and go do not change it. */
+  #static: { readonly refused: Rejection | undefined } | undefined;
 
-  /** @param promised - pods with at least the priority of the one in question, and not itself */
-  constructor(asked: Asked, state: NodeState, promised: readonly PodInfo[]) {
+  /**
+   * @param promised - pods with at least the priority of the one in question, and not itself
+   * @param effects - shared by trials of one turn for the same pod
+   */
+  constructor(asked: Asked, state: NodeState, promised: readonly PodInfo[], effects = new Effects(asked)) {
     this.node = state.name;
     this.pods = [...state.pods.values()];
     this.#asked = asked;
     this.#state = state;
     this.#promised = promised.filter(({ uid }) => !state.pods.has(uid));
+    this.#effects = effects;
+    this.#rest = new Rest(state);
   }
 
   remove(pod: PodInfo): void {
+    if (this.#removed.has(pod.uid)) return;
     this.#removed.set(pod.uid, pod);
+    this.#rest.count(pod, this.#effects.of(pod), -1);
   }
 
   add(pod: PodInfo): void {
-    this.#removed.delete(pod.uid);
+    if (this.#removed.delete(pod.uid)) this.#rest.count(pod, this.#effects.of(pod), 1);
   }
 
   fits(): boolean {
@@ -67,7 +83,9 @@ export class NodeTrial implements WhatIf {
   /** With what is promised, and then without: a promise may also help, and nobody may count on that. */
   refusal(): Rejection | undefined {
     if (this.#promised.length > 0) {
+      for (const pod of this.#promised) this.#rest.count(pod, this.#effects.of(pod), 1);
       const refused = this.#filter(this.#promised);
+      for (const pod of this.#promised) this.#rest.count(pod, this.#effects.of(pod), -1);
       if (refused) return refused;
     }
     return this.#filter([]);
@@ -76,23 +94,29 @@ export class NodeTrial implements WhatIf {
   #filter(added: readonly PodInfo[]): Rejection | undefined {
     const { statics, wide, needs, profile } = this.#asked;
     const state = this.#state;
-    const removed = this.#removed;
-    if (added.length === 0 && removed.size === 0) return filterNode(this.#asked, state);
-    const rest = [...state.pods.values(), ...added].filter(({ uid }) => !removed.has(uid));
-    const refused = statics.filter(state) ?? localFilter(needs, profile, state, loadOf(state, rest), portsOf(rest), rest);
+    if (added.length === 0 && this.#removed.size === 0) return filterNode(this.#asked, state);
+    const { refused } = (this.#static ??= { refused: statics.filter(state) });
     if (refused) return refused;
-    const change = (count: (pod: PodInfo) => number): number => {
-      let sum = 0;
-      for (const pod of added) sum += count(pod);
-      for (const pod of removed.values()) sum -= count(pod);
-      return sum;
-    };
-    const spread = podTopologySpread(wide.hard, state.slot, undefined, (constraint) =>
-      change((pod) => (wide.countsIn(constraint, pod) ? 1 : 0)),
-    );
+    const rest = this.#rest;
+    const local = localFilter(needs, profile, state, {
+      load: rest,
+      isPortTaken: needs.ports.length > 0 && this.#portTakers + rest.portTakers > 0,
+      volumeUsers: needs.volumes === undefined ? none : [...this.#volumeUsers.filter(({ uid }) => !this.#removed.has(uid)), ...added],
+    });
+    if (local) return local;
+    const spread = podTopologySpread(wide.hard, state.slot, undefined, (constraint) => rest.change(constraint));
     if (spread) return spread;
-    const neighbours = interPodAffinity(wide, state.slot, (view: DomainCounts) => change((pod) => wide.addsTo(view, pod)));
+    const neighbours = interPodAffinity(wide, state.slot, (view: DomainCounts) => rest.change(view));
     return neighbours ?? this.#newcomersMind(added);
+  }
+
+  /** Pods on the node with a host port that is wanted. */
+  get #portTakers(): number {
+    return (this.#portTakersThere ??= this.pods.filter((pod) => this.#effects.of(pod).takesPort).length);
+  }
+
+  get #volumeUsers(): readonly PodInfo[] {
+    return (this.#volumeUsersThere ??= this.pods.filter(hasVolumes));
   }
 
   /** What promised pods say of the one in question, where no pod on a node says the same yet. */
@@ -103,22 +127,8 @@ export class NodeTrial implements WhatIf {
   }
 }
 
-/** What a node has, with these pods on it and no others. */
-function loadOf(state: NodeState, pods: readonly PodInfo[]): NodeLoad {
-  const { allocCpu, allocMemory, allocEphemeral, allocPods, allocScalars } = state;
-  const usedScalars = new Map<string, number>();
-  let [usedCpu, usedMemory, usedEphemeral] = [0, 0, 0];
-  for (const { requests } of pods) {
-    usedCpu += requests.cpu;
-    usedMemory += requests.memory;
-    usedEphemeral += requests.ephemeral;
-    for (const [name, amount] of requests.scalars) usedScalars.set(name, (usedScalars.get(name) ?? 0) + amount);
-  }
-  const { scoredCpu, scoredMemory } = state;
-  const used = { usedCpu, usedMemory, usedEphemeral, usedScalars, scoredCpu, scoredMemory };
-  return { allocCpu, allocMemory, allocEphemeral, allocPods, allocScalars, ...used, podCount: pods.length };
-}
+const none: readonly PodInfo[] = [];
 
-function portsOf(pods: readonly PodInfo[]): HostPort[] {
-  return pods.flatMap(({ ports }) => ports);
+function hasVolumes({ pod }: PodInfo): boolean {
+  return (pod.spec?.volumes?.length ?? 0) > 0;
 }

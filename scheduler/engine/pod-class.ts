@@ -3,7 +3,7 @@ import type { NodeState } from '../cache/node-state.ts';
 import type { ProfileConfig } from '../config/config.ts';
 import { balancedScore, hasBalance } from '../plugins/balanced-allocation.ts';
 import { imageNames, imageScore } from '../plugins/image-locality.ts';
-import { nodePorts } from '../plugins/node-ports.ts';
+import { isAnyTaken, portsTaken } from '../plugins/node-ports.ts';
 import { fitScore, isIgnored, nodeResourcesFit } from '../plugins/node-resources-fit.ts';
 import type { Rejection } from '../plugins/rejection.ts';
 import type { HostPort } from '../../kube/api/pod-requests.ts';
@@ -13,7 +13,7 @@ import type { Node } from '../types.ts';
 import type { Requests } from '../pod/requests.ts';
 import { Buckets } from './buckets.ts';
 import type { StaticClass } from './static-class.ts';
-import { grown, type Verdicts } from './verdicts.ts';
+import { ABSENT, grown, type Verdicts } from './verdicts.ts';
 
 /** Volumes of a pod on a node, where it has any that matter. */
 export type VolumeFilter = (node: Readonly<Node>, pods: readonly PodInfo[]) => Rejection | undefined;
@@ -34,25 +34,28 @@ export function localNeeds(pod: PodInfo, { fit }: ProfileConfig, volumes: Volume
   return { requests: pod.requests, ports: pod.ports, images, volumes, ignored };
 }
 
-/** What decides besides node objects: room, ports and volumes. @param load - the node, or the node as it would be. @param pods - on it then */
+/** A node as it would be with other pods on it. */
+export interface OtherPods {
+  readonly load: NodeLoad;
+  readonly isPortTaken: boolean;
+  /** Those with volumes. */
+  readonly volumeUsers: readonly PodInfo[];
+}
+
+/** What decides besides node objects: room, ports and volumes. @param others - on it then. @default it is as it is */
 export function localFilter(
   { requests, ports, volumes, ignored }: LocalNeeds,
   { filters }: ProfileConfig,
   state: NodeState,
-  load: NodeLoad = state,
-  usedPorts: readonly HostPort[] = state.ports,
-  pods?: readonly PodInfo[],
+  others?: OtherPods,
 ): Rejection | undefined {
-  if (ports.length > 0 && filters.has('NodePorts')) {
-    const refused = nodePorts(ports, usedPorts);
-    if (refused) return refused;
-  }
+  if (ports.length > 0 && filters.has('NodePorts') && (others?.isPortTaken ?? isAnyTaken(ports, state.ports))) return portsTaken;
   if (filters.has('NodeResourcesFit')) {
-    const refused = nodeResourcesFit(requests, load, ignored);
+    const refused = nodeResourcesFit(requests, others?.load ?? state, ignored);
     if (refused) return refused;
   }
   if (volumes === undefined || state.node === undefined) return undefined;
-  return volumes(state.node, pods ?? [...state.pods.values()]);
+  return volumes(state.node, others?.volumeUsers ?? [...state.pods.values()]);
 }
 
 /** Points that a node gets by itself: how full it would be, how balanced, and images that it has. Whole, weights included. */
@@ -70,9 +73,6 @@ export function localPoints(needs: LocalNeeds, profile: ProfileConfig, state: No
     points += imageWeight * imageScore(images, state.images, (name) => cluster.images.having(name), cluster.nodeCount, max);
   return points;
 }
-
-/** No node: a slot that is empty, or whose node is gone. */
-const ABSENT = 0xff_ff;
 
 /**
  * Verdict and own points of every node for a class of pods. Placing a pod changes one node, and so one entry, looked at by the next pod of the class: the
@@ -119,6 +119,7 @@ export class PodClass {
     return this.#counts;
   }
 
+  /** {@link ABSENT}: the slot is empty, or its node is gone. */
   code(slot: number): number {
     return this.#codes[slot] ?? ABSENT;
   }

@@ -245,13 +245,11 @@ export class Scan {
     const passing = this.#passing;
     const raw = this.#raw;
     raw.fill(0, 0, count);
-    for (const { view, weight: each } of points) {
-      if (view.total === 0) continue;
-      const { domains } = view.topology;
-      const { counts } = view;
+    for (const { topology, counts } of points) {
+      const { domains } = topology;
       for (let at = 0; at < count; at++) {
         const domain = domains[passing[at] ?? 0] ?? -1;
-        if (domain >= 0) raw[at] = (raw[at] ?? 0) + each * (counts[domain] ?? 0);
+        if (domain >= 0) raw[at] = (raw[at] ?? 0) + (counts[domain] ?? 0);
       }
     }
     let least = Infinity;

@@ -12,6 +12,9 @@ import { compactKey } from '../pod/compact-key.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import { grown, type Verdicts } from './verdicts.ts';
 
+/** Verdicts of so many sets of taints are remembered, whatever is on nodes. */
+const MIN_REMEMBERED = 64;
+
 /** What a pod asks of the node objects themselves; pods on them do not matter. */
 export function staticKey({ pod: { spec } }: PodInfo): string {
   const { nodeSelector, affinity, tolerations, nodeName: named } = spec ?? {};
@@ -34,6 +37,8 @@ export class StaticClass {
   readonly #spec: Pick<PodSpec, 'nodeSelector' | 'affinity' | 'tolerations' | 'nodeName'>;
   readonly #byTaints = new Map<number, TaintVerdict>();
   #seen = -1;
+  /** How far the first look at all nodes has come, and which version it began at. */
+  #first: { at: number; readonly version: number } | undefined;
   #codes = new Uint16Array(0);
   #preferences = new Int32Array(0);
   #affinities = new Int32Array(0);
@@ -74,13 +79,27 @@ export class StaticClass {
     return this.#affinities;
   }
 
+  /** Does some of what the first {@link refresh} would do. @returns whether nothing long is left of it */
+  advance(isOver: () => boolean): boolean {
+    if (this.#seen >= 0) return true;
+    const { slotCount, version } = this.#cluster;
+    this.#grow();
+    this.#first ??= { at: 0, version };
+    for (; this.#first.at < slotCount; this.#first.at += 1) {
+      if (isOver()) return false;
+      const state = this.#cluster.at(this.#first.at);
+      if (state !== undefined) this.#look(state);
+    }
+    // What changed meanwhile, and which nodes came, is looked at by the next refresh.
+    this.#seen = this.#first.version;
+    this.#first = undefined;
+    return true;
+  }
+
   refresh(): void {
     const cluster = this.#cluster;
     if (this.#seen === cluster.version) return;
-    const slots = cluster.slotCount;
-    this.#codes = grown(this.#codes, slots, (length) => new Uint16Array(length));
-    this.#preferences = grown(this.#preferences, slots, (length) => new Int32Array(length));
-    this.#affinities = grown(this.#affinities, slots, (length) => new Int32Array(length));
+    this.#grow();
     const since = this.#seen;
     cluster.eachChangedSince(since, (slot) => {
       const state = cluster.at(slot);
@@ -111,7 +130,7 @@ export class StaticClass {
   /** Nodes where this pod's wishes are met, for counting others: its own selector and affinity, or its tolerations. */
   eligible(honorsAffinity: boolean, honorsTaints: boolean, keys: readonly string[]): Eligible {
     const cluster = this.#cluster;
-    const has = (slot: number): boolean => {
+    const isEligible = (slot: number): boolean => {
       const state = cluster.at(slot);
       if (state?.node === undefined) return false;
       const { metadata } = state.node;
@@ -121,7 +140,16 @@ export class StaticClass {
       // Of a cordon only its taint counts here.
       return taintToleration(this.#spec.tolerations ?? [], state.node, '1.34') === undefined;
     };
-    // Labels and taints of nodes change together with the version of topologies.
+    // Labels and taints of nodes change together with the version of topologies. Several rules ask about each node.
+    let column = new Uint8Array(0);
+    let columnAt = -1;
+    const has = (slot: number): boolean => {
+      if (columnAt !== cluster.topologies.version) {
+        columnAt = cluster.topologies.version;
+        column = Uint8Array.from({ length: cluster.slotCount }, (_, at) => (isEligible(at) ? 1 : 0));
+      }
+      return column[slot] === 1;
+    };
     return { version: 0, has };
   }
 
@@ -131,6 +159,13 @@ export class StaticClass {
       preferences: this.#taintVerdict(state).preferences,
       affinity: node === undefined ? 0 : preferredWeight(this.#spec, node),
     };
+  }
+
+  #grow(): void {
+    const slots = this.#cluster.slotCount;
+    this.#codes = grown(this.#codes, slots, (length) => new Uint16Array(length));
+    this.#preferences = grown(this.#preferences, slots, (length) => new Int32Array(length));
+    this.#affinities = grown(this.#affinities, slots, (length) => new Int32Array(length));
   }
 
   #look(state: NodeState): void {
@@ -156,6 +191,8 @@ export class StaticClass {
       rejection: node !== undefined && asked ? taintToleration(tolerations, node, this.#message) : undefined,
       preferences: node === undefined ? 0 : untoleratedPreferences(tolerations, node),
     };
+    // Most sets of taints last as long as their nodes; those with a time in them are as many as there were changes.
+    if (this.#byTaints.size > 2 * this.#cluster.taintSetCount + MIN_REMEMBERED) this.#byTaints.clear();
     this.#byTaints.set(state.taintSet, verdict);
     return verdict;
   }

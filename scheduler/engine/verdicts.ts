@@ -1,11 +1,28 @@
 import type { Rejection } from '../plugins/rejection.ts';
 
+/** Numbers must fit into the columns, of which the highest is another thing: see {@link ABSENT}. */
+export const ABSENT = 0xff_ff;
+/** Reasons name taints and resources of users' choice: past so many, or of so much text, all is forgotten between two decisions. */
+const MAX_KNOWN = 8_192;
+const MAX_TEXT = 4 * 1024 * 1024;
+
 /** Rejections as small numbers, for columns: 0 is no rejection. The same reasons have the same number. */
 export class Verdicts {
   readonly #byKey = new Map<string, number>();
   readonly #known: (Rejection | undefined)[] = [undefined];
-  readonly #seen = new WeakMap<Rejection, number>();
+  #seen = new WeakMap<Rejection, number>();
+  #text = 0;
 
+  /** It is to be {@link clear}ed, with all columns, as soon as no decision is under way. */
+  get isFull(): boolean {
+    return this.#known.length > MAX_KNOWN || this.#text > MAX_TEXT;
+  }
+
+  get size(): number {
+    return this.#known.length - 1;
+  }
+
+  /** @throws {RangeError} when more different ones come than a column can tell apart */
   code(rejection: Rejection | undefined): number {
     if (rejection === undefined) return 0;
     const seen = this.#seen.get(rejection);
@@ -14,8 +31,10 @@ export class Verdicts {
     let code = this.#byKey.get(key);
     if (code === undefined) {
       code = this.#known.length;
+      if (code >= ABSENT) throw new RangeError(`nodes refuse the pod for more than ${ABSENT - 1} different reasons`);
       this.#known.push(rejection);
       this.#byKey.set(key, code);
+      this.#text += key.length;
     }
     this.#seen.set(rejection, code);
     return code;
@@ -23,6 +42,14 @@ export class Verdicts {
 
   of(code: number): Rejection | undefined {
     return this.#known[code];
+  }
+
+  /** No column may hold a number from before. */
+  clear(): void {
+    this.#byKey.clear();
+    this.#known.length = 1;
+    this.#seen = new WeakMap();
+    this.#text = 0;
   }
 }
 

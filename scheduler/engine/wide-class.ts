@@ -1,8 +1,8 @@
-import type { CarriedTerm } from '../cache/carried-terms.ts';
+import { CarriedSum, type CarriedTerm } from '../cache/carried-terms.ts';
 import type { Cluster } from '../cache/cluster.ts';
 import type { Counter } from '../cache/counter.ts';
 import { DomainCounts, type Eligible } from '../cache/domain-counts.ts';
-import { labelsKey, type GroupMatch, type PodGroup } from '../cache/pod-groups.ts';
+import { labelsKey, type PodGroup, type Weigh } from '../cache/pod-groups.ts';
 import type { ProfileConfig } from '../config/config.ts';
 import { matchesLabels, type LabelSelector } from '../../kube/api/selector.ts';
 import type { PodNeighbours } from '../plugins/inter-pod-affinity.ts';
@@ -25,19 +25,46 @@ export function wideKey(pod: PodInfo, siblings: string, staticKey: string): stri
   return compactKey(JSON.stringify([pod.namespace, labelsKey(pod.labels), podAffinity ?? null, podAntiAffinity ?? null, spread]));
 }
 
-/** Rules about other pods, for pods that have the same ones and are the same to others. Counts behind them are kept up to date pod by pod. */
+/** How much one more of a pod adds to a view. */
+type Adds = (pod: PodInfo) => number;
+
+/** Of one label of nodes, pods on nodes that mean this one; and what they are taken for. */
+interface Carried {
+  readonly sum: CarriedSum;
+  readonly view: DomainCounts;
+  readonly isFilter: boolean;
+}
+
+interface Weighted {
+  readonly term: AffinityTerm;
+  readonly weight: number;
+}
+
+/**
+ * Rules about other pods, for pods that have the same ones and are the same to others. Counts behind them are kept up to date pod by pod, one for all terms about
+ * the same label of nodes: what a node gets of them is a sum.
+ */
 export class WideClass implements PodNeighbours {
-  readonly #pod: PodInfo;
+  /** What it is to others. */
+  readonly #pod: Pick<PodInfo, 'namespace' | 'labels' | 'terminating'>;
   readonly #cluster: Cluster;
   readonly #profile: ProfileConfig;
+  readonly #hasPreferred: boolean;
   readonly #views: DomainCounts[] = [];
-  readonly #matches = new Map<CountedConstraint, GroupMatch>();
-  readonly #termsOf = new Map<DomainCounts, readonly AffinityTerm[]>();
-  readonly #own: { view: DomainCounts; weight: number }[] = [];
-  #carriedAt = -1;
-  #carriedViews: { view: DomainCounts; of: CarriedTerm }[] = [];
+  readonly #eligible = new Map<string, Eligible>();
+  readonly #matches = new Map<CountedConstraint, Adds>();
+  readonly #adds = new Map<DomainCounts, Adds>();
+  readonly #own: DomainCounts[] = [];
+  readonly #carried = new Map<string, Carried>();
+  #carriedTo = 0;
+  #removalsTo = -1;
   #existingAnti: readonly DomainCounts[] = [];
-  #points: readonly { view: DomainCounts; weight: number }[] = [];
+  #points: readonly DomainCounts[] = [];
+  /** Rules about labels that no node had are left out, as they make no difference: until one has. */
+  #leavesOut = false;
+  #keysAt: number;
+  /** Terms and constraints of its own: what it costs when another kind of pod comes. */
+  readonly rules: number;
   readonly affinity: readonly DomainCounts[];
   readonly matchesItself: boolean;
   readonly anti: readonly DomainCounts[];
@@ -47,21 +74,21 @@ export class WideClass implements PodNeighbours {
   readonly comparesAll: boolean;
 
   constructor(pod: PodInfo, parts: WideParts) {
-    this.#pod = pod;
+    const { namespace, labels } = pod;
+    // Whoever is placed is not on its way out, and a class is for all that are like this pod.
+    this.#pod = { namespace, labels, terminating: false };
     this.#cluster = parts.cluster;
     this.#profile = parts.profile;
+    this.#keysAt = parts.cluster.topologies.keysVersion;
     const { required, requiredAnti, preferred, preferredAnti } = pod.terms;
+    this.#hasPreferred = preferred.length + preferredAnti.length > 0;
     const { filters, scores } = parts.profile;
     const filtersByPods = filters.has('InterPodAffinity');
-    const all = filtersByPods && required.length > 0 ? this.#counterOfAll(required) : undefined;
-    this.affinity = all === undefined ? [] : required.map(({ topologyKey }) => this.#view(all, topologyKey));
+    this.affinity = filtersByPods ? this.#friends(required) : [];
     this.matchesItself = required.every((term) => this.#means(term));
-    this.anti = filtersByPods ? requiredAnti.map((term) => this.#view(this.#counterOf(term), term.topologyKey)) : [];
-    if (scores.has('InterPodAffinity')) {
-      for (const [terms, sign] of [[preferred, 1] as const, [preferredAnti, -1] as const])
-        for (const { term, weight } of terms)
-          this.#own.push({ view: this.#view(this.#counterOf(term), term.topologyKey), weight: sign * weight });
-    }
+    this.anti = filtersByPods ? this.#summed(requiredAnti.map((term) => ({ term, weight: 1 }))) : [];
+    if (scores.has('InterPodAffinity'))
+      this.#own.push(...this.#summed([...preferred, ...preferredAnti.map(({ term, weight }) => ({ term, weight: -weight }))]));
     const own = spreadConstraintsOf(pod.pod.spec?.topologySpreadConstraints, pod.labels);
     const hasOwn = own.hard.length + own.soft.length > 0;
     const siblings = hasOwn ? undefined : parts.siblingsOf(pod);
@@ -69,13 +96,15 @@ export class WideClass implements PodNeighbours {
     this.comparesAll = !hasOwn && parts.profile.spread.defaults === 'system';
     this.hard = filters.has('PodTopologySpread') ? this.#counted(own.hard, parts.statics, true) : [];
     this.soft = scores.has('PodTopologySpread') ? this.#counted(hasOwn ? own.soft : defaults, parts.statics, !this.comparesAll) : [];
+    this.rules = required.length + requiredAnti.length + preferred.length + preferredAnti.length + this.hard.length + this.soft.length;
   }
 
   get existingAnti(): readonly DomainCounts[] {
     return this.#existingAnti;
   }
 
-  get points(): readonly { view: DomainCounts; weight: number }[] {
+  /** Points for each pod in the node's domain, weights included. */
+  get points(): readonly DomainCounts[] {
     return this.#points;
   }
 
@@ -88,14 +117,31 @@ export class WideClass implements PodNeighbours {
     return this.hard.length + this.affinity.length + this.anti.length + this.#existingAnti.length > 0;
   }
 
+  /** A label that it took no notice of may be on a node now: to be made again. */
+  get isStale(): boolean {
+    return this.#leavesOut && this.#keysAt !== this.#cluster.topologies.keysVersion;
+  }
+
+  /** Bytes that its columns take, about. */
+  get bytes(): number {
+    const slots = 4 * this.#cluster.slotCount;
+    let bytes = 0;
+    for (const view of this.#views) bytes += view.bytes + slots;
+    for (const { view } of this.#carried.values()) bytes += view.bytes + slots;
+    return bytes;
+  }
+
+  /** Does some of what {@link refresh} would do. @returns whether nothing long is left of it */
+  advance(isOver: () => boolean): boolean {
+    for (const counter of this.counters()) if (!this.#cluster.groups.fill(counter, isOver)) return false;
+    return this.#follow(isOver);
+  }
+
   refresh(): void {
-    const { carried } = this.#cluster;
-    if (this.#carriedAt !== carried.version) {
-      this.#carriedAt = carried.version;
-      this.#listCarried(carried.all());
-    }
+    for (const { counter } of this.#views) this.#cluster.groups.fill(counter);
+    this.#follow();
     for (const view of this.#views) view.refresh();
-    for (const { view } of this.#carriedViews) view.refresh();
+    for (const { view } of this.#carried.values()) view.refresh();
   }
 
   /** Counts that this class needs, so that they are kept. */
@@ -105,21 +151,17 @@ export class WideClass implements PodNeighbours {
 
   close(): void {
     for (const view of this.#views) view.close();
-    for (const { view } of this.#carriedViews) view.close();
+    for (const key of this.#carried.keys()) this.#unfollow(key);
   }
 
   /** Whether this rule counts that pod. */
   countsIn(constraint: CountedConstraint, other: PodInfo): boolean {
-    return this.#matches.get(constraint)?.(other) ?? false;
+    return this.#matches.get(constraint)?.(other) === 1;
   }
 
   /** How much one more of that pod would add to a view of this class. */
   addsTo(view: DomainCounts, other: PodInfo): number {
-    const terms = this.#termsOf.get(view);
-    if (terms !== undefined) return terms.every((term) => this.#termMeans(term, other)) ? 1 : 0;
-    const carried = this.#carriedViews.find((one) => one.view === view)?.of;
-    if (carried === undefined) return 0;
-    return other.terms.requiredAnti.filter(({ id }) => id === carried.term.id).length;
+    return this.#adds.get(view)?.(other) ?? 0;
   }
 
   /** Anti-affinity of that pod means this one: it would have to be kept apart from it although no pod on a node says so yet. By label of the node. */
@@ -133,67 +175,138 @@ export class WideClass implements PodNeighbours {
     return constraints.map((constraint) => {
       const { selector, topologyKey, honorsAffinity, honorsTaints, maxSkew, minDomains } = constraint;
       const { namespace } = this.#pod;
-      const means: GroupMatch = (other) =>
-        !other.terminating && other.namespace === namespace && selector !== undefined && matchesLabels(selector, other.labels);
-      const counter = this.#cluster.groups.counter(`spread ${namespace} ${selectorText(selector)}`, means, false);
-      const view = this.#view(counter, topologyKey, statics.eligible(honorsAffinity, honorsTaints, keys));
-      const selfMatch = means(this.#pod) ? 1 : 0;
-      const counted = { maxSkew, minDomains, selfMatch, view, isHostname: topologyKey === 'kubernetes.io/hostname' } as const;
-      this.#matches.set(counted, means);
+      const counts = (other: Pick<PodGroup, 'namespace' | 'labels' | 'terminating'>): 0 | 1 =>
+        !other.terminating && other.namespace === namespace && selector !== undefined && matchesLabels(selector, other.labels) ? 1 : 0;
+      const id = compactKey(`spread ${namespace} ${selectorText(selector)}`);
+      const counter = this.#cluster.groups.counter(id, counts, false);
+      const asked = `${keys.length} ${honorsAffinity} ${honorsTaints}`;
+      const eligible = this.#eligible.get(asked) ?? statics.eligible(honorsAffinity, honorsTaints, keys);
+      this.#eligible.set(asked, eligible);
+      const view = this.#view(counter, topologyKey, eligible);
+      const isHostname = topologyKey === 'kubernetes.io/hostname';
+      const counted = { maxSkew, minDomains, selfMatch: counts(this.#pod), view, isHostname } as const;
+      this.#matches.set(counted, counts);
       return counted;
     });
   }
 
-  #view(counter: Counter | { counter: Counter; terms: readonly AffinityTerm[] }, key: string, eligible?: Eligible): DomainCounts {
-    const of = 'terms' in counter ? counter.counter : counter;
-    const view = new DomainCounts(of, key, this.#cluster.topologies, () => this.#cluster.slotCount, eligible);
-    if ('terms' in counter) this.#termsOf.set(view, counter.terms);
+  #view(counter: Counter, key: string, eligible?: Eligible): DomainCounts {
+    const view = new DomainCounts(counter, key, this.#cluster.topologies, () => this.#cluster.slotCount, eligible);
     this.#views.push(view);
     return view;
   }
 
-  #counterOf(term: AffinityTerm): { counter: Counter; terms: readonly AffinityTerm[] } {
-    return this.#counterOfAll([term]);
+  /** By label: pods that all of the terms mean. */
+  #friends(terms: readonly AffinityTerm[]): DomainCounts[] {
+    if (terms.length === 0) return [];
+    const { namespaceLabels, groups } = this.#cluster;
+    const isFriend: Adds = ({ namespace, labels }) =>
+      terms.every((term) => termMatches(term, namespace, labels, namespaceLabels)) ? 1 : 0;
+    const counter = groups.counter(
+      compactKey(`terms ${terms.map(({ id }) => id).join(' ')}`),
+      isFriend as Weigh,
+      terms.some(({ namespaceSelector }) => namespaceSelector !== undefined),
+    );
+    return this.#present(new Set(terms.map(({ topologyKey }) => topologyKey)), 1).map((key) => {
+      const view = this.#view(counter, key);
+      this.#adds.set(view, isFriend);
+      return view;
+    });
   }
 
-  #counterOfAll(terms: readonly AffinityTerm[]): { counter: Counter; terms: readonly AffinityTerm[] } {
-    const id = `terms ${terms.map((term) => term.id).join(' ')}`;
-    const byNamespace = terms.some(({ namespaceSelector }) => namespaceSelector !== undefined);
-    const means = (group: Pick<PodGroup, 'namespace' | 'labels'>): boolean => terms.every((term) => this.#termMeans(term, group));
-    return { counter: this.#cluster.groups.counter(id, means, byNamespace), terms };
+  /** By label: how often the terms mean pods, with their weights. */
+  #summed(terms: readonly Weighted[]): DomainCounts[] {
+    const { namespaceLabels, groups } = this.#cluster;
+    const byKey = Map.groupBy(terms, ({ term }) => term.topologyKey);
+    return this.#present(byKey.keys(), 0).map((key) => {
+      const of = byKey.get(key) ?? [];
+      const adds: Adds = ({ namespace, labels }) => {
+        let sum = 0;
+        for (const { term, weight } of of) if (termMatches(term, namespace, labels, namespaceLabels)) sum += weight;
+        return sum;
+      };
+      const id =
+        of.length === 1 && of[0]?.weight === 1
+          ? `terms ${of[0].term.id}`
+          : `sum ${of.map(({ term, weight }) => `${weight} ${term.id}`).join(' ')}`;
+      const byNamespace = of.some(({ term }) => term.namespaceSelector !== undefined);
+      const view = this.#view(groups.counter(compactKey(id), adds as Weigh, byNamespace), key);
+      this.#adds.set(view, adds);
+      return view;
+    });
   }
 
-  #listCarried(all: Iterable<CarriedTerm>): void {
-    const { filters, scores, interPod } = this.#profile;
-    const before = new Map(this.#carriedViews.map(({ view, of }) => [of, view]));
-    this.#carriedViews = [];
-    const anti: DomainCounts[] = [];
-    const points = [...this.#own];
-    const hasPreferred = this.#pod.terms.preferred.length + this.#pod.terms.preferredAnti.length > 0;
-    const ignoresPreferred = interPod.ignorePreferredTermsOfExistingPods && !hasPreferred;
-    for (const carried of all) {
-      const weight = pointsOf(carried, interPod.hardPodAffinityWeight);
-      const isFilter = carried.kind === 'requiredAnti' && filters.has('InterPodAffinity');
-      const isScore = weight !== 0 && scores.has('InterPodAffinity') && !ignoresPreferred;
-      if ((!isFilter && !isScore) || !this.#means(carried.term)) continue;
-      const view =
-        before.get(carried) ??
-        new DomainCounts(carried.counter, carried.term.topologyKey, this.#cluster.topologies, () => this.#cluster.slotCount);
-      before.delete(carried);
-      this.#carriedViews.push({ view, of: carried });
-      if (isFilter) anti.push(view);
-      if (isScore) points.push({ view, weight });
+  /** Labels that some node has. @param others - and so many of those that none has: for them all nodes are alike */
+  #present(keys: Iterable<string>, others: number): string[] {
+    const { topologies } = this.#cluster;
+    let left = others;
+    return [...keys].filter((key) => {
+      if (topologies.has(key)) return true;
+      left -= 1;
+      if (left < 0) this.#leavesOut = true;
+      return left >= 0;
+    });
+  }
+
+  /** Terms of pods on nodes that came or went since the last look. @returns whether these are all */
+  #follow(isOver: () => boolean = () => false): boolean {
+    const { carried } = this.#cluster;
+    if (this.#carriedTo === carried.last && this.#removalsTo === carried.removals) return true;
+    for (const term of carried.since(this.#carriedTo)) {
+      this.#followTerm(term);
+      this.#carriedTo = term.serial;
+      if (isOver()) return false;
     }
-    for (const view of before.values()) view.close();
-    this.#existingAnti = anti;
-    this.#points = points;
+    this.#carriedTo = carried.last;
+    this.#removalsTo = carried.removals;
+    for (const [key, { sum }] of this.#carried) if (sum.terms.size === 0) this.#unfollow(key);
+    const all = [...this.#carried.values()];
+    this.#existingAnti = all.flatMap(({ isFilter, view }) => (isFilter ? view : []));
+    this.#points = [...this.#own, ...all.flatMap(({ isFilter, view }) => (isFilter ? [] : view))];
+    return true;
+  }
+
+  #followTerm(carried: CarriedTerm): void {
+    const { filters, scores, interPod } = this.#profile;
+    const { term, kind } = carried;
+    const isFilter = kind === 'requiredAnti';
+    const ignoresPreferred = interPod.ignorePreferredTermsOfExistingPods && !this.#hasPreferred;
+    const weight = isFilter ? 1 : pointsOf(carried, interPod.hardPodAffinityWeight);
+    const isAsked = isFilter ? filters.has('InterPodAffinity') : scores.has('InterPodAffinity') && !ignoresPreferred;
+    if (!isAsked || weight === 0 || !this.#means(term)) return;
+    if (!this.#cluster.topologies.has(term.topologyKey)) {
+      this.#leavesOut = true;
+      return;
+    }
+    this.#sumOf(term.topologyKey, isFilter).add(carried, weight);
+  }
+
+  #sumOf(topologyKey: string, isFilter: boolean): CarriedSum {
+    const key = `${isFilter ? 'anti' : 'points'} ${topologyKey}`;
+    const known = this.#carried.get(key);
+    if (known !== undefined) return known.sum;
+    const sum = new CarriedSum();
+    const view = new DomainCounts(sum.counter, topologyKey, this.#cluster.topologies, () => this.#cluster.slotCount);
+    this.#carried.set(key, { sum, view, isFilter });
+    if (isFilter)
+      this.#adds.set(
+        view,
+        ({ terms }) => terms.requiredAnti.filter((term) => term.topologyKey === topologyKey && this.#means(term)).length,
+      );
+    return sum;
+  }
+
+  #unfollow(key: string): void {
+    const carried = this.#carried.get(key);
+    if (carried === undefined) return;
+    carried.sum.close();
+    carried.view.close();
+    this.#adds.delete(carried.view);
+    this.#carried.delete(key);
   }
 
   #means(term: AffinityTerm): boolean {
-    return this.#termMeans(term, this.#pod);
-  }
-
-  #termMeans(term: AffinityTerm, { namespace, labels }: Pick<PodGroup, 'namespace' | 'labels'>): boolean {
+    const { namespace, labels } = this.#pod;
     return termMatches(term, namespace, labels, this.#cluster.namespaceLabels);
   }
 }

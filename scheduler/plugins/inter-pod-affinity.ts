@@ -4,16 +4,16 @@ import { timesOver } from './arithmetic.ts';
 
 /** What pods say of each other, as far as it concerns one that is to be placed. All counts are up to date. */
 export interface PodNeighbours {
-  /** For each required term: pods that match all required terms, by the term's label. */
+  /** For each label of required terms: pods that match all of these terms. */
   readonly affinity: readonly DomainCounts[];
   /** It is what it asks for itself: the first of its kind may be anywhere. */
   readonly matchesItself: boolean;
-  /** For each of its own required anti-affinity terms: pods that match it. */
+  /** For each label of its own required anti-affinity terms: how often these match pods. */
   readonly anti: readonly DomainCounts[];
-  /** Required anti-affinity of pods on nodes that means this pod: how many have it. */
+  /** Required anti-affinity of pods on nodes that means this pod: how often they have it, by its label. */
   readonly existingAnti: readonly DomainCounts[];
-  /** Points for each pod in the node's domain. */
-  readonly points: readonly { readonly view: DomainCounts; readonly weight: number }[];
+  /** Points for all pods in the node's domain together, by the label of the terms. */
+  readonly points: readonly DomainCounts[];
 }
 
 /** Pods that would come to a node or go from it, as one view counts them. */

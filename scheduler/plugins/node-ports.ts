@@ -1,13 +1,20 @@
 import { portsConflict, type HostPort } from '../../kube/api/pod-requests.ts';
 import type { Rejection } from './rejection.ts';
 
-const rejection: Rejection = {
+export const portsTaken: Rejection = {
   plugin: 'NodePorts',
   resolvable: true,
   reasons: ["node(s) didn't have free ports for the requested pod ports"],
 };
 
-export function nodePorts(wanted: readonly HostPort[], used: readonly HostPort[]): Rejection | undefined {
-  for (const port of wanted) for (const other of used) if (portsConflict(port, other)) return rejection;
-  return undefined;
+/** Wanted ports by their number: every node is asked for the same ones. */
+const byNumber = new WeakMap<readonly HostPort[], ReadonlyMap<number, readonly HostPort[]>>();
+
+/** Whether somebody has one of the wanted ports. */
+export function isAnyTaken(wanted: readonly HostPort[], used: readonly HostPort[]): boolean {
+  if (wanted.length === 0 || used.length === 0) return false;
+  let index = byNumber.get(wanted);
+  if (index === undefined) byNumber.set(wanted, (index = Map.groupBy(wanted, ({ port }) => port)));
+  for (const other of used) if (index.get(other.port)?.some((port) => portsConflict(port, other)) === true) return true;
+  return false;
 }

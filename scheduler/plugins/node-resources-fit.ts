@@ -6,8 +6,10 @@ import type { Rejection } from './rejection.ts';
 
 type Fit = ProfileConfig['fit'];
 
-/** Reasons are the same few over and over. */
+/** Reasons are the same few over and over; longer lists of them, and more, are not worth remembering. */
 const known = new Map<string, Rejection>();
+const MAX_KNOWN = 1_000;
+const MAX_REASONS = 8;
 
 /**
  * Whether the node has room: a place for one more pod, and of each thing that is asked for as much as is asked for. All that is short is named.
@@ -121,10 +123,12 @@ function onShape(shape: readonly ShapePoint[], utilization: number, max: number)
 }
 
 function rejectionOf(reasons: readonly string[], resolvable: boolean): Rejection {
+  if (reasons.length > MAX_REASONS) return { plugin: 'NodeResourcesFit', resolvable, reasons };
   const key = `${resolvable ? '+' : '-'}${reasons.join()}`;
   const seen = known.get(key);
   if (seen !== undefined) return seen;
   const rejection: Rejection = { plugin: 'NodeResourcesFit', resolvable, reasons };
-  if (known.size < 10_000) known.set(key, rejection);
+  if (known.size >= MAX_KNOWN) known.clear();
+  known.set(key, rejection);
   return rejection;
 }

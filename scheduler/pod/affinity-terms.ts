@@ -1,7 +1,7 @@
 import type { Affinity, PodAffinityTerm } from 'kubernetes-types/core/v1.js';
 import { matchesLabels, type LabelSelector } from '../../kube/api/selector.ts';
 import { compactKey } from './compact-key.ts';
-import { MAX_RULE_PARTS, MAX_RULES, partsOfTerm } from './pod-limits.ts';
+import { MAX_RULE_PARTS, MAX_TERMS, partsOfTerm } from './pod-limits.ts';
 import { readSelector } from './read-selector.ts';
 
 /** Which pods are meant, and what they have in common with the node in question. */
@@ -34,13 +34,13 @@ export const noTerms: AffinityTerms = { required: [], requiredAnti: [], preferre
 /** Labels of a namespace, for terms that select by them. */
 export type NamespaceLabels = (namespace: string) => Readonly<Record<string, string>> | undefined;
 
-/** Of a pod with more terms than one may have ({@link MAX_RULES}) the first ones, those that keep others away before all others. */
+/** Of a pod with more terms than one may have ({@link MAX_TERMS}) the first ones, those that keep others away before all others. */
 export function affinityTermsOf({ podAffinity, podAntiAffinity }: Affinity, namespace: string): AffinityTerms {
-  let [rules, parts] = [0, 0];
+  let [count, parts] = [0, 0];
   const isWithin = (term: PodAffinityTerm): boolean => {
-    rules += 1;
+    count += 1;
     parts += partsOfTerm(term);
-    return rules <= MAX_RULES && parts <= MAX_RULE_PARTS;
+    return count <= MAX_TERMS && parts <= MAX_RULE_PARTS;
   };
   const read = (terms: PodAffinityTerm[] | undefined): AffinityTerm[] =>
     (terms ?? []).filter(isWithin).map((term) => termOf(term, namespace));

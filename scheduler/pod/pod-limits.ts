@@ -1,7 +1,9 @@
 import type { Affinity, NodeSelectorTerm, PodAffinityTerm, PodSpec, TopologySpreadConstraint } from 'kubernetes-types/core/v1.js';
 
-/** How many terms of pod affinity and anti-affinity and topology spread constraints a pod may have, required and preferred together. */
-export const MAX_RULES = 200;
+/** How many terms of pod affinity and anti-affinity a pod may have, required and preferred together. */
+export const MAX_TERMS = 200;
+/** How many topology spread constraints: each is counted for itself. */
+export const MAX_CONSTRAINTS = 50;
 /** How many namespaces, labels, expressions and values all of these may have together. */
 export const MAX_RULE_PARTS = 2_000;
 /** How many labels of its node selector, expressions and fields of node affinity a pod may have. */
@@ -9,6 +11,8 @@ export const MAX_NODE_REQUIREMENTS = 500;
 export const MAX_NODE_VALUES = 20_000;
 export const MAX_TOLERATIONS = 500;
 export const MAX_CONTAINERS = 500;
+/** Different resources that its containers ask for. */
+export const MAX_RESOURCES = 100;
 export const MAX_HOST_PORTS = 500;
 /** Volumes that are claims, or disks that pods share. */
 export const MAX_CLAIMS = 200;
@@ -16,6 +20,7 @@ export const MAX_CLAIMS = 200;
 /** Asked at each look at a pod. */
 const known = new WeakMap<Readonly<PodSpec>, { readonly why: string | undefined }>();
 
+type Resources = PodSpec['containers'][number]['resources'];
 type SelectorObject = PodAffinityTerm['labelSelector'];
 
 /**
@@ -36,12 +41,14 @@ function excessIn(spec: Readonly<PodSpec>): string | undefined {
   const selected = Object.keys(spec.nodeSelector ?? {}).length;
   const containers = [...spec.containers, ...(spec.initContainers ?? [])];
   const counts: [count: number, max: number, what: string][] = [
-    [terms.length + constraints.length, MAX_RULES, 'terms of pod affinity and topology spread constraints'],
+    [terms.length, MAX_TERMS, 'terms of pod affinity and anti-affinity'],
+    [constraints.length, MAX_CONSTRAINTS, 'topology spread constraints'],
     [sum(terms, partsOfTerm) + sum(constraints, partsOfConstraint), MAX_RULE_PARTS, 'namespaces, labels and values in their selectors'],
     [selected + sum(node, (term) => 1 + requirementsOf(term).length), MAX_NODE_REQUIREMENTS, 'requirements of node selector and affinity'],
     [sum(node, (term) => sum(requirementsOf(term), ({ values }) => values?.length ?? 0)), MAX_NODE_VALUES, 'values of node affinity'],
     [spec.tolerations?.length ?? 0, MAX_TOLERATIONS, 'tolerations'],
     [containers.length, MAX_CONTAINERS, 'containers'],
+    [resourcesOf(spec, containers).size, MAX_RESOURCES, 'different resources'],
     [sum(containers, ({ ports }) => ports?.length ?? 0), MAX_HOST_PORTS, 'container ports'],
     [sum(spec.volumes ?? [], claimsOf), MAX_CLAIMS, 'volumes that are claims or shared disks'],
   ];
@@ -74,6 +81,12 @@ function nodeTermsOf(affinity: Affinity | undefined): NodeSelectorTerm[] {
   const { requiredDuringSchedulingIgnoredDuringExecution: required, preferredDuringSchedulingIgnoredDuringExecution: preferred } =
     affinity?.nodeAffinity ?? {};
   return [...(required?.nodeSelectorTerms ?? []), ...(preferred ?? []).map(({ preference }) => preference)];
+}
+
+function resourcesOf({ overhead, ...spec }: Readonly<PodSpec> & { resources?: Resources }, containers: PodSpec['containers']): Set<string> {
+  const names = new Set(Object.keys({ ...overhead, ...spec.resources?.requests }));
+  for (const { resources } of containers) for (const name of Object.keys(resources?.requests ?? {})) names.add(name);
+  return names;
 }
 
 function requirementsOf({ matchExpressions, matchFields }: NodeSelectorTerm): NonNullable<NodeSelectorTerm['matchExpressions']> {

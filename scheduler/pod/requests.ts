@@ -20,6 +20,8 @@ const named = new Set(['cpu', 'memory', 'ephemeral-storage']);
 /** Pods of one template ask for the same: one object for all of them. Emptied when it grows beyond what templates explain. */
 const pool = new Map<string, Requests>();
 const MOST = 20_000;
+/** What is said in more words is no template's. */
+const MAX_KEY = 4_096;
 
 export function requestsOf(spec: Readonly<PodSpec>): Requests {
   const key = resourcesKey(spec);
@@ -35,6 +37,7 @@ export function requestsOf(spec: Readonly<PodSpec>): Requests {
     scoredCpu: whole(scored.get('cpu')),
     scoredMemory: whole(scored.get('memory')),
   };
+  if (key.length > MAX_KEY) return requests;
   if (pool.size >= MOST) pool.clear();
   pool.set(key, requests);
   return requests;

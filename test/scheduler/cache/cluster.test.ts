@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { Cluster, ClusterError } from '../../../scheduler/cache/cluster.ts';
 import { interleaveZones } from '../../../scheduler/cache/node-order.ts';
 import { podInfoOf } from '../../../scheduler/pod/pod-info.ts';
+import type { Node } from '../../../scheduler/types.ts';
 import { node, pod } from '../builders.ts';
 
 const web = (): ReturnType<typeof pod> => pod('web').cpu('1').memory('1Gi');
@@ -111,4 +112,21 @@ test('zones take turns, and one that has no more is passed over', () => {
     interleaveZones(inZones).map(({ name }) => name),
     ['a1', 'b1', 'c1', 'a2', 'c2', 'a3'],
   );
+});
+
+test('sets of taints that no node has any more leave nothing behind', () => {
+  const cluster = new Cluster();
+  const tainted = (value: string): Node => node('a').taints({ key: 'since', value, effect: 'NoSchedule' }).build();
+  cluster.setNode(node('b').build());
+  const numbers = new Set<number | undefined>();
+  for (let n = 0; n < 1_000; n++) {
+    cluster.setNode(tainted(`${n}`));
+    numbers.add(cluster.node('a')?.taintSet);
+  }
+  assert.deepEqual([numbers.size, cluster.taintSetCount], [1_000, 2]);
+  cluster.setNode(node('a').build());
+  assert.equal(cluster.node('a')?.taintSet, cluster.node('b')?.taintSet);
+  cluster.removeNode('a');
+  cluster.removeNode('b');
+  assert.equal(cluster.taintSetCount, 0);
 });

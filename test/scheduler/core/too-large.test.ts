@@ -3,14 +3,14 @@ import { test } from 'node:test';
 import { pods as podKind } from '../../../kube/api/resources.ts';
 import { explainPod } from '../../../scheduler/explain.ts';
 import { defaultSchedulerConfig } from '../../../scheduler/config/defaults.ts';
-import { MAX_RULES } from '../../../scheduler/pod/pod-limits.ts';
+import { MAX_TERMS } from '../../../scheduler/pod/pod-limits.ts';
 import type { Pod } from '../../../scheduler/types.ts';
 import { node, pod } from '../builders.ts';
 import { Stage } from '../simulated/stage.ts';
 import { SchedulerWorld } from '../simulated/world.ts';
 
-const TERMS = MAX_RULES + 50;
-const WHY = `pod has ${TERMS} terms of pod affinity and topology spread constraints, more than the ${MAX_RULES} that this scheduler takes.`;
+const TERMS = MAX_TERMS + 50;
+const WHY = `pod has ${TERMS} terms of pod affinity and anti-affinity, more than the ${MAX_TERMS} that this scheduler takes.`;
 
 const tooLarge = (name: string) =>
   pod(name).affinity({

@@ -62,7 +62,17 @@ export function engineSubject(random: Random, budgets: OracleCluster['budgets'])
           .filter((other) => other.uid !== uid && other.priority >= priority),
     },
     volumes: { key: () => '', prepare: () => undefined },
+    inOneGo: 0,
   });
+  const profiles = new Set<ProfileConfig>();
+  /** Some steps of what a decision over such a pod needs, which comes later or never: other things happen before. */
+  const prepare = (pod: Pod): void => {
+    const { nodeName: _, ...spec } = pod.spec ?? { containers: [] };
+    for (const profile of profiles) {
+      let steps = Math.floor(random() * 10);
+      engine.prepare(podInfoOf({ ...pod, spec }), profile, () => steps-- <= 0);
+    }
+  };
   const happened = (event: RandomEvent): void => {
     switch (event.do) {
       case 'set-node':
@@ -73,6 +83,7 @@ export function engineSubject(random: Random, budgets: OracleCluster['budgets'])
         break;
       case 'set-pod': {
         const info = podInfoOf(event.pod);
+        if (cluster.nodeCount > 0) prepare(event.pod);
         if (cluster.placed(info.uid)?.at === 'added') cluster.updatePod(info);
         else cluster.addPod(info);
         break;
@@ -136,7 +147,10 @@ export function engineSubject(random: Random, budgets: OracleCluster['budgets'])
   };
   return {
     happened,
-    evaluate: (pod, profile) => engine.evaluate(podInfoOf(pod), profile),
+    evaluate: (pod, profile) => {
+      profiles.add(profile);
+      return engine.evaluate(podInfoOf(pod), profile);
+    },
     decide: (pod, profile, first) => engine.decide(podInfoOf(pod), profile, first),
     preempt,
   };

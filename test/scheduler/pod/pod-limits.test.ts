@@ -6,12 +6,14 @@ import { podInfoOf } from '../../../scheduler/pod/pod-info.ts';
 import {
   excessOf,
   MAX_CLAIMS,
+  MAX_CONSTRAINTS,
   MAX_CONTAINERS,
   MAX_HOST_PORTS,
   MAX_NODE_REQUIREMENTS,
   MAX_NODE_VALUES,
+  MAX_RESOURCES,
   MAX_RULE_PARTS,
-  MAX_RULES,
+  MAX_TERMS,
   MAX_TOLERATIONS,
 } from '../../../scheduler/pod/pod-limits.ts';
 import { pod } from '../builders.ts';
@@ -23,22 +25,30 @@ const values = (count: number): string[] => list(count, (at) => `v${at}`);
 const cases: { what: string; max: number; of: (count: number) => Partial<PodSpec>; says: string }[] = [
   {
     what: 'terms of pod affinity',
-    max: MAX_RULES,
+    max: MAX_TERMS,
     of: (count) => ({ affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: list(count, term) } } }),
-    says: 'terms of pod affinity and topology spread constraints',
+    says: 'terms of pod affinity and anti-affinity',
   },
   {
-    what: 'preferred terms and constraints together',
-    max: MAX_RULES,
+    what: 'preferred terms and required ones together',
+    max: MAX_TERMS,
     of: (count) => ({
       affinity: {
         podAffinity: {
           preferredDuringSchedulingIgnoredDuringExecution: list(count - 1, (at) => ({ weight: 1, podAffinityTerm: term(at) })),
         },
+        podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term(0)] },
       },
-      topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway' }],
     }),
-    says: 'terms of pod affinity and topology spread constraints',
+    says: 'terms of pod affinity and anti-affinity',
+  },
+  {
+    what: 'topology spread constraints',
+    max: MAX_CONSTRAINTS,
+    of: (count) => ({
+      topologySpreadConstraints: list(count, (at) => ({ maxSkew: 1, topologyKey: `key-${at}`, whenUnsatisfiable: 'ScheduleAnyway' })),
+    }),
+    says: 'topology spread constraints',
   },
   {
     what: 'values in selectors of terms',
@@ -74,6 +84,14 @@ const cases: { what: string; max: number; of: (count: number) => Partial<PodSpec
   },
   { what: 'containers', max: MAX_CONTAINERS, of: (count) => ({ containers: values(count).map((name) => ({ name })) }), says: 'containers' },
   {
+    what: 'resources',
+    max: MAX_RESOURCES,
+    of: (count) => ({
+      containers: [{ name: 'c', resources: { requests: Object.fromEntries(values(count).map((name) => [`x.io/${name}`, '1'])) } }],
+    }),
+    says: 'different resources',
+  },
+  {
     what: 'ports',
     max: MAX_HOST_PORTS,
     of: (count) => ({ containers: [{ name: 'c', ports: list(count, (at) => ({ containerPort: at + 1, hostPort: at + 1 })) }] }),
@@ -105,8 +123,8 @@ test('of a pod on a node that has more terms than one may have, those count that
     })
     .build();
   const { requiredAnti, preferred: kept } = podInfoOf(hostile).terms;
-  assert.deepEqual([requiredAnti.length, kept.length], [150, MAX_RULES - 150]);
-  assert.equal(carriedBy(podInfoOf(hostile)).length, MAX_RULES);
+  assert.deepEqual([requiredAnti.length, kept.length], [150, MAX_TERMS - 150]);
+  assert.equal(carriedBy(podInfoOf(hostile)).length, MAX_TERMS);
 });
 
 test('of a pod on a node one term with too many values counts no more, and those before it do', () => {
