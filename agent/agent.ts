@@ -6,6 +6,7 @@ import { sourceText } from './checkpoint/source.ts';
 import type { KubeletFacts } from './config/contract.ts';
 import { Departure } from './departure.ts';
 import { Garbage } from './garbage.ts';
+import { watchHandOver } from './hand-over.ts';
 import { isKubeletDown, isRunningOn } from './host/unit.ts';
 import { learnKubelet } from './host/kubelet.ts';
 import { VersionMemo } from './host/version-memo.ts';
@@ -144,6 +145,7 @@ async function loops(running: Running): Promise<void> {
     guard('garbage collection', running.garbage.run(signal)),
     guard('return to the disk', returnToDisk(running)),
     guard('metrics', serveMetrics(running)),
+    guard('watch of the hand-over', watchHandOver(running)),
   ];
   if (options.kubeconfig === undefined) {
     world.log.info('no kubeconfig: the assignment stays as it is on disk');

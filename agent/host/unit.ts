@@ -17,10 +17,34 @@ export async function isRunningOn(
   { disk, exec }: Pick<AgentWorld, 'disk' | 'exec'>,
 ): Promise<boolean> {
   if (options.kubeletUnit === '') return true;
-  const started = await disk.read(join(dirname(options.kubeletExits), STARTED_FILE)).catch(() => undefined);
+  const started = await startedWith(options, disk);
   // Without the copy (no drop-in) nobody knows; time and health must do.
-  if (started && sha256(started) !== effectiveSha256) return false;
-  const { code, stdout } = await exec('systemctl', ['show', '-P', 'ActiveState', '--', options.kubeletUnit]);
+  if (started !== undefined && started !== effectiveSha256) return false;
+  return isActive(options.kubeletUnit, exec);
+}
+
+/** Which file the kubelet that runs was started on: this one, another, nobody knows; or none runs. */
+export type KubeletStart = 'this' | 'another' | 'unknown' | 'down';
+
+/** The start of the kubelet that runs now, by the copy that its drop-in made. */
+export async function startOf(
+  effectiveSha256: string,
+  options: Pick<AgentOptions, 'kubeletUnit' | 'kubeletExits'>,
+  { disk, exec }: Pick<AgentWorld, 'disk' | 'exec'>,
+): Promise<KubeletStart> {
+  const started = await startedWith(options, disk);
+  if (started === effectiveSha256) return 'this';
+  if (!(await isActive(options.kubeletUnit, exec))) return 'down';
+  return started === undefined ? 'unknown' : 'another';
+}
+
+async function startedWith({ kubeletExits }: Pick<AgentOptions, 'kubeletExits'>, disk: AgentWorld['disk']): Promise<string | undefined> {
+  const copy = await disk.read(join(dirname(kubeletExits), STARTED_FILE)).catch(() => undefined);
+  return copy && sha256(copy);
+}
+
+async function isActive(unit: string, exec: AgentWorld['exec']): Promise<boolean> {
+  const { code, stdout } = await exec('systemctl', ['show', '-P', 'ActiveState', '--', unit]);
   return code === null || ['active', 'reloading', ''].includes(stdout.trim());
 }
 

@@ -79,6 +79,7 @@ await scenario(async ({ agent: name }: { agent: AgentName }): Promise<HandOverRe
   change();
   await sync('failed by its start limit');
 
+  change();
   rmSync('/run/dkc/kubelet-started.yaml');
   await sync('started before the drop-in was there');
   rmSync(EFFECTIVE);
