@@ -1,5 +1,5 @@
 import type { Decoded, Finding, Json, JsonObject, KubeletVersion } from './contract.ts';
-import { type Document, DocumentError, Duplicates, isList, isObject, join, joinIndex } from './document.ts';
+import { type Document, DocumentError, Duplicates, isList, isObject, join, joinIndex, MAX_BYTES } from './document.ts';
 import { andMore, cappedFindings } from './findings.ts';
 import { goDuration } from '../../base/go-duration.ts';
 import { quantity } from '../../kube/api/quantity.ts';
@@ -9,8 +9,6 @@ import { readYaml } from './read-yaml.ts';
 import { type Leaf, type Place, schemaFor } from './schema.ts';
 import type { Shape } from './shape.ts';
 
-/** What a ConfigMap can hold at most; the kubelet's own file is never larger. */
-const MOST_BYTES = 1 << 20;
 const API_VERSION = 'kubelet.config.k8s.io/v1beta1';
 const KIND = 'KubeletConfiguration';
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -58,7 +56,7 @@ function ignored(written: JsonObject, version: KubeletVersion): readonly Finding
 
 function read(bytes: Uint8Array): Document {
   if (bytes.length === 0) throw new DocumentError('empty', 'the text is empty');
-  if (bytes.length > MOST_BYTES) throw new DocumentError('too-large', `the text is larger than ${MOST_BYTES} bytes`);
+  if (bytes.length > MAX_BYTES) throw new DocumentError('too-large', `the text is larger than ${MAX_BYTES} bytes`);
   let text: string;
   try {
     text = utf8.decode(bytes);

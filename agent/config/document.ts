@@ -30,6 +30,8 @@ export class DocumentError extends Error {
   }
 }
 
+/** What a ConfigMap can hold at most; the kubelet's own file is never larger. */
+export const MAX_BYTES = 1 << 20;
 /** Levels of nesting that are followed. A kubelet configuration has five. */
 export const DEEPEST = 500;
 /** Values (scalars, lists, mappings) that a text may hold. A kubelet configuration with every field has some 300. */

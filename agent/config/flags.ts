@@ -2,7 +2,7 @@ import type { Finding, Json, JsonObject, KubeletVersion } from './contract.ts';
 import { isObject, own, setKey } from './document.ts';
 import type { Field } from './field.ts';
 import { flagValue } from './flag-values.ts';
-import { withValue } from './overlay.ts';
+import { type Placed, withValues } from './overlay.ts';
 import { schemaFor } from './schema.ts';
 
 /** A field that a flag of the kubelet's command line decides: whatever a configuration says, it is not heard. */
@@ -38,18 +38,18 @@ export function applyFlags(written: JsonObject, args: readonly string[], version
       problems.push({ field: field.name, rule: 'flag', message: `the kubelet's flag --${name} has a value that is not a ${field.type}` });
     else values.set(field.name, { flag: `--${name}`, path, value: read });
   }
-  let merged = written;
+  const placed: Placed[] = [];
   const shadowed: Shadowed[] = [];
   for (const [field, { flag, path, value }] of values) {
     if (field === 'featureGates' && isObject(value)) {
-      merged = withValue(merged, path, together(own(written, 'featureGates'), value));
+      placed.push({ path, value: together(own(written, 'featureGates'), value) });
       shadowed.push(...Object.keys(value).map((gate) => ({ field: `featureGates.${gate}`, flag })));
     } else {
-      merged = withValue(merged, path, value);
+      placed.push({ path, value });
       shadowed.push({ field, flag });
     }
   }
-  return { merged, shadowed, problems };
+  return { merged: placed.length === 0 ? written : withValues(written, placed), shadowed, problems };
 }
 
 /** The feature gates that a command line sets. */

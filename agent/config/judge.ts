@@ -1,6 +1,7 @@
 import { goDuration } from '../../base/go-duration.ts';
 import type { Finding, Json, JsonObject, KubeletVersion } from './contract.ts';
 import { isList, isObject, own } from './document.ts';
+import { andMore, MAX_FINDINGS } from './findings.ts';
 import { enabledGates, type KnownGates } from './gates.ts';
 
 /** What rules are judged against besides the configuration. */
@@ -35,6 +36,13 @@ export class Judge {
 
   /** The same about ten thousand entries of a list is one finding. */
   protected keep(findings: Finding[], field: string, rule: string, text: string): void {
+    // What will be counted only is not worded.
+    if (findings.length >= MAX_FINDINGS) {
+      const last = findings.at(-1);
+      if (last?.more === undefined) findings.push(andMore(1));
+      else findings[findings.length - 1] = andMore(last.more + 1);
+      return;
+    }
     const finding = { field, rule, message: `${field} ${text}` };
     if (this.#kept.has(`${rule} ${finding.message}`)) return;
     this.#kept.add(`${rule} ${finding.message}`);

@@ -18,13 +18,32 @@ function patched(target: Json | undefined, patch: Json): Json {
   return made;
 }
 
-/** A copy of `object` with `value` at a path of names; objects on the way are copied or made. */
-export function withValue(object: JsonObject, path: readonly string[], value: Json): JsonObject {
-  const [first, ...rest] = path;
-  if (first === undefined) return object;
-  const made: Record<string, Json> = {};
-  for (const [key, old] of Object.entries(object)) setKey(made, key, old);
-  const old = own(object, first);
-  setKey(made, first, rest.length === 0 ? value : withValue(isObject(old) ? old : {}, rest, value));
-  return made;
+/** A value and where it goes, a path of names. */
+export interface Placed {
+  readonly path: readonly string[];
+  readonly value: Json;
+}
+
+/** A copy of `object` with values at their places; objects on the way are copied or made, each once however many values go into it. */
+export function withValues(object: JsonObject, values: Iterable<Placed>): JsonObject {
+  const copies = new WeakSet<JsonObject>();
+  const copyOf = (old: JsonObject): Record<string, Json> => {
+    if (copies.has(old)) return old;
+    const copy = { ...old }; // unlike an assignment, this takes a key __proto__ over as it is
+    copies.add(copy);
+    return copy;
+  };
+  const root = copyOf(object);
+  for (const { path, value } of values) {
+    let at = root;
+    for (const step of path.slice(0, -1)) {
+      const old = own(at, step);
+      const inner = copyOf(isObject(old) ? old : {});
+      setKey(at, step, inner);
+      at = inner;
+    }
+    const last = path.at(-1);
+    if (last !== undefined) setKey(at, last, value);
+  }
+  return root;
 }

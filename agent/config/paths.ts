@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import type { JsonObject, KubeletVersion } from './contract.ts';
 import { valueAt } from './defaults.ts';
-import { withValue } from './overlay.ts';
+import { withValues } from './overlay.ts';
 import { schemaFor } from './schema.ts';
 
 /**
@@ -9,11 +9,10 @@ import { schemaFor } from './schema.ts';
  * @param dir - absolute directory of the file that `written` was read from
  */
 export function resolvePaths(written: JsonObject, dir: string, version: KubeletVersion): JsonObject {
-  let resolved = written;
-  for (const { field, known, path } of schemaFor(version.minor).leaves) {
-    if (field.path !== true || !known) continue;
+  const absolute = schemaFor(version.minor).leaves.flatMap(({ field, known, path }) => {
+    if (field.path !== true || !known) return [];
     const value = valueAt(written, path);
-    if (typeof value === 'string' && value !== '' && !posix.isAbsolute(value)) resolved = withValue(resolved, path, posix.join(dir, value));
-  }
-  return resolved;
+    return typeof value === 'string' && value !== '' && !posix.isAbsolute(value) ? [{ path, value: posix.join(dir, value) }] : [];
+  });
+  return absolute.length === 0 ? written : withValues(written, absolute);
 }

@@ -83,14 +83,23 @@ export interface PolicyQuestion {
  * what the field table does not know for a kubelet that may be newer, the texts are compared.
  * @returns one finding per refused field, with both values' origin and the remedy, never the values
  */
-export function judgePolicy({ local, dynamic, version, policy, merge = 'replace', allowAnnotation }: PolicyQuestion): Finding[] {
+export function judgePolicy(question: PolicyQuestion): Finding[] {
+  const pieces = judgingPolicy(question);
+  for (;;) {
+    const { done, value } = pieces.next();
+    if (done === true) return value;
+  }
+}
+
+/** The same in pieces, each of them short. */
+export function* judgingPolicy(question: PolicyQuestion): Generator<undefined, Finding[], undefined> {
+  const { local, dynamic, version, policy, merge = 'replace', allowAnnotation } = question;
   if (policy === 'none') return [];
+  const known = compareConfigs(applyDefaults(local, version), applyDefaults(dynamic, version));
+  yield;
   const annotated = new Set(policy.overrides ? namesIn(allowAnnotation) : []);
   const seen = new Set<string>();
-  const refused = [
-    ...compareConfigs(applyDefaults(local, version), applyDefaults(dynamic, version)),
-    ...compareUnknown(local, dynamic, version),
-  ].filter(({ field, class: kind }) => {
+  const refused = [...known, ...compareUnknown(local, dynamic, version)].filter(({ field, class: kind }) => {
     if (seen.has(field) || allowed(field, kind, policy, annotated)) return false;
     seen.add(field);
     return true;
@@ -114,10 +123,11 @@ function allowed(field: string, kind: FieldClass, policy: Policy, annotated: Rea
   const explicit = nearest(field, policy.fields);
   if (explicit !== undefined) return explicit === 'allow';
   if (policy.allow.has(kind)) return true;
-  return ancestors(field).some((name) => annotated.has(name));
+  return annotated.size > 0 && ancestors(field).some((name) => annotated.has(name));
 }
 
 function nearest(field: string, verdicts: Policy['fields']): 'allow' | 'deny' | undefined {
+  if (verdicts.size === 0) return undefined;
   const name = ancestors(field).find((name) => verdicts.has(name));
   return name === undefined ? undefined : verdicts.get(name);
 }

@@ -34,8 +34,9 @@ export function judgeEviction(flight: Preflight): void {
 }
 
 function known(flight: Preflight, field: string, signal: string): void {
+  if (SIGNALS.includes(signal) || (flight.minor >= SINCE_NEWER && NEWER.includes(signal))) return;
   const signals = flight.minor >= SINCE_NEWER ? [...SIGNALS, ...NEWER] : SIGNALS;
-  if (!signals.includes(signal)) flight.add(field, 'eviction-signal', `is no eviction signal; there are ${signals.join(', ')}`);
+  flight.add(field, 'eviction-signal', `is no eviction signal; there are ${signals.join(', ')}`);
 }
 
 /** @param zero - zero is allowed */

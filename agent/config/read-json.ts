@@ -38,21 +38,24 @@ export function readJson(text: string): Document {
   };
   const fail = (): DocumentError =>
     new DocumentError('syntax', `the text begins like JSON but is not JSON (line ${text.slice(0, at).split('\n').length})`);
+  const skip = (): void => {
+    if (text.charCodeAt(at) <= 0x20) match(SPACE);
+  };
   const expect = (token: string): void => {
-    match(SPACE);
+    skip();
     if (text[at] !== token) throw fail();
     at++;
   };
   const next = (): string => {
-    match(SPACE);
+    skip();
     return text[at] ?? '';
   };
 
   const string = (): string => {
-    match(SPACE);
+    skip();
     const found = match(STRING);
     if (found === undefined) throw fail();
-    const parsed = JSON.parse(found) as string;
+    const parsed = found.includes('\\') ? (JSON.parse(found) as string) : found.slice(1, -1);
     return parsed.toWellFormed(); // Go replaces half a surrogate pair
   };
   const number = (holder: object, key: string): Json => {

@@ -21,6 +21,7 @@ import {
   isObject,
   join,
   joinIndex,
+  MAX_BYTES,
   MAX_NODES,
   newObject,
   setKey,
@@ -45,8 +46,6 @@ const FORBIDDEN = /[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ud800-\udfff\ue000-
  */
 const MAX_MARKS = 4_000;
 const MAX_LETTERS = 64 * 1024;
-/** Letters of all scalars together, aliases expanded. */
-const MAX_EXPANDED = 1 << 20;
 /** Line ends, commas, brackets, anchors, aliases, tags, directives, and the dashes, colons and question marks of block style. */
 const MARK = /[\n,[{&*!%]|[-:?](?=[\0- ]|$)/g;
 
@@ -181,7 +180,7 @@ class Reader {
   /** A text of many letters that many aliases name is small here, and large where it is written out. */
   #countLetters(many: number): void {
     this.#letters += many;
-    if (this.#letters > MAX_EXPANDED) throw aliases();
+    if (this.#letters > MAX_BYTES) throw aliases();
   }
 
   #alias<T>(node: Alias, use: (target: Node) => T): T {

@@ -14,41 +14,65 @@ const LONGEST_SHORT_KEY = 200;
  * everything quoted that could be read as something else.
  */
 export function renderYaml(object: JsonObject): string {
-  const lines: string[] = [];
-  if (Object.keys(object).length === 0) return '{}\n';
-  mapping(object, '', lines);
-  return `${lines.join('\n')}\n`;
+  return new Writer(Number.POSITIVE_INFINITY).text(object) ?? '';
 }
 
-function mapping(object: JsonObject, indent: string, lines: string[]): void {
-  for (const [key, value] of Object.entries(object)) {
-    const name = scalar(key);
-    if (name.length > LONGEST_SHORT_KEY) lines.push(`${indent}? ${name}`);
-    entry(value, name.length > LONGEST_SHORT_KEY ? `${indent}:` : `${indent}${name}:`, indent, lines);
+/** The same, or undefined where it would have more than `most` letters: indentation, escapes and aliases may make much of a short text. */
+export function renderYamlWithin(object: JsonObject, most: number): string | undefined {
+  return new Writer(most).text(object);
+}
+
+class Writer {
+  readonly #lines: string[] = [];
+  #left: number;
+
+  constructor(most: number) {
+    this.#left = most;
   }
-}
 
-function entry(value: Json, lead: string, indent: string, lines: string[]): void {
-  if (!isNested(value)) {
-    lines.push(`${lead} ${scalar(value)}`);
-    return;
+  text(object: JsonObject): string | undefined {
+    if (Object.keys(object).length === 0) return '{}\n';
+    this.#mapping(object, '');
+    return this.#left < 0 ? undefined : `${this.#lines.join('\n')}\n`;
   }
-  lines.push(lead);
-  if (isList(value)) sequence(value, `${indent}  `, lines);
-  else if (isObject(value)) mapping(value, `${indent}  `, lines);
-}
 
-function sequence(list: readonly Json[], indent: string, lines: string[]): void {
-  for (const item of list) {
-    if (!isNested(item)) {
-      lines.push(`${indent}- ${scalar(item)}`);
-      continue;
+  #line(line: string): void {
+    this.#left -= line.length + 1;
+    if (this.#left >= 0) this.#lines.push(line);
+  }
+
+  #mapping(object: JsonObject, indent: string): void {
+    for (const [key, value] of Object.entries(object)) {
+      if (this.#left < 0) return;
+      const name = scalar(key);
+      if (name.length > LONGEST_SHORT_KEY) this.#line(`${indent}? ${name}`);
+      this.#entry(value, name.length > LONGEST_SHORT_KEY ? `${indent}:` : `${indent}${name}:`, indent);
     }
-    // The first line of a nested block stands behind the dash, which is as wide as its indent.
-    const start = lines.length;
-    if (isList(item)) sequence(item, `${indent}  `, lines);
-    else if (isObject(item)) mapping(item, `${indent}  `, lines);
-    lines[start] = `${indent}- ${(lines[start] ?? '').slice(indent.length + 2)}`;
+  }
+
+  #entry(value: Json, lead: string, indent: string): void {
+    if (!isNested(value)) {
+      this.#line(`${lead} ${scalar(value)}`);
+      return;
+    }
+    this.#line(lead);
+    if (isList(value)) this.#sequence(value, `${indent}  `);
+    else if (isObject(value)) this.#mapping(value, `${indent}  `);
+  }
+
+  #sequence(list: readonly Json[], indent: string): void {
+    for (const item of list) {
+      if (this.#left < 0) return;
+      if (!isNested(item)) {
+        this.#line(`${indent}- ${scalar(item)}`);
+        continue;
+      }
+      // The first line of a nested block stands behind the dash, which is as wide as its indent.
+      const start = this.#lines.length;
+      if (isList(item)) this.#sequence(item, `${indent}  `);
+      else if (isObject(item)) this.#mapping(item, `${indent}  `);
+      this.#lines[start] = `${indent}- ${(this.#lines[start] ?? '').slice(indent.length + 2)}`;
+    }
   }
 }
 

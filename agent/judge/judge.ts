@@ -4,12 +4,13 @@ import {
   cappedFindings,
   decode,
   gatesOnCommandLine,
-  judgePolicy,
+  judgingPolicy,
   LIMIT_RULES,
+  MAX_BYTES,
   mergeOverlay,
   pathsToProbe,
   preflightFatal,
-  renderYaml,
+  renderYamlWithin,
   resolvePaths,
   validate,
   valueAt,
@@ -44,33 +45,60 @@ export interface Bench {
   host?: HostFacts;
 }
 
+/** Whatever text of this many bytes is within all limits of the reader. */
+const ALWAYS_READ = 4000;
+
 export const ALLOW_ANNOTATION = 'dkc.dev/allow';
+
+/** Work in pieces, each of them short: whoever runs it may do something else in between. */
+export type Pieces<T> = Generator<undefined, T, undefined>;
+
+/** All pieces at once. */
+export function atOnce<T>(pieces: Pieces<T>): T {
+  for (;;) {
+    const { done, value } = pieces.next();
+    if (done === true) return value;
+  }
+}
 
 /**
  * Would this payload make a good effective file here, and which bytes? decode -> resolve paths -> overlay -> policy -> flags -> validate
  * -> fatal conditions (preflight only) -> render. Findings carry paths and rules, never values.
  */
 export function judge(config: JudgeInput, bench: Bench): Judgement {
-  const read = prepare(config, bench);
-  if (!read.ok) return read;
-  const { merged, defaulted } = read;
+  const read = atOnce(prepare(config, bench));
+  return read.ok ? atOnce(judging(read, config, bench)) : read;
+}
+
+/** {@link judge} from the point on where everything is read. */
+export function* judging({ merged, defaulted, ...read }: Readable, config: JudgeInput, bench: Bench): Pieces<Judgement> {
+  const policy = yield* policyFindings(config, merged, bench);
+  yield;
+  const rules = validate(defaulted, against(bench));
+  yield;
   const fatal = bench.host ? preflightFatal(defaulted, bench.host, bench.kubelet) : { errors: [], warnings: [] };
-  const refused = cappedFindings(policyFindings(config, merged, bench), validate(defaulted, against(bench)), fatal.errors);
+  const refused = cappedFindings(policy, rules, fatal.errors);
   if (refused.length > 0) return { ok: false, stage: 'validate', findings: refused };
-  const warnings = cappedFindings(read.warnings, fatal.warnings);
-  return { ok: true, effective: new TextEncoder().encode(renderYaml(merged)), warnings };
+  yield;
+  const text = renderYamlWithin(merged, MAX_BYTES);
+  if (text === undefined) return tooLargeRendered();
+  const effective = new TextEncoder().encode(text);
+  yield;
+  // What is written must be what the next boot can read: a long text may need a style that is only read when short.
+  if (effective.length > ALWAYS_READ && !decode(effective, bench.kubelet.version).ok) return tooLargeRendered();
+  return { ok: true, effective, warnings: cappedFindings(read.warnings, fatal.warnings) };
 }
 
 /** Paths whose presence on the host matters to `config`, as the kubelet would see them: resolved, merged, with flags. */
 export function pathsOf(config: JudgeInput, bench: Bench): string[] {
-  const read = prepare(config, bench);
+  const read = atOnce(prepare(config, bench));
   return read.ok ? pathsToProbe(read.defaulted) : [];
 }
 
-type Prepared = { ok: true; merged: JsonObject; defaulted: JsonObject; warnings: readonly Finding[] } | Extract<Judgement, { ok: false }>;
+export type Readable = { ok: true; merged: JsonObject; defaulted: JsonObject; warnings: readonly Finding[] };
 
 /** Everything up to the point where rules can be held against it. */
-function prepare(config: JudgeInput, bench: Bench): Prepared {
+export function* prepare(config: JudgeInput, bench: Bench): Pieces<Readable | Extract<Judgement, { ok: false }>> {
   const { kubelet, local } = bench;
   const bytes = config.files.get(config.kubeletConfigKey);
   if (bytes === undefined) return loadFailure('kubelet-config-key', `the ConfigMap has no key ${JSON.stringify(config.kubeletConfigKey)}`);
@@ -80,6 +108,7 @@ function prepare(config: JudgeInput, bench: Bench): Prepared {
     const beyond = decoded.errors.some(({ rule }) => LIMIT_RULES.has(rule));
     return { ok: false, stage: beyond ? 'download' : 'load', findings: decoded.errors };
   }
+  yield;
 
   const dynamic = resolvePaths(decoded.written, config.dir, kubelet.version);
   if (bench.merge === 'overlay' && local.at === 'broken')
@@ -96,8 +125,14 @@ function loadFailure(rule: string, message: string): Extract<Judgement, { ok: fa
   return { ok: false, stage: 'load', findings: [{ field: '', rule, message }] };
 }
 
-function policyFindings(config: JudgeInput, merged: JsonObject, bench: Bench): readonly Finding[] {
-  return judgePolicy({
+function tooLargeRendered(): Judgement {
+  const message =
+    'written out for the kubelet, with its indentation and quotes, and with aliases expanded, it would be too large to be read';
+  return { ok: false, stage: 'download', findings: [{ field: '', rule: 'too-large', message }] };
+}
+
+function policyFindings(config: JudgeInput, merged: JsonObject, bench: Bench): Pieces<readonly Finding[]> {
+  return judgingPolicy({
     local: comparedWith(bench),
     dynamic: merged,
     version: bench.kubelet.version,
