@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -26,6 +26,12 @@ export async function bundledAgent(dir: string): Promise<string> {
   return outfile;
 }
 
+/** dist/dkc.js of the sources as they are: what is installed, as small as it is there. The words behind it make it the agent. */
+export function builtAgent(): string[] {
+  execFileSync(process.execPath, [join(root, 'scripts/build.ts')], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
+  return [join(root, 'dist/dkc.js'), 'agent', 'run'];
+}
+
 /** `dkc agent run` as a process of its own, started again whenever it ends. */
 export class AgentProcess {
   readonly #argv: readonly string[];
@@ -43,12 +49,15 @@ export class AgentProcess {
     this.#bell = bell;
   }
 
-  /** @param program - of {@link bundledAgent} */
-  static async start(program: string, { dir, options, bell }: { dir: string; options: AgentOptions; bell: Bell }): Promise<AgentProcess> {
+  /** @param program - of {@link bundledAgent} or {@link builtAgent} */
+  static async start(
+    program: string | readonly string[],
+    { dir, options, bell, nodeFlags = [] }: { dir: string; options: AgentOptions; bell: Bell; nodeFlags?: readonly string[] },
+  ): Promise<AgentProcess> {
     const file = join(dir, 'agent.yaml');
     const { maxKubeletExits: _m, keepCheckpoints: _k, verbosity: _v, trialDuration: _t, unhealthyDeadline: _u, syncInterval: _s, restartSpread: _r, ...rest } = options; // prettier-ignore
     await writeFile(file, JSON.stringify(rest));
-    const made = new AgentProcess([program, `--agent-config=${file}`], bell);
+    const made = new AgentProcess([...nodeFlags, ...[program].flat(), `--agent-config=${file}`], bell);
     made.#supervised = made.#supervise();
     return made;
   }
