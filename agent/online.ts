@@ -102,9 +102,9 @@ async function connect({ world, departure, memo }: Running, kubeconfig: string):
 
 /** The seam for other carriers: everything behind it only knows the interface. */
 function chooseCarrier({ options, world }: Running, client: Client): Carrier {
-  const { clock, random, log } = world;
+  const { clock, random, log, version } = world;
   if (options.assignment === 'nodeconfig') log.error('--assignment=nodeconfig is not there yet: Node.spec.configSource is used instead');
-  return nodeCarrier({ client, clock, random, log, nodeName: options.nodeName, configmapNamespace: options.configmapNamespace });
+  return nodeCarrier({ client, clock, random, log, nodeName: options.nodeName, configmapNamespace: options.configmapNamespace, version });
 }
 
 function carrierReason(assignment: AgentOptions['assignment']): string {

@@ -8,6 +8,8 @@ export interface Picture {
   active: MaybeSource;
   lastKnownGood: MaybeSource;
   error: string | null;
+  /** The running trial; absent or null without one. `endsAt`: RFC 3339, UTC, when it passes if all goes well from now on. */
+  trial?: { endsAt: string } | null;
 }
 
 /** The kubelet's file as the trial sees it. */
@@ -106,6 +108,7 @@ export class Situation {
 export function samePicture(a: Picture, b: Picture): boolean {
   return (
     a.error === b.error &&
+    a.trial?.endsAt === b.trial?.endsAt &&
     sameSource(a.assigned, b.assigned) &&
     sameSource(a.active, b.active) &&
     sameSource(a.lastKnownGood, b.lastKnownGood)

@@ -22,6 +22,8 @@ export interface AgentWorld {
   notify: Notify;
   /** Opens a client; nothing is sent yet. @throws ActionError for a kubeconfig that cannot be used */
   connect(kubeconfig: string): Promise<Client>;
+  /** Of this agent, such as `0.1.0`. */
+  version: string;
   /** Aborts when someone asks the agent to stop. */
   stop: AbortSignal;
 }

@@ -11,6 +11,7 @@ import { realRandom } from '../base/random.ts';
 import { realDisk } from '../base/real-disk.ts';
 import { fileWatcher } from '../base/watch-files.ts';
 import { runFlags } from './agent-command.ts';
+import { buildInfo } from './build-info.ts';
 import { UsageError, failureText, USAGE } from './failure.ts';
 import { nodeOptions } from './node-options.ts';
 import { onceText } from './once-text.ts';
@@ -76,6 +77,7 @@ function agentWorld(log: Log): AgentWorld {
       const { kubeconfigSource } = await import('../kube/client/load-access.ts');
       return createClient(kubeconfigSource(kubeconfig), { userAgent: 'dkc-agent' });
     },
+    version: buildInfo().version,
     stop: stop.signal,
   };
 }

@@ -1,5 +1,5 @@
 import type { Carrier } from './carrier.ts';
-import { configPatch, keeps, wantedOf } from './node-status.ts';
+import { keeps, nodePatch, wantedOf } from './node-status.ts';
 import { nodes, type KubeObject } from '../../kube/api/object.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { describeError } from '../../base/errors.ts';
@@ -14,13 +14,15 @@ export interface NodeCarrierDeps extends WatchDeps {
   client: Pick<Client, 'list' | 'watch' | 'patch'>;
   nodeName: string;
   configmapNamespace: string;
+  /** Of this agent. */
+  version: string;
 }
 
 /** Upstream's fields: `Node.spec.configSource` and `Node.status.config`, kept by API servers up to 1.25 with the gate on. */
 export function nodeCarrier(deps: NodeCarrierDeps): Carrier {
   let seen: Node | undefined;
   let dropped: string | undefined;
-  const { client, nodeName, configmapNamespace, log } = deps;
+  const { client, nodeName, configmapNamespace, version, log } = deps;
   return {
     name: 'node',
     watch: (handlers, signal) => {
@@ -52,16 +54,20 @@ export function nodeCarrier(deps: NodeCarrierDeps): Carrier {
     },
     report: async (picture, signal) => {
       if (!seen) return { sent: false, kept: true };
-      const patch = configPatch(seen.status?.config, picture);
+      const patch = nodePatch(seen, picture, version);
       if (!patch) return { sent: false, kept: true };
       // A server that drops the fields answers 200 every time: ask it again only when there is something new to say.
-      if (dropped === JSON.stringify(patch)) return { sent: false, kept: false };
+      const { status, ...note } = patch;
+      const isDropped = status !== undefined && dropped === JSON.stringify(status);
+      if (isDropped && Object.keys(note).length === 0) return { sent: false, kept: false };
       const before = seen;
-      const answer = await client.patch<Node>(nodes, { name: nodeName }, patch, { type: 'strategic', subresource: 'status', signal });
+      const change = isDropped ? note : patch;
+      const answer = await client.patch<Node>(nodes, { name: nodeName }, change, { type: 'strategic', subresource: 'status', signal });
       // A watch event that came meanwhile is newer than this answer may be.
       if (seen === before) seen = answer;
+      if (isDropped) return { sent: false, kept: false };
       const kept = keeps(answer.status?.config, patch);
-      dropped = kept ? undefined : JSON.stringify(patch);
+      dropped = kept ? undefined : JSON.stringify(status);
       return { sent: true, kept };
     },
   };

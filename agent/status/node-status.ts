@@ -2,6 +2,7 @@ import type { MaybeSource, Source, SpecSource } from '../checkpoint/source.ts';
 import { specSourceProblems } from '../checkpoint/verify-names.ts';
 import type { Json } from '../config/contract.ts';
 import type { Picture } from '../situation.ts';
+import type { KubeObject } from '../../kube/api/object.ts';
 import type { Wanted } from '../sync/plan.ts';
 
 /** Node.spec.configSource and Node.status.config, read and written (spec 2). Pure. */
@@ -44,6 +45,27 @@ function sourceJson({ namespace, name, uid, resourceVersion, kubeletConfigKey }:
   return { namespace, name, uid, resourceVersion, kubeletConfigKey };
 }
 
+/** The annotation by which the fleet view knows that a node has an agent, and of its trial. */
+export const AGENT_ANNOTATION = 'dkc.dev/agent';
+
+/** `{"version":"0.1.0","trial":{"endsAt":"2026-03-01T00:10:00Z"}}`, or `"trial":null` */
+export function agentNote({ trial }: Picture, version: string): string {
+  return JSON.stringify({ version, trial: trial ? { endsAt: trial.endsAt } : null });
+}
+
+/** The patch of a Node to this picture, annotation and all; undefined when nothing differs. A Node's status takes annotations, too. */
+export function nodePatch(
+  { metadata, status }: Pick<KubeObject, 'metadata'> & { status?: { config?: unknown } },
+  picture: Picture,
+  version: string,
+): Record<string, Json> | undefined {
+  const config = configPatch(status?.config, picture);
+  const note = agentNote(picture, version);
+  const isNoted = metadata.annotations?.[AGENT_ANNOTATION] === note;
+  if (!config && isNoted) return undefined;
+  return { ...(isNoted ? {} : { metadata: { annotations: { [AGENT_ANNOTATION]: note } } }), ...config };
+}
+
 /**
  * The patch from what the Node says to what it should say; undefined when nothing differs. Members that go are sent as null.
  * @param seen - `status.config` as last seen; undefined when the field is absent, which differs from `{}` (local config in use)
@@ -62,7 +84,8 @@ export function configPatch(seen: unknown, picture: Picture): Record<string, Jso
  * server that drops fields.
  */
 export function keeps(seen: unknown, patch: Record<string, Json>): boolean {
-  const sent = record(record(patch['status'])?.['config']) ?? {};
+  const sent = record(record(patch['status'])?.['config']);
+  if (!sent) return true; // an annotation alone says nothing of these fields
   const now = record(seen);
   return now !== undefined && Object.entries(sent).every(([name, value]) => value === null || canonical(now[name]) === canonical(value));
 }

@@ -39,6 +39,7 @@ const LONGEST_PERIOD_MS: Millis = 5000;
 /** Health, or the lack of it, not yet written to disk that a killed agent may lose, in ms; it only makes a trial longer. */
 const LONGEST_UNSAVED_MS: Millis = 30_000;
 const EVIDENCE_KEPT = 10;
+const LEAST_MOVE_MS: Millis = 30_000;
 /** kubelet-stopped cuts its file at 128 KiB. */
 const MAX_EXITS_BYTES = 1024 * 1024;
 
@@ -90,8 +91,10 @@ export class TrialWatch {
     this.#trial = trialOf(this.#record);
     this.#saved = this.#trial;
     if (!old || !sameContent(old, content)) log.info('trial begins', { source: sourceText(source), needMs: this.#limits.trialMs });
-    if (!(await this.#isTrusted(content))) await this.#save();
-    else if (old) await store.setTrial(undefined);
+    if (!(await this.#isTrusted(content))) {
+      this.#showEnd();
+      await this.#save();
+    } else if (old) await store.setTrial(undefined);
   }
 
   /** The exits file, or the source's name, changed. */
@@ -105,6 +108,7 @@ export class TrialWatch {
     let failure = '';
     while (!signal.aborted && this.#record) {
       const trusted = await this.#isTrusted(this.#record);
+      if (trusted) this.#deps.situation.update({ trial: null });
       try {
         await this.#look(trusted, signal);
       } catch (error) {
@@ -134,6 +138,7 @@ export class TrialWatch {
     if (trusted) return this.#suspect(verdict);
     if (verdict.is === 'failed') return this.#condemn(verdict.reason);
     if (verdict.is === 'passed') return this.#promote();
+    this.#showEnd();
     if (exits.length > 0 || this.#unsavedMs() >= this.#longestUnsavedMs) await this.#save();
   }
 
@@ -210,7 +215,7 @@ export class TrialWatch {
       return true;
     });
     if (!trusted) return;
-    situation.update({ lastKnownGood: source });
+    situation.update({ lastKnownGood: source, trial: null });
     await this.#journal('promoted', source, `healthy for ${Math.round(this.#trial.healthyMs / 1000)} s`);
     onHealthy(0);
     log.info('trial passed: this config is last known good', { source: sourceText(source) });
@@ -230,6 +235,15 @@ export class TrialWatch {
     if (!isCondemned) return;
     this.#record = undefined;
     await this.#deps.exit(`going back: ${reason}`);
+  }
+
+  /** Says when the trial passes if all goes well from now on; again only where that moved by more than a little, as each time is a write of the Node. */
+  #showEnd(): void {
+    const { situation, clock } = this.#deps;
+    const end = clock.now() + Math.max(0, this.#limits.trialMs - this.#trial.healthyMs);
+    const shown = situation.picture.trial ? Date.parse(situation.picture.trial.endsAt) : Number.NaN;
+    if (Math.abs(end - shown) <= Math.max(LEAST_MOVE_MS, this.#limits.trialMs / 20)) return;
+    situation.update({ trial: { endsAt: `${new Date(end).toISOString().slice(0, 19)}Z` } });
   }
 
   #unsavedMs(): Millis {

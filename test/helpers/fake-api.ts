@@ -16,6 +16,8 @@ export interface Caller {
   /** Told of each `status.config` that it wrote. */
   onStatus: (config: unknown) => void;
   onEvent: (event: KubeObject) => void;
+  /** Told of each `dkc.dev/agent` that it wrote. */
+  onAnnotation?: (text: string) => void;
 }
 
 /**
@@ -77,7 +79,7 @@ export class FakeApi {
   }
 
   /** A connection of `caller`'s. */
-  client({ alive, onStatus, onEvent }: Caller): Client {
+  client({ alive, onStatus, onEvent, onAnnotation }: Caller): Client {
     const call = (resource: Resource, method: string) => ({ method, path: `/${resource.resource}`, host: 'api' });
     const reach = (resource: Resource, method: string): void => {
       if (this.away || !alive()) throw new TransportError(call(resource, method), 'unreachable', { hint: 'nobody answers' });
@@ -120,9 +122,12 @@ export class FakeApi {
         }
         const old = this.get(resource, ref);
         if (!old) throw new ApiError(call(resource, 'PATCH'), { code: 404, reason: 'NotFound', message: 'no such Node' });
-        if (!this.gate) return old as T;
-        const answer = this.put(resource, applyMergePatch(old, patch) as KubeObject);
-        onStatus((answer['status'] as { config?: unknown } | undefined)?.config);
+        const { status, ...rest } = patch as { status?: unknown; metadata?: { annotations?: Record<string, string> } };
+        const kept = this.gate && status !== undefined ? patch : rest;
+        const answer = this.put(resource, applyMergePatch(old, kept) as KubeObject);
+        const note = rest.metadata?.annotations?.['dkc.dev/agent'];
+        if (note !== undefined) onAnnotation?.(note);
+        if (this.gate && status !== undefined) onStatus((answer['status'] as { config?: unknown } | undefined)?.config);
         return answer as T;
       },
       watch: <T extends KubeObject>(resource: Resource, query: { resourceVersion?: string }, signal: AbortSignal) =>

@@ -317,8 +317,10 @@ export class SimulatedNode {
         this.api.client({
           alive,
           onStatus: (config) => this.tell(`status ${statusText(config)}`),
+          onAnnotation: (text) => this.tell(`annotation dkc.dev/agent: ${text}`),
           onEvent: ({ type, reason, message }) => this.tell(`event ${String(type)} ${String(reason)}: ${String(message)}`),
         }),
+      version: '0.0.0',
       stop: process.stop.signal,
     };
   }

@@ -251,6 +251,7 @@ export class HostedAgent {
       },
       connect: (kubeconfig) =>
         Promise.resolve(countingClient(createClient(kubeconfigSource(kubeconfig), { credentialCheckMs: 50 }), this.calls)),
+      version: '0.0.0',
       stop,
     };
   }

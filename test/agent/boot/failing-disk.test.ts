@@ -46,6 +46,7 @@ function worldOn(fs: CrashDisk): AgentWorld {
     probe: unused,
     notify: { ready: unused, status: unused, stopping: unused, keepAlive: unused },
     connect: unused,
+    version: '0.0.0',
     stop: new AbortController().signal,
   };
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Picture } from '../../../agent/situation.ts';
 import { statusErrors } from '../../../agent/status/errors.ts';
-import { configPatch, configStatus, wantedOf } from '../../../agent/status/node-status.ts';
+import { AGENT_ANNOTATION, configPatch, configStatus, keeps, nodePatch, wantedOf } from '../../../agent/status/node-status.ts';
 import { source } from '../../helpers/builders.ts';
 
 const spec = { namespace: 'dkc-system', name: 'web', kubeletConfigKey: 'kubelet' };
@@ -94,4 +94,26 @@ test('the strings of status.config.error are upstream’s, letter by letter (spe
     'internal failure, see Kubelet log for details',
     'rolled back by admin, see dkc-agent log for details',
   ]);
+});
+
+const endsAt = '2026-03-01T00:10:00Z';
+const note = (trial: { endsAt: string } | null) => ({ [AGENT_ANNOTATION]: JSON.stringify({ version: '0.1.0', trial }) });
+const nodeWith = (annotations?: Record<string, string>) => ({ metadata: { name: 'node-a', ...(annotations ? { annotations } : {}) }, status: { config: configStatus(local) } }); // prettier-ignore
+
+// prettier-ignore
+const notes = [
+  { why: 'a Node that has none gets one', seen: nodeWith(), trial: null, is: { metadata: { annotations: note(null) } } },
+  { why: 'one that says the same is left alone', seen: nodeWith(note(null)), trial: null, is: undefined },
+  { why: 'other annotations are left alone', seen: nodeWith({ other: 'x', ...note(null) }), trial: null, is: undefined },
+  { why: 'a trial that begins is written', seen: nodeWith(note(null)), trial: { endsAt }, is: { metadata: { annotations: note({ endsAt }) } } },
+  { why: 'a trial that ended is taken away', seen: nodeWith(note({ endsAt })), trial: null, is: { metadata: { annotations: note(null) } } },
+];
+
+for (const { why, seen, trial, is } of notes)
+  test(`the annotation dkc.dev/agent: ${why}`, () => assert.deepEqual(nodePatch(seen, { ...local, trial }, '0.1.0'), is));
+
+test('annotation and status go in one patch, and an annotation alone does not say that a server drops the status', () => {
+  const patch = nodePatch({ metadata: { name: 'node-a' } }, { ...full, trial: { endsAt } }, '0.1.0');
+  assert.deepEqual(patch, { metadata: { annotations: note({ endsAt }) }, status: { config: configStatus(full) } });
+  assert.equal(keeps(undefined, { metadata: { annotations: note(null) } }), true);
 });
