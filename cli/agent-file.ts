@@ -21,9 +21,16 @@ export async function readAgentFile(disk: Pick<Disk, 'readLinked'>, path: string
     bytes = await disk.readLinked(path, LARGEST);
   } catch (error) {
     if (!required && (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR')) return {};
+    if (isForbidden(error)) throw new ActionError('read', path, { hint: 'permission denied: run this as root', cause: error });
     throw new ActionError('read', path, { hint: 'it must be a readable YAML file of at most 256 KiB', cause: error });
   }
   return parseAgentFile(Buffer.from(bytes).toString('utf8'), path);
+}
+
+/** Whether the file is there, and kept from this user. */
+export function isForbidden(error: unknown): boolean {
+  const code = errorCode(error instanceof ActionError ? error.cause : error);
+  return code === 'EACCES' || code === 'EPERM';
 }
 
 /** The settings in the text of an agent.yaml. @throws {ActionError} naming file, key and remedy */

@@ -1,17 +1,46 @@
 import { AGENT_CONFIG_FILE, type AgentOptions } from '../agent/options.ts';
 import { layout } from '../agent/store/layout.ts';
 import { agentFileFlag } from './agent-flags.ts';
-import { readAgentFile } from './agent-file.ts';
-import { agentOptions, checkSettings, SettingError, settingsOf } from './agent-options.ts';
+import { isForbidden, readAgentFile } from './agent-file.ts';
+import { agentOptions, checkSettings, SettingError, settingsOf, type Settings } from './agent-options.ts';
 import { UsageError } from './failure.ts';
 import type { Args } from './args.ts';
 import type { Context } from './command.ts';
+import type { Note } from './note.ts';
 
 /**
  * The options of this node's agent, as the flags of a command and /etc/dkc/agent.yaml say.
  * @throws {UsageError} for a flag, ActionError for the file
  */
-export async function nodeOptions(context: Pick<Context, 'disk' | 'path' | 'hostName'>, args: Args): Promise<AgentOptions> {
+export async function nodeOptions(context: OptionsContext, args: Args): Promise<AgentOptions> {
+  return optionsWith(context, args, (path, required) => readAgentFile(context.disk, path, required));
+}
+
+/**
+ * The same for a command that works on a file which may be for another machine: an agent.yaml that this user may not read is done without, and the
+ * note says so.
+ */
+export async function fileOptions(context: OptionsContext, args: Args): Promise<{ options: AgentOptions; note?: Note }> {
+  let note: Note | undefined;
+  const options = await optionsWith(context, args, async (path, required) => {
+    try {
+      return await readAgentFile(context.disk, path, required);
+    } catch (error) {
+      if (required || !isForbidden(error)) throw error;
+      note = { level: 'note', text: `${path} is not used: permission denied` };
+      return {};
+    }
+  });
+  return note === undefined ? { options } : { options, note };
+}
+
+type OptionsContext = Pick<Context, 'disk' | 'path' | 'hostName'>;
+
+async function optionsWith(
+  context: OptionsContext,
+  args: Args,
+  read: (path: string, required: boolean) => Promise<Settings>,
+): Promise<AgentOptions> {
   const flags = settingsOf(args, context);
   try {
     checkSettings(flags);
@@ -19,7 +48,7 @@ export async function nodeOptions(context: Pick<Context, 'disk' | 'path' | 'host
     throw asUsage(error);
   }
   const named = args.text(agentFileFlag.name);
-  const file = await readAgentFile(context.disk, named === undefined ? AGENT_CONFIG_FILE : context.path(named), named !== undefined);
+  const file = await read(named === undefined ? AGENT_CONFIG_FILE : context.path(named), named !== undefined);
   try {
     return await withRealDirectory(agentOptions(flags, file, context), context.disk);
   } catch (error) {

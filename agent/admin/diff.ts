@@ -29,7 +29,7 @@ export function compareSides(from: Side, to: Side, version: KubeletVersion): Com
   const [a, b] = [effectOf(from, version), effectOf(to, version)];
   if (typeof a === 'string') return { ok: false, why: a };
   if (typeof b === 'string') return { ok: false, why: b };
-  return { ok: true, fields: compareConfigs(a, b), files: compareFiles(from, to) };
+  return { ok: true, fields: compareConfigs(a, b, { byKey: true }), files: compareFiles(from, to) };
 }
 
 /** The configuration with defaults, or what keeps it from being one. */

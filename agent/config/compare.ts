@@ -13,18 +13,22 @@ export interface Difference {
 }
 
 /**
- * Where two configurations differ, by the leaves of the field table; feature gates one by one, other maps and lists as a whole.
- * A field that the table does not have counts as dangerous. Null and absent are the same. Give both defaulted to compare effects,
+ * Where two configurations differ, by the leaves of the field table; feature gates one by one, other maps and lists as a whole, which is what a
+ * policy names. With `byKey` every map is compared key by key, which is what people look for. A field that the table does not have counts as dangerous. Null and absent are the same. Give both defaulted to compare effects,
  * or both as written to compare texts.
  */
-export function compareConfigs(a: JsonObject, b: JsonObject): Difference[] {
+export function compareConfigs(a: JsonObject, b: JsonObject, { byKey = false } = {}): Difference[] {
   const found: Difference[] = [];
   const { leaves, root } = schemaFor(NEWEST_MINOR);
   for (const { field, path } of leaves) {
     const [from, to] = [valueAt(a, path) ?? null, valueAt(b, path) ?? null];
     if (sameJson(from, to)) continue;
-    if (field.name === 'featureGates' && (isObject(from) || from === null) && (isObject(to) || to === null))
-      found.push(...gates(from ?? {}, to ?? {}));
+    const keys = byKey || field.name === 'featureGates' ? differentKeys(from, to) : [];
+    const shown = (value: Json): Json => (field.secret === true ? masked(value) : value);
+    if (keys.length > 0)
+      for (const { key, ...sides } of keys)
+        found.push({ field: `${field.name}.${key}`, class: field.class, from: shown(sides.from), to: shown(sides.to) });
+    else if (field.name === 'featureGates' && isMap(from) && isMap(to)) continue;
     else if (field.secret === true) found.push({ field: field.name, class: field.class, from: masked(from), to: masked(to) });
     else found.push({ field: field.name, class: field.class, from, to });
   }
@@ -32,16 +36,14 @@ export function compareConfigs(a: JsonObject, b: JsonObject): Difference[] {
   return found;
 }
 
-function gates(from: JsonObject, to: JsonObject): Difference[] {
-  const names = [...new Set([...Object.keys(from), ...Object.keys(to)])];
-  return names
-    .map((name): Difference => ({
-      field: `featureGates.${name}`,
-      class: 'dangerous',
-      from: own(from, name) ?? null,
-      to: own(to, name) ?? null,
-    }))
-    .filter(({ from, to }) => !sameJson(from, to));
+const isMap = (value: Json): value is JsonObject | null => value === null || isObject(value);
+
+/** The keys whose values differ, where both are maps or absent; none where they are not. */
+function differentKeys(from: Json, to: Json): { key: string; from: Json; to: Json }[] {
+  if (!isMap(from) || !isMap(to)) return [];
+  return [...new Set([...Object.keys(from ?? {}), ...Object.keys(to ?? {})])]
+    .map((key) => ({ key, from: own(from ?? {}, key) ?? null, to: own(to ?? {}, key) ?? null }))
+    .filter((one) => !sameJson(one.from, one.to));
 }
 
 function unknowns(a: JsonObject, b: JsonObject, places: ReadonlyMap<string, Place>, path: string, found: Difference[]): void {

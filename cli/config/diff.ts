@@ -1,6 +1,6 @@
 import { applyDefaults, compareConfigs } from '../../agent/config/config.ts';
 import { nodeFlags } from '../agent-flags.ts';
-import { nodeOptions } from '../node-options.ts';
+import { fileOptions } from '../node-options.ts';
 import { withNote } from '../note.ts';
 import { formatFlag } from '../output.ts';
 import { UsageError } from '../failure.ts';
@@ -10,7 +10,7 @@ import { kubeletOf } from './kubelet-of.ts';
 import type { Command } from '../command.ts';
 
 export const diff: Command = {
-  describe: `Compares two kubelet configurations field by field, both with the defaults of the given version filled in: what is left out and what is said with its default are the same. Ends with 1 where they differ.
+  describe: `Compares two kubelet configurations field by field, both with the defaults of the given version filled in: what is left out and what is said with its default are the same. Maps are compared key by key. Ends with 1 where they differ.
 
 CLASS says what a change of the field means on a live node: safe, needs-drain, dangerous or node-specific.`,
   examples: [
@@ -19,18 +19,20 @@ CLASS says what a change of the field means on a live node: safe, needs-drain, d
   ],
   flags: [...nodeFlags, formatFlag],
   positionals: [
-    { name: 'a', text: 'a file, or - for standard input', required: true, completes: 'file' },
-    { name: 'b', text: 'another', required: true, completes: 'file' },
+    { name: 'old', text: 'a file, or - for standard input', required: true, completes: 'file' },
+    { name: 'new', text: 'another', required: true, completes: 'file' },
   ],
   async run(context, args) {
-    const [a = '-', b = '-'] = [args.one('a'), args.one('b')];
+    const [a = '-', b = '-'] = [args.one('old'), args.one('new')];
     if (a === '-' && b === '-') throw new UsageError('diff: only one of the two can be standard input; see dkc diff --help');
-    const { version, note } = await kubeletOf(context, await nodeOptions(context, args));
+    const { options, note: without } = await fileOptions(context, args);
+    const { version, note } = await kubeletOf(context, options);
     // Relative paths stay as written: where a file lies today says nothing about where it will be used.
     // One after the other: an error of one must not leave the other waiting for somebody's typing.
     const left = applyDefaults(await decodeFile(context, a, version), version);
     const right = applyDefaults(await decodeFile(context, b, version), version);
     const named = (name: string): string => (name === '-' ? 'standard input' : name);
-    return withNote(context, await showDifferences(context, args, compareConfigs(left, right), named(a), named(b)), note);
+    const exit = await showDifferences(context, args, compareConfigs(left, right, { byKey: true }), named(a), named(b));
+    return withNote(context, withNote(context, exit, without), note);
   },
 };

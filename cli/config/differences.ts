@@ -17,13 +17,13 @@ export async function showDifferences(
     data: differences.map(({ field, class: of, from, to }) => ({ field, class: of, from, to })),
     people: (how) =>
       differences.length === 0
-        ? 'No differences.\n'
+        ? `${a} and ${b} are equivalent.\n`
         : table(
             [
               { title: 'FIELD', value: ({ field }) => field },
               { title: 'CLASS', value: (one) => one.class, paint: (cell, one, paint) => classPaint(one.class, paint)(cell) },
-              { title: 'FROM', value: ({ from }) => valueText(from, how.wide) },
-              { title: 'TO', value: ({ to }) => valueText(to, how.wide) },
+              { title: 'FROM', value: ({ from }) => valueText(from, true) },
+              { title: 'TO', value: ({ to }) => valueText(to, true) },
             ],
             differences,
             how,

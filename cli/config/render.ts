@@ -2,7 +2,7 @@ import { applyDefaults, mergeOverlay, renderYaml, resolvePaths } from '../../age
 import { ActionError } from '../../base/errors.ts';
 import { fine, type Command, type Context } from '../command.ts';
 import { nodeFlags } from '../agent-flags.ts';
-import { nodeOptions } from '../node-options.ts';
+import { fileOptions, nodeOptions } from '../node-options.ts';
 import { withNote } from '../note.ts';
 import { formatFlag, formatOf } from '../output.ts';
 import { printableLines } from '../printable.ts';
@@ -26,11 +26,13 @@ Without FILE it is the one this node uses now.`,
   flags: [...nodeFlags, formatFlag],
   positionals: [{ name: 'file', text: 'the file, or - for standard input', completes: 'file' }],
   async run(context, args) {
-    const options = await nodeOptions(context, args);
+    // Without FILE it is this node that is asked about.
+    const isOfNode = args.one('file') === undefined;
+    const { options, note: without } = isOfNode ? { options: await nodeOptions(context, args) } : await fileOptions(context, args);
     const { version, note } = await kubeletOf(context, options);
     const config = applyDefaults(await written(context, args, options, version), version);
     context.stdout.write(formatOf(args) === 'json' ? jsonText(config) : printableLines(renderYaml(config)));
-    return withNote(context, fine, note);
+    return withNote(context, withNote(context, fine, without), note);
   },
 };
 

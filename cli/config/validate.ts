@@ -1,6 +1,6 @@
 import { fine, wrong, type Command } from '../command.ts';
 import { nodeFlags } from '../agent-flags.ts';
-import { nodeOptions } from '../node-options.ts';
+import { fileOptions } from '../node-options.ts';
 import { withNote } from '../note.ts';
 import { formatFlag, show, table, type People } from '../output.ts';
 import { readConfigFile } from './config-file.ts';
@@ -22,7 +22,7 @@ With --local-config the policy is judged too: which fields may differ from that 
   positionals: [{ name: 'file', text: 'the file, or - for standard input', required: true, completes: 'file' }],
   async run(context, args) {
     const name = args.one('file') ?? '-';
-    const options = await nodeOptions(context, args);
+    const { options, note: without } = await fileOptions(context, args);
     const bytes = await readConfigFile(context, name);
     const kubelet = await kubeletOf(context, options);
     const withPolicy = args.text('local-config') !== undefined;
@@ -38,7 +38,7 @@ With --local-config the policy is judged too: which fields may differ from that 
     });
     const named = name === '-' ? 'standard input' : name;
     const exit = valid ? fine : wrong(`${named} is not valid for kubelet ${kubelet.version.text}: ${count(errors.length, 'error')}`);
-    return withNote(context, exit, kubelet.note);
+    return withNote(context, withNote(context, exit, without), kubelet.note);
   },
 };
 

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { filesText, valueText } from './diff-text.ts';
+import { filesText } from './diff-text.ts';
 import { nodeSide, nodeSideFlags, refPositional, resolveRef, type NodeSide } from './node-side.ts';
 import { compareSides, type Side } from '../../agent/admin/diff.ts';
 import type { AdminFacts } from '../../agent/admin/facts.ts';
@@ -10,13 +10,14 @@ import { minimalConfig } from '../../agent/judge/local.ts';
 import { ActionError, errorCode } from '../../base/errors.ts';
 import { fine, wrong, type Command, type Context } from '../command.ts';
 import { kubeletOf } from '../config/kubelet-of.ts';
+import { valueText } from '../config/value-text.ts';
 import { UsageError } from '../failure.ts';
 import { withNote } from '../note.ts';
 import { show, table, type Column } from '../output.ts';
 
 export const checkpointsDiff: Command = {
   describe:
-    'Says what two checkpoints do differently: field by field, defaults filled in, so that spelling and order make no difference. ' +
+    'Compares two checkpoints field by field and maps key by key, defaults filled in, so that spelling and order make no difference. ' +
     'Files beside the kubelet configuration are compared by line. The second one is the active configuration unless it is named. ' +
     'A role that stands for the local config compares with that. Exits with 1 when they differ.',
   examples: [
@@ -35,13 +36,13 @@ export const checkpointsDiff: Command = {
     },
   ],
   positionals: [
-    { ...refPositional, name: 'a', required: true },
-    { ...refPositional, name: 'b', text: 'the same; active unless given' },
+    { ...refPositional, name: 'old', required: true },
+    { ...refPositional, name: 'new', text: 'the same; active unless given' },
   ],
   async run(context, args) {
     const node = await nodeSide(context, args);
     const facts = await node.observe();
-    const [refA, refB] = [args.one('a') ?? '', args.one('b') ?? 'active'];
+    const [refA, refB] = [args.one('old') ?? '', args.one('new') ?? 'active'];
     const [foundA, foundB] = [resolveRef(refA, facts), resolveRef(refB, facts)];
     // The directory of a checkpoint is part of what its relative paths mean, but not of what its author changed.
     const placed = foundA.at !== foundB.at;
@@ -59,7 +60,7 @@ export const checkpointsDiff: Command = {
     await show(context, args, {
       data: [...fields.map(({ field, class: of, from, to }) => ({ field, class: of, from, to })), ...asRows],
       people: async (how) => {
-        if (fields.length + files.length === 0) return `${a.title} and ${b.title} do the same.\n`;
+        if (fields.length + files.length === 0) return `${a.title} and ${b.title} are equivalent.\n`;
         const parts = [
           ...(fields.length > 0 ? [await table(columns(a.title, b.title), fields, how)] : []),
           ...(files.length > 0 ? [await filesText(files, a.title, b.title)] : []),
@@ -67,16 +68,25 @@ export const checkpointsDiff: Command = {
         return parts.join('\n');
       },
     });
-    return withNote(context, fields.length + files.length === 0 ? fine : wrong(`${a.title} and ${b.title} differ`), note);
+    return withNote(
+      context,
+      fields.length + files.length === 0 ? fine : wrong(`${a.title} and ${b.title} differ in ${counted(fields.length, files.length)}`),
+      note,
+    );
   },
 };
+
+const counted = (fields: number, files: number): string =>
+  [fields > 0 ? count(fields, 'field') : '', files > 0 ? count(files, 'other file') : ''].filter((part) => part !== '').join(' and ');
+
+const count = (many: number, what: string): string => `${many} ${what}${many === 1 ? '' : 's'}`;
 
 // A REF stays as it was typed, so that it can be pasted from here.
 const columns = (a: string, b: string): Column<Difference>[] => [
   { title: 'FIELD', value: ({ field }) => field },
   { title: 'CLASS', value: (row) => row.class, paint: (cell, row, paint) => (row.class === 'safe' ? cell : paint.yellow(cell)) },
-  { title: a, value: ({ from }) => valueText(from) },
-  { title: b, value: ({ to }) => valueText(to) },
+  { title: a, value: ({ from }) => valueText(from, true) },
+  { title: b, value: ({ to }) => valueText(to, true) },
 ];
 
 interface Look {

@@ -1,16 +1,5 @@
 import type { FileDifference } from '../../agent/admin/diff.ts';
-import type { Json } from '../../agent/config/contract.ts';
 import { printable, printableLines } from '../printable.ts';
-
-const LONGEST_VALUE = 60;
-
-/** A value on one line: text bare, all else as JSON, null as not there. */
-export function valueText(value: Json): string {
-  if (value === null) return '';
-  const text =
-    typeof value === 'string' ? value : JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? part.toString() : part));
-  return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE - 3)}...` : text;
-}
 
 /** Unified diffs of the files that differ. */
 export async function filesText(files: readonly FileDifference[], from: string, to: string): Promise<string> {

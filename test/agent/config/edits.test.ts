@@ -60,6 +60,30 @@ test('configurations compare by leaf, gates one by one, secrets masked', () => {
   ]);
 });
 
+test('for people every map is compared key by key, secrets still masked', () => {
+  const a = {
+    ...KIND,
+    evictionHard: { 'memory.available': '100Mi', 'nodefs.inodesFree': '5%' },
+    staticPodURLHeader: { A: ['1'], B: ['2'] },
+  };
+  const b = {
+    ...KIND,
+    evictionHard: { 'memory.available': '100Mi', 'nodefs.inodesFree': '15%' },
+    staticPodURLHeader: { A: ['1'], B: ['3'] },
+  };
+  assert.deepEqual(compareConfigs({ ...a, kubeReserved: {} }, { ...b, systemReserved: { cpu: '1' } }, { byKey: true }), [
+    { field: 'staticPodURLHeader.B', class: 'dangerous', from: '***', to: '***' },
+    { field: 'systemReserved.cpu', class: 'needs-drain', from: null, to: '1' },
+    { field: 'kubeReserved', class: 'needs-drain', from: {}, to: null },
+    { field: 'evictionHard.nodefs.inodesFree', class: 'needs-drain', from: '5%', to: '15%' },
+  ]);
+  assert.deepEqual(
+    compareConfigs(a, b).map(({ field }) => field),
+    ['staticPodURLHeader', 'evictionHard'],
+    'a policy names whole fields',
+  );
+});
+
 test('every field is explained: value, origin, class, shadowed', () => {
   const explained = explainFields({
     local: { maxPods: 5, port: 1 },

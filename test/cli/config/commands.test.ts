@@ -112,6 +112,49 @@ test('diff is 1 for files that differ, naming field, class and both values', asy
   assert.equal((await run('diff good.yaml -', files['/nowhere/other.yaml'])).code, 1);
 });
 
+test('diff shows maps key by key, and never cuts a value', async () => {
+  const map = (free: string): string => `${head}evictionHard: {memory.available: 100Mi, nodefs.available: 10%, imagefs.available: 15%, nodefs.inodesFree: ${free}}\n`; // prettier-ignore
+  const taints = (last: string): string =>
+    `${head}registerWithTaints: [${['a', 'b', 'c', last].map((key) => `{key: "a-long-key-of-a-taint-${key}", effect: NoSchedule}`).join(', ')}]\n`;
+  const disk = memoryDisk({ ...files, '/nowhere/ev1.yaml': map('5%'), '/nowhere/ev2.yaml': map('15%'), '/nowhere/t1.yaml': taints('x'), '/nowhere/t2.yaml': taints('y') }); // prettier-ignore
+  const maps = await runCli(['diff', 'ev1.yaml', 'ev2.yaml'], { disk });
+  assert.match(maps.stdout, /^FIELD +CLASS +FROM +TO\nevictionHard\.nodefs\.inodesFree +needs-drain +5% +15%\n$/);
+  assert.equal(maps.stderr, 'dkc: ev1.yaml and ev2.yaml differ in 1 field\n');
+  const lists = await runCli(['diff', 't1.yaml', 't2.yaml'], { disk });
+  assert.match(lists.stdout, /taint-x.*taint-y/);
+  assert.doesNotMatch(lists.stdout, /\.\./);
+});
+
+test('diff without its second file names it', async () => {
+  assert.match((await run('diff good.yaml')).stderr, /^dkc: diff: NEW is missing/);
+  assert.match((await run('diff')).stderr, /^dkc: diff: OLD/);
+});
+
+test('who may not read agent.yaml works on files all the same, and is told; on the node root is asked for', async () => {
+  const plain = memoryDisk(files);
+  const denied = Object.assign(new Error("EACCES: permission denied, open '/etc/dkc/agent.yaml'"), { code: 'EACCES' });
+  const readLinked = async (path: string) => (path === '/etc/dkc/agent.yaml' ? Promise.reject(denied) : plain.readLinked(path));
+  const disk = { ...plain, readLinked };
+  const as = (argv: string) => runCli(argv.split(' '), { disk });
+  const note = 'dkc: note: /etc/dkc/agent.yaml is not used: permission denied\n';
+  for (const argv of [
+    'validate good.yaml --kubelet-version=1.30',
+    'diff good.yaml same.yaml --kubelet-version=1.30',
+    'render good.yaml --kubelet-version=1.30',
+  ]) {
+    // prettier-ignore
+    const ran = await as(argv);
+    assert.deepEqual([argv, ran.code, ran.stderr], [argv, 0, note]);
+  }
+  const wrong = await as('diff good.yaml other.yaml --kubelet-version=1.30');
+  assert.deepEqual([wrong.code, wrong.stderr.split('\n').length], [1, 2], 'one line');
+  for (const argv of ['render', 'why', 'status', 'checkpoints list', 'validate good.yaml --agent-config=/etc/dkc/agent.yaml']) {
+    const ran = await as(argv);
+    assert.equal(ran.code, 3);
+    assert.match(ran.stderr, /^dkc: Cannot read \/etc\/dkc\/agent\.yaml: permission denied: run this as root/);
+  }
+});
+
 test('render fills in the defaults of the version, and without FILE takes what the node uses', async () => {
   const rendered = parse((await run('render good.yaml')).stdout) as Record<string, unknown>;
   assert.deepEqual([rendered['maxPods'], rendered['kind'], rendered['registerNode']], [120, 'KubeletConfiguration', true]);

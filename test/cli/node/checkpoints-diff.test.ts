@@ -42,7 +42,7 @@ test('checkpoints diff says field by field what differs, with B active by defaul
       ['file:gone', 'x', null],
     ],
   );
-  assert.equal(ran.stderr, 'dkc: last-known-good and active differ\n');
+  assert.equal(ran.stderr, 'dkc: last-known-good and active differ in 2 fields and 2 other files\n');
 });
 
 test('people get a table and unified diffs of the other files', async (t) => {
@@ -63,7 +63,7 @@ test('REFs stand over their columns as they were typed', async (t) => {
 test('spelling, order and defaults written out make no difference', async (t) => {
   const { dkc, sameAsFirst } = await withVersions(t);
   const ran = await dkc('checkpoints', 'diff', `${sameAsFirst.uid}/3`, 'last-known-good');
-  assert.deepEqual([ran.code, ran.stdout.endsWith(' do the same.\n')], [0, true]);
+  assert.deepEqual([ran.code, ran.stdout.endsWith(' are equivalent.\n')], [0, true]);
 });
 
 test('a role that is the local config compares with that file, or with all defaults', async (t) => {
@@ -93,7 +93,7 @@ test('relative paths of two checkpoints are not told apart by their directories,
 });
 
 const failing = [
-  { why: 'without a REF', argv: [], code: 2, says: /A is missing/ },
+  { why: 'without a REF', argv: [], code: 2, says: /OLD is missing/ },
   { why: 'with a REF that names nothing', argv: ['zz'], code: 3, says: /no checkpoint has that name/ },
   {
     why: 'with a key that is not there',
