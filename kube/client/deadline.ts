@@ -3,6 +3,12 @@ import type { Clock, Millis } from '../../base/clock.ts';
 /** The time that a call was given is over. */
 export class DeadlineError extends Error {
   override name = 'DeadlineError';
+  /** It was over while the request waited for its turn: the server has not seen it. */
+  readonly neverSent: boolean;
+  constructor(message: string, { neverSent = false, cause }: { neverSent?: boolean; cause?: unknown } = {}) {
+    super(message, cause === undefined ? {} : { cause });
+    this.neverSent = neverSent;
+  }
 }
 
 /** A signal that aborts when the caller's does, and when the time is up. Disposing stops its timer. */

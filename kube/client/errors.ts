@@ -2,6 +2,7 @@ import { ActionError, messageOf } from '../../base/errors.ts';
 import { isJsonObject } from '../api/json.ts';
 import type { Status } from '../api/object.ts';
 import { BrokenConnection } from './connection.ts';
+import { DeadlineError } from './deadline.ts';
 
 /** The call that failed, as error messages name it. The query is left out: it may be long, and says little. */
 export interface Call {
@@ -143,6 +144,7 @@ export function isTooManyRequests(error: unknown): error is ApiError {
  * | --- | --- |
  * | a no (any code below 500; AlreadyExists with any) | no |
  * | 5xx: what stands before the server, or the server with half of its work done | perhaps |
+ * | it waited for its turn until its time was over, and was never sent | no |
  * | no connection came about, or it broke before the request was on it; a client that was closed before | no |
  * | {@link ActionError}: the request could not even be written | no |
  * | no answer in time, one that was cut, too large or no Kubernetes; aborted by the caller; whatever else | perhaps |
@@ -151,8 +153,10 @@ export function mayHaveTakenEffect(error: unknown): boolean {
   if (error instanceof ApiError) return error.code >= 500 && !isAlreadyExists(error);
   if (error instanceof ActionError) return false;
   // What became of the connection says more than the name of the trouble: a socket's ETIMEDOUT comes before and after the request.
-  for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++)
+  for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
     if (at instanceof BrokenConnection) return at.reached === 'perhaps';
+    if (at instanceof DeadlineError && at.neverSent) return false;
+  }
   return !(error instanceof TransportError) || !beforeRequest.has(error.problem);
 }
 

@@ -1,5 +1,5 @@
 import { BrokenConnection } from './connection.ts';
-import { Deadline } from './deadline.ts';
+import { Deadline, DeadlineError } from './deadline.ts';
 import { retryWaitMs } from './retry-after.ts';
 import { Slots } from './slots.ts';
 import { ClosedError } from './transport.ts';
@@ -17,7 +17,7 @@ export interface Exchange {
   call: Call;
   load: Load;
   request: Omit<TransportRequest, 'signal'>;
-  /** For the whole, waiting included; while listing: the longest silence. */
+  /** From the request's turn on, for the whole; while listing: the longest silence. */
   timeoutMs: Millis;
   signal: AbortSignal | undefined;
 }
@@ -31,6 +31,10 @@ export interface RequestDeps {
   /** The whole of a list, however well it flows. */
   longestListMs: Millis;
 }
+
+/** Longest wait for a slot. Those before it in the line end within their own time each; a server that answers nothing for so long has other troubles. */
+const MAX_QUEUED_MS: Millis = 5 * 60_000;
+const never = new AbortController().signal;
 
 /** Sends requests and reads their answers: so many at once per load, again where the server asks for it, and never beyond their time. */
 export class Requests {
@@ -52,19 +56,49 @@ export class Requests {
   async run<T>(exchange: Exchange, read: (answer: WireResponse, deadline: Deadline) => Promise<T>): Promise<T> {
     const { call, load, signal } = exchange;
     const { clock, metrics, longestListMs } = this.#deps;
-    using deadline = new Deadline(clock, exchange.timeoutMs, signal, load === 'listing' ? longestListMs : undefined);
     const from = clock.monotonic();
+    let deadline: Deadline | undefined;
     try {
       for (let tries = 1; ; tries++) {
-        const result = await this.#attempt(exchange, deadline, tries, read);
-        if ('value' in result) return result.value;
+        let waitMs: Millis;
+        {
+          const asked = clock.monotonic();
+          using _slot = await this.#turn(load, deadline?.signal ?? signal);
+          // The server knows nothing of the wait, so it does not count against it.
+          deadline ??= new Deadline(clock, exchange.timeoutMs, signal, load === 'listing' ? longestListMs : undefined);
+          const result = await this.#attempt(exchange, deadline, { tries, waitedMs: clock.monotonic() - asked }, read);
+          if ('value' in result) return result.value;
+          ({ waitMs } = result);
+        }
         // Without a slot: others may be welcome meanwhile, and a lease must not wait behind refused pods.
-        await clock.sleep(result.waitMs, deadline.signal);
+        await clock.sleep(waitMs, deadline.signal);
       }
     } catch (error) {
       throw this.failure(error, call, signal);
     } finally {
+      deadline?.[Symbol.dispose]();
       metrics.took({ verb: call.method, host: call.host, seconds: (clock.monotonic() - from) / 1_000 });
+    }
+  }
+
+  /**
+   * A slot for this load, in the order in which it was asked for.
+   * @param signal - of the caller, or of the call's deadline once it runs
+   * @throws {DeadlineError} never sent, after 5 minutes: what was sent before this turn was refused before it was executed
+   */
+  async #turn(load: Load, signal: AbortSignal | undefined): Promise<Disposable> {
+    const slots = this.#slots[load];
+    if (slots.isFree && signal === undefined) return slots.take(never);
+    if (slots.isFree && signal?.aborted === false) return slots.take(signal);
+    using queued = new Deadline(this.#deps.clock, MAX_QUEUED_MS, signal);
+    try {
+      return await slots.take(queued.signal);
+    } catch (cause) {
+      if (!(cause instanceof DeadlineError)) throw cause;
+      throw new DeadlineError(`it was not sent, since too many requests wait for this server: ${cause.message}`, {
+        neverSent: true,
+        cause,
+      });
     }
   }
 
@@ -88,17 +122,12 @@ export class Requests {
   }
 
   async #attempt<T>(
-    { call, load, request }: Exchange,
+    { call, request }: Exchange,
     deadline: Deadline,
-    tries: number,
+    { tries, waitedMs }: { tries: number; waitedMs: Millis },
     read: (answer: WireResponse, deadline: Deadline) => Promise<T>,
   ): Promise<{ value: T } | { waitMs: Millis }> {
-    const { clock, reader, random, metrics } = this.#deps;
-    const from = clock.monotonic();
-    using _slot = await this.#slots[load].take(deadline.signal);
-    const waitedMs = clock.monotonic() - from;
-    // Lists may wait long for each other, and none of that is the server's silence.
-    if (load === 'listing') deadline.touch();
+    const { reader, random, metrics } = this.#deps;
     const answer = await this.send({ ...request, signal: deadline.signal }, call);
     try {
       const { status } = answer;

@@ -22,6 +22,11 @@ export class Slots {
     this.#free = count;
   }
 
+  /** Whether `take` gives one at once. */
+  get isFree(): boolean {
+    return this.#free > 0;
+  }
+
   get waiting(): number {
     return this.#waiting.size;
   }

@@ -16,7 +16,7 @@ export function transportErrorFrom(error: unknown, call: Call, signal: AbortSign
   if (error instanceof ClosedError) return new TransportError(call, 'closed', { hint: 'the client was closed', cause: error });
   if (error instanceof DeadlineError) {
     return new TransportError(call, 'timeout', {
-      hint: `${error.message}; the server is overloaded, or packets are lost on the way`,
+      hint: error.neverSent ? error.message : `${error.message}; the server is overloaded, or packets are lost on the way`,
       cause: error,
     });
   }

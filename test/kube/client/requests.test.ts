@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Registry } from 'prom-client';
 import { configMaps, nodes } from '../../../kube/api/object.ts';
+import { mayHaveTakenEffect, TransportError } from '../../../kube/client/errors.ts';
 import { createClient } from '../../../kube/client/http-client.ts';
 import { restMetrics } from '../../../kube/metrics/rest-metrics.ts';
 import { atRest, FakeClock } from '../../helpers/fake-clock.ts';
@@ -70,11 +71,47 @@ test('each load has its limit, watches have none, and nothing waits for another 
   for (const watch of watches) await assert.rejects(watch, /over/);
 });
 
-test('time spent waiting for a slot counts', async (t) => {
-  const { client } = await pair(t, () => {}, { limits: { reading: 1 } });
-  const first = client.get(nodes, { name: 'a' }, { timeoutMs: 60 });
-  await assert.rejects(client.get(nodes, { name: 'b' }, { timeoutMs: 20 }), { problem: 'timeout' });
-  await assert.rejects(first, { problem: 'timeout' });
+test(
+  "a request's time begins with its turn, and who waits for it is not failed for the time of others",
+  { timeout: 120_000 },
+  async (t) => {
+    const clock = new FakeClock();
+    const held: Response[] = [];
+    const { client } = await pair(t, (_request, response) => void held.push(response), {
+      clock,
+      timeoutMs: 30_000,
+      limits: { writing: 1 },
+    });
+    const patch = () => client.patch(nodes, { name: 'n' }, {}, { type: 'merge' });
+    const calls = [patch(), patch(), patch()];
+    for (let n = 0; n < calls.length; n++) {
+      await until(() => held.length === n + 1);
+      await clock.advance(29_000);
+      ok(held[n] ?? assert.fail());
+      await calls[n];
+    }
+    assert.equal(clock.sleepers, 0);
+  },
+);
+
+test('what waited in vain was never sent, and is known not to have taken effect', { timeout: 120_000 }, async (t) => {
+  const clock = new FakeClock();
+  let sent = 0;
+  const { client } = await pair(t, () => void (sent += 1), { clock, limits: { writing: 1 } });
+  const patch = (timeoutMs: number) =>
+    client.patch(nodes, { name: 'n' }, {}, { type: 'merge', timeoutMs }).catch((error: unknown) => error);
+  const first = patch(400_000);
+  await until(() => sent === 1);
+  const second = patch(1_000);
+  await clock.advance(300_000);
+  const error = await second;
+  assert.ok(error instanceof TransportError && error.problem === 'timeout', String(error));
+  assert.match(error.message, /it was not sent, since too many requests wait for this server: no answer within 300000 ms$/);
+  assert.equal(mayHaveTakenEffect(error), false);
+  assert.equal(sent, 1);
+  await clock.advance(100_000);
+  assert.equal(mayHaveTakenEffect(await first), true);
+  assert.equal(clock.sleepers, 0);
 });
 
 test('a refused request waits without a slot and is sent again; a failure at the end of patience is the last answer', async (t) => {
