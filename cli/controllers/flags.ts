@@ -32,5 +32,5 @@ export const controllersFlags: readonly Flag[] = [
   },
   { name: 'resync', type: 'duration', default: '0s', text: 'look at every object again so often; 0 = when something changes' },
   ...leaseFlags('dkc-controllers'),
-  ...servingFlags,
+  ...servingFlags(10_461),
 ];

@@ -5,7 +5,7 @@ export const kubeconfigFlag: Flag = {
   type: 'string',
   value: 'FILE',
   completes: 'file',
-  text: 'how to reach the API server',
+  text: 'how to reach the API server; $KUBECONFIG is not read',
   defaultText: "in a pod, its service account's token",
 };
 
@@ -35,14 +35,14 @@ export const leaseFlags = (name: string): readonly Flag[] => [
   },
 ];
 
-/** What is seen of the process. */
-export const servingFlags: readonly Flag[] = [
+/** What is seen of the process. @param port - of its own, so that it can be scraped and probed without a flag */
+export const servingFlags = (port: number): readonly Flag[] => [
   {
     name: 'metrics-bind-address',
     type: 'string',
     value: 'HOST:PORT',
-    default: '127.0.0.1:0',
-    text: 'where /metrics, /healthz and /readyz are served; port 0 takes a free one, empty = off',
+    default: `127.0.0.1:${port}`,
+    text: 'where /metrics, /healthz and /readyz are served; port 0 takes any free one, empty = off',
   },
   { name: 'debug', type: 'boolean', text: 'serve profiles and the state of queues and caches under /debug, on loopback only' },
   {

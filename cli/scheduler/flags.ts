@@ -17,4 +17,4 @@ const leaseFlagsOverFile = leaseFlags('dkc-scheduler').map(({ default: normal, .
 }));
 
 /** Flags of `dkc scheduler run`. */
-export const schedulerFlags: readonly Flag[] = [configFlag, kubeconfigFlag, ...leaseFlagsOverFile, ...servingFlags];
+export const schedulerFlags: readonly Flag[] = [configFlag, kubeconfigFlag, ...leaseFlagsOverFile, ...servingFlags(10_462)];

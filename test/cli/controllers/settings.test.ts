@@ -20,7 +20,7 @@ const defaults: ControllersSettings = {
     renewDeadlineMs: 10_000,
     retryPeriodMs: 2_000,
   },
-  metricsAddress: '127.0.0.1:0',
+  metricsAddress: '127.0.0.1:10461',
   debug: false,
   resyncMs: 0,
   logFormat: 'text',

@@ -77,7 +77,9 @@ export function startLong(
   };
   const { context, err } = cliContext({ stdout, env, clock, openLog: () => log, signal: asked.signal });
   const entry = { name, summary: 'Run', group: 'Controllers', load: async () => command } as const;
-  const ended = dispatch([entry], [...name.split(' '), ...argv], context);
+  // On any port: several of them run at once, and each has one of its own by default.
+  const serving = argv.some((flag) => flag.startsWith('--metrics-bind-address')) ? [] : ['--metrics-bind-address=127.0.0.1:0'];
+  const ended = dispatch([entry], [...name.split(' '), ...serving, ...argv], context);
   void ended.then(() => line.reject(new Error(err())));
   const stop = (): Promise<number> => {
     asked.abort(new Error('SIGTERM'));
