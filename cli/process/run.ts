@@ -1,4 +1,4 @@
-import { describeError } from '../../base/errors.ts';
+import { ActionError, describeError } from '../../base/errors.ts';
 import { createClient } from '../../kube/client/http-client.ts';
 import { inClusterAccess, kubeconfigSource } from '../../kube/client/load-access.ts';
 import { runProcess } from '../../kube/process/process.ts';
@@ -32,12 +32,15 @@ export async function runLong(context: Context, settings: ProcessSettings, what:
   const log = context.openLog({ level: settings.verbosity > 0 ? 'debug' : 'info', format: logFormat(settings.logFormat, env) });
   const { kubeconfig, leaderElect, metricsAddress, debug } = settings;
   const { command, rights: needed, announce, serviceAccount, ...options } = what;
+  if (kubeconfig === undefined) refuseOutsideOfPods(command, env);
   const access =
     kubeconfig === undefined
       ? await inClusterAccess(env, serviceAccount)
       : kubeconfigSource(context.path(kubeconfig), { environment: env });
   const { server } = 'current' in access ? await access.current() : access;
   announce(log, server);
+  if (kubeconfig === undefined && isSet(env['KUBECONFIG']))
+    log.warn("$KUBECONFIG is set and not used: without --kubeconfig it is the pod's service account", { KUBECONFIG: env['KUBECONFIG'] });
   // A connection of its own: writes of the process pass only while it leads, and a standby should know as well.
   const client = createClient(access, { clock, random, log, userAgent: options.name });
   const rights = new RightsCheck(needed, { client, clock, log });
@@ -65,6 +68,17 @@ export async function runLong(context: Context, settings: ProcessSettings, what:
     await client.close();
   }
 }
+
+/** A cluster is not chosen by accident: a process that runs for months takes no kubeconfig out of somebody's shell. */
+function refuseOutsideOfPods(command: string, env: Context['env']): void {
+  if (isSet(env['KUBERNETES_SERVICE_HOST']) && isSet(env['KUBERNETES_SERVICE_PORT'])) return;
+  const unused = isSet(env['KUBECONFIG']) ? `; $KUBECONFIG is set, and dkc ${command} does not read it` : '';
+  throw new ActionError('reach', 'the API server', {
+    hint: `this is no pod (KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set); give --kubeconfig=FILE${unused}`,
+  });
+}
+
+const isSet = (value: string | undefined): value is string => value !== undefined && value !== '';
 
 function whyFailed(failure: { part: string; error: unknown } | undefined): string {
   return failure === undefined

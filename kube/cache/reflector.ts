@@ -13,6 +13,7 @@ import type { Random } from '../../base/random.ts';
 import type { KubeObject, ObjectMeta, Resource } from '../api/object.ts';
 import type { Client, ListQuery, WatchEvent, WatchQuery } from '../client/client.ts';
 import type { TooLarge } from '../client/too-large.ts';
+import type { Outage } from '../client/outage.ts';
 import type { Pace, Turn } from '../client/watch-pace.ts';
 import type { ReflectorMetrics } from './reflector-metrics.ts';
 import type { Key } from './contract.ts';
@@ -49,6 +50,8 @@ export interface ReflectorOptions {
   metrics?: ReflectorMetrics;
   /** Objects per page of a list. @default 500 */
   pageSize?: number;
+  /** Shared by all caches of a process, so that they say once that their server cannot be reached. */
+  outage?: Outage;
   /** Hears of objects that are left out, since they are too large or broke the sink; the last state that was read of them stays. Not at each event. */
   onIgnored?: (object: Ignored) => void;
   /** Try watches that begin with the present state; servers without them are found out and listed instead. @default true */
@@ -90,7 +93,7 @@ export class Reflector<T extends KubeObject> {
     this.#sink = sink;
     this.#metrics = options.metrics ?? noReflectorMetrics;
     this.#log = options.log.with({ kind: options.resource.kind, ...options.selection });
-    this.#trouble = new Trouble(options.clock, this.#log, options.resource);
+    this.#trouble = new Trouble(options.clock, this.#log, options.resource, options.outage);
     this.#state = startOf(options.streams ?? true);
   }
 

@@ -3,6 +3,7 @@ import { resourceName } from '../api/object.ts';
 import { isForbidden, isNotFound } from '../client/errors.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
+import type { Outage } from '../client/outage.ts';
 import type { Resource } from '../api/object.ts';
 
 /** What keeps a cache from its server at this moment. */
@@ -24,6 +25,8 @@ const MOST_TEXTS = 5;
 export class Trouble {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #log: Log;
+  readonly #outage: Outage | undefined;
+  readonly #name: string;
   readonly #remedies: { missing: string; forbidden: string };
   readonly #told = new Set<string>();
   #toldAt: Millis = 0;
@@ -31,10 +34,13 @@ export class Trouble {
   #overAt: Millis | undefined;
   #text: string | undefined;
 
-  constructor(clock: Pick<Clock, 'monotonic'>, log: Log, resource: Resource) {
+  /** @param outage - of the process; says once for all its caches that the server cannot be reached. @default each says so itself */
+  constructor(clock: Pick<Clock, 'monotonic'>, log: Log, resource: Resource, outage?: Outage) {
     this.#clock = clock;
     this.#log = log;
+    this.#outage = outage;
     const name = resourceName(resource);
+    this.#name = name;
     this.#remedies = {
       missing: `the server has no ${name} in version ${resource.version}; install its CustomResourceDefinition, or do without what reads it`,
       forbidden: `the verbs list and watch on ${name} are needed`,
@@ -54,7 +60,7 @@ export class Trouble {
     this.#text = remedy === undefined ? text : `${text}; ${remedy}`;
     const isNews = (!this.#told.has(text) && this.#told.size < MOST_TEXTS) || now - this.#toldAt >= REMIND_MS;
     const fields = { error: this.#text, failures, waitMs: Math.round(waitMs) };
-    if (!isNews) {
+    if (this.#outage?.met(this.#name, error) === true || !isNews) {
       this.#log.debug('list or watch failed again', fields);
       return;
     }
@@ -66,7 +72,9 @@ export class Trouble {
   /** The server did what it was asked for. */
   over(): void {
     if (this.#text === undefined) return;
-    this.#log.info('list and watch work again', { afterMs: Math.round(this.#clock.monotonic() - this.#since) });
+    const fields = { afterMs: Math.round(this.#clock.monotonic() - this.#since) };
+    if (this.#outage?.over(this.#name) === true) this.#log.debug('list and watch work again', fields);
+    else this.#log.info('list and watch work again', fields);
     this.#overAt = this.#clock.monotonic();
     this.#text = undefined;
     this.#told.clear();

@@ -11,6 +11,7 @@ import type { Clock, Millis } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import type { Client } from '../client/client.ts';
+import type { Outage } from '../client/outage.ts';
 import type { ElectionMetrics } from './election-metrics.ts';
 import type { Fence } from './fence.ts';
 import type { Held, Moment, Rules } from './judge.ts';
@@ -35,6 +36,8 @@ export interface ElectionOptions {
   retryPeriodMs?: Millis;
   /** @default nothing is counted */
   metrics?: ElectionMetrics;
+  /** Of the process: says once, for its caches too, that the server cannot be reached. @default the election says so itself */
+  outage?: Outage;
   /** For an event on the lease: `HOST_UUID became leader`. Must not throw. */
   announce?: (message: string, lease: Lease) => void;
   /** For tests, which show that weaker ones are found out. */
@@ -271,7 +274,8 @@ export class LeaderElection implements Fence {
     const found = leaseTrouble(verb, this.#options.lease, error);
     const text = describeError(found);
     // A server that is away for an hour is one line, not one per try.
-    if (text !== this.#trouble?.text) this.#log.warn('leader election has trouble with its lease; it is tried again', { error: text });
+    if (this.#options.outage?.met('lease', found) === true) this.#log.debug('leader election cannot reach its lease', { error: text });
+    else if (text !== this.#trouble?.text) this.#log.warn('leader election has trouble with its lease; it is tried again', { error: text });
     this.#trouble = { verb, text, refused: found !== error };
     return { kind: 'failed', at: this.#now() };
   }
@@ -279,7 +283,7 @@ export class LeaderElection implements Fence {
   /** A look that finds the lease says nothing of an update that fails: else each pair of them would be two lines. */
   #mended(verb: LeaseVerb): void {
     if (this.#trouble === undefined || (verb === 'get' && this.#trouble.verb === 'update')) return;
-    this.#log.info('leader election works again');
+    if (this.#options.outage?.over('lease') !== true) this.#log.info('leader election works again');
     this.#trouble = undefined;
   }
 }

@@ -47,6 +47,13 @@ function waitsFor({ unsynced, troubled }: Pick<Informers, 'unsynced' | 'troubled
   return problems.length === 0 ? undefined : problems.join('; ');
 }
 
+/** A server that is away fails all caches alike: that is said once. */
 function named(caches: readonly Waiting[]): string {
-  return caches.map(({ name, problem }) => `${name} (${problem === undefined ? 'its first list is under way' : problem.text})`).join(', ');
+  const groups = Map.groupBy(caches, ({ problem }) => problem?.text.replace(/^Cannot [A-Z]+ \S+ /, ''));
+  const texts = [...groups.values()].map(([first, ...alike]) => {
+    const { name = '', problem } = first ?? {};
+    const others = alike.length === 0 ? '' : `, and so ${alike.map((one) => one.name).join(', ')}`;
+    return `${name} (${problem === undefined ? 'its first list is under way' : problem.text})${others}`;
+  });
+  return texts.join('; ');
 }

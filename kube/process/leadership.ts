@@ -4,6 +4,7 @@ import { LeaderElection } from '../election/election.ts';
 import { fenced } from '../election/fenced.ts';
 import { leases } from '../election/lease.ts';
 import type { Client } from '../client/client.ts';
+import type { Outage } from '../client/outage.ts';
 import type { ElectionOptions, Ended } from '../election/election.ts';
 import type { ElectionMetrics } from '../election/election-metrics.ts';
 import type { World } from './world.ts';
@@ -21,9 +22,15 @@ export class Leadership {
   /** @param client - for the Lease alone, so that no renewal waits behind a long list; closed with this */
   constructor(
     { namespace, name, ...times }: LeaseOptions,
-    options: Pick<World, 'clock' | 'random' | 'log'> & { component: string; identity: string; client: Client; metrics: ElectionMetrics },
+    options: Pick<World, 'clock' | 'random' | 'log'> & {
+      component: string;
+      identity: string;
+      client: Client;
+      metrics: ElectionMetrics;
+      outage: Outage;
+    },
   ) {
-    const { component, identity, client, metrics, clock, random, log } = options;
+    const { component, identity, client, metrics, outage, clock, random, log } = options;
     this.#identity = identity;
     this.#client = client;
     // Not fenced: it tells who leads, which is true even when nobody may write.
@@ -38,6 +45,7 @@ export class Leadership {
       random,
       log,
       metrics,
+      outage,
       announce: (message, lease) => recorder.event(lease, 'Normal', 'LeaderElection', message, { resource: leases }),
     });
   }

@@ -1,5 +1,6 @@
 import { Informers } from '../cache/informers.ts';
 import { createClient } from '../client/http-client.ts';
+import { Outage } from '../client/outage.ts';
 import { EventSender } from '../controller/event-recorder.ts';
 import { newIdentity } from '../election/identity.ts';
 import { allMetrics } from '../metrics/all-metrics.ts';
@@ -39,6 +40,7 @@ export function makeParts(options: ProcessOptions, access: AccessSource, world: 
   const limits = writesAtOnce === undefined ? {} : { limits: { writing: Math.min(MOST_WRITES, writesAtOnce) } };
   const open = (): Client => connect(access, { clock, random, log, metrics: metrics.rest, userAgent: name, ...limits });
   const connection = open();
+  const outage = new Outage(clock, log);
   const leadership =
     leaderElect === false
       ? undefined
@@ -47,6 +49,7 @@ export function makeParts(options: ProcessOptions, access: AccessSource, world: 
           identity: identity(),
           client: open(),
           metrics: metrics.election,
+          outage,
           clock,
           random,
           log,
@@ -60,6 +63,7 @@ export function makeParts(options: ProcessOptions, access: AccessSource, world: 
     log,
     resyncMs,
     pageSize,
+    outage,
     metrics: metrics.reflector,
     ...metrics.informer,
     onIgnored: (resource, { metadata, why }) => {

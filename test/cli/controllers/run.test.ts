@@ -11,7 +11,7 @@ import { idle, start, type Seen } from './controllers-world.ts';
 longContract({
   name: 'controllers run',
   lease: 'dkc-controllers',
-  away: 'warn: list or watch failed, trying again',
+  away: 'warn: cannot reach the API server, retrying; more with -v',
   start,
   broken: {
     part: 'daemonset',
@@ -85,7 +85,7 @@ test('an API server that is away is waited for, and the probe and the log say so
   const port = await freePort();
   await server.hooks.pause();
   const run = start(t, [`--kubeconfig=${await kubeconfig()}`, `--metrics-bind-address=127.0.0.1:${port}`, ...quick]);
-  await eventually('the first failure', () => run.lines.includes('warn: list or watch failed, trying again'));
+  await eventually('the first failure', () => run.lines.includes('warn: cannot reach the API server, retrying; more with -v'));
   const waits = await text(`http://127.0.0.1:${port}/readyz`);
   assert.match(waits, /caches failed: not synced: daemonsets\.apps \(Cannot GET .* at 127\.0\.0\.1:\d+: /);
   assert.match(waits, /readyz check failed/);
@@ -110,11 +110,17 @@ test("without a kubeconfig it is the pod's service account, whose token is read 
   assert.equal(await run.stop(), 0);
 });
 
-const impossible = [
+const impossible: { why: string; argv: string[]; env?: Record<string, string>; says: RegExp }[] = [
   {
     why: 'there is neither kubeconfig nor pod',
     argv: [],
-    says: /^dkc: Cannot use the pod's service account: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set, so this is no pod; give a kubeconfig\n$/,
+    says: /^dkc: Cannot reach the API server: this is no pod \(KUBERNETES_SERVICE_HOST and [A-Z_]+ are not set\); give --kubeconfig=FILE\n$/,
+  },
+  {
+    why: 'there is neither, and $KUBECONFIG is set',
+    argv: [],
+    env: { KUBECONFIG: '/home/admin/.kube/config' },
+    says: /; give --kubeconfig=FILE; \$KUBECONFIG is set, and dkc controllers run does not read it\n$/,
   },
   {
     why: 'the kubeconfig is not there',
@@ -122,12 +128,40 @@ const impossible = [
     says: /^dkc: Cannot read kubeconfig \/gone: there is no such file; name the right path \(ENOENT[^\n]*\)\n$/,
   },
 ];
-for (const { why, argv, says } of impossible)
+for (const { why, argv, env = {}, says } of impossible)
   test(`controllers run ends with 3 where ${why}`, async (t) => {
-    const run = start(t, argv);
+    const run = start(t, argv, { env });
     assert.equal(await run.ended, 3);
     assert.match(run.err(), says);
   });
+
+test('in a pod $KUBECONFIG is not read, and the log says so', { timeout: 120_000 }, async (t) => {
+  const { server, dir } = await up(t, { tls: true });
+  const { env, serviceAccount } = await podOn({ server, dir });
+  const run = start(t, quick, { env: { ...env, KUBECONFIG: '/home/admin/.kube/config' }, serviceAccount });
+  await run.ready;
+  assert.ok(run.lines.includes("warn: $KUBECONFIG is set and not used: without --kubeconfig it is the pod's service account"));
+  assert.equal(await run.stop(), 0);
+});
+
+test('a server that is away is one line in the log of a whole process', { timeout: 120_000 }, async (t) => {
+  const { server, kubeconfig } = await up(t);
+  await server.hooks.pause();
+  const run = start(t, [`--kubeconfig=${await kubeconfig()}`, ...quick]);
+  const failed = (what: string) => run.lines.filter((line) => line === `debug: ${what}`).length;
+  await eventually(
+    'all of them have failed',
+    () => failed('list or watch failed again') >= 7 && failed('leader election cannot reach its lease') > 0,
+  );
+  assert.deepEqual(
+    run.lines.filter((line) => line.startsWith('warn')),
+    ['warn: cannot reach the API server, retrying; more with -v'],
+  );
+  await server.hooks.resume();
+  await run.ready;
+  await eventually('its end', () => run.lines.includes('info: the API server is reachable again'));
+  assert.equal(await run.stop(), 0);
+});
 
 test('an address that is taken ends it with 3', async (t) => {
   const { server, kubeconfig } = await up(t);

@@ -76,13 +76,13 @@ const commands = [
   {
     command: 'scheduler run',
     waits: new RegExp(`^500 \\[\\+\\]ping ok\n\\[-\\]discovery failed: the API server has not said yet what it serves: ${REFUSED}`),
-    logs: / WARN +the API server has not said yet what it serves /g,
+    logs: / WARN +\b(?!check failed)/g,
     again: 'the API server has still not said what it serves',
   },
   {
     command: 'controllers run',
     waits: new RegExp(`^500 \\[\\+\\]ping ok\n\\[-\\]caches failed: not synced: daemonsets\\.apps \\(${REFUSED}`),
-    logs: / WARN +list or watch failed, trying again kind=DaemonSet /g,
+    logs: / WARN +\b(?!check failed)/g,
     again: 'list or watch failed again',
   },
 ];

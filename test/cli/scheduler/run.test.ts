@@ -109,7 +109,7 @@ test('an API server that is away is waited for, and asked what it serves once it
 const impossible = [
   { why: 'the file is not there', argv: ['--config=/gone'], code: 3, says: /^dkc: Cannot read \/gone: there is no such file[^\n]*\n$/ },
   { why: 'the kubeconfig is not there', argv: ['--kubeconfig=/gone'], code: 3, says: /^dkc: Cannot read kubeconfig \/gone: / },
-  { why: 'there is neither kubeconfig nor pod', argv: [], code: 3, says: /^dkc: Cannot use the pod's service account: / },
+  { why: 'there is neither kubeconfig nor pod', argv: [], code: 3, says: /^dkc: Cannot reach the API server: this is no pod/ },
   { why: 'a flag of the lease is wrong', argv: ['--leader-elect-retry-period=9s'], code: 2, says: /^dkc: scheduler run: --leader-elect-renew-deadline must be longer than 1\.2 times --leader-elect-retry-period; see dkc scheduler run --help\n$/ }, // prettier-ignore
   { why: 'its inside would be for all to see', argv: ['--debug', '--metrics-bind-address=:80'], code: 2, says: /^dkc: scheduler run: --debug needs a --metrics-bind-address on loopback/ }, // prettier-ignore
 ];

@@ -63,3 +63,14 @@ test('a cache that was never filled counts from its first failure', async () => 
   const [ready] = readyChecks(both, undefined, { check: undefined, isOver: true });
   assert.equal(ready?.problem(), 'not synced: pods (no)', 'named once');
 });
+
+test('what fails all caches alike is said once, with their names', () => {
+  const waiting = (name: string, text: string) => ({ name, problem: { text, forMs: 1 } });
+  const away = (path: string) => `Cannot GET ${path} at h:1: there is no connection`;
+  const unsynced = [waiting('pods', away('/api/v1/pods')), waiting('nodes', away('/api/v1/nodes')), waiting('leases', 'forbidden')];
+  const [ready] = readyChecks({ unsynced, troubled: unsynced }, undefined, { check: undefined, isOver: true });
+  assert.equal(
+    ready?.problem(),
+    'not synced: pods (Cannot GET /api/v1/pods at h:1: there is no connection), and so nodes; leases (forbidden)',
+  );
+});
