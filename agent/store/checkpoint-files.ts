@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Disk } from '../../base/disk.ts';
 import { errorCode } from '../../base/errors.ts';
+import { MAX_KEYS } from '../checkpoint/download.ts';
 import type { Manifest, Payload } from '../checkpoint/payload.ts';
 import type { PayloadRef, Source } from '../checkpoint/source.ts';
 import { directoryNameProblem, keyProblem } from '../checkpoint/verify-names.ts';
@@ -48,6 +49,8 @@ async function readOnce(disk: Disk, paths: Layout, ref: PayloadRef): Promise<Fou
     if (!there) return { at: 'missing' };
     if (there.kind !== 'dir') return damaged(dir, 'it is not a directory');
     const names = await disk.list(dir);
+    // Saved before there was a limit: reading so many would hold a boot, and with it the kubelet.
+    if (names.length > MAX_KEYS + 1) return damaged(dir, `it has more than ${MAX_KEYS} files`);
 
     if (names.includes(manifestName)) {
       at = paths.manifest(ref);

@@ -1,12 +1,13 @@
 import { TRUSTED_ALREADY } from '../announce/transitions.ts';
 import { refusedEvent, changedEvent, EVENT_NAMESPACE } from '../event.ts';
 import { refusalDetail, type SyncStep } from './plan.ts';
+import { SAVED_AGAIN } from './spoiled.ts';
 import { sameSource, sourceText, type MaybeSource, type Source } from '../checkpoint/source.ts';
 import type { Finding } from '../config/contract.ts';
 import type { Situation } from '../situation.ts';
 import { sameContent } from '../store/content.ts';
 import { refusedRecord, sameRefusal, type RefusedRecord } from '../store/refused-record.ts';
-import type { JournalEvent, Store } from '../store/store.ts';
+import { StoreError, type JournalEvent, type Store } from '../store/store.ts';
 import type { Clock } from '../../base/clock.ts';
 import { unreachable } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
@@ -69,7 +70,7 @@ export class Executor {
     const { store, situation, log } = this.#deps;
     switch (step.do) {
       case 'save':
-        await store.save(step.payload);
+        await this.#save(step);
         log.info('checkpoint saved', {
           uid: step.payload.uid,
           resourceVersion: step.payload.resourceVersion,
@@ -106,7 +107,7 @@ export class Executor {
         situation.update({ error: step.error });
         return;
       case 'exit':
-        if (this.#announced === undefined || !sameSource(this.#announced, step.to)) await this.#announce(step.to);
+        if (step.quiet !== true && (this.#announced === undefined || !sameSource(this.#announced, step.to))) await this.#announce(step.to);
         this.#announced = step.to;
         // Not waited for: with --restart-spread the exit may be minutes away, and an assignment withdrawn meanwhile must not be booted into.
         void this.#deps.exit(`using ${sourceText(step.to)} from the next start on`);
@@ -114,6 +115,18 @@ export class Executor {
       default:
         unreachable(step);
     }
+  }
+
+  /** What was saved must read back: a checkpoint that does not is never assigned, and tried again after a wait that grows. */
+  async #save({ payload, source, again }: Extract<SyncStep, { do: 'save' }>): Promise<void> {
+    const { store } = this.#deps;
+    if (again) await this.#journal('damaged', source, SAVED_AGAIN);
+    await store.save(payload);
+    const back = await store.load(payload);
+    if (back.at === 'intact') return;
+    if (!again) await this.#journal('damaged', source, SAVED_AGAIN);
+    const [path, problem] = back.at === 'damaged' ? [back.path, back.problem] : ['the checkpoint', 'it is not there'];
+    throw new StoreError('save', path, { hint: `it does not read back: ${problem}; check the disk` });
   }
 
   /** For `dkc status`, which may be asked with the API server away. The moment is that of the first refusal for these reasons. */

@@ -1,4 +1,5 @@
 import type { Fetched, SyncFacts, Verdict, Wanted } from './plan.ts';
+import { isDue, spoiled } from './spoiled.ts';
 import { payloadOf } from '../checkpoint/download.ts';
 import type { ContentRef, Payload } from '../checkpoint/payload.ts';
 import { sameSource, type MaybeSource, type Source } from '../checkpoint/source.ts';
@@ -46,12 +47,24 @@ export async function observe(wanted: Wanted, seen: ConfigMapSeen | undefined, d
     bootError: situation.bootError,
     condemned: await store.condemned(),
     verdict: null,
+    ...(await spoiledFacts(wanted, fetched, deps)),
     ...(refused ? { refused } : {}),
   };
   if (!preflight || wanted.at !== 'source' || fetched?.at !== 'found') return facts;
   const source: Source = { ...wanted.spec, uid: fetched.payload.uid, resourceVersion: fetched.payload.resourceVersion };
   if (assigned && sameSource(assigned, source)) return facts;
   return { ...facts, verdict: await preflight(source, fetched) };
+}
+
+async function spoiledFacts(
+  wanted: Wanted,
+  fetched: Fetched | undefined,
+  { store, clock, situation }: ObserveDeps,
+): Promise<Pick<SyncFacts, 'spoiled'>> {
+  if (wanted.at !== 'source' || fetched?.at !== 'found' || (fetched.saved && situation.bootError === null)) return {};
+  const { uid, resourceVersion } = fetched.payload;
+  const found = spoiled(await store.journal(), { ...wanted.spec, uid, resourceVersion });
+  return found ? { spoiled: { due: isDue(found, clock.now()) } } : {};
 }
 
 /** undefined: missing or damaged, so nobody knows; the next assignment writes it anew. */

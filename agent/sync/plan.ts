@@ -48,12 +48,15 @@ export interface SyncFacts {
   bootError: string | null;
   condemned: readonly CondemnedRecord[];
   verdict: Verdict;
+  /** The wanted checkpoint reads damaged although it was saved again before; `due` says whether to try once more. */
+  spoiled?: { due: boolean };
   /** The refusal that is on disk. */
   refused?: RefusedRecord;
 }
 
 export type SyncStep =
-  | { do: 'save'; payload: Payload }
+  /** `again`: boot found the checkpoint of the assigned source damaged, so that the journal counts how often. */
+  | { do: 'save'; payload: Payload; source: Source; again: boolean }
   | { do: 'absolve'; content: ContentRef; source: Source }
   | { do: 'trust'; to: MaybeSource }
   | { do: 'assign'; to: MaybeSource; why: string }
@@ -65,8 +68,8 @@ export type SyncStep =
   | { do: 'clear-refusal' }
   /** `final`: nothing on this node can change it, so there is no use in looking again before the API shows something else. */
   | { do: 'report'; error: string | null; detail: string; final?: true }
-  /** `event` as upstream sends it before it exits. */
-  | { do: 'exit'; to: MaybeSource };
+  /** `event` as upstream sends it before it exits; `quiet`: not again for one whose checkpoint is damaged time and again. */
+  | { do: 'exit'; to: MaybeSource; quiet?: true };
 
 /**
  * What one look at Node and ConfigMap leads to. Saved comes before assigned, so that `assigned` never names a missing checkpoint;
@@ -124,9 +127,17 @@ function planSource(spec: SpecSource, facts: SyncFacts): SyncStep[] {
     const { uid, resourceVersion, finding } = fetched;
     return refuse({ ...spec, uid, resourceVersion }, null, { stage: 'download', findings: [finding] });
   }
-  const { payload, content, saved } = fetched;
+  const { payload, content } = fetched;
   const source: Source = { ...spec, uid: payload.uid, resourceVersion: payload.resourceVersion };
-  const steps: SyncStep[] = saved ? [] : [{ do: 'save', payload }];
+  const isAssigned = facts.assigned !== undefined && sameSource(source, facts.assigned);
+  // One that reads well now, after a boot that could not read it, is tried again in its turn: the disk may have recovered.
+  const isUnused = isAssigned && facts.bootError === statusErrors.load && !sameSource(facts.active, source);
+  const saved = fetched.saved && !(isUnused && facts.spoiled?.due === true);
+  if (!saved && facts.spoiled?.due === false)
+    return [
+      report(facts.bootError ?? statusErrors.syncInternal, 'its checkpoint reads damaged each time it is saved; waiting longer each time'),
+    ];
+  const steps: SyncStep[] = saved ? [] : [{ do: 'save', payload, source, again: isAssigned }];
 
   const condemned = facts.condemned.find((record) => sameContent(record, content));
   if (condemned) {
@@ -135,8 +146,7 @@ function planSource(spec: SpecSource, facts: SyncFacts): SyncStep[] {
     if (retry === '' || retry === condemned.retry) return [...steps, ...standBy(facts, condemned)];
     steps.push({ do: 'absolve', content, source });
   }
-  if (facts.assigned !== undefined && sameSource(source, facts.assigned))
-    return [...steps, ...planSettled(source, content, saved, condemned, facts)];
+  if (isAssigned) return [...steps, ...planSettled(source, content, saved, condemned, facts)];
   return [...steps, ...planChange(source, content, facts)];
 }
 
@@ -159,7 +169,7 @@ function planSettled(source: Source, content: ContentRef, saved: boolean, absolv
   const wasCondemned = bootError === statusErrors.failedTrial || bootError === statusErrors.rolledBack;
   // Boot has never tried what was written since: a failure came between record and exit.
   const untried = !sameSource(source, bootAssigned);
-  if (untried || !saved || absolved !== undefined || wasCondemned) return leaveFor(source);
+  if (untried || !saved || absolved !== undefined || wasCondemned) return leaveFor(source, !saved && !untried);
   return [report(bootError, 'the assigned config cannot be used')];
 }
 
@@ -189,8 +199,8 @@ function refuse(source: Source, content: ContentRef | null, { stage, findings }:
 }
 
 /** The error spoke of what was wanted before: it goes before the exit, or the Node would show it beside the new assignment. */
-function leaveFor(to: MaybeSource): SyncStep[] {
-  return [report(null, ''), { do: 'exit', to }];
+function leaveFor(to: MaybeSource, quiet = false): SyncStep[] {
+  return [report(null, ''), { do: 'exit', to, ...(quiet ? { quiet } : {}) }];
 }
 
 /** A content that is trusted already is trusted under its new name at once. */

@@ -147,6 +147,13 @@ export function checkpointContract({ initialized }: Suite): void {
     assert.deepEqual(await store.verify(), []);
   });
 
+  initialized('one of more files than a ConfigMap may have counts as damaged: a boot does not read it', async (_, store) => {
+    const files = new Map(Array.from({ length: 501 }, (_, n) => [`key-${n}`, bytes('')]));
+    await store.save({ ...payload(), files });
+    const state = await store.load(source());
+    assert.ok(state.at === 'damaged' && state.problem === 'it has more than 500 files', JSON.stringify(state));
+  });
+
   initialized('the list is newest first, damaged ones among it, and what is removed is gone', async ({ disk, root, setNow }, store) => {
     for (const [day, rv] of [
       ['1', 'a'],

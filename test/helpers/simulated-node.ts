@@ -71,6 +71,8 @@ export class SimulatedNode {
   readonly #watchers = new Set<{ paths: readonly string[]; onChange: (path: string) => void }>();
   /** The disk of /var/lib takes no writes; /run is in memory. */
   broken: 'ENOSPC' | 'EROFS' | undefined;
+  /** A disk that loses what is written as soon as the agent has ended: checkpoints of this resourceVersion read damaged. */
+  spoils: string | undefined;
   #boots = 1;
   #lastEnd = 0;
   #hurry = 0;
@@ -352,14 +354,21 @@ export class SimulatedNode {
       for (const path of paths) await this.#changed(path);
       return done;
     };
+    let isFresh = false;
     return {
       ...disk,
+      read: async (path, most) => {
+        const bytes = await disk.read(path, most);
+        const isSpoiled = this.spoils !== undefined && path.includes(`/${this.spoils}/`) && !isFresh;
+        return isSpoiled ? bytes.map(() => 0) : bytes;
+      },
       replace: (path, bytes, mode) => changed([path], () => disk.replace(path, bytes, mode)),
       append: (path, bytes, mode) => changed([path], () => disk.append(path, bytes, mode)),
       rename: (from, to) => changed([from, to], () => disk.rename(from, to)),
       remove: (path) => changed(this.broken === 'ENOSPC' ? [] : [path], () => disk.remove(path)),
       replaceDir: async (path, files, mode) => {
         await changed([path], () => disk.replaceDir(path, files, mode));
+        isFresh ||= this.spoils !== undefined && path.endsWith(`/${this.spoils}`);
         const { checkpoints } = layout(ROOT);
         if (alive() && path.startsWith(checkpoints)) this.tell(`save ${path.slice(checkpoints.length + 1)}`);
       },

@@ -86,6 +86,7 @@ export class Story {
       case 'api':
         return this.#server(words);
       case 'disk':
+        node.spoils = first === 'spoils' ? rest[0] : undefined;
         node.broken = first === 'full' ? 'ENOSPC' : first === 'read-only' ? 'EROFS' : undefined;
         return undefined;
       case 'kubelet':
