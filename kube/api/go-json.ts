@@ -15,14 +15,58 @@ export function goJson(value: unknown): string {
 }
 
 function goString(text: string): string {
-  return JSON.stringify(text.toWellFormed()).replace(ESCAPED, (found) => SHORT[found] ?? unicode(found));
+  const json = JSON.stringify(text.toWellFormed());
+  return json.length > LONGEST ? escapedLong(json) : json.replace(ESCAPED, (found) => SHORT[found] ?? unicode(found));
+}
+
+function unicode(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/** Above this a call for each escape would take long: a string may be a megabyte of them. */
+const LONGEST = 10_000;
+/** Of single bytes, and of those behind a backslash. */
+const escapes = (of: Readonly<Record<string, string>>): readonly (Uint8Array | undefined)[] =>
+  Array.from({ length: 256 }, (_, byte) => {
+    const text = of[String.fromCharCode(byte)];
+    return text === undefined ? undefined : Buffer.from(text, 'latin1');
+  });
+const OF_BYTE = escapes({ '<': unicode('<'), '>': unicode('>'), '&': unicode('&') });
+const BEHIND_BACKSLASH = escapes({ b: unicode('\b'), f: unicode('\f') });
+const BACKSLASH = 0x5c;
+/** How both line separators begin in UTF-8; the third byte tells them apart. */
+const [SEPARATOR, SEPARATOR_SECOND] = [0xe2, 0x80];
+const OF_SEPARATOR = escapes({ '\u00a8': unicode('\u2028'), '\u00a9': unicode('\u2029') });
+
+/** The same as with {@link ESCAPED}, byte by byte. @param json - as JSON.stringify has it */
+function escapedLong(json: string): string {
+  const from = Buffer.from(json);
+  const into = Buffer.allocUnsafe(6 * from.length);
+  let length = 0;
+  for (let at = 0; at < from.length; at++) {
+    const byte = from[at] ?? 0;
+    let escape = OF_BYTE[byte];
+    if (byte === BACKSLASH) {
+      at += 1;
+      escape = BEHIND_BACKSLASH[from[at] ?? 0];
+      if (escape === undefined) {
+        into[length++] = byte;
+        into[length++] = from[at] ?? 0;
+        continue;
+      }
+    } else if (byte === SEPARATOR && from[at + 1] === SEPARATOR_SECOND) {
+      escape = OF_SEPARATOR[from[at + 2] ?? 0];
+      if (escape !== undefined) at += 2;
+    }
+    if (escape === undefined) into[length++] = byte;
+    else for (let n = 0; n < escape.length; n++) into[length++] = escape[n] ?? 0;
+  }
+  return into.toString('utf8', 0, length);
 }
 
 /** In what JSON.stringify has made of a string; an escaped backslash is taken along, so that what follows it is not taken for an escape. */
 const ESCAPED = /\\\\|\\b|\\f|[<>&\u2028\u2029]/g;
 const SHORT: Readonly<Record<string, string>> = { '\\\\': '\\\\', '\\b': '\\u0008', '\\f': '\\u000c' };
-
-const unicode = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 const text: unique symbol = Symbol('JSON text');
 

@@ -52,7 +52,7 @@ export function newRevision(
 ): Revision {
   const { namespace, annotations } = owner.metadata;
   const data = revisionData(template);
-  const hash = rules.hash(data, collisionCount);
+  const hash = hashOf(data, collisionCount, rules.hash);
   return {
     apiVersion: 'apps/v1',
     kind: 'ControllerRevision',
@@ -66,6 +66,22 @@ export function newRevision(
     data,
     revision: number,
   };
+}
+
+interface Hashed {
+  by: HistoryRules['hash'];
+  collisionCount: number | undefined;
+  hash: string;
+}
+const hashes = new WeakMap<object, Hashed>();
+
+/** Until the cache shows the new revision it is made again at each look. */
+function hashOf(data: JsonObject, collisionCount: number | undefined, by: HistoryRules['hash']): string {
+  const known = hashes.get(data);
+  if (known !== undefined && known.by === by && known.collisionCount === collisionCount) return known.hash;
+  const hash = by(data, collisionCount);
+  hashes.set(data, { by, collisionCount, hash });
+  return hash;
 }
 
 /** Pure. */

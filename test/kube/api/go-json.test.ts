@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assert as holds, jsonValue, property } from 'fast-check';
+import { array, assert as holds, jsonValue, property, string } from 'fast-check';
 import { goJson, inGoJson, jsonTextOf } from '../../../kube/api/go-json.ts';
 
 const cases = [
@@ -15,6 +15,23 @@ const cases = [
   { why: 'leaves out what is undefined', value: { a: undefined, b: null }, text: '{"b":null}' },
 ];
 for (const { why, value, text } of cases) test(`Go's JSON ${why}`, () => assert.equal(goJson(value), text));
+
+for (const { why, value, text } of cases)
+  if (typeof value === 'string')
+    test(`Go's JSON ${why}, in a long text`, () => {
+      const filling = 'x'.repeat(10_000);
+      assert.equal(goJson(filling + value), text.replace('"', `"${filling}`));
+    });
+
+test("Go's JSON of a long text of anything is as of its parts", () => {
+  holds(
+    property(array(string({ unit: 'binary', maxLength: 30 }), { maxLength: 20 }), (parts) => {
+      const filling = 'x'.repeat(10_000);
+      const whole = goJson(filling + parts.join('|'));
+      assert.equal(whole, `"${filling}${parts.map((part) => goJson(part).slice(1, -1)).join('|')}"`);
+    }),
+  );
+});
 
 test("Go's JSON says the same as anybody's", () => {
   holds(property(jsonValue(), (value) => assert.deepEqual(JSON.parse(goJson(value)), JSON.parse(JSON.stringify(value)))));
