@@ -1,0 +1,91 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+/*
+ * Loaded before a program of ours (`node --expose-gc --import probe.ts cli/main.ts ...`), with a channel to the test that started it. It measures from
+ * within, changes nothing, and keeps nothing alive.
+ *
+ * A turn of the event loop is measured by a timer: when it comes late, something has kept the loop for at least as long. What counts is the smaller of how
+ * late it came and of the processor time that the thread took meanwhile: on a busy machine the loop may stand still because others have the processors, and
+ * that says nothing about the program.
+ */
+
+/** What is asked. `mark` begins anew. */
+export interface Ask {
+  id: number;
+  ask: 'mark' | 'look' | 'block';
+  /** `block`: for so many ms of processor time, to see that it is noticed. */
+  ms?: number;
+}
+
+export interface Measured {
+  id: number;
+  /** Of the event loop, since the last mark, in ms. */
+  longestTurnMs: number;
+  /** Of the process, since the last mark. */
+  cpuMs: number;
+  /** In use after a full collection. */
+  heapBytes: number;
+  /** How long a fixed piece of work takes here: the machine's speed, as this process has it now. */
+  pieceMs: number;
+}
+
+const EVERY_MS = 10;
+
+let longest = 0;
+let cpu = process.cpuUsage();
+let lastAt = performance.now();
+let lastThread = threadMs();
+
+function threadMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+}
+
+function tick(): void {
+  const [now, thread] = [performance.now(), threadMs()];
+  longest = Math.max(longest, Math.min(now - lastAt - EVERY_MS, thread - lastThread));
+  [lastAt, lastThread] = [now, thread];
+}
+setInterval(tick, EVERY_MS).unref();
+
+const rows = Array.from({ length: 500 }, (_, at) => ({ name: `row-${at}`, labels: { a: String(at), b: 'c' } }));
+
+/** Makes and reads JSON, as our programs mostly do; the middle one of many. */
+function piece(): number {
+  const times = Array.from({ length: 21 }, () => {
+    const from = performance.now();
+    JSON.parse(JSON.stringify(rows));
+    return performance.now() - from;
+  });
+  return times.toSorted((a, b) => a - b)[10] ?? Infinity;
+}
+
+async function collected(): Promise<number> {
+  // Twice: what a finalizer or a weak reference lets go of is free the second time.
+  for (let n = 0; n < 2; n++) {
+    await nextTurn();
+    globalThis.gc?.();
+  }
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+process.on('message', (asked: Ask) => {
+  void answer(asked);
+});
+process.channel?.unref();
+
+async function answer({ id, ask, ms = 0 }: Ask): Promise<void> {
+  if (ask === 'block') for (const end = threadMs() + ms; threadMs() < end;);
+  // Let the timer see what came before.
+  if (ask === 'block') await new Promise((resolve) => setTimeout(resolve, 3 * EVERY_MS));
+  const { user, system } = process.cpuUsage(cpu);
+  const seen = { longestTurnMs: longest, cpuMs: (user + system) / 1_000 };
+  const pieceMs = piece();
+  const heapBytes = await collected();
+  if (ask === 'mark') cpu = process.cpuUsage();
+  // Our own work was no turn of the program's.
+  [lastAt, lastThread] = [performance.now(), threadMs()];
+  longest = ask === 'mark' ? 0 : seen.longestTurnMs;
+  process.send?.({ id, ...seen, heapBytes, pieceMs } satisfies Measured);
+}

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import type { Client } from '../../kube/client/client.ts';
+import { createClient } from '../../kube/client/http-client.ts';
+import { loadKubeconfig } from '../../kube/client/load-access.ts';
+import { corpus } from '../hostile/corpus/all.ts';
+import { startPrograms } from '../hostile/programs.ts';
+import { Stage } from '../hostile/stage.ts';
+import { startControlPlane, type ControlPlane } from '../real-parts/control-plane.ts';
+import { withRealParts } from './suite.ts';
+
+/** The same corpus as on the embedded server (`test/hostile/`), one row after the other: a real server takes more, and answers in other words. */
+await withRealParts('hostile objects', ['etcd', 'kube-apiserver', 'kube-controller-manager'], () => {
+  let plane: ControlPlane;
+  let client: Client;
+  let stage: Stage;
+  let home: string;
+
+  before(async () => {
+    plane = await startControlPlane({ controllers: 'garbagecollector' });
+    home = await mkdtemp(join(tmpdir(), 'dkc-hostile-'));
+    const kubeconfig = join(home, 'kubeconfig');
+    await writeFile(kubeconfig, plane.kubeconfig(), { mode: 0o600 });
+    client = createClient(await loadKubeconfig(kubeconfig));
+    stage = new Stage({ server: 'real', client, start: () => startPrograms(kubeconfig), say: (text) => console.error(text) });
+    await stage.open();
+  });
+  after(async () => {
+    await stage.close();
+    await client.close();
+    await plane.stop();
+    await rm(home, { recursive: true, force: true });
+  });
+
+  const only = process.env['DKC_HOSTILE'] ?? '';
+  for (const row of Object.values(corpus)
+    .flat()
+    .filter(({ why }) => why.includes(only)))
+    test(`${row.why}: a hundred ordinary objects are served beside it`, async (t) => {
+      const { problems, figures, taken } = await stage.play([row]);
+      t.diagnostic(`${taken} objects: ${figures}`);
+      assert.deepEqual(problems, []);
+    });
+
+  test('programs that start beside hostile objects of every kind serve the ordinary ones', async () => {
+    const rows = Object.values(corpus).flatMap(([first, second]) => [first, second].filter((row) => row !== undefined));
+    assert.deepEqual(await stage.restartBeside(rows), []);
+  });
+});
