@@ -1,3 +1,4 @@
+import { describeError } from '../base/errors.ts';
 import type { Client } from '../kube/client/client.ts';
 import { serverWords } from '../kube/client/errors.ts';
 import { controllerOf } from '../kube/controller/owner-refs.ts';
@@ -119,6 +120,8 @@ export function schedulerRunnable(
     },
     onAbandoned: ({ uid }) => hooks.abandon(uid),
     onNote: (message, facts) => log.debug(message, facts),
+    onBroken: (kind, object, error) =>
+      log.error('an object could not be taken in; the scheduler goes on without it', { kind, object, error: describeError(error) }),
   });
   const binder = new Binder({ client, clock, random });
   const worker = new Worker({
@@ -173,6 +176,7 @@ export function schedulerRunnable(
     state.signal = signal;
     // Who takes the lease amid a relist sees its end first. Rejects only when the signal aborts, and then nothing more is done.
     await runtime.informers.whenSettled(signal).catch(() => {});
+    log.info('scheduler runs', { nodes: parts.cluster.nodeCount, pods: parts.cluster.podCount, waiting: parts.queue.sizes.active });
     kept?.restore(teller, signal);
     mirrors?.begin(signal);
     try {
@@ -180,6 +184,7 @@ export function schedulerRunnable(
     } finally {
       extenders?.close();
       await Promise.all([kept?.settled(), mirrors?.idle()]);
+      log.info('scheduler has stopped', { binding: worker.binding });
     }
   };
   return [{ name: 'scheduler', run }];

@@ -15,6 +15,8 @@ import { wakeForPromise, wakeForRoom, type RoomTeller } from './wakes.ts';
 export type Turn =
   | { turn: 'none' }
   | { turn: 'skip'; pod: PodInfo; deleting: boolean }
+  /** Something is wrong with this pod, or here with regard to it. */
+  | { turn: 'broken'; queued: QueuedPod; error: unknown }
   | { turn: 'try'; queued: QueuedPod; pod: PodInfo; profile: ProfileConfig };
 
 export function nextTurn(parts: Parts): Turn {
@@ -22,8 +24,16 @@ export function nextTurn(parts: Parts): Turn {
   return queued === undefined ? { turn: 'none' } : turnOf(parts, queued);
 }
 
-/** Whether a pod that was popped is still one to place. */
-export function turnOf({ queue, latest, profileOf, cluster }: Parts, queued: QueuedPod): Exclude<Turn, { turn: 'none' }> {
+/** Whether a pod that was popped is still one to place. Never throws. */
+export function turnOf(parts: Parts, queued: QueuedPod): Exclude<Turn, { turn: 'none' }> {
+  try {
+    return lookAt(parts, queued);
+  } catch (error) {
+    return { turn: 'broken', queued, error };
+  }
+}
+
+function lookAt({ queue, latest, profileOf, cluster }: Parts, queued: QueuedPod): Exclude<Turn, { turn: 'none' }> {
   const pod = latest(queued.info.key) ?? queued.info;
   const profile = profileOf(pod);
   const isGone = pod.uid !== queued.info.uid || pod.nodeName !== '' || profile === undefined;
@@ -31,6 +41,7 @@ export function turnOf({ queue, latest, profileOf, cluster }: Parts, queued: Que
     queue.done(queued.info.uid);
     return { turn: 'skip', pod: queued.info, deleting: pod.terminating && !isGone };
   }
+  if (pod.unreadable !== undefined) throw new TypeError(`the pod cannot be read: ${pod.unreadable}`);
   return { turn: 'try', queued, pod, profile };
 }
 
@@ -107,10 +118,19 @@ export function refuse(
 /** Something went wrong on the way: the pod is tried again, later each time. */
 export function fail(parts: Parts, queued: QueuedPod, pod: PodInfo, message: string): Refusal {
   const promised = parts.nominator.delete(pod.uid);
-  const latest = parts.latest(pod.key) ?? pod;
+  const latest = latestOf(parts, pod);
   parts.queue.requeue(queued, { why: 'error' }, latest);
   if (promised !== undefined) wakeForPromise(parts, pod, promised);
   return { queued, pod, reason: 'SchedulerError', message, nominate: taken(promised, latest), preempt: undefined };
+}
+
+/** It is the failure of this pod that is to be told, whatever else fails. */
+function latestOf({ latest }: Pick<Parts, 'latest'>, pod: PodInfo): PodInfo {
+  try {
+    return latest(pod.key) ?? pod;
+  } catch {
+    return pod;
+  }
 }
 
 /** Nothing is promised any more. Its status may say so of a promise that ended here when the pod seemed to have a place. @returns as {@link Refusal.nominate} */

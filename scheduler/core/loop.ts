@@ -9,6 +9,7 @@ import { attempt, fail, nextTurn, turnOf, type Turn } from './attempt.ts';
 import { extendedAttempt } from './extended-attempt.ts';
 import type { Outcome } from './outcome.ts';
 import type { Parts } from './parts.ts';
+import type { QueuedPod } from '../queue/contract.ts';
 import type { SchedulerMeters } from './scheduler-meters.ts';
 import type { RoomTeller } from './wakes.ts';
 import type { Unconfirmed } from './unconfirmed.ts';
@@ -106,8 +107,8 @@ export class Loop {
       if (turn.turn === 'skip') {
         if (turn.deleting) worker.skipDeleting(turn.pod);
       } else {
-        const outcome = await this.#attempt(turn, signal);
-        const preempting = worker.begin(outcome, signal);
+        const outcome = turn.turn === 'broken' ? this.#broken(turn.queued, turn.error) : await this.#attempt(turn, signal);
+        const preempting = this.#begin(outcome, signal);
         if (!parts.config.preemption.async) await preempting;
       }
       if (clock.monotonic() >= until) return true;
@@ -156,9 +157,24 @@ export class Loop {
     try {
       return seen(attempt(parts, teller, turn));
     } catch (error) {
-      // One odd pod must not stop all others.
-      log.error('a pod could not be looked at', { pod: turn.pod.key, error: describeError(error) });
-      return seen({ did: 'refused', ...fail(parts, turn.queued, turn.pod, describeError(error)) });
+      return seen(this.#broken(turn.queued, error));
+    }
+  }
+
+  /** One odd pod must not stop all others: it is told so, and tried again later and later. */
+  #broken(queued: QueuedPod, error: unknown): Outcome {
+    const { parts, log } = this.#options;
+    log.error('a pod could not be looked at', { pod: queued.info.key, error: describeError(error) });
+    return { did: 'refused', ...fail(parts, queued, queued.info, describeError(error)) };
+  }
+
+  #begin(outcome: Outcome, signal: AbortSignal): Promise<void> | undefined {
+    const { worker, log } = this.#options;
+    try {
+      return worker.begin(outcome, signal);
+    } catch (error) {
+      log.error('what was decided over a pod could not be begun', { pod: outcome.pod.key, error: describeError(error) });
+      return undefined;
     }
   }
 

@@ -4,10 +4,21 @@ import { volumeKey } from '../volumes/pod-volumes.ts';
 
 const known = new WeakMap<PodInfo, string>();
 
-/** The same text for pods that the same events can help: all that filters look at but their own labels. */
+/** The same text for pods that the same events can help: all that filters look at but their own labels. One that cannot be read is like no other. */
 export function podClassKey(info: PodInfo): string {
   const seen = known.get(info);
   if (seen !== undefined) return seen;
+  let key: string;
+  try {
+    key = keyOf(info);
+  } catch {
+    key = `uid ${info.uid}`;
+  }
+  known.set(info, key);
+  return key;
+}
+
+function keyOf(info: PodInfo): string {
   const { spec } = info.pod;
   const { cpu, memory, ephemeral, scalars } = info.requests;
   const taken = (spec?.topologySpreadConstraints ?? []).flatMap(
@@ -25,7 +36,5 @@ export function podClassKey(info: PodInfo): string {
     taken,
     volumeKey(info),
   ]);
-  const key = compactKey(text);
-  known.set(info, key);
-  return key;
+  return compactKey(text);
 }

@@ -1,7 +1,8 @@
 import type { KubeObject } from '../../kube/api/object.ts';
 import { jsonEqual } from '../../kube/api/json.ts';
-import type { Informer } from '../../kube/cache/contract.ts';
+import { objectKey, type Informer, type Key } from '../../kube/cache/contract.ts';
 import { controllerOf } from '../../kube/controller/owner-refs.ts';
+import type { NodeChange } from '../cache/cluster.ts';
 import type { NodeAspect, StorageObjects } from '../cluster-event.ts';
 import { podInfoOf, type PodInfo } from '../pod/pod-info.ts';
 import { nominatedNodeOf } from '../queue/nominator.ts';
@@ -27,7 +28,12 @@ export interface RouterOptions extends RoomTeller {
   mirrors?: MirrorBook | undefined;
   /** For the log. */
   onNote(message: string, facts: Record<string, unknown>): void;
+  /** An object could not be taken in, and the scheduler goes on without that change of it. */
+  onBroken(kind: string, object: Key, error: unknown): void;
 }
+
+/** So many objects that cannot be taken in are said once; more of them at each change. */
+const MAX_BROKEN = 1_000;
 
 /**
  * Brings what the caches hear to where it counts, in the same turn and in this order: the cluster first, then room that is kept, and then whoever may be helped.
@@ -36,6 +42,8 @@ export interface RouterOptions extends RoomTeller {
 export class Router {
   readonly #parts: Parts;
   readonly #options: RouterOptions;
+  /** Objects that could not be taken in when they came last. */
+  readonly #broken = new Set<string>();
 
   constructor(parts: Parts, options: RouterOptions) {
     this.#parts = parts;
@@ -163,10 +171,21 @@ export class Router {
     const { cluster, queue } = this.#parts;
     const { name = '' } = node.metadata;
     const before = cluster.node(name)?.node;
-    const change = cluster.setNode(node);
+    const change = this.#setNode(node);
     if (change === 'added') queue.wake({ kind: 'node-added', after: node });
     else if (change.size > 0 && before !== undefined) queue.wake({ kind: 'node-updated', before, after: node, changed: change });
     if (change === 'added' || change.size > 0) this.#roomOn(name, node, change);
+  }
+
+  /** Nothing is placed on a node that cannot be read. */
+  #setNode(node: Readonly<Node>): NodeChange {
+    const { cluster } = this.#parts;
+    try {
+      return cluster.setNode(node);
+    } catch (error) {
+      cluster.removeNode(node.metadata.name ?? '');
+      throw error;
+    }
   }
 
   nodeDeleted(node: Readonly<Node>): void {
@@ -304,27 +323,25 @@ export class Router {
       deleted?: (last: Readonly<T>, unseen: boolean) => void;
     },
   ): void {
-    const { poke } = this.#options;
+    const options = this.#options;
     const { added, updated, deleted } = handlers;
+    const { kind } = informer.resource;
+    const guarded = (object: Readonly<T>, take: () => void): void => {
+      try {
+        take();
+        if (this.#broken.size > 0) this.#broken.delete(`${kind} ${objectKey(object)}`);
+      } catch (error) {
+        const key = objectKey(object);
+        // Said once, for it may change every second.
+        if (!this.#broken.has(`${kind} ${key}`)) options.onBroken(kind, key, error);
+        if (this.#broken.size < MAX_BROKEN) this.#broken.add(`${kind} ${key}`);
+      }
+      options.poke();
+    };
     informer.addHandlers('scheduler', {
-      ...(added && {
-        added: (object, initial) => {
-          added(object, initial);
-          poke();
-        },
-      }),
-      ...(updated && {
-        updated: (before, after) => {
-          updated(before, after);
-          poke();
-        },
-      }),
-      ...(deleted && {
-        deleted: (last, unseen) => {
-          deleted(last, unseen);
-          poke();
-        },
-      }),
+      ...(added && { added: (object, initial) => guarded(object, () => added(object, initial)) }),
+      ...(updated && { updated: (before, after) => guarded(after, () => updated(before, after)) }),
+      ...(deleted && { deleted: (last, unseen) => guarded(last, () => deleted(last, unseen)) }),
     });
   }
 

@@ -20,6 +20,10 @@ export const MAX_CLAIMS = 200;
 /** Asked at each look at a pod. */
 const known = new WeakMap<Readonly<PodSpec>, { readonly why: string | undefined }>();
 
+/** Of no list that has no more than this there can be too much. */
+const SMALL = 8;
+
+type Spec = Readonly<PodSpec>;
 type Resources = PodSpec['containers'][number]['resources'];
 type SelectorObject = PodAffinityTerm['labelSelector'];
 
@@ -28,10 +32,32 @@ type SelectorObject = PodAffinityTerm['labelSelector'];
  * counted here. Far above what pods have, and far below what a server stores. @returns as users read it; undefined: nothing is too much
  */
 export function excessOf(spec: Readonly<PodSpec> | undefined): string | undefined {
-  if (spec === undefined) return undefined;
+  if (spec === undefined || isSmall(spec)) return undefined;
   let excess = known.get(spec);
   if (excess === undefined) known.set(spec, (excess = { why: excessIn(spec) }));
   return excess.why;
+}
+
+/** Nearly all pods are, and this is asked for each attempt: it allocates nothing. */
+function isSmall({
+  affinity,
+  topologySpreadConstraints,
+  nodeSelector,
+  overhead,
+  tolerations,
+  volumes,
+  containers,
+  initContainers,
+}: Spec): boolean {
+  if (affinity || topologySpreadConstraints?.length || nodeSelector || overhead || initContainers?.length) return false;
+  if ((tolerations?.length ?? 0) > MAX_TOLERATIONS || (volumes?.length ?? 0) > SMALL || containers.length > SMALL) return false;
+  for (const { ports, resources } of containers) {
+    if ((ports?.length ?? 0) > SMALL) return false;
+    let names = 0;
+    for (const _ in resources?.requests) names += 1;
+    if (names > SMALL) return false;
+  }
+  return true;
 }
 
 function excessIn(spec: Readonly<PodSpec>): string | undefined {

@@ -2,6 +2,7 @@ import { IndexedHeap } from '../../base/heap.ts';
 import type { Millis } from '../../base/clock.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { Happening } from './event-log.ts';
+import type { Hint } from './contract.ts';
 import { byAge, byBackoff, byTurn, type Entry, type Line, type Refusal } from './entry.ts';
 import type { Hints } from './hints.ts';
 
@@ -175,9 +176,18 @@ function firstIn(heap: Line['ready'], order: typeof byTurn, only: Happening['onl
 export function mayHelp(hints: Hints, info: PodInfo, { rejectedBy, short }: Refusal, { event }: Happening): boolean {
   for (const rejector of rejectedBy) {
     const hint = hints.get(rejector);
-    if (hint === undefined || hint(info, event, short)) return true;
+    if (hint === undefined || helps(hint, info, event, short)) return true;
   }
   return false;
+}
+
+/** A pod, or an event, that a hint cannot read must not keep others from being woken. */
+function helps(hint: Hint, ...[info, event, short]: Parameters<Hint>): boolean {
+  try {
+    return hint(info, event, short);
+  } catch {
+    return true;
+  }
 }
 
 function sorted(names: ReadonlySet<string>): string {

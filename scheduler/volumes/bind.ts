@@ -178,9 +178,14 @@ export class ClaimBinder implements VolumeBinder {
     const waiter: Waiter = {
       node,
       look: () => {
-        const progress = this.#progress(node, decision, written);
-        if (progress.is === 'bound') resolve(undefined);
-        else if (progress.is === 'impossible') failed(progress.why);
+        try {
+          const progress = this.#progress(node, decision, written);
+          if (progress.is === 'bound') resolve(undefined);
+          else if (progress.is === 'impossible') failed(progress.why);
+        } catch (error) {
+          // Of this pod's claims alone: whoever says that something changed goes on.
+          reject(error);
+        }
       },
     };
     for (const key of keys) this.#waitFor(key, waiter);
