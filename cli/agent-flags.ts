@@ -46,13 +46,13 @@ export const agentFlags: readonly AgentFlag[] = [
     defaultText: 'host name, lower case',
     check: matches(nodeNameShape, 'a DNS name in lower case'),
   }),
-  flag('string', 'kubeconfig', 'how to reach the API server; without it boot and trial only', {
+  flag('string', 'kubeconfig', 'path to the kubeconfig; without it the agent receives no assignments', {
     value: 'FILE',
     path,
     nodeSide,
   }),
   flag('string', 'dynamicConfigDir', 'the store and all that the agent keeps', { value: 'DIR', path, nodeSide }),
-  flag('string', 'localConfig', 'what the kubelet had before, and falls back to last', { value: 'FILE', path, nodeSide }),
+  flag('string', 'localConfig', "the node's own kubelet config, used as the last fallback", { value: 'FILE', path, nodeSide }),
   flag('string', 'effectiveConfig', 'what the kubelet reads', {
     value: 'FILE',
     path,
@@ -81,7 +81,7 @@ export const agentFlags: readonly AgentFlag[] = [
     nodeSide,
   }),
   flag('boolean', 'preflight', 'judge a config before the kubelet is restarted with it'),
-  flag('string', 'policy', 'which fields may differ from the local config; none refuses nothing', {
+  flag('string', 'policy', 'policy for fields that may differ from the local config; none disables it', {
     value: 'FILE|none',
     path,
     nodeSide,
@@ -96,8 +96,11 @@ export const agentFlags: readonly AgentFlag[] = [
     check: matches(new RegExp(`^(${LABEL})?$`), 'a namespace'),
   }),
   flag('duration', 'trialDuration', 'health until a config is trusted', { value: 'TIME', check: moreThanNone }),
-  flag('duration', 'unhealthyDeadline', 'time without health on end until a config is condemned', { value: 'TIME', check: moreThanNone }),
-  flag('number', 'maxKubeletExits', 'ends of the kubelet under a config in one boot until it is condemned', {
+  flag('duration', 'unhealthyDeadline', 'how long the kubelet may stay unhealthy before the config is condemned', {
+    value: 'TIME',
+    check: moreThanNone,
+  }),
+  flag('number', 'maxKubeletExits', 'kubelet exits during one boot before a config is condemned', {
     value: 'N',
     check: atLeast(1),
   }),
@@ -111,18 +114,46 @@ export const agentFlags: readonly AgentFlag[] = [
   flag('count', 'verbosity', 'say more in the log; may be repeated', { alias: 'v' }),
 ];
 
-/** For tests and for settings kept elsewhere. */
+/** For settings that are kept elsewhere. */
 export const agentFileFlag: Flag = {
   name: 'agent-config',
   type: 'string',
   value: 'FILE',
   text: 'settings to read instead of /etc/dkc/agent.yaml',
   completes: 'file',
-  hidden: true,
 };
 
 /** What `status` to `why` take, so that they look at the same node as its agent. */
-export const nodeFlags: readonly Flag[] = [...agentFlags.filter((flag) => flag.nodeSide), agentFileFlag];
+const nodeFlagTexts = {
+  'node-name': 'name of this node',
+  kubeconfig: 'kubeconfig for asking the API server',
+  'dynamic-config-dir': 'directory of the store',
+  'local-config': "the node's own kubelet config, used as the last fallback",
+  'effective-config': 'file that the kubelet reads',
+  'kubelet-version': 'kubelet version whose rules apply',
+  merge: 'whether a ConfigMap replaces the local config or is laid over it',
+  policy: 'policy for fields that may differ from the local config; none disables it',
+  'agent-config': agentFileFlag.text,
+} as const;
+const nodeFlagDefaults: Partial<Record<NodeFlag, string>> = { 'kubelet-version': 'as found on this machine, else the newest known' };
+export type NodeFlag = keyof typeof nodeFlagTexts;
+
+/**
+ * All of them, since they may stand in an alias or a script for every command; help shows those that this command heeds.
+ * @param texts - what a flag means for this command, where that is something of its own
+ */
+export function nodeFlagsFor(heeded: readonly NodeFlag[], texts: Partial<Record<NodeFlag, string>> = {}): readonly Flag[] {
+  return [...agentFlags.filter((flag) => flag.nodeSide), agentFileFlag].map((flag) => {
+    const name = flag.name as NodeFlag;
+    const hidden = name !== 'agent-config' && !heeded.includes(name);
+    const defaultText = texts[name] === undefined ? (nodeFlagDefaults[name] ?? flag.defaultText) : undefined;
+    const { defaultText: _agents, ...rest } = flag;
+    const shown = defaultText === undefined ? {} : { defaultText };
+    return { ...rest, ...shown, text: texts[name] ?? nodeFlagTexts[name], ofNode: true, ...(hidden ? { hidden } : {}) };
+  });
+}
+
+export const nodeFlags: readonly Flag[] = nodeFlagsFor(Object.keys(nodeFlagTexts) as NodeFlag[]);
 
 function kebab(key: string): string {
   return key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

@@ -38,6 +38,8 @@ export interface Flag {
   required?: boolean;
   /** Works, but help does not list it. */
   hidden?: boolean;
+  /** Says which node is looked at, and by which settings: help lists it apart. */
+  ofNode?: true;
 }
 
 export interface Positional {

@@ -1,6 +1,9 @@
 import type { Command, Example, Flag } from './command.ts';
 import type { Entry } from './commands.ts';
 
+/** The command whose help describes what all commands on a node take. */
+const NODE_FLAGS_TOPIC = 'node-flags';
+
 /** `--help` of one command: usage, what it does, arguments, flags, commands that are named after it, examples. At most `width` columns. */
 export function helpText(
   { name, below }: { name: string; below: readonly Entry[] },
@@ -9,16 +12,23 @@ export function helpText(
   width: number,
 ): string {
   const listed = flags.filter((flag) => flag.hidden !== true);
-  const lettered = listed.some((flag) => flag.alias !== undefined);
+  const [own, ofNode] = [listed.filter((flag) => !flag.ofNode), listed.filter((flag) => flag.ofNode)];
   const sections = [
     `Usage: ${usageLine(name, command)}`,
     ...command.describe.split('\n\n').map((paragraph) => wrap(paragraph.replaceAll('\n', ' '), width).join('\n')),
     section('ARGUMENTS', command.positionals.map((positional) => [positional.name.toUpperCase(), withChoices(positional)]), width), // prettier-ignore
-    section('FLAGS', listed.map((flag) => [flagWords(flag, lettered), flagDescription(flag)]), width), // prettier-ignore
+    section('FLAGS', rows(own, own), width),
+    section(name === NODE_FLAGS_TOPIC ? 'NODE FLAGS' : `NODE FLAGS (dkc help ${NODE_FLAGS_TOPIC})`, rows(ofNode, own), width),
     section('SEE ALSO', below.map((entry) => [`dkc ${entry.name}`, entry.summary]), width), // prettier-ignore
     section('EXAMPLES', command.examples.map(exampleRow), width), // prettier-ignore
   ];
   return `${sections.filter((text) => text !== '').join('\n\n')}\n`;
+}
+
+/** Both lists of flags stand under one another: they are indented alike. */
+function rows(flags: readonly Flag[], beside: readonly Flag[]): [string, string][] {
+  const lettered = [...flags, ...beside].some((flag) => flag.alias !== undefined);
+  return flags.map((flag) => [flagWords(flag, lettered), flagDescription(flag)]);
 }
 
 function usageLine(name: string, command: Command): string {

@@ -1,5 +1,5 @@
 import { applyDefaults, compareConfigs } from '../../agent/config/config.ts';
-import { nodeFlags } from '../agent-flags.ts';
+import { nodeFlagsFor } from '../agent-flags.ts';
 import { fileOptions } from '../node-options.ts';
 import { withNote } from '../note.ts';
 import { formatFlag } from '../output.ts';
@@ -17,7 +17,7 @@ CLASS says what a change of the field means on a live node: safe, needs-drain, d
     { run: 'dkc diff /var/lib/kubelet/config.yaml web.yaml', what: 'what a node would change' },
     { run: `kubectl -n dkc-system get configmap web -o jsonpath='{.data.kubelet}' | dkc diff kubelet.yaml -`, what: 'against a ConfigMap' },
   ],
-  flags: [...nodeFlags, formatFlag],
+  flags: [...nodeFlagsFor(['kubelet-version']), formatFlag],
   positionals: [
     { name: 'old', text: 'a file, or - for standard input', required: true, completes: 'file' },
     { name: 'new', text: 'another', required: true, completes: 'file' },

@@ -1,7 +1,7 @@
 import { applyDefaults, mergeOverlay, renderYaml, resolvePaths } from '../../agent/config/config.ts';
 import { ActionError } from '../../base/errors.ts';
 import { fine, type Command, type Context } from '../command.ts';
-import { nodeFlags } from '../agent-flags.ts';
+import { nodeFlagsFor } from '../agent-flags.ts';
 import { fileOptions, nodeOptions } from '../node-options.ts';
 import { withNote } from '../note.ts';
 import { formatFlag, formatOf } from '../output.ts';
@@ -23,7 +23,7 @@ Without FILE it is the one this node uses now.`,
     { run: 'dkc render kubelet.yaml --kubelet-version=1.30', what: 'a file' },
     { run: 'dkc render web.yaml --merge=overlay --local-config=/var/lib/kubelet/config.yaml', what: 'laid over the local config' },
   ],
-  flags: [...nodeFlags, formatFlag],
+  flags: [...nodeFlagsFor(['kubelet-version', 'merge', 'local-config', 'effective-config']), formatFlag],
   positionals: [{ name: 'file', text: 'the file, or - for standard input', completes: 'file' }],
   async run(context, args) {
     // Without FILE it is this node that is asked about.

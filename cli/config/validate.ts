@@ -1,5 +1,5 @@
 import { fine, wrong, type Command } from '../command.ts';
-import { nodeFlags } from '../agent-flags.ts';
+import { nodeFlagsFor } from '../agent-flags.ts';
 import { fileOptions } from '../node-options.ts';
 import { withNote } from '../note.ts';
 import { formatFlag, show, table, type People } from '../output.ts';
@@ -18,7 +18,12 @@ With --local-config the policy is judged too: which fields may differ from that 
     { run: 'dkc validate kubelet.yaml --local-config=/var/lib/kubelet/config.yaml', what: 'with policy' },
     { run: 'dkc validate kubelet.yaml -o json', what: 'for scripts' },
   ],
-  flags: [...nodeFlags, formatFlag],
+  flags: [
+    ...nodeFlagsFor(['kubelet-version', 'local-config', 'merge', 'policy'], {
+      'local-config': 'also validate the policy: which fields may differ from this file',
+    }),
+    formatFlag,
+  ],
   positionals: [{ name: 'file', text: 'the file, or - for standard input', required: true, completes: 'file' }],
   async run(context, args) {
     const name = args.one('file') ?? '-';

@@ -7,7 +7,7 @@ import { minimalConfig, problemText } from '../../agent/judge/local.ts';
 import { FsStore } from '../../agent/store/fs-store.ts';
 import { ActionError } from '../../base/errors.ts';
 import { fine, type Command, type Context } from '../command.ts';
-import { nodeFlags } from '../agent-flags.ts';
+import { nodeFlagsFor } from '../agent-flags.ts';
 import { UsageError } from '../failure.ts';
 import { nearest } from '../../base/nearest.ts';
 import { nodeOptions } from '../node-options.ts';
@@ -29,7 +29,7 @@ SHADOWED marks a value that a configuration sets in vain, because a flag wins.`,
     { run: 'dkc why authentication', what: 'a field and all below it' },
     { run: 'dkc why -o json', what: 'all of them' },
   ],
-  flags: [...nodeFlags, formatFlag],
+  flags: [...nodeFlagsFor(['kubelet-version', 'merge', 'local-config', 'effective-config', 'dynamic-config-dir']), formatFlag],
   positionals: [{ name: 'field', text: 'path of a field, such as authentication.x509.clientCAFile', completes: 'field' }],
   async run(context, args) {
     const options = await nodeOptions(context, args);

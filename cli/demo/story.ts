@@ -54,9 +54,8 @@ export async function tell(context: Context, stage: Stage, teller: Teller): Prom
   teller.happened('the kubelet dies: the cgroup that the config names does not exist');
   await node('the deadly config condemned', (seen) => seen.error?.startsWith('failed trial') === true && seen.active?.name === 'good');
   await kubelet('the kubelet back on the good config', 120);
-  teller.happened(
-    `after ${(stage.kubelet.last?.crashes ?? 0) - crashes} crashes it is condemned and undone; the kubelet is up with maxPods 120`,
-  );
+  teller.happened('it is condemned and rolled back; the kubelet is up with maxPods 120');
+  teller.note(await eventText(context, stage, 'KubeletConfigCondemned'));
 
   teller.step('The API server goes away');
   await server.hooks.pause();

@@ -26,7 +26,7 @@ export const checkpointsDiff: Command = {
     { run: 'dkc checkpoints diff 8c1f2d34/10231 -o json', what: 'for scripts' },
   ],
   flags: [
-    ...nodeSideFlags,
+    ...nodeSideFlags(['local-config', 'kubelet-version']),
     {
       name: 'key',
       type: 'string',

@@ -20,7 +20,7 @@ export const checkpointsList: Command = {
     { run: 'dkc checkpoints list -o wide', what: 'with whole UIDs, all keys and the time of each' },
     { run: 'dkc checkpoints list -o json', what: 'for scripts, with the SHA-256 of every file' },
   ],
-  flags: nodeSideFlags,
+  flags: nodeSideFlags(),
   positionals: [],
   async run(context, args) {
     const facts = await (await nodeSide(context, args)).observe();

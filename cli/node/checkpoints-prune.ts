@@ -15,7 +15,7 @@ export const checkpointsPrune: Command = {
     { run: 'dkc checkpoints prune --keep=0', what: 'keep only what is in use' },
   ],
   flags: [
-    ...nodeSideFlags,
+    ...nodeSideFlags(['effective-config']),
     { name: 'keep', type: 'number', value: 'N', text: 'how many others to keep', defaultText: 'keepCheckpoints of the agent: 5' },
     { name: 'dry-run', type: 'boolean', text: 'remove nothing' },
   ],

@@ -16,7 +16,7 @@ export const checkpointsShow: Command = {
     { run: 'dkc checkpoints show 8c1f2d34/10231 --file=kubelet > kubelet.yaml', what: 'one file, byte for byte' },
     { run: 'dkc checkpoints show last-known-good -o json', what: 'for scripts' },
   ],
-  flags: [...nodeSideFlags, { name: 'file', type: 'string', value: 'KEY', text: 'print only this file, raw' }],
+  flags: [...nodeSideFlags(), { name: 'file', type: 'string', value: 'KEY', text: 'print only this file, raw' }],
   positionals: [{ ...refPositional, required: true }],
   async run(context, args) {
     const node = await nodeSide(context, args);

@@ -12,7 +12,7 @@ export const checkpointsVerify: Command = {
     { run: 'dkc checkpoints verify', what: 'all of it' },
     { run: 'dkc checkpoints verify -o json', what: 'for monitoring' },
   ],
-  flags: nodeSideFlags,
+  flags: nodeSideFlags(),
   positionals: [],
   async run(context, args) {
     const { problems, entries } = await (await nodeSide(context, args)).observe();

@@ -62,4 +62,11 @@ export const nodeCommands: readonly Entry[] = [
     group: 'On a node',
     load: async () => (await import('./drill.ts')).drill,
   },
+  {
+    name: 'node-flags',
+    summary: 'Flags that say which node is looked at',
+    group: 'On a node',
+    hidden: true,
+    load: async () => (await import('./node-flags.ts')).nodeFlagsTopic,
+  },
 ];

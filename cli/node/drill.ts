@@ -30,7 +30,7 @@ export const drill: Command = {
     { run: 'dkc drill --live --yes', what: 'do it' },
   ],
   flags: [
-    ...nodeSideFlags,
+    ...nodeSideFlags(['effective-config', 'local-config', 'kubelet-version', 'merge', 'policy']),
     { name: 'live', type: 'boolean', text: 'on this node instead of on copies' },
     { name: 'yes', type: 'boolean', text: 'yes, restart the kubelet of this node, twice' },
     { name: 'timeout', type: 'duration', value: 'TIME', default: '3m', text: 'with --live: longest wait for each arrival' },

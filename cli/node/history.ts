@@ -12,7 +12,7 @@ export const history: Command = {
     { run: 'dkc history -n 20', what: 'the newest twenty' },
     { run: 'dkc history -o json', what: 'for scripts' },
   ],
-  flags: [...nodeSideFlags, { name: 'lines', alias: 'n', type: 'number', value: 'N', text: 'only the newest N', defaultText: 'all' }],
+  flags: [...nodeSideFlags(), { name: 'lines', alias: 'n', type: 'number', value: 'N', text: 'only the newest N', defaultText: 'all' }],
   positionals: [],
   async run(context, args) {
     const { store } = await nodeSide(context, args);
@@ -21,7 +21,10 @@ export const history: Command = {
     const lines = count === undefined ? all : all.slice(Math.max(0, all.length - count));
     await show(context, args, {
       data: lines.map(({ at, event, source, detail }) => ({ at, event, source, detail })),
-      people: (how) => (lines.length === 0 ? 'Nothing has happened yet.\n' : table(columns(how.wide), lines, how)),
+      people: (how) => {
+        if (all.length === 0) return 'No history.\n';
+        return lines.length === 0 ? `None of ${all.length} lines shown.\n` : table(columns(how.wide), lines, how);
+      },
     });
     return fine;
   },

@@ -6,7 +6,7 @@ import type { AgentOptions } from '../../agent/options.ts';
 import { FsStore } from '../../agent/store/fs-store.ts';
 import { layout, type Layout } from '../../agent/store/layout.ts';
 import { ActionError } from '../../base/errors.ts';
-import { nodeFlags } from '../agent-flags.ts';
+import { nodeFlagsFor, type NodeFlag } from '../agent-flags.ts';
 import { UsageError } from '../failure.ts';
 import { nodeOptions } from '../node-options.ts';
 import { formatFlag } from '../output.ts';
@@ -24,7 +24,10 @@ export interface NodeSide {
   storeAt(root: string): FsStore;
 }
 
-export const nodeSideFlags: readonly Flag[] = [formatFlag, ...nodeFlags];
+/** `-o`, and what says which node is looked at. @param heeded - besides where its store is */
+export function nodeSideFlags(heeded: readonly NodeFlag[] = [], texts: Partial<Record<NodeFlag, string>> = {}): readonly Flag[] {
+  return [formatFlag, ...nodeFlagsFor(['dynamic-config-dir', ...heeded], texts)];
+}
 
 export const refPositional: Positional = {
   name: 'ref',

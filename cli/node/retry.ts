@@ -18,7 +18,11 @@ export const retry: Command = {
     { run: 'dkc retry dkc-system/web', what: 'clear the condemnation of a certain one' },
     { run: 'dkc retry --all', what: 'clear all condemnations of this node' },
   ],
-  flags: [...nodeSideFlags, { name: 'all', type: 'boolean', text: 'clear all condemnations of this node' }, ...waitFlags],
+  flags: [
+    ...nodeSideFlags(['effective-config']),
+    { name: 'all', type: 'boolean', text: 'clear all condemnations of this node' },
+    ...waitFlags,
+  ],
   positionals: [{ ...refPositional, text: `${refPositional.text}; assigned unless given` }],
   async run(context, args) {
     const ref = args.one('ref');

@@ -26,7 +26,7 @@ export const rollback: Command = {
     { run: 'dkc retry', what: 'clear the condemnation' },
   ],
   flags: [
-    ...nodeSideFlags,
+    ...nodeSideFlags(['effective-config', 'local-config', 'kubelet-version', 'merge', 'policy']),
     { name: 'to', type: 'string', value: 'REF', text: 'checkpoint to go to instead of the one that was trusted before', completes: 'ref' },
     {
       name: 'key',

@@ -20,7 +20,9 @@ export const status: Command = {
     { run: 'dkc status --kubeconfig=/etc/dkc/kubeconfig', what: 'the same beside what the API server reports' },
     { run: 'dkc status -o json', what: 'for scripts' },
   ],
-  flags: nodeSideFlags,
+  flags: nodeSideFlags(['node-name', 'effective-config', 'local-config', 'kubeconfig'], {
+    kubeconfig: 'also show what the API server reports',
+  }),
   positionals: [],
   async run(context, args) {
     const facts = await showStatus(context, args, await nodeSide(context, args));

@@ -173,7 +173,7 @@ test('an empty store is no error', async (t) => {
   const { dkc } = await nodeOnDisk(t);
   assert.match((await dkc('checkpoints', 'list')).stdout, /^No checkpoints/);
   assert.equal((await dkc('checkpoints', 'list', '-o', 'json')).stdout, '[]\n');
-  assert.equal((await dkc('history')).stdout, 'Nothing has happened yet.\n');
+  assert.equal((await dkc('history')).stdout, 'No history.\n');
 });
 
 test('without a store every command ends with 3, says what to do, and makes nothing', async (t) => {

@@ -238,6 +238,7 @@ test('history prints the newest N, oldest first', async (t) => {
   );
   assert.deepEqual(Object.keys(lines[0] ?? {}), ['at', 'event', 'source', 'detail']);
   assert.equal((await dkc('history', '-n', '0', '-o', 'json')).stdout, '[]\n');
+  assert.equal((await dkc('history', '-n', '0')).stdout, 'None of 3 lines shown.\n');
   assert.equal((await dkc('history')).stdout.trimEnd().split('\n').length, 4);
 });
 

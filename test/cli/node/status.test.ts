@@ -8,6 +8,7 @@ import type { Source } from '../../../agent/checkpoint/source.ts';
 import { nodeOnDisk, type NodeOnDisk } from '../../helpers/node-on-disk.ts';
 import { cliContext } from '../../helpers/cli-context.ts';
 import { age, ago, size, span } from '../../../cli/node/spoken.ts';
+import { nodeFlags } from '../../../cli/agent-flags.ts';
 import { readConfigStatus } from '../../../cli/node/api-view.ts';
 import { statusErrors } from '../../../agent/status/errors.ts';
 import type { Client } from '../../../kube/client/client.ts';
@@ -295,4 +296,24 @@ test('every command of the node has help with examples', async (t) => {
     assert.equal(code, 0, name);
     assert.match(stdout, new RegExp(`EXAMPLES\\n\\s+dkc ${name}`), name);
   }
+});
+
+test('help lists the flags of the command apart from those of the node, and of these only what it heeds', async (t) => {
+  const { dkc } = await nodeOnDisk(t);
+  const sections = async (...argv: string[]): Promise<[string[], string[]]> => {
+    const { stdout } = await dkc(...argv, '--help');
+    const [, own = '', node = ''] = /\nFLAGS\n([\s\S]*?)\n\nNODE FLAGS \(dkc help node-flags\)\n([\s\S]*?)\n\n/.exec(stdout) ?? [];
+    const names = (text: string) => [...text.matchAll(/^ +(?:-\w, )?--([a-z-]+)/gm)].map(([, name = '']) => name);
+    return [names(own), names(node)];
+  };
+  const [own, node] = await sections('history');
+  assert.ok(own.includes('lines') && !own.includes('dynamic-config-dir'), own.join());
+  assert.deepEqual(node, ['dynamic-config-dir', 'agent-config']);
+  assert.deepEqual((await sections('diff'))[1], ['kubelet-version', 'agent-config']);
+  assert.ok((await sections('rollback'))[1].includes('policy'));
+  assert.match((await dkc('status', '--help')).stdout, /--kubeconfig=FILE +also show what the API server reports/);
+  // What help does not list works all the same: a script may give all of them to every command.
+  assert.equal((await dkc('history', '--policy=none', '--merge=overlay', '--node-name=x')).code, 0);
+  const topic = (await dkc('help', 'node-flags')).stdout;
+  for (const { name } of nodeFlags) assert.ok(topic.includes(`--${name}`), name);
 });
