@@ -66,7 +66,7 @@ export async function bootOnce(options: AgentOptions, world: AgentWorld): Promis
   const outcome = await boot({ options, store: openStore(options, world), disk, clock, log, kubelet: await learn(options, world) });
   // `dkc status` goes by it: what an agent wrote before is no longer so.
   const memo = new Memo({ disk, clock, log, path: layout(options.dynamicConfigDir).active, situation: new Situation(outcome) });
-  memo.note();
+  memo.notice('local-config', outcome.localProblem ?? null);
   await memo.settled();
   return outcome;
 }
@@ -112,7 +112,7 @@ export async function runAgent(options: AgentOptions, world: AgentWorld): Promis
     });
     await trial.open().catch((error: unknown) => log.error('trial cannot begin', { error }));
     await notify.ready(`${outcome.used}: ${sourceText(outcome.source)}${outcome.error === null ? '' : `; ${outcome.error}`}`);
-    memo.note();
+    memo.notice('local-config', outcome.localProblem ?? null);
     const garbage = new Garbage({ options, disk, log, store, situation });
     await loops({ options, world, store, situation, memo, departure, metrics, trial, garbage, announcer, kubelet });
     await memo.settled();

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { effectiveOfLocal, parseLocal } from './judge/local.ts';
+import { effectiveOfLocal, localProblem, parseLocal, type LocalConfig } from './judge/local.ts';
 import type { AgentOptions } from './options.ts';
 import type { Running } from './running.ts';
 import { sha256 } from './store/content.ts';
@@ -19,11 +19,13 @@ export interface LocalWatchDeps extends Pick<Running, 'kubelet'> {
 /**
  * What a change of the local config asks for: another start where the effective file is made of it, another look at what policy refused
  * elsewhere. A local config that is gone or broken changes nothing: the file the kubelet has is better.
+ * @param onProblem - called after each look with what is wrong with the local config, null when nothing
  * @returns to be called after each change
  */
 export function localConfigWatch(
   { options, world, situation, departure, kubelet }: LocalWatchDeps,
   onOther: () => void,
+  onProblem: (problem: string | null) => void = () => {},
 ): () => Promise<void> {
   const { disk, clock, log } = world;
   let known: string | undefined;
@@ -41,8 +43,12 @@ export function localConfigWatch(
     const asBooted = first;
     first = false;
     known = bytes && sha256(bytes);
+    const problemOf = (local: LocalConfig): string | null =>
+      localProblem(options.localConfig, local, situation.active.effectiveSha256 !== '');
+    if (bytes === undefined && !asBooted) onProblem(problemOf({ at: 'missing' }));
     if (bytes === undefined || known === before) return;
     const local = parseLocal(bytes, dirname(options.localConfig), kubelet.version);
+    onProblem(problemOf(local));
     if (local.at !== 'present') {
       log.warn('local config changed and cannot be used; the effective file stays', { path: options.localConfig });
       return;

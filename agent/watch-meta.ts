@@ -42,7 +42,11 @@ export async function watchMeta(running: Running): Promise<void> {
   const localLoop = each(
     localDue,
     signal,
-    localConfigWatch(running, () => running.sync?.poke()),
+    localConfigWatch(
+      running,
+      () => running.sync?.poke(),
+      (problem) => running.memo.notice('local-config', problem),
+    ),
   );
   await Promise.all([watching, recordsLoop, localLoop]);
 

@@ -23,6 +23,7 @@ export async function execute(plan: BootPlan, observed: Observed, deps: BootDeps
     assignedKnown: observed.assignedKnown,
     lastKnownGood: plan.promote ?? observed.lastKnownGood,
     error: effective.failed ? statusErrors.internal : plan.error,
+    ...(observed.localProblem === null ? {} : { localProblem: observed.localProblem }),
     effective: { path: effective.path, sha256: effective.sha256, changed: effective.changed, usable: effective.usable },
   };
   const outcome = effective.failed ? whatIsThere(planned, there, observed) : planned;
@@ -125,7 +126,7 @@ function whatIsThere(outcome: BootOutcome, there: Uint8Array | undefined, { fact
 async function afterwards(
   plan: BootPlan,
   { used, source, error }: BootOutcome,
-  { damaged }: Observed,
+  { damaged, facts, localProblem }: Observed,
   { store, clock, log }: BootDeps,
 ): Promise<void> {
   const attempt = async (what: string, change: () => Promise<void>): Promise<void> => {
@@ -134,6 +135,8 @@ async function afterwards(
   const journal = (event: JournalEvent, source: BootOutcome['source'], detail: string): Promise<void> =>
     attempt('journal entry', () => store.addToJournal({ at: new Date(clock.now()).toISOString(), event, source, detail }));
 
+  // A broken one was named when it was read.
+  if (localProblem !== null && facts.local.at === 'missing') log.error(localProblem);
   for (const { path, problem } of damaged) {
     log.error('damaged record is set aside', { path, problem });
     await attempt('setting the damaged record aside', () => store.setAside(path));

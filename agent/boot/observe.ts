@@ -1,4 +1,5 @@
 import type { BootDeps } from './boot.ts';
+import { localProblem } from '../judge/local.ts';
 import { StandIn } from './stand-in.ts';
 import type { BootFacts, Candidate, LocalCandidate } from './plan.ts';
 import type { Payload } from '../checkpoint/payload.ts';
@@ -17,6 +18,8 @@ export interface Observed {
   assigned: MaybeSource;
   assignedKnown: boolean;
   lastKnownGood: MaybeSource;
+  /** What is wrong with the local config, for people; null when nothing. */
+  localProblem: string | null;
   /** Damaged meta files, to be set aside. */
   damaged: { path: string; problem: string }[];
   /** What the kubelet reads now. */
@@ -51,7 +54,9 @@ export async function observe(deps: BootDeps): Promise<Observed> {
       damagedMeta: assignedRecord.at === 'damaged' || trustedRecord.at === 'damaged',
       current: currentFile(bench),
       currentIsRefused: await isRefused(assignedRecord, assigned, look),
+      handsOver: options.kubeletUnit !== '',
     },
+    localProblem: localProblem(options.localConfig, bench.local, bench.current !== undefined),
     assigned: known(assignedRecord),
     assignedKnown: assignedRecord.at === 'known',
     lastKnownGood: known(trustedRecord),

@@ -14,6 +14,8 @@ export interface BootOutcome {
   lastKnownGood: MaybeSource;
   /** A string of spec 7.2 or design 4; null when all is well. */
   error: string | null;
+  /** What is wrong with the local config, for people; absent when nothing. */
+  localProblem?: string;
   effective: {
     path: string;
     /** Of what is on disk now; empty when there is no file and none could be written. */

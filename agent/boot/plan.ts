@@ -29,6 +29,8 @@ export interface BootFacts {
   current: { at: 'missing' } | { at: 'usable'; bytes: Uint8Array } | { at: 'unusable' };
   /** The effective file is what the condemned or refused assigned would be: it must not simply stay. */
   currentIsRefused: boolean;
+  /** A kubelet's unit is restarted on what is written here (`--kubelet-unit`). */
+  handsOver: boolean;
 }
 
 export type EffectiveStep = { do: 'write'; bytes: Uint8Array } | { do: 'keep' } | { do: 'write-minimal' };
@@ -53,12 +55,13 @@ export interface BootPlan {
  * | usable                            | any             | assigned        | -                                       |
  * | unusable, condemned, unknown      | usable          | last-known-good | why the assigned is not used            |
  * | unusable, condemned, unknown      | anything else   | local           | why the assigned is not used            |
- * A damaged record of either kind adds `internal failure` where there is no other error.
+ * A damaged record of either kind adds `internal failure` where there is no other error; so does a kubelet of ours that is left without any file.
  */
 export function planBoot(facts: BootFacts): BootPlan {
   const { assigned, lastKnownGood } = facts;
   const damage = facts.damagedMeta ? statusErrors.internal : null;
-  if (assigned.at === 'none') return { ...local(facts), error: damage, why: 'nothing is assigned' };
+  const { lacking, ...localPlan } = local(facts);
+  if (assigned.at === 'none') return { ...localPlan, error: damage ?? lacking, why: 'nothing is assigned' };
   if (assigned.at === 'usable') {
     const { source, content, effective } = assigned;
     const trusted = lastKnownGood.at === 'usable' && sameContent(lastKnownGood.content, content) ? lastKnownGood.source : undefined;
@@ -77,7 +80,7 @@ export function planBoot(facts: BootFacts): BootPlan {
     const { source, content, effective } = lastKnownGood;
     return { used: 'last-known-good', source, content, error, why, effective: { do: 'write', bytes: effective } };
   }
-  return { ...local(facts), error, why };
+  return { ...localPlan, error, why };
 }
 
 function reasonAgainst(assigned: Exclude<Candidate, { at: 'none' | 'usable' }>): { error: string; why: string } {
@@ -94,10 +97,17 @@ function reasonAgainst(assigned: Exclude<Candidate, { at: 'none' | 'usable' }>):
   }
 }
 
-function local(facts: BootFacts): Pick<BootPlan, 'used' | 'source' | 'effective'> {
+/**
+ * Without a local config that can be used, the file that is there is the best guess of how this node should be. Where there is none, nothing is
+ * written for a kubelet of ours: all defaults would cut its node off. Only who hands over without us gets a file with all defaults.
+ */
+function local(facts: BootFacts): Pick<BootPlan, 'used' | 'source' | 'effective'> & { lacking: string | null } {
   const chosen = { used: 'local', source: null } as const;
-  if (facts.local.at === 'usable') return { ...chosen, effective: { do: 'write', bytes: facts.local.effective } };
-  // Without a local config the file that is there is the best guess of how this node should be, unless it is the very one refused.
+  if (facts.local.at === 'usable') return { ...chosen, effective: { do: 'write', bytes: facts.local.effective }, lacking: null };
   const stays = facts.current.at === 'usable' && !facts.currentIsRefused;
-  return { ...chosen, effective: stays ? { do: 'keep' } : { do: 'write-minimal' } };
+  if (stays || facts.handsOver) {
+    const lacking = facts.current.at === 'usable' ? null : statusErrors.internal;
+    return { ...chosen, effective: { do: 'keep' }, lacking };
+  }
+  return { ...chosen, effective: { do: 'write-minimal' }, lacking: null };
 }

@@ -26,6 +26,16 @@ export function effectiveOfLocal(local: Extract<LocalConfig, { at: 'present' }>)
   return local.hasRelativePaths ? new TextEncoder().encode(renderYaml(local.resolved)) : local.bytes;
 }
 
+/** What is wrong with the local config and what that means here, in one line for log and `dkc status`; null where it can be used. */
+export function localProblem(path: string, local: LocalConfig, effectiveIsThere: boolean): string | null {
+  if (local.at === 'present') return null;
+  const what = local.at === 'missing' ? `there is no local config ${path}` : `the local config ${path} cannot be used: ${local.problem}`;
+  const then = effectiveIsThere
+    ? 'without an assignment the effective file stays as it is'
+    : 'and there is no effective file, so the kubelet is left alone until one of them or an assignment comes';
+  return `${what}; ${then}. Is localConfig right in /etc/dkc/agent.yaml?`;
+}
+
 /** The smallest file a kubelet accepts: all defaults. */
 export const minimalConfig: JsonObject = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' };
 

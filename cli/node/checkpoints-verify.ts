@@ -1,4 +1,5 @@
 import { nodeSide, nodeSideFlags } from './node-side.ts';
+import type { AdminFacts } from '../../agent/admin/facts.ts';
 import type { Problem } from '../../agent/store/store.ts';
 import { fine, wrong } from '../command.ts';
 import { show, table, type Column } from '../output.ts';
@@ -6,7 +7,8 @@ import type { Command } from '../command.ts';
 
 export const checkpointsVerify: Command = {
   describe:
-    'Holds every checkpoint against its manifest and reads every record. Changes nothing. Exits with 1 when anything is damaged. ' +
+    'Holds every checkpoint against its manifest, reads every record, and looks for the local config. Changes nothing. Exits with 1 when anything is ' +
+    'damaged or missing. ' +
     'A damaged checkpoint is downloaded again by the agent once it reaches the API server, a damaged record is set aside at its next start.',
   examples: [
     { run: 'dkc checkpoints verify', what: 'all of it' },
@@ -15,7 +17,9 @@ export const checkpointsVerify: Command = {
   flags: nodeSideFlags(),
   positionals: [],
   async run(context, args) {
-    const { problems, entries } = await (await nodeSide(context, args)).observe();
+    const facts = await (await nodeSide(context, args)).observe();
+    const { entries } = facts;
+    const problems = [...facts.problems, ...localProblems(facts)];
     await show(context, args, {
       data: problems.map(({ path, problem }) => ({ path, problem })),
       people: (how) => {
@@ -28,6 +32,19 @@ export const checkpointsVerify: Command = {
         return table(columns, problems, how);
       },
     });
-    return problems.length === 0 ? fine : wrong(`${problems.length} of the store's files ${problems.length === 1 ? 'is' : 'are'} damaged`);
+    const damaged = facts.problems.length;
+    const faults = [
+      ...(damaged === 0 ? [] : [`${damaged} of the store's files ${damaged === 1 ? 'is' : 'are'} damaged`]),
+      ...(problems.length === damaged ? [] : ['the local config cannot be used']),
+    ];
+    return faults.length === 0 ? fine : wrong(faults.join('; '));
   },
 };
+
+/** The last fallback belongs to what has to be there, though it is no part of the store. */
+function localProblems({ local, active }: AdminFacts): Problem[] {
+  if (local.at === 'missing') return [{ path: local.path, problem: 'there is no local config: nothing to fall back to last' }];
+  if (local.at === 'broken') return [{ path: local.path, problem: local.problem }];
+  const notice = active?.ok ? active.record.notices?.find(({ about }) => about === 'local-config') : undefined;
+  return notice ? [{ path: local.path, problem: notice.text }] : [];
+}

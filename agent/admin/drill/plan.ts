@@ -103,6 +103,11 @@ export function judgeBoot(scenario: Scenario, saw: { used: Used; usable: boolean
   return { step, expected, seen, ms, passed: seen === expected };
 }
 
+/** The last fallback is a step of its own where it is missing or broken: every other one may end well without it, on this day. */
+export function localConfigStep(problem: string): DrillStep {
+  return { step: 'local config, the last fallback', expected: 'can be used', seen: problem, ms: 0, passed: false };
+}
+
 export function report(steps: readonly DrillStep[]): DrillReport {
   return { passed: steps.length > 0 && steps.every((step) => step.passed), steps };
 }

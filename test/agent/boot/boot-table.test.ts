@@ -25,7 +25,9 @@ interface Row {
   used: BootOutcome['used'];
   error: string | null;
   /** What the effective file must say. */
-  pods: number | 'defaults' | 'there';
+  pods: number | 'defaults' | 'there' | 'none' | 'unusable';
+  /** A kubelet's unit is restarted on the file. */
+  unit?: true;
   /** Names left in `meta/` that begin so. */
   aside?: string;
 }
@@ -109,14 +111,28 @@ const rows: Row[] = [
   { why: 'a broken local config and no file', make: async (node) => { await both(node, '', ''); await node.write(node.local, 'a: ['); }, used: 'local', error: LOAD, pods: 'defaults' },
   { why: 'a local config that is a directory', make: async (node) => { await both(node, undefined, undefined); await rm(node.local); await mkdir(node.local); }, used: 'local', error: null, pods: 'defaults' },
   { why: 'no local config, and the very file that was condemned', make: async (node) => { await both(node, ONE, undefined); await node.boot(); await rm(node.local); await node.store().setCondemned([condemnation(content(ONE))]); }, used: 'local', error: TRIAL, pods: 'defaults' },
+  // The same with a kubelet that is restarted on what boot writes: all defaults would cut its node off
+  { why: 'no local config, nothing assigned and a kubelet of ours', make: async (node) => { await both(node, undefined, undefined); await rm(node.local); }, unit: true, used: 'local', error: INTERNAL, pods: 'none' },
+  { why: 'no local config, a kubelet of ours and a file that is there', make: async (node) => { await both(node, undefined, undefined); await rm(node.local); await node.write(node.options.effectiveConfig, config('maxPods: 77')); }, unit: true, used: 'local', error: null, pods: 77 },
+  { why: 'no local config, a kubelet of ours and a file that no kubelet can read', make: async (node) => { await both(node, undefined, undefined); await rm(node.local); await node.write(node.options.effectiveConfig, 'a: ['); }, unit: true, used: 'local', error: INTERNAL, pods: 'unusable' },
+  { why: 'a broken local config, a kubelet of ours and no file', make: async (node) => { await both(node, '', ''); await node.write(node.local, 'a: ['); }, unit: true, used: 'local', error: LOAD, pods: 'none' },
+  { why: 'no local config, a kubelet of ours and the very file that was condemned', make: async (node) => { await both(node, ONE, undefined); await node.boot(); await rm(node.local); await node.store().setCondemned([condemnation(content(ONE))]); }, unit: true, used: 'local', error: TRIAL, pods: 41 },
+  { why: 'no local config and an assigned one for a kubelet of ours', make: async (node) => { await both(node, ONE, undefined); await rm(node.local); }, unit: true, used: 'assigned', error: null, pods: 41 },
 ];
 
 for (const row of rows)
   test(`boot on a node with ${row.why} uses ${row.used}`, async (t) => {
     const node = await HandMadeNode.make(t);
+    node.options = { ...node.options, kubeletUnit: row.unit ? 'kubelet.service' : '', kubeletExits: join(node.dir, 'kubelet-exits') };
     await row.make(node);
     const outcome = await node.boot();
     assert.deepEqual({ used: outcome.used, error: outcome.error }, { used: row.used, error: row.error }, node.log.join('\n'));
+    if (row.pods === 'none' || row.pods === 'unusable') {
+      assert.equal(outcome.effective.usable, false);
+      assert.equal(await node.effective().catch(() => 'none'), row.pods === 'none' ? 'none' : 'a: [');
+      assert.match(node.log.join('\n'), /^error (there is no local config|local config cannot be)/m);
+      return;
+    }
     const text = await node.effective();
     assert.equal(/maxPods: (\d+)/.exec(text)?.[1] ?? 'defaults', String(row.pods));
     assert.equal(outcome.effective.usable, true);

@@ -35,6 +35,8 @@ interface Row {
   file?: keyof typeof files;
   damaged?: true;
   refused?: true;
+  /** A kubelet's unit is restarted on the file. */
+  unit?: true;
   /** `assigned`, `lkg` or `local`, the error, and what happens to the effective file. */
   used: 'assigned' | 'last-known-good' | 'local';
   error: string | null;
@@ -78,6 +80,14 @@ const rows: Row[] = [
   { why: 'writes the smallest file when nothing loads and none is there', assigned: 'A!load', lkg: 'none', local: 'broken', file: 'none', used: 'local', error: LOAD, effective: 'minimal' },
   { why: 'does not leave the very file that was condemned', assigned: 'A*agent', lkg: 'none', local: 'missing', file: 'good', refused: true, used: 'local', error: TRIAL, effective: 'minimal' },
   { why: 'never writes the smallest file over a local config', assigned: 'A*agent', lkg: 'none', file: 'good', refused: true, used: 'local', error: TRIAL, effective: 'local' },
+  // Local missing or broken, and a kubelet of ours: all defaults would cut its node off
+  { why: 'leaves the file of a kubelet of ours that is there', assigned: 'none', lkg: 'none', local: 'missing', file: 'good', unit: true, used: 'local', error: null, effective: 'kept' },
+  { why: 'gives a kubelet of ours no file of all defaults', assigned: 'none', lkg: 'none', local: 'missing', file: 'none', unit: true, used: 'local', error: INTERNAL, effective: 'kept' },
+  { why: 'gives it none over a file that no kubelet can read', assigned: 'none', lkg: 'none', local: 'missing', file: 'bad', unit: true, used: 'local', error: INTERNAL, effective: 'kept' },
+  { why: 'gives it none beside a broken local config', assigned: 'none', lkg: 'none', local: 'broken', file: 'none', unit: true, used: 'local', error: INTERNAL, effective: 'kept' },
+  { why: 'says the nearer reason when nothing at all can be had', assigned: 'A!load', lkg: 'none', local: 'missing', file: 'none', unit: true, used: 'local', error: LOAD, effective: 'kept' },
+  { why: 'leaves even the condemned file when there is nothing to put in its place', assigned: 'A*agent', lkg: 'none', local: 'missing', file: 'good', refused: true, unit: true, used: 'local', error: TRIAL, effective: 'kept' },
+  { why: 'gives a kubelet of ours what is assigned without a local config', assigned: 'A', lkg: 'none', local: 'missing', file: 'none', unit: true, used: 'assigned', error: null, effective: 'A' },
   // Names
   { why: 'trusts content under its new name at once', assigned: 'B', lkg: 'B', used: 'assigned', error: null, effective: 'B', promote: true },
 ];
@@ -91,6 +101,7 @@ for (const row of rows)
       damagedMeta: row.damaged ?? false,
       current: files[row.file ?? 'none'],
       currentIsRefused: row.refused ?? false,
+      handsOver: row.unit ?? false,
     };
     const plan = planBoot(facts);
     const wrote = plan.effective.do === 'write' ? new TextDecoder().decode(plan.effective.bytes).replace('effective ', '') : { keep: 'kept', 'write-minimal': 'minimal' }[plan.effective.do]; // prettier-ignore
@@ -106,7 +117,7 @@ for (const row of rows)
 
 test('boot trusts nothing anew when the trusted record has the same name already', () => {
   const usable = candidate('A', 'web');
-  const facts: BootFacts = { assigned: usable, lastKnownGood: usable, local: local.ok, damagedMeta: false, current: files.none, currentIsRefused: false }; // prettier-ignore
+  const facts: BootFacts = { assigned: usable, lastKnownGood: usable, local: local.ok, damagedMeta: false, current: files.none, currentIsRefused: false, handsOver: true }; // prettier-ignore
   assert.equal(planBoot(facts).promote, undefined);
 });
 
@@ -114,6 +125,6 @@ test('boot does not take the same bytes under another key for the same content',
   const at = candidate('A', 'assigned');
   assert.ok(at.at === 'usable');
   const other: Candidate = { ...at, source: source('trusted@A:other'), content: { ...at.content, kubeletConfigKey: 'other' } };
-  const facts: BootFacts = { assigned: at, lastKnownGood: other, local: local.ok, damagedMeta: false, current: files.none, currentIsRefused: false }; // prettier-ignore
+  const facts: BootFacts = { assigned: at, lastKnownGood: other, local: local.ok, damagedMeta: false, current: files.none, currentIsRefused: false, handsOver: true }; // prettier-ignore
   assert.equal(planBoot(facts).promote, undefined);
 });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { nodeOnDisk } from '../../helpers/node-on-disk.ts';
+import { kubeletYaml, nodeOnDisk } from '../../helpers/node-on-disk.ts';
 import { memoryLocks } from '../../helpers/memory-locks.ts';
 import { tempDir } from '../../helpers/temp-dir.ts';
 
@@ -82,16 +82,34 @@ test('a drill works on a store of an upstream kubelet, which has no manifests', 
   assert.match(ran.stdout, /\n\nPassed\.\n$/);
 });
 
-test('with nothing assigned and no local config a drill still ends with a usable file', async (t) => {
-  const { dkc, localConfig } = await nodeOnDisk(t);
-  await rm(localConfig);
-  const ran = await dkc('drill', '-o', 'json');
-  assert.deepEqual(
-    (JSON.parse(ran.stdout) as Report).steps.map((step) => step.seen),
-    ['local', 'local'],
-  );
-  assert.equal(ran.code, 0);
-});
+for (const [what, spoil] of [
+  ['no local config', (path: string) => rm(path)],
+  ['a local config that no kubelet can read', (path: string) => writeFile(path, 'a: [')],
+] as const) {
+  test(`with ${what} a drill fails in that alone: every step still ends with a usable file, and what /run holds stays`, async (t) => {
+    const { dkc, localConfig, root } = await nodeOnDisk(t, { kubeletUnit: 'kubelet.service', kubeletVersion: '"1.30"' });
+    await writeFile(join(root, 'kubelet.yaml'), kubeletYaml(77));
+    const inRun = [join(dirname(root), 'kubelet.env'), join(dirname(root), 'kubelet.yaml')] as const;
+    await writeFile(inRun[0], '');
+    await writeFile(inRun[1], kubeletYaml(78));
+    await spoil(localConfig);
+    const ran = await dkc('drill', '-o', 'json');
+    const steps = (JSON.parse(ran.stdout) as Report).steps.map(({ step, seen, passed }) => `${step}: ${seen.split(';')[0]}: ${passed}`);
+    assert.deepEqual(steps.slice(0, -1), [
+      'boot with the store as it is: local: true',
+      'record of the assigned config damaged: local: true',
+    ]);
+    assert.match(
+      steps.at(-1) ?? '',
+      /^local config, the last fallback: (there is no local config|the local config .* cannot be used).*: false$/,
+    );
+    assert.equal(ran.code, 1);
+    assert.equal(await readFile(inRun[1], 'utf8'), kubeletYaml(78));
+    const verified = await dkc('checkpoints', 'verify', '-o', 'json');
+    if (what === 'no local config')
+      assert.deepEqual([verified.code, (JSON.parse(verified.stdout) as { path: string }[])[0]?.path], [1, localConfig]);
+  });
+}
 
 test('a live drill needs --yes, and says what it would do', async (t) => {
   const { dkc, store } = await assignedAndTrusted(t);
