@@ -1,7 +1,7 @@
 import { recorded, type AdminFacts } from './facts.ts';
 import { samePayload, type MaybeSource, type Source } from '../checkpoint/source.ts';
 import { statusErrors } from '../status/errors.ts';
-import type { ActiveRecord, Notice } from '../store/active-record.ts';
+import { asOf, type ActiveRecord, type Notice } from '../store/active-record.ts';
 import { contentRef, sameContent } from '../store/content.ts';
 
 export interface ActiveView extends Pick<ActiveRecord, 'used' | 'source' | 'error' | 'carrier' | 'why'> {
@@ -19,9 +19,10 @@ export interface ActiveView extends Pick<ActiveRecord, 'used' | 'source' | 'erro
 /** What this node runs, from disk alone. */
 export function viewActive(facts: AdminFacts): ActiveView {
   if (facts.active?.ok) {
-    const { used, source, carrier, why, at, effectiveSha256, notices = [] } = facts.active.record;
+    const record = asOf(facts.active.record, facts.effective.sha256);
+    const { used, source, carrier, why, at, effectiveSha256, notices = [] } = record;
     // A condemnation is on disk before the agent has followed it.
-    const error = verdictOn(recorded(facts.assigned), facts) ?? facts.active.record.error;
+    const error = verdictOn(recorded(facts.assigned), facts) ?? record.error;
     const from = effectiveSha256 === facts.effective.sha256 ? 'agent' : 'changed';
     return { used, source, error, carrier, why, since: at, from, notices };
   }

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import type { AdminFacts } from './facts.ts';
-import { parseActiveRecord, type ReadActive } from '../store/active-record.ts';
+import { parseActiveRecord } from '../store/active-record.ts';
 import { sha256 } from '../store/content.ts';
 import { layout } from '../store/layout.ts';
 import { parseJournal } from '../store/records.ts';
@@ -28,7 +28,7 @@ export async function observeNode(deps: AdminDeps): Promise<AdminFacts> {
   const problems = await store.verify();
   // Reading one of these sets it aside when it is damaged: that is the agent's to do, not a reader's.
   const readable = (path: string) => !problems.some((problem) => problem.path === path);
-  const active = await readActive(disk, paths.active);
+  const { active, effective } = await readTogether(disk, paths.active, deps.effectiveConfig);
   if (active?.ok === false) problems.push({ path: paths.active, problem: active.problem });
   return {
     assigned: await store.record('assigned'),
@@ -40,7 +40,7 @@ export async function observeNode(deps: AdminDeps): Promise<AdminFacts> {
     journal: parseJournal((await readOptional(disk, paths.journal)) ?? new Uint8Array()),
     local: await lookAtLocal(disk, deps.localConfig),
     entries: await store.list(),
-    effective: await readEffective(disk, deps.effectiveConfig),
+    effective,
     problems,
   };
 }
@@ -94,9 +94,20 @@ async function lookAtLocal(disk: Disk, path: string): Promise<AdminFacts['local'
   }
 }
 
-async function readActive(disk: Disk, path: string): Promise<ReadActive | undefined> {
-  const bytes = await readOptional(disk, path);
-  return bytes && parseActiveRecord(new TextDecoder().decode(bytes));
+/** Looks at both that an agent may need to come between; far more than it ever writes in a row. */
+const MAX_LOOKS = 5;
+
+/** Record and file of one moment. The agent writes record, file, record: as long as the record is the same before and after, they belong together. */
+async function readTogether(disk: Disk, activePath: string, effectivePath: string): Promise<Pick<AdminFacts, 'active' | 'effective'>> {
+  let bytes = await readOptional(disk, activePath);
+  for (let look = 1; ; look++) {
+    const effective = await readEffective(disk, effectivePath);
+    const again = await readOptional(disk, activePath);
+    if (look === MAX_LOOKS || sha256(bytes ?? new Uint8Array()) === sha256(again ?? new Uint8Array())) {
+      return { active: again && parseActiveRecord(new TextDecoder().decode(again)), effective };
+    }
+    bytes = again;
+  }
 }
 
 async function readEffective(disk: Disk, path: string): Promise<AdminFacts['effective']> {

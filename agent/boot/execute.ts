@@ -8,6 +8,9 @@ import { TRUSTED_ALREADY } from '../announce/transitions.ts';
 import { sourceText } from '../checkpoint/source.ts';
 import { decode, renderYaml } from '../config/config.ts';
 import { minimalConfig } from '../judge/local.ts';
+import { parseActiveRecord, printActiveRecord } from '../store/active-record.ts';
+import { layout } from '../store/layout.ts';
+import { errorCode } from '../../base/errors.ts';
 import { statusErrors } from '../status/errors.ts';
 import { sha256 } from '../store/content.ts';
 import type { JournalEvent } from '../store/store.ts';
@@ -60,6 +63,7 @@ async function writeEffective(plan: BootPlan, observed: Observed, deps: BootDeps
   if (wanted === undefined) return { ...done(path), changed: false };
   try {
     if (!is(onDisk)) {
+      await announce(plan, sha, deps);
       await disk.makeDir(dirname(path), 0o700);
       await disk.replace(path, wanted, 0o600);
     }
@@ -73,6 +77,24 @@ async function writeEffective(plan: BootPlan, observed: Observed, deps: BootDeps
     const there = standIn ?? (await disk.read(path).catch(() => current));
     const now = there === undefined ? '' : sha256(there);
     return { path, there, sha256: now, changed: there !== undefined && now === sha, usable: usable(there), failed: true };
+  }
+}
+
+/** Says in `active.json` which file comes next, for whoever reads both while this is under way. Where there is no such record there is no need. */
+async function announce(
+  { used, source, error }: BootPlan,
+  effectiveSha256: string,
+  { options, disk, clock, log }: BootDeps,
+): Promise<void> {
+  const path = layout(options.dynamicConfigDir).active;
+  try {
+    const old = parseActiveRecord(new TextDecoder().decode(await disk.read(path)));
+    const at = new Date(clock.now()).toISOString();
+    if (!old.ok) return;
+    const record = { ...old.record, next: { used, source, error, effectiveSha256, at } };
+    await disk.replace(path, new TextEncoder().encode(printActiveRecord(record)));
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') log.warn('active.json cannot be written', { error });
   }
 }
 

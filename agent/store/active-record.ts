@@ -18,9 +18,14 @@ export interface ActiveRecord {
   why: string;
   /** RFC 3339, UTC. Since when this very file is in use from this source; errors and carriers come and go without touching it. */
   at: string;
+  /** What the agent is about to run: written before the effective file, so that a reader in between knows whose file it finds. */
+  next?: Upcoming;
   /** What an admin should know of beyond `error`, and what is no reason for an API server to see. Absent: nothing. */
   notices?: readonly Notice[];
 }
+
+/** What is in use as soon as the effective file has this hash. */
+export type Upcoming = Pick<ActiveRecord, 'used' | 'source' | 'error' | 'effectiveSha256' | 'at'>;
 
 /** One thing that the agent cannot do or lacks, for as long as that is so. At most one of each kind. */
 export interface Notice {
@@ -35,9 +40,19 @@ export type ReadActive = { ok: true; record: ActiveRecord } | { ok: false; probl
 
 /** The bytes of the file: JSON for people as well, keys always in this order, a newline at the end. */
 export function printActiveRecord(record: ActiveRecord): string {
-  const { used, error, effectiveSha256, carrier, why, at, notices = [] } = record;
-  const all = { used, source: orderedSource(record.source), error, effectiveSha256, carrier, why, at };
-  return `${JSON.stringify(notices.length === 0 ? all : { ...all, notices: orderedNotices(notices) }, null, 2)}\n`;
+  const { used, error, effectiveSha256, carrier, why, at, next, notices = [] } = record;
+  const all = {
+    used,
+    source: orderedSource(record.source),
+    error,
+    effectiveSha256,
+    carrier,
+    why,
+    at,
+    ...(next ? { next: orderedUpcoming(next) } : {}),
+    ...(notices.length === 0 ? {} : { notices: orderedNotices(notices) }),
+  };
+  return `${JSON.stringify(all, null, 2)}\n`;
 }
 
 /** Unknown keys are ignored, so that the file of a newer agent still reads. */
@@ -49,18 +64,32 @@ export function parseActiveRecord(text: string): ReadActive {
     return { ok: false, problem: 'it is not JSON' };
   }
   if (!isObject(json)) return { ok: false, problem: 'it is not an object' };
-  const { used, error, carrier } = json;
-  if (used !== 'assigned' && used !== 'last-known-good' && used !== 'local') return { ok: false, problem: 'unknown value of used' };
+  const { carrier, why } = json;
   if (carrier !== 'node' && carrier !== 'nodeconfig' && carrier !== null) return { ok: false, problem: 'unknown value of carrier' };
-  if (error !== null && typeof error !== 'string') return { ok: false, problem: 'error is not a string' };
-  const source = parseSource(json['source']);
-  if (source === undefined) return { ok: false, problem: 'source is incomplete' };
-  const { effectiveSha256, why, at } = json;
-  if (typeof effectiveSha256 !== 'string' || typeof why !== 'string' || typeof at !== 'string') {
-    return { ok: false, problem: 'effectiveSha256, why or at is not a string' };
-  }
+  if (typeof why !== 'string') return { ok: false, problem: 'why is not a string' };
+  const now = parseUpcoming(json);
+  if (typeof now === 'string') return { ok: false, problem: now };
   const notices = parseNotices(json['notices']);
-  return { ok: true, record: { used, source, error, effectiveSha256, carrier, why, at, ...(notices.length === 0 ? {} : { notices }) } };
+  const next = isObject(json['next']) ? parseUpcoming(json['next']) : undefined;
+  return {
+    ok: true,
+    record: { ...now, carrier, why, ...(typeof next === 'object' ? { next } : {}), ...(notices.length === 0 ? {} : { notices }) },
+  };
+}
+
+/** @returns a string: what is wrong with it */
+function parseUpcoming(json: Record<string, unknown>): Upcoming | string {
+  const { used, error, effectiveSha256, at } = json;
+  if (used !== 'assigned' && used !== 'last-known-good' && used !== 'local') return 'unknown value of used';
+  if (error !== null && typeof error !== 'string') return 'error is not a string';
+  const source = parseSource(json['source']);
+  if (source === undefined) return 'source is incomplete';
+  if (typeof effectiveSha256 !== 'string' || typeof at !== 'string') return 'effectiveSha256 or at is not a string';
+  return { used, source, error, effectiveSha256, at };
+}
+
+function orderedUpcoming({ used, source, error, effectiveSha256, at }: Upcoming): Upcoming {
+  return { used, source: orderedSource(source), error, effectiveSha256, at };
 }
 
 /** Whether the two say the same but for the moment: then the file need not be written. */
@@ -68,11 +97,18 @@ export function sameActive(a: ActiveRecord, b: ActiveRecord): boolean {
   return printActiveRecord({ ...a, at: '' }) === printActiveRecord({ ...b, at: '' });
 }
 
-/** `record`, with the moment of `before` where that one says that the same file ran from the same source. */
+/** `record`, with the moment of `before` where that one says that the same file ran from the same source, or was about to. */
 export function sinceBefore(before: ActiveRecord | undefined, record: ActiveRecord): ActiveRecord {
   if (!before) return record;
-  const { error, carrier, why, notices = [] } = record;
-  return sameActive({ ...before, error, carrier, why, notices }, record) ? { ...record, at: before.at } : record;
+  const key = ({ used, source, effectiveSha256 }: Upcoming): string => JSON.stringify([used, orderedSource(source), effectiveSha256]);
+  const same = [before, before.next].find((one) => one && key(one) === key(record));
+  return same ? { ...record, at: same.at } : record;
+}
+
+/** The record as it reads where the effective file has this hash: what was upcoming has come. */
+export function asOf(record: ActiveRecord, effectiveSha256: string): ActiveRecord {
+  const { next, ...now } = record;
+  return next && next.effectiveSha256 === effectiveSha256 && now.effectiveSha256 !== effectiveSha256 ? { ...now, ...next } : now;
 }
 
 function orderedSource(source: MaybeSource): MaybeSource {
