@@ -124,4 +124,6 @@ export interface Context {
   path(text: string): string;
   /** A client of the API server; the caller closes it. @throws ActionError without a usable kubeconfig */
   connect(query: ConnectQuery): Promise<Client>;
+  /** The namespace of the kubeconfig's context; undefined where it names none. @throws ActionError as `connect` */
+  namespaceOf(query: ConnectQuery): Promise<string | undefined>;
 }

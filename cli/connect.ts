@@ -5,6 +5,7 @@ import { ActionError } from '../base/errors.ts';
 import { createClient } from '../kube/client/http-client.ts';
 import { loadKubeconfig } from '../kube/client/load-access.ts';
 import type { ConnectQuery, Flag } from './command.ts';
+import type { ClusterAccess } from '../kube/client/access.ts';
 import type { Client } from '../kube/client/client.ts';
 
 /** How a command reaches the API server, as kubectl's flags of these names. */
@@ -28,13 +29,24 @@ export const connectFlags: readonly Flag[] = [
 ];
 
 /** A client for the API server that the kubeconfig names. @throws {ActionError} where there is none, or it cannot be used */
-export async function connect(query: ConnectQuery, env: Readonly<Record<string, string | undefined>>): Promise<Client> {
+export async function connect(query: ConnectQuery, env: Environment): Promise<Client> {
+  return createClient(await accessOf(query, env), { userAgent: 'dkc-cli' });
+}
+
+/** The namespace of the context that the kubeconfig names; undefined where it has none. @throws {ActionError} as {@link connect} */
+export async function namespaceOf(query: ConnectQuery, env: Environment): Promise<string | undefined> {
+  return (await accessOf(query, env)).namespace;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+async function accessOf(query: ConnectQuery, env: Environment): Promise<ClusterAccess> {
   const paths = kubeconfigPaths(query, env);
   const found = await Promise.all(paths.map(exists));
   if (!found.includes(true))
     throw new ActionError('use kubeconfig', paths[0] ?? '', { hint: 'there is no such file; name one by --kubeconfig or $KUBECONFIG' });
   const choice = query.context === undefined ? {} : { context: query.context };
-  return createClient(await loadKubeconfig(paths, { ...choice, environment: env }), { userAgent: 'dkc-cli' });
+  return loadKubeconfig(paths, { ...choice, environment: env });
 }
 
 /** The flag's file; else those of $KUBECONFIG, which count as one; else the one at home. */

@@ -1,4 +1,5 @@
 import { nearest } from '../base/nearest.ts';
+import { inKindWords } from './explain/kinds.ts';
 import type { Entry } from './commands.ts';
 
 export type Found =
@@ -13,7 +14,8 @@ export function commandsBelow(entries: readonly Entry[], name: string): Entry[] 
 }
 
 /** The command that the words before the first flag name; the longest name wins. */
-export function findCommand(entries: readonly Entry[], argv: readonly string[]): Found {
+export function findCommand(entries: readonly Entry[], typed: readonly string[]): Found {
+  const argv = inKindWords(typed);
   const flag = argv.findIndex((word) => word.startsWith('-'));
   const words = flag < 0 ? argv : argv.slice(0, flag);
   for (let length = words.length; length > 0; length--) {

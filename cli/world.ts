@@ -33,6 +33,7 @@ export function realContext(): Context {
     hostName: hostname(),
     path: (text) => resolve(cwd, text),
     connect: async (query) => (await import('./connect.ts')).connect(query, process.env),
+    namespaceOf: async (query) => (await import('./connect.ts')).namespaceOf(query, process.env),
   };
 }
 

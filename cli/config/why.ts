@@ -32,11 +32,16 @@ SHADOWED marks a value that a configuration sets in vain, because a flag wins.`,
   flags: [...nodeFlagsFor(['kubelet-version', 'merge', 'local-config', 'effective-config', 'dynamic-config-dir']), formatFlag],
   positionals: [{ name: 'field', text: 'path of a field, such as authentication.x509.clientCAFile', completes: 'field' }],
   async run(context, args) {
+    const asked = args.one('field');
+    if (asked?.includes('/') === true)
+      throw new UsageError(
+        `why: ${JSON.stringify(asked)} is no field of a kubelet, and of objects pods, StatefulSets and DaemonSets are explained: dkc why po/NAME, sts/NAME, ds/NAME`,
+      );
     const options = await nodeOptions(context, args);
     const { version, args: kubeletArgs, note } = await kubeletOf(context, options);
     const [local, dynamic] = [await localConfig(context, options, version), await dynamicConfig(context, options, version)];
     const explained = explainFields({ local, dynamic, merge: options.merge, args: kubeletArgs, version });
-    const found = named(explained, args.one('field'), version);
+    const found = named(explained, asked, version);
     await show(context, args, {
       data: found.map(({ field, value, origin, class: of, shadowed }) => ({ field, value, origin, class: of, shadowed })),
       people: (how) =>

@@ -17,9 +17,10 @@ export function explainSet({ set, placement, nodes, ...cluster }: SetInCluster):
 }
 
 /** What keeps a controller from doing anything at all for a set. */
-function whyUntouched({ set, selector }: Rules): Omit<Explained, 'object'> | undefined {
+function whyUntouched({ set, selector, tooLarge }: Rules): Omit<Explained, 'object'> | undefined {
   if (set.metadata.deletionTimestamp !== undefined)
     return { reason: 'deleting', detail: 'the set is being deleted; its pods are for the garbage collector now' };
+  if (tooLarge !== undefined) return { reason: 'too-large', detail: `nothing is done for this set: ${tooLarge}` };
   switch (selector.kind) {
     case 'labels':
       return undefined;

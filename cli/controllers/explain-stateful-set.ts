@@ -2,6 +2,7 @@ import { explain, type Explained } from '../../controllers/statefulset/explain.t
 import { defaultClassOf, factsOf } from '../../controllers/statefulset/observe.ts';
 import { plan } from '../../controllers/statefulset/plan.ts';
 import { rulesOf } from '../../controllers/statefulset/rules.ts';
+import { excessOf } from '../../controllers/statefulset/warnings.ts';
 import type { SetFacts } from '../../controllers/statefulset/facts.ts';
 import type { Pod } from '../../controllers/statefulset/types.ts';
 import { controllerOf } from '../../kube/controller/owner-refs.ts';
@@ -13,6 +14,7 @@ export function explainStatefulSet({ set, pods, revisions, claims, classes, now 
   const whole = (reason: string, detail: string): Explained => ({ object: rules.name, reason, detail });
   if (set.metadata.deletionTimestamp !== undefined)
     return [whole('deleting', 'the set is being deleted; its pods are for the garbage collector now')];
+  if (rules.tooLarge !== undefined) return [whole('too-large', `nothing is done for this set: ${rules.tooLarge}`)];
   if (rules.selector === undefined)
     return [whole('selector', 'the selector cannot be read, or is empty and would select all pods: nothing is done for this set')];
   const claimsByName = new Map(claims.map((claim) => [claim.metadata.name ?? '', claim]));
@@ -28,6 +30,7 @@ export function explainStatefulSet({ set, pods, revisions, claims, classes, now 
     ...rules.optIns.problems.map((problem) =>
       whole('annotation', `no pods are replaced or scaled down while an annotation cannot be read: ${problem}`),
     ),
+    ...excessOf(rules).map(({ message }) => whole('replicas', message)),
     ...withTakenNames(explain(facts), facts.claims.pods, pods),
     ...plan(facts).refused.map(({ claim, why }) => ({ object: claim, reason: 'cannot-expand', detail: why })),
   ];

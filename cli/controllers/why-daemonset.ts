@@ -5,7 +5,7 @@ import { withClient } from '../fleet/with-client.ts';
 import { nearest } from '../../base/nearest.ts';
 import { formatFlag } from '../output.ts';
 import { explainSet } from './explain-set.ts';
-import { readRef } from '../explain/find-object.ts';
+import { namespaceFlag, readRef } from '../explain/find-object.ts';
 import { readSet } from './set-in-cluster.ts';
 import { showExplained } from '../explain/show-explained.ts';
 import type { Explained } from '../../controllers/daemonset/explain.ts';
@@ -22,6 +22,7 @@ export const whyDaemonSet = (explain: ExplainSet): Command => ({
 Rights: get and list daemonsets, list pods and controllerrevisions in the namespace (pods in all, with --daemonset-placement=controller), list nodes.`,
   examples: [
     { run: 'dkc why daemonset kube-system/proxy', what: 'all nodes' },
+    { run: 'dkc why ds/proxy -n kube-system', what: 'the same' },
     { run: 'dkc why daemonset kube-system/proxy --node=node-a', what: 'why is it not on this one?' },
     { run: 'dkc why daemonset kube-system/proxy -o json', what: 'for scripts' },
   ],
@@ -35,12 +36,13 @@ Rights: get and list daemonsets, list pods and controllerrevisions in the namesp
       default: 'scheduler',
       text: 'as the controller was started',
     },
+    namespaceFlag,
     ...connectFlags,
     formatFlag,
   ],
-  positionals: [{ name: 'ns/name', text: 'the set, with its namespace', required: true, completes: 'daemonset' }],
+  positionals: [{ name: 'name', text: 'the set: NAME or NS/NAME', required: true, completes: 'daemonset' }],
   async run(context, args) {
-    const { namespace, name } = readRef('why daemonset', args.one('ns/name') ?? '');
+    const { namespace, name } = await readRef(context, args, 'why daemonset');
     const placement: Placement = args.text('daemonset-placement') === 'controller' ? 'controller' : 'scheduler';
     const query = { namespace, name, placement, now: () => context.clock.now() };
     const seen = await withClient(context, args, (client) => readSet(client, query, context.signal));

@@ -3,7 +3,7 @@ import { connectFlags } from '../connect.ts';
 import { withClient } from '../fleet/with-client.ts';
 import { formatFlag } from '../output.ts';
 import { explainStatefulSet } from './explain-stateful-set.ts';
-import { readRef } from '../explain/find-object.ts';
+import { namespaceFlag, readRef } from '../explain/find-object.ts';
 import { showExplained, type Explained } from '../explain/show-explained.ts';
 import { readStatefulSet, type StatefulSetInCluster } from './stateful-set-in-cluster.ts';
 
@@ -17,12 +17,13 @@ export const whyStatefulSet = (explain: ExplainStatefulSet): Command => ({
 Rights: get and list statefulsets, list pods, persistentvolumeclaims and controllerrevisions in the namespace; list storageclasses for a set with dkc.dev/expand-claims.`,
   examples: [
     { run: 'dkc why statefulset shop/db', what: 'why does the rollout not go on?' },
+    { run: 'dkc why sts -n shop db', what: 'the same' },
     { run: 'dkc why statefulset shop/db -o json', what: 'for scripts' },
   ],
-  flags: [...connectFlags, formatFlag],
-  positionals: [{ name: 'ns/name', text: 'the set, with its namespace', required: true, completes: 'statefulset' }],
+  flags: [namespaceFlag, ...connectFlags, formatFlag],
+  positionals: [{ name: 'name', text: 'the set: NAME or NS/NAME', required: true, completes: 'statefulset' }],
   async run(context, args) {
-    const ref = readRef('why statefulset', args.one('ns/name') ?? '');
+    const ref = await readRef(context, args, 'why statefulset');
     const query = { ...ref, now: () => context.clock.now() };
     const seen = await withClient(context, args, (client) => readStatefulSet(client, query, context.signal));
     const nothing = `StatefulSet ${ref.namespace}/${ref.name} has no pods and wants none`;

@@ -25,10 +25,18 @@ export function configMap(name: PayloadName): KubeObject {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: NAMESPACE, annotations }, data: { [KEY]: payloads[name] } };
 }
 
+/** So that a scheduler and DaemonSets find room there. */
+const room = { cpu: '4', memory: '8Gi', 'ephemeral-storage': '20Gi', pods: '110' };
+
 export const node: KubeObject = {
   apiVersion: 'v1',
   kind: 'Node',
   metadata: { name: NODE },
   // As a kubelet would say it, for those who look with kubectl.
-  status: { conditions: [{ type: 'Ready', status: 'True', reason: 'KubeletReady' }], nodeInfo: { kubeletVersion: KUBELET_VERSION } },
+  status: {
+    capacity: room,
+    allocatable: room,
+    conditions: [{ type: 'Ready', status: 'True', reason: 'KubeletReady' }],
+    nodeInfo: { kubeletVersion: KUBELET_VERSION },
+  },
 };

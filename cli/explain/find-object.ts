@@ -1,17 +1,39 @@
 import { ActionError } from '../../base/errors.ts';
 import { isNotFound } from '../../kube/client/errors.ts';
+import { connectQueryOf } from '../fleet/with-client.ts';
 import { UsageError } from '../failure.ts';
 import { nearest } from '../../base/nearest.ts';
+import type { Args } from '../args.ts';
+import type { Context, Flag } from '../command.ts';
 import type { KubeObject, Resource } from '../../kube/api/object.ts';
 import type { Client, ObjectRef } from '../../kube/client/client.ts';
 
 export type NamedRef = Required<ObjectRef>;
 
-/** @param command - as typed after `dkc`. @throws {UsageError} for anything but NAMESPACE/NAME */
-export function readRef(command: string, text: string): NamedRef {
-  const [namespace = '', name = '', ...more] = text.split('/');
-  if (namespace === '' || name === '' || more.length > 0)
-    throw new UsageError(`${command}: ${JSON.stringify(text)} must be NAMESPACE/NAME; see dkc ${command} --help`);
+export const namespaceFlag: Flag = {
+  name: 'namespace',
+  alias: 'n',
+  type: 'string',
+  value: 'NS',
+  text: 'namespace of what is named without one',
+  defaultText: "the context's, then default",
+};
+
+/**
+ * What a person named: NAME or NAMESPACE/NAME.
+ * @param command - as typed after `dkc`
+ * @throws {UsageError} for anything else, and for two namespaces
+ */
+export async function readRef(context: Pick<Context, 'namespaceOf' | 'path'>, args: Args, command: string): Promise<NamedRef> {
+  const text = args.one('name') ?? '';
+  const usage = (problem: string): UsageError => new UsageError(`${command}: ${problem}; see dkc ${command} --help`);
+  const parts = text.split('/');
+  if (parts.length > 2 || parts.includes('')) throw usage(`${JSON.stringify(text)} must be NAME or NAMESPACE/NAME`);
+  const [name = '', within] = parts.toReversed();
+  const flag = args.text('namespace');
+  if (flag !== undefined && within !== undefined && flag !== within)
+    throw usage(`${text} is in namespace ${within}, and --namespace says ${flag}`);
+  const namespace = within ?? flag ?? (await context.namespaceOf(connectQueryOf(context, args))) ?? 'default';
   return { namespace, name };
 }
 

@@ -2,7 +2,7 @@ import { pods } from '../../kube/api/resources.ts';
 import { ActionError } from '../../base/errors.ts';
 import { fine, type Command, type Context } from '../command.ts';
 import { connectFlags } from '../connect.ts';
-import { getNamed, readRef } from '../explain/find-object.ts';
+import { getNamed, namespaceFlag, readRef } from '../explain/find-object.ts';
 import { showExplained } from '../explain/show-explained.ts';
 import { withClient } from '../fleet/with-client.ts';
 import { formatFlag } from '../output.ts';
@@ -24,6 +24,7 @@ What only the running scheduler knows, room that is kept for pods that upgrade a
 Rights: get and list pods; for a pod that waits also list nodes, namespaces, services, replicationcontrollers, replicasets, statefulsets, poddisruptionbudgets, persistentvolumes, persistentvolumeclaims, storageclasses, csinodes, csidrivers and csistoragecapacities.`,
   examples: [
     { run: 'dkc why pod shop/db-1', what: 'why is it pending?' },
+    { run: 'dkc why pod/db-1 -n shop', what: 'the same' },
     {
       run: 'dkc why pod shop/db-1 --config=/etc/dkc-scheduler/config.yaml',
       what: 'by the configuration of the scheduler that should place it',
@@ -40,12 +41,13 @@ Rights: get and list pods; for a pod that waits also list nodes, namespaces, ser
       text: 'where the running scheduler shows its inside',
       defaultText: 'it is not asked',
     },
+    namespaceFlag,
     ...connectFlags,
     formatFlag,
   ],
-  positionals: [{ name: 'ns/name', text: 'the pod, with its namespace', required: true, completes: 'pod' }],
+  positionals: [{ name: 'name', text: 'the pod: NAME or NS/NAME', required: true, completes: 'pod' }],
   async run(context, args) {
-    const ref = readRef('why pod', args.one('ns/name') ?? '');
+    const ref = await readRef(context, args, 'why pod');
     const config = await configOf(context, args.text('config'));
     const address = args.text('debug-address') ?? '';
     const { signal } = context;
@@ -61,7 +63,11 @@ Rights: get and list pods; for a pod that waits also list nodes, namespaces, ser
       const facts = { ...cluster, pod, config, running, now: context.clock.now() };
       return [...explain(facts), ...explainStanding(facts)];
     });
-    await showExplained(context, args, found, { title: 'OBJECT', nothing: `pod ${ref.namespace}/${ref.name} waits for its turn` });
+    await showExplained(context, args, found, {
+      title: 'OBJECT',
+      nothing: `pod ${ref.namespace}/${ref.name} waits for its turn`,
+      about: `${ref.namespace}/${ref.name}`,
+    });
     return fine;
   },
 });

@@ -23,7 +23,8 @@ import { execute, type Executor } from './execute.ts';
 import { wakesOfName } from './name-edge.ts';
 import { observe } from './observe.ts';
 import type { StatefulSetOptions } from './options.ts';
-import { MAX_REPLICAS, rulesOf, type Rules } from './rules.ts';
+import { rulesOf, type Rules } from './rules.ts';
+import { excessOf, problemsOf, refusal } from './warnings.ts';
 import type { Claim, Pod, StatefulSet, StorageClass } from './types.ts';
 
 const COMPONENT = 'statefulset-controller';
@@ -99,24 +100,4 @@ async function reconcile(key: Key, parts: Parts, signal: AbortSignal): Promise<O
 /** What the author of a set should know. */
 function warn({ executor: { events }, news }: Parts, set: Readonly<StatefulSet>, about: string, warnings: readonly Told[]): void {
   tellNews({ events, set, resource: statefulSets }, warnings, (text) => news.is(`${set.metadata.uid ?? ''} ${about}`, text));
-}
-
-const refusal = ({ claim, why }: { claim: string; why: string }): Told => ({
-  type: 'Warning',
-  reason: 'FailedExpand',
-  message: `Claim ${claim} cannot be expanded: ${why}`,
-});
-
-function problemsOf({ optIns }: Rules): Told[] {
-  return optIns.problems.map((problem) => ({
-    type: 'Warning',
-    reason: 'InvalidAnnotation',
-    message: `No pods are replaced or scaled down, for an annotation cannot be read: ${problem}`,
-  }));
-}
-
-function excessOf({ replicas, places }: Rules): Told[] {
-  if (replicas <= places.length) return [];
-  const message = `spec.replicas is ${replicas}, and ${places.length} pods are made: a set has at most ${MAX_REPLICAS}, and no ordinal above 2147483647; lower spec.replicas`;
-  return [{ type: 'Warning', reason: 'TooManyReplicas', message }];
 }

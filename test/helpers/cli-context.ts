@@ -34,6 +34,7 @@ export function cliContext(over: Partial<Context> = {}): { context: Context; out
     hostName: 'Node-A',
     path: (text) => resolve('/nowhere', text),
     connect: () => Promise.reject(new Error('no network in this test')),
+    namespaceOf: () => Promise.resolve(undefined),
     ...over,
   };
   return { context, out: () => kept.out, err: () => kept.err };

@@ -20,7 +20,7 @@ await withRealParts('hostile objects', ['etcd', 'kube-apiserver', 'kube-controll
   let home: string;
 
   before(async () => {
-    plane = await startControlPlane({ controllers: 'garbagecollector' });
+    plane = await startControlPlane({ controllers: 'garbagecollector,pvc-protection,pv-protection' });
     home = await mkdtemp(join(tmpdir(), 'dkc-hostile-'));
     const kubeconfig = join(home, 'kubeconfig');
     await writeFile(kubeconfig, plane.kubeconfig(), { mode: 0o600 });

@@ -96,12 +96,12 @@ const failures = [
   { why: 'a namespace without any', argv: ['nowhere/web'], code: 3, says: 'Cannot explain DaemonSet nowhere/web: there is no such set; namespace nowhere has none' }, // prettier-ignore
   { why: 'a node that is not there', argv: ['default/web', '--node=node-c'], code: 3, says: 'Cannot explain DaemonSet default/web on node node-c: there is no such node; did you mean node-a?' }, // prettier-ignore
   {
-    why: 'a name without namespace',
-    argv: ['web'],
+    why: 'a name of three parts',
+    argv: ['a/b/web'],
     code: 2,
-    says: 'why daemonset: "web" must be NAMESPACE/NAME; see dkc why daemonset --help',
+    says: 'why daemonset: "a/b/web" must be NAME or NAMESPACE/NAME; see dkc why daemonset --help',
   },
-  { why: 'no name', argv: [], code: 2, says: 'why daemonset: NS/NAME is missing; see dkc why daemonset --help' },
+  { why: 'no name', argv: [], code: 2, says: 'why daemonset: NAME is missing; see dkc why daemonset --help' },
 ];
 for (const { why: about, argv, code, says } of failures)
   test(`why daemonset ends with ${code} on ${about}`, async () => {

@@ -53,7 +53,7 @@ const two = [
 test('why statefulset tells it in a table, and the same as JSON and YAML', async () => {
   const table = await why(['default/web'], () => two);
   assert.deepEqual([table.code, table.stderr], [0, '']);
-  assert.equal(table.stdout, 'OBJECT   REASON     DETAIL\nweb-0    NotReady   not ready\nweb-1    runs       available\n');
+  assert.equal(table.stdout, 'OBJECT   REASON     DETAIL\nweb-0    NotReady   -\nweb-1    runs       available\n');
   assert.deepEqual(JSON.parse((await why(['default/web', '-o', 'json'], () => two)).stdout), two);
   assert.match((await why(['default/web', '-o', 'yaml'], () => two)).stdout, /^- object: web-0\n {2}reason: NotReady\n/);
 });
@@ -85,8 +85,8 @@ const failures = [
   { why: 'a set that is not there, with what was meant', argv: ['default/wep'], code: 3, says: 'Cannot explain StatefulSet default/wep: there is no such set; did you mean default/web?' }, // prettier-ignore
   { why: 'a set that is not there, with what is', argv: ['default/zzzzzz'], code: 3, says: 'Cannot explain StatefulSet default/zzzzzz: there is no such set; namespace default has other, web' }, // prettier-ignore
   { why: 'a namespace without any', argv: ['nowhere/web'], code: 3, says: 'Cannot explain StatefulSet nowhere/web: there is no such set; namespace nowhere has none' }, // prettier-ignore
-  { why: 'a name without namespace', argv: ['web'], code: 2, says: 'why statefulset: "web" must be NAMESPACE/NAME; see dkc why statefulset --help' }, // prettier-ignore
-  { why: 'no name', argv: [], code: 2, says: 'why statefulset: NS/NAME is missing; see dkc why statefulset --help' },
+  { why: 'an empty name', argv: ['default/'], code: 2, says: 'why statefulset: "default/" must be NAME or NAMESPACE/NAME; see dkc why statefulset --help' }, // prettier-ignore
+  { why: 'no name', argv: [], code: 2, says: 'why statefulset: NAME is missing; see dkc why statefulset --help' },
 ];
 for (const { why: about, argv, code, says } of failures)
   test(`why statefulset ends with ${code} on ${about}`, async () => {

@@ -53,7 +53,7 @@ const never: ExplainPod = () => assert.fail('there is nothing to decide');
 test('why pod tells it in a table, and the same as JSON', async () => {
   const table = await why(['shop/big'], () => [line]);
   assert.deepEqual([table.code, table.stderr], [0, '']);
-  assert.match(table.stdout, /^OBJECT +REASON +DETAIL\nshop\/big +NodeResourcesFit +1 of 2 nodes: Insufficient cpu \(node-a\)\n/);
+  assert.match(table.stdout, /^REASON +DETAIL\nNodeResourcesFit +1 of 2 nodes: Insufficient cpu \(node-a\)\n/);
   assert.deepEqual(JSON.parse((await why(['shop/big', '-o', 'json'], () => [line])).stdout), [line, unknown]);
 });
 
@@ -94,7 +94,7 @@ test('a configuration that has its name makes the pod ours', async (t) => {
 const failures = [
   { why: 'a pod that is not there, with what was meant', argv: ['shop/bigg'], code: 3, says: 'Cannot explain Pod shop/bigg: there is no such pod; did you mean shop/big?' }, // prettier-ignore
   { why: 'a namespace without any', argv: ['nowhere/x'], code: 3, says: 'Cannot explain Pod nowhere/x: there is no such pod; namespace nowhere has none' }, // prettier-ignore
-  { why: 'a name without namespace', argv: ['big'], code: 2, says: 'why pod: "big" must be NAMESPACE/NAME; see dkc why pod --help' },
+  { why: 'two namespaces', argv: ['shop/big', '-n', 'other'], code: 2, says: 'why pod: shop/big is in namespace shop, and --namespace says other; see dkc why pod --help' }, // prettier-ignore
   { why: 'an address that is none', argv: ['shop/big', '--debug-address=:'], code: 2, says: 'why pod: --debug-address must be HOST:PORT, such as 127.0.0.1:10462; see dkc why pod --help' }, // prettier-ignore
 ];
 for (const { why: about, argv, code, says } of failures)
