@@ -90,7 +90,7 @@ export function refuse(
   { message, chosen, keepsPromise }: Pick<MadeRoom, 'message' | 'chosen' | 'keepsPromise'>,
   likewise?: string,
 ): Refusal {
-  const { queue, reservations, nominator, now } = parts;
+  const { cluster, queue, reservations, nominator, now } = parts;
   const failure: Failure =
     error.by.size === 0 ? { why: 'error' } : { why: 'refused', by: error.by, short: shortIn(error.reasons.keys()), likewise };
   if (chosen !== undefined) queue.hold(pod.uid);
@@ -99,7 +99,8 @@ export function refuse(
   const promised = nominator.nodeOf(pod.uid);
   const unnominate = chosen === undefined ? [] : displacedFrom(parts, chosen.node, pod);
   if (chosen !== undefined) {
-    for (const { uid } of chosen.victims) parts.victims.add(uid);
+    // One that went while an extender was asked has no end any more that would take it out again.
+    for (const { uid } of chosen.victims) if (cluster.placed(uid) !== undefined) parts.victims.add(uid);
     for (const { uid } of unnominate) nominator.delete(uid);
     nominator.add(pod, chosen.node);
   } else if (!keepsPromise) nominator.delete(pod.uid);

@@ -4,7 +4,7 @@ import { describeError } from '../../base/errors.ts';
 import type { Random } from '../../base/random.ts';
 import { pods } from '../../kube/api/resources.ts';
 import type { Client } from '../../kube/client/client.ts';
-import { isNotFound, serverWords } from '../../kube/client/errors.ts';
+import { ApiError, isNotFound, mayHaveTakenEffect, serverWords } from '../../kube/client/errors.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { Pod } from '../types.ts';
 
@@ -12,8 +12,8 @@ import type { Pod } from '../types.ts';
 export type Bound =
   /** It is on the node. */
   | { is: 'bound' }
-  /** It is not, and is to be tried again. */
-  | { is: 'refused'; message: string }
+  /** It is not, and is to be tried again. `mayCome`: what was asked for may still be on its way. */
+  | { is: 'refused'; message: string; mayCome: boolean }
   /** Nothing is left to bind: the pod is gone, or somewhere else, or on its way out. */
   | { is: 'moot'; why: string };
 
@@ -25,6 +25,7 @@ export interface BinderOptions {
 
 const LOOK_AGAIN = { base: 200, cap: 5_000 };
 const CALL_MS: Millis = 30_000;
+const GATEWAY_TIMEOUT = 504;
 
 /**
  * Tells the API server where a pod goes, by name and uid: another pod under the same name stays unbound. When an answer is missing or says no, the pod is looked
@@ -51,15 +52,15 @@ export class Binder {
     } catch (error) {
       signal.throwIfAborted();
       if (isNotFound(error)) return { is: 'moot', why: 'it is gone' };
-      return await this.look({ namespace, name, uid }, node, serverWords(error), signal);
+      return await this.look({ namespace, name, uid }, node, { said: serverWords(error), mayCome: isUnanswered(error) }, signal);
     }
   }
 
-  /** Whether the pod is on the node, asked until somebody answers. @param said - why it should not be */
+  /** Whether the pod is on the node, asked until somebody answers. @param refused - why it should not be */
   async look(
     { namespace, name, uid }: Pick<PodInfo, 'namespace' | 'name' | 'uid'>,
     node: string,
-    said: string,
+    refused: { readonly said: string; readonly mayCome: boolean },
     signal: AbortSignal,
   ): Promise<Bound> {
     const { client, clock, random } = this.#options;
@@ -71,7 +72,7 @@ export class Binder {
         if (nodeName === node) return { is: 'bound' };
         if (nodeName !== '') return { is: 'moot', why: `it is on node ${nodeName}` };
         if (metadata.deletionTimestamp !== undefined) return { is: 'moot', why: 'it is being deleted' };
-        return { is: 'refused', message: said };
+        return { is: 'refused', message: refused.said, mayCome: refused.mayCome };
       } catch (error) {
         signal.throwIfAborted();
         if (isNotFound(error)) return { is: 'moot', why: 'it is gone' };
@@ -81,7 +82,12 @@ export class Binder {
   }
 }
 
+/** The server may be at it still: it has not answered, or gave up waiting for itself. What it refused, or failed at, is over. */
+function isUnanswered(error: unknown): boolean {
+  return mayHaveTakenEffect(error) && !(error instanceof ApiError && error.code !== GATEWAY_TIMEOUT);
+}
+
 /** An error of anything else that was to be done before binding. */
 export function refusedBy(error: unknown): Bound {
-  return { is: 'refused', message: describeError(error) };
+  return { is: 'refused', message: describeError(error), mayCome: false };
 }

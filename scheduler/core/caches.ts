@@ -106,8 +106,8 @@ export function cachesOf(
   served: ServedKinds,
 ): Caches {
   const selectorOnly = { fields: ['spec.selector'] };
-  // Whoever stands for a pod's room is as important.
-  const ownPodFields = reservation.mirror ? [...podFields, 'spec.priorityClassName'] : podFields;
+  // Whoever stands for a pod's room is as important, and so is room that was written down.
+  const ownPodFields = reservation.mirror || reservation.persist === 'annotation' ? [...podFields, 'spec.priorityClassName'] : podFields;
   // Of pods that went before this process began, what they took is known by their template alone.
   const ofTemplate =
     reservation.persist === 'annotation' ? ['spec.template', 'spec.volumeClaimTemplates'] : ['spec.template.spec.schedulerName'];

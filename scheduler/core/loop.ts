@@ -118,13 +118,15 @@ export class Loop {
 
   /** The next pod, with all that takes long of its first decision made ready: in slices, for others have their turn meanwhile. */
   async #nextTurn(signal: AbortSignal): Promise<Turn> {
-    const { parts, clock } = this.#options;
+    const { parts, caches, clock } = this.#options;
     const turn = nextTurn(parts);
     if (turn.turn !== 'try' || this.#isReady(turn, clock.monotonic() + SLICE_MS)) return turn;
     do await breathe();
     while (!signal.aborted && !this.#isReady(turn, clock.monotonic() + SLICE_MS));
+    // The caches may have changed meanwhile, or be in the middle of that. Rejects only when the signal aborts.
+    while (!signal.aborted && !caches.settled) await caches.whenSettled(signal).catch(() => {});
     // It is perhaps another one by now, or gone.
-    return turnOf(parts, turn.queued);
+    return signal.aborted ? { turn: 'none' } : turnOf(parts, turn.queued);
   }
 
   #isReady({ pod, profile }: Try, until: Millis): boolean {

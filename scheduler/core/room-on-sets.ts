@@ -6,7 +6,7 @@ import type { DeletionFacts } from '../reservation/contract.ts';
 import { decide } from '../reservation/decide.ts';
 import { KeptAnnotations } from '../reservation/kept-annotations.ts';
 import { decodeKept, entryFor, KEPT_ANNOTATION, restoredFrom } from '../reservation/persist.ts';
-import type { Pod } from '../types.ts';
+import type { Pod, StatefulSet } from '../types.ts';
 import type { MirrorBook } from './mirror-book.ts';
 import type { Parts } from './parts.ts';
 import { recheckRoom } from './router.ts';
@@ -37,18 +37,19 @@ export class RoomOnSets {
       (set, error) => this.#log.warn('kept room could not be written down', { set, error: describeError(error) }),
       signal,
     );
-    let priorities: ReadonlyMap<string, number> | undefined;
+    let priorities: Priorities | undefined;
+    let adopted = 0;
     for (const set of caches.statefulSets.list()) {
       const { annotations, namespace = '', name = '' } = set.metadata;
       const { entries } = decodeKept(annotations?.[KEPT_ANNOTATION]);
       if (annotations?.[KEPT_ANNOTATION] === undefined) continue;
       this.#annotations.known(set, entries);
-      priorities ??= prioritiesBySet(caches.pods.list());
+      priorities ??= prioritiesOf(caches.pods.list());
       const { reservations: found, refused } = restoredFrom({
         set,
         isPlaced: (pod) => (caches.pods.get(`${namespace}/${pod}`)?.spec?.nodeName ?? '') !== '',
         node: (node) => cluster.node(node)?.node,
-        priority: priorities.get(set.metadata.uid ?? ''),
+        priority: priorities.of(set),
         isOurs: (schedulerName) => config.profiles.has(schedulerName),
         longestMs: config.reservation.claimedTtlMs,
         now: shown(at),
@@ -57,7 +58,9 @@ export class RoomOnSets {
       for (const { expiresAt, ...room } of found) {
         // Written by the wall clock; here time goes by the scheduler's own.
         const reservation = { ...room, createdAt: at, expiresAt: at + expiresAt - shown(at) };
+        if (adopted >= MAX_ADOPTED) continue;
         if (reservations.adopt(reservation) === undefined) continue;
+        adopted += 1;
         this.#mirrors?.hide(reservation);
         recheckRoom(this.#parts, teller, reservation.node);
       }
@@ -83,12 +86,29 @@ export class RoomOnSets {
   }
 }
 
-/** By the uid of who controls pods: how important one of them is. Templates mostly name a class, and what that is worth the server writes into pods. */
-function prioritiesBySet(pods: Iterable<Readonly<Pod>>): ReadonlyMap<string, number> {
-  const priorities = new Map<string, number>();
+/** Rooms that are taken over from annotations in one start: far more than pods that are on their way out at one time. */
+const MAX_ADOPTED = 5_000;
+
+interface Priorities {
+  of(set: Readonly<StatefulSet>): number | undefined;
+}
+
+/**
+ * How important a pod of a set is, by pods that there are: what a class is worth, and who may use it, is decided where pods are made. A pod of the set itself says
+ * it, or one of its namespace with the class that its template names.
+ */
+function prioritiesOf(pods: Iterable<Readonly<Pod>>): Priorities {
+  const bySet = new Map<string, number>();
+  const byClass = new Map<string, number>();
   for (const pod of pods) {
+    const { priority, priorityClassName } = pod.spec ?? {};
+    if (priority === undefined) continue;
     const owner = controllerOf(pod);
-    if (owner !== undefined && pod.spec?.priority !== undefined) priorities.set(owner.uid, pod.spec.priority);
+    if (owner !== undefined) bySet.set(owner.uid, priority);
+    if (priorityClassName !== undefined) byClass.set(`${pod.metadata.namespace ?? ''}/${priorityClassName}`, priority);
   }
-  return priorities;
+  return {
+    of: ({ metadata, spec }) =>
+      bySet.get(metadata.uid ?? '') ?? byClass.get(`${metadata.namespace ?? ''}/${spec?.template.spec?.priorityClassName ?? ''}`),
+  };
 }

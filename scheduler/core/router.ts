@@ -148,7 +148,8 @@ export class Router {
     claimUsers.remove(placed.info);
     // Where we counted it is where room is free now, whatever the last state says.
     const pod = last.nodeName === '' ? { ...last, nodeName: placed.state.name } : last;
-    if (placed.at === 'assumed') {
+    // Across a relist the end of a pod is seen without its having been on its node: it was, if the server took the binding.
+    if (placed.at === 'assumed' && !(unseen && placed.boundAt !== undefined)) {
       this.#abandon(pod);
       reservations.podGone(pod, at);
       this.#wakeBeside(pod);

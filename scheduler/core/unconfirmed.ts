@@ -45,7 +45,7 @@ export class Unconfirmed {
     const { queue, latest } = this.#parts;
     this.#asking.add(info.uid);
     this.#binder
-      .look(info, state.name, '', this.#signal())
+      .look(info, state.name, { said: '', mayCome: false }, this.#signal())
       .then(
         ({ is }) => {
           if (is === 'bound' || !this.#router.unassume(info)) return;

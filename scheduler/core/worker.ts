@@ -164,7 +164,7 @@ export class Worker {
       } catch (error) {
         signal.throwIfAborted();
         // Whether the pod is bound all the same, only the API server knows.
-        return await binder.look(pod, node, messageOf(error), signal);
+        return await binder.look(pod, node, { said: messageOf(error), mayCome: true }, signal);
       }
       return await binder.bind(pod, node, signal);
     } finally {
@@ -200,7 +200,10 @@ export class Worker {
       parts.queue.done(pod.uid);
       return;
     }
-    void this.refuse(fail(parts, queued, latest, bound.message), signal);
+    const refusal = fail(parts, queued, latest, bound.message);
+    // A binding that is on its way still finds its room: promised to the pod, which tries this node first, until it has a place or is refused.
+    if (bound.mayCome) parts.nominator.add(latest, node);
+    void this.refuse(refusal, signal);
   }
 
   async #preempt(pod: PodInfo, { chosen, unnominate }: NonNullable<Refusal['preempt']>, signal: AbortSignal): Promise<void> {

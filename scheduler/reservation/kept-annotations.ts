@@ -1,5 +1,5 @@
 import type { Client } from '../../kube/client/client.ts';
-import { isConflict, isNotFound } from '../../kube/client/errors.ts';
+import { isNotFound } from '../../kube/client/errors.ts';
 import { statefulSets } from '../../kube/api/resources.ts';
 import type { StatefulSet } from '../types.ts';
 import { encodeKept, KEPT_ANNOTATION, type KeptEntry } from './persist.ts';
@@ -87,7 +87,8 @@ export class KeptAnnotations {
       try {
         await this.#client.patch(statefulSets, { namespace, name }, patch, { type: 'merge', signal: this.#signal });
       } catch (error) {
-        if (isNotFound(error) || isConflict(error)) this.#noted.delete(uid);
+        // Of a conflict nobody can tell whether it is over the uid: the next news of the set writes all again.
+        if (isNotFound(error)) this.#noted.delete(uid);
         else if (!this.#signal.aborted) this.#failed(`${namespace}/${name}`, error);
       }
     }

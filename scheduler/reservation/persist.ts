@@ -73,7 +73,7 @@ export interface RestoreFacts {
   /** Whether a pod of this name of the set's namespace is known that has a place. One that is still on its way out is: its end is seen in time. */
   readonly isPlaced: (name: string) => boolean;
   readonly node: (name: string) => Readonly<Node> | undefined;
-  /** What pods of the set have; the template often names a class alone. @default what the template says, or 0 */
+  /** What pods of the set have, or of its class in its namespace: what a template says of itself nobody checks. @default 0 */
   readonly priority: number | undefined;
   readonly isOurs: (schedulerName: string) => boolean;
   /** No room is kept for longer than this from now on, whatever is written. */
@@ -142,7 +142,7 @@ function likeOneOf({ set, priority }: RestoreFacts, { name, node, uid }: KeptEnt
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { namespace: set.metadata.namespace ?? '', name, uid, labels: template?.metadata?.labels ?? {}, ownerReferences: [owner] },
-    spec: { ...spec, volumes, nodeName: node, priority: priority ?? spec.priority ?? 0 },
+    spec: { ...spec, volumes, nodeName: node, priority: priority ?? 0 },
   };
 }
 

@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { pods as podKind } from '../../../kube/api/resources.ts';
-import { ApiError } from '../../../kube/client/errors.ts';
+import { ApiError, TransportError } from '../../../kube/client/errors.ts';
 import type { Interceptor } from '../../controllers/daemonset/simulated/intercepted.ts';
 import { nodeObject } from '../../hollow/hollow-node.ts';
-import { pod } from '../builders.ts';
+import { Cluster } from '../../../scheduler/cache/cluster.ts';
+import { refuse } from '../../../scheduler/core/attempt.ts';
+import type { Parts } from '../../../scheduler/core/parts.ts';
+import { Router } from '../../../scheduler/core/router.ts';
+import { podInfoOf } from '../../../scheduler/pod/pod-info.ts';
+import type { QueuedPod } from '../../../scheduler/queue/contract.ts';
+import { Nominator } from '../../../scheduler/queue/nominator.ts';
+import { node, pod } from '../builders.ts';
 import { Stage } from '../simulated/stage.ts';
 import { SchedulerWorld } from '../simulated/world.ts';
 import type { Pod } from '../../../scheduler/types.ts';
@@ -176,4 +183,81 @@ test('room is not kept any longer for a successor that is gone, though it was on
   const [room] = world.parts?.reservations.list() ?? [];
   assert.deepEqual([room?.state, room?.claimant], ['active', undefined]);
   assert.ok((room?.expiresAt ?? 0) <= world.clock.now() + 60_000, 'as long as room without a successor');
+});
+
+test('a node is not filled twice by a binding that was given up and comes later: its room is promised to the pod meanwhile', async (t) => {
+  let lost = 0;
+  const late: Interceptor = {
+    call({ verb, resource, key }, pass) {
+      if (verb !== 'post' || resource !== 'pods/binding' || key !== 'default/first' || ++lost > 1) return pass();
+      void clock()
+        .sleep(700)
+        .then(pass, () => {});
+      throw new TransportError({ method: 'POST', path: key, host: 'local' }, 'timeout', { hint: 'the test says so' });
+    },
+  };
+  const { world, stage, nodeOf } = await scene(t, ['a'], late);
+  const clock = () => world.clock;
+  stage.add(pod('first').cpu('3'));
+  await world.until(() => lost === 1, SOON, 10);
+  assert.equal(nodeOf('first'), '');
+  stage.add(pod('second').cpu('3'));
+  await world.until(() => nodeOf('first') === 'a', SOON, 10);
+  await world.clock.advance(15_000);
+  assert.deepEqual([nodeOf('first'), nodeOf('second'), world.parts?.nominator.size], ['a', '', 0]);
+});
+
+test('a victim that went before its end was decided over is not remembered', () => {
+  const gone = podInfoOf(pod('gone').on('a').build());
+  const there = podInfoOf(pod('there').on('a').build());
+  const cluster = new Cluster();
+  cluster.setNode(node('a').build());
+  cluster.addPod(there);
+  const nominator = new Nominator();
+  const parts = {
+    cluster,
+    nominator,
+    victims: new Set<string>(),
+    queue: { hold() {}, requeue() {} },
+    reservations: { podFailed() {} },
+    now: () => 0,
+  };
+  const preemptor = podInfoOf(pod('high').priority(10).build());
+  const error = { nodes: 1, reasons: new Map(), everywhere: undefined, by: new Set(['NodeResourcesFit' as const]), resolvable: 1 };
+  const made = { message: '', chosen: { node: 'a', victims: [gone, there], violations: 0 }, keepsPromise: false };
+  refuse(parts as unknown as Parts, {} as QueuedPod, preemptor, error, made);
+  assert.deepEqual([...parts.victims], [there.uid]);
+});
+
+test('room is kept for a pod of a rolling set whose binding was never seen before it was gone, as across a relist', async (t) => {
+  const { world, stage, nodeOf } = await scene(t, ['a']);
+  stage.addSet('web', '4', { replicas: 1 });
+  await world.until(() => nodeOf('web-0') === 'a', SOON);
+  const { parts } = world;
+  const placed = [...(parts?.cluster.placedPods() ?? [])].find(({ info }) => info.name === 'web-0');
+  assert.ok(parts !== undefined && placed !== undefined);
+  const { nodeName: _, ...spec } = placed.info.pod.spec ?? { containers: [] };
+  const unbound = podInfoOf({
+    ...placed.info.pod,
+    metadata: { ...placed.info.pod.metadata, labels: { 'controller-revision-hash': 'old' } },
+    spec,
+  });
+  parts.cluster.removePod(placed.info.uid);
+  parts.cluster.assume(unbound, 'a');
+  parts.cluster.bound(unbound.uid, parts.now());
+  const told = {
+    told() {},
+    ended() {},
+    poke() {},
+    onLeaving() {},
+    onLeft() {},
+    onAbandoned: () => assert.fail('its binding is over'),
+    onNote() {},
+    onBroken() {},
+  };
+  new Router(parts, told).podDeleted(unbound, true);
+  assert.deepEqual(
+    parts.reservations.list().map(({ name, node }) => [name, node]),
+    [['web-0', 'a']],
+  );
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Client } from '../../../kube/client/client.ts';
+import { ApiError } from '../../../kube/client/errors.ts';
 import { KeptAnnotations } from '../../../scheduler/reservation/kept-annotations.ts';
 import { decodeKept, encodeKept, entryFor, KEPT_ANNOTATION, restoredFrom, type KeptEntry, type RestoreFacts } from '../../../scheduler/reservation/persist.ts'; // prettier-ignore
 import type { StatefulSet } from '../../../scheduler/types.ts';
@@ -168,4 +169,29 @@ test('what a process before this one wrote stays until it ends', async () => {
   annotations.arm(web(), entry('web-2', { until: '2026-03-01T00:09:00.000Z' }));
   annotations.arm(web(), entry('web-0'));
   assert.deepEqual(written, [['web-0', 'web-2']]);
+});
+
+test('a priority that only a template says is worth nothing, and places that a set does not have are nobody\u2019s', () => {
+  const template = { spec: { containers: [], priority: 2_000_000_000 } };
+  const text = JSON.stringify(['web-0', 'web-1', 'web-2', 'web-3', 'web-4'].map((name) => entry(name)));
+  const { reservations } = restoredFrom(facts(annotated(text, { spec: { replicas: 2, template } })));
+  assert.deepEqual(
+    reservations.map(({ name, priority }) => [name, priority]),
+    [
+      ['web-0', 0],
+      ['web-1', 0],
+    ],
+  );
+});
+
+test('a write that meets a conflict costs no entry: the next one has them all', async () => {
+  const { client, written, answer } = slowClient();
+  const annotations = new KeptAnnotations(client, () => {}, new AbortController().signal);
+  annotations.arm(web(), entry());
+  answer(new ApiError({ method: 'PATCH', path: '/', host: 'local' }, { code: 409, reason: 'Conflict', message: 'the test says so' }));
+  await annotations.settled();
+  annotations.arm(web(), entry('web-1'));
+  answer();
+  await annotations.settled();
+  assert.deepEqual(written, [['web-2'], ['web-2', 'web-1']]);
 });
