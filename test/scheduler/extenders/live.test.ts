@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type { ServerResponse } from 'node:http';
 import type { ExtenderConfig } from '../../../scheduler/config/config.ts';
+import { describeError } from '../../../base/errors.ts';
 import { pods as podKind } from '../../../kube/api/resources.ts';
 import { pod } from '../builders.ts';
 import { LiveWorld } from '../live-world.ts';
@@ -48,8 +49,9 @@ async function full(
       return undefined;
     },
     bind: async (asked, response) => {
-      if (stage.trouble === undefined || isEffective) await bind(asked);
-      if (stage.trouble === undefined) return {};
+      // The pod may be preempted while it is bound: an extender answers with the error then.
+      const failure = stage.trouble === undefined || isEffective ? await bind(asked).then(() => undefined, describeError) : undefined;
+      if (stage.trouble === undefined) return failure === undefined ? {} : { Error: failure };
       stage.trouble(response);
       return undefined;
     },
