@@ -4,6 +4,7 @@ import { isJsonObject } from '../api/json.ts';
 import { https } from './builtins.ts';
 import type { Millis } from '../../base/clock.ts';
 import type { JsonObject } from '../api/json.ts';
+import type { NewTokens } from './persist-tokens.ts';
 
 /** A token this close to its end is asked for anew. */
 const MARGIN_MS: Millis = 10_000;
@@ -12,16 +13,21 @@ const LARGEST_ANSWER = 1024 * 1024;
 
 /**
  * A user of a kubeconfig with `auth-provider` `oidc`: its id token, refreshed at its provider when it ends (RFC 6749, section 6). Our own, since what
- * @kubernetes/client-node 2.0.1 hands to its OpenID library is refused by that. New tokens stay in memory; kubectl writes them into the file.
+ * @kubernetes/client-node 2.0.1 hands to its OpenID library is refused by that.
  */
 export class OidcUser {
   readonly #config: Readonly<JsonObject>;
+  readonly #refreshed: (tokens: NewTokens) => Promise<void>;
   #idToken: string | undefined;
   #refreshToken: string | undefined;
 
-  /** @param config - the provider's `config`, with absolute paths */
-  constructor(config: JsonObject) {
+  /**
+   * @param config - the provider's `config`, with absolute paths
+   * @param refreshed - keeps what the provider gave, which may be the only refresh token that is worth anything; must not throw
+   */
+  constructor(config: JsonObject, refreshed: (tokens: NewTokens) => Promise<void>) {
     this.#config = config;
+    this.#refreshed = refreshed;
     this.#idToken = this.#text('id-token');
     this.#refreshToken = this.#text('refresh-token');
   }
@@ -57,8 +63,10 @@ export class OidcUser {
     }
     const { id_token: idToken, refresh_token: refreshToken } = await this.#ask(endpoint, form.toString(), headers);
     if (typeof idToken !== 'string') throw this.#refused(endpoint, 'it answered without an id_token');
+    const used = this.#refreshToken;
     this.#idToken = idToken;
     if (typeof refreshToken === 'string' && refreshToken !== '') this.#refreshToken = refreshToken;
+    await this.#refreshed({ idToken, refreshToken: this.#refreshToken, used });
   }
 
   async #ask(url: string, form?: string, more: Record<string, string> = {}): Promise<JsonObject> {

@@ -1,11 +1,14 @@
-import { ActionError } from '../../base/errors.ts';
+import { ActionError, describeError } from '../../base/errors.ts';
 import { isJsonObject } from '../api/json.ts';
 import { OidcUser } from './oidc.ts';
+import { persistTokens } from './persist-tokens.ts';
 import type { RequestOptions } from 'node:https';
 import type { KubeConfig } from '@kubernetes/client-node';
 import type { Millis } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
 import type { JsonObject } from '../api/json.ts';
 import type { Plugin } from './access.ts';
+import type { NewTokens } from './persist-tokens.ts';
 
 export interface PluginCredentials {
   authorization: string | undefined;
@@ -16,19 +19,21 @@ export interface PluginCredentials {
 type Known = { document: JsonObject } & ({ oidc: OidcUser } | { config: KubeConfig });
 
 const loaded = new Map<string, Known>();
+const unwritable = new Set<string>();
 
 /**
  * Credentials from a kubeconfig user's `exec` program or `auth-provider`. Other than for OIDC this loads @kubernetes/client-node (about 70 MB of memory),
  * which also keeps what it was given until that expires: import this file only when a user needs it.
  * @param renew - the server refused what was given last: ask anew
  * @param nowMs - the wall clock
+ * @param log - hears of tokens that could not be written back
  * @throws {ActionError} when the program or the provider fails
  */
-export async function pluginCredentials(plugin: Plugin, renew: boolean, nowMs: Millis): Promise<PluginCredentials> {
+export async function pluginCredentials(plugin: Plugin, renew: boolean, nowMs: Millis, log: Log): Promise<PluginCredentials> {
   const id = JSON.stringify([plugin.kubeconfig, plugin.context]);
   let known = loaded.get(id);
   if (known?.document !== plugin.document || (renew && 'config' in known)) {
-    known = await load(plugin);
+    known = await load(plugin, log);
     loaded.set(id, known);
   }
   if ('oidc' in known) return { authorization: `Bearer ${await known.oidc.token(nowMs, renew)}` };
@@ -48,10 +53,10 @@ export async function pluginCredentials(plugin: Plugin, renew: boolean, nowMs: M
   };
 }
 
-async function load(plugin: Plugin): Promise<Known> {
+async function load(plugin: Plugin, log: Log): Promise<Known> {
   const { document } = plugin;
   const oidc = oidcConfig(plugin);
-  if (oidc !== undefined) return { document, oidc: new OidcUser(oidc) };
+  if (oidc !== undefined) return { document, oidc: new OidcUser(oidc.config, (tokens) => keep(plugin, oidc.user, tokens, log)) };
   const { KubeConfig } = await import('@kubernetes/client-node');
   const config = new KubeConfig();
   try {
@@ -63,13 +68,25 @@ async function load(plugin: Plugin): Promise<Known> {
   return { document, config };
 }
 
+/** A kubeconfig that cannot be written (a read-only mount) is said so once; the process goes on with what it has in memory. */
+async function keep({ kubeconfig }: Plugin, user: string, tokens: NewTokens, log: Log): Promise<void> {
+  if (unwritable.has(kubeconfig)) return;
+  try {
+    await persistTokens(kubeconfig, user, tokens);
+  } catch (error) {
+    unwritable.add(kubeconfig);
+    const remedy = 'where the provider gives each refresh token once, log in again before this process is started again';
+    log.warn('refreshed OIDC tokens are kept in memory alone', { error: describeError(error), remedy });
+  }
+}
+
 /** What stands under `auth-provider` of the context's user, if that is `oidc` and not run by a program. */
-function oidcConfig({ document, context }: Plugin): JsonObject | undefined {
+function oidcConfig({ document, context }: Plugin): { user: string; config: JsonObject } | undefined {
   const { user } = entry(document['contexts'], context, 'context');
   if (typeof user !== 'string') return undefined;
   const { exec, 'auth-provider': provider } = entry(document['users'], user, 'user');
   if (isJsonObject(exec) || !isJsonObject(provider) || provider['name'] !== 'oidc') return undefined;
-  return isJsonObject(provider['config']) ? provider['config'] : {};
+  return { user, config: isJsonObject(provider['config']) ? provider['config'] : {} };
 }
 
 function entry(list: unknown, name: string, field: string): JsonObject {

@@ -59,6 +59,8 @@ function meters(registry: Registry): Meters {
         labelNames: [labelName],
         registers,
         collect: () => {
+          // Values that are there no longer go: labels may be named by users.
+          made.reset();
           for (const [value, count] of Object.entries(read())) made.set({ [labelName]: value }, count);
         },
       });

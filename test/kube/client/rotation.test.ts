@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { silentLog } from '../../../base/log.ts';
@@ -185,4 +185,9 @@ test('an OIDC user whose token has expired gets a new one from its provider, onc
   for (let n = 0; n < 3; n++) await client.get(nodes, { name: 'n' });
   assert.deepEqual(seen, ['fresh', 'fresh', 'fresh']);
   assert.deepEqual(asked, ['POST /token refresh_token first']);
+  const kept = JSON.parse(await readFile(path, 'utf8')) as { users: { user: { 'auth-provider': { config: typeof config } } }[] };
+  const { 'id-token': newId = '', ...others } = kept.users[0]?.user['auth-provider'].config ?? {};
+  const { 'id-token': _, ...before } = config;
+  assert.deepEqual(others, { ...before, 'refresh-token': 'next' });
+  assert.equal((JSON.parse(Buffer.from(newId.split('.')[1] ?? '', 'base64url').toString()) as { sub: string }).sub, 'fresh');
 });
