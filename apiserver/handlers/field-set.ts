@@ -91,8 +91,22 @@ export function conflictingFields(
 function child(value: unknown, step: string, rule: MergeRule): unknown {
   if (step.startsWith('f:')) return isJsonObject(value) && Object.hasOwn(value, step.slice(2)) ? value[step.slice(2)] : undefined;
   if (!Array.isArray(value)) return undefined;
-  const { mergeKey } = rule;
-  return value.find((item) => (mergeKey === undefined ? `v:${JSON.stringify(item)}` : itemStep(item, mergeKey)) === step);
+  return itemsByStep(value, rule).get(step);
+}
+
+/** Lists are asked for one item after the other: each is walked once, not once for each of its items. */
+const walked = new WeakMap<readonly unknown[], ReadonlyMap<string, unknown>>();
+
+function itemsByStep(list: readonly unknown[], { mergeKey }: MergeRule): ReadonlyMap<string, unknown> {
+  const known = walked.get(list);
+  if (known !== undefined) return known;
+  const items = new Map<string, unknown>();
+  for (const item of list) {
+    const step = mergeKey === undefined ? `v:${JSON.stringify(item)}` : itemStep(item, mergeKey);
+    if (!items.has(step)) items.set(step, item);
+  }
+  walked.set(list, items);
+  return items;
 }
 
 function stepText(step: string): string {

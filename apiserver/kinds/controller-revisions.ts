@@ -19,9 +19,14 @@ function hasSameWords(now: KubeObject, old: KubeObject): boolean {
   return JSON.stringify(now['data']) === JSON.stringify(old['data']);
 }
 
+/** Of 3 MiB of data a message of 18 MiB would be made. */
+const MAX_SHOWN_BYTES = 4_096;
+
 /** The bytes of the data as the real server's message shows them. */
 function shownData(data: unknown): string {
-  const bytes = [...Buffer.from(JSON.stringify(data) ?? '')].map((byte) => `0x${byte.toString(16)}`).join(', ');
+  const all = Buffer.from(JSON.stringify(data) ?? '');
+  const more = all.length > MAX_SHOWN_BYTES ? ', ...' : '';
+  const bytes = `${[...all.subarray(0, MAX_SHOWN_BYTES)].map((byte) => `0x${byte.toString(16)}`).join(', ')}${more}`;
   return `runtime.Unknown{TypeMeta:runtime.TypeMeta{APIVersion:"", Kind:""}, Raw:[]uint8{${bytes}}, ContentEncoding:"", ContentType:"application/json"}`;
 }
 

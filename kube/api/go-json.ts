@@ -5,13 +5,30 @@
  * else in the object has the server write it anew: what was created in other words can then not be patched any more.
  */
 export function goJson(value: unknown): string {
+  const text: string[] = [];
+  // A list of what is still to be written in the place of the stack, which a deep value would overflow.
+  const open: (string | { value: unknown })[] = [{ value }];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (typeof next === 'string') {
+      text.push(next);
+      continue;
+    }
+    const parts = partsOf(next.value);
+    if (typeof parts === 'string') text.push(parts);
+    else for (const part of parts.toReversed()) open.push(part);
+  }
+  return text.join('');
+}
+
+function partsOf(value: unknown): string | (string | { value: unknown })[] {
   if (typeof value === 'string') return goString(value);
-  if (Array.isArray(value)) return `[${value.map((item) => goJson(item ?? null)).join(',')}]`;
+  if (Array.isArray(value))
+    return ['[', ...value.flatMap((item: unknown, at) => [...(at === 0 ? [] : [',']), { value: item ?? null }]), ']'];
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   const fields = Object.entries(value)
     .filter(([, field]) => field !== undefined)
     .toSorted(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
-  return `{${fields.map(([name, field]) => `${goString(name)}:${goJson(field)}`).join(',')}}`;
+  return ['{', ...fields.flatMap(([name, field], at) => [`${at === 0 ? '' : ','}${goString(name)}:`, { value: field as unknown }]), '}'];
 }
 
 function goString(text: string): string {

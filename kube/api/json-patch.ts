@@ -1,5 +1,5 @@
 import { isJsonObject, jsonEqual, setField } from './json.ts';
-import { checkDepth, DEEPEST_PATCH, PatchError } from './patch-error.ts';
+import { checkDepth, checkResult, DEEPEST_PATCH, PatchError } from './patch-error.ts';
 import type { JsonObject } from './json.ts';
 
 export interface JsonPatchLimits {
@@ -28,11 +28,14 @@ export function applyJsonPatch(target: unknown, patch: unknown, limits: JsonPatc
   for (const [index, raw] of patch.entries()) {
     const operation = parseOperation(raw, index);
     if (operation.op === 'copy') {
-      left -= JSON.stringify(find(result, operation.from, operation.text)).length;
+      const copy = find(result, operation.from, operation.text);
+      checkResult(copy);
+      left -= JSON.stringify(copy).length;
       if (left < 0) throw new PatchError('inapplicable', `${operation.text}: copies add more than ${copied} characters`);
     }
     result = apply(result, operation);
   }
+  checkResult(result);
   return result;
 }
 

@@ -18,16 +18,42 @@ export function setField(object: JsonObject, key: string, value: unknown): void 
   else object[key] = value;
 }
 
-/** Whether two JSON values say the same. Order of fields does not count; a field that is undefined counts as absent. */
+/** Frames that a comparison may take; what is nested deeper is compared without them. */
+const MAX_FRAMES = 200;
+
+/** Whether two JSON values say the same, however deep they are. Order of fields does not count; a field that is undefined counts as absent. */
 export function jsonEqual(left: unknown, right: unknown): boolean {
+  return equal(left, right, 0);
+}
+
+function equal(left: unknown, right: unknown, depth: number): boolean {
   if (Object.is(left, right) || left === right) return true;
+  if (depth > MAX_FRAMES) return equalByParts(left, right);
   if (Array.isArray(left)) {
-    return Array.isArray(right) && left.length === right.length && left.every((item, index) => jsonEqual(item, right[index]));
+    return Array.isArray(right) && left.length === right.length && left.every((item, index) => equal(item, right[index], depth + 1));
   }
   if (!isJsonObject(left) || !isJsonObject(right)) return false;
-  return (
-    definedKeys(left).length === definedKeys(right).length && definedKeys(left).every((key) => jsonEqual(left[key], ownField(right, key)))
-  );
+  const keys = definedKeys(left);
+  return keys.length === definedKeys(right).length && keys.every((key) => equal(left[key], ownField(right, key), depth + 1));
+}
+
+/** The same with a list of what is still to be compared in the place of the stack. */
+function equalByParts(left: unknown, right: unknown): boolean {
+  const open: [unknown, unknown][] = [[left, right]];
+  for (let pair = open.pop(); pair !== undefined; pair = open.pop()) {
+    const [a, b] = pair;
+    if (Object.is(a, b) || a === b) continue;
+    if (Array.isArray(a) || Array.isArray(b)) {
+      if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
+      for (const [at, item] of a.entries()) open.push([item, b[at]]);
+      continue;
+    }
+    if (!isJsonObject(a) || !isJsonObject(b)) return false;
+    const keys = definedKeys(a);
+    if (keys.length !== definedKeys(b).length) return false;
+    for (const key of keys) open.push([a[key], ownField(b, key)]);
+  }
+  return true;
 }
 
 function definedKeys(object: JsonObject): string[] {

@@ -1,4 +1,5 @@
-import { isJsonObject, jsonEqual, ownField, setField } from './json.ts';
+import { goJson } from './go-json.ts';
+import { isJsonObject, ownField, setField } from './json.ts';
 import { checkDepth, PatchError } from './patch-error.ts';
 import type { JsonObject } from './json.ts';
 
@@ -58,7 +59,10 @@ function mergeField(had: unknown, value: unknown, rule: MergeRule, path: string)
   if (isJsonObject(value)) return mergeObject(isJsonObject(had) ? had : {}, value, rule, path);
   if (!Array.isArray(value)) return value;
   const items: unknown[] = Array.isArray(had) ? had : [];
-  if (rule.set) return [...items, ...value.filter((item, at) => !items.includes(item) && value.indexOf(item) === at)];
+  if (rule.set) {
+    const seen = new Set<unknown>(items);
+    return [...items, ...value.filter((item) => !seen.has(item) && seen.add(item))];
+  }
   if (rule.mergeKey === undefined) return value;
   return mergeList(items, value, typeof rule.mergeKey === 'string' ? [rule.mergeKey] : rule.mergeKey, rule, path);
 }
@@ -70,42 +74,62 @@ function mergeList(had: readonly unknown[], patch: readonly unknown[], keys: rea
   });
   // One item {"$patch": "replace"} asks for the other items instead of the list that is there.
   const replaces = changes.some((item) => item['$patch'] === 'replace');
-  const result = replaces ? [] : [...had];
+  const result: unknown[] = replaces ? [] : [...had];
+  // By key, so that a patch of 50,000 items does not compare each with each. The first of the same key is the one that changes.
+  const places = new Map<string, number[]>();
+  const placesOf = (item: JsonObject): string => goJson(keys.map((key) => ownField(item, key) ?? null));
+  const put = (item: unknown, at: number): void => {
+    if (!isJsonObject(item) || keys.some((key) => ownField(item, key) === undefined)) return;
+    const key = placesOf(item);
+    const there = places.get(key);
+    if (there === undefined) places.set(key, [at]);
+    else there.push(at);
+  };
+  for (const [at, item] of result.entries()) put(item, at);
   for (const change of changes) {
     if (change['$patch'] === 'replace' && keys.every((key) => !Object.hasOwn(change, key))) continue;
     const lacking = keys.find((key) => ownField(change, key) === undefined);
     if (lacking !== undefined) throw new PatchError('malformed', `an item of "${path}" lacks its merge key "${lacking}"`);
-    const isSame = (item: unknown) => isJsonObject(item) && keys.every((key) => jsonEqual(ownField(item, key), change[key]));
+    const key = placesOf(change);
+    const there = places.get(key) ?? [];
     if (change['$patch'] === 'delete') {
-      for (let at = result.findLastIndex(isSame); at >= 0; at = result.findLastIndex(isSame)) result.splice(at, 1);
+      for (const at of there) result[at] = GONE;
+      places.delete(key);
       continue;
     }
-    const at = result.findIndex(isSame);
-    const found = at < 0 ? undefined : result[at];
+    const [at] = there;
+    const found = at === undefined ? undefined : result[at];
     const merged = mergeObject(isJsonObject(found) ? found : {}, change, rule, path);
-    if (at < 0) result.push(merged);
-    else result[at] = merged;
+    if (at === undefined) {
+      put(merged, result.length);
+      result.push(merged);
+    } else result[at] = merged;
   }
-  return result;
+  return result.filter((item) => item !== GONE);
 }
+
+/** In the place of an item that a patch deletes, until all of it is applied. */
+const GONE = Symbol('deleted item');
 
 function deleteItems(result: JsonObject, field: string, values: unknown, path: string): void {
   if (!Array.isArray(values)) throw new PatchError('malformed', `"${path}.${DELETE_LIST}${field}" must be a list`);
   const had = ownField(result, field);
   if (Array.isArray(had)) {
+    const gone = new Set(values.map(goJson));
     setField(
       result,
       field,
-      had.filter((item) => !values.some((value) => jsonEqual(item, value))),
+      had.filter((item) => !gone.has(goJson(item))),
     );
   }
 }
 
 function retained(target: JsonObject, changes: JsonObject, retain: unknown, path: string): JsonObject {
   if (!Array.isArray(retain)) throw new PatchError('malformed', `$retainKeys at "${path}" must be a list of field names`);
-  const stray = Object.keys(changes).find((key) => !key.startsWith('$') && changes[key] !== null && !retain.includes(key));
+  const kept = new Set<unknown>(retain);
+  const stray = Object.keys(changes).find((key) => !key.startsWith('$') && changes[key] !== null && !kept.has(key));
   if (stray !== undefined) throw new PatchError('malformed', `$retainKeys at "${path}" does not name "${stray}", which the patch sets`);
-  return Object.fromEntries(Object.entries(target).filter(([key]) => retain.includes(key)));
+  return Object.fromEntries(Object.entries(target).filter(([key]) => kept.has(key)));
 }
 
 function ownRule(rule: MergeRule, key: string): MergeRule {

@@ -2,9 +2,15 @@ import { chmod, chown, open, readFile, realpath, rename, rm, stat } from 'node:f
 import { delimiter } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ActionError, errorCode } from '../../base/errors.ts';
-import type { Document } from 'yaml';
+import type { Document, isMap, isScalar, isSeq, parseDocument } from 'yaml';
 
-type Yaml = typeof import('yaml');
+/** The library, loaded when it is needed. */
+interface Yaml {
+  isMap: typeof isMap;
+  isScalar: typeof isScalar;
+  isSeq: typeof isSeq;
+  parseDocument: typeof parseDocument;
+}
 
 /** What a provider has given, and what was shown to it for that. */
 export interface NewTokens {
@@ -26,7 +32,7 @@ const LOCK_WAIT_MS = 50;
  * @throws {ActionError} when it cannot be written; no token is in its message
  */
 export async function persistTokens(kubeconfig: string, user: string, tokens: NewTokens): Promise<boolean> {
-  for (const path of [...new Set([kubeconfig, ...kubeconfig.split(delimiter)])]) {
+  for (const path of new Set([kubeconfig, ...kubeconfig.split(delimiter)])) {
     const written = await persistIn(path, user, tokens).catch((cause: unknown) => {
       if (errorCode(cause) === 'ENOENT') return undefined;
       throw new ActionError('write the refreshed OIDC tokens into', path, { hint: remedyFor(errorCode(cause), path), cause });
