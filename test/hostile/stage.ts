@@ -108,7 +108,7 @@ export class Stage {
     const taken: [Resource, KubeObject][] = [];
     for (const row of rows) {
       const took = await this.#put(row);
-      const refused = row.refusedBy?.includes(this.#options.server) === true;
+      const refused = row.refusedBy === 'perhaps' ? took.length === 0 : row.refusedBy?.includes(this.#options.server) === true;
       if (refused !== (took.length === 0)) problems.push(`${row.why}: the server ${refused ? 'takes it by now' : 'refuses it'}`);
       taken.push(...took);
     }
@@ -154,7 +154,7 @@ export class Stage {
         if (!(error instanceof ApiError)) throw new Error(`${row.why}: ${String(error)}`, { cause: error });
       }
     });
-    if (took.length === 0 && row.refusedBy?.includes(server) !== true) this.#options.say?.(refused ?? '');
+    if (took.length === 0 && row.refusedBy !== 'perhaps' && row.refusedBy?.includes(server) !== true) this.#options.say?.(refused ?? '');
     return took;
   }
 

@@ -9,8 +9,8 @@ export interface Hostile {
   resource: Resource;
   /** The objects, made one by one: there may be thousands. Of the namespace `hostile`, where their kind lives in one. */
   objects: (server: Server) => Iterable<KubeObject>;
-  /** Servers that take none of them. @default none: all of them take all */
-  refusedBy?: readonly Server[];
+  /** Servers that take none of them; perhaps: who knows. @default none: all of them take some */
+  refusedBy?: readonly Server[] | 'perhaps';
 }
 
 export const NAMESPACE = 'hostile';
