@@ -22,6 +22,7 @@ import { FsStore } from './store/fs-store.ts';
 import { layout } from './store/layout.ts';
 import { CleanStop } from './trial/clean-stop.ts';
 import { countBoot } from './trial/count-boot.ts';
+import { NodeHealth } from './trial/node-health.ts';
 import { TrialWatch } from './trial/trial.ts';
 import { watchMeta } from './watch-meta.ts';
 import type { AgentWorld } from './world.ts';
@@ -96,6 +97,7 @@ export async function runAgent(options: AgentOptions, world: AgentWorld): Promis
     const memo = new Memo({ disk, clock, log, path: layout(options.dynamicConfigDir).active, situation });
     const departure = new Departure({ options, world });
     const metrics = metricsFor(options, { situation, store });
+    const nodeHealth = new NodeHealth({ options, disk, clock, log });
     const trial = new TrialWatch({
       options,
       store,
@@ -106,6 +108,7 @@ export async function runAgent(options: AgentOptions, world: AgentWorld): Promis
       boot: thisBoot,
       probe: world.probe,
       isRunning: (sha256) => isRunningOn(sha256, options, world),
+      node: nodeHealth,
       onHealthy: metrics.trialHealthy,
       onSuspect: (message) => announcer.say(message),
       exit: (why) => departure.leave(why),
@@ -114,7 +117,7 @@ export async function runAgent(options: AgentOptions, world: AgentWorld): Promis
     await notify.ready(`${outcome.used}: ${sourceText(outcome.source)}${outcome.error === null ? '' : `; ${outcome.error}`}`);
     memo.notice('local-config', outcome.localProblem ?? null);
     const garbage = new Garbage({ options, disk, log, store, situation });
-    await loops({ options, world, store, situation, memo, departure, metrics, trial, garbage, announcer, kubelet });
+    await loops({ options, world, store, situation, memo, departure, metrics, trial, nodeHealth, garbage, announcer, kubelet });
     await memo.settled();
     if (world.stop.aborted) await noteStop(cleanStop, thisBoot.bootId, options, world);
     log.info('agent ends', { why: departure.why });

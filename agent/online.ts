@@ -77,6 +77,7 @@ export async function runOnline(running: Running, kubeconfig: string): Promise<v
       ),
       sync.run(signal),
       running.announcer.run(client, signal),
+      running.nodeHealth.run(client, signal),
       reporter.run(signal, () => sync.caughtUp()),
     ]);
   } finally {

@@ -25,6 +25,8 @@ export interface AgentOptions {
   /** Only ConfigMaps in here; empty: any. */
   configmapNamespace: string;
   trialDuration: Millis;
+  /** Whose word counts in a trial beside the kubelet's own. Absent: pods where the agent's rights allow, else node. */
+  trialHealth?: 'pods' | 'node' | 'kubelet';
   unhealthyDeadline: Millis;
   maxKubeletExits: number;
   syncInterval: Millis;

@@ -8,6 +8,7 @@ import type { AgentOptions } from './options.ts';
 import type { Situation } from './situation.ts';
 import type { Store } from './store/store.ts';
 import type { Sync } from './sync/sync.ts';
+import type { NodeHealth } from './trial/node-health.ts';
 import type { TrialWatch } from './trial/trial.ts';
 import type { AgentWorld } from './world.ts';
 
@@ -21,6 +22,7 @@ export interface Running {
   departure: Departure;
   metrics: Metrics;
   trial: TrialWatch;
+  nodeHealth: NodeHealth;
   garbage: Garbage;
   announcer: Announcer;
   /** Once there is an API server to sync with. */

@@ -96,6 +96,11 @@ export const agentFlags: readonly AgentFlag[] = [
     check: matches(new RegExp(`^(${LABEL})?$`), 'a namespace'),
   }),
   flag('duration', 'trialDuration', 'health until a config is trusted', { value: 'TIME', check: moreThanNone }),
+  flag('string', 'trialHealth', 'whose word counts in a trial beside the kubelet: pods of the node, the Node, or nobody (kubelet)', {
+    value: 'WORD',
+    choices: ['pods', 'node', 'kubelet'],
+    defaultText: 'pods where its rights allow, else node',
+  }),
   flag('duration', 'unhealthyDeadline', 'how long the kubelet may stay unhealthy before the config is condemned', {
     value: 'TIME',
     check: moreThanNone,

@@ -13,7 +13,7 @@ export type MetaName = 'assigned' | 'last-known-good';
 /** `store/meta/trial.json`: survives agent restarts, so that an hour of restarts is still one trial. */
 export interface TrialRecord extends ContentRef {
   source: Source;
-  /** RFC 3339, UTC; for people. Never computed with. */
+  /** RFC 3339, UTC; for people, and to tell what a Node said before from what it says since. */
   assignedAt: string;
   /** Milliseconds of kubelet health under this content so far, since its last exit. */
   healthyMs: number;

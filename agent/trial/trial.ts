@@ -2,6 +2,7 @@ import type { ThisBoot } from './boots.ts';
 import { condemn } from './condemn.ts';
 import { countsAgainst, readExits, exitText, type KubeletExit } from './exits.ts';
 import type { HealthProbe } from './health.ts';
+import type { NodeHealth } from './node-health.ts';
 import { nextTrial, verdictOn, type Trial, type TrialLimits, type TrialVerdict } from './next.ts';
 import { openRecord, trialOf } from './record.ts';
 import type { ContentRef } from '../checkpoint/payload.ts';
@@ -28,6 +29,8 @@ export interface TrialDeps {
   probe: HealthProbe;
   /** Whether the kubelet's unit is active, on the file with this hash. */
   isRunning: (effectiveSha256: string) => Promise<boolean>;
+  /** What the API server knows of this node; says nothing where it is away. */
+  node?: Pick<NodeHealth, 'follow' | 'now'>;
   onHealthy: (seconds: number) => void;
   /** The kubelet does badly under a trusted config, which is only told. */
   onSuspect: (message: string) => void;
@@ -93,6 +96,7 @@ export class TrialWatch {
     if (!old || !sameContent(old, content)) log.info('trial begins', { source: sourceText(source), needMs: this.#limits.trialMs });
     if (!(await this.#isTrusted(content))) {
       this.#showEnd();
+      this.#deps.node?.follow(Date.parse(this.#record.assignedAt));
       await this.#save();
     } else if (old) await store.setTrial(undefined);
   }
@@ -108,7 +112,10 @@ export class TrialWatch {
     let failure = '';
     while (!signal.aborted && this.#record) {
       const trusted = await this.#isTrusted(this.#record);
-      if (trusted) this.#deps.situation.update({ trial: null });
+      if (trusted) {
+        this.#deps.situation.update({ trial: null });
+        this.#deps.node?.follow(undefined);
+      }
       try {
         await this.#look(trusted, signal);
       } catch (error) {
@@ -145,7 +152,8 @@ export class TrialWatch {
   async #probe(signal: AbortSignal): Promise<void> {
     const { options, probe, situation, clock, isRunning, onHealthy } = this.#deps;
     const running = await isRunning(situation.active.effectiveSha256);
-    const health = options.kubeletHealthz === '' ? { healthy: true, detail: 'not asked' } : await probe(options.kubeletHealthz, signal);
+    const kubelet = options.kubeletHealthz === '' ? { healthy: true, detail: 'not asked' } : await probe(options.kubeletHealthz, signal);
+    const health = kubelet.healthy ? (this.#deps.node?.now() ?? kubelet) : kubelet;
     this.#lastHealth = health.detail;
     this.#trial = nextTrial(this.#trial, { kind: 'probed', at: clock.monotonic(), healthy: health.healthy, running }, this.#limits);
     onHealthy(this.#trial.healthyMs / 1000);

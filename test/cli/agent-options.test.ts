@@ -22,7 +22,7 @@ test('without flags and file the options are the defaults of design 7, on a node
 });
 
 test('there is a flag for every option, each with the type of its default', () => {
-  const keys = new Set([...Object.keys(agentDefaults), 'nodeName', 'kubeconfig', 'kubeletVersion', 'kubeletArgs', 'policy']);
+  const keys = new Set([...Object.keys(agentDefaults), 'nodeName', 'kubeconfig', 'kubeletVersion', 'kubeletArgs', 'policy', 'trialHealth']);
   assert.deepEqual(new Set(agentFlags.map((flag) => flag.key)), keys);
   for (const { key, type, name } of agentFlags) {
     const value = key === 'nodeName' ? '' : (agentDefaults[key] ?? '');

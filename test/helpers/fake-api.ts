@@ -33,6 +33,8 @@ export class FakeApi {
   failPatches = 0;
   /** Reading ConfigMaps is answered with 403. */
   forbidden = false;
+  /** So is reading pods. */
+  podsForbidden = false;
   readonly events: KubeObject[] = [];
   patches = 0;
   readonly #objects = new Map<string, KubeObject>();
@@ -56,6 +58,10 @@ export class FakeApi {
 
   get(resource: Resource, ref: ObjectRef): KubeObject | undefined {
     return this.#objects.get(keyOf(resource, ref));
+  }
+
+  all(resource: Resource): KubeObject[] {
+    return [...this.#objects].flatMap(([key, object]) => (key.startsWith(`${resource.resource}/`) ? [object] : []));
   }
 
   remove(resource: Resource, ref: ObjectRef): void {
@@ -83,7 +89,7 @@ export class FakeApi {
     const call = (resource: Resource, method: string) => ({ method, path: `/${resource.resource}`, host: 'api' });
     const reach = (resource: Resource, method: string): void => {
       if (this.away || !alive()) throw new TransportError(call(resource, method), 'unreachable', { hint: 'nobody answers' });
-      if (this.forbidden && resource.resource === 'configmaps') {
+      if ((this.forbidden && resource.resource === 'configmaps') || (this.podsForbidden && resource.resource === 'pods')) {
         throw new ApiError(call(resource, method), { code: 403, reason: 'Forbidden', message: 'no relationship found' });
       }
     };
@@ -91,7 +97,12 @@ export class FakeApi {
       throw new Error('the agent has no need of this call');
     };
     return {
-      get: unused,
+      get: async <T extends KubeObject>(resource: Resource, ref: ObjectRef): Promise<T> => {
+        reach(resource, 'GET');
+        const object = this.get(resource, ref);
+        if (!object) throw new ApiError(call(resource, 'GET'), { code: 404, reason: 'NotFound', message: 'no such object' });
+        return object as T;
+      },
       listEach: unused,
       post: unused,
       replace: unused,

@@ -9,6 +9,8 @@ export interface KubeletDeps {
   /** What the drop-in notes after each end. */
   appendExit: (line: string) => Promise<void>;
   tell: (line: string) => void;
+  /** A kubelet of this kind came up. */
+  onStart?: (kind: string) => void;
 }
 
 /** systemd waits this long before it starts a kubelet that died again. */
@@ -17,12 +19,14 @@ const DIES_AFTER_MS = 2_000;
 
 /**
  * A kubelet under systemd, as its agent sees it. `providerID` tells how it does under a config: `fatal` kills it 2 s after each start,
- * `sick` keeps it from ever being healthy, `fragile` lets it die once, a minute after its first start, anything else is good.
+ * `sick` keeps it from ever being healthy, `unready` and `mute` and `rejects` only show on the API server, `fragile` lets it die once, a minute after its first start, anything else is good.
  */
 export class SimulatedKubelet {
   /** Starts so far, by what the file said. */
   readonly starts: string[] = [];
   started: Uint8Array | undefined;
+  /** Wall clock of the last start. */
+  startedAt = 0;
   active = false;
   healthy = false;
   /** Dies whatever the config says: the cause is elsewhere. */
@@ -42,6 +46,7 @@ export class SimulatedKubelet {
     this.#life.abort();
     this.#life = new AbortController();
     this.started = bytes;
+    this.startedAt = clock.now();
     await writeStarted(bytes);
     const text = new TextDecoder().decode(bytes);
     const kind = this.cursed ? 'fatal' : (/^providerID: (\w+)/m.exec(text)?.[1] ?? '');
@@ -49,6 +54,7 @@ export class SimulatedKubelet {
     tell(`kubelet starts with ${configText(text)}`);
     this.active = true;
     this.healthy = kind !== 'fatal' && kind !== 'sick';
+    this.#deps.onStart?.(kind);
     const { signal } = this.#life;
     const dies = kind === 'fatal' ? DIES_AFTER_MS : kind === 'fragile' && !this.#broke ? 60_000 : undefined;
     if (dies !== undefined) void clock.sleep(dies, signal).then(() => this.#die(signal), () => {}); // prettier-ignore

@@ -21,6 +21,7 @@ import type { Locks } from '../../base/lock.ts';
 import { silentLog, type Log, type LogLevel } from '../../base/log.ts';
 import { seededRandom } from '../../base/random.ts';
 import { nodes } from '../../kube/api/object.ts';
+import { pods } from '../../kube/api/resources.ts';
 
 export const ROOT = '/var/lib/dkc';
 export const LOCAL = '/var/lib/kubelet/config.yaml';
@@ -99,8 +100,51 @@ export class SimulatedNode {
       writeStarted: async (bytes) => this.#outside(STARTED, bytes),
       appendExit: async (line) => this.#outside(EXITS, Buffer.concat([(await this.read(EXITS)) ?? new Uint8Array(), Buffer.from(line)])),
       tell: (line) => this.tell(line),
+      onStart: (kind) => {
+        if (this.reports) void this.clock.sleep(1000).then(() => this.#report(kind));
+      },
     });
     this.api.put(nodes, { metadata: { name }, spec: {}, status: { nodeInfo: { kubeletVersion: 'v1.30.0' } } });
+  }
+
+  /** The kubelet writes its Node: Ready a second after each start, and what it makes of the pods there. Off: as if nobody had ever written it. */
+  reports = false;
+
+  /** Another hand writes that the Node is not Ready: a network that is down, say. */
+  setReady(isTrue: boolean): void {
+    const node = this.api.get(nodes, { name: this.name });
+    if (!node) return;
+    const at = `${new Date(this.clock.now()).toISOString().slice(0, 19)}Z`;
+    const status = node['status'] as { conditions?: { status: string; lastTransitionTime: string }[] };
+    const old = status.conditions?.[0];
+    const word = isTrue ? 'True' : 'False';
+    const ready = {
+      type: 'Ready',
+      status: word,
+      reason: isTrue ? 'KubeletReady' : 'KubeletNotReady',
+      message: isTrue ? '' : 'cni plugin not initialized',
+      lastHeartbeatTime: at,
+      lastTransitionTime: old?.status === word ? old.lastTransitionTime : at,
+    };
+    this.api.put(nodes, { ...node, status: { ...status, conditions: [ready] } });
+  }
+
+  /** A pod that the kubelet has run for a while. */
+  addPod(name: string): void {
+    const startTime = new Date(this.clock.now() - 60_000).toISOString();
+    this.api.put(pods, { metadata: { namespace: 'web', name }, spec: { nodeName: this.name }, status: { phase: 'Running', startTime } });
+  }
+
+  #report(kind: string): void {
+    if (!this.reports || this.api.away || kind === 'mute') return;
+    this.setReady(kind !== 'unready');
+    if (kind !== 'rejects') return;
+    for (const pod of this.api.all(pods)) {
+      const status = { ...(pod['status'] as object), phase: 'Failed', reason: 'OutOfcpu' };
+      const time = new Date(this.clock.now()).toISOString();
+      const metadata = { ...pod.metadata, managedFields: [{ manager: 'kubelet', subresource: 'status', time }] };
+      this.api.put(pods, { ...pod, metadata, status });
+    }
   }
 
   get options(): AgentOptions {
@@ -361,6 +405,10 @@ export class SimulatedNode {
         const bytes = await disk.read(path, most);
         const isSpoiled = this.spoils !== undefined && path.includes(`/${this.spoils}/`) && !isFresh;
         return isSpoiled ? bytes.map(() => 0) : bytes;
+      },
+      stat: async (path) => {
+        const stat = await disk.stat(path);
+        return stat && path === STARTED ? { ...stat, modifiedMs: this.kubelet.startedAt } : stat;
       },
       replace: (path, bytes, mode) => changed([path], () => disk.replace(path, bytes, mode)),
       append: (path, bytes, mode) => changed([path], () => disk.append(path, bytes, mode)),

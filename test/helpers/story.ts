@@ -89,6 +89,16 @@ export class Story {
         node.spoils = first === 'spoils' ? rest[0] : undefined;
         node.broken = first === 'full' ? 'ENOSPC' : first === 'read-only' ? 'EROFS' : undefined;
         return undefined;
+      case 'node':
+        if (first === 'reports') {
+          node.reports = true;
+          node.setReady(true);
+        } else node.setReady(first === 'ready');
+        return undefined;
+      case 'pods':
+        if (first === 'forbidden') this.api.podsForbidden = true;
+        else for (const name of words) node.addPod(name);
+        return undefined;
       case 'kubelet':
         node.kubelet.cursed = first === 'cursed';
         if (node.kubelet.cursed) await node.kubelet.tryRestart();

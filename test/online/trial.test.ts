@@ -8,7 +8,7 @@ import { Cluster } from './cluster.ts';
 import { changeEvent, config, HostedAgent, plainEvent, sourceOf } from './hosted-agent.ts';
 import { statusErrors } from '../../agent/status/errors.ts';
 import { realClock } from '../../base/clock.ts';
-import type { KubeObject } from '../../kube/api/object.ts';
+import { nodes, type KubeObject } from '../../kube/api/object.ts';
 import { freePorts } from '../real-parts/free-ports.ts';
 
 /** A kubelet's health endpoint. */
@@ -208,6 +208,27 @@ describe('a trial', { concurrency: 6 }, () => {
     await agent.until('the word of it', () => cluster.events(agent.name).find(({ reason }) => reason === 'KubeletConfigRetried'));
     assert.ok((await journalOf(agent)).includes(`retried ${again.metadata.resourceVersion}`));
     assert.deepEqual(await agent.store().condemned(), []);
+  });
+
+  test('a kubelet that is healthy on a Node that is no longer Ready does not pass, and the Node says why', async () => {
+    await using health = await healthEndpoint();
+    await using agent = await HostedAgent.on(cluster, { kubeletHealthz: health.url, trialDuration: 2000, unhealthyDeadline: 1000 });
+    const ready = async (status: 'True' | 'False', why: string): Promise<void> => {
+      const at = new Date().toISOString().replace(/\.\d+Z$/, 'Z');
+      const condition = { type: 'Ready', status, reason: why, message: 'cni', lastHeartbeatTime: at, lastTransitionTime: at };
+      await cluster.admin.patch(
+        nodes,
+        { name: agent.name },
+        { status: { conditions: [condition] } },
+        { type: 'merge', subresource: 'status' },
+      );
+    };
+    const bad = await give(agent, 60);
+    await agent.reports(cluster, { assigned: sourceOf(bad), active: sourceOf(bad) });
+    await ready('False', 'NetworkPluginNotReady');
+    await agent.reports(cluster, { assigned: sourceOf(bad), error: statusErrors.failedTrial });
+    const evidence = (await agent.store().condemned())[0]?.evidence.at(-1);
+    assert.equal(evidence, 'last health: Node is not Ready: NetworkPluginNotReady: cni');
   });
 
   test('a config that is last known good is told of, not condemned', async () => {
