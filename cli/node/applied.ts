@@ -1,7 +1,7 @@
 import { agentRuns } from './vitals.ts';
 import { peek } from './peek.ts';
 import type { NodeSide } from './node-side.ts';
-import { describePeek, hasSwitched, isHealthyOn, type Place } from '../../agent/admin/live-drill/plan.ts';
+import { describePeek, hasSwitched, isHealthyOn, type Peek, type Place } from '../../agent/admin/live-drill/plan.ts';
 import { sourceText } from '../../agent/checkpoint/source.ts';
 import type { Millis } from '../../base/clock.ts';
 import { formatGoDuration } from '../../base/go-duration.ts';
@@ -22,6 +22,12 @@ export const waitFlags: readonly Flag[] = [
   { name: 'timeout', type: 'duration', value: 'TIME', default: '2m', text: 'with --wait: longest wait' },
 ];
 
+/** The agent has made another choice since, and says what keeps it from the place: waiting for longer would change nothing. */
+function hasGoneElsewhere(now: Peek, before: Peek): boolean {
+  if (!now.active?.ok || now.active.record.error === null) return false;
+  return !before.active?.ok || now.active.record.at !== before.active.record.at;
+}
+
 /** Other processes write what is waited for; their files are small. */
 const LOOK_EVERY: Millis = 250;
 
@@ -37,10 +43,13 @@ export async function applied(context: Context, args: Args, node: NodeSide, arri
   const place = `${arrival.used}${arrival.source === null ? '' : ` (${sourceText(arrival.source)})`}`;
   const line = progress(context);
   try {
+    const before = await peek(context, node);
     for (const began = clock.monotonic(); ;) {
       signal.throwIfAborted();
       const seen = await peek(context, node);
       if (hasSwitched(seen, arrival) && isHealthyOn(seen)) return fine;
+      if (!hasSwitched(seen, arrival) && hasGoneElsewhere(seen, before))
+        return wrong(`this node did not stay on ${place}: it uses ${describePeek(seen)}; Error and Next say more`);
       // Between two agents there is none for a moment: systemd starts the next one.
       const waited = clock.monotonic() - began;
       if (waited >= timeoutMs) {

@@ -90,7 +90,8 @@ export function intendRollback(facts: AdminFacts, asked: RollbackAsked): Intent 
   if (asked.to !== undefined) {
     const target = findTarget(asked.to, asked, content, facts);
     if (!target.ok) return no(target.why);
-    const way = target.onTrial ? wayToTrial(target.source, target.content, base) : wayToTrusted(target.source, base);
+    const [fallback] = trustedBefore(content, base.facts);
+    const way = target.onTrial ? wayToTrial(target.source, target.content, fallback, base) : wayToTrusted(target.source, base);
     return { at: 'intended', ways: [way], notes, content, to: asked.to };
   }
   const ways = trustedBefore(content, base.facts).map((source) => wayToTrusted(source, base));
@@ -108,23 +109,33 @@ interface Base {
 function wayToTrusted(source: Source, { facts, assigned, condemn, asked }: Base): Way {
   const isNew = !sameSource(source, recorded(facts.lastKnownGood));
   const changes: RollbackStep[] = [...(isNew ? [{ do: 'trust', source } as const] : []), ...condemn];
-  const detail = isNew ? `last-known-good is now ${sourceText(source)}` : undefined;
   return {
-    steps: withJournal(changes, rolledBack(assigned, asked, detail)),
+    steps: withJournal(changes, rolledBack(assigned, asked, undefined, isNew ? source : undefined)),
     goal: { used: 'last-known-good', source },
     after: { ...facts, lastKnownGood: { at: 'known', source } },
   };
 }
 
-/** The condemnation goes first: a crash in between leaves a node on what it trusts. */
-function wayToTrial(source: Source, content: ContentRef, { facts, assigned, condemn, asked }: Base): Way {
+/**
+ * The condemnation goes before the assignment: a crash in between leaves a node on what it trusts. If last-known-good is what is rolled back, the trial
+ * would have nothing to go back to: what was trusted before takes its place.
+ */
+function wayToTrial(source: Source, content: ContentRef, fallback: Source | undefined, { facts, assigned, condemn, asked }: Base): Way {
   const isCondemned = facts.condemned.some((record) => sameContent(record, content));
-  const changes: RollbackStep[] = [...condemn, ...(isCondemned ? [{ do: 'absolve', content } as const] : []), { do: 'assign', source }];
+  const trusts = fallback && !sameSource(fallback, recorded(facts.lastKnownGood)) ? fallback : undefined;
+  const changes: RollbackStep[] = [
+    ...(trusts ? [{ do: 'trust', source: trusts } as const] : []),
+    ...condemn,
+    ...(isCondemned ? [{ do: 'absolve', content } as const] : []),
+    { do: 'assign', source },
+  ];
+  const line = rolledBack(assigned, asked, `${sourceText(source)} is tried instead`, trusts);
   return {
-    steps: [...withJournal(changes, rolledBack(assigned, asked, `${sourceText(source)} is tried instead`)), ...asAssigned(source, asked)],
+    steps: [...withJournal(changes, line), ...asAssigned(source, asked)],
     goal: { used: 'assigned', source },
     after: {
       ...facts,
+      ...(trusts ? { lastKnownGood: { at: 'known', source: trusts } as const } : {}),
       assigned: { at: 'known', source },
       condemned: facts.condemned.filter((record) => !sameContent(record, content)),
     },
@@ -132,7 +143,7 @@ function wayToTrial(source: Source, content: ContentRef, { facts, assigned, cond
 }
 
 function wayBack({ facts, assigned, condemn, asked }: Base): Way {
-  return { steps: withJournal(condemn, rolledBack(assigned, asked, undefined)), goal: null, after: facts };
+  return { steps: withJournal(condemn, rolledBack(assigned, asked)), goal: null, after: facts };
 }
 
 const withJournal = (changes: RollbackStep[], line: JournalLine): RollbackStep[] =>
@@ -212,8 +223,9 @@ function condemnation(assigned: Source, content: ContentRef, entry: CheckpointEn
   };
 }
 
-function rolledBack(assigned: Source, asked: RollbackAsked, then: string | undefined): JournalLine {
-  const parts = [asked.reason ?? 'rolled back by admin', ...(then === undefined ? [] : [then])];
+function rolledBack(assigned: Source, asked: RollbackAsked, then?: string, trusts?: Source): JournalLine {
+  const now = trusts ? [`last-known-good is now ${sourceText(trusts)}`] : [];
+  const parts = [asked.reason ?? 'rolled back by admin', ...(then === undefined ? [] : [then]), ...now];
   return { at: asked.at, event: 'rolled-back', source: assigned, detail: parts.join('; ') };
 }
 

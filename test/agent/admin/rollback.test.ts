@@ -191,6 +191,15 @@ const cases: { why: string; given: Given; journal?: string; to?: string; force?:
     says: /kubelet@8, on trial/,
   },
   {
+    why: 'leaves a trial something trusted to go back to, where last-known-good is what is rolled back',
+    given: { ...base, stored: '9 8 5', lkg: '9' },
+    journal: 'promoted 5, promoted 9',
+    to: 'u1/8',
+    force: true,
+    steps: 'trust 5; condemn 9 by admin; assign 8; journal rolled-back; journal assigned',
+    says: /kubelet@8, on trial/,
+  },
+  {
     why: 'refuses a --to that preflight refused',
     given: { ...base, lkg: '-' },
     journal: 'refused 8',
