@@ -102,12 +102,12 @@ const podParts: readonly Inflater[] = [
     },
   }),
   (draw) => ({
-    topologySpreadConstraints: many(draw.count(120), (at) => ({
+    topologySpreadConstraints: many(draw.count(160), (at) => ({
       maxSkew: 1,
       topologyKey: `z-${at}`,
       whenUnsatisfiable: draw.one(['DoNotSchedule', 'ScheduleAnyway']),
-      labelSelector: selectorOf(new Draw(draw.random)),
-    })).slice(0, 500),
+      labelSelector: { matchLabels: { app: `a-${at}` } },
+    })),
   }),
   (draw) => ({ unknown: nested(draw.count(10, 400)) }),
 ];
