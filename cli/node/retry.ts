@@ -36,7 +36,8 @@ export const retry: Command = {
       if (plan.at === 'planned') await executeRetry(store, plan.cleared, plan.journal);
       const cleared = plan.at === 'planned' ? plan.cleared : [];
       const then = fallBack({ ...facts, condemned: facts.condemned.filter((record) => !cleared.includes(record)) });
-      return { plan, arrival: cleared.length > 0 ? then : undefined };
+      // What the API server assigns besides is the agent's to find out: only of the assigned it is known where the node goes.
+      return { plan, arrival: cleared.length > 0 && then.used === 'assigned' ? then : undefined };
     });
     if (plan.at === 'refused') throw new ActionError('retry', `condemned ${ref ?? 'config'}`, { hint: plan.why });
     for (const note of plan.notes) context.stderr.write(`dkc: ${printable(note)}\n`);

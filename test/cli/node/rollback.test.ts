@@ -81,6 +81,15 @@ test('rollback --to a config that was never trusted needs --force, and assigns i
   );
 });
 
+test('retry --wait of a config that is not the assigned one waits for nothing', async (t) => {
+  const node = await assignedAndTrusted(t);
+  await node.condemn(node.trusted);
+  await node.condemn(node.assigned);
+  const clock = { now: () => node.now(), monotonic: () => 0, after: () => () => {}, sleep: () => Promise.reject(new Error('it waits')) };
+  const ran = await node.dkcIn({ clock }, 'retry', 'last-known-good', '--wait');
+  assert.deepEqual([ran.code, ran.stderr], [0, 'dkc: dkc-system/web:kubelet@1 is no longer condemned\n']);
+});
+
 test('rollback --dry-run says where the node would go, and changes nothing', async (t) => {
   const { dkc, store } = await assignedAndTrusted(t);
   const ran = await dkc('rollback', '--dry-run');
