@@ -22,6 +22,8 @@ import { FsStore } from './store/fs-store.ts';
 import { layout } from './store/layout.ts';
 import { CleanStop } from './trial/clean-stop.ts';
 import { countBoot } from './trial/count-boot.ts';
+import { ExitsFile } from './trial/exits-file.ts';
+import { KubeletWatch } from './trial/kubelet-watch.ts';
 import { NodeHealth } from './trial/node-health.ts';
 import { TrialWatch } from './trial/trial.ts';
 import { watchMeta } from './watch-meta.ts';
@@ -98,26 +100,55 @@ export async function runAgent(options: AgentOptions, world: AgentWorld): Promis
     const departure = new Departure({ options, world });
     const metrics = metricsFor(options, { situation, store });
     const nodeHealth = new NodeHealth({ options, disk, clock, log });
+    const exits = new ExitsFile(disk, options.kubeletExits, log);
+    const isRunning = (sha256: string): Promise<boolean> => isRunningOn(sha256, options, world);
+    const kubeletWatch = new KubeletWatch({
+      options,
+      situation,
+      exits,
+      clock,
+      log,
+      probe: world.probe,
+      isRunning,
+      onState: (problem) => {
+        memo.notice('kubelet', problem);
+        metrics.kubelet(problem === null);
+        if (problem !== null) announcer.say(problem);
+      },
+    });
     const trial = new TrialWatch({
       options,
       store,
       situation,
-      disk,
+      exits,
       clock,
       log,
       boot: thisBoot,
       probe: world.probe,
-      isRunning: (sha256) => isRunningOn(sha256, options, world),
+      isRunning,
       node: nodeHealth,
       onHealthy: metrics.trialHealthy,
-      onSuspect: (message) => announcer.say(message),
       exit: (why) => departure.leave(why),
     });
     await trial.open().catch((error: unknown) => log.error('trial cannot begin', { error }));
     await notify.ready(`${outcome.used}: ${sourceText(outcome.source)}${outcome.error === null ? '' : `; ${outcome.error}`}`);
     memo.notice('local-config', outcome.localProblem ?? null);
     const garbage = new Garbage({ options, disk, log, store, situation });
-    await loops({ options, world, store, situation, memo, departure, metrics, trial, nodeHealth, garbage, announcer, kubelet });
+    await loops({
+      options,
+      world,
+      store,
+      situation,
+      memo,
+      departure,
+      metrics,
+      trial,
+      kubeletWatch,
+      nodeHealth,
+      garbage,
+      announcer,
+      kubelet,
+    });
     await memo.settled();
     if (world.stop.aborted) await noteStop(cleanStop, thisBoot.bootId, options, world);
     log.info('agent ends', { why: departure.why });
@@ -144,6 +175,7 @@ async function loops(running: Running): Promise<void> {
   const parts: Promise<void>[] = [
     guard('watchdog', world.notify.keepAlive(signal)),
     guard('trial', trial.run(signal)),
+    guard('watch of the kubelet', running.kubeletWatch.run(signal)),
     guard('watch of the records', watchMeta(running)),
     guard('garbage collection', running.garbage.run(signal)),
     guard('return to the disk', returnToDisk(running)),

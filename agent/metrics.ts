@@ -7,6 +7,8 @@ export interface Metrics {
   picture: (picture: Picture) => void;
   sync: (failed: boolean) => void;
   trialHealthy: (seconds: number) => void;
+  /** Whether the kubelet does well under a config that is not on trial. */
+  kubelet: (isWell: boolean) => void;
   /** Text in Prometheus' format. */
   text: () => Promise<string>;
 }
@@ -28,6 +30,7 @@ interface Counts {
   picture: Picture | undefined;
   syncs: { ok: number; failed: number };
   trialHealthySeconds: number;
+  kubeletIsWell: boolean;
 }
 
 /**
@@ -39,17 +42,22 @@ export function openMetrics(journal: () => Promise<readonly Pick<JournalLine, 'e
     picture: undefined,
     syncs: { ok: 0, failed: 0 },
     trialHealthySeconds: 0,
+    kubeletIsWell: true,
   };
   return {
     picture: (picture) => void (counts.picture = picture),
     sync: (failed) => void counts.syncs[failed ? 'failed' : 'ok']++,
     trialHealthy: (seconds) => void (counts.trialHealthySeconds = seconds),
+    kubelet: (isWell) => void (counts.kubeletIsWell = isWell),
     text: async () => print(counts, await journal()),
   };
 }
 
 /** Upstream's four gauges under their own names and help, and ours for transitions. */
-async function print({ picture, syncs, trialHealthySeconds }: Counts, journal: readonly Pick<JournalLine, 'event'>[]): Promise<string> {
+async function print(
+  { picture, syncs, trialHealthySeconds, kubeletIsWell }: Counts,
+  journal: readonly Pick<JournalLine, 'event'>[],
+): Promise<string> {
   const { Counter, Gauge, Registry } = await import('prom-client');
   const registers = [new Registry()];
   const gauge = (name: string, help: string, source: MaybeSource | undefined): void => {
@@ -88,7 +96,12 @@ async function print({ picture, syncs, trialHealthySeconds }: Counts, journal: r
     help: 'Health of the kubelet in the running trial so far; 0 without a trial.',
     registers,
   }).set(trialHealthySeconds);
+  new Gauge({
+    name: 'dkc_agent_kubelet_unhealthy',
+    help: 'This metric is true (1) while the kubelet does badly under a config that is trusted or local, false (0) otherwise.',
+    registers,
+  }).set(kubeletIsWell ? 0 : 1);
   return Promise.resolve(registers[0]?.metrics() ?? '');
 }
 
-export const noMetrics: Metrics = { picture() {}, sync() {}, trialHealthy() {}, text: () => Promise.resolve('') };
+export const noMetrics: Metrics = { picture() {}, sync() {}, trialHealthy() {}, kubelet() {}, text: () => Promise.resolve('') };

@@ -8,6 +8,7 @@ import type { AgentOptions } from './options.ts';
 import type { Situation } from './situation.ts';
 import type { Store } from './store/store.ts';
 import type { Sync } from './sync/sync.ts';
+import type { KubeletWatch } from './trial/kubelet-watch.ts';
 import type { NodeHealth } from './trial/node-health.ts';
 import type { TrialWatch } from './trial/trial.ts';
 import type { AgentWorld } from './world.ts';
@@ -22,6 +23,7 @@ export interface Running {
   departure: Departure;
   metrics: Metrics;
   trial: TrialWatch;
+  kubeletWatch: KubeletWatch;
   nodeHealth: NodeHealth;
   garbage: Garbage;
   announcer: Announcer;

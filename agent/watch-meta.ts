@@ -27,8 +27,10 @@ export async function watchMeta(running: Running): Promise<void> {
   const watching = world.watchFiles(
     [...records, paths.journal, options.kubeletExits, options.localConfig, ...policy],
     (path) => {
-      if (path === options.kubeletExits) trial.poke();
-      else if (path === paths.journal) announcer.poke();
+      if (path === options.kubeletExits) {
+        trial.poke();
+        running.kubeletWatch.poke();
+      } else if (path === paths.journal) announcer.poke();
       else if (path === options.localConfig) localDue.raise();
       else if (policy.includes(path)) running.sync?.poke();
       else due.raise();

@@ -1,9 +1,10 @@
 import type { ThisBoot } from './boots.ts';
 import { condemn } from './condemn.ts';
-import { countsAgainst, readExits, exitText, type KubeletExit } from './exits.ts';
+import type { ExitsFile } from './exits-file.ts';
+import { countsAgainst, exitText, type KubeletExit } from './exits.ts';
 import type { HealthProbe } from './health.ts';
 import type { NodeHealth } from './node-health.ts';
-import { nextTrial, verdictOn, type Trial, type TrialLimits, type TrialVerdict } from './next.ts';
+import { nextTrial, verdictOn, type Trial, type TrialLimits } from './next.ts';
 import { openRecord, trialOf } from './record.ts';
 import type { ContentRef } from '../checkpoint/payload.ts';
 import { sameSource, sourceText, type Source } from '../checkpoint/source.ts';
@@ -13,16 +14,15 @@ import { sameContent } from '../store/content.ts';
 import { storedContent } from '../store/stored-content.ts';
 import type { JournalEvent, Store, TrialRecord } from '../store/store.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
-import type { Disk } from '../../base/disk.ts';
-import { describeError, errorCode } from '../../base/errors.ts';
+import { describeError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import { Signal } from '../../base/signal.ts';
 
 export interface TrialDeps {
-  options: Pick<AgentOptions, 'kubeletHealthz' | 'kubeletExits' | 'trialDuration' | 'unhealthyDeadline' | 'maxKubeletExits'>;
+  options: Pick<AgentOptions, 'kubeletHealthz' | 'trialDuration' | 'unhealthyDeadline' | 'maxKubeletExits'>;
   store: Store;
   situation: Situation;
-  disk: Pick<Disk, 'read' | 'stat'>;
+  exits: ExitsFile;
   clock: Clock;
   log: Log;
   boot: ThisBoot;
@@ -32,8 +32,6 @@ export interface TrialDeps {
   /** What the API server knows of this node; says nothing where it is away. */
   node?: Pick<NodeHealth, 'follow' | 'now'>;
   onHealthy: (seconds: number) => void;
-  /** The kubelet does badly under a trusted config, which is only told. */
-  onSuspect: (message: string) => void;
   exit: (why: string) => Promise<void>;
 }
 
@@ -43,8 +41,6 @@ const LONGEST_PERIOD_MS: Millis = 5000;
 const LONGEST_UNSAVED_MS: Millis = 30_000;
 const EVIDENCE_KEPT = 10;
 const LEAST_MOVE_MS: Millis = 30_000;
-/** kubelet-stopped cuts its file at 128 KiB. */
-const MAX_EXITS_BYTES = 1024 * 1024;
 
 /**
  * Watches the kubelet under the active dynamic config until that is proven: then it becomes last known good. Or until it is proven bad:
@@ -61,9 +57,6 @@ export class TrialWatch {
   #saved = { healthyMs: 0, unhealthyMs: 0 };
   #evidence: string[] = [];
   #lastHealth = 'not asked yet';
-  /** Why the exits file could not be read at the last look: said once. */
-  #unreadable = '';
-  #suspected = false;
   #trusted: { source: Source; content: ContentRef | undefined } | undefined;
 
   constructor(deps: TrialDeps) {
@@ -88,7 +81,7 @@ export class TrialWatch {
         await store.setTrial(undefined).catch((error: unknown) => log.error('trial record cannot be removed', { error }));
       return;
     }
-    const exitsOffset = (await this.#exitsFile()).length;
+    const exitsOffset = await this.#deps.exits.length();
     const old = await store.trial();
     this.#record = openRecord(old, { source, content, now: new Date(clock.now()).toISOString(), boot, exitsOffset });
     this.#trial = trialOf(this.#record);
@@ -115,23 +108,24 @@ export class TrialWatch {
       if (trusted) {
         this.#deps.situation.update({ trial: null });
         this.#deps.node?.follow(undefined);
+        // The watch of the kubelet goes on with it.
+        await this.#due.wait(signal);
+        continue;
       }
       try {
-        await this.#look(trusted, signal);
+        await this.#look(signal);
       } catch (error) {
         const text = describeError(error);
         log[text === failure ? 'debug' : 'error']('trial cannot go on; trying again', { error });
         failure = text;
       }
-      // A trusted config is looked at when its kubelet ends; health on top of that would wake every node for nothing.
-      if (trusted) await this.#due.wait(signal);
-      else await this.#due.waitOr(this.#periodMs, clock, signal);
+      await this.#due.waitOr(this.#periodMs, clock, signal);
     }
     if (this.#record && !(await this.#isTrusted(this.#record)))
       await this.#save().catch((error: unknown) => log.error('trial cannot be saved', { error }));
   }
 
-  async #look(trusted: boolean, signal: AbortSignal): Promise<void> {
+  async #look(signal: AbortSignal): Promise<void> {
     const record = this.#record;
     if (!record) return;
     const exits = await this.#newExits(record);
@@ -139,10 +133,9 @@ export class TrialWatch {
       this.#trial = nextTrial(this.#trial, { kind: 'exited', counts: countsAgainst(exit) }, this.#limits);
       if (countsAgainst(exit)) this.#evidence = [...this.#evidence, exitText(exit)].slice(-EVIDENCE_KEPT);
     }
-    if (!trusted) await this.#probe(signal);
+    await this.#probe(signal);
     if (signal.aborted) return;
     const verdict = verdictOn(this.#trial, this.#limits);
-    if (trusted) return this.#suspect(verdict);
     if (verdict.is === 'failed') return this.#condemn(verdict.reason);
     if (verdict.is === 'passed') return this.#promote();
     this.#showEnd();
@@ -160,34 +153,9 @@ export class TrialWatch {
   }
 
   async #newExits(record: TrialRecord): Promise<KubeletExit[]> {
-    const file = await this.#exitsFile();
-    // Where more lies there than is read, only what comes after it is cut counts.
-    const { exits, bad, offset } = file.bytes ? readExits(file.bytes, record.exitsOffset) : { exits: [], bad: 0, offset: file.length };
-    if (bad > 0)
-      this.#deps.log.warn('lines of the exits file are skipped: they are not of the five fields', {
-        path: this.#deps.options.kubeletExits,
-        bad,
-      });
+    const { exits, offset } = await this.#deps.exits.since(record.exitsOffset);
     this.#record = { ...record, exitsOffset: offset };
     return exits.filter((exit) => exit.effectiveSha256 === this.#deps.situation.active.effectiveSha256);
-  }
-
-  /** A missing file is an empty one. `bytes` is absent where the file is too large to be the work of kubelet-stopped, or cannot be read. */
-  async #exitsFile(): Promise<{ length: number; bytes?: Uint8Array }> {
-    const { disk, options, log } = this.#deps;
-    const path = options.kubeletExits;
-    try {
-      const bytes = await disk.read(path, MAX_EXITS_BYTES);
-      this.#unreadable = '';
-      return { length: bytes.length, bytes };
-    } catch (error) {
-      if (errorCode(error) === 'ENOENT') return { length: 0, bytes: new Uint8Array() };
-      const text = error instanceof RangeError ? 'it is too large' : describeError(error);
-      if (text !== this.#unreadable) log.warn('exits file cannot be read', { path, error: text });
-      this.#unreadable = text;
-      const stat = await disk.stat(path).catch(() => undefined);
-      return { length: stat?.bytes ?? this.#record?.exitsOffset ?? 0 };
-    }
   }
 
   async #isTrusted(content: ContentRef): Promise<boolean> {
@@ -199,14 +167,6 @@ export class TrialWatch {
       this.#trusted = { source: trusted, content: await storedContent(store, trusted) };
     }
     return this.#trusted.content !== undefined && sameContent(this.#trusted.content, content);
-  }
-
-  #suspect(verdict: TrialVerdict): void {
-    if (verdict.is !== 'failed' || this.#suspected) return;
-    this.#suspected = true;
-    const message = `${verdict.reason} under a config that is last known good: it is not condemned, the cause is likely elsewhere`;
-    this.#deps.log.error(message, { source: sourceText(this.#deps.situation.active.source), evidence: this.#evidence });
-    this.#deps.onSuspect(message);
   }
 
   async #promote(): Promise<void> {

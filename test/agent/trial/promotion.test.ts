@@ -2,12 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Situation } from '../../../agent/situation.ts';
 import type { Store } from '../../../agent/store/store.ts';
+import { ExitsFile } from '../../../agent/trial/exits-file.ts';
 import { TrialWatch } from '../../../agent/trial/trial.ts';
 import { realClock } from '../../../base/clock.ts';
 import { silentLog } from '../../../base/log.ts';
 import { condemned, content, source } from '../../helpers/builders.ts';
 
 const A = content('A');
+const gone = { read: () => Promise.reject(Object.assign(new Error('gone'), { code: 'ENOENT' })), stat: async () => undefined };
 
 /** A trial of A that passes at once. @returns what was written to the store once the promotion was tried */
 async function promote({ rolledBack }: { rolledBack: boolean }): Promise<string[]> {
@@ -27,7 +29,7 @@ async function promote({ rolledBack }: { rolledBack: boolean }): Promise<string[
     },
   };
   const watch = new TrialWatch({
-    options: { kubeletHealthz: '', kubeletExits: '/exits', trialDuration: 1, unhealthyDeadline: 1000, maxKubeletExits: 3 },
+    options: { kubeletHealthz: '', trialDuration: 1, unhealthyDeadline: 1000, maxKubeletExits: 3 },
     store: store as unknown as Store,
     situation: new Situation({
       used: 'assigned',
@@ -39,14 +41,13 @@ async function promote({ rolledBack }: { rolledBack: boolean }): Promise<string[
       error: null,
       effective: { path: '/e', sha256: 'x', changed: false, usable: true },
     }),
-    disk: { read: () => Promise.reject(Object.assign(new Error('gone'), { code: 'ENOENT' })), stat: async () => undefined },
+    exits: new ExitsFile(gone, '/exits', silentLog),
     clock: realClock,
     log: silentLog,
     boot: { bootId: 'boot', stoppedIn: undefined },
     probe: async () => ({ healthy: true, detail: '' }),
     isRunning: async () => true,
     onHealthy: () => {},
-    onSuspect: () => {},
     exit: async () => {},
   });
   await watch.open();

@@ -1,0 +1,116 @@
+import type { ExitsFile } from './exits-file.ts';
+import { countsAgainst, exitText } from './exits.ts';
+import type { HealthProbe } from './health.ts';
+import { nextTrial, verdictOn, type Trial, type TrialLimits } from './next.ts';
+import { sourceText } from '../checkpoint/source.ts';
+import type { AgentOptions } from '../options.ts';
+import type { Situation } from '../situation.ts';
+import type { Clock, Millis } from '../../base/clock.ts';
+import { describeError } from '../../base/errors.ts';
+import type { Log } from '../../base/log.ts';
+import { Signal } from '../../base/signal.ts';
+
+export interface KubeletWatchDeps {
+  options: Pick<AgentOptions, 'kubeletHealthz' | 'trialDuration' | 'unhealthyDeadline' | 'maxKubeletExits'>;
+  situation: Pick<Situation, 'active' | 'picture'>;
+  exits: ExitsFile;
+  clock: Clock;
+  log: Log;
+  probe: HealthProbe;
+  /** Whether the kubelet's unit is active, on the file with this hash. */
+  isRunning: (effectiveSha256: string) => Promise<boolean>;
+  /** It began to do badly, with the reason; or does well again (null). */
+  onState: (problem: string | null) => void;
+}
+
+/** Longest time between two looks, in ms: for years, on every node. */
+const LONGEST_PERIOD_MS: Millis = 30_000;
+const EVIDENCE_KEPT = 10;
+const fresh: Trial = { healthyMs: 0, unhealthyMs: 0, exits: 0 };
+
+/** Watches the kubelet under a config that is not on trial, trusted or local: what does badly there is reported, and nothing is undone. */
+export class KubeletWatch {
+  readonly #deps: KubeletWatchDeps;
+  readonly #due = new Signal();
+  readonly #periodMs: Millis;
+  readonly #limits: TrialLimits;
+  #state = fresh;
+  #offset = 0;
+  #evidence: string[] = [];
+  #isBad = false;
+
+  constructor(deps: KubeletWatchDeps) {
+    this.#deps = deps;
+    const { trialDuration, unhealthyDeadline, maxKubeletExits } = deps.options;
+    this.#periodMs = Math.max(50, Math.min(LONGEST_PERIOD_MS, unhealthyDeadline / 4));
+    const longestGapMs = 3 * this.#periodMs;
+    this.#limits = { trialMs: trialDuration, unhealthyDeadlineMs: unhealthyDeadline, maxExits: maxKubeletExits, longestGapMs };
+  }
+
+  /** The exits file changed. */
+  poke(): void {
+    this.#due.raise();
+  }
+
+  /** Until the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { exits, clock, log, situation } = this.#deps;
+    this.#offset = await exits.length();
+    while (!signal.aborted) {
+      try {
+        if (situation.picture.trial) await this.#skip();
+        else await this.#look(signal);
+      } catch (error) {
+        log.warn('the kubelet cannot be watched, retrying', { error: describeError(error) });
+      }
+      await this.#due.waitOr(this.#periodMs, clock, signal);
+    }
+  }
+
+  /** A trial counts itself. */
+  async #skip(): Promise<void> {
+    this.#state = fresh;
+    this.#offset = await this.#deps.exits.length();
+  }
+
+  async #look(signal: AbortSignal): Promise<void> {
+    const { options, situation, exits, clock, probe, isRunning } = this.#deps;
+    const { effectiveSha256 } = situation.active;
+    const read = await exits.since(this.#offset);
+    this.#offset = read.offset;
+    for (const exit of read.exits.filter((one) => one.effectiveSha256 === effectiveSha256 && countsAgainst(one))) {
+      this.#state = nextTrial(this.#state, { kind: 'exited', counts: true }, this.#limits);
+      this.#evidence = [...this.#evidence, exitText(exit)].slice(-EVIDENCE_KEPT);
+    }
+    const { healthy } = options.kubeletHealthz === '' ? { healthy: true } : await probe(options.kubeletHealthz, signal);
+    if (signal.aborted) return;
+    // systemd is asked only where there is something to ask: it costs a process.
+    const running = healthy || (await isRunning(effectiveSha256));
+    this.#state = nextTrial(this.#state, { kind: 'probed', at: clock.monotonic(), healthy, running }, this.#limits);
+    this.#conclude();
+  }
+
+  #conclude(): void {
+    const { situation, log, onState } = this.#deps;
+    const verdict = verdictOn(this.#state, this.#limits);
+    const { used, source } = situation.active;
+    if (verdict.is === 'failed' && !this.#isBad) {
+      this.#isBad = true;
+      const rest =
+        used === 'local'
+          ? 'the local config: there is no other to go back to'
+          : 'a config that is last known good: it is not condemned, the cause is likely elsewhere';
+      const problem = `${verdict.reason} under ${rest}`;
+      log.error(problem, { source: sourceText(source), evidence: this.#evidence });
+      onState(problem);
+    }
+    // As long without trouble as a trial takes.
+    if (this.#state.healthyMs < this.#limits.trialMs) return;
+    this.#state = { ...fresh, ...(this.#state.probe ? { probe: this.#state.probe } : {}) };
+    this.#evidence = [];
+    if (!this.#isBad) return;
+    this.#isBad = false;
+    log.info('the kubelet does well again', { source: sourceText(source) });
+    onState(null);
+  }
+}
