@@ -21,6 +21,8 @@ export interface Disk {
   read(path: string, limit?: number): Promise<Uint8Array>;
   /** As `read`, through symbolic links as well: for files that an administrator keeps, never for those of a store. */
   readLinked(path: string, limit?: number): Promise<Uint8Array>;
+  /** The last bytes of a file, at most `limit`: all of it where it is no longer than that. @throws as `read`, but no RangeError */
+  readEnd(path: string, limit: number): Promise<Uint8Array>;
   /** undefined where there is nothing. Does not follow links. */
   stat(path: string): Promise<Stat | undefined>;
   /** The path without symbolic links. @throws ENOENT, ENOTDIR, ELOOP where it leads nowhere */

@@ -1,5 +1,5 @@
 import { basename, dirname, join } from 'node:path';
-import type { Disk } from './disk.ts';
+import type { Disk, Stat } from './disk.ts';
 import { errorCode } from './errors.ts';
 import type { RawFile, RawFs } from './raw-fs.ts';
 
@@ -90,15 +90,27 @@ export function durableDisk(raw: RawFs, tempName: () => string): Disk {
     (how: 'read' | 'read-linked') =>
     async (path: string, limit = defaultReadLimit): Promise<Uint8Array> => {
       await using open = closing(await raw.open(path, how));
-      const found = await open.file.stat();
-      if (found.kind === 'dir') throw systemError('EISDIR', 'is a directory', path);
-      if (found.kind === 'other') throw systemError('EINVAL', 'not a regular file', path);
+      const found = await regular(open.file, path);
       return await readAll(open.file, found.bytes, limit, path);
     };
 
   return {
     read: reader('read'),
     readLinked: reader('read-linked'),
+    readEnd: async (path, limit) => {
+      await using open = closing(await raw.open(path, 'read'));
+      const found = await regular(open.file, path);
+      const left = Math.min(found.bytes, limit);
+      if (found.bytes > limit) open.file.seek(found.bytes - limit);
+      const bytes = new Uint8Array(left);
+      let got = 0;
+      while (got < left) {
+        const more = await open.file.read(bytes.subarray(got));
+        if (more === 0) break;
+        got += more;
+      }
+      return bytes.subarray(0, got);
+    },
     stat: (path) => raw.stat(path),
     realPath: (path) => raw.realPath(path),
     list: async (path) => (await raw.list(path)).toSorted(),
@@ -162,6 +174,13 @@ export function durableDisk(raw: RawFs, tempName: () => string): Disk {
       await syncDir(dirname(path));
     },
   };
+}
+
+async function regular(file: RawFile, path: string): Promise<Stat> {
+  const found = await file.stat();
+  if (found.kind === 'dir') throw systemError('EISDIR', 'is a directory', path);
+  if (found.kind === 'other') throw systemError('EINVAL', 'not a regular file', path);
+  return found;
 }
 
 async function writeAll(file: RawFile, bytes: Uint8Array): Promise<void> {

@@ -13,6 +13,8 @@ export type OpenHow = 'read' | 'read-linked' | 'create' | 'append' | 'dir';
 export interface RawFile {
   /** @returns bytes read, 0 at the end */
   read(into: Uint8Array): Promise<number>;
+  /** The next read begins this far from the start. Regular files only. */
+  seek(to: number): void;
   /** @returns bytes written, as few as the kernel likes */
   write(bytes: Uint8Array): Promise<number>;
   sync(): Promise<void>;
@@ -53,8 +55,14 @@ const flags: Record<OpenHow, number> = {
 export const nodeFs: RawFs = {
   open: async (path, how, mode = 0o600) => {
     const handle = await fs.open(path, flags[how], mode);
+    let at: number | null = null;
     return {
-      read: async (into) => (await handle.read(into, 0, into.length, null)).bytesRead,
+      read: async (into) => {
+        const { bytesRead } = await handle.read(into, 0, into.length, at);
+        if (at !== null) at += bytesRead;
+        return bytesRead;
+      },
+      seek: (to) => void (at = to),
       write: async (bytes) => (await handle.write(bytes, 0, bytes.length, null)).bytesWritten,
       sync: () => handle.sync(),
       stat: async () => plainStat(await handle.stat()),

@@ -3,6 +3,7 @@ import type { AdminFacts } from './facts.ts';
 import { parseActiveRecord } from '../store/active-record.ts';
 import { sha256 } from '../store/content.ts';
 import { layout } from '../store/layout.ts';
+import { MAX_JOURNAL_BYTES } from '../store/journal.ts';
 import { parseJournal } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
 import type { Disk } from '../../base/disk.ts';
@@ -37,7 +38,7 @@ export async function observeNode(deps: AdminDeps): Promise<AdminFacts> {
     trial: readable(paths.trial) ? await store.trial() : undefined,
     condemned: readable(paths.condemned) ? await store.condemned() : [],
     refused: readable(paths.refused) ? await store.refused() : undefined,
-    journal: parseJournal((await readOptional(disk, paths.journal)) ?? new Uint8Array()),
+    journal: parseJournal((await reading(paths.journal, () => disk.readEnd(paths.journal, MAX_JOURNAL_BYTES))) ?? new Uint8Array()),
     local: await lookAtLocal(disk, deps.localConfig),
     entries: await store.list(),
     effective,

@@ -3,9 +3,14 @@ import type { Clock, Millis } from '../../base/clock.ts';
 import type { Disk } from '../../base/disk.ts';
 import { errorCode } from '../../base/errors.ts';
 import type { Locks } from '../../base/lock.ts';
-import type { Payload } from '../checkpoint/payload.ts';
 import { samePayload, type MaybeSource, type PayloadRef, type Source } from '../checkpoint/source.ts';
 import { sourceProblems } from '../checkpoint/verify-names.ts';
+import { defaultReadLimit } from '../../base/durable-disk.ts';
+import type { ContentRef, Payload } from '../checkpoint/payload.ts';
+import { boundCondemned, condemnedAtEnd, isBeyondBound, MAX_CONDEMNED_BYTES } from './bound-condemned.ts';
+import { sameContent } from './content.ts';
+import { Journal, MAX_JOURNAL_BYTES } from './journal.ts';
+import { storedContent } from './stored-content.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { onPath, remedy } from './failure.ts';
 import { initializeStore, metaNames, wrongFile } from './initialize.ts';
@@ -35,9 +40,6 @@ export interface FsStoreParts {
 
 /** A meta file is some 200 bytes; names and keys at their longest make it 1,300. */
 const META_LIMIT = 64 * 1024;
-const JOURNAL_KEEPS = 1000;
-/** Rewriting the journal for every line past the limit would write a thousand lines to add one. */
-const JOURNAL_REWRITE_AT = 1100;
 /** Damaged files kept per name, so that a disk that breaks a file at every boot does not fill up. */
 const DAMAGED_KEPT = 5;
 
@@ -51,6 +53,7 @@ export class FsStore implements Store {
   readonly #onDamage: (path: string, problem: string) => void | Promise<void>;
   readonly #locked: Locked;
   readonly #checkpoints: Checkpoints;
+  readonly #journal: Journal;
   readonly #told = new Set<string>();
   readonly #volatile: string | undefined;
 
@@ -61,6 +64,14 @@ export class FsStore implements Store {
     this.#onDamage = onDamage;
     this.#volatile = volatileDir === undefined ? undefined : join(volatileDir, 'condemned.json');
     this.#locked = storeLock(locks, this.paths.storeLock, lockWaitMs);
+    const path = this.paths.journal;
+    const readEnd = () =>
+      this.#readOwn(
+        path,
+        (bytes) => ({ ok: true, value: bytes }),
+        () => disk.readEnd(path, MAX_JOURNAL_BYTES),
+      );
+    this.#journal = new Journal({ disk, path, locked: this.#locked, readEnd });
     this.#checkpoints = new Checkpoints({ disk, paths: this.paths, clock, locked: this.#locked });
   }
 
@@ -160,11 +171,11 @@ export class FsStore implements Store {
   }
 
   async condemned(): Promise<readonly CondemnedRecord[]> {
-    return (await this.#unwritten()) ?? (await this.#readOwn(this.paths.condemned, records.parseCondemned)) ?? [];
+    return (await this.#unwritten()) ?? (await this.#condemnedOnDisk());
   }
 
   async setCondemned(condemned: readonly CondemnedRecord[]): Promise<void> {
-    const bytes = textBytes(records.condemnedText(condemned));
+    const bytes = textBytes(records.condemnedText(await this.#bounded(condemned)));
     const volatile = this.#volatile;
     try {
       await this.#locked(() => this.#replaceIfOther(this.paths.condemned, bytes));
@@ -187,7 +198,7 @@ export class FsStore implements Store {
     if (!(await this.#unwritten())) return true;
     const added = await this.locked(async () => {
       const now = await this.condemned();
-      const before = (await this.#readOwn(this.paths.condemned, records.parseCondemned)) ?? [];
+      const before = await this.#condemnedOnDisk();
       await this.setCondemned(now);
       return now.filter((record) => !before.some((old) => old.at === record.at && old.contentSha256 === record.contentSha256));
     });
@@ -199,10 +210,41 @@ export class FsStore implements Store {
     return true;
   }
 
+  /** Only the newest of a file that is too large to be read: it is cut to them, and that is told, since a node must not forget in silence. */
+  async #condemnedOnDisk(): Promise<readonly CondemnedRecord[]> {
+    const path = this.paths.condemned;
+    const isTooLarge = async (): Promise<boolean> => ((await this.#disk.stat(path).catch(() => undefined))?.bytes ?? 0) > defaultReadLimit;
+    if (!(await isTooLarge())) return (await this.#readOwn(path, records.parseCondemned)) ?? [];
+    const newest = condemnedAtEnd(await this.#disk.readEnd(path, MAX_CONDEMNED_BYTES));
+    const tell = async (): Promise<void> => {
+      if (this.#told.has(path)) return;
+      this.#told.add(path);
+      await this.#onDamage(path, `it is too large: only the newest ${newest.length} condemnations in it count, and are kept`);
+    };
+    const cut = this.#locked(async () => {
+      if (await isTooLarge()) await this.setCondemned(newest);
+    });
+    await cut.catch(() => undefined); // a disk that cannot be written keeps the file; what was read is good all the same
+    await tell();
+    return newest;
+  }
+
+  async #bounded(condemned: readonly CondemnedRecord[]): Promise<readonly CondemnedRecord[]> {
+    if (!isBeyondBound(condemned)) return condemned;
+    const needed: ContentRef[] = [];
+    for (const name of metaNames) {
+      const record = await this.record(name);
+      const content = record.at === 'known' ? await storedContent(this, record.source) : undefined;
+      if (content) needed.push(content);
+    }
+    return boundCondemned(condemned, (record) => needed.some((content) => sameContent(record, content)));
+  }
+
   /** The condemnations that the disk did not take; undefined where it has them all. */
   async #unwritten(): Promise<readonly CondemnedRecord[] | undefined> {
     if (this.#volatile === undefined) return undefined;
-    const read = await this.#parseOwn(this.#volatile, records.parseCondemned);
+    const path = this.#volatile;
+    const read = await this.#parseOwn(() => this.#disk.read(path), records.parseCondemned);
     return read.ok ? read.value : undefined;
   }
 
@@ -214,28 +256,12 @@ export class FsStore implements Store {
     return this.#replaceOrRemove(this.paths.refused, refused && refusedText(refused));
   }
 
-  async journal(): Promise<JournalLine[]> {
-    const lines = await this.#readOwn(this.paths.journal, (bytes) => ({ ok: true, value: records.parseJournal(bytes) }));
-    return (lines ?? []).slice(-JOURNAL_KEEPS);
+  journal(): Promise<JournalLine[]> {
+    return this.#journal.lines();
   }
 
-  async addToJournal(line: JournalLine): Promise<void> {
-    const path = this.paths.journal;
-    await this.#locked(() =>
-      onPath('write', path, async () => {
-        const before = (await this.#readOwn(path, (bytes) => ({ ok: true, value: bytes }))) ?? new Uint8Array();
-        const added = records.journalText(line);
-        const lineCount = before.reduce((sum, byte) => sum + (byte === NEWLINE ? 1 : 0), 0);
-        if (lineCount >= JOURNAL_REWRITE_AT) {
-          const kept = records.parseJournal(before).slice(1 - JOURNAL_KEEPS);
-          await this.#disk.replace(path, textBytes(kept.map(records.journalText).join('') + added));
-        } else {
-          // A crash may have cut the last line: a new one must not continue it.
-          const cut = before.length > 0 && before.at(-1) !== NEWLINE;
-          await this.#disk.append(path, textBytes(cut ? `\n${added}` : added));
-        }
-      }),
-    );
+  addToJournal(line: JournalLine): Promise<void> {
+    return this.#journal.add(line);
   }
 
   async #replaceOrRemove(path: string, text: string | undefined): Promise<void> {
@@ -261,13 +287,17 @@ export class FsStore implements Store {
     }
   }
 
-  async #readOwn<T>(path: string, parse: (bytes: Uint8Array) => records.Parsed<T>): Promise<T | undefined> {
-    const first = await this.#parseOwn(path, parse);
+  async #readOwn<T>(
+    path: string,
+    parse: (bytes: Uint8Array) => records.Parsed<T>,
+    read = (): Promise<Uint8Array> => this.#disk.read(path),
+  ): Promise<T | undefined> {
+    const first = await this.#parseOwn(read, parse);
     if (first.ok) return first.value;
     try {
       // Once more under the lock: another process may have mended it by now.
       return await this.#locked(async () => {
-        const again = await this.#parseOwn(path, parse);
+        const again = await this.#parseOwn(read, parse);
         if (again.ok) return again.value;
         await this.setAside(path);
         await this.#onDamage(path, again.problem);
@@ -282,14 +312,15 @@ export class FsStore implements Store {
     }
   }
 
-  async #parseOwn<T>(path: string, parse: (bytes: Uint8Array) => records.Parsed<T>): Promise<records.Parsed<T | undefined>> {
+  async #parseOwn<T>(
+    read: () => Promise<Uint8Array>,
+    parse: (bytes: Uint8Array) => records.Parsed<T>,
+  ): Promise<records.Parsed<T | undefined>> {
     try {
-      return parse(await this.#disk.read(path));
+      return parse(await read());
     } catch (error) {
       if (errorCode(error) === 'ENOENT') return { ok: true, value: undefined };
       return { ok: false, problem: error instanceof RangeError ? 'it is too large' : remedy(error) };
     }
   }
 }
-
-const NEWLINE = 0x0a;

@@ -11,13 +11,26 @@ export type Parsed<T> = { ok: true; value: T } | { ok: false; problem: string };
 
 /** One transition of a journal never takes more room than this, in characters. */
 const longestDetail = 4000;
+/** Nor than this, in bytes: 1,100 of them are less than the 8 MiB that are read. */
+const largestLine = 6 * 1024;
 
 export const manifestText = (manifest: Manifest): string => pretty(manifest);
 export const trialText = (trial: TrialRecord): string => pretty(trial);
 export const condemnedText = (records: readonly CondemnedRecord[]): string => pretty(records);
 
-export function journalText({ at, event, source, detail }: JournalLine): string {
-  return `${JSON.stringify({ at, event, source, detail: detail.slice(0, longestDetail) })}\n`;
+export function journalText(line: JournalLine): string {
+  const { at, event, source } = line;
+  const text = (detail: string): string => `${JSON.stringify({ at, event, source, detail })}\n`;
+  let detail = line.detail.slice(0, longestDetail);
+  // A character takes up to six bytes. The whole of a journal has to stay below what is read of it.
+  for (
+    let over = Buffer.byteLength(text(detail)) - largestLine;
+    over > 0 && detail !== '';
+    over = Buffer.byteLength(text(detail)) - largestLine
+  ) {
+    detail = detail.slice(0, Math.max(0, detail.length - Math.max(1, Math.floor(over / 6))));
+  }
+  return text(detail);
 }
 
 export function parseManifest(bytes: Uint8Array): Parsed<Manifest> {

@@ -36,6 +36,17 @@ export function diskContract(name: string, home: (t: TestContext) => Promise<{ d
     assert.deepEqual(await disk.list(at()), ['dir']);
   });
 
+  it('reads the end of a file, and all of a short one', async (disk, at) => {
+    const end = async (limit: number): Promise<string> => Buffer.from(await disk.readEnd(at('f'), limit)).toString();
+    await disk.replace(at('f'), bytes('0123456789'));
+    assert.deepEqual([await end(3), await end(10), await end(1000)], ['789', '0123456789', '0123456789']);
+    await disk.replace(at('f'), bytes(''));
+    assert.equal(await end(3), '');
+    await fails('ENOENT', disk.readEnd(at('none'), 3));
+    await disk.makeDir(at('d'));
+    await fails('EISDIR', disk.readEnd(at('d'), 3));
+  });
+
   it('replaces a directory whole', async (disk, at) => {
     const files = (...names: string[]) => new Map(names.map((file) => [file, bytes(file)]));
     await disk.replaceDir(at('d'), files('a', 'b'));

@@ -172,6 +172,7 @@ export class CrashDisk implements RawFs {
         position += got.length;
         return got.length;
       },
+      seek: (to) => void (position = to),
       write: async (bytes) => {
         const room = this.#step(`write ${path}`, 'write');
         const wrote = room === 'half' ? bytes.subarray(0, Math.floor(bytes.length / 2)) : bytes;

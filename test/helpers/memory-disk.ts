@@ -12,6 +12,7 @@ export function memoryDisk(files: Readonly<Record<string, string>>): Disk {
   return {
     read,
     readLinked: read,
+    readEnd: async (path, limit) => (await read(path)).slice(-limit),
     stat: async (path) => {
       const text = files[path];
       return text === undefined ? undefined : { kind: 'file', bytes: text.length, mode: 0o600, modifiedMs: 0 };
