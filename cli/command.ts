@@ -29,6 +29,8 @@ export interface Flag {
   /** How help names the value: FILE, NS/NAME. */
   value?: string;
   choices?: readonly string[];
+  /** Beginnings that are right beside the choices, as `jsonpath=`. */
+  prefixes?: readonly string[];
   /** Of a string: what the flag means without `=`. A word after it is then no value of it. */
   implied?: string;
   /** Values that completion offers where others are right as well. */
@@ -85,6 +87,8 @@ export interface Sink {
   readonly columns: number | undefined;
 }
 
+export type Program = 'dkc' | 'kubectl dkc';
+
 export interface Build {
   version: string;
   /** Git commit of the bundle; `source` when run from a checkout. */
@@ -98,6 +102,10 @@ export interface ConnectQuery {
   kubeconfig?: string;
   /** Absent: the kubeconfig's current one. */
   context?: string;
+  /** Whom to impersonate. */
+  as?: string;
+  /** Longest wait for an answer, in ms. Absent: the client's own. */
+  requestTimeoutMs?: number;
 }
 
 /** The world as commands see it. The real one is built in cli/world.ts and nowhere else; tests build theirs in test/helpers/cli-context.ts. */
@@ -116,6 +124,8 @@ export interface Context {
   /** A log of a command that goes on for long, on stderr. */
   openLog(how: { level: LogLevel; format: 'text' | 'journald' | 'json' }): Log;
   build: Build;
+  /** How the person called it: usage lines say the same. */
+  program: Program;
   /** Aborts on SIGINT, SIGTERM and SIGHUP: whoever waits ends then. */
   signal: AbortSignal;
   /** As the system has it, not yet in lower case. */

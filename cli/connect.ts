@@ -4,33 +4,14 @@ import { delimiter, join } from 'node:path';
 import { ActionError } from '../base/errors.ts';
 import { createClient } from '../kube/client/http-client.ts';
 import { loadKubeconfig } from '../kube/client/load-access.ts';
-import type { ConnectQuery, Flag } from './command.ts';
+import type { ConnectQuery } from './command.ts';
 import type { ClusterAccess } from '../kube/client/access.ts';
 import type { Client } from '../kube/client/client.ts';
 
-/** How a command reaches the API server, as kubectl's flags of these names. */
-export const connectFlags: readonly Flag[] = [
-  {
-    name: 'kubeconfig',
-    type: 'string',
-    value: 'FILE',
-    completes: 'file',
-    text: 'how to reach the API server',
-    defaultText: '$KUBECONFIG, then ~/.kube/config',
-  },
-  {
-    name: 'context',
-    type: 'string',
-    value: 'NAME',
-    completes: 'context',
-    text: 'context of the kubeconfig',
-    defaultText: 'its current one',
-  },
-];
-
 /** A client for the API server that the kubeconfig names. @throws {ActionError} where there is none, or it cannot be used */
 export async function connect(query: ConnectQuery, env: Environment): Promise<Client> {
-  return createClient(await accessOf(query, env), { userAgent: 'dkc-cli' });
+  const { requestTimeoutMs: timeoutMs } = query;
+  return createClient(await accessOf(query, env), { userAgent: 'dkc-cli', ...(timeoutMs === undefined ? {} : { timeoutMs }) });
 }
 
 /** The namespace of the context that the kubeconfig names; undefined where it has none. @throws {ActionError} as {@link connect} */
@@ -46,7 +27,8 @@ async function accessOf(query: ConnectQuery, env: Environment): Promise<ClusterA
   if (!found.includes(true))
     throw new ActionError('use kubeconfig', paths[0] ?? '', { hint: 'there is no such file; name one by --kubeconfig or $KUBECONFIG' });
   const choice = query.context === undefined ? {} : { context: query.context };
-  return loadKubeconfig(paths, { ...choice, environment: env });
+  const access = await loadKubeconfig(paths, { ...choice, environment: env });
+  return query.as === undefined ? access : { ...access, impersonate: { user: query.as, groups: [] } };
 }
 
 /** The flag's file; else those of $KUBECONFIG, which count as one; else the one at home. */

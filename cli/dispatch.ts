@@ -1,8 +1,11 @@
-import { exitCodeOf, failureText, UsageError } from './failure.ts';
+import { exitCodeOf, failureText, Interrupted, UsageError } from './failure.ts';
 import { commandsBelow, findCommand } from './find-command.ts';
+import { leadingFlags } from './leading-flags.ts';
+import { checkFormat } from './output.ts';
 import { overview } from './overview.ts';
 import { parse } from './parse.ts';
 import { printable } from './printable.ts';
+import { spokenAs } from './program.ts';
 import type { Context } from './command.ts';
 import type { Entry } from './commands.ts';
 
@@ -10,10 +13,13 @@ import type { Entry } from './commands.ts';
 const HELP_WIDTH = 100;
 
 /** Runs one command line. Never throws: @returns the exit code of design 7, with its one line on stderr where it is not 0. */
-export async function dispatch(entries: readonly Entry[], argv: readonly string[], context: Context): Promise<number> {
-  let verbose = (context.env['DKC_DEBUG'] ?? '') !== '';
+export async function dispatch(entries: readonly Entry[], argv: readonly string[], world: Context): Promise<number> {
+  const words = new Set(['COMMAND', 'help', ...entries.map(({ name }) => name.split(' ')[0] ?? '')]);
+  const said = (text: string): string => spokenAs(world.program, words, text);
+  let verbose = (world.env['DKC_DEBUG'] ?? '') !== '';
   try {
-    const found = findCommand(entries, helpAsFlag(argv));
+    const { leading, following } = leadingFlags(helpAsFlag(argv));
+    const found = findCommand(entries, following);
     switch (found.at) {
       case 'unknown': {
         const hint = found.suggestion === undefined ? 'dkc help lists all' : `did you mean dkc ${found.suggestion}?`;
@@ -21,31 +27,36 @@ export async function dispatch(entries: readonly Entry[], argv: readonly string[
       }
       case 'group': {
         const [flag] = found.rest;
-        if (flag === '--version') return await dispatch(entries, ['version'], context);
+        if (flag === '--version') return await dispatch(entries, ['version'], world);
         const asked = flag === '--help' || flag === '-h';
-        if (!asked && flag !== undefined) throw new UsageError(`the command comes first, then ${printable(flag)}; dkc help lists all`);
-        const text = overview(entries, found.prefix);
-        if (asked) context.stdout.write(text);
-        else context.stderr.write(text);
+        if (!asked && flag !== undefined)
+          throw new UsageError(`flags go after the command: dkc COMMAND ${printable(flag)}; dkc help lists all`);
+        const text = said(overview(entries, found.prefix));
+        if (asked) world.stdout.write(text);
+        else world.stderr.write(text);
         return asked ? 0 : 2;
       }
       case 'command': {
         const command = await found.entry.load();
         const below = commandsBelow(entries, found.entry.name);
-        const parsed = await parse({ ...found.entry, below }, command, found.rest, context.stdout.columns ?? HELP_WIDTH);
+        const rest = [...leading, ...found.rest];
+        const parsed = await parse({ ...found.entry, below }, command, rest, world.stdout.columns ?? HELP_WIDTH);
         if (parsed.want === 'help') {
-          context.stdout.write(parsed.text);
+          world.stdout.write(said(parsed.text));
           return 0;
         }
         verbose ||= parsed.verbose;
-        const exit = await command.run(context, parsed.args);
-        if (exit.code === 1) context.stderr.write(`dkc: ${printable(exit.why)}\n`);
+        await checkFormat(parsed.args);
+        const exit = await command.run(world, parsed.args);
+        if (exit.code === 1) world.stderr.write(`dkc: ${printable(exit.why)}\n`);
         return exit.code;
       }
     }
   } catch (error) {
-    context.stderr.write(failureText(error, verbose));
-    return exitCodeOf(error);
+    // Whatever else an interrupted command complains of: the person asked for its end.
+    const cause: unknown = world.signal.aborted && world.signal.reason instanceof Interrupted ? world.signal.reason : error;
+    world.stderr.write(cause instanceof UsageError ? said(failureText(cause, verbose)) : failureText(cause, verbose));
+    return exitCodeOf(cause);
   }
 }
 

@@ -6,11 +6,21 @@ export class UsageError extends Error {
   override name = 'UsageError';
 }
 
+/** Ctrl-C: exit 130, as shells expect. */
+export class Interrupted extends Error {
+  override name = 'Interrupted';
+  constructor() {
+    super('interrupted');
+  }
+}
+
 export const USAGE = 2;
 export const FAILED = 3;
+export const INTERRUPTED = 130;
 
 /** Exit code of a thrown error: design 7. */
-export function exitCodeOf(error: unknown): 2 | 3 {
+export function exitCodeOf(error: unknown): 2 | 3 | 130 {
+  if (error instanceof Interrupted) return INTERRUPTED;
   return error instanceof UsageError ? USAGE : FAILED;
 }
 

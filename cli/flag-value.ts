@@ -33,7 +33,9 @@ export function flagValue(flag: Flag, given: unknown): FlagRead {
 function stringValue(flag: Flag, given: unknown): FlagRead {
   const raw = given === true ? flag.implied : given;
   if (typeof raw !== 'string') return { ok: false, problem: 'must be text' };
-  if (flag.choices && !flag.choices.includes(raw)) return { ok: false, problem: `must be one of ${flag.choices.join(', ')}` };
+  const { choices, prefixes = [] } = flag;
+  if (choices && !choices.includes(raw) && !prefixes.some((prefix) => raw.startsWith(prefix)))
+    return { ok: false, problem: `must be one of ${[...choices, ...prefixes].join(', ')}` };
   return { ok: true, value: raw };
 }
 

@@ -52,7 +52,8 @@ function flagDescription(flag: Flag): string {
   return `${withChoices(flag)}${notes.length === 0 ? '' : ` (${notes.join(', ')})`}`;
 }
 
-const withChoices = ({ text, choices }: Pick<Flag, 'text' | 'choices'>): string => (choices ? `${text}: ${choices.join(', ')}` : text);
+const withChoices = ({ text, choices, prefixes = [] }: Pick<Flag, 'text' | 'choices' | 'prefixes'>): string =>
+  choices ? `${text}: ${[...choices, ...prefixes.map((prefix) => `${prefix}..`)].join(', ')}` : text;
 
 const exampleRow = ({ run, what }: Example): [string, string] => [run, what === '' ? '' : `# ${what}`];
 

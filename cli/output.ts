@@ -1,11 +1,14 @@
 import pc from 'picocolors';
-import { printable } from './printable.ts';
+import { UsageError } from './failure.ts';
 import { jsonText, yamlText } from './structured.ts';
 import type { Args } from './args.ts';
 import type { Context, Flag } from './command.ts';
 
-export const formats = ['table', 'wide', 'json', 'yaml'] as const;
-export type Format = (typeof formats)[number];
+export { table, type Column } from './table.ts';
+
+export const formats = ['table', 'wide', 'json', 'yaml', 'name'] as const;
+const templates = ['jsonpath', 'custom-columns'] as const;
+export type Format = (typeof formats)[number] | (typeof templates)[number];
 
 /** `-o`, for every command that lists or shows something. */
 export const formatFlag: Flag = {
@@ -13,16 +16,22 @@ export const formatFlag: Flag = {
   alias: 'o',
   type: 'string',
   choices: formats,
+  prefixes: templates.map((name) => `${name}=`),
   default: 'table',
   value: 'FORMAT',
-  text: 'table for people, wide with more columns, json and yaml for scripts',
+  text: 'table for people, wide with more columns, the others for scripts',
 };
+
+/** Given with {@link formatFlag} by the parser. */
+export const noHeadersFlag: Flag = { name: 'no-headers', type: 'boolean', text: 'tables without their first line' };
 
 export type Paint = Pick<typeof pc, 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'>;
 
 /** How people are to be shown something. */
 export interface People {
   wide: boolean;
+  /** The line of titles above a table. @default true */
+  headers?: boolean;
   /** Does nothing without a terminal or with NO_COLOR. Paint only what is printable already. */
   paint: Paint;
   /** undefined: no terminal, any width. */
@@ -37,7 +46,8 @@ export interface View {
 }
 
 export function formatOf(args: Args): Format {
-  return formats.find((format) => format === args.text('output')) ?? 'table';
+  const given = args.text('output') ?? 'table';
+  return formats.find((format) => format === given) ?? templates.find((name) => given.startsWith(`${name}=`)) ?? 'table';
 }
 
 /** Colours on a terminal, unless NO_COLOR (any value but an empty one) or TERM=dumb say otherwise. */
@@ -46,48 +56,45 @@ export function paintFor(context: Pick<Context, 'env'>, sink: { readonly isTTY: 
   return pc.createColors(sink.isTTY && NO_COLOR === '' && TERM !== 'dumb');
 }
 
-/** Prints `view` to stdout in the format that was asked for. */
+export function peopleFor(context: Context, args: Args): People {
+  return {
+    wide: formatOf(args) === 'wide',
+    headers: !(args.has('no-headers') && args.on('no-headers')),
+    paint: paintFor(context, context.stdout),
+    columns: context.stdout.columns,
+  };
+}
+
+/** Prints `view` to stdout in the format that was asked for. @throws {UsageError} for a template that cannot be read, before anything is printed */
 export async function show(context: Context, args: Args, view: View): Promise<void> {
+  context.stdout.write((await scriptText(args, view.data)) ?? (await view.people(peopleFor(context, args))));
+}
+
+/** `data` as json, yaml, name, jsonpath or custom-columns say it; undefined for table and wide. */
+export async function scriptText(args: Args, data: unknown): Promise<string | undefined> {
   const format = formatOf(args);
-  if (format === 'json') return context.stdout.write(jsonText(view.data));
-  if (format === 'yaml') return context.stdout.write(yamlText(view.data));
-  const how = { wide: format === 'wide', paint: paintFor(context, context.stdout), columns: context.stdout.columns };
-  context.stdout.write(await view.people(how));
+  const template = (args.text('output') ?? '').slice(format.length + 1);
+  switch (format) {
+    case 'table':
+    case 'wide':
+      return undefined;
+    case 'json':
+      return jsonText(data);
+    case 'yaml':
+      return yamlText(data);
+    case 'name':
+      return (await import('./names.ts')).namesText(data);
+    case 'jsonpath':
+      return (await import('./jsonpath.ts')).jsonPathText(template, data);
+    case 'custom-columns':
+      return (await import('./custom-columns.ts')).customColumnsText(template, data, args.has('no-headers') && args.on('no-headers'));
+  }
 }
 
-export interface Column<Row> {
-  /** Upper case, but for what a person typed. */
-  title: string;
-  /** Made printable by the table; '' shows as `-`. */
-  value(row: Row): string;
-  /** Applied to the printable cell. */
-  paint?(cell: string, row: Row, paint: Paint): string;
-  /** Only with -o wide. */
-  wide?: boolean;
-}
-
-/** A table as kubectl draws it: no borders, three blanks between columns. Ends with a line end. */
-export async function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[], how: People): Promise<string> {
-  const { default: Table } = await import('cli-table3');
-  const shown = columns.filter((column) => how.wide || column.wide !== true);
-  const none = Object.fromEntries(
-    ['top', 'bottom', 'left', 'right', 'mid'].flatMap((at) => [at, `${at}-mid`, `${at}-left`, `${at}-right`]).map((at) => [at, '']),
-  );
-  const grid = new Table({
-    head: shown.map((column) => column.title),
-    chars: { ...none, middle: '   ', 'mid-mid': '', 'left-mid': '', 'right-mid': '' },
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
-  });
-  for (const row of rows)
-    grid.push(
-      shown.map((column) => {
-        const cell = printable(column.value(row)) || '-';
-        return column.paint ? column.paint(cell, row, how.paint) : cell;
-      }),
-    );
-  return `${grid
-    .toString()
-    .split('\n')
-    .map((line) => line.trimEnd())
-    .join('\n')}\n`;
+/** Reads the template of `-o`, so that a mistake in it is found before any work is done. @throws {UsageError} */
+export async function checkFormat(args: Args): Promise<void> {
+  if (!args.has('output')) return;
+  const format = formatOf(args);
+  if (format === 'jsonpath' || format === 'custom-columns') await scriptText(args, []);
+  if (format === 'table' && args.text('output') !== 'table') throw new UsageError('unknown output format');
 }

@@ -3,6 +3,7 @@ import { UsageError } from './failure.ts';
 import { flagValue } from './flag-value.ts';
 import { helpText } from './help.ts';
 import { needsValue, unknownFlag } from './flag-problem.ts';
+import { formatFlag, noHeadersFlag } from './output.ts';
 import { nearest } from '../base/nearest.ts';
 import type { ArgValue } from './args.ts';
 import type { Command, Flag, Positional } from './command.ts';
@@ -25,7 +26,8 @@ const commonFlags: readonly Flag[] = [
 /** The flags of a command with those that every command has. */
 export function allFlags(command: Command): readonly Flag[] {
   const own = new Set(command.flags.flatMap((flag) => [flag.name, flag.alias ?? '']));
-  return [...command.flags, ...commonFlags.filter((flag) => !own.has(flag.name) && !own.has(flag.alias ?? '-'))];
+  const formatted = command.flags.includes(formatFlag) ? [noHeadersFlag] : [];
+  return [...command.flags, ...formatted, ...commonFlags.filter((flag) => !own.has(flag.name) && !own.has(flag.alias ?? '-'))];
 }
 
 /**

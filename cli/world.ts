@@ -8,6 +8,8 @@ import { flock } from '../base/flock.ts';
 import { openLog } from '../base/pino-log.ts';
 import { realRandom } from '../base/random.ts';
 import { realDisk } from '../base/real-disk.ts';
+import { Interrupted } from './failure.ts';
+import { programName } from './program.ts';
 import { buildInfo } from './build-info.ts';
 import type { Context, Sink } from './command.ts';
 
@@ -29,6 +31,7 @@ export function realContext(): Context {
     log: openLog({ level: process.env['DKC_DEBUG'] ? 'debug' : 'warn' }),
     openLog,
     build: buildInfo(),
+    program: programName(process.env, process.argv[1]),
     signal,
     hostName: hostname(),
     path: (text) => resolve(cwd, text),
@@ -58,7 +61,7 @@ async function readStdin(signal: AbortSignal): Promise<Uint8Array> {
 function endSignal(): AbortSignal {
   const control = new AbortController();
   const end = (name: NodeJS.Signals): void =>
-    control.abort(new ActionError('go on', 'with the command', { hint: `it was ended by ${name}` }));
+    control.abort(name === 'SIGINT' ? new Interrupted() : new ActionError('finish', 'the command', { hint: `it was ended by ${name}` }));
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, end);
   process.on('SIGHUP', end);
   return control.signal;

@@ -72,7 +72,7 @@ export const worldly: readonly { pattern: RegExp; what: string }[] = [
 ];
 
 /** Packages that cost the agent memory and start time: reached by `await import()` only. */
-export const lazyOnly = new Set(['yargs', '@kubernetes/client-node', 'cli-table3', 'diff', 'write-file-atomic']);
+export const lazyOnly = new Set(['yargs', '@kubernetes/client-node', 'diff', 'write-file-atomic']);
 
 /** Libraries of our own are named by what they hold. */
 export const badNames = /(^|\/)(utils?|helpers?|misc|common)\.ts$/;

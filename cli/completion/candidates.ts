@@ -93,7 +93,8 @@ async function valuesOf(of: Flag | Positional | undefined, given: readonly strin
   if (!of) return { candidates: [] };
   if ('type' in of && of.type === 'boolean') return { candidates: ['true', 'false'].map((value) => ({ value, text: '' })) };
   const offers = 'type' in of ? of.offers : undefined;
-  const choices = (of.choices ?? offers ?? []).map((value) => ({ value, text: '' }));
+  const prefixes = 'type' in of ? (of.prefixes ?? []) : [];
+  const choices = [...(of.choices ?? offers ?? []), ...prefixes].map((value) => ({ value, text: '' }));
   if (of.completes === undefined) return { candidates: choices };
   if (of.completes === 'file' || of.completes === 'dir') return { candidates: choices, files: of.completes };
   return { candidates: [...choices, ...(await ask(of.completes, given))] };

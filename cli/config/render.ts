@@ -4,9 +4,8 @@ import { fine, type Command, type Context } from '../command.ts';
 import { nodeFlagsFor } from '../agent-flags.ts';
 import { fileOptions, nodeOptions } from '../node-options.ts';
 import { withNote } from '../note.ts';
-import { formatFlag, formatOf } from '../output.ts';
+import { formatFlag, formatOf, scriptText } from '../output.ts';
 import { printableLines } from '../printable.ts';
-import { jsonText } from '../structured.ts';
 import { decodeFile, isThere } from './config-file.ts';
 import { directoryOf } from './judge-file.ts';
 import { kubeletOf } from './kubelet-of.ts';
@@ -31,7 +30,7 @@ Without FILE it is the one this node uses now.`,
     const { options, note: without } = isOfNode ? { options: await nodeOptions(context, args) } : await fileOptions(context, args);
     const { version, note } = await kubeletOf(context, options);
     const config = applyDefaults(await written(context, args, options, version), version);
-    context.stdout.write(formatOf(args) === 'json' ? jsonText(config) : printableLines(renderYaml(config)));
+    context.stdout.write((formatOf(args) === 'yaml' ? undefined : await scriptText(args, config)) ?? printableLines(renderYaml(config)));
     return withNote(context, withNote(context, fine, without), note);
   },
 };

@@ -1,6 +1,6 @@
 import { ActionError } from '../../base/errors.ts';
 import { fine, type Command } from '../command.ts';
-import { connectFlags } from '../connect.ts';
+import { connectFlags } from '../connect-flags.ts';
 import { withClient } from '../fleet/with-client.ts';
 import { nearest } from '../../base/nearest.ts';
 import { formatFlag } from '../output.ts';

@@ -1,5 +1,5 @@
 import { fine, type Command } from '../command.ts';
-import { connectFlags } from '../connect.ts';
+import { connectFlags } from '../connect-flags.ts';
 import { withClient } from '../fleet/with-client.ts';
 import { formatFlag } from '../output.ts';
 import { explainStatefulSet } from './explain-stateful-set.ts';

@@ -1,5 +1,5 @@
 import { fine, type Command } from '../command.ts';
-import { connectFlags } from '../connect.ts';
+import { connectFlags, namespaceFlag } from '../connect-flags.ts';
 import { UsageError } from '../failure.ts';
 import { formatFlag } from '../output.ts';
 import { specSourceProblems } from '../../agent/checkpoint/verify-names.ts';
@@ -56,12 +56,13 @@ With --wait, ends when every node trusts it (exit 0): the kubelet was healthy fo
     },
     { name: 'timeout', type: 'duration', value: 'TIME', defaultText: '20m, with --wait=active 5m', text: 'longest wait' },
     dryRunFlag,
+    namespaceFlag,
     ...connectFlags,
     formatFlag,
   ],
   positionals: [nodePositional],
   async run(context, args) {
-    const source = specSourceOf(args.text('configmap') ?? '', args.text('key') ?? '');
+    const source = specSourceOf(args.text('configmap') ?? '', args.text('namespace'), args.text('key') ?? '');
     const choice = chosenNodes('assign', args);
     const goal = goals.find((goal) => goal === args.text('wait'));
     const dryRun = dryRunOf('assign', args, goal !== undefined);
@@ -122,9 +123,12 @@ function dryRunOf(command: string, args: Args, waits: boolean): boolean {
 }
 
 /** @throws {UsageError} in the words of the API server */
-function specSourceOf(configMap: string, kubeletConfigKey: string): SpecSource {
-  const [namespace = '', name = '', ...more] = configMap.split('/');
-  if (name === '' || more.length > 0) throw new UsageError(`assign: --configmap must be NAMESPACE/NAME; see dkc assign --help`);
+function specSourceOf(configMap: string, flag: string | undefined, kubeletConfigKey: string): SpecSource {
+  const parts = configMap.split('/');
+  const [namespace = '', name = ''] = parts.length === 1 && flag !== undefined ? [flag, configMap] : parts;
+  if (name === '' || parts.length > 2)
+    throw new UsageError(`assign: --configmap must be NAMESPACE/NAME, or NAME with -n NAMESPACE; see dkc assign --help`);
+  if (flag !== undefined && namespace !== flag) throw new UsageError(`assign: --configmap names namespace ${namespace}, and -n ${flag}`);
   const [problem] = specSourceProblems({ namespace, name, kubeletConfigKey });
   if (problem !== undefined) throw new UsageError(`assign: ${problem}`);
   return { namespace, name, kubeletConfigKey };

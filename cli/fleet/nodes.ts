@@ -1,17 +1,17 @@
 import { describeError } from '../../base/errors.ts';
-import { sourceText, type MaybeSource } from '../../agent/checkpoint/source.ts';
 import { fine, wrong, type Command, type Context, type Exit } from '../command.ts';
-import { connectFlags } from '../connect.ts';
+import { connectFlags } from '../connect-flags.ts';
 import { UsageError } from '../failure.ts';
-import { formatFlag, show, table, type Column, type Paint } from '../output.ts';
+import { formatFlag, show, table } from '../output.ts';
 import { printable } from '../printable.ts';
 import { fleetCarrier, type FleetCarrier } from './carrier.ts';
-import { assignedSource, fleetState, isSettled, stateText, type FleetState } from './fleet-state.ts';
+import { fleetState, isSettled } from './fleet-state.ts';
+import { nodeColumns, nodeData } from './node-view.ts';
 import { nodeNames, selectorFlag } from './node-names.ts';
+import { watchFleet } from './watch-fleet.ts';
 import { withClient } from './with-client.ts';
 import type { FleetNode } from './fleet-node.ts';
 import type { Args } from '../args.ts';
-import type { Millis } from '../../base/clock.ts';
 
 /** Nodes that the line of --check names; the others are counted. */
 const MAX_NAMED = 5;
@@ -27,11 +27,13 @@ With --check, exits with 1 unless every node is trusted or local.`,
   examples: [
     { run: 'dkc nodes', what: 'all of them' },
     { run: 'dkc nodes -l pool=web -o wide', what: 'some, with Ready and versions of kubelet and agent' },
+    { run: 'dkc nodes -w', what: 'live, until Ctrl-C' },
     { run: 'dkc nodes --check', what: 'for monitoring: exit 1 unless all are trusted or local' },
     { run: `dkc nodes -o json | jq '.[] | select(.state == "condemned")'`, what: 'for scripts' },
   ],
   flags: [
     selectorFlag,
+    { name: 'watch', alias: 'w', type: 'boolean', text: 'go on, with a line for each node that changes' },
     { name: 'check', type: 'boolean', text: 'exit with 1 unless every node is trusted or local' },
     ...connectFlags,
     formatFlag,
@@ -41,8 +43,11 @@ With --check, exits with 1 unless every node is trusted or local.`,
     const names = nodeNames('nodes', args.many('node'));
     if (names.length > 0 && args.text('selector') !== undefined)
       throw new UsageError('nodes: a name and a selector exclude each other; see dkc nodes --help');
+    const watches = args.on('watch');
+    if (watches && args.on('check')) throw new UsageError('nodes: --watch and --check exclude each other; see dkc nodes --help');
     return withClient(context, args, async (client) => {
       const fleet = fleetCarrier({ client, clock: context.clock, random: context.random, log: context.log });
+      if (watches) return watchFleet(context, args, fleet, names);
       const { found, failed } = names.length > 0 ? await readAll(context, fleet, names) : { found: await fleet.list(context.signal, args.text('selector')), failed: [] }; // prettier-ignore
       await showNodes(context, args, found);
       for (const error of failed.slice(1)) context.stderr.write(`dkc: ${printable(describeError(error))}\n`);
@@ -75,14 +80,8 @@ function showNodes(context: Context, args: Args, found: readonly FleetNode[]): P
   const now = context.clock.now();
   return show(context, args, {
     data: found.map(nodeData),
-    people: (how) => (found.length === 0 ? 'No nodes.\n' : table(columns(now), found, how)),
+    people: (how) => (found.length === 0 ? 'No nodes.\n' : table(nodeColumns(now), found, how)),
   });
-}
-
-/** The contract of `-o json` (design 7). */
-export function nodeData(node: FleetNode) {
-  const { active, lastKnownGood, error, carrier } = node;
-  return { node: node.node, state: fleetState(node), assigned: assignedSource(node), active, lastKnownGood, error, carrier };
 }
 
 function checked(found: readonly FleetNode[]): Exit {
@@ -91,42 +90,4 @@ function checked(found: readonly FleetNode[]): Exit {
   const named = bad.slice(0, MAX_NAMED).map((node) => `${node.node} (${fleetState(node)})`);
   const more = bad.length > MAX_NAMED ? ` and ${bad.length - MAX_NAMED} more` : '';
   return wrong(`${bad.length}/${found.length} nodes are not trusted or local: ${named.join(', ')}${more}`);
-}
-
-export const columns = (now: Millis): Column<FleetNode>[] => [
-  { title: 'NODE', value: ({ node }) => node },
-  { title: 'STATE', value: (node) => stateText(node, now), paint: (cell, node, paint) => paintOf(fleetState(node), paint)(cell) },
-  { title: 'ASSIGNED', value: (node) => assignedText(node) },
-  { title: 'ACTIVE', value: (node) => reported(node, node.active) },
-  { title: 'LAST KNOWN GOOD', value: (node) => reported(node, node.lastKnownGood) },
-  { title: 'READY', value: ({ ready }) => (ready === null ? '' : ready ? 'True' : 'False'), wide: true },
-  { title: 'KUBELET', value: ({ kubeletVersion }) => kubeletVersion, wide: true },
-  { title: 'AGENT', value: ({ agent }) => agent?.version ?? '', wide: true },
-  { title: 'CARRIER', value: ({ carrier }) => carrier, wide: true },
-  { title: 'ERROR', value: ({ error }) => error ?? '' },
-];
-
-function assignedText(node: FleetNode): string {
-  const assigned = assignedSource(node);
-  return sourceText(assigned && { ...assigned, uid: assigned.uid ?? '', resourceVersion: assigned.resourceVersion ?? '' });
-}
-
-const reported = (node: FleetNode, source: MaybeSource): string => (fleetState(node) === 'no-agent' ? '' : sourceText(source));
-
-function paintOf(state: FleetState, paint: Paint): (text: string) => string {
-  switch (state) {
-    case 'refused':
-    case 'condemned':
-    case 'fell-back':
-    case 'error':
-      return paint.red;
-    case 'trusted':
-      return paint.green;
-    case 'trial':
-    case 'pending':
-    case 'no-agent':
-      return paint.yellow;
-    case 'local':
-      return (text) => text;
-  }
 }

@@ -16,5 +16,13 @@ export async function withClient<T>(context: Context, args: Args, work: (client:
 export function connectQueryOf(context: Pick<Context, 'path'>, args: Args): ConnectQuery {
   const kubeconfig = args.text('kubeconfig');
   const name = args.text('context');
-  return { ...(kubeconfig ? { kubeconfig: context.path(kubeconfig) } : {}), ...(name ? { context: name } : {}) };
+  const as = args.text('as');
+  // 0 is kubectl's word for no limit of its own.
+  const requestTimeoutMs = args.ms('request-timeout') || undefined;
+  return {
+    ...(kubeconfig ? { kubeconfig: context.path(kubeconfig) } : {}),
+    ...(name ? { context: name } : {}),
+    ...(as ? { as } : {}),
+    ...(requestTimeoutMs ? { requestTimeoutMs } : {}),
+  };
 }

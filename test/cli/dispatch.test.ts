@@ -3,7 +3,9 @@ import { test } from 'node:test';
 import { ActionError } from '../../base/errors.ts';
 import { dispatch } from '../../cli/dispatch.ts';
 import { fine, wrong, type Command, type Exit } from '../../cli/command.ts';
-import { UsageError } from '../../cli/failure.ts';
+import { Interrupted, UsageError } from '../../cli/failure.ts';
+import { formatFlag } from '../../cli/output.ts';
+import { programName } from '../../cli/program.ts';
 import { commands, type Entry } from '../../cli/commands.ts';
 import type { Args } from '../../cli/args.ts';
 import { cliContext, runCli } from '../helpers/cli-context.ts';
@@ -50,7 +52,7 @@ const usage = [
     argv: ['thing', 'do', 'a', '--wird=x'],
     says: 'thing do: unknown flag --wird, did you mean --word?; see dkc thing do --help',
   },
-  { why: 'a flag before the command', argv: ['--yes', 'thing'], says: 'the command comes first, then --yes; dkc help lists all' },
+  { why: 'a flag before the command', argv: ['--yes', 'thing'], says: 'flags go after the command: dkc COMMAND --yes; dkc help lists all' },
   { why: 'a missing positional', argv: ['thing', 'do'], says: 'thing do: FIRST is missing; see dkc thing do --help' },
   {
     why: 'a number that is none',
@@ -146,6 +148,68 @@ for (const { why, argv, yes, verbose } of written)
     });
     assert.deepEqual([code, seen], [0, { yes, verbose }]);
   });
+
+const before = [
+  { argv: ['-v', 'thing', 'do', 'a'], seen: { verbose: 1, output: 'table' } },
+  { argv: ['-o', 'json', 'thing', 'do', 'a', '-vv'], seen: { verbose: 2, output: 'json' } },
+  { argv: ['--output=yaml', '-v', 'thing', 'do', 'a', '-o', 'wide'], seen: { verbose: 1, output: 'wide' } },
+];
+for (const { argv, seen } of before)
+  test(`flags that many commands have may stand before the command: ${argv.join(' ')}`, async () => {
+    let got: unknown;
+    const command = entry('thing do', async (args) => {
+      got = { verbose: args.number('verbose'), output: args.text('output') };
+      return fine;
+    }, { flags: [formatFlag] }); // prettier-ignore
+    const { context, err } = cliContext();
+    assert.deepEqual([await dispatch([command], argv, context), err(), got], [0, '', seen]);
+  });
+
+test('a flag before a command that does not have it is its unknown flag', async () => {
+  assert.deepEqual(await run(['--context=a', 'thing', 'do', 'a']), {
+    code: 2,
+    out: '',
+    err: 'dkc: thing do: unknown flag --context; see dkc thing do --help\n',
+  });
+});
+
+test('what many commands share is written once: -o brings its formats and --no-headers', async () => {
+  const { code, stderr } = await runCli(['version', '-o', 'xml']);
+  assert.deepEqual(
+    [code, stderr],
+    [2, 'dkc: version: --output must be one of table, wide, json, yaml, name, jsonpath=, custom-columns=; see dkc version --help\n'],
+  );
+  assert.equal((await runCli(['version', '-o', 'jsonpath={.version}'])).stdout, '1.2.3');
+  assert.equal((await runCli(['version', '-o', 'custom-columns=V:.version', '--no-headers'])).stdout, '1.2.3\n');
+  const broken = await runCli(['nodes', '-o', 'jsonpath={.a']);
+  assert.deepEqual([broken.code, /-o jsonpath: a \{ is never closed/.test(broken.stderr)], [2, true], 'before the API server is asked');
+});
+
+test('Ctrl-C ends with 130, whatever the command complains of then', async () => {
+  const control = new AbortController();
+  const { context, err } = cliContext({ signal: control.signal });
+  const ended = async (): Promise<Exit> => {
+    control.abort(new Interrupted());
+    throw new ActionError('read', 'the answer', { hint: 'it was cut' });
+  };
+  assert.deepEqual([await dispatch([entry('thing do', ended)], ['thing', 'do', 'a'], context), err()], [130, 'dkc: interrupted\n']);
+});
+
+test('as a plugin of kubectl, usage lines say what the person typed', async () => {
+  const program = 'kubectl dkc' as const;
+  const help = await runCli(['help', 'nodes'], { program });
+  assert.match(help.stdout, /^Usage: kubectl dkc nodes \[NODE\.\.\] \[flags\]\n/);
+  assert.match(help.stdout, /\n {2}kubectl dkc nodes -l pool=web -o wide /);
+  assert.doesNotMatch(help.stdout, /kubectl kubectl/);
+  assert.match((await runCli(['help'], { program })).stdout, /Usage: kubectl dkc COMMAND \[flags\]/);
+  assert.equal(
+    (await runCli(['nodes', '--bogus'], { program })).stderr,
+    'dkc: nodes: unknown flag --bogus; see kubectl dkc nodes --help\n',
+  );
+  assert.equal(programName({}, '/usr/local/bin/kubectl-dkc'), 'kubectl dkc');
+  assert.equal(programName({ DKC_CALLED_AS: '/usr/bin/kubectl-dkc' }, '/usr/lib/dkc/dkc.js'), 'kubectl dkc');
+  assert.equal(programName({}, '/usr/lib/dkc/dkc.js'), 'dkc');
+});
 
 test('asking for a flag that a command does not declare is a bug that shows at once', async () => {
   const { code, err } = await run(['thing', 'do', 'a'], async (args) => (args.on('yess') ? fine : fine));

@@ -29,6 +29,7 @@ export function cliContext(over: Partial<Context> = {}): { context: Context; out
     exec: async () => ({ code: null, stdout: '', stderr: 'no programs in this test' }),
     log: silentLog,
     openLog: () => silentLog,
+    program: 'dkc',
     build: { version: '1.2.3', commit: 'abc', node: '24.0.0' },
     signal: new AbortController().signal,
     hostName: 'Node-A',

@@ -28,8 +28,8 @@ async function offered(line: string): Promise<{ values: string[]; files?: string
 const lines = [
   { line: 'dkc ver', values: ['version'] },
   { line: 'dkc checkpoints ve', values: ['verify'] },
-  { line: 'dkc version -o ', values: ['table', 'wide', 'json', 'yaml'] },
-  { line: 'dkc version -o j', values: ['json'] },
+  { line: 'dkc version -o ', values: ['table', 'wide', 'json', 'yaml', 'name', 'jsonpath=', 'custom-columns='] },
+  { line: 'dkc version -o j', values: ['json', 'jsonpath='] },
   { line: 'dkc version --output=y', values: ['--output=yaml'] },
   { line: 'dkc version --out', values: ['--output'] },
   { line: 'dkc agent run --preflight=', values: ['--preflight=true', '--preflight=false'] },

@@ -8,6 +8,7 @@ import { seededRandom } from '../../../base/random.ts';
 import { refusedEvent } from '../../../agent/event.ts';
 import { configMaps, coreEvents, nodes } from '../../../kube/api/object.ts';
 import { createClient } from '../../../kube/client/http-client.ts';
+import { Interrupted } from '../../../cli/failure.ts';
 import { runCli, type Ran } from '../../helpers/cli-context.ts';
 import type { Client } from '../../../kube/client/client.ts';
 
@@ -255,6 +256,74 @@ test('unassign --wait ends once the node runs its local config', async () => {
   const { code, stderr } = await waiting;
   assert.equal(code, 0);
   assert.match(stderr, /^node-c: local after \d+s\n$/);
+});
+
+/** `dkc nodes -w` until stdout matches, then Ctrl-C. */
+async function watched(argv: string, steps: readonly { until: RegExp; then: () => Promise<unknown> }[]): Promise<Ran> {
+  const control = new AbortController();
+  let stdout = '';
+  let heard = (): void => {};
+  const write = (text: string): void => {
+    stdout += text;
+    heard();
+  };
+  const ran = runCli(argv.split(' '), { connect: async () => clientOf(servers[0] ?? assert.fail()), signal: control.signal, stdout: { write, isTTY: false, columns: undefined } }); // prettier-ignore
+  for (const { until, then } of steps) {
+    while (!until.test(stdout)) await new Promise<void>((resolve) => (heard = resolve));
+    await then();
+  }
+  control.abort(new Interrupted());
+  return { ...(await ran), stdout };
+}
+
+for (const [what, argv] of [
+  ['each', 'nodes -w node-a node-b node-c'],
+  ['all', 'nodes -w'],
+  ['selected', 'nodes -w -l pool'],
+] as const)
+  // prettier-ignore
+  test(`nodes -w shows ${what} as they are, then a line for each change, until Ctrl-C`, async () => {
+    await report('node-a', null);
+    await run('unassign --all');
+    const name = `extra-${what}`;
+    const { code, stdout, stderr } = await watched(argv, [
+      { until: /^node-c /m, then: () => run('assign node-b --configmap dkc-system/web --key kubelet') },
+      { until: /^node-b +no-agent +dkc-system\/web:kubelet +-/m, then: () => client.create(nodes, { metadata: { name, labels: { pool: 'x' } } }) },
+      ...(what === 'each'
+        ? []
+        : [
+            { until: new RegExp(`^${name} `, 'm'), then: () => client.delete(nodes, { name }) },
+            { until: new RegExp(`^${name} +deleted$`, 'm'), then: async () => {} },
+          ]),
+    ]);
+    if (what === 'each') await client.delete(nodes, { name });
+    assert.deepEqual([code, stderr], [130, 'dkc: interrupted\n']);
+    const lines = stdout.trimEnd().split('\n').map((line) => line.split(/ +/)[0]); // prettier-ignore
+    assert.deepEqual(lines, ['NODE', 'node-a', 'node-b', 'node-c', 'node-b', ...(what === 'each' ? [] : [name, name])]);
+    const at = stdout.split('\n').map((line) => line.search(/(?<= )(?:STATE|no-agent)/));
+    assert.equal(new Set(at.slice(0, 5)).size, 1, 'lines that come later stand under the same titles');
+  });
+
+test('-o name, jsonpath and custom-columns of nodes, without a title line too', async () => {
+  assert.equal((await run('nodes -o name')).stdout, 'node/node-a\nnode/node-b\nnode/node-c\n');
+  assert.equal((await run('nodes -o jsonpath={range[*]}{.node}')).code, 2);
+  const { stdout } = await runCli(['nodes', '-o', 'jsonpath={range [*]}{.node}={.state}{"\\n"}{end}'], { connect: async () => clientOf(servers[0] ?? assert.fail()) }); // prettier-ignore
+  assert.equal(stdout, 'node-a=no-agent\nnode-b=no-agent\nnode-c=no-agent\n');
+  assert.equal((await run('nodes -o custom-columns=N:.node --no-headers')).stdout, 'node-a\nnode-b\nnode-c\n');
+  assert.doesNotMatch((await run('nodes --no-headers')).stdout, /NODE/);
+});
+
+test('more than a page of nodes: each once, in order, in the time that reading them takes', async () => {
+  const many = await startApiServer({ ...parts, tls: false, dynamicKubeletConfig: true });
+  servers.push(many);
+  const admin = clientOf(many);
+  const names = Array.from({ length: 1_203 }, (_, n) => `node-${String(n).padStart(4, '0')}`);
+  for (const name of names) many.hooks.storage.put('/nodes', name, { apiVersion: 'v1', kind: 'Node', metadata: { name } });
+  const requests: unknown[] = [];
+  const counting = { ...admin, close: () => admin.close(), listEach: ((kind, query, each, options) => (requests.push(query), admin.listEach(kind, query, each, options))) as Client['listEach'] }; // prettier-ignore
+  const { stdout } = await runCli(['nodes', '--no-headers', '-o', 'name'], { connect: async () => counting });
+  assert.deepEqual(stdout.trimEnd().split('\n'), names.map((name) => `node/${name}`)); // prettier-ignore
+  assert.equal(requests.length, 3);
 });
 
 test('a server that drops the field is found by reading back: exit 3 with the remedy', async () => {
