@@ -45,4 +45,5 @@ export function tableLines<Row>(
 }
 
 /** Columns of a terminal, but for letters of double width, which names in Kubernetes have not. */
-const width = (text: string): number => (/^[\u0020-\u007e]*$/.test(text) ? text.length : [...text.replace(/\p{M}/gu, '')].length);
+const width = (text: string): number =>
+  /^[\u0020-\u007e]*$/.test(text) ? text.length : text.replace(/\p{M}/gu, '').replace(/[\u{10000}-\u{10ffff}]/gu, '_').length;

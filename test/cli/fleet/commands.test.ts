@@ -259,7 +259,7 @@ test('unassign --wait ends once the node runs its local config', async () => {
 });
 
 /** `dkc nodes -w` until stdout matches, then Ctrl-C. */
-async function watched(argv: string, steps: readonly { until: RegExp; then: () => Promise<unknown> }[]): Promise<Ran> {
+async function watched(argv: string, steps: readonly { until: RegExp; act: () => Promise<unknown> }[]): Promise<Ran> {
   const control = new AbortController();
   let stdout = '';
   let heard = (): void => {};
@@ -268,9 +268,9 @@ async function watched(argv: string, steps: readonly { until: RegExp; then: () =
     heard();
   };
   const ran = runCli(argv.split(' '), { connect: async () => clientOf(servers[0] ?? assert.fail()), signal: control.signal, stdout: { write, isTTY: false, columns: undefined } }); // prettier-ignore
-  for (const { until, then } of steps) {
+  for (const { until, act } of steps) {
     while (!until.test(stdout)) await new Promise<void>((resolve) => (heard = resolve));
-    await then();
+    await act();
   }
   control.abort(new Interrupted());
   return { ...(await ran), stdout };
@@ -287,13 +287,13 @@ for (const [what, argv] of [
     await run('unassign --all');
     const name = `extra-${what}`;
     const { code, stdout, stderr } = await watched(argv, [
-      { until: /^node-c /m, then: () => run('assign node-b --configmap dkc-system/web --key kubelet') },
-      { until: /^node-b +no-agent +dkc-system\/web:kubelet +-/m, then: () => client.create(nodes, { metadata: { name, labels: { pool: 'x' } } }) },
+      { until: /^node-c /m, act: () => run('assign node-b --configmap dkc-system/web --key kubelet') },
+      { until: /^node-b +no-agent +dkc-system\/web:kubelet +-/m, act: () => client.create(nodes, { metadata: { name, labels: { pool: 'x' } } }) },
       ...(what === 'each'
         ? []
         : [
-            { until: new RegExp(`^${name} `, 'm'), then: () => client.delete(nodes, { name }) },
-            { until: new RegExp(`^${name} +deleted$`, 'm'), then: async () => {} },
+            { until: new RegExp(`^${name} `, 'm'), act: () => client.delete(nodes, { name }) },
+            { until: new RegExp(`^${name} +deleted$`, 'm'), act: async () => {} },
           ]),
     ]);
     if (what === 'each') await client.delete(nodes, { name });
@@ -320,7 +320,11 @@ test('more than a page of nodes: each once, in order, in the time that reading t
   const names = Array.from({ length: 1_203 }, (_, n) => `node-${String(n).padStart(4, '0')}`);
   for (const name of names) many.hooks.storage.put('/nodes', name, { apiVersion: 'v1', kind: 'Node', metadata: { name } });
   const requests: unknown[] = [];
-  const counting = { ...admin, close: () => admin.close(), listEach: ((kind, query, each, options) => (requests.push(query), admin.listEach(kind, query, each, options))) as Client['listEach'] }; // prettier-ignore
+  const listEach: Client['listEach'] = (kind, query, each, options) => {
+    requests.push(query);
+    return admin.listEach(kind, query, each, options);
+  };
+  const counting = Object.assign(Object.create(admin) as Client, { listEach, close: () => admin.close() });
   const { stdout } = await runCli(['nodes', '--no-headers', '-o', 'name'], { connect: async () => counting });
   assert.deepEqual(stdout.trimEnd().split('\n'), names.map((name) => `node/${name}`)); // prettier-ignore
   assert.equal(requests.length, 3);
