@@ -162,7 +162,8 @@ export class Stage {
   async takeAway(taken: readonly [Resource, KubeObject][]): Promise<void> {
     const { client } = this.#options;
     const now = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0, propagationPolicy: 'Background' };
-    const alone = taken.filter(([{ resource }]) => resource !== 'pods');
+    // The others go with their collections, below.
+    const alone = taken.filter(([{ resource }]) => resource !== 'pods' && resource !== 'controllerrevisions');
     await inParallel(alone, async ([resource, { metadata }]) => {
       const { name = '', namespace } = metadata;
       const ref = namespace === undefined ? { name } : { name, namespace };

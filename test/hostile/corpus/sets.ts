@@ -84,9 +84,9 @@ export const hostileStatefulSets: Hostile[] = [
   set('claim templates of 5,000 labels', {
     spec: { volumeClaimTemplates: many(5, (at) => claimTemplate(`t${at}`, { labels: record(5_000, (n) => [`k-${n}`, 'v']) })) },
   }),
-  set('10,000 labels in its selector', (labels) => ({
-    spec: { selector: { matchLabels: { ...labels, ...record(10_000, (at) => [`k-${at}`, 'v']) } } },
-    podMetadata: { labels: { ...labels, ...record(10_000, (at) => [`k-${at}`, 'v']) } },
+  set('2,000 labels in its selector', (labels) => ({
+    spec: { selector: { matchLabels: { ...labels, ...record(2_000, (at) => [`k-${at}`, 'v']) } } },
+    podMetadata: { labels: { ...labels, ...record(2_000, (at) => [`k-${at}`, 'v']) } },
   })),
   set('a wish for the pods of others', { spec: { selector: { matchLabels: labels } }, podMetadata: { labels } }),
   set('an environment of 1.4 million marks in its template', { pod: env(marks) }),
