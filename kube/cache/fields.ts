@@ -1,4 +1,5 @@
 import type { KubeObject, Resource } from '../api/object.ts';
+import { markLarge } from './large.ts';
 import type { StringPool } from './intern.ts';
 
 /**
@@ -80,7 +81,7 @@ function picked(value: unknown, tree: ReadonlyMap<string, Tree>, pool: StringPoo
     const items: unknown[] = [];
     for (const item of value) {
       items.push(picked(item, tree, pool, budget, depth + 1));
-      if (budget.left < 0) return value;
+      if (budget.left < 0) return markLarge(value);
     }
     return items;
   }
@@ -99,7 +100,7 @@ function whole(value: unknown, pool: StringPool, budget: Budget, depth = 0): unk
     const items: unknown[] = [];
     for (const item of value) {
       items.push(whole(item, pool, budget, depth + 1));
-      if (budget.left < 0) return value;
+      if (budget.left < 0) return markLarge(value);
     }
     return items;
   }
@@ -107,7 +108,7 @@ function whole(value: unknown, pool: StringPool, budget: Budget, depth = 0): unk
   const kept: Record<string, unknown> = {};
   for (const field in from) {
     set(kept, pool.one(field), whole(from[field], pool, budget, depth + 1));
-    if (budget.left < 0) return value;
+    if (budget.left < 0) return markLarge(value);
   }
   return kept;
 }

@@ -1,3 +1,4 @@
+import { isLarge } from './large.ts';
 import type { KubeObject } from '../api/object.ts';
 
 /** Owners whose last object is remembered, per generation. */
@@ -47,7 +48,7 @@ function withPartsOf(like: unknown, next: unknown, budget = { left: MAX_VALUES }
   budget.left -= 1;
   if (like === next || typeof like !== 'object' || typeof next !== 'object' || like === null || next === null) return next;
 
-  if (depth > MAX_DEPTH || budget.left < 0) return next;
+  if (depth > MAX_DEPTH || budget.left < 0 || isLarge(next) || isLarge(like)) return next;
   if (Array.isArray(like) || Array.isArray(next)) {
     if (!Array.isArray(like) || !Array.isArray(next)) return next;
     let same = like.length === next.length;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { inGoJson } from '../../kube/api/go-json.ts';
 import { nodes } from '../../kube/api/object.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import { controllerRevisions, daemonSets, pods, statefulSets } from '../../kube/api/resources.ts';
@@ -41,7 +42,7 @@ const set = (kind: 'StatefulSet' | 'DaemonSet', name: string, value = 'x'): Kube
   },
 });
 
-await withRealParts('objects of 8.7 MB that any user of a namespace may create', ['etcd', 'kube-apiserver'], () => {
+await withRealParts('objects of 8.7 MB, and nested 3,000 deep, that a user of a namespace may create', ['etcd', 'kube-apiserver'], () => {
   let plane: ControlPlane | undefined;
   let client: Client | undefined;
   let subjects: Subject[] = [];
@@ -92,6 +93,15 @@ await withRealParts('objects of 8.7 MB that any user of a namespace may create',
     await api().create(controllerRevisions, { metadata: { name: 'big', namespace, labels: { app: 'web-before' } }, revision: 7, data });
     await ordinary('running');
     await bound('big');
+  });
+
+  test('revisions nested 3,000 deep, which the set of their labels finds among its own, end no process', async () => {
+    for (const n of [1, 2]) {
+      const data: unknown = JSON.parse(`${'{"a":'.repeat(3_000)}${n}${'}'.repeat(3_000)}`);
+      const metadata = { name: `deep-${n}`, namespace, labels: { app: 'web-running' } };
+      await api().create(controllerRevisions, inGoJson({ metadata, revision: n, data }));
+    }
+    await ordinary('deep');
   });
 
   test('in a page of a list', async () => {
