@@ -14,8 +14,9 @@ export { resolvePaths } from './paths.ts';
 export { defaultPolicy, judgePolicy, judgingPolicy, parsePolicy, type Policy } from './policy.ts';
 export { pathsToProbe, preflightFatal } from './preflight.ts';
 export { preflightSysctls } from './preflight-host.ts';
+export { POD_RULES } from './preflight-pods.ts';
 export { renderYaml, renderYamlWithin } from './render.ts';
-export { validate } from './validate.ts';
+export { validate, validateAll } from './validate.ts';
 export { closestKubeletVersion, OLDEST_MINOR, parseKubeletVersion } from './version.ts';
 
 /** Stands in where a kubelet's own version cannot be learned. */

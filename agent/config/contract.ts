@@ -25,6 +25,8 @@ export interface Finding {
   /** Short name of the rule: `port`, `unknown-field`, `policy`, `duplicate-key`, `cpu-manager-state`, ... */
   rule: string;
   message: string;
+  /** Where it is in the text, from 1; only what nothing else tells. */
+  line?: number;
   /** Only in the last of a list that was too long: how many findings the list does not name. */
   more?: number;
 }
@@ -41,6 +43,8 @@ export type Decoded =
       ok: false;
       /** What a log may say: no values. */
       errors: readonly Finding[];
+      /** What is left when everything wrong is taken out, and what is to be said of that; absent where nothing could be read. */
+      rest?: { written: JsonObject; warnings: readonly Finding[] };
     };
 
 /** What the node shows; everything optional: what is not known is not judged. Gathered at the edge (agent/host.ts). */

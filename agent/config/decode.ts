@@ -1,8 +1,9 @@
 import type { Decoded, Finding, Json, JsonObject, KubeletVersion } from './contract.ts';
-import { type Document, DocumentError, Duplicates, isList, isObject, join, joinIndex, MAX_BYTES } from './document.ts';
+import { type Document, DocumentError, Duplicates, isList, isObject, join, joinIndex, MAX_BYTES, own } from './document.ts';
 import { andMore, cappedFindings } from './findings.ts';
 import { goDuration } from '../../base/go-duration.ts';
 import { quantity } from '../../kube/api/quantity.ts';
+import { withValues } from './overlay.ts';
 import { readJson } from './read-json.ts';
 import { readSimpleYaml } from './read-simple-yaml.ts';
 import { readYaml } from './read-yaml.ts';
@@ -28,14 +29,21 @@ export function decode(bytes: Uint8Array, version: KubeletVersion): Decoded {
   }
   const { value } = document;
   const errors = typeErrors(value);
-  if (errors.length > 0 || !isObject(value)) return { ok: false, errors };
+  if (!isObject(value)) return { ok: false, errors };
 
   const check = new Check(document);
   check.members(value, schemaFor(version.minor).root, '', version);
-  if (check.errors.length > 0) return { ok: false, errors: cappedFindings(check.errors) };
+  const warnings = cappedFindings(duplicateKeys(document), check.warnings);
+  if (errors.length === 0 && check.errors.length === 0) return { ok: true, written: value, warnings };
+  // Of another kind of object it says little which fields it has.
+  if (errors.some(({ field }) => field === 'kind') && own(value, 'kind') !== undefined) return { ok: false, errors };
+  return { ok: false, errors: cappedFindings(errors, check.errors), rest: { written: without(value, check.broken), warnings } };
+}
+
+function duplicateKeys(document: Document): Finding[] {
   const { paths, more } = document.duplicates;
   const duplicates = paths.map((field) => finding(field, 'duplicate-key', 'stands more than once; the last one counts'));
-  return { ok: true, written: value, warnings: cappedFindings(duplicates, more > 0 ? [andMore(more)] : [], check.warnings) };
+  return more > 0 ? [...duplicates, andMore(more)] : duplicates;
 }
 
 /** Fields of `written` that a kubelet of `version` does not know although others do. It would ignore them, silently. */
@@ -96,6 +104,12 @@ function typeErrors(value: Json): Finding[] {
   return errors;
 }
 
+/** A copy of `object` without the fields at `paths`. */
+function without(object: JsonObject, paths: readonly (readonly string[])[]): JsonObject {
+  // What is null counts as absent.
+  return paths.length === 0 ? object : withValues(object, paths.map((path) => ({ path, value: null }))); // prettier-ignore
+}
+
 function finding(field: string, rule: string, text: string): Finding {
   return { field, rule, message: field === '' ? text : `${field} ${text}` };
 }
@@ -110,6 +124,8 @@ const LIMITS = {
 class Check {
   readonly errors: Finding[] = [];
   readonly warnings: Finding[] = [];
+  /** Paths of fields with an error in them. */
+  readonly broken: (readonly string[])[] = [];
   readonly #inexact: Document['inexact'];
 
   constructor(document: Document) {
@@ -121,12 +137,18 @@ class Check {
       const place = places.get(key);
       const value = object[key] as Json;
       if (place?.kind === 'leaf') {
-        if (place.known) this.#shape(value, place.shape, join(path, key), place.pointer, object, key);
-        else this.warnings.push(unknownTo(join(path, key), place, version));
+        if (place.known) {
+          const before = this.errors.length;
+          this.#shape(value, place.shape, join(path, key), place.pointer, object, key);
+          if (this.errors.length > before) this.broken.push(place.path);
+        } else this.warnings.push(unknownTo(join(path, key), place, version));
       } else if (place?.kind === 'struct') {
         if (!isAnyKnown(place)) this.warnings.push(...unknownStruct(value, place, join(path, key), version));
         else if (isObject(value)) this.members(value, place.members, join(path, key), version);
-        else if (value !== null) this.#wrong(join(path, key), 'an object');
+        else if (value !== null) {
+          this.#wrong(join(path, key), 'an object');
+          this.broken.push(join(path, key).split('.'));
+        }
       } else if (path !== '' || (key !== 'apiVersion' && key !== 'kind')) {
         this.warnings.push(finding(join(path, key), 'unknown-field', 'is not a field of KubeletConfiguration; the kubelet ignores it'));
       }

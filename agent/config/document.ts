@@ -24,9 +24,9 @@ export class Duplicates {
 export class DocumentError extends Error {
   override name = 'DocumentError';
   readonly finding: Finding;
-  constructor(rule: string, message: string, field = '') {
+  constructor(rule: string, message: string, { field = '', line }: { field?: string; line?: number } = {}) {
     super(message);
-    this.finding = { field, rule, message };
+    this.finding = { field, rule, message, ...(line === undefined ? {} : { line }) };
   }
 }
 

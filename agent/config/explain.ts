@@ -5,7 +5,7 @@ import { isObject } from './document.ts';
 import { fieldAt } from './fields.ts';
 import { applyFlags } from './flags.ts';
 import { mergeOverlay } from './overlay.ts';
-import { schemaFor } from './schema.ts';
+import { type Leaf, schemaFor } from './schema.ts';
 
 export interface Explained {
   field: string;
@@ -34,13 +34,13 @@ export function explainFields({ local, dynamic, merge, args, version }: ExplainQ
   const { merged, shadowed } = applyFlags(config, args, version);
   const effective = applyDefaults(merged, version);
   const flagged = new Set(shadowed.map(({ field }) => field));
-  const explain = (field: string, path: readonly string[]): Explained => {
+  const explain = (field: string, path: readonly string[], unset?: Json): Explained => {
     const given = (source: JsonObject | null): boolean => source !== null && (valueAt(source, path) ?? null) !== null;
     const origin = flagged.has(field) ? 'flag' : given(dynamic) ? 'dynamic' : given(config) ? 'local' : 'default';
     const entry = fieldAt(field);
     return {
       field,
-      value: shownValue(valueAt(effective, path) ?? null, entry?.secret === true),
+      value: shownValue(valueAt(effective, path) ?? unset ?? null, entry?.secret === true),
       origin: dynamic === null && origin === 'dynamic' ? 'local' : origin,
       class: entry?.class ?? 'dangerous',
       shadowed: flagged.has(field) && given(config),
@@ -49,7 +49,15 @@ export function explainFields({ local, dynamic, merge, args, version }: ExplainQ
   return schemaFor(version.minor).leaves.flatMap((leaf) => {
     if (!leaf.known) return [];
     const value = valueAt(effective, leaf.path);
-    if (leaf.field.name !== 'featureGates' || !isObject(value)) return [explain(leaf.field.name, leaf.path)];
+    if (leaf.field.name !== 'featureGates' || !isObject(value)) return [explain(leaf.field.name, leaf.path, zeroOf(leaf))];
     return Object.keys(value).map((gate) => explain(`featureGates.${gate}`, ['featureGates', gate]));
   });
+}
+
+/** What a kubelet holds where nothing is set and nothing is the default: the zero of the field's type, nothing for pointers, lists and maps. */
+function zeroOf({ pointer, shape }: Leaf): Json | undefined {
+  if (pointer) return undefined;
+  if (shape.is === 'bool') return false;
+  if (shape.is === 'string') return '';
+  return ['int32', 'int64', 'uint32', 'float64'].includes(shape.is) ? 0 : undefined;
 }

@@ -10,7 +10,7 @@ const UNIT = 1_000_000_000n;
 /** What is reserved for the system and the kubelet, in itself and against what the host has. */
 export function judgeReserved(flight: Preflight): void {
   const sums = new Map<string, bigint>();
-  for (const field of ['kubeReserved', 'systemReserved']) {
+  for (const field of FIELDS) {
     for (const [kind, given] of flight.entries(field)) {
       const path = `${field}.${kind}`;
       const amount = amountOf(given);
@@ -30,24 +30,28 @@ function amountOf(given: Json): Quantity | undefined {
   return typeof given === 'string' || typeof given === 'number' ? quantity(words(given)) : undefined;
 }
 
+const FIELDS = ['kubeReserved', 'systemReserved'];
+
+/** Each kind against what the host has, under the name of the field that asks for most of it. */
 function capacity(flight: Preflight, sums: ReadonlyMap<string, bigint>): void {
   const { memoryBytes, onlineCpus } = flight.host;
-  const memory = sums.get('memory') ?? 0n;
-  if (memoryBytes !== undefined && memory > memoryBytes * UNIT) {
-    flight.add(
-      flight.entries('systemReserved').length > 0 ? 'systemReserved' : 'kubeReserved',
-      'reserved-capacity',
-      'reserves more memory than this node has',
-    );
-  }
-  const cpu = sums.get('cpu') ?? 0n;
-  if (onlineCpus !== undefined && flight.text('reservedSystemCPUs') === '' && cpu > BigInt(onlineCpus.length) * UNIT) {
-    flight.add(
-      flight.entries('systemReserved').length > 0 ? 'systemReserved' : 'kubeReserved',
-      'reserved-capacity',
-      'reserves more CPU than this node has',
-    );
-  }
+  if (memoryBytes !== undefined) compareWith(flight, 'memory', 'memory', sums.get('memory') ?? 0n, memoryBytes * UNIT);
+  if (onlineCpus !== undefined && flight.text('reservedSystemCPUs') === '')
+    compareWith(flight, 'cpu', 'CPU', sums.get('cpu') ?? 0n, BigInt(onlineCpus.length) * UNIT);
+}
+
+function compareWith(flight: Preflight, kind: string, what: string, sum: bigint, has: bigint): void {
+  if (sum < has || sum === 0n) return;
+  const asked = FIELDS.map((field) => {
+    const given = flight.entries(field).find(([name]) => name === kind)?.[1];
+    return { field: `${field}.${kind}`, nanos: (given === undefined ? undefined : amountOf(given)?.nanos) ?? 0n };
+  }).filter(({ nanos }) => nanos > 0n);
+  const [most, other] = asked.toSorted((a, b) => (a.nanos < b.nanos ? 1 : a.nanos > b.nanos ? -1 : 0));
+  if (most === undefined) return;
+  const together = other !== undefined && most.nanos <= has ? `together with ${other.field} ` : '';
+  if (sum === has)
+    flight.warn(most.field, 'reserved-capacity', `${together}reserves all ${what} that this node has: none is left for pods`);
+  else flight.add(most.field, 'reserved-capacity', `${together}reserves more ${what} than this node has`);
 }
 
 function cpus(flight: Preflight): void {
@@ -57,11 +61,12 @@ function cpus(flight: Preflight): void {
   const { onlineCpus } = flight.host;
   if (onlineCpus === undefined) flight.warn(field, 'cpuset-host', 'must name CPUs that the node has');
   else {
-    const online = new Set(onlineCpus);
     const most = Math.max(-1, ...onlineCpus);
-    const there = parsed.every(
-      ([from, to]) => from >= 0 && to <= most && Array.from({ length: to - from + 1 }, (_, n) => from + n).every((cpu) => online.has(cpu)),
-    );
+    // How many are online below each number: a thousand ranges then cost no more than a thousand looks.
+    const below = [0];
+    const online = new Set(onlineCpus);
+    for (let cpu = 0; cpu <= most; cpu++) below.push((below[cpu] ?? 0) + (online.has(cpu) ? 1 : 0));
+    const there = parsed.every(([from, to]) => from >= 0 && to <= most && (below[to + 1] ?? 0) - (below[from] ?? 0) === to - from + 1);
     if (!there) flight.add(field, 'cpuset-host', 'names a CPU that is not on this node');
   }
 }

@@ -5,6 +5,7 @@ import { judgeCgroups } from './preflight-cgroups.ts';
 import { judgeEviction } from './preflight-eviction.ts';
 import { judgeFiles } from './preflight-files.ts';
 import { judgeManagers } from './preflight-managers.ts';
+import { judgePods } from './preflight-pods.ts';
 import { judgeReserved } from './preflight-reserved.ts';
 import { judgeServer } from './preflight-server.ts';
 import { judgeHost } from './preflight-host.ts';
@@ -25,5 +26,6 @@ export function preflightFatal(defaulted: JsonObject, host: HostFacts, kubelet: 
   judgeEviction(flight);
   judgeHost(flight);
   judgeCgroups(flight);
+  judgePods(flight);
   return { errors: cappedFindings(flight.findings), warnings: cappedFindings(flight.warnings) };
 }

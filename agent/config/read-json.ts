@@ -12,6 +12,7 @@ import {
   tooManyNodes,
 } from './document.ts';
 import type { Json } from './contract.ts';
+import { placeAt } from './yaml-problem.ts';
 import { tidy } from './yaml-scalar.ts';
 
 const SPACE = /[ \t\n\r]*/y;
@@ -36,8 +37,12 @@ export function readJson(text: string): Document {
     if (found !== undefined) at += found.length;
     return found;
   };
-  const fail = (): DocumentError =>
-    new DocumentError('syntax', `the text begins like JSON but is not JSON (line ${text.slice(0, at).split('\n').length})`);
+  const fail = (): DocumentError => {
+    match(SPACE);
+    const { line, column } = placeAt(text, at);
+    const what = at >= text.length ? 'the text ends too early' : 'this does not belong there';
+    return new DocumentError('syntax', `the text begins like JSON but is not JSON: line ${line}, column ${column}: ${what}`, { line });
+  };
   const skip = (): void => {
     if (text.charCodeAt(at) <= 0x20) match(SPACE);
   };

@@ -29,7 +29,8 @@ import {
   tooManyNodes,
 } from './document.ts';
 import { NOT_JSON, plainScalar } from './yaml-scalar.ts';
-import { hasMisplacedTab } from './yaml-tabs.ts';
+import { placeAt, yamlProblem } from './yaml-problem.ts';
+import { misplacedTab } from './yaml-tabs.ts';
 
 /** The schema gives every scalar as text: what it means is goyaml's to say, in yaml-scalar.ts. Merge keys and duplicates are ours too. */
 const OPTIONS = { version: '1.1', schema: 'failsafe', merge: false, uniqueKeys: false, logLevel: 'silent', prettyErrors: false } as const;
@@ -74,13 +75,12 @@ export function readYaml(text: string): Document {
     if (document === undefined) return { value: null, duplicates: new Duplicates(), inexact: new WeakMap() };
     const problem = document.errors[0];
     if (problem?.code === 'RESOURCE_EXHAUSTION') throw tooDeep();
-    if (problem !== undefined)
-      throw new DocumentError('syntax', `the text is not YAML: line ${lineAt(body, problem.pos[0])}: ${problem.code}`);
+    if (problem !== undefined) throw syntaxError(body, problem.pos[0], yamlProblem(problem.code));
     if (document.directives.yaml.explicit === true && document.directives.yaml.version !== '1.1') {
       throw new DocumentError('syntax', 'the text asks for a YAML version other than 1.1');
     }
-    if (TAB_FIRST.test(body) && hasMisplacedTab(document, body))
-      throw new DocumentError('syntax', 'the text has a tab where YAML wants spaces');
+    const tab = TAB_FIRST.test(body) ? misplacedTab(document, body) : undefined;
+    if (tab !== undefined) throw syntaxError(body, tab, yamlProblem('TAB_AS_INDENT'));
     return new Reader(document, body).read();
   } catch (error) {
     // Only nesting makes the library run out of stack.
@@ -126,8 +126,9 @@ function looksDeep(text: string): boolean {
   return DASHES.test(text);
 }
 
-function lineAt(text: string, offset: number): number {
-  return text.slice(0, offset).split('\n').length;
+function syntaxError(text: string, offset: number, problem: string): DocumentError {
+  const { line, column } = placeAt(text, offset);
+  return new DocumentError('syntax', `the text is not YAML: line ${line}, column ${column}: ${problem}`, { line });
 }
 
 class Reader {
@@ -196,11 +197,11 @@ class Reader {
   #scalar(node: Scalar, path: string): Json {
     // Inside of brackets an unquoted question mark begins a key for goyaml.
     if (this.#flowDepth > 0 && node.type === 'PLAIN' && node.source?.includes('?') === true) {
-      throw new DocumentError('syntax', `${path}: a question mark inside of brackets needs quotes`, path);
+      throw new DocumentError('syntax', `${path}: a question mark inside of brackets needs quotes`, { field: path });
     }
     const value = scalarValue(node);
     if (typeof value === 'string') this.#countLetters(value.length);
-    if (value === NOT_JSON) throw new DocumentError('number', `${path}: infinity and not-a-number are no values`, path);
+    if (value === NOT_JSON) throw new DocumentError('number', `${path}: infinity and not-a-number are no values`, { field: path });
     return value;
   }
 
@@ -218,7 +219,7 @@ class Reader {
     for (const pair of node.items) {
       const key = pair.key as Node | null;
       if (node.flow !== true && hasIndentedColon(pair, this.#text)) {
-        throw new DocumentError('syntax', `${path}: the colon of an explicit key (?) must stand below its question mark`, path);
+        throw new DocumentError('syntax', `${path}: the colon of an explicit key (?) must stand below its question mark`, { field: path });
       }
       if (isMergeKey(key)) {
         this.#merge(made, pair.value as Node | null, path, depth);
@@ -236,7 +237,7 @@ class Reader {
   #needsSpace(key: Scalar, path: string): void {
     const end = key.range?.[1] ?? -1;
     if (this.#text[end] === ':' && /[^\s]/.test(this.#text[end + 1] ?? ' ')) {
-      throw new DocumentError('syntax', `${path}: a colon inside of brackets needs a space behind it`, path);
+      throw new DocumentError('syntax', `${path}: a colon inside of brackets needs a space behind it`, { field: path });
     }
   }
 

@@ -29,6 +29,16 @@ export function validate(defaulted: JsonObject, against: Against): Finding[] {
   return cappedFindings(judge.findings);
 }
 
+/** All of it at once, for people: what does not depend on gates that are wrong is judged as if they were not there. */
+export function validateAll(defaulted: JsonObject, against: Against): Finding[] {
+  const gates = judgeGates(defaulted, against);
+  if (gates.length === 0) return validate(defaulted, against);
+  const given = own(defaulted, 'featureGates');
+  const wrong = new Set(gates.map(({ field }) => field));
+  const right = Object.entries(isObject(given) ? given : {}).filter(([name]) => !wrong.has(`featureGates.${name}`));
+  return cappedFindings(gates, validate({ ...defaulted, featureGates: Object.fromEntries(right) }, against));
+}
+
 /** Gates that the kubelet does not know, or that it no longer lets anyone change. It refuses both. */
 export function judgeGates(config: JsonObject, { version, knownGates }: Against): Finding[] {
   const given = own(config, 'featureGates');

@@ -4,16 +4,20 @@ import { fileOptions } from '../node-options.ts';
 import { withNote } from '../note.ts';
 import { formatFlag, show, table, type People } from '../output.ts';
 import { readConfigFile } from './config-file.ts';
-import { directoryOf, judgeFile } from './judge-file.ts';
+import { directoryOf, judgeFile, type FileJudgement } from './judge-file.ts';
 import { kubeletOf } from './kubelet-of.ts';
-import type { Finding } from '../../agent/config/contract.ts';
+import { UsageError } from '../failure.ts';
+import { printable } from '../printable.ts';
 
 export const validate: Command = {
-  describe: `Judges a kubelet configuration as a kubelet of the given version would, and finds what would kill it on start. Works on any machine: what depends on the host is a warning only.
+  describe: `Validates kubelet configurations as a kubelet of the given version would, and finds what would end it on start or break its pods. All problems of a file are listed at once, with their lines. Works on any machine: what depends on this one is a warning only, and says so.
 
-With --local-config the policy is judged too: which fields may differ from that file.`,
+With --local-config the policy is applied too: which fields may differ from that file. With --strict everything that a file itself is warned of is an error: unknown fields, duplicate keys, values that break pods.
+
+Ends with 1 on any error in any file.`,
   examples: [
     { run: 'dkc validate kubelet.yaml --kubelet-version=1.34', what: 'a file' },
+    { run: 'dkc validate --strict pools/*.yaml', what: 'in CI' },
     { run: `kubectl -n dkc-system get configmap web -o jsonpath='{.data.kubelet}' | dkc validate -`, what: 'what a ConfigMap holds' },
     { run: 'dkc validate kubelet.yaml --local-config=/var/lib/kubelet/config.yaml', what: 'with policy' },
     { run: 'dkc validate kubelet.yaml -o json', what: 'for scripts' },
@@ -22,38 +26,58 @@ With --local-config the policy is judged too: which fields may differ from that 
     ...nodeFlagsFor(['kubelet-version', 'local-config', 'merge', 'policy'], {
       'local-config': 'also validate the policy: which fields may differ from this file',
     }),
+    { name: 'strict', type: 'boolean', text: 'unknown fields, duplicate keys and other warnings about a file are errors' },
     formatFlag,
   ],
-  positionals: [{ name: 'file', text: 'the file, or - for standard input', required: true, completes: 'file' }],
+  positionals: [{ name: 'file', text: 'files, or - for standard input', required: true, many: true, completes: 'file' }],
   async run(context, args) {
-    const name = args.one('file') ?? '-';
+    const names = args.many('file');
+    if (names.filter((name) => name === '-').length > 1)
+      throw new UsageError('validate: only one of the files can be standard input; see dkc validate --help');
     const { options, note: without } = await fileOptions(context, args);
-    const bytes = await readConfigFile(context, name);
     const kubelet = await kubeletOf(context, options);
     const withPolicy = args.text('local-config') !== undefined;
-    const { errors, warnings } = await judgeFile(context, { bytes, dir: directoryOf(context, name), options, kubelet, withPolicy });
-    const valid = errors.length === 0;
+    const validated: Validated[] = [];
+    for (const name of names) {
+      const bytes = await readConfigFile(context, name);
+      const dir = directoryOf(context, name);
+      validated.push({ name, ...(await judgeFile(context, { bytes, dir, options, kubelet, withPolicy, strict: args.on('strict') })) });
+    }
+    const [only] = validated;
     await show(context, args, {
-      data: {
-        valid,
-        errors: errors.map(({ field, rule, message }) => ({ field, rule, message })),
-        warnings: warnings.map(({ field, message }) => ({ field, message })),
+      data: validated.length === 1 && only ? dataOf(only) : validated.map((one) => ({ file: one.name, ...dataOf(one) })),
+      people: async (how) => {
+        const texts = await Promise.all(validated.map((one) => findingsText(one, validated.length > 1, kubelet.version.text, how)));
+        return texts.join(validated.length > 1 ? '\n' : '');
       },
-      people: (how) => findingsText(valid, errors, warnings, kubelet.version.text, how),
     });
-    const named = name === '-' ? 'standard input' : name;
-    const exit = valid ? fine : wrong(`${named} is not valid for kubelet ${kubelet.version.text}: ${count(errors.length, 'error')}`);
+    const bad = validated.filter(({ errors }) => errors.length > 0);
+    const named = bad.map(({ name }) => (name === '-' ? 'standard input' : name)).join(', ');
+    const errors = count(
+      bad.reduce((sum, one) => sum + one.errors.reduce((all, { more = 1 }) => all + more, 0), 0),
+      'error',
+    );
+    const exit =
+      bad.length === 0
+        ? fine
+        : wrong(`${named} ${bad.length === 1 ? 'is' : 'are'} not valid for kubelet ${kubelet.version.text}: ${errors}`);
     return withNote(context, withNote(context, exit, without), kubelet.note);
   },
 };
 
-async function findingsText(
-  valid: boolean,
-  errors: readonly Finding[],
-  warnings: readonly Finding[],
-  version: string,
-  how: People,
-): Promise<string> {
+interface Validated extends FileJudgement {
+  name: string;
+}
+
+function dataOf({ errors, warnings }: Validated) {
+  return {
+    valid: errors.length === 0,
+    errors: errors.map(({ field, rule, message, line }) => ({ field, rule, message, ...(line === undefined ? {} : { line }) })),
+    warnings: warnings.map(({ field, message, line }) => ({ field, message, ...(line === undefined ? {} : { line }) })),
+  };
+}
+
+async function findingsText({ name, errors, warnings }: Validated, isOneOfMany: boolean, version: string, how: People): Promise<string> {
   const rows = [
     ...errors.map((finding) => ({ level: 'error', ...finding })),
     ...warnings.map((finding) => ({ level: 'warning', ...finding })),
@@ -66,14 +90,16 @@ async function findingsText(
         paint: (cell, { level }, paint) => (level === 'error' ? paint.red(cell) : paint.yellow(cell)),
       },
       { title: 'FIELD', value: ({ field }) => field },
+      { title: 'LINE', value: ({ line }) => (line === undefined ? '' : String(line)) },
       { title: 'RULE', value: ({ rule }) => rule, wide: true },
       { title: 'MESSAGE', value: ({ message }) => message },
     ],
     rows,
     how,
   );
-  const verdict = valid ? how.paint.green(`Valid for kubelet ${version}.`) : '';
-  return `${rows.length > 0 ? listed : ''}${verdict === '' ? '' : `${verdict}\n`}`;
+  const head = isOneOfMany ? `${how.paint.bold(printable(name === '-' ? 'standard input' : name))}:\n` : '';
+  const verdict = errors.length === 0 ? `${how.paint.green(`Valid for kubelet ${version}.`)}\n` : '';
+  return `${head}${rows.length > 0 ? listed : ''}${verdict}`;
 }
 
 const count = (many: number, what: string): string => `${many} ${what}${many === 1 ? '' : 's'}`;

@@ -5,6 +5,7 @@ import { decode, resolvePaths } from '../../agent/config/config.ts';
 import { explainFields, type Explained } from '../../agent/config/explain.ts';
 import { minimalConfig, problemText } from '../../agent/judge/local.ts';
 import { FsStore } from '../../agent/store/fs-store.ts';
+import { layout } from '../../agent/store/layout.ts';
 import { ActionError } from '../../base/errors.ts';
 import { fine, type Command, type Context } from '../command.ts';
 import { nodeFlagsFor } from '../agent-flags.ts';
@@ -42,6 +43,7 @@ SHADOWED marks a value that a configuration sets in vain, because a flag wins.`,
     const [local, dynamic] = [await localConfig(context, options, version), await dynamicConfig(context, options, version)];
     const explained = explainFields({ local, dynamic, merge: options.merge, args: kubeletArgs, version });
     const found = named(explained, asked, version);
+    await expectNode(context, options);
     await show(context, args, {
       data: found.map(({ field, value, origin, class: of, shadowed }) => ({ field, value, origin, class: of, shadowed })),
       people: (how) =>
@@ -60,6 +62,15 @@ SHADOWED marks a value that a configuration sets in vain, because a flag wins.`,
     return withNote(context, fine, note);
   },
 };
+
+/** @throws ActionError where nothing of a node is on this machine: the defaults are in force nowhere then */
+async function expectNode(context: Context, { localConfig, effectiveConfig, dynamicConfigDir }: AgentOptions): Promise<void> {
+  const { store } = layout(dynamicConfigDir);
+  for (const path of [localConfig, effectiveConfig, store]) if (await isThere(context, path)) return;
+  throw new ActionError('explain fields', localConfig, {
+    hint: `neither it nor a store (${store}) is on this machine, so that nothing is in force here; run this on a node, or name a file: --local-config=FILE`,
+  });
+}
 
 function named(explained: readonly Explained[], field: string | undefined, { text }: KubeletVersion): readonly Explained[] {
   if (field === undefined) return explained;

@@ -69,13 +69,18 @@ const edges: Edge[] = [
   },
   { text: '', host: { cpuManagerState: { policyName: '' }, memoryManagerState: { policyName: '' } } },
 
-  { text: 'systemReserved: {memory: 1Gi}', host: { memoryBytes: 1n << 30n } },
+  { text: 'systemReserved: {memory: 1Gi}', host: { memoryBytes: 1n << 30n }, warnings: ['systemReserved.memory reserved-capacity'] },
   {
     text: 'kubeReserved: {memory: 600Mi}\nsystemReserved: {memory: 600Mi}',
     host: { memoryBytes: 1n << 30n },
-    errors: ['systemReserved reserved-capacity'],
+    errors: ['kubeReserved.memory reserved-capacity'],
   },
-  { text: 'systemReserved: {cpu: "2"}', host: { onlineCpus: [0, 1] } },
+  { text: 'systemReserved: {cpu: "2"}', host: { onlineCpus: [0, 1] }, warnings: ['systemReserved.cpu reserved-capacity'] },
+  {
+    text: 'kubeReserved: {memory: 900Gi, cpu: "1"}\nsystemReserved: {cpu: "900", memory: 1Mi}',
+    host: { memoryBytes: 1n << 30n, onlineCpus: [0, 1] },
+    errors: ['kubeReserved.memory reserved-capacity', 'systemReserved.cpu reserved-capacity'],
+  },
   // reservedSystemCPUs beats what the quantities say
   { text: 'systemReserved: {cpu: "3"}\nreservedSystemCPUs: "0"', host: { onlineCpus: [0, 1] } },
   { text: 'reservedSystemCPUs: 0-2', host: { onlineCpus: [0, 2] }, errors: ['reservedSystemCPUs cpuset-host'] },

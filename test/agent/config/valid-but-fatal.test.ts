@@ -276,14 +276,14 @@ const v120: Row[] = [
     text: 'systemReserved: {memory: 2Gi}',
     host: { memoryBytes: 1n << 30n },
     finds: 'error',
-    is: 'systemReserved reserved-capacity',
+    is: 'systemReserved.memory reserved-capacity',
   },
   {
     why: 'more CPU is reserved than there is',
     text: 'kubeReserved: {cpu: "3"}',
     host: { onlineCpus: [0, 1] },
     finds: 'error',
-    is: 'kubeReserved reserved-capacity',
+    is: 'kubeReserved.cpu reserved-capacity',
   },
   {
     why: 'the address of healthz is a name, so that it is never healthy',
@@ -307,7 +307,12 @@ const v120: Row[] = [
   },
   { why: 'webhooks have an API server to ask', text: '', args: ['--kubeconfig', '/k'], finds: 'nothing' },
   { why: 'a field is unknown: it lives', text: 'unknown: 1', finds: 'nothing' },
-  { why: 'a DNS server is a name: it lives', text: 'clusterDNS: [foo]', finds: 'nothing' },
+  {
+    why: 'a DNS server is a name: it lives, and pods have none',
+    text: 'clusterDNS: [foo]',
+    finds: 'warning',
+    is: 'clusterDNS cluster-dns',
+  },
   {
     why: 'the folder of static pods is missing: it lives',
     text: 'staticPodPath: /no',
@@ -315,7 +320,12 @@ const v120: Row[] = [
     finds: 'nothing',
   },
   { why: 'frequencies are negative: it lives', text: 'syncFrequency: -1s\nfileCheckFrequency: -1s', finds: 'nothing' },
-  { why: 'the cgroup driver is unknown: it lives', text: 'cgroupDriver: foo', finds: 'nothing' },
+  {
+    why: 'the cgroup driver is unknown: it lives, as with cgroupfs',
+    text: 'cgroupDriver: foo',
+    finds: 'warning',
+    is: 'cgroupDriver cgroup-driver',
+  },
   { why: 'many files may be open: it lives', text: 'maxOpenFiles: 9000000000', finds: 'nothing' },
   { why: 'it is the first to be killed: it lives', text: 'oomScoreAdj: 1000', finds: 'nothing' },
 ];

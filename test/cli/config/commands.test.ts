@@ -34,7 +34,7 @@ test('validate names every broken rule of a bad file, without its values, and en
   const found = JSON.parse(stdout) as { valid: boolean; errors: { field: string; rule: string; message: string }[] };
   assert.equal(found.valid, false);
   assert.deepEqual(new Set(found.errors.map(({ field }) => field)), new Set(['maxPods', 'nodeStatusMaxImages']));
-  for (const error of found.errors) assert.deepEqual(Object.keys(error), ['field', 'rule', 'message']);
+  for (const error of found.errors) assert.deepEqual(Object.keys(error), ['field', 'rule', 'message', 'line']);
   assert.doesNotMatch(stdout + stderr, /-7/);
 });
 
