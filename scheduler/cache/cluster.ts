@@ -136,7 +136,7 @@ export class Cluster {
       return 'added';
     }
     const changed = changedAspects(before, node);
-    const images = sameImages(state.images, imagesOf(node));
+    const images = before.status?.images === node.status?.images || sameImages(state.images, imagesOf(node));
     if (changed.has('labels') || changed.has('taints')) this.#read(state, node);
     else if (changed.has('allocatable') || !images) {
       state.readAllocatable(node);

@@ -8,7 +8,7 @@ export function changedAspects(before: Readonly<Node>, after: Readonly<Node>): S
   const changed = new Set<NodeAspect>();
   if (!isDeepStrictEqual(before.status?.allocatable, after.status?.allocatable)) changed.add('allocatable');
   if (!isDeepStrictEqual(before.metadata.labels, after.metadata.labels)) changed.add('labels');
-  if (taintsKey(before) !== taintsKey(after)) changed.add('taints');
+  if (before.spec !== after.spec && taintsKey(before) !== taintsKey(after)) changed.add('taints');
   if (!isDeepStrictEqual(statesOf(before), statesOf(after))) changed.add('conditions');
   if (!isDeepStrictEqual(before.metadata.annotations, after.metadata.annotations)) changed.add('annotations');
   return changed;

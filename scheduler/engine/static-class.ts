@@ -85,10 +85,12 @@ export class StaticClass {
     const { slotCount, version } = this.#cluster;
     this.#grow();
     this.#first ??= { at: 0, version };
-    for (; this.#first.at < slotCount; this.#first.at += 1) {
-      if (isOver()) return false;
+    // At least one each time: it is done in the end, however slow the machine is.
+    while (this.#first.at < slotCount) {
       const state = this.#cluster.at(this.#first.at);
       if (state !== undefined) this.#look(state);
+      this.#first.at += 1;
+      if (isOver()) return false;
     }
     // What changed meanwhile, and which nodes came, is looked at by the next refresh.
     this.#seen = this.#first.version;
