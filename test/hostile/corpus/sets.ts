@@ -122,9 +122,13 @@ export const hostileDaemonSets: Hostile[] = [
   daemons('a node selector of 20,000 labels', { pod: { nodeSelector: record(20_000, (at) => [`k-${at}`, 'v']) } }),
   daemons('an environment of 1.4 million marks in its template', { pod: env(marks) }),
   daemons('20,000 variables', { pod: { containers: [container({ env: many(20_000, (at) => ({ name: `N${at}`, value: 'v' })) })] } }),
-  daemons('a count of templates of 100,000 digits', {
-    metadata: { annotations: { 'deprecated.daemonset.template.generation': '9'.repeat(100_000) } },
-  }),
+  {
+    ...daemons('a count of templates of 100,000 digits', {
+      metadata: { annotations: { 'deprecated.daemonset.template.generation': '9'.repeat(100_000) } },
+    }),
+    // A real server reads it as a number of 64 bits.
+    refusedBy: ['real'],
+  },
   daemons('a selector of nodes to roll out to that never ends', {
     metadata: { annotations: { 'dkc.dev/rollout-node-selector': many(20_000, (at) => `k-${at}`).join(',') } },
   }),
