@@ -20,7 +20,6 @@ export class Judge {
   readonly minor: number;
   readonly against: Against;
   readonly gate: (name: string) => boolean;
-  readonly #kept = new Set<string>();
 
   constructor(defaulted: JsonObject, against: Against) {
     this.config = defaulted;
@@ -34,7 +33,7 @@ export class Judge {
     this.keep(this.findings, field, rule, text);
   }
 
-  /** The same about ten thousand entries of a list is one finding. */
+  /** Of ten thousand entries of a list that break a rule the first hundred are named, as the kubelet does, and the others counted. */
   protected keep(findings: Finding[], field: string, rule: string, text: string): void {
     // What will be counted only is not worded.
     if (findings.length >= MAX_FINDINGS) {
@@ -43,10 +42,7 @@ export class Judge {
       else findings[findings.length - 1] = andMore(last.more + 1);
       return;
     }
-    const finding = { field, rule, message: `${field} ${text}` };
-    if (this.#kept.has(`${rule} ${finding.message}`)) return;
-    this.#kept.add(`${rule} ${finding.message}`);
-    findings.push(finding);
+    findings.push({ field, rule, message: `${field} ${text}` });
   }
 
   value(name: string): Json | undefined {

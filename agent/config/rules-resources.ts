@@ -61,7 +61,7 @@ function enforcement(judge: Judge): void {
   const enforces = judge.minor >= 21 ? entries.some((entry) => entry !== 'none') : entries.length > 0;
   if (!judge.flag('cgroupsPerQOS') && enforces) judge.add(field, 'cgroups-per-qos', 'needs cgroupsPerQOS to be true');
   const given = new Set(entries);
-  for (const entry of given) {
+  for (const entry of entries) {
     if (modern && COMPRESSIBLE.includes(entry)) {
       const plain = entry.replace(/-compressible$/, '');
       needsCgroup(judge, entry, plain === 'system-reserved' ? 'systemReservedCgroup' : 'kubeReservedCgroup');
