@@ -29,4 +29,5 @@ export const namespaceFlag: Flag = {
   type: 'string',
   value: 'NS',
   text: 'namespace of what is named without one',
+  defaultText: "the context's, then default",
 };

@@ -1,11 +1,11 @@
 import { ActionError } from '../../base/errors.ts';
 import { fine, type Command } from '../command.ts';
-import { connectFlags } from '../connect-flags.ts';
+import { connectFlags, namespaceFlag } from '../connect-flags.ts';
 import { withClient } from '../fleet/with-client.ts';
 import { nearest } from '../../base/nearest.ts';
 import { formatFlag } from '../output.ts';
 import { explainSet } from './explain-set.ts';
-import { namespaceFlag, readRef } from '../explain/find-object.ts';
+import { readRef } from '../explain/find-object.ts';
 import { readSet } from './set-in-cluster.ts';
 import { showExplained } from '../explain/show-explained.ts';
 import type { Explained } from '../../controllers/daemonset/explain.ts';

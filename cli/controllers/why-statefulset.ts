@@ -1,9 +1,9 @@
 import { fine, type Command } from '../command.ts';
-import { connectFlags } from '../connect-flags.ts';
+import { connectFlags, namespaceFlag } from '../connect-flags.ts';
 import { withClient } from '../fleet/with-client.ts';
 import { formatFlag } from '../output.ts';
 import { explainStatefulSet } from './explain-stateful-set.ts';
-import { namespaceFlag, readRef } from '../explain/find-object.ts';
+import { readRef } from '../explain/find-object.ts';
 import { showExplained, type Explained } from '../explain/show-explained.ts';
 import { readStatefulSet, type StatefulSetInCluster } from './stateful-set-in-cluster.ts';
 

@@ -4,20 +4,11 @@ import { connectQueryOf } from '../fleet/with-client.ts';
 import { UsageError } from '../failure.ts';
 import { nearest } from '../../base/nearest.ts';
 import type { Args } from '../args.ts';
-import type { Context, Flag } from '../command.ts';
+import type { Context } from '../command.ts';
 import type { KubeObject, Resource } from '../../kube/api/object.ts';
 import type { Client, ObjectRef } from '../../kube/client/client.ts';
 
 export type NamedRef = Required<ObjectRef>;
-
-export const namespaceFlag: Flag = {
-  name: 'namespace',
-  alias: 'n',
-  type: 'string',
-  value: 'NS',
-  text: 'namespace of what is named without one',
-  defaultText: "the context's, then default",
-};
 
 /**
  * What a person named: NAME or NAMESPACE/NAME.

@@ -1,8 +1,8 @@
 import { pods } from '../../kube/api/resources.ts';
 import { ActionError } from '../../base/errors.ts';
 import { fine, type Command, type Context } from '../command.ts';
-import { connectFlags } from '../connect-flags.ts';
-import { getNamed, namespaceFlag, readRef } from '../explain/find-object.ts';
+import { connectFlags, namespaceFlag } from '../connect-flags.ts';
+import { getNamed, readRef } from '../explain/find-object.ts';
 import { showExplained } from '../explain/show-explained.ts';
 import { withClient } from '../fleet/with-client.ts';
 import { formatFlag } from '../output.ts';

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inKindWords } from '../../../cli/explain/kinds.ts';
 import { readRef } from '../../../cli/explain/find-object.ts';
+import { connectFlags } from '../../../cli/connect-flags.ts';
 import { Args } from '../../../cli/args.ts';
 import { runCli } from '../../helpers/cli-context.ts';
 
@@ -32,11 +33,8 @@ const refs: { why: string; name: string; flag?: string; context?: string; is: st
 ];
 for (const { why, name, flag, context, is } of refs)
   test(`a namespace that is named ${why}`, async () => {
-    const flags = new Map([
-      ['namespace', flag],
-      ['kubeconfig', undefined],
-      ['context', undefined],
-    ]);
+    const flags = new Map<string, string | undefined>(connectFlags.map(({ name }) => [name, undefined]));
+    flags.set('namespace', flag);
     const args = new Args(flags, new Map([['name', [name]]]));
     const found = await readRef({ path: (text) => text, namespaceOf: async () => context }, args, 'why pod');
     assert.equal(`${found.namespace}/${found.name}`, is);
