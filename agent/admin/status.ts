@@ -151,7 +151,8 @@ export function standingOf(facts: AdminFacts): Standing {
   const active = viewActive(facts);
   if (isCondemned(facts)) return active.used === 'assigned' && sameSource(active.source, assigned) ? 'pending' : 'condemned';
   if (!sameSource(active.source, assigned)) return standingApart(active, facts);
-  if (active.error !== null) return kindOf(active.error);
+  // Beyond a limit the config is refused, and the error reads as that of a failed download.
+  if (active.error !== null) return facts.refused?.error === active.error ? 'refused' : kindOf(active.error);
   if (assigned === null) return 'local';
   const trusted = recorded(facts.lastKnownGood);
   if (trusted && sameSource(trusted, assigned)) return 'trusted';
@@ -194,6 +195,7 @@ export function nextStep(facts: AdminFacts): string {
   if (standing === 'unknown' && error === statusErrors.internal) return steps.unknown;
   if (standing === 'fallen-back' && error === statusErrors.load) return stepAfterDamage;
   if (facts.refused && (error === statusErrors.validate || error === statusErrors.load)) return stepAfterRefusal;
+  if (facts.refused?.error === error) return stepBeyondLimit;
   return stepsByError[error] ?? steps[kindOf(error)];
 }
 
@@ -218,6 +220,8 @@ const steps: Readonly<Record<Standing, string>> = {
 
 const stepAfterRefusal =
   'Fix the ConfigMap, or allow single fields with the annotation dkc.dev/allow on it; dkc validate shows the same findings beforehand';
+
+const stepBeyondLimit = 'The ConfigMap is beyond a limit of the agent, which the findings above name: make it smaller, and assign it again';
 
 const stepAfterDamage =
   'The checkpoint of the assigned config is missing, damaged, or no kubelet configuration: dkc checkpoints verify, dkc history. ' +

@@ -122,6 +122,14 @@ for (const { given, is, next } of beside) {
   });
 }
 
+test('a config beyond a limit is refused, though the error reads as that of a failed download', () => {
+  const facts = adminFacts({ ...onTrusted, error: download });
+  const content = contentRef(facts.entries[0]?.manifest?.files ?? [], 'kubelet');
+  const refused = refusedRecord({ source: source('8'), ...content, at: '', error: download }, []);
+  assert.equal(standingOf({ ...facts, refused }), 'refused');
+  assert.match(nextStep({ ...facts, refused }), /beyond a limit/);
+});
+
 test('every error has a next step of its own', () => {
   const told = Object.values(statusErrors).map((error) => nextStep(adminFacts({ ...onTrusted, error })));
   assert.ok(
