@@ -168,6 +168,7 @@ test('what takes long of the first decision over a pod is done in small steps: a
     siblingsOf: () => undefined,
     promises: { nodes: [], on: () => [] },
     volumes: { key: () => '', prepare: () => undefined },
+    inOneGo: 0,
   });
   const [profile = assert.fail()] = defaultSchedulerConfig.profiles.values();
   const KINDS = 50;
