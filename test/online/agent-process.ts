@@ -19,7 +19,8 @@ export async function bundledAgent(dir: string): Promise<string> {
     platform: 'node',
     target: 'node24',
     format: 'cjs',
-    define: { 'import.meta.url': 'fileUrl' },
+    // As in an installed bundle: there is no package.json beside it.
+    define: { 'import.meta.url': 'fileUrl', 'globalThis.DKC_BUILD': JSON.stringify({ version: '0.0.0', commit: 'test' }) },
     banner: { js: "const fileUrl = require('node:url').pathToFileURL(__filename).href;" },
     logLevel: 'error',
   });
