@@ -50,7 +50,7 @@ const ALWAYS_READ = 4000;
 
 export const ALLOW_ANNOTATION = 'dkc.dev/allow';
 
-/** Work in pieces, each of them short: whoever runs it may do something else in between. */
+/** Work in pieces, each of them short: its caller may do something else in between. */
 export type Pieces<T> = Generator<undefined, T, undefined>;
 
 /** All pieces at once. */

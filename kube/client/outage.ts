@@ -3,7 +3,7 @@ import type { TransportProblem } from './errors.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 
-/** Whoever looks at a log in the middle of an outage finds it there. */
+/** Somebody who reads the log in the middle of an outage finds it there. */
 const REMIND_MS: Millis = 10 * 60_000;
 /** What everybody who calls this server meets alike. */
 const everybodys: ReadonlySet<TransportProblem> = new Set(['unreachable', 'tls', 'timeout', 'cut']);

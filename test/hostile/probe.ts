@@ -9,7 +9,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
  * that says nothing about the program.
  */
 
-/** What is asked. `mark` begins anew. */
+/** What is asked. `mark` starts a new measurement. */
 export interface Ask {
   id: number;
   ask: 'mark' | 'look' | 'block';
@@ -61,7 +61,7 @@ function piece(): number {
 }
 
 async function collected(): Promise<number> {
-  // Twice: what a finalizer or a weak reference lets go of is free the second time.
+  // Twice: what a finalizer or a weak reference releases is free the second time.
   for (let n = 0; n < 2; n++) {
     await nextTurn();
     globalThis.gc?.();

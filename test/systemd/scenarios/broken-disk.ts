@@ -63,7 +63,7 @@ await scenario(async ({ how }: BrokenDiskOptions): Promise<BrokenDiskResult> => 
   await sleep(1000);
   const afterRestart = last();
   const pid = property('kubelet.service', 'MainPID');
-  mendDisk(how);
+  repairDisk(how);
   systemctl('restart', 'dkc-agent.service');
   await settled();
   await until('a written condemnation', () => (spawnSync('grep', ['-q', 'kubelet exited', `${DIR}/store/meta/condemned.json`]).status === 0 ? true : undefined)); // prettier-ignore
@@ -86,7 +86,7 @@ function breakDisk(how: BrokenDiskOptions['how']): void {
   if (statfsSync(DIR).bfree > 0) throw new Error('the disk is not full');
 }
 
-function mendDisk(how: BrokenDiskOptions['how']): void {
+function repairDisk(how: BrokenDiskOptions['how']): void {
   if (how === 'read-only') execFileSync('mount', ['-o', 'remount,rw', DIR]);
   else execFileSync('rm', [`${DIR}/filler`]);
 }
