@@ -5,6 +5,12 @@ import { onPath } from './failure.ts';
 import type { Layout } from './layout.ts';
 import type { Locked } from './store-lock.ts';
 
+/**
+ * ConfigMaps whose checkpoints are looked through. Boot sweeps, and the kubelet waits for it; a store has a handful, since garbage collection removes the
+ * others. A leftover beyond harms nobody: it is found once there are fewer.
+ */
+export const MAX_SWEPT = 1_000;
+
 /** What upstream's writer leaves behind when it dies. */
 const upstreamPrefix = 'tmp_';
 
@@ -37,6 +43,6 @@ async function leftovers(disk: Disk, paths: Layout): Promise<string[]> {
   await look(paths.root, ours);
   await look(paths.store, ours);
   await look(paths.metaDir, anyones);
-  for (const uid of await look(paths.checkpoints, anyones)) await look(join(paths.checkpoints, uid), anyones);
+  for (const uid of (await look(paths.checkpoints, anyones)).slice(0, MAX_SWEPT)) await look(join(paths.checkpoints, uid), anyones);
   return found;
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { open, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { MAX_CONDEMNED } from '../../../agent/store/bound-condemned.ts';
@@ -7,6 +7,8 @@ import { contentRef, digestFiles } from '../../../agent/store/content.ts';
 import { FsStore } from '../../../agent/store/fs-store.ts';
 import { condemnedText, journalText } from '../../../agent/store/records.ts';
 import type { CondemnedRecord } from '../../../agent/store/store.ts';
+import { MAX_SWEPT } from '../../../agent/store/sweep.ts';
+import type { Disk } from '../../../base/disk.ts';
 import { FakeClock } from '../../helpers/fake-clock.ts';
 import { memoryLocks } from '../../helpers/memory-locks.ts';
 import { tempDir } from '../../helpers/temp-dir.ts';
@@ -99,6 +101,24 @@ for (const [what, character] of [
     assert.deepEqual([(await store.journal()).length, damage], [1000, []]);
   });
 }
+
+test('a sweep looks through a thousand ConfigMaps, however many have checkpoints', async (t) => {
+  const root = join(await tempDir(t), 'dkc');
+  const listed: string[] = [];
+  const list: Disk['list'] = (dir) => {
+    listed.push(dir);
+    return unsyncedDisk.list(dir);
+  };
+  const disk: Disk = { ...unsyncedDisk, list };
+  const store = new FsStore({ disk, locks: memoryLocks(), root, clock: new FakeClock() });
+  await store.initialize();
+  for (const n of range(0, 3 * MAX_SWEPT)) await mkdir(join(store.paths.checkpoints, `uid-${n}`));
+  await writeFile(join(store.paths.metaDir, 'tmp_left'), '');
+  listed.length = 0;
+  assert.deepEqual(await store.sweep(), [join(store.paths.metaDir, 'tmp_left')]);
+  // Twice: before the lock is taken, and under it.
+  assert.equal(listed.filter((dir) => dir.startsWith(join(store.paths.checkpoints, 'uid-'))).length, 2 * MAX_SWEPT);
+});
 
 test('records of a gigabyte are damage, and are not read', async (t) => {
   const { store, damage, paths } = await emptyStore(t);
