@@ -21,7 +21,8 @@ await onRealNodes('a reboot without an API server', () => {
 
     const first = await onNode<BootResult>('boot', { agent, state, enable });
     t.diagnostic(`on trial at the reboot: healthy on the config before ${first.healthyMs} ms after the boot, ${first.crashes} deaths`);
-    assert.ok(first.crashes >= 3, `${first.crashes} crashes`);
+    // The power cut is one of the three: no clean stop went before this boot.
+    assert.ok(first.crashes >= 2, `${first.crashes} crashes`);
     const error = 'failed trial, see dkc-agent log for details';
     const seen = ({ status }: BootResult) => [status.assigned?.name, status.active?.name, status.error];
     assert.deepEqual(seen(first), ['killer', 'good', error]);

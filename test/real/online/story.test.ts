@@ -99,18 +99,26 @@ await onRealNodes(
 
       assert.equal(story.ready, 'True');
       const events = [...story.described.matchAll(/^ +\w+ +(KubeletConfig\w+) .* kubelet +(.*)$/gm)].map(
-        ([, reason, message]) => `${reason}: ${message?.replace(/, UID.*?(?=: m|$)/, '')}`,
+        ([, reason, message]) => `${reason}: ${message?.replace(/, UID.*?(?=: m|$)/, '').replace(/@\d+|; .*$/g, '')}`,
       );
       const changed = (name: string): string =>
         `KubeletConfigChanged: Kubelet restarting to use /api/v1/namespaces/${NAMESPACE}/configmaps/${name}`;
+      const trusted = (name: string): string => `KubeletConfigTrusted: Trusted ${NAMESPACE}/${name}:kubelet: healthy for 2 s`;
       assert.deepEqual(events, [
         changed('good'),
+        trusted('good'),
         changed('good'),
+        trusted('good'),
         `KubeletConfigRefused: Refused /api/v1/namespaces/${NAMESPACE}/configmaps/invalid: maxPods must be 0 or more [not-negative]`,
         changed('better'),
+        trusted('better'),
         changed('killer'),
+        'KubeletConfigCondemned: exited 3 times',
+        'KubeletConfigRolledBack: exited 3 times',
         changed('killer'),
+        trusted('killer'),
         changed('killer'),
+        trusted('killer'),
         'KubeletConfigChanged: Kubelet restarting to use local config',
       ]);
 
