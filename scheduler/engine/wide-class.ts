@@ -179,7 +179,8 @@ export class WideClass implements PodNeighbours {
         !other.terminating && other.namespace === namespace && selector !== undefined && matchesLabels(selector, other.labels) ? 1 : 0;
       const id = compactKey(`spread ${namespace} ${selectorText(selector)}`);
       const counter = this.#cluster.groups.counter(id, counts, false);
-      const asked = `${keys.length} ${honorsAffinity} ${honorsTaints}`;
+      // The labels themselves: hard and soft rules may name as many, and other ones.
+      const asked = `${honorsAffinity} ${honorsTaints} ${keys.join(' ')}`;
       const eligible = this.#eligible.get(asked) ?? statics.eligible(honorsAffinity, honorsTaints, keys);
       this.#eligible.set(asked, eligible);
       const view = this.#view(counter, topologyKey, eligible);
