@@ -256,7 +256,11 @@ export class WideClass implements PodNeighbours {
     for (const term of carried.since(this.#carriedTo)) {
       this.#followTerm(term);
       this.#carriedTo = term.serial;
-      if (isOver()) return false;
+      if (isOver()) {
+        // Also after the last term: the views below are still to be put together.
+        this.#removalsTo = -1;
+        return false;
+      }
     }
     this.#carriedTo = carried.last;
     this.#removalsTo = carried.removals;
