@@ -52,6 +52,8 @@ export function healthOfNode({ ready, renewedAt: renewed = Number.NaN }: NodeWor
     const isOlder = Number.isNaN(ready.sinceAt) || ready.sinceAt < seconds(times.trialAt);
     return isOlder ? undefined : { healthy: false, detail: `Node is not Ready: ${ready.why || 'no reason given'}` };
   }
+  // A Node that nobody has ever renewed is not kept by a kubelet.
+  if (Number.isNaN(ready.heartbeatAt) && Number.isNaN(renewed)) return undefined;
   return isSaidSince(times, ready.heartbeatAt, renewed)
     ? { healthy: true, detail: 'Node is Ready' }
     : { healthy: false, detail: 'Node has had no heartbeat since the kubelet started: it does not reach the API server' };

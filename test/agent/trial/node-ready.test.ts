@@ -53,3 +53,8 @@ test('what a condition says is evidence, and bounded', () => {
   assert.match(detail, /^Node is not Ready: KubeletNotReady: x+$/);
   assert.ok(detail.length < 400);
 });
+
+test('a Node that says Ready and was never renewed says nothing of a kubelet', () => {
+  const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' }, status: { conditions: [{ type: 'Ready', status: 'True' }] } };
+  assert.equal(healthOfNode(nodeWord(node), { trialAt: ms(10), kubeletAt: ms(12), now: ms(30) }), undefined);
+});
