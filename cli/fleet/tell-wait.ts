@@ -71,11 +71,8 @@ async function overtime(
 ): Promise<string> {
   if (end.why === 'no agent has reported yet')
     return `${node}: ${end.why}; is dkc-agent running there? (systemctl status dkc-agent on the node)`;
-  if (end.why === 'on trial') {
-    const left = end.trialEndsAtMs === undefined ? undefined : end.trialEndsAtMs - clock.now();
-    const until = left === undefined || left < 1_000 ? '' : `, ${span(left)} left`;
-    return `${node}: ${source} is still on trial${until}; wait longer with --timeout, or see dkc nodes`;
-  }
+  if (end.why === 'on trial')
+    return `${node}: ${source} is still on trial${leftOf(end, clock.now())}; wait longer with --timeout, or see dkc nodes`;
   const [event] = await agentEvents({ client, clock }, node, troubles, signal);
   const latest = event ? `; its last event is ${event.reason}: ${event.message}` : '';
   return `${node}: ${forPeople(end.why)}${latest}; \`dkc status\` on the node says more`;
