@@ -4,7 +4,7 @@ import { applyDefaults } from '../agent/config/defaults.ts';
 import { decode } from '../agent/config/decode.ts';
 import { validate } from '../agent/config/validate.ts';
 import { parseKubeletVersion } from '../agent/config/version.ts';
-import { openValidator, realParts, RealPartsUnavailable, type Validator } from '../test/real-parts/real-kubelet.ts';
+import { openValidator, realParts, RealPartsUnavailable, type Validator } from '../test/support/real-parts/real-kubelet.ts';
 import type { Figure } from './figure.ts';
 
 const version = parseKubeletVersion('1.20.2');

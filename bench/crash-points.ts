@@ -1,5 +1,5 @@
-import { sweepCrashes } from '../test/agent/store/crash-sweep.ts';
-import { storeChanges } from '../test/agent/store/store-changes.ts';
+import { sweepCrashes } from '../test/unit/agent/store/crash-sweep.ts';
+import { storeChanges } from '../test/unit/agent/store/store-changes.ts';
 import type { Figure } from './figure.ts';
 
 /** Every state that a fault or a power cut in the middle of a change can leave the store in, and those that boot cannot use. */

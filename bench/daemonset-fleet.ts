@@ -1,7 +1,7 @@
 import { pods } from '../kube/api/resources.ts';
 import type { Client } from '../kube/client/client.ts';
-import { startHollow } from '../test/hollow/start-hollow.ts';
-import { RealPartsUnavailable } from '../test/real-parts/real-kubelet.ts';
+import { startHollow } from '../test/support/hollow/start-hollow.ts';
+import { RealPartsUnavailable } from '../test/support/real-parts/real-kubelet.ts';
 import { writesOf } from './daemonset/calls.ts';
 import { eventNames } from './daemonset/events.ts';
 import type { EventName, Rate } from './daemonset/events.ts';

@@ -1,6 +1,6 @@
 import type { Figure } from './figure.ts';
-import { onMachine, whyNoMachine } from '../test/systemd/machine.ts';
-import type { InstallationResult } from '../test/systemd/scenarios/installation.ts';
+import { onMachine, whyNoMachine } from '../test/suites/systemd/machine.ts';
+import type { InstallationResult } from '../test/suites/systemd/scenarios/installation.ts';
 
 /** What systemd itself says of the unit's sandbox, on a throw-away machine. */
 export async function exposure(): Promise<Figure[] | string> {

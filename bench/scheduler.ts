@@ -2,7 +2,7 @@ import { priorityClasses } from '../kube/api/resources.ts';
 import type { KubeObject } from '../kube/api/object.ts';
 import type { Client } from '../kube/client/client.ts';
 import { ApiError } from '../kube/client/errors.ts';
-import { RealPartsUnavailable } from '../test/real-parts/real-kubelet.ts';
+import { RealPartsUnavailable } from '../test/support/real-parts/real-kubelet.ts';
 import { inTurn } from './daemonset/cost.ts';
 import { addNamespace, addNodes, removePods } from './daemonset/fleet.ts';
 import { numberOf } from './daemonset/number.ts';

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { live } from '../test/soak/live.ts';
+import { live } from '../test/support/soak/live.ts';
 import type { Figure } from './figure.ts';
 
 const MB = 2 ** 20;

@@ -1,5 +1,5 @@
-import { startHollow } from '../test/hollow/start-hollow.ts';
-import { RealPartsUnavailable } from '../test/real-parts/real-kubelet.ts';
+import { startHollow } from '../test/support/hollow/start-hollow.ts';
+import { RealPartsUnavailable } from '../test/support/real-parts/real-kubelet.ts';
 import { readsOf, writesOf } from './daemonset/calls.ts';
 import { inTurn } from './daemonset/cost.ts';
 import { numberOf } from './daemonset/number.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Daemon } from '../test/real-parts/daemon.ts';
-import type { DaemonPlan } from '../test/real-parts/daemon.ts';
+import { Daemon } from '../test/support/real-parts/daemon.ts';
+import type { DaemonPlan } from '../test/support/real-parts/daemon.ts';
 import { usageOf } from './daemonset/proc.ts';
 import type { Usage } from './daemonset/proc.ts';
 

@@ -10,14 +10,14 @@ export interface Suite {
 
 /** Few processes for the unit tests: a process per file would cost more than the tests. Two share them, since they only compute. */
 const unit: Suite = {
-  files: () => globSync('test/**/*.test.ts').filter((file) => !/^test\/(systemd|kubelet|real|endurance)\//.test(file)),
+  files: () => globSync(['test/unit/**/*.test.ts', 'test/suites/embedded/**/*.test.ts']),
   options: ['--test-isolation=none', '--test-timeout=300000'],
   shared: Math.min(2, availableParallelism()),
 };
 
 /** File after file: each has a machine or a control plane that no other may disturb. */
 const slow = (name: string, timeoutMs: number): Suite => ({
-  files: () => globSync(`test/${name}/**/*.test.ts`),
+  files: () => globSync(`test/suites/${name}/**/*.test.ts`),
   options: ['--test-concurrency=1', `--test-timeout=${timeoutMs}`],
   shared: 0,
 });

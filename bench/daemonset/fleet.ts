@@ -9,7 +9,7 @@ import { objectPath } from '../../kube/client/request-path.ts';
 import { ApiError, TransportError } from '../../kube/client/errors.ts';
 import { watchObject } from '../../kube/client/watch-object.ts';
 import type { Client, ListQuery } from '../../kube/client/client.ts';
-import { nodeObject } from '../../test/hollow/hollow-node.ts';
+import { nodeObject } from '../../test/support/hollow/hollow-node.ts';
 import { isDone } from './cost.ts';
 import type { DaemonSetState } from './cost.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '../../kube/client/http-client.ts';
 import type { Client } from '../../kube/client/client.ts';
-import { startControlPlane } from '../../test/real-parts/control-plane.ts';
+import { startControlPlane } from '../../test/support/real-parts/control-plane.ts';
 import { CallCounter } from './calls.ts';
 import type { Calls } from './calls.ts';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { freePorts } from '../../test/real-parts/free-ports.ts';
-import { realParts } from '../../test/real-parts/real-kubelet.ts';
+import { freePorts } from '../../test/support/real-parts/free-ports.ts';
+import { realParts } from '../../test/support/real-parts/real-kubelet.ts';
 import { dkcPlan, startPlan } from '../subject.ts';
 import type { Plan, Subject } from '../subject.ts';
 import type { Place, User } from './site.ts';

@@ -8,7 +8,7 @@ import { Engine } from '../../scheduler/engine/engine.ts';
 import { podInfoOf, type PodInfo } from '../../scheduler/pod/pod-info.ts';
 import { Nominator } from '../../scheduler/queue/nominator.ts';
 import type { Node, Service } from '../../scheduler/types.ts';
-import { node, pod } from '../../test/scheduler/builders.ts';
+import { node, pod } from '../../test/unit/scheduler/builders.ts';
 
 /** The engine and the cluster that it looks at, without queue, caches or server. */
 export interface Core extends RoomParts {

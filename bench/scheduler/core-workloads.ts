@@ -1,6 +1,6 @@
 import { makeRoom } from '../../scheduler/core/make-room.ts';
 import { podInfoOf, type PodInfo } from '../../scheduler/pod/pod-info.ts';
-import { pod, type PodBuilder } from '../../test/scheduler/builders.ts';
+import { pod, type PodBuilder } from '../../test/unit/scheduler/builders.ts';
 import { APPS, type Core } from './core-cluster.ts';
 
 /** Pods of one sort, and what becomes of each. */

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { freePorts } from '../../test/real-parts/free-ports.ts';
-import { kubeScheduler } from '../../test/real/scheduler/kube-scheduler.ts';
+import { freePorts } from '../../test/support/real-parts/free-ports.ts';
+import { kubeScheduler } from '../../test/suites/real/scheduler/kube-scheduler.ts';
 import type { Place } from '../daemonset/site.ts';
 import { dkcPlan, startPlan } from '../subject.ts';
 import type { Plan, Subject } from '../subject.ts';

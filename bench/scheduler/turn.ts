@@ -1,7 +1,7 @@
 import { realClock } from '../../base/clock.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { pods as podResource } from '../../kube/api/resources.ts';
-import { startHollow } from '../../test/hollow/start-hollow.ts';
+import { startHollow } from '../../test/support/hollow/start-hollow.ts';
 import { addNamespace, inParallel, removePods } from '../daemonset/fleet.ts';
 import type { Usage } from '../daemonset/proc.ts';
 import type { Place } from '../daemonset/site.ts';

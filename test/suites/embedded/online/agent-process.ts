@@ -1,0 +1,102 @@
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import type { Bell } from './bell.ts';
+import type { AgentOptions } from '../../../../agent/options.ts';
+
+const root = join(import.meta.dirname, '../../../..');
+
+/** Puts the agent's sources into one file of JavaScript: thirty starts of it cost less than thirty readings of TypeScript. */
+export async function bundledAgent(dir: string): Promise<string> {
+  const outfile = join(dir, 'agent.cjs');
+  const main = `import { agentRun } from './cli/agent-run.ts'; void agentRun(process.argv.slice(2)).then((code) => { process.exitCode = code; });`;
+  await build({
+    stdin: { contents: main, resolveDir: root, loader: 'ts' },
+    outfile,
+    bundle: true,
+    platform: 'node',
+    target: 'node24',
+    format: 'cjs',
+    // As in an installed bundle: there is no package.json beside it.
+    define: { 'import.meta.url': 'fileUrl', 'globalThis.DKC_BUILD': JSON.stringify({ version: '0.0.0', commit: 'test' }) },
+    banner: { js: "const fileUrl = require('node:url').pathToFileURL(__filename).href;" },
+    logLevel: 'error',
+  });
+  return outfile;
+}
+
+/** dist/dkc.js of the sources as they are: what is installed, as small as it is there. The words behind it make it the agent. */
+export function builtAgent(): string[] {
+  execFileSync(process.execPath, [join(root, 'scripts/build.ts')], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
+  return [join(root, 'dist/dkc.js'), 'agent', 'run'];
+}
+
+/** `dkc agent run` as a process of its own, started again whenever it ends. */
+export class AgentProcess {
+  readonly #argv: readonly string[];
+  readonly #bell: Bell;
+  #child: ChildProcess | undefined;
+  #over = false;
+  #supervised: Promise<void> = Promise.resolve();
+  log = '';
+  starts = 0;
+  /** Exit codes of those that ended by themselves. */
+  readonly exitCodes: (number | null)[] = [];
+
+  private constructor(argv: readonly string[], bell: Bell) {
+    this.#argv = argv;
+    this.#bell = bell;
+  }
+
+  /** @param program - of {@link bundledAgent} or {@link builtAgent} */
+  static async start(
+    program: string | readonly string[],
+    { dir, options, bell, nodeFlags = [] }: { dir: string; options: AgentOptions; bell: Bell; nodeFlags?: readonly string[] },
+  ): Promise<AgentProcess> {
+    const file = join(dir, 'agent.yaml');
+    const { maxKubeletExits: _m, keepCheckpoints: _k, verbosity: _v, trialDuration: _t, unhealthyDeadline: _u, syncInterval: _s, restartSpread: _r, ...rest } = options; // prettier-ignore
+    await writeFile(file, JSON.stringify(rest));
+    const made = new AgentProcess([...nodeFlags, ...[program].flat(), `--agent-config=${file}`], bell);
+    made.#supervised = made.#supervise();
+    return made;
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  kill(signal: 'SIGKILL' | 'SIGTERM'): void {
+    this.#child?.kill(signal);
+  }
+
+  /** CPU time of the process that runs now, in ms. */
+  async cpuMs(): Promise<number> {
+    const stat = await readFile(`/proc/${this.pid}/stat`, 'utf8');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    // A tick is a hundredth of a second wherever Node runs on Linux.
+    return (Number(fields[11]) + Number(fields[12])) * 10;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#over = true;
+    this.kill('SIGKILL');
+    await this.#supervised;
+  }
+
+  async #supervise(): Promise<void> {
+    while (!this.#over) {
+      const child = spawn(process.execPath, this.#argv, { stdio: ['ignore', 'ignore', 'pipe'], env: { PATH: process.env['PATH'] } });
+      this.#child = child;
+      this.starts += 1;
+      child.stderr.setEncoding('utf8').on('data', (text: string) => {
+        this.log = (this.log + text).slice(-64 * 1024);
+        this.#bell.ring();
+      });
+      const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
+      if (signal === null) this.exitCodes.push(code);
+      this.#bell.ring();
+    }
+  }
+}

@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, test, type TestContext } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
+import { secondsSince } from './bell.ts';
+import { Cluster, NAMESPACE } from './cluster.ts';
+import { config, hastyClock, HostedAgent, sourceOf } from './hosted-agent.ts';
+import { statusErrors } from '../../../../agent/status/errors.ts';
+import type { Fault } from '../../../../apiserver/faults/fault.ts';
+import { nodes } from '../../../../kube/api/object.ts';
+import { realClock } from '../../../../base/clock.ts';
+import { freePorts } from '../../../support/real-parts/free-ports.ts';
+
+/** Retries that are seconds apart come in tenths of them. */
+const clock = hastyClock(10);
+
+async function cluster(t: TestContext, options: Parameters<typeof Cluster.start>[0] = {}): Promise<Cluster> {
+  const made = await Cluster.start(options);
+  t.after(() => made.stop());
+  return made;
+}
+
+/** An agent that uses the ConfigMap of its own name. */
+async function settled(on: Cluster, setup: Parameters<typeof HostedAgent.on>[1] = {}): Promise<{ agent: HostedAgent }> {
+  const agent = await HostedAgent.on(on, { clock, ...setup });
+  const made = await on.configMap(agent.name, { data: { kubelet: config({ maxPods: 50 }) } });
+  await on.assign(agent.name, agent.name);
+  agent.start();
+  await agent.reports(on, { assigned: sourceOf(made), active: sourceOf(made) });
+  return { agent };
+}
+
+/** A change gets through and is reported. */
+async function follows(on: Cluster, agent: HostedAgent, maxPods: number): Promise<void> {
+  const made = await on.configMap(agent.name, { data: { kubelet: config({ maxPods }) } });
+  await agent.reports(on, { assigned: sourceOf(made), active: sourceOf(made) });
+  assert.equal(await agent.effectiveField('maxPods'), String(maxPods));
+}
+
+describe('an agent whose API server is in trouble', { concurrency: 9 }, () => {
+  test('away and back at the same address: what was edited meanwhile takes effect', async (t) => {
+    const on = await cluster(t);
+    const { agent } = await settled(on);
+    await using _agent = agent;
+    await on.server.hooks.pause();
+    await agent.says('ConfigMap cannot be watched');
+    const { starts } = agent;
+    on.server.add({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'unrelated' } });
+    await on.server.hooks.resume();
+    await follows(on, agent, 51);
+    assert.equal(agent.starts, starts + 1);
+    // And once more over a restart of the agent: disk is enough.
+    await on.server.hooks.pause();
+    await agent.stop();
+    agent.start();
+    await agent.ready(4);
+    assert.equal(await agent.effectiveField('maxPods'), '51');
+    await on.server.hooks.resume();
+    await follows(on, agent, 52);
+  });
+
+  const troubles: { why: string; faults: Partial<Fault>[] }[] = [
+    { why: '500', faults: [{ action: { status: 500 } }] },
+    { why: '503', faults: [{ action: { status: 503 } }] },
+    { why: '401', faults: [{ action: { status: 401 } }] },
+    { why: '403', faults: [{ action: { status: 403 } }] },
+    { why: '429', faults: [{ action: { status: 429 } }] },
+    { why: 'half an answer', faults: [{ action: 'half' }] },
+    { why: 'a hung up connection', faults: [{ action: 'reset' }] },
+    { why: '410', faults: [{ action: 'gone' }] },
+  ];
+  for (const { why, faults } of troubles) {
+    test(`${why}: survived, told of, and not asked for in a storm`, async (t) => {
+      const on = await cluster(t);
+      // The real clock: what is counted is what a real server would see.
+      const { agent } = await settled(on, { clock: realClock });
+      await using _agent = agent;
+      const { starts } = agent;
+      const calls = agent.calls.length;
+      const lines = agent.said.length;
+      const from = realClock.monotonic();
+      on.server.hooks.setFaults(faults.map((one) => ({ verb: '*', resource: '*', ms: 0, action: 'drop', ...one })));
+      on.server.hooks.dropConnections();
+      await agent.says(why === '410' ? 'watch expired' : 'Node cannot be watched', lines);
+      const seconds = await secondsSince(from);
+      const made = agent.calls.slice(calls);
+      assert.ok(made.length <= 12 * seconds, `${made.length} calls in ${seconds} s: ${made.join(', ')}`);
+      assert.equal(agent.starts, starts);
+      assert.equal(await agent.effectiveField('maxPods'), '50');
+      on.server.hooks.setFaults([]);
+      await follows(on, agent, 51);
+    });
+  }
+
+  test('a slow server is waited for', async (t) => {
+    const on = await cluster(t);
+    const { agent } = await settled(on);
+    await using _agent = agent;
+    on.server.hooks.setFaults([{ verb: '*', resource: '*', action: 'delay', ms: 150 }]);
+    on.server.hooks.dropConnections();
+    const made = await on.configMap(agent.name, { data: { kubelet: config({ maxPods: 51 }) } });
+    await agent.reports(on, { assigned: sourceOf(made), active: sourceOf(made) });
+  });
+
+  test('a lost status is written again, until it is there', async (t) => {
+    const on = await cluster(t);
+    const { agent } = await settled(on);
+    await using _agent = agent;
+    on.server.hooks.setFaults([
+      { verb: 'patch', resource: 'nodes/status', action: { status: 500 }, ms: 0, count: 2 },
+      { verb: 'patch', resource: 'nodes/status', action: 'reset', ms: 0, count: 1 },
+    ]);
+    await follows(on, agent, 51);
+    assert.ok(agent.said.filter(({ text }) => text.startsWith('status cannot be written')).length >= 3);
+  });
+
+  test('an event that the server does not take stops nothing; a refusal is told when it takes one again', async (t) => {
+    const on = await cluster(t);
+    const { agent } = await settled(on, { syncInterval: 1000 });
+    await using _agent = agent;
+    on.server.hooks.setFaults([{ verb: 'create', resource: 'events', action: { status: 500 }, ms: 0, count: 1 }]);
+    const before = on.events(agent.name).length;
+    await follows(on, agent, 51);
+    assert.equal(on.events(agent.name).length, before);
+    await agent.says('failed to send event');
+    on.server.hooks.setFaults([{ verb: 'create', resource: 'events', action: { status: 500 }, ms: 0, count: 2 }]);
+    await on.configMap(agent.name, { data: { kubelet: config({ maxPods: -1 }) } });
+    await agent.until('the warning', () => on.events(agent.name).find(({ reason }) => reason === 'KubeletConfigRefused'));
+    assert.equal(on.events(agent.name).length, before + 1);
+  });
+
+  test('a dropped watch and a compacted server lose nothing', async (t) => {
+    const on = await cluster(t);
+    const { agent } = await settled(on);
+    await using _agent = agent;
+    for (let maxPods = 51; maxPods < 54; maxPods++) {
+      on.server.hooks.dropConnections();
+      on.server.hooks.compact();
+      await follows(on, agent, maxPods);
+    }
+  });
+
+  test('a token that is rotated on disk is taken up when the server refuses the old one', async (t) => {
+    // Not one that the machine gives away to others while nobody listens there.
+    const listen = `127.0.0.1:${(await freePorts(1)).join()}`;
+    const first = await cluster(t, { tls: false, listen });
+    const name = first.nextName();
+    await first.addNode(name);
+    const kubeconfigText = first.server.kubeconfig(`${name}-old`).replace(/token: .*/, 'tokenFile: token');
+    await using agent = await HostedAgent.on(first, { clock, name, kubeconfigText });
+    const token = join(agent.dir, 'token');
+    await writeFile(token, `${name}-old`);
+    agent.start();
+    await agent.reports(first, {});
+    await first.stop();
+    // The same place, and nobody knows the old token there.
+    const second = await cluster(t, {
+      tls: false,
+      listen,
+      tokens: [{ token: name, user: `system:node:${name}`, groups: ['system:nodes'] }],
+    });
+    await second.addNode(name);
+    const made = await second.configMap(name, { data: { kubelet: config({ maxPods: 50 }) } });
+    await second.assign(name, name);
+    await agent.until('a refusal', () => agent.said.find(({ fields }) => String(fields['error']).includes('401')));
+    await writeFile(token, name);
+    await second.bell.until('status', () => (isDeepStrictEqual(second.node(name)?.status?.config, { assigned: sourceOf(made), active: sourceOf(made) }) ? true : undefined)); // prettier-ignore
+    assert.equal(agent.said.filter(({ fields }) => JSON.stringify(fields).includes(`Bearer`)).length, 0);
+  });
+
+  test('forbidden, then allowed: download error, then the config', async (t) => {
+    const on = await cluster(t);
+    await using agent = await HostedAgent.on(on, { clock });
+    on.server.hooks.setFaults([{ verb: 'list', resource: 'configmaps', action: { status: 403 }, ms: 0 }]);
+    const made = await on.configMap(agent.name, { data: { kubelet: config({ maxPods: 50 }) } });
+    await on.assign(agent.name, agent.name);
+    agent.start();
+    await agent.reports(on, { error: statusErrors.download });
+    on.server.hooks.setFaults([]);
+    await agent.reports(on, { assigned: sourceOf(made), active: sourceOf(made) });
+  });
+
+  test('a server that drops the fields: said plainly, and not asked again and again', async (t) => {
+    const on = await cluster(t, { dynamicKubeletConfig: false });
+    await using agent = await HostedAgent.on(on);
+    agent.start();
+    await agent.says('the API server took the status and dropped it');
+    await agent.until('it in dkc status', async () => ((await agent.activeRecord())?.why.includes('drops its fields') ? true : undefined));
+    // Heartbeats of the kubelet come every few seconds; each is a look, none a request.
+    for (let beat = 0; beat < 5; beat++) {
+      const seen = agent.calls.length;
+      await on.admin.patch(nodes, { name: agent.name }, { metadata: { labels: { beat: String(beat) } } }, { type: 'merge' });
+      assert.ok(agent.calls.length - seen <= 1);
+    }
+    await realClock.sleep(300);
+    assert.equal(agent.calls.filter((call) => call === 'patch nodes/status').length, 1);
+    assert.equal(agent.said.filter(({ text }) => text.startsWith('the API server took the status')).length, 1);
+    const status = await agent.dkc('status');
+    assert.match(status.stdout, /drops its fields/);
+  });
+
+  test('a node that has the fields from before its server was upgraded keeps working', async (t) => {
+    const on = await cluster(t, { dynamicKubeletConfig: false });
+    await using agent = await HostedAgent.on(on);
+    const made = await on.configMap(agent.name, { data: { kubelet: config({ maxPods: 50 }) } });
+    const configSource = { configMap: { namespace: NAMESPACE, name: agent.name, kubeletConfigKey: 'kubelet' } };
+    on.server.hooks.storage.put('/nodes', agent.name, { ...on.node(agent.name), metadata: { name: agent.name, uid: 'n' }, spec: { configSource }, status: { config: { error: 'from long ago' } } }); // prettier-ignore
+    agent.start();
+    await agent.reports(on, { assigned: sourceOf(made), active: sourceOf(made) });
+    await follows(on, agent, 51);
+    assert.doesNotMatch((await agent.activeRecord())?.why ?? '', /drops/);
+  });
+
+  test('an assignment by NodeConfig, which this version has not, is said in log and status', async (t) => {
+    const on = await cluster(t);
+    await using agent = await HostedAgent.on(on, { assignment: 'nodeconfig' });
+    agent.start();
+    await agent.says('--assignment=nodeconfig is not there yet');
+    await agent.until('it in dkc status', async () => ((await agent.activeRecord())?.why.includes('nodeconfig') ? true : undefined));
+  });
+});

@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict';
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { after, before, describe, test } from 'node:test';
+import { Cluster, NAMESPACE } from './cluster.ts';
+import { changeEvent, config, HostedAgent, patientClock, plainEvent, sourceOf } from './hosted-agent.ts';
+import { statusErrors } from '../../../../agent/status/errors.ts';
+import { layout } from '../../../../agent/store/layout.ts';
+import { nodes } from '../../../../kube/api/object.ts';
+
+describe('an agent on an API server with the gate on', { concurrency: 6 }, () => {
+  let cluster: Cluster;
+  before(async () => {
+    cluster = await Cluster.start();
+  });
+  after(() => cluster.stop());
+
+  /** An agent that uses the ConfigMap named like its node. */
+  async function assigned(agent: HostedAgent, fields: Record<string, unknown> = { maxPods: 50 }) {
+    const made = await cluster.configMap(agent.name, { data: { kubelet: config(fields) } });
+    await cluster.assign(agent.name, agent.name);
+    agent.start();
+    await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made) });
+    return made;
+  }
+  const reportsOf = (agent: HostedAgent) => agent.calls.filter((call) => call === 'patch nodes/status').length;
+  // Without trust: when it comes depends on how long the rest takes.
+  const eventsOf = (agent: HostedAgent) =>
+    cluster
+      .events(agent.name)
+      .map(plainEvent)
+      .filter(({ reason }) => reason !== 'KubeletConfigTrusted');
+
+  test('a config is assigned: checkpoint, event, exit 0, and status after the next start', async () => {
+    // After 2 s without an answer of sync it reports what it has.
+    await using agent = await HostedAgent.on(cluster, { clock: patientClock(10) });
+    agent.start();
+    await agent.reports(cluster, {});
+    const made = await cluster.configMap(agent.name, { data: { kubelet: config({ maxPods: 50 }) } });
+    await cluster.assign(agent.name, agent.name);
+    await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made) });
+    assert.deepEqual(eventsOf(agent), [changeEvent(agent.name, made)]);
+    assert.deepEqual(agent.exitCodes, [0]);
+    assert.equal(await agent.effectiveField('maxPods'), '50');
+    assert.equal(reportsOf(agent), 2, 'it showed half of a change');
+  });
+
+  test('an edit gives new content under a new resourceVersion, and one more start', async () => {
+    await using agent = await HostedAgent.on(cluster);
+    const first = await assigned(agent);
+    const second = await cluster.configMap(agent.name, { data: { kubelet: config({ maxPods: 60 }) } });
+    await agent.reports(cluster, { assigned: sourceOf(second), active: sourceOf(second) });
+    assert.deepEqual(eventsOf(agent), [changeEvent(agent.name, first), changeEvent(agent.name, second)]);
+    assert.deepEqual(agent.exitCodes, [0, 0]);
+    assert.equal(await agent.effectiveField('maxPods'), '60');
+  });
+
+  test('a touch of metadata alone is followed in place: no exit, no event', async () => {
+    await using agent = await HostedAgent.on(cluster);
+    const first = await assigned(agent);
+    const touched = await cluster.configMap(agent.name, { labels: { team: 'web' } });
+    await agent.reports(cluster, { assigned: sourceOf(touched), active: sourceOf(touched) });
+    assert.notEqual(touched.metadata.resourceVersion, first.metadata.resourceVersion);
+    assert.deepEqual(eventsOf(agent), [changeEvent(agent.name, first)]);
+    assert.equal(agent.starts, 2);
+    // The next start takes the new name from disk, and the kubelet's file keeps its bytes.
+    const bytes = await agent.effective();
+    await agent.stop();
+    agent.start();
+    await agent.ready(3);
+    assert.equal(await agent.effective(), bytes);
+    assert.deepEqual(await agent.store().record('assigned'), { at: 'known', source: sourceOf(touched).configMap });
+  });
+
+  test('another key of the same ConfigMap restarts once, on the checkpoint that is there', async () => {
+    await using agent = await HostedAgent.on(cluster);
+    const data = { kubelet: config({ maxPods: 50 }), other: config({ maxPods: 70 }) };
+    const made = await cluster.configMap(agent.name, { data });
+    await cluster.assign(agent.name, agent.name);
+    agent.start();
+    await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made) });
+    await cluster.assign(agent.name, agent.name, 'other');
+    const other = sourceOf(made, 'other');
+    await agent.reports(cluster, { assigned: other, active: other });
+    assert.deepEqual(eventsOf(agent), [changeEvent(agent.name, made), changeEvent(agent.name, made, 'other')]);
+    assert.equal(await agent.effectiveField('maxPods'), '70');
+    assert.equal((await agent.store().list()).length, 1);
+  });
+
+  test('a deleted ConfigMap is a download error and nothing else; made again it has a new uid', async () => {
+    await using agent = await HostedAgent.on(cluster);
+    const made = await assigned(agent);
+    await cluster.removeConfigMap(agent.name);
+    await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made), error: statusErrors.download });
+    assert.equal(agent.starts, 2);
+    assert.equal(await agent.effectiveField('maxPods'), '50');
+    // The same content under another uid is another name, not another config.
+    const again = await cluster.configMap(agent.name, { data: { kubelet: config({ maxPods: 50 }) } });
+    await agent.reports(cluster, { assigned: sourceOf(again), active: sourceOf(again) });
+    assert.notEqual(again.metadata.uid, made.metadata.uid);
+    assert.equal(agent.starts, 2);
+    await cluster.removeConfigMap(agent.name);
+    const other = await cluster.configMap(agent.name, { data: { kubelet: config({ maxPods: 55 }) } });
+    await agent.reports(cluster, { assigned: sourceOf(other), active: sourceOf(other) });
+    assert.deepEqual(eventsOf(agent), [changeEvent(agent.name, made), changeEvent(agent.name, other)]);
+    assert.equal(agent.starts, 3);
+  });
+
+  test('a ConfigMap that is not there is a download error until it is', async () => {
+    await using agent = await HostedAgent.on(cluster);
+    const made = await assigned(agent);
+    await cluster.assign(agent.name, `${agent.name}-later`);
+    await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made), error: statusErrors.download });
+    const later = await cluster.configMap(`${agent.name}-later`, { data: { kubelet: config({ maxPods: 80 }) } });
+    await agent.reports(cluster, { assigned: sourceOf(later), active: sourceOf(later) });
+    assert.equal(await agent.effectiveField('maxPods'), '80');
+    assert.equal(agent.starts, 3);
+  });
+
+  test('clearing goes back to local, and says so in event and status', async () => {
+    await using agent = await HostedAgent.on(cluster, { trialDuration: 100 });
+    const made = await cluster.configMap(agent.name, { data: { kubelet: config({ maxPods: 50 }) } });
+    await cluster.assign(agent.name, agent.name);
+    agent.start();
+    await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made), lastKnownGood: sourceOf(made) });
+    await cluster.configSource(agent.name, null);
+    await agent.until('the third start', () => (agent.readies >= 3 ? true : undefined));
+    await agent.reports(cluster, {});
+    assert.deepEqual(eventsOf(agent), [changeEvent(agent.name, made), changeEvent(agent.name, null)]);
+    assert.equal(await agent.effective(), config({ maxPods: 110 }));
+    assert.deepEqual(await agent.store().record('assigned'), { at: 'known', source: null });
+    assert.deepEqual(await agent.store().record('last-known-good'), { at: 'known', source: null });
+  });
+
+  test('an empty configSource names nothing: said where it can be said, and the config stays', async () => {
+    await using agent = await HostedAgent.on(cluster);
+    const made = await assigned(agent);
+    const picture = async (): Promise<unknown> => (await agent.activeRecord())?.error;
+    // Only a create gets past the server's rules; from then on it refuses every status too (spec 13), so disk and log have to tell.
+    for (const [configSource, error] of [
+      [{}, statusErrors.noSource],
+      [{ configMap: { namespace: NAMESPACE, name: '../../../..', kubeletConfigKey: '..' } }, statusErrors.syncInternal],
+    ] as const) {
+      await agent.stop();
+      await cluster.admin.delete(nodes, { name: agent.name });
+      const born = { apiVersion: 'v1', kind: 'Node', metadata: { name: agent.name }, spec: { configSource } };
+      await cluster.admin.create(nodes, born);
+      const from = agent.said.length;
+      agent.start();
+      await agent.until(error, async () => ((await picture()) === error ? true : undefined));
+      assert.match(String((await agent.says('status cannot be written', from)).fields['error']), /422/);
+      assert.equal(await agent.effectiveField('maxPods'), '50');
+    }
+    await cluster.assign(agent.name, agent.name);
+    await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made) });
+    assert.equal(agent.starts, 4);
+  });
+
+  test('a store that cannot be written is an internal failure, until it can', async () => {
+    await using agent = await HostedAgent.on(cluster, { syncInterval: 200 });
+    const made = await assigned(agent);
+    const { checkpoints } = layout(agent.options.dynamicConfigDir);
+    await rename(checkpoints, `${checkpoints}-away`);
+    await writeFile(checkpoints, 'no directory');
+    const next = await cluster.configMap(agent.name, { data: { kubelet: config({ maxPods: 60 }) } });
+    await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made), error: statusErrors.syncInternal });
+    assert.equal(await agent.effectiveField('maxPods'), '50');
+    await rm(checkpoints);
+    await rename(`${checkpoints}-away`, checkpoints);
+    await agent.reports(cluster, { assigned: sourceOf(next), active: sourceOf(next) });
+    assert.ok(agent.exitCodes.every((code) => code === 0));
+  });
+
+  test('two nodes use one ConfigMap, each with its own event and status', async () => {
+    await using one = await HostedAgent.on(cluster);
+    await using two = await HostedAgent.on(cluster);
+    const shared = `${one.name}-shared`;
+    const first = await cluster.configMap(shared, { data: { kubelet: config({ maxPods: 50 }) } });
+    for (const agent of [one, two]) {
+      await cluster.assign(agent.name, shared);
+      agent.start();
+    }
+    for (const agent of [one, two]) await agent.reports(cluster, { assigned: sourceOf(first), active: sourceOf(first) });
+    const second = await cluster.configMap(shared, { data: { kubelet: config({ maxPods: 51 }) } });
+    for (const agent of [one, two]) {
+      await agent.reports(cluster, { assigned: sourceOf(second), active: sourceOf(second) });
+      assert.deepEqual(eventsOf(agent), [changeEvent(agent.name, first), changeEvent(agent.name, second)]);
+    }
+  });
+
+  test('only the namespace of --configmap-namespace is read; an empty one means any', async () => {
+    await using agent = await HostedAgent.on(cluster);
+    const made = await cluster.configMap(agent.name, { data: { kubelet: config({ maxPods: 50 }) }, namespace: 'default' });
+    await cluster.assign(agent.name, agent.name, 'kubelet', 'default');
+    agent.start();
+    await agent.reports(cluster, { error: statusErrors.download });
+    assert.ok(!agent.calls.some((call) => call.includes('configmaps')), 'it did not even ask');
+    await agent.stop();
+    agent.options.configmapNamespace = '';
+    agent.start();
+    await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made) });
+  });
+
+  test('an immutable ConfigMap is as good as any', async () => {
+    await using agent = await HostedAgent.on(cluster);
+    const made = await cluster.configMap(agent.name, { data: { kubelet: config({ maxPods: 50 }) }, immutable: true });
+    await cluster.assign(agent.name, agent.name);
+    agent.start();
+    await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made) });
+    await assert.rejects(cluster.configMap(agent.name, { data: { kubelet: config({ maxPods: 51 }) } }), /immutable/);
+  });
+
+  test('a Node that goes clears nothing; when it comes back its status is written again', async () => {
+    await using agent = await HostedAgent.on(cluster);
+    const made = await assigned(agent);
+    await cluster.admin.delete(nodes, { name: agent.name });
+    await agent.says('the API server has no such Node');
+    await cluster.addNode(agent.name);
+    // The new Node has no configSource: that is an answer, and it clears.
+    await agent.reports(cluster, {});
+    assert.deepEqual(eventsOf(agent), [changeEvent(agent.name, made), changeEvent(agent.name, null)]);
+    await cluster.assign(agent.name, agent.name);
+    await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made) });
+  });
+
+  test('an agent that starts before its Node exists waits for it, with what it has', async () => {
+    await using agent = await HostedAgent.on(cluster, { clock: patientClock(10) });
+    const made = await assigned(agent);
+    await agent.stop();
+    await cluster.admin.delete(nodes, { name: agent.name });
+    agent.start();
+    await agent.says('the API server has no such Node', agent.said.length);
+    assert.equal(await agent.effectiveField('maxPods'), '50');
+    const [starts, reports] = [agent.starts, reportsOf(agent)];
+    const source = { configMap: { namespace: NAMESPACE, name: agent.name, kubeletConfigKey: 'kubelet' } };
+    await cluster.admin.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: agent.name }, spec: { configSource: source } });
+    await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made) });
+    assert.equal(agent.starts, starts);
+    assert.equal(reportsOf(agent), reports + 1, 'it told the new Node what was wrong without it');
+  });
+});

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { watchFaults } from '../../unit/controllers/daemonset/simulated/faulty-watches.ts';
+import { noRooms, plus, rollouts } from '../../unit/scheduler/simulated/rollouts.ts';
+import { stories } from '../../unit/scheduler/simulated/stories.ts';
+import { faultKinds, sweep, sweepWatches } from '../../unit/scheduler/simulated/sweep.ts';
+
+const COUNT = Number(process.env['DKC_ROLLOUTS'] ?? 1_000);
+const FIRST = Number(process.env['DKC_ROLLOUTS_SEED'] ?? 1_000);
+
+test(`${COUNT} random rollouts leave nothing behind: no room, nobody assumed, nobody forgotten`, async (t) => {
+  let rooms = noRooms;
+  for (let seed = FIRST; seed < FIRST + COUNT; seed++) {
+    const { problems, did, rooms: kept } = await rollouts(seed);
+    rooms = plus(rooms, kept);
+    assert.deepEqual(problems, [], `seed ${seed}:\n${did.join('\n')}`);
+  }
+  const often = `room was kept so often: ${JSON.stringify(rooms)}`;
+  t.diagnostic(often);
+  assert.ok(rooms.usedByDaemons >= rooms.ofDaemonSets / 2, often);
+});
+
+describe('a scheduler whose calls fail, each in every way', () => {
+  for (const story of stories)
+    test(story.why, async () => {
+      const { problems, runs } = await sweep(story, () => faultKinds);
+      assert.deepEqual(problems, []);
+      assert.ok(runs > 0, 'nothing failed');
+    });
+});
+
+describe('a scheduler whose watches fail at each event in every way', () => {
+  for (const story of stories)
+    test(story.why, async () => {
+      const { problems, runs } = await sweepWatches(story, () => watchFaults);
+      assert.deepEqual(problems, []);
+      assert.ok(runs > 0, 'nothing went wrong');
+    });
+});

@@ -1,0 +1,76 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ControlPlane } from '../../../support/real-parts/control-plane.ts';
+import { Daemon } from '../../../support/real-parts/daemon.ts';
+import type { DaemonPlan } from '../../../support/real-parts/daemon.ts';
+import { freePorts } from '../../../support/real-parts/free-ports.ts';
+
+/** A process under test, of upstream or ours as people run it. */
+export interface Subject {
+  readonly pid: number | undefined;
+  /** Path; the whole of it. */
+  readonly logFile: string;
+  /** It may finish what it is at. */
+  stop(): Promise<void>;
+  /** SIGKILL. */
+  kill(): Promise<void>;
+  /** Again, after a stop or a kill. */
+  start(): Promise<void>;
+  /** The end of its log. */
+  log(): Promise<string>;
+  /** What it counts, of ours; as text. */
+  metrics(): Promise<string>;
+  /** What it answers to a GET of `path`, as text. */
+  answer(path: string): Promise<string>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export interface Place {
+  /** Of the subject alone; it goes with it. */
+  home: string;
+  /** Path; of the admin, for the control plane. */
+  kubeconfig: string;
+  /** Nobody listens on it. */
+  port: number;
+}
+
+const GRACE_MS = 5_000;
+
+/** Root of our source tree, with `cli/main.ts`. */
+export const root = join(import.meta.dirname, '../../../..');
+
+/** Starts a process for a control plane; it works when this returns. */
+export async function startProcess(
+  name: string,
+  plane: Pick<ControlPlane, 'kubeconfig' | 'ca'>,
+  planFor: (place: Place) => Promise<Pick<DaemonPlan, 'program' | 'args' | 'ready'>>,
+): Promise<Subject> {
+  const home = await mkdtemp(join(tmpdir(), 'dkc-subject-'));
+  const kubeconfig = join(home, 'kubeconfig');
+  await writeFile(kubeconfig, plane.kubeconfig(), { mode: 0o600 });
+  const [port = 0] = await freePorts(1);
+  const log = join(home, 'log');
+  const plan = await planFor({ home, kubeconfig, port });
+  const daemon = new Daemon({ name, home, log, ca: plane.ca, ...plan });
+  await daemon.start();
+  // Without keeping the connection: the process may be killed before the next question.
+  const answer = async (path: string): Promise<string> =>
+    (await fetch(new URL(path, plan.ready.url), { headers: { connection: 'close' } })).text();
+  return {
+    get pid() {
+      return daemon.pid;
+    },
+    logFile: log,
+    stop: () => daemon.stop(GRACE_MS),
+    kill: () => daemon.kill(),
+    start: () => daemon.start(),
+    log: () => daemon.tail(),
+    metrics: () => answer('/metrics'),
+    answer,
+    async [Symbol.asyncDispose]() {
+      await daemon.stop(GRACE_MS);
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,183 @@
+import { realClock } from '../../../../base/clock.ts';
+import type { Millis } from '../../../../base/clock.ts';
+import { openLog } from '../../../../base/pino-log.ts';
+import { realRandom } from '../../../../base/random.ts';
+import type { DaemonSet, Pod } from '../../../../controllers/daemonset/types.ts';
+import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
+import { controllerRevisions, daemonSets, pods } from '../../../../kube/api/resources.ts';
+import { objectKey } from '../../../../kube/cache/contract.ts';
+import type { Informer } from '../../../../kube/cache/contract.ts';
+import { Informers } from '../../../../kube/cache/informers.ts';
+import type { Client } from '../../../../kube/client/client.ts';
+import { createClient } from '../../../../kube/client/http-client.ts';
+import { Fence } from './fence.ts';
+import { HollowNodes } from '../../../support/hollow/hollow-nodes.ts';
+import { startControlPlane } from '../../../support/real-parts/control-plane.ts';
+import type { ControlPlane } from '../../../support/real-parts/control-plane.ts';
+
+/** Parts that a world is made of. */
+export const worldParts = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler'];
+
+export interface Revision extends KubeObject {
+  revision: number;
+  data?: unknown;
+}
+
+export interface WorldOptions {
+  /** Kinds that a test watches besides: their changes wake it too. */
+  more?: readonly Resource[];
+  /** What runs of kube-controller-manager; '' for none. @default 'garbagecollector,namespace' */
+  controllers?: string;
+  /** Whether a kube-scheduler runs, as it comes. @default true */
+  scheduler?: boolean;
+  /** How long pods take to end, in ms. @default 0 */
+  endMs?: Millis;
+  /** Whose controller runs, where silence is to be its own ({@link World.isQuiet}). */
+  fence?: Resource;
+}
+
+/** What was under way when the controller showed that it is at work becomes visible within this. */
+const SETTLED_MS = 200;
+const SEEN_WITHIN_MS = 90_000;
+
+/** A scheduler has placed the pod, or has said that it cannot; or nobody wants it any more. */
+export function isDecided({ metadata, spec, status }: Readonly<Pod>): boolean {
+  const isRefused = status?.conditions?.some((condition) => condition.type === 'PodScheduled' && condition.status === 'False') === true;
+  return (spec?.nodeName ?? '') !== '' || isRefused || metadata.deletionTimestamp !== undefined;
+}
+
+/**
+ * A real control plane without the controllers or the scheduler under test, but with all that works around them: garbage collector, kubelets (hollow ones). And
+ * caches that tell when something changed, so that whoever waits for a state is woken by it.
+ */
+export class World {
+  readonly plane: ControlPlane;
+  readonly client: Client;
+  readonly fleet: HollowNodes;
+  readonly sets: Informer<DaemonSet>;
+  readonly pods: Informer<Pod>;
+  readonly revisions: Informer<Revision>;
+  /** By the name of their resource. */
+  readonly more: ReadonlyMap<string, Informer<KubeObject>>;
+  readonly fence: Fence | undefined;
+  readonly #informers: Informers;
+  readonly #ending = new AbortController();
+  readonly #waiting = new Map<string, Set<() => void>>();
+  /** Changes so far, by namespace. */
+  readonly #changes = new Map<string, number>();
+  #running: Promise<unknown> = Promise.resolve();
+
+  static async start({
+    more = [],
+    controllers = 'garbagecollector,namespace',
+    scheduler = true,
+    endMs = 0,
+    fence,
+  }: WorldOptions = {}): Promise<World> {
+    const plane = await startControlPlane({ scheduler, ...(controllers === '' ? {} : { controllers }) });
+    const world = new World(plane, more, endMs, fence);
+    await world.#run();
+    return world;
+  }
+
+  private constructor(plane: ControlPlane, more: readonly Resource[], endMs: Millis, fence: Resource | undefined) {
+    const log = openLog({ level: 'error' });
+    this.plane = plane;
+    this.client = createClient({ origin: 'the test', server: plane.url, ca: { data: plane.ca }, token: plane.adminToken }, { log });
+    const options = { client: this.client, clock: realClock, log };
+    this.fleet = new HollowNodes({ ...options, endMs });
+    this.#informers = new Informers({ ...options, random: realRandom });
+    this.sets = this.#informers.of<DaemonSet>(daemonSets);
+    this.pods = this.#informers.of<Pod>(pods);
+    this.revisions = this.#informers.of<Revision>(controllerRevisions);
+    this.more = new Map(more.map((resource) => [resource.resource, this.#informers.of(resource)]));
+    for (const cache of this.#caches()) {
+      const tell = ({ metadata: { namespace = '' } }: Readonly<KubeObject>) => {
+        this.#changes.set(namespace, this.#changesIn(namespace) + 1);
+        this.#waiting.get(namespace)?.forEach((wake) => wake());
+      };
+      cache.addHandlers('test', { added: tell, updated: (_, after) => tell(after), deleted: tell });
+    }
+    this.fence = fence === undefined ? undefined : new Fence(this, fence);
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#ending;
+    this.#running = Promise.all([this.#informers.run(signal), this.fleet.run(signal)]);
+    await Promise.all([this.#informers.whenSynced(signal), this.fleet.whenSynced(signal)]);
+  }
+
+  /**
+   * Resolves with the next change of a set, pod or revision in the namespace: true; or false once `ms` have passed without one.
+   */
+  changed(namespace: string, ms: number): Promise<boolean> {
+    const waiting = this.#waitersOf(namespace);
+    return new Promise((resolve) => {
+      const end = (changed: boolean) => {
+        clearTimeout(timer);
+        waiting.delete(wake);
+        resolve(changed);
+      };
+      const wake = () => end(true);
+      const timer = setTimeout(end, ms, false);
+      waiting.add(wake);
+    });
+  }
+
+  /** Whether nothing changes in the namespace for `ms`, and nothing either while the controller, if there is a fence for it, shows that it is at work. */
+  async isQuiet(namespace: string, ms: Millis): Promise<boolean> {
+    const before = this.#changesIn(namespace);
+    if (await this.changed(namespace, ms - SETTLED_MS)) return false;
+    await this.fence?.passed();
+    await this.changed(namespace, SETTLED_MS);
+    return this.#changesIn(namespace) === before;
+  }
+
+  #changesIn(namespace: string): number {
+    return this.#changes.get(namespace) ?? 0;
+  }
+
+  /** What the test's cache of that kind has under the key. */
+  held(resource: Resource, key: string): Readonly<KubeObject> | undefined {
+    return this.#cacheOf(resource)?.get(key);
+  }
+
+  #cacheOf({ resource }: Resource): Informer<KubeObject> | undefined {
+    return this.#caches().find((one) => one.resource.resource === resource);
+  }
+
+  #caches(): Informer<KubeObject>[] {
+    const own = [this.sets, this.pods, this.revisions] as unknown as Informer<KubeObject>[];
+    return [...own, ...this.more.values()];
+  }
+
+  #waitersOf(namespace: string): Set<() => void> {
+    const waiting = this.#waiting.get(namespace) ?? new Set();
+    this.#waiting.set(namespace, waiting);
+    return waiting;
+  }
+
+  /** Resolves once the cache knows what the test has just written, or something newer. */
+  async hasSeen(resource: Resource, written: KubeObject): Promise<void> {
+    const cache = this.#cacheOf(resource);
+    if (cache === undefined) return;
+    const { namespace = '', resourceVersion = '0', uid } = written.metadata;
+    // The first list may have been before it and the first event after: versions of the kind itself tell.
+    const isThere = () => {
+      const held = cache.get(objectKey(written));
+      const seen = BigInt(held?.metadata.uid === uid ? (held?.metadata.resourceVersion ?? '0') : cache.version);
+      return seen >= BigInt(resourceVersion);
+    };
+    for (const until = performance.now() + SEEN_WITHIN_MS; !isThere();) {
+      if (performance.now() > until) throw new Error(`the test's cache never saw ${resource.kind} ${objectKey(written)}`);
+      await this.changed(namespace, 500);
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#ending.abort();
+    await this.#running;
+    await this.client.close();
+    await this.plane.stop();
+  }
+}

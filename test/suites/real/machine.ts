@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import { join, dirname } from 'node:path';
+import { stringify } from 'yaml';
+import { kubeletCover, realParts } from '../../support/real-parts/real-kubelet.ts';
+import { onMachine } from '../systemd/machine.ts';
+import { KUBECONFIG, KUBELET_KUBECONFIG, NODE, NODE_IP } from './inside/names.ts';
+import { localConfig } from './inside/configs.ts';
+
+const here = import.meta.dirname;
+const fakeRuntime = join(dirname(kubeletCover), 'fake-runtime.ts');
+const CRI = '/run/fake-runtime/cri.sock';
+const DOCKER = '/run/fake-runtime/docker.sock';
+
+/** By which a kubelet on the machine finds the fake runtime. */
+export const runtimeFlags = ['--container-runtime=remote', `--container-runtime-endpoint=unix://${CRI}`, `--docker=unix://${DOCKER}`];
+
+export interface NodeOptions {
+  /** Keys of /etc/dkc/agent.yaml besides those that every node here has. */
+  agent?: Readonly<Record<string, unknown>>;
+  /** Of the kubelet's unit, in s. @default 1 */
+  restartSec?: number;
+  /** Units that start while booting. */
+  enable?: readonly string[];
+  /** Folder outside that is /var/lib/dkc inside. */
+  state?: string;
+  /** The kubelet is no standalone one: it registers its Node with the kubeconfig at KUBELET_KUBECONFIG, which the scenario writes. */
+  registered?: boolean;
+  /** Files put over everything else: path inside -> text. */
+  files?: Readonly<Record<string, string>>;
+  options?: object;
+}
+
+/**
+ * Boots a machine with the agent as built and a real kubelet on a fake container runtime, runs `scenarios/NAME.ts` of this folder on it,
+ * and returns what that printed. The kubelet's unit is kubeadm's with our drop-in; kubeadm's files beside it make it a standalone one.
+ * @throws RealPartsUnavailable where there is no kubelet to be had
+ */
+export async function onNode<Result>(
+  name: string,
+  { agent = {}, restartSec = 1, enable, state, registered = false, files, options }: NodeOptions = {},
+): Promise<Result> {
+  const { dir } = await realParts(['kubelet']);
+  const kubeletFlags = [...runtimeFlags, `--hostname-override=${NODE}`, ...(registered ? [`--node-ip=${NODE_IP}`] : [])];
+  return onMachine<Result>(`../../real/scenarios/${name}`, {
+    agent: 'bundle',
+    ...(enable ? { enable } : {}),
+    keep: {
+      [join(here, 'node/kubelet')]: '/usr/bin/kubelet:ro',
+      [join(dir, 'kubelet')]: '/usr/lib/kubelet/kubelet:ro',
+      ...(state === undefined ? {} : { [state]: '/var/lib/dkc' }),
+    },
+    files: {
+      '/var/lib/kubelet/config.yaml': localConfig,
+      '/var/lib/kubelet/kubeadm-flags.env': `KUBELET_KUBEADM_ARGS="${kubeletFlags.join(' ')}"\n`,
+      '/etc/default/kubelet': `KUBELET_KUBECONFIG_ARGS=${registered ? `--kubeconfig=${KUBELET_KUBECONFIG}` : ''}\nKUBELET_EXTRA_ARGS=--event-qps=7\n`,
+      '/etc/dkc/agent.yaml': stringify({ nodeName: NODE, kubeconfig: KUBECONFIG, ...agent }),
+      '/etc/systemd/system/fake-runtime.service': `[Service]
+RuntimeDirectory=fake-runtime
+ExecStart=${process.execPath} ${fakeRuntime} --socket ${CRI} --protos ${join(dir, 'protos')} --docker-socket ${DOCKER}
+`,
+      // The kernel's own is that of the machine outside, and so the same for every boot in here.
+      '/etc/boot-id': `${randomUUID()}\n`,
+      '/etc/systemd/system/dkc-agent.service.d/80-node.conf': `[Service]
+BindReadOnlyPaths=/etc/boot-id:/proc/sys/kernel/random/boot_id
+`,
+      '/etc/systemd/system/kubelet.service.d/80-node.conf': `[Unit]
+Wants=fake-runtime.service
+After=fake-runtime.service
+[Service]
+Environment=KUBELET_COVER=${kubeletCover}
+RestartSec=${restartSec}
+`,
+      ...files,
+    },
+    options: options ?? {},
+    timeout: 1_000,
+  });
+}

@@ -1,0 +1,279 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { startSubject } from '../cluster/controllers.ts';
+import type { Subject } from '../cluster/subject.ts';
+import { worldParts } from '../cluster/world.ts';
+import type { World } from '../cluster/world.ts';
+import type { Pod } from '../../../../scheduler/types.ts';
+import { withRealParts } from '../suite.ts';
+import { nodeOf, refusalOf, Stage, startWorld } from './stage.ts';
+import { startScheduler } from './subjects.ts';
+import type { SchedulerKind, SchedulerOptions } from './subjects.ts';
+
+const SET = 3;
+const DEPLOYMENT = 200;
+const NODES = 3;
+/** Of a node, in pods. So 18 of the Deployment's fit beside the set. */
+const ROOM = 7;
+const FIT = NODES * ROOM - SET;
+/** Replacements of the first pod of a rollout, with either StatefulSet controller. */
+const ROUNDS = 25;
+const RACES = Number(process.env['RACES'] ?? 3);
+/** Pods that kube-scheduler refused are tried again after this at the latest, as soon as something happens. */
+const LONGEST_BACKOFF_MS = 11_000;
+
+/*
+ * A StatefulSet is rolled on a cluster that is full, while 182 pods of a Deployment wait for room: whoever is quicker than the StatefulSet controller has the
+ * place of the pod that it just deleted.
+ */
+await withRealParts('the place of a pod that is upgraded', worldParts, () => {
+  let started: { world: World; controllers: Subject } | undefined;
+  const here = () => {
+    if (started === undefined) throw new Error('the control plane did not start');
+    return started;
+  };
+  before(async () => {
+    const world = await startWorld();
+    try {
+      started = {
+        world,
+        controllers: await startSubject('kube-controller-manager', world.plane, ['--leader-elect=false'], 'deployment,replicaset'),
+      };
+    } catch (error) {
+      await world.stop();
+      throw error;
+    }
+  });
+  after(async () => {
+    await started?.controllers[Symbol.asyncDispose]();
+    await started?.world.stop();
+  });
+
+  const shown = { reservation: { mirror: true, mirrorImage: 'registry.example.com/pause:3.2' } };
+  const without = { config: { reservation: { enabled: false } } };
+  const thieves: readonly { why: string; kind: SchedulerKind; name: string; options?: SchedulerOptions }[] = [
+    { why: 'with kube-scheduler', kind: 'kube-scheduler', name: 'native' },
+    { why: 'without reservations', kind: 'dkc', name: 'careless', options: without },
+  ];
+  for (const { why, kind, name, options = {} } of thieves) {
+    test(`is stolen ${why}: the Deployment has one pod more, and the rollout waits`, async () => {
+      const { world } = here();
+      await using _scheduler = await startScheduler(kind, world.plane, { ...options, schedulerName: name });
+      const sets = await startSubject('kube-controller-manager', world.plane, ['--leader-elect=false'], 'statefulset');
+      await using _sets = sets;
+      const s = await fullCluster(world, name);
+      const top = s.pod(`web-${SET - 1}`);
+      const home = Array.from({ length: NODES }, (_, n) => n).find((n) => s.cluster.node(n) === nodeOf(top)) ?? 0;
+      // Who is quicker is luck: those that were refused a moment ago wait for their next turn. So the set's controller stands still once it has deleted the pod.
+      await s.cluster.kubelet(home, 'dead');
+      await s.image('app:2', 'web');
+      await s.until('its top pod ends', () => s.find(`web-${SET - 1}`)?.metadata.deletionTimestamp !== undefined);
+      assert.equal(s.pod(`web-${SET - 1}`).metadata.uid, top.metadata.uid);
+      assert.equal(s.ofApp('deploy').filter(isBound).length, FIT);
+      process.kill(sets.pid ?? assert.fail('the controller ended'), 'SIGSTOP');
+      try {
+        await s.cluster.kubelet(home, 'alive');
+        await s.until('somebody has its place', () => s.ofApp('deploy').filter(isBound).length > FIT);
+      } finally {
+        if (sets.pid !== undefined) process.kill(sets.pid, 'SIGCONT');
+      }
+      assert.equal(s.ofApp('deploy').filter(isBound).length, FIT + 1);
+      await s.until('a pod of the set is refused', () => s.ofApp('web').some((pod) => /Insufficient cpu/.test(refusalOf(pod) ?? '')));
+      assert.equal(s.ofApp('web').filter(isBound).length, SET - 1);
+      // A room that is kept falls to somebody as well in the end: here none was.
+      const told = await s.events('web');
+      assert.ok(told.every(({ reason }) => reason !== 'ReservationCreated'));
+      await s.clear();
+    });
+  }
+
+  test('is kept with reservations: the rollout ends, every pod on its node, and the Deployment has what it had', async (t) => {
+    const { world } = here();
+    await using scheduler = await startScheduler('dkc', world.plane, { schedulerName: 'careful' });
+    await using _sets = await startSubject('kube-controller-manager', world.plane, ['--leader-elect=false'], 'statefulset');
+    const s = await fullCluster(world, 'careful');
+    const [places, had] = [placesOf(s, 'web'), boundIn(s)];
+    try {
+      for (const tag of [2, 3]) {
+        await s.image(`app:${tag}`, 'web');
+        await s.until('it is rolled out', () => s.hasRolled('web', `app:${tag}`));
+        assert.deepEqual(placesOf(s, 'web'), places, 'in place');
+        assert.deepEqual(boundIn(s), had, 'the Deployment runs what it ran');
+      }
+    } catch (error) {
+      t.diagnostic(await scheduler.log());
+      throw error;
+    }
+    const told = await s.events('web-2', (events) => events.some(({ reason }) => reason === 'ReservationUsed'));
+    assert.ok(told.some(({ message }) => message === `Placed in the room kept on node ${places[2]}`));
+    const ofSet = await s.events('web', (events) => events.some(({ reason }) => reason === 'ReservationCreated'));
+    assert.ok(ofSet.some(({ message }) => message?.startsWith(`Room of pod ${s.name}/web-2 on node ${places[2]} is kept until `)));
+    await s.clear();
+  });
+
+  test('is kept from kube-scheduler that comes while a pod stands for it, until the set has it back', async (t) => {
+    const { world } = here();
+    const theirs = 'shown-to';
+    const scheduler = await startScheduler('dkc', world.plane, { schedulerName: 'shown', config: shown });
+    await using _scheduler = scheduler;
+    let native = await startScheduler('kube-scheduler', world.plane, { schedulerName: theirs });
+    let sets = await startSubject('kube-controller-manager', world.plane, ['--leader-elect=false'], 'statefulset');
+    try {
+      const s = await fullCluster(world, 'shown', { update: 'OnDelete', deployedBy: theirs });
+      const places = placesOf(s, 'web');
+      await s.image('app:2', 'web');
+      await s.until('there is another revision', () => {
+        const { currentRevision, updateRevision } = s.set('web').status ?? {};
+        return updateRevision !== undefined && updateRevision !== currentRevision;
+      });
+      // Nobody makes the pod anew, and nobody is there to take its place, until something stands for it.
+      await sets.stop();
+      await native.stop();
+      await s.cluster.deletePod(s.pod('web-2'));
+      await s.until('a pod stands for its room', () => mirrors(s).length === 1);
+      assert.deepEqual(mirrors(s).map(nodeOf), [places[2]]);
+      native = await startScheduler('kube-scheduler', world.plane, { schedulerName: theirs });
+      await s.create('late', { spec: { schedulerName: theirs } });
+      assert.match(await s.refused('late'), new RegExp(`\\b${NODES} Insufficient cpu`));
+      const had = boundIn(s);
+      assert.equal(had.size, FIT);
+      // Between the end of what stands for it and its own binding, the room is whoever's is quicker: that is the next test's. Here nobody is.
+      await native.stop();
+      sets = await startSubject('kube-controller-manager', world.plane, ['--leader-elect=false'], 'statefulset');
+      await s.until('the pod is back', () => s.find('web-2')?.spec?.containers[0]?.image === 'app:2' && nodeOf(s.find('web-2')) !== '');
+      assert.deepEqual(placesOf(s, 'web'), places, 'in place');
+      assert.deepEqual(mirrors(s), []);
+      native = await startScheduler('kube-scheduler', world.plane, { schedulerName: theirs });
+      await s.create('later', { spec: { schedulerName: theirs } });
+      assert.match(await s.refused('later'), new RegExp(`\\b${NODES} Insufficient cpu`));
+      assert.deepEqual(boundIn(s), had, 'the Deployment runs what it ran');
+      await s.clear();
+    } catch (error) {
+      t.diagnostic(await scheduler.log());
+      throw error;
+    } finally {
+      await sets.stop();
+      await native.stop();
+    }
+  });
+
+  test(`is shown to kube-scheduler, which is at rest and as quick: in each of ${RACES} rounds one of the two has it, and nothing is left`, async (t) => {
+    const { world } = here();
+    const theirs = 'raced-by';
+    await using scheduler = await startScheduler('dkc', world.plane, { schedulerName: 'raced', config: shown });
+    await using _native = await startScheduler('kube-scheduler', world.plane, { schedulerName: theirs });
+    await using _sets = await startSubject('kube-controller-manager', world.plane, ['--leader-elect=false'], 'statefulset');
+    const s = await fullCluster(world, 'raced', { update: SET - 1, deployedBy: theirs });
+    let [kept, first] = [0, 0];
+    try {
+      for (let tag = 2; tag < 2 + RACES; tag++) {
+        const [places, had] = [placesOf(s, 'web'), boundIn(s)];
+        await delay(LONGEST_BACKOFF_MS);
+        await s.image(`app:${tag}`, 'web');
+        const isBack = (): boolean => s.hasRolled('web', `app:${tag}`, SET - 1);
+        await s.until(`round ${tag} is over`, () => isBack() || boundIn(s).size > FIT);
+        if (boundIn(s).size === FIT) {
+          kept += 1;
+          assert.deepEqual([placesOf(s, 'web'), boundIn(s)], [places, had]);
+          await s.until('nothing stands for the room', () => mirrors(s).length === 0);
+          continue;
+        }
+        assert.equal(boundIn(s).size, FIT + 1);
+        // These nodes take whoever comes. One that counts refuses the second, and the room is kept for as long as that may be.
+        await delay(1_000);
+        if (mirrors(s).length > 0) first += 1;
+        // Whoever waits goes first, and then the thief, for whom nobody comes.
+        await s.resize('deploy', FIT);
+        await s.until('the pod is back all the same', isBack);
+        await s.until('nothing stands for the room', () => mirrors(s).length === 0);
+        await s.resize('deploy', DEPLOYMENT);
+        await s.until('the others wait again', () => isFull(s, DEPLOYMENT));
+      }
+    } catch (error) {
+      t.diagnostic(await scheduler.log());
+      throw error;
+    }
+    t.diagnostic(`of ${RACES} rounds: kept in ${kept}, and before the other in ${first} more`);
+    await s.clear();
+  });
+
+  test('is given up as soon as the set does not want the pod any more', async () => {
+    const { world } = here();
+    await using _scheduler = await startScheduler('dkc', world.plane, { schedulerName: 'shrunk' });
+    const sets = await startSubject('kube-controller-manager', world.plane, ['--leader-elect=false'], 'statefulset');
+    await using _sets = sets;
+    const s = await fullCluster(world, 'shrunk', { update: 'OnDelete', replicas: FIT + 5 });
+    await s.image('app:2', 'web');
+    await s.until('there is another revision', () => {
+      const { currentRevision, updateRevision } = s.set('web').status ?? {};
+      return updateRevision !== undefined && updateRevision !== currentRevision;
+    });
+    // Nobody makes the pod anew.
+    await sets.stop();
+    await s.cluster.deletePod(s.pod('web-2'));
+    await s.until('it is gone', () => s.find('web-2') === undefined);
+    await s.create('late', { spec: { schedulerName: 'shrunk' } });
+    assert.match(await s.refused('late'), new RegExp(`\\b${NODES} Insufficient cpu`), 'its room is kept');
+    assert.equal(s.ofApp('deploy').filter(isBound).length, FIT);
+    await s.scale('web', SET - 1);
+    await s.until('somebody has the room', () => s.pods().filter(isBound).length === NODES * ROOM);
+    await s.clear();
+  });
+
+  for (const kind of ['kube-controller-manager', 'dkc'] as const) {
+    test(`is kept for the first pod of ${ROUNDS} rollouts, of which ${kind} has not told yet when it deletes it`, async (t) => {
+      const { world } = here();
+      await using scheduler = await startScheduler('dkc', world.plane, { schedulerName: `first-${kind}` });
+      await using _sets = await startSubject(kind, world.plane, ['--leader-elect=false'], 'statefulset');
+      const s = await fullCluster(world, `first-${kind}`, { update: SET - 1 });
+      const [places, had] = [placesOf(s, 'web'), boundIn(s)];
+      try {
+        for (let tag = 2; tag < 2 + ROUNDS; tag++) {
+          await s.image(`app:${tag}`, 'web');
+          await s.until(`round ${tag} is over`, () => s.hasRolled('web', `app:${tag}`, SET - 1));
+          assert.deepEqual(placesOf(s, 'web'), places, `round ${tag}`);
+          assert.deepEqual(boundIn(s), had, `round ${tag}`);
+        }
+      } catch (error) {
+        t.diagnostic(await scheduler.log());
+        throw error;
+      }
+      await s.clear();
+    });
+  }
+});
+
+/** The set runs, the Deployment runs where there is room, and every other pod of it was refused. */
+async function fullCluster(
+  world: World,
+  name: string,
+  { update = 0, replicas = DEPLOYMENT, deployedBy = name }: { update?: number | 'OnDelete'; replicas?: number; deployedBy?: string } = {},
+): Promise<Stage> {
+  const s = await Stage.open(world, name, NODES, ROOM);
+  await s.statefulSet('web', { schedulerName: name, replicas: SET }, update);
+  await s.until('the set runs', () => s.hasRolled('web', 'app:1'));
+  await s.deployment('deploy', { schedulerName: deployedBy, replicas });
+  await s.until('the Deployment has all the room that is left', () => isFull(s, replicas));
+  return s;
+}
+
+function isFull(s: Stage, replicas: number): boolean {
+  const own = s.ofApp('deploy');
+  return own.length === replicas && own.filter(isBound).length === FIT && own.every((pod) => isBound(pod) || refusalOf(pod) !== undefined);
+}
+
+const isBound = (pod: Parameters<typeof nodeOf>[0]): boolean => nodeOf(pod) !== '';
+
+/** Pods that stand for kept room. */
+const mirrors = (s: Stage): Readonly<Pod>[] => s.pods().filter(({ metadata }) => metadata.labels?.['dkc.dev/room'] === 'kept');
+
+/** Nodes by ordinal. */
+const placesOf = (s: Stage, app: string): string[] =>
+  s
+    .ofApp(app)
+    .toSorted((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1))
+    .map(nodeOf);
+
+const boundIn = (s: Stage): Set<string> =>
+  new Set(s.ofApp('deploy').flatMap((pod) => (isBound(pod) ? [`${pod.metadata.name} on ${nodeOf(pod)}`] : [])));

@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { seededRandom } from '../../../../base/random.ts';
+import { coreEvents } from '../../../../kube/api/object.ts';
+import { pods } from '../../../../kube/api/resources.ts';
+import type { Pod } from '../../../../scheduler/types.ts';
+import type { Subject } from '../cluster/subject.ts';
+import type { World } from '../cluster/world.ts';
+import type { Event } from '../daemonset/dump.ts';
+import { withRealParts } from '../suite.ts';
+import { SlowBindings } from './slow-bindings.ts';
+import { nodeOf, Stage, startWorld } from './stage.ts';
+import { startScheduler } from './subjects.ts';
+
+/** Of a node, in pods. There is room for every pod of a story, and for no other. */
+const ROOM = 10;
+/** Being bound when the scheduler is killed for the first time: as many as may be at once. */
+const BINDING = 500;
+/** Of them with the server, which takes no more than so many of one client; also when the scheduler is killed again, with fewer pods left to bind. */
+const UNDER_WAY = 40;
+
+/** Of killing or freezing one of two. */
+const TURNS = 4;
+
+/** As quick as a lease can change hands on a busy machine. */
+const election = ['', '-lease-duration=3s', '-renew-deadline=2s', '-retry-period=200ms'].map((flag) => `--leader-elect${flag}`);
+
+/*
+ * Whatever happens to the scheduler or the server: a pod that has a node keeps it, no node holds more than it can, every pod has a place in the end, and is told
+ * of at most once. SEED=N for the same moments.
+ */
+await withRealParts('schedulers that are killed', ['etcd', 'kube-apiserver', 'kube-controller-manager'], () => {
+  const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 1e6));
+  const random = seededRandom(seed);
+  let started: { world: World; bindings: SlowBindings } | undefined;
+  const here = () => {
+    if (started === undefined) throw new Error('the control plane did not start');
+    return started;
+  };
+  before(async () => {
+    const world = await startWorld();
+    try {
+      started = { world, bindings: await SlowBindings.start(world.client) };
+    } catch (error) {
+      await world.stop();
+      throw error;
+    }
+  });
+  after(async () => {
+    started?.bindings.stop();
+    await started?.world.stop();
+  });
+
+  test('killed again and again with bindings under way, it goes on where it was', async (t) => {
+    t.diagnostic(`SEED=${seed}`);
+    const { world, bindings } = here();
+    const s = await Stage.open(world, 'kill', 60, ROOM);
+    const watched = watch(world, s);
+    await makeAll(s, 0, 600);
+    bindings.delayMs = () => random() * 600;
+    // However slowly it decides: none of them is done before all are under way.
+    bindings.hold();
+    await using scheduler = await startScheduler('dkc', world.plane, { config: { api: { maxInflightBinds: BINDING } } });
+    await untilBinding(scheduler, BINDING);
+    for (let kills = 0; kills < 3; kills++) {
+      await s.until('bindings are under way', () => bindings.waiting >= UNDER_WAY);
+      bindings.letGo();
+      await sleep(random() * 300);
+      await scheduler.kill();
+      bindings.hold();
+      await scheduler.start();
+    }
+    bindings.letGo();
+    bindings.delayMs = () => 0;
+    await allPlaced(s, 600, watched, scheduler);
+  });
+
+  test('two with a lease, killed or frozen at any moment, place every pod once', async (t) => {
+    t.diagnostic(`SEED=${seed}`);
+    const { world, bindings } = here();
+    const s = await Stage.open(world, 'pair', 25, ROOM);
+    const watched = watch(world, s);
+    bindings.delayMs = () => random() * 400;
+    await using one = await startScheduler('dkc', world.plane, { config: {}, more: election });
+    await using other = await startScheduler('dkc', world.plane, { config: {}, more: election });
+    const ending = new AbortController();
+    const kept = [one, other].map((subject) => keep(subject, ending.signal));
+    try {
+      await makeAll(s, 0, 200);
+      let made = 200;
+      const left = new Set<string>();
+      for (let turn = 0; turn < TURNS; turn++) {
+        const asked = bindings.asked;
+        await s.until('bindings go on', () => bindings.asked > asked + 5 || s.pods().every((pod) => nodeOf(pod) !== ''));
+        const victim = random() < 0.5 ? one : other;
+        // Frozen for longer than the lease, it wakes up with bindings to do that are no longer its own.
+        if (turn % 2 === 0) await frozen(victim, 4_500);
+        else await victim.kill();
+        // Room changes hands meanwhile.
+        const leaving = s.pods().filter((pod) => nodeOf(pod) !== '' && !left.has(pod.metadata.name ?? '') && random() < 0.08);
+        for (const { metadata } of leaving) left.add(metadata.name ?? '');
+        await Promise.all(leaving.map((pod) => s.cluster.deletePod(pod)));
+        // By what was done and not by what the cache has seen of it by now.
+        const more = turn === TURNS - 1 ? 250 - (made - left.size) : leaving.length;
+        await makeAll(s, made, more);
+        made += more;
+      }
+      bindings.delayMs = () => 0;
+      await s.until('those that leave are gone', () => s.pods().every(({ metadata }) => metadata.deletionTimestamp === undefined));
+      await allPlaced(s, 250, watched, one, other);
+    } finally {
+      ending.abort();
+      await Promise.all(kept);
+    }
+  });
+
+  test('a server that restarts while bindings are under way, and forgets old versions, loses it none', async () => {
+    const { world, bindings } = here();
+    const s = await Stage.open(world, 'restart', 30, ROOM);
+    const watched = watch(world, s);
+    await makeAll(s, 0, 300);
+    // Longer than the server takes to end, for some.
+    bindings.delayMs = () => 500 + random() * 4_000;
+    await using scheduler = await startScheduler('dkc', world.plane);
+    await s.until('some are bound', () => s.pods().filter((pod) => nodeOf(pod) !== '').length >= 50);
+    // So that there is something left to do, however long the restart takes.
+    bindings.hold();
+    await s.until('bindings are under way', () => bindings.waiting > 0);
+    await world.plane.compact();
+    await world.plane.restartApiServer();
+    assert.ok(
+      s.pods().some((pod) => nodeOf(pod) === ''),
+      'there is something left to do',
+    );
+    bindings.delayMs = () => 0;
+    bindings.letGo();
+    await allPlaced(s, 300, watched, scheduler);
+  });
+});
+
+async function makeAll(s: Stage, from: number, count: number): Promise<void> {
+  await Promise.all(Array.from({ length: count }, (_, n) => s.client.create<Pod>(pods, s.manifest(`pod-${from + n}`))));
+}
+
+/** Resolves as soon as it says that so many pods are decided on and not known to be bound. */
+async function untilBinding(scheduler: Subject, count: number): Promise<void> {
+  let binding = 0;
+  for (const end = performance.now() + 120_000; !(binding >= count); await sleep(10)) {
+    binding = Number(/^scheduler_binding_pods (\d+)$/m.exec(await scheduler.metrics())?.[1]);
+    if (performance.now() > end) throw new Error(`${binding} pods are being bound, not ${count}`);
+  }
+}
+
+/** As systemd does with Restart=always. */
+async function keep(subject: Subject, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    // It may be killed while it starts.
+    if (subject.pid === undefined) await subject.start().catch(() => {});
+    await sleep(100, undefined, { signal }).catch(() => {});
+  }
+}
+
+async function frozen({ pid }: Subject, ms: number): Promise<void> {
+  if (pid === undefined) return;
+  process.kill(pid, 'SIGSTOP');
+  await sleep(ms);
+  process.kill(pid, 'SIGCONT');
+}
+
+/** Fills with what must never be. */
+function watch(world: World, s: Stage): string[] {
+  const faults: string[] = [];
+  const look = (before: Readonly<Pod> | undefined, pod: Readonly<Pod>) => {
+    if (pod.metadata.namespace !== s.name || nodeOf(pod) === '') return;
+    const [was, is] = [nodeOf(before), nodeOf(pod)];
+    if (was !== '' && was !== is && before?.metadata.uid === pod.metadata.uid)
+      faults.push(`${pod.metadata.name} went from ${was} to ${is}`);
+    if (was === is) return;
+    const there = s.pods().filter((one) => nodeOf(one) === is).length;
+    if (there > ROOM) faults.push(`${is} holds ${there} pods`);
+  };
+  world.pods.addHandlers(`faults ${s.name}`, { added: (pod) => look(undefined, pod), updated: look });
+  return faults;
+}
+
+async function allPlaced(s: Stage, count: number, faults: readonly string[], ...schedulers: Subject[]): Promise<void> {
+  try {
+    await s.until('every pod is bound', () => s.pods().length === count && s.pods().every((pod) => nodeOf(pod) !== ''));
+  } catch (error) {
+    const logs = await Promise.all(schedulers.map((one) => one.log()));
+    const waiting = s.pods().filter((pod) => nodeOf(pod) === '');
+    const why = waiting.map(({ metadata, status }) => `${metadata.name}: ${JSON.stringify(status?.conditions ?? [])}`);
+    const rooms = s.pods().map(nodeOf);
+    const left = [...new Set(rooms)].map((node) => `${node} ${rooms.filter((one) => one === node).length}`);
+    throw new Error(
+      `${s.pods().length} pods instead of ${count}, waiting:\n${why.join('\n')}\n${left.join(', ')}\nthe log ends with\n${logs.join('\n---\n')}`,
+      { cause: error },
+    );
+  }
+  assert.deepEqual(faults, []);
+  const { items } = await s.client.list<Event>(coreEvents, { namespace: s.name, fieldSelector: 'reason=Scheduled' });
+  const told = new Map<string, number>();
+  for (const { involvedObject, count: times } of items)
+    told.set(involvedObject?.name ?? '', (told.get(involvedObject?.name ?? '') ?? 0) + (times ?? 1));
+  assert.deepEqual(
+    [...told].filter(([, times]) => times > 1),
+    [],
+    'told of twice',
+  );
+}

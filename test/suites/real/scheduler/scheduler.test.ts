@@ -1,0 +1,286 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { daemonSets, nodes, persistentVolumeClaims, persistentVolumes, pods, storageClasses } from '../../../../kube/api/resources.ts';
+import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
+import type { Budget, Claim, StorageClass, Volume } from '../../../../scheduler/types.ts';
+import { Kubectl } from '../../../support/kubectl.ts';
+import { realParts } from '../../../support/real-parts/real-kubelet.ts';
+import { startSubject } from '../cluster/controllers.ts';
+import type { Subject } from '../cluster/subject.ts';
+import { worldParts } from '../cluster/world.ts';
+import type { World } from '../cluster/world.ts';
+import type { Event } from '../daemonset/dump.ts';
+import { withRealParts } from '../suite.ts';
+import { nodeOf, priority, Stage, startWorld } from './stage.ts';
+import { startScheduler } from './subjects.ts';
+
+const END_MS = 800;
+const budgets: Resource = {
+  group: 'policy',
+  version: 'v1beta1',
+  resource: 'poddisruptionbudgets',
+  kind: 'PodDisruptionBudget',
+  namespaced: true,
+};
+
+/*
+ * `dkc scheduler run` as the scheduler of a real control plane whose kube-controller-manager collects garbage and nothing else.
+ */
+await withRealParts('a scheduler on a real API server', [...worldParts, 'kubectl'], () => {
+  let started: { world: World; scheduler: Subject; kubectl: Kubectl } | undefined;
+  const here = () => {
+    if (started === undefined) throw new Error('the control plane did not start');
+    return started;
+  };
+  /** Alone in the cluster while the test goes on. */
+  const story = (title: string, name: string, [count, cpus]: [number, number], play: (s: Stage) => Promise<void>): void => {
+    void test(title, async () => {
+      const { world, scheduler } = here();
+      const s = await Stage.open(world, name, count, cpus);
+      try {
+        await play(s);
+      } catch (error) {
+        throw new Error(`the scheduler's log ends with\n${await scheduler.log()}`, { cause: error });
+      } finally {
+        await s.clear();
+        await s.until('its pods are gone', () => s.pods().length === 0);
+      }
+    });
+  };
+
+  before(async () => {
+    const world = await startWorld({ endMs: END_MS });
+    try {
+      const { dir } = await realParts(['kubectl']);
+      const kubectl = await Kubectl.start(join(dir, 'kubectl'), world.plane.kubeconfig());
+      for (const [name, value] of Object.entries({ low: 10, middle: 20, high: 1_000 })) await priority(world, name, value);
+      await priority(world, 'polite', 1_000, 'Never');
+      started = { world, kubectl, scheduler: await startScheduler('dkc', world.plane) };
+    } catch (error) {
+      await world.stop();
+      throw error;
+    }
+  });
+  after(async () => {
+    const log = await started?.scheduler.log();
+    await started?.scheduler[Symbol.asyncDispose]();
+    await started?.kubectl.stop();
+    await started?.world.stop();
+    assert.doesNotMatch(log ?? '', / ERROR /);
+  });
+
+  story('it is all that DaemonSets and StatefulSets of ours need', 'alone', [3, 4], async (s) => {
+    const { world } = here();
+    await using _controllers = await startSubject('dkc', world.plane, ['--leader-elect=false'], 'daemonset,statefulset');
+    await s.cluster.create({ name: 'agent' });
+    await s.statefulSet('web', { replicas: 3 });
+    await s.cluster.rolledOut('agent');
+    await s.until('the set runs', () => s.hasRolled('web', 'app:1'));
+    assert.deepEqual(
+      s.ofApp('agent').map(nodeOf).toSorted(),
+      [0, 1, 2].map((n) => s.cluster.node(n)),
+    );
+    await s.cluster.image('app:2', 'agent');
+    await s.image('app:2', 'web');
+    await s.cluster.rolledOut('agent');
+    await s.until('the set is rolled', () => s.hasRolled('web', 'app:2'));
+    for (const { metadata, spec } of s.pods()) {
+      const [told, ...more] = (await s.events(metadata.name ?? '', scheduled)).filter(isScheduled);
+      // A pod of the set has had this name before.
+      assert.ok(more.length < 2);
+      assert.equal(reporter(told), 'default-scheduler');
+      assert.ok(
+        [told, ...more].some((event) => event?.message === `Successfully assigned ${s.name}/${metadata.name} to ${spec?.nodeName}`),
+      );
+    }
+    await s.client.delete(daemonSets, { name: 'agent', namespace: s.name });
+  });
+
+  story('kubectl describe tells why a pod waits, and where it went', 'describe', [3, 2], async (s) => {
+    const describe = (name: string) => here().kubectl.good(`describe pod ${name} -n ${s.name}`);
+    await s.create('small');
+    const node = await s.bound('small');
+    await s.events('small', scheduled);
+    assert.match(
+      await describe('small'),
+      new RegExp(`Normal +Scheduled .*default-scheduler +Successfully assigned describe/small to ${node}\n`),
+    );
+    await s.cluster.taint(0, 'dedicated=db:NoSchedule');
+    await s.cluster.cordon(1);
+    await s.known(0);
+    await s.known(1);
+    await s.create('large', { cpu: '3' });
+    const text =
+      '0/3 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint {dedicated: db}, 1 node(s) were unschedulable.';
+    assert.ok((await s.refused('large')).startsWith(text));
+    await s.events('large', (events) => events.some(({ reason }) => reason === 'FailedScheduling'));
+    const told = await describe('large');
+    assert.match(
+      told,
+      /Warning +FailedScheduling .*default-scheduler +0\/3 nodes are available: 1 Insufficient cpu, 1 node\(s\) had untolerated taint/,
+    );
+    assert.match(told, /PodScheduled +False/);
+    assert.match(told, /preemption: 0\/3 nodes are available: 3 Preemption is not helpful for scheduling\./);
+  });
+
+  story('two schedulers share the nodes, each with the pods that name it', 'beside', [2, 5], async (s) => {
+    const { world } = here();
+    await using _native = await startScheduler('kube-scheduler', world.plane, { schedulerName: 'native' });
+    for (let n = 0; n < 10; n++) {
+      const schedulerName = n % 2 === 0 ? 'native' : 'default-scheduler';
+      await s.create(`pod-${n}`, { spec: { schedulerName } });
+      await s.bound(`pod-${n}`);
+      const told = await s.events(`pod-${n}`, scheduled);
+      assert.equal(reporter(told.find(isScheduled)), schedulerName);
+    }
+    const load = [0, 1].map((n) => s.pods().filter((pod) => nodeOf(pod) === s.cluster.node(n)).length);
+    assert.deepEqual(load, [5, 5], 'each counts what the other has placed');
+    await s.create('nobodys', { spec: { schedulerName: 'nobody' } });
+    await s.create('late');
+    assert.match(await s.refused('late'), /^0\/2 nodes are available: 2 Insufficient cpu\./);
+    const before = nodeOf(s.pod('pod-4'));
+    await s.cluster.deletePod(s.pod('pod-4'));
+    assert.equal(await s.bound('late'), before, "a pod of the other's makes room");
+    assert.equal(s.pod('nobodys').status?.conditions, undefined, 'nobody has looked at it');
+  });
+
+  story('what comes or changes wakes the pods that it helps', 'wake', [2, 2], async (s) => {
+    const steps: readonly { why: string; spec: Parameters<Stage['create']>[1]; help: () => Promise<unknown>; node: number }[] = [
+      { why: 'a label', spec: { spec: { nodeSelector: { disk: 'ssd' } } }, help: () => s.cluster.label(1, { disk: 'ssd' }), node: 1 },
+      {
+        why: 'a node',
+        spec: { cpu: '8' },
+        help: () => s.cluster.nodes(1, { allocatable: { cpu: '8' } }, 2),
+        node: 2,
+      },
+      { why: 'a cordon that ends', spec: { cpu: '2' }, help: () => s.cluster.cordon(0, false), node: 0 },
+    ];
+    await s.cluster.cordon(0);
+    await s.known(0);
+    for (const [n, { why, spec, help, node }] of steps.entries()) {
+      await s.create(`waits-${n}`, spec);
+      await s.refused(`waits-${n}`);
+      await help();
+      assert.equal(await s.bound(`waits-${n}`), s.cluster.node(node), why);
+    }
+    await s.cluster.taint(1, 'off:NoSchedule');
+    await s.known(1);
+    await s.create('taint');
+    await s.refused('taint');
+    await s.cluster.taint(1);
+    assert.equal(await s.bound('taint'), s.cluster.node(1));
+    await s.create('mate', { cpu: '0', spec: { affinity: near('leader') } });
+    await s.refused('mate');
+    await s.create('leader', { cpu: '0', labels: { app: 'leader' } });
+    assert.equal(await s.bound('mate'), await s.bound('leader'));
+  });
+
+  story('a pod of high priority has one pod go, waits for its end, and takes its place', 'preempt', [2, 2], async (s) => {
+    for (const [n, name] of ['low', 'middle', 'middle', 'middle'].entries()) {
+      await s.create(`pod-${n}`, { spec: { priorityClassName: name } });
+      await s.bound(`pod-${n}`);
+    }
+    const place = nodeOf(s.pod('pod-0'));
+    // The victim stays long enough to be looked at.
+    const home = [0, 1].find((n) => s.cluster.node(n) === place) ?? 0;
+    await s.cluster.kubelet(home, 'dead');
+    const { uid } = await s.create('high', { spec: { priorityClassName: 'high' } }).then(({ metadata }) => metadata);
+    await s.until('it is nominated', () => s.pod('high').status?.nominatedNodeName === place);
+    await s.until('its victim ends', () => s.find('pod-0')?.metadata.deletionTimestamp !== undefined);
+    assert.equal(nodeOf(s.pod('high')), '', 'it waits');
+    const victim = s.pod('pod-0');
+    const target = victim.status?.conditions?.find(({ type }) => type === 'DisruptionTarget');
+    assert.deepEqual([target?.status, target?.reason], ['True', 'PreemptionByScheduler']);
+    await s.cluster.kubelet(home, 'alive');
+    assert.equal(await s.bound('high'), place);
+    assert.deepEqual(
+      s
+        .pods()
+        .flatMap(({ metadata }) => metadata.name ?? [])
+        .toSorted(),
+      ['high', 'pod-1', 'pod-2', 'pod-3'],
+      'one victim',
+    );
+    const told = await s.events('pod-0', (events) => events.some(({ reason }) => reason === 'Preempted'));
+    assert.ok(told.some(({ message }) => message === `Preempted by pod ${uid} on node ${place}`));
+
+    await s.create('equal', { spec: { priorityClassName: 'low' } });
+    assert.match(await s.refused('equal'), /preemption: 0\/2 nodes are available: 2 No preemption victims found for incoming pod\.$/);
+    await s.create('polite', { spec: { priorityClassName: 'polite' } });
+    assert.match(await s.refused('polite'), /preemption: not eligible due to preemptionPolicy=Never\.$/);
+  });
+
+  story('a budget of policy/v1beta1 turns preemption to other pods, as long as there are others', 'budget', [2, 1], async (s) => {
+    const { world } = here();
+    await using _disruption = await startSubject('kube-controller-manager', world.plane, ['--leader-elect=false'], 'disruption');
+    await s.create('guarded', { labels: { app: 'guarded' }, spec: { priorityClassName: 'low' } });
+    await s.create('free', { spec: { priorityClassName: 'middle' } });
+    const places = { guarded: await s.bound('guarded'), free: await s.bound('free') };
+    const budget = {
+      metadata: { name: 'guard', namespace: s.name },
+      spec: { minAvailable: 1, selector: { matchLabels: { app: 'guarded' } } },
+    };
+    await s.client.create<Budget>(budgets, budget);
+    const ref = { name: 'guard', namespace: s.name };
+    for (let seen = 0; seen === 0;) {
+      const { status, metadata } = await s.client.get<Budget>(budgets, ref);
+      if (status?.currentHealthy === 1 && status.observedGeneration === metadata.generation) seen = 1;
+      else await world.changed(s.name, 50);
+    }
+    // Who hears of a pod that was made after it, has most likely heard of the budget.
+    await s.known(0);
+    await s.create('first', { spec: { priorityClassName: 'high' } });
+    assert.equal(await s.bound('first'), places.free, 'although the guarded pod has the lower priority');
+    assert.equal(nodeOf(s.pod('guarded')), places.guarded);
+    await s.create('second', { spec: { priorityClassName: 'high' } });
+    assert.equal(await s.bound('second'), places.guarded, 'with nobody else left, a budget does not help');
+  });
+
+  story('a volume that is local to a node takes its first consumer there', 'volume', [3, 4], async (s) => {
+    const { world, kubectl } = here();
+    await using _binder = await startSubject('kube-controller-manager', world.plane, ['--leader-elect=false'], 'persistentvolume-binder');
+    await s.client.create<StorageClass>(storageClasses, {
+      metadata: { name: 'local' },
+      provisioner: 'kubernetes.io/no-provisioner',
+      volumeBindingMode: 'WaitForFirstConsumer',
+    });
+    const host = { key: 'kubernetes.io/hostname', operator: 'In', values: [s.cluster.node(2)] };
+    await s.client.create<Volume>(persistentVolumes, {
+      metadata: { name: 'disk' },
+      spec: {
+        accessModes: ['ReadWriteOnce'],
+        capacity: { storage: '10Gi' },
+        storageClassName: 'local',
+        local: { path: '/mnt/disk' },
+        nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [host] }] } },
+      },
+    });
+    await s.client.create<Claim>(persistentVolumeClaims, {
+      metadata: { name: 'data', namespace: s.name },
+      spec: { accessModes: ['ReadWriteOnce'], storageClassName: 'local', resources: { requests: { storage: '5Gi' } } },
+    });
+    const volumes = (claimName: string) => ({ spec: { volumes: [{ name: 'data', persistentVolumeClaim: { claimName } }] } });
+    await s.create('consumer', volumes('data'));
+    assert.equal(await s.bound('consumer'), s.cluster.node(2));
+    assert.match(await kubectl.good(`get pvc data -n ${s.name}`), /data +Bound +disk /);
+    await s.create('lost', volumes('nowhere'));
+    assert.match(await s.refused('lost'), /persistentvolumeclaim "nowhere" not found/);
+    await s.client.delete(pods, { name: 'lost', namespace: s.name });
+    await s.client.delete(pods, { name: 'consumer', namespace: s.name });
+    await s.until('its pods are gone', () => s.pods().length === 0);
+    await s.client.delete(nodes, { name: s.cluster.node(2) });
+  });
+});
+
+const near = (app: string) => ({
+  podAffinity: {
+    requiredDuringSchedulingIgnoredDuringExecution: [{ labelSelector: { matchLabels: { app } }, topologyKey: 'kubernetes.io/hostname' }],
+  },
+});
+
+const isScheduled = ({ reason }: Event): boolean => reason === 'Scheduled';
+const scheduled = (events: readonly Event[]): boolean => events.some(isScheduled);
+
+/** Under either kind of event. */
+const reporter = (event: (Event & KubeObject) | undefined): string | undefined => event?.reportingComponent ?? event?.source?.component;

@@ -1,0 +1,27 @@
+import type { Claim, StatefulSet } from '../../../../controllers/statefulset/types.ts';
+import { persistentVolumeClaims, statefulSets } from '../../../../kube/api/resources.ts';
+import type { Informer } from '../../../../kube/cache/contract.ts';
+import type { ControlPlane } from '../../../support/real-parts/control-plane.ts';
+import { startSubject } from '../cluster/controllers.ts';
+import type { Subject, SubjectName } from '../cluster/controllers.ts';
+import { World } from '../cluster/world.ts';
+
+/** A world without a StatefulSet controller. Claims stay unbound, so pods that have some are put on their node by their template. */
+export function startWorld(): Promise<World> {
+  return World.start({
+    more: [statefulSets, persistentVolumeClaims],
+    fence: statefulSets,
+    controllers: 'garbagecollector,namespace,pvc-protection',
+    // As kubelets take. Where pods end at once kube-controller-manager may not have seen its own status yet that the next pod's revision hangs on: it
+    // makes that of the old one, and has it go again.
+    endMs: 200,
+  });
+}
+
+export const setsOf = ({ more }: World): Informer<StatefulSet> => more.get(statefulSets.resource) as unknown as Informer<StatefulSet>;
+export const claimsOf = ({ more }: World): Informer<Claim> => more.get(persistentVolumeClaims.resource) as unknown as Informer<Claim>;
+
+/** @param more - flags besides. @default without leader election */
+export function startKeeper(name: SubjectName, plane: ControlPlane, more: readonly string[] = ['--leader-elect=false']): Promise<Subject> {
+  return startSubject(name, plane, more, 'statefulset');
+}

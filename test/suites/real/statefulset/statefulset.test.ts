@@ -1,0 +1,259 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import type { Pod } from '../../../../controllers/statefulset/types.ts';
+import { coreEvents } from '../../../../kube/api/object.ts';
+import type { KubeObject } from '../../../../kube/api/object.ts';
+import { controllerOf } from '../../../../kube/controller/owner-refs.ts';
+import { Kubectl } from '../../../support/kubectl.ts';
+import { realParts } from '../../../support/real-parts/real-kubelet.ts';
+import type { Event } from '../daemonset/dump.ts';
+import type { Subject } from '../cluster/controllers.ts';
+import { worldParts } from '../cluster/world.ts';
+import type { World } from '../cluster/world.ts';
+import { withRealParts } from '../suite.ts';
+import { setsOf, startKeeper, startWorld } from './set-world.ts';
+import { Stage } from './stage.ts';
+
+/*
+ * `dkc controllers run` on a real control plane whose own StatefulSet controller is off. What both controllers do alike is in differential.test.ts; here is
+ * what can be said of ours alone, and what kubectl has to do with it.
+ */
+await withRealParts('StatefulSets on a real API server', [...worldParts, 'kubectl'], () => {
+  let started: { world: World; subject: Subject; kubectl: Kubectl } | undefined;
+  const here = () => {
+    if (started === undefined) throw new Error('the control plane did not start');
+    return started;
+  };
+  const stage = (name: string): Promise<Stage> => Stage.open(here().world, name);
+
+  before(async () => {
+    const world = await startWorld();
+    try {
+      const { dir } = await realParts(['kubectl']);
+      const kubectl = await Kubectl.start(join(dir, 'kubectl'), world.plane.kubeconfig());
+      started = { world, kubectl, subject: await startKeeper('dkc', world.plane) };
+    } catch (error) {
+      await world.stop();
+      throw error;
+    }
+  });
+  after(async () => {
+    const log = await started?.subject.log();
+    await started?.subject[Symbol.asyncDispose]();
+    await started?.kubectl.stop();
+    await started?.world.stop();
+    assert.doesNotMatch(log ?? '', / ERROR /);
+  });
+
+  test('kubectl waits for a rollout, shows its history, undoes and restarts', async () => {
+    const { kubectl } = here();
+    const s = await stage('kubectl');
+    const rollout = (words: string) => kubectl.good(`rollout ${words} -n ${s.name}`);
+    await s.create({ annotations: { 'kubernetes.io/change-cause': 'the first' } });
+    assert.match(await rollout('status sts/web --timeout=90s'), /roll out complete: 3 new pods have been updated/);
+    await s.rolledOut();
+    const first = s.pod(0);
+    await kubectl.good(`set image sts/web main=app:2 -n ${s.name}`);
+    assert.match(await rollout('status sts/web --timeout=90s'), /roll out complete: 3 new pods have been updated/);
+    await s.rolledOut();
+    assert.ok(s.cluster.isGone(first));
+    const numbers = async () => [...(await rollout('history sts/web')).matchAll(/^(\d+)\s/gm)].map(([, number]) => number);
+    assert.deepEqual(await numbers(), ['1', '2']);
+    assert.match(await rollout('history sts/web --revision=1'), /app:1/);
+
+    assert.match(await rollout('undo sts/web'), /rolled back/);
+    await s.rolledOut();
+    assert.equal(s.pod(0).spec?.containers[0]?.image, 'app:1');
+    assert.deepEqual(await numbers(), ['2', '3'], 'the old revision has a new number');
+    assert.match(await rollout('undo sts/web --to-revision=2'), /rolled back/);
+    await s.rolledOut();
+    assert.equal(s.pod(0).spec?.containers[0]?.image, 'app:2');
+    assert.match(await rollout('undo sts/web --to-revision=4'), /skipped rollback/);
+
+    const before = s.pod(1);
+    assert.match(await rollout('restart sts/web'), /restarted/);
+    await rollout('status sts/web --timeout=90s');
+    await s.rolledOut();
+    assert.ok(s.cluster.isGone(before));
+    assert.deepEqual(await numbers(), ['3', '4', '5']);
+
+    await kubectl.good(`scale sts/web --replicas=2 -n ${s.name}`);
+    await s.rolledOut();
+    assert.equal(s.pods().length, 2);
+    await s.partition(2);
+    await s.image('hollow/unready:9');
+    await s.shows({ updated: 0, ready: 2 });
+    assert.match(await rollout('status sts/web --timeout=90s'), /partitioned roll out complete: 0 new pods/);
+    await s.partition(0);
+    await s.shows({ updated: 1, ready: 1 });
+    assert.match(await rollout('status sts/web --watch=false'), /Waiting for .*1 pods to be ready|1 out of 2 new pods have been updated/);
+  });
+
+  test('kubectl orphans pods, and the next set takes them over without a restart', async () => {
+    const { kubectl } = here();
+    const s = await stage('orphans');
+    await s.create({ claims: ['data'] });
+    await s.rolledOut();
+    const before = identities(s);
+    await kubectl.good(`delete sts web --cascade=orphan -n ${s.name}`);
+    await s.until('there are orphans', () => s.pods().every((pod) => controllerOf(pod) === undefined));
+    const set = await s.create({ claims: ['data'] });
+    await s.rolledOut();
+    assert.deepEqual(identities(s), before);
+    for (const object of [...s.pods(), ...s.revisions()]) assert.equal(controllerOf(object)?.uid, set.metadata.uid);
+  });
+
+  test('a claim that is deleted goes with its pod, and the next pod has a new one', async () => {
+    const { kubectl } = here();
+    const s = await stage('claims');
+    await s.create({ replicas: 2, claims: ['data'] });
+    await s.rolledOut();
+    const before = new Map(s.claims().map(({ metadata }) => [metadata.name, metadata.uid]));
+    await kubectl.good(`delete pvc data-web-1 --wait=false -n ${s.name}`);
+    await s.quiet();
+    assert.equal(s.pods().length, 2, 'its pod still has it');
+    const pod = s.pod(1);
+    await s.deletePod(pod);
+    await s.replaced(pod);
+    await s.rolledOut();
+    const after = new Map(s.claims().map(({ metadata }) => [metadata.name, metadata.uid]));
+    assert.deepEqual(new Set(after.keys()), new Set(['data-web-0', 'data-web-1']));
+    assert.equal(after.get('data-web-0'), before.get('data-web-0'));
+    assert.notEqual(after.get('data-web-1'), before.get('data-web-1'));
+    assert.ok(
+      s.claims().every(({ metadata }) => metadata.deletionTimestamp === undefined),
+      'no pod holds a claim that goes',
+    );
+    await kubectl.good(`delete sts web -n ${s.name}`);
+    await s.until('its pods go', () => s.pods().length === 0);
+    assert.equal(s.claims().length, 2, 'claims outlive their set');
+  });
+
+  test('events tell of pods and claims that were made, failed and deleted', async () => {
+    const s = await stage('events');
+    await s.create({ replicas: 1, claims: ['data'] });
+    await s.rolledOut();
+    const pod = s.pod(0);
+    await s.behave(pod, 'failed:Evicted');
+    await s.replaced(pod);
+    await s.rolledOut();
+    await here().world.fence?.told();
+    const { items } = await s.client.list<Event>(coreEvents, { namespace: s.name, fieldSelector: 'involvedObject.kind=StatefulSet' });
+    assert.deepEqual(items.map(({ type, reason, message, count }) => `${type} ${reason} ${message} (${count})`).toSorted(), [
+      'Normal SuccessfulCreate create Claim data-web-0 Pod web-0 in StatefulSet web success (1)',
+      'Normal SuccessfulCreate create Pod web-0 in StatefulSet web successful (2)',
+      'Normal SuccessfulDelete delete Pod web-0 in StatefulSet web successful (1)',
+    ]);
+  });
+
+  test('the API server restarts in the middle of a rollout, and the rollout goes on', async () => {
+    const s = await stage('restarts');
+    await s.create({ replicas: 4 });
+    await s.rolledOut();
+    const before = s.pods();
+    await s.image('app:2');
+    await s.until('the rollout has begun', () => before.some((pod) => s.cluster.isGone(pod)));
+    await here().world.plane.restartApiServer();
+    await s.rolledOut();
+    assert.ok(before.every((pod) => s.cluster.isGone(pod)));
+    assert.deepEqual(
+      s.revisions().map(({ revision }) => revision),
+      [1, 2],
+    );
+  });
+
+  test('sets go from kube-controller-manager to us and back, and nothing is written', async () => {
+    const { world, subject } = here();
+    await subject.stop();
+    const s = await stage('handed-over');
+    await using upstream = await startKeeper('kube-controller-manager', world.plane);
+    const command = ['sh', '-c', 'test 1 \\< 2 && echo "<>" > /dev/null'];
+    await s.create({ claims: ['data'] });
+    await s.create({ name: 'hand', replicas: 2, spec: { updateStrategy: { type: 'OnDelete' } } });
+    await s.create({ name: 'part', parallel: true, spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 1 } } } });
+    for (const name of ['web', 'hand', 'part']) await s.rolledOut(name);
+    await s.patch({ spec: { template: { spec: { containers: [{ name: 'main', command }] } } } });
+    await s.image('app:2', 'hand');
+    await s.image('app:2', 'part');
+    await s.rolledOut();
+    await s.shows({ updated: 2, current: 1, ready: 3 }, 'part');
+    await s.shows({ updated: 0, ready: 2 }, 'hand');
+    await s.deletePod(s.pod(1, 'hand'));
+    await s.shows({ updated: 1, ready: 2 }, 'hand');
+    const left = writes(s);
+
+    /** They have looked at every set when they are through with a new one, and nothing changes any more. */
+    const settled = async (): Promise<void> => {
+      await s.create({ name: 'probe', replicas: 1 });
+      await s.rolledOut('probe');
+      await s.remove('Background', 'probe');
+      await s.until('it goes', () => [...s.pods(), ...s.revisions()].every(({ metadata }) => metadata.labels?.['app'] !== 'probe'));
+      await s.quiet();
+    };
+    await upstream.stop();
+    await subject.start();
+    await settled();
+    assert.deepEqual(writes(s), left, 'taken over');
+
+    await subject.stop();
+    await upstream.start();
+    await settled();
+    assert.deepEqual(writes(s), left, 'handed back');
+
+    // Back and forth in the middle of a rollout: the old revisions are theirs, the new one ours.
+    await upstream.stop();
+    await subject.start();
+    await s.image('hollow/unready:4');
+    await s.shows({ updated: 1, ready: 2 });
+    const half = writes(s);
+    await subject.stop();
+    await upstream.start();
+    await settled();
+    assert.deepEqual(writes(s), half, 'handed back half way');
+    await s.behave(s.pod(2), 'ready');
+    await s.shows({ updated: 2, ready: 2 });
+    const further = writes(s);
+    await upstream.stop();
+    await subject.start();
+    await settled();
+    assert.deepEqual(writes(s), further, 'taken over half way');
+    for (const ordinal of [1, 0]) {
+      const isNew = ({ metadata, spec }: Readonly<Pod>) =>
+        metadata.name === `web-${ordinal}` && spec?.containers[0]?.image === 'hollow/unready:4';
+      await s.until(`pod ${ordinal} is new`, () => s.pods().some(isNew));
+      await s.behave(s.pod(ordinal), 'ready');
+    }
+    await s.rolledOut();
+    const revisions = s.revisions().filter(({ metadata }) => metadata.labels?.['app'] === 'web');
+    assert.deepEqual(
+      revisions.map(({ revision }) => revision),
+      [1, 2, 3],
+    );
+  });
+
+  test('a set in a namespace that ends is left alone without an error', async () => {
+    const s = await stage('ends');
+    await s.create({ replicas: 2, claims: ['data'] });
+    await s.rolledOut();
+    await here().kubectl.good(`delete namespace ${s.name} --wait=false`);
+    await s.until('all goes', () => s.pods().length + s.revisions().length === 0);
+    await s.until('the set goes', () => setsOf(here().world).list(s.name).length === 0);
+  });
+});
+
+const objects = (s: Stage): Readonly<KubeObject>[] => [...s.pods(), ...s.revisions(), ...s.claims()];
+
+/** Who the pods, revisions and claims are, whatever was written to them. */
+function identities(s: Stage): string[] {
+  return objects(s)
+    .map(({ metadata }) => `${metadata.name} ${metadata.uid}`)
+    .toSorted();
+}
+
+/** The same, and their versions, the sets' too: any write shows. */
+function writes(s: Stage): string[] {
+  return [...objects(s), ...['web', 'hand', 'part'].map((name) => s.set(name))]
+    .map(({ metadata }) => `${metadata.name} ${metadata.uid} ${metadata.resourceVersion}`)
+    .toSorted();
+}

@@ -1,0 +1,142 @@
+import type { KubeObject, Resource } from '../../../../../kube/api/object.ts';
+import { coreEvents } from '../../../../../kube/api/object.ts';
+import { services } from '../../../../../kube/api/resources.ts';
+import { eventually } from '../../../../support/contracts/eventually.ts';
+import type { Event } from '../../daemonset/dump.ts';
+import type { Stage } from '../stage.ts';
+import type { Story } from './story.ts';
+
+const limitRanges: Resource = { group: '', version: 'v1', resource: 'limitranges', kind: 'LimitRange', namespaced: true };
+
+const refused = (s: Stage) =>
+  eventually('it is told', async () => {
+    const { items } = await s.client.list<Event>(coreEvents, { namespace: s.name });
+    return items.find(({ reason }) => reason === 'FailedCreate');
+  });
+
+/** What comes of a template: into pods, into revisions, and past an API server that refuses. */
+export const templates: readonly Story[] = [
+  {
+    // Whoever patches a revision later must find the very bytes that a server would write.
+    name: 'shell-command-orphaned',
+    async play(s) {
+      const command = ['sh', '-c', 'test -e /a && test 1 \\< 2 > /dev/null; echo "\\u2028 \u2028 ä \u007f"'];
+      await s.create({ replicas: 1 });
+      await s.rolledOut();
+      await s.patch({ spec: { template: { spec: { containers: [{ name: 'main', command }] } } } });
+      await s.rolledOut();
+      await s.remove('Orphan');
+      await s.quiet();
+      await s.create({ replicas: 1 });
+      await s.rolledOut();
+    },
+  },
+  {
+    name: 'rich-template',
+    async play(s) {
+      await s.create({ replicas: 1, claims: ['data'] });
+      await s.rolledOut();
+      await s.patch({
+        spec: {
+          template: {
+            metadata: { annotations: { 'example.com/why': '<b>"&"</b>', empty: '' }, labels: { tier: 'db' } },
+            spec: {
+              initContainers: [
+                { name: 'first', image: 'init:1', env: [{ name: 'POD', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }] },
+              ],
+              containers: [
+                {
+                  name: 'main',
+                  args: ['--level=3', '--name=$(POD)', 'ünïcode'],
+                  ports: [{ containerPort: 80, name: 'http' }],
+                  resources: { requests: { cpu: '0.1', memory: '64Mi' }, limits: { memory: '0.5Gi' } },
+                  livenessProbe: { exec: { command: ['true'] }, periodSeconds: 5 },
+                  volumeMounts: [{ name: 'data', mountPath: '/data' }],
+                  securityContext: { privileged: true, runAsUser: 0 },
+                },
+              ],
+              hostname: 'not-this',
+              subdomain: 'nor-this',
+              securityContext: { fsGroup: 7 },
+              affinity: {
+                podAntiAffinity: {
+                  preferredDuringSchedulingIgnoredDuringExecution: [
+                    { weight: 1, podAffinityTerm: { topologyKey: 'zone', labelSelector: { matchLabels: { app: 'web' } } } },
+                  ],
+                },
+              },
+              terminationGracePeriodSeconds: 0,
+            },
+          },
+        },
+      });
+      await s.rolledOut();
+    },
+  },
+  {
+    name: 'min-ready-seconds-dropped',
+    async play(s) {
+      await s.create({ replicas: 2, spec: { minReadySeconds: 2 } });
+      await s.rolledOut();
+      await s.image('app:2');
+      await s.rolledOut();
+    },
+  },
+  {
+    name: 'service-without-a-name',
+    async play(s) {
+      await s.create({ replicas: 1, spec: { serviceName: '' } });
+      await s.rolledOut();
+    },
+  },
+  {
+    name: 'headless-service',
+    async play(s) {
+      const spec = { clusterIP: 'None', selector: s.cluster.appLabels('web'), ports: [{ port: 80 }] };
+      await s.client.create<KubeObject>(services, { metadata: { name: 'names', namespace: s.name }, spec });
+      await s.create({ replicas: 2, spec: { serviceName: 'names' } });
+      await s.rolledOut();
+      s.note(
+        s
+          .pods()
+          .map(({ spec: of }) => `${of?.hostname}.${of?.subdomain}`)
+          .toSorted()
+          .join(' '),
+      );
+    },
+  },
+  {
+    name: 'name-too-long',
+    manyFailures: true,
+    async play(s) {
+      const name = 'a-set-whose-name-leaves-no-room-for-the-hash-in-a-label-value';
+      await s.create({ name, replicas: 1 });
+      await refused(s);
+      await s.cluster.quiet(); // kube-controller-manager never writes its status
+    },
+  },
+  {
+    name: 'refused-by-the-server',
+    manyFailures: true,
+    async play(s) {
+      const spec = { limits: [{ type: 'Container', max: { cpu: '1' } }] };
+      await s.client.create<KubeObject>(limitRanges, { metadata: { name: 'small', namespace: s.name }, spec });
+      const container = (cpu: string) => ({ name: 'main', image: 'app:1', resources: { requests: { cpu }, limits: { cpu } } });
+      const set = s.manifest({ replicas: 2, claims: ['data'] });
+      if (set.spec?.template.spec) set.spec.template.spec.containers = [container('2')];
+      await s.createSet(set);
+      await refused(s);
+      await s.patch({ spec: { template: { spec: { containers: [container('500m')] } } } });
+      await s.rolledOut();
+    },
+  },
+  {
+    name: 'expressions-in-the-selector',
+    async play(s) {
+      const selector = { matchLabels: { story: s.name }, matchExpressions: [{ key: 'app', operator: 'In', values: ['web', 'old'] }] };
+      const set = s.manifest({ replicas: 1, claims: ['data'] });
+      await s.createSet({ ...set, spec: { ...set.spec, serviceName: 'web', template: set.spec?.template ?? {}, selector } });
+      await s.rolledOut();
+    },
+  },
+];

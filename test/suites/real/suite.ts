@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { realParts, RealPartsUnavailable } from '../../support/real-parts/real-kubelet.ts';
+import { whyNoMachine } from '../systemd/machine.ts';
+
+/**
+ * Tests on a machine with a real kubelet. Where there can be none they are skipped, with the reason; with CI=true that is a failure.
+ * The first ever builds the kubelet, for minutes.
+ * @param parts - what else is needed of `test/support/real-parts`
+ */
+export async function onRealNodes(name: string, define: () => void, parts: readonly string[] = []): Promise<void> {
+  orSkip((await whyNoMachine()) ?? (await whyNoParts(['kubelet', ...parts])), name, define);
+}
+
+/** Tests with real parts and without a machine, such as a control plane; else as {@link onRealNodes}. */
+export async function withRealParts(name: string, parts: string[], define: () => void): Promise<void> {
+  orSkip(await whyNoParts(parts), name, define);
+}
+
+function orSkip(why: string | undefined, name: string, define: () => void): void {
+  if (why === undefined) describe(name, define);
+  else test(name, process.env['CI'] === 'true' ? {} : { skip: why }, () => assert.fail(why));
+}
+
+async function whyNoParts(parts: string[]): Promise<string | undefined> {
+  try {
+    await realParts(parts);
+    return undefined;
+  } catch (error) {
+    if (error instanceof RealPartsUnavailable) return error.message;
+    throw error;
+  }
+}
+
+/** Of a machine with a real API server and the client that goes with it. */
+export const onlineParts = ['etcd', 'kube-apiserver', 'kubectl'];

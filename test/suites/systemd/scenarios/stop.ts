@@ -1,0 +1,79 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { AgentName } from '../inside/agent.ts';
+import { kubeletConfig, kubeletPid, kubeletStart, kubeletStarts } from '../inside/kubelet.ts';
+import { run } from '../inside/program.ts';
+import { bothUp, scenario } from '../inside/scenario.ts';
+import { dropIn, property, settled, systemctl, until } from '../inside/systemctl.ts';
+
+/** What the step left: the agent's state, how many starts of the kubelet it took, and of the last one which file and what it holds. */
+export interface StopResult {
+  [step: string]: { agent: string; starts: number; config: string | undefined; maxPods: unknown };
+}
+
+const AGENT = 'dkc-agent.service';
+const OPERATIONS = join(import.meta.dirname, '../../../../docs/operations.md');
+
+/** The commands of docs/operations.md under a heading, line by line, without their comments. */
+function documented(heading: string): string[] {
+  const text = readFileSync(OPERATIONS, 'utf8');
+  const block = new RegExp(`^## ${heading}$[^]*?\`\`\`sh\\n([^]*?)\`\`\``, 'm').exec(text)?.[1];
+  if (block === undefined) throw new Error(`${OPERATIONS} has no commands under ${heading}`);
+  return block
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => line.replace(/ +#.*/, ''));
+}
+
+await scenario(async ({ agent: name }: { agent: AgentName }): Promise<StopResult> => {
+  dropIn('kubelet.service', '[Service]\nRestartSec=100ms\n');
+  const agent = await bothUp(name);
+  systemctl('enable', AGENT, 'kubelet.service');
+  await agent.assign(kubeletConfig({ maxPods: 101 }));
+  await kubeletStart(2);
+  await settled();
+  const result: StopResult = {};
+  let before = kubeletStarts().length;
+  const note = (step: string): void => {
+    const starts = kubeletStarts();
+    const last = starts.at(-1);
+    result[step] = { agent: property(AGENT, 'ActiveState'), starts: starts.length - before, config: last?.config, maxPods: last?.maxPods };
+    before = starts.length;
+  };
+  /** The kubelet dies, and systemd starts it again. */
+  const die = async (): Promise<void> => {
+    const before = kubeletStarts().length;
+    process.kill(Number(kubeletPid()), 'SIGKILL');
+    await kubeletStart(before + 1);
+    await until('an end of all jobs', () => (systemctl('list-jobs', '--no-legend') === '' ? true : undefined));
+  };
+
+  systemctl('stop', AGENT);
+  await die();
+  await settled();
+  note('a plain stop, and the kubelet restarts');
+
+  const [mask = '', unmask = ''] = documented('Stop');
+  run('sh', '-ec', mask);
+  await die();
+  note('masked, and the kubelet restarts');
+  run('sh', '-ec', unmask);
+  await settled();
+  note('unmasked');
+
+  // In here the agent's Node.js is mounted from outside, and the stand-in for a kubelet runs on it too.
+  const kubelet = '/usr/bin/kubelet';
+  writeFileSync(kubelet, readFileSync(kubelet, 'utf8').replace('/usr/lib/dkc/node', process.execPath));
+  run('umount', '-l', '/usr/lib/dkc/node');
+  const uninstall = documented('Uninstall');
+  for (const line of uninstall) run('sh', '-ec', line);
+  await kubeletStart(before + 1);
+  note('uninstalled');
+  await die();
+  note('uninstalled, and the kubelet restarts');
+  const left = ['/usr/lib/dkc/dkc.js', '/var/lib/dkc', '/etc/dkc', '/run/dkc', '/usr/lib/systemd/system/dkc-agent.service'].filter(
+    existsSync,
+  );
+  if (left.length > 0) throw new Error(`Uninstalling left ${left.join(', ')}`);
+  return result;
+});

@@ -1,0 +1,340 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { inOwnNamespace } from './own-namespace.ts';
+import type { ContractWorld } from './api-contract.ts';
+import { text } from '../api-http.ts';
+import type { Loose } from '../api-http.ts';
+
+const selector = { matchLabels: { a: 'b' } };
+// Nobody schedules these pods, so that nothing changes behind the test.
+const podSpec = { schedulerName: 'nobody', containers: [{ name: 'c', image: 'example/i' }] };
+const template = { metadata: { labels: { a: 'b' } }, spec: podSpec };
+const other = { metadata: { labels: { x: 'y' } }, spec: podSpec };
+
+// The template of every set above, as it is stored.
+export const storedTemplate = {
+  metadata: { creationTimestamp: null, labels: { a: 'b' } },
+  spec: {
+    containers: [
+      {
+        name: 'c',
+        image: 'example/i',
+        resources: {},
+        terminationMessagePath: '/dev/termination-log',
+        terminationMessagePolicy: 'File',
+        imagePullPolicy: 'Always',
+      },
+    ],
+    restartPolicy: 'Always',
+    terminationGracePeriodSeconds: 30,
+    dnsPolicy: 'ClusterFirst',
+    securityContext: {},
+    schedulerName: 'nobody',
+  },
+};
+
+const base = {
+  daemonsets: { selector, template },
+  statefulsets: { selector, serviceName: 'x', replicas: 0, template },
+  deployments: { selector, replicas: 0, template, paused: true },
+  replicasets: { selector, replicas: 0, template },
+} as const;
+type Resource = keyof typeof base;
+
+const defaults: readonly { of: Resource; why: string; spec: object; stored: object }[] = [
+  {
+    of: 'daemonsets',
+    why: 'rolls one by one',
+    spec: {},
+    stored: {
+      selector,
+      template: storedTemplate,
+      updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1 } },
+      revisionHistoryLimit: 10,
+    },
+  },
+  {
+    of: 'daemonsets',
+    why: 'keeps no numbers for OnDelete',
+    spec: { updateStrategy: { type: 'OnDelete' } },
+    stored: { selector, template: storedTemplate, updateStrategy: { type: 'OnDelete' }, revisionHistoryLimit: 10 },
+  },
+  {
+    of: 'daemonsets',
+    why: 'loses a field that this release does not know',
+    spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1 } } },
+    stored: {
+      selector,
+      template: storedTemplate,
+      updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1 } },
+      revisionHistoryLimit: 10,
+    },
+  },
+  {
+    of: 'statefulsets',
+    why: 'rolls from partition 0',
+    spec: {},
+    stored: {
+      replicas: 0,
+      selector,
+      template: storedTemplate,
+      serviceName: 'x',
+      podManagementPolicy: 'OrderedReady',
+      updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 0 } },
+      revisionHistoryLimit: 10,
+    },
+  },
+  {
+    of: 'statefulsets',
+    why: 'keeps no partition where only the type is given',
+    spec: { updateStrategy: { type: 'RollingUpdate' }, ordinals: { start: 2 }, minReadySeconds: 3 },
+    stored: {
+      replicas: 0,
+      selector,
+      template: storedTemplate,
+      serviceName: 'x',
+      podManagementPolicy: 'OrderedReady',
+      updateStrategy: { type: 'RollingUpdate' },
+      revisionHistoryLimit: 10,
+    },
+  },
+  {
+    of: 'deployments',
+    why: 'rolls by quarters',
+    spec: {},
+    stored: {
+      replicas: 0,
+      selector,
+      template: storedTemplate,
+      strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '25%', maxSurge: '25%' } },
+      revisionHistoryLimit: 10,
+      paused: true,
+      progressDeadlineSeconds: 600,
+    },
+  },
+  { of: 'replicasets', why: 'has little to say', spec: {}, stored: { replicas: 0, selector, template: storedTemplate } },
+];
+
+const refused: readonly { of: Resource; spec: object; says: string }[] = [
+  {
+    of: 'daemonsets',
+    spec: { template: other },
+    says: 'spec.template.metadata.labels: Invalid value: map[string]string{"x":"y"}: `selector` does not match template `labels`',
+  },
+  {
+    of: 'daemonsets',
+    spec: { selector: {} },
+    says: 'spec.selector: Invalid value: v1.LabelSelector{MatchLabels:map[string]string(nil), MatchExpressions:[]v1.LabelSelectorRequirement(nil)}: empty selector is invalid for daemonset',
+  },
+  {
+    of: 'daemonsets',
+    spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0 } } },
+    says: 'spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: intstr.IntOrString{Type:0, IntVal:0, StrVal:""}: cannot be 0',
+  },
+  {
+    of: 'daemonsets',
+    spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '150%' } } },
+    says: 'must not be greater than 100%',
+  },
+  {
+    of: 'daemonsets',
+    spec: { updateStrategy: { type: 'X' } },
+    says: 'spec.updateStrategy: Unsupported value: apps.DaemonSetUpdateStrategy{Type:"X", RollingUpdate:(*apps.RollingUpdateDaemonSet)(nil)}: supported values: "RollingUpdate", "OnDelete"',
+  },
+  {
+    of: 'daemonsets',
+    spec: { template: { ...template, spec: { ...podSpec, restartPolicy: 'Never' } } },
+    says: 'spec.template.spec.restartPolicy: Unsupported value: "Never": supported values: "Always"',
+  },
+  {
+    of: 'daemonsets',
+    spec: { template: { ...template, spec: { ...podSpec, containers: [] } } },
+    says: 'spec.template.spec.containers: Required value',
+  },
+  {
+    of: 'daemonsets',
+    spec: { selector: { matchExpressions: [{ key: 'a', operator: 'Foo' }] } },
+    says: 'spec.selector.matchExpressions[0].operator: Invalid value: "Foo": not a valid selector operator',
+  },
+  { of: 'statefulsets', spec: { selector: undefined }, says: 'spec.selector: Required value' },
+  { of: 'statefulsets', spec: { replicas: -1 }, says: 'spec.replicas: Invalid value: -1: must be greater than or equal to 0' },
+  {
+    of: 'statefulsets',
+    spec: { podManagementPolicy: 'X' },
+    says: `spec.podManagementPolicy: Invalid value: "X": must be 'OrderedReady' or 'Parallel'`,
+  },
+  {
+    of: 'statefulsets',
+    spec: { updateStrategy: { type: 'OnDelete', rollingUpdate: { partition: 1 } } },
+    says: `spec.updateStrategy.rollingUpdate: Invalid value: apps.RollingUpdateStatefulSetStrategy{Partition:1}: only allowed for updateStrategy 'RollingUpdate'`,
+  },
+  {
+    of: 'deployments',
+    spec: { strategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: 0 } } },
+    says: 'may not be 0 when `maxSurge` is 0',
+  },
+  {
+    of: 'deployments',
+    spec: { progressDeadlineSeconds: 5, minReadySeconds: 6 },
+    says: 'spec.progressDeadlineSeconds: Invalid value: 5: must be greater than minReadySeconds',
+  },
+  { of: 'replicasets', spec: { template: other }, says: '`selector` does not match template `labels`' },
+];
+
+const newSelector = { selector: { matchLabels: { a: 'b', c: 'd' } }, template: { metadata: { labels: { a: 'b', c: 'd' } } } };
+const immutable =
+  'spec.selector: Invalid value: v1.LabelSelector{MatchLabels:map[string]string{"a":"b", "c":"d"}, MatchExpressions:[]v1.LabelSelectorRequirement(nil)}: field is immutable';
+const stateful =
+  "spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'template', and 'updateStrategy' are forbidden";
+
+const fixed: readonly { of: Resource; spec: object; says: string }[] = [
+  { of: 'daemonsets', spec: newSelector, says: immutable },
+  { of: 'deployments', spec: newSelector, says: immutable },
+  { of: 'replicasets', spec: newSelector, says: immutable },
+  { of: 'statefulsets', spec: newSelector, says: stateful },
+  { of: 'statefulsets', spec: { serviceName: 'y' }, says: stateful },
+  { of: 'statefulsets', spec: { revisionHistoryLimit: 3 }, says: stateful },
+];
+
+/** Kinds of apps/v1, as their defaults, rules and subresources are in 1.20. */
+export function appsContract(here: () => ContractWorld): void {
+  inOwnNamespace(here, 'apps', (own) => appsTests(here, own));
+}
+
+function appsTests(here: () => ContractWorld, own: () => string): void {
+  let made = 0;
+  const path = (of: Resource) => `/apis/apps/v1/namespaces/${own()}/${of}`;
+  const create = (of: Resource, spec: object) =>
+    here().api.post(path(of), { metadata: { name: `apps-${++made}` }, spec: { ...base[of], ...spec } });
+
+  for (const { of, why, spec, stored } of defaults) {
+    test(`defaults: one of ${of} ${why}`, async () => {
+      const { code, json } = await create(of, spec);
+      assert.equal(code, 201, text(json['message']));
+      assert.deepEqual(json['spec'], stored);
+      assert.equal(json['metadata']?.['generation'], 1);
+    });
+  }
+
+  for (const { of, spec, says } of refused) {
+    test(`one of ${of} is refused: ${says}`, async () => {
+      const { code, json } = await create(of, spec);
+      assert.equal(code, 422);
+      assert.ok(text(json['message']).includes(says), text(json['message']));
+    });
+  }
+
+  for (const { of, spec, says } of fixed) {
+    test(`one of ${of} does not change: ${Object.keys(spec).join(' and ')}`, async () => {
+      const { json } = await create(of, {});
+      const { code, json: answer } = await here().api.patch(`${path(of)}/${text(json['metadata']?.['name'])}`, { spec });
+      assert.equal(code, 422);
+      assert.ok(text(answer['message']).includes(says), text(answer['message']));
+    });
+  }
+
+  test('a claim template is stored as a claim', async () => {
+    const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1024Mi' } } };
+    const { json } = await create('statefulsets', { volumeClaimTemplates: [{ metadata: { name: 'd' }, spec }] });
+    assert.deepEqual(json['spec']?.['volumeClaimTemplates'], [
+      {
+        kind: 'PersistentVolumeClaim',
+        apiVersion: 'v1',
+        metadata: { name: 'd', creationTimestamp: null },
+        spec: { ...spec, resources: { requests: { storage: '1Gi' } }, volumeMode: 'Filesystem' },
+        status: { phase: 'Pending' },
+      },
+    ]);
+  });
+
+  test('only a new spec is a new generation, and a new template is counted once more', async () => {
+    const { api } = here();
+    const { json } = await create('daemonsets', { updateStrategy: { type: 'OnDelete' } });
+    const set = `${path('daemonsets')}/${text(json['metadata']?.['name'])}`;
+    const count = (answer: Loose) => [
+      answer['metadata']?.['generation'],
+      answer['metadata']?.['annotations']?.['deprecated.daemonset.template.generation'],
+    ];
+    assert.deepEqual(count(json), [1, '1']);
+    assert.deepEqual(count((await api.patch(set, { metadata: { labels: { x: 'y' } } })).json), [1, '1']);
+    assert.deepEqual(count((await api.patch(set, { spec: { minReadySeconds: 1 } })).json), [2, '1']);
+    const renamed = { template: { metadata: { annotations: { x: 'y' } } } };
+    assert.deepEqual(count((await api.patch(set, { spec: renamed })).json), [3, '2']);
+    assert.deepEqual(count((await api.patch(`${set}/status`, { spec: { minReadySeconds: 9 } })).json), [3, '2']);
+  });
+
+  for (const kind of ['statefulsets', 'deployments', 'replicasets'] as const) {
+    test(`one of ${kind} is scaled through its scale`, async () => {
+      const { api } = here();
+      const { json } = await create(kind, {});
+      const { uid, name } = json['metadata'] ?? {};
+      const set = `${path(kind)}/${text(name)}`;
+      const { json: scale } = await api.get(`${set}/scale`);
+      assert.equal(scale['kind'], 'Scale');
+      assert.equal(scale['apiVersion'], 'autoscaling/v1');
+      assert.equal(scale['metadata']?.['uid'], uid);
+      assert.deepEqual(scale['spec'], {});
+      assert.equal(scale['status']?.['selector'], 'a=b');
+      const bad = await api.patch(`${set}/scale`, { spec: { replicas: -4 } });
+      assert.equal(bad.code, 422);
+      assert.match(
+        text(bad.json['message']),
+        /^Scale\.autoscaling "apps-\d+" is invalid: spec\.replicas: Invalid value: -4: must be greater/,
+      );
+      const stale = await api.put(`${set}/scale`, {
+        ...scale,
+        metadata: { ...scale['metadata'], resourceVersion: '1' },
+        spec: { replicas: 1 },
+      });
+      assert.equal(stale.code, 409);
+      assert.deepEqual((await api.patch(`${set}/scale`, { spec: { replicas: 0 } })).json['spec'], {});
+      await api.delete(set);
+    });
+  }
+
+  test('a status cannot count more pods than there are', async () => {
+    const { api } = here();
+    const { json } = await create('statefulsets', {});
+    const set = `${path('statefulsets')}/${text(json['metadata']?.['name'])}`;
+    const { code, json: answer } = await api.patch(`${set}/status`, { status: { replicas: 1, readyReplicas: 2 } });
+    assert.equal(code, 422);
+    assert.ok(text(answer['message']).endsWith('status.readyReplicas: Invalid value: 2: cannot be greater than status.replicas'));
+  });
+
+  test('the data of a revision is for life, its number is not', async () => {
+    const { api } = here();
+    const revisions = `/apis/apps/v1/namespaces/${own()}/controllerrevisions`;
+    assert.equal((await api.post(revisions, { metadata: { name: 'r' }, revision: 1, data: { a: 1 } })).code, 201);
+    assert.equal((await api.patch(`${revisions}/r`, { revision: 2 })).code, 200);
+    const { code, json } = await api.patch(`${revisions}/r`, { data: { a: 2 } });
+    assert.equal(code, 422);
+    assert.match(text(json['message']), /data: Invalid value: runtime\.Unknown\{.*Raw:\[\]uint8\{0x7b, .*\}: field is immutable$/);
+    const none = await api.post(revisions, { metadata: { name: 's' }, revision: 1 });
+    assert.match(text(none.json['message']), /data: Required value: data is mandatory$/);
+  });
+
+  const words = [
+    { why: 'sorted', data: '{"a":{"$patch":"replace","x":null,"y":1},"b":[]}', strategic: 200 },
+    { why: 'in another order', data: '{"b":[],"a":{"x":null,"y":1,"$patch":"replace"}}', strategic: 422 },
+  ];
+  for (const { why, data, strategic } of words) {
+    test(`the data of a revision is for life in the words in which it came, fields ${why}`, async () => {
+      const { api } = here();
+      const revisions = `/apis/apps/v1/namespaces/${own()}/controllerrevisions`;
+      const name = why.replaceAll(' ', '-');
+      const body = { metadata: { name }, revision: 1, data: JSON.parse(data) as object };
+      const { json: made } = await api.post(revisions, body);
+      assert.equal(JSON.stringify(made['data']), data);
+      const path = `${revisions}/${name}`;
+      const labels = { metadata: { labels: { a: 'b' } } };
+      assert.equal((await api.patch(path, { ...labels, revision: 2 })).code, 200);
+      assert.equal((await api.put(path, { ...body, revision: 3 })).code, 200);
+      const other = { b: [], a: { y: 1, x: null, $patch: 'replace' } };
+      assert.equal((await api.put(path, { ...body, data: other })).code, 422);
+      const { code, json } = await api.patch(path, labels, { type: 'application/strategic-merge-patch+json' });
+      assert.equal(code, strategic);
+      if (code === 422) assert.match(text(json['message']), /data: Invalid value: runtime\.Unknown\{.*: field is immutable$/);
+      assert.equal(JSON.stringify((await api.get(path)).json['data']), data);
+    });
+  }
+}

@@ -1,0 +1,297 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ContractWorld } from './api-contract.ts';
+import { inOwnNamespace } from './own-namespace.ts';
+import { text } from '../api-http.ts';
+
+const claim = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
+const volume = { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/x' } };
+const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'r' };
+const read = { apiGroups: [''], resources: ['pods'], verbs: ['get'] };
+
+// NS is the namespace. `stored` is what the fields besides metadata become.
+const kinds = {
+  claims: '/api/v1/namespaces/NS/persistentvolumeclaims',
+  volumes: '/api/v1/persistentvolumes',
+  services: '/api/v1/namespaces/NS/services',
+  endpoints: '/api/v1/namespaces/NS/endpoints',
+  controllers: '/api/v1/namespaces/NS/replicationcontrollers',
+  budgets: '/apis/policy/v1beta1/namespaces/NS/poddisruptionbudgets',
+  priorities: '/apis/scheduling.k8s.io/v1/priorityclasses',
+  storage: '/apis/storage.k8s.io/v1/storageclasses',
+  nodes: '/apis/storage.k8s.io/v1/csinodes',
+  drivers: '/apis/storage.k8s.io/v1/csidrivers',
+  attachments: '/apis/storage.k8s.io/v1/volumeattachments',
+  roles: '/apis/rbac.authorization.k8s.io/v1/namespaces/NS/roles',
+  bindings: '/apis/rbac.authorization.k8s.io/v1/namespaces/NS/rolebindings',
+  clusterRoles: '/apis/rbac.authorization.k8s.io/v1/clusterroles',
+} as const;
+type Of = keyof typeof kinds;
+
+const good: readonly { of: Of; body: object; stored: object }[] = [
+  { of: 'claims', body: { spec: claim }, stored: { spec: { ...claim, volumeMode: 'Filesystem' } } },
+  {
+    of: 'volumes',
+    body: { spec: { ...volume, storageClassName: 'none' } },
+    stored: {
+      spec: {
+        ...volume,
+        storageClassName: 'none',
+        hostPath: { path: '/x', type: '' },
+        persistentVolumeReclaimPolicy: 'Retain',
+        volumeMode: 'Filesystem',
+      },
+    },
+  },
+  {
+    of: 'services',
+    body: {
+      spec: {
+        clusterIP: 'None',
+        ports: [
+          { port: 80, name: 'x', targetPort: 'web' },
+          { port: 81, name: 'y' },
+        ],
+      },
+    },
+    stored: {
+      spec: {
+        ports: [
+          { name: 'x', protocol: 'TCP', port: 80, targetPort: 'web' },
+          { name: 'y', protocol: 'TCP', port: 81, targetPort: 81 },
+        ],
+        clusterIP: 'None',
+        clusterIPs: ['None'],
+        type: 'ClusterIP',
+        sessionAffinity: 'None',
+      },
+      status: { loadBalancer: {} },
+    },
+  },
+  {
+    of: 'endpoints',
+    body: { subsets: [{ addresses: [{ ip: '10.0.0.1' }], ports: [{ port: 80 }] }] },
+    stored: { subsets: [{ addresses: [{ ip: '10.0.0.1' }], ports: [{ port: 80, protocol: 'TCP' }] }] },
+  },
+  { of: 'budgets', body: { spec: { minAvailable: '50%' } }, stored: { spec: { minAvailable: '50%' } } },
+  { of: 'priorities', body: { value: 10 }, stored: { value: 10, preemptionPolicy: 'PreemptLowerPriority' } },
+  {
+    of: 'storage',
+    body: { provisioner: 'x/y' },
+    stored: { provisioner: 'x/y', reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' },
+  },
+  { of: 'nodes', body: { spec: { drivers: [] } }, stored: { spec: { drivers: null } } },
+  {
+    of: 'drivers',
+    body: { spec: {} },
+    stored: {
+      spec: {
+        attachRequired: true,
+        podInfoOnMount: false,
+        volumeLifecycleModes: ['Persistent'],
+        fsGroupPolicy: 'ReadWriteOnceWithFSType',
+      },
+    },
+  },
+  { of: 'roles', body: { rules: [] }, stored: { rules: null } },
+  {
+    of: 'bindings',
+    body: {
+      roleRef: { kind: 'Role', name: 'r' },
+      subjects: [
+        { kind: 'User', name: 'u' },
+        { kind: 'ServiceAccount', name: 's', namespace: 'n' },
+      ],
+    },
+    stored: {
+      subjects: [
+        { kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: 'u' },
+        { kind: 'ServiceAccount', name: 's', namespace: 'n' },
+      ],
+      roleRef,
+    },
+  },
+];
+
+const refused: readonly { of: Of; body: object; says: string }[] = [
+  {
+    of: 'claims',
+    body: { spec: {} },
+    says: 'spec.accessModes: Required value: at least 1 access mode is required, spec.resources[storage]: Required value',
+  },
+  { of: 'volumes', body: { spec: {} }, says: 'spec: Required value: must specify a volume type' },
+  {
+    of: 'volumes',
+    body: { spec: { ...volume, hostPath: undefined, local: { path: '/x' } } },
+    says: 'spec.nodeAffinity: Required value: Local volume requires node affinity',
+  },
+  { of: 'services', body: { spec: {} }, says: 'spec.ports: Required value' },
+  { of: 'services', body: { spec: { ports: [{ port: 80 }, { port: 81 }] } }, says: 'spec.ports[0].name: Required value' },
+  {
+    of: 'controllers',
+    body: { spec: { replicas: -1 } },
+    says: 'spec.selector: Required value, spec.replicas: Invalid value: -1: must be greater than or equal to 0, spec.template: Required value',
+  },
+  { of: 'budgets', body: { spec: { minAvailable: 1, maxUnavailable: 1 } }, says: 'minAvailable and maxUnavailable cannot be both set' },
+  { of: 'budgets', body: { spec: { minAvailable: '150%' } }, says: 'must not be greater than 100%' },
+  {
+    of: 'priorities',
+    body: { value: 1_000_000_001 },
+    says: 'value: Forbidden: maximum allowed value of a user defined priority is 1000000000',
+  },
+  {
+    of: 'priorities',
+    body: { metadata: { name: 'system-x' }, value: 1 },
+    says: "priority class names with 'system-' prefix are reserved for system use only. error: system-x is not a known system priority class",
+  },
+  {
+    of: 'storage',
+    body: { provisioner: 'x', reclaimPolicy: 'X' },
+    says: 'reclaimPolicy: Unsupported value: "X": supported values: "Delete", "Retain"',
+  },
+  {
+    of: 'nodes',
+    body: {
+      spec: {
+        drivers: [
+          { name: 'a', nodeID: 'x' },
+          { name: 'a', nodeID: 'y' },
+        ],
+      },
+    },
+    says: 'spec.drivers[1].name: Duplicate value: "a"',
+  },
+  {
+    of: 'attachments',
+    body: { spec: { attacher: 'a', nodeName: 'n', source: {} } },
+    says: 'spec.source: Required value: must specify exactly one of inlineVolumeSpec and persistentVolumeName',
+  },
+  {
+    of: 'roles',
+    body: { rules: [{ nonResourceURLs: ['/x'], verbs: ['get'] }] },
+    says: 'rules[0].nonResourceURLs: Invalid value: []string{"/x"}: namespaced rules cannot apply to non-resource URLs',
+  },
+  { of: 'roles', body: { rules: [{ ...read, verbs: [] }] }, says: 'rules[0].verbs: Required value: verbs must contain at least one value' },
+  {
+    of: 'bindings',
+    body: { roleRef: { ...roleRef, kind: 'X' } },
+    says: 'roleRef.kind: Unsupported value: "X": supported values: "Role", "ClusterRole"',
+  },
+];
+
+const fixed: readonly { of: Of; body: object; change: object; says: string }[] = [
+  {
+    of: 'claims',
+    body: { spec: claim },
+    change: { spec: { accessModes: ['ReadWriteMany'] } },
+    says: 'spec: Forbidden: spec is immutable after creation except resources.requests for bound claims',
+  },
+  {
+    of: 'volumes',
+    body: { spec: volume },
+    change: { spec: { hostPath: { path: '/y' } } },
+    says: 'spec.persistentvolumesource: Forbidden: spec.persistentvolumesource is immutable after creation',
+  },
+  {
+    of: 'services',
+    body: { spec: { ports: [{ port: 80 }] } },
+    change: { spec: { clusterIP: 'None', clusterIPs: ['None'] } },
+    says: 'spec.clusterIPs[0]: Invalid value: []string{"None"}: may not change once set',
+  },
+  { of: 'priorities', body: { value: 10 }, change: { value: 11 }, says: 'Value: Forbidden: may not be changed in an update.' },
+  {
+    of: 'storage',
+    body: { provisioner: 'x' },
+    change: { provisioner: 'y' },
+    says: 'provisioner: Forbidden: updates to provisioner are forbidden.',
+  },
+  {
+    of: 'nodes',
+    body: { spec: { drivers: [{ name: 'd', nodeID: 'n' }] } },
+    change: { spec: { drivers: [{ name: 'd', nodeID: 'm' }] } },
+    says: 'field is immutable',
+  },
+  {
+    of: 'bindings',
+    body: { roleRef },
+    change: { roleRef: { name: 'y' } },
+    says: 'roleRef: Invalid value: rbac.RoleRef{APIGroup:"rbac.authorization.k8s.io", Kind:"Role", Name:"y"}: cannot change roleRef',
+  },
+];
+
+/** Storage, policy, priorities and roles, as their defaults and rules are in 1.20. */
+export function clusterKindContract(here: () => ContractWorld): void {
+  inOwnNamespace(here, 'kinds', (own) => {
+    let made = 0;
+    const path = (of: Of) => kinds[of].replace('NS', own());
+    const create = (of: Of, body: object) => {
+      const metadata = { name: `${own()}-${++made}` };
+      return here().api.post(path(of), { metadata, ...body });
+    };
+    const remove = async (of: Of, name: unknown) => {
+      await here().api.delete(`${path(of)}/${text(name)}`);
+    };
+
+    for (const { of, body, stored } of good) {
+      test(`one of ${of} is stored with its defaults: ${JSON.stringify(body)}`, async () => {
+        const { code, json } = await create(of, body);
+        assert.equal(code, 201, text(json['message']));
+        const { metadata, kind: _kind, apiVersion: _version, status, ...rest } = json;
+        assert.deepEqual('status' in stored ? { ...rest, status } : rest, stored);
+        await remove(of, metadata?.['name']);
+      });
+    }
+
+    for (const { of, body, says } of refused) {
+      test(`one of ${of} is refused: ${says}`, async () => {
+        const { code, json } = await create(of, body);
+        assert.equal(code, 422);
+        assert.ok(text(json['message']).includes(says), text(json['message']));
+      });
+    }
+
+    for (const { of, body, change, says } of fixed) {
+      test(`one of ${of} does not change: ${says}`, async () => {
+        const { json } = await create(of, body);
+        const name = json['metadata']?.['name'];
+        const { code, json: answer } = await here().api.patch(`${path(of)}/${text(name)}`, change);
+        assert.equal(code, 422);
+        assert.ok(text(answer['message']).includes(says), text(answer['message']));
+        await remove(of, name);
+      });
+    }
+
+    test('taints of a node are held to their words, one for each effect', async () => {
+      const { api } = here();
+      const says = async (...taints: object[]): Promise<string> => {
+        const { code, json } = await api.post('/api/v1/nodes?dryRun=All', { metadata: { name: 'tainted' }, spec: { taints } });
+        return code === 201 ? '' : text(json['message']);
+      };
+      const taint = { key: 'a', effect: 'NoSchedule' };
+      assert.equal(await says(taint, { ...taint, effect: 'NoExecute' }), '');
+      assert.match(await says({ ...taint, key: 'a b' }), /metadata\.taints\[0\]\.key: Invalid value: "a b": name part must/);
+      assert.match(
+        await says({ ...taint, effect: 'X' }),
+        /\.effect: Unsupported value: "X": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute"$/,
+      );
+      assert.match(
+        await says(taint, taint),
+        /metadata\.taints\[1\]: Duplicate value: core\.Taint\{.*\}: taints must be unique by key and effect pair$/,
+      );
+    });
+
+    test('there is one default priority, and pods without a class have it', async () => {
+      const { api } = here();
+      const { json } = await create('priorities', { value: 7, globalDefault: true, description: 'd' });
+      const name = text(json['metadata']?.['name']);
+      const second = await create('priorities', { value: 8, globalDefault: true });
+      assert.equal(second.code, 403);
+      assert.ok(text(second.json['message']).endsWith(`PriorityClass ${name} is already marked as default. Only one default can exist`));
+      const spec = { schedulerName: 'nobody', automountServiceAccountToken: false, containers: [{ name: 'c', image: 'i' }] };
+      const pod = await api.post(`/api/v1/namespaces/${own()}/pods`, { metadata: { name: 'default-priority' }, spec });
+      await remove('priorities', name);
+      assert.equal(pod.json['spec']?.['priorityClassName'], name);
+      assert.equal(pod.json['spec']?.['priority'], 7);
+    });
+  });
+}

@@ -1,0 +1,297 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { inOwnNamespace } from './own-namespace.ts';
+import type { ContractWorld } from './api-contract.ts';
+import { text } from '../api-http.ts';
+
+const lost = (key: string) => ({ key: `node.kubernetes.io/${key}`, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 });
+const tolerations = [lost('not-ready'), lost('unreachable')];
+
+const container = { name: 'c', image: 'example/i' };
+const storedContainer = {
+  ...container,
+  resources: {},
+  terminationMessagePath: '/dev/termination-log',
+  terminationMessagePolicy: 'File',
+  imagePullPolicy: 'Always',
+};
+const storedSpec = {
+  containers: [storedContainer],
+  restartPolicy: 'Always',
+  terminationGracePeriodSeconds: 30,
+  dnsPolicy: 'ClusterFirst',
+  automountServiceAccountToken: false,
+  securityContext: {},
+  schedulerName: 'nobody',
+  tolerations,
+  priority: 0,
+  enableServiceLinks: true,
+  preemptionPolicy: 'PreemptLowerPriority',
+};
+
+const one = (fields: object) => ({ containers: [{ ...container, ...fields }] });
+const stored = (fields: object) => ({ containers: [{ ...storedContainer, ...fields }] });
+const probe = { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 };
+
+const defaults = [
+  { why: 'says the least', spec: {}, is: {} },
+  {
+    why: 'is probed',
+    spec: one({ livenessProbe: { httpGet: { port: 80 } }, ports: [{ containerPort: 80 }] }),
+    is: stored({
+      livenessProbe: { httpGet: { path: '/', port: 80, scheme: 'HTTP' }, ...probe },
+      ports: [{ containerPort: 80, protocol: 'TCP' }],
+    }),
+  },
+  {
+    why: 'limits itself',
+    spec: one({ resources: { limits: { cpu: '1000m', memory: '1024Mi' } } }),
+    is: stored({ resources: { limits: { cpu: '1', memory: '1Gi' }, requests: { cpu: '1', memory: '1Gi' } } }),
+  },
+  {
+    why: 'reads about itself',
+    spec: one({
+      env: [
+        { name: 'A', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+        { name: 'B', value: '' },
+        { name: 'C', valueFrom: { resourceFieldRef: { resource: 'limits.cpu' } } },
+      ],
+    }),
+    is: stored({
+      env: [
+        { name: 'A', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.name' } } },
+        { name: 'B' },
+        { name: 'C', valueFrom: { resourceFieldRef: { resource: 'limits.cpu', divisor: '0' } } },
+      ],
+    }),
+  },
+  {
+    why: 'mounts',
+    spec: {
+      volumes: [
+        { name: 'a', configMap: { name: 'x' } },
+        { name: 'b' },
+        { name: 'c', hostPath: { path: '/x' } },
+        { name: 'd', downwardAPI: { items: [{ path: 'p', fieldRef: { fieldPath: 'metadata.name' } }] } },
+      ],
+    },
+    is: {
+      volumes: [
+        { name: 'a', configMap: { name: 'x', defaultMode: 420 } },
+        { name: 'b', emptyDir: {} },
+        { name: 'c', hostPath: { path: '/x', type: '' } },
+        {
+          name: 'd',
+          downwardAPI: { items: [{ path: 'p', fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.name' } }], defaultMode: 420 },
+        },
+      ],
+    },
+  },
+  {
+    why: 'uses the network of its host',
+    spec: { hostNetwork: true, ...one({ ports: [{ containerPort: 80 }] }) },
+    is: { hostNetwork: true, ...stored({ ports: [{ hostPort: 80, containerPort: 80, protocol: 'TCP' }] }) },
+  },
+  {
+    why: 'says nothing in many words',
+    spec: {
+      terminationGracePeriodSeconds: 0,
+      hostPID: false,
+      shareProcessNamespace: false,
+      tolerations: [],
+      nodeSelector: {},
+      ...one({ stdin: false, env: [], securityContext: { privileged: false } }),
+    },
+    is: { terminationGracePeriodSeconds: 0, shareProcessNamespace: false, ...stored({ securityContext: { privileged: false } }) },
+  },
+  { why: 'tolerates everything', spec: { tolerations: [{ operator: 'Exists' }] }, is: { tolerations: [{ operator: 'Exists' }] } },
+  {
+    why: 'is critical',
+    spec: { priorityClassName: 'system-node-critical' },
+    is: { priorityClassName: 'system-node-critical', priority: 2_000_001_000 },
+  },
+  { why: 'has an account', spec: { serviceAccountName: 'foo' }, is: { serviceAccountName: 'foo', serviceAccount: 'foo' } },
+  { why: 'has fields that nobody knows', spec: { foo: 1, ...one({ bar: 2 }) }, is: {} },
+];
+
+const images = { 'r:5000/x': 'Always', 'x:latest': 'Always', 'x:1': 'IfNotPresent', [`x@sha256:${'0'.repeat(64)}`]: 'IfNotPresent' };
+
+const refused = [
+  { spec: { containers: [] }, says: 'spec.containers: Required value' },
+  { spec: { containers: [container, container] }, says: 'spec.containers[1].name: Duplicate value: "c"' },
+  { spec: { initContainers: [container] }, says: 'spec.initContainers[0].name: Duplicate value: "c"' },
+  { spec: { containers: [{ name: 'c' }] }, says: 'spec.containers[0].image: Required value' },
+  { spec: { containers: [{ image: 'i' }] }, says: 'spec.containers[0].name: Required value' },
+  { spec: one({ name: 'C_' }), says: 'spec.containers[0].name: Invalid value: "C_": a lowercase RFC 1123 label must consist' },
+  {
+    spec: one({ resources: { limits: { cpu: '1' }, requests: { cpu: '2' } } }),
+    says: 'spec.containers[0].resources.requests: Invalid value: "2": must be less than or equal to cpu limit',
+  },
+  {
+    spec: one({ resources: { limits: { cpu: '-1' } } }),
+    says: 'resources.limits[cpu]: Invalid value: "-1": must be greater than or equal to 0',
+  },
+  { spec: one({ resources: { limits: { foo: '1' } } }), says: 'Invalid value: "foo": must be a standard resource type or fully qualified' },
+  {
+    spec: one({ resources: { limits: { 'a.b/c': '2' }, requests: { 'a.b/c': '1' } } }),
+    says: 'spec.containers[0].resources.requests: Invalid value: "1": must be equal to a.b/c limit',
+  },
+  { spec: one({ ports: [{ containerPort: 0 }] }), says: 'ports[0].containerPort: Required value' },
+  { spec: one({ ports: [{ containerPort: 70000 }] }), says: 'Invalid value: 70000: must be between 1 and 65535, inclusive' },
+  { spec: one({ ports: [{ containerPort: 80, protocol: 'X' }] }), says: 'Unsupported value: "X": supported values: "SCTP", "TCP", "UDP"' },
+  {
+    spec: one({
+      ports: [
+        { containerPort: 82, hostPort: 5 },
+        { containerPort: 83, hostPort: 5 },
+      ],
+    }),
+    says: 'spec.containers[0].ports[1].hostPort: Duplicate value: "TCP//5"',
+  },
+  {
+    spec: { hostNetwork: true, ...one({ ports: [{ containerPort: 80, hostPort: 81 }] }) },
+    says: 'containerPort: Invalid value: 80: must match `hostPort` when `hostNetwork` is true',
+  },
+  { spec: one({ volumeMounts: [{ name: 'nope', mountPath: '/x' }] }), says: 'spec.containers[0].volumeMounts[0].name: Not found: "nope"' },
+  { spec: { volumes: [{ name: 'x' }, { name: 'x' }] }, says: 'spec.volumes[1].name: Duplicate value: "x"' },
+  {
+    spec: { volumes: [{ name: 'x', emptyDir: {}, hostPath: { path: '/' } }] },
+    says: 'hostPath: Forbidden: may not specify more than 1 volume type',
+  },
+  { spec: { restartPolicy: 'X' }, says: 'spec.restartPolicy: Unsupported value: "X": supported values: "Always", "OnFailure", "Never"' },
+  { spec: { activeDeadlineSeconds: 0 }, says: 'spec.activeDeadlineSeconds: Invalid value: 0: must be between 1 and 2147483647, inclusive' },
+  { spec: { nodeSelector: { 'a b': 'c' } }, says: 'spec.nodeSelector: Invalid value: "a b": name part must consist' },
+  {
+    spec: { tolerations: [{ key: 'x', operator: 'X' }] },
+    says: 'spec.tolerations[0].operator: Unsupported value: "X": supported values: "Equal", "Exists"',
+  },
+  {
+    spec: { tolerations: [{ value: 'v' }] },
+    says: 'operator must be Exists when `key` is empty, which means "match all values and all keys"',
+  },
+  {
+    spec: { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [] } } } },
+    says: 'nodeSelectorTerms: Required value: must have at least one node selector term',
+  },
+  {
+    spec: { topologySpreadConstraints: [{ maxSkew: 0, topologyKey: 'z', whenUnsatisfiable: 'DoNotSchedule' }] },
+    says: 'spec.topologySpreadConstraints[0].maxSkew: Invalid value: 0: must be greater than zero',
+  },
+  { spec: { priorityClassName: 'nope' }, says: 'no PriorityClass with name nope was found', code: 403 },
+  {
+    spec: { priority: 5 },
+    says: 'the integer value of priority (5) must not be provided in pod spec; priority admission controller computed 0 from the given PriorityClass name',
+    code: 403,
+  },
+];
+
+const kept =
+  'spec: Forbidden: pod updates may not change fields other than `spec.containers[*].image`, `spec.initContainers[*].image`, `spec.activeDeadlineSeconds` or `spec.tolerations` (only additions to existing tolerations)';
+
+const changes: readonly { why: string; from?: object; spec: object; says: string }[] = [
+  { why: 'image', spec: one({ image: 'i2' }), says: '' },
+  { why: 'deadline', spec: { activeDeadlineSeconds: 5 }, says: '' },
+  {
+    why: 'later deadline',
+    from: { activeDeadlineSeconds: 5 },
+    spec: { activeDeadlineSeconds: 9 },
+    says: 'must be less than or equal to previous value',
+  },
+  {
+    why: 'no deadline',
+    from: { activeDeadlineSeconds: 5 },
+    spec: { activeDeadlineSeconds: null },
+    says: 'Invalid value: "null": must not update from a positive integer to nil value',
+  },
+  { why: 'one more toleration', spec: { tolerations: [...tolerations, { key: 'z', operator: 'Exists' }] }, says: '' },
+  { why: 'another command', spec: one({ command: ['x'] }), says: kept },
+  { why: 'another grace period', spec: { terminationGracePeriodSeconds: 5 }, says: kept },
+  { why: 'a node', spec: { nodeName: 'x' }, says: kept },
+  {
+    why: 'another container',
+    spec: { containers: [container, { name: 'd', image: 'x' }] },
+    says: 'spec.containers: Forbidden: pod updates may not add or remove containers',
+  },
+];
+
+/** Pods, as their defaults, admission and rules are in 1.20. */
+export function podSpecContract(here: () => ContractWorld): void {
+  inOwnNamespace(here, 'pods', (own) => podsTests(here, own));
+}
+
+function podsTests(here: () => ContractWorld, own: () => string): void {
+  let made = 0;
+  const path = () => `/api/v1/namespaces/${own()}/pods`;
+  // A scheduler that runs beside leaves these pods alone.
+  const base = { schedulerName: 'nobody', automountServiceAccountToken: false, containers: [container] };
+  const create = (spec: object) => here().api.post(path(), { metadata: { name: `pod-${++made}` }, spec: { ...base, ...spec } });
+
+  for (const { why, spec, is } of defaults) {
+    test(`a pod that ${why} is stored with its defaults`, async () => {
+      const { code, json } = await create(spec);
+      assert.equal(code, 201, text(json['message']));
+      assert.deepEqual(json['spec'], { ...storedSpec, ...is });
+      assert.equal(json['status']?.['phase'], 'Pending');
+    });
+  }
+
+  test('an image is pulled by its tag', async () => {
+    const containers = Object.keys(images).map((image, at) => ({ name: `c${at}`, image }));
+    const { json } = await create({ containers });
+    const policies = Object.values(json['spec']?.['containers'] ?? {}).map((one) => text(one['imagePullPolicy']));
+    assert.deepEqual(policies, Object.values(images));
+  });
+
+  for (const [limits, requests, quality] of [
+    [{}, {}, 'BestEffort'],
+    [{ cpu: '1', memory: '1Gi' }, {}, 'Guaranteed'],
+    [{ cpu: '1' }, {}, 'Burstable'],
+    [{ cpu: '2', memory: '1Gi' }, { cpu: '1' }, 'Burstable'],
+    [{ 'a.b/c': '1' }, {}, 'BestEffort'],
+  ] as const) {
+    test(`limits ${JSON.stringify(limits)} and requests ${JSON.stringify(requests)} are ${quality}`, async () => {
+      assert.equal((await create(one({ resources: { limits, requests } }))).json['status']?.['qosClass'], quality);
+    });
+  }
+
+  for (const { spec, says, code: wanted = 422 } of refused) {
+    test(`a pod is refused: ${says}`, async () => {
+      const { code, json } = await create(spec);
+      assert.equal(code, wanted);
+      assert.ok(text(json['message']).includes(says), text(json['message']));
+    });
+  }
+
+  for (const { why, from = {}, spec, says } of changes) {
+    test(`a pod ${says === '' ? 'takes' : 'does not take'} ${why}`, async () => {
+      const { json } = await create(from);
+      const { code, json: answer } = await here().api.patch(`${path()}/${text(json['metadata']?.['name'])}`, { spec });
+      assert.equal(code, says === '' ? 200 : 422, text(answer['message']));
+      assert.ok(text(answer['message'] ?? '').includes(says), text(answer['message']));
+    });
+  }
+
+  test('a toleration that every pod has comes back', async () => {
+    const { json } = await create({});
+    const pod = `${path()}/${text(json['metadata']?.['name'])}`;
+    const { code, json: answer } = await here().api.patch(pod, { spec: { tolerations: [] } });
+    assert.equal(code, 200);
+    assert.deepEqual(answer['spec']?.['tolerations'], tolerations);
+  });
+
+  test('the status of a pod changes nothing else', async () => {
+    const { json } = await create({});
+    const pod = `${path()}/${text(json['metadata']?.['name'])}`;
+    const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
+    const { json: answer } = await here().api.patch(`${pod}/status`, { spec: { nodeName: 'y' }, status });
+    assert.equal(answer['spec']?.['nodeName'], undefined);
+    assert.deepEqual(answer['status']?.['conditions'], [{ type: 'Ready', status: 'True', lastProbeTime: null, lastTransitionTime: null }]);
+    const running = await here().api.get(`${path()}?fieldSelector=status.phase%3DRunning`);
+    assert.equal(Object.keys(running.json['items'] ?? {}).length, 1);
+  });
+
+  test('a pod is named by the server', async () => {
+    const { json } = await here().api.post(path(), { metadata: { generateName: 'gen-' }, spec: base });
+    assert.match(text(json['metadata']?.['name']), /^gen-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
+  });
+}

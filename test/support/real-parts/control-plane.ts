@@ -1,0 +1,326 @@
+import { rmSync } from 'node:fs';
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { eventually } from '../contracts/eventually.ts';
+import { ApiHttp } from '../api-http.ts';
+import { makeAuthority } from '../certificates.ts';
+import type { Authority, KeyPair } from '../certificates.ts';
+import { Daemon } from './daemon.ts';
+import { freePorts } from './free-ports.ts';
+import { realParts } from './real-kubelet.ts';
+
+export interface ControlPlaneOptions {
+  /** Nodes that get a token `NAMEtoken`, of `system:node:NAME` in system:nodes. */
+  nodes?: readonly string[];
+  /** The feature gate. @default true */
+  dynamicKubeletConfig?: boolean;
+  /** @default false */
+  scheduler?: boolean;
+  /** The value of `--controllers`, such as `garbagecollector,namespace`. Without it there is no controller-manager. */
+  controllers?: string;
+  /** Where the API server listens; etcd and the others stay on loopback. @default '127.0.0.1' */
+  address?: string;
+  extraTokens?: readonly { token: string; user: string; groups: readonly string[] }[];
+  apiServerArgs?: readonly string[];
+}
+
+export type ControlPlanePart = 'etcd' | 'kube-apiserver' | 'kube-scheduler' | 'kube-controller-manager';
+
+export interface ControlPlane {
+  /** `https://ADDRESS:PORT`. */
+  url: string;
+  /** PEM; of the API server's certificate and of client certificates. */
+  ca: string;
+  /** Of `admin` in system:masters. */
+  adminToken: string;
+  nodeToken(name: string): string;
+  /** YAML. @param token - whose. @default the admin's */
+  kubeconfig(token?: string): string;
+  /** A client certificate that the API server takes: for `user` in `groups`. */
+  clientCertificate(user: string, groups?: readonly string[]): Promise<KeyPair>;
+  /** Undefined for what does not run. */
+  readonly pids: Readonly<Record<ControlPlanePart, number | undefined>>;
+  /** Ends the API server and starts it anew: same port, same data. */
+  restartApiServer(): Promise<void>;
+  /**
+   * Makes etcd forget all versions before now. The API server still tells changes out of its memory until it is restarted.
+   * @returns the version that remains
+   */
+  compact(): Promise<number>;
+  /** The last lines of a part's log, for failures. */
+  logs(part: ControlPlanePart): Promise<string>;
+  /** PEM. A kubelet that has it as `clientCAFile` lets the API server in, which shows a certificate of system:masters. */
+  kubeletClientCa: string;
+  /** Ends all of it; the data is gone. Twice is harmless. */
+  stop(): Promise<void>;
+}
+
+const ATTEMPTS = 3;
+const RESTART_GRACE_MS = 3_000;
+const ADMIN_TOKEN = 'admintoken';
+const SCHEDULER_TOKEN = 'schedulertoken';
+const nodeToken = (name: string): string => `${name}token`;
+
+/**
+ * Starts etcd and a kube-apiserver 1.20.2 with empty data, and a scheduler and a controller-manager where asked for; builds them first where
+ * the cache has none. Everything is ready when this returns, and ends with this process at the latest.
+ * @throws RealPartsUnavailable where the parts cannot be built
+ */
+export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
+  const names: ControlPlanePart[] = ['etcd', 'kube-apiserver'];
+  if (options.scheduler === true) names.push('kube-scheduler');
+  if (options.controllers !== undefined) names.push('kube-controller-manager');
+  const { dir } = await realParts(names);
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await start(dir, names, options);
+    } catch (error) {
+      // somebody else took one of the ports that were free
+      if (attempt === ATTEMPTS || !/address already in use/.test(String(error))) throw error;
+    }
+  }
+}
+
+async function start(programs: string, names: readonly ControlPlanePart[], options: ControlPlaneOptions): Promise<ControlPlane> {
+  const address = options.address ?? '127.0.0.1';
+  const home = await mkdtemp(join(tmpdir(), 'dkc-control-plane-'));
+  const authority = await makeAuthority();
+  const daemons = new Map<ControlPlanePart, Daemon>();
+  const atExit = (): void => {
+    for (const daemon of daemons.values()) daemon.killNow();
+    for (const directory of [home, authority.directory]) rmSync(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
+  };
+  process.once('exit', atExit);
+  const stop = async (): Promise<void> => {
+    for (const daemon of [...daemons.values()].reverse()) await daemon.kill();
+    process.off('exit', atExit);
+    atExit();
+  };
+  try {
+    const files = await writeFiles(home, authority, address, options);
+    const ports = await freePorts(3);
+    const [etcdPort = 0, schedulerPort = 0, controllersPort = 0] = ports;
+    const [apiPort = 0] = await freePorts(1, address);
+    const url = `https://${address}:${apiPort}`;
+    const etcdUrl = `http://127.0.0.1:${etcdPort}`;
+    const kubeconfig = (token = ADMIN_TOKEN): string => kubeconfigText(url, authority.ca, token);
+    await writeFile(join(home, 'scheduler.kubeconfig'), kubeconfig(SCHEDULER_TOKEN));
+    await writeFile(join(home, 'admin.kubeconfig'), kubeconfig());
+    const args: Record<ControlPlanePart, string[]> = {
+      etcd: etcdArgs(home, etcdUrl),
+      'kube-apiserver': apiServerArgs(files, address, apiPort, etcdUrl, options),
+      'kube-scheduler': clientArgs(files, join(home, 'scheduler.kubeconfig'), schedulerPort),
+      'kube-controller-manager': [
+        ...clientArgs(files, join(home, 'admin.kubeconfig'), controllersPort),
+        `--controllers=${options.controllers}`,
+        `--service-account-private-key-file=${files.serviceAccountKey}`,
+        `--root-ca-file=${files.ca}`,
+      ],
+    };
+    const ready: Record<ControlPlanePart, { url: string; token?: string }> = {
+      etcd: { url: `${etcdUrl}/health` },
+      'kube-apiserver': { url: `${url}/readyz`, token: ADMIN_TOKEN },
+      'kube-scheduler': { url: `https://127.0.0.1:${schedulerPort}/healthz` },
+      'kube-controller-manager': { url: `https://127.0.0.1:${controllersPort}/healthz` },
+    };
+    const daemonOf = (name: ControlPlanePart): Daemon => {
+      const program = join(programs, name);
+      const daemon = new Daemon({
+        name,
+        program,
+        args: args[name],
+        log: join(home, `${name}.log`),
+        home,
+        ready: ready[name],
+        ca: authority.ca,
+      });
+      daemons.set(name, daemon);
+      return daemon;
+    };
+    for (const name of names) {
+      await daemonOf(name).start();
+      if (name === 'kube-apiserver') await firstNamespaces(new ApiHttp({ url, ca: authority.ca, token: ADMIN_TOKEN }));
+    }
+    return {
+      url,
+      ca: authority.ca,
+      adminToken: ADMIN_TOKEN,
+      nodeToken,
+      kubeconfig,
+      clientCertificate: (user, groups) => authority.client(user, groups),
+      pids: pidsOf(daemons),
+      async restartApiServer() {
+        const server = daemons.get('kube-apiserver');
+        await server?.stop(RESTART_GRACE_MS);
+        await server?.start();
+      },
+      compact: () => compact(etcdUrl),
+      logs: async (part) => (await daemons.get(part)?.tail()) ?? '',
+      kubeletClientCa: authority.ca,
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+interface Files {
+  ca: string;
+  serverCert: string;
+  serverKey: string;
+  kubeletClientCert: string;
+  kubeletClientKey: string;
+  serviceAccountCert: string;
+  serviceAccountKey: string;
+  tokens: string;
+  certDir: string;
+}
+
+async function writeFiles(home: string, authority: Authority, address: string, options: ControlPlaneOptions): Promise<Files> {
+  const file = async (name: string, text: string): Promise<string> => {
+    const path = join(home, name);
+    await writeFile(path, text, { mode: 0o600 });
+    return path;
+  };
+  const names = [...new Set([address, '127.0.0.1', '10.96.0.1'])].map((ip) => `IP:${ip}`);
+  const server = await authority.server([...names, 'DNS:localhost', 'DNS:kubernetes'].join(','));
+  const kubelets = await authority.client('kube-apiserver-kubelet-client', ['system:masters']);
+  const accounts = await authority.server();
+  const certDir = join(home, 'certs');
+  await mkdir(certDir);
+  return {
+    certDir,
+    ca: await file('ca.crt', authority.ca),
+    serverCert: await file('server.crt', server.cert),
+    serverKey: await file('server.key', server.key),
+    kubeletClientCert: await file('kubelet-client.crt', kubelets.cert),
+    kubeletClientKey: await file('kubelet-client.key', kubelets.key),
+    serviceAccountCert: await file('accounts.crt', accounts.cert),
+    serviceAccountKey: await file('accounts.key', accounts.key),
+    tokens: await file('tokens.csv', tokenLines(options)),
+  };
+}
+
+function tokenLines({ nodes = [], extraTokens = [] }: ControlPlaneOptions): string {
+  const all = [
+    { token: ADMIN_TOKEN, user: 'admin', groups: ['system:masters'] },
+    { token: SCHEDULER_TOKEN, user: 'system:kube-scheduler', groups: [] },
+    ...nodes.map((name) => ({ token: nodeToken(name), user: `system:node:${name}`, groups: ['system:nodes'] })),
+    ...extraTokens,
+  ];
+  return all.map(({ token, user, groups }) => `${token},${user},${user},"${groups.join(',')}"\n`).join('');
+}
+
+function etcdArgs(home: string, url: string): string[] {
+  // A single member never calls its peers' address, and its listener may be anywhere.
+  const peer = 'http://127.0.0.1:1';
+  return [
+    '--name=only',
+    `--data-dir=${join(home, 'etcd')}`,
+    `--listen-client-urls=${url}`,
+    `--advertise-client-urls=${url}`,
+    '--listen-peer-urls=http://127.0.0.1:0',
+    `--initial-advertise-peer-urls=${peer}`,
+    `--initial-cluster=only=${peer}`,
+  ];
+}
+
+function apiServerArgs(files: Files, address: string, port: number, etcdUrl: string, options: ControlPlaneOptions): string[] {
+  return [
+    `--etcd-servers=${etcdUrl}`,
+    `--bind-address=${address}`,
+    `--advertise-address=${address}`,
+    `--secure-port=${port}`,
+    '--insecure-port=0',
+    `--cert-dir=${files.certDir}`,
+    `--tls-cert-file=${files.serverCert}`,
+    `--tls-private-key-file=${files.serverKey}`,
+    `--client-ca-file=${files.ca}`,
+    `--token-auth-file=${files.tokens}`,
+    '--service-account-issuer=https://kubernetes.default.svc',
+    `--service-account-key-file=${files.serviceAccountCert}`,
+    `--service-account-signing-key-file=${files.serviceAccountKey}`,
+    '--authorization-mode=Node,RBAC',
+    '--enable-admission-plugins=NodeRestriction',
+    // nobody here makes accounts' tokens, or takes the taint away again
+    '--disable-admission-plugins=ServiceAccount,TaintNodesByCondition',
+    '--endpoint-reconciler-type=none',
+    '--allow-privileged',
+    '--service-cluster-ip-range=10.96.0.0/16',
+    `--kubelet-client-certificate=${files.kubeletClientCert}`,
+    `--kubelet-client-key=${files.kubeletClientKey}`,
+    '--kubelet-preferred-address-types=InternalIP',
+    `--feature-gates=DynamicKubeletConfig=${options.dynamicKubeletConfig ?? true}`,
+    ...(options.apiServerArgs ?? []),
+  ];
+}
+
+/** Of a scheduler or controller-manager. A file of `--config` would undo `--port=0`. */
+function clientArgs(files: Files, kubeconfig: string, port: number): string[] {
+  return [
+    `--kubeconfig=${kubeconfig}`,
+    `--authentication-kubeconfig=${kubeconfig}`,
+    `--authorization-kubeconfig=${kubeconfig}`,
+    '--authentication-tolerate-lookup-failure=true',
+    '--leader-elect=false',
+    '--bind-address=127.0.0.1',
+    `--secure-port=${port}`,
+    '--port=0',
+    `--cert-dir=${files.certDir}`,
+    `--tls-cert-file=${files.serverCert}`,
+    `--tls-private-key-file=${files.serverKey}`,
+  ];
+}
+
+/** The API server makes them a little after it says that it is ready. */
+async function firstNamespaces(api: ApiHttp): Promise<void> {
+  const paths = ['default', 'kube-system', 'kube-public', 'kube-node-lease'].map((name) => `/api/v1/namespaces/${name}`);
+  const all = async (): Promise<true | undefined> => {
+    const answers = await Promise.all(paths.map((path) => api.get(path)));
+    return answers.every(({ code }) => code === 200) ? true : undefined;
+  };
+  await eventually('kube-apiserver makes its first namespaces', all, 60_000);
+}
+
+async function compact(etcdUrl: string): Promise<number> {
+  const ask = async (path: string, body: object): Promise<{ header: { revision: string } }> => {
+    const response = await fetch(`${etcdUrl}/v3/kv/${path}`, { method: 'POST', body: JSON.stringify(body) });
+    if (!response.ok) throw new Error(`Cannot compact etcd: ${path} got ${response.status} ${await response.text()}`);
+    return (await response.json()) as { header: { revision: string } };
+  };
+  const { header } = await ask('range', { key: Buffer.from('none').toString('base64') });
+  await ask('compaction', { revision: header.revision, physical: true });
+  return Number(header.revision);
+}
+
+function pidsOf(daemons: ReadonlyMap<ControlPlanePart, Daemon>): ControlPlane['pids'] {
+  const pid = (part: ControlPlanePart): number | undefined => daemons.get(part)?.pid;
+  return {
+    get etcd() {
+      return pid('etcd');
+    },
+    get 'kube-apiserver'() {
+      return pid('kube-apiserver');
+    },
+    get 'kube-scheduler'() {
+      return pid('kube-scheduler');
+    },
+    get 'kube-controller-manager'() {
+      return pid('kube-controller-manager');
+    },
+  };
+}
+
+function kubeconfigText(server: string, ca: string, token: string): string {
+  return stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'real', cluster: { server, 'certificate-authority-data': Buffer.from(ca).toString('base64') } }],
+    users: [{ name: 'user', user: { token } }],
+    contexts: [{ name: 'real', context: { cluster: 'real', user: 'user' } }],
+    'current-context': 'real',
+  });
+}

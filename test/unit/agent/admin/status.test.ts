@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { adminFacts, condemnation, entry, source, type Given } from '../../../support/admin-facts.ts';
+import type { AdminFacts } from '../../../../agent/admin/facts.ts';
+import { contentRef } from '../../../../agent/store/content.ts';
+import { refusedRecord } from '../../../../agent/store/refused-record.ts';
+import { viewActive } from '../../../../agent/admin/active.ts';
+import { viewCheckpoints } from '../../../../agent/admin/checkpoints.ts';
+import { keyOf } from '../../../../agent/admin/roles.ts';
+import { nextStep, standingOf, viewStatus, type Standing, type Vitals } from '../../../../agent/admin/status.ts';
+import { statusErrors } from '../../../../agent/status/errors.ts';
+
+const byAdmin = condemnation('9', { by: 'admin' });
+const vitals: Vitals = { agent: { alive: true, detail: 'running' }, kubelet: { healthy: null, detail: 'not asked' } };
+const { load, internal, failedTrial, rolledBack } = statusErrors;
+
+const workedOut: (Given & { why: string; used: string; says: string | null })[] = [
+  { why: 'nothing is assigned', lkg: '7', stored: '7', used: 'local', says: null },
+  { why: 'the assigned is whole', assigned: '9', lkg: '7', stored: '9 7', used: 'assigned', says: null },
+  { why: 'the assigned is damaged', assigned: '9', lkg: '7', stored: '9! 7', used: 'last-known-good', says: load },
+  { why: 'the assigned is gone', assigned: '9', lkg: '7', stored: '7', used: 'last-known-good', says: load },
+  { why: 'both are damaged', assigned: '9', lkg: '7', stored: '9! 7!', used: 'local', says: load },
+  {
+    why: 'the trial condemned it',
+    assigned: '9',
+    lkg: '7',
+    stored: '9 7',
+    condemned: [condemnation('9')],
+    used: 'last-known-good',
+    says: failedTrial,
+  },
+  { why: 'an admin condemned it', assigned: '9', lkg: '7', stored: '9 7', condemned: [byAdmin], used: 'last-known-good', says: rolledBack },
+  {
+    why: 'its content was condemned under another version',
+    assigned: '10',
+    lkg: '7',
+    stored: '10=9 7',
+    condemned: [byAdmin],
+    used: 'last-known-good',
+    says: rolledBack,
+  },
+  {
+    why: 'last-known-good has the condemned content too',
+    assigned: '9',
+    lkg: '8',
+    stored: '9 8=9',
+    condemned: [byAdmin],
+    used: 'local',
+    says: rolledBack,
+  },
+  { why: 'the assigned is not known', assigned: '!', lkg: '7', stored: '7', used: 'last-known-good', says: internal },
+  { why: 'nothing is known', assigned: '?', lkg: '?', used: 'local', says: internal },
+];
+for (const c of workedOut) {
+  test(`without word of the agent, what is active when ${c.why} is worked out as ${c.used}`, () => {
+    const active = viewActive(adminFacts(c));
+    assert.deepEqual([active.used, active.error, active.from], [c.used, c.says, 'records']);
+  });
+}
+
+test('the word of the agent counts more than what the records suggest', () => {
+  const active = viewActive(
+    adminFacts({ stored: '9 7', assigned: '9', lkg: '7', active: 'last-known-good 7', error: statusErrors.validate }),
+  );
+  assert.deepEqual(
+    [active.used, active.source, active.error, active.from],
+    ['last-known-good', source('7'), statusErrors.validate, 'agent'],
+  );
+});
+
+test('an effective file that is not the one the agent wrote is noticed', () => {
+  const facts = adminFacts({ stored: '9', assigned: '9', active: 'assigned 9' });
+  assert.equal(viewActive({ ...facts, effective: { ...facts.effective, sha256: 'other' } }).from, 'changed');
+});
+
+test('a condemnation shows as error before the agent has followed it', () => {
+  assert.equal(viewActive(adminFacts({ stored: '9', assigned: '9', active: 'assigned 9', condemned: [byAdmin] })).error, rolledBack);
+});
+
+const standings: (Given & { is: Standing })[] = [
+  { is: 'local', active: 'local' },
+  { is: 'pending', active: 'assigned 9' },
+  { is: 'trusted', assigned: '9', lkg: '9', stored: '9', active: 'assigned 9' },
+  { is: 'running', assigned: '9', lkg: '7', stored: '9 7', active: 'assigned 9' },
+  { is: 'pending', assigned: '9', stored: '9', active: 'local' },
+  { is: 'fallen-back', assigned: '9', stored: '9!', active: 'local', error: load },
+  { is: 'condemned', assigned: '9', lkg: '7', stored: '9 7', active: 'last-known-good 7', condemned: [byAdmin] },
+  { is: 'pending', assigned: '9', lkg: '7', stored: '9 7', active: 'assigned 9', condemned: [byAdmin] },
+  { is: 'unknown', assigned: '!', active: 'local' },
+];
+for (const { is, ...given } of standings) {
+  test(`a node with ${JSON.stringify(given)} is ${is}`, () => assert.equal(standingOf(adminFacts(given)), is));
+}
+
+const { noSource, download, syncInternal, validate } = statusErrors;
+const onTrusted: Given = { assigned: '9', lkg: '9', stored: '9', active: 'assigned 9' };
+const beside: { given: Given; is: Standing; next: RegExp }[] = [
+  { given: { ...onTrusted, error: validate }, is: 'refused', next: /dkc history and the event KubeletConfigRefused .* name the fields/ },
+  { given: { ...onTrusted, error: load }, is: 'refused', next: /no kubelet configuration, .*dkc validate/ },
+  { given: { active: 'local', error: validate }, is: 'refused', next: /KubeletConfigRefused/ },
+  { given: { active: 'local', error: failedTrial }, is: 'barred', next: /condemned on this node\. .*dkc retry/ },
+  { given: { ...onTrusted, error: download }, is: 'not-synced', next: /exist, may this node read it, .*--configmap-namespace/ },
+  { given: { active: 'local', error: download }, is: 'not-synced', next: /exist, may this node read it/ },
+  { given: { active: 'local', error: noSource }, is: 'not-synced', next: /dkc assign; or none with: dkc unassign/ },
+  { given: { ...onTrusted, error: syncInternal }, is: 'not-synced', next: /disk.*journalctl -u dkc-agent/ },
+  { given: { ...onTrusted, error: internal }, is: 'troubled', next: /disk.*journalctl -u dkc-agent/ },
+  { given: { ...onTrusted, assigned: '-', error: internal }, is: 'troubled', next: /journalctl/ },
+  { given: { ...onTrusted, error: 'of a newer agent' }, is: 'troubled', next: /journalctl/ },
+  { given: { assigned: '9', stored: '9!', active: 'local', error: load }, is: 'fallen-back', next: /damaged.*dkc checkpoints verify/ },
+  { given: { assigned: '9', stored: '9', active: 'local', error: validate }, is: 'fallen-back', next: /name the fields/ },
+  { given: { assigned: '9', stored: '9', active: 'local', error: download }, is: 'fallen-back', next: /exist, may this node read it/ },
+  { given: { assigned: '9', stored: '9', active: 'local', error: failedTrial }, is: 'pending', next: /Waiting for the agent to apply it/ },
+  { given: { assigned: '9', active: 'local', error: failedTrial }, is: 'fallen-back', next: /dkc retry/ },
+  { given: { stored: '7', active: 'last-known-good 7', error: failedTrial }, is: 'pending', next: /Waiting for the agent to apply it/ },
+  { given: { assigned: '!', active: 'local', error: internal }, is: 'unknown', next: /once it reaches the API server/ },
+  { given: { assigned: '!', active: 'local', error: download }, is: 'unknown', next: /exist, may this node read it/ },
+];
+for (const { given, is, next } of beside) {
+  test(`a node with ${JSON.stringify(given)} is ${is}, and is told what to do about the error`, () => {
+    assert.equal(standingOf(adminFacts(given)), is);
+    assert.match(nextStep(adminFacts(given)), next);
+  });
+}
+
+test('a config beyond a limit is refused, though the error reads as that of a failed download', () => {
+  const facts = adminFacts({ ...onTrusted, error: download });
+  const content = contentRef(facts.entries[0]?.manifest?.files ?? [], 'kubelet');
+  const refused = refusedRecord({ source: source('8'), ...content, at: '', error: download }, []);
+  assert.equal(standingOf({ ...facts, refused }), 'refused');
+  assert.match(nextStep({ ...facts, refused }), /beyond a limit/);
+});
+
+test('every error has a next step of its own', () => {
+  const told = Object.values(statusErrors).map((error) => nextStep(adminFacts({ ...onTrusted, error })));
+  assert.ok(
+    told.every((text) => !text.startsWith('Nothing')),
+    told.join('\n'),
+  );
+  assert.equal(new Set(told).size, told.length - 1, 'both kinds of condemnation have the same');
+});
+
+test('a node on trial is known by the record of that trial', () => {
+  const trial = {
+    source: source('9'),
+    kubeletConfigKey: 'kubelet',
+    contentSha256: 'x',
+    assignedAt: 'then',
+    healthyMs: 5,
+    exits: 0,
+    exitsOffset: 0,
+    bootId: '',
+  };
+  const facts = { ...adminFacts({ assigned: '9', stored: '9', active: 'assigned 9' }), trial };
+  assert.equal(standingOf(facts), 'trial');
+  assert.equal(standingOf({ ...facts, trial: { ...trial, source: source('8') } }), 'running');
+  assert.deepEqual(viewStatus(facts, { node: 'n', needMs: 600, vitals }).trial, { assignedAt: 'then', healthyMs: 5, needMs: 600 });
+  const told = viewStatus({ ...facts, trial: { ...trial, needMs: 90 } }, { node: 'n', needMs: 600, vitals });
+  assert.equal(told.trial?.needMs, 90, 'the running agent knows best how long its trial is');
+});
+
+test('status in json has the keys of the contract, api only when it was asked', () => {
+  const facts = adminFacts({ assigned: '9', stored: '9', active: 'assigned 9' });
+  const keys = [
+    'state',
+    'since',
+    'next',
+    'agent',
+    'kubelet',
+    'refused',
+    'node',
+    'assigned',
+    'active',
+    'lastKnownGood',
+    'error',
+    'trial',
+    'condemned',
+    'effective',
+    'assignment',
+    'localConfig',
+    'problems',
+    'notices',
+  ];
+  assert.deepEqual(Object.keys(viewStatus(facts, { node: 'n', needMs: 1, vitals })), keys);
+  assert.equal(viewStatus(facts, { node: 'n', needMs: 1, vitals, api: 'away' }).api, 'away');
+});
+
+test('checkpoints are intact, damaged or condemned, and damage goes first', () => {
+  const rows = viewCheckpoints(adminFacts({ stored: '9 8=9 7 6!=9', assigned: '9', lkg: '7', active: 'assigned 9', condemned: [byAdmin] }));
+  assert.deepEqual(
+    rows.map((row) => `${row.source.resourceVersion} ${row.state} ${row.roles.join(',')}`.trim()),
+    ['9 condemned assigned,active', '8 condemned', '7 intact last-known-good', '6 damaged'],
+  );
+});
+
+test('a checkpoint that preflight refused is refused until it is used', () => {
+  const states = (over: Partial<AdminFacts>) =>
+    viewCheckpoints({ ...adminFacts({ stored: '9=x 8=x 7', assigned: '7' }), ...over }).map((row) => row.state);
+  const line = (event: 'refused' | 'assigned', rv: string) => ({ at: '', event, source: source(rv), detail: '' });
+  const now = refusedRecord({ source: source('9'), ...contentRef(entry('9=x').manifest?.files ?? [], 'kubelet'), at: '', error: '' }, []);
+  assert.deepEqual(states({ refused: now }), ['refused', 'refused', 'intact'], 'the content is refused, whatever its name');
+  assert.deepEqual(states({ journal: [line('refused', '8')] }), ['intact', 'refused', 'intact'], 'and an older one by the journal');
+  assert.deepEqual(states({ journal: [line('refused', '8'), line('assigned', '8')] }), ['intact', 'intact', 'intact']);
+});
+
+test("the kubelet's key comes from a record, else from the checkpoint when it leaves no doubt", () => {
+  const facts = adminFacts({ stored: '9', assigned: '9' });
+  const holding = (...keys: string[]) => {
+    const manifest = { namespace: '', name: '', savedAt: '', annotations: {}, files: keys.map((key) => ({ key, bytes: 1, sha256: 'x' })) };
+    return { ref: { uid: 'u5', resourceVersion: '1' }, state: 'intact' as const, manifest };
+  };
+  assert.equal(keyOf({ ...holding('a', 'b'), ref: source('9') }, facts), 'kubelet');
+  assert.equal(keyOf(holding('only.yaml'), facts), 'only.yaml');
+  assert.equal(keyOf(holding('ca.pem', 'kubelet'), facts), 'kubelet');
+  assert.equal(keyOf(holding('a', 'b'), facts), '');
+});

@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { config, HandMadeNode, numbered } from './hand-made-store.ts';
+import type { BootOutcome } from '../../../../agent/boot/outcome.ts';
+import { parseKubeletVersion, decode } from '../../../../agent/config/config.ts';
+import { serializeSource } from '../../../../agent/store/serialized.ts';
+import { condemned as condemnation, content } from '../../../support/builders.ts';
+
+const LOAD = 'failed to load config, see Kubelet log for details';
+const VALIDATE = 'failed to validate config, see Kubelet log for details';
+const INTERNAL = 'internal failure, see Kubelet log for details';
+const TRIAL = 'failed trial, see dkc-agent log for details';
+const ROLLED_BACK = 'rolled back by admin, see dkc-agent log for details';
+
+const ONE = config('maxPods: 41');
+const TWO = config('maxPods: 42');
+const BAD = config('maxPods: -1');
+
+interface Row {
+  why: string;
+  /** Makes the store; a node with a local config of 110 pods is there. */
+  make(node: HandMadeNode): Promise<void>;
+  used: BootOutcome['used'];
+  error: string | null;
+  /** What the effective file must say. */
+  pods: number | 'defaults' | 'there' | 'none' | 'unusable';
+  /** A kubelet's unit is restarted on the file. */
+  unit?: true;
+  /** Names left in `meta/` that begin so. */
+  aside?: string;
+}
+
+const both = async (node: HandMadeNode, assigned: string | undefined, trusted: string | undefined): Promise<void> => {
+  await node.records(assigned === undefined ? null : numbered(1), trusted === undefined ? null : numbered(2));
+  if (assigned !== undefined && assigned !== '') await node.checkpoint(numbered(1), { kubelet: assigned });
+  if (trusted !== undefined && trusted !== '') await node.checkpoint(numbered(2), { kubelet: trusted });
+};
+
+const damage =
+  (what: 'assigned' | 'last-known-good', bytes: string | Uint8Array) =>
+  async (node: HandMadeNode): Promise<void> => {
+    await both(node, ONE, TWO);
+    await node.write(node.path('meta', what), bytes);
+  };
+
+// prettier-ignore
+const rows: Row[] = [
+  // Spec 5
+  { why: 'no store at all', make: async () => {}, used: 'local', error: null, pods: 110 },
+  { why: 'nothing assigned', make: (node) => both(node, undefined, undefined), used: 'local', error: null, pods: 110 },
+  { why: 'nothing assigned and a trusted config', make: (node) => both(node, undefined, TWO), used: 'local', error: null, pods: 110 },
+  { why: 'an assigned config that loads', make: (node) => both(node, ONE, undefined), used: 'assigned', error: null, pods: 41 },
+  { why: 'an assigned config that loads, and a trusted one', make: (node) => both(node, ONE, TWO), used: 'assigned', error: null, pods: 41 },
+  { why: 'an assigned config that loads, and a trusted one that does not', make: (node) => both(node, ONE, ''), used: 'assigned', error: null, pods: 41 },
+  { why: 'a missing checkpoint and no fall back', make: (node) => both(node, '', undefined), used: 'local', error: LOAD, pods: 110 },
+  { why: 'a missing checkpoint and a fall back', make: (node) => both(node, '', TWO), used: 'last-known-good', error: LOAD, pods: 42 },
+  { why: 'an invalid config and a fall back', make: (node) => both(node, BAD, TWO), used: 'last-known-good', error: VALIDATE, pods: 42 },
+  { why: 'an invalid config and no fall back', make: (node) => both(node, BAD, undefined), used: 'local', error: VALIDATE, pods: 110 },
+  { why: 'two configs that do not load', make: (node) => both(node, '', ''), used: 'local', error: LOAD, pods: 110 },
+  { why: 'two configs of which one is invalid and one not there', make: (node) => both(node, BAD, ''), used: 'local', error: VALIDATE, pods: 110 },
+  { why: 'an assigned config that is trusted and does not load', make: async (node) => node.records(numbered(1), numbered(1)), used: 'local', error: LOAD, pods: 110 },
+  // What does not load
+  { why: 'an empty file', make: async (node) => { await both(node, '', TWO); await node.checkpoint(numbered(1), { kubelet: '' }); }, used: 'last-known-good', error: LOAD, pods: 42 },
+  { why: 'an empty checkpoint directory', make: async (node) => { await both(node, '', TWO); await node.checkpoint(numbered(1), {}); }, used: 'last-known-good', error: LOAD, pods: 42 },
+  { why: 'a checkpoint without the key', make: async (node) => { await both(node, '', TWO); await node.checkpoint(numbered(1), { other: ONE }); }, used: 'last-known-good', error: LOAD, pods: 42 },
+  { why: 'a file that is not YAML', make: (node) => both(node, 'a: [', TWO), used: 'last-known-good', error: LOAD, pods: 42 },
+  { why: 'a file of another kind', make: (node) => both(node, ONE.replace('KubeletConfiguration', 'Pod'), TWO), used: 'last-known-good', error: LOAD, pods: 42 },
+  { why: 'a value of the wrong type', make: (node) => both(node, config('maxPods: many'), TWO), used: 'last-known-good', error: LOAD, pods: 42 },
+  { why: 'bytes that are not text', make: async (node) => { await both(node, '', TWO); await node.checkpoint(numbered(1), { kubelet: Uint8Array.of(0xff, 0xfe, 0, 0x80) }); }, used: 'last-known-good', error: LOAD, pods: 42 },
+  { why: 'a checkpoint that is a file', make: async (node) => { await both(node, '', TWO); await node.write(node.path('checkpoints', 'uid-1', 'rv-1'), ONE); }, used: 'last-known-good', error: LOAD, pods: 42 },
+  { why: 'a key that is a directory', make: async (node) => { await both(node, '', TWO); await mkdir(node.path('checkpoints', 'uid-1', 'rv-1', 'kubelet'), { recursive: true }); }, used: 'last-known-good', error: LOAD, pods: 42 },
+  { why: 'a key that is a link to somewhere', make: async (node) => { await both(node, '', TWO); await node.checkpoint(numbered(1), {}); await symlink(node.local, node.path('checkpoints', 'uid-1', 'rv-1', 'kubelet')); }, used: 'last-known-good', error: LOAD, pods: 42 },
+  { why: 'a torn checkpoint of ours', make: async (node) => { await both(node, ONE, TWO); await node.boot(); await node.checkpoint(numbered(1), { kubelet: TWO }); }, used: 'last-known-good', error: LOAD, pods: 42 },
+  { why: 'a checkpoint whose manifest is no JSON', make: async (node) => { await both(node, ONE, TWO); await node.checkpoint(numbered(1), { '..manifest.json': '{"files":[' }); }, used: 'last-known-good', error: LOAD, pods: 42 },
+  // Damaged records: never stop the node (Q5)
+  { why: 'garbage in assigned', make: damage('assigned', 'garbage'), used: 'last-known-good', error: INTERNAL, pods: 42, aside: 'assigned.damaged-' },
+  { why: 'bytes in assigned', make: damage('assigned', Uint8Array.of(0xff, 0, 1, 2)), used: 'last-known-good', error: INTERNAL, pods: 42, aside: 'assigned.damaged-' },
+  { why: 'a blank in assigned, which is not empty', make: damage('assigned', ' \n'), used: 'last-known-good', error: INTERNAL, pods: 42, aside: 'assigned.damaged-' },
+  { why: 'assigned cut in half', make: damage('assigned', serializeSource(numbered(1)).slice(0, 90)), used: 'last-known-good', error: INTERNAL, pods: 42, aside: 'assigned.damaged-' },
+  { why: 'assigned without its uid', make: damage('assigned', serializeSource(numbered(1)).replace(/ {4}uid.*\n/, '')), used: 'last-known-good', error: INTERNAL, pods: 42, aside: 'assigned.damaged-' },
+  { why: 'assigned with a uid that leaves the store', make: damage('assigned', serializeSource({ ...numbered(1), uid: '../../../..' })), used: 'last-known-good', error: INTERNAL, pods: 42, aside: 'assigned.damaged-' },
+  { why: 'assigned full of zeros', make: damage('assigned', new Uint8Array(200)), used: 'last-known-good', error: INTERNAL, pods: 42, aside: 'assigned.damaged-' },
+  { why: 'assigned too large to be one', make: damage('assigned', 'x'.repeat(1_000_000)), used: 'last-known-good', error: INTERNAL, pods: 42, aside: 'assigned.damaged-' },
+  { why: 'a directory in place of assigned', make: async (node) => { await both(node, ONE, TWO); await rm(node.path('meta', 'assigned')); await mkdir(node.path('meta', 'assigned')); }, used: 'last-known-good', error: INTERNAL, pods: 42, aside: 'assigned.damaged-' },
+  { why: 'a link in place of assigned', make: async (node) => { await both(node, ONE, TWO); await rm(node.path('meta', 'assigned')); await symlink(node.local, node.path('meta', 'assigned')); }, used: 'last-known-good', error: INTERNAL, pods: 42, aside: 'assigned.damaged-' },
+  { why: 'garbage in last-known-good', make: damage('last-known-good', 'garbage'), used: 'assigned', error: INTERNAL, pods: 41, aside: 'last-known-good.damaged-' },
+  { why: 'garbage in both', make: async (node) => { await damage('assigned', '}{')(node); await node.write(node.path('meta', 'last-known-good'), '}{'); }, used: 'local', error: INTERNAL, pods: 110, aside: 'assigned.damaged-' },
+  { why: 'assigned missing in a store that is there', make: async (node) => { await both(node, ONE, TWO); await rm(node.path('meta', 'assigned')); }, used: 'last-known-good', error: INTERNAL, pods: 42 },
+  { why: 'last-known-good missing', make: async (node) => { await both(node, ONE, TWO); await rm(node.path('meta', 'last-known-good')); }, used: 'assigned', error: null, pods: 41 },
+  { why: 'meta/ missing in a store with checkpoints', make: async (node) => { await both(node, ONE, TWO); await rm(node.path('meta'), { recursive: true }); }, used: 'local', error: INTERNAL, pods: 110 },
+  { why: 'checkpoints/ missing', make: async (node) => { await both(node, ONE, TWO); await rm(node.path('checkpoints'), { recursive: true }); }, used: 'local', error: LOAD, pods: 110 },
+  { why: 'a file in place of checkpoints/', make: async (node) => { await both(node, ONE, TWO); await rm(node.path('checkpoints'), { recursive: true }); await writeFile(node.path('checkpoints'), ''); }, used: 'local', error: LOAD, pods: 110 },
+  { why: 'a file in place of meta/', make: async (node) => { await both(node, ONE, TWO); await rm(node.path('meta'), { recursive: true }); await writeFile(node.path('meta'), ''); }, used: 'local', error: INTERNAL, pods: 110 },
+  { why: 'a file in place of the store', make: (node) => node.write(node.path(), ''), used: 'local', error: INTERNAL, pods: 110 },
+  { why: 'records in JSON, and members that came later', make: damage('assigned', JSON.stringify({ apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'SerializedNodeConfigSource', source: { configMap: { ...numbered(1), later: 1 }, later: 2 } })), used: 'assigned', error: null, pods: 41 },
+  { why: 'leftovers of upstream’s writer', make: async (node) => { await both(node, ONE, TWO); await node.write(node.path('meta', 'tmp_assigned123'), 'half'); await node.write(node.path('checkpoints', 'uid-1', 'tmp_rv-9', 'kubelet'), 'half'); }, used: 'assigned', error: null, pods: 41 },
+  // Condemned
+  { why: 'a config that failed its trial', make: async (node) => { await both(node, ONE, TWO); await node.store().setCondemned([condemnation(content(ONE))]); }, used: 'last-known-good', error: TRIAL, pods: 42 },
+  { why: 'a config that an admin took back', make: async (node) => { await both(node, ONE, TWO); await node.store().setCondemned([condemnation(content(ONE), { by: 'admin' })]); }, used: 'last-known-good', error: ROLLED_BACK, pods: 42 },
+  { why: 'both configs condemned', make: async (node) => { await both(node, ONE, TWO); await node.store().setCondemned([condemnation(content(ONE)), condemnation(content(TWO))]); }, used: 'local', error: TRIAL, pods: 110 },
+  { why: 'condemnations that are no JSON', make: async (node) => { await both(node, ONE, TWO); await node.write(node.path('meta', 'condemned.json'), '[{'); }, used: 'assigned', error: null, pods: 41, aside: 'condemned.json.damaged-' },
+  // Local missing or broken
+  { why: 'no local config and nothing assigned', make: async (node) => { await both(node, undefined, undefined); await rm(node.local); }, used: 'local', error: null, pods: 'defaults' },
+  { why: 'no local config and a file that is there', make: async (node) => { await both(node, undefined, undefined); await rm(node.local); await node.write(node.options.effectiveConfig, config('maxPods: 77')); }, used: 'local', error: null, pods: 77 },
+  { why: 'no local config and a file that no kubelet can read', make: async (node) => { await both(node, undefined, undefined); await rm(node.local); await node.write(node.options.effectiveConfig, 'a: ['); }, used: 'local', error: null, pods: 'defaults' },
+  { why: 'no local config beside an assigned one', make: async (node) => { await both(node, ONE, undefined); await rm(node.local); }, used: 'assigned', error: null, pods: 41 },
+  { why: 'a broken local config beside an assigned one', make: async (node) => { await both(node, ONE, undefined); await node.write(node.local, 'a: ['); }, used: 'assigned', error: null, pods: 41 },
+  { why: 'a broken local config and nothing that loads', make: async (node) => { await both(node, '', ''); await node.write(node.local, 'a: ['); await node.write(node.options.effectiveConfig, config('maxPods: 77')); }, used: 'local', error: LOAD, pods: 77 },
+  { why: 'a broken local config and no file', make: async (node) => { await both(node, '', ''); await node.write(node.local, 'a: ['); }, used: 'local', error: LOAD, pods: 'defaults' },
+  { why: 'a local config that is a directory', make: async (node) => { await both(node, undefined, undefined); await rm(node.local); await mkdir(node.local); }, used: 'local', error: null, pods: 'defaults' },
+  { why: 'no local config, and the very file that was condemned', make: async (node) => { await both(node, ONE, undefined); await node.boot(); await rm(node.local); await node.store().setCondemned([condemnation(content(ONE))]); }, used: 'local', error: TRIAL, pods: 'defaults' },
+  // The same with a kubelet that is restarted on what boot writes: all defaults would cut its node off
+  { why: 'no local config, nothing assigned and a kubelet of ours', make: async (node) => { await both(node, undefined, undefined); await rm(node.local); }, unit: true, used: 'local', error: INTERNAL, pods: 'none' },
+  { why: 'no local config, a kubelet of ours and a file that is there', make: async (node) => { await both(node, undefined, undefined); await rm(node.local); await node.write(node.options.effectiveConfig, config('maxPods: 77')); }, unit: true, used: 'local', error: null, pods: 77 },
+  { why: 'no local config, a kubelet of ours and a file that no kubelet can read', make: async (node) => { await both(node, undefined, undefined); await rm(node.local); await node.write(node.options.effectiveConfig, 'a: ['); }, unit: true, used: 'local', error: INTERNAL, pods: 'unusable' },
+  { why: 'a broken local config, a kubelet of ours and no file', make: async (node) => { await both(node, '', ''); await node.write(node.local, 'a: ['); }, unit: true, used: 'local', error: LOAD, pods: 'none' },
+  { why: 'no local config, a kubelet of ours and the very file that was condemned', make: async (node) => { await both(node, ONE, undefined); await node.boot(); await rm(node.local); await node.store().setCondemned([condemnation(content(ONE))]); }, unit: true, used: 'local', error: TRIAL, pods: 41 },
+  { why: 'no local config and an assigned one for a kubelet of ours', make: async (node) => { await both(node, ONE, undefined); await rm(node.local); }, unit: true, used: 'assigned', error: null, pods: 41 },
+];
+
+for (const row of rows)
+  test(`boot on a node with ${row.why} uses ${row.used}`, async (t) => {
+    const node = await HandMadeNode.make(t);
+    node.options = { ...node.options, kubeletUnit: row.unit ? 'kubelet.service' : '', kubeletExits: join(node.dir, 'kubelet-exits') };
+    await row.make(node);
+    const outcome = await node.boot();
+    assert.deepEqual({ used: outcome.used, error: outcome.error }, { used: row.used, error: row.error }, node.log.join('\n'));
+    if (row.pods === 'none' || row.pods === 'unusable') {
+      assert.equal(outcome.effective.usable, false);
+      assert.equal(await node.effective().catch(() => 'none'), row.pods === 'none' ? 'none' : 'a: [');
+      assert.match(node.log.join('\n'), /^error (there is no local config|local config cannot be)/m);
+      return;
+    }
+    const text = await node.effective();
+    assert.equal(/maxPods: (\d+)/.exec(text)?.[1] ?? 'defaults', String(row.pods));
+    assert.equal(outcome.effective.usable, true);
+    assert.ok(decode(new TextEncoder().encode(text), parseKubeletVersion('1.30')).ok, 'a kubelet can read it');
+    assert.deepEqual(outcome.source, row.used === 'assigned' ? numbered(1) : row.used === 'last-known-good' ? numbered(2) : null);
+    if (row.aside !== undefined) {
+      const names = await readdir(node.path('meta'));
+      assert.ok(names.some((name) => name.startsWith(row.aside ?? '')), names.join(' ')); // prettier-ignore
+    }
+    // Once more: it comes to rest, and nothing is written that is there.
+    const again = await node.boot();
+    assert.equal(again.effective.changed, false);
+    assert.equal(await node.effective(), text);
+    assert.equal(again.used, row.used);
+  });
+
+test('boot leaves upstream’s records and checkpoints byte for byte as they were', async (t) => {
+  const node = await HandMadeNode.make(t);
+  await both(node, ONE, TWO);
+  await node.boot();
+  assert.equal(await readFile(node.path('meta', 'assigned'), 'utf8'), serializeSource(numbered(1)));
+  assert.equal(await readFile(node.path('meta', 'last-known-good'), 'utf8'), serializeSource(numbered(2)));
+  assert.equal(await readFile(node.path('checkpoints', 'uid-1', 'rv-1', 'kubelet'), 'utf8'), ONE);
+  assert.deepEqual(await readdir(join(node.path('checkpoints', 'uid-1', 'rv-1'))), ['..manifest.json', 'kubelet']);
+});

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { MAX_KEYS, payloadOf } from '../../../../agent/checkpoint/download.ts';
+import { digestFiles } from '../../../../agent/store/content.ts';
+import { manifestText } from '../../../../agent/store/records.ts';
+
+const metadata = { namespace: 'dkc-system', name: 'web', uid: 'u-web', resourceVersion: '7' };
+const configMap = (data: Record<string, string>, annotations: Record<string, string> = {}) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { ...metadata, annotations },
+  data,
+});
+const keys = (many: number, name = (n: number): string => `key-${n}`): Record<string, string> =>
+  Object.fromEntries(Array.from({ length: many }, (_, n) => [name(n), '']));
+
+const cases = [
+  { why: 'as many keys as a checkpoint holds', of: configMap(keys(MAX_KEYS)), rule: undefined },
+  { why: 'a key more', of: configMap(keys(MAX_KEYS + 1)), rule: 'too-many-keys' },
+  { why: 'as many keys as a ConfigMap can hold', of: configMap(keys(200_000)), rule: 'too-many-keys' },
+  { why: 'a MiB', of: configMap({ kubelet: 'x'.repeat(1 << 20) }), rule: undefined },
+  { why: 'a byte more', of: configMap({ kubelet: 'x'.repeat(1 << 20), a: 'x' }), rule: 'too-large' },
+  { why: 'a MiB of letters of three bytes', of: configMap({ kubelet: '€'.repeat(1 << 20) }), rule: 'too-large' },
+  { why: 'more annotations than an API server takes', of: configMap({}, { 'dkc.dev/allow': 'x'.repeat(1 << 20) }), rule: 'too-large' },
+  { why: 'many annotations of others', of: configMap({}, { 'example.com/x': 'x'.repeat(1 << 20) }), rule: undefined },
+];
+for (const { why, of, rule } of cases) {
+  test(`a ConfigMap with ${why} is ${rule === undefined ? 'a payload' : `refused: ${rule}`}`, () => {
+    const downloaded = payloadOf(of);
+    assert.equal(downloaded.ok ? undefined : 'beyond' in downloaded && downloaded.beyond.rule, rule);
+  });
+}
+
+test('the manifest of the largest payload is far from the limit up to which it is read', () => {
+  // A control character takes six bytes in JSON, and a key at most 255.
+  const largest = payloadOf(
+    configMap(
+      keys(MAX_KEYS, (n) => `${n}-`.padEnd(253, 'k')),
+      { 'dkc.dev/allow': '\u0001'.repeat(255 * 1024) },
+    ),
+  );
+  assert.ok(largest.ok);
+  const { namespace, name, annotations, files } = largest.payload;
+  const text = manifestText({ namespace, name, annotations, savedAt: new Date(0).toISOString(), files: digestFiles(files) });
+  assert.ok(text.length < 2 * 1024 * 1024, `${text.length} bytes`);
+});

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import { directoryNameProblem, keyProblem, sourceProblems, specSourceProblems } from '../../../../agent/checkpoint/verify-names.ts';
+import { layout } from '../../../../agent/store/layout.ts';
+
+const source = { namespace: 'dkc-system', name: 'web.example', uid: 'u-1', resourceVersion: '41', kubeletConfigKey: 'kubelet' };
+
+const cases = [
+  { why: 'all is well', over: {}, says: [] },
+  { why: 'the namespace is missing', over: { namespace: '' }, says: ['namespace: Required value: namespace must be set'] },
+  { why: 'the name is missing', over: { name: '' }, says: ['name: Required value: name must be set'] },
+  { why: 'the key is missing', over: { kubeletConfigKey: '' }, says: ['kubeletConfigKey: Required value: kubeletConfigKey must be set'] },
+  { why: 'the uid is missing', over: { uid: '' }, says: ['uid: Required value: uid must be set in status'] },
+  {
+    why: 'the resourceVersion is missing',
+    over: { resourceVersion: '' },
+    says: ['resourceVersion: Required value: resourceVersion must be set in status'],
+  },
+  { why: 'the key is a dot', over: { kubeletConfigKey: '.' }, says: [`kubeletConfigKey: Invalid value: ".": must not be '.'`] },
+  { why: 'the key is two dots', over: { kubeletConfigKey: '..' }, says: [`kubeletConfigKey: Invalid value: "..": must not be '..'`] },
+  {
+    why: 'the key starts with two dots',
+    over: { kubeletConfigKey: '..a' },
+    says: [`kubeletConfigKey: Invalid value: "..a": must not start with '..'`],
+  },
+  {
+    why: 'the key is a path',
+    over: { kubeletConfigKey: 'a/b' },
+    says: [`kubeletConfigKey: Invalid value: "a/b": a valid config key must consist of alphanumeric characters, '-', '_' or '.'`],
+  },
+];
+for (const { why, over, says } of cases)
+  test(`a source where ${why}`, () => assert.deepEqual(sourceProblems({ ...source, ...over }), says));
+
+test('everything wrong is told together, and none of it at length', () => {
+  const problems = sourceProblems({
+    namespace: 'A',
+    name: 'b_c',
+    uid: '/',
+    resourceVersion: '..',
+    kubeletConfigKey: 'k'.repeat(1_000_000),
+  });
+  assert.equal(problems.length, 5);
+  for (const problem of problems) assert.ok(problem.length < 500);
+});
+
+test('names are DNS names up to their longest', () => {
+  const problems = (namespace: string, name: string) => specSourceProblems({ ...source, namespace, name }).length;
+  assert.equal(problems('a'.repeat(63), 'a'.repeat(253)), 0);
+  assert.equal(problems('a'.repeat(64), 'a'.repeat(254)), 2);
+  for (const name of ['-a', 'a-', 'a..b', '.a', 'a.', 'A', 'a_b', 'a b', 'a/b', '../a', 'a\n']) assert.equal(problems('a', name), 1, name);
+  for (const namespace of ['a.b', '-a', 'A', '..', 'a/b']) assert.equal(problems(namespace, 'a'), 1, namespace);
+});
+
+test('whatever is let through stays inside the store', () => {
+  const paths = layout('/d');
+  const name = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.string({ unit: fc.constantFrom('.', '/', 'a', '\\', '\0', '-') }),
+    fc.constant('..'),
+  );
+  fc.assert(
+    fc.property(name, name, name, (uid, resourceVersion, key) => {
+      const problem = directoryNameProblem('UID', uid) ?? directoryNameProblem('ResourceVersion', resourceVersion) ?? keyProblem(key);
+      if (problem !== undefined) {
+        assert.throws(() => paths.file({ uid, resourceVersion }, key), RangeError);
+      } else {
+        assert.equal(paths.file({ uid, resourceVersion }, key), `${paths.checkpoints}/${uid}/${resourceVersion}/${key}`);
+      }
+    }),
+  );
+});

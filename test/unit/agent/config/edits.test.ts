@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { compareConfigs } from '../../../../agent/config/compare.ts';
+import { explainFields } from '../../../../agent/config/explain.ts';
+import { mergeOverlay } from '../../../../agent/config/overlay.ts';
+import { resolvePaths } from '../../../../agent/config/paths.ts';
+import { applyDefaults } from '../../../../agent/config/defaults.ts';
+import { fieldsUnknownTo } from '../../../../agent/config/decode.ts';
+import { parseKubeletVersion } from '../../../../agent/config/version.ts';
+
+const version = parseKubeletVersion('1.34');
+const KIND = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' };
+
+test('relative paths resolve against the directory, podLogsDir from 1.30 on', () => {
+  const written = {
+    staticPodPath: 'm',
+    tlsCertFile: '/abs',
+    resolvConf: '',
+    authentication: { x509: { clientCAFile: '../ca.crt' } },
+    podLogsDir: 'l',
+  };
+  const paths = { staticPodPath: '/d/e/m', tlsCertFile: '/abs', resolvConf: '', authentication: { x509: { clientCAFile: '/d/ca.crt' } } };
+  assert.deepEqual(resolvePaths(written, '/d/e', version), { ...paths, podLogsDir: '/d/e/l' });
+  assert.deepEqual(resolvePaths(written, '/d/e', parseKubeletVersion('1.29')), { ...paths, podLogsDir: 'l' });
+});
+
+test('an overlay merges objects, replaces lists, and null removes', () => {
+  const merged = mergeOverlay(
+    { a: 1, b: { c: 1, d: 2 }, e: [1, 2], f: 1 },
+    { b: { c: null, g: { h: null, i: 1 } }, e: [3], f: null, j: 2 },
+  );
+  assert.deepEqual(merged, { a: 1, b: { d: 2, g: { i: 1 } }, e: [3], j: 2 });
+  assert.deepEqual(Object.keys(merged), ['a', 'b', 'e', 'j']);
+});
+
+test('configurations compare by leaf, gates one by one, secrets masked', () => {
+  const a = {
+    ...KIND,
+    maxPods: 5,
+    featureGates: { A: true, B: true },
+    staticPodURLHeader: { Token: ['one'] },
+    evictionHard: { 'memory.available': '1Gi' },
+    unknown: 1,
+  };
+  const b = {
+    ...KIND,
+    maxPods: 5n,
+    featureGates: { B: false },
+    staticPodURLHeader: { Token: ['two'] },
+    evictionHard: {},
+    authentication: { anonymous: { enabled: true } },
+  };
+  assert.deepEqual(compareConfigs(a, b), [
+    { field: 'staticPodURLHeader', class: 'dangerous', from: { Token: '***' }, to: { Token: '***' } },
+    { field: 'authentication.anonymous.enabled', class: 'dangerous', from: null, to: true },
+    { field: 'featureGates.A', class: 'dangerous', from: true, to: null },
+    { field: 'featureGates.B', class: 'dangerous', from: true, to: false },
+    { field: 'evictionHard', class: 'needs-drain', from: { 'memory.available': '1Gi' }, to: {} },
+    { field: 'unknown', class: 'dangerous', from: 1, to: null },
+  ]);
+});
+
+test('for people every map is compared key by key, secrets still masked', () => {
+  const a = {
+    ...KIND,
+    evictionHard: { 'memory.available': '100Mi', 'nodefs.inodesFree': '5%' },
+    staticPodURLHeader: { A: ['1'], B: ['2'] },
+  };
+  const b = {
+    ...KIND,
+    evictionHard: { 'memory.available': '100Mi', 'nodefs.inodesFree': '15%' },
+    staticPodURLHeader: { A: ['1'], B: ['3'] },
+  };
+  assert.deepEqual(compareConfigs({ ...a, kubeReserved: {} }, { ...b, systemReserved: { cpu: '1' } }, { byKey: true }), [
+    { field: 'staticPodURLHeader.B', class: 'dangerous', from: '***', to: '***' },
+    { field: 'systemReserved.cpu', class: 'needs-drain', from: null, to: '1' },
+    { field: 'kubeReserved', class: 'needs-drain', from: {}, to: null },
+    { field: 'evictionHard.nodefs.inodesFree', class: 'needs-drain', from: '5%', to: '15%' },
+  ]);
+  assert.deepEqual(
+    compareConfigs(a, b).map(({ field }) => field),
+    ['staticPodURLHeader', 'evictionHard'],
+    'a policy names whole fields',
+  );
+});
+
+test('every field is explained: value, origin, class, shadowed', () => {
+  const explained = explainFields({
+    local: { maxPods: 5, port: 1 },
+    dynamic: { maxPods: 6, eventBurst: 9 },
+    merge: 'overlay',
+    args: ['--event-burst=3'],
+    version,
+  });
+  const find = (name: string): unknown => explained.find(({ field }) => field === name);
+  assert.deepEqual(find('maxPods'), { field: 'maxPods', value: 6, origin: 'dynamic', class: 'needs-drain', shadowed: false });
+  assert.deepEqual(find('port'), { field: 'port', value: 1, origin: 'local', class: 'dangerous', shadowed: false });
+  assert.deepEqual(find('eventBurst'), { field: 'eventBurst', value: 3, origin: 'flag', class: 'safe', shadowed: true });
+  assert.deepEqual(find('eventRecordQPS'), { field: 'eventRecordQPS', value: 50, origin: 'default', class: 'safe', shadowed: false });
+});
+
+test('defaults follow the version and each other', () => {
+  assert.equal(applyDefaults({}, parseKubeletVersion('1.26'))['eventBurst'], 10);
+  assert.equal(applyDefaults({}, parseKubeletVersion('1.27'))['eventBurst'], 100);
+  assert.equal(applyDefaults({ nodeStatusUpdateFrequency: '30s' }, version)['nodeStatusReportFrequency'], '30s');
+  assert.equal(applyDefaults({ maxParallelImagePulls: 2 }, version)['serializeImagePulls'], false);
+  assert.equal(applyDefaults({ maxPods: 0, port: null }, version)['maxPods'], 110);
+});
+
+test('fields of a newer kubelet are named', () => {
+  assert.deepEqual(
+    fieldsUnknownTo({ podLogsDir: '/a', memorySwap: { swapBehavior: '' }, maxPods: 1 }, parseKubeletVersion('1.21')).map(
+      ({ field }) => field,
+    ),
+    ['podLogsDir', 'memorySwap.swapBehavior'],
+  );
+});

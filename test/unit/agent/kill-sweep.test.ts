@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { payloadOf } from '../../../agent/checkpoint/download.ts';
+import { sha256 } from '../../../agent/store/content.ts';
+import { configYaml, SimulatedNode } from '../../support/simulated-node.ts';
+import { configMaps, nodes, type KubeObject } from '../../../kube/api/object.ts';
+
+const NAMESPACE = 'dkc-system';
+
+/** What is under way when the agent is killed, and where the node must arrive. */
+interface Sweep {
+  why: string;
+  /** Brings the node to where the sweep begins. */
+  before(node: SimulatedNode): Promise<void>;
+  /** Starts what is to be survived. */
+  change(node: SimulatedNode): Promise<void>;
+  /** Given again after the kill: an admin's command that died with the disk. */
+  again?(node: SimulatedNode): Promise<void>;
+  /** Time for it, before and after the kill, in ms. */
+  takesMs: number;
+  arrives: { effective: RegExp; assigned: string | undefined; active: string | undefined; lastKnownGood: string | undefined; error: string | undefined }; // prettier-ignore
+  /** Starts of a kubelet from the change on, when nothing goes wrong. */
+  kubeletStarts: number;
+}
+
+/** Short, so that a node that trusts something is made quickly. */
+const TRIAL_MS = 30_000;
+
+const good = configYaml({ maxPods: 40 });
+const better = configYaml({ maxPods: 41 });
+const fatal = configYaml({ maxPods: 50, providerID: 'fatal' });
+
+const sweeps: Sweep[] = [
+  {
+    why: 'a promotion',
+    before: async (node) => {
+      await node.start();
+      assign(node, good);
+      await node.clock.advance(TRIAL_MS - 500);
+    },
+    change: async () => {},
+    takesMs: 9_000,
+    arrives: { effective: /maxPods: 40/, assigned: good, active: good, lastKnownGood: good, error: undefined },
+    kubeletStarts: 0,
+  },
+  {
+    why: 'a change of what is trusted',
+    before: trusting,
+    change: async (node) => void assign(node, better),
+    takesMs: 1_000,
+    arrives: { effective: /maxPods: 41/, assigned: better, active: better, lastKnownGood: good, error: undefined },
+    kubeletStarts: 1,
+  },
+  {
+    why: 'the way back from a fatal config',
+    before: async (node) => {
+      await trusting(node);
+      assign(node, fatal);
+      await node.clock.advance(25_900);
+    },
+    change: async () => {},
+    takesMs: 12_000,
+    arrives: { effective: /maxPods: 40/, assigned: fatal, active: good, lastKnownGood: good, error: 'failed trial, see dkc-agent log for details' }, // prettier-ignore
+    kubeletStarts: 1,
+  },
+  {
+    why: 'a refusal',
+    before: trusting,
+    change: async (node) => void assign(node, configYaml({ maxPods: -1 })),
+    takesMs: 1_000,
+    arrives: { effective: /maxPods: 40/, assigned: good, active: good, lastKnownGood: good, error: 'failed to validate config, see Kubelet log for details' }, // prettier-ignore
+    kubeletStarts: 0,
+  },
+  {
+    why: 'a touched label',
+    before: trusting,
+    change: async (node) => void assign(node, good, { label: 'touched' }),
+    takesMs: 1_000,
+    arrives: { effective: /maxPods: 40/, assigned: good, active: good, lastKnownGood: good, error: undefined },
+    kubeletStarts: 0,
+  },
+  {
+    why: 'the way back to local',
+    before: trusting,
+    change: async (node) => setSource(node, undefined),
+    takesMs: 1_000,
+    arrives: { effective: /maxPods: 110/, assigned: undefined, active: undefined, lastKnownGood: undefined, error: undefined },
+    kubeletStarts: 1,
+  },
+  {
+    why: 'a rollback by an admin',
+    before: async (node) => {
+      await trusting(node);
+      assign(node, better);
+      await node.clock.advance(1_000);
+    },
+    change: async (node) => void (await node.rollback().catch(() => '')),
+    again: async (node) => void (await node.rollback()),
+    takesMs: 1_000,
+    arrives: { effective: /maxPods: 40/, assigned: better, active: good, lastKnownGood: good, error: 'rolled back by admin, see dkc-agent log for details' }, // prettier-ignore
+    kubeletStarts: 1,
+  },
+  {
+    why: 'a rollback by an admin to what was never trusted',
+    before: async (node) => {
+      await trusting(node);
+      assign(node, better);
+      await node.clock.advance(1_000);
+      assign(node, good);
+      await node.clock.advance(1_000);
+    },
+    change: async (node) => void (await toBetter(node).catch(() => '')),
+    again: async (node) => void (await toBetter(node)),
+    takesMs: 1_000,
+    arrives: { effective: /maxPods: 41/, assigned: better, active: better, lastKnownGood: good, error: 'rolled back by admin, see dkc-agent log for details' }, // prettier-ignore
+    kubeletStarts: 1,
+  },
+];
+
+/** `dkc rollback --to REF --force`, REF being the checkpoint of `better`. */
+async function toBetter(node: SimulatedNode): Promise<string> {
+  const { entries } = await node.facts();
+  const entry = entries.find(({ manifest }) => manifest?.files.some((file) => file.sha256 === sha256(better)));
+  return node.rollback(`${entry?.ref.uid}/${entry?.ref.resourceVersion}`, '--force');
+}
+
+for (const sweep of sweeps)
+  test(`${sweep.why} survives a kill of the agent after any of its writes`, async (t) => {
+    // A kill before a sync and one after it leave the same files: power cuts, which do not, are swept with the store.
+    const writes = await run(sweep, Number.MAX_SAFE_INTEGER);
+    const points = writes.flatMap((what, n) => (what.startsWith('sync ') ? [] : [n]));
+    for (const n of points) await run(sweep, n);
+    t.diagnostic(`killed at ${points.length} points`);
+    assert.ok(points.length > 3, `only ${points.length} writes were swept: the sweep missed what it is about`);
+  });
+
+/** @returns the writes of an agent that was let live until `n` of them were done */
+async function run(sweep: Sweep, n: number): Promise<string[]> {
+  const node = new SimulatedNode({ trialDuration: TRIAL_MS });
+  await sweep.before(node);
+  await node.clock.advance(0);
+  const [started, from] = [node.kubelet.starts.length, node.fs.changes];
+  node.fs.fault = { kind: 'cut', at: from + n };
+  const { fs } = node;
+  await sweep.change(node);
+  await node.clock.advance(sweep.takesMs);
+  const writes = fs.trace.slice(from);
+  await node.kill();
+  // An admin's command that died with the disk is given again; what it had done already does no harm.
+  await sweep.again?.(node);
+  await node.start();
+  await node.clock.advance(sweep.takesMs);
+  await arrived(node, sweep, n);
+  const starts = node.kubelet.starts.length - started;
+  const expected = sweep.kubeletStarts;
+  // A kubelet that is dying anyway is started by systemd once more while the agent is dead.
+  if (sweep.why.startsWith('the way back from a fatal')) assert.ok(starts >= expected);
+  else assert.equal(starts, expected, `${sweep.why}, killed after write ${n}: kubelet starts with ${node.kubelet.starts.join(', ')}`);
+  assert.deepEqual(await node.end(), { sleepers: 0, watches: 0 });
+  return writes;
+}
+
+/** As an earlier agent left it after a trial that passed. */
+async function trusting(node: SimulatedNode): Promise<void> {
+  const web = assign(node, good);
+  const downloaded = payloadOf(web);
+  assert.ok(downloaded.ok);
+  const { payload } = downloaded;
+  const store = node.store();
+  await store.initialize();
+  await store.save(payload);
+  const { namespace, name, uid, resourceVersion } = payload;
+  for (const record of ['assigned', 'last-known-good'] as const)
+    await store.setRecord(record, { namespace, name, uid, resourceVersion, kubeletConfigKey: 'kubelet' });
+  await node.start();
+}
+
+async function arrived(node: SimulatedNode, { arrives, why }: Sweep, n: number): Promise<void> {
+  const at = `${why}, killed after write ${n}`;
+  assert.match(await node.effective(), arrives.effective, at);
+  assert.equal(new TextDecoder().decode(node.kubelet.started), await node.effective(), `${at}: the kubelet runs something else`);
+  const { config } = (node.api.get(nodes, { name: node.name })?.['status'] ?? { config: {} }) as { config: Status };
+  const text = async (member: Member): Promise<string | undefined> => {
+    if (!member) return undefined;
+    const state = await node.store().load(member.configMap);
+    return state.at === 'intact'
+      ? new TextDecoder().decode(state.checkpoint.payload.files.get('kubelet'))
+      : `a checkpoint that is ${state.at}`;
+  };
+  const seen = {
+    assigned: await text(config.assigned),
+    active: await text(config.active),
+    lastKnownGood: await text(config.lastKnownGood),
+    error: config.error,
+  };
+  const { effective: _checked, ...expected } = arrives;
+  assert.deepEqual(seen, expected, at);
+}
+
+type Member = { configMap: { uid: string; resourceVersion: string } } | undefined;
+interface Status {
+  assigned?: Member;
+  active?: Member;
+  lastKnownGood?: Member;
+  error?: string;
+}
+
+function assign(node: SimulatedNode, text: string, labels: Record<string, string> = {}): KubeObject {
+  const web = node.api.put(configMaps, { metadata: { name: 'web', namespace: NAMESPACE, labels }, data: { kubelet: text } });
+  setSource(node, { configMap: { namespace: NAMESPACE, name: 'web', kubeletConfigKey: 'kubelet' } });
+  return web;
+}
+
+function setSource(node: SimulatedNode, configSource: unknown): void {
+  const old = node.api.get(nodes, { name: node.name });
+  if (!old) throw new Error('the Node is gone');
+  const next: KubeObject = { ...old, spec: configSource === undefined ? {} : { configSource } };
+  node.api.put(nodes, next);
+}

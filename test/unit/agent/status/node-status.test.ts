@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Picture } from '../../../../agent/situation.ts';
+import { statusErrors } from '../../../../agent/status/errors.ts';
+import { AGENT_ANNOTATION, configPatch, configStatus, keeps, nodePatch, wantedOf } from '../../../../agent/status/node-status.ts';
+import { source } from '../../../support/builders.ts';
+
+const spec = { namespace: 'dkc-system', name: 'web', kubeletConfigKey: 'kubelet' };
+
+// prettier-ignore
+const wanted: { why: string; configSource: unknown; namespace?: string; is: string; problem?: RegExp }[] = [
+  { why: 'an absent field means local', configSource: undefined, is: 'local' },
+  { why: 'null means local', configSource: null, is: 'local' },
+  { why: 'an empty object is not local', configSource: {}, is: 'no-source' },
+  { why: 'a kind of source that came later is not local', configSource: { secret: { name: 'web' } }, is: 'no-source' },
+  { why: 'a null member is none', configSource: { configMap: null }, is: 'no-source' },
+  { why: 'text is no source', configSource: 'web', is: 'no-source' },
+  { why: 'a list is no source', configSource: [{ configMap: spec }], is: 'no-source' },
+  { why: 'a list is no ConfigMap', configSource: { configMap: [spec] }, is: 'invalid', problem: /^spec\.configSource\.configMap is not an object$/ },
+  { why: 'all of it there is a source', configSource: { configMap: spec }, is: 'source' },
+  { why: 'fields that came later are ignored', configSource: { configMap: { ...spec, color: 'red' } }, is: 'source' },
+  { why: 'a namespace must be set', configSource: { configMap: { ...spec, namespace: undefined } }, is: 'invalid', problem: /^spec\.configSource\.configMap\.namespace: Required value: namespace must be set$/ },
+  { why: 'a name must be set', configSource: { configMap: { ...spec, name: '' } }, is: 'invalid', problem: /\.name: Required value: name must be set/ },
+  { why: 'a key must be set', configSource: { configMap: { ...spec, kubeletConfigKey: 7 } }, is: 'invalid', problem: /\.kubeletConfigKey: Required value: kubeletConfigKey must be set/ },
+  { why: 'everything wrong is said together', configSource: { configMap: {} }, is: 'invalid', problem: /namespace must be set; .*name must be set; .*kubeletConfigKey must be set/ },
+  { why: 'a key must not leave its directory', configSource: { configMap: { ...spec, kubeletConfigKey: '../../etc/passwd' } }, is: 'invalid', problem: /kubeletConfigKey: Invalid value/ },
+  { why: 'a key must not be our manifest', configSource: { configMap: { ...spec, kubeletConfigKey: '..manifest.json' } }, is: 'invalid', problem: /must not start with '\.\.'/ },
+  { why: 'a name must not leave its path', configSource: { configMap: { ...spec, name: 'web/../../nodes' } }, is: 'invalid', problem: /name: Invalid value/ },
+  { why: 'a namespace that this agent may not read is forbidden', configSource: { configMap: { ...spec, namespace: 'default' } }, is: 'forbidden', problem: /default.*dkc-system.*--configmap-namespace/ },
+  { why: 'an empty --configmap-namespace allows any', configSource: { configMap: { ...spec, namespace: 'default' } }, namespace: '', is: 'source' },
+];
+
+for (const { why, configSource, namespace = 'dkc-system', is, problem } of wanted)
+  test(`configSource: ${why}`, () => {
+    const got = wantedOf(configSource, namespace);
+    assert.equal(got.at, is);
+    if ('problem' in got) assert.match(got.problem, problem ?? /^$/);
+    if (got.at === 'source')
+      assert.deepEqual(Object.keys(got.spec).toSorted(), ['kubeletConfigKey', 'name', 'namespace'], 'only what a spec may say');
+  });
+
+const local: Picture = { assigned: null, active: null, lastKnownGood: null, error: null };
+const full: Picture = { assigned: source('web@3'), active: source('web@2'), lastKnownGood: source('web@1'), error: statusErrors.validate };
+const member = (rv: string) => ({ configMap: { namespace: 'dkc-system', name: 'web', uid: 'u-web', resourceVersion: rv, kubeletConfigKey: 'kubelet' } }); // prettier-ignore
+
+test('status of a node on local config is {}, present and empty', () => assert.deepEqual(configStatus(local), {}));
+
+test('status names all that is not local, and the error where there is one', () => {
+  assert.deepEqual(configStatus(full), {
+    assigned: member('3'),
+    active: member('2'),
+    lastKnownGood: member('1'),
+    error: statusErrors.validate,
+  });
+});
+
+const written = configStatus(full);
+/** As another server prints it: members the other way round. */
+const shuffled = Object.fromEntries(
+  Object.entries(written)
+    .toReversed()
+    .map(([name, value]) => [name, name === 'error' ? value : { configMap: Object.fromEntries(Object.entries(member({ assigned: '3', active: '2', lastKnownGood: '1' }[name] ?? '').configMap).toReversed()) }]), // prettier-ignore
+);
+
+// prettier-ignore
+const patches: { why: string; seen: unknown; picture: Picture; config: unknown }[] = [
+  { why: 'nothing when it says so already', seen: written, picture: full, config: undefined },
+  { why: 'nothing when only the order of members differs', seen: shuffled, picture: full, config: undefined },
+  { why: 'nothing when {} says local', seen: {}, picture: local, config: undefined },
+  { why: 'an empty config where the field is absent, since that says another thing', seen: undefined, picture: local, config: {} },
+  { why: 'an empty config where the field is null', seen: null, picture: local, config: {} },
+  { why: 'everything the first time', seen: undefined, picture: full, config: written },
+  { why: 'one member that changed', seen: { ...written, active: member('9') }, picture: full, config: { active: member('2') } },
+  { why: 'null for an error that is over', seen: written, picture: { ...full, error: null }, config: { error: null } },
+  { why: 'null for every member when the node is back on local', seen: written, picture: local, config: { assigned: null, active: null, lastKnownGood: null, error: null } },
+  { why: 'null for a member that nobody of ours wrote', seen: { ...written, draft: member('8') }, picture: full, config: { draft: null } },
+  { why: 'nothing for a member that is null already', seen: { error: null }, picture: local, config: undefined },
+  { why: 'a whole member when a part of it is missing', seen: { ...written, assigned: { configMap: { ...member('3').configMap, uid: undefined } } }, picture: full, config: { assigned: member('3') } },
+  { why: 'everything over a field of the wrong type', seen: 'x', picture: full, config: written },
+];
+
+for (const { why, seen, picture, config } of patches)
+  test(`the status patch holds ${why}`, () =>
+    assert.deepEqual(configPatch(seen, picture), config === undefined ? undefined : { status: { config } }));
+
+test('the strings of status.config.error are upstream’s, letter by letter (spec 7.2), and our two (design 4)', () => {
+  assert.deepEqual(Object.values(statusErrors).toSorted(), [
+    'failed to load config, see Kubelet log for details',
+    'failed to sync: failed to download config, see Kubelet log for details',
+    'failed to sync: internal failure, see Kubelet log for details',
+    'failed to sync: invalid NodeConfigSource, exactly one subfield must be non-nil, but all were nil',
+    'failed to validate config, see Kubelet log for details',
+    'failed trial, see dkc-agent log for details',
+    'internal failure, see Kubelet log for details',
+    'rolled back by admin, see dkc-agent log for details',
+  ]);
+});
+
+const endsAt = '2026-03-01T00:10:00Z';
+const note = (trial: { endsAt: string } | null) => ({ [AGENT_ANNOTATION]: JSON.stringify({ version: '0.1.0', trial }) });
+const nodeWith = (annotations?: Record<string, string>) => ({ metadata: { name: 'node-a', ...(annotations ? { annotations } : {}) }, status: { config: configStatus(local) } }); // prettier-ignore
+
+// prettier-ignore
+const notes = [
+  { why: 'a Node that has none gets one', seen: nodeWith(), trial: null, is: { metadata: { annotations: note(null) } } },
+  { why: 'one that says the same is left alone', seen: nodeWith(note(null)), trial: null, is: undefined },
+  { why: 'other annotations are left alone', seen: nodeWith({ other: 'x', ...note(null) }), trial: null, is: undefined },
+  { why: 'a trial that begins is written', seen: nodeWith(note(null)), trial: { endsAt }, is: { metadata: { annotations: note({ endsAt }) } } },
+  { why: 'a trial that ended is taken away', seen: nodeWith(note({ endsAt })), trial: null, is: { metadata: { annotations: note(null) } } },
+];
+
+for (const { why, seen, trial, is } of notes)
+  test(`the annotation dkc.dev/agent: ${why}`, () => assert.deepEqual(nodePatch(seen, { ...local, trial }, '0.1.0'), is));
+
+test('annotation and status go in one patch, and an annotation alone does not say that a server drops the status', () => {
+  const patch = nodePatch({ metadata: { name: 'node-a' } }, { ...full, trial: { endsAt } }, '0.1.0');
+  assert.deepEqual(patch, { metadata: { annotations: note({ endsAt }) }, status: { config: configStatus(full) } });
+  assert.equal(keeps(undefined, { metadata: { annotations: note(null) } }), true);
+});

@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import type { Picture } from '../../../../agent/situation.ts';
+import type { Reported } from '../../../../agent/status/carrier.ts';
+import { Reporter } from '../../../../agent/status/reporter.ts';
+import { atRest, FakeClock } from '../../../support/fake-clock.ts';
+import { recordedLog } from '../../../support/recorded-log.ts';
+import { assignedSituation } from '../../../support/situations.ts';
+
+const KEPT: Reported = { sent: true, kept: true };
+const SAME: Reported = { sent: false, kept: true };
+
+/** A reporter on fake time. Each report takes the next answer: what the carrier says, an error or nothing; the last one stays. */
+function reporting(t: TestContext, answers: (Reported | Error | 'no answer')[], complete?: Promise<void>) {
+  const clock = new FakeClock();
+  const { log, lines } = recordedLog();
+  const from = clock.monotonic();
+  const situation = assignedSituation();
+  const reports: { at: number; picture: Picture }[] = [];
+  const kept: boolean[] = [];
+  const carrier = {
+    name: 'node' as const,
+    watch: () => Promise.resolve(),
+    report: async (picture: Picture, signal: AbortSignal): Promise<Reported> => {
+      reports.push({ at: clock.monotonic() - from, picture });
+      const [answer = KEPT] = answers.length > 1 ? answers.splice(0, 1) : answers;
+      if (answer === 'no answer') await clock.sleep(60_000, signal);
+      else if (answer instanceof Error) throw answer;
+      else return answer;
+      throw new Error('too late');
+    },
+  };
+  const reporter = new Reporter({ carrier, situation, clock, random: () => 0, log, onKept: (one) => kept.push(one) });
+  const end = new AbortController();
+  const running = reporter.run(end.signal, complete && (() => complete));
+  const stop = async (): Promise<void> => {
+    end.abort();
+    await running;
+  };
+  t.after(async () => {
+    await stop();
+    assert.equal(clock.sleepers, 0, 'a stopped reporter waits for nothing');
+  });
+  return { clock, situation, reporter, reports, kept, lines, stop, times: () => reports.map(({ at }) => at) };
+}
+
+test('nothing is reported before anything was seen or changed', async (t) => {
+  const { clock, reports } = reporting(t, [KEPT]);
+  await clock.advance(60_000);
+  assert.deepEqual(reports, []);
+});
+
+test('the first report waits for the first look', async (t) => {
+  const look = Promise.withResolvers<void>();
+  const { clock, reporter, situation, reports, times } = reporting(t, [KEPT], look.promise);
+  reporter.poke();
+  await clock.advance(1500);
+  assert.deepEqual(times(), []);
+  situation.update({ error: 'failed to sync' });
+  look.resolve();
+  await clock.advance(0);
+  assert.deepEqual(times(), [1500]);
+  assert.equal(reports[0]?.picture.error, 'failed to sync', 'it says what the look found');
+});
+
+test('the first report waits two seconds for a look that never ends', async (t) => {
+  const { clock, reporter, times } = reporting(t, [KEPT], new Promise(() => {}));
+  reporter.poke();
+  await clock.advance(1999);
+  assert.deepEqual(times(), []);
+  await clock.advance(1);
+  assert.deepEqual(times(), [2000]);
+});
+
+test('a first look that fails holds up nothing', async (t) => {
+  const { reporter, times } = reporting(t, [KEPT], Promise.reject(new Error('no')));
+  reporter.poke();
+  await atRest();
+  assert.deepEqual(times(), [0]);
+});
+
+test('each change is reported, and many at once are one', async (t) => {
+  const { situation, reports, kept } = reporting(t, [KEPT]);
+  await atRest();
+  situation.update({ error: 'one' });
+  situation.update({ error: 'two' });
+  await atRest();
+  situation.update({ error: 'two' });
+  await atRest();
+  situation.update({ error: null });
+  await atRest();
+  assert.deepEqual(
+    reports.map(({ picture }) => picture.error),
+    ['two', null],
+  );
+  assert.deepEqual(kept, [true, true]);
+});
+
+test('another writer of the same fields is answered once a second, not at once', async (t) => {
+  const { clock, reporter, situation, times, reports } = reporting(t, [KEPT]);
+  reporter.poke();
+  await clock.advance(0);
+  // Our own patch comes back as an event, and the other writer answers each of ours.
+  for (let n = 0; n < 29; n++) {
+    reporter.poke();
+    await clock.advance(100);
+  }
+  assert.deepEqual(times(), [0, 0, 1000, 2000], 'the first answer is at once');
+  situation.update({ error: 'news' });
+  await clock.advance(1000);
+  assert.equal(reports.at(-1)?.picture.error, 'news', 'what is new waits a second at most');
+});
+
+test('looks that find nothing to say are no quarrel', async (t) => {
+  const { clock, reporter, times } = reporting(t, [KEPT, SAME]);
+  for (let n = 0; n < 4; n++) {
+    reporter.poke();
+    await clock.advance(100);
+  }
+  assert.deepEqual(times(), [0, 100, 200, 300]);
+});
+
+test('a report that fails is tried again, longer apart each time, and said aloud once', async (t) => {
+  const { clock, reporter, times, lines } = reporting(t, [new Error('away')]);
+  reporter.poke();
+  await clock.advance(91_500);
+  assert.deepEqual(times(), [0, 500, 1500, 3500, 7500, 15_500, 31_500, 61_500, 91_500]);
+  assert.deepEqual(
+    lines.filter((line) => line.startsWith('warn')),
+    ['warn: status cannot be written; trying again'],
+  );
+});
+
+test('after a success the waits begin anew, and what was written is not written again', async (t) => {
+  const away = new Error('away');
+  const { clock, reporter, times } = reporting(t, [away, away, KEPT, away, KEPT]);
+  reporter.poke();
+  await clock.advance(60_000);
+  assert.deepEqual(times(), [0, 500, 1500]);
+  reporter.poke();
+  await clock.advance(60_000);
+  assert.deepEqual(times().slice(3), [60_000, 60_500]);
+});
+
+test('a change or a new look is tried at once between failures', async (t) => {
+  const { clock, reporter, situation, times, reports } = reporting(t, [new Error('a'), new Error('b'), new Error('c'), KEPT]);
+  reporter.poke();
+  await clock.advance(100);
+  situation.update({ error: 'news' });
+  await clock.advance(100);
+  reporter.poke();
+  await clock.advance(100);
+  assert.deepEqual(times(), [0, 100, 200]);
+  assert.equal(reports[1]?.picture.error, 'news');
+});
+
+test('a server that drops the status is told of, and so is one that keeps it again', async (t) => {
+  const dropped = { sent: true, kept: false };
+  const { clock, reporter, kept, lines } = reporting(t, [dropped, { sent: false, kept: false }, SAME, KEPT]);
+  for (let n = 0; n < 4; n++) {
+    reporter.poke();
+    await clock.advance(5000);
+  }
+  assert.deepEqual(kept, [false, false, true], 'a look that sends nothing proves nothing kept');
+  assert.equal(lines.length, 1);
+  assert.match(lines[0] ?? '', /^warn: .*gate is off/);
+});
+
+test('a reporter that is stopped ends, from every wait', async (t) => {
+  const { reports, stop } = reporting(t, [KEPT], new Promise(() => {}));
+  await stop();
+  assert.deepEqual(reports, []);
+  const failing = reporting(t, [new Error('away')]);
+  failing.reporter.poke();
+  await atRest();
+  await failing.stop();
+  assert.equal(failing.reports.length, 1);
+  const asking = reporting(t, ['no answer']);
+  asking.reporter.poke();
+  await atRest();
+  await asking.stop();
+  assert.deepEqual([asking.reports.length, asking.lines], [1, []], 'a report cut off by the end is no failure');
+  const quarrelling = reporting(t, [KEPT]);
+  quarrelling.reporter.poke();
+  await atRest();
+  quarrelling.reporter.poke();
+  await atRest();
+  await quarrelling.stop();
+  assert.equal(quarrelling.reports.length, 2);
+});

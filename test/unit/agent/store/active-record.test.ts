@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseActiveRecord, printActiveRecord, sameActive, sinceBefore, type ActiveRecord } from '../../../../agent/store/active-record.ts';
+
+const record: ActiveRecord = {
+  used: 'assigned',
+  source: { namespace: 'ns', name: 'web', uid: 'u1', resourceVersion: '7', kubeletConfigKey: 'kubelet' },
+  error: null,
+  effectiveSha256: 'abc',
+  carrier: 'node',
+  why: 'the API server keeps spec.configSource',
+  at: '2026-01-01T00:00:00.000Z',
+};
+
+test('an active record reads back as it was written', () => {
+  for (const one of [record, { ...record, used: 'local' as const, source: null, carrier: null, error: 'failed' }]) {
+    assert.deepEqual(parseActiveRecord(printActiveRecord(one)), { ok: true, record: one });
+  }
+});
+
+test('a newer agent may add keys', () => {
+  const text = JSON.stringify({ ...record, since: 5 });
+  assert.deepEqual(parseActiveRecord(text), { ok: true, record });
+});
+
+const bad: [string, unknown][] = [
+  ['an array', []],
+  ['null', null],
+  ['an unknown use', { ...record, used: 'best' }],
+  ['an unknown carrier', { ...record, carrier: 'pigeon' }],
+  ['half a source', { ...record, source: { ...record.source, uid: '' } }],
+  ['no source at all', { ...record, source: undefined }],
+  ['a number as error', { ...record, error: 3 }],
+  ['no moment', { ...record, at: undefined }],
+];
+for (const [what, json] of bad) {
+  test(`an active record that is ${what} is a problem, not an exception`, () => {
+    assert.equal(parseActiveRecord(JSON.stringify(json)).ok, false);
+  });
+}
+
+test('a cut file is a problem', () => {
+  assert.deepEqual(parseActiveRecord(printActiveRecord(record).slice(0, 40)), { ok: false, problem: 'it is not JSON' });
+});
+
+test('records that differ in the moment alone are the same, whatever order their keys have', () => {
+  const turned = Object.fromEntries(Object.entries(record.source ?? {}).toReversed()) as unknown as ActiveRecord['source'];
+  assert.ok(sameActive(record, { ...record, at: 'later', source: turned }));
+  assert.ok(!sameActive(record, { ...record, error: 'failed' }));
+});
+
+test('what runs goes on running while errors and carriers come and go', () => {
+  const now = { ...record, at: 'now' };
+  assert.equal(sinceBefore(undefined, now).at, 'now');
+  assert.deepEqual(sinceBefore(record, { ...now, error: 'failed', carrier: null, why: '' }), {
+    ...record,
+    error: 'failed',
+    carrier: null,
+    why: '',
+  });
+  for (const change of [{ source: null }, { used: 'last-known-good' as const }, { effectiveSha256: 'other' }]) {
+    assert.equal(sinceBefore(record, { ...now, ...change }).at, 'now');
+  }
+});

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { mkdir, open, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { MAX_CONDEMNED } from '../../../../agent/store/bound-condemned.ts';
+import { contentRef, digestFiles } from '../../../../agent/store/content.ts';
+import { FsStore } from '../../../../agent/store/fs-store.ts';
+import { condemnedText, journalText } from '../../../../agent/store/records.ts';
+import type { CondemnedRecord } from '../../../../agent/store/store.ts';
+import { MAX_SWEPT } from '../../../../agent/store/sweep.ts';
+import type { Disk } from '../../../../base/disk.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import { memoryLocks } from '../../../support/memory-locks.ts';
+import { tempDir } from '../../../support/temp-dir.ts';
+import { unsyncedDisk } from '../../../support/unsynced-disk.ts';
+import { condemned, line, payload, source } from './store-changes.ts';
+
+const MIB = 1024 * 1024;
+
+async function emptyStore(t: TestContext) {
+  const damage: string[] = [];
+  const root = join(await tempDir(t), 'dkc');
+  const onDamage = (_: string, problem: string): void => void damage.push(problem);
+  const store = new FsStore({ disk: unsyncedDisk, locks: memoryLocks(), root, clock: new FakeClock(), onDamage });
+  await store.initialize();
+  const bytes = async (path: string): Promise<number> => (await stat(path)).size;
+  return { store, damage, bytes, paths: store.paths };
+}
+
+const numbered = (n: number, over: Partial<CondemnedRecord> = {}): CondemnedRecord => ({
+  ...condemned(`u${n}`),
+  contentSha256: n.toString(16).padStart(64, '0'),
+  ...over,
+});
+const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
+const uids = (records: readonly CondemnedRecord[]) => records.map(({ uid }) => uid);
+
+test('the newest condemnations are kept, and those of what is assigned and trusted however old they are', async (t) => {
+  const { store } = await emptyStore(t);
+  const of = [source('a'), source('b')] as const;
+  for (const one of of) await store.save(payload(one, one.uid));
+  await store.setRecord('assigned', of[0]);
+  await store.setRecord('last-known-good', of[1]);
+  const old = of.map((one, n) => numbered(n, contentRef(digestFiles(payload(one, one.uid).files), 'kubelet')));
+  const all = [...old, ...range(2, 700).map((n) => numbered(n))];
+  await store.setCondemned(all.slice(0, MAX_CONDEMNED));
+  assert.equal((await store.condemned()).length, MAX_CONDEMNED);
+  await store.setCondemned(all);
+  assert.deepEqual(uids(await store.condemned()), uids([...old, ...all.slice(2 - MAX_CONDEMNED)]));
+});
+
+test('condemnations never grow beyond what is read again, whatever an admin gives as a reason', async (t) => {
+  const { store, damage, bytes, paths } = await emptyStore(t);
+  const reason = '\u0001'.repeat(20_000);
+  await store.setCondemned(range(0, 400).map((n) => numbered(n, { reason, evidence: Array(5).fill(reason) as string[] })));
+  assert.ok((await bytes(paths.condemned)) < 2 * MIB);
+  const kept = await store.condemned();
+  assert.ok(kept.length > 0);
+  assert.deepEqual([kept.at(-1)?.uid, damage], ['u399', []]);
+});
+
+test('a condemned.json that is too large to be read is not forgotten: its newest records count, which is told once', async (t) => {
+  const { store, damage, bytes, paths } = await emptyStore(t);
+  await writeFile(paths.condemned, condemnedText(range(0, 30_000).map((n) => numbered(n))));
+  assert.ok((await bytes(paths.condemned)) > 8 * MIB);
+  const kept = await store.condemned();
+  assert.deepEqual([kept.length > 100, kept.at(-1)?.uid], [true, 'u29999']);
+  assert.deepEqual(damage, [`it is too large: only the newest ${kept.length} condemnations in it count, and are kept`]);
+  assert.ok((await bytes(paths.condemned)) < 2 * MIB);
+  assert.deepEqual(uids(await store.condemned()), uids(kept).slice(-MAX_CONDEMNED));
+  assert.equal(damage.length, 1);
+});
+
+/** A file of this size whose end is `text`; what is before takes no room on the disk. */
+async function endingWith(path: string, bytes: number, text: string): Promise<void> {
+  const file = await open(path, 'w');
+  await file.write(`\n${text}`, bytes - text.length - 1);
+  await file.close();
+}
+
+test('a journal of a gigabyte gives its newest lines, and is cut back to them by the next one', async (t) => {
+  const { store, damage, bytes, paths } = await emptyStore(t);
+  const newest = range(0, 50).map((n) => line(`line ${n}`));
+  await endingWith(paths.journal, 1024 * MIB, newest.map(journalText).join(''));
+  assert.deepEqual(await store.journal(), newest);
+  await store.addToJournal(line('one more'));
+  assert.deepEqual(await store.journal(), [...newest, line('one more')]);
+  assert.deepEqual([(await bytes(paths.journal)) < MIB, damage], [true, []]);
+});
+
+for (const [what, character] of [
+  ['of three bytes', '€'],
+  ['that JSON writes with six', '\u0001'],
+] as const) {
+  test(`a full journal of details in characters ${what} can be read`, async (t) => {
+    const { store, damage, bytes, paths } = await emptyStore(t);
+    const text = journalText(line(character.repeat(10_000)));
+    await writeFile(paths.journal, text.repeat(1099));
+    await store.addToJournal(line(character.repeat(10_000)));
+    assert.ok((await bytes(paths.journal)) < 8 * MIB);
+    assert.deepEqual([(await store.journal()).length, damage], [1000, []]);
+  });
+}
+
+test('a sweep looks through a thousand ConfigMaps, however many have checkpoints', async (t) => {
+  const root = join(await tempDir(t), 'dkc');
+  const listed: string[] = [];
+  const list: Disk['list'] = (dir) => {
+    listed.push(dir);
+    return unsyncedDisk.list(dir);
+  };
+  const disk: Disk = { ...unsyncedDisk, list };
+  const store = new FsStore({ disk, locks: memoryLocks(), root, clock: new FakeClock() });
+  await store.initialize();
+  for (const n of range(0, 3 * MAX_SWEPT)) await mkdir(join(store.paths.checkpoints, `uid-${n}`));
+  await writeFile(join(store.paths.metaDir, 'tmp_left'), '');
+  listed.length = 0;
+  assert.deepEqual(await store.sweep(), [join(store.paths.metaDir, 'tmp_left')]);
+  // Twice: before the lock is taken, and under it.
+  assert.equal(listed.filter((dir) => dir.startsWith(join(store.paths.checkpoints, 'uid-'))).length, 2 * MAX_SWEPT);
+});
+
+test('records of a gigabyte are damage, and are not read', async (t) => {
+  const { store, damage, paths } = await emptyStore(t);
+  for (const path of [paths.meta('assigned'), paths.trial, paths.condemned, paths.refused]) await endingWith(path, 1024 * MIB, '}\n');
+  const assigned = await store.record('assigned');
+  assert.deepEqual(assigned, { at: 'damaged', path: paths.meta('assigned'), problem: 'it is too large to be a record' });
+  assert.deepEqual([await store.trial(), await store.condemned(), await store.refused()], [undefined, [], undefined]);
+  assert.equal(damage.length, 3);
+});

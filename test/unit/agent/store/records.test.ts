@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import { parseCondemned, parseJournal, parseManifest, parseRefused, parseTrial } from '../../../../agent/store/records.ts';
+
+const bytes = (value: unknown) => new TextEncoder().encode(typeof value === 'string' ? value : JSON.stringify(value));
+
+test('no bytes and no JSON make a reader of our records throw', () => {
+  const anything = fc.oneof(
+    fc.uint8Array(),
+    fc.json().map(bytes),
+    fc.array(fc.json()).map((values) => bytes(values.join('\n'))),
+  );
+  for (const parse of [parseCondemned, parseManifest, parseRefused, parseTrial]) {
+    fc.assert(fc.property(anything, (text) => typeof parse(text).ok === 'boolean'));
+  }
+  fc.assert(fc.property(anything, (text) => Array.isArray(parseJournal(text))));
+});
+
+test('a condemnation needs no more than the contract with scripts says', () => {
+  const minimal = {
+    uid: 'u',
+    resourceVersion: '1',
+    kubeletConfigKey: 'k',
+    contentSha256: 'c',
+    reason: 'r',
+    evidence: [],
+    by: 'admin',
+    at: 't',
+  };
+  const parsed = parseCondemned(bytes([{ ...minimal, more: 1 }]));
+  assert.deepEqual(parsed, { ok: true, value: [{ ...minimal, namespace: '', name: '', retry: '' }] });
+  for (const missing of Object.keys(minimal).filter((name) => name !== 'evidence')) {
+    assert.equal(parseCondemned(bytes([{ ...minimal, [missing]: undefined }])).ok, false, missing);
+  }
+});
+
+test('a manifest with a key twice, a path for a key or a hash that is none is damage', () => {
+  const file = { key: 'k', bytes: 1, sha256: '0'.repeat(64) };
+  const manifest = { namespace: 'ns', name: 'n', savedAt: 't', annotations: {}, files: [file] };
+  assert.equal(parseManifest(bytes(manifest)).ok, true);
+  for (const files of [
+    [file, file],
+    [{ ...file, key: '../k' }],
+    [{ ...file, sha256: 'x' }],
+    [{ ...file, bytes: -1 }],
+    [{ ...file, bytes: '1' }],
+    'k',
+    [null],
+  ]) {
+    assert.equal(parseManifest(bytes({ ...manifest, files })).ok, false);
+  }
+  assert.equal(parseManifest(bytes({ ...manifest, annotations: { 'dkc.dev/allow': 5 } })).ok, false);
+});
+
+test('the journal skips lines that are cut, foreign or behind a hole', () => {
+  const line = (detail: string) => JSON.stringify({ at: 't', event: 'booted', source: null, detail });
+  const text = `${line('1')}\nrubbish\n${line('2').slice(0, 20)}\n${'\0'.repeat(30)}${line('3')}\n{"event":"unheard","at":"t","source":null,"detail":""}\n\n${line('4')}`;
+  assert.deepEqual(
+    parseJournal(bytes(text)).map(({ detail }) => detail),
+    ['1', '3', '4'],
+  );
+});

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import type { Source } from '../../../../agent/checkpoint/source.ts';
+import { parseSource, serializeSource } from '../../../../agent/store/serialized.ts';
+
+const source: Source = { namespace: 'ns', name: 'n', uid: 'u', resourceVersion: '1', kubeletConfigKey: 'kubelet' };
+const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: SerializedNodeConfigSource\n';
+const body =
+  'source:\n  configMap:\n    kubeletConfigKey: kubelet\n    name: "n"\n    namespace: ns\n    resourceVersion: "1"\n    uid: u\n';
+const read = (text: string) => parseSource(new TextEncoder().encode(text));
+
+test('a source is written with sorted keys and a newline at its end', () => {
+  assert.equal(serializeSource(source), head + body);
+  assert.equal(serializeSource(null), '');
+});
+
+const same = [
+  { why: 'as written', text: head + body },
+  {
+    why: 'as JSON',
+    text: JSON.stringify({
+      apiVersion: 'kubelet.config.k8s.io/v1beta1',
+      kind: 'SerializedNodeConfigSource',
+      source: { configMap: source },
+    }),
+  },
+  { why: 'with keys of a newer writer', text: `${head}status: {a: [1, 2]}\n${body}    more: 5\n` },
+  { why: 'after a document mark and a comment', text: `# by hand\n---\n${head}${body}` },
+  { why: 'before a second document', text: `${head}${body}---\nother: 1\n` },
+  { why: 'with a key twice, of which the last counts', text: `${head}${body.replace('    uid: u', '    uid: v\n    uid: u')}` },
+  { why: 'with carriage returns', text: (head + body).replaceAll('\n', '\r\n') },
+];
+for (const { why, text } of same) test(`a meta file is read ${why}`, () => assert.deepEqual(read(text), { ok: true, source }));
+
+test('no bytes are the local config', () => assert.deepEqual(read(''), { ok: true, source: null }));
+
+test('a date or a time is the text that it was', () => {
+  const dated = read(`${head}${body.replace('uid: u', 'uid: 2026-01-01').replace('name: "n"', 'name: 1:30')}`);
+  assert.deepEqual(dated, { ok: true, source: { ...source, uid: '2026-01-01', name: '1:30' } });
+});
+
+const refused = [
+  { why: 'blanks alone', text: ' \n' },
+  { why: 'a word', text: 'nothing' },
+  { why: 'no configMap', text: `${head}source: {}\n` },
+  { why: 'an empty source', text: `${head}source:\n  configMap:\n` },
+  { why: 'another kind', text: (head + body).replace('SerializedNodeConfigSource', 'Node') },
+  { why: 'another version', text: (head + body).replace('v1beta1', 'v1') },
+  { why: 'a number for a resourceVersion', text: head + body.replace('"1"', '1') },
+  { why: 'a list for a uid', text: head + body.replace('uid: u', 'uid: [u]') },
+  { why: 'half a file', text: (head + body).slice(0, 70) },
+  { why: 'broken YAML', text: `${head}source: {` },
+  { why: 'zeros', text: '\0'.repeat(195) },
+  { why: 'deep nesting', text: '['.repeat(60_000) },
+  {
+    why: 'aliases that multiply',
+    text: `a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c,*c,*c]\n`,
+  },
+];
+for (const { why, text } of refused) {
+  test(`a meta file with ${why} is damaged`, () => {
+    const parsed = read(text);
+    assert.ok(!parsed.ok);
+    assert.ok(parsed.problem.length < 100);
+  });
+}
+
+test('a meta file that is not UTF-8 is damaged', () => assert.equal(parseSource(Uint8Array.of(0x61, 0xff)).ok, false));
+
+test('whatever can be written reads back as it was', () => {
+  const visible = fc.string({
+    unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
+    minLength: 1,
+    maxLength: 12,
+  });
+  const numberish = fc.string({ unit: fc.constantFrom(...Array.from('0123456789_-+.:eExobTZyn~')), minLength: 1, maxLength: 8 });
+  const word = fc.oneof(visible, numberish);
+  const sources = fc.record({ namespace: word, name: word, uid: word, resourceVersion: word, kubeletConfigKey: word });
+  fc.assert(fc.property(sources, (written) => assert.deepEqual(read(serializeSource(written)), { ok: true, source: { ...written } })));
+});
+
+test('no bytes make the reader throw', () => {
+  const yamlish = fc.string({
+    unit: fc.constantFrom('a', ':', ' ', '\n', '-', '&', '*', '{', '[', ']', '}', '"', "'", '!', '|', '%', '\t', '?', '<<'),
+  });
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.uint8Array(),
+        yamlish.map((text) => new TextEncoder().encode(text)),
+      ),
+      (bytes) => void parseSource(bytes),
+    ),
+  );
+});

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { FsStore } from '../../../../agent/store/fs-store.ts';
+import { layout } from '../../../../agent/store/layout.ts';
+import { CleanStop } from '../../../../agent/trial/clean-stop.ts';
+import { countBoot } from '../../../../agent/trial/count-boot.ts';
+import { silentLog } from '../../../../base/log.ts';
+import { content, payload, source } from '../../../support/builders.ts';
+import { CrashDisk } from '../../../support/crash-disk.ts';
+import { memoryLocks } from '../../../support/memory-locks.ts';
+
+const ROOT = '/var/lib/dkc';
+const clock = { now: () => Date.UTC(2026, 2, 1) };
+const A = content('A');
+
+/** A node with A on trial in boot b1, `before` boots of it counted already, and a clean stop of `stopped` on record. */
+async function node({ before = 0, stopped, trusted = false }: { before?: number; stopped?: string; trusted?: boolean } = {}) {
+  const fs = new CrashDisk();
+  const open = (disk = fs.disk()) => ({
+    store: new FsStore({ disk, locks: memoryLocks(), root: ROOT, clock }),
+    cleanStop: new CleanStop(disk, layout(ROOT).cleanStop, silentLog),
+  });
+  const { store, cleanStop } = open();
+  await store.initialize();
+  await store.save(payload(source('web@1'), { kubelet: 'A' }));
+  await store.setRecord('assigned', source('web@1'));
+  if (trusted) await store.setRecord('last-known-good', source('web@1'));
+  const trial = { source: source('web@1'), ...A, assignedAt: '2026-03-01T00:00:00Z', healthyMs: 180_000, exits: 2, exitsOffset: 90 };
+  await store.setTrial({ ...trial, bootId: 'b1', uncleanBoots: before });
+  if (stopped !== undefined) await cleanStop.note(stopped, '2026-03-01T00:00:00Z');
+  const boot = (bootId: string) => countBoot({ ...open(), options: { maxKubeletExits: 3 }, bootId, clock, log: silentLog });
+  const seen = async () => {
+    const { store: now, cleanStop: mark } = open();
+    const { healthyMs, uncleanBoots, exits } = (await now.trial()) ?? {};
+    return { healthyMs, uncleanBoots, exits, mark: await mark.boot(), condemned: (await now.condemned()).map(({ reason }) => reason) };
+  };
+  return { fs, boot, seen };
+}
+
+test('a clean stop keeps health, and its mark is used up', async () => {
+  const { boot, seen } = await node({ stopped: 'b1' });
+  await boot('b2');
+  assert.deepEqual(await seen(), { healthyMs: 180_000, uncleanBoots: 0, exits: 0, mark: undefined, condemned: [] });
+});
+
+test('a start of the agent in the boot that it left cleanly takes the mark back: what ends the machine now is no clean stop', async () => {
+  const { boot, seen } = await node({ stopped: 'b1' });
+  await boot('b1');
+  await boot('b2');
+  assert.deepEqual(await seen(), { healthyMs: 0, uncleanBoots: 1, exits: 0, mark: undefined, condemned: [] });
+});
+
+test('the boot that reaches the limit condemns', async () => {
+  const { boot, seen } = await node({ before: 2 });
+  await boot('b2');
+  const reason = 'the machine went down 3 times without a clean stop';
+  assert.deepEqual(await seen(), { healthyMs: undefined, uncleanBoots: undefined, exits: undefined, mark: undefined, condemned: [reason] });
+});
+
+test('content that is last known good is not condemned', async () => {
+  const { boot, seen } = await node({ before: 2, trusted: true });
+  await boot('b2');
+  assert.deepEqual((await seen()).condemned, []);
+});
+
+test('a start that dies at any write neither counts a boot twice nor forgets it', async () => {
+  for (let at = 1, done = false; !done; at++) {
+    const { fs, boot, seen } = await node();
+    const from = fs.changes;
+    fs.fault = { kind: 'cut', at: from + at };
+    await boot('b2');
+    done = fs.changes < from + at;
+    const after = fs.afterKill();
+    fs.fault = undefined;
+    const store = new FsStore({ disk: after.disk(), locks: memoryLocks(), root: ROOT, clock });
+    const cleanStop = new CleanStop(after.disk(), layout(ROOT).cleanStop, silentLog);
+    await countBoot({ store, cleanStop, options: { maxKubeletExits: 3 }, bootId: 'b2', clock, log: silentLog });
+    const { uncleanBoots, healthyMs } = (await store.trial()) ?? {};
+    assert.deepEqual({ uncleanBoots, healthyMs }, { uncleanBoots: 1, healthyMs: 0 }, `change ${at}`);
+    void seen;
+  }
+});

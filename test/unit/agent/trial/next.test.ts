@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { nextTrial, verdictOn, type Trial, type TrialLimits } from '../../../../agent/trial/next.ts';
+
+const limits: TrialLimits = { trialMs: 60_000, unhealthyDeadlineMs: 30_000, maxExits: 3, longestGapMs: 15_000 };
+const fresh: Trial = { healthyMs: 0, unhealthyMs: 0, exits: 0 };
+
+/**
+ * What was seen, oldest first: `5+` a probe 5 s after the last one that found health, `5-` one that did not, `5.` one while the
+ * kubelet's unit was not active, `x` an exit of its own, `a` one that systemd asked for.
+ */
+function run(saw: string, from: Trial = fresh, start = 1_000_000): Trial {
+  let [trial, at] = [from, start];
+  for (const word of saw.split(' ').filter(Boolean)) {
+    if (word === 'x' || word === 'a') trial = nextTrial(trial, { kind: 'exited', counts: word === 'x' }, limits);
+    else {
+      at += Number(word.slice(0, -1)) * 1000;
+      trial = nextTrial(trial, { kind: 'probed', at, healthy: !word.endsWith('-'), running: !word.endsWith('.') }, limits);
+    }
+  }
+  return trial;
+}
+
+const health = Array.from({ length: 12 }, () => '5+').join(' ');
+const sickness = Array.from({ length: 6 }, () => '5-').join(' ');
+
+// prettier-ignore
+const cases = [
+  { why: 'is open before anything was seen', saw: '', is: 'open' },
+  { why: 'counts nothing at the first probe, since nothing is known of before', saw: '0+', is: 'open', healthyMs: 0 },
+  { why: 'sums health between probes', saw: '0+ 5+ 5+', is: 'open', healthyMs: 10_000 },
+  { why: 'passes after enough health', saw: `0+ ${health}`, is: 'passed', healthyMs: 60_000 },
+  { why: 'is still open one probe earlier', saw: `0+ ${health.slice(3)}`, is: 'open', healthyMs: 55_000 },
+  { why: 'keeps its health through a moment without', saw: `0+ 5+ 5- 5+ 5+`, is: 'open', healthyMs: 10_000 },
+  { why: 'does not count the way back to health as health', saw: '0- 5+', is: 'open', healthyMs: 0 },
+  { why: 'begins anew after an exit', saw: '0+ 5+ 5+ x 5+', is: 'open', healthyMs: 5_000, exits: 1 },
+  { why: 'begins anew after an exit that was asked for, and does not count that', saw: '0+ 5+ 5+ a 5+', is: 'open', healthyMs: 5_000, exits: 0 },
+  { why: 'fails at the third exit', saw: 'x x x', is: 'failed', exits: 3 },
+  { why: 'is open at two exits', saw: 'x x', is: 'open', exits: 2 },
+  { why: 'does not forget exits over health', saw: `x 0+ ${health.slice(6)} x 5+ x`, is: 'failed', exits: 3 },
+  { why: 'never fails by exits that were asked for', saw: 'a a a a a a', is: 'open', exits: 0 },
+  { why: 'fails after too long without health', saw: `0- ${sickness}`, is: 'failed' },
+  { why: 'is open one probe earlier', saw: `0- ${sickness.slice(3)}`, is: 'open' },
+  { why: 'wants the time without health on end', saw: `0- ${sickness.slice(3)} 5+ 5- 5-`, is: 'open' },
+  { why: 'does not count time in which the unit was not active', saw: `0. ${sickness.replaceAll('-', '.')} ${sickness.replaceAll('-', '.')}`, is: 'open', healthyMs: 0 },
+  { why: 'does not take health of an old kubelet for its own', saw: `0. ${health.replaceAll('+', '.')}`, is: 'open', healthyMs: 0 },
+  { why: 'goes on with what it had when the unit is active again', saw: '0+ 5+ 5. 5+ 5+', is: 'open', healthyMs: 10_000 },
+  { why: 'takes a long gap for no more than it may stand for', saw: '0+ 3600+', is: 'open', healthyMs: 15_000 },
+  { why: 'takes a long gap without health for no more either', saw: '0- 3600-', is: 'open', unhealthyMs: 15_000 },
+  { why: 'is not moved by a clock that runs backwards', saw: '0+ 5+ -3600+ 5+', is: 'open', healthyMs: 10_000 },
+  { why: 'fails rather than passes when both are due', saw: `0+ ${health} x x x`, is: 'failed' },
+] as const;
+
+for (const c of cases)
+  test(`a trial ${c.why}`, () => {
+    const trial = run(c.saw);
+    assert.equal(verdictOn(trial, limits).is, c.is);
+    for (const name of ['healthyMs', 'unhealthyMs', 'exits'] as const) if (name in c) assert.equal(trial[name], (c as Partial<Trial>)[name], name); // prettier-ignore
+  });
+
+test('a trial goes on over agent restarts: sums continue, the span in between counts for nothing', () => {
+  const before = run('0+ 5+ 5+');
+  const after = run('0+ 5+', { healthyMs: before.healthyMs, unhealthyMs: 0, exits: 0 }, 7);
+  assert.equal(after.healthyMs, 15_000);
+});
+
+test('a trial does not care where its clock began', () => {
+  const saw = `0+ 5+ 5- 5+ x ${health}`;
+  const strip = ({ healthyMs, unhealthyMs, exits }: Trial): unknown => ({ healthyMs, unhealthyMs, exits });
+  assert.deepEqual(strip(run(saw, fresh, 0)), strip(run(saw, fresh, 3.6e9)));
+});
+
+test('boots without a clean stop count as exits, beside those of this boot', () => {
+  const trial = { ...fresh, uncleanBoots: 1 };
+  assert.deepEqual(verdictOn(run('x', trial), limits), { is: 'open' });
+  const reason = 'kubelet exited 2 times and the machine went down 1 time without a clean stop';
+  assert.deepEqual(verdictOn(run('x x', trial), limits), { is: 'failed', reason });
+  assert.deepEqual(verdictOn({ ...fresh, uncleanBoots: 3 }, limits), {
+    is: 'failed',
+    reason: 'the machine went down 3 times without a clean stop',
+  });
+});
+
+test('a failed trial says why, in words for journal and record', () => {
+  assert.deepEqual(verdictOn(run('x x x'), limits), { is: 'failed', reason: 'kubelet exited 3 times' });
+  assert.deepEqual(verdictOn(run(`0- ${sickness}`), limits), { is: 'failed', reason: 'kubelet was not healthy for 30 s' });
+});

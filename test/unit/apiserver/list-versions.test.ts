@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { createLocalApi } from '../../../apiserver/local-api.ts';
+import { silentLog } from '../../../base/log.ts';
+import { seededRandom } from '../../../base/random.ts';
+import { configMaps } from '../../../kube/api/object.ts';
+import type { KubeList } from '../../../kube/api/object.ts';
+import { createClient } from '../../../kube/client/http-client.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+
+const names = (list: KubeList) => list.items.map(({ metadata }) => metadata.name).join(' ');
+
+function world() {
+  const clock = new FakeClock();
+  const api = createLocalApi({ clock, random: seededRandom(1), log: silentLog });
+  const client = createClient({ origin: 'the test', server: 'http://embedded.invalid', token: api.token }, { clock, dial: api.dial });
+  const make = (...made: string[]) => {
+    for (const name of made) {
+      const [namespace = '', own = ''] = name.includes('/') ? name.split('/') : ['default', name];
+      api.add({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: own, namespace } });
+    }
+    return String(api.hooks.storage.version);
+  };
+  const remove = (name: string) => client.delete(configMaps, { name, namespace: 'default' });
+  return { api, client, make, remove };
+}
+
+describe('a list', () => {
+  test('with a limit and a version is of just that version, as before there was a match to ask for', async () => {
+    const { client, make } = world();
+    const resourceVersion = make('a', 'b', 'c');
+    make('aa', 'd');
+    const first = await client.list(configMaps, { resourceVersion, limit: 2 });
+    assert.equal(names(first), 'a b');
+    assert.equal(first.metadata.resourceVersion, resourceVersion);
+    assert.equal(first.metadata.remainingItemCount, 1);
+    const second = await client.list(configMaps, { limit: 2, continue: first.metadata.continue ?? '' });
+    assert.equal(names(second), 'c');
+    assert.equal(names(await client.list(configMaps, { resourceVersion, resourceVersionMatch: 'NotOlderThan', limit: 9 })), 'a aa b c d');
+  });
+
+  test('of a version that is forgotten is 410', async () => {
+    const { api, client, make } = world();
+    const resourceVersion = make('a');
+    make('b');
+    api.hooks.compact();
+    make('c');
+    await assert.rejects(client.list(configMaps, { resourceVersion, resourceVersionMatch: 'Exact' }), {
+      code: 410,
+      reason: 'Expired',
+      serverMessage: 'The resourceVersion for the provided list is too old.',
+    });
+  });
+
+  test('that cannot be continued says how it can be, with what is there now', async () => {
+    const { api, client, make, remove } = world();
+    make('a', 'c', 'e');
+    const first = await client.list(configMaps, { limit: 2 });
+    make('b', 'd', 'f');
+    await remove('e');
+    api.hooks.compact();
+    make('g');
+    const path = '/api/v1/configmaps?limit=2&continue=';
+    const connection = await api.dial();
+    const answer = await connection.send({
+      method: 'GET',
+      path: `${path}${first.metadata.continue}`,
+      headers: { authorization: `Bearer ${api.token}` },
+      signal: new AbortController().signal,
+    });
+    const parts: Uint8Array[] = [];
+    for await (const part of answer.body) parts.push(part);
+    const { code, message, metadata } = JSON.parse(Buffer.concat(parts).toString());
+    assert.equal(code, 410);
+    assert.match(message, /or use the continue token in this response to retrieve the remainder of the results\./);
+    const rest = await client.list(configMaps, { limit: 2, continue: metadata.continue });
+    assert.equal(names(rest), 'd f');
+    assert.equal(rest.metadata.resourceVersion, String(api.hooks.storage.version));
+    assert.equal(names(await client.list(configMaps, { limit: 2, continue: rest.metadata.continue ?? '' })), 'g');
+  });
+
+  test('of one namespace holds nothing of those whose names begin alike', async () => {
+    const { client, make } = world();
+    for (const name of ['team', 'team-a', 'team0', 'tea']) {
+      await client.create(
+        { group: '', version: 'v1', resource: 'namespaces', kind: 'Namespace', namespaced: false },
+        { apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
+      );
+    }
+    make('team/x', 'team-a/y', 'team0/z', 'tea/w', 'team/a');
+    assert.equal(names(await client.list(configMaps, { namespace: 'team' })), 'a x');
+    assert.equal(names(await client.list(configMaps, { namespace: 'team', limit: 1 })), 'a');
+  });
+
+  test('is in order, however many came and went since the last one', async () => {
+    const { api, client, make } = world();
+    const random = seededRandom(7);
+    const there = new Set<string>();
+    for (let round = 0; round < 30; round++) {
+      for (let changes = Math.floor(random() * 150); changes > 0; changes--) {
+        const name = `n${Math.floor(random() * 300)}`;
+        if (!there.has(name)) {
+          make(name);
+          there.add(name);
+        } else {
+          api.hooks.storage.remove('/configmaps', `default/${name}`);
+          there.delete(name);
+        }
+      }
+      assert.equal(names(await client.list(configMaps)), [...there].sort().join(' '));
+    }
+  });
+});

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { decodeProtobuf } from '../../../apiserver/http/protobuf-body.ts';
+
+/** A length-delimited field; all numbers here are below 128. */
+const field = (number: number, ...content: (string | Uint8Array)[]): Uint8Array => {
+  const body = Buffer.concat(content.map((one) => Buffer.from(one)));
+  return Buffer.concat([Uint8Array.of(number * 8 + 2, body.length), body]);
+};
+const envelope = (kind: string, ...object: Uint8Array[]): Uint8Array =>
+  Buffer.concat([Buffer.from('k8s\0'), field(1, field(1, 'v1'), field(2, kind)), field(2, ...object)]);
+
+const good = envelope(
+  'ConfigMap',
+  field(1, field(1, 'name'), field(8), field(11, field(1, 'key'), field(2, 'value')), field(14, 'a'), field(14, 'b')),
+  field(2, field(1, 'a'), field(2, 'text')),
+  field(3, field(1, 'b'), field(2, Uint8Array.of(255))),
+  Uint8Array.of(4 * 8, 1),
+  field(15, 'a field of the future'),
+);
+
+test('reads a ConfigMap as kubectl sends it', () => {
+  assert.deepEqual(decodeProtobuf(good), {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'name', creationTimestamp: null, labels: { key: 'value' }, finalizers: ['a', 'b'] },
+    data: { a: 'text' },
+    binaryData: { b: '/w==' },
+    immutable: true,
+  });
+});
+
+test('every cut of it is told so, and none is taken for another object', () => {
+  const whole = decodeProtobuf(good);
+  for (let length = 0; length < good.length; length++) {
+    let read: unknown;
+    try {
+      read = decodeProtobuf(good.subarray(0, length));
+    } catch (error) {
+      assert.match(String(error), /StatusError: /, `cut at ${length}`);
+    }
+    assert.notDeepEqual(read, whole, `cut at ${length}`);
+  }
+});
+
+test('a kind it does not know is 415', () => {
+  assert.throws(() => decodeProtobuf(envelope('Pod', field(1, field(1, 'x')))), { code: 415 });
+});

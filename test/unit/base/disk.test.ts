@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { durableDisk, tempPrefix } from '../../../base/durable-disk.ts';
+import { errorCode } from '../../../base/errors.ts';
+import { nodeFs, type RawFs } from '../../../base/raw-fs.ts';
+import { realDisk } from '../../../base/real-disk.ts';
+import { diskContract } from '../../support/contracts/disk-contract.ts';
+import { CrashDisk } from '../../support/crash-disk.ts';
+import { tempDir } from '../../support/temp-dir.ts';
+
+diskContract('of this machine', async (t) => ({ disk: realDisk, root: await tempDir(t) }));
+diskContract('in memory', async () => {
+  const disk = new CrashDisk().disk();
+  await disk.makeDir('/root');
+  return { disk, root: '/root' };
+});
+
+test('links, fifos and devices are never followed, read or waited for', async (t) => {
+  const dir = await tempDir(t);
+  writeFileSync(join(dir, 'secret'), 'secret');
+  symlinkSync('secret', join(dir, 'link'));
+  symlinkSync(dir, join(dir, 'dirlink'));
+  execFileSync('mkfifo', [join(dir, 'fifo')]);
+  for (const [name, code] of [
+    ['link', 'ELOOP'],
+    ['fifo', 'EINVAL'],
+  ] as const) {
+    assert.equal((await realDisk.stat(join(dir, name)))?.kind, 'other');
+    await assert.rejects(realDisk.read(join(dir, name)), (error) => errorCode(error) === code);
+    await assert.rejects(realDisk.append(join(dir, name), Uint8Array.of(1)));
+  }
+  await assert.rejects(realDisk.read('/dev/zero'), (error) => errorCode(error) === 'EINVAL');
+  // Unless the link is an administrator's.
+  assert.equal(Buffer.from(await realDisk.readLinked(join(dir, 'link'))).toString(), 'secret');
+  for (const path of [join(dir, 'fifo'), '/dev/zero'])
+    await assert.rejects(realDisk.readLinked(path), (error) => errorCode(error) === 'EINVAL');
+  await assert.rejects(realDisk.makeDir(join(dir, 'dirlink')), (error) => errorCode(error) === 'ENOTDIR');
+
+  await realDisk.replace(join(dir, 'link'), Uint8Array.of(0x78));
+  assert.equal(readFileSync(join(dir, 'secret'), 'utf8'), 'secret');
+  await realDisk.remove(join(dir, 'dirlink'));
+  assert.deepEqual(readdirSync(dir).toSorted(), ['fifo', 'link', 'secret']);
+});
+
+test('a file that says it is empty and never ends is cut off at the limit', async () => {
+  await assert.rejects(realDisk.read('/proc/kallsyms', 1000), RangeError);
+});
+
+// One byte at a time, then no more: what kernels may do and tests on a healthy disk never see.
+function stingy(room: number): RawFs {
+  let left = room;
+  return {
+    ...nodeFs,
+    open: async (path, how, mode) => {
+      const file = await nodeFs.open(path, how, mode);
+      return {
+        ...file,
+        write: async (bytes) => {
+          if (left === 0) throw Object.assign(new Error('full'), { code: 'ENOSPC' });
+          left -= 1;
+          return file.write(bytes.subarray(0, 1));
+        },
+      };
+    },
+  };
+}
+
+test('short writes are gone on with, and one that ends in a full disk leaves the old file', async (t) => {
+  const path = join(await tempDir(t), 'f');
+  const disk = durableDisk(stingy(8), () => `${tempPrefix}x`);
+  await disk.replace(path, new TextEncoder().encode('old'));
+  await assert.rejects(disk.replace(path, new TextEncoder().encode('longer')), (error) => errorCode(error) === 'ENOSPC');
+  assert.equal(readFileSync(path, 'utf8'), 'old');
+  assert.deepEqual(readdirSync(join(path, '..')), ['f']);
+});
+
+test('a file that is not as long as what was written is not put in place', async (t) => {
+  const path = join(await tempDir(t), 'f');
+  const liar: RawFs = {
+    ...nodeFs,
+    open: async (at, how, mode) => {
+      const file = await nodeFs.open(at, how, mode);
+      return { ...file, write: async (bytes) => (await file.write(bytes.subarray(1)), bytes.length) };
+    },
+  };
+  await assert.rejects(
+    durableDisk(liar, () => `${tempPrefix}x`).replace(path, new TextEncoder().encode('text')),
+    (error) => errorCode(error) === 'EIO',
+  );
+  assert.deepEqual(readdirSync(join(path, '..')), []);
+});
+
+test('a file of the kernel, which gives its first read all that it ever gives, is read whole', async () => {
+  const path = '/proc/sys/kernel/pid_max';
+  assert.equal(new TextDecoder().decode(await realDisk.read(path)), readFileSync(path, 'utf8'));
+});

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, readFileSync, rmSync, statSync, symlinkSync, watch, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { flock, flockLocks } from '../../../base/flock.ts';
+import { LockError } from '../../../base/lock.ts';
+import { tempDir } from '../../support/temp-dir.ts';
+
+test('a lock keeps everybody else out until it is released', async (t) => {
+  const path = join(await tempDir(t), 'lock');
+  const first = await flock.take(path, 0);
+  assert.equal(statSync(path).mode & 0o777, 0o600);
+  await assert.rejects(flock.take(path, 0), (error) => {
+    assert.ok(error instanceof LockError && error.path === path && error.cause === undefined);
+    return /another process holds it/.test(error.message);
+  });
+  await assert.rejects(flock.take(path, 50), LockError);
+  const waiting = flock.take(path, 60_000);
+  await first.release();
+  await first.release();
+  await using second = await waiting;
+  assert.ok(second);
+});
+
+test('the kernel releases the lock of a process that is killed', async (t) => {
+  const path = join(await tempDir(t), 'lock');
+  const flockUrl = new URL('../../../base/flock.ts', import.meta.url).href;
+  const program = `const { flock } = await import(${JSON.stringify(flockUrl)}); await flock.take(${JSON.stringify(path)}, 0); console.log('held'); setInterval(() => {}, 1000);`;
+  const holder = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });
+  t.after(() => holder.kill('SIGKILL'));
+  await once(holder.stdout, 'data');
+  await assert.rejects(flock.take(path, 0), LockError);
+  const waiting = flock.take(path, 60_000);
+  holder.kill('SIGKILL');
+  await using taken = await waiting;
+  assert.ok(taken);
+});
+
+test('a lock file that was removed while we waited is not the lock any more', async (t) => {
+  const dir = await tempDir(t);
+  const path = join(dir, 'lock');
+  const announcing = join(dir, 'announcing-flock');
+  writeFileSync(announcing, `#!/bin/sh\n: > '${join(dir, 'waits')}'\nexec flock "$@"\n`);
+  chmodSync(announcing, 0o755);
+  const watcher = watch(dir);
+  t.after(() => watcher.close());
+  const waits = new Promise<void>((resolve) => watcher.on('change', (_, name) => name === 'waits' && resolve()));
+
+  const old = await flock.take(path, 0);
+  const waiting = flockLocks(announcing).take(path, 60_000);
+  await waits; // from here on it has the old file open
+  rmSync(path);
+  const newer = await flock.take(path, 0);
+  await old.release();
+  await newer.release();
+  await using taken = await waiting;
+  assert.ok(taken);
+  await assert.rejects(flock.take(path, 0), LockError);
+});
+
+test('what stands in the way is named with its remedy', async (t) => {
+  const dir = await tempDir(t);
+  const path = join(dir, 'lock');
+  await assert.rejects(
+    flockLocks('/no/such/flock').take(path, 0),
+    /Cannot lock .*lock: the program \/no\/such\/flock is missing: install the package util-linux/,
+  );
+  await assert.rejects(flock.take(join(dir, 'none', 'lock'), 0), (error) => error instanceof LockError && error.cause !== undefined);
+  symlinkSync(path, join(dir, 'link'));
+  await assert.rejects(flock.take(join(dir, 'link'), 0), LockError);
+  const broken = join(dir, 'broken');
+  writeFileSync(broken, '#!/bin/sh\necho "no such thing" >&2\nexit 64\n');
+  chmodSync(broken, 0o755);
+  await assert.rejects(flockLocks(broken).take(path, 0), /ended with exit code 64: no such thing/);
+  assert.equal(readFileSync(path, 'utf8'), '');
+});

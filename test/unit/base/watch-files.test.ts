@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { mkdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { realClock } from '../../../base/clock.ts';
+import type { Stat } from '../../../base/disk.ts';
+import { silentLog } from '../../../base/log.ts';
+import { realDisk } from '../../../base/real-disk.ts';
+import { fileWatcher } from '../../../base/watch-files.ts';
+import { atRest, FakeClock } from '../../support/fake-clock.ts';
+import { tempDir } from '../../support/temp-dir.ts';
+
+/** What a watcher on real files tells. Its poll stands still, so that all of it comes from the kernel's own notices. */
+class Watched {
+  readonly told: string[] = [];
+  #bell = Promise.withResolvers<void>();
+
+  tell(path: string): void {
+    this.told.push(path);
+    this.#bell.resolve();
+    this.#bell = Promise.withResolvers<void>();
+  }
+
+  /** Until `path` was told of after `from` tellings. */
+  async of(path: string, from: number, why: string): Promise<void> {
+    while (!this.told.slice(from).includes(path)) {
+      const late = AbortSignal.timeout(60_000);
+      await Promise.race([
+        this.#bell.promise,
+        new Promise((_, reject) => late.addEventListener('abort', () => reject(new Error(`nobody told of ${path}: ${why}`)))),
+      ]);
+    }
+  }
+}
+
+async function watch(t: TestContext, paths: readonly string[], probe: string): Promise<Watched> {
+  const end = new AbortController();
+  const watched = new Watched();
+  const watching = fileWatcher(realDisk, new FakeClock(), silentLog)([...paths, probe], (path) => watched.tell(path), end.signal);
+  t.after(async () => {
+    end.abort();
+    await watching;
+  });
+  // The watcher does not say when it has begun: a file nobody asks for is written until it is noticed.
+  for (let n = 0; watched.told.length === 0; n++) {
+    assert.ok(n < 3_000, 'the watcher never began');
+    await writeFile(probe, `${n}`);
+    await realClock.sleep(20);
+  }
+  await rm(probe);
+  await watched.of(probe, watched.told.length, 'removed');
+  watched.told.length = 0;
+  return watched;
+}
+
+async function replace(path: string, text: string): Promise<void> {
+  await writeFile(`${path}.new`, text);
+  await rename(`${path}.new`, path);
+}
+
+/** Another file of the same size and time: no look at the two tells them apart. */
+async function replaceAlike(path: string, text: string): Promise<void> {
+  const { atime, mtime } = await stat(path);
+  await writeFile(`${path}.new`, text);
+  await utimes(`${path}.new`, atime, mtime);
+  await rename(`${path}.new`, path);
+}
+
+test('a watcher tells of files that come, change, are replaced by rename and go, and of no others', async (t) => {
+  const dir = await tempDir(t);
+  const [old, absent, other] = [join(dir, 'old'), join(dir, 'absent'), join(dir, 'other')];
+  await writeFile(old, 'a');
+  await utimes(old, 1_700_000_000, 1_700_000_000);
+  const watched = await watch(t, [old, absent], join(dir, 'probe'));
+  const steps = [
+    { path: old, does: () => replaceAlike(old, 'z'), why: 'replaced by one that looks the same' },
+    { path: old, does: () => replace(old, 'b'), why: 'replaced by rename' },
+    { path: old, does: () => replace(old, 'c'), why: 'replaced once more, and it is another file now' },
+    { path: old, does: () => writeFile(old, 'longer'), why: 'written in place' },
+    { path: absent, does: () => writeFile(absent, 'a'), why: 'made' },
+    { path: absent, does: () => rm(absent), why: 'removed' },
+    { path: absent, does: () => replace(absent, 'b'), why: 'made by rename' },
+    { path: old, does: () => rm(old), why: 'removed' },
+  ];
+  await writeFile(other, 'nobody asked');
+  for (const { path, does, why } of steps) {
+    const from = watched.told.length;
+    await does();
+    await watched.of(path, from, why);
+  }
+  assert.ok(!watched.told.includes(other));
+});
+
+test('a watcher tells of the last of a burst of renames', async (t) => {
+  const dir = await tempDir(t);
+  const path = join(dir, 'config.yaml');
+  await writeFile(path, '0');
+  const watched = await watch(t, [path], join(dir, 'probe'));
+  let last = '';
+  const read = Promise.withResolvers<void>();
+  const tell = watched.tell.bind(watched);
+  watched.tell = (told) => {
+    tell(told);
+    // A reader that looks at each telling has seen the end of it.
+    void realDisk.read(path).then((bytes) => {
+      last = new TextDecoder().decode(bytes);
+      if (last === '50') read.resolve();
+    });
+  };
+  for (let n = 1; n <= 50; n++) await replace(path, `${n}`);
+  const late = AbortSignal.timeout(60_000);
+  late.addEventListener('abort', () => read.reject(new Error(`the last one seen is ${last}`)));
+  await read.promise;
+});
+
+// Files that no kernel watches: there is no such directory. What the poll sees is up to the test.
+test('a watcher that the kernel tells nothing polls', async () => {
+  const clock = new FakeClock();
+  const end = new AbortController();
+  const told: string[] = [];
+  const stats: Record<string, Stat | undefined> = {};
+  const file = (bytes: number, modifiedMs: number): Stat => ({ kind: 'file', bytes, mode: 0o600, modifiedMs });
+  const [a, b] = ['/no/such/directory/a', '/no/such/directory/b'];
+  let failing = false;
+  const stat = async (path: string): Promise<Stat | undefined> => {
+    if (failing) throw new Error('EIO');
+    return stats[path];
+  };
+  stats[a] = file(1, 1);
+  const watching = fileWatcher({ stat }, clock, silentLog)([a, b], (path) => told.push(path), end.signal);
+  while (clock.sleepers === 0) await atRest();
+  const polls = async (expected: string[], why: string): Promise<void> => {
+    await clock.advance(10_000);
+    assert.deepEqual(told.splice(0), expected, why);
+  };
+  await polls([], 'what was there before is no change');
+  stats[a] = file(2, 1);
+  await clock.advance(9999);
+  assert.deepEqual(told, [], 'ten seconds are not over');
+  await clock.advance(1);
+  assert.deepEqual(told.splice(0), [a], 'another size');
+  await polls([], 'told once');
+  stats[a] = file(2, 2);
+  stats[b] = file(0, 0);
+  await polls([a, b], 'another time, and a file that was not there');
+  stats[a] = { ...file(2, 2), kind: 'other' };
+  await polls([a], 'another kind');
+  delete stats[b];
+  await polls([b], 'a file that is gone');
+  failing = true;
+  await polls([a], 'a file that cannot be looked at counts as gone');
+  failing = false;
+  await polls([a], 'and comes back');
+  end.abort();
+  await watching;
+  assert.equal(clock.sleepers, 0);
+});
+
+test('a watcher that is to end before it begins watches nothing', async () => {
+  const clock = new FakeClock();
+  await fileWatcher(realDisk, clock, silentLog)(['/tmp/none'], () => assert.fail('told'), AbortSignal.abort());
+  assert.equal(clock.sleepers, 0);
+});
+
+test('a watcher sees a directory that was not there when it began, by its poll at the latest', async (t) => {
+  const dir = await tempDir(t);
+  const path = join(dir, 'later', 'config.yaml');
+  const clock = new FakeClock();
+  const end = new AbortController();
+  const watched = new Watched();
+  const watching = fileWatcher(realDisk, clock, silentLog)([path], (one) => watched.tell(one), end.signal);
+  while (clock.sleepers === 0) await atRest();
+  await mkdir(join(dir, 'later'));
+  await writeFile(path, 'a');
+  await clock.advance(10_000);
+  await watched.of(path, 0, 'made with its directory');
+  end.abort();
+  await watching;
+});

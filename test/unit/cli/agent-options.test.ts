@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { agentDefaults } from '../../../agent/options.ts';
+import { parseAgentFile, readAgentFile } from '../../../cli/agent-file.ts';
+import { agentFlags, nodeFlags } from '../../../cli/agent-flags.ts';
+import { agentOptions, checkSettings, SettingError, settingsOf } from '../../../cli/agent-options.ts';
+import { runFlags } from '../../../cli/agent-command.ts';
+import { nodeOptions } from '../../../cli/node-options.ts';
+import { plainFlags } from '../../../cli/plain-flags.ts';
+import type { AgentOptions } from '../../../agent/options.ts';
+
+const host = { hostName: 'Node-A', path: (text: string) => (text.startsWith('/') ? text : `/cwd/${text}`) };
+
+function options(argv: string[], file = ''): AgentOptions {
+  const flags = settingsOf(plainFlags('agent run', runFlags, argv), host);
+  checkSettings(flags);
+  return agentOptions(flags, parseAgentFile(file, '/etc/dkc/agent.yaml'), host);
+}
+
+test('without flags and file the options are the defaults of design 7, on a node named as the host in lower case', () => {
+  assert.deepEqual(options([]), { ...agentDefaults, nodeName: 'node-a' });
+});
+
+test('there is a flag for every option, each with the type of its default', () => {
+  const keys = new Set([...Object.keys(agentDefaults), 'nodeName', 'kubeconfig', 'kubeletVersion', 'kubeletArgs', 'policy', 'trialHealth']);
+  assert.deepEqual(new Set(agentFlags.map((flag) => flag.key)), keys);
+  for (const { key, type, name } of agentFlags) {
+    const value = key === 'nodeName' ? '' : (agentDefaults[key] ?? '');
+    const fits = type === 'string' ? 'string' : type === 'boolean' ? 'boolean' : 'number';
+    assert.equal(typeof value, fits, name);
+  }
+});
+
+test('the commands of a node take the flags that design 7 names', () => {
+  const names = nodeFlags.filter((flag) => flag.name !== 'agent-config').map((flag) => flag.name);
+  const contract = [
+    'dynamic-config-dir',
+    'local-config',
+    'effective-config',
+    'kubeconfig',
+    'node-name',
+    'kubelet-version',
+    'merge',
+    'policy',
+  ];
+  assert.deepEqual(names.toSorted(), contract.toSorted());
+});
+
+test('flags win over the file, the file over defaults', () => {
+  const read = options(['--sync-interval=5s', '--preflight=false', '-vv'], 'syncInterval: 1m\nkeepCheckpoints: 9\nverbosity: 1\n');
+  assert.equal(read.syncInterval, 5_000);
+  assert.equal(read.keepCheckpoints, 9);
+  assert.equal(read.preflight, false);
+  assert.equal(read.verbosity, 2);
+});
+
+test('the effective file follows the directory, unless it is named', () => {
+  assert.equal(options(['--dynamic-config-dir=/d']).effectiveConfig, '/d/kubelet.yaml');
+  assert.equal(options([], 'dynamicConfigDir: /f').effectiveConfig, '/f/kubelet.yaml');
+  assert.equal(options(['--dynamic-config-dir=/d'], 'effectiveConfig: /e.yaml').effectiveConfig, '/e.yaml');
+});
+
+test('paths of flags start at the working directory, and none is not a path', () => {
+  const read = options(['--kubeconfig', 'kc', '--policy=none', '--local-config=a/b']);
+  assert.deepEqual([read.kubeconfig, read.policy, read.localConfig], ['/cwd/kc', 'none', '/cwd/a/b']);
+});
+
+test('an empty value switches off: unit, health, metrics, namespace; an empty kubeconfig takes back the file', () => {
+  const read = options(
+    ['--kubelet-unit=', '--kubelet-healthz=', '--metrics-bind-address=', '--configmap-namespace=', '--kubeconfig='],
+    'kubeconfig: /kc',
+  );
+  assert.deepEqual([read.kubeletUnit, read.kubeletHealthz, read.metricsBindAddress, read.configmapNamespace], ['', '', '', '']);
+  assert.equal('kubeconfig' in read, false);
+});
+
+const badFlags = [
+  { argv: ['--nope'], says: /unknown flag --nope/ },
+  { argv: ['--onc'], says: /did you mean --once\?/ },
+  { argv: ['stray'], says: /unexpected argument "stray"/ },
+  { argv: ['--merge=both'], says: /--merge must be one of replace, overlay/ },
+  { argv: ['--merge'], says: /--merge needs a value/ },
+  { argv: ['--trial-duration=10'], says: /--trial-duration must be a duration/ },
+  { argv: ['--max-kubelet-exits=-1'], says: /--max-kubelet-exits must be a whole number/ },
+  { argv: ['-x'], says: /unknown flag -x/ },
+];
+for (const { argv, says } of badFlags) test(`agent run refuses ${argv.join(' ')}`, () => assert.throws(() => options(argv), says));
+
+const badSettings = [
+  { argv: ['--max-kubelet-exits=0'], key: 'maxKubeletExits' },
+  { argv: ['--sync-interval=0s'], key: 'syncInterval' },
+  { argv: ['--node-name=Upper'], key: 'nodeName' },
+  { argv: ['--kubelet-unit=-x'], key: 'kubeletUnit' },
+  { argv: ['--kubelet-unit=a b'], key: 'kubeletUnit' },
+  { argv: ['--kubelet-healthz=ftp://x'], key: 'kubeletHealthz' },
+  { argv: ['--kubelet-version=latest'], key: 'kubeletVersion' },
+  { argv: ['--metrics-bind-address=10259'], key: 'metricsBindAddress' },
+  { argv: ['--configmap-namespace=A_B'], key: 'configmapNamespace' },
+  { argv: ['--dynamic-config-dir='], key: 'dynamicConfigDir' },
+];
+for (const { argv, key } of badSettings)
+  test(`agent run refuses ${argv.join(' ')} as a setting`, () => {
+    assert.throws(
+      () => options(argv),
+      (error) => error instanceof SettingError && error.key === key,
+    );
+  });
+
+test('a host without a usable name needs --node-name', () => {
+  assert.throws(() => agentOptions({}, {}, { hostName: 'my_host' }), SettingError);
+  assert.equal(agentOptions({ nodeName: 'a' }, {}, { hostName: 'my_host' }).nodeName, 'a');
+});
+
+const goodFiles = [
+  { why: 'is empty', text: '', reads: {} },
+  { why: 'holds only comments', text: '# nothing\n', reads: {} },
+  { why: 'writes a version as a number', text: 'kubeletVersion: 1.30', reads: { kubeletVersion: '1.30' } },
+  { why: 'gives a zero duration', text: 'restartSpread: 0', reads: { restartSpread: 0 } },
+  { why: 'quotes an empty unit', text: `kubeletUnit: ""`, reads: { kubeletUnit: '' } },
+  { why: 'turns preflight off', text: 'preflight: false', reads: { preflight: false } },
+];
+for (const { why, text, reads } of goodFiles) test(`agent.yaml that ${why}`, () => assert.deepEqual(parseAgentFile(text, '/f'), reads));
+
+const badFiles = [
+  { why: 'an unknown key', text: 'syncIntervall: 5s', says: /Cannot use \/f: syncIntervall is not a setting; did you mean syncInterval\?/ },
+  { why: "a flag's spelling", text: 'sync-interval: 5s', says: /sync-interval is not a setting; did you mean syncInterval\?/ },
+  { why: 'a wrong type', text: 'preflight: yes please', says: /preflight must be true or false/ },
+  { why: 'a switch where text is due', text: 'nodeName: true', says: /nodeName must be text/ },
+  { why: 'a list', text: 'nodeName: [a]', says: /nodeName has no plain value/ },
+  { why: 'an empty value', text: 'nodeName:', says: /nodeName has no plain value/ },
+  { why: 'a relative path', text: 'localConfig: a/b', says: /localConfig must be an absolute path/ },
+  { why: 'a fraction of an exit', text: 'maxKubeletExits: 1.5', says: /maxKubeletExits must be a whole number/ },
+  { why: 'a key twice', text: 'merge: replace\nmerge: overlay', says: /Cannot use \/f: Map keys must be unique/ },
+  { why: 'no mapping', text: '- a', says: /not a list of/ },
+  { why: 'broken YAML', text: '{', says: /Cannot use \/f: / },
+];
+for (const { why, text, says } of badFiles)
+  test(`agent.yaml is refused for ${why}`, () => assert.throws(() => parseAgentFile(text, '/f'), says));
+
+test('a missing agent.yaml is fine by default, and an error when it was named', async () => {
+  const disk = { readLinked: () => Promise.reject(Object.assign(new Error('gone'), { code: 'ENOENT' })) };
+  assert.deepEqual(await readAgentFile(disk, '/etc/dkc/agent.yaml', false), {});
+  await assert.rejects(readAgentFile(disk, '/x', true), /Cannot read \/x/);
+  const unreadable = { readLinked: () => Promise.reject(Object.assign(new Error('no'), { code: 'EACCES' })) };
+  await assert.rejects(readAgentFile(unreadable, '/etc/dkc/agent.yaml', false), /Cannot read/);
+});
+
+test('a bad flag is wrong usage, a bad file is not', async () => {
+  const disk = { readLinked: async () => Buffer.from('merge: both') } as unknown as Parameters<typeof nodeOptions>[0]['disk'];
+  const args = (argv: string[]) => plainFlags('status', nodeFlags, argv);
+  await assert.rejects(nodeOptions({ disk, ...host }, args(['--node-name=A B'])), { name: 'UsageError', message: /^--node-name/ });
+  await assert.rejects(nodeOptions({ disk, ...host }, args([])), { name: 'ActionError' });
+});

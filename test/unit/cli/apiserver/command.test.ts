@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { nodes } from '../../../../kube/api/object.ts';
+import { isJsonObject } from '../../../../kube/api/json.ts';
+import { connect } from '../../../../cli/connect.ts';
+import { cliContext } from '../../../support/cli-context.ts';
+import { dispatch } from '../../../../cli/dispatch.ts';
+import { commands } from '../../../../cli/commands.ts';
+
+interface Up {
+  ready: { url: string; kubeconfig: string; pid: number };
+  dir: string;
+  /** Ends it as SIGTERM does. @returns the exit code */
+  end: () => Promise<number>;
+}
+
+async function up(t: TestContext, flags: readonly string[]): Promise<Up> {
+  const dir = await mkdtemp(join(tmpdir(), 'dkc-test-'));
+  const ended = new AbortController();
+  const line = Promise.withResolvers<string>();
+  const stdout = { write: (text: string) => line.resolve(text), isTTY: false, columns: undefined };
+  await mkdir(join(dir, 'seed'));
+  await writeFile(join(dir, 'seed', 'node.yaml'), 'apiVersion: v1\nkind: Node\nmetadata: {name: seeded}\n');
+  await writeFile(join(dir, 'faults.json'), JSON.stringify([{ verb: 'list', resource: 'nodes', status: 503, count: 1 }]));
+  await writeFile(join(dir, 'down.json'), JSON.stringify([{ status: 500 }]));
+  const { context, err } = cliContext({ stdout, signal: ended.signal, path: (text) => join(dir, text) });
+  const running = dispatch(commands, ['apiserver', ...flags], context);
+  const end = (): Promise<number> => {
+    ended.abort();
+    return running;
+  };
+  t.after(async () => {
+    await end();
+    await rm(dir, { recursive: true });
+  });
+  const text = await Promise.race([line.promise, running.then(() => Promise.reject(new Error(err())))]);
+  assert.match(text, /^\{.*\}\n$/);
+  return { ready: JSON.parse(text) as Up['ready'], dir, end };
+}
+
+test('apiserver says one line when it is ready, serves what was planted and ends with 0', async (t) => {
+  const { ready, dir, end } = await up(t, ['--write-kubeconfig=kc', '--seed=seed']);
+  assert.deepEqual(Object.keys(ready), ['url', 'kubeconfig', 'pid']);
+  assert.match(ready.url, /^https:\/\/127\.0\.0\.1:\d+$/);
+  assert.deepEqual([ready.kubeconfig, ready.pid], [join(dir, 'kc'), process.pid]);
+  assert.equal((await stat(ready.kubeconfig)).mode & 0o777, 0o600);
+  const client = await connect({ kubeconfig: ready.kubeconfig }, {});
+  assert.equal((await client.get(nodes, { name: 'seeded' })).metadata.name, 'seeded');
+  await client.close();
+  assert.equal(await end(), 0);
+  await readFile(ready.kubeconfig);
+});
+
+test('without --write-kubeconfig there is a temporary one, removed at the end', async (t) => {
+  const { ready, end } = await up(t, []);
+  assert.match(await readFile(ready.kubeconfig, 'utf8'), /current-context/);
+  assert.equal(await end(), 0);
+  await assert.rejects(readFile(ready.kubeconfig), { code: 'ENOENT' });
+});
+
+test('--dynamic-kubelet-config=false drops the field, and --faults answers as the file says', async (t) => {
+  const { ready } = await up(t, ['--dynamic-kubelet-config=false', '--faults=faults.json']);
+  const client = await connect({ kubeconfig: ready.kubeconfig }, {});
+  t.after(() => client.close());
+  await assert.rejects(client.list(nodes), { code: 503 });
+  await client.list(nodes);
+  const source = { configMap: { namespace: 'a', name: 'b', kubeletConfigKey: 'c' } };
+  const made = await client.create(nodes, { metadata: { name: 'n' }, spec: { configSource: source } });
+  assert.equal(isJsonObject(made['spec']) && 'configSource' in made['spec'], false);
+});
+
+test('faults begin when the seed is planted', async (t) => {
+  const { ready } = await up(t, ['--seed=seed', '--faults=down.json']);
+  const client = await connect({ kubeconfig: ready.kubeconfig }, {});
+  t.after(() => client.close());
+  await assert.rejects(client.list(nodes), { code: 500 });
+});
+
+test('a listen address beyond the loopback and a fault file that is none are refused with 3', async () => {
+  for (const [flag, says] of [
+    ['--listen=0.0.0.0:0', /Cannot listen/],
+    ['--faults=/gone.json', /Cannot use the faults in \/gone\.json: it is not there; an empty file means no faults/],
+    ['--seed=/gone', /Cannot read manifests from \/gone/],
+  ] as const) {
+    const { context, err } = cliContext();
+    assert.equal(await dispatch(commands, ['apiserver', flag], context), 3, flag);
+    assert.match(err(), says);
+  }
+});

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { parseFaults } from '../../../../apiserver/faults/fault.ts';
+import { createLocalApi, type LocalApi } from '../../../../apiserver/local-api.ts';
+import { ActionError, describeError } from '../../../../base/errors.ts';
+import { silentLog } from '../../../../base/log.ts';
+import { seededRandom } from '../../../../base/random.ts';
+import { parseManifests, readManifests } from '../../../../cli/apiserver/manifests.ts';
+import { seed } from '../../../../cli/apiserver/seed.ts';
+import { configMaps, nodes } from '../../../../kube/api/object.ts';
+import type { Client } from '../../../../kube/client/client.ts';
+import { createClient } from '../../../../kube/client/http-client.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import { memoryDisk } from '../../../support/memory-disk.ts';
+
+const files = {
+  '/seed/10-maps.yaml':
+    'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web, namespace: late}\n---\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: late}\n',
+  '/seed/20-list.json': '{"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}}]}',
+  '/seed/README.md': 'not a manifest',
+};
+
+test('manifests are read from all files of a directory, lists taken apart, empty documents passed over', async () => {
+  const found = await readManifests(memoryDisk(files), '/seed');
+  assert.deepEqual(found.map(({ object }) => `${object.kind} ${object.metadata.name}`), ['ConfigMap web', 'Namespace late', 'Node a']); // prettier-ignore
+});
+
+for (const [text, says] of [
+  ['{', /not YAML/],
+  ['- a', /without apiVersion, kind and metadata/],
+  ['kind: Node\nmetadata: {name: a}', /without apiVersion, kind and metadata/],
+] as const)
+  test(`a manifest file that holds ${JSON.stringify(text)} is refused`, () => assert.throws(() => parseManifests(text, '/f.yaml'), says));
+
+test('a directory that is not there is an error that names it', async () => {
+  await assert.rejects(readManifests(memoryDisk(files), '/gone'), /Cannot read manifests from \/gone/);
+});
+
+function localClient(t: TestContext): { client: Client; api: LocalApi } {
+  const clock = new FakeClock();
+  const api = createLocalApi({ clock, random: seededRandom(1), log: silentLog });
+  const client = createClient({ origin: 'test', server: 'http://embedded.invalid', token: api.token }, { clock, dial: api.dial });
+  t.after(() => client.close());
+  return { client, api };
+}
+
+test('seeding creates namespaces first', async (t) => {
+  const { client } = localClient(t);
+  assert.equal(await seed(client, await readManifests(memoryDisk(files), '/seed')), 3);
+  assert.equal((await client.get(configMaps, { namespace: 'late', name: 'web' })).metadata.name, 'web');
+  assert.equal((await client.get(nodes, { name: 'a' })).metadata.name, 'a');
+});
+
+for (const { why, text, says } of [
+  {
+    why: 'a kind that is not served',
+    text: 'apiVersion: v1\nkind: Teapot\nmetadata: {name: a}',
+    says: 'Cannot create Teapot a of /f.yaml: the API server has no Teapot in v1; correct apiVersion and kind',
+  },
+  {
+    why: 'a group that is not served',
+    text: 'apiVersion: pots.io/v1\nkind: Teapot\nmetadata: {name: a, namespace: x}',
+    says:
+      'Cannot create Teapot x/a of /f.yaml: the API server does not serve pots.io/v1; correct apiVersion, or add the CustomResourceDefinition to the ' +
+      'manifests',
+  },
+  {
+    why: 'a version that is not served',
+    text: 'apiVersion: apps/v7\nkind: DaemonSet\nmetadata: {name: a}',
+    says: 'Cannot create DaemonSet a of /f.yaml: the API server does not serve apps/v7; correct apiVersion, or add the CustomResourceDefinition to the manifests',
+  },
+  {
+    why: 'an invalid object',
+    text: 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: UPPER, namespace: default}',
+    says: 'Cannot create ConfigMap default/UPPER of /f.yaml: the API server refuses it; correct the manifest',
+  },
+  {
+    why: 'an object without a name',
+    text: 'apiVersion: v1\nkind: ConfigMap\nmetadata: {labels: {a: b}}',
+    says: 'Cannot create ConfigMap without a name of /f.yaml: the API server refuses it; correct the manifest',
+  },
+  {
+    why: 'a namespace that is not there',
+    text: 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: gone}',
+    says: 'Cannot create ConfigMap gone/a of /f.yaml: there is no namespace gone; add it to the manifests',
+  },
+  {
+    why: 'an object that is there',
+    text: 'apiVersion: v1\nkind: Namespace\nmetadata: {name: default}',
+    says: 'Cannot create Namespace default of /f.yaml: it is there already; remove it, or the other manifest of that name',
+  },
+]) {
+  test(`seeding ${why} names file, object and remedy`, async (t) => {
+    const { client } = localClient(t);
+    await assert.rejects(seed(client, parseManifests(text, '/f.yaml')), (error: unknown) => {
+      assert.ok(error instanceof ActionError);
+      assert.equal(error.message, says);
+      return true;
+    });
+  });
+}
+
+test('seeding a server that fails says why', async (t) => {
+  const { client, api } = localClient(t);
+  const [manifest] = parseManifests('apiVersion: v1\nkind: Node\nmetadata: {name: a}', '/f.yaml');
+  assert.ok(manifest);
+  for (const [verb, resource, says] of [
+    ['get', '/api/v1', /^Cannot create Node a of \/f\.yaml: the API server does not say what it serves; try again \(.*500/],
+    ['create', 'nodes', /^Cannot create Node a of \/f\.yaml: the API server fails; try again \(.*500/],
+  ] as const) {
+    api.hooks.setFaults(parseFaults([{ verb, resource, status: 500 }]));
+    await assert.rejects(seed(client, [manifest]), (error: unknown) => says.test(describeError(error)));
+  }
+});
+
+test('seeding creates definitions before what they define', async (t) => {
+  const { client } = localClient(t);
+  const definition =
+    'apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: pots.test.io}\nspec: {group: test.io, scope: Cluster, ' +
+    'names: {plural: pots, kind: Pot}, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}\n';
+  const text = `apiVersion: test.io/v1\nkind: Pot\nmetadata: {name: a}\n---\n${definition}`;
+  assert.equal(await seed(client, parseManifests(text, '/pots.yaml')), 2);
+  assert.ok(await client.raw('GET', '/apis/test.io/v1/pots/a'));
+});

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { spawnSync } from 'node:child_process';
+import { commands } from '../../../../cli/commands.ts';
+import { complete, type Ask } from '../../../../cli/completion/candidates.ts';
+import { scripts, shells } from '../../../../cli/completion/scripts.ts';
+import { splitLine } from '../../../../cli/completion/words.ts';
+import { runCli } from '../../../support/cli-context.ts';
+
+const known = {
+  ref: ['uid/1'],
+  node: ['node-a', 'other'],
+  daemonset: ['kube-system/proxy'],
+  statefulset: ['shop/db'],
+  pod: ['shop/db-0'],
+  configmap: ['dkc-system/web'],
+  'configmap-key': ['kubelet'],
+  context: ['kind-a'],
+  field: ['maxPods', 'podsPerCore'],
+} as const;
+const ask: Ask = async (what) => known[what].map((value) => ({ value, text: '' }));
+async function offered(line: string): Promise<{ values: string[]; files?: string }> {
+  const [, ...words] = splitLine(line);
+  const { candidates, files } = await complete(commands, words, ask);
+  return { values: candidates.map(({ value }) => value), ...(files ? { files } : {}) };
+}
+
+const lines = [
+  { line: 'dkc ver', values: ['version'] },
+  { line: 'dkc checkpoints ve', values: ['verify'] },
+  { line: 'dkc version -o ', values: ['table', 'wide', 'json', 'yaml', 'name', 'jsonpath=', 'custom-columns='] },
+  { line: 'dkc version -o j', values: ['json', 'jsonpath='] },
+  { line: 'dkc version --output=y', values: ['--output=yaml'] },
+  { line: 'dkc version --out', values: ['--output'] },
+  { line: 'dkc agent run --preflight=', values: ['--preflight=true', '--preflight=false'] },
+  { line: 'dkc agent run --merge over', values: ['overlay'] },
+  { line: 'dkc completion ', values: ['bash', 'zsh', 'fish'] },
+  { line: 'dkc assign nod', values: ['node-a'] },
+  { line: 'dkc assign --key k node-a o', values: ['other'] },
+  { line: 'dkc checkpoints show u', values: ['uid/1'] },
+  { line: 'dkc checkpoints show uid/1 u', values: [] },
+  { line: 'dkc help checkpoints sh', values: ['show'] },
+  { line: 'dkc assign node-a --configmap ', values: ['dkc-system/web'] },
+  { line: 'dkc assign node-a --configmap=dkc', values: ['--configmap=dkc-system/web'] },
+  { line: 'dkc assign node-a --configmap=dkc-system/web --key ', values: ['kubelet'] },
+  { line: 'dkc assign --wait nod', values: ['node-a'] },
+  { line: 'dkc assign node-a --wait=', values: ['--wait=trusted', '--wait=active'] },
+  { line: 'dkc nodes --context ', values: ['kind-a'] },
+  { line: 'dkc why maxP', values: ['maxPods'] },
+  { line: 'dkc why ', values: ['daemonset', 'statefulset', 'pod', 'maxPods', 'podsPerCore'] },
+  { line: 'dkc why dae', values: ['daemonset'] },
+  { line: 'dkc help why ', values: ['daemonset', 'statefulset', 'pod'] },
+  { line: 'dkc why maxPods ', values: [] },
+  { line: 'dkc why daemonset kube', values: ['kube-system/proxy'] },
+  { line: 'dkc why daemonset kube-system/proxy --node nod', values: ['node-a'] },
+  { line: 'dkc why statefulset sh', values: ['shop/db'] },
+  { line: 'dkc why pod sh', values: ['shop/db-0'] },
+  { line: 'dkc scheduler ', values: ['run', 'config'] },
+  { line: 'dkc scheduler config -o ', values: ['yaml', 'json'] },
+  { line: 'dkc controllers ', values: ['run'] },
+  { line: 'dkc controllers run --controllers=', values: ['--controllers=daemonset', '--controllers=statefulset'] },
+  { line: 'dkc controllers run --leader-elect=f', values: ['--leader-elect=false'] },
+  { line: 'dkc controllers run --daemonset-placement ', values: ['scheduler', 'controller'] },
+  { line: 'dkc nonsense x', values: [] },
+  { line: 'dkc __', values: [] },
+];
+for (const { line, values } of lines)
+  test(`completes ${JSON.stringify(line)}`, async () => assert.deepEqual((await offered(line)).values, values));
+
+test('files and directories are left to the shell', async () => {
+  assert.deepEqual(await offered('dkc validate '), { values: [], files: 'file' });
+  assert.deepEqual(await offered('dkc apiserver --seed='), { values: [], files: 'dir' });
+});
+
+test('every command can be completed word by word', async () => {
+  for (const { name, hidden } of commands) {
+    if (hidden) continue;
+    const words = name.split(' ');
+    for (const [at, word] of words.entries()) {
+      const { values } = await offered(['dkc', ...words.slice(0, at), word].join(' '));
+      assert.ok(values.includes(word), `${name}: ${word}`);
+    }
+  }
+});
+
+test('a line is split as a shell splits it', () => {
+  assert.deepEqual(splitLine(`dkc a 'b c' "d\\"e" f\\ g `), ['dkc', 'a', 'b c', 'd"e', 'f g', '']);
+  assert.deepEqual(splitLine('dkc'), ['dkc']);
+});
+
+test('a completion never fails: without store and API server there is nothing to offer', async () => {
+  assert.deepEqual(await runCli(['__complete', '--', 'dkc nodes ']), { code: 0, stdout: '', stderr: '' });
+  assert.deepEqual(await runCli(['__complete', '--', 'dkc checkpoints show --dynamic-config-dir=/nowhere x']), {
+    code: 0,
+    stdout: '',
+    stderr: '',
+  });
+});
+
+test('each shell has its script', async () => {
+  for (const shell of shells) assert.equal((await runCli(['completion', shell])).stdout, scripts[shell]);
+  assert.equal((await runCli(['completion', 'csh'])).code, 2);
+});
+
+test('the bash script completes in a real bash', (t) => {
+  if (spawnSync('bash', ['--version']).error) return t.skip('there is no bash here');
+  const play = (words: string, index: number, line: string): string[] => {
+    const dkc = `dkc() { printf 'json\\ttext\\n--output=yaml\\n:file\\n'; }`;
+    const script = `${dkc}\n${scripts.bash}\nCOMP_WORDS=(${words}); COMP_CWORD=${index}; COMP_LINE='${line}'; COMP_POINT=${line.length}; _dkc; printf '%s\\n' "\${COMPREPLY[@]}"`;
+    const { stdout, stderr } = spawnSync('bash', ['--norc', '-c', script], { encoding: 'utf8' });
+    assert.equal(stderr, '');
+    return stdout.trimEnd().split('\n');
+  };
+  assert.deepEqual(play('dkc x --output = zzz', 4, 'dkc x --output=zzz'), ['json', 'yaml']);
+});

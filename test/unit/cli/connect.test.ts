@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { connect } from '../../../cli/connect.ts';
+import { freePorts } from '../../support/real-parts/free-ports.ts';
+
+let dir = '';
+let port = 0;
+before(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'dkc-test-'));
+  // A port that nobody listens at: calls fail at once, and their error names the server that was asked.
+  [port = 0] = await freePorts(1);
+  await mkdir(join(dir, '.kube'));
+  for (const [name, path] of [
+    ['first', 'one'],
+    ['second', 'two'],
+    ['home', '.kube/config'],
+  ] as const)
+    await writeFile(join(dir, path), kubeconfig(name));
+});
+after(() => rm(dir, { recursive: true }));
+
+const kubeconfig = (name: string): string =>
+  JSON.stringify({
+    'current-context': name,
+    contexts: ['', '-other'].map((end) => ({ name: `${name}${end}`, context: { cluster: `${name}${end}` } })),
+    clusters: ['', '-other'].map((end) => ({ name: `${name}${end}`, cluster: { server: `http://127.0.0.1:${port}/${name}${end}` } })),
+  });
+
+/** Which cluster a client talks to, told by the path of the failed call. */
+async function asked(...query: Parameters<typeof connect>): Promise<string> {
+  const client = await connect(...query);
+  try {
+    await client.raw('GET', '/version');
+    return 'an answer';
+  } catch (error) {
+    return String(error);
+  } finally {
+    await client.close();
+  }
+}
+
+test('a flag wins over $KUBECONFIG, that over the file at home', async () => {
+  const env = { KUBECONFIG: join(dir, 'two'), HOME: dir };
+  // A context that none of them has makes each say which ones it has.
+  const read = (...[query, env]: Parameters<typeof connect>): Promise<string> =>
+    connect({ ...query, context: 'nope' }, env).then(() => 'connected', String);
+  assert.match(await read({ kubeconfig: join(dir, 'one') }, env), /there are first, first-other/);
+  assert.match(await read({}, env), /there are second, second-other/);
+  assert.match(await read({}, { HOME: dir }), /there are home, home-other/);
+});
+
+test('the files in $KUBECONFIG count as one, without those that are not there', async () => {
+  const list = ['/nowhere/a', join(dir, 'one'), join(dir, 'two')].join(delimiter);
+  for (const context of ['first-other', 'second-other']) {
+    assert.match(await asked({ context }, { KUBECONFIG: list }), /Cannot GET \/version at 127\.0\.0\.1/);
+  }
+});
+
+test('without any kubeconfig the error names the place and the remedy', async () => {
+  await assert.rejects(connect({}, { HOME: '/nowhere' }), {
+    message: 'Cannot use kubeconfig /nowhere/.kube/config: there is no such file; name one by --kubeconfig or $KUBECONFIG',
+  });
+  await assert.rejects(
+    connect({}, { HOME: dir, KUBECONFIG: '/nowhere/a:/nowhere/b' }),
+    /Cannot use kubeconfig \/nowhere\/a: there is no such file/,
+  );
+});

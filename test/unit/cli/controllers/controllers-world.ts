@@ -1,0 +1,70 @@
+import type { TestContext } from 'node:test';
+import { controllersRun } from '../../../../cli/controllers/command.ts';
+import { runControllers, type Makers } from '../../../../cli/controllers/run.ts';
+import { controllersSettings } from '../../../../cli/controllers/settings.ts';
+import {
+  controllerRevisions,
+  daemonSets,
+  nodes,
+  persistentVolumeClaims,
+  pods,
+  statefulSets,
+  storageClasses,
+} from '../../../../kube/api/resources.ts';
+import { startLong, type Running } from '../process/long-world.ts';
+import type { ControllerName } from '../../../../cli/controllers/names.ts';
+import type { DaemonSetOptions } from '../../../../controllers/daemonset/options.ts';
+import type { StatefulSetOptions } from '../../../../controllers/statefulset/options.ts';
+import type { Runnable } from '../../../../kube/process/options.ts';
+import type { Runtime } from '../../../../kube/process/runtime.ts';
+
+/** What controllers that do nothing were told, and which of them are at work. */
+export interface Seen {
+  daemonset?: DaemonSetOptions;
+  statefulset?: StatefulSetOptions;
+  working?: string[];
+}
+
+const reads = {
+  daemonset: [daemonSets, pods, nodes, controllerRevisions],
+  statefulset: [statefulSets, pods, persistentVolumeClaims, controllerRevisions, storageClasses],
+};
+
+/** They read what the controllers read, and do nothing. */
+export function idle(seen: Seen = {}): Makers {
+  const made = (name: ControllerName, { informers }: Runtime): Runnable => {
+    for (const kind of reads[name]) informers.of(kind);
+    return {
+      name,
+      run: async (signal) => {
+        seen.working = [...(seen.working ?? []), name].toSorted();
+        if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+        seen.working = seen.working.filter((one) => one !== name);
+      },
+    };
+  };
+  return {
+    daemonset: (runtime, options) => {
+      seen.daemonset = options;
+      return made('daemonset', runtime);
+    },
+    statefulset: (runtime, options) => {
+      seen.statefulset = options;
+      return made('statefulset', runtime);
+    },
+  };
+}
+
+/** `dkc controllers run ARGV` in this process. */
+export function start(
+  t: TestContext,
+  argv: readonly string[],
+  { makers = idle(), env = {}, serviceAccount }: { makers?: Makers; env?: Record<string, string>; serviceAccount?: string } = {},
+): Running {
+  const command = {
+    ...controllersRun,
+    run: (...[context, args]: Parameters<typeof controllersRun.run>) =>
+      runControllers(context, controllersSettings(args), makers, serviceAccount),
+  };
+  return startLong(t, { name: 'controllers run', argv, command, env });
+}

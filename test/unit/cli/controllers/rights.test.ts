@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { rightsFor } from '../../../../cli/controllers/rights.ts';
+import { rightsText, type Right } from '../../../../cli/process/rights.ts';
+import type { DaemonSetOptions } from '../../../../controllers/daemonset/options.ts';
+
+const lease = { namespace: 'kube-system', name: 'dkc-controllers' };
+
+type Asked = Parameters<typeof rightsFor>[0];
+const asked = (over: Partial<Asked>): Right[] =>
+  rightsFor({ controllers: ['daemonset'], daemonSet: {}, statefulSet: {}, leaderElect: false, ...over });
+const pods = (daemonSet: DaemonSetOptions): string => rightsText(asked({ daemonSet }).filter(({ resource }) => resource === 'pods'));
+const wanted: { why: string; daemonSet: DaemonSetOptions; says: string }[] = [
+  { why: 'in all namespaces', daemonSet: {}, says: 'list, watch, create, patch, delete pods' },
+  { why: 'in one', daemonSet: { namespace: 'a' }, says: 'list, watch, create, patch, delete pods in namespace a' },
+  {
+    why: 'in one, with a look at all for room',
+    daemonSet: { namespace: 'a', placement: 'controller' },
+    says: 'list, watch pods; create, patch, delete pods in namespace a',
+  },
+];
+for (const { why, daemonSet, says } of wanted) test(`pods are asked for ${why}`, () => assert.equal(pods(daemonSet), says));
+
+test('nodes are asked for in the whole cluster, and a lease only where there is one', () => {
+  const text = rightsText(asked({ daemonSet: { namespace: 'a' }, leaderElect: lease }));
+  assert.match(text, /; list, watch nodes; .*get, update leases\.coordination\.k8s\.io dkc-controllers in namespace kube-system$/);
+  assert.doesNotMatch(rightsText(asked({})), /leases/);
+});
+
+test('StatefulSets alone ask for what they need in their namespace, and for classes of storage in the cluster', () => {
+  const text = rightsText(asked({ controllers: ['statefulset'], statefulSet: { namespace: 'a' } }));
+  assert.deepEqual(text.split('; '), [
+    'get, list, watch statefulsets.apps in namespace a',
+    'update statefulsets.apps/status in namespace a',
+    'update statefulsets.apps/finalizers in namespace a',
+    'get, list, watch, create, patch, delete controllerrevisions.apps in namespace a',
+    'create, patch events in namespace a',
+    'get, list, watch, create, patch, delete pods in namespace a',
+    'update pods/finalizers in namespace a',
+    'list, watch, create, update persistentvolumeclaims in namespace a',
+    'list, watch storageclasses.storage.k8s.io',
+  ]);
+});
+
+test('both controllers ask for what each of them asks for, once', () => {
+  const [daemonSets, statefulSets] = [asked({}), asked({ controllers: ['statefulset'] })];
+  const both = asked({ controllers: ['daemonset', 'statefulset'] });
+  const words = (rights: readonly Right[]): string[] => rights.map((one) => rightsText([one])).toSorted();
+  assert.deepEqual(words(both), [...new Set(words([...daemonSets, ...statefulSets]))].toSorted());
+  assert.ok(both.length < daemonSets.length + statefulSets.length);
+});

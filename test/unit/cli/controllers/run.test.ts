@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { holderOf, type Lease } from '../../../../kube/election/lease.ts';
+import { eventually, text } from '../../kube/process/process-world.ts';
+import { longContract } from '../process/long-contract.ts';
+import { freePort, LEASES, podOn, quick, up } from '../process/long-world.ts';
+import { idle, start, type Seen } from './controllers-world.ts';
+
+longContract({
+  name: 'controllers run',
+  lease: 'dkc-controllers',
+  away: 'warn: cannot reach the API server, retrying; more with -v',
+  start,
+  broken: {
+    part: 'daemonset',
+    start: (t, argv) =>
+      start(t, argv, { makers: { ...idle(), daemonset: () => ({ name: 'daemonset', run: () => Promise.reject(new Error('a bug')) }) } }),
+  },
+});
+
+/** What keeps a process alive. */
+const sockets = (): string[] =>
+  process
+    .getActiveResourcesInfo()
+    .filter((name) => /^(TCP|Pipe|Timeout)/.test(name))
+    .toSorted();
+
+test('controllers run: one ready line, at work, seen, and gone on SIGTERM without a trace', { timeout: 120_000 }, async (t) => {
+  const before = sockets();
+  const { server, kubeconfig } = await up(t);
+  const seen: Seen = {};
+  const flags = ['--namespace=team-a', '--object-selector=by=dkc', '--concurrent-syncs=2', '--daemonset-placement=controller', '--debug'];
+  const run = start(t, [`--kubeconfig=${await kubeconfig()}`, ...flags, ...quick], { makers: idle(seen) });
+  const { ready, metrics, pid } = await run.ready;
+  assert.deepEqual([ready, pid], [true, process.pid]);
+  assert.match(metrics ?? '', /^http:\/\/127\.0\.0\.1:\d+$/);
+  await eventually('they work', () => seen.working?.length === 2);
+  const sets = { namespace: 'team-a', objectSelector: 'by=dkc', workers: 2 };
+  assert.deepEqual([seen.daemonset, seen.statefulset], [{ ...sets, placement: 'controller' }, sets]);
+  assert.deepEqual(run.fields[run.lines.indexOf('info: controllers start')], {
+    controllers: 'daemonset,statefulset',
+    server: server.url,
+    namespace: 'team-a',
+    objectSelector: 'by=dkc',
+    placement: 'controller',
+    workers: 2,
+    lease: 'kube-system/dkc-controllers',
+  });
+  const found = await text(`${metrics}/metrics`);
+  for (const line of [
+    /^leader_election_master_status\{name="dkc-controllers"\} 1$/m,
+    /^reflector_last_resource_version\{name="daemonsets.apps"\} \d+$/m,
+    /^rest_client_requests_total\{/m,
+    /^process_cpu_seconds_total /m,
+  ])
+    assert.match(found, line);
+  assert.equal(await text(`${metrics}/healthz`), 'ok');
+  assert.match(await text(`${metrics}/readyz?verbose`), /\[\+\]caches ok: all have synced\n\[\+\]leader ok: this process leads/);
+  assert.match(await text(`${metrics}/debug/caches`), /"name": "pods"/);
+
+  assert.equal(await run.stop(), 0);
+  assert.deepEqual(seen.working, []);
+  assert.deepEqual([run.out().split('\n').length, run.err()], [2, '']);
+  const lease = server.hooks.storage.get(LEASES, 'kube-system/dkc-controllers') as Lease;
+  assert.equal(holderOf(lease), '', 'released for the next one');
+  await assert.rejects(fetch(metrics ?? ''));
+  await server.stop();
+  assert.equal(run.clock.sleepers, 0);
+  await eventually('sockets and timers are gone', () => sockets().length <= before.length);
+});
+
+test('without election it works at once, touches no lease, and says what that means', { timeout: 120_000 }, async (t) => {
+  const { server, kubeconfig } = await up(t);
+  const run = start(t, [`--kubeconfig=${await kubeconfig()}`, '--leader-elect=false', '--metrics-bind-address=']);
+  assert.equal((await run.ready).metrics, null);
+  assert.equal(server.hooks.storage.get(LEASES, 'kube-system/dkc-controllers'), undefined);
+  assert.ok(run.lines.some((line) => line.startsWith('warn: leader election is off: this process works at once and beside any other')));
+  assert.equal(await run.stop(), 0);
+});
+
+test('an API server that is away is waited for, and the probe and the log say so', { timeout: 120_000 }, async (t) => {
+  const { server, kubeconfig } = await up(t);
+  const port = await freePort();
+  await server.hooks.pause();
+  const run = start(t, [`--kubeconfig=${await kubeconfig()}`, `--metrics-bind-address=127.0.0.1:${port}`, ...quick]);
+  await eventually('the first failure', () => run.lines.includes('warn: cannot reach the API server, retrying; more with -v'));
+  const waits = await text(`http://127.0.0.1:${port}/readyz`);
+  assert.match(waits, /caches failed: not synced: daemonsets\.apps \(Cannot GET .* at 127\.0\.0\.1:\d+: /);
+  assert.match(waits, /readyz check failed/);
+  assert.equal(await text(`http://127.0.0.1:${port}/healthz`), 'ok', 'a restart would not help');
+  assert.equal(run.out(), '');
+  await server.hooks.resume();
+  assert.equal((await run.ready).ready, true);
+  assert.equal(await run.stop(), 0);
+});
+
+test("without a kubeconfig it is the pod's service account, whose token is read again", { timeout: 120_000 }, async (t) => {
+  const token = { token: 'second', user: 'system:serviceaccount:kube-system:dkc-controllers', groups: ['system:masters'] };
+  const { server, dir } = await up(t, { tls: true, tokens: [token] });
+  const pod = await podOn({ server, dir });
+  const run = start(t, quick, pod);
+  const { metrics } = await run.ready;
+  assert.equal(run.fields[run.lines.indexOf('info: controllers start')]?.['server'], server.url);
+  await writeFile(join(pod.serviceAccount, 'token'), 'worthless');
+  await text(`${metrics}/metrics`, /^rest_client_requests_total\{.*code="401".*\} [1-9]/m);
+  await writeFile(join(pod.serviceAccount, 'token'), token.token);
+  await eventually('the new one is taken', () => run.lines.includes('info: leader election works again'));
+  assert.equal(await run.stop(), 0);
+});
+
+const impossible: { why: string; argv: string[]; env?: Record<string, string>; says: RegExp }[] = [
+  {
+    why: 'there is neither kubeconfig nor pod',
+    argv: [],
+    says: /^dkc: Cannot reach the API server: this is no pod \(KUBERNETES_SERVICE_HOST and [A-Z_]+ are not set\); give --kubeconfig=FILE\n$/,
+  },
+  {
+    why: 'there is neither, and $KUBECONFIG is set',
+    argv: [],
+    env: { KUBECONFIG: '/home/admin/.kube/config' },
+    says: /; give --kubeconfig=FILE; \$KUBECONFIG is set, and dkc controllers run does not read it\n$/,
+  },
+  {
+    why: 'the kubeconfig is not there',
+    argv: ['--kubeconfig=/gone'],
+    says: /^dkc: Cannot read kubeconfig \/gone: there is no such file; name the right path \(ENOENT[^\n]*\)\n$/,
+  },
+];
+for (const { why, argv, env = {}, says } of impossible)
+  test(`controllers run ends with 3 where ${why}`, async (t) => {
+    const run = start(t, argv, { env });
+    assert.equal(await run.ended, 3);
+    assert.match(run.err(), says);
+  });
+
+test('in a pod $KUBECONFIG is not read, and the log says so', { timeout: 120_000 }, async (t) => {
+  const { server, dir } = await up(t, { tls: true });
+  const { env, serviceAccount } = await podOn({ server, dir });
+  const run = start(t, quick, { env: { ...env, KUBECONFIG: '/home/admin/.kube/config' }, serviceAccount });
+  await run.ready;
+  assert.ok(run.lines.includes("warn: $KUBECONFIG is set and not used: without --kubeconfig it is the pod's service account"));
+  assert.equal(await run.stop(), 0);
+});
+
+test('a server that is away is one line in the log of a whole process', { timeout: 120_000 }, async (t) => {
+  const { server, kubeconfig } = await up(t);
+  await server.hooks.pause();
+  const run = start(t, [`--kubeconfig=${await kubeconfig()}`, ...quick]);
+  const failed = (what: string) => run.lines.filter((line) => line === `debug: ${what}`).length;
+  await eventually(
+    'all of them have failed',
+    () => failed('list or watch failed again') >= 7 && failed('leader election cannot reach its lease') > 0,
+  );
+  assert.deepEqual(
+    run.lines.filter((line) => line.startsWith('warn')),
+    ['warn: cannot reach the API server, retrying; more with -v'],
+  );
+  await server.hooks.resume();
+  await run.ready;
+  await eventually('its end', () => run.lines.includes('info: the API server is reachable again'));
+  assert.equal(await run.stop(), 0);
+});
+
+test('an address that is taken ends it with 3', async (t) => {
+  const { server, kubeconfig } = await up(t);
+  const run = start(t, [`--kubeconfig=${await kubeconfig()}`, `--metrics-bind-address=${new URL(server.url).host}`]);
+  assert.equal(await run.ended, 3);
+  assert.match(run.err(), /^dkc: Cannot serve metrics on 127\.0\.0\.1:\d+: choose another --metrics-bind-address/);
+});
+
+test('a controller that is not asked for is not made, reads nothing and is asked no rights for', { timeout: 120_000 }, async (t) => {
+  const { kubeconfig } = await up(t);
+  const seen: Seen = {};
+  const run = start(t, ['--controllers=statefulset', `--kubeconfig=${await kubeconfig()}`, ...quick], { makers: idle(seen) });
+  const { metrics } = await run.ready;
+  await eventually('it works', () => seen.working?.join() === 'statefulset');
+  assert.equal(seen.daemonset, undefined);
+  const started = run.fields[run.lines.indexOf('info: controllers start')] ?? {};
+  assert.deepEqual([started['controllers'], 'placement' in started], ['statefulset', false]);
+  const found = await text(`${metrics}/metrics`);
+  assert.match(found, /^reflector_last_resource_version\{name="storageclasses.storage.k8s.io"\} \d+$/m);
+  assert.doesNotMatch(found, /name="(nodes|daemonsets.apps)"/);
+  assert.equal(await run.stop(), 0);
+});
+
+test('wrong usage ends it with 2 before anything is asked', async (t) => {
+  const run = start(t, ['--controllers=rollout', '--kubeconfig=/gone']);
+  assert.equal(await run.ended, 2);
+  assert.match(
+    run.err(),
+    /^dkc: controllers run: --controllers rollout is not part of this version; there is daemonset, statefulset; see /,
+  );
+});

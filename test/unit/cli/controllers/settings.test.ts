@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { UsageError } from '../../../../cli/failure.ts';
+import { controllersFlags } from '../../../../cli/controllers/flags.ts';
+import { controllersSettings, type ControllersSettings } from '../../../../cli/controllers/settings.ts';
+import { plainFlags } from '../../../../cli/plain-flags.ts';
+
+const settings = (argv: string): ControllersSettings =>
+  controllersSettings(plainFlags('controllers run', controllersFlags, argv.split(' ').filter(Boolean)));
+
+const defaults: ControllersSettings = {
+  controllers: ['daemonset', 'statefulset'],
+  daemonSet: { placement: 'scheduler', workers: 5 },
+  statefulSet: { workers: 5 },
+  kubeconfig: undefined,
+  leaderElect: {
+    namespace: 'kube-system',
+    name: 'dkc-controllers',
+    leaseDurationMs: 15_000,
+    renewDeadlineMs: 10_000,
+    retryPeriodMs: 2_000,
+  },
+  metricsAddress: '127.0.0.1:10461',
+  debug: false,
+  resyncMs: 0,
+  logFormat: 'text',
+  verbosity: 0,
+};
+const lease = defaults.leaderElect;
+
+const read: { why: string; argv: string; gives: Partial<ControllersSettings> }[] = [
+  { why: 'nothing is asked for', argv: '', gives: {} },
+  { why: 'a name comes twice', argv: '--controllers=daemonset,daemonset', gives: { controllers: ['daemonset'] } },
+  { why: 'one of them is asked for', argv: '--controllers=statefulset', gives: { controllers: ['statefulset'] } },
+  { why: 'both are, in another order', argv: '--controllers=statefulset,daemonset', gives: {} },
+  { why: 'empty values mean all, and in-cluster', argv: '--namespace= --object-selector= --kubeconfig=', gives: {} },
+  {
+    why: 'it shall look after a part',
+    argv: '--namespace=team-a --object-selector=by=dkc,tier!=test',
+    gives: {
+      daemonSet: { placement: 'scheduler', workers: 5, namespace: 'team-a', objectSelector: 'by=dkc,tier!=test' },
+      statefulSet: { workers: 5, namespace: 'team-a', objectSelector: 'by=dkc,tier!=test' },
+    },
+  },
+  {
+    why: 'it shall place pods itself, one set at a time',
+    argv: '--daemonset-placement=controller --concurrent-syncs=1',
+    gives: { daemonSet: { placement: 'controller', workers: 1 }, statefulSet: { workers: 1 } },
+  },
+  { why: 'there is one process alone', argv: '--leader-elect=false --leader-elect-lease-duration=1s', gives: { leaderElect: false } },
+  {
+    why: 'the lease is as kube-controller-manager is told',
+    argv: '--leader-elect --leader-elect-resource-namespace=ns --leader-elect-resource-name=a.b --leader-elect-lease-duration=60s --leader-elect-renew-deadline=40s --leader-elect-retry-period=5s',
+    gives: { leaderElect: { namespace: 'ns', name: 'a.b', leaseDurationMs: 60_000, renewDeadlineMs: 40_000, retryPeriodMs: 5_000 } },
+  },
+  {
+    why: 'only the name of the lease is another',
+    argv: '--leader-elect-resource-name=x',
+    gives: { leaderElect: lease && { ...lease, name: 'x' } },
+  },
+  { why: 'it serves to all', argv: '--metrics-bind-address=:8080', gives: { metricsAddress: ':8080' } },
+  { why: 'it serves nothing', argv: '--metrics-bind-address=', gives: { metricsAddress: '' } },
+  {
+    why: 'it serves its inside on this machine',
+    argv: '--debug --metrics-bind-address=[::1]:0',
+    gives: { debug: true, metricsAddress: '[::1]:0' },
+  },
+  { why: 'it shall look again', argv: '--resync=12h', gives: { resyncMs: 43_200_000 } },
+  { why: 'it shall say more, in JSON', argv: '-vv --log-format=json', gives: { verbosity: 2, logFormat: 'json' } },
+  { why: 'a kubeconfig is named', argv: '--kubeconfig=a/b', gives: { kubeconfig: 'a/b' } },
+];
+for (const { why, argv, gives } of read)
+  test(`controllers run is set up where ${why}`, () => assert.deepEqual(settings(argv), { ...defaults, ...gives }));
+
+const refused = [
+  { argv: '--controllers=daemonset,rollout', says: '--controllers rollout is not part of this version; there is daemonset, statefulset' },
+  { argv: '--controllers=deamonset', says: '--controllers "deamonset" is no controller, did you mean daemonset?' },
+  { argv: '--controllers=statefulsets', says: '--controllers "statefulsets" is no controller, did you mean statefulset?' },
+  { argv: '--controllers=*', says: '--controllers "*" is no controller; there is daemonset, statefulset' },
+  { argv: '--controllers=daemonset,', says: '--controllers has an empty name; there is daemonset, statefulset' },
+  { argv: '--controllers=', says: '--controllers has an empty name; there is daemonset, statefulset' },
+  {
+    argv: '--controllers=statefulset --daemonset-placement=controller',
+    says: '--daemonset-placement is for DaemonSets, which --controllers leaves out',
+  },
+  { argv: '--concurrent-syncs=0', says: '--concurrent-syncs must be 1 or more' },
+  { argv: '--namespace=A_b', says: '--namespace must be a namespace' },
+  {
+    argv: '--object-selector=a=b=c',
+    says: '--object-selector must be a label selector such as app=web,tier!=test: unable to parse label selector: found "=" at 4, expected "," or the end',
+  },
+  { argv: '--metrics-bind-address=8080', says: '--metrics-bind-address must be HOST:PORT, such as 127.0.0.1:0, or empty to switch it off' },
+  { argv: '--debug --metrics-bind-address=', says: '--debug needs a --metrics-bind-address' },
+  { argv: '--debug --metrics-bind-address=:8080', says: '--debug needs a --metrics-bind-address on loopback: it shows what is worked on' },
+  { argv: '--leader-elect-resource-namespace=', says: '--leader-elect-resource-namespace must be a namespace' },
+  { argv: '--leader-elect-resource-name=A', says: '--leader-elect-resource-name must be the name of a lease: a DNS name in lower case' },
+  { argv: '--leader-elect-lease-duration=10s', says: '--leader-elect-lease-duration must be longer than --leader-elect-renew-deadline' },
+  {
+    argv: '--leader-elect-renew-deadline=2400ms',
+    says: '--leader-elect-renew-deadline must be longer than 1.2 times --leader-elect-retry-period',
+  },
+  { argv: '--leader-elect-retry-period=0s', says: '--leader-elect-retry-period must be more than 0' },
+];
+for (const { argv, says } of refused)
+  test(`controllers run refuses ${argv}`, () => {
+    assert.throws(
+      () => settings(argv),
+      (error) => error instanceof UsageError && error.message === `controllers run: ${says}; see dkc controllers run --help`,
+    );
+  });

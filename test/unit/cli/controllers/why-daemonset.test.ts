@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { createLocalApi, type LocalApi } from '../../../../apiserver/local-api.ts';
+import { realClock } from '../../../../base/clock.ts';
+import { silentLog } from '../../../../base/log.ts';
+import { seededRandom } from '../../../../base/random.ts';
+import { dispatch } from '../../../../cli/dispatch.ts';
+import { whyDaemonSet, type ExplainSet } from '../../../../cli/controllers/why-daemonset.ts';
+import { createClient } from '../../../../kube/client/http-client.ts';
+import { cliContext, runCli, type Ran } from '../../../support/cli-context.ts';
+import type { KubeObject } from '../../../../kube/api/object.ts';
+import { explainSet } from '../../../../cli/controllers/explain-set.ts';
+import type { DaemonSet, Pod } from '../../../../controllers/daemonset/types.ts';
+import type { Explained } from '../../../../controllers/daemonset/explain.ts';
+import type { SetInCluster } from '../../../../cli/controllers/set-in-cluster.ts';
+
+let api: LocalApi;
+const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+
+before(() => {
+  api = createLocalApi({ clock: realClock, random: seededRandom(1), log: silentLog });
+  for (const name of ['node-a', 'node-b']) api.add({ apiVersion: 'v1', kind: 'Node', metadata: { name } });
+  for (const name of ['web', 'other'])
+    api.add({
+      apiVersion: 'apps/v1',
+      kind: 'DaemonSet',
+      metadata: { name, namespace: 'default' },
+      spec: { selector: { matchLabels: { app: 'web' } }, template },
+    });
+  const spec = { ...template.spec, nodeName: 'node-a' };
+  for (const namespace of ['default', 'kube-system'])
+    api.add({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web-1', namespace, labels: { app: 'web' } }, spec });
+});
+after(() => api.stop());
+
+const everyNode: ExplainSet = ({ nodes }) =>
+  nodes.map(({ metadata: { name = '' } }): Explained => ({ object: name, reason: 'Runs', detail: `it runs on ${name}` }));
+
+const connect = async () => createClient({ origin: 'test', server: 'http://local', token: api.token }, { dial: api.dial });
+
+async function why(argv: readonly string[], explain: ExplainSet = everyNode): Promise<Ran> {
+  const { context, out, err } = cliContext({ connect });
+  const load = async () => whyDaemonSet(explain);
+  const entry = { name: 'why daemonset', summary: 'Say', group: 'Controllers', load } as const;
+  const code = await dispatch([entry], ['why', 'daemonset', ...argv], context);
+  return { code, stdout: out(), stderr: err() };
+}
+
+const both = [
+  { object: 'node-a', reason: 'Runs', detail: 'it runs on node-a' },
+  { object: 'node-b', reason: 'Runs', detail: 'it runs on node-b' },
+];
+
+test('why daemonset tells each node in a table, and the same as JSON and YAML', async () => {
+  const table = await why(['default/web']);
+  assert.deepEqual([table.code, table.stderr], [0, '']);
+  assert.equal(table.stdout, 'NODE     REASON   DETAIL\nnode-a   Runs     it runs on node-a\nnode-b   Runs     it runs on node-b\n');
+  assert.deepEqual(JSON.parse((await why(['default/web', '-o', 'json'])).stdout), both);
+  assert.match((await why(['default/web', '-o', 'yaml'])).stdout, /^- object: node-a\n {2}reason: Runs\n/);
+  assert.equal((await why(['default/web', '-o', 'wide'])).stdout, table.stdout);
+});
+
+test('--node picks one', async () => {
+  assert.deepEqual(JSON.parse((await why(['default/web', '--node=node-b', '-o', 'json'])).stdout), both.slice(1));
+});
+
+test('a set that no node concerns is said in words, and is an empty list', async () => {
+  const nothing: ExplainSet = () => [];
+  assert.equal((await why(['default/web'], nothing)).stdout, 'Nothing to explain: no node concerns DaemonSet default/web.\n');
+  assert.equal((await why(['default/web', '-o', 'json'], nothing)).stdout, '[]\n');
+  assert.equal((await why(['default/web', '--node=node-a'], nothing)).code, 0);
+});
+
+test('the explanation sees the set, all nodes, and the pods and revisions of its namespace', async () => {
+  let seen: SetInCluster | undefined;
+  const look: ExplainSet = (facts) => {
+    seen = facts;
+    return [];
+  };
+  await why(['default/web', '--daemonset-placement=controller'], look);
+  assert.ok(seen);
+  assert.deepEqual([seen.placement, seen.pods.length], ['controller', 2], 'who looks for room sees all pods');
+  await why(['default/web'], look);
+  const names = (objects: readonly Readonly<KubeObject>[]) =>
+    objects.map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name ?? ''}`);
+  assert.deepEqual(
+    [seen.set.metadata.name, names(seen.nodes), names(seen.pods), seen.revisions, seen.placement],
+    ['web', ['/node-a', '/node-b'], ['default/web-1'], [], 'scheduler'],
+  );
+  assert.ok(Math.abs(seen.now - Date.now()) < 60_000);
+});
+
+const failures = [
+  { why: 'a set that is not there, with what was meant', argv: ['default/wep'], code: 3, says: 'Cannot explain DaemonSet default/wep: there is no such set; did you mean default/web?' }, // prettier-ignore
+  { why: 'a set that is not there, with what is', argv: ['default/zzzzzz'], code: 3, says: 'Cannot explain DaemonSet default/zzzzzz: there is no such set; namespace default has other, web' }, // prettier-ignore
+  { why: 'a namespace without any', argv: ['nowhere/web'], code: 3, says: 'Cannot explain DaemonSet nowhere/web: there is no such set; namespace nowhere has none' }, // prettier-ignore
+  { why: 'a node that is not there', argv: ['default/web', '--node=node-c'], code: 3, says: 'Cannot explain DaemonSet default/web on node node-c: there is no such node; did you mean node-a?' }, // prettier-ignore
+  {
+    why: 'a name of three parts',
+    argv: ['a/b/web'],
+    code: 2,
+    says: 'why daemonset: "a/b/web" must be NAME or NAMESPACE/NAME; see dkc why daemonset --help',
+  },
+  { why: 'no name', argv: [], code: 2, says: 'why daemonset: NAME is missing; see dkc why daemonset --help' },
+];
+for (const { why: about, argv, code, says } of failures)
+  test(`why daemonset ends with ${code} on ${about}`, async () => {
+    assert.deepEqual(await why(argv), { code, stdout: '', stderr: `dkc: ${says}\n` });
+  });
+
+const set = (over: Partial<DaemonSet>): DaemonSet => ({
+  apiVersion: 'apps/v1',
+  kind: 'DaemonSet',
+  metadata: { name: 'set', namespace: 'default', uid: 'u' },
+  spec: { selector: { matchLabels: { app: 'web' } }, template },
+  ...over,
+});
+const spec = { selector: { matchLabels: { app: 'web' } }, template };
+const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'set', uid: 'u', controller: true };
+const left = (nodeName: string, status: Pod['status'], metadata: Pod['metadata']): Pod => ({
+  metadata: { name: 'left', namespace: 'default', uid: 'p', labels: { app: 'web' }, ownerReferences: [owner], ...metadata },
+  spec: { containers: [], nodeName },
+  ...(status && { status }),
+});
+const node = (name: string, spec: object = {}, status: object = {}) => ({ metadata: { name }, spec, status });
+const hostPort = { ...template, spec: { containers: [{ name: 'c', image: 'i', ports: [{ containerPort: 80, hostPort: 80 }] }] } };
+const taint = { key: 'k', value: 'v', effect: 'NoSchedule' };
+const told: { why: string; seen: Partial<SetInCluster>; says: string[] }[] = [
+  { why: 'where nothing is there yet', seen: {}, says: ['a creating a pod is about to be made'] },
+  {
+    why: 'on a node that is tainted',
+    seen: { nodes: [node('b', { taints: [taint] }), node('a')] },
+    says: ['a creating a pod is about to be made', 'b taint taint k=v:NoSchedule is not tolerated'],
+  },
+  {
+    why: 'whose selector is empty',
+    seen: { set: set({ spec: { selector: {}, template } }) },
+    says: ['a selector the selector is empty, and would select all pods: nothing is done for this set'],
+  },
+  {
+    why: 'that is being deleted',
+    seen: { set: set({ metadata: { name: 'set', namespace: 'default', uid: 'u', deletionTimestamp: '2026-01-01T00:00:00Z' } }) },
+    says: ['a deleting the set is being deleted; its pods are for the garbage collector now'],
+  },
+  {
+    why: 'whose pod is going',
+    seen: { pods: [left('a', {}, { deletionTimestamp: '2026-01-01T00:00:00Z' })] },
+    says: ['a terminating pod left is terminating, with time until 2026-01-01T00:00:00Z; the next one is made when it is gone'],
+  },
+  {
+    why: 'whose pod is going while it surges, which does not wait for that',
+    seen: {
+      set: set({ spec: { ...spec, updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } } }),
+      pods: [left('a', {}, { deletionTimestamp: '2026-01-01T00:00:00Z' })],
+    },
+    says: ['a creating a pod is about to be made'],
+  },
+  {
+    why: 'with what is left of a node that is gone',
+    seen: { pods: [left('z', { phase: 'Failed' }, { deletionTimestamp: '2026-01-01T00:00:00Z' })] },
+    says: ['a creating a pod is about to be made', 'z no-node there is no such node; pod left waits for it or is left over'],
+  },
+  {
+    why: 'whose port is taken, where the controller looks for room',
+    seen: {
+      placement: 'controller',
+      set: set({ spec: { selector: { matchLabels: { app: 'web' } }, template: hostPort } }),
+      nodes: [node('a', {}, { allocatable: { cpu: '4', memory: '4Gi', pods: '10' } })],
+      pods: [{ metadata: { name: 'x', namespace: 'other' }, spec: { ...hostPort.spec, nodeName: 'a' } }],
+    },
+    says: ['a host-ports another pod has host port 80'],
+  },
+];
+for (const { why, seen, says } of told)
+  test(`a set ${why} is explained by the controller's decision`, () => {
+    const cluster: SetInCluster = { set: set({}), nodes: [node('a')], pods: [], revisions: [], now: 0, placement: 'scheduler', ...seen };
+    assert.deepEqual(
+      explainSet(cluster).map(({ object, reason, detail }) => `${object} ${reason} ${detail}`),
+      says,
+    );
+  });
+
+test('dkc why daemonset explains by that', async () => {
+  const { code, stdout } = await runCli(['why', 'daemonset', 'default/web', '-o', 'json'], { connect });
+  assert.equal(code, 0);
+  assert.deepEqual(
+    (JSON.parse(stdout) as Explained[]).map(({ object, reason }) => `${object} ${reason}`),
+    ['node-a budget', 'node-b creating'],
+  );
+});

@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { createLocalApi, type LocalApi } from '../../../../apiserver/local-api.ts';
+import { realClock } from '../../../../base/clock.ts';
+import { silentLog } from '../../../../base/log.ts';
+import { seededRandom } from '../../../../base/random.ts';
+import { explainStatefulSet } from '../../../../cli/controllers/explain-stateful-set.ts';
+import { whyStatefulSet, type ExplainStatefulSet } from '../../../../cli/controllers/why-statefulset.ts';
+import { dispatch } from '../../../../cli/dispatch.ts';
+import { createClient } from '../../../../kube/client/http-client.ts';
+import { claim, claimTemplate, pod, statefulSet, type SetOptions } from '../../controllers/statefulset/objects.ts';
+import { cliContext, runCli, type Ran } from '../../../support/cli-context.ts';
+import type { StatefulSetInCluster } from '../../../../cli/controllers/stateful-set-in-cluster.ts';
+import type { Explained } from '../../../../controllers/statefulset/explain.ts';
+import type { Pod } from '../../../../controllers/statefulset/types.ts';
+import type { KubeObject, OwnerReference } from '../../../../kube/api/object.ts';
+import { controllerOf } from '../../../../kube/controller/owner-refs.ts';
+
+let api: LocalApi;
+
+before(() => {
+  api = createLocalApi({ clock: realClock, random: seededRandom(1), log: silentLog });
+  const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+  const spec = { serviceName: 'web', selector: { matchLabels: { app: 'web' } }, template };
+  const of = { apiVersion: 'apps/v1', kind: 'StatefulSet' };
+  const annotations = { 'dkc.dev/expand-claims': 'true' };
+  api.add({ ...of, metadata: { name: 'web', namespace: 'default' }, spec });
+  api.add({ ...of, metadata: { name: 'other', namespace: 'default', annotations }, spec });
+  api.add({ apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass', metadata: { name: 'fast' }, provisioner: 'p' });
+  const claimSpec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
+  for (const namespace of ['default', 'kube-system']) {
+    api.add({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web-9', namespace, labels: { app: 'web' } }, spec: template.spec });
+    api.add({ apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name: 'data-web-0', namespace }, spec: claimSpec });
+  }
+});
+after(() => api.stop());
+
+const connect = async () => createClient({ origin: 'test', server: 'http://local', token: api.token }, { dial: api.dial });
+
+async function why(argv: readonly string[], explain: ExplainStatefulSet = explainStatefulSet): Promise<Ran> {
+  const { context, out, err } = cliContext({ connect });
+  const load = async () => whyStatefulSet(explain);
+  const entry = { name: 'why statefulset', summary: 'Say', group: 'Controllers', load } as const;
+  const code = await dispatch([entry], ['why', 'statefulset', ...argv], context);
+  return { code, stdout: out(), stderr: err() };
+}
+
+const two = [
+  { object: 'web-0', reason: 'NotReady', detail: 'not ready' },
+  { object: 'web-1', reason: 'runs', detail: 'available' },
+];
+
+test('why statefulset tells it in a table, and the same as JSON and YAML', async () => {
+  const table = await why(['default/web'], () => two);
+  assert.deepEqual([table.code, table.stderr], [0, '']);
+  assert.equal(table.stdout, 'OBJECT   REASON     DETAIL\nweb-0    NotReady   -\nweb-1    runs       available\n');
+  assert.deepEqual(JSON.parse((await why(['default/web', '-o', 'json'], () => two)).stdout), two);
+  assert.match((await why(['default/web', '-o', 'yaml'], () => two)).stdout, /^- object: web-0\n {2}reason: NotReady\n/);
+});
+
+test('a set without pods is said in words, and is an empty list', async () => {
+  assert.equal((await why(['default/web'], () => [])).stdout, 'Nothing to explain: StatefulSet default/web has no pods and wants none.\n');
+  assert.equal((await why(['default/web', '-o', 'json'], () => [])).stdout, '[]\n');
+});
+
+test('the explanation sees the set, what is in its namespace, and classes of storage only for a set that asks for growth', async () => {
+  let seen: StatefulSetInCluster | undefined;
+  const look: ExplainStatefulSet = (facts) => {
+    seen = facts;
+    return [];
+  };
+  const names = (objects: readonly Readonly<KubeObject>[] = []) =>
+    objects.map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name ?? ''}`);
+  await why(['default/web'], look);
+  assert.deepEqual(
+    [seen?.set.metadata.name, names(seen?.pods), names(seen?.claims), seen?.revisions, seen?.classes],
+    ['web', ['default/web-9'], ['default/data-web-0'], [], []],
+  );
+  assert.ok(seen !== undefined && Math.abs(seen.now - Date.now()) < 60_000);
+  await why(['default/other'], look);
+  assert.deepEqual(names(seen.classes), ['/fast']);
+});
+
+const failures = [
+  { why: 'a set that is not there, with what was meant', argv: ['default/wep'], code: 3, says: 'Cannot explain StatefulSet default/wep: there is no such set; did you mean default/web?' }, // prettier-ignore
+  { why: 'a set that is not there, with what is', argv: ['default/zzzzzz'], code: 3, says: 'Cannot explain StatefulSet default/zzzzzz: there is no such set; namespace default has other, web' }, // prettier-ignore
+  { why: 'a namespace without any', argv: ['nowhere/web'], code: 3, says: 'Cannot explain StatefulSet nowhere/web: there is no such set; namespace nowhere has none' }, // prettier-ignore
+  { why: 'an empty name', argv: ['default/'], code: 2, says: 'why statefulset: "default/" must be NAME or NAMESPACE/NAME; see dkc why statefulset --help' }, // prettier-ignore
+  { why: 'no name', argv: [], code: 2, says: 'why statefulset: NAME is missing; see dkc why statefulset --help' },
+];
+for (const { why: about, argv, code, says } of failures)
+  test(`why statefulset ends with ${code} on ${about}`, async () => {
+    assert.deepEqual(await why(argv), { code, stdout: '', stderr: `dkc: ${says}\n` });
+  });
+
+const ready = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: '1970-01-01T00:00:00Z' }] };
+const unready = { phase: 'Running', conditions: [{ type: 'Ready', status: 'False', reason: 'ContainersNotReady' }] };
+/** Of an old revision, and the set's own. */
+function owned(ordinal: number, status: NonNullable<Pod['status']> = ready, claims: readonly string[] = []): Pod {
+  const of = pod(ordinal, claims);
+  const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid: 'set-uid', controller: true };
+  const labels = { ...of.metadata.labels, 'controller-revision-hash': 'web-old' };
+  return {
+    ...of,
+    metadata: { ...of.metadata, labels, ownerReferences: [owner] },
+    spec: { containers: [], ...of.spec, nodeName: 'a' },
+    status,
+  };
+}
+
+const going = (ordinal: number): Pod['metadata'] => ({ ...pod(ordinal).metadata, deletionTimestamp: '2026-01-01T00:00:00Z' });
+function former(ordinal: number): Pod {
+  const of = owned(ordinal);
+  return { ...of, metadata: { ...of.metadata, ownerReferences: [{ ...controllerOf(of), uid: 'former' }] as OwnerReference[] } };
+}
+
+const paused = { 'dkc.dev/paused': 'true' };
+const told: { why: string; set: SetOptions; deleting?: boolean; seen?: Partial<StatefulSetInCluster>; says: string[] }[] = [
+  {
+    why: 'of which nothing is there yet',
+    set: { spec: { replicas: 2 } },
+    says: ['web-0 creating it is about to be made', 'web-1 missing it is made when those before it are available'],
+  },
+  {
+    why: 'whose names others have',
+    set: { spec: { replicas: 3, podManagementPolicy: 'Parallel' } },
+    seen: { pods: [former(0), { ...pod(1), metadata: { name: 'web-1', namespace: 'ns' } }, { ...pod(2), metadata: going(2) }] },
+    says: [
+      "web-0 name-taken a pod of this name is there and is none of the set's, but of StatefulSet web with uid former; it is made when that one is gone",
+      "web-1 name-taken a pod of this name is there and is none of the set's, for its labels do not match the selector; it is made when that one is gone",
+      "web-2 name-taken a pod of this name is there and is none of the set's, for it is being deleted; it is made when that one is gone",
+    ],
+  },
+  {
+    why: 'whose first pod is not ready',
+    set: { spec: { replicas: 2 } },
+    seen: { pods: [owned(0, unready), owned(1)] },
+    says: [
+      'web-0 ContainersNotReady not ready (ContainersNotReady)',
+      'web-1 old available, and of an old revision: those above it are replaced first',
+    ],
+  },
+  {
+    why: 'that is paused',
+    set: { spec: { replicas: 1 }, annotations: paused },
+    seen: { pods: [owned(0)] },
+    says: ['web-0 paused of an old revision; dkc.dev/paused stops updates'],
+  },
+  {
+    why: 'with an annotation that cannot be read, whose pod should go',
+    set: { spec: { replicas: 0 }, annotations: { 'dkc.dev/paused': 'yes' } },
+    seen: { pods: [owned(0)] },
+    says: [
+      'web annotation no pods are replaced or scaled down while an annotation cannot be read: dkc.dev/paused is "yes"; write "true" or "false"',
+      'web-0 scaling-down there is no place for it any more',
+    ],
+  },
+  {
+    why: 'with a claim that cannot grow',
+    set: { spec: { replicas: 1 }, annotations: { ...paused, 'dkc.dev/expand-claims': 'true' }, claims: [claimTemplate('data', '2Gi')] },
+    seen: {
+      pods: [owned(0, ready, ['data'])],
+      claims: [claim('data-web-0', {}, { storageClassName: 'slow' })],
+      classes: [{ metadata: { name: 'slow' }, provisioner: 'p' }],
+    },
+    says: [
+      'web-0 paused of an old revision; dkc.dev/paused stops updates',
+      'data-web-0 cannot-expand it is smaller than the 2Gi of its template, and storage class slow does not set allowVolumeExpansion',
+    ],
+  },
+  {
+    why: 'whose selector is empty',
+    set: { spec: { selector: {} } },
+    says: ['web selector the selector cannot be read, or is empty and would select all pods: nothing is done for this set'],
+  },
+  {
+    why: 'that is being deleted',
+    set: {},
+    deleting: true,
+    seen: { pods: [owned(0)] },
+    says: ['web deleting the set is being deleted; its pods are for the garbage collector now'],
+  },
+  { why: 'that wants no pods', set: { spec: { replicas: 0 } }, says: [] },
+];
+for (const { why, set: options, deleting = false, seen, says } of told)
+  test(`a set ${why} is explained by the controller's decision`, () => {
+    const set = statefulSet(options);
+    if (deleting) set.metadata.deletionTimestamp = '2026-01-01T00:00:00Z';
+    const cluster: StatefulSetInCluster = { set, pods: [], claims: [], revisions: [], classes: [], now: 0, ...seen };
+    assert.deepEqual(
+      explainStatefulSet(cluster).map(({ object, reason, detail }) => `${object} ${reason} ${detail}`),
+      says,
+    );
+  });
+
+test('dkc why statefulset explains by that', async () => {
+  const { code, stdout } = await runCli(['why', 'statefulset', 'default/web', '-o', 'json'], { connect });
+  assert.equal(code, 0);
+  assert.deepEqual(
+    (JSON.parse(stdout) as Explained[]).map(({ object, reason }) => `${object} ${reason}`),
+    ['web-0 creating', 'web-9 leaving'],
+  );
+});

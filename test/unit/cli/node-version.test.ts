@@ -1,0 +1,16 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { nodeProblem } from '../../../cli/node-version.ts';
+
+const cases = [
+  { version: '20.20.2', does: 'is refused' },
+  { version: '9.11.2', does: 'is refused' },
+  { version: '24.0.0', does: 'will do' },
+  { version: '100.0.0', does: 'will do' },
+];
+for (const { version, does } of cases)
+  test(`Node ${version} ${does}`, () => {
+    const problem = nodeProblem(version);
+    if (does === 'will do') assert.equal(problem, undefined);
+    else assert.match(problem ?? '', new RegExp(`^this is Node ${version}, and it needs 24 or newer: `));
+  });

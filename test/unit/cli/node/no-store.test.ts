@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { nodeOnDisk } from '../../../support/node-on-disk.ts';
+import { tempDir } from '../../../support/temp-dir.ts';
+import { unsyncedDisk } from '../../../support/unsynced-disk.ts';
+
+const commands = ['status', 'checkpoints list', 'checkpoints verify', 'checkpoints prune', 'rollback', 'retry', 'history', 'drill'];
+
+for (const below of ['', '/below'])
+  test(`a dynamic config directory that is a file${below} is named by every command, in one line`, async (t) => {
+    const { dkc } = await nodeOnDisk(t);
+    const file = join(await tempDir(t), 'file');
+    await writeFile(file, 'x');
+    for (const command of commands) {
+      const ran = await dkc(...command.split(' '), `--dynamic-config-dir=${file}${below}`);
+      assert.deepEqual([ran.code, ran.stdout], [3, ''], command);
+      assert.equal(ran.stderr.trimEnd().split('\n').length, 1);
+      assert.match(ran.stderr, /^dkc: Cannot open store .*\/store: (\S+\/file) is not a directory; move it away .*--dynamic-config-dir\n$/);
+    }
+  });
+
+const denied = (path: string) => Promise.reject(Object.assign(new Error(`EACCES: permission denied, stat '${path}'`), { code: 'EACCES' }));
+
+test('render and why say what may not be looked at, and what to do', async (t) => {
+  const { dkcIn } = await nodeOnDisk(t);
+  for (const command of ['render', 'why']) {
+    const { code, stderr } = await dkcIn({ disk: { ...unsyncedDisk, stat: denied } }, command);
+    assert.equal(code, 3);
+    assert.match(stderr, /^dkc: Cannot look for \/\S+: its directory must be readable; run this as root \(EACCES: .*\)\n$/);
+  }
+});
+
+test('a drill without a place for its copies names that place', async (t) => {
+  const { dkc } = await nodeOnDisk(t);
+  const before = process.env['TMPDIR'];
+  t.after(() => {
+    if (before === undefined) delete process.env['TMPDIR'];
+    else process.env['TMPDIR'] = before;
+  });
+  process.env['TMPDIR'] = '/nowhere/at/all';
+  const { code, stderr } = await dkc('drill');
+  assert.equal(code, 3);
+  assert.match(stderr, /^dkc: Cannot make a directory for the rehearsal in \/nowhere\/at\/all: .*TMPDIR names another \(ENOENT: .*\)\n$/);
+});

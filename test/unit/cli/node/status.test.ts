@@ -1,0 +1,321 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { rm, writeFile } from 'node:fs/promises';
+import { memoryLocks } from '../../../support/memory-locks.ts';
+import type { Source } from '../../../../agent/checkpoint/source.ts';
+import { nodeOnDisk, type NodeOnDisk } from '../../../support/node-on-disk.ts';
+import { cliContext } from '../../../support/cli-context.ts';
+import { age, ago, size, span } from '../../../../cli/node/spoken.ts';
+import { nodeFlags } from '../../../../cli/agent-flags.ts';
+import { readConfigStatus } from '../../../../cli/node/api-view.ts';
+import { statusErrors } from '../../../../agent/status/errors.ts';
+import type { Client } from '../../../../kube/client/client.ts';
+
+test('status on a node on trial reads as an admin needs it', async (t) => {
+  const node = await nodeOnDisk(t);
+  const trusted = await node.save('1');
+  const assigned = await node.save('2');
+  await node.trust(trusted);
+  await node.assign(assigned);
+  await node.runs('assigned', assigned);
+  const { kubeletConfigKey } = assigned;
+  const assignedAt = new Date(node.now()).toISOString();
+  await node.store.setTrial({
+    source: assigned,
+    kubeletConfigKey,
+    contentSha256: 'x',
+    assignedAt,
+    healthyMs: 222_000,
+    exits: 0,
+    exitsOffset: 0,
+    bootId: 'b',
+  });
+  await node.condemn(trusted, { reason: 'old sin', evidence: ['line one'] });
+  node.later(300_000);
+  const { stdout } = await node.dkc('status');
+  const expected = `Node:            node-a
+State:           assigned config, on trial
+Running:         dkc-system/web:kubelet@2 (assigned)
+Since:           2026-03-01T00:02:00.000Z (5m ago)
+Assigned:        same as running
+Last known good: dkc-system/web:kubelet@1
+Error:           none
+Trial:           healthy for 3m42s of 10m, assigned 5m ago
+Agent:           not running: systemctl status dkc-agent
+Kubelet:         not asked: kubeletHealthz is empty
+Effective file:  ${node.paths.effective} (sha256 SUM)
+Assignment by:   node (the API server keeps spec.configSource)
+
+Condemned:
+  dkc-system/web:kubelet@1: by agent, 5m ago: old sin
+    line one
+
+Next: Wait for the trial to end, or roll it back now with: dkc rollback
+`;
+  assert.equal(stdout.replace(/sha256 [0-9a-f]{12}/, 'sha256 SUM'), expected);
+});
+
+test('status after a refusal names the refused config and every reason, and exits with 1', async (t) => {
+  const node = await nodeOnDisk(t);
+  const running = await node.save('1');
+  const refused = await node.save('2', { name: 'typo' });
+  await node.trust(running);
+  await node.assign(running);
+  await node.runs('assigned', running, { error: statusErrors.validate });
+  const findings = [
+    { field: 'maxPods', rule: 'not-negative', message: 'maxPods must be 0 or more' },
+    { field: 'cgroupDriver', rule: 'policy', message: 'differs from the local config' },
+  ];
+  const content = { kubeletConfigKey: 'kubelet', contentSha256: 'x' };
+  const at = new Date(node.now()).toISOString();
+  await node.store.setRefused({ source: refused, ...content, at, error: statusErrors.validate, findings, more: 3 });
+  node.later(240_000);
+  const { code, stdout, stderr } = await node.dkc('status');
+  assert.equal(code, 1);
+  assert.equal(stderr, 'dkc: the config that the API server assigns is refused on this node; dkc-system/typo:kubelet@2 is refused\n');
+  assert.match(stdout, /^State: +new config rejected, still running the previous config$/m);
+  assert.match(stdout, /^Error: +failed to validate config \(see: journalctl -u dkc-agent\)$/m);
+  const block = `
+Refused:
+  dkc-system/typo:kubelet@2: 4m ago: failed to validate config (see: journalctl -u dkc-agent)
+    maxPods must be 0 or more [not-negative]
+    cgroupDriver: differs from the local config [policy]
+    and 3 more: dkc status -o wide
+
+Next: Fix the ConfigMap, or allow single fields with the annotation dkc.dev/allow on it; dkc validate shows the same findings beforehand
+`;
+  assert.ok(stdout.endsWith(block), stdout);
+  const json = JSON.parse((await node.dkc('status', '-o', 'json')).stdout) as Record<string, unknown>;
+  assert.deepEqual(json['refused'], { source: refused, findings, at, error: statusErrors.validate, more: 3 });
+  assert.equal(json['error'], statusErrors.validate, "scripts get upstream's own words");
+});
+
+const exits: {
+  why: string;
+  make: (node: NodeOnDisk, a: Source, b: Source) => Promise<unknown>;
+  code: number;
+  state: string;
+  says?: RegExp;
+}[] = [
+  { why: 'all is well', make: async () => {}, code: 0, state: 'trusted' },
+  { why: 'a config is on trial', make: (node, a) => node.trust(a), code: 0, state: 'running' },
+  {
+    why: 'the node fell back from a condemned config',
+    make: async (node, a, b) => {
+      await node.condemn(b);
+      await node.trust(a);
+      await node.runs('last-known-good', a, { error: statusErrors.failedTrial });
+    },
+    code: 1,
+    state: 'condemned',
+    says: /^dkc: this node fell back: the assigned config is condemned\n$/,
+  },
+  {
+    why: 'the node fell back for another reason',
+    make: async (node, a) => node.runs('last-known-good', a, { error: statusErrors.validate }),
+    code: 1,
+    state: 'fell-back',
+    says: /fell back: the assigned config cannot be used/,
+  },
+  {
+    why: 'the store is damaged',
+    make: (node, a) => writeFile(node.paths.file(a, 'kubelet'), 'torn'),
+    code: 1,
+    state: 'trusted',
+    says: /^dkc: the store is damaged\n$/,
+  },
+  {
+    why: 'there is no local config',
+    make: (node) => rm(node.localConfig),
+    code: 1,
+    state: 'trusted',
+    says: /^dkc: the local config .*config.yaml is missing\n$/,
+  },
+  {
+    why: 'the agent says that the local config is broken',
+    make: (node, _, b) => node.runs('assigned', b, { notices: [{ about: 'local-config', text: 'it does not decode' }] }),
+    code: 1,
+    state: 'trusted',
+    says: /local config cannot be used/,
+  },
+  {
+    why: 'the ConfigMap cannot be had',
+    make: (node, _, b) => node.runs('assigned', b, { error: statusErrors.download }),
+    code: 0,
+    state: 'error',
+  },
+];
+for (const c of exits) {
+  test(`dkc status exits with ${c.code} when ${c.why}, and has one word for it in json`, async (t) => {
+    const node = await nodeOnDisk(t);
+    const [a, b] = [await node.save('1'), await node.save('2')];
+    await node.trust(b);
+    await node.assign(b);
+    await node.runs('assigned', b);
+    await c.make(node, a, b);
+    const ran = await node.dkc('status', '-o', 'json');
+    const json = JSON.parse(ran.stdout) as { state: string; since: string; next: string };
+    assert.deepEqual([ran.code, json.state], [c.code, c.state], ran.stderr);
+    assert.equal(json.since, '2026-03-01T00:02:00.000Z');
+    assert.notEqual(json.next, '');
+    if (c.says) assert.match(ran.stderr, c.says);
+    else assert.equal(ran.stderr, '');
+  });
+}
+
+test('status says in red that there is no fallback of last resort', async (t) => {
+  const node = await nodeOnDisk(t);
+  await rm(node.localConfig);
+  const { stdout } = await node.dkcIn({ stdout: { write: (text) => void (seen += text), isTTY: true, columns: 200 } }, 'status');
+  assert.equal(stdout, '');
+  assert.match(seen, /Local config: +\u001b\[31m.*config.yaml: missing, so there is no fallback of last resort/);
+});
+let seen = '';
+
+test('status says whether agent and kubelet live, and what the kubelet answers', async (t) => {
+  const kubelet = createServer((_, answer) => void answer.writeHead(healthy ? 200 : 500).end());
+  let healthy = true;
+  await new Promise<void>((resolve) => kubelet.listen(0, '127.0.0.1', resolve));
+  t.after(() => kubelet.close());
+  const url = `http://127.0.0.1:${(kubelet.address() as AddressInfo).port}/healthz`;
+  const node = await nodeOnDisk(t, { kubeletHealthz: url });
+  const locks = memoryLocks();
+  await locks.take(node.paths.agentLock, 0);
+  await writeFile(node.paths.agentLock, '');
+  const asked = async () => {
+    const { stdout } = await node.dkcIn({ locks }, 'status', '-o', 'json');
+    const { agent, kubelet } = JSON.parse(stdout) as Record<'agent' | 'kubelet', unknown>;
+    return [agent, kubelet];
+  };
+  assert.deepEqual(await asked(), [{ alive: true }, { healthy: true }]);
+  healthy = false;
+  assert.deepEqual(await asked(), [{ alive: true }, { healthy: false }]);
+  const { stdout } = await node.dkcIn({ locks }, 'status');
+  assert.match(stdout, /^Agent: +running$/m);
+  assert.match(stdout, /^Kubelet: +not healthy: http:.* answered 500$/m);
+  assert.match((await node.dkc('status')).stdout, /^Agent: +not running: systemctl status dkc-agent$/m);
+});
+
+test('status stays readable with very many condemnations and damaged checkpoints', async (t) => {
+  const node = await nodeOnDisk(t);
+  const source = await node.save('1');
+  const record = await node.condemn(source);
+  const records = Array.from({ length: 3000 }, (_, at) => ({ ...record, resourceVersion: String(at), contentSha256: String(at) }));
+  await node.store.setCondemned(records);
+  const { stdout } = await node.dkc('status');
+  assert.ok(stdout.split('\n').length < 50, `${stdout.split('\n').length} lines`);
+  const kept = (await node.store.condemned()).length;
+  assert.ok(kept > 100);
+  assert.ok(stdout.includes(`and ${kept - 10} older: dkc status -o wide\n  dkc-system/web:kubelet@2990: `), stdout);
+  const json = JSON.parse((await node.dkc('status', '-o', 'json')).stdout) as { condemned: unknown[] };
+  assert.equal(json.condemned.length, kept);
+});
+
+test('status on a fresh node says that nothing is assigned', async (t) => {
+  const { dkc } = await nodeOnDisk(t);
+  const { stdout } = await dkc('status');
+  assert.match(stdout, /State: +local config, nothing assigned/);
+  assert.match(stdout, /Since: +unknown \(derived from records\)/);
+  assert.match(stdout, /Effective file: .*\(missing\)/);
+});
+
+const client = (node: object): Client => {
+  const refuse = () => Promise.reject(new Error('not in this test'));
+  return {
+    get: async () => node,
+    close: async () => {},
+    list: refuse,
+    create: refuse,
+    replace: refuse,
+    patch: refuse,
+    delete: refuse,
+    raw: refuse,
+    watch: refuse,
+  } as unknown as Client;
+};
+
+test('status asks the API server only with --kubeconfig, and stands without its answer', async (t) => {
+  const node = await nodeOnDisk(t);
+  const assigned = await node.save('2');
+  await node.assign(assigned);
+  await node.runs('assigned', assigned);
+  const config = { assigned: { configMap: assigned }, active: { configMap: { ...assigned, resourceVersion: '1' } }, error: 'failed' };
+  const connect = async () => client({ metadata: { name: 'node-a' }, status: { config } });
+
+  assert.ok(!(await node.dkcIn({ connect }, 'status', '-o', 'json')).stdout.includes('"api"'));
+  const asked = JSON.parse((await node.dkcIn({ connect }, 'status', '--kubeconfig=/x', '-o', 'json')).stdout) as { api: unknown };
+  assert.deepEqual(asked.api, { assigned, active: { ...assigned, resourceVersion: '1' }, lastKnownGood: null, error: 'failed' });
+  const { stdout } = await node.dkcIn({ connect }, 'status', '--kubeconfig=/x');
+  assert.match(
+    stdout,
+    /API server says:\n {2}assigned: as here\n {2}active: dkc-system\/web:kubelet@1\n {2}lastKnownGood: as here\n {2}error: failed\n/,
+  );
+
+  const away = await node.dkcIn({ connect: (query) => cliContext().context.connect(query) }, 'status', '--kubeconfig=/x');
+  assert.equal(away.code, 0);
+  assert.match(away.stdout, /API server: could not be asked: no network in this test/);
+});
+
+test('a Node without status.config, or with garbage in it, reads as local', () => {
+  const local = { assigned: null, active: null, lastKnownGood: null, error: null };
+  for (const status of [undefined, null, {}, { config: {} }, { config: 'x' }, { config: { assigned: null, error: '' } }, 7]) {
+    assert.deepEqual(readConfigStatus(status), local);
+  }
+});
+
+test('yaml says what json says', async (t) => {
+  const { dkc } = await nodeOnDisk(t);
+  const { parse } = await import('yaml');
+  assert.deepEqual(parse((await dkc('status', '-o', 'yaml')).stdout), JSON.parse((await dkc('status', '-o', 'json')).stdout));
+});
+
+test('ages, spans and sizes are said in one or two units', () => {
+  const now = Date.parse('2026-03-10T00:00:00Z');
+  const ages = [
+    '2026-03-10T00:00:00Z',
+    '2026-03-11T00:00:00Z',
+    '2026-03-09T23:58:30Z',
+    '2026-03-09T23:00:00Z',
+    '2026-03-09T00:00:00Z',
+    '2026-03-01T00:00:00Z',
+  ];
+  assert.deepEqual(
+    ages.map((at) => age(at, now)),
+    ['now', 'now', '90s', '60m', '24h', '9d'],
+  );
+  assert.deepEqual([age(null, now), age('x', now), ago(ages[0], now), ago(ages[3], now)], ['?', '?', 'just now', '60m ago']);
+  assert.deepEqual([0, 999, 61_000, 600_000, 3_660_000, 7_200_000].map(span), ['0s', '0s', '1m1s', '10m', '1h1m', '2h']);
+  assert.deepEqual([0, 1023, 1024, 1_500_000].map(size), ['0 B', '1023 B', '1.0 KiB', '1.4 MiB']);
+});
+
+test('every command of the node has help with examples', async (t) => {
+  const { dkc } = await nodeOnDisk(t);
+  const { nodeCommands } = await import('../../../../cli/node/commands.ts');
+  for (const { name } of nodeCommands) {
+    const { code, stdout } = await dkc(...name.split(' '), '--help');
+    assert.equal(code, 0, name);
+    assert.match(stdout, new RegExp(`EXAMPLES\\n\\s+dkc ${name}`), name);
+  }
+});
+
+test('help lists the flags of the command apart from those of the node, and of these only what it heeds', async (t) => {
+  const { dkc } = await nodeOnDisk(t);
+  const sections = async (...argv: string[]): Promise<[string[], string[]]> => {
+    const { stdout } = await dkc(...argv, '--help');
+    const [, own = '', node = ''] = /\nFLAGS\n([\s\S]*?)\n\nNODE FLAGS \(dkc help node-flags\)\n([\s\S]*?)\n\n/.exec(stdout) ?? [];
+    const names = (text: string) => [...text.matchAll(/^ +(?:-\w, )?--([a-z-]+)/gm)].map(([, name = '']) => name);
+    return [names(own), names(node)];
+  };
+  const [own, node] = await sections('history');
+  assert.ok(own.includes('lines') && !own.includes('dynamic-config-dir'), own.join());
+  assert.deepEqual(node, ['dynamic-config-dir', 'agent-config']);
+  assert.deepEqual((await sections('diff'))[1], ['kubelet-version', 'agent-config']);
+  assert.ok((await sections('rollback'))[1].includes('policy'));
+  assert.match((await dkc('status', '--help')).stdout, /--kubeconfig=FILE +also show what the API server reports/);
+  // What help does not list works all the same: a script may give all of them to every command.
+  assert.equal((await dkc('history', '--policy=none', '--merge=overlay', '--node-name=x')).code, 0);
+  const topic = (await dkc('help', 'node-flags')).stdout;
+  for (const { name } of nodeFlags) assert.ok(topic.includes(`--${name}`), name);
+});

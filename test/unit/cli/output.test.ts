@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parse } from 'yaml';
+import { paintFor, table } from '../../../cli/output.ts';
+import { printable } from '../../../cli/printable.ts';
+import { jsonText, yamlText } from '../../../cli/structured.ts';
+import { runCli } from '../../support/cli-context.ts';
+
+const plain = { wide: false, paint: paintFor({ env: {} }, { isTTY: false }), columns: undefined };
+const columns = [
+  { title: 'NAME', value: (row: { name: string; size: string }) => row.name },
+  { title: 'SIZE', value: (row: { name: string; size: string }) => row.size, wide: true },
+  { title: 'LAST', value: () => '' },
+];
+
+test('a table has upper-case heads, three blanks between columns, no borders and no trailing blanks', async () => {
+  const rows = [
+    { name: 'a', size: '1' },
+    { name: 'longer', size: '22' },
+  ];
+  assert.equal(await table(columns, rows, plain), 'NAME     LAST\na        -\nlonger   -\n');
+  assert.equal(await table(columns, rows, { ...plain, wide: true }), 'NAME     SIZE   LAST\na        1      -\nlonger   22     -\n');
+});
+
+test('no control character of a cell reaches the terminal', async () => {
+  const text = await table(columns, [{ name: 'a\u001b[2Jb\nc\u009b\u202e', size: '' }], plain);
+  assert.match(text, /^a\\u001b\[2Jb c\\u009b\\u202e/m);
+});
+
+test('colours need a terminal and no NO_COLOR', () => {
+  const painted = (env: Record<string, string>, isTTY: boolean) => paintFor({ env }, { isTTY }).red('x') !== 'x';
+  assert.equal(painted({}, true), true);
+  assert.equal(painted({}, false), false);
+  assert.equal(painted({ NO_COLOR: '1' }, true), false);
+  assert.equal(painted({ NO_COLOR: '' }, true), true);
+  assert.equal(painted({ TERM: 'dumb' }, true), false);
+});
+
+test('json keeps big integers exact and hides no control character from a parser', () => {
+  const data = { big: 9007199254740993n, text: 'a\u001b\u009b\u2028\t' };
+  const text = jsonText(data);
+  assert.equal(text, '{\n  "big": 9007199254740993,\n  "text": "a\\u001b\\u009b\\u2028\\t"\n}\n');
+  assert.equal((JSON.parse(text) as typeof data).text, data.text);
+});
+
+test('yaml reads back as the same values, control characters escaped', () => {
+  const data = { 'a\u009b': 'x\u001b\u009b', lines: 'a\nb\n', list: [1, null, true, '1'] };
+  const text = yamlText(data);
+  assert.equal(printable(text.replaceAll('\n', '')), text.replaceAll('\n', ''));
+  assert.deepEqual(parse(text), data);
+});
+
+test('version prints the contract, in each format', async () => {
+  const data = { version: '1.2.3', commit: 'abc', node: '24.0.0' };
+  assert.deepEqual(JSON.parse((await runCli(['version', '-o', 'json'])).stdout), data);
+  assert.deepEqual(parse((await runCli(['version', '-o', 'yaml'])).stdout), data);
+  assert.equal((await runCli(['version'])).stdout, 'dkc 1.2.3 (abc), Node.js 24.0.0\n');
+  assert.deepEqual((await runCli(['--version'])).stdout, 'dkc 1.2.3 (abc), Node.js 24.0.0\n');
+});

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { createClient } from '../../../../kube/client/http-client.ts';
+import { leases } from '../../../../kube/election/lease.ts';
+import { eventually } from '../../kube/process/process-world.ts';
+import { quick, up, type Running } from './long-world.ts';
+
+/** A command that goes on until it is asked to end. */
+export interface LongCommand {
+  /** As it is typed: `controllers run`. */
+  name: string;
+  /** Name of its lease. */
+  lease: string;
+  /** What its log says first when the API server is away. */
+  away: string;
+  start: (t: TestContext, argv: readonly string[]) => Running;
+  /** With a part of this name that fails at once. */
+  broken: { part: string; start: (t: TestContext, argv: readonly string[]) => Running };
+}
+
+/** How any such command ends. */
+export function longContract({ name, lease, away, start, broken }: LongCommand): void {
+  test(`${name}: a lost lease ends it with 1, and one line on stderr says to whom`, { timeout: 120_000 }, async (t) => {
+    const { server, kubeconfig } = await up(t);
+    const run = start(t, [`--kubeconfig=${await kubeconfig()}`, ...quick]);
+    await run.ready;
+    const client = createClient({ origin: 'test', server: server.url, token: server.token });
+    t.after(() => client.close());
+    const ref = { namespace: 'kube-system', name: lease };
+    await client.patch(leases, ref, { spec: { holderIdentity: 'thief' } }, { type: 'merge' });
+    assert.equal(await run.ended, 1);
+    assert.equal(run.err(), `dkc: ${name}: leader election: the lease is lost: it is held by thief now; start it again\n`);
+    assert.ok(run.lines.includes('error: lost the lease'));
+  });
+
+  for (const how of ['as the leader', 'without election'])
+    test(`${name}: a part that gives up ends it with 1, ${how}, and the line says which and why`, { timeout: 120_000 }, async (t) => {
+      const { kubeconfig } = await up(t);
+      const flags = how === 'without election' ? ['--leader-elect=false'] : [];
+      const run = broken.start(t, [`--kubeconfig=${await kubeconfig()}`, ...flags]);
+      assert.equal(await run.ended, 1);
+      assert.equal(run.err(), `dkc: ${name}: ${broken.part}: a bug; start it again\n`);
+    });
+
+  test(`${name}: asked to end while it waits for an API server it ends with 0, without a ready line`, { timeout: 120_000 }, async (t) => {
+    const { server, kubeconfig } = await up(t);
+    await server.hooks.pause();
+    const run = start(t, [`--kubeconfig=${await kubeconfig()}`]);
+    await eventually('the first failure', () => run.lines.includes(away));
+    assert.equal(await run.stop(), 0);
+    assert.deepEqual([run.out(), run.err(), run.clock.sleepers], ['', '', 0]);
+  });
+}

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import { parse, parseAllDocuments } from 'yaml';
+import { schedulerFlags } from '../../../../cli/scheduler/flags.ts';
+import { schedulerRights } from '../../../../cli/scheduler/rights.ts';
+import { defaultSchedulerConfig } from '../../../../scheduler/config/defaults.ts';
+import { parseSchedulerConfig, readSchedulerConfig } from '../../../../scheduler/config/parse.ts';
+import { renderSchedulerConfig } from '../../../../scheduler/config/render.ts';
+import type { KubeObject } from '../../../../kube/api/object.ts';
+
+const page = await readFile(new URL('../../../../docs/scheduler.md', import.meta.url), 'utf8');
+const blocks = [...page.matchAll(/```yaml\n(.*?)```/gs)].map(([, block = '']) => block);
+const isManifest = (block: string): boolean => block.startsWith('apiVersion');
+
+interface Rule {
+  apiGroups: string[];
+  resources: string[];
+  verbs: string[];
+  resourceNames?: string[];
+}
+const manifests = blocks.filter(isManifest).flatMap((block) =>
+  parseAllDocuments(block).map((document) => {
+    assert.deepEqual(document.errors, []);
+    return document.toJS() as KubeObject & { rules?: Rule[]; data?: Record<string, string> };
+  }),
+);
+
+test('docs/scheduler.md grants what is asked for with everything on, and no more', () => {
+  const read = parseSchedulerConfig('reservation: {daemonSets: true, persist: annotation, mirror: true, mirrorImage: pause}');
+  assert.ok(read.ok);
+  const asked = schedulerRights(read.config, read.config.leaderElection.lease).map(
+    ({ verb, group, resource, subresource, name = '' }) =>
+      `${verb} ${group}/${resource}${subresource === undefined ? '' : `/${subresource}`} ${name}`,
+  );
+  const granted = manifests
+    .filter(({ kind }) => kind === 'ClusterRole' || kind === 'Role')
+    .flatMap(({ rules = [] }) =>
+      rules.flatMap(({ apiGroups, resources, verbs, resourceNames = [''] }) =>
+        apiGroups.flatMap((group) =>
+          resources.flatMap((resource) => verbs.flatMap((verb) => resourceNames.map((name) => `${verb} ${group}/${resource} ${name}`))),
+        ),
+      ),
+    );
+  assert.deepEqual(granted.toSorted(), asked.toSorted());
+});
+
+test('configurations in docs/scheduler.md are right, and have no effect that is not meant', () => {
+  const texts = [...blocks.filter((block) => !isManifest(block)), ...manifests.flatMap(({ data = {} }) => Object.values(data))];
+  assert.equal(texts.length, 4);
+  for (const text of texts) {
+    const read = parseSchedulerConfig(text);
+    assert.deepEqual(read.ok ? read.warnings : read.problems, [], text);
+  }
+});
+
+test('every flag of scheduler run is in docs/scheduler.md', () => {
+  for (const { name } of schedulerFlags) assert.ok(page.includes(`\`--${name}\``), name);
+});
+
+const table = page.slice(page.indexOf('| key | default |'), page.indexOf("kube-scheduler's own file is not read"));
+const rows = [...table.matchAll(/^\| (`.*?`) \| (.*?) \| /gm)].map(([, keys = '', value = '']) => ({
+  keys: keys.split(', ').map((key) => key.replaceAll('`', '')),
+  values: value.split(', ').map((one) => one.replaceAll('`', '')),
+}));
+
+test('every key of the configuration is in the table of docs/scheduler.md, with its default', () => {
+  const rendered = renderSchedulerConfig(defaultSchedulerConfig);
+  const paths = Object.entries(rendered).flatMap(([key, value]) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.entries(value).map(([inner, normal]) => [`${key}.${inner}`, normal] as const)
+      : [[key, value] as const],
+  );
+  for (const [path, normal] of paths) {
+    if (path === 'profiles' || path === 'extenders') continue;
+    const row = rows.find(({ keys }) => keys.includes(path));
+    assert.ok(row !== undefined, `${path} is not there`);
+    const told = row.values.length === 1 ? row.values[0] : row.values[row.keys.indexOf(path)];
+    const meant = told === 'none' && normal !== 'none' ? null : (parse(told ?? '') as unknown);
+    assert.deepEqual(path === 'compat.taintMessage' ? String(meant) : meant, normal, path);
+  }
+});
+
+test('arguments of plugins in docs/scheduler.md are their defaults', () => {
+  const args = (name: string): string => new RegExp(`^\\| \`${name}\` \\| \\d+ \\| \`(.*?)\``, 'm').exec(page)?.[1] ?? '';
+  for (const name of ['NodeResourcesFit', 'NodeResourcesBalancedAllocation', 'InterPodAffinity', 'PodTopologySpread']) {
+    const read = readSchedulerConfig({ profiles: [{ pluginArgs: { [name]: parse(`{${args(name)}}`) } }] });
+    assert.deepEqual(read.ok && read.config, defaultSchedulerConfig, name);
+  }
+});
+
+test('weights in docs/scheduler.md are those of the plugins', () => {
+  const [profile] = defaultSchedulerConfig.profiles.values();
+  const told = [...page.matchAll(/^\| `([A-Z]\w+)` \| (\d+) \|/gm)].map(([, name, weight]) => [name, Number(weight)]);
+  assert.deepEqual(told, [...(profile?.scores ?? [])]);
+});

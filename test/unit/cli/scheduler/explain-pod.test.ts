@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { explainSettled, explainStanding } from '../../../../cli/scheduler/explain-pod.ts';
+import { defaultSchedulerConfig } from '../../../../scheduler/config/defaults.ts';
+import { pod } from '../../scheduler/builders.ts';
+import type { RunningFacts } from '../../../../scheduler/explain-facts.ts';
+import type { Pending } from '../../../../scheduler/queue/pending.ts';
+import type { KeptRoom } from '../../../../scheduler/reservation/kept-room.ts';
+import type { Pod } from '../../../../scheduler/types.ts';
+
+const config = defaultSchedulerConfig;
+const at = (over: Partial<NonNullable<Pod['status']>>, of: Pod): Pod => ({ ...of, status: { ...of.status, ...over } });
+const web = () => pod('shop/web-0');
+const scheduled = { conditions: [{ type: 'PodScheduled', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' }] };
+
+const settled: { why: string; pod: Pod; says: string | undefined }[] = [
+  { why: 'a pod that waits', pod: web().build(), says: undefined },
+  { why: 'a pod without a scheduler name', pod: { metadata: web().build().metadata, spec: { containers: [] } }, says: undefined },
+  { why: 'one on a node, and since when', pod: at(scheduled, web().on('node-a').build()), says: 'bound: it is on node node-a since 2026-01-01T00:00:00Z' }, // prettier-ignore
+  { why: 'one on a node by its start', pod: at({ startTime: '2026-01-02T00:00:00Z' }, web().on('node-a').build()), says: 'bound: it is on node node-a since 2026-01-02T00:00:00Z' }, // prettier-ignore
+  { why: 'one on a node whose condition is from before', pod: at({ conditions: [{ type: 'PodScheduled', status: 'False', lastTransitionTime: 'THEN' }] }, web().on('node-a').build()), says: 'bound: it is on node node-a' }, // prettier-ignore
+  { why: 'one on a node that nobody saw placed', pod: web().on('node-a').build(), says: 'bound: it is on node node-a' },
+  { why: 'one that has ended', pod: at({ phase: 'Succeeded' }, web().on('node-a').terminating().build()), says: 'ended: it has ended (Succeeded) and takes no room any more; it was on node node-a' }, // prettier-ignore
+  { why: 'one that failed before it was anywhere', pod: at({ phase: 'Failed' }, web().build()), says: 'ended: it has ended (Failed) and takes no room any more; it had no node' }, // prettier-ignore
+  { why: 'one that goes', pod: web().on('node-a').terminating().build(), says: 'deleting: it is being deleted, to be gone by 2026-01-01T00:00:00Z; it takes its room on node node-a until it is gone' }, // prettier-ignore
+  { why: 'one that goes and was nowhere', pod: web().terminating().build(), says: 'deleting: it is being deleted, to be gone by 2026-01-01T00:00:00Z; nobody looks for a place for it' }, // prettier-ignore
+  { why: "somebody else's", pod: web().spec({ schedulerName: 'batch' }).build(), says: 'other-scheduler: its spec.schedulerName is batch, which is for another scheduler than this one (default-scheduler); if none has that name it waits for ever' }, // prettier-ignore
+  { why: 'one behind gates', pod: web().spec({ schedulingGates: [{ name: 'a' }, { name: 'b.c/d' }] }).build(), says: 'gated: nobody looks for a place before its scheduling gates are removed, by whoever set them: a, b.c/d' }, // prettier-ignore
+];
+for (const { why, pod, says } of settled)
+  test(`of ${why} is said: ${says ?? 'nothing yet'}`, () => {
+    const line = explainSettled(pod, config);
+    assert.equal(line && `${line.reason}: ${line.detail}`, says);
+    assert.ok(line === undefined || line.object === 'shop/web-0');
+  });
+
+const room = (over: Partial<KeptRoom> = {}): KeptRoom => ({
+  namespace: 'shop',
+  name: 'db-1',
+  node: 'node-a',
+  owner: 'StatefulSet/db',
+  priority: 0,
+  state: 'active',
+  purpose: 'upgrade',
+  why: 'db rolls',
+  requests: { cpu: '500m', memory: '1024' },
+  claimedBy: null,
+  createdAt: '2026-01-01T00:00:00.000Z',
+  expiresAt: '2026-01-01T00:01:00.000Z',
+  ...over,
+});
+const pending = (over: Partial<Pending> = {}): Pending => ({
+  namespace: 'shop',
+  name: 'web-0',
+  uid: 'u',
+  priority: 0,
+  pool: 'unschedulable',
+  held: false,
+  attempts: 3,
+  refusals: 3,
+  errors: 0,
+  since: '2026-01-01T00:00:00.000Z',
+  queuedAt: '2026-01-01T00:00:00.000Z',
+  backoffUntil: null,
+  flushAt: '2026-01-01T00:05:00.000Z',
+  rejectedBy: ['NodeResourcesFit'],
+  short: ['cpu'],
+  wakesOn: [],
+  ...over,
+});
+
+const unknown =
+  'shop/web-0 kept-room-unknown room that is kept for pods that upgrade is known to the running scheduler alone: --debug-address asks it';
+const running = (over: Partial<RunningFacts>): RunningFacts => ({ rooms: [], pending: pending(), unlisted: 0, ...over });
+const until = 'until 2026-01-01T00:01:00.000Z: db rolls';
+const waits =
+  'shop/web-0 unschedulable tried 3 times; it waits for something to change, and is tried again at 2026-01-01T00:05:00.000Z anyway';
+const standing: { why: string; pod?: Pod; reservation?: boolean; running?: RunningFacts; says: string[] }[] = [
+  { why: 'nobody was asked', says: [unknown] },
+  { why: 'nobody was asked, and no room is kept', reservation: false, says: [] },
+  {
+    why: 'it was promised a node',
+    pod: at({ nominatedNodeName: 'node-b' }, web().build()),
+    says: ['node-b nominated pods there make room for this one; it may still go elsewhere', unknown],
+  },
+  { why: 'no room is kept', running: running({}), says: [waits] },
+  {
+    why: 'room is kept that it has to leave, and some that it may take',
+    pod: web().priority(5).build(),
+    running: running({ rooms: [room({ priority: 5 }), room({ name: 'db-2', priority: 4 })] }),
+    says: [`node-a kept-room cpu 500m, memory 1024 are kept for shop/db-1 ${until}`, waits],
+  },
+  {
+    why: 'room of one kind is kept, and a place alone',
+    running: running({ rooms: [room({ requests: { cpu: '1000m' } }), room({ name: 'db-2', requests: {} })] }),
+    says: [`node-a kept-room cpu 1000m is kept for shop/db-1 ${until}`, `node-a kept-room a place is kept for shop/db-2 ${until}`, waits],
+  },
+  {
+    why: 'room is kept for it, whatever its priority, and for its namesake elsewhere',
+    pod: web().priority(9).build(),
+    running: running({ rooms: [room({ name: 'web-0' }), room({ namespace: 'other', name: 'web-0' })] }),
+    says: [`node-a own-room cpu 500m, memory 1024 are kept for this pod ${until}`, waits],
+  },
+  {
+    why: 'it failed a moment ago',
+    running: running({ pending: pending({ pool: 'backoff', attempts: 1, backoffUntil: '2026-01-01T00:00:02.000Z', flushAt: null }) }),
+    says: ['shop/web-0 backoff tried once; it waits after a failure, until 2026-01-01T00:00:02.000Z'],
+  },
+  {
+    why: 'it is its turn soon',
+    running: running({ pending: pending({ pool: 'active', attempts: 0, flushAt: null }) }),
+    says: ['shop/web-0 active tried 0 times; its turn comes by priority, then by age'],
+  },
+  {
+    why: 'it is being placed',
+    running: running({ pending: pending({ pool: 'in-flight', flushAt: null }) }),
+    says: ['shop/web-0 in-flight tried 3 times; a place is being looked for, or bound, right now'],
+  },
+  {
+    why: 'others go for it',
+    running: running({ pending: pending({ held: true, wakesOn: ['the pods in its way being gone'] }) }),
+    says: ['shop/web-0 held tried 3 times; room is being made for it', 'shop/web-0 wakes-on the pods in its way being gone'],
+  },
+  {
+    why: 'the running scheduler does not know it',
+    running: running({ pending: undefined }),
+    says: ['shop/web-0 not-queued the running scheduler does not list it among those that wait'],
+  },
+  {
+    why: 'the running scheduler does not list all',
+    running: running({ pending: undefined, unlisted: 9_000 }),
+    says: [
+      'shop/web-0 not-listed the running scheduler lists those that came first, and 9000 more wait: whether it is one of them is not known',
+    ],
+  },
+];
+for (const { why, pod = web().build(), reservation = true, running, says } of standing)
+  test(`how a pod stands is told where ${why}`, () => {
+    const facts = { pod, config: { ...config, reservation: { ...config.reservation, enabled: reservation } }, running };
+    assert.deepEqual(explainStanding(facts).map(({ object, reason, detail }) => `${object} ${reason} ${detail}`), says); // prettier-ignore
+  });

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { defaultSchedulerConfig } from '../../../../scheduler/config/defaults.ts';
+import { holderOf, type Lease } from '../../../../kube/election/lease.ts';
+import { eventually, text } from '../../kube/process/process-world.ts';
+import { longContract } from '../process/long-contract.ts';
+import { LEASES, podOn, quick, up } from '../process/long-world.ts';
+import { configFile, idle, start, type Seen } from './scheduler-world.ts';
+
+longContract({
+  name: 'scheduler run',
+  lease: 'dkc-scheduler',
+  away: 'warn: the API server has not said yet what it serves',
+  start,
+  broken: {
+    part: 'scheduler',
+    start: (t, argv) =>
+      start(t, argv, {
+        make: { ...idle(), schedulerRunnable: () => [{ name: 'scheduler', run: () => Promise.reject(new Error('a bug')) }] },
+      }),
+  },
+});
+
+test('scheduler run: one ready line, at work by its file, seen, and gone on SIGTERM without a trace', { timeout: 120_000 }, async (t) => {
+  const { server, kubeconfig } = await up(t);
+  const seen: Seen = {};
+  const file = await configFile(t, 'profiles: [{schedulerName: batch}, {}]\npercentageOfNodesToScore: 5\napi: {pageSize: 7}');
+  const run = start(t, [`--config=${file}`, `--kubeconfig=${await kubeconfig()}`, '--debug', ...quick], { make: idle(seen) });
+  const { ready, metrics, pid } = await run.ready;
+  assert.deepEqual([ready, pid], [true, process.pid]);
+  await eventually('it works', () => seen.works === true);
+  assert.deepEqual([...(seen.config?.profiles.keys() ?? [])], ['batch', 'default-scheduler']);
+  assert.deepEqual(run.fields[run.lines.indexOf('info: scheduler starts')], {
+    server: server.url,
+    profiles: 'batch,default-scheduler',
+    config: file,
+    preemption: true,
+    reservation: true,
+    extenders: 0,
+    lease: 'kube-system/dkc-scheduler',
+  });
+  assert.deepEqual(run.fields[run.lines.indexOf('warn: look at this key of the configuration again')], {
+    key: 'percentageOfNodesToScore',
+    why: 'it has no effect: every node is scored',
+  });
+  assert.match(await text(`${metrics}/metrics`), /^leader_election_master_status\{name="dkc-scheduler"\} 1$/m);
+  assert.match(await text(`${metrics}/readyz?verbose`), /\[\+\]rights ok/);
+  assert.match(await text(`${metrics}/debug/caches`), /"name": "pods"/);
+  assert.equal(await run.stop(), 0);
+  assert.equal(seen.works, false);
+  assert.deepEqual([run.out().split('\n').length, run.err()], [2, '']);
+  assert.equal(holderOf(server.hooks.storage.get(LEASES, 'kube-system/dkc-scheduler') as Lease), '', 'released for the next one');
+  await server.stop();
+  assert.equal(run.clock.sleepers, 0);
+});
+
+test('without a file it works by the defaults', { timeout: 120_000 }, async (t) => {
+  const { kubeconfig } = await up(t);
+  const seen: Seen = {};
+  const run = start(t, [`--kubeconfig=${await kubeconfig()}`, ...quick], { make: idle(seen) });
+  await run.ready;
+  assert.deepEqual(seen.config, defaultSchedulerConfig);
+  assert.equal(seen.served?.storage.csiNodes?.version, 'v1');
+  assert.equal(run.fields[run.lines.indexOf('info: scheduler starts')]?.['config'], 'defaults');
+  assert.equal(await run.stop(), 0);
+});
+
+const file = 'leaderElection: {leaseName: of-file, namespace: kube-public}';
+const off = 'leaderElection: {enabled: false, leaseName: of-file}';
+const elections = [
+  { why: 'the file says', text: file, flags: [], lease: 'kube-public/of-file' },
+  { why: 'a flag says, over the file', text: file, flags: ['--leader-elect-resource-name=of-flag'], lease: 'kube-public/of-flag' },
+  { why: 'nobody leads for the file', text: off, flags: [], lease: 'none' },
+  { why: 'somebody leads for the flag, with the lease of the file', text: off, flags: ['--leader-elect'], lease: 'kube-system/of-file' },
+  { why: 'nobody leads for the flag', text: file, flags: ['--leader-elect=false'], lease: 'none' },
+];
+for (const { why, text, flags, lease } of elections)
+  test(`the lease is what ${why}`, { timeout: 120_000 }, async (t) => {
+    const { server, kubeconfig } = await up(t);
+    const run = start(t, [`--config=${await configFile(t, text)}`, `--kubeconfig=${await kubeconfig()}`, ...quick, ...flags]);
+    await run.ready;
+    assert.equal(run.fields[run.lines.indexOf('info: scheduler starts')]?.['lease'], lease);
+    const found = server.hooks.storage.list(LEASES).objects.map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name ?? ''}`);
+    assert.deepEqual(found, lease === 'none' ? [] : [lease]);
+    const warning = 'warn: leader election is off: this process works at once and beside any other';
+    assert.equal(run.lines.some((line) => line.startsWith(warning)), lease === 'none'); // prettier-ignore
+    assert.equal(await run.stop(), 0);
+  });
+
+test("without a kubeconfig it is the pod's service account", { timeout: 120_000 }, async (t) => {
+  const { server, dir } = await up(t, { tls: true });
+  const run = start(t, ['--metrics-bind-address=', ...quick], await podOn({ server, dir }));
+  assert.equal((await run.ready).metrics, null);
+  assert.equal(await run.stop(), 0);
+});
+
+test('an API server that is away is waited for, and asked what it serves once it is there', { timeout: 120_000 }, async (t) => {
+  const { server, kubeconfig } = await up(t);
+  await server.hooks.pause();
+  const seen: Seen = {};
+  const run = start(t, [`--kubeconfig=${await kubeconfig()}`, ...quick], { make: idle(seen) });
+  await eventually('the first failure', () => run.lines.includes('warn: the API server has not said yet what it serves'));
+  assert.deepEqual([run.out(), seen.served], ['', undefined]);
+  await server.hooks.resume();
+  assert.equal((await run.ready).ready, true);
+  assert.equal(await run.stop(), 0);
+});
+
+const impossible = [
+  { why: 'the file is not there', argv: ['--config=/gone'], code: 3, says: /^dkc: Cannot read \/gone: there is no such file[^\n]*\n$/ },
+  { why: 'the kubeconfig is not there', argv: ['--kubeconfig=/gone'], code: 3, says: /^dkc: Cannot read kubeconfig \/gone: / },
+  { why: 'there is neither kubeconfig nor pod', argv: [], code: 3, says: /^dkc: Cannot reach the API server: this is no pod/ },
+  { why: 'a flag of the lease is wrong', argv: ['--leader-elect-retry-period=9s'], code: 2, says: /^dkc: scheduler run: --leader-elect-renew-deadline must be longer than 1\.2 times --leader-elect-retry-period; see dkc scheduler run --help\n$/ }, // prettier-ignore
+  { why: 'its inside would be for all to see', argv: ['--debug', '--metrics-bind-address=:80'], code: 2, says: /^dkc: scheduler run: --debug needs a --metrics-bind-address on loopback/ }, // prettier-ignore
+];
+for (const { why, argv, code, says } of impossible)
+  test(`scheduler run ends with ${code} where ${why}`, async (t) => {
+    const run = start(t, argv);
+    assert.equal(await run.ended, code);
+    assert.match(run.err(), says);
+  });
+
+test('a wrong configuration ends it with 1 before anything is asked, and the line says where to read all of it', async (t) => {
+  const file = await configFile(t, 'api: {qps: 5}\npodMaxBackoffSeconds: 0\nx: 1');
+  const run = start(t, [`--config=${file}`, '--kubeconfig=/gone']);
+  assert.equal(await run.ended, 1);
+  const first = 'podMaxBackoffSeconds: it is 0; it must be whole seconds, from 1 to 2000000';
+  assert.equal(run.err(), `dkc: scheduler run: ${file}: ${first}, and 2 more; dkc scheduler config --config=${file} says all\n`);
+});

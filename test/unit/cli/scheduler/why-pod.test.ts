@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, test } from 'node:test';
+import { createLocalApi, type LocalApi } from '../../../../apiserver/local-api.ts';
+import { realClock } from '../../../../base/clock.ts';
+import { silentLog } from '../../../../base/log.ts';
+import { seededRandom } from '../../../../base/random.ts';
+import { dispatch } from '../../../../cli/dispatch.ts';
+import { whyPod } from '../../../../cli/scheduler/why-pod.ts';
+import { createClient } from '../../../../kube/client/http-client.ts';
+import { cliContext, runCli, type Ran } from '../../../support/cli-context.ts';
+import { node, pod } from '../../scheduler/builders.ts';
+import { configFile } from './scheduler-world.ts';
+import type { ExplainPod, Explained, PodFacts } from '../../../../scheduler/explain-facts.ts';
+
+let api: LocalApi;
+
+before(() => {
+  api = createLocalApi({ clock: realClock, random: seededRandom(1), log: silentLog });
+  api.add({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } });
+  const built = [
+    pod('shop/big').cpu('64').build(),
+    pod('shop/small').cpu('1').build(),
+    pod('shop/batch').spec({ schedulerName: 'batch' }).build(),
+    pod('shop/there').on('node-a').build(),
+  ];
+  for (const one of [node('node-a').build(), node('node-b').cordoned().build(), ...built]) {
+    const { uid: _uid, resourceVersion: _version, ...metadata } = one.metadata;
+    api.add({ ...one, metadata });
+  }
+  api.add({ apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name: 'data', namespace: 'shop' }, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } }); // prettier-ignore
+});
+after(() => api.stop());
+
+const connect = async () => createClient({ origin: 'test', server: 'http://local', token: api.token }, { dial: api.dial });
+
+async function why(argv: readonly string[], explain: ExplainPod): Promise<Ran> {
+  const { context, out, err } = cliContext({ connect, path: (text) => text });
+  const entry = { name: 'why pod', summary: 'Say', group: 'Scheduler', load: async () => whyPod(async () => explain) } as const;
+  const code = await dispatch([entry], ['why', 'pod', ...argv], context);
+  return { code, stdout: out(), stderr: err() };
+}
+
+const line: Explained = { object: 'shop/big', reason: 'NodeResourcesFit', detail: '1 of 2 nodes: Insufficient cpu (node-a)' };
+const unknown = {
+  object: 'shop/big',
+  reason: 'kept-room-unknown',
+  detail: 'room that is kept for pods that upgrade is known to the running scheduler alone: --debug-address asks it',
+};
+const never: ExplainPod = () => assert.fail('there is nothing to decide');
+
+test('why pod tells it in a table, and the same as JSON', async () => {
+  const table = await why(['shop/big'], () => [line]);
+  assert.deepEqual([table.code, table.stderr], [0, '']);
+  assert.match(table.stdout, /^REASON +DETAIL\nNodeResourcesFit +1 of 2 nodes: Insufficient cpu \(node-a\)\n/);
+  assert.deepEqual(JSON.parse((await why(['shop/big', '-o', 'json'], () => [line])).stdout), [line, unknown]);
+});
+
+test('the decision sees the pod, the configuration and all of the cluster', async (t) => {
+  let seen: PodFacts | undefined;
+  const look: ExplainPod = (facts) => {
+    seen = facts;
+    return [];
+  };
+  await why([`--config=${await configFile(t, 'reservation: {enabled: false}\nprofiles: [{}, {schedulerName: x}]')}`, 'shop/big'], look);
+  assert.ok(seen !== undefined);
+  const { pod, config, pods, nodes, claims, budgets, running, now, namespaces } = seen;
+  const names = (list: readonly { metadata: { name?: string } }[]): string[] => list.map(({ metadata }) => metadata.name ?? '').toSorted();
+  assert.deepEqual([pod.metadata.name, [...config.profiles.keys()]], ['big', ['default-scheduler', 'x']]);
+  assert.deepEqual(
+    [names(pods), names(nodes)],
+    [
+      ['batch', 'big', 'small', 'there'],
+      ['node-a', 'node-b'],
+    ],
+  );
+  assert.deepEqual([names(claims), budgets, running], [['data'], [], undefined]);
+  assert.ok(names(namespaces).includes('kube-system') && Math.abs(now - Date.now()) < 60_000);
+});
+
+test('a pod that needs no decision is told without one', async () => {
+  const told = async (name: string) => JSON.parse((await why([name, '-o', 'json'], never)).stdout) as Explained[];
+  assert.deepEqual((await told('shop/there')).map(({ reason }) => reason), ['bound']); // prettier-ignore
+  assert.deepEqual((await told('shop/batch')).map(({ reason }) => reason), ['other-scheduler']); // prettier-ignore
+});
+
+test('a configuration that has its name makes the pod ours', async (t) => {
+  const file = await configFile(t, 'profiles: [{schedulerName: batch}]\nreservation: {enabled: false}');
+  const { stdout } = await why([`--config=${file}`, 'shop/batch'], () => []);
+  assert.equal(stdout, 'Nothing to explain: pod shop/batch waits for its turn.\n');
+});
+
+const failures = [
+  { why: 'a pod that is not there, with what was meant', argv: ['shop/bigg'], code: 3, says: 'Cannot explain Pod shop/bigg: there is no such pod; did you mean shop/big?' }, // prettier-ignore
+  { why: 'a namespace without any', argv: ['nowhere/x'], code: 3, says: 'Cannot explain Pod nowhere/x: there is no such pod; namespace nowhere has none' }, // prettier-ignore
+  { why: 'two namespaces', argv: ['shop/big', '-n', 'other'], code: 2, says: 'why pod: shop/big is in namespace shop, and --namespace says other; see dkc why pod --help' }, // prettier-ignore
+  { why: 'an address that is none', argv: ['shop/big', '--debug-address=:'], code: 2, says: 'why pod: --debug-address must be HOST:PORT, such as 127.0.0.1:10462; see dkc why pod --help' }, // prettier-ignore
+];
+for (const { why: about, argv, code, says } of failures)
+  test(`why pod ends with ${code} on ${about}`, async () => {
+    assert.deepEqual(await why(argv, never), { code, stdout: '', stderr: `dkc: ${says}\n` });
+  });
+
+test('why pod ends with 3 on a configuration that is wrong', async (t) => {
+  const file = await configFile(t, 'x: 1');
+  const { code, stderr } = await why([`--config=${file}`, 'shop/big'], never);
+  assert.equal(code, 3);
+  assert.match(stderr, /^dkc: Cannot use \S+: x: there is no such key; there are profiles, .*; dkc scheduler config says all\n$/);
+});
+
+const room = { namespace: 'shop', name: 'db-1', node: 'node-a', priority: 0, why: 'db rolls', requests: { cpu: '3' }, expiresAt: 'THEN' };
+const queued = { namespace: 'shop', name: 'big', pool: 'backoff', held: false, attempts: 2, backoffUntil: null, flushAt: null, wakesOn: ['rain'] }; // prettier-ignore
+
+/** Stands in for the debug pages of a scheduler that runs. */
+async function debugPages(t: { after(end: () => void): void }, pages: Readonly<Record<string, unknown>>): Promise<string> {
+  const server = createServer((request, response) => {
+    const page = pages[request.url ?? ''];
+    response.statusCode = page === undefined ? 404 : 200;
+    response.setHeader('connection', 'close');
+    response.end(JSON.stringify(page ?? ''));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+test('the running scheduler is asked for kept room and for the queue', async (t) => {
+  const other = { ...queued, name: 'other', pool: 'active' };
+  const pools = { active: 1, backoff: 1, unschedulable: 0, gated: 0 };
+  const address = await debugPages(t, {
+    '/debug/reservations': [room],
+    '/debug/scheduler-queue': { pools, inFlight: 0, pods: [other, queued] },
+  });
+  const { stdout } = await why(['shop/big', `--debug-address=${address}`, '-o', 'json'], () => []);
+  assert.deepEqual(JSON.parse(stdout), [
+    { object: 'node-a', reason: 'kept-room', detail: 'cpu 3 is kept for shop/db-1 until THEN: db rolls' },
+    { object: 'shop/big', reason: 'backoff', detail: 'tried 2 times; it waits after a failure' },
+    { object: 'shop/big', reason: 'wakes-on', detail: 'rain' },
+  ]);
+});
+
+test('a pod that is not in the list of a long queue may be in the queue all the same', async (t) => {
+  const pools = { active: 1, backoff: 0, unschedulable: 9, gated: 0 };
+  const queue = { pools, inFlight: 1, pods: [{ ...queued, name: 'other' }] };
+  const address = await debugPages(t, { '/debug/reservations': [], '/debug/scheduler-queue': queue });
+  const { stdout } = await why(['shop/big', `--debug-address=${address}`, '-o', 'json'], () => []);
+  const [line] = JSON.parse(stdout) as Explained[];
+  assert.equal(line?.reason, 'not-listed');
+  assert.match(line.detail, / 10 more wait/);
+});
+
+test('a scheduler that shows nothing ends it with 3, and the line says how to have it shown', async (t) => {
+  const address = await debugPages(t, {});
+  const { code, stderr } = await why(['shop/big', `--debug-address=${address}`], () => []);
+  assert.equal(code, 3);
+  assert.match(stderr, /^dkc: Cannot read http:\/\/127\.0\.0\.1:\d+\/debug\/\S+: the answer is 404; it must be the address of a scheduler that runs with --debug/); // prettier-ignore
+});
+
+test('dkc why pod asks the real decision', async () => {
+  const { code, stdout } = await runCli(['why', 'pod', 'shop/big', '-o', 'json'], { connect });
+  assert.equal(code, 0);
+  const reasons = (JSON.parse(stdout) as Explained[]).map(({ reason }) => reason);
+  for (const reason of ['NodeResourcesFit', 'NodeUnschedulable']) assert.ok(reasons.includes(reason), reasons.join());
+});

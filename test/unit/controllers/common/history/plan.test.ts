@@ -1,0 +1,306 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import { HASH_LABEL, statefulSetHistory } from '../../../../../controllers/common/history/contract.ts';
+import { currentRevision, planHistory, planTruncation } from '../../../../../controllers/common/history/plan.ts';
+import { contentHash, wordHash } from '../../../../../controllers/common/history/hash.ts';
+import { deepFreeze } from '../../../../../kube/cache/freeze.ts';
+import { daemonSets, statefulSets } from '../../../../../kube/api/resources.ts';
+import { done, facts, names, revision, stepsOf } from './notation.ts';
+
+// Revisions are written name#number=image, with @hash where the label is not the end of the name; pods are written name@hash.
+const cases = [
+  { why: 'nothing for one that is the newest', now: 'new', have: 'ds-a#1=old ds-b#2=new', steps: '', hash: 'b', old: 'ds-a' },
+  { why: 'nothing for the only one, whatever its number', now: 'new', have: 'ds-b#7=new', steps: '', hash: 'b', old: '' },
+  { why: 'the first one', now: 'new', have: '', steps: 'create #1', old: '' },
+  { why: 'one above all others', now: 'new', have: 'ds-b#5=b ds-a#2=a', steps: 'create #6', old: 'ds-a ds-b' },
+  {
+    why: 'a new number for an old one that is wanted again',
+    now: 'a',
+    have: 'ds-a#1=a ds-b#2=b',
+    steps: 'renumber ds-a #3',
+    hash: 'a',
+    old: 'ds-b',
+  },
+  { why: 'a new number where two have the same', now: 'a', have: 'ds-a#2=a ds-b#2=b', steps: 'renumber ds-a #3', hash: 'a', old: 'ds-b' },
+  {
+    why: 'the name as the hash of one without label',
+    now: 'b',
+    have: 'ds-a#1=a@- ds-b#2=b@-',
+    steps: 'label ds-a ds-a, label ds-b ds-b',
+    hash: 'ds-b',
+    old: 'ds-a',
+  },
+  {
+    why: 'a label and a number where both are missing',
+    now: 'a',
+    have: 'ds-a#1=a@- ds-b#2=b',
+    steps: 'label ds-a ds-a, renumber ds-a #3',
+    hash: 'ds-a',
+    old: 'ds-b',
+  },
+  { why: 'no heed to what the name ends in when the label says otherwise', now: 'b', have: 'ds-b#2=b@zz', steps: '', hash: 'zz', old: '' },
+  {
+    why: 'an end to duplicates: the highest stays, and pods of the other get its hash',
+    now: 'b',
+    have: 'ds-a#1=a ds-b#2=b ds-c#3=b',
+    pods: 'p1@a p2@b p3@c p4',
+    steps: 'relabel p2 c, delete ds-b',
+    hash: 'c',
+    old: 'ds-a',
+  },
+  {
+    why: 'no other hash to pods that nobody knows or of older templates',
+    now: 'b',
+    have: 'ds-a#1=a ds-b#2=b ds-c#3=b',
+    pods: 'p1@a p2@zz p3',
+    steps: 'delete ds-b',
+    hash: 'c',
+    old: 'ds-a',
+  },
+  {
+    why: 'the last by name to duplicates of one number',
+    now: 'b',
+    have: 'ds-c#3=b ds-b#3=b',
+    pods: 'p1@b',
+    steps: 'relabel p1 c, delete ds-b',
+    hash: 'c',
+    old: '',
+  },
+  {
+    why: 'no label to a duplicate that goes, while pods that carry its name find their way',
+    now: 'b',
+    have: 'ds-b#2=b@- ds-c#3=b',
+    pods: 'p1@ds-b',
+    steps: 'relabel p1 c, delete ds-b',
+    hash: 'c',
+    old: '',
+  },
+  {
+    why: 'duplicates of an older template a rest: they are nobody’s present',
+    now: 'b',
+    have: 'ds-a#1=a ds-c#2=a ds-b#3=b',
+    steps: '',
+    hash: 'b',
+    old: 'ds-a ds-c',
+  },
+  {
+    why: 'a new number to the duplicate that stays',
+    now: 'a',
+    have: 'ds-a#1=a ds-c#2=a ds-b#3=b',
+    pods: 'p1@a p2@b p3@c',
+    steps: 'renumber ds-c #4, relabel p1 c, delete ds-a',
+    hash: 'c',
+    old: 'ds-b',
+  },
+  {
+    why: 'no patch to pods that carry the right hash, although a duplicate has it too',
+    now: 'b',
+    have: 'ds-b#2=b@same ds-c#3=b@same',
+    pods: 'p1@same',
+    steps: 'delete ds-b',
+    hash: 'same',
+    old: '',
+  },
+  {
+    why: 'its pods to an older template whose hash a duplicate has too',
+    now: 'b',
+    have: 'ds-a#1=a@same ds-b#2=b@same ds-c#3=b',
+    pods: 'p1@same',
+    steps: 'delete ds-b',
+    hash: 'c',
+    old: 'ds-a',
+  },
+];
+for (const { why, now, have, pods, steps, hash, old } of cases) {
+  test(`history gives ${why}`, () => {
+    const before = facts(now, have, pods);
+    const plan = planHistory(before, daemonSets);
+    assert.equal(stepsOf(plan), steps);
+    assert.equal(plan.hash, hash ?? contentHash(plan.current.data));
+    assert.equal(names(plan.old), old);
+    assert.equal(plan.current.metadata.labels?.[HASH_LABEL] ?? plan.current.metadata.name, plan.hash);
+    assert.equal(stepsOf(planHistory(done(before, plan), daemonSets)), '', 'a second time');
+  });
+}
+
+test('a label that is empty is none', () => {
+  const bare = revision('ds-b#1=b');
+  const empty = { ...bare, metadata: { ...bare.metadata, labels: { [HASH_LABEL]: '' } } };
+  assert.equal(stepsOf(planHistory({ ...facts('b', ''), revisions: [empty] }, daemonSets)), 'label ds-b ds-b');
+});
+
+test('a name that fits into no label gives way to the hash of the data', () => {
+  const long = revision(`${'d'.repeat(70)}#1=b@-`);
+  const before = { ...facts('b', ''), revisions: [long] };
+  const plan = planHistory(before, daemonSets);
+  assert.deepEqual(plan.steps, [{ do: 'label', revision: long, hash: contentHash(long.data) }]);
+  assert.equal(plan.hash, contentHash(long.data));
+  assert.equal(planHistory(done(before, plan), daemonSets).hash, plan.hash);
+});
+
+test('the older of two duplicates of one number goes, whatever their names', () => {
+  const aged = (text: string, creationTimestamp: string) => {
+    const made = revision(text);
+    return { ...made, metadata: { ...made.metadata, creationTimestamp } };
+  };
+  const revisions = [aged('ds-a#3=b', '2026-01-02T00:00:00Z'), aged('ds-c#3=b', '2026-01-01T00:00:00Z')];
+  assert.equal(stepsOf(planHistory({ ...facts('b', ''), revisions }, daemonSets)), 'delete ds-c');
+});
+
+const ofStatefulSets = [
+  { why: 'none when there is none, and makes the first', now: 'b', have: '', steps: 'create #1', old: '' },
+  {
+    why: 'none that holds something else, and makes one above all',
+    now: 'c',
+    have: 'ds-b#5=b ds-a#2=a',
+    steps: 'create #6',
+    old: 'ds-a ds-b',
+  },
+  { why: 'the newest as it is', now: 'b', have: 'ds-a#1=a ds-b#2=b', steps: '', hash: 'ds-b', old: 'ds-a' },
+  { why: 'an older one under a new number', now: 'a', have: 'ds-a#1=a ds-b#2=b', steps: 'renumber ds-a #3', hash: 'ds-a', old: 'ds-b' },
+  { why: 'the last of equal ones, and keeps the others', now: 'b', have: 'ds-a#1=b ds-b#2=b', steps: '', hash: 'ds-b', old: 'ds-a' },
+  {
+    why: 'the last of equal older ones under a new number',
+    now: 'a',
+    have: 'ds-a#1=a ds-b#2=a ds-c#3=c',
+    steps: 'renumber ds-b #4',
+    hash: 'ds-b',
+    old: 'ds-a ds-c',
+  },
+  { why: 'the last of one number as it is', now: 'b', have: 'ds-b#2=b ds-a#2=a', steps: '', hash: 'ds-b', old: 'ds-a' },
+  {
+    why: 'one that is not the last of its number under a new one',
+    now: 'a',
+    have: 'ds-b#2=b ds-a#2=a',
+    steps: 'renumber ds-a #3',
+    hash: 'ds-a',
+    old: 'ds-b',
+  },
+  { why: 'one without label as it is', now: 'a', have: 'ds-a#1=a@-', steps: '', hash: 'ds-a', old: '' },
+];
+for (const { why, now, have, steps, hash, old } of ofStatefulSets) {
+  test(`the history of a StatefulSet takes ${why}`, () => {
+    const plan = planHistory(facts(now, have, 'p1@ds-a'), statefulSets, statefulSetHistory);
+    const made = plan.current.metadata.name;
+    assert.deepEqual({ steps: stepsOf(plan), hash: plan.hash, old: names(plan.old) }, { steps, hash: hash ?? made, old });
+  });
+}
+
+test('a StatefulSet takes the revision with the null that its server does not write any more', () => {
+  const bare = revision('web-1#3=a');
+  const template = Object(bare.data).spec.template;
+  const data = { spec: { template: { ...template, metadata: { creationTimestamp: null, ...template.metadata } } } };
+  assert.notEqual(wordHash(data), wordHash(bare.data));
+  const plan = planHistory({ ...facts('a', ''), revisions: [{ ...bare, data }] }, statefulSets, statefulSetHistory);
+  assert.deepEqual([stepsOf(plan), plan.hash], ['', 'web-1']);
+});
+
+test('pods of a StatefulSet carry the name of a revision that is to be made', () => {
+  const plan = planHistory(facts('a', '', '', 1), statefulSets, statefulSetHistory);
+  const { name, labels } = plan.current.metadata;
+  const hash = wordHash(plan.current.data, 1);
+  assert.deepEqual([plan.hash, name, labels], [`ds-${hash}`, `ds-${hash}`, { app: 'x', 'controller.kubernetes.io/hash': hash }]);
+  assert.equal(plan.current.metadata.ownerReferences?.[0]?.kind, 'StatefulSet');
+  assert.equal(plan.collisionCount, 1);
+});
+
+const currents = [
+  { why: 'the one that the status names', have: 'ds-a#1=a ds-b#2=b', name: 'ds-a', is: 'ds-a' },
+  { why: 'the update revision when the status names none', have: 'ds-a#1=a', name: undefined, is: 'ds-u' },
+  { why: 'the update revision when that one is gone', have: 'ds-a#1=a', name: 'ds-b', is: 'ds-u' },
+  { why: 'the update revision when it is that', have: 'ds-a#1=a', name: 'ds-u', is: 'ds-u' },
+  { why: 'the update revision when the name is empty', have: 'ds-a#1=a', name: '', is: 'ds-u' },
+];
+for (const { why, have, name, is } of currents) {
+  test(`the current revision is ${why}`, () => {
+    const found = currentRevision(have.split(' ').map(revision), name, revision('ds-u#9=u'));
+    assert.equal(found.metadata.name, is);
+  });
+}
+
+test('of the update revision the current one is what was written', () => {
+  const written = revision('ds-a#3=a');
+  assert.equal(currentRevision([revision('ds-a#1=a'), revision('ds-b#2=b')], 'ds-a', written), written);
+});
+
+const three = 'ds-c#3=c ds-a#1=a ds-b#2=b';
+const truncations = [
+  { why: 'nothing below the limit', old: three, live: '', limit: 10, gone: '' },
+  { why: 'nothing at the limit', old: three, live: '', limit: 3, gone: '' },
+  { why: 'the lowest above the limit', old: three, live: '', limit: 2, gone: 'ds-a' },
+  { why: 'the lowest first', old: three, live: '', limit: 1, gone: 'ds-a ds-b' },
+  { why: 'the next one when the lowest is in use', old: three, live: 'a', limit: 2, gone: 'ds-b' },
+  { why: 'all with the limit 0', old: three, live: '', limit: 0, gone: 'ds-a ds-b ds-c' },
+  { why: 'none in use, so that more than the limit stay', old: three, live: 'a b c', limit: 1, gone: '' },
+  { why: 'fewer than it would when too many are in use', old: three, live: 'a b', limit: 0, gone: 'ds-c' },
+  { why: 'by number and not by name', old: 'ds-a#11=a ds-b#2=b', live: '', limit: 1, gone: 'ds-b' },
+  { why: 'one without label by its name', old: 'ds-a#1=a@- ds-b#2=b', live: 'ds-a', limit: 0, gone: 'ds-b' },
+  { why: 'nothing with a limit below 0', old: three, live: '', limit: -1, gone: '' },
+];
+for (const { why, old, live, limit, gone } of truncations) {
+  test(`truncation deletes ${why}`, () => {
+    const revisions = old.split(' ').map(revision);
+    assert.equal(names(planTruncation({ old: revisions }, new Set(live.split(' ')), limit)), gone);
+  });
+}
+
+const ofNames = [
+  { why: 'nothing while those not in use are at the limit', live: 'ds-a', limit: 2, gone: '' },
+  { why: 'the lowest not in use above the limit, which counts those alone', live: 'ds-a', limit: 1, gone: 'ds-b' },
+  { why: 'by names and not by hashes', live: 'a b c', limit: 2, gone: 'ds-a' },
+  { why: 'all not in use with the limit 0', live: 'ds-b', limit: 0, gone: 'ds-a ds-c' },
+  { why: 'nothing when all are in use', live: 'ds-a ds-b ds-c', limit: 0, gone: '' },
+  { why: 'nothing with a limit below 0', live: '', limit: -1, gone: '' },
+];
+for (const { why, live, limit, gone } of ofNames) {
+  test(`truncation of a StatefulSet deletes ${why}`, () => {
+    assert.equal(names(planTruncation({ old: three.split(' ').map(revision) }, new Set(live.split(' ')), limit, statefulSetHistory)), gone);
+  });
+}
+
+test('truncation of a StatefulSet leaves what is in use and the newest of the others, up to the limit', () => {
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(fc.nat(20), { maxLength: 8 }),
+      fc.array(fc.nat(20)),
+      fc.integer({ min: -2, max: 9 }),
+      (have, used, limit) => {
+        const old = deepFreeze(have.map((number) => revision(`ds-${number}#${number}=a`)));
+        const live = new Set(used.map((number) => `ds-${number}`));
+        const gone = planTruncation({ old }, live, limit, statefulSetHistory);
+        const unused = old.filter(({ metadata }) => !live.has(metadata.name ?? '')).toSorted((one, other) => one.revision - other.revision);
+        const left = unused.filter((one) => !gone.includes(one));
+        assert.equal(left.length, limit < 0 ? unused.length : Math.min(unused.length, limit));
+        assert.deepEqual([...gone, ...left], unused);
+      },
+    ),
+  );
+});
+
+const images = fc.constantFrom('a', 'b', 'c');
+const label = fc.constantFrom('', '@-', '@same', '@zz');
+const anyRevision = fc.record({ number: fc.nat(5), image: images, label });
+const anyPods = fc.array(fc.constantFrom('p@r0', 'p@r1', 'p@r2', 'p@same', 'p@zz', 'p@ds-r1', 'p'), { maxLength: 6 });
+
+test('a plan that was carried out leaves nothing to plan, relabels no pod of an older template, and changes nothing that it was given', () => {
+  fc.assert(
+    fc.property(images, fc.array(anyRevision, { maxLength: 6 }), anyPods, fc.boolean(), (now, revisions, pods, dedup) => {
+      const have = revisions.map(({ number, image, label }, at) => `ds-r${at}#${number}=${image}${label}`).join(' ');
+      const before = deepFreeze(facts(now, have, pods.map((pod, at) => pod.replace('p', `p${at}`)).join(' ')));
+      const rules = dedup ? undefined : statefulSetHistory;
+      const plan = planHistory(before, daemonSets, rules);
+      const after = done(before, plan);
+      const again = planHistory(after, daemonSets, rules);
+      assert.equal(stepsOf(again), '');
+      assert.equal(again.hash, plan.hash);
+      assert.equal(again.current.metadata.name, plan.current.metadata.name);
+      if (rules !== undefined)
+        assert.ok(plan.steps.length <= 1 && plan.steps.every((step) => step.do === 'create' || step.do === 'renumber'));
+      assert.ok(again.old.every((one) => one.revision < again.current.revision || (!dedup && one.revision === again.current.revision)));
+      const hashesOfOld = new Set(plan.old.map(({ metadata }) => metadata.labels?.[HASH_LABEL] ?? metadata.name));
+      for (const step of plan.steps) if (step.do === 'relabel') assert.ok(!hashesOfOld.has(step.pod.metadata.labels?.[HASH_LABEL] ?? ''));
+    }),
+    { numRuns: 300 },
+  );
+});

@@ -1,0 +1,260 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import { HASH_LABEL, statefulSetHistory } from '../../../../../controllers/common/history/contract.ts';
+import { contentHash, wordHash } from '../../../../../controllers/common/history/hash.ts';
+import { planHistory } from '../../../../../controllers/common/history/plan.ts';
+import { newRevision, revisionData, sameData, templateOf } from '../../../../../controllers/common/history/revision.ts';
+import { dnsSubdomainProblems } from '../../../../../kube/api/names.ts';
+import { applyStrategicPatch } from '../../../../../kube/api/strategic-patch.ts';
+import { strategicRules } from '../../../../../kube/api/strategic-rules.ts';
+import { goJson } from '../../../../../kube/api/go-json.ts';
+import { daemonSets, statefulSets } from '../../../../../kube/api/resources.ts';
+import { owner, revision, stepsOf, template } from './notation.ts';
+
+/** As kube-controller-manager 1.20 stores it: all that the server fills in, fields in the order of the alphabet, times that are not set as null. */
+const storedByManager = `{"spec":{"template":{"$patch":"replace","metadata":{"creationTimestamp":null,"labels":{"app":"agent"}},"spec":{"containers":[
+{"env":[{"name":"NODE","valueFrom":{"fieldRef":{"apiVersion":"v1","fieldPath":"spec.nodeName"}}}],"image":"agent:1","imagePullPolicy":"IfNotPresent",
+"name":"agent","resources":{"limits":{"cpu":"100m"}},"terminationMessagePath":"/dev/termination-log","terminationMessagePolicy":"File",
+"volumeMounts":[{"mountPath":"/x","name":"x"}]}],"dnsPolicy":"ClusterFirst","restartPolicy":"Always","schedulerName":"default-scheduler",
+"securityContext":{},"terminationGracePeriodSeconds":30,"volumes":[{"emptyDir":{},"name":"x"},{"ephemeral":{"volumeClaimTemplate":{"metadata":
+{"creationTimestamp":null},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}}},"name":"y"}]}}}}`;
+
+/** The template of the same set as a newer server answers it, in the order of its fields. */
+const servedTemplate = {
+  metadata: { labels: { app: 'agent' } },
+  spec: {
+    volumes: [
+      { name: 'x', emptyDir: {} },
+      {
+        name: 'y',
+        ephemeral: {
+          volumeClaimTemplate: { metadata: {}, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } },
+        },
+      },
+    ],
+    containers: [
+      {
+        name: 'agent',
+        image: 'agent:1',
+        env: [{ name: 'NODE', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'spec.nodeName' } } }],
+        resources: { limits: { cpu: '100m' } },
+        volumeMounts: [{ name: 'x', mountPath: '/x' }],
+        terminationMessagePath: '/dev/termination-log',
+        terminationMessagePolicy: 'File',
+        imagePullPolicy: 'IfNotPresent',
+      },
+    ],
+    restartPolicy: 'Always',
+    terminationGracePeriodSeconds: 30,
+    dnsPolicy: 'ClusterFirst',
+    securityContext: {},
+    schedulerName: 'default-scheduler',
+  },
+};
+
+const parsed = (text: string): unknown => JSON.parse(text);
+
+const contents = [
+  { why: 'word for word', with: (text: string) => text, same: true },
+  { why: 'with the time left out', with: (text: string) => text.replaceAll('"creationTimestamp":null,', ''), same: true },
+  {
+    why: 'with other fields that are null',
+    with: (text: string) => text.replace('"dnsPolicy"', '"tolerations":null,"dnsPolicy"'),
+    same: true,
+  },
+  { why: 'with another image', with: (text: string) => text.replace('agent:1', 'agent:2'), same: false },
+  { why: 'with a field more', with: (text: string) => text.replace('"dnsPolicy"', '"hostPID":true,"dnsPolicy"'), same: false },
+  { why: 'with an empty list more', with: (text: string) => text.replace('"dnsPolicy"', '"tolerations":[],"dnsPolicy"'), same: false },
+  { why: 'with a default missing', with: (text: string) => text.replace('"dnsPolicy":"ClusterFirst",', ''), same: false },
+  { why: 'with a text for a number', with: (text: string) => text.replace('Seconds":30', 'Seconds":"30"'), same: false },
+  { why: 'without the mark that it replaces', with: (text: string) => text.replace('"$patch":"replace",', ''), same: false },
+  { why: 'with more beside the template', with: (text: string) => text.replace('{"spec":{', '{"spec":{"paused":true,'), same: false },
+];
+for (const { why, with: change, same } of contents) {
+  test(`a manager's revision ${why} is ${same ? '' : 'not '}of the template that is served`, () => {
+    const data = parsed(change(storedByManager));
+    assert.equal(sameData(data, revisionData(servedTemplate)), same);
+    assert.equal(sameData(revisionData(servedTemplate), data), same);
+    const found = planHistory(
+      {
+        owner,
+        template: servedTemplate,
+        collisionCount: undefined,
+        pods: [],
+        revisions: [{ ...revision('ds-5f6b8c#3=x'), data: Object(data) }],
+      },
+      daemonSets,
+    );
+    assert.equal(stepsOf(found), same ? '' : 'create #4');
+  });
+}
+
+test('order counts in lists', () => {
+  assert.equal(sameData({ spec: [1, 2] }, { spec: [2, 1] }), false);
+});
+
+test('what is not there is the same as nothing, and as no data', () => {
+  assert.equal(sameData(undefined, undefined), true);
+  assert.equal(sameData(undefined, revisionData({})), false);
+  assert.equal(sameData(revisionData({ spec: undefined }), revisionData({})), true);
+});
+
+test('a template that says how to patch is replaced all the same', () => {
+  assert.deepEqual(revisionData({ $patch: 'merge', spec: {} }), { spec: { template: { $patch: 'replace', spec: {} } } });
+});
+
+test('data is made once for a template', () => {
+  const one = template('a');
+  assert.equal(revisionData(one), revisionData(one));
+  assert.notEqual(revisionData(one), revisionData(template('a')));
+});
+
+// Keys such as a template could have, and some that only look harmless.
+const json = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    fc.string(),
+    fc.integer(),
+    fc.boolean(),
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.dictionary(fc.oneof(fc.string(), fc.constantFrom('constructor', 'toString', '10', '9')), tie('value'), { maxKeys: 5 }),
+  ),
+})).value;
+
+/** The same with the fields of each object in another order, and some more that are null. */
+function shuffled(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(shuffled);
+  if (typeof value !== 'object' || value === null) return value;
+  return {
+    ...Object.fromEntries(
+      Object.entries(value)
+        .toReversed()
+        .map(([key, below]) => [key, shuffled(below)]),
+    ),
+    'no such field': null,
+  };
+}
+
+test('order of fields and nulls change neither content nor the hash of it', () => {
+  fc.assert(
+    fc.property(json, fc.option(fc.nat(), { nil: undefined }), (value, count) => {
+      assert.equal(contentHash(shuffled(value), count), contentHash(value, count));
+      assert.equal(sameData(shuffled(value), value), true);
+    }),
+  );
+});
+
+test('other content is other content', () => {
+  fc.assert(
+    fc.property(json, json, (one, other) => {
+      let equal = true;
+      try {
+        assert.deepEqual(parsed(JSON.stringify(one)), parsed(JSON.stringify(other)));
+      } catch {
+        equal = false;
+      }
+      assert.equal(sameData(one, other), equal);
+    }),
+  );
+});
+
+test('a new revision has labels of the template, annotations of the owner, and the owner for controller', () => {
+  const made = newRevision(owner, daemonSets, { template: template('a'), collisionCount: undefined }, 4);
+  const hash = contentHash(revisionData(template('a')));
+  assert.deepEqual(made, {
+    apiVersion: 'apps/v1',
+    kind: 'ControllerRevision',
+    metadata: {
+      name: `ds-${hash}`,
+      namespace: 'ns',
+      labels: { app: 'x', [HASH_LABEL]: hash },
+      annotations: { note: 'of the set', 'example.com/a': 'b' },
+      ownerReferences: [
+        { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'ds', uid: 'ds-uid', controller: true, blockOwnerDeletion: true },
+      ],
+    },
+    data: { spec: { template: { $patch: 'replace', ...template('a') } } },
+    revision: 4,
+  });
+});
+
+test('a new revision of a StatefulSet has the hash of its words, in its own label', () => {
+  const facts = { template: parsed(storedByManager) as Record<string, unknown>, collisionCount: 2 };
+  const { metadata, data } = newRevision({ metadata: { ...owner.metadata, name: 'web' } }, statefulSets, facts, 4, statefulSetHistory);
+  const hash = wordHash(data, 2);
+  assert.notEqual(hash, wordHash(data));
+  assert.equal(metadata.name, `web-${hash}`);
+  assert.deepEqual(metadata.labels, { 'controller.kubernetes.io/hash': hash });
+  assert.deepEqual(metadata.ownerReferences, [
+    { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid: 'ds-uid', controller: true, blockOwnerDeletion: true },
+  ]);
+});
+
+test('a hash in the labels of the template does not stay', () => {
+  const copied = { ...template('a'), metadata: { labels: { [HASH_LABEL]: 'of another' } } };
+  const made = newRevision(owner, daemonSets, { template: copied, collisionCount: 3 }, 1);
+  assert.deepEqual(made.metadata.labels, { [HASH_LABEL]: contentHash(revisionData(copied), 3) });
+});
+
+test('a template without labels gives a revision with the hash alone', () => {
+  for (const bare of [{}, { metadata: null }, { metadata: { labels: null } }]) {
+    const made = newRevision(owner, daemonSets, { template: bare, collisionCount: undefined }, 1);
+    assert.deepEqual(Object.keys(made.metadata.labels ?? {}), [HASH_LABEL]);
+  }
+});
+
+for (const name of [
+  'x'.repeat(253),
+  'x'.repeat(223),
+  `${'x'.repeat(222)}.${'x'.repeat(30)}`,
+  `${'x'.repeat(222)}-${'x'.repeat(20)}`,
+  'x',
+]) {
+  test(`the name of a revision of an owner of ${name.length} letters fits and ends in the hash`, () => {
+    const long = { metadata: { ...owner.metadata, name } };
+    const { metadata } = newRevision(long, daemonSets, { template: template('a'), collisionCount: undefined }, 1);
+    assert.deepEqual(dnsSubdomainProblems(metadata.name ?? ''), []);
+    assert.ok(metadata.name?.endsWith(`-${metadata.labels?.[HASH_LABEL]}`));
+    assert.ok(metadata.name?.startsWith(name.slice(0, 220)));
+  });
+}
+
+test('an owner that no server has gets no revision', () => {
+  assert.throws(() => newRevision({ metadata: { name: 'ds' } }, daemonSets, { template: {}, collisionCount: undefined }, 1), /without uid/);
+});
+
+test('the template comes back as it was, and as a rollback would bring it back', () => {
+  const made = newRevision(owner, daemonSets, { template: servedTemplate, collisionCount: undefined }, 1);
+  assert.deepEqual(templateOf(made), servedTemplate);
+  const live = { ...owner, spec: { selector: { matchLabels: { app: 'agent' } }, template: template('newer') } };
+  const back = Object(applyStrategicPatch(live, made.data, strategicRules(daemonSets.kind)));
+  assert.deepEqual(back.spec, { selector: { matchLabels: { app: 'agent' } }, template: servedTemplate });
+  assert.equal(sameData(made.data, revisionData(back.spec.template)), true);
+});
+
+test('a revision by kube-controller-manager 1.20 gives its template word for word, and that gives the revision back', () => {
+  const stored = storedByManager.replaceAll('\n', '');
+  const template = templateOf({ data: Object(parsed(stored)) });
+  assert.equal(goJson(template), goJson(Object(parsed(stored)).spec.template).replace('"$patch":"replace",', ''));
+  assert.match(goJson(template), /^{"metadata":{"creationTimestamp":null,"labels"/);
+  const live = { ...owner, spec: { replicas: 7, template: servedTemplate }, status: { replicas: 6 } };
+  const back = Object(applyStrategicPatch(live, parsed(stored), strategicRules(statefulSets.kind)));
+  assert.deepEqual([back.spec.replicas, back.status], [7, { replicas: 6 }]);
+  assert.equal(sameData({ template: back.spec.template }, { template }), true);
+  assert.equal(goJson(revisionData(template ?? {})), stored);
+});
+
+test('what keeps something else keeps no template', () => {
+  const kept = [
+    undefined,
+    null,
+    'text',
+    {},
+    { spec: null },
+    { spec: {} },
+    { spec: { template: [] } },
+    { spec: { template: { spec: {} } } },
+  ];
+  for (const data of kept) assert.equal(templateOf({ data: data as never }), undefined);
+});

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { News, tellNews, type Told } from '../../../../controllers/common/news.ts';
+import { daemonSets } from '../../../../kube/api/resources.ts';
+import type { EventRecorder } from '../../../../kube/controller/event-recorder.ts';
+
+const told = (...messages: string[]): Told[] => messages.map((message) => ({ type: 'Warning', reason: 'Bad', message }));
+
+test('people are told what is new with all that is so, and nothing at looks at which nothing is', () => {
+  const news = new News();
+  const set = { metadata: { name: 'web', uid: 'a' } };
+  const heard: string[] = [];
+  const events: Pick<EventRecorder, 'event'> = {
+    event(object, type, reason, message, about) {
+      assert.equal(object, set);
+      heard.push([type, reason, message, about?.resource?.kind].join(' '));
+    },
+  };
+  const looks = [[], ['x'], ['x'], ['x', 'y'], ['y'], [], ['y']].map((messages) => {
+    heard.length = 0;
+    tellNews({ events, set, resource: daemonSets }, told(...messages), (text) => news.is('a', text));
+    return [...heard];
+  });
+  const [x, y] = ['Warning Bad x DaemonSet', 'Warning Bad y DaemonSet'];
+  assert.deepEqual(looks, [[], [x], [], [x, y], [y], [], [y]]);
+  assert.equal(news.is('b', 'y'), true, 'of another set it is news');
+  news.forget('a');
+  assert.equal(news.is('a', 'y'), true, 'of a set that is gone nothing is known');
+});

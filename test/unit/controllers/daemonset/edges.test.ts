@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { wakesOfNode } from '../../../../controllers/daemonset/edges.ts';
+import type { Placement } from '../../../../controllers/daemonset/options.ts';
+import { rulesOf } from '../../../../controllers/daemonset/rules.ts';
+import type { DaemonSet, Node } from '../../../../controllers/daemonset/types.ts';
+import type { Change } from '../../../../kube/cache/change.ts';
+import { daemonSet, node, type SetOptions } from './notation.ts';
+
+interface Case {
+  why: string;
+  /** `before -> after` of a node, where one side may be missing. */
+  change: string;
+  set?: SetOptions;
+  hasPods?: boolean;
+  wakes: boolean;
+}
+
+const canary = { spec: { nodeSelector: { pool: 'canary' } } };
+const chosen = { annotations: { 'dkc.dev/rollout-node-selector': 'pool=canary' } };
+const cases: Case[] = [
+  { why: 'a node comes where it should run', change: '-> a', wakes: true },
+  { why: 'a node comes where it should not run', change: '-> a~', wakes: false },
+  { why: 'a node comes where it must not stay', change: '-> a!', wakes: false },
+  { why: 'a node comes that it does not select', change: '-> a', set: canary, wakes: false },
+  { why: 'a node comes back where it has pods', change: '-> a!', hasPods: true, wakes: true },
+  { why: 'a node goes where it should run', change: 'a ->', wakes: true },
+  { why: 'a node goes where it should not run', change: 'a~ ->', wakes: false },
+  { why: 'a node goes where it should not run and has pods', change: 'a~ ->', hasPods: true, wakes: true },
+  { why: 'a taint keeps new pods away', change: 'a -> a~', wakes: true },
+  { why: 'a taint keeps new pods away from one that runs', change: 'a -> a~', hasPods: true, wakes: true },
+  { why: 'a taint evicts', change: 'a -> a!', wakes: true },
+  { why: 'a taint that kept new pods away now evicts', change: 'a~ -> a!', wakes: true },
+  { why: 'a taint goes', change: 'a! -> a', wakes: true },
+  { why: 'a taint comes that merely asks', change: 'a -> a^', wakes: false },
+  { why: 'a label comes that it selects', change: 'a -> a:canary', set: canary, wakes: true },
+  { why: 'a label goes that it selects', change: 'a:canary -> a', set: canary, hasPods: true, wakes: true },
+  { why: 'a label changes that is nothing to it', change: 'a -> a:canary', hasPods: true, wakes: false },
+  { why: 'a label changes that may choose whom to update', change: 'a -> a:canary', set: chosen, wakes: true },
+  { why: 'nothing changes', change: 'a -> a', set: chosen, hasPods: true, wakes: false },
+];
+
+function changeOf(text: string): Change<Node> {
+  const [before = '', after = ''] = text.split('->').map((side) => side.trim());
+  if (before === '') return { do: 'add', object: node(after) };
+  return after === '' ? { do: 'delete', last: node(before), unseen: false } : { do: 'update', before: node(before), after: node(after) };
+}
+
+function wakes(change: Change<Node>, set: SetOptions = {}, hasPods = false, placement: Placement = 'scheduler'): string[] {
+  return wakesOfNode(change, { sets: [daemonSet(set)], rules: (of) => rulesOf(of, placement), hasPods: () => hasPods });
+}
+
+for (const { why, change, set, hasPods, wakes: expected } of cases)
+  test(`a set is ${expected ? '' : 'not '}looked at when ${why}`, () =>
+    assert.deepEqual(wakes(changeOf(change), set, hasPods), expected ? ['ns/ds'] : []));
+
+test('a heartbeat wakes nobody, even where whatever changes may make room', () => {
+  const before = node('a');
+  const after = { ...before, metadata: { ...before.metadata, resourceVersion: '2', annotations: { beat: '1' } } };
+  for (const placement of ['scheduler', 'controller'] as const)
+    assert.deepEqual(wakes({ do: 'update', before, after }, {}, true, placement), []);
+});
+
+test('no taints are as good as an empty list of them', () => {
+  const before = node('a');
+  assert.deepEqual(wakes({ do: 'update', before, after: { ...before, spec: { taints: [] } } }, chosen), []);
+});
+
+test('where the controller places pods, more room wakes every set', () => {
+  const before = node('a!');
+  const after = { ...before, status: { allocatable: { cpu: '2' } } };
+  assert.deepEqual(wakes({ do: 'update', before, after }, {}, false, 'controller'), ['ns/ds']);
+  assert.deepEqual(wakes({ do: 'update', before, after }), []);
+});
+
+test('only the sets that a change concerns are looked at', () => {
+  const other: DaemonSet = { ...daemonSet(canary), metadata: { ...daemonSet().metadata, name: 'other' } };
+  const edge = { sets: [daemonSet(), other], rules: (of: Readonly<DaemonSet>) => rulesOf(of, 'scheduler'), hasPods: () => false };
+  assert.deepEqual(wakesOfNode(changeOf('-> a'), edge), ['ns/ds']);
+  assert.deepEqual(wakesOfNode(changeOf('a -> a:canary'), edge), ['ns/other']);
+  assert.deepEqual(wakesOfNode(changeOf('-> a:canary'), edge), ['ns/ds', 'ns/other']);
+});

@@ -1,0 +1,228 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import { unreachable } from '../../../../base/errors.ts';
+import { HASH_LABEL } from '../../../../controllers/common/history/contract.ts';
+import { noMemory } from '../../../../controllers/daemonset/facts.ts';
+import { isRelevant } from '../../../../controllers/daemonset/edges.ts';
+import { BY_NODE, bySetAndNode } from '../../../../controllers/daemonset/caches.ts';
+import { Ledger } from '../../../../controllers/daemonset/ledger.ts';
+import { targetNode } from '../../../../controllers/daemonset/pods.ts';
+import { decision, recount } from '../../../../controllers/daemonset/recount.ts';
+import { rulesOf } from '../../../../controllers/daemonset/rules.ts';
+import type { Summary } from '../../../../controllers/daemonset/summary.ts';
+import type { DaemonSet, Node, Pod } from '../../../../controllers/daemonset/types.ts';
+import { IndexedStore } from '../../../../kube/cache/indexed-store.ts';
+import { controllerOf } from '../../../../kube/controller/owner-refs.ts';
+import { daemonSet, node, NOW, pod, revisions } from './notation.ts';
+
+// Names are few, so that changes meet each other.
+const names = fc.constantFrom('a', 'b', 'c');
+const revision = fc.constantFrom('new', 'old', 'older', '');
+const marks = fc.constantFrom('', '', '', '!', '!?', '?', '-', '!-', '#', '#-', '$', '$-');
+
+type Step =
+  | { do: 'node'; node: string }
+  | { do: 'node goes'; name: string }
+  | { do: 'pod'; name: string; pod: string; as: 'own' | 'orphan' | 'unselected' | 'nowhere' }
+  | { do: 'pod goes'; name: string }
+  | { do: 'time'; seconds: number }
+  | { do: 'set'; set: number }
+  /** The set is gone; whoever asks next begins anew. */
+  | { do: 'forget' }
+  /** Its template is of a revision with another hash than before. */
+  | { do: 'hash' };
+
+const podName = fc.constantFrom('p1', 'p2', 'p3', 'p4', 'p5', 'p6');
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({
+    do: fc.constant('node' as const),
+    node: fc.tuple(names, fc.constantFrom('', ':canary'), fc.constantFrom('', '', '!', '~', '^')).map((parts) => parts.join('')),
+  }),
+  fc.record({ do: fc.constant('node goes' as const), name: names }),
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('pod' as const),
+      name: podName,
+      pod: fc
+        .tuple(names, revision, marks, fc.nat(40), fc.nat(25))
+        .map(([on, of, marks, age, ready]) => `${on}@${of}${marks}/${age}=${ready}`),
+      as: fc.constantFrom('own', 'own', 'own', 'own', 'orphan', 'unselected', 'nowhere'),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('pod goes' as const), name: podName }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('time' as const), seconds: fc.constantFrom(1, 5, 10, 20) }) },
+  fc.record({ do: fc.constant('set' as const), set: fc.nat(4) }),
+  fc.record({ do: fc.constant('forget' as const) }),
+  fc.record({ do: fc.constant('hash' as const) }),
+);
+
+const COUNT = { 'deprecated.daemonset.template.generation': '7' };
+
+/** The same set again and again, as people change it. */
+const states: DaemonSet[] = [
+  of(2, daemonSet({ minReadySeconds: 20 })),
+  of(3, daemonSet({ minReadySeconds: 20, maxUnavailable: 0, maxSurge: 1 })),
+  of(4, daemonSet({ spec: { nodeSelector: { pool: 'canary' } } })),
+  of(5, daemonSet({ minReadySeconds: 20, onDelete: true })),
+  of(5, daemonSet({ minReadySeconds: 20, onDelete: true, annotations: COUNT })),
+];
+
+function of(generation: number, set: DaemonSet): DaemonSet {
+  return { ...set, metadata: { ...set.metadata, generation } };
+}
+
+/** What is called `new` everywhere, or `old`. */
+const histories = (['new', 'old'] as const).map((hash) =>
+  revisions(daemonSet(), 'new').map((one) => ({ ...one, metadata: { ...one.metadata, labels: { app: 'x', [HASH_LABEL]: hash } } })),
+);
+
+/** Caches, and a ledger that hears of all that changes in them. */
+class World {
+  readonly nodes = new IndexedStore<Node>();
+  readonly pods = new IndexedStore<Pod>();
+  readonly ledger = new Ledger({ nodes: this.nodes, pods: this.pods });
+  now = NOW;
+  set: DaemonSet = daemonSet({ minReadySeconds: 20 });
+  #hash = 0;
+
+  constructor() {
+    this.pods.index(BY_NODE, bySetAndNode);
+  }
+
+  do(step: Step): void {
+    switch (step.do) {
+      case 'node': {
+        const after = node(step.node);
+        const before = this.nodes.get(after.metadata.name ?? '');
+        this.nodes.put(after);
+        if (before === undefined || isRelevant({ before, after })) this.ledger.nodeChanged(after.metadata.name ?? '');
+        return;
+      }
+      case 'node goes':
+        this.nodes.delete(step.name);
+        return this.ledger.nodeChanged(step.name);
+      case 'pod': {
+        const before = this.pods.get(`ns/${step.name}`);
+        const after = podAs(step);
+        this.pods.put(after);
+        if (before !== undefined) this.#changed(before);
+        return this.#changed(after);
+      }
+      case 'pod goes': {
+        const before = this.pods.get(`ns/${step.name}`);
+        this.pods.delete(`ns/${step.name}`);
+        if (before !== undefined) this.#changed(before);
+        return;
+      }
+      case 'time':
+        this.now += step.seconds * 1_000;
+        return;
+      case 'set':
+        this.set = states[step.set] ?? this.set;
+        return;
+      case 'forget':
+        return this.ledger.forget('ds-uid');
+      case 'hash':
+        this.#hash = 1 - this.#hash;
+        return;
+      default:
+        unreachable(step);
+    }
+  }
+
+  #changed(pod: Readonly<Pod>): void {
+    const owner = controllerOf(pod);
+    if (owner !== undefined) this.ledger.podChanged(owner.uid, targetNode(pod));
+  }
+
+  /** What the ledger says, and what is so. */
+  look(): { kept: unknown; counted: unknown } {
+    const rules = rulesOf(this.set, 'scheduler');
+    const cluster = {
+      nodes: this.nodes.list(),
+      pods: this.pods.list(),
+      revisions: histories[this.#hash] ?? [],
+      now: this.now,
+      pendingMs: 0,
+      memory: noMemory,
+    };
+    const { facts } = recount(rules, cluster);
+    const { adopt, release } = facts.claims.pods;
+    const { summary, unselected } = this.ledger.count(rules, facts.history.hash, decision(rules), this.now, adopt);
+    return {
+      kept: { ...saying(summary), unselected: namesOf(unselected) },
+      counted: { ...saying(facts.summary), unselected: namesOf(release) },
+    };
+  }
+}
+
+function podAs({ name, pod: text, as }: Extract<Step, { do: 'pod' }>): Pod {
+  const made = pod(text, name);
+  const { metadata, spec } = made;
+  // From before there were hashes.
+  if (metadata.labels?.[HASH_LABEL] === undefined) metadata.labels = { app: 'x', 'pod-template-generation': '7' };
+  if (as === 'unselected') return { ...made, metadata: { ...metadata, labels: { app: 'y' } } };
+  if (as === 'nowhere') return { ...made, spec: { ...spec, containers: [], nodeName: '', affinity: {} } };
+  const { ownerReferences: _, ...orphaned } = metadata;
+  return as === 'orphan' ? { ...made, metadata: orphaned } : made;
+}
+
+const namesOf = (pods: readonly Readonly<Pod>[]): string[] => pods.map(({ metadata: { name = '' } }) => name).toSorted();
+
+function saying(summary: Summary): Record<string, unknown> {
+  const { counts, standings, serving, renewed, hashes } = summary;
+  const restless = summary.inOrder().map(({ cell, work, standing, changesAt, fresh, old, freshAvailable, serves }) => ({
+    node: cell.node,
+    pods: cell.pods.map(({ metadata }) => metadata.name),
+    work,
+    standing,
+    changesAt,
+    fresh: fresh?.metadata.name,
+    old: old?.metadata.name,
+    freshAvailable,
+    serves,
+  }));
+  return { counts, standings, serving, renewed, hashes: [...hashes].map(([hash, count]) => `${hash} ${count}`).toSorted(), restless };
+}
+
+test('a ledger that hears of every change says what a recount of everything would', () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(step, fc.constantFrom(true, true, false)), { minLength: 30, maxLength: 60 }), (steps) => {
+      const world = new World();
+      for (const name of ['a', 'b', 'c']) world.do({ do: 'node', node: name });
+      for (const [step, isLookedAt] of steps) {
+        world.do(step);
+        if (!isLookedAt) continue;
+        const { kept, counted } = world.look();
+        assert.deepEqual(kept, counted);
+      }
+    }),
+    { numRuns: 250 },
+  );
+});
+
+test('a ledger judges no node again of which it heard nothing', () => {
+  const world = new World();
+  for (const name of ['a', 'b']) world.do({ do: 'node', node: name });
+  world.look();
+  // Behind its back, so that it can be seen not to look.
+  world.pods.put(pod('a@new'));
+  world.pods.put(pod('b@new'));
+  world.ledger.podChanged('ds-uid', 'b');
+  const { summary } = world.ledger.count(rulesOf(world.set, 'scheduler'), 'new', decision(rulesOf(world.set, 'scheduler')), world.now);
+  assert.deepEqual([summary.counts.desired, summary.counts.current], [2, 1]);
+});
+
+test('a ledger forgets a set that is gone, and begins anew with another of its name', () => {
+  const world = new World();
+  world.do({ do: 'node', node: 'a' });
+  world.look();
+  assert.equal(world.ledger.size, 1);
+  world.ledger.forget('ds-uid');
+  assert.equal(world.ledger.size, 0);
+  world.pods.put(pod('a@new'));
+  const { kept, counted } = world.look();
+  assert.deepEqual(kept, counted);
+});

@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { PodSpec, Toleration } from 'kubernetes-types/core/v1.js';
+import { newPod } from '../../../../controllers/daemonset/new-pod.ts';
+import type { Placement } from '../../../../controllers/daemonset/options.ts';
+import { targetNode } from '../../../../controllers/daemonset/pods.ts';
+import { rulesOf } from '../../../../controllers/daemonset/rules.ts';
+import type { Pod } from '../../../../controllers/daemonset/types.ts';
+import { deepFreeze } from '../../../../kube/cache/freeze.ts';
+import { daemonSet, templateOf, type SetOptions } from './notation.ts';
+
+const GENERATION = 'deprecated.daemonset.template.generation';
+
+function made(options: SetOptions & { placement?: Placement; present?: boolean; spec?: Partial<PodSpec> } = {}): Pod {
+  const { placement = 'scheduler', present = true } = options;
+  const set = deepFreeze(daemonSet(options));
+  const template = present ? set.spec?.template : deepFreeze(templateOf('old', { tolerations: [{ key: 'old' }] }));
+  assert.ok(template !== undefined);
+  return newPod(rulesOf(set, placement), { node: 'a', hash: present ? 'new' : 'old', template, present });
+}
+
+const exists = (name: string, effect: string): Toleration => ({ key: `node.kubernetes.io/${name}`, operator: 'Exists', effect });
+const pinned = { nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: ['a'] }] }] };
+const term = (key: string) => ({ matchExpressions: [{ key, operator: 'Exists' }] });
+
+test('a pod is what the template says, pinned to its node', () =>
+  assert.deepEqual(made(), {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      generateName: 'ds-',
+      namespace: 'ns',
+      labels: { app: 'x', 'controller-revision-hash': 'new' },
+      ownerReferences: [
+        { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'ds', uid: 'ds-uid', controller: true, blockOwnerDeletion: true },
+      ],
+    },
+    spec: {
+      containers: [{ name: 'c', image: 'new' }],
+      affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: pinned } },
+      tolerations: [
+        exists('not-ready', 'NoExecute'),
+        exists('unreachable', 'NoExecute'),
+        exists('disk-pressure', 'NoSchedule'),
+        exists('memory-pressure', 'NoSchedule'),
+        exists('pid-pressure', 'NoSchedule'),
+        exists('unschedulable', 'NoSchedule'),
+      ],
+    },
+  }));
+
+test('what the template requires of a node is replaced; what it prefers, and whom it wants to be near to, stays', () => {
+  const preferred = [{ weight: 1, preference: term('disk') }];
+  const podAffinity = { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: 'zone' }] };
+  const required = { nodeSelectorTerms: [term('gpu'), { matchFields: [{ key: 'metadata.name', operator: 'In', values: ['b'] }] }] };
+  const { spec } = made({
+    spec: {
+      nodeSelector: { pool: 'x' },
+      schedulerName: 'mine',
+      affinity: {
+        podAffinity,
+        nodeAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: required,
+          preferredDuringSchedulingIgnoredDuringExecution: preferred,
+        },
+      },
+    },
+  });
+  assert.deepEqual(spec?.affinity, {
+    podAffinity,
+    nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: pinned, preferredDuringSchedulingIgnoredDuringExecution: preferred },
+  });
+  assert.deepEqual([spec?.nodeSelector, spec?.schedulerName, spec?.nodeName], [{ pool: 'x' }, 'mine', undefined]);
+});
+
+test('a node name of the template stays', () => assert.equal(made({ spec: { nodeName: 'a' } }).spec?.nodeName, 'a'));
+
+test("automatic tolerations take the place of the template's own, and leave the others", () => {
+  const { spec } = made({
+    spec: {
+      tolerations: [
+        { ...exists('not-ready', 'NoExecute'), tolerationSeconds: 30 },
+        { ...exists('not-ready', 'NoSchedule'), tolerationSeconds: 30 },
+        { key: 'gpu', operator: 'Exists' },
+      ],
+    },
+  });
+  const of = (key: string) => spec?.tolerations?.filter((one) => one.key === key);
+  assert.deepEqual(of('node.kubernetes.io/not-ready'), [
+    exists('not-ready', 'NoExecute'),
+    { ...exists('not-ready', 'NoSchedule'), tolerationSeconds: 30 },
+  ]);
+  assert.deepEqual(of('gpu'), [{ key: 'gpu', operator: 'Exists' }]);
+});
+
+test("only a pod on the host's network tolerates that there is none yet", () => {
+  const tolerates = (pod: Pod): boolean =>
+    pod.spec?.tolerations?.some(({ key }) => key === 'node.kubernetes.io/network-unavailable') ?? false;
+  assert.equal(tolerates(made()), false);
+  assert.equal(tolerates(made({ spec: { hostNetwork: true } })), true);
+});
+
+const generations: { why: string; annotation: string | undefined; label: string | undefined }[] = [
+  { why: 'the number of the annotation', annotation: '7', label: '7' },
+  { why: 'the number, written in one way', annotation: '007', label: '7' },
+  { why: 'none without the annotation', annotation: undefined, label: undefined },
+  { why: 'none for what is no number', annotation: 'seven', label: undefined },
+  { why: 'none for a number with more behind it', annotation: '7.5', label: undefined },
+  { why: 'none for an empty one', annotation: '', label: undefined },
+];
+for (const { why, annotation, label } of generations)
+  test(`the count of templates on a pod: ${why}`, () => {
+    const pod = made(annotation === undefined ? {} : { annotations: { [GENERATION]: annotation } });
+    assert.equal(pod.metadata.labels?.['pod-template-generation'], label);
+  });
+
+test('a pod of an old revision has its template, hash and tolerations, and no count of the present template', () => {
+  const { metadata, spec } = made({ present: false, annotations: { [GENERATION]: '7' } });
+  assert.deepEqual(metadata.labels, { app: 'x', 'controller-revision-hash': 'old' });
+  assert.equal(spec?.containers[0]?.image, 'old');
+  assert.deepEqual(
+    spec?.tolerations?.find(({ key }) => key === 'old'),
+    { key: 'old' },
+  );
+  assert.equal(spec?.tolerations?.length, 7);
+});
+
+test('where the controller places pods they are on their node from the start, and no scheduler looks at them', () => {
+  const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [term('gpu')] } } };
+  const pod = made({ placement: 'controller', spec: { affinity, schedulerName: 'mine' } });
+  assert.deepEqual([pod.spec?.nodeName, pod.spec?.schedulerName], ['a', 'kubernetes.io/daemonset-controller']);
+  assert.deepEqual(pod.spec?.affinity, affinity);
+  assert.equal(
+    pod.spec?.tolerations?.some(({ key }) => key === 'node.kubernetes.io/pid-pressure'),
+    false,
+  );
+  assert.equal(targetNode(pod), 'a');
+});
+
+test('the node of a new pod can be read back from it', () => assert.equal(targetNode(made()), 'a'));

@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { PodSpec } from 'kubernetes-types/core/v1.js';
+import { wordsOf } from '../../../../../controllers/daemonset/placement/failure.ts';
+import { simulate, type Situation } from '../../../../../controllers/daemonset/placement/simulate.ts';
+import { decideAndSimulate } from '../../../../../controllers/daemonset/placement/three-values.ts';
+import type { Node, Pod } from '../../../../../controllers/daemonset/types.ts';
+
+/** `cpu=1 :80`: what a pod takes; `/phase` at the end. */
+function spec(text: string): PodSpec {
+  const words = text.split(' ').filter((word) => word !== '');
+  const requests = Object.fromEntries(words.filter((word) => word.includes('=')).map((word) => word.split('=')));
+  const ports = words.filter((word) => word.startsWith(':')).map((word) => ({ containerPort: 1, hostPort: Number(word.slice(1)) }));
+  return { containers: [{ name: 'c', resources: { requests }, ports }] };
+}
+function pod(text: string): Pod {
+  const [takes = '', phase = 'Running'] = text.split(' /');
+  return { metadata: { name: text }, spec: spec(takes), status: { phase } };
+}
+const roomy = { cpu: '4', memory: '4Gi', pods: '10', 'example.com/gpu': '1' };
+const node = (allocatable: Record<string, string> = roomy): Node => ({ metadata: { name: 'n1', labels: {} }, status: { allocatable } });
+
+interface Case {
+  why: string;
+  wants: string;
+  others?: string[];
+  at?: Node;
+  more?: Partial<PodSpec>;
+  critical?: boolean;
+  found: string[];
+}
+const full = { cpu: '1', memory: '1Gi', pods: '2' };
+const tainted: Node = { ...node(), spec: { taints: [{ key: 'a', effect: 'NoSchedule' }] } };
+const evicting: Node = { ...node(), spec: { taints: [{ key: 'a', effect: 'NoExecute' }] } };
+const lacks = (what: string) => `Node didn't have enough resource: ${what}`;
+const noPort = "node(s) didn't have free ports for the requested pod ports";
+const noSelector = "node(s) didn't match node selector";
+const noTaint = "node(s) had taints that the pod didn't tolerate";
+
+const cases: Case[] = [
+  { why: 'an empty node has room', wants: 'cpu=4 memory=4Gi example.com/gpu=1', found: [] },
+  { why: 'what is left is enough to the last bit', wants: 'cpu=500m', others: ['cpu=3', 'cpu=500m'], found: [] },
+  {
+    why: 'one thousandth is missing',
+    wants: 'cpu=501m',
+    others: ['cpu=3', 'cpu=500m'],
+    found: [lacks('cpu, requested: 501, used: 3500, capacity: 4000')],
+  },
+  { why: 'pods that have ended take no room', wants: 'cpu=4', others: ['cpu=1 /Succeeded', 'cpu=1 /Failed'], found: [] },
+  {
+    why: 'pods that have not begun take room',
+    wants: 'cpu=4',
+    others: ['cpu=1 /Pending'],
+    found: [lacks('cpu, requested: 4000, used: 1000, capacity: 4000')],
+  },
+  {
+    why: 'all that is missing is named, pods first',
+    wants: 'memory=1Gi cpu=2',
+    others: ['cpu=1', 'memory=1'],
+    at: node(full),
+    found: [
+      lacks('pods, requested: 1, used: 2, capacity: 2'),
+      lacks('memory, requested: 1073741824, used: 1, capacity: 1073741824'),
+      lacks('cpu, requested: 2000, used: 1000, capacity: 1000'),
+    ],
+  },
+  { why: 'it wants nothing, and there is a place', wants: '', others: ['cpu=9'], at: node(full), found: [] },
+  {
+    why: 'it wants nothing, and there is no place',
+    wants: '',
+    others: ['', ''],
+    at: node(full),
+    found: [lacks('pods, requested: 1, used: 2, capacity: 2')],
+  },
+  { why: 'others have too much of what it does not want', wants: 'memory=1', others: ['cpu=9'], found: [] },
+  {
+    why: 'a device is taken',
+    wants: 'example.com/gpu=1',
+    others: ['example.com/gpu=1'],
+    found: [lacks('example.com/gpu, requested: 1, used: 1, capacity: 1')],
+  },
+  {
+    why: 'the node has no such device',
+    wants: 'example.com/fpga=1',
+    found: [lacks('example.com/fpga, requested: 1, used: 0, capacity: 0')],
+  },
+  {
+    why: 'the node has not said what it has',
+    wants: '',
+    at: { metadata: { name: 'n1' } },
+    found: [lacks('pods, requested: 1, used: 0, capacity: 0')],
+  },
+  { why: 'the node has said its capacity alone', wants: 'cpu=4', at: { metadata: { name: 'n1' }, status: { capacity: roomy } }, found: [] },
+  { why: 'it is critical', wants: 'cpu=9', others: ['cpu=4'], critical: true, found: [] },
+  { why: 'a port is taken', wants: ':80 :81', others: [':81'], found: [noPort] },
+  { why: 'a port is taken, and it is critical', wants: ':81', others: [':81'], critical: true, found: [noPort] },
+  { why: 'the port was of a pod that has ended', wants: ':81', others: [':81 /Failed'], found: [] },
+  {
+    why: 'neither port nor room are there',
+    wants: ':81 cpu=4',
+    others: [':81 cpu=1'],
+    found: [noPort, lacks('cpu, requested: 4000, used: 1000, capacity: 4000')],
+  },
+  { why: 'it is of another node', wants: 'cpu=9', more: { nodeName: 'n2' }, found: ["node(s) didn't match the requested hostname"] },
+  { why: 'it is of this node', wants: 'cpu=4', more: { nodeName: 'n1' }, found: [] },
+  { why: 'a label is missing', wants: 'cpu=9', more: { nodeSelector: { disk: 'ssd' } }, found: [noSelector] },
+  {
+    why: 'no affinity matches',
+    wants: 'cpu=9',
+    more: { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [] } } } },
+    found: [noSelector],
+  },
+  { why: 'a taint evicts', wants: 'cpu=9', at: evicting, found: [noTaint] },
+  {
+    why: 'a taint refuses, and there is no room',
+    wants: 'cpu=9',
+    at: tainted,
+    found: [noTaint, lacks('cpu, requested: 9000, used: 0, capacity: 4000')],
+  },
+  { why: 'a taint is tolerated', wants: 'cpu=1', at: evicting, more: { tolerations: [{ operator: 'Exists' }] }, found: [] },
+];
+
+function situation({ wants, others = [], at = node(), more, critical = false }: Omit<Case, 'why' | 'found'>): Situation {
+  const template = { spec: { ...spec(wants), ...more } };
+  return { template, tolerations: more?.tolerations ?? [], node: at, others: others.map(pod), critical };
+}
+for (const { why, found, ...given } of cases) {
+  test(`simulated, ${why}`, () => assert.deepEqual(simulate(situation(given)).map(wordsOf), found));
+}
+
+test('whether a taint evicts goes along', () => {
+  const evicts = (at: Node) => simulate(situation({ wants: '', at })).map((found) => found.failed === 'taints' && found.evicts);
+  assert.deepEqual([evicts(tainted), evicts(evicting)], [[false], [true]]);
+});
+
+const decisions = [
+  { why: 'has room', given: { wants: 'cpu=1' }, decision: { run: true, schedule: true, keep: true, reason: { because: 'fits' } } },
+  {
+    why: 'has none',
+    given: { wants: 'memory=2Gi', others: ['memory=3Gi', 'cpu=9'] },
+    decision: {
+      run: true,
+      schedule: false,
+      keep: true,
+      reason: { because: 'resources', resource: 'memory', wanted: '2Gi', free: '1Gi' },
+      failedPlacement: [lacks('memory, requested: 2147483648, used: 3221225472, capacity: 4294967296')],
+    },
+  },
+  {
+    why: 'has less than none',
+    given: { wants: 'cpu=1', others: ['cpu=4500m'] },
+    decision: {
+      run: true,
+      schedule: false,
+      keep: true,
+      reason: { because: 'resources', resource: 'cpu', wanted: '1', free: '0' },
+      failedPlacement: [lacks('cpu, requested: 1000, used: 4500, capacity: 4000')],
+    },
+  },
+  {
+    why: 'has its port taken',
+    given: { wants: ':80', others: [':80'] },
+    decision: { run: false, schedule: false, keep: false, reason: { because: 'host-ports', port: 80 } },
+  },
+  {
+    why: 'refuses newcomers, and has no room',
+    given: { wants: 'cpu=9', at: tainted },
+    decision: { run: false, schedule: false, keep: true, reason: { because: 'taint', taint: { key: 'a', effect: 'NoSchedule' } } },
+  },
+  {
+    why: 'evicts',
+    given: { wants: 'cpu=1', at: evicting },
+    decision: { run: false, schedule: false, keep: false, reason: { because: 'taint', taint: { key: 'a', effect: 'NoExecute' } } },
+  },
+  {
+    why: 'has not the label',
+    given: { wants: '', more: { nodeSelector: { disk: 'ssd' } } },
+    decision: {
+      run: false,
+      schedule: false,
+      keep: false,
+      reason: { because: 'node-selector', key: 'disk', wanted: 'ssd', found: undefined },
+    },
+  },
+];
+for (const { why, given, decision } of decisions) {
+  test(`decided by simulation: a node that ${why}`, () => assert.deepEqual(decideAndSimulate(situation(given)), decision));
+}

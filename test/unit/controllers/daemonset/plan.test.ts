@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { DaemonSetStatus } from 'kubernetes-types/apps/v1.js';
+import { plan } from '../../../../controllers/daemonset/plan.ts';
+import { recount } from '../../../../controllers/daemonset/recount.ts';
+import { noMemory } from '../../../../controllers/daemonset/facts.ts';
+import { rulesOf } from '../../../../controllers/daemonset/rules.ts';
+import { actionsOf, daemonSet, eventsOf, node, NOW, numbersOf, planned, pod, pods, revisions, templateOf, wakesOf } from './notation.ts';
+
+const many = (count: number, mark = ''): string =>
+  Array.from({ length: count }, (_, at) => `n${String(at).padStart(3, '0')}${mark}`).join(' ');
+const on = (nodes: string, as: string): string => nodes.replaceAll(/[!~]/g, '').split(' ').map((name) => `${name}${as}`).join(' '); // prettier-ignore
+
+test('no more than 250 pods are made in one pass', () => {
+  const { creations } = planned({ nodes: many(251) });
+  assert.equal(creations.length, 250);
+  assert.equal(creations.at(-1)?.node, 'n249');
+  assert.equal(planned({ nodes: many(250) }).creations.length, 250);
+});
+
+test('no more than 250 pods are removed in one pass', () => {
+  const gone = many(251, '!');
+  assert.equal(planned({ nodes: gone, pods: on(gone, '@new') }).deletions.length, 250);
+});
+
+test('no more than 250 pods are replaced in one pass', () => {
+  const nodes = many(300);
+  assert.equal(planned({ nodes, pods: on(nodes, '@old'), maxUnavailable: '100%' }).deletions.length, 250);
+  assert.equal(planned({ nodes, pods: on(nodes, '@old'), maxUnavailable: 0, maxSurge: '100%' }).creations.length, 250);
+});
+
+test('250 are made and 250 removed at once', () => {
+  const nodes = `${many(260)} ${many(260, '!').replaceAll('n', 'o')}`;
+  const { creations, deletions } = planned({ nodes, pods: on(many(260).replaceAll('n', 'o'), '@new') });
+  assert.deepEqual([creations.length, deletions.length], [250, 250]);
+});
+
+const seen: DaemonSetStatus = {
+  observedGeneration: 1,
+  currentNumberScheduled: 0,
+  desiredNumberScheduled: 0,
+  numberMisscheduled: 0,
+  numberReady: 0,
+};
+
+for (const [why, situation] of [
+  ['something is missing', { nodes: 'a b', pods: 'a@new' }],
+  ['something is surplus', { nodes: 'a', pods: 'a@new a@new' }],
+  ['something failed', { nodes: 'a', pods: 'a@new#' }],
+  ['something is old', { nodes: 'a b', pods: 'a@old b@old!' }],
+  ['something may be surged', { nodes: 'a', pods: 'a@old', maxUnavailable: 0, maxSurge: 1 }],
+] as const)
+  test(`while the last pass is not seen yet nothing is done but its numbers told, though ${why}`, () => {
+    const pending = planned({ ...situation, status: seen, pendingMs: 7_000 });
+    assert.equal(actionsOf(pending), '');
+    assert.deepEqual(eventsOf(pending), []);
+    assert.deepEqual(pending.truncate, []);
+    assert.equal(pending.status?.observedGeneration, 1);
+    assert.ok(wakesOf(pending).includes('7s creations or deletions are not seen yet'));
+    const settled = planned({ ...situation, status: seen });
+    assert.notEqual(actionsOf(settled), '');
+    assert.equal(settled.status?.observedGeneration, 2);
+    assert.equal(numbersOf(pending.status), numbersOf(settled.status));
+  });
+
+test('while the last pass is not seen yet a status that was never written claims no generation', () =>
+  assert.equal('observedGeneration' in (planned({ nodes: 'a', pendingMs: 1 }).status ?? {}), false));
+
+test('while the last pass is not seen yet a status with the right numbers is left', () =>
+  assert.equal(planned({ nodes: '', status: seen, pendingMs: 1 }).status, undefined));
+
+test('numbers alone wait for their turn, and the set is looked at then', () => {
+  const status = { ...seen, observedGeneration: 2 };
+  const held = planned({ nodes: 'a', pods: 'a@new!', status, memory: { statusHeldMs: 200 } });
+  assert.equal(held.status, undefined);
+  assert.deepEqual(wakesOf(held), ['0.2s the status was written a moment ago']);
+  assert.notEqual(
+    planned({ nodes: 'a', pods: 'a@new!', status: seen, memory: { statusHeldMs: 200 } }).status,
+    undefined,
+    'a generation does not wait',
+  );
+});
+
+test('pods that the server changes on their way in are not made for a while', () => {
+  const held = planned({ nodes: 'a b! c', pods: 'b@new c@old', memory: { creationsHeldMs: 4_000 } });
+  assert.equal(actionsOf(held), 'delete b-new (misplaced)');
+  assert.deepEqual(wakesOf(held), ['4s the server changed the node affinity of the last pod made']);
+});
+
+const wakes: { why: string; pods: string; surging?: boolean; backoff?: number; wakes: string[] }[] = [
+  { why: 'nothing', pods: 'a@new', wakes: [] },
+  { why: 'nothing for one that is not ready', pods: 'a@new!=2', wakes: [] },
+  { why: 'a ready one that is not available yet', pods: 'a@new=4', wakes: ['6s a pod will be available'] },
+  { why: 'nothing for one that has just become available', pods: 'a@new=10', wakes: [] },
+  { why: 'one that is going and counts', pods: 'a@new-=4', wakes: ['6s a pod will be available'] },
+  { why: 'the new one beside an old one', pods: 'a@old/60 a@new/3', surging: true, wakes: ['7s a pod will be available'] },
+  { why: 'the first of several', pods: 'a@old/60=1 a@new/3', surging: true, wakes: ['7s a pod will be available'] },
+  {
+    why: 'one whose predecessor failed',
+    pods: 'a@new#/60 a@new/3',
+    backoff: 9_000,
+    wakes: ['9s the failed pod of node a stays until then', '7s a pod will be available'],
+  },
+];
+for (const { why, pods, surging = false, backoff = 0, wakes: expected } of wakes)
+  test(`time alone brings a set back for ${why}`, () => {
+    const update = surging ? { maxUnavailable: 0, maxSurge: 1 } : {};
+    assert.deepEqual(
+      wakesOf(planned({ nodes: 'a', pods, minReadySeconds: 10, memory: { backoffMs: () => backoff }, ...update })),
+      expected,
+    );
+  });
+
+test('old revisions above the limit go, unless a pod is of them', () => {
+  const text = 'one two three four new';
+  const truncated = (limit: number, there: string, pendingMs = 0): string => {
+    const set = daemonSet();
+    const limited = {
+      ...set,
+      spec: { ...set.spec, selector: { matchLabels: { app: 'x' } }, template: templateOf('new'), revisionHistoryLimit: limit },
+    };
+    const cluster = {
+      nodes: [node('a')],
+      pods: pods(there),
+      revisions: revisions(limited, text),
+      now: NOW,
+      pendingMs,
+      memory: noMemory,
+    };
+    return plan(recount(rulesOf(limited, 'scheduler'), cluster).facts)
+      .truncate.map(({ metadata }) => metadata.name)
+      .join(' ');
+  };
+  assert.equal(truncated(10, 'a@new'), '');
+  assert.equal(truncated(4, 'a@new'), '');
+  assert.equal(truncated(3, 'a@new'), 'ds-one');
+  assert.equal(truncated(2, 'a@one'), 'ds-two ds-three');
+  assert.equal(truncated(2, 'a@one', 5), '', 'what the last pass did is not seen yet');
+  assert.equal(truncated(0, 'a@new'), 'ds-one ds-two ds-three ds-four');
+  assert.equal(truncated(0, 'a@two#- a@new'), 'ds-one ds-three ds-four', 'a pod that is over and going counts');
+  assert.equal(truncated(0, 'x@three a@new'), 'ds-one ds-two ds-four', 'a pod on a node that is gone counts');
+});
+
+test('pods that nothing says a node of count for none, and are left alone', () => {
+  const lost = pod('a@new?', 'lost');
+  const nowhere = { ...lost, spec: { containers: [] } };
+  const plan = planned({ nodes: 'a', pods: [nowhere] });
+  assert.equal(actionsOf(plan), 'create a@new');
+  assert.equal(numbersOf(plan.status), '1/0/0/0/0 unavailable 1');
+});
+
+test("orphans that match count as the set's own, and are to be adopted; what does not match any more is let go", () => {
+  const [one = pod('a@new'), other = one] = pods('a@new b@new');
+  const orphan = { ...one, metadata: { ...one.metadata, ownerReferences: [] } };
+  const unselected = { ...other, metadata: { ...other.metadata, labels: { app: 'y' } } };
+  const plan = planned({ nodes: 'a b', pods: [orphan, unselected] });
+  assert.deepEqual(plan.claims.pods, { keep: [], adopt: [orphan], release: [unselected] });
+  assert.equal(actionsOf(plan), 'create b@new');
+});
+
+test('the same cluster in another order gives the same plan', () => {
+  const situation = { maxUnavailable: 2, nodes: 'a b c d~ e!' };
+  const there = pods('a@old b@old! c@old d@new d@new/30 e@new');
+  const forth = planned({ ...situation, pods: there });
+  const back = planned({ ...situation, nodes: 'e! d~ c b a', pods: there.toReversed() });
+  assert.deepEqual(back.deletions, forth.deletions);
+  assert.deepEqual(back.status, forth.status);
+});
+
+test('pods of a duplicate revision are not judged before they have been told', () => {
+  // Both hold the present template; the pod carries the one that goes.
+  const found = planned({ nodes: 'a', pods: 'a@new', revisions: 'new copy' });
+  assert.ok(found.history.some((step) => step.do === 'relabel'));
+  assert.equal(actionsOf(found), '');
+  assert.ok(wakesOf(found).includes('1s pods were told another revision'));
+});

@@ -1,0 +1,265 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { DaemonSetStatus } from 'kubernetes-types/apps/v1.js';
+import type { Pod } from '../../../../controllers/daemonset/types.ts';
+import { NOW, planned, pod, pods, wakesOf, type Situation } from './notation.ts';
+
+const DEADLINE = { 'dkc.dev/progress-deadline': '10m' };
+
+/** One set, looked at again and again; all that it remembers is its status, so that each look might be another process's. */
+class Rollout {
+  status: DaemonSetStatus = {
+    observedGeneration: 1,
+    currentNumberScheduled: 0,
+    desiredNumberScheduled: 0,
+    numberMisscheduled: 0,
+    numberReady: 0,
+  };
+  wakes: string[] = [];
+  readonly #over: Partial<Situation>;
+
+  constructor(over: Partial<Situation> = {}) {
+    this.#over = over;
+  }
+
+  /** @returns `True PodsUpdating 12:00:00, False NotStalled 12:00:00`, of Progressing and Stalled, or 'unchanged' */
+  at(seconds: number, nodes: string, pods: string | Pod[], over: Partial<Situation> = {}): string {
+    const plan = planned({ nodes, pods, annotations: DEADLINE, status: this.status, now: NOW + seconds * 1_000, ...this.#over, ...over });
+    this.wakes = wakesOf(plan);
+    if (plan.status === undefined) return 'unchanged';
+    this.status = plan.status;
+    return ['Progressing', 'Stalled']
+      .map((type) => this.#condition(type))
+      .map((is) => `${is?.status} ${is?.reason} ${is?.lastTransitionTime?.slice(11, 19)}`)
+      .join(', ');
+  }
+
+  message(type: 'Progressing' | 'Stalled'): string | undefined {
+    return this.#condition(type)?.message;
+  }
+
+  #condition(type: string): NonNullable<DaemonSetStatus['conditions']>[number] | undefined {
+    return this.status.conditions?.find((one) => one.type === type);
+  }
+}
+
+test('without a deadline there are no conditions, and none that were left from one', () => {
+  const without = new Rollout({ annotations: {} });
+  without.at(0, 'a b', 'a@old b@old');
+  assert.equal('conditions' in without.status, false);
+  const ended = new Rollout();
+  ended.at(0, 'a b', 'a@old b@old');
+  assert.equal(ended.status.conditions?.length, 2);
+  ended.at(1, 'a b', 'a@old b@old', { annotations: {} });
+  assert.equal('conditions' in ended.status, false);
+});
+
+test('a rollout moves, and is complete', () => {
+  const rollout = new Rollout();
+  assert.equal(rollout.at(0, 'a b', 'a@old b@old'), 'True PodsUpdating 12:00:00, False NotStalled 12:00:00');
+  assert.equal(rollout.message('Progressing'), '0 of 2 pods are updated, 2 available');
+  assert.deepEqual(rollout.wakes, ['600s the progress deadline']);
+  assert.equal(rollout.at(1, 'a b', 'a@old- b@old'), 'unchanged', 'a pod that is going counts until it is gone');
+  assert.equal(rollout.at(30, 'a b', 'a@new! b@old'), 'True PodsUpdating 12:00:30, False NotStalled 12:00:00');
+  assert.equal(rollout.at(40, 'a b', 'a@new b@old'), 'True PodsUpdating 12:00:40, False NotStalled 12:00:00');
+  assert.equal(rollout.at(50, 'a b', 'a@new b@new!'), 'True PodsUpdating 12:00:50, False NotStalled 12:00:00');
+  assert.equal(rollout.at(60, 'a b', 'a@new b@new'), 'True RolloutComplete 12:01:00, False NotStalled 12:00:00');
+  assert.deepEqual(rollout.wakes, []);
+  assert.equal(rollout.at(5_000, 'a b', 'a@new b@new'), 'unchanged', 'what is complete never stalls');
+});
+
+test('what moves backwards is no progress', () => {
+  const rollout = new Rollout();
+  rollout.at(0, 'a b', 'a@new b@old');
+  assert.equal(rollout.at(10, 'a b', 'a@new! b@old'), 'True PodsUpdating 12:00:00, False NotStalled 12:00:00');
+  assert.equal(rollout.at(20, 'a b', 'b@old'), 'True PodsUpdating 12:00:00, False NotStalled 12:00:00');
+});
+
+test('without progress for longer than the deadline a rollout is stalled, until something moves', () => {
+  const rollout = new Rollout();
+  rollout.at(0, 'a b', 'a@new! b@old');
+  assert.equal(rollout.at(599, 'a b', 'a@new! b@old'), 'unchanged');
+  assert.deepEqual(rollout.wakes, ['1s the progress deadline']);
+  assert.equal(rollout.at(600, 'a b', 'a@new! b@old'), 'False ProgressDeadlineExceeded 12:00:00, True NotReady 12:10:00');
+  assert.equal(rollout.message('Progressing'), 'nothing has moved for longer than 600 s: 1 of 2 pods are updated, 1 available');
+  assert.deepEqual(rollout.wakes, []);
+  assert.equal(rollout.at(700, 'a b', 'a@new! b@old'), 'unchanged');
+  assert.equal(rollout.at(800, 'a b', 'a@new b@old'), 'True PodsUpdating 12:13:20, False NotStalled 12:13:20');
+  assert.deepEqual(rollout.wakes, ['600s the progress deadline']);
+});
+
+test('a stalled rollout goes on with a new generation, and has all its time again', () => {
+  const rollout = new Rollout();
+  rollout.at(0, 'a b', 'a@new! b@old');
+  rollout.at(600, 'a b', 'a@new! b@old');
+  rollout.status = { ...rollout.status, observedGeneration: 1 };
+  assert.equal(rollout.at(900, 'a b', 'a@old! b@old'), 'True PodsUpdating 12:15:00, False NotStalled 12:15:00');
+  assert.ok(rollout.wakes.includes('600s the progress deadline'));
+});
+
+test('a stalled rollout goes on when it is given more time, and moved when it moved', () => {
+  const rollout = new Rollout();
+  rollout.at(0, 'a b', 'a@new! b@old');
+  rollout.at(600, 'a b', 'a@new! b@old');
+  const annotations = { 'dkc.dev/progress-deadline': '20m' };
+  assert.equal(rollout.at(700, 'a b', 'a@new! b@old', { annotations }), 'True PodsUpdating 12:00:00, False NotStalled 12:11:40');
+  assert.deepEqual(rollout.wakes, ['500s the progress deadline']);
+});
+
+test('a node that comes gives the rollout time', () => {
+  const rollout = new Rollout();
+  rollout.at(0, 'a b', 'a@new b@new');
+  assert.equal(rollout.at(900, 'a b c', 'a@new b@new'), 'True PodsUpdating 12:15:00, False NotStalled 12:00:00');
+  assert.equal(rollout.at(960, 'a b c d', 'a@new b@new'), 'True PodsUpdating 12:16:00, False NotStalled 12:00:00');
+});
+
+test('a complete rollout whose pod breaks later is given the whole time', () => {
+  const rollout = new Rollout();
+  assert.equal(rollout.at(0, 'a', 'a@new'), 'True RolloutComplete 12:00:00, False NotStalled 12:00:00');
+  assert.equal(rollout.at(900, 'a', 'a@new!'), 'True PodsUpdating 12:15:00, False NotStalled 12:00:00');
+  assert.equal(rollout.at(1_500, 'a', 'a@new!'), 'False ProgressDeadlineExceeded 12:15:00, True NotReady 12:25:00');
+});
+
+test('a paused rollout never stalls, and has all its time when it is resumed', () => {
+  const rollout = new Rollout();
+  rollout.at(0, 'a b', 'a@new! b@old');
+  const paused = { annotations: { ...DEADLINE, 'dkc.dev/paused': 'true' } };
+  assert.equal(rollout.at(300, 'a b', 'a@new! b@old', paused), 'Unknown RolloutPaused 12:05:00, False NotStalled 12:00:00');
+  assert.deepEqual(rollout.wakes, []);
+  assert.equal(rollout.at(1_200, 'a b', 'a@new! b@old', paused), 'unchanged');
+  assert.equal(rollout.at(1_300, 'a b', 'a@new! b@old'), 'True PodsUpdating 12:21:40, False NotStalled 12:00:00');
+});
+
+test('while the last pass is not seen yet a new generation is no progress: nothing is written again and again', () => {
+  const rollout = new Rollout();
+  rollout.at(0, 'a b', 'a@new! b@old');
+  rollout.status = { ...rollout.status, observedGeneration: 1 };
+  assert.equal(rollout.at(5, 'a b', 'a@new! b@old', { pendingMs: 100 }), 'unchanged');
+  assert.equal(rollout.at(6, 'a b', 'a@new! b@old', { pendingMs: 100 }), 'unchanged');
+  assert.equal(
+    rollout.at(7, 'a b', 'a@new! b@old'),
+    'True PodsUpdating 12:00:07, False NotStalled 12:00:00',
+    'its time begins when it is looked at',
+  );
+});
+
+const complete: { why: string; nodes: string; pods: string; over?: Partial<Situation>; is: boolean }[] = [
+  { why: 'nothing is to run', nodes: 'a!', pods: '', is: true },
+  { why: 'all is new and available', nodes: 'a b', pods: 'a@new b@new', is: true },
+  { why: 'one is old', nodes: 'a b', pods: 'a@new b@old', is: false },
+  { why: 'one is not available', nodes: 'a b', pods: 'a@new b@new=5', over: { minReadySeconds: 10 }, is: false },
+  { why: 'one is missing', nodes: 'a b', pods: 'a@new', is: false },
+  { why: 'people delete, and old ones are available', nodes: 'a b', pods: 'a@new b@old', over: { onDelete: true }, is: true },
+  { why: 'people delete, and one is not available', nodes: 'a b', pods: 'a@new b@old!', over: { onDelete: true }, is: false },
+  {
+    why: 'all beyond the partition are new',
+    nodes: 'a b',
+    pods: 'a@new b@old',
+    over: { annotations: { ...DEADLINE, 'dkc.dev/partition': '1' } },
+    is: true,
+  },
+  {
+    why: 'one beyond the partition is old',
+    nodes: 'a b c',
+    pods: 'a@new b@old c@old',
+    over: { annotations: { ...DEADLINE, 'dkc.dev/partition': '1' } },
+    is: false,
+  },
+  {
+    why: 'a kept one is not available',
+    nodes: 'a b',
+    pods: 'a@new b@old!',
+    over: { annotations: { ...DEADLINE, 'dkc.dev/partition': '1' } },
+    is: false,
+  },
+  {
+    why: 'all selected ones are new',
+    nodes: 'a:x b',
+    pods: 'a@new b@old',
+    over: { annotations: { ...DEADLINE, 'dkc.dev/rollout-node-selector': 'pool=x' } },
+    is: true,
+  },
+  {
+    why: 'a selected one is old',
+    nodes: 'a:x b',
+    pods: 'a@old b@old',
+    over: { annotations: { ...DEADLINE, 'dkc.dev/rollout-node-selector': 'pool=x' } },
+    is: false,
+  },
+];
+for (const { why, nodes, pods, over = {}, is } of complete)
+  test(`a rollout is ${is ? 'complete' : 'not complete'} when ${why}`, () =>
+    assert.match(new Rollout().at(0, nodes, pods, over), is ? /RolloutComplete/ : /PodsUpdating/));
+
+const waiting = (over: Partial<NonNullable<Pod['status']>>, text = 'b@new!'): Pod[] => {
+  const one = pod(text);
+  return [...pods('a@new'), { ...one, status: { ...one.status, ...over } }];
+};
+const ready = { type: 'Ready', status: 'False' };
+const blockers: { why: string; nodes?: string; pods: string | Pod[]; over?: Partial<Situation>; says: string }[] = [
+  { why: 'a pod that is not ready', pods: 'a@new b@new!', says: 'NotReady: pod b-new on node b: not ready' },
+  {
+    why: 'what the pod says of itself',
+    pods: waiting({ conditions: [{ ...ready, reason: 'ContainersNotReady' }] }),
+    says: 'ContainersNotReady: pod b-new on node b: not ready (ContainersNotReady)',
+  },
+  {
+    why: 'a pod that no node takes',
+    pods: waiting({ conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }, ready] }, 'b@new!?'),
+    says: 'Unschedulable: pod b-new on node b: not scheduled (Unschedulable)',
+  },
+  { why: 'a pod that failed', pods: 'a@new b@new#', over: { memory: { backoffMs: () => 5 } }, says: 'Failed: pod b-new on node b: failed' },
+  {
+    why: 'why it failed',
+    pods: waiting({ phase: 'Failed', reason: 'Evicted' }),
+    over: { memory: { backoffMs: () => 5 } },
+    says: 'Evicted: pod b-new on node b: failed (Evicted)',
+  },
+  {
+    why: 'a pod that does not go',
+    pods: 'a@new b@new!-',
+    says: 'Terminating: pod b-new on node b: terminating, with time until 2026-03-01T12:00:00Z',
+  },
+  {
+    why: 'a pod that does not go, beside a new one that is well',
+    pods: 'a@new b@old!-/60 b@new/30',
+    says: 'Terminating: pod b-old on node b: terminating, with time until 2026-03-01T12:00:00Z',
+  },
+  { why: 'a node without a pod', pods: 'a@new', says: 'NoPod: node b has no pod' },
+  {
+    why: 'a pod that is ready, and not for long enough',
+    pods: 'a@new b@new',
+    over: { minReadySeconds: 10_000 },
+    says: 'MinReadySeconds: pod a-new on node a: ready, and not for long enough (and 1 more nodes)',
+  },
+  {
+    why: 'the first node of several',
+    nodes: 'a b c d',
+    pods: 'a@new b@new! c@new!',
+    says: 'NotReady: pod b-new on node b: not ready (and 2 more nodes)',
+  },
+  {
+    why: 'an annotation that cannot be read',
+    pods: 'a@old b@old',
+    over: { annotations: { ...DEADLINE, 'dkc.dev/partition': 'x' } },
+    says: 'InvalidAnnotation: dkc.dev/partition is "x"; write a number of nodes, such as "3", or a share, such as "30%"',
+  },
+];
+for (const { why, nodes = 'a b', pods, over = {}, says } of blockers)
+  test(`a stalled rollout names ${why}`, () => {
+    const rollout = new Rollout(over);
+    rollout.at(0, nodes, pods);
+    assert.match(rollout.at(600, nodes, pods), /^False ProgressDeadlineExceeded/);
+    const stalled = rollout.status.conditions?.find(({ type }) => type === 'Stalled');
+    assert.equal(`${stalled?.reason}: ${stalled?.message}`, says);
+  });
+
+test('conditions of others stay beside those of the rollout', () => {
+  const rollout = new Rollout();
+  rollout.status = { ...rollout.status, conditions: [{ type: 'Example', status: 'True' }] };
+  rollout.at(0, 'a', 'a@new');
+  assert.deepEqual(
+    rollout.status.conditions?.map(({ type }) => type),
+    ['Example', 'Progressing', 'Stalled'],
+  );
+});

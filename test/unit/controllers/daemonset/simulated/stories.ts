@@ -1,0 +1,236 @@
+import { HASH_LABEL } from '../../../../../controllers/common/history/contract.ts';
+import { pinnedTo } from '../../../../../controllers/daemonset/pods.ts';
+import { pods } from '../../../../../kube/api/resources.ts';
+import { isNotFound } from '../../../../../kube/client/errors.ts';
+import { behave } from '../../../../support/hollow/hollow-nodes.ts';
+import { daemonSet } from '../live-world.ts';
+import type { Stage } from './stage.ts';
+import type { StoryOn } from './sweeping.ts';
+
+export interface Story extends StoryOn<Stage> {
+  /** Why it proves nothing where events come late. */
+  neverLate?: string;
+}
+
+const four = ['a', 'b', 'c', 'd'];
+const three = ['a', 'b', 'c'];
+const two = ['a', 'b'];
+
+export const image = (name: string): object => ({ spec: { template: { spec: { containers: [{ name: 'c', image: name }] } } } });
+
+const updated = (rollingUpdate: object, more: object = {}): Record<string, unknown> =>
+  daemonSet('web', { updateStrategy: { type: 'RollingUpdate', rollingUpdate }, ...more });
+
+async function settledWith(stage: Stage, set: Record<string, unknown>): Promise<void> {
+  stage.add(set);
+  await stage.settled();
+}
+
+async function turnTo(stage: Stage, name: string): Promise<void> {
+  await stage.patch(image(name));
+  await stage.settled();
+}
+
+export const stories: readonly Story[] = [
+  {
+    why: 'a set is made on four nodes',
+    nodes: four,
+    act: async (stage) => stage.add(daemonSet('web')),
+  },
+  {
+    why: 'an update, two at a time',
+    nodes: three,
+    before: (stage) => settledWith(stage, updated({ maxUnavailable: 2 })),
+    act: (stage) => turnTo(stage, 'v2'),
+  },
+  {
+    why: 'an update that surges',
+    nodes: two,
+    before: (stage) => settledWith(stage, updated({ maxSurge: 1, maxUnavailable: 0 })),
+    act: (stage) => turnTo(stage, 'v2'),
+  },
+  {
+    why: 'nodes gain and lose the label that is asked for',
+    nodes: four.map((name, at) => ({ name, labels: at < 2 ? { pool: 'x' } : {} })),
+    before: (stage) => {
+      const spec = { nodeSelector: { pool: 'x' }, containers: [{ name: 'c', image: 'v1' }] };
+      return settledWith(stage, daemonSet('web', { template: { metadata: { labels: { app: 'web' } }, spec } }));
+    },
+    act: async ({ world }) => {
+      await world.patchNode('a', { metadata: { labels: { pool: null } } });
+      await world.patchNode('c', { metadata: { labels: { pool: 'x' } } });
+      await world.patchNode('d', { metadata: { labels: { pool: 'x' } } });
+    },
+  },
+  {
+    why: 'orphans are adopted, and replaced',
+    nodes: two,
+    before: async (stage) => {
+      for (const node of two) stage.add(orphan(node));
+      await stage.pass(1_000);
+    },
+    act: async (stage) => stage.add(updated({ maxUnavailable: 2 })),
+  },
+  {
+    why: 'a pod is let go, for its labels changed',
+    nodes: two,
+    before: (stage) => settledWith(stage, daemonSet('web')),
+    act: async (stage) => {
+      const { user } = stage.world;
+      const pod = stage.podOn('b');
+      await user.patch(pods, pod, { metadata: { labels: { app: 'other' } } }, { type: 'merge' });
+      await stage.settled();
+      // It runs on, beside its successor, unless somebody took it away before.
+      await user.delete(pods, pod).catch(unlessGone);
+    },
+  },
+  {
+    why: 'a taint drives a pod out, and goes',
+    nodes: two,
+    before: (stage) => settledWith(stage, daemonSet('web')),
+    act: async (stage) => {
+      await stage.world.patchNode('b', { spec: { taints: [{ key: 'k', effect: 'NoExecute' }] } });
+      await stage.pass(3_000);
+      await stage.world.patchNode('b', { spec: { taints: null } });
+    },
+  },
+  {
+    why: 'an update is taken back',
+    nodes: two,
+    before: async (stage) => {
+      await settledWith(stage, updated({ maxUnavailable: 2 }));
+      await turnTo(stage, 'v2');
+    },
+    act: (stage) => turnTo(stage, 'v1'),
+  },
+  {
+    why: 'two revisions hold one template',
+    nodes: two,
+    neverLate: 'who relabels pods and adds revisions at once is seen doing the one without the other',
+    // Nothing is replaced while the one is seen and the other is not yet.
+    before: (stage) => settledWith(stage, daemonSet('web', { updateStrategy: { type: 'OnDelete' } })),
+    act: async (stage) => duplicateRevision(stage),
+  },
+  {
+    why: 'old revisions are forgotten',
+    nodes: ['a'],
+    before: (stage) => settledWith(stage, daemonSet('web', { revisionHistoryLimit: 0 })),
+    act: async (stage) => {
+      await turnTo(stage, 'v2');
+      await turnTo(stage, 'v3');
+    },
+  },
+  {
+    why: 'a pod fails its probe for a while',
+    nodes: two,
+    before: (stage) => settledWith(stage, daemonSet('web', { minReadySeconds: 2 })),
+    act: async (stage) => {
+      const pod = stage.podOn('a');
+      await stage.world.user.patch(pods, pod, behave('unready'), { type: 'merge' });
+      await stage.pass(1_000);
+      await stage.world.user.patch(pods, pod, behave(undefined), { type: 'merge' });
+    },
+  },
+  {
+    why: 'pods fail and are made again',
+    nodes: two,
+    before: (stage) => settledWith(stage, daemonSet('web')),
+    act: async (stage) => {
+      for (const node of ['a', 'b']) await stage.fail(node);
+    },
+  },
+  {
+    why: 'a pod fails again, and stays for a second',
+    nodes: two,
+    before: async (stage) => {
+      await settledWith(stage, daemonSet('web'));
+      await stage.fail('a');
+      await stage.pass(0);
+      await stage.settled();
+    },
+    act: (stage) => stage.fail('a'),
+  },
+  {
+    why: 'a pod is one too many',
+    nodes: two,
+    before: (stage) => settledWith(stage, daemonSet('web')),
+    act: async (stage) => {
+      const { metadata, spec } = stage.pod('a');
+      const { labels = {}, ownerReferences = [] } = metadata;
+      stage.add({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web-surplus', namespace: 'default', labels, ownerReferences }, spec });
+    },
+  },
+  {
+    why: 'a set goes in the midst of an update, and another takes its name',
+    nodes: two,
+    // Pods for a set that is gone; and the name of its revision is still taken when the next one wants it.
+    late: { pods: 2, collisions: true },
+    before: (stage) => settledWith(stage, updated({ maxUnavailable: 2 })),
+    act: async (stage) => {
+      await stage.patch(image('v2'));
+      await stage.pass(350);
+      await stage.remove();
+      await stage.pass(0);
+      stage.add(updated({ maxUnavailable: 2 }));
+    },
+  },
+  {
+    why: 'a set goes without its pods, and another takes them over',
+    nodes: two,
+    // Pods that are not yet seen to be orphans are another's: their nodes look empty.
+    late: { pods: 2 },
+    before: (stage) => settledWith(stage, updated({ maxUnavailable: 2 })),
+    act: async (stage) => {
+      await stage.remove('Orphan');
+      await stage.pass(500);
+      stage.add(updated({ maxUnavailable: 2 }));
+    },
+  },
+  {
+    why: 'a set is made when the name of its revision is taken',
+    nodes: ['a'],
+    before: async (stage) => {
+      stage.add(daemonSet('web'));
+      await stage.settled();
+      const [mine] = stage.world.revisions();
+      await stage.clear();
+      stage.begin(['a']);
+      const metadata = { name: mine?.metadata.name, namespace: 'default' };
+      stage.add({ apiVersion: 'apps/v1', kind: 'ControllerRevision', metadata, revision: 1, data: { spec: { template: { spec: {} } } } });
+    },
+    act: async (stage) => stage.add(daemonSet('web')),
+  },
+];
+
+function unlessGone(error: unknown): void {
+  if (!isNotFound(error)) throw error;
+}
+
+function orphan(node: string): Record<string, unknown> {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: `orphan-${node}`, namespace: 'default', labels: { app: 'web' } },
+    spec: {
+      affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: pinnedTo(node) } },
+      containers: [{ name: 'c', image: 'v0' }],
+    },
+  };
+}
+
+/** As a controller leaves it that serializes otherwise: one pod of three has the other's hash. */
+function duplicateRevision({ world }: Stage): void {
+  const [revision] = world.revisions();
+  if (revision === undefined) throw new Error('there is no revision');
+  const { name, uid: _, resourceVersion: __, ...metadata } = revision.metadata;
+  const { storage } = world.api.hooks;
+  const labels = { ...metadata.labels, [HASH_LABEL]: 'older' };
+  const older = { ...revision, metadata: { ...metadata, name: `${name}-older`, uid: 'older', labels }, revision: 0 };
+  const [pod] = world.pods();
+  if (pod !== undefined)
+    storage.put('/pods', `default/${pod.metadata.name}`, {
+      ...pod,
+      metadata: { ...pod.metadata, labels: { ...pod.metadata.labels, [HASH_LABEL]: 'older' } },
+    });
+  storage.put('apps/controllerrevisions', `default/${name}-older`, older);
+}

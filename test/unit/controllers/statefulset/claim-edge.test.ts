@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { wakesOfClaim } from '../../../../controllers/statefulset/claim-edge.ts';
+import { rulesOf } from '../../../../controllers/statefulset/rules.ts';
+import type { Claim, StatefulSet } from '../../../../controllers/statefulset/types.ts';
+import type { Change } from '../../../../kube/cache/change.ts';
+import { claim, statefulSet } from './objects.ts';
+
+const called = (name: string, claims: string[], namespace = 'ns'): StatefulSet => {
+  const set = statefulSet({ claims });
+  return { ...set, metadata: { ...set.metadata, name, namespace } };
+};
+const sets = [
+  called('web', ['data']),
+  called('b-web', ['a']),
+  called('web', ['a-b', 'a'], 'other'),
+  called('b-web', ['a', 'a-b'], 'other'),
+];
+const wakes = (change: Change<Claim>): string[] =>
+  wakesOfClaim(change, { get: (key) => sets.find(({ metadata }) => `${metadata.namespace}/${metadata.name}` === key) }, rulesOf);
+const there = claim('data-web-0');
+const owned = claim('data-web-0', { ownerReferences: [{ apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid: 'set-uid' }] });
+const going = claim('data-web-0', { deletionTimestamp: '2026-01-01T00:00:00Z' });
+
+const cases: { why: string; change: Change<Claim>; wakes: string[] }[] = [
+  { why: 'came', change: { do: 'add', object: there }, wakes: ['ns/web'] },
+  { why: 'went', change: { do: 'delete', last: there, unseen: false }, wakes: ['ns/web'] },
+  { why: 'went unseen', change: { do: 'delete', last: there, unseen: true }, wakes: ['ns/web'] },
+  { why: 'is going now', change: { do: 'update', before: there, after: going }, wakes: ['ns/web'] },
+  { why: 'has an owner now', change: { do: 'update', before: there, after: owned }, wakes: ['ns/web'] },
+  { why: 'has lost its owner', change: { do: 'update', before: owned, after: there }, wakes: ['ns/web'] },
+  { why: 'changed otherwise', change: { do: 'update', before: there, after: claim('data-web-0', { labels: { a: 'b' } }) }, wakes: [] },
+  { why: 'is of a place that the set has not', change: { do: 'add', object: claim('data-web-99') }, wakes: ['ns/web'] },
+  { why: 'is of another template', change: { do: 'add', object: claim('log-web-0') }, wakes: [] },
+  { why: 'is of no set', change: { do: 'add', object: claim('data-db-0') }, wakes: [] },
+  { why: 'has no ordinal', change: { do: 'add', object: claim('data-web') }, wakes: [] },
+  { why: 'has an ordinal in another form', change: { do: 'add', object: claim('data-web-00') }, wakes: [] },
+  { why: 'is of a namespace without such a set', change: { do: 'add', object: claim('data-web-0', { namespace: 'empty' }) }, wakes: [] },
+  { why: 'is of a set whose name has a dash', change: { do: 'add', object: claim('a-b-web-0') }, wakes: ['ns/b-web'] },
+  {
+    why: 'may be of two sets',
+    change: { do: 'add', object: claim('a-b-web-0', { namespace: 'other' }) },
+    wakes: ['other/b-web', 'other/web'],
+  },
+];
+for (const { why, change, wakes: expected } of cases)
+  test(`whom a claim wakes that ${why}`, () => assert.deepEqual(wakes(change).toSorted(), expected));

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { plan, type Plan } from '../../../../controllers/statefulset/plan.ts';
+import { slotsOf } from '../../../../controllers/statefulset/slots.ts';
+import type { Claim } from '../../../../controllers/statefulset/types.ts';
+import { actionsOf, factsOf, waitOf, type Situation } from './notation.ts';
+import { claim as claimNamed, claimTemplate } from './objects.ts';
+
+const ALL = 2 ** 31 - 1;
+
+/** A plan, and how often it asked for a claim. */
+function counted(situation: Situation, there: readonly Claim[] = []): { plan: Plan; lookups: number } {
+  const facts = factsOf(situation);
+  let lookups = 0;
+  const claim = (name: string): Readonly<Claim> | undefined => {
+    lookups += 1;
+    return facts.claim(name);
+  };
+  return { plan: plan({ ...facts, claim, allClaims: () => there }), lookups };
+}
+
+const templates = (count: number): string[] => Array.from({ length: count }, (_, at) => `t${at}`);
+const actions = ({ groups }: Plan): number => groups.reduce((sum, group) => sum + group.length, 0);
+const claims = ({ groups }: Plan): number => groups.flat().reduce((sum, one) => sum + (one.do === 'create' ? one.claims.length : 0), 0);
+
+test('in parallel, two billion replicas are made in steps of 500', () => {
+  const { plan: first } = counted({ replicas: ALL, parallel: true });
+  assert.equal(actions(first), 500);
+  const { plan: next } = counted({ replicas: ALL, parallel: true, pods: '0@new 2@new', start: 0 });
+  assert.match(actionsOf(next), /^create 1@new, create 3@new, /);
+  assert.equal(actions(next), 500);
+});
+
+test('in parallel, two billion replicas with ten claims each plan 2,000 claims at once', () => {
+  const { plan: first, lookups } = counted({ replicas: ALL, parallel: true, templates: templates(10) });
+  assert.deepEqual([actions(first), claims(first)], [200, 2_000]);
+  assert.ok(lookups <= 2_000, `${lookups} lookups`);
+});
+
+test('claims with many labels count for more: those of one place are made together all the same', () => {
+  const labels = Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`l${at}`, 'v']));
+  const facts = factsOf({ replicas: ALL, parallel: true });
+  const claimTemplates = ['a', 'b', 'c'].map((name) => claimTemplate(name, '1Gi', { labels }));
+  const { rules } = factsOf({ replicas: ALL, parallel: true });
+  const first = plan({ ...facts, rules: { ...rules, claimTemplates } });
+  assert.deepEqual([actions(first), claims(first)], [1, 3]);
+});
+
+test('in order, two billion replicas begin with one', () => {
+  const { plan: first, lookups } = counted({ replicas: ALL, templates: templates(50), annotations: { 'expand-claims': 'true' } });
+  assert.equal(actions(first), 1);
+  assert.ok(lookups <= 50, `${lookups} lookups`);
+});
+
+test('claims that are to grow are found among those that there are', () => {
+  const there = ['t0-web-0', 't49-web-999999', 't0-web-1000000'].map((name) => claimNamed(name, {}, { storageClassName: 'none' }));
+  for (const one of there) Object.assign(one.spec ?? {}, { resources: { requests: { storage: '1Mi' } } });
+  const situation: Situation = { replicas: ALL, parallel: true, templates: templates(50), annotations: { 'expand-claims': 'true' } };
+  const { plan: first, lookups } = counted(situation, there);
+  assert.deepEqual(
+    first.refused.map(({ claim }) => claim),
+    ['t0-web-0', 't49-web-999999'],
+  );
+  assert.ok(lookups <= 2_000, `${lookups} lookups`);
+});
+
+test('a set that begins at the last ordinals has as many places as there are ordinals', () =>
+  assert.equal(actionsOf(counted({ start: ALL - 1, replicas: ALL, parallel: true }).plan), `create ${ALL - 1}@new, create ${ALL}@new`));
+
+test('ten thousand reserved ordinals among two billion', () => {
+  const { plan: first } = counted({ replicas: ALL, parallel: true, annotations: { 'reserve-ordinals': '1-10000' } });
+  assert.match(actionsOf(first), /^create 0@new, create 10001@new, create 10002@new, /);
+});
+
+const updates: { why: string; pods: string; update?: Situation['update']; does: string }[] = [
+  { why: 'the highest empty place is waited for before an old pod goes', pods: '0@old 1@old', does: '' },
+  { why: 'an old pod above all empty places goes', pods: '0@new 1999@old', does: 'delete 1999 (update)' },
+  {
+    why: 'empty places that are not listed count as unavailable',
+    pods: '0@old 1@old',
+    update: { maxUnavailable: 1_999 },
+    does: 'delete 1 (update)',
+  },
+  { why: 'and leave nothing of the budget when they are as many', pods: '0@old 1@old', update: { maxUnavailable: 1_998 }, does: '' },
+];
+for (const { why, pods, update = {}, does } of updates)
+  test(`a set of 2,000 in parallel: ${why}`, () => {
+    const { plan: first } = counted({ replicas: 2_000, parallel: true, pods, update });
+    const others = { groups: first.groups.map((group) => group.filter((one) => one.do !== 'create')).filter((group) => group.length > 0) };
+    assert.equal(actionsOf(others), does);
+    assert.equal(waitOf(first), `${pods.startsWith('0@old') ? 2 : 1} creating`);
+  });
+
+test('what is not listed is counted', () => {
+  const { wanted, unlisted } = slotsOf(factsOf({ replicas: 1_000, pods: '0@new 999@new' }));
+  assert.deepEqual([wanted.length, unlisted?.count, unlisted?.top.name], [502, 498, 'web-998']);
+  assert.deepEqual(
+    wanted.map(({ at }) => at),
+    [...Array(501).keys(), 999],
+  );
+  assert.equal(slotsOf(factsOf({ replicas: 502, pods: '0@new 501@new' })).unlisted, undefined);
+});

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import type { KubeObject } from '../../../../kube/api/object.ts';
+import { pods, statefulSets } from '../../../../kube/api/resources.ts';
+import { apiErrorFrom } from '../../../../kube/client/errors.ts';
+import type { SimWorld } from '../daemonset/simulated/sim-world.ts';
+import { claimsOf, setsOf, simWorld, statefulSet } from './simulated/world.ts';
+
+/** @param before - what others do just before the controller's call is made. @param endMs - from the mark of deletion of a pod to its end */
+async function scene(t: TestContext, before: (world: SimWorld, what: string) => void, endMs = 500): Promise<SimWorld> {
+  const world = simWorld({ bindMs: () => 0, startMs: () => 500, endMs: () => endMs });
+  t.after(() => world.stop());
+  world.addNodes('a');
+  const process = world.start({
+    call: async ({ verb, resource }, pass) => {
+      before(world, `${verb} ${resource}`);
+      return pass();
+    },
+  });
+  await world.until(() => process.ready, 10_000);
+  return world;
+}
+
+test('a condition that somebody else writes at the same time is kept', async (t) => {
+  const condition = { type: 'Audited', status: 'True', reason: 'ByHand', message: 'm', lastTransitionTime: '2026-01-01T00:00:00Z' };
+  let left = 1;
+  const world = await scene(t, ({ api }, what) => {
+    const { storage } = api.hooks;
+    const set = storage.get('apps/statefulsets', 'default/web');
+    if (what !== 'replace statefulsets/status' || left === 0 || set === undefined) return;
+    left -= 1;
+    storage.put('apps/statefulsets', 'default/web', { ...set, status: { replicas: 0, conditions: [condition] } });
+  });
+  world.api.add(statefulSet('web'));
+  await world.clock.advance(20_000);
+  const [set] = setsOf(world);
+  assert.equal(set?.status?.readyReplicas, 3);
+  assert.deepEqual(set?.status?.conditions, [condition]);
+});
+
+test('a label that somebody else changes at the same time is left alone by a repair', async (t) => {
+  const world = await scene(t, ({ api }, what) => {
+    const { storage } = api.hooks;
+    const pod = storage.get('/pods', 'default/web-0');
+    if (what !== 'patch pods' || pod === undefined) return;
+    const labels = { ...pod.metadata.labels, role: 'replica' };
+    storage.put('/pods', 'default/web-0', { ...pod, metadata: { ...pod.metadata, labels } });
+  });
+  world.api.add(statefulSet('web', { replicas: 1 }));
+  await world.clock.advance(10_000);
+  const labels = { role: 'primary', 'statefulset.kubernetes.io/pod-name': null };
+  await world.user.patch(pods, { name: 'web-0', namespace: 'default' }, { metadata: { labels } }, { type: 'merge' });
+  await world.clock.advance(10_000);
+  const now = world.api.hooks.storage.get('/pods', 'default/web-0')?.metadata.labels;
+  assert.equal(now?.['statefulset.kubernetes.io/pod-name'], 'web-0');
+  assert.equal(now?.['role'], 'replica');
+});
+
+test('a set of which something said once that it is no more is not left alone for ever', async (t) => {
+  let left = 1;
+  const world = await scene(t, (_, what) => {
+    if (what !== 'replace statefulsets/status' || left === 0) return;
+    left -= 1;
+    throw apiErrorFrom({ method: 'PUT', path: '/', host: 'test' }, 404, '404 page not found');
+  });
+  world.api.add(statefulSet('web'));
+  await world.clock.advance(50_000);
+  assert.ok(world.pods().length < 3, 'it is believed for a while');
+  await world.clock.advance(20_000);
+  assert.equal(setsOf(world)[0]?.status?.readyReplicas, 3);
+});
+
+test('a name that a pod of a former set had is taken as soon as it is free', async (t) => {
+  const world = await scene(t, () => {}, 90_000);
+  world.api.add(statefulSet('web', { replicas: 1 }));
+  await world.clock.advance(10_000);
+  const uids = (): (string | undefined)[] => world.pods().map(({ metadata }) => metadata.uid);
+  const former = uids();
+  await world.user.delete(statefulSets, { name: 'web', namespace: 'default' });
+  await world.clock.advance(1_000);
+  world.api.add(statefulSet('web', { replicas: 1 }));
+  await world.clock.advance(80_000);
+  assert.deepEqual(uids(), former);
+  await world.clock.advance(15_000);
+  assert.equal(uids().length, 1);
+  assert.notDeepEqual(uids(), former);
+});
+
+test('claims grow when their class is allowed to let them', async (t) => {
+  const world = await scene(t, () => {});
+  const { storage } = world.api.hooks;
+  const spec = (size: string) => ({
+    storageClassName: 'fast',
+    accessModes: ['ReadWriteOnce'],
+    resources: { requests: { storage: size } },
+  });
+  world.api.add({ apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass', metadata: { name: 'fast' }, provisioner: 'test' });
+  const metadata = { name: 'data-web-0', namespace: 'default' };
+  world.api.add({ apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata, spec: { ...spec('1Gi'), volumeName: 'v' } });
+  change(storage, '/persistentvolumeclaims', 'default/data-web-0', { status: { phase: 'Bound', capacity: { storage: '1Gi' } } });
+  const volumeClaimTemplates = [{ metadata: { name: 'data' }, spec: spec('2Gi') }];
+  world.api.add(statefulSet('web', { replicas: 1, volumeClaimTemplates }, { 'dkc.dev/expand-claims': 'true' }));
+  await world.clock.advance(10_000);
+  const size = (): string | undefined => claimsOf(world)[0]?.spec?.resources?.requests?.['storage'];
+  assert.equal(size(), '1Gi');
+  change(storage, 'storage.k8s.io/storageclasses', 'fast', { allowVolumeExpansion: true });
+  await world.clock.advance(10_000);
+  assert.equal(size(), '2Gi');
+});
+
+function change(storage: SimWorld['api']['hooks']['storage'], kind: string, key: string, fields: Partial<KubeObject>): void {
+  const object = storage.get(kind, key);
+  assert.ok(object);
+  storage.put(kind, key, { ...object, ...fields });
+}

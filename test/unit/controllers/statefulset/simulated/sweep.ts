@@ -1,0 +1,25 @@
+import { controllerOf } from '../../../../../kube/controller/owner-refs.ts';
+import type { FaultKind } from '../../daemonset/simulated/faulty-calls.ts';
+import type { WatchFault } from '../../daemonset/simulated/faulty-watches.ts';
+import type { SeenCall } from '../../daemonset/simulated/intercepted.ts';
+import { sweepCalls, sweepEvents, type Swept, type Theatre } from '../../daemonset/simulated/sweeping.ts';
+import { Invariants } from './invariants.ts';
+import { Stage } from './stage.ts';
+import type { Story } from './stories.ts';
+import { simWorld } from './world.ts';
+
+/** {@link sweepCalls} before a StatefulSet controller. */
+export function sweep(story: Story, kinds: (call: SeenCall, n: number) => readonly FaultKind[]): Promise<Swept> {
+  return sweepCalls(theatre(), story, kinds);
+}
+
+/** {@link sweepEvents} before a StatefulSet controller. */
+export function sweepWatches(story: Story, kinds: (n: number) => readonly WatchFault[]): Promise<Swept> {
+  return sweepEvents(theatre(), story, kinds);
+}
+
+function theatre(): Theatre<Stage> {
+  const world = simWorld({ bindMs: () => 0, startMs: () => 300, endMs: () => 200 });
+  const isMade: Theatre<Stage>['isMade'] = (pod) => controllerOf(pod)?.kind === 'StatefulSet';
+  return { world, stage: new Stage(world), invariants: new Invariants(world.api, world.clock), isMade };
+}

@@ -1,0 +1,50 @@
+import { statefulSetController } from '../../../../../controllers/statefulset/controller.ts';
+import type { Claim, Pod, StatefulSet } from '../../../../../controllers/statefulset/types.ts';
+import type { KubeObject } from '../../../../../kube/api/object.ts';
+import type { Pace } from '../../daemonset/simulated/sim-kubelets.ts';
+import { SimWorld, type SimOptions } from '../../daemonset/simulated/sim-world.ts';
+
+/** The node that the pods of {@link statefulSet} are on from the start. */
+export const NODE = 'a';
+
+/** StatefulSet controllers in fake time. */
+export function simWorld(pace: Pace, options: Omit<SimOptions, 'pace' | 'setup'> = {}): SimWorld {
+  return new SimWorld({ ...options, pace, setup: (runtime) => [statefulSetController(runtime)] });
+}
+
+/** `default/NAME` with three pods and a claim for each. */
+export function statefulSet(
+  name: string,
+  spec: Partial<NonNullable<StatefulSet['spec']>> = {},
+  annotations: Record<string, string> = {},
+): Record<string, unknown> {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    metadata: { name, namespace: 'default', annotations },
+    spec: {
+      serviceName: name,
+      replicas: 3,
+      selector: { matchLabels: { app: name } },
+      template: template(name, 'v1'),
+      volumeClaimTemplates: [
+        { metadata: { name: 'data' }, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } },
+      ],
+      ...spec,
+    },
+  };
+}
+
+export function template(name: string, image: string): NonNullable<StatefulSet['spec']>['template'] {
+  return { metadata: { labels: { app: name } }, spec: { nodeName: NODE, containers: [{ name: 'c', image }] } };
+}
+
+export function setsOf({ api }: Pick<SimWorld, 'api'>): StatefulSet[] {
+  return api.hooks.storage.list('apps/statefulsets').objects as unknown as StatefulSet[];
+}
+
+export function claimsOf({ api }: Pick<SimWorld, 'api'>): Claim[] {
+  return api.hooks.storage.list('/persistentvolumeclaims').objects as unknown as Claim[];
+}
+
+export const isGoing = ({ metadata }: KubeObject | Pod | Claim): boolean => metadata.deletionTimestamp !== undefined;

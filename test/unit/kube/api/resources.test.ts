@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Pod } from 'kubernetes-types/core/v1.js';
+import { builtInKinds, Registry } from '../../../../apiserver/kinds/registry.ts';
+import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
+import * as resources from '../../../../kube/api/resources.ts';
+import type { Kube } from '../../../../kube/api/resources.ts';
+
+// Upstream's current release; every version named here is served by it.
+const registry = new Registry(builtInKinds, 34);
+
+/** Kinds that are read only where a server has them, and that this one has not. */
+const elsewhere: Record<string, string> = {
+  csiStorageCapacities: 'the embedded server has no storage drivers',
+  podDisruptionBudgetsBeta: 'gone since 1.25',
+};
+
+for (const [constant, resource] of Object.entries<Resource>(resources)) {
+  const why = elsewhere[constant];
+  if (why !== undefined) {
+    test(`${constant} is a kind of other servers: ${why}`, () =>
+      assert.equal(registry.find(resource.group, resource.version, resource.resource), undefined));
+    continue;
+  }
+  test(`${constant} is a kind as the server has it`, () => {
+    const served = registry.find(resource.group, resource.version, resource.resource);
+    assert.ok(served, 'nobody serves it');
+    assert.deepEqual([resource.kind, resource.namespaced], [served.kind.kind, served.kind.namespaced]);
+  });
+}
+
+test('typed objects are objects: their own fields are known, others stay', () => {
+  const pod: Kube<Pod> = { metadata: { name: 'a' }, spec: { containers: [{ name: 'c' }] }, later: true };
+  const plain: KubeObject = pod;
+  assert.deepEqual([pod.spec?.containers[0]?.name, pod.metadata.name, plain['later']], ['c', 'a', true]);
+});

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { applyPatch, PatchError, strategicRules } from '../../../../kube/api/patch.ts';
+
+const status = {
+  status: {
+    conditions: [
+      { type: 'Ready', status: 'True', reason: 'r' },
+      { type: 'Disk', status: 'False' },
+    ],
+    phase: 'p',
+  },
+};
+const taints = { spec: { taints: [{ key: 'a', effect: 'NoSchedule' }], podCIDRs: ['10.0.0.0/24'] } };
+const pod = (spec: object) => ({ spec });
+const two = pod({
+  containers: [{ name: 'a', image: 'x', env: [{ name: 'K', value: '1' }], ports: [{ containerPort: 80 }] }, { name: 'b' }],
+});
+
+const cases: { why: string; kind: string; target: object; patch: object; result: object }[] = [
+  {
+    why: 'merges conditions by type',
+    kind: 'Node',
+    target: status,
+    patch: { status: { conditions: [{ type: 'Ready', status: 'Unknown' }, { type: 'New' }] } },
+    result: {
+      status: {
+        conditions: [{ type: 'Ready', status: 'Unknown', reason: 'r' }, { type: 'Disk', status: 'False' }, { type: 'New' }],
+        phase: 'p',
+      },
+    },
+  },
+  {
+    why: 'deletes one condition',
+    kind: 'Node',
+    target: status,
+    patch: { status: { conditions: [{ $patch: 'delete', type: 'Ready' }] } },
+    result: { status: { conditions: [{ type: 'Disk', status: 'False' }], phase: 'p' } },
+  },
+  {
+    why: 'replaces a merging list when told to',
+    kind: 'Node',
+    target: status,
+    patch: { status: { conditions: [{ $patch: 'replace' }, { type: 'Only' }] } },
+    result: { status: { conditions: [{ type: 'Only' }], phase: 'p' } },
+  },
+  {
+    why: 'replaces an object when told to',
+    kind: 'Node',
+    target: status,
+    patch: { status: { $patch: 'replace', phase: 'q' } },
+    result: { status: { phase: 'q' } },
+  },
+  { why: 'empties an object when told to', kind: 'Node', target: status, patch: { status: { $patch: 'delete' } }, result: { status: {} } },
+  {
+    why: 'replaces taints whole, as the published types say',
+    kind: 'Node',
+    target: taints,
+    patch: { spec: { taints: [{ key: 'b', effect: 'NoExecute' }] } },
+    result: { spec: { taints: [{ key: 'b', effect: 'NoExecute' }], podCIDRs: ['10.0.0.0/24'] } },
+  },
+  {
+    why: 'merges sets of plain values',
+    kind: 'Node',
+    target: { metadata: { finalizers: ['a', 'b'] } },
+    patch: { metadata: { finalizers: ['b', 'c', 'c'] } },
+    result: { metadata: { finalizers: ['a', 'b', 'c'] } },
+  },
+  {
+    why: 'removes plain values by name',
+    kind: 'Node',
+    target: { metadata: { finalizers: ['a', 'b'] } },
+    patch: { metadata: { '$deleteFromPrimitiveList/finalizers': ['a'] } },
+    result: { metadata: { finalizers: ['b'] } },
+  },
+  {
+    why: 'merges lists inside of list items, and follows no order',
+    kind: 'Pod',
+    target: two,
+    patch: pod({
+      '$setElementOrder/containers': [{ name: 'b' }, { name: 'a' }],
+      containers: [{ name: 'a', env: [{ name: 'L', value: '2' }], ports: [{ containerPort: 80, name: 'http' }] }],
+    }),
+    result: pod({
+      containers: [
+        {
+          name: 'a',
+          image: 'x',
+          env: [
+            { name: 'K', value: '1' },
+            { name: 'L', value: '2' },
+          ],
+          ports: [{ containerPort: 80, name: 'http' }],
+        },
+        { name: 'b' },
+      ],
+    }),
+  },
+  {
+    why: 'reaches into pod templates',
+    kind: 'DaemonSet',
+    target: { spec: { template: two } },
+    patch: { spec: { template: pod({ containers: [{ name: 'b', image: 'y' }] }) } },
+    result: {
+      spec: {
+        template: pod({
+          containers: [
+            { name: 'a', image: 'x', env: [{ name: 'K', value: '1' }], ports: [{ containerPort: 80 }] },
+            { name: 'b', image: 'y' },
+          ],
+        }),
+      },
+    },
+  },
+  {
+    why: 'keeps only the fields named by $retainKeys',
+    kind: 'Deployment',
+    target: { spec: { strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1 } } } },
+    patch: { spec: { strategy: { $retainKeys: ['type'], type: 'Recreate' } } },
+    result: { spec: { strategy: { type: 'Recreate' } } },
+  },
+  {
+    why: 'removes with null and drops nulls of new objects',
+    kind: 'ConfigMap',
+    target: { data: { a: '1', b: '2' } },
+    patch: { data: { a: null }, metadata: { labels: { x: null, y: 'z' } } },
+    result: { data: { b: '2' }, metadata: { labels: { y: 'z' } } },
+  },
+];
+for (const { why, kind, target, patch, result } of cases) {
+  test(`a strategic patch ${why}`, () => {
+    const before = JSON.stringify(target);
+    assert.deepEqual(applyPatch('strategic', target, patch, strategicRules(kind)), result);
+    assert.equal(JSON.stringify(target), before, 'the target stays as it was');
+  });
+}
+
+const refused: { why: string; patch: unknown }[] = [
+  { why: 'is no object', patch: [] },
+  { why: 'has an unknown directive', patch: { status: { $patch: 'explode' } } },
+  { why: 'has an item without its merge key', patch: { status: { conditions: [{ status: 'True' }] } } },
+  { why: 'has a plain value where objects merge', patch: { status: { conditions: ['x'] } } },
+  { why: 'sets a field that $retainKeys leaves out', patch: { spec: { $retainKeys: ['a'], b: 1 } } },
+  { why: 'deletes from a list with what is none', patch: { metadata: { '$deleteFromPrimitiveList/finalizers': 'a' } } },
+];
+for (const { why, patch } of refused) {
+  test(`a strategic patch is refused when it ${why}`, () => {
+    assert.throws(() => applyPatch('strategic', {}, patch, strategicRules('Node')), PatchError);
+  });
+}

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import type { KubeObject } from '../../../../kube/api/object.ts';
+import type { Handlers } from '../../../../kube/cache/contract.ts';
+import { SharedInformer } from '../../../../kube/cache/shared-informer.ts';
+import type { InformerOptions } from '../../../../kube/cache/shared-informer.ts';
+import { FakeClock, atRest } from '../../../support/fake-clock.ts';
+import { recordedLog } from '../../../support/recorded-log.ts';
+import { written } from './notation.ts';
+import { ScriptedApi } from './scripted-api.ts';
+
+export const pods = { group: '', version: 'v1', resource: 'pods', kind: 'Pod', namespaced: true };
+
+/** A handler that writes down what it is told. */
+export function diary(): { told: string[]; handlers: Handlers<KubeObject> } {
+  const told: string[] = [];
+  return {
+    told,
+    handlers: {
+      added: (object, initial) => told.push(`${initial ? 'there' : 'added'} ${written(object)}`),
+      updated: (before, after) => told.push(`updated ${written(before)} ${written(after)}`),
+      deleted: (last, unseen) => told.push(`deleted ${written(last)}${unseen ? ' unseen' : ''}`),
+    },
+  };
+}
+
+export interface World {
+  api: ScriptedApi;
+  clock: FakeClock;
+  informer: SharedInformer<KubeObject>;
+  told: string[];
+  lines: string[];
+  stop: () => Promise<void>;
+}
+
+export async function run(steps: string[], options: Partial<InformerOptions> = {}): Promise<World> {
+  const api = new ScriptedApi(...steps);
+  const clock = new FakeClock();
+  const { log, lines } = recordedLog();
+  const informer = new SharedInformer<KubeObject>({
+    resource: pods,
+    client: api.client,
+    clock,
+    random: () => 0,
+    log,
+    streams: false,
+    frozen: true,
+    ...options,
+  });
+  const { told, handlers } = diary();
+  informer.addHandlers('diary', handlers);
+  const ending = new AbortController();
+  const running = informer.run(ending.signal);
+  await atRest();
+  const stop = async () => {
+    ending.abort(new Error('over'));
+    await running;
+    assert.equal(clock.sleepers, 0, 'somebody still waits for time to pass');
+  };
+  return { api, clock, informer, told, lines, stop };
+}

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { SharedInformer } from '../../../../kube/cache/shared-informer.ts';
+import type { KubeObject } from '../../../../kube/api/object.ts';
+import { FakeClock, atRest } from '../../../support/fake-clock.ts';
+import { recordedLog } from '../../../support/recorded-log.ts';
+import { diary, pods, run } from './informer-world.ts';
+import { ScriptedApi } from './scripted-api.ts';
+
+describe('handlers', () => {
+  test('what one throws changes nothing for the others', async () => {
+    const failures: string[] = [];
+    const world = await run(['list 5: a#1@3', 'fail 500'], { onHandlerFailure: (name) => failures.push(name) });
+    const other = diary();
+    world.informer.addHandlers('broken', {
+      added: () => {
+        throw new Error('broken');
+      },
+      updated: () => {
+        throw new Error('broken');
+      },
+    });
+    world.informer.addHandlers('other', other.handlers);
+    world.api.add('watch hold: MODIFIED a#1@6');
+    await world.clock.advance(500);
+    assert.deepEqual(failures, ['broken', 'broken']);
+    assert.deepEqual(other.told, ['there a#1@3', 'updated a#1@3 a#1@6']);
+    await world.stop();
+  });
+
+  test('who comes late is told what is there, who leaves nothing more', async () => {
+    const world = await run(['list 5: a#1@3', 'watch: MODIFIED a#1@6', 'watch hold: MODIFIED a#1@7']);
+    const late = diary();
+    const registration = world.informer.addHandlers('late', late.handlers);
+    assert.equal(registration.synced, true);
+    assert.deepEqual(late.told, ['there a#1@6']);
+    registration.remove();
+    await world.clock.advance(500);
+    assert.deepEqual(late.told, ['there a#1@6']);
+    assert.equal(world.told.at(-1), 'updated a#1@6 a#1@7');
+    await world.stop();
+  });
+
+  test('who comes in the middle of an event is not told it twice', async () => {
+    const late = diary();
+    const api = new ScriptedApi('list 5: a#1@3', 'watch hold: MODIFIED a#1@6, MODIFIED a#1@7');
+    const { log } = recordedLog();
+    const informer = new SharedInformer<KubeObject>({
+      resource: pods,
+      client: api.client,
+      clock: new FakeClock(),
+      random: () => 0,
+      log,
+      streams: false,
+    });
+    let invited = false;
+    informer.addHandlers('host', {
+      updated: () => {
+        if (!invited) informer.addHandlers('late', late.handlers);
+        invited = true;
+      },
+    });
+    const ending = new AbortController();
+    const running = informer.run(ending.signal);
+    await atRest();
+    assert.deepEqual(late.told, ['there a#1@6', 'updated a#1@6 a#1@7']);
+    ending.abort();
+    await running;
+  });
+
+  test('who is removed in the middle of an event is not told it', async () => {
+    const world = await run(['list 5: a#1@3 b#1@4', 'watch:', 'watch hold: MODIFIED a#1@6']);
+    const leaver = diary();
+    world.informer.addHandlers('remover', { updated: () => leaving.remove() });
+    const leaving = world.informer.addHandlers('leaver', leaver.handlers);
+    await world.clock.advance(500);
+    assert.equal(world.told.at(-1), 'updated a#1@3 a#1@6');
+    assert.deepEqual(leaver.told, ['there a#1@3', 'there b#1@4']);
+    await world.stop();
+  });
+
+  test('resyncs are spread at random', async () => {
+    const world = await run(['list 5: a#1@3', 'watch hold'], { resyncMs: 60_000, random: () => 0.5 });
+    world.told.length = 0;
+    await world.clock.advance(89_999);
+    assert.deepEqual(world.told, []);
+    await world.clock.advance(1);
+    assert.deepEqual(world.told, ['updated a#1@3 a#1@3']);
+    await world.stop();
+  });
+
+  test('what breaks a cache ends all of it', async () => {
+    const clock = new FakeClock();
+    const onHandlerFailure = (): void => {
+      throw new Error('the counter is broken');
+    };
+    const informer = new SharedInformer<KubeObject>({
+      resource: pods,
+      client: new ScriptedApi('list 5: a#1@3').client,
+      clock,
+      random: () => 0,
+      log: recordedLog().log,
+      streams: false,
+      resyncMs: 60_000,
+      onHandlerFailure,
+    });
+    informer.addHandlers('broken', { added: onHandlerFailure });
+    await assert.rejects(informer.run(new AbortController().signal), /the counter is broken/);
+    assert.equal(clock.sleepers, 0);
+  });
+
+  test('a resync tells everything again as updates that change nothing', async () => {
+    const world = await run(['list 5: a#1@3 b#2@4', 'watch hold'], { resyncMs: 60_000 });
+    world.told.length = 0;
+    await world.clock.advance(60_000);
+    assert.deepEqual(world.told, ['updated a#1@3 a#1@3', 'updated b#2@4 b#2@4']);
+    await world.stop();
+  });
+
+  test('a cached object cannot be changed where that is watched for', async () => {
+    const world = await run(['list 5: a#1@3', 'watch hold']);
+    const held = world.informer.get('ns/a');
+    assert.ok(held);
+    assert.throws(() => Object.assign(held.metadata, { labels: {} }), TypeError);
+    await world.stop();
+  });
+});

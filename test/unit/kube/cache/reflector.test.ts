@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
+import type { WatchEvent, WatchQuery } from '../../../../kube/client/client.ts';
+import { Reflector } from '../../../../kube/cache/reflector.ts';
+import type { ReflectorOptions, Sink } from '../../../../kube/cache/reflector.ts';
+import { atRest, FakeClock } from '../../../support/fake-clock.ts';
+import { recordedLog } from '../../../support/recorded-log.ts';
+import { pods } from './informer-world.ts';
+import { event, written } from './notation.ts';
+import { ScriptedApi } from './scripted-api.ts';
+
+const whole: Sink<KubeObject> = {
+  keep: (item) => item,
+  held: () => undefined,
+  replace: async () => {},
+  apply: () => 'applied',
+  reached: () => {},
+};
+
+const broken = (): never => {
+  throw new Error('broken');
+};
+
+describe('what a sink throws is no trouble of the server', () => {
+  for (const [what, part] of Object.entries({
+    replace: { replace: async () => broken() },
+    reached: { reached: broken },
+  } satisfies Record<string, Partial<Sink<KubeObject>>>)) {
+    test(`${what}: run ends with it, even when the client wraps it`, async () => {
+      const { client } = new ScriptedApi('list 5: a#1@3', 'watch hold: MODIFIED a#1@6');
+      const wrapping: ReflectorOptions['client'] = {
+        watch: (...call) => client.watch(...call),
+        listEach: (...call) =>
+          client.listEach(...call).catch((cause: unknown) => {
+            throw new Error('there is no connection', { cause });
+          }),
+      };
+      const { log, lines } = recordedLog();
+      const clock = new FakeClock();
+      const reflector = new Reflector(
+        { resource: pods, client: wrapping, clock, random: () => 0, log, streams: false },
+        { ...whole, ...part },
+      );
+      await assert.rejects(reflector.run(new AbortController().signal), /^Error: broken$/);
+      assert.equal(clock.sleepers, 0);
+      assert.ok(!lines.some((line) => line.startsWith('warn')));
+    });
+  }
+});
+
+describe('what one object does to a sink costs that object alone', () => {
+  const breaksAt =
+    (name: string) =>
+    (object: KubeObject): KubeObject => {
+      if (object.metadata.name === name) throw new RangeError('Maximum call stack size exceeded');
+      return object;
+    };
+
+  for (const streams of [false, true]) {
+    test(`what it cannot keep is left out of a ${streams ? 'stream' : 'list'}, once in the log, by name`, async () => {
+      const script = streams
+        ? ['watch break: ADDED a#1@3, ADDED b#2@4, BOOKMARK 5 end', 'watch hold']
+        : ['list 5: a#1@3 b#2@4', 'fail 410', 'list 6: a#1@3 b#2@4', 'watch hold'];
+      const api = new ScriptedApi(...script);
+      const replaced: string[] = [];
+      const ignored: unknown[] = [];
+      const sink = {
+        ...whole,
+        keep: breaksAt('b'),
+        replace: async (items: readonly KubeObject[]) => void replaced.push(items.map(written).join(' ')),
+      };
+      const { log, lines, fields } = recordedLog();
+      const options = { resource: pods, client: api.client, clock: new FakeClock(), random: () => 0, log, streams };
+      const ending = new AbortController();
+      const running = new Reflector({ ...options, onIgnored: (object) => ignored.push(object) }, sink).run(ending.signal);
+      await atRest();
+      assert.deepEqual(replaced, streams ? ['a#1@3'] : ['a#1@3', 'a#1@3']);
+      const said = lines.flatMap((line, at) => (line.startsWith('error') ? [fields[at]] : []));
+      assert.deepEqual(said, [{ object: 'ns/b', uid: '2', why: 'Maximum call stack size exceeded' }]);
+      assert.equal(ignored.length, 1);
+      ending.abort();
+      await running;
+    });
+  }
+
+  test('an event that it cannot apply is left out, those after it are applied, and none is asked for again', async () => {
+    const api = new ScriptedApi('list 5: a#1@3', 'watch: MODIFIED b#2@6, MODIFIED a#1@7', 'watch hold');
+    const applied: string[] = [];
+    const apply: Sink<KubeObject>['apply'] = (_type, object) => {
+      applied.push(written(breaksAt('b')(object)));
+      return 'applied';
+    };
+    const { log } = recordedLog();
+    const clock = new FakeClock();
+    const reflector = new Reflector(
+      { resource: pods, client: api.client, clock, random: () => 0, log, streams: false },
+      { ...whole, apply },
+    );
+    const ending = new AbortController();
+    const running = reflector.run(ending.signal);
+    await atRest();
+    await clock.advance(1_000);
+    assert.deepEqual(applied, ['a#1@7']);
+    assert.equal(api.requests.at(-1), 'watch resourceVersion=7');
+    ending.abort();
+    await running;
+  });
+});
+
+test('a present state that comes slowly is waited for, bookmarks do not prolong it', async () => {
+  const clock = new FakeClock();
+  const requests: string[] = [];
+  const text = async function* (signal: AbortSignal): AsyncGenerator<string> {
+    for (const line of ['ADDED a#1@1', 'ADDED b#2@2', 'ADDED c#3@3', 'BOOKMARK 4', 'BOOKMARK 5', 'BOOKMARK 6', 'BOOKMARK 7 end']) {
+      await clock.sleep(20_000, signal);
+      yield line;
+    }
+  };
+  const client: ReflectorOptions['client'] = {
+    listEach: () => {
+      requests.push('list');
+      return Promise.reject(new Error('enough'));
+    },
+    watch: async function* <T extends KubeObject>(_resource: Resource, _query: WatchQuery, signal: AbortSignal) {
+      requests.push('watch');
+      for await (const line of text(signal)) yield event(line) as WatchEvent & { object: T };
+    },
+  };
+  const { log } = recordedLog();
+  const reflector = new Reflector({ resource: pods, client, clock, random: () => 0, log }, whole);
+  const ending = new AbortController();
+  const running = reflector.run(ending.signal);
+  await clock.advance(3 * 20_000 + 29_999);
+  assert.deepEqual(requests, ['watch']);
+  await clock.advance(1);
+  assert.deepEqual(requests, ['watch', 'list']);
+  ending.abort();
+  await running;
+  assert.equal(clock.sleepers, 0);
+});
+
+test('a watch that stood and had nothing to tell ends the trouble', async () => {
+  const clock = new FakeClock();
+  let watches = 0;
+  const client: ReflectorOptions['client'] = {
+    listEach: () => Promise.resolve({ resourceVersion: '5' }),
+    // oxlint-disable-next-line require-yield -- nothing happens
+    watch: async function* (_resource: Resource, _query: WatchQuery, signal: AbortSignal): AsyncGenerator<never> {
+      watches += 1;
+      if (watches === 1) throw new Error('no connection');
+      await clock.sleep(300_000, signal);
+    },
+  };
+  const { log, lines } = recordedLog();
+  const reflector = new Reflector({ resource: pods, client, clock, random: () => 0, log, streams: false }, whole);
+  const ending = new AbortController();
+  const running = reflector.run(ending.signal);
+  await clock.advance(300_000);
+  assert.match(reflector.problem?.text ?? '', /no connection/);
+  await clock.advance(500);
+  assert.equal(reflector.problem, undefined);
+  assert.deepEqual(
+    lines.filter((line) => !line.startsWith('debug')),
+    ['warn: list or watch failed, trying again', 'info: list and watch work again'],
+  );
+  ending.abort();
+  await running;
+});
+
+test('a watch that the server takes ends the trouble, though nothing happens', async () => {
+  const clock = new FakeClock();
+  let watches = 0;
+  const client: ReflectorOptions['client'] = {
+    listEach: () => Promise.resolve({ resourceVersion: '5' }),
+    // oxlint-disable-next-line require-yield -- nothing happens
+    watch: async function* (_resource: Resource, { opened }: WatchQuery, signal: AbortSignal): AsyncGenerator<never> {
+      watches += 1;
+      if (watches < 3) throw new Error('no connection');
+      opened?.();
+      if (watches === 3) throw new Error('taken, and broken at once');
+      await clock.sleep(300_000, signal);
+    },
+  };
+  const { log } = recordedLog();
+  const reflector = new Reflector({ resource: pods, client, clock, random: () => 0, log, streams: false }, whole);
+  const ending = new AbortController();
+  const running = reflector.run(ending.signal);
+  await clock.advance(4_000);
+  assert.equal(watches, 4);
+  assert.match(reflector.problem?.text ?? '', /broken at once/);
+  await clock.advance(5_000);
+  assert.equal(reflector.problem, undefined);
+  ending.abort();
+  await running;
+  assert.equal(clock.sleepers, 0);
+});

@@ -1,0 +1,326 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
+import type { ListQuery } from '../../../../kube/client/client.ts';
+import { noReflectorMetrics } from '../../../../kube/cache/reflector-metrics.ts';
+import { SharedInformer } from '../../../../kube/cache/shared-informer.ts';
+import type { InformerOptions } from '../../../../kube/cache/shared-informer.ts';
+import { FakeClock, atRest } from '../../../support/fake-clock.ts';
+import { recordedLog } from '../../../support/recorded-log.ts';
+import { diary, pods, run } from './informer-world.ts';
+import { written } from './notation.ts';
+import { ScriptedApi } from './scripted-api.ts';
+
+/** `p0#1@3 p1#1@3 ...`. */
+const many = (count: number, uid: number, version: number): string =>
+  Array.from({ length: count }, (_, n) => `p${n}#${uid}@${version}`).join(' ');
+
+const begin = (api: ScriptedApi, options: Partial<InformerOptions> = {}) => {
+  const clock = new FakeClock();
+  const { log, lines, fields } = recordedLog();
+  const informer = new SharedInformer<KubeObject>({
+    resource: pods,
+    client: api.client,
+    clock,
+    random: () => 0,
+    log,
+    streams: false,
+    ...options,
+  });
+  return { clock, informer, lines, fields };
+};
+
+const turns = async (count: number): Promise<void> => {
+  for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
+};
+
+describe('while a list is applied', () => {
+  test('a relist shows all of it or nothing of it, and its version with it', async () => {
+    const api = new ScriptedApi(`list 5: ${many(2_000, 1, 3)}`, 'fail 410', `list 9: ${many(1_000, 2, 8)}`, 'watch hold');
+    const { informer } = begin(api);
+    const ending = new AbortController();
+    const running = informer.run(ending.signal);
+    const seen = new Set<string>();
+    for (let turn = 0; turn < 100 && informer.version !== '9'; turn++) {
+      await turns(1);
+      const uids = new Set(informer.list().map(({ metadata }) => metadata.uid));
+      if (informer.synced) seen.add(`${informer.size} of uid ${[...uids].join(' and ')} at ${informer.version}`);
+    }
+    assert.deepEqual([...seen], ['2000 of uid 1 at 5', '1000 of uid 2 at 9']);
+    ending.abort();
+    await running;
+  });
+
+  test('more changes than fit in a turn are told in several, and the version comes last', async () => {
+    const api = new ScriptedApi(`list 5: ${many(6_000, 1, 3)}`, 'fail 410', `list 9: ${many(6_000, 1, 8)}`, 'watch hold');
+    const { informer } = begin(api);
+    const versions = new Map<string, number>();
+    informer.addHandlers('witness', { updated: () => versions.set(informer.version, (versions.get(informer.version) ?? 0) + 1) });
+    const ending = new AbortController();
+    const running = informer.run(ending.signal);
+    let between = 0;
+    for (let turn = 0; turn < 200 && informer.version !== '9'; turn++) {
+      await turns(1);
+      if (informer.get('ns/p0')?.metadata.resourceVersion === '8' && informer.get('ns/p5999')?.metadata.resourceVersion === '3')
+        between += 1;
+    }
+    assert.ok(between > 0, 'nobody else had a turn');
+    assert.deepEqual([...versions], [['5', 6_000]]);
+    ending.abort();
+    await running;
+  });
+
+  test('handlers that come in the middle of the first list hear everything once, and are synced with it', async () => {
+    const api = new ScriptedApi(`list 5: ${many(2_000, 1, 3)}`, 'watch hold');
+    const { informer } = begin(api);
+    const ending = new AbortController();
+    const running = informer.run(ending.signal);
+    for (let turn = 0; turn < 100 && informer.size === 0; turn++) await turns(1);
+    assert.ok(informer.size < 2_000, 'the list was applied in one turn');
+    assert.equal(informer.version, '');
+    const late = diary();
+    const registration = informer.addHandlers('late', late.handlers);
+    assert.equal(registration.synced, false);
+    await informer.whenSynced(ending.signal);
+    assert.equal(informer.version, '5', 'who waited for the list has its version');
+    assert.equal(registration.synced, true);
+    assert.equal(new Set(late.told).size, 2_000);
+    assert.equal(late.told.length, 2_000);
+    assert.ok(late.told.every((line) => line.startsWith('there ')));
+    ending.abort();
+    await running;
+  });
+
+  test('a resync in the middle of the first list tells nothing', async () => {
+    const api = new ScriptedApi(`list 5: ${many(10_000, 1, 3)}`, 'watch hold');
+    const { informer, clock } = begin(api, { resyncMs: 1_000 });
+    const { told, handlers } = diary();
+    informer.addHandlers('diary', handlers);
+    const ending = new AbortController();
+    const running = informer.run(ending.signal);
+    for (let turn = 0; turn < 100 && informer.size === 0; turn++) await turns(1);
+    await clock.advance(1_000);
+    assert.ok(!informer.synced, 'the list was over too soon for this test');
+    await informer.whenSynced(ending.signal);
+    assert.equal(told.length, 10_000);
+    ending.abort();
+    await running;
+  });
+
+  test('a resync waits for the first list', async () => {
+    const api = new ScriptedApi('fail 500', 'fail 500', 'fail 500', 'list 5: a#1@3', 'watch hold');
+    const { informer, clock } = begin(api, { resyncMs: 1_000 });
+    const { told, handlers } = diary();
+    informer.addHandlers('diary', handlers);
+    const ending = new AbortController();
+    const running = informer.run(ending.signal);
+    await clock.advance(4_999);
+    assert.deepEqual(told, ['there a#1@3', 'updated a#1@3 a#1@3']);
+    ending.abort();
+    await running;
+  });
+
+  test('an object that did not change stays the very same, in a list as in a stream', async () => {
+    for (const streams of [false, true]) {
+      const state = (version: number) => (streams ? `watch: ADDED a#1@3, BOOKMARK ${version} end` : `list ${version}: a#1@3`);
+      const world = await run([state(5), ...(streams ? [] : ['watch:']), 'fail 410', state(9)], { streams });
+      const before = world.informer.get('ns/a');
+      assert.ok(Object.isFrozen(before), 'it was kept as it came');
+      await world.clock.advance(500);
+      assert.equal(world.informer.version, '9');
+      assert.equal(world.informer.get('ns/a'), before);
+      await world.stop();
+    }
+  });
+});
+
+test('of an object that did not change no second copy is made while a list comes in', async () => {
+  const api = new ScriptedApi('list 5: a#1@3', 'fail 410', 'list 9: a#1@3', 'watch hold');
+  const { client } = api;
+  let copies = 0;
+  const watched: InformerOptions['client'] = {
+    watch: (...call) => client.watch(...call),
+    listEach: <T extends KubeObject>(resource: Resource, query: ListQuery, each: (item: T) => void, options?: { signal?: AbortSignal }) => {
+      const count = (item: T) => {
+        const labels = {
+          enumerable: true,
+          get: () => {
+            copies += 1;
+            return {};
+          },
+        };
+        Object.defineProperty(item.metadata, 'labels', labels);
+        each(item);
+      };
+      return client.listEach<T>(resource, query, count, options);
+    },
+  };
+  const { informer } = begin(api, { client: watched });
+  const ending = new AbortController();
+  const running = informer.run(ending.signal);
+  await atRest();
+  assert.equal(informer.version, '9');
+  assert.equal(copies, 1);
+  ending.abort();
+  await running;
+});
+
+test('wherever it is stopped, nothing is left behind and nothing is told afterwards', async () => {
+  const script = [
+    `list 5 more: ${many(600, 1, 3)}`,
+    'list 5: z#1@3',
+    'watch: MODIFIED z#1@6, BOOKMARK 7',
+    'fail 410',
+    `list 9: ${many(6_000, 2, 8)}`,
+    'watch hold',
+  ];
+  let whole = 0;
+  for (let stopAt = 0; whole < 3; stopAt++) {
+    const api = new ScriptedApi(...script);
+    let reached = '';
+    const metrics = { ...noReflectorMetrics, reached: (version: string) => (reached = version) };
+    const { informer, clock, lines } = begin(api, { resyncMs: 250, metrics });
+    const { told, handlers } = diary();
+    informer.addHandlers('diary', handlers);
+    const ending = new AbortController();
+    const waiting = informer.whenSynced(ending.signal).catch((error: unknown) => error);
+    const running = informer.run(ending.signal);
+    const advancing = turns(6).then(() => clock.advance(600));
+    await turns(stopAt);
+    if (informer.version === '9') whole += 1;
+    else assert.ok(['', '5', '6', '7'].includes(informer.version), informer.version);
+    const saidThen = lines.length;
+    const toldThen = told.length;
+    ending.abort(new Error('over'));
+    await running;
+    const uids = new Set(informer.list().map(({ metadata }) => metadata.uid));
+    if (informer.version === '9') assert.deepEqual([informer.size, ...uids], [6_000, '2'], `stopped after ${stopAt} turns`);
+    else if (informer.version !== '') assert.ok(informer.size >= 601, `stopped after ${stopAt} turns`);
+    assert.equal(informer.synced, informer.version !== '');
+    await advancing;
+    await atRest();
+    await waiting;
+    assert.equal(clock.sleepers, 0, `stopped after ${stopAt} turns, and somebody still waits`);
+    assert.equal(reached, informer.version, `stopped after ${stopAt} turns, and called more than it told complete`);
+    assert.deepEqual(lines.slice(saidThen), [], `stopped after ${stopAt} turns, and took that for trouble`);
+    assert.equal(told.length, toldThen, `stopped after ${stopAt} turns, and told more`);
+    assert.ok(stopAt < 500, 'the script never ended');
+  }
+});
+
+describe('objects that nobody expects', () => {
+  for (const { why, metadata } of [
+    { why: 'without a name', metadata: { uid: '1', resourceVersion: '3' } },
+    { why: 'with an empty name', metadata: { name: '', resourceVersion: '3' } },
+    { why: 'with a number for a version', metadata: { name: 'x', resourceVersion: 3 } },
+    { why: 'with a number for a namespace', metadata: { name: 'x', namespace: 3 } },
+    { why: 'with an object for a uid', metadata: { name: 'x', uid: {} } },
+  ]) {
+    test(`one ${why} is no reason to end, nor to forget the others`, async () => {
+      const api = new ScriptedApi('list 5: a#1@3', 'fail 410', 'list 9: a#1@3', 'watch hold');
+      const { client } = api;
+      let listed = 0;
+      const hostile: InformerOptions['client'] = {
+        watch: (...call) => client.watch(...call),
+        listEach: <T extends KubeObject>(
+          resource: Resource,
+          query: ListQuery,
+          each: (item: T) => void,
+          options?: { signal?: AbortSignal },
+        ) =>
+          client.listEach<T>(
+            resource,
+            query,
+            (item) => {
+              listed += 1;
+              if (listed === 2) each({ metadata } as unknown as T);
+              each(item);
+            },
+            options,
+          ),
+      };
+      const { informer, clock, fields } = begin(api, { client: hostile });
+      const ending = new AbortController();
+      const running = informer.run(ending.signal);
+      await atRest();
+      assert.deepEqual(informer.list().map(written), ['a#1@3']);
+      assert.equal(informer.version, '5');
+      assert.match(informer.problem?.text ?? '', /Cannot read pods: the server sent one without a name/);
+      assert.equal(fields.filter(({ error }) => error !== undefined).length, 1);
+      api.add('list 9: a#1@3', 'watch hold');
+      await clock.advance(500);
+      ending.abort();
+      await running;
+    });
+  }
+
+  for (const streams of [false, true]) {
+    test(`an event without a name is no change, in a ${streams ? 'present state' : 'watch'} either`, async () => {
+      const { client } = new ScriptedApi(...(streams ? [] : ['list 5: a#1@3']), 'watch hold: BOOKMARK 6');
+      let asked = 0;
+      const hostile: InformerOptions['client'] = {
+        listEach: (...call) => client.listEach(...call),
+        watch: async function* <T extends KubeObject>(...call: Parameters<typeof client.watch>) {
+          asked += 1;
+          yield { type: 'ADDED', object: { metadata: { resourceVersion: '6' } } as T };
+          yield* client.watch<T>(...call);
+        },
+      };
+      const { informer, clock } = begin(new ScriptedApi(), { client: hostile, streams });
+      const ending = new AbortController();
+      const running = informer.run(ending.signal);
+      await atRest();
+      assert.deepEqual(informer.list().map(written), streams ? [] : ['a#1@3']);
+      assert.equal(informer.version, streams ? '' : '5');
+      assert.match(informer.problem?.text ?? '', /Cannot read pods/);
+      await clock.advance(499);
+      assert.equal(asked, 1, 'it asked again without a wait');
+      ending.abort();
+      await running;
+    });
+  }
+
+  test('what an index cannot have is found by everything else', async () => {
+    const failed: string[] = [];
+    const api = new ScriptedApi('list 5: a#1@3 b#1@4', 'watch hold');
+    const { informer, lines, fields } = begin(api, { onIndexFailure: (index) => failed.push(index) });
+    informer.need({
+      indexes: {
+        node: ({ metadata }) => {
+          if (metadata.name === 'a') throw new Error('no node');
+          return ['n'];
+        },
+      },
+    });
+    const ending = new AbortController();
+    const running = informer.run(ending.signal);
+    await informer.whenSynced(ending.signal);
+    assert.deepEqual(informer.list().map(written), ['a#1@3', 'b#1@4']);
+    assert.deepEqual(informer.indexed('node', 'n').map(written), ['b#1@4']);
+    assert.deepEqual(failed, ['node']);
+    assert.deepEqual(fields[lines.findIndex((line) => line.startsWith('error'))], { index: 'node', object: 'ns/a', error: 'no node' });
+    ending.abort();
+    await running;
+  });
+});
+
+test('a mistake in a handler that shows with every object does not fill the log', async () => {
+  const api = new ScriptedApi(`list 5: ${many(1_500, 1, 3)}`, 'watch hold');
+  const failed: string[] = [];
+  const { informer, lines, fields } = begin(api, { onHandlerFailure: (name) => failed.push(name) });
+  informer.addHandlers('broken', {
+    added: () => {
+      throw new Error('broken');
+    },
+  });
+  const ending = new AbortController();
+  const running = informer.run(ending.signal);
+  await informer.whenSynced(ending.signal);
+  assert.equal(failed.length, 1_500);
+  assert.deepEqual(
+    fields.filter((_, n) => lines[n]?.startsWith('error') === true).map(({ failures }) => failures),
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 100, 1_000],
+  );
+  ending.abort();
+  await running;
+});

@@ -1,0 +1,84 @@
+import type { KubeList, KubeObject, Resource } from '../../../../kube/api/object.ts';
+import type { ListQuery, WatchEvent, WatchQuery } from '../../../../kube/client/client.ts';
+import { ApiError } from '../../../../kube/client/errors.ts';
+import type { ReflectorOptions } from '../../../../kube/cache/reflector.ts';
+import { event, objects } from './notation.ts';
+
+/**
+ * What the server does with one request, in order:
+ * `list 5: a#1@3 b#2@5` (or `list 5 more: ...`, a page that another follows), `watch: ADDED a#1@6, BOOKMARK 9` and then the end,
+ * `watch hold: ...` and then silence until the signal aborts, `watch break: ...` and then a failure (`watch break 410: ...`), `fail 500`
+ * (`fail 429` asks for 7 seconds).
+ */
+export class ScriptedApi {
+  /** `list limit=500 resourceVersion=0`, `watch resourceVersion=5`. */
+  readonly requests: string[] = [];
+  #steps: string[];
+  #over = Promise.withResolvers<void>();
+
+  constructor(...steps: string[]) {
+    this.#steps = steps;
+  }
+
+  /** Resolves once a request finds nothing in the script. */
+  get over(): Promise<void> {
+    return this.#over.promise;
+  }
+
+  add(...steps: string[]): void {
+    this.#steps.push(...steps);
+  }
+
+  readonly client: ReflectorOptions['client'] = {
+    listEach: async <T extends KubeObject>(
+      _resource: Resource,
+      query: ListQuery,
+      each: (item: T) => void,
+      options?: { signal?: AbortSignal },
+    ): Promise<KubeList['metadata']> => {
+      const { what, rest } = await this.#next('list', query, options?.signal);
+      const [, version = '', more] = what.split(' ');
+      for (const object of objects(rest)) each(object as T);
+      return { resourceVersion: version, ...(more === undefined ? {} : { continue: `after-${version}` }) };
+    },
+    watch: <T extends KubeObject>(_resource: Resource, query: WatchQuery, signal: AbortSignal) =>
+      this.#watch(query, signal) as AsyncIterable<WatchEvent & { object: T }>,
+  };
+
+  async *#watch(asked: WatchQuery, signal: AbortSignal): AsyncGenerator<WatchEvent, void, undefined> {
+    const { timeoutSeconds: _, lean: _lean, skipped: _skipped, opened: _opened, ...query } = asked;
+    const { what, rest } = await this.#next('watch', query, signal);
+    for (const text of rest.split(', ').filter(Boolean)) yield event(text);
+    if (what.endsWith('hold')) await silence(signal);
+    if (what.startsWith('watch break')) throw failure(Number(what.slice(12) || 502));
+  }
+
+  async #next(verb: string, query: ListQuery | WatchQuery, signal: AbortSignal | undefined): Promise<{ what: string; rest: string }> {
+    this.requests.push([verb, ...Object.entries(query).map(([field, value]) => `${field}=${value}`)].join(' '));
+    const step = this.#steps.shift();
+    if (step === undefined) {
+      this.#over.resolve();
+      await silence(signal);
+    }
+    const [what = '', rest = ''] = (step ?? '').split(/: ?/);
+    if (what.startsWith('fail')) throw failure(Number(what.slice(5)));
+    if (!what.startsWith(verb)) throw new Error(`the script has ${step}, and the request is a ${verb}`);
+    return { what, rest };
+  }
+}
+
+function failure(code: number): ApiError {
+  return new ApiError(
+    { method: 'GET', path: '/pods', host: 'script' },
+    {
+      code,
+      reason: '',
+      retryAfterMs: code === 429 ? 7_000 : undefined,
+      message: code === 504 ? 'Too large resource version: 9, current: 5' : 'so the script says',
+    },
+  );
+}
+
+function silence(signal: AbortSignal | undefined): Promise<never> {
+  return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true }));
+}

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import * as fc from 'fast-check';
+import { isDeeperThan } from '../../../../kube/api/json.ts';
+import type { KubeObject } from '../../../../kube/api/object.ts';
+import { pruner } from '../../../../kube/cache/fields.ts';
+import { deepFreeze } from '../../../../kube/cache/freeze.ts';
+import { StringPool } from '../../../../kube/cache/intern.ts';
+import { Siblings } from '../../../../kube/cache/share.ts';
+
+/** JSON of a few words, so that parts are often alike. */
+const json = fc.letrec((tie) => ({
+  value: fc.oneof({ maxDepth: 4 }, fc.constantFrom(null, true, 1, 2, 'a', 'b', ''), tie('list'), tie('object')),
+  list: fc.array(tie('value'), { maxLength: 4 }),
+  object: fc.dictionary(fc.constantFrom('a', 'b', 'c', '__proto__', 'length'), tie('value'), { maxKeys: 4 }),
+})).value;
+
+const pod = (name: string, owner: string, spec: unknown): KubeObject => ({
+  metadata: { name, ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: owner }] },
+  spec: structuredClone(spec),
+});
+
+describe('what is alike is kept once', () => {
+  test('what is kept says what came, word for word and in its order, and nothing that was kept before changes', () => {
+    fc.assert(
+      fc.property(fc.array(json, { minLength: 2, maxLength: 6 }), (specs) => {
+        const siblings = new Siblings();
+        const kept = specs.map((spec, n) => deepFreeze(siblings.share(pod(`p${n}`, 'u', spec), undefined)));
+        assert.deepEqual(
+          kept.map((object) => JSON.stringify(object['spec'])),
+          specs.map((spec) => JSON.stringify(spec)),
+        );
+      }),
+    );
+  });
+
+  const template = { containers: [{ name: 'c', resources: { requests: { cpu: '1' } } }], nodeName: 'a' };
+
+  test('of siblings the parts that are the same, even in a list where others differ', () => {
+    const siblings = new Siblings();
+    const [one, two] = ['a', 'b'].map((node) => siblings.share(pod(node, 'u', { ...template, nodeName: node }), undefined));
+    const spec = (of: KubeObject | undefined) => of?.['spec'] as typeof template;
+    assert.equal(spec(one).containers, spec(two).containers);
+    assert.equal(one?.metadata.ownerReferences, two?.metadata.ownerReferences);
+    assert.deepEqual([spec(one).nodeName, spec(two).nodeName], ['a', 'b']);
+  });
+
+  test('of the state before, rather than of a sibling', () => {
+    const siblings = new Siblings();
+    const before = siblings.share(pod('a', 'u', { x: [1] }), undefined);
+    siblings.share(pod('b', 'u', { x: [2] }), undefined);
+    const after = siblings.share(pod('a', 'u', { x: [1], y: 2 }), before);
+    assert.equal((after['spec'] as { x: unknown }).x, (before['spec'] as { x: unknown }).x);
+  });
+
+  test('of strangers too, where there is no sibling', () => {
+    const siblings = new Siblings();
+    const [one, two] = ['u', 'v'].map((owner) => siblings.share(pod('a', owner, template), undefined));
+    assert.equal(one?.['spec'], two?.['spec']);
+    assert.deepEqual(
+      [one, two].map((object) => object?.metadata.ownerReferences?.[0]?.uid),
+      ['u', 'v'],
+    );
+  });
+
+  test('of a sibling, rather than of the stranger who came last', () => {
+    const siblings = new Siblings();
+    const first = siblings.share(pod('a', 'u', { x: [1] }), undefined);
+    siblings.share(pod('b', 'v', { x: [2] }), undefined);
+    const second = siblings.share(pod('c', 'u', { x: [1] }), undefined);
+    assert.equal(second['spec'], first['spec']);
+  });
+
+  test('the memory for owners is bounded', () => {
+    const siblings = new Siblings();
+    for (let n = 0; n < 20_000; n++) siblings.share(pod('a', `u${n}`, {}), undefined);
+    assert.ok(siblings.size <= 10_000, `${siblings.size}`);
+  });
+});
+
+describe('objects that are larger or deeper than anybody walks', () => {
+  const nested = (levels: number): unknown => JSON.parse(`${'{"a":['.repeat(levels)}1${']}'.repeat(levels)}`);
+
+  test('nested 5,000 deep: kept, and compared down to a depth', () => {
+    const siblings = new Siblings();
+    const read = pruner({ group: '', version: 'v1', resource: 'pods', kind: 'Pod', namespaced: true }, 'all', new StringPool());
+    for (let n = 0; n < 3; n++) {
+      const object: KubeObject = { metadata: { name: `p${n}` }, data: nested(2_500) };
+      const kept = siblings.share(read(object), undefined);
+      assert.ok(isDeeperThan(kept['data'], 4_990), 'it is all there');
+    }
+  });
+
+  test('of half a million values only the first thousands are looked at', () => {
+    const read = pruner({ group: '', version: 'v1', resource: 'pods', kind: 'Pod', namespaced: true }, 'all', new StringPool());
+    let looked = 0;
+    const counted = (values: unknown[]): unknown[] =>
+      new Proxy(values, {
+        get: (of, key, self) => {
+          if (typeof key === 'string' && /^\d+$/.test(key)) looked += 1;
+          return Reflect.get(of, key, self) as unknown;
+        },
+      });
+    const many = (): unknown[] => counted(Array.from({ length: 500_000 }, () => ({})));
+    const [one, two] = [many(), many()];
+    const siblings = new Siblings();
+    const kept = siblings.share(read({ metadata: { name: 'a' }, data: one }), undefined);
+    siblings.share(read({ metadata: { name: 'a' }, data: two }), kept);
+    assert.ok(looked < 200_000, `looked at ${looked}`);
+    assert.equal(kept.data.length, 500_000);
+  });
+});

@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import * as fc from 'fast-check';
+import type { KubeObject } from '../../../../kube/api/object.ts';
+import { objectKey, parseKey } from '../../../../kube/cache/contract.ts';
+import { pruner, unite } from '../../../../kube/cache/fields.ts';
+import { deepFreeze } from '../../../../kube/cache/freeze.ts';
+import { IndexedStore } from '../../../../kube/cache/indexed-store.ts';
+import { StringPool } from '../../../../kube/cache/intern.ts';
+import { compareVersions } from '../../../../kube/cache/version.ts';
+
+const pods = { group: '', version: 'v1', resource: 'pods', kind: 'Pod', namespaced: true };
+const byColour = ({ metadata }: KubeObject) => Object.values(metadata.labels ?? {});
+
+describe('keys', () => {
+  for (const key of ['ns/name', 'node-1']) test(`${key} there and back`, () => assert.equal(objectKey({ metadata: parseKey(key) }), key));
+});
+
+describe('versions', () => {
+  for (const [a, b, sign] of [
+    ['9', '10', -1],
+    ['10', '9', 1],
+    ['7', '7', 0],
+    ['a', 'b', undefined],
+    ['07', '7', undefined],
+    ['', '1', undefined],
+    ['9007199254740993', '9007199254740992', 1],
+  ] as const) {
+    test(`${a} and ${b}`, () => {
+      const found = compareVersions(a, b);
+      assert.equal(found === undefined ? undefined : Math.sign(found), sign);
+    });
+  }
+});
+
+describe('the store', () => {
+  test('finds by index what a search finds, after any changes', () => {
+    const name = fc.constantFrom('a', 'b', 'c', 'd');
+    const step = fc.record({
+      name,
+      namespace: fc.constantFrom('x', 'y', undefined),
+      asked: fc.constantFrom('x', 'y', 'z', undefined),
+      colours: fc.array(fc.constantFrom('red', 'blue')),
+      gone: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const store = new IndexedStore<KubeObject>();
+        const sorted = (found: readonly KubeObject[]) => found.map(objectKey).toSorted();
+        store.index('colour', byColour);
+        const model = new Map<string, KubeObject>();
+        for (const { colours, gone, asked, name, namespace } of steps) {
+          const labels = Object.fromEntries(colours.map((colour, n) => [`l${n}`, colour]));
+          const object = { metadata: { name, labels, ...(namespace === undefined ? {} : { namespace }) } };
+          const key = objectKey(object);
+          if (gone) model.delete(key);
+          else model.set(key, object);
+          if (gone) store.delete(key);
+          else store.put(object);
+          // The first question about a namespace may come at any time.
+          const expected = [...model.keys()].filter((key) => asked === undefined || key.startsWith(`${asked}/`));
+          assert.deepEqual(sorted(store.list(asked)), expected.toSorted());
+        }
+        for (const colour of ['red', 'blue', 'green']) {
+          const expected = [...model.values()].filter((object) => byColour(object).includes(colour));
+          assert.deepEqual(sorted(store.indexed('colour', colour)), sorted(expected));
+        }
+      }),
+    );
+  });
+
+  test('a list of a namespace looks at nothing outside it', () => {
+    const store = new IndexedStore<KubeObject>();
+    let looks = 0;
+    const watched = (namespace: string, name: string): KubeObject => ({
+      get metadata() {
+        looks += 1;
+        return { namespace, name };
+      },
+    });
+    for (let n = 0; n < 100; n++) store.put(watched('crowded', `c-${n}`));
+    store.list('crowded');
+    store.put(watched('quiet', 'q'));
+    looks = 0;
+    assert.equal(store.list('quiet').length, 1);
+    assert.equal(store.list('crowded').length, 100);
+    assert.equal(looks, 0);
+  });
+
+  test('an index that comes late knows what is there; one that means something else is refused', () => {
+    const store = new IndexedStore<KubeObject>();
+    store.put({ metadata: { name: 'a', labels: { c: 'red' } } });
+    store.index('colour', byColour);
+    store.index('colour', byColour);
+    assert.equal(store.indexed('colour', 'red').length, 1);
+    assert.throws(() => store.index('colour', () => []), /there is an index colour already/);
+    assert.throws(() => store.indexed('size', '1'), /there is no index size; there are colour/);
+  });
+});
+
+describe('an index whose function throws', () => {
+  const failures: string[] = [];
+  const store = new IndexedStore<KubeObject>((index, error, key) => failures.push(`${index} ${key}: ${String(error)}`));
+  const coloured = (name: string, colour: string): KubeObject => ({ metadata: { name, labels: { colour } } });
+  store.put(coloured('early', 'bad'));
+  store.index('colour', ({ metadata }) => {
+    if (metadata.labels?.['colour'] === 'bad') throw new Error('no colour');
+    return [metadata.labels?.['colour'] ?? ''];
+  });
+  store.index('name', ({ metadata }) => [metadata.name ?? '']);
+  const found = (index: string, value: string) => store.indexed(index, value).map(objectKey);
+
+  for (const { why, act, red, bad, fails } of [
+    { why: 'does not know what was there', act: () => {}, red: [], bad: [], fails: 1 },
+    { why: 'knows the others', act: () => store.put(coloured('a', 'red')), red: ['a'], bad: [], fails: 1 },
+    { why: 'forgets what it cannot know any more', act: () => store.put(coloured('a', 'bad')), red: [], bad: ['a'], fails: 2 },
+    { why: 'knows it again', act: () => store.put(coloured('a', 'red')), red: ['a'], bad: ['a'], fails: 2 },
+    { why: 'lets it go', act: () => store.put(coloured('a', 'bad')), red: [], bad: ['a'], fails: 3 },
+    { why: 'says so once for each state', act: () => store.delete('a'), red: [], bad: [], fails: 3 },
+  ]) {
+    test(why, () => {
+      act();
+      assert.deepEqual(found('colour', 'red'), red);
+      assert.deepEqual(found('name', 'a'), red.length > 0 ? red : bad, 'the other index');
+      assert.equal(failures.length, fails);
+      assert.equal(failures[0], 'colour early: Error: no colour');
+    });
+  }
+});
+
+describe('fields', () => {
+  const pod: KubeObject = {
+    metadata: {
+      name: 'web',
+      namespace: 'ns',
+      uid: '1',
+      resourceVersion: '5',
+      labels: { app: 'web' },
+      annotations: { a: 'b' },
+      managedFields: [{}],
+    },
+    spec: { nodeName: 'n', containers: [{ name: 'c', image: 'i', resources: { requests: { cpu: '1' } } }, { name: 'd' }] },
+    status: { phase: 'Running', conditions: null },
+  };
+  const kept = (fields: 'all' | string[]) => pruner(pods, fields, new StringPool())(pod);
+
+  test('only what is wanted stays, lists are walked through', () => {
+    assert.deepEqual(kept(['spec.containers.resources', 'spec.containers.name', 'status.conditions.type']), {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'web', namespace: 'ns', uid: '1', resourceVersion: '5', labels: { app: 'web' } },
+      spec: { containers: [{ name: 'c', resources: { requests: { cpu: '1' } } }, { name: 'd' }] },
+      status: { conditions: null },
+    });
+  });
+
+  test('all is everything but managedFields', () => {
+    const { managedFields: _, ...metadata } = pod.metadata;
+    assert.deepEqual(kept('all'), { apiVersion: 'v1', kind: 'Pod', ...pod, metadata });
+  });
+
+  test('who takes the whole has the parts', () => {
+    assert.deepEqual(kept(['spec.containers.name', 'spec'])['spec'], pod['spec']);
+    assert.equal(unite([['spec'], 'all']), 'all');
+    assert.deepEqual(unite([['b', 'a'], ['a']]), ['a', 'b']);
+  });
+
+  test('a path with a hole is refused', () => assert.throws(() => pruner(pods, ['spec..x'], new StringPool()), /empty part/));
+
+  test('a field called __proto__ is a field', () => {
+    const hostile = JSON.parse('{"metadata":{"name":"x","labels":{"__proto__":{"a":"b"}}},"__proto__":{"polluted":true}}') as KubeObject;
+    const result = pruner(pods, 'all', new StringPool())(hostile);
+    assert.equal(Object.getPrototypeOf(result), Object.prototype);
+    assert.ok(Object.hasOwn(result.metadata.labels ?? {}, '__proto__'));
+    assert.equal(({} as Record<string, unknown>)['polluted'], undefined);
+  });
+});
+
+test('what is nested deeper than the stack is kept as it came', () => {
+  const depth = 100_000;
+  const deep = JSON.parse(
+    `{"metadata":{"name":"x"},"spec":${'['.repeat(depth)}${']'.repeat(depth)},"data":${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}}`,
+  ) as KubeObject;
+  for (const fields of ['all', ['spec.a', 'data']] as const) assert.ok(pruner(pods, fields, new StringPool())(deep)['spec']);
+});
+
+test('the pool holds two generations at most', () => {
+  const pool = new StringPool(100);
+  for (let n = 0; n < 10_000; n++) {
+    pool.one(`string ${n}`);
+    pool.one('again');
+  }
+  const { size } = pool;
+  assert.ok(size <= 200 && size > 100, `${size} strings`);
+  assert.equal(pool.one('x'.repeat(129)).length, 129);
+  assert.equal(pool.size, size, 'long strings are not kept');
+  pool.one('again');
+  assert.equal(pool.size, size);
+});
+
+test('who changes a frozen object is told at that line', () => {
+  const object = deepFreeze({ metadata: { labels: { a: 'b' } }, list: [{ x: 1 }] });
+  assert.throws(() => Object.assign(object.metadata.labels, { a: 'c' }), TypeError);
+  assert.throws(() => object.list.push({ x: 2 }), TypeError);
+  assert.throws(() => Object.assign(object.list[0] ?? {}, { x: 3 }), TypeError);
+});

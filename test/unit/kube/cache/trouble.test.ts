@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { Trouble } from '../../../../kube/cache/trouble.ts';
+import { ApiError } from '../../../../kube/client/errors.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import { recordedLog } from '../../../support/recorded-log.ts';
+
+const sets = { group: 'apps', version: 'v1', resource: 'daemonsets', kind: 'DaemonSet', namespaced: true };
+const nodes = { group: '', version: 'v1', resource: 'nodes', kind: 'Node', namespaced: false };
+
+function begin(resource = sets) {
+  const clock = new FakeClock();
+  const { log, lines, fields } = recordedLog();
+  const trouble = new Trouble(clock, log, resource);
+  const met = (text: string) => trouble.met(new Error(text), { failures: 1, waitMs: 500.4 });
+  const levels = () => lines.map((line) => line.split(':')[0]).join(' ');
+  return { clock, trouble, met, lines, fields, levels };
+}
+
+const minutes = (count: number) => count * 60_000;
+
+describe('what is told of trouble', () => {
+  for (const { why, steps, tells } of [
+    { why: 'nothing while all is well', steps: ['over'], tells: '' },
+    { why: 'its beginning and its end', steps: ['a', 'over', 'over'], tells: 'warn info' },
+    { why: 'the same once', steps: ['a', 'a', 1, 'a'], tells: 'warn debug debug' },
+    { why: 'another cause as well', steps: ['a', 'b', 'a', 'b'], tells: 'warn warn debug debug' },
+    { why: 'no more than five causes', steps: ['a', 'b', 'c', 'd', 'e', 'f', 'g'], tells: 'warn warn warn warn warn debug debug' },
+    { why: 'again after ten minutes', steps: ['a', 9, 'a', 1, 'a', 9, 'a', 1, 'a'], tells: 'warn debug warn debug warn' },
+    { why: 'anew after its end', steps: ['a', 'over', 'a'], tells: 'warn info warn' },
+  ] satisfies { why: string; steps: (string | number)[]; tells: string }[]) {
+    test(why, async () => {
+      const { clock, trouble, met, levels } = begin();
+      for (const step of steps) {
+        if (typeof step === 'number') await clock.advance(minutes(step));
+        else if (step === 'over') trouble.over();
+        else met(step);
+      }
+      assert.equal(levels(), tells);
+    });
+  }
+
+  test('how long it lasts', async () => {
+    const { clock, trouble, met, fields } = begin();
+    assert.equal(trouble.problem, undefined);
+    met('first');
+    await clock.advance(minutes(3));
+    met('second');
+    assert.deepEqual(trouble.problem, { text: 'second', forMs: minutes(3) });
+    trouble.over();
+    assert.equal(trouble.problem, undefined);
+    assert.deepEqual(fields, [
+      { error: 'first', failures: 1, waitMs: 500 },
+      { error: 'second', failures: 1, waitMs: 500 },
+      { afterMs: minutes(3) },
+    ]);
+  });
+
+  test('what comes back at once has not been over', async () => {
+    const { clock, trouble, met } = begin();
+    met('first');
+    await clock.advance(minutes(3));
+    trouble.over();
+    await clock.advance(29_000);
+    met('again');
+    assert.deepEqual(trouble.problem, { text: 'again', forMs: minutes(3) + 29_000 });
+    trouble.over();
+    await clock.advance(30_000);
+    met('later');
+    assert.deepEqual(trouble.problem, { text: 'later', forMs: 0 });
+  });
+
+  for (const { code, resource, remedy } of [
+    { code: 404, resource: sets, remedy: /the server has no daemonsets\.apps in version v1; install its CustomResourceDefinition/ },
+    { code: 403, resource: sets, remedy: /the verbs list and watch on daemonsets\.apps are needed/ },
+    { code: 403, resource: nodes, remedy: /the verbs list and watch on nodes are needed/ },
+  ]) {
+    test(`what to do about a ${code} of ${resource.resource}`, () => {
+      const { trouble } = begin(resource);
+      const error = new ApiError({ method: 'GET', path: '/x', host: 'h' }, { code, reason: '', message: 'no' });
+      trouble.met(error, { failures: 1, waitMs: 500 });
+      assert.match(trouble.problem?.text ?? '', remedy);
+    });
+  }
+});

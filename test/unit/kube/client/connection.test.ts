@@ -1,0 +1,322 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { constants, createSecureServer } from 'node:http2';
+import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { nodes } from '../../../../kube/api/object.ts';
+import { createClient } from '../../../../kube/client/http-client.ts';
+import { kubeconfigSource } from '../../../../kube/client/load-access.ts';
+import { makeAuthority } from '../../../support/certificates.ts';
+import { json, node, standIn, status } from './api-stand-in.ts';
+import type { AddressInfo, Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import type { TestContext } from 'node:test';
+import type { AccessSource, ClusterAccess } from '../../../../kube/client/access.ts';
+import type { Client } from '../../../../kube/client/client.ts';
+import type { ClientOptions } from '../../../../kube/client/http-client.ts';
+import type { Authority, KeyPair } from '../../../support/certificates.ts';
+import type { Handler, Response, StandIn } from './api-stand-in.ts';
+
+let authority: Authority;
+let serverPair: KeyPair;
+before(async () => {
+  authority = await makeAuthority();
+  serverPair = await authority.server();
+});
+after(() => authority.remove());
+
+async function h2(t: TestContext, handler: Handler): Promise<StandIn> {
+  const server = await standIn('h2', handler, { ...serverPair, ca: authority.ca, requestCert: true });
+  t.after(() => server[Symbol.asyncDispose]());
+  return server;
+}
+
+function clientOf(t: TestContext, access: ClusterAccess | AccessSource, options: ClientOptions = {}): Client {
+  const client = createClient(access, { timeoutMs: 60_000, ...options });
+  t.after(() => client.close());
+  return client;
+}
+
+function to(server: StandIn, more: Partial<ClusterAccess> = {}): ClusterAccess {
+  return { origin: 'test', server: server.url, ca: { data: authority.ca }, ...more };
+}
+
+const ok = (response: Response) => json(response, 200, node('n', '1'));
+
+test('a GOAWAY lets what is under way finish and sends the rest on a new connection', async (t) => {
+  const held: Response[] = [];
+  const server = await h2(t, (request, response) => (request.url?.endsWith('/slow') ? void held.push(response) : ok(response)));
+  const client = clientOf(t, to(server));
+  const slow = client.get(nodes, { name: 'slow' });
+  while (held.length === 0) await client.get(nodes, { name: 'n' });
+  const [first] = server.sessions;
+  assert.ok(first);
+  first.goaway(constants.NGHTTP2_NO_ERROR);
+  const calls = Array.from({ length: 20 }, () => client.patch(nodes, { name: 'n' }, {}, { type: 'merge' }));
+  assert.equal((await Promise.all(calls)).length, 20, 'not one is lost');
+  for (const response of held) ok(response);
+  assert.equal((await slow).metadata.name, 'n');
+  assert.equal(server.sessions.length, 2);
+  if (!first.destroyed) await once(first, 'close');
+});
+
+test('what the server says it never processed is sent again, even a patch', async (t) => {
+  let refused = 0;
+  const server = await h2(t, (_request, response) => {
+    if (server.sessions.length > 1 || refused > 1) return ok(response);
+    refused++;
+    (response as unknown as { stream: { close(code: number): void } }).stream.close(constants.NGHTTP2_REFUSED_STREAM);
+  });
+  const client = clientOf(t, to(server));
+  assert.equal((await client.patch(nodes, { name: 'n' }, {}, { type: 'merge' })).metadata.name, 'n');
+  assert.equal(refused, 2);
+});
+
+test('a watch that the server resets ends as cut, one that it ends ends quietly', async (t) => {
+  let end: (response: Response) => void = (response) => response.end();
+  const server = await h2(t, (_request, response) => {
+    response.writeHead(200);
+    response.write(`${JSON.stringify({ type: 'ADDED', object: node('n', '1') })}\n`);
+    setTimeout(() => end(response), 10);
+  });
+  const client = clientOf(t, to(server));
+  const watch = async () => {
+    const seen: string[] = [];
+    for await (const event of client.watch(nodes, {}, new AbortController().signal)) seen.push(event.type);
+    return seen;
+  };
+  assert.deepEqual(await watch(), ['ADDED']);
+  for (const code of [constants.NGHTTP2_CANCEL, constants.NGHTTP2_INTERNAL_ERROR]) {
+    end = (response) => (response as unknown as { stream: { close(code: number): void } }).stream.close(code);
+    await assert.rejects(watch(), { name: 'TransportError', problem: 'cut' }, String(code));
+  }
+  end = () => server.sockets.at(-1)?.resetAndDestroy();
+  await assert.rejects(watch(), { problem: 'cut' }, 'reset');
+  end = () => server.sockets.at(-1)?.destroy();
+  await assert.rejects(watch(), { problem: 'cut' }, 'the end of a killed server');
+  end = (response) => response.end('{"type":"ADD');
+  await assert.rejects(watch(), { problem: 'cut', message: /middle of an event/ });
+  end = (response) => response.end(`${JSON.stringify({ type: 'ERROR', object: status(410, 'Expired', 'too old') })}\n`);
+  await assert.rejects(watch(), { name: 'ApiError', code: 410 });
+  server.handler = (_request, response) => json(response, 403, status(403, 'Forbidden', 'no'));
+  await assert.rejects(watch(), { name: 'ApiError', code: 403 });
+});
+
+test('a half-open connection is noticed by PING, and the next call gets through', async (t) => {
+  const server = await h2(t, (request, response) =>
+    request.url?.includes('watch') ? response.writeHead(200).flushHeaders() : ok(response),
+  );
+  // A relay that can fall silent without closing anything: what a pulled cable looks like.
+  let silent = false;
+  const relayed = new Set<Socket>();
+  const relay = createServer((inner) => {
+    const outer = connect(Number(new URL(server.url).port), '127.0.0.1');
+    for (const [from, into] of [
+      [inner, outer],
+      [outer, inner],
+    ] as const) {
+      relayed.add(from);
+      const isLost = () => silent && relayed.has(from);
+      from.on('data', (data: Buffer) => !isLost() && into.write(data));
+      from.on('error', () => {});
+      from.on('close', () => !isLost() && into.destroy());
+    }
+  }).listen(0, '127.0.0.1');
+  await once(relay, 'listening');
+  t.after(() => {
+    for (const socket of relayed) socket.destroy();
+    relay.close();
+  });
+  const { port } = relay.address() as AddressInfo;
+  const client = clientOf(t, { ...to(server), server: `https://127.0.0.1:${port}` }, { ping: { everyMs: 50, timeoutMs: 3_000 } });
+  await client.get(nodes, { name: 'n' });
+  const watch = (async () => {
+    for await (const event of client.watch(nodes, {}, new AbortController().signal)) assert.fail(event.type);
+  })();
+  await client.get(nodes, { name: 'n' });
+  silent = true;
+  const from = performance.now();
+  await assert.rejects(watch, { name: 'TransportError', problem: 'cut' });
+  assert.ok(performance.now() - from < 30_000);
+  silent = false;
+  assert.equal((await client.get(nodes, { name: 'n' })).metadata.name, 'n');
+  assert.equal(server.sessions.length, 2);
+});
+
+test('a connection that answers its PINGs stays', async (t) => {
+  const server = await h2(t, (_request, response) => ok(response));
+  const client = clientOf(t, to(server), { ping: { everyMs: 10, timeoutMs: 60_000 } });
+  await client.get(nodes, { name: 'n' });
+  const [session] = server.sessions;
+  assert.ok(session);
+  for (let pings = 0; pings < 5; pings++) await once(session, 'ping');
+  await client.get(nodes, { name: 'n' });
+  assert.equal(server.sessions.length, 1);
+});
+
+test('many calls at once share one new connection', async (t) => {
+  const server = await h2(t, (_request, response) => ok(response));
+  const client = clientOf(t, to(server));
+  await Promise.all(Array.from({ length: 300 }, (_, at) => client.get(nodes, { name: `n${at}` })));
+  assert.equal(server.sockets.length, 1);
+});
+
+test('a large list comes whole, and leaves nothing behind', async (t) => {
+  const items = Array.from({ length: 2_000 }, (_, at) => ({ ...node(`n${at}`, String(at)), data: 'ä€😀'.repeat(600) }));
+  const body = Buffer.from(JSON.stringify({ kind: 'NodeList', metadata: { resourceVersion: '9' }, items }));
+  const server = await h2(t, (_request, response) => {
+    response.writeHead(200);
+    // Odd cuts, so that letters of several bytes are split.
+    for (let at = 0; at < body.length; at += 65_537) response.write(body.subarray(at, at + 65_537));
+    response.end();
+  });
+  const client = clientOf(t, to(server));
+  const list = await client.list(nodes);
+  assert.equal(list.items.length, 2_000);
+  assert.deepEqual(list.items.at(-1), items.at(-1));
+});
+
+test('a rotated token is used by the next call, and at once when the server refuses the old one', async (t) => {
+  const tokenFile = join(authority.directory, 'token');
+  await writeFile(tokenFile, 'one\n');
+  const seen: unknown[] = [];
+  const server = await h2(t, (request, response) => {
+    seen.push(request.headers.authorization);
+    return request.headers.authorization === `Bearer ${valid}` ? ok(response) : json(response, 401, status(401, 'Unauthorized', 'no'));
+  });
+  let valid = 'one';
+  let monotonic = 0;
+  const clock = { now: () => 0, monotonic: () => monotonic, sleep: () => new Promise<void>(() => {}), after: () => () => {} };
+  const client = clientOf(t, to(server, { tokenFile }), { clock });
+  await client.get(nodes, { name: 'n' });
+  await writeFile(tokenFile, 'two\n');
+  await client.get(nodes, { name: 'n' });
+  monotonic += 1_000;
+  valid = 'two';
+  await client.get(nodes, { name: 'n' });
+  await writeFile(tokenFile, 'three\n');
+  valid = 'three';
+  await client.get(nodes, { name: 'n' });
+  valid = 'nobody knows';
+  await assert.rejects(client.get(nodes, { name: 'n' }), { code: 401 });
+  assert.deepEqual(
+    seen,
+    ['one', 'one', 'two', 'two', 'three', 'three'].map((token) => `Bearer ${token}`),
+  );
+  assert.equal(server.sockets.length, 1, 'a token needs no new connection');
+  await writeFile(tokenFile, 'a\r\nx: y');
+  monotonic += 1_000;
+  valid = 'three';
+  await client.get(nodes, { name: 'n' });
+});
+
+test('a rotated client certificate gets a new connection while the old one drains', async (t) => {
+  const paths = { cert: join(authority.directory, 'rotating.crt'), key: join(authority.directory, 'rotating.key') };
+  const first = await authority.client('node-1');
+  const second = await authority.client('node-2');
+  await writeFile(paths.cert, first.cert);
+  await writeFile(paths.key, first.key);
+  const held: Response[] = [];
+  const names: unknown[] = [];
+  const server = await h2(t, (request, response) => {
+    const { CN } = (request.socket as TLSSocket).getPeerCertificate().subject;
+    if (request.url?.includes('/slow')) return void held.push(response);
+    names.push(CN);
+    ok(response);
+  });
+  const client = clientOf(t, to(server, { clientCertificate: { file: paths.cert }, clientKey: { file: paths.key } }), {
+    credentialCheckMs: 0,
+  });
+  const slow = client.get(nodes, { name: 'slow' });
+  await client.get(nodes, { name: 'n' });
+  await writeFile(paths.cert, second.cert);
+  await client.get(nodes, { name: 'n' }); // the key is still the old one's
+  await writeFile(paths.key, second.key);
+  await client.get(nodes, { name: 'n' });
+  assert.deepEqual(names, ['node-1', 'node-1', 'node-2']);
+  assert.equal(server.sockets.length, 2);
+  const [old] = server.sockets;
+  for (const response of held) ok(response);
+  assert.equal((await slow).metadata.name, 'n');
+  assert.ok(old);
+  if (!old.destroyed) await once(old, 'close');
+});
+
+test('a kubeconfig that changes its server takes effect at the next call', async (t) => {
+  const answer =
+    (name: string): Handler =>
+    (_request, response) =>
+      json(response, 200, node(name, '1'));
+  const one = await h2(t, answer('one'));
+  const two = await h2(t, answer('two'));
+  const path = join(authority.directory, 'kubeconfig');
+  const write = (server: StandIn) =>
+    writeFile(
+      path,
+      JSON.stringify({
+        'current-context': 'x',
+        contexts: [{ name: 'x', context: { cluster: 'x' } }],
+        clusters: [{ name: 'x', cluster: { server: server.url, 'certificate-authority': 'ca.crt' } }],
+      }),
+    );
+  await write(one);
+  const client = clientOf(t, kubeconfigSource(path), { credentialCheckMs: 0 });
+  assert.equal((await client.get(nodes, { name: 'n' })).metadata.name, 'one');
+  await write(two);
+  assert.equal((await client.get(nodes, { name: 'n' })).metadata.name, 'two');
+});
+
+test('unusable credentials are named, and never shown', async (t) => {
+  const server = await h2(t, (_request, response) => ok(response));
+  const bad: [Partial<ClusterAccess>, RegExp][] = [
+    [{ tokenFile: join(authority.directory, 'nowhere') }, /Cannot read token file .*nowhere: there is no such file/],
+    [{ token: 'sec\nret' }, /Cannot use the token of test: it holds characters/],
+    [{ ca: { data: 'secret' }, clientKey: { data: 'secret' } }, /Cannot use the certificates of test: .* must be PEM/],
+  ];
+  for (const [access, says] of bad) {
+    await assert.rejects(clientOf(t, to(server, access)).get(nodes, { name: 'n' }), (error: Error) => {
+      assert.equal(error.name, 'ActionError');
+      assert.match(error.message, says);
+      assert.doesNotMatch(error.message, /secret|sec\n/);
+      return true;
+    });
+  }
+});
+
+test('an exec program that hangs does not hang the call', async (t) => {
+  const source = { current: () => new Promise<never>(() => {}) };
+  await assert.rejects(clientOf(t, source).get(nodes, { name: 'n' }, { timeoutMs: 20 }), { name: 'TransportError', problem: 'timeout' });
+});
+
+test('a server that wants a client certificate and gets none is understood', async (t) => {
+  const server = createSecureServer({ ...serverPair, ca: authority.ca, requestCert: true, rejectUnauthorized: true }).listen(
+    0,
+    '127.0.0.1',
+  );
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const client = clientOf(t, { origin: 'test', server: `https://127.0.0.1:${port}`, ca: { data: authority.ca } });
+  await assert.rejects(client.get(nodes, { name: 'n' }), { problem: 'tls', message: /it refused our client certificate .*renew it/ });
+});
+
+test('an exec user gets its credentials from its program', async (t) => {
+  const path = join(authority.directory, 'exec-kubeconfig');
+  const credential = { apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status: { token: 'from-exec' } };
+  const server = await h2(t, (request, response) => json(response, 200, node(request.headers.authorization ?? 'none', '1')));
+  const exec = { apiVersion: credential.apiVersion, command: 'echo', args: [JSON.stringify(credential)], interactiveMode: 'Never' };
+  await writeFile(
+    path,
+    JSON.stringify({
+      'current-context': 'x',
+      contexts: [{ name: 'x', context: { cluster: 'x', user: 'x' } }],
+      clusters: [{ name: 'x', cluster: { server: server.url, 'certificate-authority': 'ca.crt' } }],
+      users: [{ name: 'x', user: { exec } }],
+    }),
+  );
+  // Loading client-node alone takes seconds on a busy machine.
+  const client = clientOf(t, kubeconfigSource(path), { timeoutMs: 60_000 });
+  assert.equal((await client.get(nodes, { name: 'n' })).metadata.name, 'Bearer from-exec');
+});

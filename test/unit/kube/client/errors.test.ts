@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ActionError } from '../../../../base/errors.ts';
+import { BrokenConnection } from '../../../../kube/client/connection.ts';
+import { DeadlineError } from '../../../../kube/client/deadline.ts';
+import { DialError, ProxyError } from '../../../../kube/client/dial-error.ts';
+import { apiErrorFrom, apiErrorFromStatus, mayHaveTakenEffect, TransportError } from '../../../../kube/client/errors.ts';
+import { transportErrorFrom } from '../../../../kube/client/transport-error.ts';
+import { ClosedError } from '../../../../kube/client/transport.ts';
+
+const call = { method: 'POST', path: '/api/v1/pods', host: 'test' };
+const answered = (code: number) => apiErrorFrom(call, code, '');
+/** As a client throws it. */
+const thrown = (error: unknown, signal?: AbortSignal) => transportErrorFrom(error, call, signal);
+const socket = (code: string) => Object.assign(new Error(code), { code });
+
+for (const { why, error, may } of [
+  { why: 'a no', error: answered(403), may: false },
+  { why: 'a conflict', error: answered(409), may: false },
+  { why: 'what is there already', error: apiErrorFromStatus(call, { reason: 'AlreadyExists', code: 409 }), may: false },
+  { why: 'what is there already, with an odd code', error: apiErrorFromStatus(call, { reason: 'AlreadyExists', code: 500 }), may: false },
+  { why: 'an invalid object', error: answered(422), may: false },
+  { why: 'too many requests', error: answered(429), may: false },
+  { why: 'an internal error', error: answered(500), may: true },
+  { why: 'a bad gateway', error: answered(502), may: true },
+  { why: 'a server that is not available', error: answered(503), may: true },
+  { why: "a server's timeout", error: answered(504), may: true },
+  { why: 'our own timeout', error: thrown(new DeadlineError('no answer within 5 ms')), may: true },
+  { why: 'no connection', error: thrown(new DialError('refused', { cause: socket('ECONNREFUSED') })), may: false },
+  { why: 'a proxy in the way', error: thrown(new ProxyError(new URL('http://proxy'), 'it refused')), may: false },
+  { why: 'no trust', error: thrown(new DialError('tls', { cause: socket('SELF_SIGNED_CERT_IN_CHAIN') })), may: false },
+  { why: 'a connection that broke before the request', error: thrown(new BrokenConnection('never', 'gone away')), may: false },
+  { why: 'a connection that broke after it', error: thrown(new BrokenConnection('perhaps', 'cut', socket('ECONNRESET'))), may: true },
+  // Its code alone would say that there was no connection.
+  {
+    why: 'a connection that timed out with the request on it',
+    error: thrown(new BrokenConnection('perhaps', 'cut', socket('ETIMEDOUT'))),
+    may: true,
+  },
+  { why: 'a client that was closed before', error: thrown(new ClosedError('closed')), may: false },
+  {
+    why: 'a client that was closed meanwhile',
+    error: thrown(new ClosedError('closed', { cause: new BrokenConnection('perhaps', 'cut') })),
+    may: true,
+  },
+  { why: 'a server that cannot be reached', error: new TransportError(call, 'unreachable', { hint: 'x' }), may: false },
+  { why: 'an answer that is no Kubernetes', error: new TransportError(call, 'garbage', { hint: 'x' }), may: true },
+  { why: 'an answer that is too large', error: new TransportError(call, 'too-large', { hint: 'x' }), may: true },
+  { why: 'a token that cannot be read', error: new ActionError('use the token of', '/t', { hint: 'x' }), may: false },
+  { why: 'a caller that gave up', error: thrown(new Error('x'), AbortSignal.abort()), may: true },
+  { why: 'what nobody knows', error: 'x', may: true },
+]) {
+  test(`${why} ${may ? 'may have' : 'has not'} taken effect`, () => assert.equal(mayHaveTakenEffect(error), may));
+}

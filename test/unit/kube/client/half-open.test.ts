@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { nodes } from '../../../../kube/api/object.ts';
+import { createClient } from '../../../../kube/client/http-client.ts';
+import { makeAuthority } from '../../../support/certificates.ts';
+import { json, node, standIn } from './api-stand-in.ts';
+import { childServer } from './child-server.ts';
+import type { TestContext } from 'node:test';
+import type { Client } from '../../../../kube/client/client.ts';
+import type { ClientOptions } from '../../../../kube/client/http-client.ts';
+import type { RestMetrics } from '../../../../kube/client/rest-metrics.ts';
+import type { Authority, KeyPair } from '../../../support/certificates.ts';
+
+let authority: Authority;
+let pair: KeyPair;
+before(async () => {
+  authority = await makeAuthority();
+  pair = await authority.server();
+});
+after(() => authority.remove());
+
+/** Counts what a client finds dead. */
+class Finds implements RestMetrics {
+  readonly dead: string[] = [];
+  readonly dials: string[] = [];
+  answered() {}
+  took() {}
+  retried() {}
+  waited() {}
+  dialled({ result }: { result: string }) {
+    this.dials.push(result);
+  }
+  foundDead({ host }: { host: string }) {
+    this.dead.push(host);
+  }
+}
+
+function clientOf(t: TestContext, server: string, options: ClientOptions): Client {
+  const client = createClient({ origin: 'test', server, ca: { data: authority.ca } }, options);
+  t.after(() => client.close());
+  return client;
+}
+
+/** Resolves to a watch that has seen its first event. */
+async function watching(client: Client): Promise<{ over: Promise<void> }> {
+  const seen = Promise.withResolvers<void>();
+  const over = (async () => {
+    for await (const _ of client.watch(nodes, {}, new AbortController().signal)) seen.resolve();
+  })();
+  over.catch((error: unknown) => seen.reject(error as Error));
+  await seen.promise;
+  return { over };
+}
+
+/** The same for each kind, at once: most of the time is waiting. */
+test('a frozen server is noticed by a quiet watch and by a request, whatever is spoken', { timeout: 120_000 }, async (t) => {
+  const frozen = async (kind: 'h2' | 'https' | 'http') => {
+    const server = await childServer(kind, pair);
+    t.after(() => server[Symbol.asyncDispose]());
+    const metrics = new Finds();
+    const client = clientOf(t, server.url, { ping: { everyMs: 200, timeoutMs: 5_000 }, timeoutMs: 60_000, metrics });
+    await client.get(nodes, { name: 'n' });
+    const { over } = await watching(client);
+    const patch = () => client.patch(nodes, { name: 'n' }, {}, { type: 'merge' });
+    await patch();
+    server.freeze();
+    await Promise.all([
+      assert.rejects(over, { name: 'TransportError', problem: 'cut' }, kind),
+      assert.rejects(patch(), { name: 'TransportError', problem: 'cut' }, kind),
+    ]);
+    assert.ok(metrics.dead.length > 0 && metrics.dead.every((host) => host === new URL(server.url).host));
+    server.thaw();
+    assert.equal((await client.get(nodes, { name: 'n' })).metadata.name, 'n');
+  };
+  await Promise.all((['h2', 'https', 'http'] as const).map(frozen));
+});
+
+for (const kind of ['https', 'http'] as const) {
+  test(`a server that is alive but has nothing to tell keeps its watch, over ${kind}`, async (t) => {
+    const probes: string[] = [];
+    const enough = Promise.withResolvers<void>();
+    const server = await standIn(
+      kind,
+      (request, response) => {
+        if (request.url?.includes('watch=true') === true) {
+          response.writeHead(200);
+          response.write(`${JSON.stringify({ type: 'ADDED', object: node('n', '1') })}\n`);
+          return;
+        }
+        probes.push(`${request.method} ${request.url} ${request.headers.authorization ?? '-'}`);
+        if (probes.length === 5) enough.resolve();
+        // Whatever it says, it says something.
+        json(response, 401, {});
+      },
+      pair,
+    );
+    t.after(() => server[Symbol.asyncDispose]());
+    const metrics = new Finds();
+    const access = { origin: 'test', server: server.url, ca: { data: authority.ca }, token: 'secret' };
+    const client = createClient(access, { ping: { everyMs: 20, timeoutMs: 60_000 }, metrics });
+    const { over } = await watching(client);
+    const broken = over.catch(() => 'broken');
+    await enough.promise;
+    assert.equal(await Promise.race([broken, Promise.resolve('open')]), 'open');
+    assert.deepEqual(new Set(probes), new Set(['GET /version -']));
+    assert.deepEqual(metrics.dead, []);
+    // The watch, and one that all probes share; https needs one more to find out what is spoken.
+    assert.equal(server.sockets.length, kind === 'https' ? 3 : 2);
+    await client.close();
+    await assert.rejects(over, { problem: 'closed' });
+  });
+}

@@ -1,0 +1,390 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { after, before, test } from 'node:test';
+import { realClock } from '../../../../base/clock.ts';
+import { configMaps, nodes } from '../../../../kube/api/object.ts';
+import {
+  ApiError,
+  isAlreadyExists,
+  isConflict,
+  isExpired,
+  isForbidden,
+  isNotFound,
+  isTooManyRequests,
+  isUnauthorized,
+  TransportError,
+} from '../../../../kube/client/errors.ts';
+import { createClient } from '../../../../kube/client/http-client.ts';
+import { makeAuthority } from '../../../support/certificates.ts';
+import { bodyOf, json, node, standIn, status } from './api-stand-in.ts';
+import type { AddressInfo } from 'node:net';
+import type { TestContext } from 'node:test';
+import type { ClusterAccess } from '../../../../kube/client/access.ts';
+import type { Client } from '../../../../kube/client/client.ts';
+import type { ClientOptions } from '../../../../kube/client/http-client.ts';
+import type { Authority, KeyPair } from '../../../support/certificates.ts';
+import type { Handler, Response, StandIn } from './api-stand-in.ts';
+
+type Kind = 'h2' | 'https' | 'http';
+
+let authority: Authority;
+let serverPair: KeyPair;
+before(async () => {
+  authority = await makeAuthority();
+  serverPair = await authority.server();
+});
+after(() => authority.remove());
+
+async function pair(
+  t: TestContext,
+  kind: Kind,
+  handler: Handler,
+  options: ClientOptions & { access?: Partial<ClusterAccess> } = {},
+): Promise<{ server: StandIn; client: Client }> {
+  const { access, ...rest } = options;
+  const server = await standIn(kind, handler, serverPair);
+  const client = createClient(
+    { origin: 'test', server: server.url, ca: { data: authority.ca }, ...access },
+    { timeoutMs: 60_000, ...rest },
+  );
+  t.after(async () => {
+    await client.close();
+    await server[Symbol.asyncDispose]();
+  });
+  return { server, client };
+}
+
+const kinds: Kind[] = ['h2', 'https', 'http'];
+
+for (const kind of kinds) {
+  test(`every call goes to its path, over ${kind}`, async (t) => {
+    const seen: string[] = [];
+    const { client, server } = await pair(
+      t,
+      kind,
+      (request, response) => {
+        void bodyOf(request).then((body) => {
+          seen.push([request.method, request.url, request.headers['content-type'] ?? '-', body].join(' '));
+          if (request.url?.startsWith('/api/v1/nodes?'))
+            return json(response, 200, { kind: 'NodeList', metadata: { resourceVersion: '7' }, items: null });
+          if (request.method === 'DELETE') return json(response, 200, { kind: 'Status', status: 'Success', metadata: {} });
+          return json(response, 200, { metadata: { name: 'x' } });
+        });
+      },
+      { access: { token: 'tok' } },
+    );
+    const map = { metadata: { name: 'cm', namespace: 'ns' }, data: { k: 'v' } };
+    await client.get(nodes, { name: 'n:1' });
+    assert.deepEqual((await client.list(nodes, { fieldSelector: 'metadata.name=a&b', limit: 500 })).items, []);
+    await client.create(configMaps, map);
+    await client.replace(configMaps, map, { subresource: 'status' });
+    for (const type of ['json', 'merge', 'strategic', 'apply'] as const)
+      await client.patch(nodes, { name: 'n' }, {}, { type, subresource: 'status' });
+    await client.delete(configMaps, { name: 'cm', namespace: 'ns' }, { body: { preconditions: { uid: 'u' } } });
+    await client.raw('GET', '/version');
+    const body = JSON.stringify(map);
+    assert.deepEqual(seen, [
+      'GET /api/v1/nodes/n%3A1 - ',
+      'GET /api/v1/nodes?fieldSelector=metadata.name%3Da%26b&limit=500 - ',
+      `POST /api/v1/namespaces/ns/configmaps application/json ${body}`,
+      `PUT /api/v1/namespaces/ns/configmaps/cm/status application/json ${body}`,
+      'PATCH /api/v1/nodes/n/status application/json-patch+json {}',
+      'PATCH /api/v1/nodes/n/status application/merge-patch+json {}',
+      'PATCH /api/v1/nodes/n/status application/strategic-merge-patch+json {}',
+      'PATCH /api/v1/nodes/n/status application/apply-patch+yaml {}',
+      'DELETE /api/v1/namespaces/ns/configmaps/cm application/json {"preconditions":{"uid":"u"}}',
+      'GET /version - ',
+    ]);
+    // With https the first socket only found out that the server speaks no HTTP/2.
+    assert.equal(server.sockets.length, kind === 'https' ? 2 : 1, 'all calls share one connection');
+  });
+
+  test(`what a server answers instead of an object is told apart, over ${kind}`, async (t) => {
+    let answer: (response: Response) => void = () => {};
+    const { client } = await pair(t, kind, (_request, response) => answer(response));
+    const text =
+      (code: number, body: string | Buffer, headers: Record<string, string> = {}) =>
+      (response: Response) => {
+        response.writeHead(code, headers);
+        response.end(body as string);
+      };
+    const html = '<html><body>secret page</body></html>';
+    const cases: { why: string; answer: (response: Response) => void; problem?: string; code?: number; reason?: string; says?: RegExp }[] =
+      [
+        { why: 'garbage', answer: text(200, Buffer.from([0xff, 0xfe, 0x00, 0x80])), problem: 'garbage' },
+        { why: 'HTML', answer: text(200, html), problem: 'garbage', says: /no JSON; is this a Kubernetes API server\?/ },
+        { why: 'half a JSON', answer: text(200, '{"kind":"Node","metadata":{"na'), problem: 'garbage', says: /broken JSON/ },
+        { why: 'nothing', answer: text(200, ''), problem: 'garbage' },
+        { why: 'a number', answer: text(200, '7'), problem: 'garbage' },
+        { why: 'another kind', answer: text(200, '{"kind":"Pod","metadata":{}}'), problem: 'garbage', says: /"Pod"/ },
+        { why: 'compressed bytes', answer: text(200, 'x', { 'content-encoding': 'gzip' }), problem: 'garbage', says: /gzip/ },
+        { why: 'a failure called 200', answer: (r) => json(r, 200, status(404, 'NotFound', 'gone')), code: 404, reason: 'NotFound' },
+        { why: '401 as HTML', answer: text(401, html), code: 401, reason: 'Unauthorized', says: /check the token/ },
+        {
+          why: '403',
+          answer: (r) => json(r, 403, status(403, 'Forbidden', 'node n cannot')),
+          code: 403,
+          reason: 'Forbidden',
+          says: /node n cannot; grant/,
+        },
+        { why: '404', answer: (r) => json(r, 404, status(404, 'NotFound', 'nodes "x" not found')), code: 404, reason: 'NotFound' },
+        { why: '409', answer: (r) => json(r, 409, status(409, 'Conflict', 'modified')), code: 409, reason: 'Conflict' },
+        { why: '410', answer: (r) => json(r, 410, status(410, 'Expired', 'too old')), code: 410, reason: 'Expired' },
+        { why: '500 with half a JSON', answer: text(500, '{"kind":"Sta'), code: 500, reason: 'InternalError' },
+        { why: '502 of a proxy', answer: text(502, html), code: 502, reason: 'Unknown' },
+        {
+          why: 'a redirect',
+          answer: text(302, '', { location: 'https://elsewhere/' }),
+          code: 302,
+          reason: 'Redirect',
+          says: /not followed/,
+        },
+        {
+          why: 'a Status of wrong types',
+          answer: (r) => json(r, 400, { kind: 'Status', message: 7, reason: {}, details: 'x', code: 'y' }),
+          code: 400,
+          reason: 'BadRequest',
+        },
+      ];
+    for (const c of cases) {
+      answer = c.answer;
+      const error = await client.get(nodes, { name: 'n1' }).then(
+        () => assert.fail(`${c.why}: no error`),
+        (failed: unknown) => failed,
+      );
+      assert.ok(error instanceof ApiError || error instanceof TransportError, `${c.why}: ${String(error)}`);
+      assert.match(error.message, /^Cannot GET \/api\/v1\/nodes\/n1 at 127\.0\.0\.1:\d+: /, c.why);
+      assert.doesNotMatch(error.message, /secret page/, c.why);
+      if (c.says) assert.match(error.message, c.says, c.why);
+      if (error instanceof TransportError) assert.equal(error.problem, c.problem, c.why);
+      else assert.deepEqual([error.code, error.reason], [c.code, c.reason], c.why);
+    }
+    answer = (response) => json(response, 200, node('n1', '1'));
+    assert.equal((await client.get(nodes, { name: 'n1' })).metadata.resourceVersion, '1', 'the client still works');
+  });
+
+  test(`a server that hangs, drips, or answers without end is given up, over ${kind}`, async (t) => {
+    let answer: Handler = () => {};
+    const { client } = await pair(t, kind, (request, response) => answer(request, response), {
+      largestObject: 100_000,
+      largestList: 200_000,
+    });
+    await assert.rejects(client.get(nodes, { name: 'n' }, { timeoutMs: 50 }), {
+      name: 'TransportError',
+      problem: 'timeout',
+      message: /no answer within 50 ms/,
+    });
+    answer = (_request, response) => {
+      response.writeHead(200);
+      const drip = setInterval(() => response.write(' '), 5);
+      response.on('close', () => clearInterval(drip));
+    };
+    await assert.rejects(client.get(nodes, { name: 'n' }, { timeoutMs: 60 }), { problem: 'timeout' });
+    let written = 0;
+    answer = (_request, response) => {
+      response.writeHead(200);
+      const more = () => {
+        for (written += 16_384; response.write('x'.repeat(16_384)) && written < 1e8; written += 16_384);
+      };
+      response.on('drain', more);
+      more();
+    };
+    await assert.rejects(client.get(nodes, { name: 'n' }), { problem: 'too-large', message: /more than 100000 bytes/ });
+    await assert.rejects(client.list(nodes), { problem: 'too-large', message: /more than 200000 bytes/ });
+    assert.ok(written < 1e8, 'the server was stopped');
+    answer = (_request, response) => json(response, 200, {}, { 'content-length': '999999999' });
+    await assert.rejects(client.get(nodes, { name: 'n' }), { problem: 'too-large' });
+    answer = (_request, response) => {
+      response.writeHead(500);
+      const more = () => {
+        for (written += 16_384; response.write('x'.repeat(16_384)); written += 16_384);
+      };
+      response.on('drain', more);
+      more();
+    };
+    written = 0;
+    await assert.rejects(client.get(nodes, { name: 'n' }), { name: 'ApiError', code: 500 });
+    assert.ok(written < 1e8, 'only its first part was read');
+  });
+
+  test(`a connection that breaks fails what was under way and the next call has a new one, over ${kind}`, async (t) => {
+    let requests = 0;
+    const { client, server } = await pair(t, kind, (_request, response) => {
+      requests++;
+      response.writeHead(200);
+      response.write('{"metadata":');
+      setImmediate(() => server.sockets.at(-1)?.resetAndDestroy());
+    });
+    await assert.rejects(client.get(nodes, { name: 'n' }), { name: 'TransportError', problem: 'cut' });
+    assert.equal(requests, 1, 'half an answer is not asked for again');
+    server.handler = () => {
+      requests++;
+      server.sockets.at(-1)?.resetAndDestroy();
+    };
+    await assert.rejects(client.patch(nodes, { name: 'n' }, {}, { type: 'merge' }), { problem: 'cut' });
+    assert.equal(requests, 2, 'a patch that may have arrived is not sent again');
+    server.handler = (_request, response) => json(response, 200, node('n', '2'));
+    assert.equal((await client.get(nodes, { name: 'n' })).metadata.name, 'n');
+  });
+
+  test(`the caller's signal ends a call and a watch with its reason, over ${kind}`, async (t) => {
+    const ends: Promise<unknown>[] = [];
+    const bothCame = Promise.withResolvers<void>();
+    const { client } = await pair(t, kind, (_request, response) => {
+      ends.push(once(response, 'close'));
+      response.writeHead(200);
+      response.write('\n');
+      if (ends.length === 2) bothCame.resolve();
+    });
+    const reason = new Error('enough');
+    const watching = new AbortController();
+    const calls = [
+      client.get(nodes, { name: 'n' }, { signal: watching.signal }),
+      (async () => {
+        for await (const event of client.watch(nodes, {}, watching.signal)) assert.fail(event.type);
+      })(),
+    ];
+    void bothCame.promise.then(() => watching.abort(reason));
+    await Promise.all(calls.map((call) => assert.rejects(call, (error) => error === reason)));
+    await assert.rejects(client.get(nodes, { name: 'n' }, { signal: watching.signal }), (error) => error === reason);
+    assert.equal(ends.length, 2);
+    await Promise.all(ends); // the server hears of it
+  });
+
+  test(`after close calls fail, those under way too, over ${kind}`, async (t) => {
+    const arrived = Promise.withResolvers<void>();
+    const { client, server } = await pair(t, kind, () => arrived.resolve());
+    const call = client.get(nodes, { name: 'n' });
+    const failed = assert.rejects(call, { name: 'TransportError', problem: 'closed' });
+    await arrived.promise;
+    const gone = Promise.all(server.sockets.filter((socket) => !socket.destroyed).map((socket) => once(socket, 'close')));
+    await client.close();
+    await failed;
+    await assert.rejects(client.get(nodes, { name: 'n' }), { problem: 'closed', message: /the client was closed/ });
+    await gone;
+  });
+
+  test(`a watch fails when its client is closed, over ${kind}`, async (t) => {
+    const { client } = await pair(t, kind, (_request, response) => {
+      response.writeHead(200);
+      response.write(`${JSON.stringify({ type: 'ADDED', object: node('n', '1') })}\n`);
+    });
+    const watch = (async () => {
+      for await (const event of client.watch(nodes, {}, new AbortController().signal)) {
+        assert.equal(event.type, 'ADDED');
+        void client.close();
+      }
+    })();
+    await assert.rejects(watch, { name: 'TransportError', problem: 'closed' });
+  });
+}
+
+test('a client that is closed while it connects leaves no connection behind', async (t) => {
+  const { client, server } = await pair(t, 'h2', (_request, response) => json(response, 200, node('n', '1')));
+  const call = assert.rejects(client.get(nodes, { name: 'n' }), { problem: 'closed' });
+  setImmediate(() => void client.close());
+  await call;
+  await client.close();
+  await Promise.all(server.sockets.filter((socket) => !socket.destroyed).map((socket) => once(socket, 'close')));
+});
+
+test('429 and 503 say how long to stay away', async (t) => {
+  // All of them longer than the client has patience for: it does not wait.
+  let headers: Record<string, string> = {};
+  let code = 429;
+  const { client } = await pair(
+    t,
+    'h2',
+    (_request, response) => json(response, code, status(code, 'TooManyRequests', 'slow', { retryAfterSeconds: 300 }), headers),
+    {
+      clock: { ...realClock, now: () => Date.parse('2026-01-01T00:00:00Z') },
+    },
+  );
+  const retryAfter = () =>
+    client.get(nodes, { name: 'n' }).then(
+      () => assert.fail('no error'),
+      (error: unknown) => (assert.ok(error instanceof ApiError), error.retryAfterMs),
+    );
+  assert.equal(await retryAfter(), 300_000);
+  headers = { 'retry-after': '700' };
+  assert.equal(await retryAfter(), 700_000);
+  code = 503;
+  headers = { 'retry-after': 'Thu, 01 Jan 2026 00:15:00 GMT' };
+  assert.equal(await retryAfter(), 900_000);
+  headers = { 'retry-after': 'soon' };
+  assert.equal(await retryAfter(), 300_000);
+});
+
+test('predicates tell the answers of the API apart', () => {
+  const error = (code: number, reason: string) => new ApiError({ method: 'GET', path: '/', host: 'h' }, { code, reason, message: '' });
+  assert.ok(
+    isNotFound(error(404, 'NotFound')) &&
+      isForbidden(error(403, '')) &&
+      isUnauthorized(error(401, '')) &&
+      isTooManyRequests(error(429, '')),
+  );
+  assert.ok(isConflict(error(409, 'Conflict')) && !isConflict(error(409, 'AlreadyExists')) && isAlreadyExists(error(409, 'AlreadyExists')));
+  assert.ok(isExpired(error(410, 'Gone')) && isExpired(error(400, 'Expired')) && !isExpired(error(404, 'NotFound')));
+  assert.ok(!isNotFound(new Error('404')) && !isExpired(undefined));
+});
+
+test('names that would leave their place in the path are refused, others are encoded', async (t) => {
+  const seen: unknown[] = [];
+  const { client } = await pair(t, 'http', (request, response) => {
+    seen.push(request.url);
+    json(response, 200, { metadata: {} });
+  });
+  for (const name of ['', '.', '..', '../secrets', 'a/b', '%2e%2e', '\ud800']) {
+    await assert.rejects(client.get(nodes, { name }), { name: 'ActionError' }, name);
+    await assert.rejects(client.get(configMaps, { name: 'a', namespace: name }), { name: 'ActionError' }, name);
+  }
+  await client.get(nodes, { name: 'a?watch=true#x y\r\nHost: evil' });
+  assert.deepEqual(seen, ['/api/v1/nodes/a%3Fwatch%3Dtrue%23x%20y%0D%0AHost%3A%20evil']);
+  await assert.rejects(client.get(configMaps, { name: 'a' }), { message: /lives in namespaces; name one/ });
+});
+
+test('a server behind a path keeps its path', async (t) => {
+  const seen: unknown[] = [];
+  const { server } = await pair(t, 'http', (request, response) => {
+    seen.push(request.url);
+    json(response, 200, { metadata: {} });
+  });
+  const client = createClient({ origin: 'test', server: `${server.url}/k8s/clusters/c1` });
+  t.after(() => client.close());
+  await client.get(nodes, { name: 'a' });
+  assert.deepEqual(seen, ['/k8s/clusters/c1/api/v1/nodes/a']);
+});
+
+test('no server, no trust, and no TLS are told apart, each with a remedy', async (t) => {
+  const failure = async (access: Partial<ClusterAccess> & { server: string }, connectTimeoutMs = 10_000) => {
+    const client = createClient({ origin: 'test', ...access }, { connectTimeoutMs });
+    t.after(() => client.close());
+    const error = await client.get(nodes, { name: 'n' }).then(
+      () => assert.fail('no error'),
+      (failed: unknown) => failed,
+    );
+    assert.ok(error instanceof TransportError, String(error));
+    return `${error.problem}: ${error.message}`;
+  };
+  const { server } = await pair(t, 'h2', (_request, response) => json(response, 200, node('n', '1')));
+  const plain = await standIn('http', (_request, response) => json(response, 200, {}));
+  const silent = createServer().listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const { port } = silent.address() as AddressInfo;
+  const free = await standIn('http', () => {});
+  await free[Symbol.asyncDispose]();
+  t.after(async () => {
+    await plain[Symbol.asyncDispose]();
+    silent.close();
+  });
+  assert.match(await failure({ server: free.url }), /^unreachable: .*ECONNREFUSED.*check the server's address/);
+  assert.match(await failure({ server: free.url.replace('http', 'https') }), /^unreachable: .*ECONNREFUSED/);
+  assert.match(await failure({ server: `https://127.0.0.1:${port}` }, 100), /^unreachable: /);
+  assert.match(await failure({ server: server.url }), /^tls: .*is not trusted.*check certificate-authority/);
+  assert.match(await failure({ server: server.url, ca: { data: authority.ca }, tlsServerName: 'other' }), /^tls: .*ALTNAME/);
+  assert.match(await failure({ server: plain.url.replace('http', 'https') }), /^tls: .*is this port really an HTTPS one/);
+  const named = createClient({ origin: 'test', server: server.url.replace('127.0.0.1', 'localhost'), ca: { data: authority.ca } });
+  t.after(() => named.close());
+  assert.equal((await named.get(nodes, { name: 'n' })).metadata.name, 'n');
+});

@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { inClusterAccess, kubeconfigSource, loadKubeconfig } from '../../../../kube/client/load-access.ts';
+import { accessFromKubeconfig } from '../../../../kube/client/kubeconfig.ts';
+
+let dir = '';
+before(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'dkc-kubeconfig-'));
+});
+after(() => rm(dir, { recursive: true, force: true }));
+
+const PEM = '-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----\n';
+const pem64 = Buffer.from(PEM).toString('base64');
+
+function config({ cluster = {}, user = {}, context = {} }: { cluster?: object; user?: object; context?: object } = {}): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'main',
+    contexts: [
+      { name: 'main', context: { cluster: 'c', user: 'u', ...context } },
+      { name: 'other', context: { cluster: 'c', user: 'nobody' } },
+    ],
+    clusters: [{ name: 'c', cluster: { server: 'https://127.0.0.1:6443/', ...cluster } }],
+    users: [{ name: 'u', user }],
+  };
+}
+
+const read = [
+  { why: 'a token', given: { user: { token: 't' } }, access: { token: 't' } },
+  { why: 'a token file beside the kubeconfig', given: { user: { tokenFile: 'sub/token' } }, access: { tokenFile: '/etc/k/sub/token' } },
+  { why: 'certificates in the file', given: { cluster: { 'certificate-authority-data': pem64 } }, access: { ca: { data: PEM } } },
+  {
+    why: 'certificate files, relative and absolute',
+    given: { user: { 'client-certificate': 'c.pem', 'client-key': '/keys/k.pem' } },
+    access: { clientCertificate: { file: '/etc/k/c.pem' }, clientKey: { file: '/keys/k.pem' } },
+  },
+  {
+    why: 'data before files',
+    given: { cluster: { 'certificate-authority': 'ca.crt', 'certificate-authority-data': pem64 } },
+    access: { ca: { data: PEM } },
+  },
+  { why: 'a password', given: { user: { username: 'a', password: 'b' } }, access: { basic: { username: 'a', password: 'b' } } },
+  {
+    why: 'a server name, and no verification',
+    given: { cluster: { 'tls-server-name': 'api', 'insecure-skip-tls-verify': true } },
+    access: { tlsServerName: 'api', insecureSkipTlsVerify: true },
+  },
+  { why: 'a proxy', given: { cluster: { 'proxy-url': 'https://u:p@proxy' } }, access: { proxy: 'https://u:p@proxy/' } },
+  { why: 'a namespace', given: { context: { namespace: 'ns' } }, access: { namespace: 'ns' } },
+  { why: 'a user to act as', given: { user: { as: 'x', 'as-groups': ['g'] } }, access: { impersonate: { user: 'x', groups: ['g'] } } },
+  {
+    why: 'an exec user',
+    given: { user: { exec: { command: 'x' } } },
+    access: { plugin: { kubeconfig: '/etc/k/config', context: 'main', document: config({ user: { exec: { command: 'x' } } }) } },
+  },
+];
+for (const { why, given, access } of read) {
+  test(`a kubeconfig gives ${why}`, () => {
+    assert.deepEqual(accessFromKubeconfig(config(given), '/etc/k/config'), {
+      origin: '/etc/k/config',
+      server: 'https://127.0.0.1:6443',
+      ...access,
+    });
+  });
+}
+
+const refused: { why: string; document: unknown; context?: string; says: RegExp }[] = [
+  { why: 'is empty', document: null, says: /holds no mapping/ },
+  { why: 'is a list', document: [], says: /holds no mapping/ },
+  { why: 'has no current context', document: {}, says: /no current-context; set one/ },
+  { why: 'lacks the context', document: config(), context: 'nope', says: /no context "nope"; there are main, other/ },
+  { why: 'lacks the user', document: config(), context: 'other', says: /no user "nobody"; there are u/ },
+  { why: 'lacks the cluster', document: config({ context: { cluster: 'gone' } }), says: /no cluster "gone"; there are c/ },
+  { why: 'names no server', document: config({ cluster: { server: '' } }), says: /cluster "c" has no server/ },
+  { why: 'names a server without scheme', document: config({ cluster: { server: '10.0.0.1:6443' } }), says: /no https:\/\/ URL/ },
+  { why: 'names an ftp server', document: config({ cluster: { server: 'ftp://x' } }), says: /no https:\/\/ URL/ },
+  {
+    why: 'wants a SOCKS proxy',
+    document: config({ cluster: { 'proxy-url': 'socks5://u:secret@p' } }),
+    says: /^(?!.*secret).*proxy-url of cluster "c" is a SOCKS proxy, which is not supported/,
+  },
+  {
+    why: 'has broken certificate data',
+    document: config({ cluster: { 'certificate-authority-data': 'eA==' } }),
+    says: /certificate-authority-data that is no PEM/,
+  },
+  { why: 'has a certificate without key', document: config({ user: { 'client-certificate': 'c' } }), says: /without client-key/ },
+  {
+    why: 'trusts everybody and somebody',
+    document: config({ cluster: { 'insecure-skip-tls-verify': true, 'certificate-authority': 'ca' } }),
+    says: /both insecure-skip-tls-verify and/,
+  },
+];
+for (const { why, document, context, says } of refused) {
+  test(`a kubeconfig is refused that ${why}`, () => {
+    const choice = context === undefined ? {} : { context };
+    assert.throws(() => accessFromKubeconfig(document, '/etc/k/config', choice), {
+      name: 'ActionError',
+      object: '/etc/k/config',
+      message: says,
+    });
+  });
+}
+
+test('a kubeconfig that is not there, a directory, or no YAML gives an error without its content', async () => {
+  await assert.rejects(loadKubeconfig(join(dir, 'missing')), {
+    name: 'ActionError',
+    message: /Cannot read kubeconfig .*missing: there is no such file/,
+  });
+  await assert.rejects(loadKubeconfig(dir), { message: /no regular file/ });
+  const broken = join(dir, 'broken');
+  await writeFile(broken, 'users:\n- name: u\n  user: {token: s3cr3t, token: "s3cr3t\n');
+  await assert.rejects(loadKubeconfig(broken), (error: Error) => {
+    assert.match(error.message, /line \d+ is no YAML/);
+    assert.doesNotMatch(`${error.stack} ${String(error.cause)}`, /s3cr3t/);
+    return true;
+  });
+  const bomb = join(dir, 'bomb');
+  const levels = Array.from({ length: 30 }, (_, at) => `a${at + 1}: &a${at + 1} [*a${at},*a${at}]`);
+  await writeFile(bomb, ['a0: &a0 x', ...levels].join('\n'));
+  await assert.rejects(loadKubeconfig(bomb), { name: 'ActionError', message: /aliases multiply/ });
+});
+
+test('a kubeconfig is read again when it changes, and a broken one leaves the last in force', async () => {
+  const path = join(dir, 'config');
+  await writeFile(path, JSON.stringify(config({ user: { token: 'one' } })));
+  const source = kubeconfigSource(path);
+  assert.equal((await source.current()).token, 'one');
+  assert.equal(await source.current(), await source.current(), 'nothing is read twice');
+  await writeFile(path, '{ half');
+  assert.equal((await source.current()).token, 'one');
+  await rm(path);
+  assert.equal((await source.current()).token, 'one');
+  await writeFile(path, JSON.stringify(config({ user: { token: 'two' } })));
+  assert.equal((await source.current()).token, 'two');
+});
+
+test('a pod reaches the API server through its service account, and follows its links', async () => {
+  const account = join(dir, 'account');
+  await mkdir(join(account, '..first'), { recursive: true });
+  await writeFile(join(account, '..first', 'token'), 'a.b.c\n');
+  await writeFile(join(account, '..first', 'namespace'), 'apps\n');
+  await symlink('..first', join(account, '..data'));
+  await symlink('..data/token', join(account, 'token'));
+  await symlink('..data/namespace', join(account, 'namespace'));
+  const environment = { KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '443' };
+  assert.deepEqual(await inClusterAccess(environment, account), {
+    origin: "the pod's service account",
+    server: 'https://[fd00::1]:443',
+    ca: { file: join(account, 'ca.crt') },
+    tokenFile: join(account, 'token'),
+    namespace: 'apps',
+  });
+  await assert.rejects(inClusterAccess({}, account), { message: /this is no pod; give a kubeconfig/ });
+  await assert.rejects(inClusterAccess(environment, join(dir, 'nothing')), { message: /Cannot read service account token/ });
+});

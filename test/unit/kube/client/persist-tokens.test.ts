@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { test } from 'node:test';
+import { silentLog } from '../../../../base/log.ts';
+import { persistTokens } from '../../../../kube/client/persist-tokens.ts';
+import { pluginCredentials } from '../../../../kube/client/plugin-credentials.ts';
+import { tempDir } from '../../../support/temp-dir.ts';
+
+const kubeconfig = (refresh: string): string => `# of the team, see wiki
+apiVersion: v1
+kind: Config
+x-unknown: {kept: yes}
+users:
+- name: other
+  user: {token: abc}
+- name: me
+  user:
+    auth-provider:
+      name: oidc
+      config:
+        client-id: dkc # the client
+        id-token: old-id
+        refresh-token: ${refresh}
+        extra: 0644
+`;
+const tokens = { idToken: 'new-id', refreshToken: 'new-refresh', used: 'first' };
+
+test('tokens are replaced in the file that has the user, and every other word of it stays', async (t) => {
+  const dir = await tempDir(t);
+  const [none, gone, real, link] = ['none', 'gone', 'real', 'link'].map((name) => join(dir, name)) as [string, string, string, string];
+  await writeFile(none, 'users: []\n');
+  await writeFile(real, kubeconfig('first'));
+  await chmod(real, 0o640);
+  await symlink(real, link);
+  assert.equal(await persistTokens([none, gone, link].join(delimiter), 'me', tokens), true);
+  const expected = kubeconfig('"new-refresh"').replace('old-id', '"new-id"');
+  assert.equal(await readFile(real, 'utf8'), expected);
+  assert.equal((await stat(real)).mode & 0o777, 0o640);
+  assert.deepEqual((await readdir(dir)).toSorted(), ['link', 'none', 'real'], 'nothing is left behind');
+});
+
+test('a user who had no id token yet gets one', async (t) => {
+  const path = join(await tempDir(t), 'kubeconfig');
+  await writeFile(path, kubeconfig('first').replace(/ +id-token: .*\n/, ''));
+  assert.equal(await persistTokens(path, 'me', tokens), true);
+  const text = await readFile(path, 'utf8');
+  assert.match(text, /^ +id-token: new-id$/m);
+  assert.match(text, /^ +refresh-token: new-refresh$/m);
+  assert.match(text, /# the client$/m);
+});
+
+test('tokens that somebody else refreshed meanwhile stay', async (t) => {
+  const path = join(await tempDir(t), 'kubeconfig');
+  await writeFile(path, kubeconfig('of-kubectl'));
+  assert.equal(await persistTokens(path, 'me', tokens), false);
+  assert.equal(await readFile(path, 'utf8'), kubeconfig('of-kubectl'));
+});
+
+test('a lock that nobody takes away, and a file that is no YAML, are errors without a token in them', async (t) => {
+  const dir = await tempDir(t);
+  const path = join(dir, 'kubeconfig');
+  await writeFile(path, kubeconfig('first'));
+  await mkdir(`${path}.lock`);
+  await assert.rejects(persistTokens(path, 'me', tokens), {
+    message: /^Cannot write the refreshed OIDC tokens into .*kubeconfig: (?!.*new-)/,
+  });
+  assert.equal(await readFile(path, 'utf8'), kubeconfig('first'));
+  const broken = join(dir, 'broken');
+  await writeFile(broken, 'users: [\n  secret');
+  await assert.rejects(persistTokens(broken, 'me', tokens), { message: /cannot be read as YAML(?!.*secret)/ });
+});
+
+test('credentials without a provider to ask say so', async () => {
+  const document = {
+    contexts: [{ name: 'x', context: { user: 'me' } }],
+    users: [{ name: 'me', user: { 'auth-provider': { name: 'oidc', config: {} } } }],
+  };
+  await assert.rejects(
+    pluginCredentials({ kubeconfig: '/nowhere', context: 'x', document }, false, 0, silentLog),
+    /Cannot refresh the OIDC token/,
+  );
+});

@@ -1,0 +1,258 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Registry } from 'prom-client';
+import { configMaps, nodes } from '../../../../kube/api/object.ts';
+import { mayHaveTakenEffect, TransportError } from '../../../../kube/client/errors.ts';
+import { createClient } from '../../../../kube/client/http-client.ts';
+import { restMetrics } from '../../../../kube/metrics/rest-metrics.ts';
+import { atRest, FakeClock } from '../../../support/fake-clock.ts';
+import { json, node, standIn, status } from './api-stand-in.ts';
+import type { TestContext } from 'node:test';
+import type { Client } from '../../../../kube/client/client.ts';
+import type { ClientOptions } from '../../../../kube/client/http-client.ts';
+import type { Handler, Response, StandIn } from './api-stand-in.ts';
+
+async function pair(t: TestContext, handler: Handler, options: ClientOptions = {}): Promise<{ server: StandIn; client: Client }> {
+  const server = await standIn('http', handler);
+  const client = createClient({ origin: 'test', server: server.url }, { random: () => 0, ...options });
+  t.after(async () => {
+    await client.close();
+    await server[Symbol.asyncDispose]();
+  });
+  return { server, client };
+}
+
+const ok = (response: Response) => json(response, 200, node('n', '1'));
+
+/** @throws after a time that only a failure takes: nothing else would end the process */
+async function until(isSo: () => boolean): Promise<void> {
+  for (const end = performance.now() + 60_000; !isSo(); await new Promise((resolve) => setImmediate(resolve)))
+    if (performance.now() > end) throw new Error(`it never came to ${String(isSo)}`);
+}
+
+test('each load has its limit, watches have none, and nothing waits for another load', { timeout: 120_000 }, async (t) => {
+  const held: { url: string; response: Response }[] = [];
+  const { client } = await pair(t, (request, response) => void held.push({ url: `${request.method} ${request.url}`, response }), {
+    limits: { reading: 2, listing: 1, writing: 3 },
+  });
+  const calls = Array.from({ length: 5 }, (_, at) => [
+    client.get(nodes, { name: `n${at}` }),
+    client.list(nodes),
+    client.listEach(nodes, {}, () => {}),
+    client.patch(nodes, { name: `n${at}` }, {}, { type: 'merge' }),
+  ]).flat();
+  const stop = new AbortController();
+  const watches = Array.from({ length: 7 }, async () => {
+    for await (const _ of client.watch(nodes, {}, stop.signal)) assert.fail();
+  });
+  await until(() => held.length === 13);
+  await atRest();
+  const count = (pattern: RegExp) => held.filter(({ url }) => pattern.test(url)).length;
+  assert.deepEqual([count(/GET .*nodes\/n/), count(/nodes$/), count(/PATCH/), count(/watch/)], [2, 1, 3, 7]);
+  // What waits and is given up is never sent.
+  const impatient = new AbortController();
+  const given = client.get(nodes, { name: 'never' }, { signal: impatient.signal });
+  impatient.abort(new Error('enough'));
+  await assert.rejects(given, /enough/);
+  const answer = ({ url, response }: { url: string; response: Response }) => {
+    if (/watch/.test(url)) return;
+    if (url.endsWith('nodes')) json(response, 200, { metadata: {}, items: [] });
+    else ok(response);
+  };
+  let most = 0;
+  for (let done = 0; done < 27;) {
+    await until(() => held.length > done);
+    most = Math.max(most, held.length - done);
+    for (; done < held.length; done++) answer(held[done] ?? assert.fail());
+  }
+  await Promise.all(calls);
+  assert.equal(count(/never/), 0);
+  stop.abort(new Error('over'));
+  for (const watch of watches) await assert.rejects(watch, /over/);
+});
+
+test(
+  "a request's time begins with its turn, and who waits for it is not failed for the time of others",
+  { timeout: 120_000 },
+  async (t) => {
+    const clock = new FakeClock();
+    const held: Response[] = [];
+    const { client } = await pair(t, (_request, response) => void held.push(response), {
+      clock,
+      timeoutMs: 30_000,
+      limits: { writing: 1 },
+    });
+    const patch = () => client.patch(nodes, { name: 'n' }, {}, { type: 'merge' });
+    const calls = [patch(), patch(), patch()];
+    for (let n = 0; n < calls.length; n++) {
+      await until(() => held.length === n + 1);
+      await clock.advance(29_000);
+      ok(held[n] ?? assert.fail());
+      await calls[n];
+    }
+    assert.equal(clock.sleepers, 0);
+  },
+);
+
+test('what waited in vain was never sent, and is known not to have taken effect', { timeout: 120_000 }, async (t) => {
+  const clock = new FakeClock();
+  let sent = 0;
+  const { client } = await pair(t, () => void (sent += 1), { clock, limits: { writing: 1 } });
+  const patch = (timeoutMs: number) =>
+    client.patch(nodes, { name: 'n' }, {}, { type: 'merge', timeoutMs }).catch((error: unknown) => error);
+  const first = patch(400_000);
+  await until(() => sent === 1);
+  const second = patch(1_000);
+  await clock.advance(300_000);
+  const error = await second;
+  assert.ok(error instanceof TransportError && error.problem === 'timeout', String(error));
+  assert.match(error.message, /it was not sent, since too many requests wait for this server: no answer within 300000 ms$/);
+  assert.equal(mayHaveTakenEffect(error), false);
+  assert.equal(sent, 1);
+  await clock.advance(100_000);
+  assert.equal(mayHaveTakenEffect(await first), true);
+  assert.equal(clock.sleepers, 0);
+});
+
+test('a refused request waits without a slot and is sent again; a failure at the end of patience is the last answer', async (t) => {
+  const clock = new FakeClock();
+  const seen: string[] = [];
+  let refusals = 2;
+  const refuse: Handler = (request, response) => {
+    seen.push(`${request.method} ${request.url?.split('/').at(-1)}`);
+    if (request.url?.endsWith('b') || refusals-- <= 0) return ok(response);
+    json(response, 429, status(429, 'TooManyRequests', 'too many'), { 'retry-after': '2' });
+  };
+  const { client, server } = await pair(t, refuse, { clock, limits: { writing: 1 } });
+  const patch = (name: string) => client.patch(nodes, { name }, {}, { type: 'merge' });
+  const first = patch('a');
+  await until(() => seen.length === 1 && clock.sleepers === 2);
+  await patch('b');
+  await clock.advance(1_999);
+  assert.deepEqual(seen, ['PATCH a', 'PATCH b']);
+  await clock.advance(1);
+  await until(() => seen.length === 3 && clock.sleepers === 2);
+  await clock.advance(2_000);
+  await first;
+  assert.deepEqual(seen, ['PATCH a', 'PATCH b', 'PATCH a', 'PATCH a']);
+  assert.equal(clock.sleepers, 0);
+  assert.equal(server.sockets.length, 1, 'a refusal costs no connection');
+
+  refusals = 100;
+  const failing = assert.rejects(patch('a'), { name: 'ApiError', code: 429, retryAfterMs: 2_000 });
+  const from = clock.monotonic();
+  for (let sends = 1; sends < 4; sends++) {
+    await until(() => seen.length === 4 + sends && clock.sleepers === 2);
+    await clock.advance(2_000);
+  }
+  await failing;
+  assert.deepEqual([seen.length, clock.monotonic() - from], [8, 6_000]);
+});
+
+test('the signal ends the wait that a server asked for', async (t) => {
+  const { client } = await pair(t, (_request, response) => json(response, 429, {}, { 'retry-after': '9' }));
+  const stop = new AbortController();
+  const call = client.get(nodes, { name: 'a' }, { signal: stop.signal });
+  setTimeout(() => stop.abort(new Error('enough')), 20);
+  await assert.rejects(call, /enough/);
+});
+
+/** Knows when somebody looked at it, as whoever hears something does. */
+class LookedAt extends FakeClock {
+  looks = 0;
+  override monotonic(): number {
+    this.looks += 1;
+    return super.monotonic();
+  }
+}
+
+test('a list may take long while it flows, but not silently, and not for ever', async (t) => {
+  const clock = new LookedAt();
+  let response: Response | undefined;
+  const { client } = await pair(t, (_request, answer) => void (response = answer), { clock, timeoutMs: 1_000, longestListMs: 5_000 });
+  const item = `${JSON.stringify(node('n', '1'))},`;
+  const end = (text: string) => response?.end(text);
+  const flow = async (times: number) => {
+    await until(() => response !== undefined);
+    response?.write('{"metadata":{},"items":[');
+    for (let n = 0; n < times; n++) {
+      const { looks } = clock;
+      response?.write(item);
+      await until(() => clock.looks > looks);
+      await clock.advance(900);
+    }
+  };
+  for (const list of [() => client.listEach(nodes, {}, () => {}), () => client.list(nodes)]) {
+    response = undefined;
+    const slow = list();
+    await flow(4);
+    end(`${item.slice(0, -1)}]}`);
+    await slow;
+    response = undefined;
+    const silent = assert.rejects(list(), { problem: 'timeout', message: /no answer within 1000 ms/ });
+    await flow(1);
+    await clock.advance(1_000);
+    await silent;
+    response = undefined;
+    const endless = assert.rejects(list(), { problem: 'timeout', message: /not complete within 5000 ms/ });
+    await flow(6);
+    await endless;
+  }
+  assert.equal(clock.sleepers, 0);
+});
+
+test('a list that waits for others is not late for that', async (t) => {
+  const clock = new FakeClock();
+  const held: Response[] = [];
+  const options = { clock, timeoutMs: 1_000, limits: { listing: 1 } };
+  const { client } = await pair(t, (_request, response) => void held.push(response), options);
+  const end = (response?: Response) => response?.end(`${JSON.stringify(node('n', '1'))}]}`);
+  const [first, second] = [client.listEach(nodes, {}, () => {}), client.listEach(nodes, {}, () => {})];
+  await until(() => held.length === 1);
+  held[0]?.write('{"metadata":{},"items":[');
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  await clock.advance(900);
+  end(held[0]);
+  await first;
+  await until(() => held.length === 2);
+  await clock.advance(900);
+  held[1]?.write('{"metadata":{},"items":[');
+  end(held[1]);
+  await second;
+});
+
+test('requests, times, repetitions, waits and connections are counted under the names of the field', async (t) => {
+  const registry = new Registry();
+  let refusals = 1;
+  const { client, server } = await pair(
+    t,
+    (request, response) => {
+      if (request.url?.includes('gone')) return json(response, 404, status(404, 'NotFound', 'no'));
+      if (request.url?.includes('cut')) return void response.destroy();
+      if (refusals-- > 0) return json(response, 429, {}, { 'retry-after': '0' });
+      ok(response);
+    },
+    { metrics: restMetrics(registry) },
+  );
+  await client.get(nodes, { name: 'n' });
+  await assert.rejects(client.get(nodes, { name: 'gone' }));
+  await assert.rejects(client.create(configMaps, { metadata: { name: 'cut', namespace: 'cut' } }));
+  const values = async (name: string) => {
+    const found = (await registry.getMetricsAsJSON()).find((metric) => metric.name === name)?.values ?? [];
+    return found.map(({ labels, value, ...rest }) => {
+      const { host, ...others } = labels as Record<string, string>;
+      if (host !== undefined) assert.equal(host, new URL(server.url).host);
+      return `${'metricName' in rest ? `${String(rest.metricName)} ` : ''}${Object.values(others).join(' ')}: ${value}`;
+    });
+  };
+  assert.deepEqual((await values('rest_client_requests_total')).toSorted(), ['200 GET: 1', '404 GET: 1', '429 GET: 1', '<error> POST: 1']);
+  assert.deepEqual(await values('rest_client_request_retries_total'), ['429 GET: 1']);
+  const counts = (lines: string[]) => lines.filter((line) => line.includes('_count'));
+  assert.deepEqual(counts(await values('rest_client_request_duration_seconds')), [
+    'rest_client_request_duration_seconds_count GET: 2',
+    'rest_client_request_duration_seconds_count POST: 1',
+  ]);
+  assert.deepEqual(counts(await values('rest_client_rate_limiter_duration_seconds')), [
+    'rest_client_rate_limiter_duration_seconds_count GET: 3',
+  ]);
+});

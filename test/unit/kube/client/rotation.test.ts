@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { silentLog } from '../../../../base/log.ts';
+import { realClock } from '../../../../base/clock.ts';
+import { nodes } from '../../../../kube/api/object.ts';
+import { createClient } from '../../../../kube/client/http-client.ts';
+import { kubeconfigSource } from '../../../../kube/client/load-access.ts';
+import { Rotation } from '../../../../kube/client/rotation.ts';
+import { watchObject } from '../../../../kube/client/watch-object.ts';
+import { makeAuthority } from '../../../support/certificates.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import { bodyOf, json, node, standIn } from './api-stand-in.ts';
+import type { TLSSocket } from 'node:tls';
+import type { Endpoint, Identity } from '../../../../kube/client/credentials.ts';
+import type { Authority } from '../../../support/certificates.ts';
+
+let authority: Authority;
+before(async () => {
+  authority = await makeAuthority();
+});
+after(() => authority.remove());
+
+for (const kind of ['h2', 'https'] as const) {
+  test(`a quiet watch moves to a rotated certificate by itself, over ${kind}`, { timeout: 120_000 }, async (t) => {
+    const paths = { cert: join(authority.directory, `${kind}.crt`), key: join(authority.directory, `${kind}.key`) };
+    const write = async ({ cert, key }: { cert: string; key: string }) => {
+      await writeFile(paths.cert, cert);
+      await writeFile(paths.key, key);
+    };
+    await write(await authority.client('node-1'));
+    const watches: string[] = [];
+    const second = Promise.withResolvers<void>();
+    const pair = { ...(await authority.server()), ca: authority.ca, requestCert: true };
+    const server = await standIn(
+      kind,
+      (request, response) => {
+        if (request.url?.includes('watch') !== true)
+          return json(response, 200, { metadata: { resourceVersion: '7' }, items: [node('n', '7')] });
+        const { CN } = (request.socket as TLSSocket).getPeerCertificate().subject;
+        watches.push(`${CN} ${/resourceVersion=(\d+)/.exec(request.url)?.[1] ?? '-'}`);
+        response.writeHead(200).flushHeaders();
+        if (watches.length === 2) second.resolve();
+        else void authority.client('node-2').then(write);
+      },
+      pair,
+    );
+    const client = createClient(
+      {
+        origin: 'test',
+        server: server.url,
+        ca: { data: authority.ca },
+        clientCertificate: { file: paths.cert },
+        clientKey: { file: paths.key },
+      },
+      { credentialCheckMs: 0, rotationCheckMs: 10 },
+    );
+    t.after(async () => {
+      await client.close();
+      await server[Symbol.asyncDispose]();
+    });
+    const stop = new AbortController();
+    const failures: unknown[] = [];
+    const seen: unknown[] = [];
+    const watching = watchObject(
+      { client, clock: realClock, random: () => 0, log: silentLog },
+      nodes,
+      { name: 'n' },
+      { onSeen: ({ object }) => void seen.push(object?.metadata.resourceVersion), onFailure: (error) => void failures.push(error) },
+      stop.signal,
+    );
+    const [first] = server.sockets;
+    await second.promise;
+    assert.deepEqual(watches, ['node-1 7', 'node-2 7']);
+    assert.deepEqual(seen, ['7']);
+    const [old] = kind === 'h2' ? server.sockets : [first];
+    if (old !== undefined && !old.destroyed) await once(old, 'close');
+    stop.abort();
+    await watching;
+  });
+}
+
+test('the look goes on while watches are open, ends only those of another endpoint, and survives unreadable files', async () => {
+  const clock = new FakeClock();
+  const endpoint = (): Endpoint => ({ server: new URL('https://a'), tls: undefined });
+  const [one, two] = [endpoint(), endpoint()];
+  let now: Endpoint | Error = one;
+  let looks = 0;
+  const identity = (): Promise<Identity> => {
+    looks++;
+    return now instanceof Error ? Promise.reject(now) : Promise.resolve({ endpoint: now, headers: {} });
+  };
+  const rotation = new Rotation({ identity }, clock, 1_000);
+  const ended: string[] = [];
+  const first = rotation.follow(one, () => ended.push('first'));
+  await clock.advance(1_000);
+  now = new Error('half written');
+  await clock.advance(1_000);
+  now = two;
+  const second = rotation.follow(two, () => ended.push('second'));
+  await clock.advance(3_000);
+  assert.deepEqual([ended, looks], [['first'], 5]);
+  first[Symbol.dispose]();
+  assert.equal(clock.sleepers, 1);
+  second[Symbol.dispose]();
+  assert.equal(clock.sleepers, 0);
+  await clock.advance(10_000);
+  assert.equal(looks, 5);
+  rotation.follow(one, () => ended.push('third'))[Symbol.dispose]();
+  assert.equal(clock.sleepers, 0);
+});
+
+/** What an identity provider signs; nobody here looks at the signature. */
+function idToken(issuer: string, name: string, seconds: number): string {
+  const now = Math.floor(Date.now() / 1_000);
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  return `${part({ alg: 'RS256' })}.${part({ iss: issuer, aud: 'dkc', sub: name, iat: now, exp: now + seconds })}.c2ln`;
+}
+
+test('an OIDC user whose token has expired gets a new one from its provider, once', { timeout: 120_000 }, async (t) => {
+  const asked: string[] = [];
+  const provider = await standIn(
+    'https',
+    (request, response) => {
+      const { url: issuer } = provider;
+      if (request.url?.startsWith('/.well-known/') === true) {
+        return json(response, 200, {
+          issuer,
+          token_endpoint: `${issuer}/token`,
+          jwks_uri: `${issuer}/keys`,
+          response_types_supported: ['code'],
+        });
+      }
+      void bodyOf(request).then((body) => {
+        asked.push(
+          `${request.method} ${request.url} ${new URLSearchParams(body).get('grant_type')} ${new URLSearchParams(body).get('refresh_token')}`,
+        );
+        json(response, 200, {
+          token_type: 'bearer',
+          access_token: 'unused',
+          expires_in: 3_600,
+          refresh_token: 'next',
+          id_token: idToken(issuer, 'fresh', 3_600),
+        });
+      });
+    },
+    await authority.server(),
+  );
+  const seen: string[] = [];
+  const server = await standIn(
+    'h2',
+    (request, response) => {
+      const [, payload = ''] = (request.headers.authorization ?? '').split('.');
+      seen.push((JSON.parse(Buffer.from(payload, 'base64url').toString()) as { sub: string }).sub);
+      json(response, 200, node('n', '1'));
+    },
+    await authority.server(),
+  );
+  const ca = Buffer.from(authority.ca).toString('base64');
+  const config = {
+    'client-id': 'dkc',
+    'id-token': idToken(provider.url, 'stale', -60),
+    'refresh-token': 'first',
+    'idp-issuer-url': provider.url,
+    'idp-certificate-authority-data': ca,
+  };
+  const path = join(authority.directory, 'oidc-kubeconfig');
+  await writeFile(
+    path,
+    JSON.stringify({
+      'current-context': 'x',
+      contexts: [{ name: 'x', context: { cluster: 'x', user: 'x' } }],
+      clusters: [{ name: 'x', cluster: { server: server.url, 'certificate-authority-data': ca } }],
+      users: [{ name: 'x', user: { 'auth-provider': { name: 'oidc', config } } }],
+    }),
+  );
+  const client = createClient(kubeconfigSource(path), { credentialCheckMs: 0 });
+  t.after(async () => {
+    await client.close();
+    await server[Symbol.asyncDispose]();
+    await provider[Symbol.asyncDispose]();
+  });
+  for (let n = 0; n < 3; n++) await client.get(nodes, { name: 'n' });
+  assert.deepEqual(seen, ['fresh', 'fresh', 'fresh']);
+  assert.deepEqual(asked, ['POST /token refresh_token first']);
+  const kept = JSON.parse(await readFile(path, 'utf8')) as { users: { user: { 'auth-provider': { config: typeof config } } }[] };
+  const { 'id-token': newId = '', ...others } = kept.users[0]?.user['auth-provider'].config ?? {};
+  const { 'id-token': _, ...before } = config;
+  assert.deepEqual(others, { ...before, 'refresh-token': 'next' });
+  assert.equal((JSON.parse(Buffer.from(newId.split('.')[1] ?? '', 'base64url').toString()) as { sub: string }).sub, 'fresh');
+});

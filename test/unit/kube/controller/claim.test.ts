@@ -1,0 +1,245 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { KubeObject, ObjectMeta, Resource } from '../../../../kube/api/object.ts';
+import type { Client } from '../../../../kube/client/client.ts';
+import { ApiError } from '../../../../kube/client/errors.ts';
+import { claim } from '../../../../kube/controller/claim.ts';
+import type { Claimer } from '../../../../kube/controller/claim.ts';
+import { claimOf, planClaim } from '../../../../kube/controller/claim-plan.ts';
+import type { Claim } from '../../../../kube/controller/claim-plan.ts';
+import {
+  adoptPatch,
+  controllerOf,
+  controllerRef,
+  haveSameController,
+  isControlledBy,
+  releasePatch,
+  resolveController,
+} from '../../../../kube/controller/owner-refs.ts';
+
+const pods: Resource = { group: '', version: 'v1', resource: 'pods', kind: 'Pod', namespaced: true };
+const sets: Resource = { group: 'apps', version: 'v1', resource: 'daemonsets', kind: 'DaemonSet', namespaced: true };
+const DELETED = '2026-03-01T00:00:00Z';
+
+const set = (more: Partial<ObjectMeta> = {}): KubeObject => ({ metadata: { namespace: 'ns', name: 'ds', uid: 'ds-uid', ...more } });
+const pod = (name: string, owner?: string, more: Partial<ObjectMeta> = {}): KubeObject => ({
+  metadata: {
+    namespace: 'ns',
+    name,
+    uid: `${name}-uid`,
+    ...(owner === undefined ? {} : { ownerReferences: [{ ...controllerRef(set(), sets), uid: owner }] }),
+    ...more,
+  },
+});
+
+const table: { controller: 'other' | 'ours' | 'none'; selected: boolean; setDeleting: boolean; podDeleting: boolean; claim: Claim }[] = [];
+for (const selected of [true, false])
+  for (const setDeleting of [true, false])
+    for (const podDeleting of [true, false]) {
+      const facts = { selected, setDeleting, podDeleting };
+      table.push({ controller: 'other', ...facts, claim: 'ignore' });
+      table.push({ controller: 'ours', ...facts, claim: selected ? 'keep' : setDeleting ? 'ignore' : 'release' });
+      table.push({ controller: 'none', ...facts, claim: selected && !setDeleting && !podDeleting ? 'adopt' : 'ignore' });
+    }
+
+test('claims are as the table has them', () => {
+  for (const row of table) {
+    const mark = (deleting: boolean) => (deleting ? { deletionTimestamp: DELETED } : {});
+    const owner = { other: 'another', ours: 'ds-uid', none: undefined }[row.controller];
+    const claimed = claimOf(set(mark(row.setDeleting)), pod('p', owner, mark(row.podDeleting)), row.selected);
+    assert.equal(claimed, row.claim, JSON.stringify(row));
+  }
+});
+
+test('an orphan of another namespace is not adopted', () => {
+  assert.equal(claimOf(set(), pod('p', undefined, { namespace: 'elsewhere' }), true), 'ignore');
+});
+
+test('an owner that does not control is none', () => {
+  const owned = pod('p', 'ds-uid');
+  const plain = pod('p', undefined, { ownerReferences: [{ apiVersion: 'v1', kind: 'X', name: 'x', uid: 'x' }] });
+  assert.equal(controllerOf(plain), undefined);
+  assert.equal(isControlledBy(owned, set()), true);
+  assert.equal(isControlledBy(owned, set({ uid: 'newer' })), false);
+  assert.equal(isControlledBy(plain, { metadata: {} }), false);
+  assert.equal(haveSameController(plain, pod('q')), true);
+  assert.equal(haveSameController(owned, plain), false);
+});
+
+const resolutions = [
+  { why: 'it is the one', ref: {}, found: true },
+  { why: 'another one has its name by now', ref: { uid: 'older' }, found: false },
+  { why: 'it is of another kind', ref: { kind: 'ReplicaSet' }, found: false },
+  { why: 'its group is another: not looked at', ref: { apiVersion: 'apps.example/v1' }, found: true },
+  { why: 'there is none of its name', ref: { name: 'gone' }, found: false },
+];
+for (const { why, ref, found } of resolutions) {
+  test(`a controller is ${found ? '' : 'not '}resolved when ${why}`, () => {
+    const owners = { get: (key: string) => (key === 'ns/ds' ? set() : undefined) };
+    const object = pod('p', undefined, { ownerReferences: [{ ...controllerRef(set(), sets), ...ref }] });
+    assert.equal(resolveController(object, sets, owners) !== undefined, found);
+  });
+}
+
+test('patches are, byte for byte, those of the field', () => {
+  assert.equal(
+    JSON.stringify(adoptPatch(pod('p'), controllerRef(set(), sets))),
+    '{"metadata":{"ownerReferences":[{"apiVersion":"apps/v1","kind":"DaemonSet","name":"ds","uid":"ds-uid","controller":true,"blockOwnerDeletion":true}],"uid":"p-uid"}}',
+  );
+  assert.equal(
+    JSON.stringify(releasePatch(pod('p'), 'ds-uid')),
+    '{"metadata":{"ownerReferences":[{"$patch":"delete","uid":"ds-uid"}],"uid":"p-uid"}}',
+  );
+  assert.throws(() => controllerRef({ metadata: { name: 'ds' } }, sets), /without uid/);
+  assert.throws(() => adoptPatch({ metadata: { uid: 'u' } }, controllerRef(set(), sets)), /without name/);
+});
+
+function apiError(code: number): ApiError {
+  return new ApiError({ method: 'PATCH', path: '/x', host: 'h' }, { code, reason: code === 404 ? 'NotFound' : 'Other', message: 'no' });
+}
+
+/** A server that says what it is told to; keeps what it was asked. */
+class Server {
+  readonly asked: string[] = [];
+  readonly wrote: string[] = [];
+  live: () => KubeObject = () => set();
+  answers: Record<string, number> = {};
+  most = 0;
+  #under = 0;
+
+  claimer(owner = set()): Claimer {
+    const client = {
+      get: (_: unknown, { name }: { name: string }) => {
+        this.asked.push(`get ${name}`);
+        return new Promise((resolve) => resolve(this.live()));
+      },
+      patch: async (_: unknown, { name }: { name: string }, patch: unknown, { type }: { type: string }) => {
+        this.most = Math.max(this.most, (this.#under += 1));
+        await new Promise((resolve) => setImmediate(resolve));
+        this.#under -= 1;
+        this.asked.push(`${JSON.stringify(patch).includes('$patch') ? 'release' : 'adopt'} ${name} ${type}`);
+        const code = this.answers[name];
+        if (code !== undefined) throw apiError(code);
+        return pod(name, 'ds-uid', { resourceVersion: 'new' });
+      },
+    } as unknown as Pick<Client, 'get' | 'patch'>;
+    return { client, owner, ownerKind: sets, kind: pods, wrote: ({ metadata: { name = '' } }) => void this.wrote.push(name) };
+  }
+
+  async claim(candidates: KubeObject[], selects: (object: KubeObject) => boolean = () => true): Promise<string[]> {
+    const owner = set();
+    const claimed = await claim(this.claimer(owner), planClaim(owner, candidates, selects), new AbortController().signal);
+    return claimed.map(({ metadata: { name = '', resourceVersion = 'cached' } }) => `${name}@${resourceVersion}`);
+  }
+}
+
+test('a pass keeps, releases, and adopts after one look at the live owner', async () => {
+  const server = new Server();
+  const claimed = await server.claim(
+    [pod('kept', 'ds-uid'), pod('theirs', 'other'), pod('loose', 'ds-uid'), pod('a'), pod('b')],
+    ({ metadata: { name } }) => name !== 'loose',
+  );
+  assert.deepEqual(claimed, ['kept@cached', 'a@new', 'b@new']);
+  assert.deepEqual(server.asked, ['release loose strategic', 'get ds', 'adopt a strategic', 'adopt b strategic']);
+  assert.deepEqual(server.wrote, ['loose', 'a', 'b']);
+});
+
+test('everything is done also when nobody wants to hear of it', async () => {
+  const server = new Server();
+  const { wrote: _, ...by } = server.claimer();
+  await claim(
+    by,
+    planClaim(set(), [pod('a'), pod('loose', 'ds-uid')], ({ metadata: { name } }) => name === 'a'),
+    new AbortController().signal,
+  );
+  assert.deepEqual(server.asked, ['release loose strategic', 'get ds', 'adopt a strategic']);
+});
+
+test('nothing is asked when there is nothing to do', async () => {
+  const server = new Server();
+  assert.deepEqual(await server.claim([pod('kept', 'ds-uid')]), ['kept@cached']);
+  assert.deepEqual(server.asked, []);
+});
+
+const refusals = [
+  {
+    why: 'the owner is another one by now',
+    live: () => set({ uid: 'newer' }),
+    said: "can't adopt Pod ns/a (a-uid): original DaemonSet ns/ds is gone: got uid newer, wanted ds-uid",
+  },
+  {
+    why: 'the owner is being deleted',
+    live: () => set({ deletionTimestamp: DELETED }),
+    said: `can't adopt Pod ns/a (a-uid): ns/ds has just been deleted at ${DELETED}`,
+  },
+  {
+    why: 'the owner is gone',
+    live: () => {
+      throw apiError(404);
+    },
+    said: "can't adopt Pod ns/a (a-uid): can't recheck DeletionTimestamp: Cannot PATCH /x at h: 404 NotFound: no",
+  },
+];
+for (const { why, live, said } of refusals) {
+  test(`nothing is adopted, and the pass fails, when ${why}`, async () => {
+    const server = new Server();
+    server.live = live;
+    await assert.rejects(server.claim([pod('a')]), { message: said });
+    assert.deepEqual(server.asked, ['get ds']);
+  });
+}
+
+test('the live owner is asked once, however many it cannot adopt', async () => {
+  const server = new Server();
+  server.live = () => set({ uid: 'newer' });
+  const many = Array.from({ length: 40 }, (_, at) => pod(`p${at}`));
+  await assert.rejects(
+    server.claim(many),
+    (error) => error instanceof AggregateError && error.errors.length === 40 && error.message.endsWith('] and 35 more'),
+  );
+  assert.deepEqual(server.asked, ['get ds']);
+});
+
+const outcomes = [
+  { doing: 'adopt', code: 404, claimed: ['kept@cached'] },
+  { doing: 'adopt', code: 422, fails: true },
+  { doing: 'adopt', code: 409, fails: true },
+  { doing: 'release', code: 404, claimed: ['kept@cached'] },
+  { doing: 'release', code: 422, claimed: ['kept@cached'] },
+  { doing: 'release', code: 500, fails: true },
+];
+for (const { doing, code, claimed } of outcomes) {
+  test(`${code} to ${doing} ${claimed === undefined ? 'fails the pass' : 'means that it is not ours'}`, async () => {
+    const server = new Server();
+    server.answers = { x: code };
+    const x = doing === 'adopt' ? pod('x') : pod('x', 'ds-uid');
+    const result = server.claim([pod('kept', 'ds-uid'), x], ({ metadata: { name } }) => doing === 'adopt' || name !== 'x');
+    if (claimed === undefined) await assert.rejects(result, (error) => error instanceof ApiError && error.code === code);
+    else assert.deepEqual(await result, claimed);
+  });
+}
+
+test('one failure keeps nothing else from being done, and not everything is done at once', async () => {
+  const server = new Server();
+  server.answers = { p3: 500, p7: 500 };
+  await assert.rejects(server.claim(Array.from({ length: 100 }, (_, at) => pod(`p${at}`))), AggregateError);
+  assert.equal(server.wrote.length, 98);
+  assert.ok(server.most > 1 && server.most <= 16, `${server.most} at once`);
+});
+
+test('a pass that is called off ends with the reason', async () => {
+  const stop = new AbortController();
+  const server = new Server();
+  server.live = () => {
+    stop.abort(new Error('stopping'));
+    throw apiError(500);
+  };
+  await assert.rejects(
+    claim(
+      server.claimer(),
+      planClaim(set(), [pod('a'), pod('b')], () => true),
+      stop.signal,
+    ),
+    /stopping/,
+  );
+});

@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { TestContext } from 'node:test';
+import { parseFaults } from '../../../../apiserver/faults/fault.ts';
+import type { ApiServer } from '../../../../apiserver/server.ts';
+import type { Clock } from '../../../../base/clock.ts';
+import { realClock } from '../../../../base/clock.ts';
+import { silentLog } from '../../../../base/log.ts';
+import { seededRandom } from '../../../../base/random.ts';
+import { configMaps, coreEvents } from '../../../../kube/api/object.ts';
+import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
+import type { Client } from '../../../../kube/client/client.ts';
+import { isConflict } from '../../../../kube/client/errors.ts';
+import { createClient } from '../../../../kube/client/http-client.ts';
+import { kubeconfigSource } from '../../../../kube/client/load-access.ts';
+import { claim } from '../../../../kube/controller/claim.ts';
+import { planClaim } from '../../../../kube/controller/claim-plan.ts';
+import { EventSender } from '../../../../kube/controller/event-recorder.ts';
+import { controllerOf, isControlledBy } from '../../../../kube/controller/owner-refs.ts';
+import { started } from '../../apiserver/started.ts';
+
+const namespaces: Resource = { group: '', version: 'v1', resource: 'namespaces', kind: 'Namespace', namespaced: false };
+const modernEvents: Resource = { group: 'events.k8s.io', version: 'v1', resource: 'events', kind: 'Event', namespaced: true };
+
+interface Event extends KubeObject {
+  count: number;
+  message: string;
+}
+
+interface Scene {
+  server: ApiServer;
+  client: Client;
+  sender: EventSender;
+  events: () => Promise<Event[]>;
+}
+
+/** Waits between tries are over at once; who asked for how long is another test's. */
+const hasty: Clock = { ...realClock, sleep: (ms, signal) => realClock.sleep(Math.min(ms, 1), signal) };
+
+async function scene(t: TestContext, clock: Clock = hasty): Promise<Scene> {
+  const { server } = await started();
+  const dir = await mkdtemp(join(tmpdir(), 'dkc-control-'));
+  await writeFile(join(dir, 'config'), server.kubeconfig());
+  const client = createClient(kubeconfigSource(join(dir, 'config')));
+  const sender = new EventSender({ client, clock, random: seededRandom(1), log: silentLog });
+  t.after(async () => {
+    await client.close();
+    await server.stop();
+    await rm(dir, { recursive: true, force: true });
+  });
+  return {
+    server,
+    client,
+    sender,
+    events: async () => (await client.list<Event>(coreEvents, { namespace: 'default' })).items,
+  };
+}
+
+const map = (name: string): KubeObject => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' } });
+/** Only a failure takes as long. */
+const patience = (): AbortSignal => AbortSignal.timeout(60_000);
+
+test('events on a server: counted, combined, and the same in both APIs', { timeout: 120_000 }, async (t) => {
+  const { client, sender, events } = await scene(t);
+  const object = await client.create(configMaps, map('web'));
+  const recorder = sender.recorder('daemonset-controller');
+  recorder.event(object, 'Warning', 'FailedCreate', 'Error creating: quota');
+  assert.equal(await sender.flush(patience()), true);
+  recorder.event(object, 'Warning', 'FailedCreate', 'Error creating: quota');
+  assert.equal(await sender.flush(patience()), true);
+  for (let at = 0; at < 12; at++)
+    recorder.event(object, 'Normal', 'SuccessfulCreate', `Created pod: ${at}`, { fieldPath: 'spec.containers{web}' });
+  assert.equal(await sender.flush(patience()), true);
+
+  const found = await events();
+  assert.equal(found.length, 1 + 9 + 1);
+  const failed = found.find(({ reason }) => reason === 'FailedCreate');
+  const { creationTimestamp = '', name = '' } = failed?.metadata ?? {};
+  assert.match(name, /^web\.[0-9a-f]{16}$/);
+  assert.ok(Date.parse(creationTimestamp ?? '') > 0);
+  const {
+    firstTimestamp,
+    lastTimestamp,
+    reportingInstance = '',
+    ...facts
+  } = await client.get<Event>(coreEvents, { namespace: 'default', name });
+  assert.equal(reportingInstance, '');
+  assert.ok(String(firstTimestamp) <= String(lastTimestamp));
+  assert.deepEqual(
+    { ...facts, metadata: undefined },
+    {
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: undefined,
+      involvedObject: {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        name: 'web',
+        namespace: 'default',
+        uid: object.metadata.uid,
+        resourceVersion: object.metadata.resourceVersion,
+      },
+      type: 'Warning',
+      reason: 'FailedCreate',
+      message: 'Error creating: quota',
+      source: { component: 'daemonset-controller' },
+      count: 2,
+      reportingComponent: 'daemonset-controller',
+    },
+  );
+  const combined = found.filter(({ message }) => message.startsWith('(combined'));
+  assert.deepEqual(
+    combined.map(({ message, count }) => ({ message, count })),
+    [{ message: '(combined from similar events): Created pod: 11', count: 3 }],
+  );
+
+  const modern = await client.list(modernEvents, { namespace: 'default', fieldSelector: `metadata.name=${name}` });
+  const [same] = modern.items;
+  assert.equal(same?.['note'], 'Error creating: quota');
+  assert.equal(same['deprecatedCount'], 2);
+  assert.equal(same['reportingController'], 'daemonset-controller');
+  assert.deepEqual(same['deprecatedSource'], { component: 'daemonset-controller' });
+  assert.deepEqual(same['regarding'], failed?.['involvedObject']);
+  const about = await client.list(coreEvents, { namespace: 'default', fieldSelector: `involvedObject.uid=${object.metadata.uid ?? ''}` });
+  assert.equal(about.items.length, found.length, 'as kubectl describe asks');
+});
+
+test('events about what lives in no namespace are taken', { timeout: 120_000 }, async (t) => {
+  const { client, sender, events } = await scene(t);
+  const { kind: _, apiVersion: __, ...bare } = await client.get(namespaces, { name: 'kube-system' });
+  sender.recorder('c').event(bare, 'Normal', 'R', 'm', { resource: namespaces });
+  await sender.flush(patience());
+  const [event = map('none')] = await events();
+  assert.deepEqual([event.metadata.namespace, (event['involvedObject'] as { kind: string }).kind], ['default', 'Namespace']);
+});
+
+const faults: { why: string; faults: object[] }[] = [
+  { why: '500 twice', faults: [{ verb: 'create', resource: 'events', status: 500, count: 2 }] },
+  { why: 'dropped twice', faults: [{ verb: 'create', resource: 'events', status: 'drop', count: 2 }] },
+  { why: 'half of the answer, twice', faults: [{ verb: 'create', resource: 'events', status: 'half', count: 2 }] },
+  { why: 'the connection reset', faults: [{ verb: 'create', resource: 'events', status: 'reset', count: 2 }] },
+  { why: 'patches dropped', faults: [{ verb: 'patch', resource: 'events', status: 'drop', count: 2 }] },
+  { why: 'half of the answer to a patch', faults: [{ verb: 'patch', resource: 'events', status: 'half', count: 2 }] },
+  { why: 'a patch that finds nothing', faults: [{ verb: 'patch', resource: 'events', status: 404, count: 1 }] },
+];
+test('events through faults: each is there once with its count', { timeout: 120_000 }, async (t) => {
+  const { server, client, sender, events } = await scene(t);
+  const recorder = sender.recorder('c');
+  for (const [at, { why, faults: plan }] of faults.entries()) {
+    const object = await client.create(configMaps, map(`web-${at}`));
+    server.hooks.setFaults(parseFaults(plan));
+    for (let round = 0; round < 2; round++) {
+      for (const message of ['a', 'b', 'c']) recorder.event(object, 'Normal', 'R', message);
+      assert.equal(await sender.flush(patience()), true, why);
+    }
+    const about = (await events()).filter(({ metadata: { name = '' } }) => name.startsWith(`web-${at}.`));
+    // A 404 that was a lie: the event is there, and a second one of its name is refused.
+    const expected = why === 'a patch that finds nothing' ? ['a x1', 'b x2', 'c x2'] : ['a x2', 'b x2', 'c x2'];
+    assert.deepEqual(about.map(({ message, count }) => `${message} x${count}`).toSorted(), expected, why);
+  }
+});
+
+test('an event that was deleted comes back with its count', { timeout: 120_000 }, async (t) => {
+  const { client, sender, events } = await scene(t);
+  const object = await client.create(configMaps, map('web'));
+  const recorder = sender.recorder('c');
+  recorder.event(object, 'Normal', 'R', 'm');
+  await sender.flush(patience());
+  for (const { metadata } of await events()) await client.delete(coreEvents, { namespace: 'default', name: metadata.name ?? '' });
+  recorder.event(object, 'Normal', 'R', 'm');
+  await sender.flush(patience());
+  assert.deepEqual(
+    (await events()).map(({ count }) => count),
+    [2],
+  );
+});
+
+test('a server that answers nothing keeps nobody from working or from stopping', { timeout: 120_000 }, async (t) => {
+  const { server, client, sender } = await scene(t, realClock);
+  const object = await client.create(configMaps, map('web'));
+  server.hooks.setFaults(parseFaults([{ verb: '*', resource: 'events', status: 'hang' }]));
+  const recorder = sender.recorder('c');
+  const begin = performance.now();
+  for (let at = 0; at < 1_000; at++) recorder.event({ ...object, metadata: { ...object.metadata, uid: `u${at}` } }, 'Normal', 'R', 'm');
+  assert.ok(performance.now() - begin < 10_000);
+  await client.get(configMaps, { namespace: 'default', name: 'web' });
+  const stopping = performance.now();
+  await sender.close(AbortSignal.timeout(200));
+  assert.ok(performance.now() - stopping < 10_000);
+});
+
+test('adopting and releasing on a server', { timeout: 120_000 }, async (t) => {
+  const { client } = await scene(t);
+  const signal = patience();
+  const owner = await client.create(configMaps, map('owner'));
+  const { uid = '' } = (await client.create(configMaps, map('other'))).metadata;
+  const other = { apiVersion: 'v1', kind: 'ConfigMap', name: 'other', uid };
+  const stranger = { ...map('stranger'), metadata: { ...map('stranger').metadata, ownerReferences: [other] } };
+  const objects = [await client.create(configMaps, map('orphan')), await client.create(configMaps, stranger)];
+  const by = { client, owner, ownerKind: configMaps, kind: configMaps };
+  const read = (name: string) => client.get(configMaps, { namespace: 'default', name });
+
+  const all = (objects: readonly KubeObject[], selected: boolean): Promise<unknown[]> =>
+    claim(
+      by,
+      planClaim(owner, objects, () => selected),
+      signal,
+    );
+  assert.equal((await all(objects, true)).length, 2);
+  for (const name of ['orphan', 'stranger']) assert.ok(isControlledBy(await read(name), owner), name);
+  assert.equal((await read('stranger')).metadata.ownerReferences?.length, 2, 'other owners stay');
+
+  const adopted = [await read('orphan'), await read('stranger')];
+  assert.deepEqual(await all(adopted, false), []);
+  assert.equal(controllerOf(await read('orphan')), undefined);
+  assert.deepEqual((await read('stranger')).metadata.ownerReferences, [other]);
+
+  await client.delete(configMaps, { namespace: 'default', name: 'orphan' });
+  await client.create(configMaps, map('orphan'));
+  const stale = objects.filter(({ metadata: { name } }) => name === 'orphan');
+  await assert.rejects(all(stale, true), isConflict, 'another object has its name by now');
+  assert.equal(controllerOf(await read('orphan')), undefined);
+  await assert.rejects(all(adopted.slice(0, 1), false), isConflict, "nor is it released in the other's stead");
+
+  await client.delete(configMaps, { namespace: 'default', name: 'orphan' });
+  assert.deepEqual(await all(stale, true), [], 'it is gone');
+  assert.deepEqual(await all(adopted.slice(0, 1), false), [], 'it is gone');
+  const owned = await read('stranger');
+  await client.delete(configMaps, { namespace: 'default', name: 'owner' });
+  await assert.rejects(all([owned], true), /^Error: can't adopt ConfigMap default\/stranger \(.*\): can't recheck DeletionTimestamp: /);
+});

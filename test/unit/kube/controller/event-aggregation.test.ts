@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { dnsSubdomainProblems } from '../../../../kube/api/names.ts';
+import type { Resource } from '../../../../kube/api/object.ts';
+import { EventAggregation } from '../../../../kube/controller/event-aggregation.ts';
+import type { AggregationLimits } from '../../../../kube/controller/event-aggregation.ts';
+import { cutMessage, eventObject, eventPatch, newSeries, referenceTo } from '../../../../kube/controller/event.ts';
+import type { Happening, Series } from '../../../../kube/controller/event.ts';
+
+const MINUTE = 60_000;
+const START = Date.parse('2026-03-01T00:00:00Z');
+const sets: Resource = { group: 'apps', version: 'v1', resource: 'daemonsets', kind: 'DaemonSet', namespaced: true };
+
+function happening(message: string, more: Partial<Happening> = {}): Happening {
+  const regarding = referenceTo({ metadata: { name: 'web', namespace: 'ns', uid: 'u', resourceVersion: '7' } }, sets);
+  return { component: 'daemonset-controller', type: 'Normal', reason: 'SuccessfulCreate', message, regarding, ...more };
+}
+
+/** What is told of happenings, each at its minute: `count name-of-series message`, or `-` where it is too much. */
+class Telling {
+  readonly #aggregation;
+  readonly #names = new Map<Series, string>();
+  constructor(limits: Partial<AggregationLimits> = {}) {
+    this.#aggregation = new EventAggregation(limits);
+  }
+  say(what: Happening, minute = 0): string {
+    const { series, told } = this.#aggregation.add(what, { now: START + minute * MINUTE, monotonic: minute * MINUTE, nanos: 0 });
+    if (!this.#names.has(series)) this.#names.set(series, `#${this.#names.size + 1}`);
+    return `${told ? '' : '-'}${this.#names.get(series)} x${series.count} ${series.message}`;
+  }
+}
+
+test('the same happening raises the count of its event', () => {
+  const telling = new Telling();
+  const said = [0, 1, 2].map((minute) => telling.say(happening('Created pod: a'), minute));
+  assert.deepEqual(said, ['#1 x1 Created pod: a', '#1 x2 Created pod: a', '#1 x3 Created pod: a']);
+});
+
+const apart: { why: string; other: Partial<Happening> }[] = [
+  { why: 'message', other: { message: 'Created pod: b' } },
+  { why: 'reason', other: { reason: 'SuccessfulDelete' } },
+  { why: 'type', other: { type: 'Warning' } },
+  { why: 'component', other: { component: 'statefulset-controller' } },
+  { why: 'object', other: { regarding: { ...happening('').regarding, uid: 'newer' } } },
+  { why: 'part of the object', other: { regarding: { ...happening('').regarding, fieldPath: 'spec.containers{a}' } } },
+];
+for (const { why, other } of apart) {
+  test(`another ${why} is another event`, () => {
+    const telling = new Telling();
+    telling.say(happening('Created pod: a'));
+    assert.match(telling.say(happening('Created pod: a', other)), /^#2 x1 /);
+  });
+}
+
+test('another version of the object is the same event', () => {
+  const telling = new Telling();
+  telling.say(happening('m'));
+  assert.match(telling.say(happening('m', { regarding: { ...happening('').regarding, resourceVersion: '8' } })), /^#1 x2 /);
+});
+
+test('the tenth message of similar ones begins one event for all', () => {
+  const telling = new Telling();
+  const said = Array.from({ length: 13 }, (_, at) => telling.say(happening(`Created pod: ${at}`)));
+  assert.deepEqual(said.slice(8), [
+    '#9 x1 Created pod: 8',
+    '#10 x1 (combined from similar events): Created pod: 9',
+    '#10 x2 (combined from similar events): Created pod: 10',
+    '#10 x3 (combined from similar events): Created pod: 11',
+    '#10 x4 (combined from similar events): Created pod: 12',
+  ]);
+  assert.equal(telling.say(happening('Created pod: 12')), '#11 x1 Created pod: 12', 'one of the last nine is one that repeats');
+  assert.equal(telling.say(happening('m', { reason: 'Other' })), '#12 x1 m', 'other reasons are told as they are');
+});
+
+test('similar ones are forgotten when ten minutes pass without one', () => {
+  const telling = new Telling({ burst: 1000 });
+  for (let at = 0; at < 9; at++) telling.say(happening(`m${at}`));
+  assert.match(telling.say(happening('next'), 10), /combined/);
+  assert.match(telling.say(happening('later'), 20), /combined/, 'ten minutes after the last, not the first');
+  assert.equal(telling.say(happening('much later'), 30.1), '#11 x1 much later');
+});
+
+test('about one object 25 are told, then one in five minutes; the count goes along', () => {
+  const telling = new Telling();
+  const said = Array.from({ length: 27 }, () => telling.say(happening('m')));
+  assert.deepEqual(said.slice(24), ['#1 x25 m', '-#1 x26 m', '-#1 x27 m']);
+  assert.equal(telling.say(happening('m'), 4.9), '-#1 x28 m');
+  assert.equal(telling.say(happening('m'), 5.1), '#1 x29 m');
+  assert.equal(telling.say(happening('m'), 5.2), '-#1 x30 m');
+  const other = happening('m', { regarding: { ...happening('').regarding, name: 'other', uid: 'o' } });
+  assert.equal(telling.say(other, 5.2), '#2 x1 m', 'another object has a budget of its own');
+  for (let at = 0; at < 25; at++) assert.doesNotMatch(telling.say(happening('m'), 100_000), /^-/, 'it fills up again');
+  assert.match(telling.say(happening('m'), 100_000), /^-/, 'and not beyond');
+});
+
+test('memory is bounded: what was not touched longest is forgotten', () => {
+  const telling = new Telling({ remembered: 3 });
+  const about = (name: string): Happening => happening('m', { regarding: { ...happening('').regarding, name } });
+  for (const name of ['a', 'b', 'c', 'a', 'd']) telling.say(about(name));
+  assert.match(telling.say(about('a')), /^#1 x3 /);
+  assert.match(telling.say(about('b')), /^#5 x1 /);
+});
+
+test('an event has the fields of those in the field', () => {
+  const series = newSeries(happening(''), false, START, 42);
+  Object.assign(series, { message: 'Created pod: a', count: 3, lastMs: START + 1_999 });
+  assert.deepEqual(eventObject(series), {
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: { name: `web.${(BigInt(START) * 1_000_000n + 42n).toString(16)}`, namespace: 'ns' },
+    involvedObject: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'web', namespace: 'ns', uid: 'u', resourceVersion: '7' },
+    type: 'Normal',
+    reason: 'SuccessfulCreate',
+    message: 'Created pod: a',
+    source: { component: 'daemonset-controller' },
+    count: 3,
+    firstTimestamp: '2026-03-01T00:00:00Z',
+    lastTimestamp: '2026-03-01T00:00:01Z',
+    reportingComponent: 'daemonset-controller',
+    reportingInstance: '',
+  });
+  assert.deepEqual(eventPatch(series), { count: 3, lastTimestamp: '2026-03-01T00:00:01Z' });
+  assert.deepEqual(eventPatch({ ...series, combined: true }), {
+    count: 3,
+    lastTimestamp: '2026-03-01T00:00:01Z',
+    message: 'Created pod: a',
+  });
+});
+
+test('events about what lives in no namespace live in default', () => {
+  const regarding = referenceTo({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1', uid: 'n1' } });
+  const event = eventObject(newSeries(happening('m', { regarding }), false, START, 0));
+  assert.equal(event.metadata.namespace, 'default');
+  assert.deepEqual(event['involvedObject'], { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'n1' });
+});
+
+test('an object that does not say what it is needs its kind', () => {
+  assert.throws(() => referenceTo({ metadata: { name: 'x' } }), TypeError);
+  assert.throws(() => referenceTo({ apiVersion: 'v1', kind: 'Pod', metadata: {} }), TypeError);
+});
+
+test('names are ones that the API takes', () => {
+  for (const name of ['web', 'a'.repeat(253), `${'a'.repeat(235)}-.-${'b'.repeat(15)}`, 'system:node', 'UPPER']) {
+    const series = newSeries(happening('m', { regarding: { ...happening('').regarding, name } }), false, START, 999_999);
+    assert.deepEqual(dnsSubdomainProblems(series.name), [], series.name);
+    if (/^[a-z]/.test(name) && !name.includes(':')) assert.ok(series.name.startsWith(name.slice(0, 200)), series.name);
+    else assert.match(series.name, /^daemonset\.[0-9a-f]{16}$/);
+  }
+});
+
+const texts = [
+  { why: 'short', text: 'Created pod: a', cut: 'Created pod: a' },
+  { why: 'just fitting', text: 'x'.repeat(1024), cut: 'x'.repeat(1024) },
+  { why: 'one too long', text: 'x'.repeat(1025), cut: `${'x'.repeat(1020)} ...` },
+  { why: 'of three bytes a character', text: '€'.repeat(400), cut: `${'€'.repeat(340)} ...` },
+  { why: 'with pairs at the cut', text: `x${'😀'.repeat(300)}`, cut: `x${'😀'.repeat(254)} ...` },
+];
+for (const { why, text, cut } of texts) {
+  test(`a message ${why} is cut at 1,024 bytes and never within a character`, () => {
+    assert.equal(cutMessage(text), cut);
+    assert.ok(Buffer.byteLength(cutMessage(text)) <= 1024);
+  });
+}
+
+test('a combined message is cut as a whole', () => {
+  const telling = new Telling();
+  const long = (at: number): string => telling.say(happening(`${at}${'x'.repeat(1020)}`)).replace(/^\S+ \S+ /, '');
+  const said = Array.from({ length: 10 }, (_, at) => long(at)).at(-1) ?? '';
+  assert.ok(said.startsWith('(combined from similar events): 9xxx') && Buffer.byteLength(said) <= 1024);
+});

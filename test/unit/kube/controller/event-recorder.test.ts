@@ -1,0 +1,328 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { seededRandom } from '../../../../base/random.ts';
+import type { KubeObject } from '../../../../kube/api/object.ts';
+import type { Client } from '../../../../kube/client/client.ts';
+import { ApiError, TransportError } from '../../../../kube/client/errors.ts';
+import type { TransportProblem } from '../../../../kube/client/errors.ts';
+import type { EventType } from '../../../../kube/controller/event.ts';
+import { EventSender } from '../../../../kube/controller/event-recorder.ts';
+import type { EventSenderOptions } from '../../../../kube/controller/event-recorder.ts';
+import { atRest, FakeClock } from '../../../support/fake-clock.ts';
+import { recordedLog } from '../../../support/recorded-log.ts';
+
+const call = { method: 'POST', path: '/events', host: 'h' };
+const never = new AbortController().signal;
+
+function fails(what: number | TransportProblem): Error {
+  if (typeof what === 'string') return new TransportError(call, what, { hint: 'no' });
+  const reason = ({ 404: 'NotFound', 409: 'AlreadyExists' } as Record<number, string>)[what] ?? 'Other';
+  return new ApiError(call, { code: what, reason, message: 'no' });
+}
+
+/** `lost:` did it, and the answer is lost. */
+type Fault = number | TransportProblem | 'lost' | 'hang' | undefined;
+
+/** Holds Events as a server does; goes wrong as told, call after call. */
+class Stage {
+  readonly clock = new FakeClock();
+  readonly calls: string[] = [];
+  readonly events = new Map<string, KubeObject>();
+  readonly told: string[] = [];
+  readonly logged = recordedLog();
+  faults: Fault[] = [];
+  always: Fault;
+  readonly sender: EventSender;
+
+  constructor(options: Partial<EventSenderOptions> = {}) {
+    const client = {
+      create: (_: unknown, event: KubeObject, { signal }: { signal: AbortSignal }) =>
+        this.#call('create', `${event.metadata.namespace}/${event.metadata.name}`, signal, (name) => {
+          if (this.events.has(name)) throw fails(409);
+          this.events.set(name, event);
+        }),
+      patch: (_: unknown, ref: { name: string; namespace: string }, patch: object, { signal }: { signal: AbortSignal }) =>
+        this.#call('patch', `${ref.namespace}/${ref.name}`, signal, (name) => {
+          const event = this.events.get(name);
+          if (event === undefined) throw fails(404);
+          this.events.set(name, { ...event, ...patch });
+        }),
+    } as unknown as Pick<Client, 'create' | 'patch'>;
+    this.sender = new EventSender({
+      client,
+      clock: this.clock,
+      random: seededRandom(1),
+      log: this.logged.log,
+      metrics: {
+        sent: (how) => this.told.push(how),
+        dropped: (why) => this.told.push(`dropped: ${why}`),
+        retried: () => this.told.push('retried'),
+        waiting() {},
+      },
+      ...options,
+    });
+  }
+
+  say(name: string, message = 'm', reason = 'R', type: EventType = 'Normal'): void {
+    const object = { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: 'ns', uid: name } };
+    this.sender.recorder('c').event(object, type, reason, message);
+  }
+
+  /** `name x count message`, as the server has them. */
+  get kept(): string[] {
+    return [...this.events.values()].map((event) => {
+      const { name } = event['involvedObject'] as { name: string };
+      return `${name} x${String(event['count'])} ${String(event['message'])}`;
+    });
+  }
+
+  async #call(verb: string, name: string, signal: AbortSignal, act: (name: string) => void): Promise<KubeObject> {
+    const fault = this.faults.length > 0 ? this.faults.shift() : this.always;
+    this.calls.push(fault === undefined ? verb : `${verb} ${fault}`);
+    await Promise.resolve();
+    if (fault === 'hang') await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+    if (fault === 'lost') act(name);
+    if (fault !== undefined) throw fails(fault === 'lost' ? 'cut' : (fault as number));
+    act(name);
+    return { metadata: {} };
+  }
+}
+
+test('an event is created, and patched when it happens again', async () => {
+  const stage = new Stage();
+  stage.say('p');
+  assert.deepEqual(stage.calls, [], 'never in the turn of the caller');
+  await atRest();
+  stage.say('p');
+  await atRest();
+  assert.deepEqual(stage.calls, ['create', 'patch']);
+  assert.deepEqual(stage.kept, ['p x2 m']);
+  assert.equal(stage.sender.waiting, 0);
+});
+
+test('what happens again before it is sent goes out once', async () => {
+  const stage = new Stage();
+  for (let times = 0; times < 5; times++) stage.say('p');
+  await atRest();
+  assert.deepEqual(stage.calls, ['create']);
+  assert.deepEqual(stage.kept, ['p x5 m']);
+});
+
+test('what happens again while it is being sent goes out again', async () => {
+  const stage = new Stage();
+  stage.say('p');
+  await Promise.resolve(); // the call is under way
+  await Promise.resolve();
+  assert.deepEqual(stage.calls, ['create']);
+  stage.say('p');
+  await atRest();
+  assert.deepEqual(stage.calls, ['create', 'patch']);
+  assert.deepEqual(stage.kept, ['p x2 m']);
+});
+
+// Calls that go wrong, and what the server is asked until it holds the event with a count of 2.
+const troubles: { why: string; faults: Fault[]; calls: string[]; kept: string[] }[] = [
+  { why: 'the server is broken for a moment', faults: [500, 500], calls: ['create 500', 'create 500', 'create'], kept: ['p x2 m'] },
+  { why: 'it is too busy', faults: [429], calls: ['create 429', 'create'], kept: ['p x2 m'] },
+  { why: 'nobody answers', faults: ['unreachable'], calls: ['create unreachable', 'create'], kept: ['p x2 m'] },
+  { why: 'the answer to a creation is lost', faults: ['lost'], calls: ['create lost', 'create'], kept: ['p x2 m'] },
+  { why: 'the server refuses', faults: [403], calls: ['create 403'], kept: [] },
+  { why: 'the namespace is gone', faults: [404], calls: ['create 404'], kept: [] },
+  { why: 'the name is taken by another', faults: [409], calls: ['create 409'], kept: [] },
+  { why: 'our own client is closed', faults: ['closed'], calls: ['create closed'], kept: [] },
+];
+for (const { why, faults, calls, kept } of troubles) {
+  test(`events: ${why}`, async () => {
+    const stage = new Stage();
+    stage.faults = faults;
+    stage.say('p');
+    stage.say('p');
+    await stage.clock.advance(60_000);
+    assert.deepEqual(stage.calls, calls);
+    assert.deepEqual(stage.kept, kept);
+    assert.equal(stage.clock.sleepers, 0);
+  });
+}
+
+test('a creation that arrived unknown is patched, not created beside, when it happened again meanwhile', async () => {
+  const stage = new Stage();
+  stage.faults = ['lost'];
+  stage.say('p');
+  await atRest();
+  stage.say('p');
+  await stage.clock.advance(5_000);
+  assert.deepEqual(stage.calls, ['create lost', 'create', 'patch']);
+  assert.deepEqual(stage.kept, ['p x2 m']);
+});
+
+test('an event that the server has forgotten is created anew with its count', async () => {
+  const stage = new Stage();
+  stage.say('p');
+  await atRest();
+  stage.events.clear();
+  stage.say('p');
+  await atRest();
+  assert.deepEqual(stage.calls, ['create', 'patch', 'create']);
+  assert.deepEqual(stage.kept, ['p x2 m']);
+});
+
+test('a server that contradicts itself is not asked for ever', async () => {
+  const stage = new Stage();
+  stage.faults = ['lost'];
+  stage.say('p');
+  await stage.clock.advance(5_000);
+  stage.faults = [404, 409];
+  stage.say('p');
+  await stage.clock.advance(60_000);
+  assert.deepEqual(stage.calls, ['create lost', 'create', 'patch 404', 'create 409']);
+  assert.equal(stage.told.at(-1), 'dropped: refused');
+});
+
+test('a patch whose answer is lost counts nothing twice', async () => {
+  const stage = new Stage();
+  stage.say('p');
+  await atRest();
+  stage.faults = ['lost'];
+  stage.say('p');
+  await stage.clock.advance(5_000);
+  assert.deepEqual(stage.calls, ['create', 'patch lost', 'patch']);
+  assert.deepEqual(stage.kept, ['p x2 m']);
+});
+
+test('one event that always fails keeps no other one waiting for long, and is given up', async () => {
+  const stage = new Stage();
+  stage.faults = [500];
+  stage.say('bad');
+  stage.say('good');
+  await stage.clock.advance(2_000);
+  assert.deepEqual(stage.kept, ['good x1 m', 'bad x1 m']);
+  stage.always = 500;
+  stage.say('worse');
+  await stage.clock.advance(600_000);
+  assert.deepEqual(
+    stage.told.filter((word) => word.startsWith('dropped')),
+    ['dropped: failed'],
+  );
+  assert.equal(stage.calls.length, 3 + 8);
+  assert.equal(stage.clock.sleepers, 0);
+});
+
+test('a server that asks to stay away is obeyed, within reason', async () => {
+  const stage = new Stage();
+  const busy = Object.assign(fails(503), { retryAfterMs: 3_600_000 });
+  const calls: number[] = [];
+  const client = {
+    create: () => (calls.push(stage.clock.monotonic()) === 1 ? Promise.reject(busy) : Promise.resolve({})),
+  } as unknown as Pick<Client, 'create' | 'patch'>;
+  const patient = new Stage({ client, clock: stage.clock });
+  patient.say('p');
+  await stage.clock.advance(59_000);
+  assert.equal(calls.length, 1);
+  await stage.clock.advance(1_000);
+  assert.equal(calls.length, 2);
+});
+
+test('when too many wait the newest is left out, which is counted and said once in a while', async () => {
+  const stage = new Stage({ capacity: 3 });
+  for (let at = 0; at < 10; at++) stage.say(`p${at}`);
+  assert.equal(stage.sender.waiting, 3);
+  stage.say('p0'); // waits already, so it needs no room
+  await atRest();
+  assert.deepEqual(stage.kept, ['p0 x2 m', 'p1 x1 m', 'p2 x1 m']);
+  assert.equal(stage.told.filter((word) => word === 'dropped: full').length, 7);
+  assert.deepEqual(stage.logged.lines, ['warn: events are dropped']);
+  stage.say('p9');
+  await atRest();
+  assert.equal(stage.kept.at(-1), 'p9 x2 m', 'what was left out is in the count of the next');
+  await stage.clock.advance(60_000);
+  for (let at = 0; at < 10; at++) stage.say(`q${at}`);
+  assert.deepEqual(
+    stage.logged.fields.map(({ why, dropped }) => [why, dropped]),
+    [
+      ['full', 1],
+      ['full', 7],
+    ],
+  );
+});
+
+test('a storm of warnings delays what went well by one call, and leaves none of it out', async () => {
+  const stage = new Stage({ capacity: 3 });
+  for (const n of [1, 2, 3, 4]) stage.say(`pending-${n}`, 'fits nowhere', 'FailedScheduling', 'Warning');
+  for (const n of [1, 2]) stage.say(`placed-${n}`, 'is placed', 'Scheduled');
+  await stage.sender.flush(never);
+  assert.deepEqual(
+    stage.kept.map((text) => text.split(' ')[0]),
+    ['placed-1', 'pending-1', 'placed-2', 'pending-2', 'pending-3'],
+  );
+  assert.equal(stage.told.filter((told) => told === 'dropped: full').length, 1);
+});
+
+test('an event never throws, whatever it is given', () => {
+  const stage = new Stage();
+  const recorder = stage.sender.recorder('c');
+  recorder.event({ metadata: { name: 'of no kind' } }, 'Normal', 'R', 'm');
+  recorder.event(null as unknown as KubeObject, 'Normal', 'R', 'm');
+  recorder.event({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' } }, 'Normal', 'R', undefined as unknown as string);
+  assert.deepEqual(stage.told, ['dropped: invalid', 'dropped: invalid', 'dropped: invalid']);
+});
+
+test('too many about one object are not sent, and not complained about', async () => {
+  const stage = new Stage();
+  for (let at = 0; at < 100; at++) {
+    stage.say('p');
+    await atRest();
+  }
+  assert.equal(stage.calls.length, 25);
+  assert.deepEqual(stage.kept, ['p x25 m']);
+  assert.deepEqual(stage.logged.lines, []);
+});
+
+test('flush waits until all is out, or the signal aborts', async () => {
+  const stage = new Stage();
+  assert.equal(await stage.sender.flush(never), true);
+  stage.say('p');
+  assert.equal(await stage.sender.flush(never), true);
+  assert.deepEqual(stage.kept, ['p x1 m']);
+  stage.always = 'hang';
+  stage.say('q');
+  const stop = new AbortController();
+  const flushed = stage.sender.flush(stop.signal);
+  stop.abort();
+  assert.equal(await flushed, false);
+  await stage.sender.close(stop.signal);
+});
+
+test('close sends what it can within its time, and lets go of the rest', async () => {
+  const stage = new Stage();
+  stage.say('sent');
+  await stage.sender.close(never);
+  assert.deepEqual(stage.kept, ['sent x1 m']);
+  stage.say('too late');
+  await atRest();
+  assert.deepEqual(stage.kept, ['sent x1 m']);
+
+  const stuck = new Stage();
+  stuck.always = 'hang';
+  for (const name of ['a', 'b', 'c']) stuck.say(name);
+  let closed = false;
+  const closing = stuck.sender.close(never).then(() => (closed = true));
+  await stuck.clock.advance(1_999);
+  assert.equal(closed, false);
+  await stuck.clock.advance(1);
+  await closing;
+  assert.deepEqual(stuck.told, ['dropped: closed', 'dropped: closed', 'dropped: closed']);
+  assert.deepEqual(stuck.logged.fields, [{ why: 'closed', dropped: 3 }]);
+  assert.deepEqual([stuck.clock.sleepers, stuck.sender.waiting], [0, 0]);
+});
+
+test('close ends a wait between tries', async () => {
+  const stage = new Stage();
+  stage.always = 500;
+  stage.say('p');
+  await atRest();
+  assert.equal(stage.clock.sleepers, 1);
+  const stop = new AbortController();
+  stop.abort();
+  await stage.sender.close(stop.signal);
+  assert.equal(stage.clock.sleepers, 0);
+});

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { KubeObject } from '../../../../kube/api/object.ts';
+import type { LabelSelectorObject } from '../../../../kube/api/selector.ts';
+import { IndexedStore } from '../../../../kube/cache/indexed-store.ts';
+import { matchingOwners } from '../../../../kube/controller/matching-owners.ts';
+import { recordedLog } from '../../../support/recorded-log.ts';
+
+type Owner = KubeObject & { selector?: LabelSelectorObject | null };
+
+const app = (name: string) => ({ matchLabels: { app: name } });
+const expression = (operator: string, values?: string[]) => ({
+  matchExpressions: [{ key: 'app', operator, ...(values === undefined ? {} : { values }) }],
+});
+
+const cases: {
+  why: string;
+  labels: Record<string, string> | undefined;
+  owners: Record<string, unknown>;
+  keys: string[];
+  says?: RegExp[];
+}[] = [
+  { why: 'the owner whose selector matches', labels: { app: 'web' }, owners: { 'x/a': app('web'), 'x/b': app('db') }, keys: ['x/a'] },
+  { why: 'nobody in another namespace', labels: { app: 'web' }, owners: { 'y/a': app('web'), a: app('web') }, keys: [] },
+  { why: 'nobody for no labels', labels: undefined, owners: { 'x/a': expression('DoesNotExist') }, keys: [] },
+  { why: 'nobody for an empty set of labels', labels: {}, owners: { 'x/a': expression('NotIn', ['web']) }, keys: [] },
+  { why: 'no owner with an empty selector', labels: { app: 'web' }, owners: { 'x/a': {}, 'x/b': { matchLabels: {} } }, keys: [] },
+  { why: 'no owner without a selector', labels: { app: 'web' }, owners: { 'x/a': undefined, 'x/b': null }, keys: [] },
+  { why: 'owners by expression', labels: { app: 'web' }, owners: { 'x/a': expression('In', ['db', 'web']) }, keys: ['x/a'] },
+  { why: 'owners by what is absent', labels: { tier: 'web' }, owners: { 'x/a': expression('DoesNotExist') }, keys: ['x/a'] },
+  {
+    why: 'the others where one selector is invalid',
+    labels: { app: 'web' },
+    owners: { 'x/a': expression('Like', ['web']), 'x/b': app('web'), 'x/c': { matchExpressions: [null] } },
+    keys: ['x/b'],
+    says: [/^warn: selector cannot be read/, /^warn: selector cannot be read/],
+  },
+  {
+    why: 'all of several, and says so',
+    labels: { app: 'web' },
+    owners: { 'x/a': app('web'), 'x/b': expression('Exists') },
+    keys: ['x/a', 'x/b'],
+    says: [/^error: several owners select the same object/],
+  },
+];
+
+function storeOf(owners: Record<string, unknown>): IndexedStore<Owner> {
+  const store = new IndexedStore<Owner>();
+  for (const [key, selector] of Object.entries(owners)) {
+    const [name = '', namespace] = key.split('/').toReversed();
+    const metadata = { name, ...(namespace === undefined ? {} : { namespace }) };
+    store.put({ metadata, ...(selector === undefined ? {} : { selector }) });
+  }
+  return store;
+}
+
+for (const { why, labels, owners, keys, says = [] } of cases) {
+  test(`matching names ${why}`, () => {
+    const { log, lines } = recordedLog();
+    const matching = matchingOwners<Owner>(({ selector }) => selector, log);
+    const orphan: KubeObject = { metadata: { name: 'o', namespace: 'x', ...(labels === undefined ? {} : { labels }) } };
+    assert.deepEqual(matching(orphan, storeOf(owners)), keys);
+    assert.equal(lines.length, says.length);
+    for (const [at, text] of says.entries()) assert.match(lines[at] ?? '', text);
+  });
+}
+
+test('what lives in no namespace is matched by what lives in none', () => {
+  const matching = matchingOwners<Owner>(({ selector }) => selector, recordedLog().log);
+  const orphan: KubeObject = { metadata: { name: 'o', labels: { app: 'web' } } };
+  assert.deepEqual(matching(orphan, storeOf({ a: app('web'), 'x/a': app('web') })), ['a']);
+});
+
+test('a selector is read once for each state of its owner, and what is wrong with it said as often', () => {
+  const { log, lines } = recordedLog();
+  let reads = 0;
+  const matching = matchingOwners<Owner>(({ selector }) => {
+    reads += 1;
+    return selector;
+  }, log);
+  const store = storeOf({ 'x/a': app('db'), 'x/b': expression('Like') });
+  const orphan: KubeObject = { metadata: { name: 'o', namespace: 'x', labels: { app: 'web' } } };
+  for (let n = 0; n < 3; n++) assert.deepEqual(matching(orphan, store), []);
+  assert.deepEqual([reads, lines.length], [2, 1]);
+  store.put({ metadata: { name: 'a', namespace: 'x' }, selector: app('web') });
+  assert.deepEqual(matching(orphan, store), ['x/a']);
+  assert.deepEqual([reads, lines.length], [3, 1]);
+});
+
+test('owners that overlap are said once, however many orphans come, and long lists are cut', () => {
+  const { log, lines, fields } = recordedLog();
+  const matching = matchingOwners<Owner>(({ selector }) => selector, log);
+  const store = storeOf(Object.fromEntries(Array.from({ length: 25 }, (_, n) => [`x/set-${n + 10}`, app('web')])));
+  const orphan = (n: number): KubeObject => ({ metadata: { name: `o${n}`, namespace: 'x', labels: { app: 'web' } } });
+  for (let n = 0; n < 1_000; n++) assert.equal(matching(orphan(n), store).length, 25);
+  assert.equal(lines.length, 1);
+  const { owners, more } = fields[0] ?? {};
+  assert.deepEqual([Array.isArray(owners) && owners.length, more], [10, 15]);
+  store.delete('x/set-10');
+  matching(orphan(0), store);
+  assert.equal(lines.length, 2, 'other owners are news');
+});

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { seededRandom } from '../../../../base/random.ts';
+import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
+import { objectKey } from '../../../../kube/cache/contract.ts';
+import { OwnWrites } from '../../../../kube/controller/own-writes.ts';
+import type { SeenCache } from '../../../../kube/controller/own-writes.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+
+const pods: Resource = { group: '', version: 'v1', resource: 'pods', kind: 'Pod', namespaced: true };
+const sets: Resource = { group: 'apps', version: 'v1', resource: 'statefulsets', kind: 'StatefulSet', namespaced: true };
+const LIMIT = 300_000;
+
+/** `web-0/uid@12`, with ! when it is being deleted. */
+function object(text: string): KubeObject {
+  const [, name = '', uid = '', resourceVersion = '', mark] = /^([^/]+)\/([^@]+)@([^!]+)(!?)$/.exec(text) ?? [];
+  return {
+    metadata: { namespace: 'ns', name, uid, resourceVersion, ...(mark === '!' ? { deletionTimestamp: '2026-03-01T00:00:00Z' } : {}) },
+  };
+}
+
+/** `12: web-0/a@10 web-1/b@12`: the version up to which the cache knows everything, and what it holds. */
+function cache(text: string, resource = pods): SeenCache {
+  const [version = '', held = ''] = text.split(':');
+  const objects = new Map(
+    held
+      .split(' ')
+      .filter(Boolean)
+      .map((one) => [objectKey(object(one)), object(one)]),
+  );
+  return { resource, version, get: (key) => objects.get(key) };
+}
+
+const cases: { why: string; before: string; wrote?: string[]; deleted?: string; after: string; caughtUp: boolean }[] = [
+  { why: 'nothing was written', before: '5:', after: '5:', caughtUp: true },
+  { why: 'the cache is older', before: '5:', wrote: ['web-0/a@9'], after: '8:', caughtUp: false },
+  { why: 'the cache reached the write', before: '5:', wrote: ['web-0/a@9'], after: '9: web-0/a@9', caughtUp: true },
+  { why: 'the cache went beyond it', before: '5:', wrote: ['web-0/a@9'], after: '10:', caughtUp: true },
+  { why: 'versions grew by a digit', before: '5:', wrote: ['web-0/a@9'], after: '10: web-0/a@10', caughtUp: true },
+  { why: 'versions are as many digits short', before: '98:', wrote: ['web-0/a@100'], after: '99:', caughtUp: false },
+  {
+    why: 'the object is there, though the cache as a whole lags',
+    before: '5:',
+    wrote: ['web-0/a@9'],
+    after: '6: web-0/a@9',
+    caughtUp: true,
+  },
+  { why: 'the object is there in an older state', before: '5: web-0/a@5', wrote: ['web-0/a@9'], after: '8: web-0/a@5', caughtUp: false },
+  { why: 'only the older of two writes is there', before: '5:', wrote: ['web-0/a@7', 'web-1/b@9'], after: '7: web-0/a@7', caughtUp: false },
+  { why: 'the answers came out of order', before: '5:', wrote: ['web-1/b@9', 'web-0/a@7'], after: '7: web-0/a@7', caughtUp: false },
+  { why: 'the newest of two writes is there', before: '5:', wrote: ['web-0/a@7', 'web-1/b@9'], after: '8: web-1/b@9', caughtUp: true },
+  { why: 'a relist passed over an object that went', before: '5:', wrote: ['web-0/a@9'], after: '20:', caughtUp: true },
+  { why: 'it was made again', before: '5:', wrote: ['web-0/a@9'], after: '20: web-0/b@15', caughtUp: true },
+  { why: 'the cache still shows the one before it', before: '5: web-0/o@3', wrote: ['web-0/a@9'], after: '6: web-0/o@6', caughtUp: false },
+  { why: 'the one before it went and that is all', before: '5: web-0/o@3', wrote: ['web-0/a@9'], after: '6:', caughtUp: false },
+  { why: 'there is no list yet', before: ':', wrote: ['web-0/a@9'], after: ':', caughtUp: false },
+  { why: 'opaque: the state is there', before: 'x:', wrote: ['web-0/a@y'], after: 'z: web-0/a@y', caughtUp: true },
+  { why: 'opaque: the state is another', before: 'x: web-0/a@x', wrote: ['web-0/a@y'], after: 'z: web-0/a@x', caughtUp: false },
+  { why: 'opaque: it was there and is gone', before: 'x: web-0/a@x', wrote: ['web-0/a@y'], after: 'z:', caughtUp: true },
+  { why: 'opaque: it is new and not there', before: 'x:', wrote: ['web-0/a@y'], after: 'z:', caughtUp: false },
+  { why: 'opaque: one of two is there', before: 'x:', wrote: ['web-0/a@y', 'web-1/b@w'], after: 'z: web-0/a@y', caughtUp: false },
+  {
+    why: 'a deletion and its successor are there',
+    before: '5: web-0/a@5',
+    deleted: 'web-0/a@5',
+    wrote: ['web-0/b@9'],
+    after: '9: web-0/b@9',
+    caughtUp: true,
+  },
+  { why: 'a deletion is not there', before: '5: web-0/a@5', deleted: 'web-0/a@5', after: '9: web-0/a@5', caughtUp: false },
+  { why: 'a deletion is marked', before: '5: web-0/a@5', deleted: 'web-0/a@5', after: '9: web-0/a@9!', caughtUp: true },
+  { why: 'a deletion is done', before: '5: web-0/a@5', deleted: 'web-0/a@5', after: '9:', caughtUp: true },
+  { why: 'what was deleted is there again', before: '5: web-0/a@5', deleted: 'web-0/a@5', after: '9: web-0/b@9', caughtUp: true },
+];
+
+for (const { why, before, wrote = [], deleted, after, caughtUp } of cases) {
+  test(`caches have ${caughtUp ? '' : 'not '}caught up when ${why}`, () => {
+    const writes = new OwnWrites(new FakeClock());
+    for (const one of wrote) writes.wrote('ns/web', cache(before), object(one));
+    if (deleted !== undefined) writes.deleted('ns/web', cache(before), object(deleted));
+    assert.equal(writes.caughtUp('ns/web', [cache(after)]), caughtUp);
+    assert.equal(writes.size, caughtUp ? 0 : 1);
+  });
+}
+
+test('every kind that was written must have caught up', () => {
+  const writes = new OwnWrites(new FakeClock());
+  writes.wrote('ns/web', cache('5:'), object('web-0/a@9'));
+  writes.wrote('ns/web', cache('5:', sets), object('web/s@10'));
+  assert.equal(writes.caughtUp('ns/web', [cache('9:'), cache('9:', sets)]), false);
+  assert.equal(writes.caughtUp('ns/web', [cache('1:'), cache('10:', sets)]), true, 'pods were seen before, and stay seen');
+  assert.equal(writes.caughtUp('ns/other', []), true);
+});
+
+test('a kind that nobody can look into is a mistake', () => {
+  const writes = new OwnWrites(new FakeClock());
+  writes.wrote('ns/web', cache('5:', sets), object('web/s@10'));
+  assert.throws(() => writes.caughtUp('ns/web', [cache('9:')]), /no cache of statefulsets\.apps was given, and ns\/web has writes to it/);
+});
+
+test('a version that never comes holds nobody for ever', async () => {
+  const clock = new FakeClock();
+  const told: string[] = [];
+  const writes = new OwnWrites(clock, {
+    limitMs: LIMIT,
+    metrics: { heldBack: () => told.push('held'), gaveUp: () => told.push('gave up') },
+  });
+  writes.wrote('ns/web', cache('5000:'), object('web-0/a@5001'));
+  await clock.advance(1_000);
+  writes.wrote('ns/web', cache('5000:'), object('web-1/b@5002'));
+  // The store came back from a backup: versions count from lower down.
+  assert.equal(writes.caughtUp('ns/web', [cache('4000:')]), false);
+  assert.equal(writes.againIn('ns/web'), 1_000, 'an event may never come');
+  await clock.advance(LIMIT - 1);
+  assert.equal(writes.caughtUp('ns/web', [cache('4100:')]), false);
+  assert.equal(writes.againIn('ns/web'), 1);
+  await clock.advance(1);
+  assert.equal(writes.caughtUp('ns/web', [cache('4100:')]), true);
+  assert.deepEqual(told, ['held', 'held', 'gave up']);
+  assert.equal(writes.size, 0);
+});
+
+test('an owner that is gone leaves nothing behind', async () => {
+  const clock = new FakeClock();
+  const writes = new OwnWrites(clock);
+  writes.wrote('ns/web', cache('5:'), object('web-0/a@9'));
+  writes.forget('ns/web');
+  assert.equal(writes.size, 0);
+  for (let n = 0; n < 100; n++) writes.wrote(`ns/late-${n}`, cache('5:'), object('web-0/a@9'));
+  await clock.advance(LIMIT);
+  writes.wrote('ns/new', cache('5:'), object('web-0/a@9'));
+  assert.equal(writes.size, 1);
+});
+
+test('answers without uid or version, and writes by the thousand, cost nothing', () => {
+  const writes = new OwnWrites(new FakeClock());
+  writes.wrote('ns/web', cache('5:'), { metadata: { name: 'x' } });
+  assert.equal(writes.size, 0);
+  for (let n = 0; n < 10_000; n++) writes.wrote('ns/web', cache('5:'), object(`web-${n}/u${n}@${n + 10}`));
+  let looks = 0;
+  const counted = (version: string): SeenCache => ({ ...cache(`${version}:`), get: () => void (looks += 1) });
+  assert.equal(writes.caughtUp('ns/web', [counted('10008')]), false);
+  assert.equal(looks, 1, 'the newest stands for all');
+  assert.equal(writes.caughtUp('ns/web', [counted('10009')]), true);
+});
+
+/** Replays a server's history into a cache that lags, relists and skips, and asks after every step. */
+test('caughtUp never says so before the cache has what was written, and always does once it has', () => {
+  for (let seed = 1; seed <= 300; seed++) {
+    const random = seededRandom(seed);
+    const pick = (most: number): number => Math.floor(random() * most);
+    const writes = new OwnWrites(new FakeClock());
+    /** What the server held at each version. */
+    const history: Map<string, KubeObject>[] = [new Map()];
+    let shown = 0;
+    const mine: number[] = [];
+    const view = (): SeenCache => ({ resource: pods, version: String(shown + 1), get: (key) => history[shown]?.get(key) });
+    for (let step = 0; step < 60; step++) {
+      const dice = random();
+      if (dice < 0.6) {
+        const now = new Map(history.at(-1));
+        const name = `p-${pick(3)}`;
+        const key = `ns/${name}`;
+        const old = now.get(key);
+        const version = history.length + 1;
+        if (old !== undefined && random() < 0.4) now.delete(key);
+        else now.set(key, object(`${name}/${old?.metadata.uid ?? `u${version}`}@${version}`));
+        history.push(now);
+        const written = now.get(key);
+        if (written !== undefined && random() < 0.4) {
+          writes.wrote('o', view(), written);
+          mine.push(version);
+        }
+      } else shown += pick(history.length - shown); // any number of events at once, as after a relist
+      const seen = mine.every((version) => version <= shown + 1);
+      assert.equal(writes.caughtUp('o', [view()]), seen, `seed ${seed} step ${step}`);
+      assert.equal(writes.size, seen ? 0 : 1);
+    }
+  }
+});

@@ -1,0 +1,276 @@
+import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
+import { test, type TestContext } from 'node:test';
+import { done, type Outcome } from '../../../../kube/controller/outcome.ts';
+import { runWorkers, type Reconcile } from '../../../../kube/controller/workers.ts';
+import { WorkQueue } from '../../../../kube/queue/work-queue.ts';
+import { atRest, FakeClock } from '../../../support/fake-clock.ts';
+import { recordedLog } from '../../../support/recorded-log.ts';
+
+interface Run {
+  clock: FakeClock;
+  queue: WorkQueue;
+  lines: string[];
+  fields: Readonly<Record<string, unknown>>[];
+  stop: AbortController;
+  ended: Promise<void>;
+}
+
+/** Workers that end with the test, at the latest. */
+function workersOf(t: TestContext, reconcile: Reconcile, { workers = 2, drainMs = 1000 } = {}): Run {
+  const clock = new FakeClock();
+  const queue = new WorkQueue('test', { clock });
+  const { log, lines, fields } = recordedLog();
+  const stop = new AbortController();
+  const ended = runWorkers({ queue, workers, reconcile, log, clock, drainMs }, stop.signal);
+  t.after(async () => {
+    stop.abort();
+    await clock.advance(drainMs);
+    await ended;
+    assert.equal(clock.sleepers, 0);
+    assert.equal(getEventListeners(stop.signal, 'abort').length, 0);
+  });
+  return { clock, queue, lines, fields, stop, ended };
+}
+
+test('done: forgotten', async (t) => {
+  const seen: string[] = [];
+  const { queue, clock, lines } = workersOf(t, async (key) => {
+    seen.push(key);
+    return done;
+  });
+  queue.addRateLimited('a');
+  await clock.advance(5);
+  assert.deepEqual(seen, ['a']);
+  assert.deepEqual([queue.failing, queue.delayed, queue.processing], [0, 0, 0]);
+  assert.deepEqual(lines, []);
+});
+
+test('after: comes again when its time has come, and its failures are forgotten', async (t) => {
+  const seen: number[] = [];
+  const { queue, clock } = workersOf(t, () => {
+    seen.push(clock.monotonic() - from);
+    return Promise.resolve(seen.length < 3 ? { after: 60_000, why: 'it becomes available' } : done);
+  });
+  const from = clock.monotonic();
+  queue.add('a');
+  await clock.advance(200_000);
+  assert.deepEqual(seen, [0, 60_000, 120_000]);
+  assert.equal(queue.failing, 0);
+});
+
+test('after no time at all: at once, behind the others', async (t) => {
+  const seen: string[] = [];
+  const { queue } = workersOf(
+    t,
+    (key) => {
+      seen.push(key);
+      return Promise.resolve(seen.length === 1 ? { after: 0, why: 'there is more to do' } : done);
+    },
+    { workers: 1 },
+  );
+  queue.add('a');
+  queue.add('b');
+  await atRest();
+  assert.deepEqual(seen, ['a', 'b', 'a']);
+});
+
+test('stalled: each reason is told once, and the key waits for an event', async (t) => {
+  const outcomes: Outcome[] = [
+    { stalled: true, why: 'no selector' },
+    { stalled: true, why: 'no selector' },
+    { stalled: true, why: 'bad selector' },
+    done,
+    { stalled: true, why: 'no selector' },
+  ];
+  const { queue, clock, lines, fields } = workersOf(t, () => Promise.resolve(outcomes.shift() ?? done));
+  for (let event = 0; event < 5; event++) {
+    queue.add('a');
+    await clock.advance(3_600_000);
+  }
+  assert.deepEqual(outcomes, []);
+  assert.deepEqual(lines, [
+    'info: stalled until something changes',
+    'info: stalled until something changes',
+    'info: no longer stalled',
+    'info: stalled until something changes',
+  ]);
+  assert.deepEqual(
+    fields.map(({ key, why }) => [key, why]),
+    [
+      ['a', 'no selector'],
+      ['a', 'bad selector'],
+      ['a', undefined],
+      ['a', 'no selector'],
+    ],
+  );
+});
+
+const circular: { self?: unknown } = {};
+circular.self = circular;
+const failures: { why: string; reconcile: Reconcile; says: string }[] = [
+  { why: 'a rejection', reconcile: () => Promise.reject(new Error('conflict')), says: 'conflict' },
+  {
+    why: 'a throw before any promise',
+    reconcile: () => {
+      throw new Error('bug');
+    },
+    says: 'bug',
+  },
+  { why: 'something that is no error', reconcile: () => Promise.reject(undefined), says: 'unknown error' },
+  {
+    why: 'something that cannot be printed',
+    reconcile: () => Promise.reject(circular),
+    says: 'a thrown object that cannot be printed',
+  },
+  {
+    why: 'an outcome that makes no sense',
+    reconcile: () => Promise.resolve({ after: NaN, why: 'a bug' }),
+    says: 'a delay of NaN ms for a',
+  },
+];
+for (const { why, reconcile, says } of failures)
+  test(`${why} is that key's failure alone: it comes back with backoff, and others go on`, async (t) => {
+    const seen: string[] = [];
+    const { queue, clock, lines, fields } = workersOf(
+      t,
+      async (key, signal) => {
+        seen.push(`${key} at ${clock.monotonic() - from}`);
+        return key === 'a' ? reconcile(key, signal) : done;
+      },
+      { workers: 1 },
+    );
+    const from = clock.monotonic();
+    queue.add('a');
+    queue.add('b');
+    await clock.advance(40);
+    assert.deepEqual(seen.slice(0, 4), ['a at 0', 'b at 0', 'a at 5', 'a at 15']);
+    assert.equal(lines[0], 'warn: reconcile failed');
+    assert.deepEqual(fields[0], { key: 'a', failures: 1, error: says });
+    assert.equal(queue.retries('a'), 4);
+  });
+
+test('a failure, then success: the next failure waits as the first', async (t) => {
+  const plan = ['fail', 'fail', 'ok', 'fail', 'ok'];
+  const seen: number[] = [];
+  const { queue, clock } = workersOf(t, () => {
+    seen.push(clock.monotonic() - from);
+    return plan.shift() === 'fail' ? Promise.reject(new Error('conflict')) : Promise.resolve(done);
+  });
+  const from = clock.monotonic();
+  queue.add('a');
+  await clock.advance(100);
+  queue.add('a');
+  await clock.advance(100);
+  assert.deepEqual(seen, [0, 5, 15, 100, 105]);
+  assert.equal(queue.failing, 0);
+});
+
+test('many keys at once, one key never twice at once', async (t) => {
+  const running = new Set<string>();
+  let [most, runs] = [0, 0];
+  const { queue, clock } = workersOf(
+    t,
+    async (key) => {
+      assert.ok(!running.has(key), `${key} ran twice at once`);
+      running.add(key);
+      most = Math.max(most, running.size);
+      runs += 1;
+      // Added while it runs: it must come again, and not now.
+      if (runs < 100) queue.add(`key-${(runs * 7) % 5}`);
+      await clock.sleep(1 + (runs % 3));
+      running.delete(key);
+      return done;
+    },
+    { workers: 3 },
+  );
+  for (let n = 0; n < 5; n++) queue.add(`key-${n}`);
+  await clock.advance(1000);
+  assert.equal(most, 3);
+  assert.ok(runs >= 20, `${runs} runs`);
+  assert.deepEqual([queue.length, queue.processing, running.size], [0, 0, 0]);
+});
+
+test('when it ends: reconciles under way finish, keys in the line stay', async (t) => {
+  const seen: string[] = [];
+  let cut = 0;
+  const { queue, clock, stop, ended, lines } = workersOf(t, async (key, signal) => {
+    seen.push(key);
+    signal.addEventListener('abort', () => cut++);
+    await clock.sleep(500);
+    return { after: 60_000, why: 'again' };
+  });
+  for (const key of ['a', 'b', 'c']) queue.add(key);
+  await atRest();
+  stop.abort();
+  await clock.advance(499);
+  let over = false;
+  void ended.then(() => (over = true));
+  await atRest();
+  assert.equal(over, false);
+  await clock.advance(1);
+  await ended;
+  assert.deepEqual([seen, cut, lines.filter((line) => !line.startsWith('debug'))], [['a', 'b'], 0, []]);
+  assert.deepEqual([queue.length, queue.processing, queue.delayed, clock.sleepers], [1, 0, 0, 0]);
+});
+
+test('a reconcile that takes too long at the end is cut short, and that is no failure', async (t) => {
+  const { queue, clock, stop, ended, lines } = workersOf(t, async (_key, signal) => {
+    await clock.sleep(1e9, signal);
+    return done;
+  });
+  queue.add('a');
+  await atRest();
+  stop.abort(new Error('the lease is lost'));
+  await clock.advance(999);
+  assert.deepEqual(lines, []);
+  await clock.advance(1);
+  await ended;
+  assert.deepEqual(lines, ['warn: reconciles are cut short', 'debug: reconcile was cut short']);
+  assert.deepEqual([queue.processing, clock.sleepers], [0, 0]);
+});
+
+test('over before it began: no key is touched', async () => {
+  const clock = new FakeClock();
+  const queue = new WorkQueue('test', { clock });
+  queue.add('a');
+  await runWorkers(
+    { queue, workers: 2, clock, log: recordedLog().log, reconcile: () => assert.fail('nobody may reconcile') },
+    AbortSignal.abort(),
+  );
+  assert.deepEqual([queue.length, queue.isShutDown], [1, true]);
+});
+
+test('each reconcile has a signal of its own: what it hangs on it goes with it', async (t) => {
+  const signals = new Set<AbortSignal>();
+  const { queue } = workersOf(t, (_key, signal) => {
+    signals.add(signal);
+    return Promise.resolve(done);
+  });
+  for (let n = 0; n < 3; n++) queue.add(`key-${n}`);
+  await atRest();
+  assert.equal(signals.size, 3);
+});
+
+test('reconciles that never wait still let timers and sockets in between', async () => {
+  // On a clock of our own that moves with the work: 1 ms each.
+  let now = 0;
+  const clock = { now: () => now, monotonic: () => now, sleep: () => Promise.resolve(), after: () => () => {} };
+  const queue = new WorkQueue('test', { clock });
+  const stop = new AbortController();
+  for (let n = 0; n < 1000; n++) queue.add(`key-${n}`);
+  const left: number[] = [];
+  const look = (): void => {
+    left.push(queue.length);
+    if (queue.length > 0) setImmediate(look);
+    else stop.abort();
+  };
+  setImmediate(look);
+  const reconcile: Reconcile = async () => {
+    now += 1;
+    return done;
+  };
+  await runWorkers({ queue, workers: 2, clock, log: recordedLog().log, reconcile }, stop.signal);
+  const longest = Math.max(...left.map((here, at) => (left[at - 1] ?? 1000) - here));
+  assert.ok(longest <= 20, `${longest} ms of work in one turn`);
+});

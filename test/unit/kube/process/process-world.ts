@@ -1,0 +1,162 @@
+import type { TestContext } from 'node:test';
+import { createLocalApi } from '../../../../apiserver/local-api.ts';
+import type { LocalApi } from '../../../../apiserver/local-api.ts';
+import { realClock } from '../../../../base/clock.ts';
+import type { Clock } from '../../../../base/clock.ts';
+import { silentLog } from '../../../../base/log.ts';
+import { seededRandom } from '../../../../base/random.ts';
+import { createClient } from '../../../../kube/client/http-client.ts';
+import { holderOf } from '../../../../kube/election/lease.ts';
+import type { Lease } from '../../../../kube/election/lease.ts';
+import type { ProcessOptions } from '../../../../kube/process/options.ts';
+import { runProcess } from '../../../../kube/process/process.ts';
+import { recordedLog } from '../../../support/recorded-log.ts';
+
+/** Looked at often, and held through any stall of a busy machine: nobody here waits for one to run out. */
+export const quickLease = { namespace: 'kube-system', name: 'keys', retryPeriodMs: 20, renewDeadlineMs: 20_000, leaseDurationMs: 30_000 };
+
+/** The real clock, which knows who still waits by it. */
+export class CountingClock implements Clock {
+  sleepers = 0;
+  now = (): number => realClock.now();
+  monotonic = (): number => realClock.monotonic();
+  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    this.sleepers += 1;
+    try {
+      await realClock.sleep(ms, signal);
+    } finally {
+      this.sleepers -= 1;
+    }
+  }
+  after(ms: number, ring: () => void): () => void {
+    const over = new AbortController();
+    this.sleep(ms, over.signal).then(ring, () => {});
+    return () => over.abort();
+  }
+}
+
+export interface Started {
+  /** Its address once it is ready, '' when it serves nothing; undefined when it ended without ever being ready. */
+  ready: Promise<string | undefined>;
+  ended: Promise<number>;
+  /** As SIGTERM does. */
+  stop: () => Promise<number>;
+  clock: CountingClock;
+  lines: string[];
+  /** How many of its connections are open. */
+  open: () => number;
+}
+
+const started = new WeakMap<LocalApi, Started[]>();
+
+/** An API whose processes end with the test, however it goes. */
+export function newApi(t: TestContext): LocalApi {
+  const api = createLocalApi({ clock: realClock, random: seededRandom(1), log: silentLog });
+  started.set(api, []);
+  t.after(() => Promise.allSettled((started.get(api) ?? []).map(({ stop }) => stop())));
+  return api;
+}
+
+export function start(
+  api: LocalApi,
+  identity: string,
+  options: Pick<ProcessOptions, 'setup'> & Partial<Omit<ProcessOptions, 'onReady' | 'access'>>,
+): Started {
+  const asked = new AbortController();
+  const clock = new CountingClock();
+  const { log, lines } = recordedLog();
+  const ready = Promise.withResolvers<string | undefined>();
+  let open = 0;
+  const ended = runProcess(
+    {
+      name: 'test-controllers',
+      access: { server: 'http://local', origin: 'test', token: api.token },
+      leaderElect: quickLease,
+      metricsAddress: '127.0.0.1:0',
+      ...options,
+      onReady: ({ metrics = '' }) => ready.resolve(metrics),
+    },
+    {
+      clock,
+      random: seededRandom(1),
+      log,
+      signal: asked.signal,
+      identity: () => identity,
+      createClient: (access, given) => {
+        const client = createClient(access, { ...given, dial: api.dial });
+        open += 1;
+        return {
+          ...delegated(client),
+          close: async () => {
+            await client.close();
+            open -= 1;
+          },
+        };
+      },
+    },
+  );
+  void ended.then(
+    () => ready.resolve(undefined),
+    () => ready.resolve(undefined),
+  );
+  const process: Started = {
+    ready: ready.promise,
+    ended,
+    stop: () => {
+      asked.abort(new Error('SIGTERM'));
+      return ended;
+    },
+    clock,
+    lines,
+    open: () => open,
+  };
+  started.get(api)?.push(process);
+  return process;
+}
+
+type Whole = ReturnType<typeof createClient>;
+
+function delegated(client: Whole): Whole {
+  return {
+    get: (...args) => client.get(...args),
+    list: (...args) => client.list(...args),
+    listEach: (...args) => client.listEach(...args),
+    watch: (...args) => client.watch(...args),
+    create: (...args) => client.create(...args),
+    post: (...args) => client.post(...args),
+    replace: (...args) => client.replace(...args),
+    patch: (...args) => client.patch(...args),
+    delete: (...args) => client.delete(...args),
+    raw: (...args) => client.raw(...args),
+    close: () => client.close(),
+  };
+}
+
+export function leaseOf(api: LocalApi): Lease | undefined {
+  return api.hooks.storage.get('coordination.k8s.io/leases', 'kube-system/keys');
+}
+
+/** '' when nobody holds the lease. */
+export function holder(api: LocalApi): string | undefined {
+  const lease = leaseOf(api);
+  return lease === undefined ? undefined : holderOf(lease);
+}
+
+/** Only a failure takes as long. */
+const PATIENCE_MS = 60_000;
+
+/** The text at `url` once it says what is looked for. */
+export async function text(url: string, until = /(?:)/): Promise<string> {
+  for (const end = performance.now() + PATIENCE_MS; ; await realClock.sleep(5)) {
+    const found = await (await fetch(url, { headers: { connection: 'close' } })).text();
+    if (until.test(found)) return found;
+    if (performance.now() > end) throw new Error(`${url} does not say ${String(until)}: ${found}`);
+  }
+}
+
+/** Resolves once `holds` says so. */
+export async function eventually(what: string, holds: () => boolean): Promise<void> {
+  for (const end = performance.now() + PATIENCE_MS; !holds(); await realClock.sleep(2)) {
+    if (performance.now() > end) throw new Error(`not in time: ${what}`);
+  }
+}

@@ -1,0 +1,235 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import { parseFaults } from '../../../../apiserver/faults/fault.ts';
+import { realClock } from '../../../../base/clock.ts';
+import { configMaps } from '../../../../kube/api/object.ts';
+import type { KubeObject } from '../../../../kube/api/object.ts';
+import { NotLeaderError } from '../../../../kube/election/fence.ts';
+import type { Runtime } from '../../../../kube/process/runtime.ts';
+import { freePorts } from '../../../support/real-parts/free-ports.ts';
+import { keyLister, plan } from './example-controller.ts';
+import { eventually, holder, leaseOf, newApi, start, text } from './process-world.ts';
+
+const map = (name: string): KubeObject => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { b: '', a: '' } });
+const wait = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => (signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve(), { once: true })));
+const waiting = () => [{ name: 'waiting', run: wait }];
+
+test('a controller end to end: ready, at work, seen, and gone without a trace', { timeout: 120_000 }, async (t) => {
+  const api = newApi(t);
+  api.add(map('web'));
+  const one = start(api, 'one', {
+    setup: (runtime) => {
+      const added = (): void => {
+        throw new Error('a bug');
+      };
+      runtime.informers.of(configMaps).addHandlers('broken', { added });
+      return [keyLister(runtime)];
+    },
+    debug: true,
+  });
+  const url = (await one.ready) ?? '';
+  assert.equal(holder(api), 'one', 'ready means that it leads');
+  const written = () => api.hooks.storage.get('/configmaps', 'default/web')?.metadata.annotations?.['example.com/keys'];
+  await eventually('the annotation', () => written() === 'a,b');
+
+  assert.equal(await text(`${url}/readyz`), 'ok');
+  assert.match(await text(`${url}/readyz?verbose`), /\[\+\]caches ok: all have synced\n\[\+\]leader ok: this process leads, as one\n/);
+  assert.equal(await text(`${url}/healthz`), 'ok');
+  const metrics = await text(`${url}/metrics`, /workqueue_work_duration_seconds_count\{name="key-lister"\} [1-9]/);
+  for (const line of [
+    /^workqueue_adds_total\{name="key-lister"\} [1-9]/m,
+    /^rest_client_requests_total\{.*method="PATCH".*\} 1$/m,
+    /^reflector_last_resource_version\{name="configmaps"\} \d+$/m,
+    /^leader_election_master_status\{name="keys"\} 1$/m,
+    /^dkc_events_waiting /m,
+    /^process_cpu_seconds_total /m,
+    /^dkc_informer_handler_failures_total\{handler="broken"\} 1$/m,
+    /^# TYPE dkc_informer_index_failures_total counter$/m,
+  ])
+    assert.match(metrics, line);
+  // The event of its own write may still have it looked at once more.
+  const rest = await text(`${url}/debug/queues`, /"ready": ?0,\s*"processing": ?0,/);
+  assert.deepEqual(JSON.parse(rest), [{ name: 'key-lister', ready: 0, processing: 0, delayed: 0, failing: 0 }]);
+  assert.match(await text(`${url}/debug/caches`), /"name": "configmaps",\s+"size": 1,\s+"synced": true/);
+
+  assert.equal(await one.stop(), 0);
+  assert.equal(holder(api), '', 'released');
+  const events = api.hooks.storage.list('/events').objects.map(({ ['message']: message }) => String(message));
+  assert.deepEqual(events.toSorted(), ['Listed keys: a,b', 'one became leader', 'one stopped leading']);
+  assert.deepEqual({ sleepers: one.clock.sleepers, open: one.open() }, { sleepers: 0, open: 0 });
+  await assert.rejects(fetch(`${url}/healthz`), 'it serves no more');
+});
+
+test('on SIGTERM the lease is held until the controllers have ended, and caches outlive them', { timeout: 120_000 }, async (t) => {
+  const api = newApi(t);
+  const order: unknown[] = [];
+  const one = start(api, 'one', {
+    setup: ({ client, informers }: Runtime) => {
+      const maps = informers.of(configMaps);
+      const drained = async (signal: AbortSignal): Promise<void> => {
+        await wait(signal);
+        await realClock.sleep(30); // whatever does not wait for controllers has ended by then
+        await client.create(configMaps, { metadata: { name: 'last', namespace: 'default' } });
+        await eventually('the cache goes on', () => maps.get('default/last') !== undefined);
+        order.push(holder(api));
+      };
+      return [{ name: 'drained', run: drained }];
+    },
+  });
+  await one.ready;
+  assert.equal(await one.stop(), 0);
+  order.push(holder(api));
+  assert.deepEqual(order, ['one', '']);
+});
+
+test('a lost lease ends the process with 1, and nothing is written afterwards', { timeout: 120_000 }, async (t) => {
+  const api = newApi(t);
+  let refused: unknown;
+  const one = start(api, 'one', {
+    setup: ({ client, events }: Runtime) => {
+      const recorder = events('late');
+      const late = async (signal: AbortSignal): Promise<void> => {
+        await wait(signal);
+        recorder.event({ ...map('x'), metadata: { name: 'x', namespace: 'default' } }, 'Normal', 'Late', 'too late');
+        refused = await client.create(configMaps, { metadata: { name: 'late', namespace: 'default' } }).catch((error: unknown) => error);
+      };
+      return [{ name: 'late', run: late }];
+    },
+  });
+  await one.ready;
+  const { storage } = api.hooks;
+  await eventually('the first event', () => storage.list('/events').objects.length === 1);
+  const thief = start(api, 'thief', { setup: waiting, metricsAddress: '' });
+  api.hooks.setFaults(parseFaults([{ verb: 'update', resource: 'leases', status: 409, count: 1_000 }]));
+  api.hooks.storage.remove('coordination.k8s.io/leases', 'kube-system/keys');
+  assert.equal(await one.ended, 1);
+  assert.ok(refused instanceof NotLeaderError);
+  assert.equal(storage.get('/configmaps', 'default/late'), undefined);
+  const by = storage.list('/events').objects.map(({ ['message']: message }) => String(message));
+  assert.ok(!by.includes('too late'), by.join());
+  assert.ok(one.lines.includes('error: the process ends'));
+  api.hooks.setFaults([]);
+  assert.deepEqual({ sleepers: one.clock.sleepers, open: one.open() }, { sleepers: 0, open: 0 });
+  assert.equal(await thief.stop(), 0);
+});
+
+test('a standby is ready for probes, does nothing, and takes over', { timeout: 120_000 }, async (t) => {
+  const api = newApi(t);
+  const ran: string[] = [];
+  const setup = (name: string) => () => [
+    {
+      name,
+      run: (signal: AbortSignal) => {
+        ran.push(name);
+        return wait(signal);
+      },
+    },
+  ];
+  const one = start(api, 'one', { setup: setup('one') });
+  await one.ready;
+  const [port] = await freePorts(1);
+  const two = start(api, 'two', { setup: setup('two'), metricsAddress: `127.0.0.1:${port}` });
+  await eventually('it has seen the leader', () => two.lines.includes('info: the lease has another holder'));
+  const url = `http://127.0.0.1:${port}`;
+  assert.equal(await text(`${url}/readyz`), 'ok');
+  assert.match(await text(`${url}/readyz?verbose`), /\[\+\]leader ok: standing by for one\n/);
+  assert.match(await text(`${url}/metrics`), /^leader_election_master_status\{name="keys"\} 0$/m);
+  assert.deepEqual(ran, ['one']);
+  assert.equal(await one.stop(), 0);
+  assert.equal(await two.ready, url);
+  assert.deepEqual(ran, ['one', 'two']);
+  assert.equal(await two.stop(), 0);
+  assert.equal(await start(api, 'three', { setup: setup('three'), leaderElect: false }).stop(), 0);
+  assert.deepEqual(ran, ['one', 'two'], 'who is stopped before it is ready runs nothing');
+});
+
+test('without election it works at once and touches no lease', { timeout: 120_000 }, async (t) => {
+  const api = newApi(t);
+  const one = start(api, 'one', { setup: waiting, leaderElect: false, metricsAddress: '' });
+  assert.equal(await one.ready, '');
+  assert.equal(leaseOf(api), undefined);
+  assert.equal(await one.stop(), 0);
+  assert.deepEqual({ sleepers: one.clock.sleepers, open: one.open() }, { sleepers: 0, open: 0 });
+});
+
+test('caches that cannot sync keep it from being ready, and the probe says why', { timeout: 120_000 }, async (t) => {
+  const api = newApi(t);
+  api.hooks.setFaults(parseFaults([{ verb: '*', resource: 'configmaps', status: 403, count: 1_000 }]));
+  const [port] = await freePorts(1);
+  const one = start(api, 'one', { setup: (runtime) => [keyLister(runtime)], metricsAddress: `127.0.0.1:${port}` });
+  const url = `http://127.0.0.1:${port}`;
+  await eventually('the refusal', () => one.lines.includes('warn: list or watch failed, trying again'));
+  const verdict = await text(`${url}/readyz`);
+  assert.match(verdict, /^\[-\]caches failed: not synced: configmaps \(.*; the verbs list and watch on configmaps are needed\)$/m);
+  assert.equal(await text(`${url}/healthz`), 'ok', 'a restart would not help');
+  assert.equal(await one.stop(), 0);
+  assert.equal(await one.ready, undefined);
+  assert.deepEqual({ sleepers: one.clock.sleepers, open: one.open() }, { sleepers: 0, open: 0 });
+});
+
+test('a process that may not have the lease is not ready, and the probe says which right is missing', { timeout: 120_000 }, async (t) => {
+  const api = newApi(t);
+  api.hooks.setFaults(parseFaults([{ verb: 'create', resource: 'leases', status: 403, count: 1_000 }]));
+  const [port] = await freePorts(1);
+  const one = start(api, 'one', { setup: waiting, metricsAddress: `127.0.0.1:${port}` });
+  const url = `http://127.0.0.1:${port}`;
+  const refused =
+    /^\[-\]leader failed: Cannot create lease kube-system\/keys: the right to create leases .* is missing; grant get, create and update/m;
+  await eventually('the refusal', () => one.lines.includes('warn: leader election has trouble with its lease; it is tried again'));
+  assert.match(await text(`${url}/readyz`), refused);
+  api.hooks.setFaults([]);
+  assert.equal(await one.ready, url);
+  assert.equal(await text(`${url}/readyz`), 'ok');
+  assert.equal(await one.stop(), 0);
+});
+
+test('a controller that throws ends the others, and the process with 1; one that is done does not', { timeout: 120_000 }, async (t) => {
+  const api = newApi(t);
+  let ended = false;
+  const broken = Promise.withResolvers<never>();
+  const failures: unknown[] = [];
+  const one = start(api, 'one', {
+    onFailed: (facts) => failures.push(facts),
+    setup: () => [
+      { name: 'done', run: () => Promise.resolve() },
+      { name: 'broken', run: () => broken.promise },
+      {
+        name: 'other',
+        run: async (signal) => {
+          await wait(signal);
+          ended = true;
+        },
+      },
+    ],
+  });
+  await one.ready;
+  const bug = new Error('a bug');
+  broken.reject(bug);
+  assert.equal(await one.ended, 1);
+  assert.deepEqual(failures, [{ part: 'broken', error: bug }]);
+  assert.equal(ended, true);
+  assert.equal(holder(api), '', 'it led, and lets the next one');
+});
+
+test('what cannot begin says so and leaves nothing behind', { timeout: 120_000 }, async (t) => {
+  const api = newApi(t);
+  const open = start(api, 'one', { setup: waiting, metricsAddress: '0.0.0.0:0', debug: true });
+  await assert.rejects(open.ended, /Cannot serve \/debug on 0\.0\.0\.0:0/);
+  const twice = start(api, 'one', { setup: ({ queue }) => ['a', 'a'].map((name) => ({ name: queue(name).name, run: wait })) });
+  await assert.rejects(twice.ended, /there is a queue a already/);
+  assert.deepEqual([open.open(), twice.open(), open.clock.sleepers, twice.clock.sleepers], [0, 0, 0, 0]);
+});
+
+test('the example decides by what is written', () => {
+  assert.equal(plan({ metadata: {}, data: { b: '', a: '' } }), 'a,b');
+  assert.equal(plan({ metadata: { annotations: { 'example.com/keys': 'a' } }, data: { a: '' } }), undefined);
+});
+
+test('docs/process.md shows the example as it is', async () => {
+  const [page, example] = await Promise.all(
+    ['../../../../docs/process.md', './example-controller.ts'].map((path) => readFile(new URL(path, import.meta.url), 'utf8')),
+  );
+  assert.ok(example !== undefined && page?.includes(`\`\`\`ts\n${example}\`\`\``));
+});

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Clock } from '../../../../base/clock.ts';
+import { Delays } from '../../../../kube/queue/delays.ts';
+import { atRest, FakeClock } from '../../../support/fake-clock.ts';
+
+function delays(clock = new FakeClock()) {
+  const rang: string[] = [];
+  const from = clock.monotonic();
+  const waiting = new Delays<string>(clock, (key) => rang.push(`${key} at ${clock.monotonic() - from}`));
+  return { clock, waiting, rang };
+}
+
+test('keys ring in the order of their times, equal ones in the order asked', async () => {
+  const { clock, waiting, rang } = delays();
+  for (const [key, ms] of [
+    ['c', 30],
+    ['a', 10],
+    ['b', 20],
+    ['d', 30],
+  ] as const)
+    waiting.set(key, ms);
+  assert.deepEqual(rang, []);
+  await clock.advance(100);
+  assert.deepEqual(rang, ['a at 10', 'b at 20', 'c at 30', 'd at 30']);
+  assert.equal(clock.sleepers, 0);
+});
+
+const cases = [
+  { why: 'an earlier time takes the place of a later one', ask: 'a30 a10', rings: ['a at 10'] },
+  { why: 'a later time changes nothing', ask: 'a10 a30', rings: ['a at 10'] },
+  { why: 'an earlier key does not disturb a later one', ask: 'a30 b10', rings: ['b at 10', 'a at 30'] },
+  { why: 'a key that was taken back is silent', ask: 'a10 b20 -a', rings: ['b at 20'] },
+  { why: 'a key that was taken back can be asked for again', ask: 'a10 -a a20', rings: ['a at 20'] },
+];
+for (const c of cases)
+  test(`delays: ${c.why}`, async () => {
+    for (const restBetween of [false, true]) {
+      const { clock, waiting, rang } = delays();
+      for (const one of c.ask.split(' ')) {
+        if (one.startsWith('-')) waiting.delete(one.slice(1));
+        else waiting.set(one.slice(0, 1), Number(one.slice(1)));
+        if (restBetween) await atRest();
+      }
+      await clock.advance(100);
+      assert.deepEqual(rang, c.rings);
+      assert.equal(clock.sleepers, 0);
+    }
+  });
+
+test('however many wait, one sleep is under way', async () => {
+  const { clock, waiting } = delays();
+  for (let n = 200; n > 0; n--) {
+    waiting.set(`key-${n}`, n * 10);
+    await Promise.resolve();
+    assert.ok(clock.sleepers <= 1);
+  }
+  await atRest();
+  assert.equal(clock.sleepers, 1);
+  assert.equal(waiting.size, 200);
+  await clock.advance(1000);
+  assert.equal(waiting.size, 100);
+  assert.equal(clock.sleepers, 1);
+  waiting.close();
+  await atRest();
+  assert.equal(clock.sleepers, 0);
+  assert.equal(waiting.size, 0);
+});
+
+test('taking the last key back leaves no sleep behind', async () => {
+  const { clock, waiting } = delays();
+  waiting.set('a', 10);
+  await atRest();
+  waiting.delete('a');
+  await atRest();
+  assert.equal(clock.sleepers, 0);
+  assert.equal(waiting.delete('a'), false);
+});
+
+test('no time at all: rung next, and not while it is asked for', async () => {
+  const { clock, waiting, rang } = delays();
+  for (const ms of [0, -5]) {
+    waiting.set('a', ms);
+    assert.deepEqual(rang.splice(0), []);
+    await atRest();
+    assert.deepEqual(rang.splice(0), ['a at 0']);
+  }
+  assert.equal(clock.sleepers, 0);
+});
+
+test('closed in the turn in which it was asked, it never sleeps and never rings', async () => {
+  const { clock, waiting, rang } = delays();
+  waiting.set('a', 10);
+  waiting.close();
+  waiting.set('b', 10);
+  await clock.advance(100);
+  assert.deepEqual(rang, []);
+  assert.equal(clock.sleepers, 0);
+});
+
+test('a timer that rings early is asked again: no key is early', async () => {
+  const clock = new FakeClock();
+  let slept = 0;
+  // Real timers round down to whole milliseconds, and the two clocks drift.
+  const hasty: Clock = {
+    now: () => clock.now(),
+    monotonic: () => clock.monotonic(),
+    sleep: (ms, signal) => {
+      slept += 1;
+      return clock.sleep(slept === 1 ? ms * 0.9 : ms, signal);
+    },
+    after: (ms, ring) => clock.after(ms, ring),
+  };
+  const rang: number[] = [];
+  const waiting = new Delays<string>(hasty, () => rang.push(clock.monotonic()));
+  const due = clock.monotonic() + 100;
+  waiting.set('a', 100);
+  await clock.advance(95);
+  assert.deepEqual(rang, []);
+  await clock.advance(5);
+  assert.deepEqual(rang, [due]);
+});
+
+test('a delay that is no time is refused', () => {
+  const { waiting } = delays();
+  for (const ms of [NaN, Infinity]) assert.throws(() => waiting.set('a', ms), RangeError);
+  assert.equal(waiting.size, 0);
+});

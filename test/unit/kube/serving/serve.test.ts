@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { after, test } from 'node:test';
+import { Counter, Registry } from 'prom-client';
+import { processMetrics } from '../../../../kube/metrics/process-metrics.ts';
+import { startServing, type Serving, type ServingOptions } from '../../../../kube/serving/serve.ts';
+import { realClock } from '../../../../base/clock.ts';
+import { recordedLog } from '../../../support/recorded-log.ts';
+
+const open: Serving[] = [];
+after(() => Promise.all(open.map((serving) => serving.close())));
+
+async function serving(options: Partial<ServingOptions> = {}): Promise<{
+  ask: (path: string, init?: RequestInit) => Promise<{ status: number; text: string; headers: Headers }>;
+  url: string;
+  lines: string[];
+  serving: Serving;
+}> {
+  const { log, lines } = recordedLog();
+  const made = await startServing({ address: '127.0.0.1:0', registry: new Registry(), clock: realClock, log, ...options });
+  open.push(made);
+  const { url = '' } = made;
+  const ask = async (path: string, init: RequestInit = {}): Promise<{ status: number; text: string; headers: Headers }> => {
+    const answer = await fetch(`${url}${path}`, { ...init, headers: { connection: 'close' } });
+    return { status: answer.status, text: await answer.text(), headers: answer.headers };
+  };
+  return { ask, url, lines, serving: made };
+}
+
+test('metrics are served as Prometheus reads them, those of the process among them', async () => {
+  const registry = new Registry();
+  processMetrics(registry);
+  new Counter({ name: 'counted_total', help: 'x', registers: [registry] }).inc(3);
+  const { ask, url } = await serving({ registry });
+  assert.match(url, /^http:\/\/127\.0\.0\.1:[1-9]\d*$/);
+  const { status, text, headers } = await ask('/metrics');
+  assert.deepEqual([status, headers.get('content-type')], [200, 'text/plain; version=0.0.4; charset=utf-8']);
+  assert.match(text, /^counted_total 3$/m);
+  const value = (of: string, name: string): number => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(of)?.[1]);
+  for (const name of [
+    'process_cpu_seconds_total',
+    'process_resident_memory_bytes',
+    'process_virtual_memory_bytes',
+    'process_open_fds',
+    'process_max_fds',
+    'process_start_time_seconds',
+    'nodejs_heap_size_used_bytes',
+  ]) {
+    assert.ok(value(text, name) > 0, `${name} ${value(text, name)}`);
+  }
+  const again = (await ask('/metrics')).text;
+  const { user, system } = process.cpuUsage();
+  assert.ok(value(again, 'process_cpu_seconds_total') <= (user + system) / 1e6, 'nothing is counted twice');
+  const started = value(text, 'process_start_time_seconds') * 1_000;
+  assert.ok(Math.abs(started - (Date.now() - process.uptime() * 1_000)) < 5_000);
+});
+
+test('what Linux does not tell is left out', async () => {
+  const registry = new Registry();
+  processMetrics(registry, { status: () => undefined, limits: () => 'Max open files            unlimited', descriptors: () => undefined });
+  const text = await registry.metrics();
+  assert.doesNotMatch(text, /^process_(virtual_memory_bytes|max_fds|open_fds) /m);
+});
+
+test('checks answer as those of Kubernetes do', async () => {
+  let problem: string | undefined = 'the list of pods is missing, token abc';
+  const ready = [
+    { name: 'caches', problem: () => problem },
+    { name: 'leader', problem: () => undefined },
+  ];
+  const { ask, lines } = await serving({ ready });
+  const withheld = '[+]ping ok\n[-]caches failed: reason withheld\n[+]leader ok\nreadyz check failed\n';
+  const cases: [path: string, status: number, text: string][] = [
+    ['/healthz', 200, 'ok'],
+    ['/livez', 200, 'ok'],
+    ['/healthz?verbose', 200, '[+]ping ok\nhealthz check passed\n'],
+    ['/readyz', 500, withheld],
+    ['/readyz?verbose', 500, withheld],
+    ['/readyz/caches', 500, '[-]caches failed: reason withheld\nreadyz check failed\n'],
+    ['/readyz/leader', 200, 'ok'],
+    ['/readyz?exclude=caches', 200, 'ok'],
+    [
+      '/readyz?verbose&exclude=caches&exclude=nope',
+      200,
+      '[+]ping ok\n[+]caches excluded: ok\n[+]leader ok\nwarn: some health checks cannot be excluded: no matches for "nope"\nreadyz check passed\n',
+    ],
+  ];
+  for (const [path, status, text] of cases) {
+    const answer = await ask(path);
+    assert.deepEqual([answer.status, answer.text], [status, text], path);
+  }
+  assert.equal((await ask('/readyz/nope')).status, 404);
+  assert.deepEqual(lines, ['warn: check failed'], 'the reason is told once, in the log');
+  problem = undefined;
+  assert.deepEqual([(await ask('/readyz')).text, lines.at(-1)], ['ok', 'info: check is well again']);
+});
+
+test('a check that throws has failed', async () => {
+  const { ask } = await serving({
+    health: [
+      {
+        name: 'broken',
+        problem: () => {
+          throw new Error('oops');
+        },
+      },
+    ],
+  });
+  assert.deepEqual([(await ask('/healthz')).status, (await ask('/livez/broken')).status], [500, 500]);
+});
+
+test('only plain GETs are heard', async () => {
+  const { ask, url } = await serving();
+  assert.equal((await ask('/metrics', { method: 'POST', body: 'x' })).status, 405);
+  assert.equal((await ask('/metrics', { method: 'DELETE' })).status, 405);
+  assert.deepEqual([(await ask('/', {})).status, (await ask('/debug/')).status, (await ask('/debug/pprof/heap')).status], [404, 404, 404]);
+  const head = await ask('/healthz', { method: 'HEAD' });
+  assert.deepEqual([head.status, head.text, head.headers.get('content-length')], [200, '', '2']);
+  const raw = async (request: string): Promise<string> => {
+    const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1' });
+    socket.end(request);
+    let text = '';
+    socket.setEncoding('utf8').on('data', (part: string) => (text += part));
+    await once(socket, 'close');
+    return text.split('\r\n', 1)[0] ?? '';
+  };
+  assert.equal(await raw('GET /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello'), 'HTTP/1.1 413 Payload Too Large');
+  assert.equal(
+    await raw(`GET /metrics HTTP/1.1\r\nHost: x\r\nLong: ${'x'.repeat(9_000)}\r\n\r\n`),
+    'HTTP/1.1 431 Request Header Fields Too Large',
+  );
+  assert.equal(await raw('GET http://[ HTTP/1.1\r\nHost: x\r\n\r\n'), 'HTTP/1.1 400 Bad Request');
+});
+
+test('a failure inside is a 500 that says nothing of it', async () => {
+  const registry = { metrics: () => Promise.reject(new Error('secret')), contentType: Registry.PROMETHEUS_CONTENT_TYPE };
+  const { ask, lines } = await serving({ registry });
+  const { status, text } = await ask('/metrics');
+  assert.deepEqual([status, text, lines], [500, 'internal error; the log says more\n', ['warn: request not answered']]);
+});
+
+test('debugging shows profiles and dumps, one profile at a time', async () => {
+  const { ask } = await serving({ debug: true, dumps: { queues: () => ({ daemonset: 3 }) } });
+  assert.deepEqual(JSON.parse((await ask('/debug/')).text), [
+    '/debug/pprof/profile?seconds=30',
+    '/debug/pprof/heap?seconds=10',
+    '/debug/queues',
+  ]);
+  assert.deepEqual(JSON.parse((await ask('/debug/queues')).text), { daemonset: 3 });
+  assert.equal((await ask('/debug/nope')).status, 404);
+  assert.equal((await ask('/debug/constructor')).status, 404);
+  for (const seconds of ['0', '-1', '301', 'x']) assert.equal((await ask(`/debug/pprof/profile?seconds=${seconds}`)).status, 400);
+  const gone = new AbortController();
+  const first = profiled(() => ask('/debug/pprof/profile?seconds=60', { signal: gone.signal }));
+  while ((await ask('/debug/pprof/heap?seconds=0.01')).status !== 409); // until the first one runs: then the other one is refused
+  gone.abort();
+  await assert.rejects(first);
+  const taken = await profiled(() => ask('/debug/pprof/profile?seconds=0.3'));
+  assert.equal(taken.status, 200);
+  const cpu = JSON.parse(taken.text) as { nodes: unknown[]; samples: unknown[] };
+  assert.ok(cpu.nodes.length > 0 && cpu.samples.length > 0);
+  const heap = JSON.parse((await profiled(() => ask('/debug/pprof/heap?seconds=0.05'))).text) as { head: unknown };
+  assert.ok(heap.head !== undefined);
+});
+
+/** Asks until no other one is on its way. */
+async function profiled(ask: () => Promise<{ status: number; text: string }>): Promise<{ status: number; text: string }> {
+  for (;;) {
+    const answer = await ask();
+    if (answer.status !== 409) return answer;
+  }
+}
+
+test('a profile ends with whoever asked for it', async () => {
+  const { ask, serving: made } = await serving({ debug: true });
+  const gone = new AbortController();
+  const first = profiled(() => ask('/debug/pprof/profile?seconds=60', { signal: gone.signal }));
+  while ((await ask('/debug/pprof/heap?seconds=0.01')).status !== 409); // until the first one runs
+  gone.abort();
+  await assert.rejects(first);
+  while ((await ask('/debug/pprof/heap?seconds=0.01')).status !== 200);
+  const last = profiled(() => ask('/debug/pprof/profile?seconds=60'));
+  while ((await ask('/debug/pprof/heap?seconds=0.01')).status !== 409);
+  await Promise.all([assert.rejects(last), made.close()]);
+  await made.close();
+});
+
+for (const address of ['0.0.0.0:0', ':0', '[::]:0', '192.0.2.1:0', 'example.com:0']) {
+  test(`debugging is refused on ${address}`, async () => {
+    await assert.rejects(serving({ address, debug: true }), /Cannot serve \/debug on .*: .* bind to 127.0.0.1, or leave --debug out/);
+  });
+}
+
+test('an empty address serves nothing, debugging or not', async () => {
+  const { serving: made } = await serving({ address: '', debug: true });
+  assert.equal(made.url, undefined);
+});
+
+test('an address that is taken is named', async () => {
+  const { url } = await serving();
+  await assert.rejects(serving({ address: url.replace('http://', '') }), /Cannot serve metrics on 127\.0\.0\.1:\d+: choose another/);
+});

@@ -1,0 +1,31 @@
+import type { KubeObject, Resource } from '../../../kube/api/object.ts';
+import { daemonSets, nodes, pods, statefulSets } from '../../../kube/api/resources.ts';
+import type { Informer } from '../../../kube/cache/contract.ts';
+import { pruner, type Fields } from '../../../kube/cache/fields.ts';
+import type { Informers } from '../../../kube/cache/informers.ts';
+import { StringPool } from '../../../kube/cache/intern.ts';
+import type { Needs } from '../../../kube/cache/shared-informer.ts';
+import type { SchedulerConfig } from '../../../scheduler/config/config.ts';
+import { defaultSchedulerConfig } from '../../../scheduler/config/defaults.ts';
+import { cachesOf } from '../../../scheduler/core/caches.ts';
+
+const none = undefined;
+const served = { budgets: none, storage: { csiNodes: none, csiDrivers: none, csiStorageCapacities: none } };
+
+/** Objects as the scheduler's caches keep them: what is not asked for is not there. */
+export function keeper({ reservation, extenders }: Pick<SchedulerConfig, 'reservation' | 'extenders'> = defaultSchedulerConfig) {
+  const fields = new Map<string, Fields>();
+  const informers = {
+    of<T extends KubeObject>({ resource }: Resource, needs: Needs<T> = {}): Informer<T> {
+      fields.set(resource, needs.fields ?? 'all');
+      return {} as Informer<T>;
+    },
+  } as Informers;
+  cachesOf({ informers }, { reservation: { ...reservation, daemonSets: true }, extenders }, served);
+  const strings = new StringPool();
+  const kept = (kind: Resource) => {
+    const prune = pruner(kind, fields.get(kind.resource) ?? 'all', strings);
+    return <T extends KubeObject>(object: Readonly<T>): T => prune(object as T);
+  };
+  return { pod: kept(pods), node: kept(nodes), statefulSet: kept(statefulSets), daemonSet: kept(daemonSets) };
+}

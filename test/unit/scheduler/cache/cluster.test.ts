@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Cluster, ClusterError } from '../../../../scheduler/cache/cluster.ts';
+import { interleaveZones } from '../../../../scheduler/cache/node-order.ts';
+import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
+import type { Node } from '../../../../scheduler/types.ts';
+import { node, pod } from '../builders.ts';
+
+const web = (): ReturnType<typeof pod> => pod('web').cpu('1').memory('1Gi');
+
+function clusterOf(...names: string[]): Cluster {
+  const cluster = new Cluster();
+  for (const name of names) cluster.setNode(node(name).build());
+  return cluster;
+}
+
+const used = (cluster: Cluster, name: string): number | undefined => cluster.node(name)?.usedCpu;
+
+test('an assumed pod counts at once, and no second time when it is seen on its node', () => {
+  const cluster = clusterOf('a', 'b');
+  cluster.assume(podInfoOf(web().build()), 'a');
+  assert.equal(used(cluster, 'a'), 1_000);
+  cluster.addPod(podInfoOf(web().on('a').build()));
+  assert.equal(used(cluster, 'a'), 1_000);
+  assert.equal(cluster.placed('uid-default-web')?.at, 'added');
+});
+
+test('an assumed pod that turns up on another node counts there', () => {
+  const cluster = clusterOf('a', 'b');
+  cluster.assume(podInfoOf(web().build()), 'a');
+  cluster.addPod(podInfoOf(web().on('b').build()));
+  assert.deepEqual([used(cluster, 'a'), used(cluster, 'b')], [0, 1_000]);
+});
+
+test('what was assumed is taken back; what was seen is not', () => {
+  const cluster = clusterOf('a');
+  cluster.assume(podInfoOf(web().build()), 'a');
+  assert.equal(cluster.forget('uid-default-web'), true);
+  assert.equal(used(cluster, 'a'), 0);
+  cluster.addPod(podInfoOf(web().on('a').build()));
+  assert.equal(cluster.forget('uid-default-web'), false);
+  assert.equal(used(cluster, 'a'), 1_000);
+});
+
+test('nothing is assumed twice, nor on a node that is not there', () => {
+  const cluster = clusterOf('a');
+  const info = podInfoOf(web().build());
+  assert.throws(() => cluster.assume(info, 'gone'), ClusterError);
+  cluster.assume(info, 'a');
+  assert.throws(() => cluster.assume(info, 'a'), ClusterError);
+});
+
+test('a node that goes before its pods is no node any more, and what they took is not forgotten when it comes back', () => {
+  const cluster = clusterOf('a');
+  cluster.addPod(podInfoOf(web().on('a').build()));
+  cluster.removeNode('a');
+  assert.deepEqual([cluster.nodeCount, cluster.node('a')], [0, undefined]);
+  cluster.setNode(node('a').build());
+  assert.equal(used(cluster, 'a'), 1_000);
+  cluster.removeNode('a');
+  cluster.removePod('uid-default-web');
+  cluster.setNode(node('a').build());
+  assert.equal(used(cluster, 'a'), 0);
+});
+
+test('a pod on a node that was never seen counts once the node is there', () => {
+  const cluster = new Cluster();
+  cluster.addPod(podInfoOf(web().on('late').build()));
+  assert.equal(cluster.nodeCount, 0);
+  cluster.setNode(node('late').build());
+  assert.equal(used(cluster, 'late'), 1_000);
+});
+
+test('only bound pods that nobody has seen are unconfirmed, and only after a while', () => {
+  const cluster = clusterOf('a');
+  cluster.assume(podInfoOf(web().build()), 'a');
+  assert.deepEqual(cluster.unconfirmed(10_000), [], 'binding is under way');
+  cluster.bound('uid-default-web', 5_000);
+  assert.deepEqual(cluster.unconfirmed(4_999), []);
+  assert.equal(cluster.unconfirmed(5_000).length, 1);
+  cluster.addPod(podInfoOf(web().on('a').build()));
+  assert.deepEqual(cluster.unconfirmed(10_000), []);
+});
+
+test('a heartbeat changes nothing; what pods care about is told', () => {
+  const cluster = clusterOf('a');
+  const { version } = cluster;
+  const again = node('a').build();
+  again.metadata.resourceVersion = '2';
+  const change = cluster.setNode(again);
+  assert.ok(change !== 'added' && change.size === 0);
+  assert.equal(cluster.version, version);
+  const cordoned = cluster.setNode(node('a').cordoned().build());
+  assert.ok(cordoned !== 'added');
+  assert.deepEqual([...cordoned], ['taints']);
+  assert.ok(cluster.version > version);
+});
+
+test('the lowest priority is that of the pods that are there', () => {
+  const cluster = clusterOf('a');
+  assert.equal(cluster.lowestPriority, Infinity);
+  cluster.addPod(podInfoOf(pod('high').priority(10).on('a').build()));
+  cluster.addPod(podInfoOf(pod('low').priority(-5).on('a').build()));
+  assert.deepEqual([cluster.lowestPriority, cluster.node('a')?.lowestPriority], [-5, -5]);
+  cluster.removePod('uid-default-low');
+  assert.deepEqual([cluster.lowestPriority, cluster.node('a')?.lowestPriority], [10, 10]);
+});
+
+test('zones take turns, and one that has no more is passed over', () => {
+  const inZones = ['a1', 'a2', 'a3', 'b1', 'c1', 'c2'].map((name) => ({ name, zone: name.slice(0, 1) }));
+  assert.deepEqual(
+    interleaveZones(inZones).map(({ name }) => name),
+    ['a1', 'b1', 'c1', 'a2', 'c2', 'a3'],
+  );
+});
+
+test('sets of taints that no node has any more leave nothing behind', () => {
+  const cluster = new Cluster();
+  const tainted = (value: string): Node => node('a').taints({ key: 'since', value, effect: 'NoSchedule' }).build();
+  cluster.setNode(node('b').build());
+  const numbers = new Set<number | undefined>();
+  for (let n = 0; n < 1_000; n++) {
+    cluster.setNode(tainted(`${n}`));
+    numbers.add(cluster.node('a')?.taintSet);
+  }
+  assert.deepEqual([numbers.size, cluster.taintSetCount], [1_000, 2]);
+  cluster.setNode(node('a').build());
+  assert.equal(cluster.node('a')?.taintSet, cluster.node('b')?.taintSet);
+  cluster.removeNode('a');
+  cluster.removeNode('b');
+  assert.equal(cluster.taintSetCount, 0);
+});

@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { defaultExtender, defaultProfile, defaultSchedulerConfig } from '../../../../scheduler/config/defaults.ts';
+import { parseSchedulerConfig } from '../../../../scheduler/config/parse.ts';
+import type { ExtenderConfig, ProfileConfig, SchedulerConfig } from '../../../../scheduler/config/config.ts';
+
+function read(text: string): { config: SchedulerConfig; warnings: string[] } {
+  const found = parseSchedulerConfig(text);
+  if (!found.ok) throw new Error(found.problems.map(({ path, message }) => `${path}: ${message}`).join('\n'));
+  return { config: found.config, warnings: found.warnings.map(({ path, message }) => `${path}: ${message}`) };
+}
+
+const normal = defaultSchedulerConfig;
+const keys: { why: string; text: string; gives: Partial<SchedulerConfig> }[] = [
+  { why: 'nothing at all', text: '', gives: {} },
+  { why: 'a comment', text: '# to be done\n', gives: {} },
+  { why: 'JSON', text: '{"podMaxBackoffSeconds": 20}', gives: { maxBackoffMs: 20_000 } },
+  { why: 'keys without a value', text: 'profiles:\napi:\ncompat: {seed: null}\nassumeTtlSeconds: ~', gives: {} },
+  { why: 'an empty list of profiles', text: 'profiles: []', gives: {} },
+  {
+    why: 'whole seconds',
+    text: 'podInitialBackoffSeconds: 2\npodMaxBackoffSeconds: 2\nunschedulableFlushSeconds: 60\nvolumeBindTimeoutSeconds: 1',
+    gives: { initialBackoffMs: 2_000, maxBackoffMs: 2_000, unschedulableFlushMs: 60_000, volumeBindTimeoutMs: 1_000 },
+  },
+  { why: 'a first wait longer than the longest by default', text: 'podInitialBackoffSeconds: 30', gives: { initialBackoffMs: 30_000, maxBackoffMs: 30_000 } }, // prettier-ignore
+  {
+    why: 'how to preempt',
+    text: 'preemption: {enabled: false, minCandidateNodesPercentage: 0, minCandidateNodesAbsolute: 1}',
+    gives: { preemption: { enabled: false, minCandidateNodesPercentage: 0, minCandidateNodesAbsolute: 1, async: true } },
+  },
+  {
+    why: 'how room is kept',
+    text: 'reservation:\n  reserveOn: recreate\n  placement: score\n  ttlSeconds: 1\n  claimedTtlSeconds: 10\n  upgradeFirst: false\n  ownerKinds: [apps/StatefulSet, apps.kruise.io/StatefulSet]\n  daemonSets: true\n  persist: annotation\n  mirror: true\n  mirrorImage: registry.example/pause:3.9',
+    gives: {
+      reservation: {
+        enabled: true,
+        reserveOn: 'recreate',
+        placement: 'score',
+        ttlMs: 1_000,
+        claimedTtlMs: 10_000,
+        upgradeFirst: false,
+        ownerKinds: new Set(['apps/StatefulSet', 'apps.kruise.io/StatefulSet']),
+        daemonSets: true,
+        persist: 'annotation',
+        mirror: true,
+        mirrorImage: 'registry.example/pause:3.9',
+      },
+    },
+  },
+  {
+    why: 'versions and ranges that look like numbers',
+    text: 'compat: {taintMessage: 1.34, scoreRange: 10, tieBreak: random, seed: 7}',
+    gives: { compat: { taintMessage: '1.34', scoreRange: 10, tieBreak: 'random', seed: 7 } },
+  },
+  { why: 'the newest text of taints', text: 'compat: {taintMessage: head}', gives: { compat: { ...normal.compat, taintMessage: 'head' } } },
+  {
+    why: 'how much is under way',
+    text: 'api: {maxInflightBinds: 1, maxInflightStatus: 2, maxInflightEvents: 3, pageSize: 4}',
+    gives: { api: { maxInflightBinds: 1, maxInflightStatus: 2, maxInflightEvents: 3, pageSize: 4 } },
+  },
+  {
+    why: 'nobody to be elected, and a lease all the same',
+    text: 'leaderElection: {enabled: false, leaseName: a.b, namespace: ns, leaseDuration: 1m, renewDeadline: 1500ms, retryPeriod: 1s}',
+    gives: { leaderElection: { enabled: false, lease: { name: 'a.b', namespace: 'ns', leaseDurationMs: 60_000, renewDeadlineMs: 1_500, retryPeriodMs: 1_000 } } }, // prettier-ignore
+  },
+];
+for (const { why, text, gives } of keys)
+  test(`a configuration is read with ${why}`, () => assert.deepEqual(read(text), { config: { ...normal, ...gives }, warnings: [] }));
+
+const weights = (over: Readonly<Record<string, number>>): ProfileConfig['scores'] =>
+  new Map([...defaultProfile.scores].map(([name, weight]) => [name, over[name] ?? weight] as const).filter(([, weight]) => weight > 0));
+const zone = 'topology.kubernetes.io/zone';
+const profiles: { why: string; text: string; gives: Partial<ProfileConfig> }[] = [
+  { why: 'a name alone', text: 'schedulerName: batch', gives: { schedulerName: 'batch' } },
+  { why: 'a plugin that gives no points, and filters all the same', text: 'plugins: {TaintToleration: {weight: 0}}', gives: { scores: weights({ TaintToleration: 0 }) } }, // prettier-ignore
+  {
+    why: 'a plugin that does neither',
+    text: 'plugins: {TaintToleration: {enabled: false}}',
+    gives: { scores: weights({ TaintToleration: 0 }), filters: new Set([...defaultProfile.filters].filter((name) => name !== 'TaintToleration')) }, // prettier-ignore
+  },
+  { why: 'other weights', text: 'plugins: {ImageLocality: {weight: 10000}, InterPodAffinity: {enabled: true}}', gives: { scores: weights({ ImageLocality: 10_000 }) } }, // prettier-ignore
+  {
+    why: 'full nodes first',
+    text: 'pluginArgs: {NodeResourcesFit: {scoringStrategy: {type: MostAllocated, resources: [{name: cpu}, {name: example.com/gpu, weight: 100}]}}}',
+    gives: { fit: { ...defaultProfile.fit, strategy: { type: 'MostAllocated', resources: [{ name: 'cpu', weight: 1 }, { name: 'example.com/gpu', weight: 100 }], shape: [] } } }, // prettier-ignore
+  },
+  {
+    why: 'a shape of 0 to 10, which is counted as 0 to 100',
+    text: 'pluginArgs: {NodeResourcesFit: {scoringStrategy: {type: RequestedToCapacityRatio, requestedToCapacityRatio: {shape: [{utilization: 0, score: 0}, {utilization: 70, score: 10}]}}}}',
+    gives: { fit: { ...defaultProfile.fit, strategy: { ...defaultProfile.fit.strategy, type: 'RequestedToCapacityRatio', shape: [{ utilization: 0, score: 0 }, { utilization: 70, score: 100 }] } } }, // prettier-ignore
+  },
+  {
+    why: 'resources that nobody asks nodes for',
+    text: 'pluginArgs: {NodeResourcesFit: {ignoredResources: [example.com/a], ignoredResourceGroups: [example.org]}}',
+    gives: {
+      fit: { ...defaultProfile.fit, ignoredResources: new Set(['example.com/a']), ignoredResourceGroups: new Set(['example.org']) },
+    },
+  },
+  {
+    why: 'one resource to be even in',
+    text: 'pluginArgs: {NodeResourcesBalancedAllocation: {resources: [{name: memory, weight: 1}]}}',
+    gives: { balanced: { resources: [{ name: 'memory', weight: 1 }] } },
+  },
+  {
+    why: 'affinity for everybody',
+    text: `pluginArgs: {NodeAffinity: {addedAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [
+      {matchExpressions: [{key: a, operator: In, values: [b, '']}, {key: ${zone}, operator: Exists}, {key: n, operator: Gt, values: ['3']}]},
+      {matchFields: [{key: metadata.name, operator: NotIn, values: [node-a]}]}]}}}}`,
+    gives: {
+      nodeAffinity: {
+        addedAffinity: {
+          nodeSelectorTerms: [
+            {
+              matchExpressions: [
+                { key: 'a', operator: 'In', values: ['b', ''] },
+                { key: zone, operator: 'Exists' },
+                { key: 'n', operator: 'Gt', values: ['3'] },
+              ],
+            },
+            { matchFields: [{ key: 'metadata.name', operator: 'NotIn', values: ['node-a'] }] },
+          ],
+        },
+      },
+    },
+  },
+  {
+    why: 'no points for required affinity',
+    text: 'pluginArgs: {InterPodAffinity: {hardPodAffinityWeight: 0, ignorePreferredTermsOfExistingPods: true}}',
+    gives: { interPod: { hardPodAffinityWeight: 0, ignorePreferredTermsOfExistingPods: true } },
+  },
+  {
+    why: 'default constraints of its own',
+    text: `pluginArgs: {PodTopologySpread: {defaultingType: List, defaultConstraints: [{topologyKey: ${zone}, maxSkew: 2, whenUnsatisfiable: ScheduleAnyway}]}}`,
+    gives: { spread: { defaults: [{ topologyKey: zone, maxSkew: 2 }] } },
+  },
+  { why: 'no default constraints', text: 'pluginArgs: {PodTopologySpread: {defaultingType: List}}', gives: { spread: { defaults: [] } } },
+];
+for (const { why, text, gives } of profiles)
+  test(`a profile is read with ${why}`, () => {
+    const profile = { schedulerName: 'default-scheduler', ...defaultProfile, ...gives };
+    const { config, warnings } = read(`profiles:\n- {${text}}`);
+    assert.deepEqual([config, warnings], [{ ...normal, profiles: new Map([[profile.schedulerName, profile]]) }, []]);
+  });
+
+test('profiles have names of their own', () => {
+  const { config } = read('profiles: [{schedulerName: a}, {}, {schedulerName: b}]');
+  assert.deepEqual([...config.profiles.keys()], ['a', 'default-scheduler', 'b']);
+});
+
+const pem = '-----BEGIN CERTIFICATE-----\nAAAA\n';
+const packed = Buffer.from(pem).toString('base64');
+const url = 'http://127.0.0.1:8888/scheduler';
+const extenders: { why: string; text: string; gives: Partial<ExtenderConfig> }[] = [
+  { why: 'one verb', text: `{urlPrefix: '${url}', filterVerb: filter}`, gives: { filterVerb: 'filter' } },
+  {
+    why: 'all that kube-scheduler has for one',
+    text: `{urlPrefix: 'https://e/', filterVerb: f, prioritizeVerb: p, bindVerb: b, preemptVerb: v, weight: 5, enableHTTPS: true, httpTimeout: 1.5s, nodeCacheCapable: true, ignorable: true,
+      tlsConfig: {serverName: s, certFile: c, keyFile: k, caFile: a}, managedResources: [{name: example.com/gpu}]}`,
+    gives: {
+      urlPrefix: 'https://e/',
+      filterVerb: 'f',
+      prioritizeVerb: 'p',
+      bindVerb: 'b',
+      preemptVerb: 'v',
+      weight: 5,
+      enableHttps: true,
+      httpTimeoutMs: 1_500,
+      nodeCacheCapable: true,
+      ignorable: true,
+      tls: { ...defaultExtender.tls, serverName: 's', certFile: 'c', keyFile: 'k', caFile: 'a' },
+      managedResources: [{ name: 'example.com/gpu', ignoredByScheduler: false }],
+    },
+  },
+  {
+    why: 'certificates in the file itself',
+    text: `{urlPrefix: 'https://e', filterVerb: f, tlsConfig: {certData: ${packed}, keyData: ${packed}, caData: ${packed}}}`,
+    gives: { urlPrefix: 'https://e', filterVerb: 'f', tls: { ...defaultExtender.tls, certData: pem, keyData: pem, caData: pem } },
+  },
+];
+for (const { why, text, gives } of extenders)
+  test(`an extender is read with ${why}`, () => {
+    const { config, warnings } = read(`extenders:\n- ${text}`);
+    assert.deepEqual([config, warnings], [{ ...normal, extenders: [{ urlPrefix: url, ...defaultExtender, ...gives }] }, []]);
+  });
+
+test('resources that only an extender counts are ignored by every profile', () => {
+  const { config } = read(`profiles: [{schedulerName: a, pluginArgs: {NodeResourcesFit: {ignoredResources: [x.org/b]}}}, {schedulerName: b}]
+extenders: [{urlPrefix: '${url}', filterVerb: f, managedResources: [{name: x.org/a, ignoredByScheduler: true}, {name: x.org/c}]}]`);
+  const ignored = [...config.profiles.values()].map(({ fit }) => [...fit.ignoredResources]);
+  assert.deepEqual(ignored, [['x.org/b', 'x.org/a'], ['x.org/a']]);
+});
+
+const args = (plugin: string, text: string): string => `profiles: [{pluginArgs: {${plugin}: {${text}}}}]`;
+const warned: { why: string; text: string; says: string[] }[] = [
+  { why: 'an image that nothing is made of', text: 'reservation: {mirrorImage: pause}', says: ['reservation.mirrorImage: it has no effect unless mirror is true'] }, // prettier-ignore
+  { why: 'sampling', text: 'percentageOfNodesToScore: 50\nprofiles: [{percentageOfNodesToScore: 1}]', says: ['profiles[0].percentageOfNodesToScore: it has no effect: every node is scored', 'percentageOfNodesToScore: it has no effect: every node is scored'] }, // prettier-ignore
+  { why: 'all nodes, which is what happens', text: 'percentageOfNodesToScore: 100', says: [] },
+  { why: 'a weight where there are no points', text: 'profiles: [{plugins: {NodePorts: {weight: 2}}}]', says: ['profiles[0].plugins.NodePorts.weight: it has no effect: this plugin gives no points'] }, // prettier-ignore
+  { why: 'a weight of a plugin that is off', text: 'profiles: [{plugins: {ImageLocality: {enabled: false, weight: 2}}}]', says: ['profiles[0].plugins.ImageLocality.weight: it has no effect: the plugin is not enabled'] }, // prettier-ignore
+  { why: 'arguments of a plugin that is off', text: 'profiles: [{plugins: {NodeAffinity: {enabled: false}}, pluginArgs: {NodeAffinity: {}}}]', says: ['profiles[0].pluginArgs.NodeAffinity: it has no effect: the plugin is not enabled'] }, // prettier-ignore
+  { why: 'a shape that is not used', text: args('NodeResourcesFit', 'scoringStrategy: {requestedToCapacityRatio: {shape: [{utilization: 0, score: 1}]}}'), says: ['profiles[0].pluginArgs.NodeResourcesFit.scoringStrategy.requestedToCapacityRatio.shape: it has no effect unless the type is RequestedToCapacityRatio'] }, // prettier-ignore
+  { why: 'weights of being even', text: args('NodeResourcesBalancedAllocation', 'resources: [{name: cpu, weight: 2}]'), says: ['profiles[0].pluginArgs.NodeResourcesBalancedAllocation.resources[0].weight: it has no effect: how evenly a node is filled counts all resources alike'] }, // prettier-ignore
+  { why: 'an extender that is asked nothing', text: `extenders: [{urlPrefix: '${url}'}]`, says: ['extenders[0]: it has no effect: it is asked nothing without one of filterVerb, prioritizeVerb, bindVerb, preemptVerb'] }, // prettier-ignore
+  { why: 'a weight of no points', text: `extenders: [{urlPrefix: '${url}', filterVerb: f, weight: 2}]`, says: ['extenders[0].weight: it has no effect without a prioritizeVerb'] }, // prettier-ignore
+  { why: 'TLS without TLS', text: `extenders: [{urlPrefix: '${url}', filterVerb: f, enableHTTPS: true, tlsConfig: {insecure: true}}]`, says: ['extenders[0].enableHTTPS: it has no effect: urlPrefix begins with http://', 'extenders[0].tlsConfig: it has no effect: urlPrefix begins with http://'] }, // prettier-ignore
+  { why: 'TLS that trusts anybody', text: "extenders: [{urlPrefix: 'https://e', filterVerb: f, enableHTTPS: true}]", says: ['extenders[0].tlsConfig: it names no authority (caFile, caData): with enableHTTPS any certificate is trusted then'] }, // prettier-ignore
+  { why: 'room that is never kept', text: 'reservation: {ownerKinds: []}', says: ['reservation.ownerKinds: it is empty: no room is ever kept'] }, // prettier-ignore
+  { why: 'settings of what is off', text: 'reservation: {enabled: false, ttlSeconds: 5, persist: none}', says: ['reservation: ttlSeconds, persist have no effect: it is not enabled'] }, // prettier-ignore
+  { why: 'a seed of nothing', text: 'compat: {tieBreak: roundRobin, seed: 1}', says: ['compat.seed: it has no effect unless tieBreak is random'] }, // prettier-ignore
+];
+for (const { why, text, says } of warned)
+  test(`a configuration is taken with a word about ${why}`, () => assert.deepEqual(read(text).warnings, says));

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { seededRandom } from '../../../../base/random.ts';
+import type { ExtenderConfig } from '../../../../scheduler/config/config.ts';
+import { defaultSchedulerConfig } from '../../../../scheduler/config/defaults.ts';
+import { podClassKey } from '../../../../scheduler/core/pod-class-key.ts';
+import { localNeeds } from '../../../../scheduler/engine/pod-class.ts';
+import { staticKey } from '../../../../scheduler/engine/static-class.ts';
+import { wideKey } from '../../../../scheduler/engine/wide-class.ts';
+import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
+import { nominatedNodeOf } from '../../../../scheduler/queue/nominator.ts';
+import { isGated } from '../../../../scheduler/queue/own-change.ts';
+import { claimsOf } from '../../../../scheduler/reservation/claims.ts';
+import type { Pod } from '../../../../scheduler/types.ts';
+import { keeper } from '../as-kept.ts';
+import { node, pod } from '../builders.ts';
+import { randomCluster, randomPod } from '../oracle/generate.ts';
+import { plainProfile } from '../oracle/profile.ts';
+
+/** All that is read of a pod for a decision. */
+function read(of: Readonly<Pod>): object {
+  const info = podInfoOf(of);
+  const { pod: _, ...rest } = info;
+  const { images } = localNeeds(info, plainProfile, undefined);
+  const keys = [podClassKey(info), staticKey(info), wideKey(info, '', ''), isGated(info), nominatedNodeOf(info)];
+  return { ...rest, images, keys, policy: of.spec?.preemptionPolicy, started: of.status?.startTime, phase: of.status?.phase };
+}
+
+test('of random pods the caches keep all that decisions look at', () => {
+  const random = seededRandom(7);
+  const kept = keeper();
+  for (let round = 0; round < 40; round++) {
+    const cluster = randomCluster(random, 6);
+    const some = [...cluster.pods, ...Array.from({ length: 20 }, () => randomPod(random, cluster))];
+    for (const one of some) assert.deepEqual(read(kept.pod(one)), read(one));
+  }
+});
+
+/** What random pods do not have. */
+const rare = pod('rare')
+  .spec({
+    schedulingGates: [{ name: 'example.com/wait' }],
+    volumes: [
+      { name: 'data', persistentVolumeClaim: { claimName: 'data-rare' } },
+      { name: 'scratch', ephemeral: { volumeClaimTemplate: { spec: {} } } },
+      { name: 'disk', gcePersistentDisk: { pdName: 'pd-1', readOnly: true } },
+      { name: 'config', configMap: { name: 'config' } },
+    ],
+  })
+  .build();
+
+test('gates, claims and disks are kept', () => {
+  assert.deepEqual(read(keeper().pod(rare)), read(rare));
+  assert.deepEqual(claimsOf(podInfoOf(keeper().pod(rare))), ['data-rare', 'rare-scratch']);
+});
+
+const extender = (nodeCacheCapable: boolean): ExtenderConfig => ({ nodeCacheCapable }) as ExtenderConfig;
+const annotated = pod('web').spec({ hostname: 'a' }).build();
+const machine = { ...node('n1').build(), spec: { podCIDR: '10.0.0.0/24' } };
+
+const cases = [
+  { why: 'without extenders neither is', extenders: [], pods: false, nodes: false },
+  { why: 'for an extender both are', extenders: [extender(false)], pods: true, nodes: true },
+  { why: 'for one with a cache of nodes only pods are', extenders: [extender(true)], pods: true, nodes: false },
+  { why: 'for one with and one without both are', extenders: [extender(true), extender(false)], pods: true, nodes: true },
+];
+for (const { why, extenders, ...whole } of cases)
+  test(`are objects kept whole? ${why}`, () => {
+    const kept = keeper({ ...defaultSchedulerConfig, extenders });
+    assert.equal(kept.pod(annotated).spec?.hostname, whole.pods ? 'a' : undefined);
+    assert.equal(kept.node(machine).spec?.podCIDR, whole.nodes ? '10.0.0.0/24' : undefined);
+  });

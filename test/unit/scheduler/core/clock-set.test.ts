@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import type { Millis } from '../../../../base/clock.ts';
+import { ApiError } from '../../../../kube/client/errors.ts';
+import type { Interceptor } from '../../controllers/daemonset/simulated/intercepted.ts';
+import { pod } from '../builders.ts';
+import { Stage } from '../simulated/stage.ts';
+import { SchedulerWorld } from '../simulated/world.ts';
+
+const HOUR: Millis = 3_600_000;
+
+async function scene(t: TestContext, by?: Interceptor): Promise<{ world: SchedulerWorld; stage: Stage; nodeOf: (name: string) => string }> {
+  const world = await SchedulerWorld.make({ pace: { bindMs: () => 0, startMs: () => 0, endMs: () => 1_000 } });
+  t.after(() => world.stop());
+  const stage = new Stage(world);
+  stage.begin(['a']);
+  world.start(by);
+  await world.clock.advance(1_000);
+  const nodeOf = (name: string): string => world.pods().find(({ metadata }) => metadata.name === name)?.spec?.nodeName ?? '';
+  return { world, stage, nodeOf };
+}
+
+for (const by of [-HOUR, HOUR])
+  test(`when the clock is set by ${by / HOUR} h, a pod whose binding failed is tried again as soon as otherwise`, async (t) => {
+    let refused = 0;
+    const { world, stage, nodeOf } = await scene(t, {
+      call({ verb, resource, key }, pass) {
+        if (verb !== 'post' || resource !== 'pods/binding' || ++refused > 2) return pass();
+        const said = { code: 500, reason: 'InternalError', message: 'the test says so' };
+        throw new ApiError({ method: 'POST', path: key, host: 'local' }, said);
+      },
+    });
+    stage.add(pod('web'));
+    assert.notEqual(await world.until(() => refused === 2, 5_000, 100), undefined);
+    world.clock.jump(by);
+    await world.clock.advance(1_500);
+    assert.equal(nodeOf('web'), '', 'it backs off');
+    await world.clock.advance(1_000);
+    assert.equal(nodeOf('web'), 'a');
+  });
+
+for (const by of [-HOUR, HOUR])
+  test(`when the clock is set by ${by / HOUR} h, room is kept as long as otherwise, and people read times by the clock as it is`, async (t) => {
+    const { world, stage, nodeOf } = await scene(t);
+    stage.addSet('web', '4', { replicas: 1 });
+    await world.until(() => nodeOf('web-0') === 'a', 5_000);
+    const stopped = world.stopControllers();
+    await world.clock.advance(30_000);
+    await stopped;
+    stage.add(pod('other').cpu('4'));
+    await stage.roll('web', { image: 'v2' });
+    await stage.delete('web-0');
+    await world.clock.advance(2_000);
+    const rooms = (): number => world.parts?.reservations.size ?? 0;
+    assert.equal(rooms(), 1);
+    const made = world.parts?.reservations.list()[0]?.expiresAt ?? 0;
+    assert.equal(world.parts?.shown(made), made);
+    world.clock.jump(by);
+    assert.equal(world.parts?.shown(made), made + by);
+    await world.clock.advance(50_000);
+    assert.equal(rooms(), 1);
+    await world.clock.advance(15_000);
+    assert.equal(rooms(), 0);
+    await world.clock.advance(15_000);
+    assert.equal(nodeOf('other'), 'a');
+  });
+
+test('when the clock is set back, a refused pod is tried again after five minutes all the same', async (t) => {
+  const { world, stage } = await scene(t);
+  stage.add(pod('big').cpu('5'));
+  await world.clock.advance(1_000);
+  const attempts = (): number => [...(world.parts?.queue.list() ?? [])][0]?.queued.attempts ?? 0;
+  assert.equal(attempts(), 1);
+  world.clock.jump(-HOUR);
+  await world.clock.advance(290_000);
+  assert.equal(attempts(), 1);
+  await world.clock.advance(20_000);
+  assert.equal(attempts(), 2);
+});

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { seededRandom } from '../../../../base/random.ts';
+import { defaultSchedulerConfig } from '../../../../scheduler/config/defaults.ts';
+import { likewiseOf, type LikewiseParts } from '../../../../scheduler/core/likewise.ts';
+import { fitErrorText, type FitError } from '../../../../scheduler/engine/fit-error.ts';
+import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
+import type { Pod } from '../../../../scheduler/types.ts';
+import { pod } from '../builders.ts';
+import { profiles } from '../engine/profiles.ts';
+import { engineSubject } from '../engine/subject.ts';
+import { Chance } from '../oracle/chance.ts';
+import { applied, randomCluster, randomEvent, randomPod, type GeneratedCluster, type RandomEvent } from '../oracle/generate.ts';
+
+const NOW = '2026-03-01T00:00:00Z';
+
+/** @param lowest - the least important pod's priority that is on a node */
+function facts(lowest: number, enabled = true): LikewiseParts {
+  return {
+    nominator: { nodeOf: () => undefined },
+    reservations: { of: () => undefined },
+    volumes: { key: () => '' },
+    cluster: { lowestPriority: lowest },
+    config: { preemption: { ...defaultSchedulerConfig.preemption, enabled } },
+  };
+}
+
+const error: FitError = {
+  nodes: 2,
+  reasons: new Map([['Insufficient cpu', 2]]),
+  everywhere: undefined,
+  by: new Set(['NodeResourcesFit']),
+  resolvable: 2,
+};
+
+const pairs: { why: string; a?: Pod; b: Pod; error?: Partial<FitError>; lowest?: number; alike: boolean }[] = [
+  { why: 'another name', b: pod('b').build(), alike: true },
+  { why: 'other requests', b: pod('b').cpu('2').build(), alike: false },
+  { why: 'another priority', b: pod('b').priority(1).build(), alike: false },
+  { why: 'another preemption policy', b: pod('b').spec({ preemptionPolicy: 'Never' }).build(), alike: false },
+  { why: 'other labels, and the room was short everywhere', b: pod('b').labels({ index: '1' }).build(), alike: true },
+  {
+    why: 'other labels, and other pods had a say',
+    b: pod('b').labels({ index: '1' }).build(),
+    error: { by: new Set(['NodeResourcesFit', 'InterPodAffinity']) },
+    alike: false,
+  },
+  {
+    why: 'other labels, and pods are counted',
+    b: pod('b').labels({ index: '1' }).build(),
+    error: { by: new Set(['PodTopologySpread']) },
+    alike: false,
+  },
+  { why: 'other labels, and somebody is there who might make room', b: pod('b').labels({ index: '1' }).build(), lowest: -1, alike: false },
+  {
+    why: 'other labels, and nobody can make room that would help',
+    b: pod('b').labels({ index: '1' }).build(),
+    lowest: -1,
+    error: { resolvable: 0 },
+    alike: true,
+  },
+  { why: 'the same, refused before nodes were asked', b: pod('b').build(), error: { everywhere: 'why' }, alike: false },
+  { why: 'the same, without any nodes', b: pod('b').build(), error: { nodes: 0 }, alike: false },
+];
+for (const { why, b, error: more, lowest = 0, alike } of pairs)
+  test(`pods are ${alike ? '' : 'not '}refused likewise with ${why}`, () => {
+    const [one, other] = [pod('a').build(), b].map((made) => likewiseOf(facts(lowest), podInfoOf(made), { ...error, ...more }));
+    assert.equal(one !== undefined && one === other, alike);
+  });
+
+test('nobody stands for a pod that was promised a node, that room is kept for, or that has volumes', () => {
+  const one = podInfoOf(pod('a').build());
+  const room = {} as ReturnType<LikewiseParts['reservations']['of']>;
+  for (const own of [{ nominator: { nodeOf: () => 'n' } }, { reservations: { of: () => room } }, { volumes: { key: () => 'claim' } }])
+    assert.equal(likewiseOf({ ...facts(0), ...own }, one, error), undefined);
+});
+
+const SEEDS = Number(process.env['DKC_LIKEWISE_SEEDS'] ?? 60);
+
+test(`in ${SEEDS} random clusters pods that are said to be refused likewise are`, () => {
+  let compared = 0;
+  for (let seed = 1; seed <= SEEDS; seed++) compared += compare(seed);
+  assert.ok(compared > SEEDS, `${compared} were compared only`);
+});
+
+/** @returns how many pods were compared with one like them */
+function compare(seed: number): number {
+  const random = seededRandom(seed);
+  const chance = new Chance(random);
+  let cluster = randomCluster(random, 2 + chance.upTo(6));
+  const subject = engineSubject(seededRandom(seed + 1), cluster.budgets);
+  for (const event of beginning(cluster)) subject.happened(event);
+  let compared = 0;
+  for (let round = 0; round < 10; round++) {
+    for (let events = chance.upTo(4); events > 0; events--) {
+      const event = randomEvent(random, cluster);
+      subject.happened(event);
+      cluster = applied(cluster, event);
+    }
+    const lowest = Math.min(...cluster.pods.map(({ spec }) => spec?.priority ?? 0));
+    const profile = chance.one(profiles);
+    const said = new Map<string, { of: Pod; text: string }>();
+    for (const of of waiting(chance, random, cluster)) {
+      const decision = subject.decide(of, profile);
+      if (decision.placed) continue;
+      const made = subject.preempt(of, profile, NOW);
+      const text = `${[...decision.error.by].toSorted().join()} ${fitErrorText(decision.error, made.message)} ${made.chosen === undefined ? '' : 'room can be made'}`;
+      const key = likewiseOf(facts(lowest), podInfoOf(of), decision.error);
+      if (key === undefined) continue;
+      const known = said.get(key);
+      if (known === undefined) said.set(key, { of, text });
+      else assert.equal(text, known.text, `seed ${seed}: ${JSON.stringify(of)} beside ${JSON.stringify(known.of)}`);
+      if (known !== undefined) compared += 1;
+    }
+  }
+  return compared;
+}
+
+/** Pods that may be told apart by little: some twice, some with other labels than those they were made after. */
+function waiting(chance: Chance, random: () => number, cluster: GeneratedCluster): Pod[] {
+  return Array.from({ length: 8 }, () => randomPod(random, cluster)).flatMap((made, at) => {
+    const { metadata, spec } = made;
+    const named = (suffix: string, labels = metadata.labels): Pod => {
+      const name = `waits-${at}-${suffix}`;
+      return {
+        ...made,
+        metadata: { ...metadata, name, uid: name, ...(labels && { labels }) },
+        spec: { containers: [], ...spec },
+        status: {},
+      };
+    };
+    return [
+      named('a'),
+      named('b'),
+      named('c', { ...metadata.labels, app: chance.one(['web', 'db', 'cache']) }),
+      named('d', { index: `${at}` }),
+    ];
+  });
+}
+
+function beginning(cluster: GeneratedCluster): RandomEvent[] {
+  const { services, replicaSets, replicationControllers, statefulSets } = cluster;
+  return [
+    ...cluster.namespaces.map((namespace): RandomEvent => ({ do: 'set-namespace', namespace })),
+    { do: 'set-groups', groups: { services, replicaSets, replicationControllers, statefulSets } },
+    ...cluster.nodes.map((node): RandomEvent => ({ do: 'set-node', node })),
+    ...cluster.pods.map((one): RandomEvent => ({ do: 'set-pod', pod: one })),
+  ];
+}

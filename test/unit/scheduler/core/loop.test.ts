@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Loop, type LoopOptions } from '../../../../scheduler/core/loop.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import { recordedLog } from '../../../support/recorded-log.ts';
+
+/** A queue whose only pod's time comes at the second look, after the first slice. */
+function loopOf(
+  binding: number,
+  caches: LoopOptions['caches'] = { settled: true, whenSettled: () => Promise.resolve() },
+): { loop: Loop; clock: FakeClock; pops: () => number; free: () => void } {
+  const clock = new FakeClock();
+  const worker = { binding, idle: () => Promise.resolve() };
+  let [ticks, pops, active] = [0, 0, 0];
+  const queue = {
+    tick: (): undefined => {
+      if ((ticks += 1) === 2) active = 1;
+    },
+    pop: (): undefined => {
+      pops += 1;
+      active = 0;
+    },
+    get sizes() {
+      return { active, backoff: 0, unschedulable: 0, gated: 0 };
+    },
+  };
+  const never = { tick: () => undefined };
+  const parts = { queue, config: { api: { maxInflightBinds: 2 }, preemption: { async: true } } };
+  const { log } = recordedLog();
+  const loop = new Loop({ parts, worker, caches, keeper: never, unconfirmed: never, clock, log } as unknown as LoopOptions);
+  return { loop, clock, pops: () => pops, free: () => (worker.binding = 0) };
+}
+
+test('a pod whose time comes while others are decided over is tried at once, and not when something happens', async () => {
+  const { loop, clock, pops } = loopOf(0);
+  const over = new AbortController();
+  const running = loop.run(over.signal);
+  await clock.advance(0);
+  assert.equal(pops(), 2);
+  over.abort();
+  await running;
+  assert.equal(clock.sleepers, 0);
+});
+
+test('it waits where as many are being bound as may be', async () => {
+  const { loop, clock, pops, free } = loopOf(2);
+  const over = new AbortController();
+  const running = loop.run(over.signal);
+  await clock.advance(60_000);
+  assert.equal(pops(), 0);
+  free();
+  loop.poke();
+  await clock.advance(0);
+  assert.equal(pops(), 1);
+  over.abort();
+  await running;
+});
+
+test('nothing is decided while a relist is being applied', async () => {
+  const applied = Promise.withResolvers<void>();
+  const caches = { settled: false, whenSettled: () => applied.promise };
+  const { loop, clock, pops } = loopOf(0, caches);
+  const over = new AbortController();
+  const running = loop.run(over.signal);
+  await clock.advance(5_000);
+  loop.poke();
+  await clock.advance(5_000);
+  assert.equal(pops(), 0);
+  caches.settled = true;
+  applied.resolve();
+  await clock.advance(0);
+  assert.ok(pops() > 0);
+  over.abort();
+  await running;
+  assert.equal(clock.sleepers, 0);
+});
+
+test('it ends amid a relist', async () => {
+  const whenSettled = (signal: AbortSignal) =>
+    new Promise<void>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+  const { loop, clock } = loopOf(0, { settled: false, whenSettled });
+  const over = new AbortController();
+  const running = loop.run(over.signal);
+  await clock.advance(0);
+  over.abort();
+  await running;
+});

@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { seededRandom } from '../../../../base/random.ts';
+import type { KubeObject } from '../../../../kube/api/object.ts';
+import { ApiError } from '../../../../kube/client/errors.ts';
+import { MirrorBook } from '../../../../scheduler/core/mirror-book.ts';
+import { Mirrors } from '../../../../scheduler/core/mirrors.ts';
+import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
+import type { Reservation } from '../../../../scheduler/reservation/contract.ts';
+import { mirrorKey, mirrorOf } from '../../../../scheduler/reservation/mirror.ts';
+import { createReservations } from '../../../../scheduler/reservation/reservations.ts';
+import type { Pod } from '../../../../scheduler/types.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import { recordedLog } from '../../../support/recorded-log.ts';
+import { config, deletion, info, isOurs, member, successor } from '../reservation/situations.ts';
+
+const ok = (): undefined => undefined;
+const refuse = (code: number, reason: string) => (): ApiError =>
+  new ApiError({ method: 'POST', path: '/pods', host: 'local' }, { code, reason, message: 'the test says so' });
+
+/** Rooms, and a server that answers each call as it is told, and else does what it is asked. */
+function stage() {
+  const clock = new FakeClock();
+  const reservations = createReservations(config(), isOurs);
+  const counted: string[] = [];
+  const cluster = {
+    addPod: ({ uid }: PodInfo) => void counted.push(`+${uid}`),
+    removePod: (uid: string) => void counted.push(`-${uid}`),
+    placed: () => undefined,
+  };
+  const book = new MirrorBook({
+    cluster,
+    reservations,
+    isOurs,
+  });
+  const calls: string[] = [];
+  const answers: (() => Error | undefined)[] = [];
+  const there = new Map<string, Pod>();
+  const call = (what: string): void => {
+    calls.push(what);
+    const error = (answers.shift() ?? ok)();
+    if (error !== undefined) throw error;
+  };
+  const client = {
+    create: async (_: unknown, pod: Pod) => {
+      call('create');
+      const made = { ...structuredClone(pod), metadata: { ...pod.metadata, uid: `made-${calls.length}` } };
+      Object.assign(made.spec?.containers[0]?.resources?.requests ?? {}, larger);
+      there.set(`${pod.metadata.namespace}/${pod.metadata.name}`, made);
+      return made;
+    },
+    delete: async (_: unknown, { namespace, name }: { namespace: string; name: string }) => {
+      call('delete');
+      there.delete(`${namespace}/${name}`);
+    },
+    get: async (_: unknown, { namespace, name }: { namespace: string; name: string }) => {
+      call('get');
+      const found = there.get(`${namespace}/${name}`);
+      if (found === undefined) throw refuse(404, 'NotFound')();
+      return found as KubeObject;
+    },
+    list: async () => ({ items: [...there.values()] }),
+  };
+  const larger: Record<string, string> = {};
+  const unseen: string[] = [];
+  const mirrors = new Mirrors({
+    book,
+    reservations,
+    cluster,
+    client: client as unknown as ConstructorParameters<typeof Mirrors>[0]['client'],
+    clock,
+    random: seededRandom(1),
+    log: recordedLog().log,
+    meters: { made: () => {}, removed: () => {} },
+    isOurs,
+    image: 'pause:1',
+    longestMs: 60_000,
+    onUnseen: ({ name }) => unseen.push(name),
+  });
+  const over = new AbortController();
+  const keep = (): Reservation => {
+    const { reservation } = reservations.podDeleted(deletion({ pod: member(), now: clock.now() }));
+    assert.ok(reservation !== undefined);
+    mirrors.look();
+    return reservation;
+  };
+  return {
+    clock,
+    reservations,
+    book,
+    mirrors,
+    calls,
+    answers,
+    there,
+    counted,
+    unseen,
+    larger,
+    keep,
+    over,
+    begin: () => mirrors.begin(over.signal),
+  };
+}
+
+const made = (room: Reservation, change: (pod: Pod) => void = () => {}): PodInfo => {
+  const pod = structuredClone(mirrorOf(room, 'pause:1', 60_000));
+  pod.metadata.uid = 'uid-of-mirror';
+  change(pod);
+  return podInfoOf(pod);
+};
+
+const making: { why: string; answers: (() => Error | undefined)[]; calls: string[]; unseen: number }[] = [
+  { why: 'is made', answers: [ok], calls: ['create'], unseen: 0 },
+  { why: 'is forbidden: it is not asked for again', answers: [refuse(403, 'Forbidden')], calls: ['create'], unseen: 1 },
+  { why: 'is invalid: it is not asked for again', answers: [refuse(422, 'Invalid')], calls: ['create'], unseen: 1 },
+  { why: 'meets a server in trouble: it is asked for again', answers: [refuse(500, 'InternalError'), refuse(429, 'TooManyRequests')], calls: ['create', 'create', 'create'], unseen: 2 }, // prettier-ignore
+  { why: 'has its name taken by somebody who is gone', answers: [refuse(409, 'AlreadyExists')], calls: ['create', 'get', 'create'], unseen: 0 }, // prettier-ignore
+];
+for (const { why, answers, calls, unseen } of making)
+  test(`a pod that is to stand for room ${why}`, async () => {
+    const s = stage();
+    s.answers.push(...answers);
+    s.begin();
+    s.keep();
+    await s.clock.advance(30_000);
+    assert.deepEqual([s.calls, s.unseen.length], [calls, unseen]);
+    s.over.abort();
+  });
+
+test('who stands by makes and removes nothing, and begins with what is kept then', async () => {
+  const s = stage();
+  s.keep();
+  await s.clock.advance(10_000);
+  assert.deepEqual(s.calls, []);
+  s.begin();
+  await s.clock.advance(1);
+  assert.deepEqual(s.calls, ['create']);
+  s.over.abort();
+});
+
+test('one that another process made is known, and is removed for the successor', async () => {
+  const s = stage();
+  const room = s.keep();
+  const left = made(room);
+  s.there.set(mirrorKey(room), left.pod);
+  assert.equal(s.book.takes(left), true, 'it is not counted');
+  s.begin();
+  await s.clock.advance(10_000);
+  assert.deepEqual(s.calls, []);
+  const pod = info(successor());
+  s.reservations.podSeen(pod, () => ({ node: undefined, spare: undefined }), s.clock.now());
+  await s.mirrors.clear('n1', room, s.over.signal);
+  assert.deepEqual([s.calls, s.there.size], [['delete'], 0]);
+  s.over.abort();
+});
+
+test('one that was taken away by others is not made again, for as long as the room is kept', async () => {
+  const s = stage();
+  s.begin();
+  const room = s.keep();
+  await s.clock.advance(1);
+  s.book.drops(made(room));
+  s.there.clear();
+  s.mirrors.look();
+  await s.clock.advance(10_000);
+  assert.deepEqual(s.calls, ['create']);
+  s.over.abort();
+});
+
+test('one that others made larger on the way is removed, and not made again', async () => {
+  const s = stage();
+  s.begin();
+  s.larger['cpu'] = '2';
+  s.keep();
+  await s.clock.advance(10_000);
+  assert.deepEqual(s.calls, ['create', 'delete']);
+  s.over.abort();
+});
+
+test('what is in the way of a binding and cannot be removed fails it, once for each try', async () => {
+  const s = stage();
+  s.begin();
+  const room = s.keep();
+  await s.clock.advance(1);
+  s.answers.push(refuse(500, 'InternalError'), refuse(500, 'InternalError'));
+  for (let n = 0; n < 2; n++) await assert.rejects(s.mirrors.clear('n1', room, s.over.signal), /the test says so/);
+  await s.mirrors.clear('n2', undefined, s.over.signal);
+  await s.mirrors.clear('n1', room, s.over.signal);
+  assert.deepEqual(s.calls, ['create', 'delete', 'delete', 'delete']);
+  s.over.abort();
+});
+
+test('which pods count is decided when they are first seen', () => {
+  const s = stage();
+  const room = s.keep();
+  const cpu = (amount: string) => (pod: Pod) => Object.assign(pod.spec?.containers[0] ?? {}, { resources: { requests: { cpu: amount } } });
+  assert.equal(s.book.takes(made(room, cpu('2'))), false, 'it takes more than is kept');
+  assert.equal(s.book.stands(room), false);
+  assert.equal(
+    s.book.takes(made(room, (pod) => ((pod.metadata.uid = 'u2'), (pod.metadata.name = 'forged')))),
+    false,
+    'it has another name',
+  );
+  assert.equal(s.book.takes(made(room, (pod) => (pod.metadata.uid = 'u3'))), true);
+  assert.equal(s.book.stands(room), true);
+  // Made by this process, and larger on the way; or seen when its room is used already.
+  s.book.expect(mirrorKey(room));
+  assert.equal(s.book.takes(made(room, (pod) => ((pod.metadata.uid = 'u4'), cpu('2')(pod)))), true);
+  s.book.made(mirrorKey(room), 'u5');
+  s.reservations.setChanged('uid-web', undefined);
+  assert.equal(s.book.takes(made(room, (pod) => (pod.metadata.uid = 'u5'))), true);
+  assert.equal(s.book.takes(made(room, (pod) => (pod.metadata.uid = 'u6'))), false, 'no room is kept');
+  s.book.count('u3');
+  assert.deepEqual(s.counted, ['+u3']);
+  assert.deepEqual([s.book.drops(made(room, (pod) => (pod.metadata.uid = 'u3'))), s.book.drops(made(room, (pod) => (pod.metadata.uid = 'u5')))], [false, true]); // prettier-ignore
+});
+
+test('a pod that counted already does not any more once its room is known', () => {
+  const s = stage();
+  const room = s.keep();
+  s.reservations.setChanged('uid-web', undefined);
+  assert.equal(s.book.takes(made(room)), false);
+  s.reservations.adopt(room);
+  s.book.hide(room);
+  assert.deepEqual([s.counted, s.book.stands(room)], [['-uid-of-mirror'], true]);
+  assert.equal(s.book.takes(made(room)), true);
+});

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { KubeObject } from '../../../../kube/api/object.ts';
+import { pods as podKind } from '../../../../kube/api/resources.ts';
+import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
+import type { Pod } from '../../../../scheduler/types.ts';
+import { pod } from '../builders.ts';
+import { Stage } from '../simulated/stage.ts';
+import { SchedulerWorld } from '../simulated/world.ts';
+
+const own = { schedulerName: 'default-scheduler', containers: [{ name: 'c', image: 'i' }] };
+const list = (term: unknown) => ({ requiredDuringSchedulingIgnoredDuringExecution: [term] });
+
+/** No typed server sends them. */
+const odd: { what: string; kind: string; key: string; object: object; waits?: boolean }[] = [
+  {
+    what: 'a pod that waits, with a term that is null',
+    kind: '/pods',
+    key: 'default/odd',
+    object: { spec: { ...own, affinity: { podAffinity: list(null) } } },
+    waits: true,
+  },
+  {
+    what: 'a pod that waits, with preferred nodes that are null',
+    kind: '/pods',
+    key: 'default/odd',
+    object: {
+      spec: { ...own, affinity: { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [null] } } },
+    },
+    waits: true,
+  },
+  {
+    what: 'a pod that waits, with containers that are null',
+    kind: '/pods',
+    key: 'default/odd',
+    object: { spec: { ...own, containers: null } },
+    waits: true,
+  },
+  {
+    what: 'a pod that waits, with conditions that are null',
+    kind: '/pods',
+    key: 'default/odd',
+    object: { spec: { ...own, nodeSelector: { no: 'node' } }, status: { phase: 'Pending', conditions: [null] } },
+  },
+  {
+    what: 'a pod on a node, with a term that is null',
+    kind: '/pods',
+    key: 'default/odd',
+    object: { spec: { ...own, nodeName: 'a', affinity: { podAntiAffinity: list(null) } } },
+  },
+  { what: 'a node with taints that are null', kind: '/nodes', key: 'odd', object: { spec: { taints: [null] } } },
+  { what: 'a node with images that are no list', kind: '/nodes', key: 'odd', object: { status: { images: 7, allocatable: { pods: 5 } } } },
+  {
+    what: 'a budget with a selector that is odd',
+    kind: 'policy/poddisruptionbudgets',
+    key: 'default/odd',
+    object: { spec: { selector: { matchExpressions: [null] } } },
+  },
+  {
+    what: 'a volume with claims that are odd',
+    kind: '/persistentvolumes',
+    key: 'odd',
+    object: { spec: { claimRef: 7, nodeAffinity: 3, accessModes: 1 } },
+  },
+  { what: 'a claim without a spec', kind: '/persistentvolumeclaims', key: 'default/odd', object: { spec: null } },
+  {
+    what: 'a storage class with topologies that are odd',
+    kind: 'storage.k8s.io/storageclasses',
+    key: 'odd',
+    object: { allowedTopologies: [null] },
+  },
+  { what: 'a CSINode with drivers that are odd', kind: 'storage.k8s.io/csinodes', key: 'a', object: { spec: { drivers: [null] } } },
+  {
+    what: 'a StatefulSet without anything',
+    kind: 'apps/statefulsets',
+    key: 'default/odd',
+    object: { spec: { selector: 3, template: null } },
+  },
+  { what: 'a ControllerRevision of nobody', kind: 'apps/controllerrevisions', key: 'default/odd', object: { revision: 'x' } },
+  { what: 'a namespace with labels that are null', kind: '/namespaces', key: 'odd', object: { metadata: { labels: null } } },
+];
+
+const kinds: Record<string, string> = {
+  '/pods': 'Pod',
+  '/nodes': 'Node',
+  '/namespaces': 'Namespace',
+  '/persistentvolumes': 'PersistentVolume',
+  '/persistentvolumeclaims': 'PersistentVolumeClaim',
+  'policy/poddisruptionbudgets': 'PodDisruptionBudget',
+  'storage.k8s.io/storageclasses': 'StorageClass',
+  'storage.k8s.io/csinodes': 'CSINode',
+  'apps/statefulsets': 'StatefulSet',
+  'apps/controllerrevisions': 'ControllerRevision',
+};
+
+function objectOf(kind: string, key: string, more: object, revision: number): KubeObject {
+  const [namespace, name] = key.includes('/') ? key.split('/') : [undefined, key];
+  const { metadata, ...rest } = more as { metadata?: object };
+  const [group] = kind.split('/');
+  const where = namespace === undefined ? {} : { namespace };
+  const own = { labels: { revision: `${revision}` }, ...where, name, uid: `odd-${key}`, ...metadata };
+  return { apiVersion: group === '' ? 'v1' : `${group}/v1`, kind: kinds[kind] ?? '', metadata: own, ...rest };
+}
+
+for (const { what, kind, key, object, waits = false } of odd)
+  test(`beside ${what} pods are placed, when it comes, changes and goes`, async () => {
+    const world = await SchedulerWorld.make({ pace: { bindMs: () => 0, startMs: () => 100, endMs: () => 100 } });
+    try {
+      const scheduler = world.start();
+      const stage = new Stage(world);
+      stage.begin(['a', 'b']);
+      await stage.pass(1_000);
+      const { storage } = world.api.hooks;
+      for (const revision of [1, 2]) {
+        storage.put(kind, key, objectOf(kind, key, object, revision));
+        stage.add(pod(`beside-${revision}`).cpu('1'));
+        await stage.pass(3_000);
+      }
+      const pending = world.parts?.queue.find(`odd-${key}`);
+      if (waits) assert.deepEqual([pending?.pool, pending?.queued.errors !== 0], ['backoff', true]);
+      storage.remove(kind, key);
+      stage.add(pod('after').cpu('1').priority(5));
+      await stage.pass(5_000);
+      for (const name of ['beside-1', 'beside-2', 'after']) {
+        const placed = await world.user.get<Pod>(podKind, { namespace: 'default', name });
+        assert.notEqual(placed.spec?.nodeName ?? '', '', `${name} has no place: ${scheduler.failures().join('\n')}`);
+      }
+      assert.equal(scheduler.ready, true);
+      if (kind === '/nodes') assert.match(scheduler.failures().join(), /could not be taken in/);
+      assert.ok(scheduler.failures().length < 20, `${scheduler.failures().length} lines in the log`);
+      assert.equal(world.parts?.queue.find(`odd-${key}`), undefined);
+      assert.equal(world.parts?.cluster.placed(`odd-${key}`), undefined);
+    } finally {
+      await world.stop();
+    }
+  });
+
+test('a pod of which nothing can be read takes nothing and is who it is', () => {
+  const metadata = { namespace: 'default', name: 'odd', uid: 'u', ownerReferences: [null] };
+  const info = podInfoOf({ ...pod('odd').build(), metadata, spec: { ...own, nodeName: 'a' } } as unknown as Pod);
+  assert.deepEqual([info.key, info.uid, info.nodeName, info.requests.cpu], ['default/odd', 'u', 'a', 0]);
+  assert.match(info.unreadable ?? '', /null/);
+});

@@ -1,0 +1,263 @@
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { pods as podKind } from '../../../../kube/api/resources.ts';
+import { ApiError, TransportError } from '../../../../kube/client/errors.ts';
+import type { Interceptor } from '../../controllers/daemonset/simulated/intercepted.ts';
+import { nodeObject } from '../../../support/hollow/hollow-node.ts';
+import { Cluster } from '../../../../scheduler/cache/cluster.ts';
+import { refuse } from '../../../../scheduler/core/attempt.ts';
+import type { Parts } from '../../../../scheduler/core/parts.ts';
+import { Router } from '../../../../scheduler/core/router.ts';
+import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
+import type { QueuedPod } from '../../../../scheduler/queue/contract.ts';
+import { Nominator } from '../../../../scheduler/queue/nominator.ts';
+import { node, pod } from '../builders.ts';
+import { Stage } from '../simulated/stage.ts';
+import { SchedulerWorld } from '../simulated/world.ts';
+import type { Pod } from '../../../../scheduler/types.ts';
+
+/** Longer than any backoff, and much shorter than the flush. */
+const SOON = 30_000;
+const HOST = 'kubernetes.io/hostname';
+
+interface Scene {
+  world: SchedulerWorld;
+  stage: Stage;
+  find: (name: string) => Pod | undefined;
+  nodeOf: (name: string) => string;
+  change: (name: string, change: object, subresource?: string) => Promise<unknown>;
+}
+
+/** A scheduler at work, and nodes of 4 cpus. @param endMs - what pods take to end */
+async function scene(t: TestContext, nodes: readonly string[], by?: Interceptor, endMs = 5_000): Promise<Scene> {
+  const world = await SchedulerWorld.make({ pace: { bindMs: () => 0, startMs: () => 0, endMs: () => endMs } });
+  t.after(() => world.stop());
+  const stage = new Stage(world);
+  stage.begin(nodes);
+  world.start(by);
+  await world.clock.advance(1_000);
+  const find = (name: string): Pod | undefined => world.pods().find(({ metadata }) => metadata.name === name);
+  return {
+    world,
+    stage,
+    find,
+    nodeOf: (name) => find(name)?.spec?.nodeName ?? '',
+    change: (name, change, subresource) =>
+      world.user.patch(podKind, { namespace: 'default', name }, change, { type: 'merge', ...(subresource && { subresource }) }),
+  };
+}
+
+test('a node that was promised to a pod which goes elsewhere is there for the others at once', async (t) => {
+  const { world, stage, nodeOf, change } = await scene(t, ['a']);
+  stage.add(
+    pod('high')
+      .cpu('3')
+      .priority(10)
+      .selects({ [HOST]: 'b' })
+      .spec({ schedulingGates: [{ name: 'wait' }] }),
+  );
+  await change('high', { status: { nominatedNodeName: 'a' } }, 'status');
+  await world.clock.advance(1_000);
+  stage.add(
+    pod('low')
+      .cpu('3')
+      .selects({ [HOST]: 'a' }),
+  );
+  await world.clock.advance(1_000);
+  assert.equal(nodeOf('low'), '', 'the node is promised');
+  stage.begin(['b']);
+  await world.clock.advance(1_000);
+  await change('high', { spec: { schedulingGates: null } });
+  assert.notEqual(await world.until(() => nodeOf('high') === 'b', SOON), undefined);
+  assert.notEqual(await world.until(() => nodeOf('low') === 'a', SOON), undefined, 'nobody told those who had left it alone');
+});
+
+test('so is one promised to a pod that somebody else puts elsewhere', async (t) => {
+  const { world, stage, find, nodeOf } = await scene(t, ['a', 'b'], {
+    // The victim's end takes for ever.
+    call: ({ verb, key, signal }, pass) =>
+      verb === 'delete' && key === 'default/victim'
+        ? new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason as Error)))
+        : pass(),
+  });
+  await world.patchNode('b', { spec: { unschedulable: true } });
+  stage.add(pod('victim').cpu('3'));
+  await world.until(() => nodeOf('victim') === 'a', SOON);
+  stage.add(pod('high').cpu('3').priority(10));
+  assert.notEqual(await world.until(() => find('high')?.status?.nominatedNodeName === 'a', SOON, 100), undefined);
+  stage.add(pod('low').cpu('1'));
+  await world.clock.advance(15_000);
+  assert.equal(nodeOf('low'), '', 'the node is promised');
+  const binding = { apiVersion: 'v1', kind: 'Binding', metadata: { name: 'high' }, target: { apiVersion: 'v1', kind: 'Node', name: 'b' } };
+  await world.user.post(podKind, { namespace: 'default', name: 'high' }, 'binding', binding);
+  assert.notEqual(await world.until(() => nodeOf('low') === 'a', SOON), undefined, 'nobody told those who had left it alone');
+});
+
+test('so is one promised to a pod that is gone, though it was on its way out for long', async (t) => {
+  const { world, stage, find, nodeOf, change } = await scene(t, ['a']);
+  stage.add(
+    pod('victim')
+      .cpu('4')
+      .selects({ [HOST]: 'a' }),
+  );
+  await world.until(() => nodeOf('victim') === 'a', SOON);
+  stage.add(pod('high').cpu('3').priority(10));
+  await change('high', { metadata: { finalizers: ['test/wait'] } });
+  assert.notEqual(await world.until(() => find('high')?.status?.nominatedNodeName === 'a', SOON, 100), undefined);
+  await stage.delete('high');
+  // Looked at once more, it waits for no place any longer.
+  await world.until(() => find('victim') === undefined, SOON);
+  stage.add(pod('low').cpu('3'));
+  await world.clock.advance(15_000);
+  assert.equal(nodeOf('low'), '', 'the node is promised');
+  await change('high', { metadata: { finalizers: null } });
+  assert.notEqual(await world.until(() => nodeOf('low') === 'a', SOON), undefined, 'nobody told those who had left it alone');
+});
+
+test('so is one that nothing can make fit any more, though nobody else heard of the promise', async (t) => {
+  const unheard: Interceptor = {
+    call: ({ verb, resource, key }, pass) =>
+      verb === 'patch' && resource === 'pods/status' && key === 'default/high' ? Promise.reject(new Error('the test says so')) : pass(),
+  };
+  const { world, stage, nodeOf } = await scene(t, ['a'], unheard, 3_600_000);
+  stage.add(pod('victim').cpu('3'));
+  await world.until(() => nodeOf('victim') === 'a', SOON);
+  stage.add(pod('high').cpu('3').priority(10));
+  assert.notEqual(await world.until(() => world.parts?.nominator.size === 1, SOON), undefined);
+  stage.add(
+    pod('low')
+      .cpu('1')
+      .memory('1Gi')
+      .selects({ [HOST]: 'a' })
+      .tolerates({ operator: 'Exists' }),
+  );
+  await world.clock.advance(15_000);
+  assert.equal(nodeOf('low'), '', 'the node is promised');
+  await world.patchNode('a', { spec: { unschedulable: true } });
+  // It looks again, the other one does not.
+  const tooSmall = nodeObject({ name: 'b', allocatable: { memory: '1Mi' } }, '2026-03-01T00:00:00Z');
+  world.api.add({ ...tooSmall, spec: { unschedulable: true } });
+  assert.notEqual(await world.until(() => world.parts?.nominator.size === 0, SOON), undefined);
+  assert.notEqual(await world.until(() => nodeOf('low') === 'a', SOON), undefined, 'nobody told those who had left it alone');
+});
+
+test('a pod whose binding failed is promised nothing any more, and says so', async (t) => {
+  let refuses = true;
+  const { world, stage, find, nodeOf } = await scene(t, ['a'], {
+    call({ verb, resource, key }, pass) {
+      if (verb !== 'post' || resource !== 'pods/binding' || key !== 'default/high' || !refuses) return pass();
+      const said = { code: 500, reason: 'InternalError', message: 'the test says so' };
+      throw new ApiError({ method: 'POST', path: key, host: 'local' }, said);
+    },
+  });
+  stage.add(pod('victim').cpu('4'));
+  await world.until(() => nodeOf('victim') === 'a', SOON);
+  stage.add(pod('high').cpu('3').priority(10));
+  assert.notEqual(await world.until(() => find('high')?.status?.nominatedNodeName === 'a', SOON, 100), undefined);
+  const failed = (): boolean => find('high')?.status?.conditions?.some(({ reason }) => reason === 'SchedulerError') === true;
+  assert.notEqual(await world.until(failed, SOON, 100), undefined);
+  assert.deepEqual(world.parts?.nominator.size, 0);
+  assert.equal(find('high')?.status?.nominatedNodeName, undefined);
+  refuses = false;
+  assert.notEqual(await world.until(() => nodeOf('high') === 'a', SOON), undefined);
+});
+
+test('room is not kept any longer for a successor that is gone, though it was on its way out for long', async (t) => {
+  const { world, stage, find, nodeOf, change } = await scene(t, ['a']);
+  stage.addSet('web', '4', { replicas: 1 });
+  await world.until(() => nodeOf('web-0') === 'a', SOON);
+  await stage.roll('web', { image: 'v2', resources: { requests: { cpu: '5' } } });
+  const claimed = (): boolean => world.parts?.reservations.list()[0]?.failedAt !== undefined;
+  assert.notEqual(await world.until(claimed, SOON), undefined);
+  const stopped = world.stopControllers();
+  await world.clock.advance(30_000);
+  await stopped;
+  await change('web-0', { metadata: { finalizers: ['test/wait'] } });
+  await stage.delete('web-0');
+  // It would fit: so it is looked at, and let go.
+  stage.begin(['b']);
+  world.addNodes({ name: 'c', allocatable: { cpu: '8' } });
+  assert.notEqual(await world.until(() => world.parts?.queue.find(find('web-0')?.metadata.uid ?? '') === undefined, SOON), undefined);
+  await change('web-0', { metadata: { finalizers: null } });
+  await world.clock.advance(1_000);
+  const [room] = world.parts?.reservations.list() ?? [];
+  assert.deepEqual([room?.state, room?.claimant], ['active', undefined]);
+  assert.ok((room?.expiresAt ?? 0) <= world.clock.now() + 60_000, 'as long as room without a successor');
+});
+
+test('a node is not filled twice by a binding that was given up and comes later: its room is promised to the pod meanwhile', async (t) => {
+  let lost = 0;
+  const late: Interceptor = {
+    call({ verb, resource, key }, pass) {
+      if (verb !== 'post' || resource !== 'pods/binding' || key !== 'default/first' || ++lost > 1) return pass();
+      void clock()
+        .sleep(700)
+        .then(pass, () => {});
+      throw new TransportError({ method: 'POST', path: key, host: 'local' }, 'timeout', { hint: 'the test says so' });
+    },
+  };
+  const { world, stage, nodeOf } = await scene(t, ['a'], late);
+  const clock = () => world.clock;
+  stage.add(pod('first').cpu('3'));
+  await world.until(() => lost === 1, SOON, 10);
+  assert.equal(nodeOf('first'), '');
+  stage.add(pod('second').cpu('3'));
+  await world.until(() => nodeOf('first') === 'a', SOON, 10);
+  await world.clock.advance(15_000);
+  assert.deepEqual([nodeOf('first'), nodeOf('second'), world.parts?.nominator.size], ['a', '', 0]);
+});
+
+test('a victim that went before its end was decided over is not remembered', () => {
+  const gone = podInfoOf(pod('gone').on('a').build());
+  const there = podInfoOf(pod('there').on('a').build());
+  const cluster = new Cluster();
+  cluster.setNode(node('a').build());
+  cluster.addPod(there);
+  const nominator = new Nominator();
+  const parts = {
+    cluster,
+    nominator,
+    victims: new Set<string>(),
+    queue: { hold() {}, requeue() {} },
+    reservations: { podFailed() {} },
+    now: () => 0,
+  };
+  const preemptor = podInfoOf(pod('high').priority(10).build());
+  const error = { nodes: 1, reasons: new Map(), everywhere: undefined, by: new Set(['NodeResourcesFit' as const]), resolvable: 1 };
+  const made = { message: '', chosen: { node: 'a', victims: [gone, there], violations: 0 }, keepsPromise: false };
+  refuse(parts as unknown as Parts, {} as QueuedPod, preemptor, error, made);
+  assert.deepEqual([...parts.victims], [there.uid]);
+});
+
+test('room is kept for a pod of a rolling set whose binding was never seen before it was gone, as across a relist', async (t) => {
+  const { world, stage, nodeOf } = await scene(t, ['a']);
+  stage.addSet('web', '4', { replicas: 1 });
+  await world.until(() => nodeOf('web-0') === 'a', SOON);
+  const { parts } = world;
+  const placed = [...(parts?.cluster.placedPods() ?? [])].find(({ info }) => info.name === 'web-0');
+  assert.ok(parts !== undefined && placed !== undefined);
+  const { nodeName: _, ...spec } = placed.info.pod.spec ?? { containers: [] };
+  const unbound = podInfoOf({
+    ...placed.info.pod,
+    metadata: { ...placed.info.pod.metadata, labels: { 'controller-revision-hash': 'old' } },
+    spec,
+  });
+  parts.cluster.removePod(placed.info.uid);
+  parts.cluster.assume(unbound, 'a');
+  parts.cluster.bound(unbound.uid, parts.now());
+  const told = {
+    told() {},
+    ended() {},
+    poke() {},
+    onLeaving() {},
+    onLeft() {},
+    onAbandoned: () => assert.fail('its binding is over'),
+    onNote() {},
+    onBroken() {},
+  };
+  new Router(parts, told).podDeleted(unbound, true);
+  assert.deepEqual(
+    parts.reservations.list().map(({ name, node }) => [name, node]),
+    [['web-0', 'a']],
+  );
+});

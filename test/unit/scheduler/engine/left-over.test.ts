@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { PodAffinityTerm } from 'kubernetes-types/core/v1.js';
+import { seededRandom } from '../../../../base/random.ts';
+import { Cluster } from '../../../../scheduler/cache/cluster.ts';
+import { defaultSchedulerConfig } from '../../../../scheduler/config/defaults.ts';
+import { Engine } from '../../../../scheduler/engine/engine.ts';
+import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
+import { MAX_TERMS } from '../../../../scheduler/pod/pod-limits.ts';
+import { node, pod, type PodBuilder } from '../builders.ts';
+
+const [profile = assert.fail()] = defaultSchedulerConfig.profiles.values();
+
+function engineOn(nodes: number): { cluster: Cluster; engine: Engine } {
+  const cluster = new Cluster();
+  const engine = new Engine({
+    cluster,
+    random: seededRandom(1),
+    compat: defaultSchedulerConfig.compat,
+    siblingsOf: () => undefined,
+    promises: { nodes: [], on: () => [] },
+    volumes: { key: () => '', prepare: () => undefined },
+  });
+  for (let n = 0; n < nodes; n++)
+    cluster.setNode(
+      node(`n${n}`)
+        .zone(`z${n % 3}`)
+        .build(),
+    );
+  return { cluster, engine };
+}
+
+const asks = (builder: PodBuilder, terms: readonly PodAffinityTerm[]): PodBuilder =>
+  builder.affinity({
+    podAffinity: { preferredDuringSchedulingIgnoredDuringExecution: terms.map((podAffinityTerm) => ({ weight: 1, podAffinityTerm })) },
+  });
+
+const own = (name: string): PodAffinityTerm[] =>
+  Array.from({ length: MAX_TERMS }, (_, at) => ({ topologyKey: `${name}/key-${at}`, labelSelector: { matchLabels: { [name]: `${at}` } } }));
+
+test('topology keys that no node has leave nothing behind, however many pods name new ones, on nodes and off', () => {
+  const { cluster, engine } = engineOn(20);
+  engine.decide(podInfoOf(pod('first').build()), profile);
+  const before = cluster.topologies.size;
+  for (let n = 0; n < 50; n++) {
+    engine.decide(podInfoOf(asks(pod(`asks-${n}`), own(`asks-${n}`)).build()), profile);
+    const there = podInfoOf(asks(pod(`there-${n}`).on(`n${n % 20}`), own(`there-${n}`)).build());
+    cluster.addPod(there);
+    engine.decide(podInfoOf(pod('first').build()), profile);
+    cluster.removePod(there.uid);
+  }
+  engine.decide(podInfoOf(pod('first').build()), profile);
+  assert.equal(cluster.topologies.size, before);
+  assert.equal(cluster.carried.size, 0);
+});
+
+test('selectors of pods that were asked for once are dropped: no more rules are kept than may be', () => {
+  const { cluster, engine } = engineOn(20);
+  for (let n = 0; n < 300; n++) {
+    const terms = own(`asks-${n}`).map((term) => ({ ...term, topologyKey: 'topology.kubernetes.io/zone' }));
+    engine.decide(podInfoOf(asks(pod(`asks-${n}`), terms).build()), profile);
+  }
+  assert.ok(cluster.groups.sizes.counters <= 100, `${cluster.groups.sizes.counters} counters for 20,000 rules of 200 each`);
+  engine.forget();
+  assert.deepEqual([cluster.topologies.size, cluster.groups.sizes], [0, { groups: 0, counters: 0 }]);
+});
+
+test('terms about a label that no node had count from the moment when one has it', () => {
+  const { cluster, engine } = engineOn(2);
+  const apart = (name: string): PodBuilder =>
+    pod(name)
+      .labels({ app: 'x' })
+      .affinity({
+        podAntiAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: 'rack', labelSelector: { matchLabels: { app: 'x' } } }],
+        },
+      });
+  const fits = (name: string): string[] => [...engine.evaluate(podInfoOf(apart(name).build()), profile).totals.keys()];
+  const plain = (): string[] => [...engine.evaluate(podInfoOf(pod('plain').labels({ app: 'x' }).build()), profile).totals.keys()];
+  cluster.addPod(podInfoOf(apart('there').on('n0').build()));
+  assert.deepEqual(
+    [fits('new'), plain()],
+    [
+      ['n0', 'n1'],
+      ['n0', 'n1'],
+    ],
+  );
+  for (const name of ['n0', 'n1'])
+    cluster.setNode(
+      node(name)
+        .zone(`z${name === 'n0' ? 0 : 1}`)
+        .labels({ rack: name })
+        .build(),
+    );
+  assert.deepEqual([fits('new'), plain()], [['n1'], ['n1']]);
+});
+
+test('refusals that name what users chose are forgotten when they are many, and answers stay right', () => {
+  const { cluster, engine } = engineOn(2);
+  cluster.setNode(node('n1').has('example.com/gpu', '4').build());
+  for (let n = 0; n < 20_000; n++) {
+    const decision = engine.decide(podInfoOf(pod(`asks-${n}`).asks(`example.com/r-${n}`, '1').build()), profile);
+    assert.deepEqual(decision.placed ? {} : Object.fromEntries(decision.error.reasons), { [`Insufficient example.com/r-${n}`]: 2 });
+  }
+  assert.ok(engine.verdictCount < 10_000, `${engine.verdictCount} refusals are remembered`);
+  const decision = engine.decide(podInfoOf(pod('fits').asks('example.com/gpu', '1').build()), profile);
+  assert.equal(decision.placed && decision.node, 'n1');
+});

@@ -1,0 +1,139 @@
+import { seededRandom } from '../../../../base/random.ts';
+import { emptyCluster } from '../oracle/cluster.ts';
+import { Chance } from '../oracle/chance.ts';
+import { applied, randomCluster, randomEvent, randomPod, type GeneratedCluster, type RandomEvent } from '../oracle/generate.ts';
+import { plainProfile } from '../oracle/profile.ts';
+import { difference, inWords, type Question } from './compare.ts';
+import { profiles } from './profiles.ts';
+import type { MakeSubject } from './subject.ts';
+
+/** One thing that happened, or was asked. */
+export type Step = RandomEvent | ({ readonly do: 'ask' } & Question);
+
+export interface Story {
+  readonly seed: number;
+  readonly budgets: GeneratedCluster['budgets'];
+  readonly steps: readonly Step[];
+}
+
+export interface Played {
+  readonly story: Story;
+  /** What was answered wrongly by the last step; undefined when all was right. */
+  readonly wrong: string | undefined;
+}
+
+/** Makes up a story, and tells it to a subject until it answers wrongly. */
+export function playRandomly(seed: number, questions: number, make: MakeSubject): Played {
+  const random = seededRandom(seed);
+  const chance = new Chance(random);
+  const begin = randomCluster(random, chance.of(8) ? 40 : 2 + chance.upTo(14));
+  const teller = new Teller(seed, begin, make);
+  for (const event of beginning(begin)) if (teller.tell(event)) return teller.played();
+  for (let asked = 0; asked < questions; asked++) {
+    for (let events = chance.upTo(4); events > 0; events--) if (teller.tell(randomEvent(random, teller.cluster))) return teller.played();
+    const pod = randomPod(random, teller.cluster);
+    const first = chance.of(15) ? `n${chance.upTo(begin.size)}` : undefined;
+    const profile = chance.of(60) ? plainProfile : chance.one(profiles);
+    if (teller.tell({ do: 'ask', pod, profile, first })) break;
+    // The same but for its importance, for which other promises hold: one must not spoil it for the other.
+    const twin = { ...pod, spec: { containers: [], ...pod.spec, priority: chance.one([-10, 0, 50, 2000]) } };
+    if (chance.of(40) && teller.tell({ do: 'ask', pod: twin, profile, first })) break;
+    // Pods go where they should more often than not, as in life.
+    if (teller.top.length > 0 && chance.of(40) && teller.tell({ do: 'assume', pod, node: chance.one(teller.top) })) break;
+  }
+  return teller.played();
+}
+
+/** Tells a story again, or a part of it. */
+export function replay({ seed, budgets, steps }: Story, make: MakeSubject): Played {
+  const teller = new Teller(seed, { ...nothing, budgets }, make);
+  for (const step of steps) if (teller.tell(step)) break;
+  return teller.played();
+}
+
+/** The same mistake with fewer steps. @param tries - how many stories to tell at the most */
+export function shrunk(played: Played, make: MakeSubject, tries: number): Played {
+  let best = played;
+  for (let size = Math.ceil(best.story.steps.length / 2), left = tries; size >= 1 && left > 0;) {
+    let smaller = false;
+    for (let at = 0; at < best.story.steps.length && left > 0; left--) {
+      const steps = best.story.steps.toSpliced(at, size);
+      const again = replay({ ...best.story, steps }, make);
+      if (again.wrong !== undefined && kindOf(again.wrong) === kindOf(best.wrong)) [best, smaller] = [again, true];
+      else at += size;
+    }
+    if (!smaller) size = size === 1 ? 0 : Math.ceil(size / 2);
+  }
+  return best;
+}
+
+export function storyInWords({ story, wrong }: Played): string {
+  const steps = story.steps.map((step) => (step.do === 'ask' ? `ask ${inWords(step)}` : JSON.stringify(step)));
+  return `SEED=${story.seed}\n${steps.join('\n')}\n${wrong ?? 'all is right'}`;
+}
+
+/** Which answer is wrong: another one is another mistake. */
+function kindOf(wrong: string | undefined): string | undefined {
+  return wrong?.split(':')[0];
+}
+
+const THROWN = 'threw: ';
+const nothing: GeneratedCluster = { ...emptyCluster, size: 0, even: false, templates: [], made: 0, assumed: new Set() };
+
+/** What a cluster consists of, as events. */
+function beginning({
+  nodes,
+  pods,
+  namespaces,
+  services,
+  replicaSets,
+  replicationControllers,
+  statefulSets,
+}: GeneratedCluster): RandomEvent[] {
+  return [
+    ...namespaces.map((namespace): RandomEvent => ({ do: 'set-namespace', namespace })),
+    { do: 'set-groups', groups: { services, replicaSets, replicationControllers, statefulSets } },
+    ...nodes.map((node): RandomEvent => ({ do: 'set-node', node })),
+    ...pods.map((pod): RandomEvent => ({ do: 'set-pod', pod })),
+  ];
+}
+
+/** Tells the oracle and the subject the same. */
+class Teller {
+  readonly #seed: number;
+  readonly #steps: Step[] = [];
+  readonly #subject: ReturnType<MakeSubject>;
+  #wrong: string | undefined;
+  cluster: GeneratedCluster;
+  /** Where the pod that was asked for last may go. */
+  top: readonly string[] = [];
+
+  constructor(seed: number, begin: GeneratedCluster, make: MakeSubject) {
+    this.#seed = seed;
+    this.#subject = make(seededRandom(seed + 1), begin.budgets);
+    const { size, even, templates, made, budgets } = begin;
+    this.cluster = { ...nothing, size, even, templates, made, budgets, namespaces: [] };
+  }
+
+  /** @returns whether something was wrong */
+  tell(step: Step): boolean {
+    this.#steps.push(step);
+    try {
+      if (step.do === 'ask') {
+        const { found, right } = difference(this.#subject, this.cluster, step);
+        this.top = right.top;
+        this.#wrong = found;
+      } else {
+        this.cluster = applied(this.cluster, step);
+        this.#subject.happened(step);
+      }
+    } catch (error) {
+      this.#wrong = `${THROWN}${error instanceof Error ? error.stack : String(error)}`;
+    }
+    return this.#wrong !== undefined;
+  }
+
+  played(): Played {
+    return { story: { seed: this.#seed, budgets: this.cluster.budgets, steps: this.#steps }, wrong: this.#wrong };
+  }
+}

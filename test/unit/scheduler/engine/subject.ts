@@ -1,0 +1,157 @@
+import type { Random } from '../../../../base/random.ts';
+import { Cluster } from '../../../../scheduler/cache/cluster.ts';
+import type { ProfileConfig } from '../../../../scheduler/config/config.ts';
+import { defaultSchedulerConfig } from '../../../../scheduler/config/defaults.ts';
+import { Siblings } from '../../../../scheduler/core/siblings.ts';
+import { Engine, type Decision, type Evaluation } from '../../../../scheduler/engine/engine.ts';
+import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
+import type { PreemptionFacts } from '../../../../scheduler/preempt/contract.ts';
+import { whyNotEligible } from '../../../../scheduler/preempt/eligible.ts';
+import { pickOneNode } from '../../../../scheduler/preempt/pick.ts';
+import { planPreemption } from '../../../../scheduler/preempt/plan.ts';
+import { noCandidatesText, preemptionText } from '../../../../scheduler/preempt/text.ts';
+import type { Namespace, Pod, ReplicaSet } from '../../../../scheduler/types.ts';
+import { emptyCluster, type OracleCluster } from '../oracle/cluster.ts';
+import type { RandomEvent } from '../oracle/generate.ts';
+
+/** What was found about making room, told as the oracle tells it. */
+export interface MadeRoom {
+  readonly candidates: readonly { readonly node: string; readonly victims: readonly string[]; readonly violations: number }[];
+  readonly chosen: string | undefined;
+  readonly message: string;
+}
+
+/** What is put to the test: the engine, fed event by event. */
+export interface Subject {
+  readonly happened: (event: RandomEvent) => void;
+  readonly evaluate: (pod: Pod, profile: ProfileConfig) => Evaluation;
+  readonly decide: (pod: Pod, profile: ProfileConfig, first?: string) => Decision;
+  readonly preempt: (pod: Pod, profile: ProfileConfig, now: string) => MadeRoom;
+}
+
+export type MakeSubject = (random: Random, budgets: OracleCluster['budgets']) => Subject;
+
+/** The engine as the scheduler uses it, without the rest of the scheduler. */
+export function engineSubject(random: Random, budgets: OracleCluster['budgets']): Subject {
+  const namespaces = new Map<string, Namespace>();
+  const promised = new Map<string, { pod: Pod; node: string }>();
+  let groups: Pick<OracleCluster, 'services' | 'replicaSets' | 'replicationControllers' | 'statefulSets'> = emptyCluster;
+  const found = <T extends { metadata: { namespace?: string; name?: string } }>(list: readonly T[], key: string): T | undefined =>
+    list.find(({ metadata }) => `${metadata.namespace}/${metadata.name}` === key);
+  const siblings = new Siblings({
+    services: (namespace) => groups.services.filter(({ metadata }) => metadata.namespace === namespace),
+    // The scheduler reads these as it reads replica sets; only the selector is of another shape.
+    replicationController: (key) => found(groups.replicationControllers as unknown as readonly ReplicaSet[], key),
+    replicaSet: (key) => found(groups.replicaSets, key),
+    statefulSet: (key) => found(groups.statefulSets, key),
+  });
+  const cluster = new Cluster((namespace) => namespaces.get(namespace)?.metadata.labels);
+  const engine = new Engine({
+    cluster,
+    random,
+    compat: defaultSchedulerConfig.compat,
+    siblingsOf: siblings.of,
+    promises: {
+      get nodes() {
+        return new Set([...promised.values()].map(({ node }) => node));
+      },
+      on: (node, { uid, priority }) =>
+        [...promised.values()]
+          .filter((promise) => promise.node === node)
+          .map(({ pod }) => podInfoOf(pod))
+          .filter((other) => other.uid !== uid && other.priority >= priority),
+    },
+    volumes: { key: () => '', prepare: () => undefined },
+    inOneGo: 0,
+  });
+  const profiles = new Set<ProfileConfig>();
+  /** Some steps of what a decision over such a pod needs, which comes later or never: other things happen before. */
+  const prepare = (pod: Pod): void => {
+    const { nodeName: _, ...spec } = pod.spec ?? { containers: [] };
+    for (const profile of profiles) {
+      let steps = Math.floor(random() * 10);
+      engine.prepare(podInfoOf({ ...pod, spec }), profile, () => steps-- <= 0);
+    }
+  };
+  const happened = (event: RandomEvent): void => {
+    switch (event.do) {
+      case 'set-node':
+        cluster.setNode(event.node);
+        break;
+      case 'remove-node':
+        cluster.removeNode(event.name);
+        break;
+      case 'set-pod': {
+        const info = podInfoOf(event.pod);
+        if (cluster.nodeCount > 0) prepare(event.pod);
+        if (cluster.placed(info.uid)?.at === 'added') cluster.updatePod(info);
+        else cluster.addPod(info);
+        break;
+      }
+      case 'remove-pod':
+        cluster.removePod(event.uid);
+        break;
+      case 'assume':
+        cluster.assume(podInfoOf(event.pod), event.node);
+        break;
+      case 'forget':
+        cluster.forget(event.uid);
+        break;
+      case 'nominate':
+        promised.set(event.pod.metadata.uid ?? '', { pod: event.pod, node: event.node });
+        break;
+      case 'withdraw':
+        promised.delete(event.uid);
+        break;
+      case 'set-namespace':
+        namespaces.set(event.namespace.metadata.name ?? '', event.namespace);
+        cluster.namespacesChanged();
+        engine.forget();
+        break;
+      case 'set-groups':
+        groups = event.groups;
+        siblings.changed();
+        break;
+    }
+  };
+  const nominatedFacts = (pod: PodInfo, profile: ProfileConfig): Parameters<typeof whyNotEligible>[0]['nominated'] => {
+    const name = pod.pod.status?.nominatedNodeName;
+    if (name === undefined) return undefined;
+    const state = cluster.node(name);
+    if (state === undefined) return { resolvable: false, pods: [] };
+    return { resolvable: engine.refusalOn(pod, profile, state)?.resolvable ?? true, pods: [...state.pods.values()] };
+  };
+  const preempt = (pod: Pod, profile: ProfileConfig, now: string): MadeRoom => {
+    const info = podInfoOf(pod);
+    const why = whyNotEligible({ pod: info, nominated: nominatedFacts(info, profile) });
+    if (why !== undefined) return { candidates: [], chosen: undefined, message: preemptionText(why) };
+    const candidates: PreemptionFacts['candidates'][number][] = [];
+    for (const [state, { resolvable }] of engine.refusals(info, profile))
+      if (resolvable)
+        candidates.push({ node: state.name, lowest: state.lowestPriority, tryOut: () => engine.trials(info, profile)(state) });
+    const facts: PreemptionFacts = {
+      pod: info,
+      nodes: cluster.nodeCount,
+      candidates,
+      budgets,
+      offset: candidates.length === 0 ? 0 : Math.floor(random() * candidates.length),
+      limits: { minCandidateNodesPercentage: 100, minCandidateNodesAbsolute: Infinity }, // every node is tried
+      now,
+    };
+    const plan = planPreemption(facts);
+    return {
+      candidates: plan.candidates.map(({ node, victims, violations }) => ({ node, violations, victims: victims.map(({ name }) => name) })),
+      chosen: pickOneNode(plan.candidates, now)?.node,
+      message: plan.candidates.length > 0 ? '' : noCandidatesText(facts, plan),
+    };
+  };
+  return {
+    happened,
+    evaluate: (pod, profile) => {
+      profiles.add(profile);
+      return engine.evaluate(podInfoOf(pod), profile);
+    },
+    decide: (pod, profile, first) => engine.decide(podInfoOf(pod), profile, first),
+    preempt,
+  };
+}

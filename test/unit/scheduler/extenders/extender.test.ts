@@ -1,0 +1,361 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { join } from 'node:path';
+import { after, before, describe, test, type TestContext } from 'node:test';
+import { realClock, type Clock } from '../../../../base/clock.ts';
+import type { ExtenderConfig } from '../../../../scheduler/config/config.ts';
+import { Extender, ExtenderError } from '../../../../scheduler/extenders/extender.ts';
+import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
+import { makeAuthority, type Authority, type KeyPair } from '../../../support/certificates.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import { node, pod } from '../builders.ts';
+import { extenderConfig, ExtenderServer, type Behaviour } from './extender-server.ts';
+
+const asking = podInfoOf(pod('shop/p').uid('uid-p').priority(10).build());
+const victim = podInfoOf(pod('shop/v').uid('uid-v').on('a').priority(1).build());
+const nodes = ['a', 'b'].map((name) => node(name).build());
+const candidates = [{ node: 'a', victims: [victim], violations: 0 }];
+const verbs = { filterVerb: 'filter', prioritizeVerb: 'prioritize', bindVerb: 'bind', preemptVerb: 'preempt' };
+
+async function serving(
+  t: TestContext,
+  behaviours: Record<string, Behaviour>,
+  more: Partial<ExtenderConfig> = {},
+  options: { clock?: Clock; answerBytes?: number } = {},
+): Promise<{ server: ExtenderServer; extender: Extender }> {
+  const server = await ExtenderServer.start(t, behaviours);
+  return { server, extender: extenderAt(t, server.url, more, options) };
+}
+
+function extenderAt(
+  t: TestContext,
+  url: string,
+  more: Partial<ExtenderConfig> = {},
+  options: { clock?: Clock; answerBytes?: number } = {},
+): Extender {
+  const extender = new Extender(extenderConfig(url, { ...verbs, ...more }), { clock: realClock, ...options });
+  t.after(() => extender.close());
+  return extender;
+}
+
+/** What a call fails with; the server of its URL is left out. */
+async function failure(call: Promise<unknown>, { url }: { url: string }): Promise<string> {
+  const error = await call.then(
+    () => assert.fail('it did not fail'),
+    (error: unknown) => error,
+  );
+  assert.ok(error instanceof ExtenderError, String(error));
+  return error.message.replace(`URL ${url}`, 'URL');
+}
+
+test('filter: names both ways', async (t) => {
+  const { server, extender } = await serving(t, { filter: () => ({ NodeNames: ['b'], FailedNodes: { a: 'full' } }) });
+  const { survivors, refused } = await extender.filter(asking, nodes, t.signal);
+  assert.deepEqual([survivors, [...refused]], [['b'], [['a', { resolvable: true, reasons: ['full'] }]]]);
+  const [request] = server.requests;
+  assert.deepEqual(request?.body, { Pod: asking.pod, Nodes: null, NodeNames: ['a', 'b'] });
+  assert.equal(request?.headers['content-type'], 'application/json');
+});
+
+test('filter: objects both ways, from one that repeats them', async (t) => {
+  const { extender } = await serving(t, { filter: ({ Nodes }) => ({ Nodes }) }, { nodeCacheCapable: false });
+  assert.deepEqual((await extender.filter(asking, nodes, t.signal)).survivors, ['a', 'b']);
+});
+
+test('prioritize, bind and preempt', async (t) => {
+  const { server, extender } = await serving(t, {
+    prioritize: () => [{ Host: 'a', Score: 7 }],
+    bind: () => ({}),
+    preempt: ({ NodeNameToMetaVictims }) => ({ NodeNameToMetaVictims }),
+  });
+  assert.deepEqual(await extender.prioritize(asking, nodes, t.signal), [{ host: 'a', score: 7 }]);
+  await extender.bind(asking, 'a', t.signal);
+  assert.deepEqual(await extender.preempt(asking, candidates, () => [victim], t.signal), candidates);
+  assert.deepEqual(server.requests[1]?.body, { PodName: 'p', PodNamespace: 'shop', PodUID: 'uid-p', Node: 'a' });
+});
+
+test('victims as objects, for one without a cache', async (t) => {
+  const { server, extender } = await serving(t, { preempt: () => ({ NodeNameToMetaVictims: {} }) }, { nodeCacheCapable: false });
+  assert.deepEqual(await extender.preempt(asking, candidates, () => [victim], t.signal), []);
+  assert.deepEqual(server.requests[0]?.body['NodeNameToVictims'], { a: { Pods: [victim.pod], NumPDBViolations: 0 } });
+});
+
+test('calls go over one connection', async (t) => {
+  const { server, extender } = await serving(t, { prioritize: () => [] });
+  for (let n = 0; n < 5; n++) await extender.prioritize(asking, nodes, t.signal);
+  assert.equal(server.connections, 1);
+});
+
+const send = (text: string): Behaviour => {
+  return (_, response) => void response.end(text);
+};
+
+const hostile: { why: string; filter: Behaviour; answerBytes?: number; says: string | RegExp }[] = [
+  {
+    why: 'an error of its own',
+    filter: () => ({ Error: 'no cache yet' }),
+    says: 'failed filter with extender at URL/filter: no cache yet',
+  },
+  {
+    why: 'a status',
+    filter: (_, response) => void response.writeHead(503).end('{"NodeNames":["a"]}'),
+    says: 'failed filter with extender at URL/filter, code 503',
+  },
+  {
+    why: 'a status that is nearly right',
+    filter: (_, response) => void response.writeHead(201).end('{"NodeNames":["a"]}'),
+    says: 'failed filter with extender at URL/filter, code 201',
+  },
+  {
+    why: 'another place',
+    filter: (_, response) => void response.writeHead(307, { Location: '/else' }).end(),
+    says: 'failed filter with extender at URL/filter, code 307',
+  },
+  { why: 'nothing', filter: send(''), says: 'failed filter with extender at URL/filter: the answer is no JSON' },
+  { why: 'no JSON', filter: send('<html>'), says: 'failed filter with extender at URL/filter: the answer is no JSON' },
+  { why: 'half of JSON', filter: send('{"NodeNames":["a"'), says: 'failed filter with extender at URL/filter: the answer is no JSON' },
+  {
+    why: 'a wrong type',
+    filter: () => ({ failedNodes: { a: 1 } }),
+    says: 'failed filter with extender at URL/filter: FailedNodes["a"] must be a string, not the number 1',
+  },
+  {
+    why: 'a node that nobody knows',
+    filter: () => ({ NodeNames: ['z'] }),
+    says: 'failed filter with extender at URL/filter: NodeNames has node "z", which is none of those it was sent',
+  },
+  {
+    why: 'half an answer',
+    filter: (_, response) => {
+      response.writeHead(200, { 'Content-Length': 100 }).write('{"NodeNames":');
+      setImmediate(() => response.destroy());
+    },
+    says: /^failed filter with extender at URL\/filter: aborted/,
+  },
+  {
+    why: 'no answer at all',
+    filter: (_, response) => void response.destroy(),
+    says: /^failed filter with extender at URL\/filter: socket hang up/,
+  },
+  {
+    why: 'an answer without an end',
+    filter: (_, response) => pour(response),
+    answerBytes: 100_000,
+    says: /^failed filter with extender at URL\/filter: the answer has more than \d+ bytes$/,
+  },
+  { why: 'nests of nests', filter: send('['.repeat(200_000)), says: /^failed filter with extender at URL\/filter: / },
+  {
+    why: 'a novel',
+    filter: () => ({ Error: 'x'.repeat(100_000) }),
+    says: `failed filter with extender at URL/filter: ${'x'.repeat(1_000)}`,
+  },
+];
+
+function pour(response: ServerResponse): void {
+  const chunk = Buffer.alloc(65_536, ' ');
+  const more = (): void => {
+    while (!response.destroyed && response.write(chunk));
+  };
+  response.on('drain', more);
+  more();
+}
+
+for (const { why, filter, answerBytes, says } of hostile)
+  test(`an extender that answers with ${why} fails its call, and not the next one`, async (t) => {
+    const { server, extender } = await serving(t, { filter, prioritize: () => [] }, {}, answerBytes === undefined ? {} : { answerBytes });
+    const message = await failure(extender.filter(asking, nodes, t.signal), server);
+    if (typeof says === 'string') assert.equal(message, says);
+    else assert.match(message, says);
+    assert.deepEqual(await extender.prioritize(asking, nodes, t.signal), []);
+  });
+
+test('nobody listens any longer to one that goes on after a bad status', { timeout: 120_000 }, async (t) => {
+  const closed = Promise.withResolvers<void>();
+  const { server, extender } = await serving(t, {
+    filter: (_, response) => {
+      response.on('close', closed.resolve);
+      pour(response.writeHead(500));
+    },
+  });
+  await failure(extender.filter(asking, nodes, t.signal), server);
+  await closed.promise;
+});
+
+test('an answer may be as large as its question and more', async (t) => {
+  const large = [
+    node('a')
+      .labels({ l: 'x'.repeat(50_000) })
+      .build(),
+  ];
+  const { extender } = await serving(t, { filter: ({ Nodes }) => ({ Nodes }) }, { nodeCacheCapable: false }, { answerBytes: 10 });
+  assert.deepEqual((await extender.filter(asking, large, t.signal)).survivors, ['a']);
+});
+
+test('an extender that nobody runs', async (t) => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  const url = `http://127.0.0.1:${port}`;
+  const message = await failure(extenderAt(t, url).filter(asking, nodes, t.signal), { url });
+  assert.match(message, /^failed filter with extender at URL\/filter: connect ECONNREFUSED/);
+});
+
+for (const { why, begin } of [
+  { why: 'that never answers', begin: () => {} },
+  { why: 'that never comes to its end', begin: (response: ServerResponse) => void response.writeHead(200).write('{') },
+])
+  test(`an extender ${why} is waited for as long as configured`, async (t) => {
+    const clock = new FakeClock();
+    const asked = Promise.withResolvers<void>();
+    const { server, extender } = await serving(
+      t,
+      {
+        filter: (_, response) => {
+          begin(response);
+          asked.resolve();
+        },
+      },
+      { httpTimeoutMs: 3_000 },
+      { clock },
+    );
+    const failing = failure(extender.filter(asking, nodes, t.signal), server);
+    await asked.promise;
+    await clock.advance(2_999);
+    let isOver = false;
+    void failing.then(() => (isOver = true));
+    await new Promise(setImmediate);
+    assert.equal(isOver, false);
+    await clock.advance(1);
+    assert.equal(await failing, 'failed filter with extender at URL/filter: no answer within 3000 ms');
+  });
+
+test('whoever gives up gets its own reason', async (t) => {
+  const asked = Promise.withResolvers<void>();
+  const { extender } = await serving(t, { filter: () => asked.resolve() });
+  const end = new AbortController();
+  const call = extender.filter(asking, nodes, end.signal);
+  await asked.promise;
+  const over = new Error('over');
+  end.abort(over);
+  await assert.rejects(call, (error) => error === over);
+});
+
+test('closing ends calls under way', async (t) => {
+  const asked = Promise.withResolvers<void>();
+  const { server, extender } = await serving(t, { filter: () => asked.resolve() });
+  const call = failure(extender.filter(asking, nodes, t.signal), server);
+  await asked.promise;
+  extender.close();
+  assert.match(await call, /^failed filter with extender at URL\/filter: socket hang up/);
+});
+
+for (const { verb, again } of [
+  { verb: 'prioritize', again: true },
+  { verb: 'bind', again: false },
+] as const)
+  test(`on a connection that was given up, ${verb} is ${again ? 'asked again' : 'not asked again'}`, async (t) => {
+    let socket: Socket | undefined;
+    let asked = 0;
+    const answer: Behaviour = (_, __, request) => {
+      socket ??= request.socket;
+      asked += 1;
+      // The second call comes over the first one's connection, which breaks then.
+      if (asked === 2) return void (socket as Socket & { resetAndDestroy(): void }).resetAndDestroy();
+      return verb === 'bind' ? {} : [];
+    };
+    const { server, extender } = await serving(t, { [verb]: answer });
+    const call = async (): Promise<unknown> =>
+      verb === 'bind' ? extender.bind(asking, 'a', t.signal) : extender.prioritize(asking, nodes, t.signal);
+    await call();
+    if (again) await call();
+    else assert.match(await failure(call(), server), /^failed bind with extender at URL\/bind: .*ECONNRESET/);
+    assert.equal(asked, again ? 3 : 2);
+  });
+
+describe('over TLS', () => {
+  let authority: Authority;
+  let theirs: KeyPair;
+  let ours: KeyPair;
+  before(async () => {
+    authority = await makeAuthority();
+    [theirs, ours] = await Promise.all([authority.server(), authority.client('scheduler')]);
+  });
+  after(() => authority.remove());
+
+  const none = extenderConfig('').tls;
+  const cases: { why: string; tls: () => Partial<ExtenderConfig['tls']>; enableHttps?: boolean; says?: RegExp }[] = [
+    { why: 'with its authority', tls: () => ({ caData: authority.ca }) },
+    { why: 'with its authority from a file', tls: () => ({ caFile: join(authority.directory, 'ca.crt') }) },
+    { why: 'with its authority, by another name', tls: () => ({ caData: authority.ca, serverName: 'localhost' }) },
+    { why: 'by a name that is not its own', tls: () => ({ caData: authority.ca, serverName: 'other' }), says: /: .*other/ },
+    { why: 'of somebody unknown', tls: () => ({}), says: /: .*(self.signed|unable to)/ },
+    { why: 'of somebody unknown, where nobody is asked', tls: () => ({ insecure: true }) },
+    { why: 'without an authority, where enableHTTPS asks for none', tls: () => ({}), enableHttps: true },
+    {
+      why: 'by a name that is not its own, where enableHTTPS stands beside an authority',
+      tls: () => ({ caData: authority.ca, serverName: 'other' }),
+      enableHttps: true,
+      says: /: .*other/,
+    },
+    { why: 'with an authority that is none', tls: () => ({ caData: 'nonsense' }), says: /: / },
+    {
+      why: 'with an authority in a file that is not there',
+      tls: () => ({ caFile: '/nowhere/ca.crt' }),
+      says: /authority file of an extender/,
+    },
+  ];
+  for (const { why, tls, enableHttps = false, says } of cases)
+    test(`an extender ${why}`, async (t) => {
+      const server = await ExtenderServer.start(t, { prioritize: () => [] }, theirs);
+      const extender = extenderAt(t, server.url, { enableHttps, tls: { ...none, ...tls() } });
+      if (says === undefined) assert.deepEqual(await extender.prioritize(asking, nodes, t.signal), []);
+      else assert.match(await failure(extender.prioritize(asking, nodes, t.signal), server), says);
+    });
+
+  test('an extender that wants to know who asks', async (t) => {
+    const server = await ExtenderServer.start(t, { prioritize: () => [] }, { ...theirs, ca: authority.ca, requestCert: true });
+    const known = { ...none, caData: authority.ca, certData: ours.cert, keyData: ours.key };
+    assert.deepEqual(await extenderAt(t, server.url, { tls: known }).prioritize(asking, nodes, t.signal), []);
+    const stranger = extenderAt(t, server.url, { tls: { ...none, caData: authority.ca } });
+    await failure(stranger.prioritize(asking, nodes, t.signal), server);
+  });
+
+  test('a certificate that changes is shown by new connections, and calls under way are not disturbed', async (t) => {
+    const seen: unknown[] = [];
+    const held = Promise.withResolvers<void>();
+    const server = await ExtenderServer.start(
+      t,
+      {
+        prioritize: (_, __, request) => {
+          seen.push((request.socket as unknown as { getPeerCertificate(): { subject: { CN: string } } }).getPeerCertificate().subject.CN);
+          return [];
+        },
+        filter: async () => {
+          await held.promise;
+          return { NodeNames: ['a', 'b'] };
+        },
+      },
+      { ...theirs, ca: authority.ca, requestCert: true },
+    );
+    const [certFile, keyFile] = [join(authority.directory, 'ours.crt'), join(authority.directory, 'ours.key')];
+    const show = async ({ cert, key }: KeyPair): Promise<void> => {
+      await Promise.all([writeFile(certFile, cert), writeFile(keyFile, key)]);
+    };
+    await show(ours);
+    const extender = extenderAt(t, server.url, { tls: { ...none, caData: authority.ca, certFile, keyFile } });
+    const underWay = extender.filter(asking, nodes, t.signal);
+    await extender.prioritize(asking, nodes, t.signal);
+    await show(await authority.client('successor'));
+    await extender.prioritize(asking, nodes, t.signal);
+    await extender.prioritize(asking, nodes, t.signal);
+    held.resolve();
+    assert.deepEqual((await underWay).survivors, ['a', 'b']);
+    assert.deepEqual(seen, ['scheduler', 'successor', 'successor']);
+  });
+});

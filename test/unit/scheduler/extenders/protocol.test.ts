@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  decodeBinding,
+  decodeFilter,
+  decodePreempt,
+  decodePriorities,
+  encodeBinding,
+  encodeCandidates,
+  encodeNodes,
+} from '../../../../scheduler/extenders/protocol.ts';
+import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
+import { node, pod } from '../builders.ts';
+
+const asking = pod('shop/p').uid('uid-p').build();
+const nodes = ['a', 'b'].map((name) => node(name).build());
+const victim = podInfoOf(pod('shop/v').uid('uid-v').on('a').build());
+const candidates = [{ node: 'a', victims: [victim], violations: 1 }];
+
+const encoded: { why: string; text: string; says: unknown }[] = [
+  {
+    why: 'nodes as objects',
+    text: encodeNodes(asking, nodes, false),
+    says: { Pod: asking, Nodes: { metadata: {}, items: nodes }, NodeNames: null },
+  },
+  { why: 'nodes by name', text: encodeNodes(asking, nodes, true), says: { Pod: asking, Nodes: null, NodeNames: ['a', 'b'] } },
+  { why: 'no nodes at all', text: encodeNodes(asking, [], true), says: { Pod: asking, Nodes: null, NodeNames: [] } },
+  {
+    why: 'a binding',
+    text: encodeBinding(podInfoOf(asking), 'a'),
+    says: { PodName: 'p', PodNamespace: 'shop', PodUID: 'uid-p', Node: 'a' },
+  },
+  {
+    why: 'candidates with their victims',
+    text: encodeCandidates(asking, candidates, false),
+    says: { Pod: asking, NodeNameToVictims: { a: { Pods: [victim.pod], NumPDBViolations: 1 } }, NodeNameToMetaVictims: null },
+  },
+  {
+    why: 'candidates with their victims by uid',
+    text: encodeCandidates(asking, candidates, true),
+    says: { Pod: asking, NodeNameToVictims: null, NodeNameToMetaVictims: { a: { Pods: [{ UID: 'uid-v' }], NumPDBViolations: 1 } } },
+  },
+];
+
+for (const { why, text, says } of encoded) test(`an extender is told ${why}`, () => assert.deepEqual(JSON.parse(text), says));
+
+const filter = (answer: unknown): unknown => {
+  const { failed, unresolvable, ...lists } = decodeFilter(answer);
+  return { ...lists, failed: Object.fromEntries(failed), unresolvable: Object.fromEntries(unresolvable) };
+};
+const preempt = (answer: unknown): unknown => Object.fromEntries(decodePreempt(answer));
+const nothing = { nodes: undefined, nodeNames: undefined, failed: {}, unresolvable: {}, error: '' };
+
+const decoded: { why: string; read: (answer: unknown) => unknown; answer: unknown; says: unknown }[] = [
+  { why: 'nothing', read: filter, answer: {}, says: nothing },
+  { why: 'null', read: filter, answer: null, says: nothing },
+  {
+    why: 'nulls',
+    read: filter,
+    answer: { Nodes: null, NodeNames: null, FailedNodes: null, FailedAndUnresolvableNodes: null, Error: null },
+    says: nothing,
+  },
+  {
+    why: 'everything, as it is written today',
+    read: filter,
+    answer: {
+      Nodes: { metadata: {}, items: [{ metadata: { name: 'a' } }] },
+      NodeNames: ['b'],
+      FailedNodes: { c: 'full' },
+      FailedAndUnresolvableNodes: { d: 'gone' },
+      Error: 'x',
+    },
+    says: { nodes: ['a'], nodeNames: ['b'], failed: { c: 'full' }, unresolvable: { d: 'gone' }, error: 'x' },
+  },
+  {
+    why: 'everything, as it was written once',
+    read: filter,
+    answer: {
+      nodes: { items: [{ metadata: { name: 'a' } }] },
+      nodenames: ['b'],
+      failedNodes: { c: 'full' },
+      failedAndUnresolvableNodes: { d: 'gone' },
+      error: 'x',
+    },
+    says: { nodes: ['a'], nodeNames: ['b'], failed: { c: 'full' }, unresolvable: { d: 'gone' }, error: 'x' },
+  },
+  { why: 'fields that scream', read: filter, answer: { NODENAMES: ['b'], ERROR: 'x' }, says: { ...nothing, nodeNames: ['b'], error: 'x' } },
+  {
+    why: 'the exact name before another',
+    read: filter,
+    answer: { nodenames: ['a'], NodeNames: ['b'] },
+    says: { ...nothing, nodeNames: ['b'] },
+  },
+  { why: 'an empty list as one', read: filter, answer: { NodeNames: [] }, says: { ...nothing, nodeNames: [] } },
+  { why: 'a list of nodes without items as an empty one', read: filter, answer: { Nodes: {} }, says: { ...nothing, nodes: [] } },
+  {
+    why: 'names of nodes in their case',
+    read: filter,
+    answer: { FailedNodes: { A: 'x', a: 'y' } },
+    says: { ...nothing, failed: { A: 'x', a: 'y' } },
+  },
+  {
+    why: 'a node called like a thing of the language',
+    read: filter,
+    answer: JSON.parse('{"FailedNodes":{"constructor":"x"}}'),
+    says: { ...nothing, failed: { constructor: 'x' } },
+  },
+  { why: 'fields that nobody knows', read: filter, answer: { Colour: 'red' }, says: nothing },
+  {
+    why: 'scores',
+    read: decodePriorities,
+    answer: [
+      { Host: 'a', Score: 10 },
+      { host: 'b', score: 3 },
+    ],
+    says: [
+      { host: 'a', score: 10 },
+      { host: 'b', score: 3 },
+    ],
+  },
+  { why: 'a score that is not said as 0', read: decodePriorities, answer: [{ Host: 'a' }], says: [{ host: 'a', score: 0 }] },
+  { why: 'no scores', read: decodePriorities, answer: null, says: [] },
+  { why: 'a binding', read: decodeBinding, answer: { Error: '' }, says: '' },
+  { why: 'a binding without a word', read: decodeBinding, answer: {}, says: '' },
+  { why: 'a binding that failed', read: decodeBinding, answer: { error: 'no' }, says: 'no' },
+  {
+    why: 'victims',
+    read: preempt,
+    answer: { NodeNameToMetaVictims: { a: { Pods: [{ UID: 'u' }], NumPDBViolations: 2 } } },
+    says: { a: { uids: ['u'], violations: 2 } },
+  },
+  {
+    why: 'victims, as it was written once',
+    read: preempt,
+    answer: { nodeNameToMetaVictims: { a: { pods: [{ uid: 'u' }], numPDBViolations: 2 } } },
+    says: { a: { uids: ['u'], violations: 2 } },
+  },
+  {
+    why: 'a node without victims',
+    read: preempt,
+    answer: { NodeNameToMetaVictims: { a: null, b: {} } },
+    says: { a: { uids: [], violations: 0 }, b: { uids: [], violations: 0 } },
+  },
+  { why: 'no victims', read: preempt, answer: {}, says: {} },
+];
+
+for (const { why, read, answer, says } of decoded)
+  test(`an extender says ${why}`, () => assert.deepEqual(JSON.parse(JSON.stringify(read(answer))), JSON.parse(JSON.stringify(says))));
+
+const refused: { read: (answer: unknown) => unknown; answer: unknown; says: string }[] = [
+  { read: filter, answer: [], says: 'the answer must be an object, not a list' },
+  { read: filter, answer: 'no', says: 'the answer must be an object, not a string' },
+  { read: filter, answer: { Nodes: [] }, says: 'Nodes must be an object, not a list' },
+  { read: filter, answer: { Nodes: { items: {} } }, says: 'Nodes.items must be a list, not an object' },
+  {
+    read: filter,
+    answer: { Nodes: { items: [null] } },
+    says: 'Nodes.items[0].metadata.name must be a string that is not empty, not absent',
+  },
+  { read: filter, answer: { nodenames: 'a' }, says: 'NodeNames must be a list, not a string' },
+  { read: filter, answer: { NodeNames: ['a', 1] }, says: 'NodeNames[1] must be a string, not the number 1' },
+  { read: filter, answer: { NodeNames: [''] }, says: 'NodeNames[0] must be a string that is not empty, not an empty one' },
+  { read: filter, answer: { FailedNodes: ['a'] }, says: 'FailedNodes must be an object, not a list' },
+  { read: filter, answer: { FailedNodes: { a: 1 } }, says: 'FailedNodes["a"] must be a string, not the number 1' },
+  {
+    read: filter,
+    answer: { FailedAndUnresolvableNodes: { a: {} } },
+    says: 'FailedAndUnresolvableNodes["a"] must be a string, not an object',
+  },
+  { read: filter, answer: { Error: true }, says: 'Error must be a string, not a boolean' },
+  { read: decodePriorities, answer: {}, says: 'the answer must be a list, not an object' },
+  { read: decodePriorities, answer: [{ Score: 1 }], says: '[0].Host must be a string that is not empty, not absent' },
+  { read: decodePriorities, answer: [{ Host: 'a', Score: '1' }], says: '[0].Score must be a whole number of 32 bits, not a string' },
+  { read: decodePriorities, answer: [{ Host: 'a', Score: 1.5 }], says: '[0].Score must be a whole number of 32 bits, not the number 1.5' },
+  {
+    read: decodePriorities,
+    answer: [{ Host: 'a', Score: 1e300 }],
+    says: '[0].Score must be a whole number of 32 bits, not the number 1e+300',
+  },
+  { read: decodeBinding, answer: { Error: {} }, says: 'Error must be a string, not an object' },
+  { read: preempt, answer: { NodeNameToMetaVictims: [] }, says: 'NodeNameToMetaVictims must be an object, not a list' },
+  {
+    read: preempt,
+    answer: { NodeNameToMetaVictims: { a: { Pods: [{}] } } },
+    says: 'NodeNameToMetaVictims["a"].Pods[0].UID must be a string that is not empty, not absent',
+  },
+  {
+    read: preempt,
+    answer: { NodeNameToMetaVictims: { a: { NumPDBViolations: -1 } } },
+    says: 'NodeNameToMetaVictims["a"].NumPDBViolations must be 0 or more, not the number -1',
+  },
+];
+
+for (const { read, answer, says } of refused)
+  test(`an answer is refused: ${says}`, () => assert.throws(() => read(answer), { name: 'AnswerError', message: says }));

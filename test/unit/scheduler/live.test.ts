@@ -1,0 +1,330 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  nodes as nodeKind,
+  persistentVolumeClaims,
+  persistentVolumes,
+  pods as podKind,
+  statefulSets,
+} from '../../../kube/api/resources.ts';
+import { pod } from './builders.ts';
+import { ExtenderServer, extenderConfig } from './extenders/extender-server.ts';
+import { LiveWorld, statefulSet } from './live-world.ts';
+
+const LIMIT = { timeout: 120_000 };
+
+test('a pod is bound, told, and counted', LIMIT, async (t) => {
+  const world = await LiveWorld.start(t, ['a']);
+  world.add(pod('web').cpu('1'));
+  await world.bound('web', 'a');
+  await world.until('it is told', () => world.eventsOf('web').length > 0);
+  assert.deepEqual(world.eventsOf('web'), ['Normal Scheduled Successfully assigned default/web to a']);
+  await world.until('it runs', () => world.find('web')?.status?.phase === 'Running');
+  assert.equal(world.conditionOf('web'), 'True');
+});
+
+test('a pod that finds no room waits, is told why, and has the room of one that goes', LIMIT, async (t) => {
+  const world = await LiveWorld.start(t, ['a', { name: 'b', allocatable: { cpu: '1', memory: '1Mi' } }]);
+  world.add(pod('first').cpu('3').memory('1Gi'));
+  await world.bound('first', 'a');
+  world.add(pod('second').cpu('2').memory('2Mi'));
+  await world.refused('second');
+  const why =
+    '0/2 nodes are available: 1 Insufficient memory, 2 Insufficient cpu. preemption: 0/2 nodes are available: 1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling.';
+  assert.equal(world.conditionOf('second'), `Unschedulable: ${why}`);
+  await world.until('it is told', () => world.eventsOf('second').length > 0);
+  assert.deepEqual(world.eventsOf('second'), [`Warning FailedScheduling ${why}`]);
+  await world.delete('first');
+  await world.bound('second', 'a');
+  await world.until('it is told', () => world.eventsOf('second').includes('Normal Scheduled Successfully assigned default/second to a'));
+  await world.until('its condition says so', () => world.conditionOf('second') === 'True');
+});
+
+test('a node that comes later is used, also the first of all', LIMIT, async (t) => {
+  const world = await LiveWorld.start(t, []);
+  world.add(pod('web').cpu('1'));
+  await world.refused('web');
+  assert.equal(world.conditionOf('web'), 'Unschedulable: no nodes available to schedule pods');
+  await world.addNodes('late');
+  await world.bound('web', 'late');
+});
+
+test('a node that is uncordoned, relieved of a taint, or grows is used', LIMIT, async (t) => {
+  const taints = [{ key: 'sick', effect: 'NoSchedule' }];
+  const world = await LiveWorld.start(t, [{ name: 'a', allocatable: { cpu: '1' }, taints }]);
+  await world.patchNode('a', { spec: { unschedulable: true } });
+  world.add(pod('web').cpu('2'));
+  await world.refused('web', /unschedulable/);
+  await world.patchNode('a', { spec: { unschedulable: false } });
+  await world.refused('web', /untolerated taint \{sick: \}/);
+  await world.patchNode('a', { spec: { taints: null } });
+  await world.refused('web', /Insufficient cpu/);
+  await world.client.patch(
+    nodeKind,
+    { name: 'a' },
+    { status: { allocatable: { cpu: '2' }, capacity: { cpu: '2' } } },
+    { type: 'merge', subresource: 'status' },
+  );
+  await world.bound('web', 'a');
+});
+
+test('pods of other schedulers are left alone, and counted where they are', LIMIT, async (t) => {
+  const world = await LiveWorld.start(t, ['a']);
+  world.add(pod('foreign').cpu('3').spec({ schedulerName: 'another' }));
+  world.add(pod('ours').cpu('1'));
+  await world.bound('ours');
+  assert.equal(world.nodeOf('foreign'), '');
+  await world.client.post(podKind, { namespace: 'default', name: 'foreign' }, 'binding', {
+    apiVersion: 'v1',
+    kind: 'Binding',
+    metadata: { name: 'foreign', namespace: 'default' },
+    target: { apiVersion: 'v1', kind: 'Node', name: 'a' },
+  });
+  world.add(pod('more').cpu('1'));
+  await world.refused('more', /Insufficient cpu/);
+  await world.delete('foreign');
+  await world.bound('more', 'a');
+});
+
+test('a gated pod waits for its gates, and for nothing else', LIMIT, async (t) => {
+  const world = await LiveWorld.start(t, ['a']);
+  world.add(
+    pod('gated')
+      .cpu('1')
+      .spec({ schedulingGates: [{ name: 'wait' }] }),
+  );
+  world.add(pod('other').cpu('1'));
+  await world.bound('other');
+  assert.equal(world.nodeOf('gated'), '');
+  assert.match(world.conditionOf('gated'), /^(SchedulingGated|$)/);
+  assert.deepEqual(world.eventsOf('gated'), []);
+  await world.client.patch(podKind, { name: 'gated', namespace: 'default' }, { spec: { schedulingGates: null } }, { type: 'merge' });
+  await world.bound('gated', 'a');
+});
+
+test('pods keep apart, together, and evenly spread, as they ask', LIMIT, async (t) => {
+  const zoned = (name: string, zone: string) => ({ name, labels: { 'topology.kubernetes.io/zone': zone }, allocatable: { cpu: '4' } });
+  const world = await LiveWorld.start(t, [zoned('a', 'x'), zoned('b', 'x'), zoned('c', 'y')]);
+  const labelSelector = { matchLabels: { app: 'db' } };
+  const alone = {
+    podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ labelSelector, topologyKey: 'kubernetes.io/hostname' }] },
+  };
+  for (const name of ['db-0', 'db-1', 'db-2', 'db-3']) world.add(pod(name).labels({ app: 'db' }).affinity(alone));
+  await world.until('three are bound', () => world.pods().filter(({ spec }) => spec?.nodeName).length === 3);
+  const left = ['db-0', 'db-1', 'db-2', 'db-3'].find((name) => world.nodeOf(name) === '') ?? '';
+  await world.refused(left, /3 node\(s\) didn't match pod anti-affinity rules/);
+  const gone = ['db-0', 'db-1', 'db-2', 'db-3'].find((name) => world.nodeOf(name) === 'c') ?? '';
+  await world.delete(gone);
+  await world.bound(left, 'c');
+  const near = {
+    podAffinity: {
+      requiredDuringSchedulingIgnoredDuringExecution: [
+        { labelSelector: { matchLabels: { app: 'cache' } }, topologyKey: 'topology.kubernetes.io/zone' },
+      ],
+    },
+  };
+  world.add(pod('client').affinity(near));
+  await world.refused('client', /didn't match pod affinity rules/);
+  world.add(pod('cache').labels({ app: 'cache' }).selects({ 'topology.kubernetes.io/zone': 'y' }));
+  await world.bound('client', 'c');
+  const topologySpreadConstraints = [
+    {
+      maxSkew: 1,
+      topologyKey: 'topology.kubernetes.io/zone',
+      whenUnsatisfiable: 'DoNotSchedule',
+      labelSelector: { matchLabels: { app: 'even' } },
+    },
+  ];
+  for (let n = 0; n < 6; n++) world.add(pod(`even-${n}`).labels({ app: 'even' }).spec({ topologySpreadConstraints }));
+  for (let n = 0; n < 6; n++) await world.bound(`even-${n}`);
+  assert.equal(['0', '1', '2', '3', '4', '5'].filter((n) => world.nodeOf(`even-${n}`) === 'c').length, 3);
+});
+
+test('a claim that waits for its pod gets a volume where the pod fits, and the pod goes there', LIMIT, async (t) => {
+  const world = await LiveWorld.start(t, ['a', 'b']);
+  bindClaims(world);
+  world.api.add({
+    apiVersion: 'storage.k8s.io/v1',
+    kind: 'StorageClass',
+    metadata: { name: 'local' },
+    provisioner: 'kubernetes.io/no-provisioner',
+    volumeBindingMode: 'WaitForFirstConsumer',
+  });
+  const claim = (name: string) => ({
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name },
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, storageClassName: 'local' },
+  });
+  const uses = (name: string, claimName: string) =>
+    pod(name)
+      .cpu('1')
+      .spec({ volumes: [{ name: 'data', persistentVolumeClaim: { claimName } }] });
+  world.api.add(claim('data-0'));
+  world.add(uses('db-0', 'data-0'));
+  await world.refused('db-0', /2 node\(s\) didn't find available persistent volumes to bind/);
+  const { metadata } = world.api.add({
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    metadata: { name: 'on-b' },
+    spec: {
+      accessModes: ['ReadWriteOnce'],
+      capacity: { storage: '1Gi' },
+      storageClassName: 'local',
+      local: { path: '/data' },
+      nodeAffinity: {
+        required: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: ['b'] }] }] },
+      },
+    },
+  });
+  await world.client.patch(
+    persistentVolumes,
+    { name: metadata.name ?? '' },
+    { status: { phase: 'Available' } },
+    { type: 'merge', subresource: 'status' },
+  );
+  await world.bound('db-0', 'b');
+  // The next claim finds nothing: the volume is taken.
+  world.api.add(claim('data-1'));
+  world.add(uses('db-1', 'data-1'));
+  await world.refused('db-1', /didn't find available persistent volumes to bind/);
+});
+
+test('extenders say no, count, and bind', LIMIT, async (t) => {
+  const extender = await ExtenderServer.start(t, {
+    filter: ({ NodeNames }) => ({
+      NodeNames: (NodeNames as string[]).filter((name) => name !== 'a'),
+      FailedNodes: { a: 'the extender does not like it' },
+    }),
+    prioritize: ({ NodeNames }) => (NodeNames as string[]).map((Host) => ({ Host, Score: Host === 'c' ? 10 : 0 })),
+  });
+  const config = extenderConfig(extender.url, { filterVerb: 'filter', prioritizeVerb: 'prioritize', weight: 5 });
+  const world = await LiveWorld.start(t, ['a', 'b', 'c'], { config: { extenders: [config] } });
+  world.add(pod('web').cpu('1'));
+  await world.bound('web', 'c');
+  world.add(pod('other').cpu('1').selects({ 'kubernetes.io/hostname': 'a' }));
+  await world.refused('other', /1 the extender does not like it/);
+});
+
+test('a pod that is deleted while it is being bound is not counted any more', LIMIT, async (t) => {
+  const asked = Promise.withResolvers<void>();
+  const go = Promise.withResolvers<void>();
+  const world = await LiveWorld.start(t, ['a'], {
+    by: {
+      async call({ resource, key }, pass) {
+        if (resource === 'pods/binding' && key === 'default/first') {
+          asked.resolve();
+          await go.promise;
+        }
+        return pass();
+      },
+    },
+  });
+  world.add(pod('first').cpu('4'));
+  await asked.promise;
+  world.add(pod('second').cpu('4'));
+  await world.refused('second');
+  await world.delete('first');
+  // Nothing comes of the binding: whoever waits need not wait for the answer.
+  await world.bound('second', 'a');
+  go.resolve();
+  world.add(pod('third').cpu('4'));
+  await world.refused('third');
+  await world.delete('second');
+  await world.bound('third', 'a');
+});
+
+test('a pod whose refusal is written slowly is never said to have no place once it has one', LIMIT, async (t) => {
+  const writing = Promise.withResolvers<void>();
+  const go = Promise.withResolvers<void>();
+  const bindings: string[] = [];
+  const world = await LiveWorld.start(t, ['a'], {
+    kubelets: false,
+    by: {
+      async call({ resource, key }, pass) {
+        if (resource === 'pods/binding') bindings.push(key);
+        if (resource === 'pods/status' && key === 'default/second') {
+          writing.resolve();
+          await go.promise;
+        }
+        return pass();
+      },
+    },
+  });
+  world.add(pod('first').cpu('4'));
+  await world.bound('first', 'a');
+  world.add(pod('second').cpu('4'));
+  await writing.promise;
+  await world.client.delete(podKind, { name: 'first', namespace: 'default' }, { body: { gracePeriodSeconds: 0 } });
+  await world.until('it is decided anew', () => JSON.stringify(world.dump('scheduler-queue')).includes('in-flight'));
+  assert.deepEqual(bindings, ['default/first']);
+  go.resolve();
+  await world.bound('second', 'a');
+  assert.equal(world.conditionOf('second'), 'True');
+});
+
+for (const podManagementPolicy of ['OrderedReady', 'Parallel'])
+  test(`a set is rolled, ${podManagementPolicy}: each pod comes back to its node, though others wait for the room`, LIMIT, async (t) => {
+    const world = await LiveWorld.start(t, ['a', 'b', 'c'], { endMs: 30, config: { maxBackoffMs: 1_000 } });
+    await world.startControllers();
+    world.api.add(statefulSet('web', '3', { podManagementPolicy }));
+    for (const name of ['web-0', 'web-1', 'web-2']) await world.bound(name);
+    const ready = (image: string): boolean => {
+      const mine = world.pods().filter(({ metadata }) => metadata.labels?.['app'] === 'web');
+      const well = mine.filter(({ spec, status }) => spec?.containers[0]?.image === image && status?.phase === 'Running');
+      return well.length === 3;
+    };
+    await world.until('the first of it runs', () => ready('v1'));
+    for (let n = 0; n < 12; n++) world.add(pod(`small-${n}`).cpu('1'));
+    await world.until('the rest of the nodes is full', () => bound(world, 'small').length === 3);
+    const places = placesOf(world, 'web');
+    const had = bound(world, 'small');
+    for (const image of ['v2', 'v3', 'v4']) {
+      await world.patchSet('web', { spec: { template: { spec: { containers: [{ name: 'c', image }] } } } });
+      await world.until(`${image} runs`, () => ready(image));
+      assert.deepEqual(placesOf(world, 'web'), places);
+      assert.deepEqual(bound(world, 'small'), had);
+    }
+    assert.deepEqual(world.dump('reservations'), []);
+    await world.until(
+      'all of it is told',
+      () => world.told('web', 'ReservationCreated') === 9 && world.told('web-0', 'ReservationUsed') === 3,
+    );
+    // What is not wanted any more is for the others.
+    await world.client.patch(statefulSets, { name: 'web', namespace: 'default' }, { spec: { replicas: 2 } }, { type: 'merge' });
+    await world.until('three more have a place', () => bound(world, 'small').length === 6);
+  });
+
+const bound = (world: LiveWorld, prefix: string): string[] => placesOf(world, prefix).filter((text) => !text.endsWith(' '));
+
+function placesOf(world: LiveWorld, prefix: string): string[] {
+  return world
+    .pods()
+    .filter(({ metadata }) => metadata.name?.startsWith(prefix))
+    .map(({ metadata, spec }) => `${metadata.name} ${spec?.nodeName ?? ''}`)
+    .toSorted();
+}
+
+/** Binds claims to the volumes that are reserved for them, as kube-controller-manager does. */
+function bindClaims(world: LiveWorld): void {
+  const { storage } = world.api.hooks;
+  storage.onChange((kind, { object, type }) => {
+    const { claimRef } = (object['spec'] ?? {}) as { claimRef?: { namespace: string; name: string } };
+    if (kind !== '/persistentvolumes' || type === 'DELETED' || claimRef === undefined) return;
+    const { namespace, name } = claimRef;
+    setImmediate(() => {
+      const volumeName = object.metadata.name;
+      const annotations = { 'pv.kubernetes.io/bind-completed': 'yes' };
+      void world.client
+        .patch(persistentVolumeClaims, { namespace, name }, { metadata: { annotations }, spec: { volumeName } }, { type: 'merge' })
+        .then(() =>
+          world.client.patch(
+            persistentVolumeClaims,
+            { namespace, name },
+            { status: { phase: 'Bound' } },
+            { type: 'merge', subresource: 'status' },
+          ),
+        );
+    });
+  });
+}

@@ -1,0 +1,77 @@
+import type { PodAffinityTerm, TopologySpreadConstraint } from 'kubernetes-types/core/v1.js';
+import type { Node, Pod, Service } from '../../../../scheduler/types.ts';
+import type { NodeBuilder, PodBuilder } from '../builders.ts';
+import type { ProfileConfig } from '../../../../scheduler/config/config.ts';
+import { emptyCluster, type OracleCluster } from './cluster.ts';
+import { evaluate } from './evaluate.ts';
+import type { ScoreName } from '../../../../scheduler/plugins/names.ts';
+import { plainProfile } from './profile.ts';
+
+/* Small clusters in one line. */
+
+export const clusterOf = (nodes: NodeBuilder[], pods: PodBuilder[] = [], more: Partial<OracleCluster> = {}): OracleCluster => ({
+  ...emptyCluster,
+  namespaces: [{ metadata: { name: 'default', labels: { team: 'a' } } }, { metadata: { name: 'other', labels: { team: 'b' } } }],
+  nodes: nodes.map((one): Node => one.build()),
+  pods: pods.map((one): Pod => one.build()),
+  ...more,
+});
+
+export const HOST = 'kubernetes.io/hostname';
+export const ZONE = 'topology.kubernetes.io/zone';
+
+/** A term about pods of an app. */
+export const near = (app: string, topologyKey = HOST, more: Partial<PodAffinityTerm> = {}): PodAffinityTerm => ({
+  topologyKey,
+  labelSelector: { matchLabels: { app } },
+  ...more,
+});
+
+export const required = (...terms: PodAffinityTerm[]) => ({ requiredDuringSchedulingIgnoredDuringExecution: terms });
+
+export const preferred = (weight: number, podAffinityTerm: PodAffinityTerm) => ({
+  preferredDuringSchedulingIgnoredDuringExecution: [{ weight, podAffinityTerm }],
+});
+
+export const spread = (
+  topologyKey: string,
+  whenUnsatisfiable: 'DoNotSchedule' | 'ScheduleAnyway',
+  more: Partial<TopologySpreadConstraint> = {},
+): TopologySpreadConstraint => ({
+  topologyKey,
+  whenUnsatisfiable,
+  maxSkew: 1,
+  labelSelector: { matchLabels: { app: 'web' } },
+  ...more,
+});
+
+export const service = (app: string, namespace = 'default'): Service => ({
+  metadata: { name: app, namespace },
+  spec: { selector: { app } },
+});
+
+export interface ScoreExample {
+  readonly why: string;
+  readonly cluster: OracleCluster;
+  readonly pod: Pod;
+  /** By node, before weights. */
+  readonly points: Readonly<Record<string, number>>;
+  readonly profile?: Partial<ProfileConfig>;
+}
+
+/** What one plugin alone gives to each feasible node. */
+export function points(plugin: ScoreName, { cluster, pod, profile }: ScoreExample): Record<string, number> {
+  const { byPlugin } = evaluate(cluster, pod, { ...plainProfile, ...profile, scores: new Map([[plugin, 1]]) });
+  return Object.fromEntries(byPlugin.get(plugin) ?? []);
+}
+
+/** What is said of each node: `fits`; or the reasons, behind `now:` where taking pods away may help, behind `never:` where not. */
+export function verdicts(cluster: OracleCluster, pod: Pod, profile: ProfileConfig): Record<string, string> {
+  const { rejections, feasible } = evaluate(cluster, pod, profile);
+  const said = cluster.nodes.map(({ metadata: { name = '' } }) => {
+    const rejection = rejections.get(name);
+    if (rejection === undefined) return [name, feasible.includes(name) ? 'fits' : 'is forgotten'];
+    return [name, `${rejection.resolvable ? 'now' : 'never'}: ${rejection.reasons.join(', ')}`];
+  });
+  return Object.fromEntries(said) as Record<string, string>;
+}

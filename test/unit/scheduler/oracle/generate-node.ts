@@ -1,0 +1,114 @@
+import type { Taint } from 'kubernetes-types/core/v1.js';
+import type { Node } from '../../../../scheduler/types.ts';
+import type { Chance } from './chance.ts';
+
+const MIB = 1024 * 1024;
+
+/** Names with their sizes: the same image has the same size wherever it is. */
+const images: readonly [name: string, sizeBytes: number][] = [
+  ['web:1', 700 * MIB],
+  ['web:latest', 15 * MIB],
+  ['host:5000/db:latest', 1900 * MIB],
+  ['tool:3', 333 * MIB],
+];
+
+export const imageNames = ['web:1', 'web', 'host:5000/db', 'tool:3', 'unknown:1'];
+
+export const taintPool: readonly Taint[] = [
+  { key: 'dedicated', value: 'db', effect: 'NoSchedule' },
+  { key: 'dedicated', value: 'web', effect: 'NoSchedule' },
+  { key: 'broken', effect: 'NoExecute' },
+  { key: 'old', effect: 'PreferNoSchedule' },
+  { key: 'slow', value: 'yes', effect: 'PreferNoSchedule' },
+  { key: 'noisy', effect: 'PreferNoSchedule' },
+];
+
+/**
+ * Most nodes are like each other, some miss something that others have.
+ * @param even - nodes that differ in little: there several are often the best together
+ */
+export function randomNode(chance: Chance, name: string, even: boolean): Node {
+  if (even && chance.of(85))
+    return {
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name, uid: `uid-${name}`, labels: { [HOST]: name, ...(chance.of(80) ? { [ZONE]: chance.one(['z1', 'z2']) } : {}) } },
+      spec: {},
+      status: { allocatable: { cpu: '2', memory: '4Gi', pods: '6' } },
+    };
+  return {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name, uid: `uid-${name}`, labels: randomLabels(chance, name) },
+    spec: { ...randomTaints(chance), ...(chance.of(6) ? { unschedulable: true } : {}) },
+    status: { allocatable: randomRoom(chance), images: randomImages(chance) },
+  };
+}
+
+/** The same node, otherwise in one respect. */
+export function changedNode(chance: Chance, node: Node): Node {
+  const { metadata, spec, status } = node;
+  const { name = '' } = metadata;
+  switch (chance.upTo(7)) {
+    case 0:
+      return { ...node, metadata: { ...metadata, labels: randomLabels(chance, name) } };
+    case 1: {
+      const { unschedulable } = spec ?? {};
+      return { ...node, spec: { ...randomTaints(chance), ...(unschedulable === undefined ? {} : { unschedulable }) } };
+    }
+    case 2:
+      return { ...node, status: { ...status, allocatable: randomRoom(chance) } };
+    case 3: {
+      const { unschedulable, ...rest } = spec ?? {};
+      return { ...node, spec: unschedulable === true ? rest : { ...rest, unschedulable: true } };
+    }
+    case 4:
+      return { ...node, status: { ...status, images: randomImages(chance) } };
+    case 5:
+      // One label alone, or one taken away: what is counted per value must follow.
+      return { ...node, metadata: { ...metadata, labels: oneLabelChanged(chance, metadata.labels ?? {}) } };
+    default:
+      // A heartbeat.
+      return { ...node, metadata: { ...metadata, resourceVersion: String(chance.upTo(1_000_000)) }, status: { ...status } };
+  }
+}
+
+export const ZONE = 'topology.kubernetes.io/zone';
+export const HOST = 'kubernetes.io/hostname';
+
+function randomLabels(chance: Chance, name: string): Record<string, string> {
+  return {
+    ...(chance.of(96) ? { [HOST]: chance.of(2) ? 'shared' : name } : {}),
+    ...(chance.of(88) ? { [ZONE]: chance.one(['z1', 'z2', 'z3']), 'topology.kubernetes.io/region': 'r' } : {}),
+    ...(chance.of(60) ? { rack: chance.one(['1', '2', '3', '4']) } : {}),
+    ...(chance.of(60) ? { disk: chance.one(['ssd', 'hdd']) } : {}),
+    ...(chance.of(40) ? { cores: chance.one(['4', '8', '16', 'many']) } : {}),
+  };
+}
+
+function oneLabelChanged(chance: Chance, labels: Record<string, string>): Record<string, string> {
+  const key = chance.one([ZONE, 'rack', 'disk', HOST]);
+  const { [key]: _, ...rest } = labels;
+  return chance.of(30)
+    ? rest
+    : { ...rest, [key]: key === ZONE ? chance.one(['z1', 'z2', 'z3', 'z4']) : chance.one(['1', '2', 'ssd', 'hdd']) };
+}
+
+function randomTaints(chance: Chance): { taints?: Taint[] } {
+  return chance.of(35) ? { taints: chance.some(taintPool, 25) } : {};
+}
+
+function randomRoom(chance: Chance): Record<string, string> {
+  return {
+    cpu: chance.one(['1', '2', '2', '4', '4', '1500m', '3999m']),
+    memory: chance.one(['1Gi', '2Gi', '4Gi', '4Gi', '5000000k']),
+    'ephemeral-storage': '10Gi',
+    pods: chance.one(['3', '6', '8', '8', '12', '110']),
+    ...(chance.of(20) ? { 'example.com/gpu': chance.one(['1', '2', '4']) } : {}),
+    ...(chance.of(10) ? { 'hugepages-2Mi': '64Mi' } : {}),
+  };
+}
+
+function randomImages(chance: Chance): { names: string[]; sizeBytes: number }[] {
+  return chance.some(images, 45).map(([name, sizeBytes]) => ({ names: [`${name}@sha256:0`, name], sizeBytes }));
+}

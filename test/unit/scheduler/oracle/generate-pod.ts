@@ -1,0 +1,283 @@
+import type {
+  Affinity,
+  Container,
+  ContainerPort,
+  NodeSelectorTerm,
+  PodAffinityTerm,
+  PodSpec,
+  Toleration,
+  TopologySpreadConstraint,
+} from 'kubernetes-types/core/v1.js';
+import type { Pod } from '../../../../scheduler/types.ts';
+import type { Chance } from './chance.ts';
+import { HOST, imageNames, taintPool, ZONE } from './generate-node.ts';
+
+export const namespacePool = ['default', 'other', 'third'];
+export const appPool = ['web', 'db', 'cache', 'batch'];
+
+/** What pods of one kind have in common. Several pods are made of each, as controllers do. */
+export interface Template {
+  readonly namespace: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly owner: { readonly apiVersion: string; readonly kind: string; readonly name: string } | undefined;
+  readonly spec: PodSpec;
+}
+
+export function randomTemplate(chance: Chance): Template {
+  if (chance.of(25)) return plainTemplate(chance);
+  const app = chance.one(appPool);
+  const kind = chance.one(['ReplicaSet', 'StatefulSet', 'ReplicationController', 'DaemonSet']);
+  return {
+    namespace: chance.one(['default', 'default', 'other', 'third']),
+    labels: {
+      app,
+      ...(chance.of(50) ? { tier: chance.one(['front', 'back']) } : {}),
+      ...(chance.of(40) ? { rev: chance.one(['1', '2']) } : {}),
+    },
+    owner: chance.of(40) ? { apiVersion: kind === 'ReplicationController' ? 'v1' : 'apps/v1', kind, name: app } : undefined,
+    spec: randomSpec(chance),
+  };
+}
+
+/** Most pods ask for room and nothing else, and belong to nothing that anybody speaks of. */
+function plainTemplate(chance: Chance): Template {
+  const containers = [{ name: 'main', image: chance.one(imageNames), resources: { requests: randomRequests(chance) } }];
+  return {
+    namespace: 'default',
+    labels: { app: 'plain' },
+    owner: undefined,
+    spec: { schedulerName: 'default-scheduler', containers, ...(chance.of(50) ? { priority: chance.one([0, 5]) } : {}) },
+  };
+}
+
+/** @param at - what makes it another pod than all before: its name, uid and age */
+export function podOf(chance: Chance, { namespace, labels, owner, spec }: Template, at: number, nodeName?: string): Pod {
+  const name = `p${at}`;
+  const pod: Pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      namespace,
+      name,
+      uid: `u${at}`,
+      labels: { ...labels },
+      ...(owner === undefined ? {} : { ownerReferences: [{ ...owner, uid: `uid-${owner.name}`, controller: true }] }),
+    },
+    spec: { ...spec, ...(nodeName === undefined ? {} : { nodeName }) },
+    status: {
+      phase: nodeName === undefined ? 'Pending' : 'Running',
+      // Some at the same second, some not started yet.
+      ...(nodeName === undefined || chance.of(8)
+        ? {}
+        : { startTime: new Date(Date.UTC(2026, 0, 1) + 1000 * chance.upTo(40)).toISOString() }),
+    },
+  };
+  return nodeName !== undefined && chance.of(7) ? leaving(chance, pod) : pod;
+}
+
+/** On its way out, often because a scheduler wanted its room. */
+function leaving(chance: Chance, { metadata, status, ...rest }: Pod): Pod {
+  const condition = { type: 'DisruptionTarget', status: 'True', reason: chance.one(['PreemptionByScheduler', 'EvictionByEvictionAPI']) };
+  return {
+    ...rest,
+    metadata: { ...metadata, deletionTimestamp: '2026-01-01T00:00:00Z' },
+    status: { ...status, ...(chance.of(80) ? { conditions: [condition] } : {}) },
+  };
+}
+
+/** The same pod on its node, otherwise in what may change of one. */
+export function changedPod(chance: Chance, pod: Pod): Pod {
+  const { metadata, spec, status } = pod;
+  switch (chance.upTo(4)) {
+    case 0:
+      return {
+        ...pod,
+        metadata: {
+          ...metadata,
+          labels: { ...metadata.labels, [chance.one(['tier', 'rev', 'app'])]: chance.one(['1', 'front', 'web', 'db']) },
+        },
+      };
+    case 1:
+      return leaving(chance, pod);
+    case 2:
+      return { ...pod, spec: { ...spec, containers: [{ ...mainOf(spec), resources: { requests: randomRequests(chance) } }] } };
+    default:
+      return { ...pod, metadata: { ...metadata, resourceVersion: String(chance.upTo(1_000_000)) }, status: { ...status } };
+  }
+}
+
+function mainOf(spec: PodSpec | undefined): Container {
+  return spec?.containers[0] ?? { name: 'main' };
+}
+
+function randomSpec(chance: Chance): PodSpec {
+  const affinity = randomAffinity(chance);
+  const constraints = randomConstraints(chance);
+  const tolerations = randomTolerations(chance);
+  return {
+    schedulerName: 'default-scheduler',
+    containers: [randomContainer(chance, 'main'), ...(chance.of(10) ? [randomContainer(chance, 'second')] : [])],
+    ...(chance.of(10)
+      ? { initContainers: [{ ...randomContainer(chance, 'init'), ...(chance.of(50) ? { restartPolicy: 'Always' } : {}) }] }
+      : {}),
+    ...(chance.of(4) ? { overhead: { cpu: '50m', memory: '16Mi' } } : {}),
+    ...(chance.of(70) ? { priority: chance.one([-5, 0, 0, 5, 5, 10, 1000]) } : {}),
+    ...(chance.of(3) ? { preemptionPolicy: 'Never' } : {}),
+    ...(chance.of(10) ? { nodeSelector: { disk: chance.one(['ssd', 'hdd']) } } : {}),
+    ...(tolerations.length > 0 ? { tolerations } : {}),
+    ...(affinity === undefined ? {} : { affinity }),
+    ...(constraints.length > 0 ? { topologySpreadConstraints: constraints } : {}),
+  };
+}
+
+function randomContainer(chance: Chance, name: string): Container {
+  const ports = randomPorts(chance);
+  return {
+    name,
+    image: chance.one(imageNames),
+    ...(chance.of(90) ? { resources: { requests: randomRequests(chance) } } : {}),
+    ...(ports.length > 0 ? { ports } : {}),
+  };
+}
+
+function randomRequests(chance: Chance): Record<string, string> {
+  return {
+    ...(chance.of(85) ? { cpu: chance.one(['0', '1n', '100m', '250m', '250m', '500m', '500m', '1', '2']) } : {}),
+    ...(chance.of(80) ? { memory: chance.one(['0', '64Mi', '256Mi', '256Mi', '512Mi', '1Gi', '100M']) } : {}),
+    ...(chance.of(5) ? { 'ephemeral-storage': chance.one(['1Gi', '6Gi']) } : {}),
+    ...(chance.of(7) ? { 'example.com/gpu': chance.one(['1', '2']) } : {}),
+    ...(chance.of(3) ? { 'hugepages-2Mi': '32Mi' } : {}),
+  };
+}
+
+function randomPorts(chance: Chance): ContainerPort[] {
+  if (!chance.of(9)) return [];
+  const hostPort = chance.one([80, 80, 443]);
+  return [
+    {
+      containerPort: 80,
+      hostPort,
+      ...(chance.of(20) ? { protocol: 'UDP' } : {}),
+      ...(chance.of(30) ? { hostIP: chance.one(['10.0.0.1', '10.0.0.2', '0.0.0.0']) } : {}),
+    },
+  ];
+}
+
+function randomTolerations(chance: Chance): Toleration[] {
+  if (chance.of(3)) return [{ operator: 'Exists' }];
+  if (!chance.of(40)) return [];
+  return chance.some(taintPool, 40).map(({ key, value, effect }): Toleration => {
+    if (chance.of(40)) return { key, operator: 'Exists', ...(chance.of(50) ? { effect } : {}) };
+    return { key, ...(value === undefined ? {} : { value }), ...(chance.of(50) ? { effect } : {}) };
+  });
+}
+
+function randomAffinity(chance: Chance): Affinity | undefined {
+  const nodeAffinity = {
+    ...(chance.of(9)
+      ? { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: listOf(chance, () => randomNodeTerm(chance)) } }
+      : chance.of(3)
+        ? { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: listOf(chance, () => namedTerm(chance)) } }
+        : {}),
+    ...(chance.of(35)
+      ? {
+          preferredDuringSchedulingIgnoredDuringExecution: listOf(chance, () => ({
+            weight: 1 + chance.upTo(100),
+            preference: randomNodeTerm(chance),
+          })),
+        }
+      : {}),
+  };
+  const podAffinity = randomPodRules(chance, 9);
+  const podAntiAffinity = randomPodRules(chance, 10);
+  const all = {
+    ...(Object.keys(nodeAffinity).length > 0 ? { nodeAffinity } : {}),
+    ...(Object.keys(podAffinity).length > 0 ? { podAffinity } : {}),
+    ...(Object.keys(podAntiAffinity).length > 0 ? { podAntiAffinity } : {}),
+  };
+  return Object.keys(all).length > 0 ? all : undefined;
+}
+
+function randomPodRules(chance: Chance, percent: number): NonNullable<Affinity['podAffinity']> {
+  return {
+    ...(chance.of(percent) ? { requiredDuringSchedulingIgnoredDuringExecution: listOf(chance, () => randomPodTerm(chance)) } : {}),
+    ...(chance.of(percent)
+      ? {
+          preferredDuringSchedulingIgnoredDuringExecution: listOf(chance, () => ({
+            weight: 1 + chance.upTo(100),
+            podAffinityTerm: randomPodTerm(chance),
+          })),
+        }
+      : {}),
+  };
+}
+
+function randomPodTerm(chance: Chance): PodAffinityTerm {
+  return {
+    topologyKey: chance.one([HOST, HOST, ZONE, ZONE, 'rack']),
+    ...(chance.of(96) ? { labelSelector: randomSelector(chance) } : {}),
+    ...(chance.of(15) ? { namespaces: chance.some(namespacePool, 50) } : {}),
+    ...(chance.of(15) ? { namespaceSelector: chance.of(30) ? {} : { matchLabels: { team: chance.one(['a', 'b']) } } } : {}),
+  };
+}
+
+export function randomSelector(chance: Chance): NonNullable<PodAffinityTerm['labelSelector']> {
+  const app = chance.one(appPool);
+  switch (chance.upTo(8)) {
+    case 0:
+      return {};
+    case 1:
+      return { matchExpressions: [{ key: 'tier', operator: chance.one(['Exists', 'DoesNotExist']) }] };
+    case 2:
+      return { matchExpressions: [{ key: 'app', operator: chance.one(['In', 'NotIn']), values: ['web', 'db'] }] };
+    case 3:
+      return { matchLabels: { app, tier: 'front' } };
+    default:
+      return { matchLabels: { app } };
+  }
+}
+
+function randomNodeTerm(chance: Chance): NodeSelectorTerm {
+  switch (chance.upTo(8)) {
+    case 0:
+      return namedTerm(chance);
+    case 1:
+      return { matchFields: [{ key: 'metadata.name', operator: 'NotIn', values: [`n${chance.upTo(12)}`] }] };
+    case 2:
+      return { matchExpressions: [{ key: 'cores', operator: chance.one(['Gt', 'Lt']), values: ['8'] }] };
+    case 3:
+      return { matchExpressions: [{ key: 'rack', operator: 'Exists' }, { key: 'disk', operator: 'NotIn', values: ['hdd'] }] }; // prettier-ignore
+    case 4:
+      return chance.of(30) ? {} : { matchExpressions: [{ key: 'rack', operator: 'DoesNotExist' }] };
+    default:
+      return { matchExpressions: [{ key: chance.one([ZONE, 'rack']), operator: 'In', values: chance.one([['z1', '1'], ['z2', 'z3', '2', '3']]) }] }; // prettier-ignore
+  }
+}
+
+/** Of one node; now and then of two at once, which cannot be. */
+function namedTerm(chance: Chance): NodeSelectorTerm {
+  const field = () => ({ key: 'metadata.name', operator: 'In', values: [`n${chance.upTo(8)}`] });
+  return { matchFields: chance.of(10) ? [field(), field()] : [field()] };
+}
+
+/** At most one for a key of each kind, as an API server has it. */
+function randomConstraints(chance: Chance): TopologySpreadConstraint[] {
+  if (!chance.of(22)) return [];
+  return chance.some([HOST, ZONE, 'rack'], 50).map((topologyKey): TopologySpreadConstraint => {
+    const hard = chance.of(50);
+    return {
+      topologyKey,
+      maxSkew: chance.one([1, 1, 2, 3]),
+      whenUnsatisfiable: hard ? 'DoNotSchedule' : 'ScheduleAnyway',
+      ...(chance.of(96) ? { labelSelector: randomSelector(chance) } : {}),
+      ...(hard && chance.of(15) ? { minDomains: chance.one([2, 3, 5]) } : {}),
+      ...(chance.of(15) ? { matchLabelKeys: ['rev'] } : {}),
+      ...(chance.of(20) ? { nodeAffinityPolicy: 'Ignore' } : {}),
+      ...(chance.of(20) ? { nodeTaintsPolicy: 'Honor' } : {}),
+    };
+  });
+}
+
+function listOf<T>(chance: Chance, make: () => T): T[] {
+  return chance.of(25) ? [make(), make()] : [make()];
+}

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createLocalApi } from '../../../../apiserver/local-api.ts';
+import { silentLog } from '../../../../base/log.ts';
+import { seededRandom } from '../../../../base/random.ts';
+import { createClient } from '../../../../kube/client/http-client.ts';
+import { servedBudgets } from '../../../../scheduler/preempt/budgets.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+
+for (const { release, version } of [
+  { release: 'v1.20.2', version: 'v1beta1' },
+  { release: 'v1.23.0', version: 'v1' },
+  { release: 'v1.34.0', version: 'v1' },
+])
+  test(`a server of ${release} has budgets as ${version}`, async (t) => {
+    const api = createLocalApi({ clock: new FakeClock(), random: seededRandom(1), log: silentLog, version: release });
+    const client = createClient({ server: 'http://local', origin: 'test', token: api.token }, { dial: api.dial });
+    t.after(async () => {
+      await client.close();
+      api.stop();
+    });
+    const resource = await servedBudgets(client, t.signal);
+    assert.equal(resource?.version, version);
+    if (resource !== undefined) assert.deepEqual((await client.list(resource)).items, []);
+  });
+
+test('a server that knows the group without budgets has none', async (t) => {
+  const asked: string[] = [];
+  const raw = (_: string, path: string): Promise<unknown> => {
+    asked.push(path);
+    return Promise.resolve({ resources: [{ name: 'others' }] });
+  };
+  assert.equal(await servedBudgets({ raw }, t.signal), undefined);
+  assert.deepEqual(asked, ['/apis/policy/v1', '/apis/policy/v1beta1']);
+});
+
+test('a server that does not say is asked again by somebody else', async (t) => {
+  const client = { raw: () => Promise.reject(new Error('unreachable')) };
+  await assert.rejects(servedBudgets(client, t.signal), /unreachable/);
+});

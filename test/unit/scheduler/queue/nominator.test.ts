@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
+import { Nominator } from '../../../../scheduler/queue/nominator.ts';
+import { pod } from '../builders.ts';
+
+/** `a`, or `a>n`: its status says that it goes to n. `more` makes it another state of the same pod. */
+function info(text: string, more: { on?: string; uid?: string } = {}): PodInfo {
+  const [name = '', nominatedNodeName] = text.split('>');
+  const built = pod(name).uid(more.uid ?? `uid-${name}`);
+  const { ...object } = (more.on === undefined ? built : built.on(more.on)).build();
+  return podInfoOf({ ...object, status: { phase: 'Pending', ...(nominatedNodeName !== undefined && { nominatedNodeName }) } });
+}
+
+const picture = (nominator: Nominator) =>
+  [...nominator.nodes]
+    .map(
+      (node) =>
+        `${node}: ${nominator
+          .on(node)
+          .map(({ name }) => name)
+          .join(' ')}`,
+    )
+    .toSorted();
+
+test('a node is promised to those whose status says so, and to whom it was promised here, in that order', () => {
+  const nominator = new Nominator();
+  nominator.add(info('a>n'));
+  nominator.add(info('b'), 'n');
+  nominator.add(info('c>m'));
+  nominator.add(info('d'));
+  assert.deepEqual(picture(nominator), ['m: c', 'n: a b']);
+  assert.deepEqual([nominator.size, nominator.nodeOf('uid-b'), nominator.nodeOf('uid-d')], [3, 'n', undefined]);
+  assert.equal(nominator.delete('uid-a'), 'n');
+  assert.equal(nominator.delete('uid-a'), undefined);
+  nominator.add(info('b'), 'm');
+  assert.deepEqual(picture(nominator), ['m: c b']);
+  nominator.add(info('c'), '');
+  nominator.delete('uid-b');
+  assert.deepEqual([picture(nominator), nominator.size], [[], 0]);
+});
+
+test('a pod that is on a node is promised none', () => {
+  const nominator = new Nominator();
+  nominator.add(info('a>n', { on: 'n' }));
+  nominator.add(info('b'), 'n');
+  nominator.add(info('b', { on: 'n' }), 'n');
+  assert.deepEqual(picture(nominator), []);
+});
+
+const updates = [
+  { why: 'keeps a promise that the server does not know yet', here: 'n', before: 'a', after: 'a', left: ['n: a'] },
+  { why: 'keeps a newer promise than the server knows', here: 'n', before: 'a>old', after: 'a>old', left: ['n: a'] },
+  { why: 'does not bring back a promise that was taken away here', here: '', before: 'a>n', after: 'a>n', left: [] },
+  { why: 'moves with the status', here: 'n', before: 'a>n', after: 'a>m', left: ['m: a'] },
+  { why: 'ends with the status', here: 'n', before: 'a>n', after: 'a', left: [] },
+  { why: 'comes with the status', here: '', before: 'a', after: 'a>n', left: ['n: a'] },
+];
+for (const { why, here, before, after, left } of updates)
+  test(`a promise ${why}`, () => {
+    const nominator = new Nominator();
+    nominator.add(info(before), here);
+    const now = info(after);
+    nominator.update(info(before), now);
+    assert.deepEqual(picture(nominator), left);
+    for (const node of nominator.nodes) assert.equal(nominator.on(node)[0], now, 'the newest of the pod');
+  });
+
+test('a pod that was made again is promised what its own status says', () => {
+  const nominator = new Nominator();
+  nominator.add(info('a'), 'n');
+  nominator.update(info('a'), info('a>m', { uid: 'new' }));
+  assert.deepEqual([picture(nominator), nominator.nodeOf('uid-a'), nominator.nodeOf('new')], [['m: a'], undefined, 'm']);
+});
+
+test('a pod that came to its node is promised none any more', () => {
+  const nominator = new Nominator();
+  nominator.add(info('a>n'));
+  nominator.update(info('a>n'), info('a>n', { on: 'n' }));
+  assert.equal(nominator.size, 0);
+});

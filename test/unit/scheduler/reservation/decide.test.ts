@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { DeletionFacts } from '../../../../scheduler/reservation/contract.ts';
+import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
+import { decide, type DecisionRules } from '../../../../scheduler/reservation/decide.ts';
+import { keeper } from '../as-kept.ts';
+import { node, pod } from '../builders.ts';
+import { agent, config, daemon, deletion, isOurs, member, web, withOwner, withReady, withStatus } from './situations.ts';
+
+interface Case {
+  why: string;
+  facts: DeletionFacts;
+  rules?: Partial<DecisionRules>;
+  /** What is decided: a purpose, or who says no. */
+  is: string;
+  says: RegExp;
+}
+
+const alive = (name?: string): ReturnType<typeof member> => {
+  const of = member(name);
+  delete of.build().metadata.deletionTimestamp;
+  return of;
+};
+/** The rollout is over, or has not begun: nothing differs. */
+const settled = { set: web({ status: { updateRevision: 'old' } }), newestRevision: 'old' };
+const disrupted = (status: string): DeletionFacts =>
+  deletion({ pod: withStatus(member(), { conditions: [{ type: 'DisruptionTarget', status, reason: 'EvictionByEvictionAPI' }] }) });
+const tainted = (effect: string): DeletionFacts => deletion({ node: node('n1').taints({ key: 'k', effect }).build() });
+const kruise = new Set(['apps.kruise.io/StatefulSet']);
+const ofKruise = (of = member()): ReturnType<typeof member> => withOwner(of, { apiVersion: 'apps.kruise.io/v1beta1' });
+const daemons = { daemonSets: true };
+const ofDaemon = (over: Partial<DeletionFacts> = {}, of = daemon()): DeletionFacts =>
+  ({ ...deletion({ pod: of, set: undefined }), daemonSet: agent(), ...over }); // prettier-ignore
+const partition = (count: number, status: object = {}): DeletionFacts['set'] =>
+  web({ spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: count } } }, status });
+const reserving = (text: string, replicas: number): DeletionFacts['set'] =>
+  web({ spec: { replicas }, metadata: { annotations: { 'dkc.dev/reserve-ordinals': text } } });
+
+const kept = keeper();
+/** The same, of objects as the caches have them. */
+const asKept = ({ pod: of, set, daemonSet, node: on, ...rest }: DeletionFacts): DeletionFacts => ({
+  ...rest,
+  pod: podInfoOf(kept.pod(of.pod)),
+  set: set && kept.statefulSet(set),
+  daemonSet: daemonSet && kept.daemonSet(daemonSet),
+  node: on && kept.node(on),
+});
+
+const cases: Case[] = [
+  { why: 'a pod of an old revision goes while its set rolls', facts: deletion(), is: 'upgrade', says: /of revision old, and the set is on its way to new/ },
+  { why: 'it is switched off', facts: deletion(), rules: { enabled: false }, is: 'disabled', says: /enabled is false/ },
+
+  // Whose pods.
+  { why: 'a pod has no controller', facts: deletion({ pod: pod('web-2').on('n1').terminating() }), is: 'owner', says: /no controller/ },
+  { why: 'a pod is of a ReplicaSet', facts: deletion({ pod: pod('web-2').ownedBy('ReplicaSet', 'web').on('n1').terminating() }), is: 'owner', says: /apps\/ReplicaSet/ },
+  { why: 'ReplicaSets are listed by mistake', facts: deletion({ pod: pod('web-2').ownedBy('ReplicaSet', 'web').on('n1').terminating() }), rules: { ownerKinds: new Set(['apps/ReplicaSet']) }, is: 'owner', says: /apps\/ReplicaSet/ },
+  { why: 'StatefulSets are not listed', facts: deletion(), rules: { ownerKinds: kruise }, is: 'owner', says: /apps\/StatefulSet/ },
+  { why: 'the group of the owner is another', facts: deletion({ pod: ofKruise() }), is: 'owner', says: /apps\.kruise\.io\/StatefulSet/ },
+  { why: 'the group of a pod that nobody knows the set of is listed', facts: deletion({ pod: ofKruise(), set: undefined }), rules: { ownerKinds: kruise }, is: 'upgrade', says: /of its owner nothing is known/ },
+  { why: 'such a pod ended by itself', facts: deletion({ pod: ofKruise(alive()), set: undefined }), rules: { ownerKinds: kruise }, is: 'revision', says: /nobody deleted the pod/ },
+  { why: 'such a pod is placed by somebody else', facts: deletion({ pod: ofKruise().spec({ schedulerName: 'other' }), set: undefined }), rules: { ownerKinds: kruise }, is: 'set', says: /placed by other/ },
+  { why: 'the set of such a pod is known after all, and small', facts: deletion({ pod: ofKruise(), set: web({ spec: { replicas: 1 } }) }), rules: { ownerKinds: kruise }, is: 'place', says: /1 replicas/ },
+
+  // The set.
+  { why: 'the set is gone', facts: deletion({ set: undefined }), is: 'set', says: /StatefulSet web is gone/ },
+  { why: 'the set is another one of that name', facts: deletion({ set: web({ metadata: { uid: 'uid-web-2' } }) }), is: 'set', says: /another one/ },
+  { why: 'the set is being deleted', facts: deletion({ set: web({ metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } }) }), is: 'set', says: /being deleted/ },
+  { why: 'the set wants another scheduler now', facts: deletion({ set: web({ schedulerName: 'other' }) }), is: 'set', says: /placed by other/ },
+
+  // Its place.
+  { why: 'the set shrank below it', facts: deletion({ set: web({ spec: { replicas: 2 } }) }), is: 'place', says: /2 replicas, and no place for ordinal 2/ },
+  { why: 'replicas are not said, which is one', facts: deletion({ pod: member('web-0'), set: web({ spec: { replicas: undefined } }) }), is: 'upgrade', says: /on its way/ },
+  { why: 'replicas are not said, and it is the second', facts: deletion({ pod: member('web-1'), set: web({ spec: { replicas: undefined } }) }), is: 'place', says: /1 replicas/ },
+  { why: 'ordinals begin above it', facts: deletion({ set: web({ spec: { ordinals: { start: 3 } } }) }), is: 'place', says: /begins at ordinal 3/ },
+  { why: 'ordinals begin so that it is the last', facts: deletion({ pod: member('web-7'), set: web({ spec: { ordinals: { start: 5 } } }) }), is: 'upgrade', says: /on its way/ },
+  { why: 'ordinals begin so that it is one too many', facts: deletion({ pod: member('web-8'), set: web({ spec: { ordinals: { start: 5 } } }) }), is: 'place', says: /no place for ordinal 8/ },
+  { why: 'its name only looks like one of the set', facts: deletion({ pod: member('web-02') }), is: 'place', says: /no name of a pod/ },
+  { why: 'its name is of another set', facts: deletion({ pod: member('db-2') }), is: 'place', says: /no name of a pod/ },
+  { why: 'its ordinal is left out', facts: deletion({ set: reserving('1-2', 3) }), is: 'place', says: /leaves out ordinal 2/ },
+  { why: 'those that are left out move the end up', facts: deletion({ pod: member('web-4'), set: reserving('1, 3', 3) }), is: 'upgrade', says: /on its way/ },
+  { why: 'it is beyond the end with those left out', facts: deletion({ pod: member('web-5'), set: reserving('1, 3', 3) }), is: 'place', says: /no place for ordinal 5/ },
+
+  // How it went.
+  { why: 'it had no place', facts: deletion({ pod: member('web-2', '') }), is: 'ended', says: /no place/ },
+  { why: 'it had failed before', facts: deletion({ pod: withStatus(member(), { phase: 'Failed' }) }), is: 'ended', says: /Failed/ },
+  { why: 'it had succeeded before', facts: deletion({ pod: withStatus(member(), { phase: 'Succeeded' }) }), is: 'ended', says: /Succeeded/ },
+  { why: 'it was evicted or preempted', facts: disrupted('True'), is: 'disrupted', says: /EvictionByEvictionAPI/ },
+  { why: 'it was to be disrupted and is not any more', facts: disrupted('False'), is: 'upgrade', says: /on its way/ },
+  { why: 'we removed it for another, whatever it says', facts: deletion({ isVictim: true }), is: 'disrupted', says: /more important/ },
+  { why: 'eviction counts whatever room is kept for', facts: disrupted('True'), rules: { reserveOn: 'recreate' }, is: 'disrupted', says: /Eviction/ },
+  { why: 'nobody deleted it: it ended while it ran', facts: deletion({ pod: alive() }), is: 'revision', says: /ended by itself, or its node evicted it/ },
+  { why: 'it ended by itself, and any successor counts', facts: deletion({ pod: alive() }), rules: { reserveOn: 'recreate' }, is: 'recreate', says: /nobody deleted/ },
+  { why: 'it was missed in a list: what was known is stale', facts: deletion({ pod: alive(), unseen: true }), is: 'upgrade', says: /on its way/ },
+  { why: 'it was missed in a list, and nothing rolls', facts: deletion({ pod: alive(), unseen: true, ...settled }), is: 'revision', says: /same revision \(old\)/ },
+  { why: 'it has no time to end, so its end is never seen', facts: deletion({ pod: alive().spec({ terminationGracePeriodSeconds: 0 }) }), is: 'upgrade', says: /on its way/ },
+
+  // The node.
+  { why: 'the node is gone', facts: deletion({ node: undefined }), is: 'node', says: /node n1 is gone/ },
+  { why: 'the node is cordoned', facts: deletion({ node: node('n1').cordoned().build() }), is: 'node', says: /cordoned/ },
+  { why: 'the node is cordoned and the pod does not mind', facts: deletion({ node: node('n1').cordoned().build(), pod: member().tolerates({ key: 'node.kubernetes.io/unschedulable', operator: 'Exists' }) }), is: 'upgrade', says: /on its way/ },
+  { why: 'the node refuses new pods', facts: tainted('NoSchedule'), is: 'node', says: /taint k:NoSchedule/ },
+  { why: 'the node throws pods out', facts: tainted('NoExecute'), is: 'node', says: /taint k:NoExecute/ },
+  { why: 'the node would rather have none', facts: tainted('PreferNoSchedule'), is: 'upgrade', says: /on its way/ },
+  { why: 'the pod tolerates the taint', facts: deletion({ node: node('n1').taints({ key: 'k', effect: 'NoExecute' }).build(), pod: member().tolerates({ key: 'k', operator: 'Exists' }) }), is: 'upgrade', says: /on its way/ },
+  { why: 'the node is not ready', facts: deletion({ node: withReady(node('n1').build(), 'Unknown') }), is: 'node', says: /not ready/ },
+  { why: 'the node is ready', facts: deletion({ node: withReady(node('n1').build(), 'True') }), is: 'upgrade', says: /on its way/ },
+  { why: 'old selectors say nothing of the successor', facts: deletion({ pod: member().selects({ disk: 'ssd' }) }), is: 'upgrade', says: /on its way/ },
+
+  // The revision.
+  { why: 'somebody deleted it and nothing rolls', facts: deletion(settled), is: 'revision', says: /same revision \(old\); room is kept for upgrades alone/ },
+  { why: 'somebody deleted it and any successor counts', facts: deletion(settled), rules: { reserveOn: 'recreate' }, is: 'recreate', says: /same revision/ },
+  { why: 'the first pod of a rollout: the status has not seen the change', facts: deletion({ ...settled, set: web({ metadata: { generation: 3 }, status: { updateRevision: 'old' } }) }), is: 'upgrade', says: /generation 3/ },
+  { why: 'the first pod of a rollout: the revision is there before the status', facts: deletion({ ...settled, newestRevision: 'new' }), is: 'upgrade', says: /the newest is new/ },
+  { why: 'nothing is known of revisions', facts: deletion({ ...settled, newestRevision: undefined }), is: 'revision', says: /same revision/ },
+  { why: 'the set has no status yet', facts: deletion({ set: web({ status: { updateRevision: undefined, observedGeneration: undefined } }), newestRevision: 'old' }), is: 'upgrade', says: /generation 2/ },
+  { why: 'it says no revision, as adopted pods do', facts: deletion({ pod: member().labels({ 'controller-revision-hash': 'none' }) }), is: 'upgrade', says: /of revision none/ },
+  { why: 'it is below the partition, at the current revision', facts: deletion({ set: partition(3) }), is: 'revision', says: /partition keeps the pod at revision old/ },
+  { why: 'it is below the partition, and the change not seen yet', facts: deletion({ set: { ...web(), ...partition(3), metadata: { ...web().metadata, generation: 9 } } }), is: 'revision', says: /partition keeps/ },
+  { why: 'it is below the partition, of neither revision', facts: deletion({ set: partition(3, { currentRevision: 'older' }) }), is: 'upgrade', says: /partition wants it at older/ },
+  { why: 'it is the first above the partition', facts: deletion({ set: partition(2) }), is: 'upgrade', says: /on its way to new/ },
+  { why: 'the partition counts from the first ordinal', facts: deletion({ pod: member('web-6'), set: web({ spec: { ordinals: { start: 5 }, updateStrategy: { rollingUpdate: { partition: 2 } } } }) }), is: 'revision', says: /partition keeps/ },
+  { why: 'a user deletes an old pod, as the set asks for', facts: deletion({ set: web({ spec: { updateStrategy: { type: 'OnDelete', rollingUpdate: { partition: 3 } } } }) }), is: 'upgrade', says: /on its way/ },
+  { why: 'a user deletes a new pod of such a set', facts: deletion({ ...settled, set: web({ spec: { updateStrategy: { type: 'OnDelete' } }, status: { updateRevision: 'old' } }) }), is: 'revision', says: /same revision/ },
+
+  // DaemonSets.
+  { why: 'DaemonSets are not asked for', facts: ofDaemon(), is: 'owner', says: /apps\/DaemonSet/ },
+  { why: 'DaemonSets are listed, which is not how they are asked for', facts: ofDaemon(), rules: { ownerKinds: new Set(['apps/DaemonSet']) }, is: 'owner', says: /apps\/DaemonSet/ },
+  { why: 'a DaemonSet rolls', facts: ofDaemon(), rules: daemons, is: 'upgrade', says: /the newest is new/ },
+  { why: 'the DaemonSet was changed, and its status has not seen it', facts: ofDaemon({ newestRevision: 'old', daemonSet: agent({ metadata: { generation: 3 } }) }), rules: daemons, is: 'upgrade', says: /generation 3/ },
+  { why: 'the DaemonSet does not roll', facts: ofDaemon({ newestRevision: 'old' }), rules: daemons, is: 'revision', says: /same revision/ },
+  { why: 'the DaemonSet is gone', facts: ofDaemon({ daemonSet: undefined }), rules: daemons, is: 'set', says: /DaemonSet agent is gone/ },
+  { why: 'the DaemonSet is another', facts: ofDaemon({ daemonSet: agent({ metadata: { uid: 'x' } }) }), rules: daemons, is: 'set', says: /another one/ },
+  { why: 'the DaemonSet surges by count', facts: ofDaemon({ daemonSet: agent({ spec: { updateStrategy: { rollingUpdate: { maxSurge: 1 } } } }) }), rules: daemons, is: 'set', says: /maxSurge/ },
+  { why: 'the DaemonSet surges by share', facts: ofDaemon({ daemonSet: agent({ spec: { updateStrategy: { rollingUpdate: { maxSurge: '10%' } } } }) }), rules: daemons, is: 'set', says: /maxSurge/ },
+  { why: 'the DaemonSet surges by nothing', facts: ofDaemon({ daemonSet: agent({ spec: { updateStrategy: { rollingUpdate: { maxSurge: '0%' } } } }) }), rules: daemons, is: 'upgrade', says: /newest/ },
+  { why: 'the pod of the DaemonSet is not pinned', facts: ofDaemon({}, pod('agent-x').ownedBy('DaemonSet', 'agent').on('n1').terminating()), rules: daemons, is: 'place', says: /not pinned/ },
+]; // prettier-ignore
+
+for (const { why, facts, rules, is, says } of cases)
+  test(`deciding on room when ${why}`, () => {
+    const { enabled, reserveOn, ownerKinds, daemonSets } = config();
+    const decision = decide(facts, { enabled, reserveOn, ownerKinds, daemonSets, isOurs, ...rules });
+    assert.equal(decision.keep ? decision.purpose : decision.because, is, decision.why);
+    assert.match(decision.why, says);
+    assert.deepEqual(decide(asKept(facts), { enabled, reserveOn, ownerKinds, daemonSets, isOurs, ...rules }), decision, 'from the caches');
+  });

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
+import type { Reservation } from '../../../../scheduler/reservation/contract.ts';
+import { exceeds, mirroredUid, mirrorKey, mirrorOf, standsFor } from '../../../../scheduler/reservation/mirror.ts';
+import { planMirrors, type Mirror } from '../../../../scheduler/reservation/mirror-plan.ts';
+import { createReservations } from '../../../../scheduler/reservation/reservations.ts';
+import type { Pod } from '../../../../scheduler/types.ts';
+import type { PodBuilder } from '../builders.ts';
+import { config, deletion, isOurs, member, SECOND } from './situations.ts';
+
+/** Of `web-N`, on n1. */
+function roomOf(gone: PodBuilder = member(), over: Partial<Reservation> = {}): Reservation {
+  const { reservation } = createReservations(config(), isOurs).podDeleted(deletion({ pod: gone }));
+  assert.ok(reservation !== undefined);
+  return { ...reservation, ...over };
+}
+
+/** As the server has it. */
+function made(room: Reservation, change: (pod: Pod) => void = () => {}): PodInfo {
+  const pod = structuredClone(mirrorOf(room, 'pause:1', 60 * SECOND));
+  pod.metadata.uid = `uid-of-mirror-${room.name}`;
+  change(pod);
+  return podInfoOf(pod);
+}
+
+test('a pod that stands for the room takes what is kept, is nobody, is as important and ends by itself', () => {
+  const gone = member().port(80).asks('example.com/gpu', '2').memory('1Gi').spec({ priorityClassName: 'high' });
+  const room = roomOf(gone);
+  const { metadata, spec } = mirrorOf(room, 'pause:1', 660 * SECOND);
+  assert.equal(metadata.name, 'web-2-room-efaultweb2');
+  assert.deepEqual(metadata.labels, { 'dkc.dev/room': 'kept', 'dkc.dev/room-of-uid': room.oldUid });
+  assert.deepEqual(metadata.annotations, { 'dkc.dev/room-of': 'web-2' });
+  assert.deepEqual(metadata.ownerReferences, [{ apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid: 'uid-web', controller: false }]); // prettier-ignore
+  const [container] = spec?.containers ?? [];
+  assert.deepEqual(container?.resources, { requests: { cpu: '1000m', memory: '1073741824', 'example.com/gpu': '2' }, limits: { 'example.com/gpu': '2' } }); // prettier-ignore
+  assert.equal(container?.ports?.[0]?.hostPort, 80);
+  assert.deepEqual([spec?.nodeName, spec?.priorityClassName, spec?.schedulerName], ['n1', 'high', 'default-scheduler']);
+  assert.deepEqual([spec?.activeDeadlineSeconds, spec?.terminationGracePeriodSeconds], [660, 0]);
+  assert.equal(exceeds(room, made(room)), false);
+});
+
+test('its name is that of one room, and a name that the server takes', () => {
+  assert.notEqual(mirrorKey(roomOf()), mirrorKey(roomOf(undefined, { oldUid: 'another' })));
+  const long = mirrorKey(roomOf(undefined, { name: `${'a'.repeat(219)}.${'b'.repeat(30)}`, oldUid: '0A1B-2c3d-4e5f' }));
+  assert.match(long, /^default\/a{219}-room-1b2c3d4e5f$/);
+  assert.equal(mirrorKey(roomOf(undefined, { oldUid: '---' })), 'default/web-2-room');
+});
+
+const own = 'uid-default-web-2';
+const looks: { why: string; change: (pod: Pod) => void; is: string | undefined }[] = [
+  { why: 'as it was made', change: () => {}, is: own },
+  { why: 'has not its label', change: (pod) => delete pod.metadata.labels?.['dkc.dev/room'], is: undefined },
+  { why: 'does not say whose room it is', change: (pod) => delete pod.metadata.labels?.['dkc.dev/room-of-uid'], is: undefined },
+  { why: 'has no owner', change: (pod) => delete pod.metadata.ownerReferences, is: undefined },
+  { why: 'has a controller', change: (pod) => pod.metadata.ownerReferences?.forEach((owner) => Object.assign(owner, { controller: true })), is: undefined }, // prettier-ignore
+  { why: 'is of another scheduler', change: (pod) => Object.assign(pod.spec ?? {}, { schedulerName: 'other' }), is: undefined },
+  { why: 'is on no node', change: (pod) => delete pod.spec?.nodeName, is: undefined },
+];
+for (const { why, change, is } of looks)
+  test(`a pod ${why}: it is ${is === undefined ? 'not ' : ''}taken for one of ours`, () =>
+    assert.equal(mirroredUid(made(roomOf(), change), isOurs), is));
+
+const stands: { why: string; room?: Partial<Reservation>; change?: (pod: Pod) => void; is: boolean }[] = [
+  { why: 'its own room', is: true },
+  { why: 'a room on another node', room: { node: 'n2' }, is: false },
+  { why: 'room of the same name after another pod', room: { oldUid: 'later' }, is: false },
+  { why: 'room of another pod', room: { name: 'web-1' }, is: false },
+  { why: 'room that it only says it stands for', change: (pod) => (pod.metadata.name = 'forged'), is: false },
+  { why: 'room in another namespace', change: (pod) => (pod.metadata.namespace = 'other'), is: false },
+];
+for (const { why, room, change, is } of stands)
+  test(`a pod stands ${is ? '' : 'not '}for ${why}`, () => assert.equal(standsFor(roomOf(undefined, room), made(roomOf(), change)), is));
+
+const sizes: { why: string; gone: PodBuilder; is: boolean }[] = [
+  { why: 'as much', gone: member().port(80), is: false },
+  { why: 'less', gone: member().cpu('2').memory('1Gi').asks('example.com/gpu', '1').port(80).port(81), is: false },
+  { why: 'cpu that is not kept', gone: member().cpu('999m').port(80), is: true },
+  { why: 'a port that is not kept', gone: member(), is: true },
+  { why: 'a port of another number', gone: member().port(81), is: true },
+];
+for (const { why, gone, is } of sizes)
+  test(`a pod that takes ${why} ${is ? 'exceeds' : 'fits'} the room`, () =>
+    assert.equal(exceeds(roomOf(gone), made(roomOf(member().port(80)))), is));
+
+test('a pod that takes memory, storage or anything else that is not kept exceeds the room', () => {
+  for (const [resource, amount] of [
+    ['memory', '1Mi'],
+    ['ephemeral-storage', '1Mi'],
+    ['example.com/gpu', '1'],
+  ] as const)
+    // prettier-ignore
+    assert.equal(exceeds(roomOf(), made(roomOf(member().asks(resource, amount)))), true, resource);
+});
+
+/*
+ * Rooms are written ordinal:state, and pods that stand for rooms by the same ordinals: `?` when nobody knows whether it is there, `+` when it takes more than the room.
+ */
+const plans: {
+  why: string;
+  kept?: string;
+  given?: string;
+  mirrors?: string;
+  due?: string;
+  had?: string;
+  make?: string;
+  remove?: string;
+}[] = [
+  { why: 'nothing is kept' },
+  { why: 'room is kept', kept: '0:active 1:active', make: '0 1' },
+  { why: 'room is claimed already', kept: '0:claimed' },
+  { why: 'one stands', kept: '0:active 1:claimed', mirrors: '0 1' },
+  { why: 'one may stand', kept: '0:active', mirrors: '0?', make: '0' },
+  { why: 'one was made before and is not there any more', kept: '0:active', had: '0' },
+  { why: 'no room is kept any more', mirrors: '0 1?', remove: '0 1' },
+  { why: 'room of another is kept', kept: '1:active', mirrors: '0', make: '1', remove: '0' },
+  { why: 'the successor is about to be bound there', given: '0:claimed', mirrors: '0' },
+  { why: 'the successor is bound next', given: '0:claimed', mirrors: '0', due: '0', remove: '0' },
+  { why: 'the successor went meanwhile, and its binding is not over', kept: '0:active', mirrors: '0', due: '0', remove: '0' },
+  { why: 'the successor went, and so did what stood for the room', kept: '0:active', due: '0' },
+  { why: 'more is asked for it than is kept', kept: '0:claimed', mirrors: '0+', remove: '0' },
+];
+for (const { why, kept = '', given = '', mirrors = '', due = '', had = '', make = '', remove = '' } of plans)
+  test(`what stands for room where ${why}`, () => {
+    const names = (text: string): string[] => text.split(' ').filter((name) => name !== '');
+    const room = (text: string): Reservation => {
+      const [name = '', state = 'active'] = text.split(':');
+      return { ...roomOf(member(`web-${name}`)), state: state === 'claimed' ? 'claimed' : 'active' };
+    };
+    const uid = (name: string): string => room(name).oldUid;
+    const mirror = (text: string): Mirror => {
+      const of = room(text.replace(/[?+]/, ''));
+      const info = made(text.endsWith('+') ? { ...of, ghost: { ...of.ghost, requests: { ...of.ghost.requests, cpu: 2_000 } } } : of);
+      const unknown = text.endsWith('?');
+      return { key: mirrorKey(of), node: 'n1', oldUid: of.oldUid, uid: unknown ? '' : info.uid, info: unknown ? undefined : info };
+    };
+    const plan = planMirrors({
+      kept: names(kept).map(room),
+      given: names(given).map(room),
+      mirrors: names(mirrors).map(mirror),
+      due: new Set(names(due).map(uid)),
+      had: new Set(names(had).map(uid)),
+    });
+    assert.deepEqual([plan.make.map(({ name }) => name), plan.remove.map(({ mirror: { key } }) => key)], [names(make).map((name) => `web-${name}`), names(remove).map((name) => mirrorKey(room(name)))]); // prettier-ignore
+  });
+
+test('what is removed has a reason', () => {
+  const room = roomOf();
+  const info = made(room);
+  const mirror: Mirror = { key: mirrorKey(room), node: 'n1', oldUid: room.oldUid, uid: info.uid, info };
+  const why = (kept: Reservation[], one: Partial<Mirror> = {}): string[] =>
+    planMirrors({ kept, given: [], due: new Set(), had: new Set(), mirrors: [{ ...mirror, ...one }] }).remove.map((step) => step.why);
+  assert.deepEqual(why([]), ['no room is kept any more']);
+  assert.deepEqual(why([room], { node: 'n2' }), ['no room is kept any more']);
+  assert.deepEqual(why([room], { info: made(room, (pod) => (pod.metadata.name = 'forged')) }), ['it is another than was made']);
+  assert.deepEqual(why([roomOf(member().cpu('1m'))]), ['it takes more than is kept']);
+});

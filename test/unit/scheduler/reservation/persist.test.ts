@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Client } from '../../../../kube/client/client.ts';
+import { ApiError } from '../../../../kube/client/errors.ts';
+import { KeptAnnotations } from '../../../../scheduler/reservation/kept-annotations.ts';
+import { decodeKept, encodeKept, entryFor, KEPT_ANNOTATION, restoredFrom, type KeptEntry, type RestoreFacts } from '../../../../scheduler/reservation/persist.ts'; // prettier-ignore
+import type { StatefulSet } from '../../../../scheduler/types.ts';
+import { node } from '../builders.ts';
+import { info, isOurs, member, SECOND, T0, web } from './situations.ts';
+
+const until = '2026-03-01T00:01:00.000Z';
+const entry = (name = 'web-2', over: object = {}): KeptEntry => ({ name, node: 'n1', uid: `uid-${name}`, until, ...over });
+const annotated = (text: string, over: Parameters<typeof web>[0] = {}): StatefulSet => web({ ...over, metadata: { annotations: { [KEPT_ANNOTATION]: text } } }); // prettier-ignore
+const facts = (set: StatefulSet, over: Partial<RestoreFacts> = {}): RestoreFacts => ({
+  set,
+  isPlaced: () => false,
+  node: (name) => node(name).build(),
+  priority: undefined,
+  isOurs,
+  longestMs: 600 * SECOND,
+  now: T0,
+  ...over,
+});
+
+test('what is written is when the pod has to be gone, and a while', () => {
+  const gone = (at: string): KeptEntry => entryFor(info(member().terminating(at)), 60 * SECOND, T0);
+  assert.deepEqual(gone('2026-03-01T00:00:30Z'), {
+    name: 'web-2',
+    node: 'n1',
+    uid: 'uid-default-web-2',
+    until: '2026-03-01T00:01:30.000Z',
+  });
+  assert.equal(gone('2025-01-01T00:00:00Z').until, until, 'its time was over long ago');
+  assert.equal(gone('nonsense').until, until);
+});
+
+test('what is written can be read', () => {
+  const entries = [entry(), entry('web-1')];
+  assert.deepEqual(decodeKept(encodeKept(entries) ?? ''), { entries, refused: [] });
+  assert.equal(encodeKept([]), null);
+  assert.deepEqual(decodeKept(undefined), { entries: [], refused: [] });
+});
+
+test('too much gives way to what is newer', () => {
+  const many = Array.from({ length: 900 }, (_, at) => entry(`web-${at}`));
+  const { entries, refused } = decodeKept(encodeKept(many) ?? '');
+  assert.deepEqual([refused, entries.length, entries.at(-1)?.name], [[], 500, 'web-899']);
+  const long = Array.from({ length: 400 }, (_, at) => entry(`${'a.'.repeat(120)}${at}`, { uid: 'x' }));
+  const read = decodeKept(encodeKept(long) ?? '');
+  assert.deepEqual([read.refused, read.entries.at(-1)?.name], [[], long.at(-1)?.name]);
+});
+
+const hostile: { why: string; text: string; says: RegExp }[] = [
+  { why: 'it is no JSON', text: '[{', says: /not JSON/ },
+  { why: 'it is nothing', text: '', says: /not JSON/ },
+  { why: 'it is no list', text: '{"name":"web-2"}', says: /not a list/ },
+  { why: 'it is null', text: 'null', says: /not a list/ },
+  { why: 'it is endless', text: ' '.repeat(70_000), says: /longer/ },
+  { why: 'it nests without end', text: '['.repeat(60_000), says: /JSON/ },
+  { why: 'it has too many entries', text: JSON.stringify(Array.from({ length: 501 }, () => 1)), says: /more than 500/ },
+  { why: 'an entry is no object', text: '[[]]', says: /entry 0: it is no object/ },
+  { why: 'an entry is null', text: '[null]', says: /entry 0: it is no object/ },
+  { why: 'a field is inherited', text: '[{"__proto__":{"name":"web-2"}}]', says: /name is no name/ },
+  { why: 'the name is a number', text: JSON.stringify([entry('web-2', { name: 2 })]), says: /name is no name/ },
+  { why: 'the name is a path', text: JSON.stringify([entry('../web-2')]), says: /name is no name/ },
+  { why: 'the node is no name', text: JSON.stringify([entry('web-2', { node: 'N 1' })]), says: /node is no name/ },
+  { why: 'the uid is not there', text: JSON.stringify([entry('web-2', { uid: '' })]), says: /uid/ },
+  { why: 'the uid is long', text: JSON.stringify([entry('web-2', { uid: 'x'.repeat(200) })]), says: /uid/ },
+  { why: 'the time is a number', text: JSON.stringify([entry('web-2', { until: 1e18 })]), says: /until/ },
+  { why: 'the time is a date of people', text: JSON.stringify([entry('web-2', { until: 'tomorrow' })]), says: /until/ },
+  { why: 'the time does not exist', text: JSON.stringify([entry('web-2', { until: '2026-99-01T00:00:00Z' })]), says: /until/ },
+  { why: 'a name comes twice', text: JSON.stringify([entry(), entry('web-2', { node: 'n2' })]), says: /second one for web-2/ },
+];
+for (const { why, text, says } of hostile)
+  test(`what another process kept is refused when ${why}`, () => {
+    const { reservations, refused } = restoredFrom(facts(annotated(text)));
+    assert.match(refused.join('; '), says);
+    assert.equal(reservations.length, why === 'a name comes twice' ? 1 : 0);
+  });
+
+const stale: { why: string; set?: Parameters<typeof web>[0]; over?: Partial<RestoreFacts>; says: RegExp }[] = [
+  { why: 'its time is over', over: { now: Date.parse(until) }, says: /kept until/ },
+  { why: 'a pod of the name has a place', over: { isPlaced: (name) => name === 'web-2' }, says: /has a place/ },
+  { why: 'the set shrank', set: { spec: { replicas: 1 } }, says: /1 replicas/ },
+  { why: 'the set is placed by others', over: { isOurs: () => false }, says: /placed by/ },
+  { why: 'the node is gone', over: { node: () => undefined }, says: /n1 is gone/ },
+  { why: 'the node is cordoned', over: { node: (name) => node(name).cordoned().build() }, says: /cordoned/ },
+];
+for (const { why, set, over, says } of stale)
+  test(`what another process kept is not kept on when ${why}`, () => {
+    const { reservations, refused } = restoredFrom(facts(annotated(JSON.stringify([entry()]), set), over));
+    assert.deepEqual(reservations, []);
+    assert.match(refused.join('; '), says);
+  });
+
+test('what is kept on is as large as the template says, with the claims of its place', () => {
+  const containers = [{ name: 'main', resources: { requests: { cpu: '2' } } }];
+  const template = { metadata: { labels: { app: 'web' } }, spec: { containers, volumes: [{ name: 'data', emptyDir: {} }] } };
+  const spec = { template, volumeClaimTemplates: [{ metadata: { name: 'data' }, spec: {} }] };
+  const { reservations, refused } = restoredFrom(facts(annotated(JSON.stringify([entry()]), { spec }), { priority: 7 }));
+  assert.deepEqual(refused, []);
+  const [room] = reservations;
+  assert.deepEqual(
+    [room?.name, room?.node, room?.oldUid, room?.priority, room?.expiresAt],
+    ['web-2', 'n1', 'uid-web-2', 7, Date.parse(until)],
+  );
+  assert.equal(room?.ghost.requests.cpu, 2_000);
+  assert.deepEqual(room?.ghost.pod.spec?.volumes, [{ name: 'data', persistentVolumeClaim: { claimName: 'data-web-2' } }]);
+});
+
+test('nobody keeps room for long by writing so', () => {
+  const far = JSON.stringify([entry('web-2', { until: '2999-01-01T00:00:00Z' })]);
+  assert.equal(restoredFrom(facts(annotated(far))).reservations[0]?.expiresAt, T0 + 600 * SECOND);
+});
+
+/** A client that notes what it is to write, and answers when it is told to. */
+function slowClient(): { client: Pick<Client, 'patch'>; written: unknown[]; answer: (error?: Error) => void } {
+  const written: unknown[] = [];
+  const waiting: PromiseWithResolvers<void>[] = [];
+  const patch = async (_resource: unknown, _ref: unknown, body: unknown): Promise<never> => {
+    const { metadata } = body as { metadata: { annotations: Record<string, string | null> } };
+    written.push(decodeKept(metadata.annotations[KEPT_ANNOTATION] ?? undefined).entries.map(({ name }) => name));
+    const turn = Promise.withResolvers<void>();
+    waiting.push(turn);
+    await turn.promise;
+    return undefined as never;
+  };
+  const answer = (error?: Error): void => {
+    const turn = waiting.shift();
+    if (error === undefined) turn?.resolve();
+    else turn?.reject(error);
+  };
+  return { client: { patch }, written, answer };
+}
+
+test('what is armed while a write is under way is written after it, all at once; nothing is written twice', async () => {
+  const { client, written, answer } = slowClient();
+  const failures: string[] = [];
+  const annotations = new KeptAnnotations(client, (set) => failures.push(set), new AbortController().signal);
+  annotations.arm(web(), entry());
+  annotations.arm(web(), entry('web-1'));
+  annotations.arm(web(), entry('web-0'));
+  annotations.arm(web(), entry('web-0', { until: '2026-03-01T00:02:00.000Z' }));
+  annotations.end('uid-web', 'web-2');
+  answer();
+  await Promise.resolve();
+  await new Promise(setImmediate);
+  assert.deepEqual(written, [['web-2'], ['web-1', 'web-0']]);
+  answer(new Error('500'));
+  await annotations.settled();
+  assert.deepEqual(failures, ['default/web']);
+  annotations.end('uid-web', 'web-1');
+  answer();
+  await annotations.settled();
+  annotations.end('uid-web', 'web-0');
+  answer();
+  await annotations.settled();
+  annotations.end('uid-web', 'web-0');
+  assert.deepEqual(written.slice(2), [['web-0'], []]);
+});
+
+test('what a process before this one wrote stays until it ends', async () => {
+  const { client, written, answer } = slowClient();
+  const annotations = new KeptAnnotations(client, assert.fail, new AbortController().signal);
+  annotations.known(web(), [entry('web-0')]);
+  annotations.arm(web(), entry());
+  answer();
+  await annotations.settled();
+  annotations.arm(web(), entry('web-2', { until: '2026-03-01T00:09:00.000Z' }));
+  annotations.arm(web(), entry('web-0'));
+  assert.deepEqual(written, [['web-0', 'web-2']]);
+});
+
+test('a priority that only a template says is worth nothing, and places that a set does not have are nobody\u2019s', () => {
+  const template = { spec: { containers: [], priority: 2_000_000_000 } };
+  const text = JSON.stringify(['web-0', 'web-1', 'web-2', 'web-3', 'web-4'].map((name) => entry(name)));
+  const { reservations } = restoredFrom(facts(annotated(text, { spec: { replicas: 2, template } })));
+  assert.deepEqual(
+    reservations.map(({ name, priority }) => [name, priority]),
+    [
+      ['web-0', 0],
+      ['web-1', 0],
+    ],
+  );
+});
+
+test('a write that meets a conflict costs no entry: the next one has them all', async () => {
+  const { client, written, answer } = slowClient();
+  const annotations = new KeptAnnotations(client, () => {}, new AbortController().signal);
+  annotations.arm(web(), entry());
+  answer(new ApiError({ method: 'PATCH', path: '/', host: 'local' }, { code: 409, reason: 'Conflict', message: 'the test says so' }));
+  await annotations.settled();
+  annotations.arm(web(), entry('web-1'));
+  answer();
+  await annotations.settled();
+  assert.deepEqual(written, [['web-2'], ['web-2', 'web-1']]);
+});

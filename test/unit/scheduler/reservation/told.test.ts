@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Meters } from '../../../../kube/process/meters.ts';
+import { createdEvent, endedEvent, ownerReference, placedEvent, unseenEvent } from '../../../../scheduler/reservation/events.ts';
+import { newestRevision, type ControllerRevision } from '../../../../scheduler/reservation/newest-revision.ts';
+import { reservationMeters, resultOf } from '../../../../scheduler/reservation/reservation-meters.ts';
+import { createReservations } from '../../../../scheduler/reservation/reservations.ts';
+import { placeInSet } from '../../../../scheduler/reservation/set-places.ts';
+import { ordinalsIn } from '../../../../controllers/statefulset/reserved.ts';
+import { seededRandom } from '../../../../base/random.ts';
+import { config, deletion, isOurs, member, web } from './situations.ts';
+
+const kept = createReservations(config(), isOurs);
+const room = kept.podDeleted(deletion({ pod: member().port(80).asks('example.com/gpu', '2').memory('1Gi') })).reservation;
+assert.ok(room !== undefined);
+
+test('what users read of kept room', () => {
+  assert.deepEqual(createdEvent(room), { type: 'Normal', reason: 'ReservationCreated', message: 'Room of pod default/web-2 on node n1 is kept until 2026-03-01T00:01:00Z' }); // prettier-ignore
+  assert.deepEqual(placedEvent(room, 'n1'), { type: 'Normal', reason: 'ReservationUsed', message: 'Placed in the room kept on node n1' });
+  assert.deepEqual(placedEvent(room, 'n2'), { type: 'Normal', reason: 'ReservationMissed', message: 'Placed on node n2 instead of the room kept on node n1' }); // prettier-ignore
+  const ended = { reservation: room, why: 'no successor came in time' };
+  assert.deepEqual(endedEvent({ ...ended, result: 'expired' }), { type: 'Warning', reason: 'ReservationExpired', message: 'Room of pod default/web-2 on node n1 is given up: no successor came in time' }); // prettier-ignore
+  assert.equal(endedEvent({ ...ended, result: 'dropped' }).type, 'Normal');
+  assert.deepEqual(unseenEvent(room, 'exceeded quota'), { type: 'Warning', reason: 'ReservationNotMirrored', message: 'Room of pod default/web-2 on node n1 is not shown to other schedulers: exceeded quota' }); // prettier-ignore
+  assert.deepEqual(ownerReference(room), { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', namespace: 'default', uid: 'uid-web', resourceVersion: '', fieldPath: '' }); // prettier-ignore
+});
+
+test('what is counted', () => {
+  const counted: unknown[] = [];
+  let active: () => number = () => Number.NaN;
+  const meters: Pick<Meters, 'gauge' | 'counter'> = {
+    gauge: (name, _help, read) => {
+      counted.push(name);
+      active = read;
+    },
+    counter: (name, _help, labelNames) => {
+      counted.push(name, labelNames);
+      return (labels) => counted.push(labels);
+    },
+  };
+  const counts = reservationMeters(meters as Meters, kept);
+  counts.ended(resultOf(room, 'n1'));
+  counts.ended(resultOf(room, 'n2'));
+  counts.ended('expired');
+  assert.deepEqual(counted, ['reservations_active', 'reservations_total', ['result'], { result: 'used' }, { result: 'moved' }, { result: 'expired' }]); // prettier-ignore
+  assert.equal(active(), 1);
+});
+
+test('the newest revision is what its pods carry: a name, or a hash', () => {
+  const revision = (name: string, number: number, uid = 'uid-web'): ControllerRevision => ({
+    metadata: { name, labels: { 'controller-revision-hash': `hash-of-${name}` }, ownerReferences: [{ apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid, controller: true }] },
+    revision: number,
+  }); // prettier-ignore
+  const revisions = [revision('web-b', 9), revision('web-a', 10), revision('web-c', 99, 'uid-other')];
+  assert.equal(newestRevision(revisions, { kind: 'StatefulSet', uid: 'uid-web' }), 'web-a');
+  assert.equal(newestRevision(revisions, { kind: 'DaemonSet', uid: 'uid-web' }), 'hash-of-web-a');
+  assert.equal(newestRevision([], { kind: 'StatefulSet', uid: 'uid-web' }), undefined);
+});
+
+test('places of a set are those that its controller fills', () => {
+  const random = seededRandom(7);
+  const upTo = (most: number): number => Math.floor(random() * most);
+  for (let round = 0; round < 300; round++) {
+    const [start, replicas] = [upTo(4), upTo(5)];
+    const reserved = Array.from({ length: upTo(4) }, () => (upTo(2) === 0 ? `${upTo(9)}` : `${upTo(5)}-${2 + upTo(7)}`)).join(',');
+    const skipped = new Set(ordinalsIn(reserved));
+    const wanted: number[] = [];
+    for (let ordinal = start; wanted.length < replicas; ordinal++) if (!skipped.has(ordinal)) wanted.push(ordinal);
+    const set = web({ spec: { replicas, ordinals: { start } }, metadata: { annotations: { 'dkc.dev/reserve-ordinals': reserved } } });
+    for (let ordinal = 0; ordinal < 25; ordinal++) {
+      const place = placeInSet(set, `web-${ordinal}`);
+      assert.equal(place.wanted ? place.index : -1, wanted.indexOf(ordinal), `${start}+${replicas} without ${reserved}: ${ordinal}`);
+    }
+  }
+});

@@ -1,0 +1,145 @@
+import type { LocalApi } from '../../../../apiserver/local-api.ts';
+import type { Clock } from '../../../../base/clock.ts';
+import { controllerOf } from '../../../../kube/controller/owner-refs.ts';
+import type { Parts } from '../../../../scheduler/core/parts.ts';
+import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
+import { atLeastASecond } from '../../../../scheduler/reservation/deadlines.ts';
+import { standsFor } from '../../../../scheduler/reservation/mirror.ts';
+import { problemsOf } from '../../../../scheduler/reservation/invariants.ts';
+import type { Node, Pod, StatefulSet } from '../../../../scheduler/types.ts';
+
+export interface Audited {
+  api: LocalApi;
+  clock: Clock;
+  parts: Parts;
+}
+
+const list = <T>(api: LocalApi, kind: string): T[] => api.hooks.storage.list(kind).objects as unknown as T[];
+
+/** What the scheduler has wrong when everything has come to rest, compared with the API itself. */
+export function audit({ api, clock, parts }: Audited): string[] {
+  const living = list<Pod>(api, '/pods').filter(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed');
+  const kept = parts.reservations.list();
+  // What stands for kept room counts as that.
+  const infos = living.map((pod) => podInfoOf(pod)).filter((info) => !kept.some((room) => standsFor(room, info)));
+  return [
+    ...nodesOf(parts, list<Node>(api, '/nodes'), infos),
+    ...waitingOf(parts, infos),
+    ...promisesOf(parts, infos),
+    ...problemsOf(parts.reservations, {
+      isPlaced: (key) => infos.some((pod) => pod.key === key && pod.nodeName !== ''),
+      set: (uid) =>
+        ['apps/statefulsets', 'apps/daemonsets']
+          .flatMap((kind) => list<StatefulSet>(api, kind))
+          .find(({ metadata }) => metadata.uid === uid),
+      node: (name) => list<Node>(api, '/nodes').find(({ metadata }) => metadata.name === name),
+      isOurs: (name) => parts.config.profiles.has(name),
+      ttls: atLeastASecond(parts.config.reservation),
+      now: clock.now(),
+    }),
+    ...daemonsOf(parts, infos),
+  ];
+}
+
+/** Pods of DaemonSets have new names each time: their room is for whoever of the set is on the node. */
+function daemonsOf({ reservations }: Parts, pods: readonly PodInfo[]): string[] {
+  const rooms = reservations.list().filter(({ owner }) => owner.kind === 'DaemonSet');
+  return rooms.flatMap(({ owner, name, node }) =>
+    pods
+      .filter((pod) => pod.nodeName === node && controllerOf(pod.pod)?.uid === owner.uid)
+      .map((pod) => `room is kept on ${node} for who follows ${name}, and ${pod.key} is there`),
+  );
+}
+
+/** Everything on nodes counts, and counts once. */
+function nodesOf({ cluster }: Parts, nodes: readonly Node[], pods: readonly PodInfo[]): string[] {
+  const problems: string[] = [];
+  if (cluster.nodeCount !== nodes.length) problems.push(`${cluster.nodeCount} nodes are known, and there are ${nodes.length}`);
+  const placed = new Map([...cluster.placedPods()].map((one) => [one.info.uid, one]));
+  for (const pod of pods.filter(({ nodeName }) => nodeName !== '')) {
+    const known = placed.get(pod.uid);
+    placed.delete(pod.uid);
+    if (known?.state.name !== pod.nodeName) problems.push(`${pod.key} is on ${pod.nodeName}, and not ${known?.state.name}`);
+    if (known?.at === 'assumed') problems.push(`${pod.key} is still assumed`);
+  }
+  for (const { info, state, at } of placed.values())
+    problems.push(`${info.key} ${info.uid} counts on ${state.name} (${at}) and is not there`);
+  for (const { metadata } of nodes) {
+    const state = cluster.node(metadata.name ?? '');
+    const here = pods.filter(({ nodeName }) => nodeName === metadata.name);
+    const sum = (of: (pod: PodInfo) => number): number => here.reduce((total, pod) => total + of(pod), 0);
+    const counted = [state?.usedCpu, state?.usedMemory, state?.podCount];
+    const real = [sum(({ requests }) => requests.cpu), sum(({ requests }) => requests.memory), here.length];
+    if (String(counted) !== String(real)) problems.push(`node ${metadata.name} counts ${String(counted)} instead of ${String(real)}`);
+  }
+  return problems;
+}
+
+/** Whoever has no place is in the queue, knows why, and would not be placed if it was tried now. */
+function waitingOf({ queue, profileOf, engine, config, reservations }: Parts, pods: readonly PodInfo[]): string[] {
+  const problems: string[] = [];
+  const queued = new Map([...queue.list()].map((found) => [found.queued.info.uid, found]));
+  for (const pod of pods) {
+    const profile = profileOf(pod);
+    if (pod.nodeName !== '' || pod.terminating || profile === undefined) continue;
+    const found = queued.get(pod.uid);
+    queued.delete(pod.uid);
+    if (found === undefined) problems.push(`${pod.key} is forgotten`);
+    else if (found.pool === 'in-flight') problems.push(`${pod.key} is in flight for ever`);
+    else if (found.held) problems.push(`${pod.key} is held`);
+    const condition = pod.pod.status?.conditions?.find(({ type }) => type === 'PodScheduled');
+    if (found?.pool !== 'gated' && condition?.status !== 'False') problems.push(`${pod.key} is not told why it waits`);
+    if (found?.pool !== 'unschedulable') continue;
+    const first = config.reservation.placement === 'prefer' ? reservations.of(pod)?.node : undefined;
+    if (engine.decide(pod, profile, first).placed) problems.push(`${pod.key} waits, and would find a place`);
+  }
+  for (const { queued: ghost, pool } of queued.values())
+    problems.push(`the queue has ${ghost.info.key} ${ghost.info.uid} (${pool}) and it is gone`);
+  return problems;
+}
+
+function promisesOf({ nominator, victims }: Parts, pods: readonly PodInfo[]): string[] {
+  const byUid = new Map(pods.map((pod) => [pod.uid, pod]));
+  const promised = [...nominator.nodes].flatMap((node) => nominator.on(node).map(({ uid, key }) => ({ node, uid, key })));
+  return [
+    ...promised
+      .filter(({ uid }) => byUid.get(uid)?.nodeName !== '')
+      .map(({ node, key }) => `${node} is promised to ${key}, which is gone or has a place`),
+    ...[...victims].filter((uid) => !byUid.has(uid)).map((uid) => `${uid} is gone and still said to have to go`),
+  ];
+}
+
+/** What must not be at any time: watches the storage itself. @param isExcused - nodes may be too full, and pods wrongly told about */
+export class Witness {
+  readonly problems: string[] = [];
+  readonly #nodeOf = new Map<string, string>();
+
+  constructor({ hooks: { storage } }: LocalApi, isExcused: () => boolean = () => false) {
+    storage.onChange((kind, { object, type }) => {
+      if (kind !== '/pods') return;
+      const pod = object as Pod;
+      const { uid = '', namespace, name } = pod.metadata;
+      const { nodeName = '' } = pod.spec ?? {};
+      const before = this.#nodeOf.get(uid) ?? '';
+      if (type === 'DELETED') {
+        this.#nodeOf.delete(uid);
+        return;
+      }
+      if (before !== '' && before !== nodeName) this.problems.push(`${namespace}/${name} goes from ${before} to ${nodeName}`);
+      if (nodeName !== '' && !isExcused() && pod.status?.conditions?.some((one) => one.type === 'PodScheduled' && one.status === 'False'))
+        this.problems.push(`${namespace}/${name} is on ${nodeName}, and said to have no place`);
+      if (nodeName === '') return;
+      this.#nodeOf.set(uid, nodeName);
+      if (before === '' && !isExcused())
+        this.#full(nodeName, storage.list('/pods').objects as unknown as Pod[], storage.get('/nodes', nodeName) as Node | undefined);
+    });
+  }
+
+  #full(name: string, pods: readonly Pod[], node: Node | undefined): void {
+    const here = pods.filter(({ spec, status }) => spec?.nodeName === name && status?.phase !== 'Succeeded' && status?.phase !== 'Failed');
+    const used = here.reduce((sum, pod) => sum + podInfoOf(pod).requests.cpu, 0);
+    const room = 1_000 * Number(node?.status?.allocatable?.['cpu'] ?? 0);
+    if (node !== undefined && used > room && node.metadata.annotations?.['shrunk'] === undefined)
+      this.problems.push(`${used}m of ${room}m are taken on ${name}: ${here.map(({ metadata }) => metadata.name).join(' ')}`);
+  }
+}

@@ -1,0 +1,119 @@
+import type { Millis } from '../../../../base/clock.ts';
+import { daemonSets, pods as podKind, statefulSets } from '../../../../kube/api/resources.ts';
+import type { AnyStage } from '../../controllers/daemonset/simulated/sweeping.ts';
+import type { HollowNode } from '../../../support/hollow/hollow-node.ts';
+import { manifestOf, statefulSet } from '../live-world.ts';
+import type { PodBuilder } from '../builders.ts';
+import type { Pod } from '../../../../scheduler/types.ts';
+import { audit } from './audit.ts';
+import type { SchedulerWorld } from './world.ts';
+
+/** What people do to a cluster, and how it stands then. */
+export class Stage implements AnyStage {
+  readonly #world: SchedulerWorld;
+
+  constructor(world: SchedulerWorld) {
+    this.#world = world;
+  }
+
+  begin(nodes: readonly (string | HollowNode)[]): void {
+    this.#world.isLate = false;
+    const { storage } = this.#world.api.hooks;
+    for (const node of nodes) {
+      const wanted = typeof node === 'string' ? { name: node, allocatable: { cpu: '4' } } : node;
+      if (storage.get('/nodes', wanted.name) === undefined) this.#world.addNodes(wanted);
+    }
+  }
+
+  async clear(): Promise<boolean> {
+    const { api, user } = this.#world;
+    const { storage } = api.hooks;
+    for (const kind of [statefulSets, daemonSets])
+      for (const { metadata } of storage.list(`apps/${kind.resource}`).objects)
+        await user.delete(kind, { name: metadata.name ?? '', namespace: 'default' });
+    // Pods of a set that is gone go by themselves; so do those on nodes, once a kubelet has seen to them.
+    const gone = (): boolean => storage.list('/pods').objects.length === 0;
+    for (const { metadata } of storage.list('/pods').objects) await this.delete(metadata.name ?? '').catch(() => {});
+    if ((await this.#world.until(gone, 60_000)) === undefined) return false;
+    return (await this.#world.until(() => this.problems().length === 0, 60_000)) !== undefined;
+  }
+
+  pass(ms: Millis): Promise<void> {
+    return this.#world.clock.advance(ms);
+  }
+
+  isSettled(): boolean {
+    return this.problems().length === 0;
+  }
+
+  /** What is wrong. */
+  problems(): string[] {
+    const { api, clock, parts } = this.#world;
+    if (parts === undefined) return ['there is no scheduler'];
+    const kept = parts.reservations.list().map(({ name, node }) => `room is kept for ${name} on ${node}`);
+    return [...audit({ api, clock, parts }), ...kept];
+  }
+
+  /** Pods of sets where they are, others that are important, and all that is wrong. Who else has a place is a matter of who was first. */
+  picture(): string {
+    const pods = this.#world.pods();
+    const ofSets = pods.filter(({ metadata }) => metadata.ownerReferences !== undefined).map(line);
+    const important = pods
+      .filter(({ spec }) => (spec?.priority ?? 0) > 0)
+      .map((pod) => `${pod.metadata.name} ${isPlaced(pod) ? 'has' : 'waits for'} a place`);
+    return [...ofSets, ...important, ...this.problems()].toSorted().join('\n');
+  }
+
+  add(...pods: readonly PodBuilder[]): void {
+    for (const one of pods) {
+      const pod = one.build();
+      const { priority = 0 } = pod.spec ?? {};
+      if (priority !== 0 && this.#world.api.hooks.storage.get('scheduling.k8s.io/priorityclasses', `p${priority}`) === undefined)
+        this.#world.api.add({
+          apiVersion: 'scheduling.k8s.io/v1',
+          kind: 'PriorityClass',
+          metadata: { name: `p${priority}` },
+          value: priority,
+        });
+      this.#world.api.add(manifestOf(pod));
+    }
+  }
+
+  addSet(name: string, cpu: string, spec: Record<string, unknown> = {}, podSpec: object = {}): void {
+    this.#world.api.add(statefulSet(name, cpu, spec, podSpec));
+  }
+
+  async roll(name: string, container: object, kind = statefulSets): Promise<void> {
+    const change = { spec: { template: { spec: { containers: [{ name: 'c', ...container }] } } } };
+    await this.#world.user.patch(kind, { name, namespace: 'default' }, change, { type: 'strategic' });
+  }
+
+  addDaemons(name: string, cpu: string, updateStrategy: object, nodeSelector: Readonly<Record<string, string>> = {}): void {
+    const spec = { containers: [{ name: 'c', image: 'v1', resources: { requests: { cpu } } }], nodeSelector };
+    this.#world.api.add({
+      apiVersion: 'apps/v1',
+      kind: 'DaemonSet',
+      metadata: { name, namespace: 'default' },
+      spec: { selector: { matchLabels: { app: name } }, updateStrategy, template: { metadata: { labels: { app: name } }, spec } },
+    });
+  }
+
+  async changeDaemons(name: string, spec: object): Promise<void> {
+    await this.#world.user.patch(daemonSets, { name, namespace: 'default' }, { spec }, { type: 'merge' });
+  }
+
+  async scale(name: string, replicas: number): Promise<void> {
+    await this.#world.user.patch(statefulSets, { name, namespace: 'default' }, { spec: { replicas } }, { type: 'merge' });
+  }
+
+  async delete(name: string): Promise<void> {
+    await this.#world.user.delete(podKind, { name, namespace: 'default' });
+  }
+}
+
+const isPlaced = ({ spec }: Pod): boolean => (spec?.nodeName ?? '') !== '';
+
+function line({ metadata, spec, status }: Pod): string {
+  const going = metadata.deletionTimestamp === undefined ? '' : ' going';
+  return `${metadata.name} ${spec?.containers[0]?.image} on ${spec?.nodeName ?? 'no node'} ${status?.phase}${going}`;
+}

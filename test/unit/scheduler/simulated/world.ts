@@ -1,0 +1,87 @@
+import { daemonSetController } from '../../../../controllers/daemonset/controller.ts';
+import { statefulSetController } from '../../../../controllers/statefulset/controller.ts';
+import type { Millis } from '../../../../base/clock.ts';
+import type { LeaseOptions } from '../../../../kube/process/leadership.ts';
+import type { SchedulerConfig } from '../../../../scheduler/config/config.ts';
+import { defaultSchedulerConfig } from '../../../../scheduler/config/defaults.ts';
+import type { Parts } from '../../../../scheduler/core/parts.ts';
+import { schedulerRunnable, servedKinds, type ServedKinds } from '../../../../scheduler/scheduler.ts';
+import { intercepted, type Interceptor } from '../../controllers/daemonset/simulated/intercepted.ts';
+import type { Pace } from '../../controllers/daemonset/simulated/sim-kubelets.ts';
+import { SimWorld, type SimProcess } from '../../controllers/daemonset/simulated/sim-world.ts';
+import { startLocally } from '../../../support/local-process.ts';
+
+export interface SchedulerWorldOptions {
+  seed?: number;
+  pace: Pace;
+  config?: Partial<SchedulerConfig>;
+}
+
+/** Schedulers in fake time, beside our StatefulSet controller; and that of DaemonSets, where room is kept for their pods. */
+export class SchedulerWorld extends SimWorld {
+  readonly #config: SchedulerConfig;
+  readonly #schedulers: SimProcess[] = [];
+  #controllers: SimProcess | undefined;
+  readonly #served: ServedKinds;
+  readonly #seed: number;
+  /** What the scheduler that was started last knows. */
+  parts: Parts | undefined;
+  /** What a scheduler asked for and gave up takes effect all the same, later: then things may be that must not be otherwise. */
+  isLate = false;
+
+  private constructor({ seed = 1, pace, config = {} }: SchedulerWorldOptions, served: ServedKinds) {
+    const daemonSets = config.reservation?.daemonSets === true;
+    super({
+      seed,
+      pace: { ...pace, binds: false },
+      setup: (runtime) => [statefulSetController(runtime), ...(daemonSets ? [daemonSetController(runtime)] : [])],
+    });
+    this.#config = { ...defaultSchedulerConfig, ...config };
+    this.#served = served;
+    this.#seed = seed;
+  }
+
+  /** With the StatefulSet controller at work. */
+  static async make(options: SchedulerWorldOptions): Promise<SchedulerWorld> {
+    const asked = new SimWorld();
+    const served = await servedKinds(asked.user, new AbortController().signal);
+    await asked.stop();
+    const world = new SchedulerWorld(options, served);
+    world.startControllers();
+    return world;
+  }
+
+  startControllers(): void {
+    this.#controllers = super.start();
+  }
+
+  /** Resolves once they have ended; time has to pass for that. */
+  async stopControllers(): Promise<void> {
+    await this.#controllers?.stop();
+  }
+
+  /** A scheduler. Begins at once; works once its caches are full, which may take time. */
+  override start(by?: Interceptor, leaderElect: false | LeaseOptions = false, identity = 'one'): SimProcess {
+    const process = startLocally(this.api, {
+      name: 'dkc-scheduler',
+      setup: (runtime) => schedulerRunnable(runtime, this.#config, this.#served, (parts) => (this.parts = parts)),
+      clock: this.clock,
+      seed: this.#seed + 7,
+      leaderElect,
+      identity,
+      wrap: by && ((client) => intercepted(client, by)),
+    });
+    this.#schedulers.push(process);
+    return process;
+  }
+
+  override async stop(): Promise<void> {
+    const stopping = Promise.all(this.#schedulers.map((process) => process.stop().catch(() => {})));
+    await super.stop();
+    await stopping;
+  }
+
+  seconds(): Millis {
+    return Math.round((this.clock.now() - Date.parse('2026-03-01T00:00:00Z')) / 1_000);
+  }
+}

@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
+import { volumeRules } from '../../../../scheduler/volumes/rules.ts';
+import { pod, type PodBuilder } from '../builders.ts';
+import { claim, podWith, storageClass, viewOf, type World } from './storage-builders.ts';
+
+const classes = [storageClass('late'), storageClass('now', { volumeBindingMode: 'Immediate' })];
+const withScratch = pod('web-0').spec({ volumes: [{ name: 'scratch', ephemeral: {} }] });
+
+/** Why no node can help, or the claims as they were sorted: `bound a>pv`, `delayed b`. */
+function outcome(of: PodBuilder, world: World, disabled?: ReadonlySet<string>): string {
+  const needs = volumeRules.needs(podInfoOf(of.build()), viewOf({ classes, ...world }), disabled);
+  if (needs === undefined) return 'nothing';
+  if ('reasons' in needs) return `${needs.plugin}${needs.resolvable ? '' : '!'}: ${needs.reasons.join(', ')}`;
+  const bound = needs.bound.map((each) => `bound ${each.claim.metadata.name}>${each.claim.spec?.volumeName}`);
+  const delayed = needs.delayed.map((each) => `delayed ${each.claim.metadata.name}`);
+  return [...bound, ...delayed].join(' ') || 'no claims';
+}
+
+describe('what a pod needs of storage:', () => {
+  const cases: { why: string; pod: PodBuilder; world: World; is: string }[] = [
+    { why: 'no volumes, nothing', pod: pod('web-0'), world: {}, is: 'nothing' },
+    {
+      why: 'files and directories do not matter',
+      pod: pod('web-0').spec({
+        volumes: [
+          { name: 'a', configMap: {} },
+          { name: 'b', secret: {} },
+          { name: 'c', emptyDir: {} },
+          { name: 'd', projected: { sources: [] } },
+          { name: 'e', downwardAPI: {} },
+          { name: 'f', hostPath: { path: '/' } },
+        ],
+      }),
+      world: {},
+      is: 'nothing',
+    },
+    {
+      why: 'a disk that the pod names itself',
+      pod: pod('web-0').spec({ volumes: [{ name: 'a', gcePersistentDisk: { pdName: 'x' } }] }),
+      world: {},
+      is: 'no claims',
+    },
+    { why: 'a bound claim', pod: podWith('web-0', 'data'), world: { claims: [claim('data').to('pv')] }, is: 'bound data>pv' },
+    {
+      why: 'the same claim twice is one',
+      pod: podWith('web-0', 'data', 'data'),
+      world: { claims: [claim('data').class('late')] },
+      is: 'delayed data',
+    },
+    {
+      why: 'the smallest claim gets its volume first',
+      pod: podWith('web-0', 'big', 'small'),
+      world: { claims: [claim('big').class('late').asks('2Gi'), claim('small').class('late').asks('1500Mi')] },
+      is: 'delayed small delayed big',
+    },
+    {
+      why: 'a claim that is not there',
+      pod: podWith('web-0', 'data'),
+      world: { claims: [claim('other').to('pv')] },
+      is: 'VolumeBinding!: persistentvolumeclaim "data" not found',
+    },
+    {
+      why: 'a claim on its way out',
+      pod: podWith('web-0', 'data'),
+      world: { claims: [claim('data').to('pv').deleted()] },
+      is: 'VolumeBinding!: persistentvolumeclaim "data" is being deleted',
+    },
+    {
+      why: 'a claim that lost its volume',
+      pod: podWith('web-0', 'data'),
+      world: { claims: [claim('data').to('pv').phase('Lost')] },
+      is: 'VolumeBinding!: persistentvolumeclaim "data" bound to non-existent persistentvolume "pv"',
+    },
+    {
+      why: 'a claim that somebody else gives its volume',
+      pod: podWith('web-0', 'data'),
+      world: { claims: [claim('data').class('now')] },
+      is: 'VolumeBinding!: pod has unbound immediate PersistentVolumeClaims',
+    },
+    {
+      why: 'a claim without a class',
+      pod: podWith('web-0', 'data'),
+      world: { claims: [claim('data')] },
+      is: 'VolumeBinding!: pod has unbound immediate PersistentVolumeClaims',
+    },
+    {
+      why: 'a claim of a class that is not there',
+      pod: podWith('web-0', 'data'),
+      world: { claims: [claim('data').class('gone')] },
+      is: 'VolumeBinding!: pod has unbound immediate PersistentVolumeClaims',
+    },
+    {
+      why: 'a claim that names its volume, and is not bound yet, waits for nobody',
+      pod: podWith('web-0', 'data'),
+      world: { claims: [claim('data').class('late').spec({ volumeName: 'pv' })] },
+      is: 'VolumeBinding!: pod has unbound immediate PersistentVolumeClaims',
+    },
+    {
+      why: 'the old annotation names the class as well',
+      pod: podWith('web-0', 'data'),
+      world: { claims: [claim('data').class('now').annotated('volume.beta.kubernetes.io/storage-class', 'late')] },
+      is: 'delayed data',
+    },
+    {
+      why: 'a claim made for the pod alone',
+      pod: withScratch,
+      world: { claims: [claim('web-0-scratch').class('late').ownedBy('uid-default-web-0')] },
+      is: 'delayed web-0-scratch',
+    },
+    {
+      why: 'such a claim is not made yet',
+      pod: withScratch,
+      world: {},
+      is: 'VolumeBinding!: waiting for ephemeral volume controller to create the persistentvolumeclaim "web-0-scratch"',
+    },
+    {
+      why: 'such a claim is of the pod that was here before',
+      pod: withScratch,
+      world: { claims: [claim('web-0-scratch').class('late').ownedBy('uid-before')] },
+      is: 'VolumeBinding!: PVC default/web-0-scratch was not created for pod default/web-0 (pod is not owner)',
+    },
+    {
+      why: "such a claim is nobody's",
+      pod: withScratch,
+      world: { claims: [claim('web-0-scratch').class('late')] },
+      is: 'VolumeBinding!: PVC default/web-0-scratch was not created for pod default/web-0 (pod is not owner)',
+    },
+  ];
+  for (const c of cases) test(c.why, () => assert.equal(outcome(c.pod, c.world), c.is));
+
+  test('a profile without VolumeBinding does not ask for it', () => {
+    const disabled = new Set(['VolumeBinding']);
+    assert.equal(outcome(podWith('web-0', 'data', 'gone'), { claims: [claim('data').class('now')] }, disabled), 'no claims');
+  });
+});
+
+describe('the key of volumes', () => {
+  const key = (of: PodBuilder): string => volumeRules.key(podInfoOf(of.build()));
+  const disk = (name: string, pdName: string, readOnly = false) =>
+    pod(name).spec({ volumes: [{ name: 'a', gcePersistentDisk: { pdName, readOnly } }] });
+  const cases = [
+    { why: 'is the same for pods of the same claims, in any order', pods: [podWith('a', 'x', 'y'), podWith('b', 'y', 'x')], same: true },
+    { why: 'differs by claim', pods: [podWith('a', 'x'), podWith('b', 'y')], same: false },
+    { why: 'differs by namespace', pods: [podWith('one/a', 'x'), podWith('two/a', 'x')], same: false },
+    {
+      why: 'is one of its own for a pod with a claim made for it',
+      pods: [
+        withScratch,
+        pod('web-0')
+          .uid('u2')
+          .spec({ volumes: [{ name: 'scratch', ephemeral: {} }] }),
+      ],
+      same: false,
+    },
+    { why: 'is the same for the same disk', pods: [disk('a', 'x'), disk('b', 'x')], same: true },
+    { why: 'differs by disk', pods: [disk('a', 'x'), disk('b', 'y')], same: false },
+    { why: 'differs between readers and writers', pods: [disk('a', 'x'), disk('b', 'x', true)], same: false },
+  ];
+  for (const c of cases) {
+    test(c.why, () => {
+      const [a, b] = c.pods.map(key);
+      assert.notEqual(a, '');
+      assert.equal(a === b, c.same);
+    });
+  }
+
+  test('is empty where storage does not matter', () => {
+    assert.equal(key(pod('a')), '');
+    assert.equal(
+      key(
+        pod('a').spec({
+          volumes: [
+            { name: 'a', emptyDir: {} },
+            { name: 'b', csi: { driver: 'secrets' } },
+          ],
+        }),
+      ),
+      '',
+    );
+  });
+});

@@ -1,0 +1,226 @@
+import type { NodeSelectorTerm, PersistentVolumeSpec, Volume as PodVolume } from 'kubernetes-types/core/v1.js';
+import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
+import type { Claim, CsiCapacity, CsiDriver, CsiNode, StorageClass, Volume } from '../../../../scheduler/types.ts';
+import type { StorageView } from '../../../../scheduler/volumes/contract.ts';
+import { usesClaim } from '../../../../scheduler/volumes/pod-volumes.ts';
+import { pod, type PodBuilder } from '../builders.ts';
+
+/*
+ * Storage of a scheduler's tests in one line: `claim('data').class('fast').asks('1Gi').to('pv-1').build()`.
+ */
+
+export class ClaimBuilder {
+  readonly #claim: Claim;
+
+  constructor(name: string) {
+    this.#claim = {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { namespace: 'default', name, uid: `uid-${name}`, resourceVersion: '1', annotations: {} },
+      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+      status: { phase: 'Pending' },
+    };
+  }
+
+  spec(more: NonNullable<Claim['spec']>): this {
+    this.#claim.spec = { ...this.#claim.spec, ...more };
+    return this;
+  }
+
+  class(storageClassName: string): this {
+    return this.spec({ storageClassName });
+  }
+
+  asks(storage: string): this {
+    return this.spec({ resources: { requests: { storage } } });
+  }
+
+  modes(...accessModes: string[]): this {
+    return this.spec({ accessModes });
+  }
+
+  /** Bound, for good. */
+  to(volumeName: string): this {
+    this.phase('Bound');
+    return this.spec({ volumeName }).annotated('pv.kubernetes.io/bind-completed', 'yes');
+  }
+
+  uid(uid: string): this {
+    this.#claim.metadata.uid = uid;
+    return this;
+  }
+
+  phase(phase: string): this {
+    Object.assign(this.#claim, { status: { ...this.#claim.status, phase } });
+    return this;
+  }
+
+  annotated(name: string, value: string): this {
+    this.#claim.metadata.annotations = { ...this.#claim.metadata.annotations, [name]: value };
+    return this;
+  }
+
+  /** A volume is being made for it. */
+  madeFor(node: string): this {
+    return this.annotated('volume.kubernetes.io/selected-node', node);
+  }
+
+  ownedBy(uid: string): this {
+    this.#claim.metadata.ownerReferences = [{ apiVersion: 'v1', kind: 'Pod', name: 'p', uid, controller: true }];
+    return this;
+  }
+
+  deleted(): this {
+    this.#claim.metadata.deletionTimestamp = '2026-01-01T00:00:00Z';
+    return this;
+  }
+
+  build(): Claim {
+    return this.#claim;
+  }
+}
+
+export class VolumeBuilder {
+  readonly #volume: Volume;
+
+  constructor(name: string) {
+    this.#volume = {
+      apiVersion: 'v1',
+      kind: 'PersistentVolume',
+      metadata: { name, uid: `uid-${name}`, resourceVersion: '1', labels: {} },
+      spec: { accessModes: ['ReadWriteOnce'], capacity: { storage: '1Gi' } },
+      status: { phase: 'Available' },
+    };
+  }
+
+  spec(more: PersistentVolumeSpec): this {
+    this.#volume.spec = { ...this.#volume.spec, ...more };
+    return this;
+  }
+
+  class(storageClassName: string): this {
+    return this.spec({ storageClassName });
+  }
+
+  size(storage: string): this {
+    return this.spec({ capacity: { storage } });
+  }
+
+  modes(...accessModes: string[]): this {
+    return this.spec({ accessModes });
+  }
+
+  labels(labels: Record<string, string>): this {
+    this.#volume.metadata.labels = { ...this.#volume.metadata.labels, ...labels };
+    return this;
+  }
+
+  reachedBy(...nodeSelectorTerms: NodeSelectorTerm[]): this {
+    return this.spec({ nodeAffinity: { required: { nodeSelectorTerms } } });
+  }
+
+  /** On the disk of this machine. */
+  local(host: string): this {
+    return this.reachedBy({ matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: [host] }] });
+  }
+
+  inZone(zone: string): this {
+    return this.reachedBy({ matchExpressions: [{ key: 'topology.kubernetes.io/zone', operator: 'In', values: [zone] }] });
+  }
+
+  csi(driver: string, volumeHandle: string): this {
+    return this.spec({ csi: { driver, volumeHandle } });
+  }
+
+  /** Reserved for this claim. */
+  for(name: string, uid?: string): this {
+    return this.spec({ claimRef: { namespace: 'default', name, ...(uid === undefined ? {} : { uid }) } });
+  }
+
+  phase(phase: string): this {
+    Object.assign(this.#volume, { status: { ...this.#volume.status, phase } });
+    return this;
+  }
+
+  deleted(): this {
+    this.#volume.metadata.deletionTimestamp = '2026-01-01T00:00:00Z';
+    return this;
+  }
+
+  build(): Volume {
+    return this.#volume;
+  }
+}
+
+export const claim = (name: string): ClaimBuilder => new ClaimBuilder(name);
+export const volume = (name: string): VolumeBuilder => new VolumeBuilder(name);
+
+export function storageClass(name: string, more: Partial<StorageClass> = {}): StorageClass {
+  return { metadata: { name }, provisioner: 'kubernetes.io/no-provisioner', volumeBindingMode: 'WaitForFirstConsumer', ...more };
+}
+
+export function csiNode(name: string, limits: Record<string, number | undefined>): CsiNode {
+  const drivers = Object.entries(limits).map(([driver, count]) => ({
+    name: driver,
+    nodeID: name,
+    ...(count === undefined ? {} : { allocatable: { count } }),
+  }));
+  return { metadata: { name }, spec: { drivers } };
+}
+
+export const csiDriver = (name: string, storageCapacity?: boolean): CsiDriver => ({
+  metadata: { name },
+  spec: storageCapacity === undefined ? {} : { storageCapacity },
+});
+
+export const csiCapacity = (storageClassName: string, more: Partial<CsiCapacity>): CsiCapacity => ({
+  metadata: { namespace: 'default', name: `of-${storageClassName}` },
+  storageClassName,
+  ...more,
+});
+
+/** A pod with these claims. */
+export const podWith = (name: string, ...claims: string[]): PodBuilder => pod(name).spec({ volumes: claimVolumes(claims) });
+
+export const claimVolumes = (claims: readonly string[]): PodVolume[] =>
+  claims.map((claimName, at) => ({ name: `v${at}`, persistentVolumeClaim: { claimName } }));
+
+export interface World {
+  claims?: readonly ClaimBuilder[];
+  volumes?: readonly VolumeBuilder[];
+  classes?: readonly StorageClass[];
+  csiNodes?: readonly CsiNode[];
+  drivers?: readonly CsiDriver[];
+  capacities?: readonly CsiCapacity[];
+  /** On nodes, as the scheduler's cache has them. */
+  pods?: readonly PodBuilder[];
+}
+
+export function viewOf({
+  claims = [],
+  volumes = [],
+  classes = [],
+  csiNodes = [],
+  drivers = [],
+  capacities = [],
+  pods = [],
+}: World): StorageView {
+  const named = <T extends { metadata: { name?: string } }>(objects: readonly T[], name: string): T | undefined =>
+    objects.find(({ metadata }) => metadata.name === name);
+  const allClaims = claims.map((each) => each.build());
+  const allVolumes = volumes.map((each) => each.build());
+  const infos = infosOf(pods);
+  return {
+    claim: (namespace, name) => allClaims.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name),
+    volume: (name) => named(allVolumes, name),
+    volumesOfClass: (name) => allVolumes.filter(({ spec }) => (spec?.storageClassName ?? '') === name),
+    storageClass: (name) => named(classes, name),
+    csiNode: (name) => named(csiNodes, name),
+    csiDriver: (name) => named(drivers, name),
+    capacities: (name) => capacities.filter(({ storageClassName }) => storageClassName === name),
+    usersOf: (namespace, name) =>
+      infos.filter((info) => info.namespace === namespace && usesClaim(info, name)).map((info) => ({ pod: info, node: info.nodeName })),
+  };
+}
+
+export const infosOf = (pods: readonly PodBuilder[]): PodInfo[] => pods.map((each) => podInfoOf(each.build()));
