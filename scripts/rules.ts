@@ -36,6 +36,7 @@ export const decides: readonly RegExp[] = [
   /^scheduler\/core\/(attempt|claim-users|likewise|make-room|mirror-book|outcome|parts|pod-class-key|room|siblings|told-refusals|volume-work|wakes)\.ts$/,
   /^scheduler\/volumes\/(assumptions|binding|candidates|claims|contract|limits|needs|pod-volumes|progress|restrictions|rules|zone)\.ts$/,
   /^apiserver\/gc\/verdict\.ts$/,
+  /^apiserver\/patch\//,
   /^cli\/controllers\/(explain-set|explain-stateful-set|names)\.ts$/,
   /^controllers\/common\/history\/(hash|revision)\.ts$/,
   /^cli\/scheduler\/(explain-pod|rights)\.ts$/,

@@ -1,4 +1,4 @@
-import type { MergeRule } from '../../kube/api/patch.ts';
+import type { MergeRule } from '../patch/patch.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import type { User } from '../auth/user.ts';
 import type { FieldError } from '../field-error.ts';

@@ -3,6 +3,14 @@ import type { TooLarge } from './too-large.ts';
 
 export type PatchType = 'json' | 'merge' | 'strategic' | 'apply';
 
+/** The media type of a patch request. */
+export const patchContentTypes = {
+  json: 'application/json-patch+json',
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+  apply: 'application/apply-patch+yaml',
+} as const satisfies Record<PatchType, string>;
+
 export interface CallOptions {
   signal?: AbortSignal;
   /** Longest wait for the answer's end, in ms; for a list, the longest time in which no byte of it comes. @default 30_000 */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { applyPatch, PatchError, strategicRules } from '../../../../kube/api/patch.ts';
+import { applyPatch, applyStrategicPatch, PatchError, strategicRules } from '../../../../apiserver/patch/patch.ts';
 
 const status = {
   status: {
@@ -148,3 +148,26 @@ for (const { why, patch } of refused) {
     assert.throws(() => applyPatch('strategic', {}, patch, strategicRules('Node')), PatchError);
   });
 }
+
+test('a strategic patch compares no item of a list with each other', () => {
+  const rule = { fields: { env: { mergeKey: 'name' }, finalizers: { set: true as const } } };
+  const item = (n: number) => ({ name: `n${n}`, value: 'x' });
+  let reads = 0;
+  const counted = (n: number) => ({
+    get name() {
+      reads += 1;
+      return `n${n}`;
+    },
+  });
+  const count = 20_000;
+  const target = { env: Array.from({ length: count }, (_, n) => item(n)), finalizers: Array.from({ length: count }, (_, n) => `f${n}`) };
+  const changes = Array.from({ length: count }, (_, n) => ({ ...item(n + count / 2), value: 'y' }));
+  const env = [{ $patch: 'delete', name: 'n0' }, ...changes, counted(1)];
+  const finalizers = Array.from({ length: count }, (_, n) => `f${n + 10}`);
+  const patched = applyStrategicPatch(target, { env, finalizers, '$deleteFromPrimitiveList/finalizers': ['f3'] }, rule) as typeof target;
+  assert.equal(patched.env.length, count * 1.5 - 1);
+  assert.equal(patched.env[0]?.name, 'n1');
+  assert.equal(patched.env.at(-1)?.value, 'y');
+  assert.ok(patched.finalizers.includes(`f${count + 9}`));
+  assert.ok(reads < 20, `the last item was read ${reads} times`);
+});

@@ -1,4 +1,4 @@
-import { isDeeperThan } from './json.ts';
+import { isDeeperThan } from '../../kube/api/json.ts';
 
 /**
  * A patch that cannot be applied. `malformed`: no object would take it (the API answers 400);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { jsonEqual } from '../../../../kube/api/json.ts';
-import { applyMergePatch, applyPatch, createMergePatch, PatchError } from '../../../../kube/api/patch.ts';
+import { applyMergePatch, applyPatch, createMergePatch, PatchError } from '../../../../apiserver/patch/patch.ts';
 import type { JsonObject } from '../../../../kube/api/json.ts';
 
 const cases = [

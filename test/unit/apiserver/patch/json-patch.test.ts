@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { applyJsonPatch } from '../../../../kube/api/patch.ts';
+import { applyJsonPatch } from '../../../../apiserver/patch/patch.ts';
 
 const applied = [
   { why: 'adds a field', target: '{"a":1}', patch: '[{"op":"add","path":"/b","value":2}]', result: '{"a":1,"b":2}' },
@@ -90,4 +90,20 @@ test('a JSON patch that doubles an object again and again is stopped', () => {
   assert.throws(() => applyJsonPatch({ a: { seed: 'x'.repeat(100) } }, bomb), { name: 'PatchError', message: /copies add more/ });
   const many = Array.from({ length: 10_001 }, () => ({ op: 'test', path: '', value: {} }));
   assert.throws(() => applyJsonPatch({}, many), { name: 'PatchError', message: /10001 operations/ });
+});
+
+test('operations of one patch do not nest an object ever deeper', () => {
+  const deep: unknown = JSON.parse(`${'{"a":'.repeat(400)}1${'}'.repeat(400)}`);
+  const patch = Array.from({ length: 1_000 }, (_, n) => [
+    { op: 'add', path: `/x${n + 1}`, value: deep },
+    { op: 'move', from: `/x${n}`, path: `/x${n + 1}${'/a'.repeat(399)}/b` },
+  ]).flat();
+  // The innermost is no object, so that a way to it is made first.
+  const open = patch.map((one) =>
+    one.op === 'add' ? { ...one, value: JSON.parse(JSON.stringify(deep).replace('1', '{}')) as unknown } : one,
+  );
+  assert.throws(() => applyJsonPatch({ x0: {} }, open), {
+    name: 'PatchError',
+    message: /the patched object is nested deeper than 1000 levels/,
+  });
 });

@@ -1,7 +1,7 @@
-import { goJson } from './go-json.ts';
-import { isJsonObject, ownField, setField } from './json.ts';
+import { goJson } from '../../kube/api/go-json.ts';
+import { isJsonObject, ownField, setField } from '../../kube/api/json.ts';
 import { checkDepth, PatchError } from './patch-error.ts';
-import type { JsonObject } from './json.ts';
+import type { JsonObject } from '../../kube/api/json.ts';
 
 /** How one field merges. Without a rule an object merges field by field and a list is replaced whole. */
 export interface MergeRule {

@@ -1,6 +1,6 @@
-import { isJsonObject, jsonEqual, ownField, setField } from './json.ts';
+import { isJsonObject, jsonEqual, ownField, setField } from '../../kube/api/json.ts';
 import { checkDepth } from './patch-error.ts';
-import type { JsonObject } from './json.ts';
+import type { JsonObject } from '../../kube/api/json.ts';
 
 /**
  * RFC 7386: fields of `patch` replace those of `target`, null removes, objects merge, everything else (lists too) is replaced whole.

@@ -1,6 +1,6 @@
-import { isJsonObject, jsonEqual, setField } from './json.ts';
+import { isJsonObject, jsonEqual, setField } from '../../kube/api/json.ts';
 import { checkDepth, checkResult, DEEPEST_PATCH, PatchError } from './patch-error.ts';
-import type { JsonObject } from './json.ts';
+import type { JsonObject } from '../../kube/api/json.ts';
 
 export interface JsonPatchLimits {
   /** Most operations in one patch. @default 10_000 */

@@ -15,14 +15,6 @@ export { strategicRules } from './strategic-rules.ts';
 /** The patches that an object alone decides; server-side apply also needs to know who owns which field. */
 export type ObjectPatchType = 'json' | 'merge' | 'strategic';
 
-/** The media type of a patch request. */
-export const patchContentTypes = {
-  json: 'application/json-patch+json',
-  merge: 'application/merge-patch+json',
-  strategic: 'application/strategic-merge-patch+json',
-  apply: 'application/apply-patch+yaml',
-} as const;
-
 /**
  * `target` with `patch` applied. Neither is changed; the result may share parts with both.
  * @param rule - for strategic patches, {@link strategicRules} of the kind
