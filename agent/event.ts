@@ -6,7 +6,7 @@ import type { KubeObject } from '../kube/api/object.ts';
 /** Namespace upstream writes Node events to. */
 export const EVENT_NAMESPACE = 'default';
 // Longest message the API takes is 1,024 bytes; what is cut is in the log.
-const LONGEST_MESSAGE = 1024;
+const MAX_MESSAGE_LENGTH = 1024;
 
 export interface EventFacts {
   nodeName: string;
@@ -52,11 +52,11 @@ export function suspectEvent(message: string, facts: EventFacts): KubeObject {
 
 /** The first that fits; else the last one, cut. */
 function fitting(messages: readonly string[]): string {
-  const whole = messages.find((message) => bytes(message) <= LONGEST_MESSAGE);
+  const whole = messages.find((message) => bytes(message) <= MAX_MESSAGE_LENGTH);
   if (whole !== undefined) return whole;
   const last = messages.at(-1) ?? '';
-  let end = Math.min(last.length, LONGEST_MESSAGE - 4);
-  while (bytes(last.slice(0, end)) > LONGEST_MESSAGE - 4) end -= 1;
+  let end = Math.min(last.length, MAX_MESSAGE_LENGTH - 4);
+  while (bytes(last.slice(0, end)) > MAX_MESSAGE_LENGTH - 4) end -= 1;
   return `${last.slice(0, end)} ...`;
 }
 

@@ -14,19 +14,19 @@ export interface Clock {
 }
 
 // setTimeout fires at once when asked for more than this.
-const LONGEST_TIMER: Millis = 2 ** 31 - 1;
+const MAX_TIMER_MS: Millis = 2 ** 31 - 1;
 
 /** The clock of this machine. */
 export const realClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   sleep: async (ms, signal) => {
-    for (let left = ms; left > 0; left -= LONGEST_TIMER) await delay(Math.min(left, LONGEST_TIMER), signal);
+    for (let left = ms; left > 0; left -= MAX_TIMER_MS) await delay(Math.min(left, MAX_TIMER_MS), signal);
   },
   after: (ms, ring) => {
     let timer: NodeJS.Timeout;
     const wait = (left: Millis): void => {
-      timer = setTimeout(() => (left > LONGEST_TIMER ? wait(left - LONGEST_TIMER) : ring()), Math.min(left, LONGEST_TIMER));
+      timer = setTimeout(() => (left > MAX_TIMER_MS ? wait(left - MAX_TIMER_MS) : ring()), Math.min(left, MAX_TIMER_MS));
     };
     wait(ms);
     return () => clearTimeout(timer);

@@ -17,7 +17,7 @@ export type Exec = (
 ) => Promise<Ran>;
 
 // What we ask programs for is short; anything longer is not an answer.
-const LONGEST_ANSWER = 4 * 1024 * 1024;
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 export const realExec: Exec = (program, args, options = {}) =>
   // Some of what keeps a program from starting (ENOTDIR, E2BIG, a NUL in an argument) is thrown rather than called back.
@@ -29,7 +29,7 @@ export const realExec: Exec = (program, args, options = {}) =>
         timeout: options.timeoutMs ?? 5000,
         // A program that hangs may well be deaf to SIGTERM, and its caller is waiting.
         killSignal: 'SIGKILL',
-        maxBuffer: LONGEST_ANSWER,
+        maxBuffer: MAX_ANSWER_BYTES,
         encoding: 'utf8',
         ...(options.env ? { env: { ...process.env, ...options.env } } : {}),
         ...(options.signal ? { signal: options.signal } : {}),

@@ -10,7 +10,7 @@ const PER_NODE = 4;
 const BASIC = 50_000;
 const OTHERS = 10_000;
 const ROUNDS = 5;
-const MOST_MS = 1_000;
+const MAX_MS = 1_000;
 
 /**
  * The scheduler's engine alone, without queue and server: pods decided on and counted, one after the other, beside a plain scan of all nodes in turn.
@@ -29,7 +29,7 @@ export function schedulerCore(): Promise<Figure[]> {
     const coreFor = (workload: CoreWorkload): Core => makeCore(objects, before[workload.before ?? 'some'], workload.hasServices);
     const [ours, scans]: [number[], number[]] = [[], []];
     for (let round = 0; round < ROUNDS; round++) {
-      ours.push(decisionsPerSecond(coreFor(basicPods), basicPods, basics, MOST_MS));
+      ours.push(decisionsPerSecond(coreFor(basicPods), basicPods, basics, MAX_MS));
       scans.push(scansPerSecond(coreFor(basicPods), requests));
     }
     perDecision.set(nodes, ours.map((rate) => 1e6 / rate)); // prettier-ignore
@@ -37,7 +37,7 @@ export function schedulerCore(): Promise<Figure[]> {
     figures.push({ what: `${what}: basic`, ours: rates('engine', ours), ...(nodes === AIMED_AT && { reach: { atLeast: 50_000 } }) });
     figures.push({ what: `${what}: basic, beside a full scan`, ours: rates('engine', ours), against: rates('full scan', scans) });
     for (const workload of otherPods) {
-      const rate = decisionsPerSecond(coreFor(workload), workload, podsOf(workload, OTHERS), MOST_MS);
+      const rate = decisionsPerSecond(coreFor(workload), workload, podsOf(workload, OTHERS), MAX_MS);
       console.error(`  ${what}, ${workload.name}: ${rate.toFixed(0)}`);
       figures.push({ what: `${what}: ${workload.name}`, ours: rates('engine', [rate]) });
     }
@@ -63,7 +63,7 @@ function scansPerSecond({ cluster }: Core, requests: readonly Parameters<FullSca
   for (const asked of requests) {
     if (scan.place(asked, random).node < 0) throw new Error('the full scan found no place');
     done += 1;
-    if (done % 16 === 0 && performance.now() - from > MOST_MS) break;
+    if (done % 16 === 0 && performance.now() - from > MAX_MS) break;
   }
   return (done / (performance.now() - from)) * 1_000;
 }
@@ -76,7 +76,7 @@ function warmUp(): void {
   for (const workload of [basicPods, ...otherPods]) {
     const core = makeCore(objects, before[workload.before ?? 'some'], workload.hasServices);
     const pods = podsOf(workload, workload.name.includes('anti-affinity') ? nodes : few);
-    decisionsPerSecond(core, workload, pods, MOST_MS / 4);
+    decisionsPerSecond(core, workload, pods, MAX_MS / 4);
   }
   const core = makeCore(objects, before.some);
   scansPerSecond(core, podsOf(basicPods, few).map(({ requests }) => requests)); // prettier-ignore

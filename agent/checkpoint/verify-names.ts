@@ -4,7 +4,7 @@ import type { Source, SpecSource } from './source.ts';
 // before (spec 13): everything is judged here before it is joined into a path.
 
 /** Longest name in a directory on Linux, in bytes. */
-const LONGEST_NAME = 255;
+const MAX_NAME_LENGTH = 255;
 /** Temporary names, ours and upstream's: what is called so is swept away at the next start. */
 const temporary = /^(?:\.dkc-tmp-|tmp_)/;
 
@@ -19,7 +19,7 @@ export function keyProblem(key: string): string | undefined {
   if (key === '') return 'invalid file key: must not be empty';
   if (key.includes('/')) return `invalid file key ${shown(key)}, only base names are allowed`;
   if (key === '.' || key === '..') return "invalid file key, may not be '.' or '..'";
-  if (Buffer.byteLength(key) > LONGEST_NAME) return `invalid file key ${shown(key)}, must be less than 255 characters`;
+  if (Buffer.byteLength(key) > MAX_NAME_LENGTH) return `invalid file key ${shown(key)}, must be less than 255 characters`;
   if (!/^[-._a-zA-Z0-9]+$/.test(key)) {
     return `invalid file key ${shown(key)}, a valid config key must consist of alphanumeric characters, '-', '_' or '.'`;
   }
@@ -33,7 +33,7 @@ export function directoryNameProblem(what: 'UID' | 'ResourceVersion', value: str
   if (value === '') return `empty ${what} is ambiguous`;
   const why = (text: string) => `invalid ${what} ${shown(value)}, ${text}`;
   if (value === '.' || value === '..') return why("may not be '.' or '..'");
-  if (Buffer.byteLength(value) > LONGEST_NAME) return why('must be at most 255 bytes');
+  if (Buffer.byteLength(value) > MAX_NAME_LENGTH) return why('must be at most 255 bytes');
   if (!/^[!-~]+$/.test(value)) return why('only visible ASCII characters are allowed');
   if (value.includes('/')) return why('only base names are allowed');
   if (temporary.test(value)) return why('this prefix is kept for temporary files');

@@ -33,7 +33,7 @@ export class DocumentError extends Error {
 /** What a ConfigMap can hold at most; the kubelet's own file is never larger. */
 export const MAX_BYTES = 1 << 20;
 /** Levels of nesting that are followed. A kubelet configuration has five. */
-export const DEEPEST = 500;
+export const MAX_DEPTH = 500;
 /** Values (scalars, lists, mappings) that a text may hold. A kubelet configuration with every field has some 300. */
 export const MAX_NODES = 20_000;
 /** Keys that stand twice whose paths are kept; the others are counted. */
@@ -43,7 +43,7 @@ const MAX_DUPLICATES = 100;
 export const LIMIT_RULES: ReadonlySet<string> = new Set(['too-large', 'nesting']);
 
 export function tooDeep(): DocumentError {
-  return new DocumentError('nesting', `the text is nested more than ${DEEPEST} levels deep`);
+  return new DocumentError('nesting', `the text is nested more than ${MAX_DEPTH} levels deep`);
 }
 
 export function tooManyNodes(): DocumentError {

@@ -91,10 +91,10 @@ const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 const IPV6 = /^(?=.*::)(?!.*::.*::)(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}$|^(?:[0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}$/;
 
 /** Longest way to write an IPv6 address. */
-const LONGEST_ADDRESS = 45;
+const MAX_ADDRESS_LENGTH = 45;
 
 export function isAddress(text: string): boolean {
-  return text.length <= LONGEST_ADDRESS && (IPV4.test(text) || IPV6.test(text));
+  return text.length <= MAX_ADDRESS_LENGTH && (IPV4.test(text) || IPV6.test(text));
 }
 
 function addresses(flight: Preflight): void {

@@ -1,5 +1,5 @@
 import {
-  DEEPEST,
+  MAX_DEPTH,
   type Document,
   DocumentError,
   Duplicates,
@@ -74,7 +74,7 @@ export function readJson(text: string): Document {
     return value;
   };
   const value = (holder: object, key: string, path: string, depth: number): Json => {
-    if (depth > DEEPEST) throw tooDeep();
+    if (depth > MAX_DEPTH) throw tooDeep();
     if (++nodes > MAX_NODES) throw tooManyNodes();
     const token = next();
     if (token === '{') return object(path, depth);

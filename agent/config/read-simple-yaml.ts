@@ -2,7 +2,7 @@ import type { Json } from './contract.ts';
 import { MAX_NODES, newObject, setKey } from './document.ts';
 import { NOT_JSON, plainScalar } from './yaml-scalar.ts';
 
-const DEEPEST = 50;
+const MAX_DEPTH = 50;
 /**
  * A line of block style: dashes, a key, a value, a comment. Every value is one that all YAML readers agree on. Blanks are matched as a whole
  * (a lookahead and what it found): trying every way to share them out would take time that grows with their square.
@@ -96,7 +96,7 @@ class Reader {
     for (;;) {
       const line = this.#lines[this.at];
       if (line === undefined || line.indent !== indent || line.dash || line.key === undefined) return made;
-      if (depth > DEEPEST || Object.hasOwn(made, line.key)) return this.#giveUp();
+      if (depth > MAX_DEPTH || Object.hasOwn(made, line.key)) return this.#giveUp();
       this.at++;
       setKey(made, line.key, line.value === undefined ? this.#below(indent, depth) : line.value);
     }

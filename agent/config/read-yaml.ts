@@ -14,7 +14,7 @@ import {
 } from 'yaml';
 import type { Json } from './contract.ts';
 import {
-  DEEPEST,
+  MAX_DEPTH,
   type Document,
   DocumentError,
   Duplicates,
@@ -51,7 +51,7 @@ const MAX_LETTERS = 64 * 1024;
 const MARK = /[\n,[{&*!%]|[-:?](?=[\0- ]|$)/g;
 
 const BRACKET = /[[\]{}]/g;
-const DASHES = new RegExp(`(?:- ){${DEEPEST + 1}}`);
+const DASHES = new RegExp(`(?:- ){${MAX_DEPTH + 1}}`);
 const EXPLICIT_KEY = /^[ -]*\?(?:[ \t]|$)/m;
 const TAB_FIRST = /^ *\t/m;
 
@@ -121,7 +121,7 @@ function looksDeep(text: string): boolean {
     const bracket = BRACKET.exec(text)?.[0];
     if (bracket === undefined) break;
     depth += bracket === '[' || bracket === '{' ? 1 : -1;
-    if (depth > DEEPEST) return true;
+    if (depth > MAX_DEPTH) return true;
   }
   return DASHES.test(text);
 }
@@ -155,7 +155,7 @@ class Reader {
   }
 
   #value(node: Node | null, path: string, depth: number): Json {
-    if (depth > DEEPEST) throw tooDeep();
+    if (depth > MAX_DEPTH) throw tooDeep();
     this.#count();
     if (node === null) return null;
     if (isAlias(node)) return this.#alias(node, (target) => this.#value(target, path, depth + 1));
@@ -243,7 +243,7 @@ class Reader {
 
   /** goyaml writes merged keys where they stand: over what is before, under what follows. */
   #merge(made: Record<string, Json>, node: Node | null, path: string, depth: number): void {
-    if (depth > DEEPEST) throw tooDeep();
+    if (depth > MAX_DEPTH) throw tooDeep();
     this.#count();
     if (isAlias(node)) {
       this.#alias(node, (target) => {

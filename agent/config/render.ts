@@ -7,7 +7,7 @@ const PLAIN = /^[A-Za-z0-9_./~+-][A-Za-z0-9_./%+~-]*(?::[A-Za-z0-9_./%+~-]+)*$/;
 /** Must be escaped: control characters that JSON lets stand, line ends of YAML 1.1, the byte order mark, and what is no character. */
 const ESCAPED = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g;
 /** goyaml takes keys up to 1024 characters in the short form. */
-const LONGEST_SHORT_KEY = 200;
+const MAX_SHORT_KEY_LENGTH = 200;
 
 /**
  * YAML in block style that reads back as exactly this object, by the kubelet's reader and by ours: keys in their order,
@@ -45,8 +45,8 @@ class Writer {
     for (const [key, value] of Object.entries(object)) {
       if (this.#left < 0) return;
       const name = scalar(key);
-      if (name.length > LONGEST_SHORT_KEY) this.#line(`${indent}? ${name}`);
-      this.#entry(value, name.length > LONGEST_SHORT_KEY ? `${indent}:` : `${indent}${name}:`, indent);
+      if (name.length > MAX_SHORT_KEY_LENGTH) this.#line(`${indent}? ${name}`);
+      this.#entry(value, name.length > MAX_SHORT_KEY_LENGTH ? `${indent}:` : `${indent}${name}:`, indent);
     }
   }
 

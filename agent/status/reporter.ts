@@ -8,7 +8,7 @@ import { Signal } from '../../base/signal.ts';
 
 const limits = { base: 500, cap: 30_000 };
 /** Longest wait for sync to look at what is wanted, in ms. */
-const LONGEST_SILENCE_MS = 2000;
+const MAX_SILENCE_MS = 2000;
 /** Pause after a patch that says what the one before it said, in ms. */
 const QUARREL_MS = 1000;
 
@@ -76,7 +76,7 @@ export class Reporter {
 
   async #untilComplete(complete: () => Promise<void>, signal: AbortSignal): Promise<void> {
     const done = new AbortController();
-    const limit = this.#deps.clock.sleep(LONGEST_SILENCE_MS, AbortSignal.any([signal, done.signal])).catch(() => {});
+    const limit = this.#deps.clock.sleep(MAX_SILENCE_MS, AbortSignal.any([signal, done.signal])).catch(() => {});
     await Promise.race([complete(), limit]).catch(() => {});
     done.abort();
   }

@@ -210,16 +210,16 @@ function trustIfKnown(source: Source, content: ContentRef, { lastKnownGood, last
 }
 
 /** Findings that a line of the journal names; more than a person reads. */
-const MOST_NAMED = 30;
+const MAX_NAMED = 30;
 
 /** What makes two refusals one: the same content for the same reasons, whatever the resourceVersion. Field names and rules only. */
 export function refusalDetail({ source, content, findings }: Extract<SyncStep, { do: 'refuse' }>): string {
   const { named, more } = splitFindings(findings);
   const rules = named.map(({ field, rule }) => `${field || 'document'}(${rule})`);
-  const rest = Math.max(0, rules.length - MOST_NAMED) + more;
+  const rest = Math.max(0, rules.length - MAX_NAMED) + more;
   // The journal keeps no longer lines, and a cut one would never be found again.
   const what = content === null ? `ConfigMap ${source.uid}` : `content ${content.contentSha256.slice(0, 12)}`;
-  return `${what}: ${rules.slice(0, MOST_NAMED).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+  return `${what}: ${rules.slice(0, MAX_NAMED).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }
 
 const report = (error: string | null, detail: string) => ({ do: 'report', error, detail }) as const satisfies SyncStep;

@@ -15,7 +15,7 @@ export const SAVED_AGAIN = 'its checkpoint is damaged: saved again';
 
 /** Saved again at once, then after this long, twice as long, ... */
 const FIRST_WAIT: Millis = 30_000;
-const LONGEST_WAIT: Millis = 3_600_000;
+const MAX_WAIT: Millis = 3_600_000;
 
 /** @returns undefined where it was never saved again since it was assigned, or since a boot could use it */
 export function spoiled(journal: readonly JournalLine[], source: Source): Spoiled | undefined {
@@ -34,5 +34,5 @@ export function spoiled(journal: readonly JournalLine[], source: Source): Spoile
 /** Each try wears the disk, and restarts the agent: they become rarer. A clock that was set back does not make the wait longer. */
 export function isDue({ times, lastMs }: Spoiled, nowMs: Millis): boolean {
   const waited = nowMs - lastMs;
-  return waited < 0 || waited >= Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** (times - 1));
+  return waited < 0 || waited >= Math.min(MAX_WAIT, FIRST_WAIT * 2 ** (times - 1));
 }

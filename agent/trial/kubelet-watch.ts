@@ -24,7 +24,7 @@ export interface KubeletWatchDeps {
 }
 
 /** Longest time between two looks, in ms: for years, on every node. */
-const LONGEST_PERIOD_MS: Millis = 30_000;
+const MAX_PERIOD_MS: Millis = 30_000;
 const EVIDENCE_KEPT = 10;
 const fresh: Trial = { healthyMs: 0, unhealthyMs: 0, exits: 0 };
 
@@ -42,7 +42,7 @@ export class KubeletWatch {
   constructor(deps: KubeletWatchDeps) {
     this.#deps = deps;
     const { trialDuration, unhealthyDeadline, maxKubeletExits } = deps.options;
-    this.#periodMs = Math.max(50, Math.min(LONGEST_PERIOD_MS, unhealthyDeadline / 4));
+    this.#periodMs = Math.max(50, Math.min(MAX_PERIOD_MS, unhealthyDeadline / 4));
     const longestGapMs = 3 * this.#periodMs;
     this.#limits = { trialMs: trialDuration, unhealthyDeadlineMs: unhealthyDeadline, maxExits: maxKubeletExits, longestGapMs };
   }

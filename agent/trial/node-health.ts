@@ -22,7 +22,7 @@ export interface NodeHealthDeps {
 }
 
 /** Longest time between two questions, in ms; each is one request for the Node, and one for its Lease where its heartbeat is old. */
-const LONGEST_PERIOD_MS: Millis = 10_000;
+const MAX_PERIOD_MS: Millis = 10_000;
 const TIMEOUT_MS: Millis = 5000;
 const LEASE_NAMESPACE = 'kube-node-lease';
 const PAGE = 500;
@@ -45,7 +45,7 @@ export class NodeHealth {
   constructor(deps: NodeHealthDeps) {
     this.#deps = deps;
     const { trialDuration, unhealthyDeadline } = deps.options;
-    this.#periodMs = Math.max(100, Math.min(LONGEST_PERIOD_MS, trialDuration / 8, unhealthyDeadline / 8));
+    this.#periodMs = Math.max(100, Math.min(MAX_PERIOD_MS, trialDuration / 8, unhealthyDeadline / 8));
   }
 
   /** A trial began at this time (ms since 1970), or none runs any more. */

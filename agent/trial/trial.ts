@@ -36,11 +36,11 @@ export interface TrialDeps {
 }
 
 /** Longest time between two looks at the kubelet, in ms; short trials are looked at more often. */
-const LONGEST_PERIOD_MS: Millis = 5000;
+const MAX_PERIOD_MS: Millis = 5000;
 /** Health, or the lack of it, not yet written to disk that a killed agent may lose, in ms; it only makes a trial longer. */
-const LONGEST_UNSAVED_MS: Millis = 30_000;
+const MAX_UNSAVED_MS: Millis = 30_000;
 const EVIDENCE_KEPT = 10;
-const LEAST_MOVE_MS: Millis = 30_000;
+const MIN_MOVE_MS: Millis = 30_000;
 
 /**
  * Watches the kubelet under the active dynamic config until that is proven: then it becomes last known good. Or until it is proven bad:
@@ -62,8 +62,8 @@ export class TrialWatch {
   constructor(deps: TrialDeps) {
     this.#deps = deps;
     const { trialDuration, unhealthyDeadline, maxKubeletExits } = deps.options;
-    this.#periodMs = Math.max(50, Math.min(LONGEST_PERIOD_MS, trialDuration / 10, unhealthyDeadline / 10));
-    this.#longestUnsavedMs = Math.min(LONGEST_UNSAVED_MS, trialDuration / 10, unhealthyDeadline / 4);
+    this.#periodMs = Math.max(50, Math.min(MAX_PERIOD_MS, trialDuration / 10, unhealthyDeadline / 10));
+    this.#longestUnsavedMs = Math.min(MAX_UNSAVED_MS, trialDuration / 10, unhealthyDeadline / 4);
     this.#limits = {
       trialMs: trialDuration,
       unhealthyDeadlineMs: unhealthyDeadline,
@@ -210,7 +210,7 @@ export class TrialWatch {
     const { situation, clock } = this.#deps;
     const end = clock.now() + Math.max(0, this.#limits.trialMs - this.#trial.healthyMs);
     const shown = situation.picture.trial ? Date.parse(situation.picture.trial.endsAt) : Number.NaN;
-    if (Math.abs(end - shown) <= Math.max(LEAST_MOVE_MS, this.#limits.trialMs / 20)) return;
+    if (Math.abs(end - shown) <= Math.max(MIN_MOVE_MS, this.#limits.trialMs / 20)) return;
     situation.update({ trial: { endsAt: `${new Date(end).toISOString().slice(0, 19)}Z` } });
   }
 

@@ -15,7 +15,7 @@ const PODS = '/pods';
 const BUDGETS = 'policy/poddisruptionbudgets';
 
 /** A budget holds as many disrupted pods that its controller has not yet seen go. */
-const MOST_DISRUPTED = 2000;
+const MAX_DISRUPTED = 2000;
 
 /** Whether a subresource of a kind is that of evictions. */
 export function isEviction({ kind }: ServedKind, subresource: string): boolean {
@@ -86,7 +86,7 @@ function decremented(budget: KubeObject, pod: string, now: string): KubeObject {
   if (numberAt(budget, 'observedGeneration') < generation) {
     throw refused(`The disruption budget ${name} is still being processed by the server.`);
   }
-  if (Object.keys(disrupted).length > MOST_DISRUPTED)
+  if (Object.keys(disrupted).length > MAX_DISRUPTED)
     throw refused('DisruptedPods map too big - too many evictions not confirmed by PDB controller');
   if (allowed <= 0) {
     const needs = `needs ${numberAt(budget, 'desiredHealthy')} healthy pods and has ${numberAt(budget, 'currentHealthy')} currently`;

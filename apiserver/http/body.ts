@@ -6,10 +6,10 @@ import { decodeProtobuf } from './protobuf-body.ts';
 import { badRequest, StatusError, unsupportedMediaType } from '../status-error.ts';
 
 /** As the real server: 3 MiB. */
-export const MOST_BODY_BYTES = 3 * 1024 * 1024;
+export const MAX_BODY_BYTES = 3 * 1024 * 1024;
 
 // No object comes near; without it a hostile body overflows the stack of whatever walks it.
-const DEEPEST_BODY = 500;
+const MAX_BODY_DEPTH = 500;
 
 /** `application/json` of `application/json; charset=utf-8`, lower case. */
 export function mediaType(header: string): string {
@@ -36,7 +36,7 @@ export function decodeBody(bytes: Uint8Array, contentType: string): unknown {
     if (error instanceof StatusError) throw error;
     throw badRequest(`the object provided is unrecognized (must be of type ${isYaml ? 'YAML' : 'JSON'}): ${describeError(error)}`);
   }
-  if (isDeeperThan(value, DEEPEST_BODY)) throw badRequest(`the object provided is nested deeper than ${DEEPEST_BODY} levels`);
+  if (isDeeperThan(value, MAX_BODY_DEPTH)) throw badRequest(`the object provided is nested deeper than ${MAX_BODY_DEPTH} levels`);
   return value;
 }
 

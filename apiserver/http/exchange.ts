@@ -4,23 +4,23 @@ import { setImmediate as othersFirst } from 'node:timers/promises';
 import { tooLarge } from '../status-error.ts';
 import { encode, piecesOf, textOf } from './answer-text.ts';
 import type { Answer, Line } from './api-request.ts';
-import { MOST_BODY_BYTES } from './body.ts';
+import { MAX_BODY_BYTES } from './body.ts';
 import type { Incoming, Outgoing } from './listener.ts';
 
 /** The whole body. @throws StatusError 413 above the limit; the rest of it is thrown away as it comes, so that the answer finds its way out */
 export async function readBody(request: Incoming): Promise<Uint8Array> {
   const declared = Number(request.headers['content-length'] ?? 0);
-  const tooMuch = (): Error => tooLarge(`Request entity too large: limit is ${MOST_BODY_BYTES}`);
-  if (declared > MOST_BODY_BYTES) throw tooMuch();
+  const tooMuch = (): Error => tooLarge(`Request entity too large: limit is ${MAX_BODY_BYTES}`);
+  if (declared > MAX_BODY_BYTES) throw tooMuch();
   const parts: Uint8Array[] = [];
   let bytes = 0;
   const stream = request as Readable;
   for await (const part of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
     bytes += part.length;
-    if (bytes > MOST_BODY_BYTES) break;
+    if (bytes > MAX_BODY_BYTES) break;
     parts.push(part);
   }
-  if (bytes <= MOST_BODY_BYTES) return Buffer.concat(parts);
+  if (bytes <= MAX_BODY_BYTES) return Buffer.concat(parts);
   stream.resume();
   throw tooMuch();
 }

@@ -8,7 +8,7 @@ import { ageColumn, nameColumn } from '../table/column.ts';
 import type { Kind } from './kind.ts';
 
 /** Sum of the values of a ConfigMap or Secret, in bytes. */
-export const MOST_BYTES = 1024 * 1024;
+export const MAX_BYTES = 1024 * 1024;
 
 export function bag(from: KubeObject, field: string): Record<string, unknown> {
   const value = from[field];
@@ -45,7 +45,7 @@ function validate(configMap: KubeObject): FieldError[] {
     bytes += base64Bytes(value);
   }
   // The empty field name, and so a message that starts with a colon, is the real server's.
-  if (bytes > MOST_BYTES) errors.push(tooLong('', MOST_BYTES));
+  if (bytes > MAX_BYTES) errors.push(tooLong('', MAX_BYTES));
   return errors;
 }
 

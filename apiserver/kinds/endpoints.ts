@@ -8,7 +8,7 @@ import { listAt, textAt } from './metadata-rules.ts';
 import { mapItems, oneToMost, withDefaults } from './number-rules.ts';
 import { typed } from './types/typed.ts';
 
-const MOST_SHOWN = 3;
+const MAX_SHOWN = 3;
 
 /** `10.0.0.1:80,10.0.0.2:80 + 5 more...` */
 function addresses(endpoints: KubeObject): string {
@@ -18,8 +18,8 @@ function addresses(endpoints: KubeObject): string {
     return ports.length === 0 ? ips : ports.flatMap((port) => ips.map((ip) => `${ip}:${textAt(port, 'port')}`));
   });
   if (all.length === 0) return '<none>';
-  const rest = all.length - MOST_SHOWN;
-  return `${all.slice(0, MOST_SHOWN).join(',')}${rest > 0 ? ` + ${rest} more...` : ''}`;
+  const rest = all.length - MAX_SHOWN;
+  return `${all.slice(0, MAX_SHOWN).join(',')}${rest > 0 ? ` + ${rest} more...` : ''}`;
 }
 
 function validate(endpoints: KubeObject): FieldError[] {

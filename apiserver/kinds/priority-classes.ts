@@ -9,7 +9,7 @@ import { textAt } from './metadata-rules.ts';
 import { withDefaults } from './number-rules.ts';
 import { typed } from './types/typed.ts';
 
-const MOST = 1_000_000_000;
+const MAX_VALUE = 1_000_000_000;
 
 /** There from the start. */
 export const systemPriorityClasses = [
@@ -37,7 +37,7 @@ function validate(priority: KubeObject): FieldError[] {
       errors.push(
         prohibited('metadata.name', `priority class names with 'system-' prefix are reserved for system use only. error: ${why}`),
       );
-  } else if (value > MOST) errors.push(prohibited('value', `maximum allowed value of a user defined priority is ${MOST}`));
+  } else if (value > MAX_VALUE) errors.push(prohibited('value', `maximum allowed value of a user defined priority is ${MAX_VALUE}`));
   const policy = textAt(priority, 'preemptionPolicy');
   const policies = ['PreemptLowerPriority', 'Never'];
   if (!policies.includes(policy)) errors.push(notSupported('preemptionPolicy', policy, policies));

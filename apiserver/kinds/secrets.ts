@@ -5,7 +5,7 @@ import type { FieldError } from '../field-error.ts';
 import { invalidValue, tooLong } from '../field-error.ts';
 import { flag, object, ref, text, textMap } from '../openapi/schema.ts';
 import { ageColumn, nameColumn } from '../table/column.ts';
-import { bag, base64Bytes, MOST_BYTES, validateImmutable } from './config-maps.ts';
+import { bag, base64Bytes, MAX_BYTES, validateImmutable } from './config-maps.ts';
 import type { Kind } from './kind.ts';
 
 /** `stringData` is for writing only: it goes into `data`, over what is there. */
@@ -24,7 +24,7 @@ function validate(secret: KubeObject): FieldError[] {
     errors.push(...configMapKeyProblems(key).map((problem) => invalidValue(`data[${key}]`, key, problem)));
     bytes += base64Bytes(value);
   }
-  if (bytes > MOST_BYTES) errors.push(tooLong('data', MOST_BYTES));
+  if (bytes > MAX_BYTES) errors.push(tooLong('data', MAX_BYTES));
   return errors;
 }
 

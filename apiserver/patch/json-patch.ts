@@ -1,5 +1,5 @@
 import { isJsonObject, jsonEqual, setField } from '../../kube/api/json.ts';
-import { checkDepth, checkResult, DEEPEST_PATCH, PatchError } from './patch-error.ts';
+import { checkDepth, checkResult, MAX_PATCH_DEPTH, PatchError } from './patch-error.ts';
 import type { JsonObject } from '../../kube/api/json.ts';
 
 export interface JsonPatchLimits {
@@ -84,7 +84,7 @@ function parsePointer(pointer: string, text: string): string[] {
   if (pointer === '') return [];
   if (!pointer.startsWith('/')) throw new PatchError('malformed', `${text}: a path starts with "/"`);
   const parts = pointer.slice(1).split('/');
-  if (parts.length > DEEPEST_PATCH) throw new PatchError('malformed', `${text}: the path is deeper than ${DEEPEST_PATCH} levels`);
+  if (parts.length > MAX_PATCH_DEPTH) throw new PatchError('malformed', `${text}: the path is deeper than ${MAX_PATCH_DEPTH} levels`);
   return parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 

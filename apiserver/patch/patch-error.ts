@@ -14,18 +14,18 @@ export class PatchError extends Error {
 }
 
 /** Deeper patches are refused: each level costs a stack frame, and no Kubernetes object comes near. */
-export const DEEPEST_PATCH = 500;
+export const MAX_PATCH_DEPTH = 500;
 
 /** Many patches, or the operations of one, may nest an object deeper and deeper. */
-export const DEEPEST_RESULT = 1_000;
+export const MAX_RESULT_DEPTH = 1_000;
 
-/** @throws {PatchError} when what a patch has made is nested deeper than {@link DEEPEST_RESULT} levels */
+/** @throws {PatchError} when what a patch has made is nested deeper than {@link MAX_RESULT_DEPTH} levels */
 export function checkResult(result: unknown): void {
-  if (isDeeperThan(result, DEEPEST_RESULT))
-    throw new PatchError('inapplicable', `the patched object is nested deeper than ${DEEPEST_RESULT} levels`);
+  if (isDeeperThan(result, MAX_RESULT_DEPTH))
+    throw new PatchError('inapplicable', `the patched object is nested deeper than ${MAX_RESULT_DEPTH} levels`);
 }
 
-/** @throws {PatchError} when `patch` is nested deeper than {@link DEEPEST_PATCH} levels */
+/** @throws {PatchError} when `patch` is nested deeper than {@link MAX_PATCH_DEPTH} levels */
 export function checkDepth(patch: unknown): void {
-  if (isDeeperThan(patch, DEEPEST_PATCH)) throw new PatchError('malformed', `the patch is nested deeper than ${DEEPEST_PATCH} levels`);
+  if (isDeeperThan(patch, MAX_PATCH_DEPTH)) throw new PatchError('malformed', `the patch is nested deeper than ${MAX_PATCH_DEPTH} levels`);
 }

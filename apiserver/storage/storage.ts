@@ -30,7 +30,7 @@ interface Shelf {
 }
 
 // Putting a key in its place moves all that follow; when many come and nobody reads, sorting them once is cheaper.
-const MOST_PLACED = 64;
+const MAX_PLACED = 64;
 
 /** Where an object lies among its kind: `namespace/name`, or the name alone. */
 export function storageKey(namespace: string | undefined, name: string): string {
@@ -166,7 +166,7 @@ export class Storage {
 function place(shelf: Shelf, key: string, way: 'in' | 'out'): void {
   if (shelf.order === undefined) return;
   shelf.placed += 1;
-  if (shelf.placed > MOST_PLACED) shelf.order = undefined;
+  if (shelf.placed > MAX_PLACED) shelf.order = undefined;
   else shelf.order.splice(indexOf(shelf.order, key), way === 'in' ? 0 : 1, ...(way === 'in' ? [key] : []));
 }
 

@@ -5,7 +5,7 @@ import type { Requests } from '../../scheduler/pod/requests.ts';
 const COLUMNS = ['allocCpu', 'allocMemory', 'allocPods', 'usedCpu', 'usedMemory', 'scoredCpu', 'scoredMemory', 'podCount'] as const;
 type Columns = Record<(typeof COLUMNS)[number], Float64Array>;
 
-const MOST = 100;
+const MAX_SCORE = 100;
 
 /**
  * What the engine is held against: the best node found by looking at every one of them, in columns, as simply as that can be done. For pods that ask for cpu
@@ -54,7 +54,7 @@ export class FullScan {
       if (takenCpu > allCpu || takenMemory > allMemory || (podCount[node] ?? 0) >= (allocPods[node] ?? 0)) continue;
       const least = share((countedCpu[node] ?? 0) + scoredCpu, allCpu) + share((countedMemory[node] ?? 0) + scoredMemory, allMemory);
       const apart = Math.abs(takenCpu / allCpu - takenMemory / allMemory) / 2;
-      const points = Math.floor(least / 2) + Math.floor((1 - apart) * MOST);
+      const points = Math.floor(least / 2) + Math.floor((1 - apart) * MAX_SCORE);
       if (points < best) continue;
       if (points > best) {
         best = points;
@@ -67,7 +67,7 @@ export class FullScan {
 }
 
 function share(used: number, capacity: number): number {
-  return used > capacity ? 0 : Math.floor(((capacity - used) * MOST) / capacity);
+  return used > capacity ? 0 : Math.floor(((capacity - used) * MAX_SCORE) / capacity);
 }
 
 function add(column: Float64Array, at: number, amount: number): void {

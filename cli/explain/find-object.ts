@@ -55,12 +55,12 @@ export async function listAll<T extends KubeObject>(
 }
 
 /** Names listed at most. */
-const MOST_NAMES = 5;
+const MAX_NAMES = 5;
 
 function missing({ kind }: Resource, { namespace, name }: NamedRef, there: readonly KubeObject[]): ActionError {
   const names = there.map(({ metadata }) => metadata.name ?? '').toSorted();
   const meant = nearest(name, names);
-  const listed = names.slice(0, MOST_NAMES).join(', ') + (names.length > MOST_NAMES ? ', ...' : '');
+  const listed = names.slice(0, MAX_NAMES).join(', ') + (names.length > MAX_NAMES ? ', ...' : '');
   const known = names.length === 0 ? `namespace ${namespace} has none` : `namespace ${namespace} has ${listed}`;
   const what = kind === 'Pod' ? 'pod' : 'set';
   const hint = `there is no such ${what}; ${meant === undefined ? known : `did you mean ${namespace}/${meant}?`}`;

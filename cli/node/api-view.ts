@@ -5,14 +5,14 @@ import { nodes } from '../../kube/api/object.ts';
 import type { Context } from '../command.ts';
 
 // Who asks at night wants the disk's answer now, whatever the network does.
-const LONGEST_WAIT_MS = 5000;
+const MAX_WAIT_MS = 5000;
 
 /** What the API server says about this node, or why it could not be asked: never an error, since the disk's answer stands without it. */
 export async function askApi(context: Context, kubeconfig: string, node: string): Promise<ApiView | string> {
   try {
     const client = await context.connect({ kubeconfig });
     try {
-      const object = await client.get(nodes, { name: node }, { timeoutMs: LONGEST_WAIT_MS, signal: context.signal });
+      const object = await client.get(nodes, { name: node }, { timeoutMs: MAX_WAIT_MS, signal: context.signal });
       return readConfigStatus(object['status']);
     } finally {
       await client.close();

@@ -33,7 +33,7 @@ function partsOf(value: unknown): string | (string | { value: unknown })[] {
 
 function goString(text: string): string {
   const json = JSON.stringify(text.toWellFormed());
-  return json.length > LONGEST ? escapedLong(json) : json.replace(ESCAPED, (found) => SHORT[found] ?? unicode(found));
+  return json.length > MAX_LENGTH ? escapedLong(json) : json.replace(ESCAPED, (found) => SHORT[found] ?? unicode(found));
 }
 
 function unicode(character: string): string {
@@ -41,7 +41,7 @@ function unicode(character: string): string {
 }
 
 /** Above this a call for each escape would take long: a string may be a megabyte of them. */
-const LONGEST = 10_000;
+const MAX_LENGTH = 10_000;
 /** Of single bytes, and of those behind a backslash. */
 const escapes = (of: Readonly<Record<string, string>>): readonly (Uint8Array | undefined)[] =>
   Array.from({ length: 256 }, (_, byte) => {

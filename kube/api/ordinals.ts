@@ -5,7 +5,7 @@ export const LARGEST_ORDINAL = 2 ** 31 - 1;
 export const RESERVED_ORDINALS = 'dkc.dev/reserve-ordinals';
 
 /** More than anybody leaves out. What a set says is read at each look, and a range is easily written too long. */
-const MOST = 10_000;
+const MAX_ORDINALS = 10_000;
 const PIECE = /^([0-9]{1,10})(?:\s*-\s*([0-9]{1,10}))?$/;
 
 /** The set and the place that a pod's name says it belongs to. */
@@ -54,5 +54,5 @@ export function ordinalRangesIn(text: string): readonly Readonly<OrdinalRange>[]
     else apart.push(range);
   }
   const count = apart.reduce((sum, { from, to }) => sum + to - from + 1, 0);
-  return count > MOST ? undefined : apart;
+  return count > MAX_ORDINALS ? undefined : apart;
 }

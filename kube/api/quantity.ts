@@ -37,14 +37,14 @@ const UNIT = 10n ** BigInt(NANO);
 /** Kubernetes caps what is larger to this, in whole units. */
 const LARGEST = ((1n << 63n) - 1n) * UNIT;
 /** More digits than this cannot matter: they are beyond the cap, or below a nano. Keeps hostile input cheap. */
-const MOST_DIGITS = 256;
+const MAX_DIGITS = 256;
 
 /** @returns undefined for anything that Kubernetes refuses as a quantity */
 export function quantity(text: string): Quantity | undefined {
   const found = SHAPE.exec(text);
   if (found === null) return undefined;
   const [, sign, whole = '', fraction = '', suffix = ''] = found;
-  if ((whole === '' && fraction === '') || whole.length > MOST_DIGITS || fraction.length > MOST_DIGITS) return undefined;
+  if ((whole === '' && fraction === '') || whole.length > MAX_DIGITS || fraction.length > MAX_DIGITS) return undefined;
   const digits = BigInt(whole + fraction);
   const bits = BITS_OF.get(suffix);
   const power = exponentOf(suffix);

@@ -21,7 +21,7 @@ const always = ['name', 'namespace', 'uid', 'resourceVersion', 'deletionTimestam
 const unique: ReadonlySet<string> = new Set(['name', 'uid', 'resourceVersion', 'managedFields']);
 
 /** Servers take JSON that is nested 10,000 deep, more than our stack does: below this, values are kept as they came. */
-const DEEPEST = 100;
+const MAX_DEPTH = 100;
 /**
  * Values of one object that are looked at: ordinary pods have a few hundred. An object of 1.5 MB may have half a million, and walking through them would
  * keep everything else in the process waiting; those beyond are kept as they came.
@@ -76,7 +76,7 @@ function pick(value: unknown, tree: Tree, pool: StringPool, budget: Budget, dept
 
 function picked(value: unknown, tree: ReadonlyMap<string, Tree>, pool: StringPool, budget: Budget, depth = 0): unknown {
   budget.left -= 1;
-  if (depth > DEEPEST || budget.left < 0) return value;
+  if (depth > MAX_DEPTH || budget.left < 0) return value;
   if (Array.isArray(value)) {
     const items: unknown[] = [];
     for (const item of value) {
@@ -95,7 +95,7 @@ function picked(value: unknown, tree: ReadonlyMap<string, Tree>, pool: StringPoo
 function whole(value: unknown, pool: StringPool, budget: Budget, depth = 0): unknown {
   budget.left -= 1;
   if (typeof value === 'string') return pool.one(value);
-  if (typeof value !== 'object' || value === null || depth > DEEPEST || budget.left < 0) return value;
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH || budget.left < 0) return value;
   if (Array.isArray(value)) {
     const items: unknown[] = [];
     for (const item of value) {

@@ -1,5 +1,5 @@
 /** Longer strings are rarely the same twice, and finding out costs more than it saves. */
-const LONGEST = 128;
+const MAX_LENGTH = 128;
 
 /**
  * One copy of each string that comes again and again: node names, images, label values. Holds at most twice `most` strings: those of a full
@@ -21,7 +21,7 @@ export class StringPool {
 
   /** The copy to keep of `text`. */
   one(text: string): string {
-    if (text.length > LONGEST) return text;
+    if (text.length > MAX_LENGTH) return text;
     const young = this.#young.get(text);
     if (young !== undefined) return young;
     const kept = this.#old.get(text) ?? text;

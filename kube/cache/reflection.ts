@@ -54,8 +54,8 @@ export type Saw =
   | { kind: 'closed' }
   | { kind: 'failed' };
 
-const MOST_DOUBTS = 2;
-const MOST_INCOMPLETE = 2;
+const MAX_DOUBTS = 2;
+const MAX_INCOMPLETE = 2;
 
 export function startOf(streams: boolean): ReflectorState {
   return { is: streams ? { at: 'streaming' } : cachedList, rv: '', streams, incomplete: 0, doubts: 0 };
@@ -66,7 +66,7 @@ const cachedList: Reflection = { at: 'listing', what: 'cached', inPages: true };
 export function next(state: ReflectorState, saw: Saw): ReflectorState {
   switch (saw.kind) {
     case 'listed':
-      if (state.rv !== '' && isOlder(saw.rv, state.rv) && state.doubts < MOST_DOUBTS) {
+      if (state.rv !== '' && isOlder(saw.rv, state.rv) && state.doubts < MAX_DOUBTS) {
         return { ...state, is: { at: 'listing', what: 'newest', inPages: true }, doubts: state.doubts + 1 };
       }
       return { ...state, is: { at: 'watching' }, rv: saw.rv, incomplete: 0, doubts: 0 };
@@ -88,7 +88,7 @@ export function next(state: ReflectorState, saw: Saw): ReflectorState {
     case 'incomplete':
     case 'broken': {
       const incomplete = state.incomplete + 1;
-      if (incomplete < MOST_INCOMPLETE) return { ...state, incomplete };
+      if (incomplete < MAX_INCOMPLETE) return { ...state, incomplete };
       const without = { ...state, incomplete: 0, streams: false };
       return { ...without, is: again(without), streams: saw.kind === 'broken' };
     }

@@ -2,7 +2,7 @@ import { isLarge } from './large.ts';
 import type { KubeObject } from '../api/object.ts';
 
 /** Owners whose last object is remembered, per generation. */
-const MOST = 5_000;
+const MAX_OWNERS = 5_000;
 
 /**
  * Objects of one owner (pods of a ReplicaSet), and the states of one object, are alike but for a few fields. What a new one has in common with one that
@@ -27,7 +27,7 @@ export class Siblings {
     const owner = next.metadata.ownerReferences?.[0]?.uid ?? '';
     const like = held ?? this.#young.get(owner) ?? this.#old.get(owner) ?? this.#latest;
     const kept = like === undefined ? next : (withPartsOf(like, next) as T);
-    if (this.#young.size >= MOST && !this.#young.has(owner)) {
+    if (this.#young.size >= MAX_OWNERS && !this.#young.has(owner)) {
       this.#old = this.#young;
       this.#young = new Map();
     }

@@ -47,8 +47,8 @@ const SLICE = 500;
  * Changes of a relist that are applied in one turn. More of them, or such whose handlers take longer than this together, are applied in several, and
  * the cache is not settled in between.
  */
-const MOST_AT_ONCE = 5_000;
-const LONGEST_TURN: Millis = 25;
+const MAX_AT_ONCE = 5_000;
+const MAX_TURN: Millis = 25;
 /** The clock is asked after so many changes. */
 const LOOK_EVERY = 100;
 
@@ -194,13 +194,13 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
     const { clock } = this.#options;
     this.#relist = Promise.withResolvers();
     try {
-      let turnEnds = clock.monotonic() + LONGEST_TURN;
+      let turnEnds = clock.monotonic() + MAX_TURN;
       for (const [at, change] of changes.entries()) {
-        const isLong = at % MOST_AT_ONCE === 0 || (at % LOOK_EVERY === 0 && clock.monotonic() >= turnEnds);
+        const isLong = at % MAX_AT_ONCE === 0 || (at % LOOK_EVERY === 0 && clock.monotonic() >= turnEnds);
         if (at > 0 && isLong) {
           await breathe();
           if (signal.aborted) return;
-          turnEnds = clock.monotonic() + LONGEST_TURN;
+          turnEnds = clock.monotonic() + MAX_TURN;
         }
         this.#commit(change);
       }

@@ -19,7 +19,7 @@ const REMIND_MS: Millis = 10 * 60_000;
 /** Trouble that comes back this soon has not been over: a server may take every watch and break it at its first event. */
 const MIN_CALM_MS: Millis = 30_000;
 /** Texts that differ by a number each time must not fill the log. */
-const MOST_TEXTS = 5;
+const MAX_TEXTS = 5;
 
 /** The failures of a cache since something last worked: each of them is told once, and again every 10 minutes; the others are for those who look closely. */
 export class Trouble {
@@ -58,7 +58,7 @@ export class Trouble {
     const remedy = this.#remedyFor(error);
     const text = describeError(error);
     this.#text = remedy === undefined ? text : `${text}; ${remedy}`;
-    const isNews = (!this.#told.has(text) && this.#told.size < MOST_TEXTS) || now - this.#toldAt >= REMIND_MS;
+    const isNews = (!this.#told.has(text) && this.#told.size < MAX_TEXTS) || now - this.#toldAt >= REMIND_MS;
     const fields = { error: this.#text, failures, waitMs: Math.round(waitMs) };
     if (this.#outage?.met(this.#name, error) === true || !isNews) {
       this.#log.debug('list or watch failed again', fields);

@@ -12,7 +12,7 @@ export interface Call {
 }
 
 // A server may answer with anything; this much of its words fits in a log line.
-const LONGEST_MESSAGE = 1_000;
+const MAX_MESSAGE_LENGTH = 1_000;
 
 /** The server answered, and its answer is no. */
 export class ApiError extends Error {
@@ -31,7 +31,7 @@ export class ApiError extends Error {
     call: Call,
     answer: { code: number; reason: string; message: string; details?: Status['details']; retryAfterMs?: number | undefined },
   ) {
-    const said = answer.message.slice(0, LONGEST_MESSAGE);
+    const said = answer.message.slice(0, MAX_MESSAGE_LENGTH);
     const remedy = remedyFor(answer.code);
     super(
       `Cannot ${call.method} ${call.path} at ${call.host}: ${answer.code} ${answer.reason}: ${said}${remedy === '' ? '' : `; ${remedy}`}`,

@@ -2,10 +2,10 @@ import type { Millis } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
 
 /** A server that asks for more is obeyed by giving up: whoever called knows better what else to do in that time. */
-export const LONGEST_WAIT: Millis = 10_000;
-const MOST_TRIES = 4;
+export const MAX_WAIT: Millis = 10_000;
+const MAX_TRIES = 4;
 /** Those who were refused together should not come back together. */
-const MOST_JITTER: Millis = 1_000;
+const MAX_JITTER: Millis = 1_000;
 
 export interface Refusal {
   method: string;
@@ -25,7 +25,7 @@ export interface Refusal {
  */
 export function retryWaitMs({ method, status, retryAfterMs, tries, leftMs }: Refusal, random: Random): Millis | undefined {
   if (status !== 429 && !(status === 503 && method === 'GET')) return undefined;
-  if (retryAfterMs === undefined || retryAfterMs > LONGEST_WAIT || tries >= MOST_TRIES) return undefined;
-  const waitMs = retryAfterMs + random() * Math.min(MOST_JITTER, Math.max(retryAfterMs, 100));
+  if (retryAfterMs === undefined || retryAfterMs > MAX_WAIT || tries >= MAX_TRIES) return undefined;
+  const waitMs = retryAfterMs + random() * Math.min(MAX_JITTER, Math.max(retryAfterMs, 100));
   return waitMs < leftMs ? waitMs : undefined;
 }

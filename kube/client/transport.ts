@@ -17,7 +17,7 @@ export class ClosedError extends Error {
 }
 
 // A server in the middle of a restart may turn away a request on every connection; its patience is not ours to test.
-const MOST_SENDS = 3;
+const MAX_SENDS = 3;
 
 /**
  * Sends requests over one shared connection, opened when first needed and again after it ends. A request that surely never reached the server is
@@ -81,7 +81,7 @@ export class Transport {
         return Object.assign(await connection.send(wire), { endpoint: identity.endpoint });
       } catch (error) {
         this.#closing.signal.throwIfAborted();
-        if (!(error instanceof BrokenConnection) || sends >= MOST_SENDS) throw error;
+        if (!(error instanceof BrokenConnection) || sends >= MAX_SENDS) throw error;
         const again = error.reached === 'never' ? !isConnectFailure(error) : request.method === 'GET' && sends === 1;
         if (!again) throw error;
       }

@@ -23,7 +23,7 @@ export const freshPace: Pace = { failures: 0, expirations: 0 };
 
 const LIMITS: BackoffLimits = { base: 500, cap: 30_000 };
 /** A `Retry-After` beyond this is not believed: a mistaken one must not make a node deaf. */
-const LONGEST_RETRY_AFTER: Millis = 5 * 60_000;
+const MAX_RETRY_AFTER: Millis = 5 * 60_000;
 /** Reconnecting at once to a server that hangs up at once is a busy loop: an end before this counts as a failure. */
 const SHORTEST_WATCH: Millis = 1_000;
 /** A watch that stood this long shows that the server was well, even if it had nothing to tell. */
@@ -55,6 +55,6 @@ export function pace(before: Pace, turn: Turn, random: Random): { pace: Pace; wa
 
 function failed(before: Pace, retryAfterMs: Millis, random: Random): { pace: Pace; waitMs: Millis } {
   const failures = before.failures + 1;
-  const asked = Math.min(retryAfterMs, LONGEST_RETRY_AFTER);
+  const asked = Math.min(retryAfterMs, MAX_RETRY_AFTER);
   return { pace: { ...before, failures }, waitMs: Math.max(asked, backoff(failures, LIMITS, random)) };
 }

@@ -59,7 +59,7 @@ const RETRY = { base: 1_000, cap: 30_000 };
 const CALL_MS: Millis = 10_000;
 const COMPLAIN_EVERY: Millis = 60_000;
 /** A server may ask for more; then it is asked again all the same. */
-const LONGEST_STAY: Millis = 60_000;
+const MAX_STAY: Millis = 60_000;
 const CLOSE_MS: Millis = 2_000;
 
 /**
@@ -219,7 +219,7 @@ export class EventSender {
       series.failures = 0;
       this.#drop(series, 'failed', error);
     }
-    const asked = Math.min(retryAfterOf(error) ?? 0, LONGEST_STAY);
+    const asked = Math.min(retryAfterOf(error) ?? 0, MAX_STAY);
     await clock.sleep(Math.max(backoff(this.#failures, RETRY, random), asked), this.#stop.signal).catch(() => {});
     return again;
   }

@@ -51,9 +51,9 @@ export interface Series extends Readonly<Omit<Happening, 'message'>> {
 
 /** Namespace of events about what lives in no namespace. */
 const HOMELESS = 'default';
-const LONGEST_NAME = 253;
+const MAX_NAME_LENGTH = 253;
 /** Bytes. The API takes no more. */
-const LONGEST_MESSAGE = 1024;
+const MAX_MESSAGE_LENGTH = 1024;
 
 /**
  * @param resource - its kind; items of lists do not say it themselves
@@ -120,17 +120,17 @@ export function eventPatch({ count, lastMs, combined, message }: Series): object
 /** `message` as far as the API takes it. */
 export function cutMessage(message: string): string {
   // No character has more than three bytes per unit: most messages need not be counted.
-  if (message.length * 3 <= LONGEST_MESSAGE) return message;
-  const { read } = new TextEncoder().encodeInto(message, new Uint8Array(LONGEST_MESSAGE));
+  if (message.length * 3 <= MAX_MESSAGE_LENGTH) return message;
+  const { read } = new TextEncoder().encodeInto(message, new Uint8Array(MAX_MESSAGE_LENGTH));
   if (read === message.length) return message;
   const end = ' ...';
-  return message.slice(0, new TextEncoder().encodeInto(message, new Uint8Array(LONGEST_MESSAGE - end.length)).read) + end;
+  return message.slice(0, new TextEncoder().encodeInto(message, new Uint8Array(MAX_MESSAGE_LENGTH - end.length)).read) + end;
 }
 
 /** `NAME.HEX`, HEX being the nanoseconds since 1970. Names that are no DNS names give way to the kind. */
 function eventName({ name, kind }: ObjectReference, nowMs: number, nanos: number): string {
   const hex = (BigInt(Math.trunc(nowMs)) * 1_000_000n + BigInt(nanos)).toString(16);
-  const cut = name.slice(0, LONGEST_NAME - hex.length - 1).replace(/[-.]+$/, '');
+  const cut = name.slice(0, MAX_NAME_LENGTH - hex.length - 1).replace(/[-.]+$/, '');
   const full = `${cut}.${hex}`;
   return dnsSubdomainProblems(full).length === 0 ? full : `${kind.toLowerCase()}.${hex}`;
 }

@@ -7,7 +7,7 @@ import type { World } from './world.ts';
 
 const RETRY = { base: 500, cap: 15_000 };
 /** Texts that differ by a number each time must not fill the log. */
-const MOST_TEXTS = 5;
+const MAX_TEXTS = 5;
 
 /** What a process has to ask its server before it knows which caches to fill. It asks until it is answered: a server may come later than its clients. */
 export class Discovery {
@@ -63,10 +63,10 @@ export class Discovery {
   #met(error: string, failures: number): void {
     const { log } = this.#world;
     this.#failure = error;
-    if (this.#told.has(error) || this.#told.size === MOST_TEXTS)
+    if (this.#told.has(error) || this.#told.size === MAX_TEXTS)
       log.debug('the API server has still not said what it serves', { error, failures });
     else log.warn('the API server has not said yet what it serves', { error });
-    if (this.#told.size < MOST_TEXTS) this.#told.add(error);
+    if (this.#told.size < MAX_TEXTS) this.#told.add(error);
   }
 
   #waitsFor(): string | undefined {

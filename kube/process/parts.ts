@@ -30,14 +30,14 @@ export interface Parts {
 }
 
 /** Together with watches and reads below the 100 streams that newer servers allow on one connection. */
-const MOST_WRITES = 80;
+const MAX_WRITES = 80;
 
 /** @throws {RangeError} for lease times that do not fit together */
 export function makeParts(options: ProcessOptions, access: AccessSource, world: World): Parts {
   const { name, leaderElect, resyncMs = 0, pageSize = 500, writesAtOnce, events: sending = {} } = options;
   const { createClient: connect = createClient, identity = newIdentity, clock, random, log } = world;
   const metrics = allMetrics();
-  const limits = writesAtOnce === undefined ? {} : { limits: { writing: Math.min(MOST_WRITES, writesAtOnce) } };
+  const limits = writesAtOnce === undefined ? {} : { limits: { writing: Math.min(MAX_WRITES, writesAtOnce) } };
   const open = (): Client => connect(access, { clock, random, log, metrics: metrics.rest, userAgent: name, ...limits });
   const connection = open();
   const outage = new Outage(clock, log);

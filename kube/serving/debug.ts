@@ -6,7 +6,7 @@ import type { Answer } from './serve.ts';
 /** Facts that a person looks at, as JSON can say them: keys and counts, never contents. */
 export type Dump = () => unknown;
 
-const LONGEST_PROFILE_S = 300;
+const MAX_PROFILE_S = 300;
 
 /** `/debug/`: what there is; `/debug/pprof/profile` and `/debug/pprof/heap` with `?seconds=N`; `/debug/NAME` of a dump. */
 export async function debugAnswer(
@@ -31,8 +31,8 @@ export async function debugAnswer(
 
 async function profile(query: URLSearchParams, normal: number, take: (ms: Millis) => Promise<string>, suffix: string): Promise<Answer> {
   const seconds = Number(query.get('seconds') ?? normal);
-  if (!(seconds > 0 && seconds <= LONGEST_PROFILE_S))
-    return { status: 400, text: `seconds must be more than 0, and at most ${LONGEST_PROFILE_S}\n` };
+  if (!(seconds > 0 && seconds <= MAX_PROFILE_S))
+    return { status: 400, text: `seconds must be more than 0, and at most ${MAX_PROFILE_S}\n` };
   try {
     const text = await take(seconds * 1_000);
     return { status: 200, type: 'application/json', text, headers: { 'content-disposition': `attachment; filename="dkc.${suffix}"` } };

@@ -40,7 +40,7 @@ export interface Answer {
   headers?: Readonly<Record<string, string>>;
 }
 
-const MOST_CONNECTIONS = 100;
+const MAX_CONNECTIONS = 100;
 const SLOWEST_REQUEST: Millis = 10_000;
 const plain = 'text/plain; charset=utf-8';
 
@@ -68,7 +68,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
       });
     },
   );
-  server.maxConnections = MOST_CONNECTIONS;
+  server.maxConnections = MAX_CONNECTIONS;
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => {
       const hint = 'choose another --metrics-bind-address, or an empty one to switch it off';

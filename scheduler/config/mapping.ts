@@ -30,7 +30,7 @@ interface Bounds {
 }
 
 /** Longest wait that can be asked for: beyond it timers wrap. */
-const LONGEST_S = 2_000_000;
+const MAX_S = 2_000_000;
 
 /**
  * One mapping of a text, whose keys are the ones that are asked for: {@link close} complains about all others. A key that is absent, or has no
@@ -92,8 +92,8 @@ export class Mapping {
   seconds(key: string, normalMs: Millis, min: number): Millis {
     const value = this.#take(key);
     if (value === undefined) return normalMs;
-    if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= LONGEST_S) return value * 1_000;
-    return this.#refuse(key, value, `whole seconds, from ${min} to ${LONGEST_S}`, normalMs);
+    if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= MAX_S) return value * 1_000;
+    return this.#refuse(key, value, `whole seconds, from ${min} to ${MAX_S}`, normalMs);
   }
 
   /** As Go writes it. @returns ms, rounded up; more than 0 */
@@ -101,7 +101,7 @@ export class Mapping {
     const value = this.#take(key);
     if (value === undefined) return normal;
     const nanoseconds = typeof value === 'string' ? goDuration(value) : undefined;
-    if (nanoseconds !== undefined && nanoseconds > 0n && nanoseconds <= BigInt(LONGEST_S) * 1_000_000_000n)
+    if (nanoseconds !== undefined && nanoseconds > 0n && nanoseconds <= BigInt(MAX_S) * 1_000_000_000n)
       return Number((nanoseconds + 999_999n) / 1_000_000n);
     return this.#refuse(key, value, 'a duration as Go writes it, such as 5s or 1m30s, and more than 0', normal);
   }
@@ -194,12 +194,12 @@ export function readMapping<T>(value: unknown, path: string, findings: Findings,
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const LONGEST_FOUND = 60;
+const MAX_FOUND_LENGTH = 60;
 
 function found(value: unknown): string {
   if (value === undefined || value === null) return 'it has no value';
   if (Array.isArray(value)) return 'it is a list';
   if (isObject(value)) return 'it is a mapping';
   const text = typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? '');
-  return `it is ${text.length > LONGEST_FOUND ? `${text.slice(0, LONGEST_FOUND)}...` : text}`;
+  return `it is ${text.length > MAX_FOUND_LENGTH ? `${text.slice(0, MAX_FOUND_LENGTH)}...` : text}`;
 }

@@ -34,7 +34,7 @@ export interface LoopOptions {
 /** Decisions go on for so long before everything else of the process has its turn: events of the caches, answers of the server. */
 const SLICE_MS: Millis = 4;
 /** Looked at at least so often while anybody waits. */
-const LONGEST_SLEEP: Millis = 1_000;
+const MAX_SLEEP: Millis = 1_000;
 const SLOW_MS: Millis = 100;
 
 /** Takes pod after pod, decides, and has done what was decided; sleeps while there is nothing to decide. */
@@ -183,7 +183,7 @@ export class Loop {
   async #sleep(next: Millis | undefined): Promise<void> {
     const { parts, clock } = this.#options;
     if (!this.#isPoked) {
-      const stop = next === undefined ? undefined : clock.after(Math.min(LONGEST_SLEEP, Math.max(0, next - parts.now())), this.poke);
+      const stop = next === undefined ? undefined : clock.after(Math.min(MAX_SLEEP, Math.max(0, next - parts.now())), this.poke);
       await this.#poked.promise;
       stop?.();
     }

@@ -14,7 +14,7 @@ export interface MirrorBookOptions {
 export type MirrorWatcher = (info: PodInfo, oldUid: string) => void;
 
 /** Uids of pods that were made and are not seen yet; more than this were missed. */
-const MOST = 1_000;
+const MAX_ENTRIES = 1_000;
 
 /**
  * The pods on nodes that stand for kept room: they are not counted there, for the room is counted itself. Only one that stands for room of this moment and takes
@@ -48,7 +48,7 @@ export class MirrorBook {
   made(key: Key, uid: string | undefined): void {
     this.#expected.delete(key);
     if (uid === undefined) return;
-    if (this.#own.size >= MOST) this.#own.clear();
+    if (this.#own.size >= MAX_ENTRIES) this.#own.clear();
     this.#own.add(uid);
   }
 

@@ -13,7 +13,7 @@ export interface SchedulerMeters {
 
 const DECISION = [0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.1, 1];
 const WAIT = [0.001, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10, 20, 60, 300];
-const MOST_ATTEMPTS = 15;
+const MAX_ATTEMPTS = 15;
 
 export function schedulerMeters(meters: Meters, { queue, cluster }: { queue: SchedulingQueue; cluster: Cluster }): SchedulerMeters {
   const attempts = meters.counter('scheduler_schedule_attempts_total', 'Attempts to find a place for a pod, by result', ['result']);
@@ -42,7 +42,7 @@ export function schedulerMeters(meters: Meters, { queue, cluster }: { queue: Sch
       attempts({ result });
       decision(seconds);
     },
-    bound: (count, seconds) => sli(seconds, { attempts: count > MOST_ATTEMPTS ? `${MOST_ATTEMPTS + 1}+` : `${count}` }),
+    bound: (count, seconds) => sli(seconds, { attempts: count > MAX_ATTEMPTS ? `${MAX_ATTEMPTS + 1}+` : `${count}` }),
     preempted: (count) => {
       preemptions();
       victims(count);

@@ -15,7 +15,7 @@ export interface Owners {
   statefulSet(key: string): Readonly<StatefulSet> | undefined;
 }
 
-const MOST = 20_000;
+const MAX_ENTRIES = 20_000;
 /** A controller with a larger selector has no say in where its pods are: every other pod of the namespace would be compared with it. */
 const MAX_REQUIREMENTS = 100;
 
@@ -42,7 +42,7 @@ export class Siblings {
     const known = this.#known.get(key);
     if (known !== undefined || this.#known.has(key)) return known;
     const found = this.#find(pod, owner);
-    if (this.#known.size >= MOST) this.#known.clear();
+    if (this.#known.size >= MAX_ENTRIES) this.#known.clear();
     this.#known.set(key, found);
     return found;
   };

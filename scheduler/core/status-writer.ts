@@ -28,7 +28,7 @@ export interface StatusWriterOptions {
 
 /** What could not be written is tried again so late, and so often; the next attempt to place the pod says it anew anyway. */
 const AGAIN = { base: 1_000, cap: 30_000, jitter: 0 };
-const MOST_TRIES = 6;
+const MAX_TRIES = 6;
 
 /** What the server took is remembered for so many pods, until the caches show it: they are behind by a moment, or under load by seconds. */
 const REMEMBERED = 1_000;
@@ -141,7 +141,7 @@ export class StatusWriter {
       this.#waiting.set(uid, { pod: newer.pod, wanted: { ...newer.wanted, nominate } });
       return;
     }
-    if (failures >= MOST_TRIES) return;
+    if (failures >= MAX_TRIES) return;
     const failed = { wanted, failures };
     this.#failed.set(uid, failed);
     const then = (): void => {

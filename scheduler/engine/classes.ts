@@ -17,14 +17,14 @@ export interface ClassesOptions {
 }
 
 /** What is kept of pods that were asked for last: more costs memory, less costs time. */
-const MOST_STATIC = 512;
-const MOST_WIDE = 1_024;
+const MAX_STATIC = 512;
+const MAX_WIDE = 1_024;
 /** Bytes of their columns together. */
 const MAX_WIDE_BYTES = 256 * 1024 * 1024;
 /** Terms and constraints of all of them: each is compared with every other kind of pod that comes. */
 const MAX_WIDE_RULES = 20_000;
-const MOST_LOCAL_BYTES = 64 * 1024 * 1024;
-const LEAST_LOCAL = 16;
+const MAX_LOCAL_BYTES = 64 * 1024 * 1024;
+const MIN_LOCAL = 16;
 
 /** The classes of the pods that were looked at lately; whoever was not asked for the longest time goes first. */
 export class Classes {
@@ -51,7 +51,7 @@ export class Classes {
     const fixed = `${profile.schedulerName} ${staticKey(pod)}`;
     const statics = recent(this.#statics, fixed, () => {
       const { taintMessage } = compat;
-      if (this.#statics.size >= MOST_STATIC) this.#statics.delete(this.#statics.keys().next().value ?? '');
+      if (this.#statics.size >= MAX_STATIC) this.#statics.delete(this.#statics.keys().next().value ?? '');
       return new StaticClass(pod, { cluster, verdicts, profile, taintMessage });
     });
     const siblings = siblingsOf(pod)?.id ?? '';
@@ -84,7 +84,7 @@ export class Classes {
     let bytes = 0;
     for (const local of this.#locals.values()) bytes += local.bytes;
     for (const [key, local] of this.#locals) {
-      if (bytes <= MOST_LOCAL_BYTES || this.#locals.size <= LEAST_LOCAL) return;
+      if (bytes <= MAX_LOCAL_BYTES || this.#locals.size <= MIN_LOCAL) return;
       bytes -= local.bytes;
       this.#locals.delete(key);
     }
@@ -96,10 +96,10 @@ export class Classes {
       bytes += wide.bytes;
       rules += wide.rules;
     }
-    if (this.#wides.size <= MOST_WIDE && bytes <= MAX_WIDE_BYTES && rules <= MAX_WIDE_RULES) return;
+    if (this.#wides.size <= MAX_WIDE && bytes <= MAX_WIDE_BYTES && rules <= MAX_WIDE_RULES) return;
     // A quarter at once: what they counted is let go of together.
     const isEnough = (): boolean =>
-      this.#wides.size <= (MOST_WIDE * 3) / 4 && bytes <= (MAX_WIDE_BYTES * 3) / 4 && rules <= (MAX_WIDE_RULES * 3) / 4;
+      this.#wides.size <= (MAX_WIDE * 3) / 4 && bytes <= (MAX_WIDE_BYTES * 3) / 4 && rules <= (MAX_WIDE_RULES * 3) / 4;
     for (const [key, wide] of this.#wides) {
       if (isEnough()) break;
       bytes -= wide.bytes;

@@ -11,7 +11,7 @@ import { grown } from './verdicts.ts';
 import type { WideClass } from './wide-class.ts';
 
 /** So many different raw points may be in a table. */
-const LONGEST_TABLE = 1_024;
+const MAX_TABLE_SIZE = 1_024;
 
 /** The best slots of a look at all nodes. */
 export interface Best {
@@ -32,7 +32,7 @@ export class Scan {
   #totals = new Float64Array(0);
   /** Not a number where a rule does not compare the node. */
   #raw = new Float64Array(0);
-  readonly #table = new Float64Array(LONGEST_TABLE);
+  readonly #table = new Float64Array(MAX_TABLE_SIZE);
   #seenDomains = new Int32Array(0);
   #pass = 0;
 
@@ -270,7 +270,7 @@ export class Scan {
     const raw = this.#raw;
     const totals = this.#totals;
     const different = most - least + 1;
-    if (different > count || different > LONGEST_TABLE) {
+    if (different > count || different > MAX_TABLE_SIZE) {
       for (let at = 0; at < count; at++) {
         const points = raw[at] ?? NaN;
         if (!Number.isNaN(points)) totals[at] = (totals[at] ?? 0) + pointsOf(points);

@@ -4,8 +4,8 @@ import { FreshFile } from '../../kube/client/fresh-file.ts';
 import type { ExtenderConfig } from '../config/config.ts';
 
 /** Connections to one extender at once; a call beyond them waits for one to be free. */
-const MOST_SOCKETS = 64;
-const pool: AgentOptions = { keepAlive: true, maxSockets: MOST_SOCKETS, maxFreeSockets: 8, scheduling: 'lifo' };
+const MAX_SOCKETS = 64;
+const pool: AgentOptions = { keepAlive: true, maxSockets: MAX_SOCKETS, maxFreeSockets: 8, scheduling: 'lifo' };
 
 type TlsConfig = ExtenderConfig['tls'];
 

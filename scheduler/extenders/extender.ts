@@ -25,12 +25,12 @@ export class ExtenderError extends Error {
   override name = 'ExtenderError';
   constructor(verb: string, url: string, cause: unknown) {
     // The words for a status are kube-scheduler's.
-    const why = cause instanceof StatusError ? `, ${cause.message}` : `: ${describeError(cause).slice(0, LONGEST_REASON)}`;
+    const why = cause instanceof StatusError ? `, ${cause.message}` : `: ${describeError(cause).slice(0, MAX_REASON_LENGTH)}`;
     super(`failed ${verb} with extender at URL ${url}${why}`, { cause });
   }
 }
 
-const LONGEST_REASON = 1_000;
+const MAX_REASON_LENGTH = 1_000;
 /** Bytes of an answer beyond twice those of its question, which it may repeat in a longer spelling. */
 const ANSWER_BYTES = 16 * 1024 * 1024;
 

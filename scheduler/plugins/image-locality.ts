@@ -1,8 +1,8 @@
 import type { PodSpec } from 'kubernetes-types/core/v1.js';
 
 const MIB = 1024 * 1024;
-const LEAST = 23 * MIB;
-const MOST_EACH = 1_000 * MIB;
+const MIN_BYTES = 23 * MIB;
+const MAX_BYTES_EACH = 1_000 * MIB;
 
 /** The images of a pod's containers by the names that nodes know them by, init containers first. */
 export function imageNames({ containers, initContainers }: Readonly<PodSpec>): string[] {
@@ -27,9 +27,9 @@ export function imageScore(
     const bytes = onNode.get(name);
     if (bytes !== undefined) sum += Math.trunc(bytes * (having(name) / nodes));
   }
-  const most = MOST_EACH * names.length;
-  const within = Math.min(Math.max(sum, LEAST), most);
-  return most === LEAST ? 0 : Math.trunc((max * (within - LEAST)) / (most - LEAST));
+  const most = MAX_BYTES_EACH * names.length;
+  const within = Math.min(Math.max(sum, MIN_BYTES), most);
+  return most === MIN_BYTES ? 0 : Math.trunc((max * (within - MIN_BYTES)) / (most - MIN_BYTES));
 }
 
 function normalized(image: string): string {

@@ -19,7 +19,7 @@ const named = new Set(['cpu', 'memory', 'ephemeral-storage']);
 
 /** Pods of one template ask for the same: one object for all of them. Emptied when it grows beyond what templates explain. */
 const pool = new Map<string, Requests>();
-const MOST = 20_000;
+const MAX_ENTRIES = 20_000;
 /** What is said in more words is no template's. */
 const MAX_KEY = 4_096;
 
@@ -38,7 +38,7 @@ export function requestsOf(spec: Readonly<PodSpec>): Requests {
     scoredMemory: whole(scored.get('memory')),
   };
   if (key.length > MAX_KEY) return requests;
-  if (pool.size >= MOST) pool.clear();
+  if (pool.size >= MAX_ENTRIES) pool.clear();
   pool.set(key, requests);
   return requests;
 }

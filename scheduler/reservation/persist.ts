@@ -21,8 +21,8 @@ export interface KeptEntry {
 }
 
 /** Annotations of an object have 256 KiB together. */
-const LONGEST = 64 * 1024;
-const MOST = 500;
+const MAX_LENGTH = 64 * 1024;
+const MAX_ENTRIES = 500;
 
 /** To be written when the pod is seen to be on its way out: its end is when its grace period is over. */
 export function entryFor(pod: PodInfo, ttlMs: Millis, now: Millis): KeptEntry {
@@ -35,10 +35,10 @@ export function entryFor(pod: PodInfo, ttlMs: Millis, now: Millis): KeptEntry {
 export function encodeKept(entries: readonly KeptEntry[]): string | null {
   const kept: string[] = [];
   let length = 2;
-  for (const { name, node, uid, until } of entries.slice(-MOST).toReversed()) {
+  for (const { name, node, uid, until } of entries.slice(-MAX_ENTRIES).toReversed()) {
     const text = JSON.stringify({ name, node, uid, until });
     length += text.length + 1;
-    if (length > LONGEST) break;
+    if (length > MAX_LENGTH) break;
     kept.push(text);
   }
   return kept.length === 0 ? null : `[${kept.toReversed().join(',')}]`;
@@ -48,7 +48,7 @@ export function encodeKept(entries: readonly KeptEntry[]): string | null {
 export function decodeKept(text: string | undefined): { entries: readonly KeptEntry[]; refused: readonly string[] } {
   const refuseAll = (why: string): { entries: readonly KeptEntry[]; refused: readonly string[] } => ({ entries: [], refused: [why] });
   if (text === undefined) return { entries: [], refused: [] };
-  if (text.length > LONGEST) return refuseAll(`it is longer than ${LONGEST} characters`);
+  if (text.length > MAX_LENGTH) return refuseAll(`it is longer than ${MAX_LENGTH} characters`);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -56,7 +56,7 @@ export function decodeKept(text: string | undefined): { entries: readonly KeptEn
     return refuseAll('it is not JSON');
   }
   if (!Array.isArray(value)) return refuseAll('it is not a list');
-  if (value.length > MOST) return refuseAll(`it has more than ${MOST} entries`);
+  if (value.length > MAX_ENTRIES) return refuseAll(`it has more than ${MAX_ENTRIES} entries`);
   const entries = new Map<string, KeptEntry>();
   const refused: string[] = [];
   for (const [at, item] of (value as unknown[]).entries()) {

@@ -24,7 +24,7 @@ export interface ClaimBinderOptions {
 }
 
 /** An object that changed between our look and our write is looked at again so often. */
-const MOST_TRIES = 4;
+const MAX_TRIES = 4;
 
 /** Somebody waits for claims: looks again whenever one of them, its volume or the node may have changed. */
 interface Waiter {
@@ -146,7 +146,7 @@ export class ClaimBinder implements VolumeBinder {
       } catch (cause) {
         signal.throwIfAborted();
         const again = isConflict(cause) || isNotFound(cause) || mayHaveTakenEffect(cause);
-        if (!again || tries === MOST_TRIES)
+        if (!again || tries === MAX_TRIES)
           throw new ActionError(job.action, object, { hint: `${serverWords(cause)}; the pod is tried again`, cause });
       }
       now = await this.#fresh<T>(resource, ref, signal);

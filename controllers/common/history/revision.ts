@@ -87,7 +87,7 @@ function hashOf(data: JsonObject, collisionCount: number | undefined, by: Histor
 /** Pure. */
 export function revisionName({ metadata: { name = '' } }: Readonly<KubeObject>, hash: string): string {
   // Cut behind a dot it would be no name.
-  return `${name.slice(0, LONGEST_PREFIX).replace(/[-.]+$/, '')}-${hash}`;
+  return `${name.slice(0, MAX_PREFIX_LENGTH).replace(/[-.]+$/, '')}-${hash}`;
 }
 
 /**
@@ -101,7 +101,7 @@ export function templateOf({ data }: Pick<Readonly<Revision>, 'data'>): JsonObje
 }
 
 /** So much of an owner's name is in its revisions' names, as in the field: the hash still fits. */
-const LONGEST_PREFIX = 223;
+const MAX_PREFIX_LENGTH = 223;
 
 function labelsOf(template: Readonly<JsonObject>): Record<string, string> {
   const { metadata } = template;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { ContractWorld } from './api-contract.ts';
 import { text } from '../api-http.ts';
 
-const MOST = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 
 const refused = [
   {
@@ -23,7 +23,7 @@ const refused = [
     binaryData: { a: 'eA==' },
     says: /data\[a\]: Invalid value: "a": duplicate of key present in binaryData$/,
   },
-  { why: 'more than a mebibyte', data: { a: 'x'.repeat(MOST), b: 'y' }, says: /Too long: must have at most 1048576 bytes$/ },
+  { why: 'more than a mebibyte', data: { a: 'x'.repeat(MAX_BYTES), b: 'y' }, says: /Too long: must have at most 1048576 bytes$/ },
 ];
 
 /** What dkc relies on of ConfigMaps: safe keys, bounded size, immutability. */
@@ -39,7 +39,7 @@ export function configMapContract(here: () => ContractWorld): void {
 
   test('a mebibyte is not too much', async () => {
     const { api, configMaps } = here();
-    assert.equal((await api.post(configMaps, { metadata: { name: 'full' }, data: { a: 'x'.repeat(MOST) } })).code, 201);
+    assert.equal((await api.post(configMaps, { metadata: { name: 'full' }, data: { a: 'x'.repeat(MAX_BYTES) } })).code, 201);
     await api.delete(`${configMaps}/full`);
   });
 

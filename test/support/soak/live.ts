@@ -21,7 +21,7 @@ const BAD_MS = 4_000;
 const CALM_MS = 200_000;
 const CLOSE_MS = 60_000;
 /** Fewer are no soak: then it goes on. */
-const LEAST_CHANGES = 200;
+const MIN_CHANGES = 200;
 
 /** The same as a day in fake time, in real time over real sockets: of every 15 seconds the server has 4 bad ones. Ends once all is right and at rest. */
 export async function live(minutes: number, seed: number, collect: () => void): Promise<Soaked> {
@@ -35,7 +35,7 @@ export async function live(minutes: number, seed: number, collect: () => void): 
   let changes = 0;
   world.start();
   const from = performance.now();
-  for (let round = 0; performance.now() - from < minutes * 60_000 || changes < LEAST_CHANGES; round++) {
+  for (let round = 0; performance.now() - from < minutes * 60_000 || changes < MIN_CHANGES; round++) {
     const roundFrom = performance.now();
     await world.trouble();
     for (let bad = true; performance.now() - roundFrom < ROUND_MS; changes++) {

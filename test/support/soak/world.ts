@@ -33,7 +33,7 @@ const patientLease = { leaseDurationMs: 90_000, renewDeadlineMs: 60_000 };
 
 const KIND = '/configmaps';
 const SETS = 8;
-const MOST_COPIES = 6;
+const MAX_COPIES = 6;
 
 /** A controller with all it needs, its users, and a server that has bad hours. */
 export class SoakWorld {
@@ -89,7 +89,7 @@ export class SoakWorld {
     const { random, hooks, add } = this.#options;
     const name = `set-${Math.floor(random() * SETS)}`;
     const set = hooks.storage.get(KIND, `default/${name}`);
-    const data = { copies: String(Math.floor(random() * (MOST_COPIES + 1))), text: `text ${Math.floor(random() * 3)}` };
+    const data = { copies: String(Math.floor(random() * (MAX_COPIES + 1))), text: `text ${Math.floor(random() * 3)}` };
     if (set === undefined) {
       add({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default', labels: { role: 'set' } }, data });
       return;

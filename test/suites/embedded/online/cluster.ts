@@ -8,7 +8,7 @@ import type { Client } from '../../../../kube/client/client.ts';
 import { createClient } from '../../../../kube/client/http-client.ts';
 
 export const NAMESPACE = 'dkc-system';
-const MOST_NODES = 60;
+const MAX_NODES = 60;
 
 export interface ConfigMapSpec {
   data?: Record<string, string>;
@@ -34,7 +34,7 @@ export class Cluster {
   }
 
   static async start(options: Partial<ApiServerOptions> = {}): Promise<Cluster> {
-    const identities = Array.from({ length: MOST_NODES }, (_, n) => [`node-${n + 1}`, `node-${n + 1}-old`]).flat();
+    const identities = Array.from({ length: MAX_NODES }, (_, n) => [`node-${n + 1}`, `node-${n + 1}-old`]).flat();
     const tokens = identities.map((token) => ({ token, user: `system:node:${token.replace('-old', '')}`, groups: ['system:nodes'] }));
     return new Cluster(await startApiServer({ clock: realClock, random: seededRandom(1), log: silentLog, tokens, ...options }));
   }

@@ -51,7 +51,7 @@ export interface Said {
 }
 
 /** More starts than any story needs: an agent that only leaves and starts again is found out, not waited for. */
-const MOST_STARTS = 30;
+const MAX_STARTS = 30;
 
 type Setup = Partial<AgentOptions> & { clock?: Clock; local?: string; name?: string; kubeconfigText?: string };
 
@@ -215,7 +215,7 @@ export class HostedAgent {
   async #supervise(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       this.starts += 1;
-      if (this.starts > MOST_STARTS) {
+      if (this.starts > MAX_STARTS) {
         this.#failure = new Error(`the agent of ${this.name} was started ${this.starts} times\n${this.tail()}`);
         return this.bell.ring();
       }

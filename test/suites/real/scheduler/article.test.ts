@@ -21,7 +21,7 @@ const FIT = NODES * ROOM - SET;
 const ROUNDS = 25;
 const RACES = Number(process.env['RACES'] ?? 3);
 /** Pods that kube-scheduler refused are tried again after this at the latest, as soon as something happens. */
-const LONGEST_BACKOFF_MS = 11_000;
+const MAX_BACKOFF_MS = 11_000;
 
 /*
  * A StatefulSet is rolled on a cluster that is full, while 182 pods of a Deployment wait for room: whoever is quicker than the StatefulSet controller has the
@@ -169,7 +169,7 @@ await withRealParts('the place of a pod that is upgraded', worldParts, () => {
     try {
       for (let tag = 2; tag < 2 + RACES; tag++) {
         const [places, had] = [placesOf(s, 'web'), boundIn(s)];
-        await delay(LONGEST_BACKOFF_MS);
+        await delay(MAX_BACKOFF_MS);
         await s.image(`app:${tag}`, 'web');
         const isBack = (): boolean => s.hasRolled('web', `app:${tag}`, SET - 1);
         await s.until(`round ${tag} is over`, () => isBack() || boundIn(s).size > FIT);

@@ -96,8 +96,8 @@ function deviation(shares: readonly number[]): number {
 }
 
 const MIB = 1024 * 1024;
-const LEAST_IMAGE = 23 * MIB;
-const MOST_PER_CONTAINER = 1000 * MIB;
+const MIN_IMAGE_BYTES = 23 * MIB;
+const MAX_BYTES_PER_CONTAINER = 1000 * MIB;
 
 /** How much of what must be loaded is there already. An image that few nodes have counts for less, lest everything goes to those few. */
 function imageScore(places: readonly Place[], place: Place, { pod }: PodInfo): number {
@@ -110,9 +110,9 @@ function imageScore(places: readonly Place[], place: Place, { pod }: PodInfo): n
     const spread = places.filter((other) => sizeThere(other, name) !== undefined).length / places.length;
     sum += Math.trunc(size * spread);
   }
-  const most = MOST_PER_CONTAINER * containers.length;
-  const within = Math.min(Math.max(sum, LEAST_IMAGE), most);
-  return Number((100n * BigInt(within - LEAST_IMAGE)) / BigInt(most - LEAST_IMAGE));
+  const most = MAX_BYTES_PER_CONTAINER * containers.length;
+  const within = Math.min(Math.max(sum, MIN_IMAGE_BYTES), most);
+  return Number((100n * BigInt(within - MIN_IMAGE_BYTES)) / BigInt(most - MIN_IMAGE_BYTES));
 }
 
 function sizeThere({ node }: Place, name: string): number | undefined {

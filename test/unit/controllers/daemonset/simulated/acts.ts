@@ -7,7 +7,7 @@ import { daemonSet } from '../live-world.ts';
 import { pick, roughActs, type Act, type Scene } from './rough-acts.ts';
 
 const NAMES = ['web', 'logs'];
-const MOST_NODES = 12;
+const MAX_NODES = 12;
 const pools = ['x', 'y'];
 
 function ownPods({ world }: Scene): Pod[] {
@@ -147,7 +147,7 @@ export const acts: readonly Act[] = [
     what: 'node added',
     weight: 3,
     do: ({ world, random }) => {
-      const free = Array.from({ length: MOST_NODES }, (_, n) => `n${n}`).filter(
+      const free = Array.from({ length: MAX_NODES }, (_, n) => `n${n}`).filter(
         (name) => !world.nodes().some(({ metadata }) => metadata.name === name),
       );
       const name = pick(free, random);

@@ -26,7 +26,7 @@ export interface Ran {
 /** Acts between two times of quiet. */
 const ROUND = 40;
 /** In ms, between two acts. */
-const LONGEST_PAUSE = 10_000;
+const MAX_PAUSE = 10_000;
 
 export interface Playing<S extends Scene> {
   run: RandomRun;
@@ -48,7 +48,7 @@ export async function playRandomly<S extends Scene>({ run, world, crew, acts, ra
     const random = seededRandom(seed * 100_003 + step);
     const isRough = seededRandom(seed * 7 + Math.floor(step / ROUND))() < 0.5;
     const act = chosen(acts, random, isRough);
-    const pause = random() < 0.3 ? 0 : random() * LONGEST_PAUSE;
+    const pause = random() < 0.3 ? 0 : random() * MAX_PAUSE;
     ran.steps = step + 1;
     if (!without.has(step)) {
       const done = await tried(act, sceneOf(random));
