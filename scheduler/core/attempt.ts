@@ -8,7 +8,7 @@ import { likewiseOf } from './likewise.ts';
 import { displacedFrom, makeRoom, type MadeRoom } from './make-room.ts';
 import type { Outcome, Placing, Refusal } from './outcome.ts';
 import type { Parts } from './parts.ts';
-import { recheckRoom } from './router.ts';
+import { recheckRoom } from './room.ts';
 import { wakeForPromise, wakeForRoom, type RoomTeller } from './wakes.ts';
 
 /** The next pod in its turn, if it is still one to place. */

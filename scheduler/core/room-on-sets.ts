@@ -9,7 +9,7 @@ import { decodeKept, entryFor, KEPT_ANNOTATION, restoredFrom } from '../reservat
 import type { Pod, StatefulSet } from '../types.ts';
 import type { MirrorBook } from './mirror-book.ts';
 import type { Parts } from './parts.ts';
-import { recheckRoom } from './router.ts';
+import { recheckRoom } from './room.ts';
 import type { RoomTeller } from './wakes.ts';
 
 /** Room that outlives the process: written on StatefulSets when a pod begins to go, read again by whoever takes over. */

@@ -3,6 +3,7 @@ import type { PodInfo } from '../pod/pod-info.ts';
 import type { Requests } from '../pod/requests.ts';
 import type { Reservation, RoomFacts, Spare } from '../reservation/contract.ts';
 import type { Parts } from './parts.ts';
+import { roomDropped, type RoomTeller } from './wakes.ts';
 
 type Free = Spare & { pods: number };
 
@@ -42,6 +43,12 @@ export function stillFit({ cluster }: Pick<Parts, 'cluster'>, together: readonly
   if (last === undefined || state === undefined) return together.length === 0;
   const others = together.slice(0, -1).map(({ ghost }) => ghost);
   return fits(last.ghost.requests, spareOf(state, others));
+}
+
+/** Somebody took of a node on which room is kept: what does not fit beside it any longer is given up. @param isHeld - whether a room stays all the same */
+export function recheckRoom(parts: Parts, teller: RoomTeller, node: string, isHeld: (room: Reservation) => boolean = () => false): void {
+  const fits = (together: readonly Reservation[]): boolean => together.slice(-1).every(isHeld) || stillFit(parts, together);
+  roomDropped(parts, teller, parts.reservations.recheck(node, fits));
 }
 
 function fits({ cpu, memory, ephemeral, scalars }: Requests, free: Free): boolean {

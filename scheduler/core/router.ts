@@ -7,12 +7,12 @@ import type { NodeAspect, StorageObjects } from '../cluster-event.ts';
 import { podInfoOf, type PodInfo } from '../pod/pod-info.ts';
 import { nominatedNodeOf } from '../queue/nominator.ts';
 import { newestRevision } from '../reservation/newest-revision.ts';
-import type { DaemonSet, DeletionFacts, Reservation } from '../reservation/contract.ts';
+import type { DaemonSet, DeletionFacts } from '../reservation/contract.ts';
 import type { Namespace, Node, StatefulSet } from '../types.ts';
 import { BY_OWNER } from './caches.ts';
 import type { MirrorBook } from './mirror-book.ts';
 import type { Parts } from './parts.ts';
-import { roomFacts, stillFit } from './room.ts';
+import { recheckRoom, roomFacts } from './room.ts';
 import { roomDropped, roomMade, wakeForPromise, wakeForRoom, type RoomTeller } from './wakes.ts';
 
 /** Who wants to know that something happened which may give the scheduler something to do. */
@@ -360,12 +360,6 @@ export class Router {
       deleted: (before) => wake(before, undefined),
     });
   }
-}
-
-/** Somebody took of a node on which room is kept: what does not fit beside it any longer is given up. @param isHeld - whether a room stays all the same */
-export function recheckRoom(parts: Parts, teller: RoomTeller, node: string, isHeld: (room: Reservation) => boolean = () => false): void {
-  const fits = (together: readonly Reservation[]): boolean => together.slice(-1).every(isHeld) || stillFit(parts, together);
-  roomDropped(parts, teller, parts.reservations.recheck(node, fits));
 }
 
 function specChanged(then: () => void): (before: Readonly<KubeObject>, after: Readonly<KubeObject>) => void {
