@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Subject } from './subject.ts';
-import type { Revision } from './world.ts';
+import type { Revision } from '../../../support/stories/world.ts';
 
 /** As quick as a lease can change hands on a busy machine. */
 export const quickElection = ['lease-duration=3s', 'renew-deadline=2s', 'retry-period=200ms'].map((flag) => `--leader-elect-${flag}`);

@@ -1,5 +1,5 @@
 import type { Subject } from './subject.ts';
-import type { World } from './world.ts';
+import type { World } from '../../../support/stories/world.ts';
 
 export interface Played {
   /** What each story left behind, by its name; a story that failed says so in its lines. */

@@ -8,11 +8,11 @@ import { ApiError } from '../../../../kube/client/errors.ts';
 import { Kubectl } from '../../../support/kubectl.ts';
 import { realParts } from '../../../support/real-parts/real-kubelet.ts';
 import { withRealParts } from '../suite.ts';
-import type { Event } from './dump.ts';
-import { Stage } from './stage.ts';
+import type { Event } from '../../../support/stories/daemonset/dump.ts';
+import { Stage } from '../../../support/stories/daemonset/stage.ts';
 import { startSubject } from '../cluster/controllers.ts';
 import type { Subject } from '../cluster/controllers.ts';
-import { World, worldParts } from '../cluster/world.ts';
+import { World, worldParts } from '../../../support/stories/world.ts';
 
 /*
  * `dkc controllers run` on a real control plane whose own DaemonSet controller is off. What both controllers do alike is in differential.test.ts; here is what

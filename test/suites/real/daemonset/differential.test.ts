@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { withRealParts } from '../suite.ts';
 import { differences } from './differences.ts';
-import { differing } from './dump.ts';
+import { differing } from '../../../support/stories/daemonset/dump.ts';
 import { playAll } from './play.ts';
-import { stories } from './stories/all.ts';
-import { worldParts } from '../cluster/world.ts';
+import { stories } from '../../../support/stories/daemonset/all.ts';
+import { worldParts } from '../../../support/stories/world.ts';
 
 /*
  * Every story is played to two DaemonSet controllers, each on a real control plane of its own: kube-controller-manager's and ours, as processes. What is left at

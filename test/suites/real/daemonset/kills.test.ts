@@ -6,10 +6,10 @@ import type { Pod } from '../../../../controllers/daemonset/types.ts';
 import { daemonSets } from '../../../../kube/api/resources.ts';
 import { controllerOf } from '../../../../kube/controller/owner-refs.ts';
 import { withRealParts } from '../suite.ts';
-import { Stage } from './stage.ts';
+import { Stage } from '../../../support/stories/daemonset/stage.ts';
 import { startSubject } from '../cluster/controllers.ts';
 import { assertOrderly, keepAlive, killAgainAndAgain, quickElection } from '../cluster/kills.ts';
-import { World, worldParts } from '../cluster/world.ts';
+import { World, worldParts } from '../../../support/stories/world.ts';
 
 const SETS = 6;
 const NODES = 6;

@@ -1,16 +1,16 @@
 import { coreEvents } from '../../../../kube/api/object.ts';
 import { controllerRevisions, daemonSets, pods } from '../../../../kube/api/resources.ts';
 import type { DaemonSet, Pod } from '../../../../controllers/daemonset/types.ts';
-import { dump } from './dump.ts';
-import type { Event } from './dump.ts';
-import { Stage } from './stage.ts';
+import { dump } from '../../../support/stories/daemonset/dump.ts';
+import type { Event } from '../../../support/stories/daemonset/dump.ts';
+import { Stage } from '../../../support/stories/daemonset/stage.ts';
 import { startSubject } from '../cluster/controllers.ts';
 import type { SubjectName } from '../cluster/controllers.ts';
 import { playStories } from '../cluster/play-stories.ts';
 import type { Played } from '../cluster/play-stories.ts';
-import type { Story } from './stories/story.ts';
-import { World } from '../cluster/world.ts';
-import type { Revision } from '../cluster/world.ts';
+import type { Story } from '../../../support/stories/daemonset/story.ts';
+import { World } from '../../../support/stories/world.ts';
+import type { Revision } from '../../../support/stories/world.ts';
 
 const AT_ONCE = 8;
 const COMPONENT = 'daemonset-controller';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { nodes } from '../../../../kube/api/resources.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
-import { World } from '../cluster/world.ts';
+import { World } from '../../../support/stories/world.ts';
 import { withRealParts } from '../suite.ts';
 import { affinityDiffers, asLater, countsAlike, differing, pointsDiffer, recounted } from './compare.ts';
 import { coreWith } from './core.ts';

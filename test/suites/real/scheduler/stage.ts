@@ -7,10 +7,10 @@ import { nodes, priorityClasses, statefulSets } from '../../../../kube/api/resou
 import type { Client } from '../../../../kube/client/client.ts';
 import { controllerOf } from '../../../../kube/controller/owner-refs.ts';
 import type { Pod, StatefulSet } from '../../../../scheduler/types.ts';
-import type { Event } from '../daemonset/dump.ts';
-import { Stage as Cluster } from '../daemonset/stage.ts';
-import { World } from '../cluster/world.ts';
-import type { WorldOptions } from '../cluster/world.ts';
+import type { Event } from '../../../support/stories/daemonset/dump.ts';
+import { Stage as Cluster } from '../../../support/stories/daemonset/stage.ts';
+import { World } from '../../../support/stories/world.ts';
+import type { WorldOptions } from '../../../support/stories/world.ts';
 
 export const deployments: Resource = { group: 'apps', version: 'v1', resource: 'deployments', kind: 'Deployment', namespaced: true };
 

@@ -2,7 +2,7 @@ import { namespaces, nodes, pods, priorityClasses } from '../../../../kube/api/r
 import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
 import type { Node, Pod } from '../../../../scheduler/types.ts';
-import type { World } from '../cluster/world.ts';
+import type { World } from '../../../support/stories/world.ts';
 import { clusterNamespaces, clusterPriorities } from './random-cluster.ts';
 import type { State } from './core.ts';
 import type { RandomCluster } from './random-cluster.ts';

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { differing } from '../daemonset/dump.ts';
-import { worldParts } from '../cluster/world.ts';
+import { differing } from '../../../support/stories/daemonset/dump.ts';
+import { worldParts } from '../../../support/stories/world.ts';
 import { withRealParts } from '../suite.ts';
 import { differences, everywhere } from './differences.ts';
 import type { Difference } from './differences.ts';
 import { playAll } from './play.ts';
-import { stories } from './stories/all.ts';
+import { stories } from '../../../support/stories/statefulset/all.ts';
 
 /*
  * Every story is played to two StatefulSet controllers, each on a real control plane of its own: kube-controller-manager's and ours, as processes. What is left

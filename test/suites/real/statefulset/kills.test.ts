@@ -5,11 +5,11 @@ import { seededRandom } from '../../../../base/random.ts';
 import type { Pod } from '../../../../controllers/statefulset/types.ts';
 import { controllerOf } from '../../../../kube/controller/owner-refs.ts';
 import { assertOrderly, keepAlive, killAgainAndAgain, quickElection } from '../cluster/kills.ts';
-import { worldParts } from '../cluster/world.ts';
-import type { World } from '../cluster/world.ts';
+import { worldParts } from '../../../support/stories/world.ts';
+import type { World } from '../../../support/stories/world.ts';
 import { withRealParts } from '../suite.ts';
-import { startKeeper, startWorld } from './set-world.ts';
-import { Stage } from './stage.ts';
+import { startKeeper, startWorld } from '../cluster/set-world.ts';
+import { Stage } from '../../../support/stories/statefulset/stage.ts';
 
 const REPLICAS = 3;
 const KILLS = 6;

@@ -1,15 +1,15 @@
 import type { Claim, Pod, StatefulSet } from '../../../../controllers/statefulset/types.ts';
 import { coreEvents } from '../../../../kube/api/object.ts';
 import { controllerRevisions, persistentVolumeClaims, pods, statefulSets } from '../../../../kube/api/resources.ts';
-import type { Event } from '../daemonset/dump.ts';
+import type { Event } from '../../../support/stories/daemonset/dump.ts';
 import type { SubjectName } from '../cluster/controllers.ts';
 import { playStories } from '../cluster/play-stories.ts';
 import type { Played } from '../cluster/play-stories.ts';
-import type { Revision, World } from '../cluster/world.ts';
-import { dump } from './dump.ts';
-import { startKeeper, startWorld } from './set-world.ts';
-import { Stage } from './stage.ts';
-import type { Story } from './stories/story.ts';
+import type { Revision, World } from '../../../support/stories/world.ts';
+import { dump } from '../../../support/stories/statefulset/dump.ts';
+import { startKeeper, startWorld } from '../cluster/set-world.ts';
+import { Stage } from '../../../support/stories/statefulset/stage.ts';
+import type { Story } from '../../../support/stories/statefulset/story.ts';
 
 const AT_ONCE = 16;
 const COMPONENT = 'statefulset-controller';

@@ -7,13 +7,13 @@ import type { KubeObject } from '../../../../kube/api/object.ts';
 import { controllerOf } from '../../../../kube/controller/owner-refs.ts';
 import { Kubectl } from '../../../support/kubectl.ts';
 import { realParts } from '../../../support/real-parts/real-kubelet.ts';
-import type { Event } from '../daemonset/dump.ts';
+import type { Event } from '../../../support/stories/daemonset/dump.ts';
 import type { Subject } from '../cluster/controllers.ts';
-import { worldParts } from '../cluster/world.ts';
-import type { World } from '../cluster/world.ts';
+import { worldParts } from '../../../support/stories/world.ts';
+import type { World } from '../../../support/stories/world.ts';
 import { withRealParts } from '../suite.ts';
-import { setsOf, startKeeper, startWorld } from './set-world.ts';
-import { Stage } from './stage.ts';
+import { setsOf, startKeeper, startWorld } from '../cluster/set-world.ts';
+import { Stage } from '../../../support/stories/statefulset/stage.ts';
 
 /*
  * `dkc controllers run` on a real control plane whose own StatefulSet controller is off. What both controllers do alike is in differential.test.ts; here is

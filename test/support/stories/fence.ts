@@ -1,9 +1,9 @@
-import { coreEvents } from '../../../../kube/api/object.ts';
-import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
-import { daemonSets, namespaces } from '../../../../kube/api/resources.ts';
-import type { EventType } from '../../../../kube/controller/event.ts';
-import { eventually } from '../../../support/contracts/eventually.ts';
-import { hollowNodes } from '../../../support/hollow/hollow-node.ts';
+import { coreEvents } from '../../../kube/api/object.ts';
+import type { KubeObject, Resource } from '../../../kube/api/object.ts';
+import { daemonSets, namespaces } from '../../../kube/api/resources.ts';
+import type { EventType } from '../../../kube/controller/event.ts';
+import { eventually } from '../contracts/eventually.ts';
+import { hollowNodes } from '../hollow/hollow-node.ts';
 import type { World } from './world.ts';
 
 const NAMESPACE = 'fence';

@@ -1,7 +1,7 @@
 import type { Claim, Pod, StatefulSet } from '../../../../controllers/statefulset/types.ts';
 import { fields, podWithoutRuntime } from '../daemonset/dump.ts';
 import type { Event } from '../daemonset/dump.ts';
-import type { Revision } from '../cluster/world.ts';
+import type { Revision } from '../world.ts';
 
 /**
  * What is told by chance: of a server that saw the old pod go in the very moment in which the new one came; by kube-controller-manager, of a deletion that it

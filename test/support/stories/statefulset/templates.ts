@@ -1,9 +1,9 @@
-import type { KubeObject, Resource } from '../../../../../kube/api/object.ts';
-import { coreEvents } from '../../../../../kube/api/object.ts';
-import { services } from '../../../../../kube/api/resources.ts';
-import { eventually } from '../../../../support/contracts/eventually.ts';
-import type { Event } from '../../daemonset/dump.ts';
-import type { Stage } from '../stage.ts';
+import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
+import { coreEvents } from '../../../../kube/api/object.ts';
+import { services } from '../../../../kube/api/resources.ts';
+import { eventually } from '../../contracts/eventually.ts';
+import type { Event } from '../daemonset/dump.ts';
+import type { Stage } from './stage.ts';
 import type { Story } from './story.ts';
 
 const limitRanges: Resource = { group: '', version: 'v1', resource: 'limitranges', kind: 'LimitRange', namespaced: true };

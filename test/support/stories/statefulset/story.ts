@@ -1,4 +1,4 @@
-import type { Stage } from '../stage.ts';
+import type { Stage } from './stage.ts';
 
 /** What an admin does to sets, and what he waits for. Both controllers are put through it, and what is left is compared. */
 export interface Story {

@@ -1,19 +1,19 @@
-import { realClock } from '../../../../base/clock.ts';
-import type { Millis } from '../../../../base/clock.ts';
-import { openLog } from '../../../../base/pino-log.ts';
-import { realRandom } from '../../../../base/random.ts';
-import type { DaemonSet, Pod } from '../../../../controllers/daemonset/types.ts';
-import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
-import { controllerRevisions, daemonSets, pods } from '../../../../kube/api/resources.ts';
-import { objectKey } from '../../../../kube/cache/contract.ts';
-import type { Informer } from '../../../../kube/cache/contract.ts';
-import { Informers } from '../../../../kube/cache/informers.ts';
-import type { Client } from '../../../../kube/client/client.ts';
-import { createClient } from '../../../../kube/client/http-client.ts';
+import { realClock } from '../../../base/clock.ts';
+import type { Millis } from '../../../base/clock.ts';
+import { openLog } from '../../../base/pino-log.ts';
+import { realRandom } from '../../../base/random.ts';
+import type { DaemonSet, Pod } from '../../../controllers/daemonset/types.ts';
+import type { KubeObject, Resource } from '../../../kube/api/object.ts';
+import { controllerRevisions, daemonSets, pods } from '../../../kube/api/resources.ts';
+import { objectKey } from '../../../kube/cache/contract.ts';
+import type { Informer } from '../../../kube/cache/contract.ts';
+import { Informers } from '../../../kube/cache/informers.ts';
+import type { Client } from '../../../kube/client/client.ts';
+import { createClient } from '../../../kube/client/http-client.ts';
 import { Fence } from './fence.ts';
-import { HollowNodes } from '../../../support/hollow/hollow-nodes.ts';
-import { startControlPlane } from '../../../support/real-parts/control-plane.ts';
-import type { ControlPlane } from '../../../support/real-parts/control-plane.ts';
+import { HollowNodes } from '../hollow/hollow-nodes.ts';
+import { startControlPlane } from '../real-parts/control-plane.ts';
+import type { ControlPlane } from '../real-parts/control-plane.ts';
 
 /** Parts that a world is made of. */
 export const worldParts = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler'];

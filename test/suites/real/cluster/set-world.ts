@@ -2,9 +2,9 @@ import type { Claim, StatefulSet } from '../../../../controllers/statefulset/typ
 import { persistentVolumeClaims, statefulSets } from '../../../../kube/api/resources.ts';
 import type { Informer } from '../../../../kube/cache/contract.ts';
 import type { ControlPlane } from '../../../support/real-parts/control-plane.ts';
-import { startSubject } from '../cluster/controllers.ts';
-import type { Subject, SubjectName } from '../cluster/controllers.ts';
-import { World } from '../cluster/world.ts';
+import { startSubject } from './controllers.ts';
+import type { Subject, SubjectName } from './controllers.ts';
+import { World } from '../../../support/stories/world.ts';
 
 /** A world without a StatefulSet controller. Claims stay unbound, so pods that have some are put on their node by their template. */
 export function startWorld(): Promise<World> {

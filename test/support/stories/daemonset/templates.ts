@@ -1,7 +1,7 @@
-import { coreEvents } from '../../../../../kube/api/object.ts';
-import type { KubeObject, Resource } from '../../../../../kube/api/object.ts';
-import { eventually } from '../../../../support/contracts/eventually.ts';
-import type { Event } from '../dump.ts';
+import { coreEvents } from '../../../../kube/api/object.ts';
+import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
+import { eventually } from '../../contracts/eventually.ts';
+import type { Event } from './dump.ts';
 import type { Story } from './story.ts';
 
 const limitRanges: Resource = { group: '', version: 'v1', resource: 'limitranges', kind: 'LimitRange', namespaced: true };

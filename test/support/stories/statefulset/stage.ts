@@ -7,9 +7,9 @@ import { persistentVolumeClaims, statefulSets } from '../../../../kube/api/resou
 import type { Client } from '../../../../kube/client/client.ts';
 import { controllerOf } from '../../../../kube/controller/owner-refs.ts';
 import { Stage as Cluster } from '../daemonset/stage.ts';
-import { isDecided } from '../cluster/world.ts';
-import type { Revision, World } from '../cluster/world.ts';
-import { claimsOf, setsOf } from './set-world.ts';
+import { isDecided } from '../world.ts';
+import type { Revision, World } from '../world.ts';
+import { claimsOf, setsOf } from '../../../suites/real/cluster/set-world.ts';
 
 export interface SetOptions {
   /** @default 'web' */

@@ -5,12 +5,12 @@ import type { DaemonSet, Pod } from '../../../../controllers/daemonset/types.ts'
 import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
 import { controllerRevisions, daemonSets, namespaces, nodes, pods } from '../../../../kube/api/resources.ts';
 import type { Client, PatchType } from '../../../../kube/client/client.ts';
-import { eventually } from '../../../support/contracts/eventually.ts';
-import { hollowNodes } from '../../../support/hollow/hollow-node.ts';
-import type { HollowNode } from '../../../support/hollow/hollow-node.ts';
-import { behave } from '../../../support/hollow/hollow-nodes.ts';
-import { isDecided } from '../cluster/world.ts';
-import type { Revision, World } from '../cluster/world.ts';
+import { eventually } from '../../contracts/eventually.ts';
+import { hollowNodes } from '../../hollow/hollow-node.ts';
+import type { HollowNode } from '../../hollow/hollow-node.ts';
+import { behave } from '../../hollow/hollow-nodes.ts';
+import { isDecided } from '../world.ts';
+import type { Revision, World } from '../world.ts';
 
 export interface SetOptions {
   /** @default 'web' */

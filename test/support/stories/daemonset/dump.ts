@@ -1,6 +1,6 @@
 import type { DaemonSet, Pod } from '../../../../controllers/daemonset/types.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';
-import type { Revision } from '../cluster/world.ts';
+import type { Revision } from '../world.ts';
 
 /** Everything that a story left behind. */
 export interface Remains {

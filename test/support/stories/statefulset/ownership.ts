@@ -1,5 +1,5 @@
-import type { Revision } from '../../cluster/world.ts';
-import type { Stage } from '../stage.ts';
+import type { Revision } from '../world.ts';
+import type { Stage } from './stage.ts';
 import type { Story } from './story.ts';
 
 const uids = (s: Stage): Set<string | undefined> =>

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Stage } from '../stage.ts';
+import type { Stage } from './stage.ts';
 import type { Story } from './story.ts';
 
 /** As `kubectl rollout undo --to-revision=N` does: the revision's data is a patch of the set. */

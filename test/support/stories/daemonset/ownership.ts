@@ -1,4 +1,4 @@
-import type { Revision } from '../../cluster/world.ts';
+import type { Revision } from '../world.ts';
 import type { Story } from './story.ts';
 
 /** Whose pods and revisions they are, and what becomes of them with their set. */
