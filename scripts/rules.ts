@@ -30,7 +30,7 @@ export const decides: readonly RegExp[] = [
   /^controllers\/daemonset\/placement\//,
   /^controllers\/daemonset\/(actions|cell|edges|explain|facts|limits|manage|new-pod|opt-ins|pods|progress|recount|rolling-update|rules|status|summary|surge|warnings)\.ts$/,
   /^controllers\/statefulset\/(actions|claim-edge|explain|facts|identity|new-pod|ordered|parallel|place|recreate|slots|status|update|waits)\.ts$/,
-  /^controllers\/statefulset\/(growth|opt-ins|owners|reserved|retention|rules|storage)\.ts$/,
+  /^controllers\/statefulset\/(growth|opt-ins|owners|retention|rules|storage)\.ts$/,
   /^scheduler\/(cluster-event|explain|explain-facts|types)\.ts$/,
   /^scheduler\/(cache|config|engine|plugins|pod)\//,
   /^scheduler\/core\/(attempt|claim-users|likewise|make-room|mirror-book|outcome|parts|pod-class-key|room|siblings|told-refusals|volume-work|wakes)\.ts$/,

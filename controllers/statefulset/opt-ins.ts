@@ -1,7 +1,6 @@
 import type { Millis } from '../../base/clock.ts';
-import { RESERVED_ORDINALS } from '../../kube/api/ordinals.ts';
+import { ordinalRangesIn } from '../../kube/api/ordinals.ts';
 import { AnnotationReader, countOrShare } from '../common/annotations.ts';
-import { ordinalsIn } from './reserved.ts';
 
 /** What a set asks for by annotations; without them it behaves as everywhere. */
 export interface OptIns {
@@ -26,6 +25,8 @@ const DEADLINE = 'dkc.dev/progress-deadline';
 const FORCED_ROLLBACK = 'dkc.dev/forced-rollback';
 const MAX_UNAVAILABLE = 'dkc.dev/max-unavailable';
 const EXPAND_CLAIMS = 'dkc.dev/expand-claims';
+/** Ordinals that the set leaves out. The scheduler reads it by a constant of its own: it counts the places of a set too. */
+export const RESERVED_ORDINALS = 'dkc.dev/reserve-ordinals';
 
 const none: OptIns = {
   paused: false,
@@ -55,4 +56,12 @@ export function optInsOf(annotations: Readonly<Record<string, string>> = {}): Op
 function atLeastOne(text: string): number | string | undefined {
   const value = countOrShare(text);
   return value === 0 || (typeof value === 'string' && Number.parseInt(value, 10) === 0) ? undefined : value;
+}
+
+/**
+ * Reads a list of ordinals as {@link ordinalRangesIn} does. Pure.
+ * @returns each ordinal, ascending; undefined for text that is no such list
+ */
+export function ordinalsIn(text: string): readonly number[] | undefined {
+  return ordinalRangesIn(text)?.flatMap(({ from, to }) => Array.from({ length: to - from + 1 }, (_, at) => from + at));
 }

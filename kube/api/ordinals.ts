@@ -1,9 +1,6 @@
 /** Ordinals fit 31 bits, as the server has it. */
 export const LARGEST_ORDINAL = 2 ** 31 - 1;
 
-/** By which a StatefulSet names ordinals that it leaves out. */
-export const RESERVED_ORDINALS = 'dkc.dev/reserve-ordinals';
-
 /** More than anybody leaves out. What a set says is read at each look, and a range is easily written too long. */
 const MAX_ORDINALS = 10_000;
 const PIECE = /^([0-9]{1,10})(?:\s*-\s*([0-9]{1,10}))?$/;

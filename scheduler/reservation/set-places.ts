@@ -1,5 +1,8 @@
-import { identityOf, ordinalRangesIn, RESERVED_ORDINALS, type OrdinalRange } from '../../kube/api/ordinals.ts';
+import { identityOf, ordinalRangesIn, type OrdinalRange } from '../../kube/api/ordinals.ts';
 import type { StatefulSet } from '../types.ts';
+
+/** Annotation of a StatefulSet: ordinals that it leaves out, as its controller reads it (`controllers/statefulset/opt-ins.ts`). */
+const RESERVED_ORDINALS = 'dkc.dev/reserve-ordinals';
 
 /** Where in a set a pod's name stands. `index` counts the places below it. */
 export type PlaceInSet = { wanted: true; index: number } | { wanted: false; why: string };

@@ -259,8 +259,7 @@ test('docs/controllers.md has kube-controller-manager leave out what is run here
 const root = new URL('../../../../', import.meta.url);
 const rooms = [
   { room: 'daemonset', page: 'docs/daemonset.md', optIns: ['controllers/daemonset/opt-ins.ts'] },
-  // Reserved ordinals are read by the scheduler as well.
-  { room: 'statefulset', page: 'docs/statefulset.md', optIns: ['controllers/statefulset/opt-ins.ts', 'kube/api/ordinals.ts'] },
+  { room: 'statefulset', page: 'docs/statefulset.md', optIns: ['controllers/statefulset/opt-ins.ts'] },
 ];
 for (const { room, page: path, optIns } of rooms) {
   test(`${path} names files and annotations of its controller that are there, and all annotations`, async () => {

@@ -6,7 +6,7 @@ import { newestRevision, type ControllerRevision } from '../../../../scheduler/r
 import { reservationMeters, resultOf } from '../../../../scheduler/reservation/reservation-meters.ts';
 import { createReservations } from '../../../../scheduler/reservation/reservations.ts';
 import { placeInSet } from '../../../../scheduler/reservation/set-places.ts';
-import { ordinalsIn } from '../../../../controllers/statefulset/reserved.ts';
+import { ordinalsIn } from '../../../../controllers/statefulset/opt-ins.ts';
 import { seededRandom } from '../../../../base/random.ts';
 import { config, deletion, isOurs, member, web } from './situations.ts';
 
