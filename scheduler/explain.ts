@@ -1,8 +1,8 @@
 import { seededRandom } from '../base/random.ts';
 import { Cluster } from './cache/cluster.ts';
-import { makeRoom } from './core/make-room.ts';
-import { Siblings } from './core/siblings.ts';
-import { VolumeWork } from './core/volume-work.ts';
+import { makeRoom } from './preempt/make-room.ts';
+import { Siblings } from './engine/default-spread-selectors.ts';
+import { VolumeWork } from './volumes/volume-work.ts';
 import { Engine, type Evaluation } from './engine/engine.ts';
 import type { Explained, ExplainPod, PodFacts } from './explain-facts.ts';
 import type { Rejection } from './plugins/rejection.ts';

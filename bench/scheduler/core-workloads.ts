@@ -1,4 +1,4 @@
-import { makeRoom } from '../../scheduler/core/make-room.ts';
+import { makeRoom } from '../../scheduler/preempt/make-room.ts';
 import { podInfoOf, type PodInfo } from '../../scheduler/pod/pod-info.ts';
 import { pod, type PodBuilder } from '../../test/unit/scheduler/builders.ts';
 import { APPS, type Core } from './core-cluster.ts';

@@ -4,12 +4,12 @@ import type { PodInfo } from '../pod/pod-info.ts';
 import type { Failure, QueuedPod } from '../queue/contract.ts';
 import { shortIn } from '../queue/hints/node-resources-fit.ts';
 import { nominatedNodeOf } from '../queue/nominator.ts';
-import { likewiseOf } from './likewise.ts';
-import { displacedFrom, makeRoom, type MadeRoom } from './make-room.ts';
+import { likewiseOf } from '../queue/equivalence-class.ts';
+import { displacedFrom, makeRoom, type MadeRoom } from '../preempt/make-room.ts';
 import type { Outcome, Placing, Refusal } from './outcome.ts';
 import type { Parts } from './parts.ts';
-import { recheckRoom } from './room.ts';
-import { wakeForPromise, wakeForRoom, type RoomTeller } from './wakes.ts';
+import { recheckRoom } from '../reservation/room.ts';
+import { wakeForPromise, wakeForRoom, type RoomTeller } from '../reservation/wakes.ts';
 
 /** The next pod in its turn, if it is still one to place. */
 export type Turn =

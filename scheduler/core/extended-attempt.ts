@@ -6,10 +6,10 @@ import type { Node } from '../types.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import { pickOneNode } from '../preempt/pick.ts';
 import { fail, firstChoice, place, refuse, type Turn } from './attempt.ts';
-import { makeRoom, type MadeRoom } from './make-room.ts';
+import { makeRoom, type MadeRoom } from '../preempt/make-room.ts';
 import type { Outcome } from './outcome.ts';
 import type { Parts } from './parts.ts';
-import type { RoomTeller } from './wakes.ts';
+import type { RoomTeller } from '../reservation/wakes.ts';
 
 type Try = Extract<Turn, { turn: 'try' }>;
 

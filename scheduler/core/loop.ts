@@ -4,14 +4,14 @@ import { describeError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import type { Runtime } from '../../kube/process/runtime.ts';
 import type { Extenders } from '../extenders/chain.ts';
-import type { ClaimedRoomKeeper } from './room-keeper.ts';
+import type { ClaimedRoomKeeper } from '../reservation/room-keeper.ts';
 import { attempt, fail, nextTurn, turnOf, type Turn } from './attempt.ts';
 import { extendedAttempt } from './extended-attempt.ts';
 import type { Outcome } from './outcome.ts';
 import type { Parts } from './parts.ts';
 import type { QueuedPod } from '../queue/contract.ts';
 import type { SchedulerMeters } from './scheduler-meters.ts';
-import type { RoomTeller } from './wakes.ts';
+import type { RoomTeller } from '../reservation/wakes.ts';
 import type { Unconfirmed } from './unconfirmed.ts';
 import type { Worker } from './worker.ts';
 

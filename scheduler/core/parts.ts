@@ -16,10 +16,10 @@ import { createReservations } from '../reservation/reservations.ts';
 import { CachedStorage } from '../volumes/view.ts';
 import type { Budget } from '../types.ts';
 import type { Caches } from './caches.ts';
-import { ClaimUsers } from './claim-users.ts';
-import { podClassKey } from './pod-class-key.ts';
-import { Siblings } from './siblings.ts';
-import { VolumeWork } from './volume-work.ts';
+import { ClaimUsers } from '../volumes/claim-users.ts';
+import { podClassKey } from '../queue/pod-class-key.ts';
+import { Siblings } from '../engine/default-spread-selectors.ts';
+import { VolumeWork } from '../volumes/volume-work.ts';
 
 /** What the scheduler knows and decides with. All of it is synchronous and without side effects outside. */
 export interface Parts {

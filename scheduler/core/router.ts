@@ -10,10 +10,10 @@ import { newestRevision } from '../reservation/newest-revision.ts';
 import type { DaemonSet, DeletionFacts } from '../reservation/contract.ts';
 import type { Namespace, Node, StatefulSet } from '../types.ts';
 import { BY_OWNER } from './caches.ts';
-import type { MirrorBook } from './mirror-book.ts';
+import type { MirrorBook } from '../placeholder/seen-placeholders.ts';
 import type { Parts } from './parts.ts';
-import { recheckRoom, roomFacts } from './room.ts';
-import { roomDropped, roomMade, wakeForPromise, wakeForRoom, type RoomTeller } from './wakes.ts';
+import { recheckRoom, roomFacts } from '../reservation/room.ts';
+import { roomDropped, roomMade, wakeForPromise, wakeForRoom, type RoomTeller } from '../reservation/wakes.ts';
 
 /** Who wants to know that something happened which may give the scheduler something to do. */
 export interface RouterOptions extends RoomTeller {

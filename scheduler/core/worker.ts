@@ -13,15 +13,15 @@ import { resultOf } from '../reservation/reservation-meters.ts';
 import type { VolumeBinder } from '../volumes/contract.ts';
 import { fail } from './attempt.ts';
 import { refusedBy, type Binder, type Bound } from './binder.ts';
-import type { Mirrors } from './mirrors.ts';
+import type { Mirrors } from '../placeholder/placeholders.ts';
 import type { Outcome, Placing, Refusal } from './outcome.ts';
 import type { Parts } from './parts.ts';
-import { recheckRoom } from './room.ts';
+import { recheckRoom } from '../reservation/room.ts';
 import type { Router } from './router.ts';
 import type { SchedulerMeters } from './scheduler-meters.ts';
 import type { StatusWriter } from './status-writer.ts';
 import { ToldRefusals } from './told-refusals.ts';
-import type { RoomTeller } from './wakes.ts';
+import type { RoomTeller } from '../reservation/wakes.ts';
 
 export interface WorkerOptions {
   parts: Parts;

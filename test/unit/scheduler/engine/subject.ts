@@ -2,7 +2,7 @@ import type { Random } from '../../../../base/random.ts';
 import { Cluster } from '../../../../scheduler/cache/cluster.ts';
 import type { ProfileConfig } from '../../../../scheduler/config/config.ts';
 import { defaultSchedulerConfig } from '../../../../scheduler/config/defaults.ts';
-import { Siblings } from '../../../../scheduler/core/siblings.ts';
+import { Siblings } from '../../../../scheduler/engine/default-spread-selectors.ts';
 import { Engine, type Decision, type Evaluation } from '../../../../scheduler/engine/engine.ts';
 import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
 import type { PreemptionFacts } from '../../../../scheduler/preempt/contract.ts';

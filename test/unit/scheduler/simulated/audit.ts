@@ -4,7 +4,7 @@ import { controllerOf } from '../../../../kube/controller/owner-refs.ts';
 import type { Parts } from '../../../../scheduler/core/parts.ts';
 import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
 import { atLeastASecond } from '../../../../scheduler/reservation/deadlines.ts';
-import { standsFor } from '../../../../scheduler/reservation/mirror.ts';
+import { standsFor } from '../../../../scheduler/placeholder/placeholder-pod.ts';
 import { problemsOf } from '../../../../scheduler/reservation/invariants.ts';
 import type { Node, Pod, StatefulSet } from '../../../../scheduler/types.ts';
 

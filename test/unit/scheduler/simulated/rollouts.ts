@@ -1,9 +1,8 @@
-import type { Random } from '../../../../base/random.ts';
-import { seededRandom } from '../../../../base/random.ts';
+import { seededRandom, type Random } from '../../../../base/random.ts';
 import { daemonSets, nodes as nodeKind, statefulSets } from '../../../../kube/api/resources.ts';
 import type { Interceptor } from '../../controllers/daemonset/simulated/intercepted.ts';
 import { defaultSchedulerConfig } from '../../../../scheduler/config/defaults.ts';
-import { MIRROR_LABEL } from '../../../../scheduler/reservation/mirror.ts';
+import { MIRROR_LABEL } from '../../../../scheduler/placeholder/placeholder-pod.ts';
 import { pod } from '../builders.ts';
 import { audit, Witness } from './audit.ts';
 import { Stage } from './stage.ts';

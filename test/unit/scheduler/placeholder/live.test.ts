@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { pods as podKind, statefulSets } from '../../../kube/api/resources.ts';
-import { ApiError, TransportError } from '../../../kube/client/errors.ts';
-import { defaultSchedulerConfig } from '../../../scheduler/config/defaults.ts';
-import type { Pod } from '../../../scheduler/types.ts';
-import type { Interceptor, SeenCall } from '../controllers/daemonset/simulated/intercepted.ts';
-import { pod, type PodBuilder } from './builders.ts';
-import { LiveWorld, statefulSet } from './live-world.ts';
+import { pods as podKind, statefulSets } from '../../../../kube/api/resources.ts';
+import { ApiError, TransportError } from '../../../../kube/client/errors.ts';
+import { defaultSchedulerConfig } from '../../../../scheduler/config/defaults.ts';
+import type { Pod } from '../../../../scheduler/types.ts';
+import type { Interceptor, SeenCall } from '../../controllers/daemonset/simulated/intercepted.ts';
+import { pod, type PodBuilder } from '../builders.ts';
+import { LiveWorld, statefulSet } from '../live-world.ts';
 
 const LIMIT = { timeout: 120_000 };
 const config = {

@@ -1,6 +1,6 @@
 import type { PodInfo } from '../pod/pod-info.ts';
-import type { ClaimUser } from '../volumes/contract.ts';
-import { podVolumesOf } from '../volumes/pod-volumes.ts';
+import type { ClaimUser } from './contract.ts';
+import { podVolumesOf } from './pod-volumes.ts';
 
 const nobody: readonly ClaimUser[] = [];
 

@@ -6,8 +6,8 @@ import type { Rejection } from '../plugins/rejection.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { Reservations } from '../reservation/contract.ts';
 import type { Node } from '../types.ts';
-import type { AssumingView, StorageView, VolumeDecision } from '../volumes/contract.ts';
-import { volumeRules } from '../volumes/rules.ts';
+import type { AssumingView, StorageView, VolumeDecision } from './contract.ts';
+import { volumeRules } from './rules.ts';
 
 const nothing: VolumeDecision = { reserve: [], provision: [] };
 

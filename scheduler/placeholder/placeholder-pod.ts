@@ -4,7 +4,7 @@ import { objectKey, type Key } from '../../kube/cache/contract.ts';
 import { controllerOf } from '../../kube/controller/owner-refs.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { Pod } from '../types.ts';
-import type { Reservation } from './contract.ts';
+import type { Reservation } from '../reservation/contract.ts';
 
 /** On pods that stand for kept room, so that other schedulers count it. This one counts the room itself, and never them. */
 export const MIRROR_LABEL = 'dkc.dev/room';

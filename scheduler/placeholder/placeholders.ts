@@ -10,11 +10,11 @@ import { ApiError, isAlreadyExists, isConflict, isNotFound, isTooManyRequests } 
 import type { Cluster } from '../cache/cluster.ts';
 import { podInfoOf, type PodInfo } from '../pod/pod-info.ts';
 import type { Reservation, Reservations } from '../reservation/contract.ts';
-import { MIRROR_LABEL, mirrorKey, mirrorOf, mirroredUid } from '../reservation/mirror.ts';
-import type { MirrorMeters } from '../reservation/mirror-meters.ts';
-import { planMirrors, type Mirror, type MirrorPlan } from '../reservation/mirror-plan.ts';
+import { MIRROR_LABEL, mirrorKey, mirrorOf, mirroredUid } from './placeholder-pod.ts';
+import type { MirrorMeters } from './mirror-meters.ts';
+import { planMirrors, type Mirror, type MirrorPlan } from './plan.ts';
 import type { Pod } from '../types.ts';
-import type { MirrorBook } from './mirror-book.ts';
+import type { MirrorBook } from './seen-placeholders.ts';
 
 export interface MirrorsOptions {
   book: MirrorBook;

@@ -2,8 +2,8 @@ import type { Millis } from '../../base/clock.ts';
 import { isNotFound } from '../../kube/client/errors.ts';
 import { pods } from '../../kube/api/resources.ts';
 import type { Client } from '../../kube/client/client.ts';
-import type { Reservation } from '../reservation/contract.ts';
-import type { Parts } from './parts.ts';
+import type { Reservation } from './contract.ts';
+import type { Parts } from '../core/parts.ts';
 import { roomDropped, type RoomTeller } from './wakes.ts';
 
 /** So long before room is given up, the API server is asked whether the pod that went is still there: the caches do not see pods that have ended. */

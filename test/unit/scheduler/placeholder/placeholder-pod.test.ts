@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
 import type { Reservation } from '../../../../scheduler/reservation/contract.ts';
-import { exceeds, mirroredUid, mirrorKey, mirrorOf, standsFor } from '../../../../scheduler/reservation/mirror.ts';
-import { planMirrors, type Mirror } from '../../../../scheduler/reservation/mirror-plan.ts';
+import { exceeds, mirroredUid, mirrorKey, mirrorOf, standsFor } from '../../../../scheduler/placeholder/placeholder-pod.ts';
+import { planMirrors, type Mirror } from '../../../../scheduler/placeholder/plan.ts';
 import { createReservations } from '../../../../scheduler/reservation/reservations.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
 import type { PodBuilder } from '../builders.ts';
-import { config, deletion, isOurs, member, SECOND } from './situations.ts';
+import { config, deletion, isOurs, member, SECOND } from '../reservation/situations.ts';
 
 /** Of `web-N`, on n1. */
 function roomOf(gone: PodBuilder = member(), over: Partial<Reservation> = {}): Reservation {

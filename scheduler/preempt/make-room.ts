@@ -1,12 +1,12 @@
 import { fitErrorText, type FitError } from '../engine/fit-error.ts';
 import type { ProfileConfig } from '../config/config.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
-import type { Candidate, PreemptionFacts } from '../preempt/contract.ts';
-import { whyNotEligible } from '../preempt/eligible.ts';
-import { pickOneNode } from '../preempt/pick.ts';
-import { NO_VICTIMS, planPreemption } from '../preempt/plan.ts';
-import { noCandidatesText, preemptionText } from '../preempt/text.ts';
-import type { Parts } from './parts.ts';
+import type { Candidate, PreemptionFacts } from './contract.ts';
+import { whyNotEligible } from './eligible.ts';
+import { pickOneNode } from './pick.ts';
+import { NO_VICTIMS, planPreemption } from './plan.ts';
+import { noCandidatesText, preemptionText } from './text.ts';
+import type { Parts } from '../core/parts.ts';
 
 export interface MadeRoom {
   /** What people read: why the pod has no place, and why none could be made. */

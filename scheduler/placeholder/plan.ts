@@ -1,7 +1,7 @@
 import type { Key } from '../../kube/cache/contract.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
-import type { Reservation } from './contract.ts';
-import { exceeds, mirrorKey, standsFor } from './mirror.ts';
+import type { Reservation } from '../reservation/contract.ts';
+import { exceeds, mirrorKey, standsFor } from './placeholder-pod.ts';
 
 /** A pod that stands for kept room, as far as it is known. */
 export interface Mirror {

@@ -1,8 +1,8 @@
 import type { PodInfo } from '../pod/pod-info.ts';
-import type { Dropped, Reservation } from '../reservation/contract.ts';
-import { createdEvent, endedEvent, type Told } from '../reservation/events.ts';
-import type { Result } from '../reservation/reservation-meters.ts';
-import type { Parts } from './parts.ts';
+import type { Dropped, Reservation } from './contract.ts';
+import { createdEvent, endedEvent, type Told } from './events.ts';
+import type { Result } from './reservation-meters.ts';
+import type { Parts } from '../core/parts.ts';
 
 /** What the outside hears of kept room. */
 export interface RoomTeller {

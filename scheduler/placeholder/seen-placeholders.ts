@@ -2,7 +2,7 @@ import type { Key } from '../../kube/cache/contract.ts';
 import type { Cluster } from '../cache/cluster.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { Reservation, Reservations } from '../reservation/contract.ts';
-import { exceeds, mirroredUid, standsFor } from '../reservation/mirror.ts';
+import { exceeds, mirroredUid, standsFor } from './placeholder-pod.ts';
 
 export interface MirrorBookOptions {
   cluster: Pick<Cluster, 'addPod' | 'removePod'>;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seededRandom } from '../../../../base/random.ts';
 import { defaultSchedulerConfig } from '../../../../scheduler/config/defaults.ts';
-import { likewiseOf, type LikewiseParts } from '../../../../scheduler/core/likewise.ts';
+import { likewiseOf, type LikewiseParts } from '../../../../scheduler/queue/equivalence-class.ts';
 import { fitErrorText, type FitError } from '../../../../scheduler/engine/fit-error.ts';
 import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
