@@ -26,7 +26,7 @@ export class GoneSets {
     const until = this.#until.get(uid);
     if (until === undefined) return undefined;
     const after = Math.ceil(until - this.#clock.monotonic());
-    if (after > 0) return { after, why: 'the server says that the set is no more' };
+    if (after > 0) return { requeueAfter: after, why: 'the server says that the set is no more' };
     this.#until.delete(uid);
     return undefined;
   }

@@ -3,13 +3,13 @@ import { done, type Outcome } from '../../kube/controller/outcome.ts';
 
 /** Look again after so long: nothing else will tell. */
 export interface WakeUp {
-  after: Millis;
+  requeueAfter: Millis;
   why: string;
 }
 
 /** When to look again: at the first of them. There may be one for each pod. */
 export function earliest(wakeUps: readonly WakeUp[]): Outcome {
   let first: WakeUp | undefined;
-  for (const one of wakeUps) if (first === undefined || one.after < first.after) first = one;
+  for (const one of wakeUps) if (first === undefined || one.requeueAfter < first.requeueAfter) first = one;
   return first ?? done;
 }

@@ -110,7 +110,7 @@ async function reconcile(key: Key, { rules: read, observer, executor, suspended 
   }
   if (rules.selector.kind === 'bad') return { stalled: true, why: `the selector cannot be read: ${rules.selector.why}` };
   if (!ownWrites.caughtUp(key, Object.values(caches) as Informer<DaemonSet>[]))
-    return { after: ownWrites.againIn(key) ?? 0, why: 'own writes are not seen yet' };
+    return { requeueAfter: ownWrites.requeueAfter(key) ?? 0, why: 'own writes are not seen yet' };
   tellNews(to, warningsOf(rules), isNews);
   await readRevisions(ownedOrOrphaned(caches.revisions, set));
   const { facts, todo } = decideFor(to, () => {

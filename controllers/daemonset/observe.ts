@@ -47,7 +47,7 @@ export function observe(key: Key, rules: Rules, { caches, ledger, remembered, ex
   return {
     rules,
     now,
-    pendingMs: expectations.againIn(key) ?? 0,
+    pendingMs: expectations.requeueAfter(key) ?? 0,
     claims: { pods: { keep: [], adopt, release: [...unselected] }, revisions },
     history,
     summary,

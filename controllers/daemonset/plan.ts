@@ -41,10 +41,10 @@ export function plan(facts: SetFacts): Plan {
   const verdicts = pending ? [] : facts.summary.actionable();
   const actions = pending ? noActions() : podActions(facts, verdicts);
   const { status, wakeUps } = planStatus({ ...facts, pendingMs });
-  if (facts.pendingMs > 0) wakeUps.push({ after: facts.pendingMs, why: 'creations or deletions are not seen yet' });
-  if (facts.pendingMs < pendingMs) wakeUps.push({ after: pendingMs, why: 'pods were told another revision' });
+  if (facts.pendingMs > 0) wakeUps.push({ requeueAfter: facts.pendingMs, why: 'creations or deletions are not seen yet' });
+  if (facts.pendingMs < pendingMs) wakeUps.push({ requeueAfter: pendingMs, why: 'pods were told another revision' });
   for (const { changesAt } of facts.summary.restless.values())
-    if (changesAt !== undefined) wakeUps.push({ after: changesAt - facts.now, why: 'a pod will be available' });
+    if (changesAt !== undefined) wakeUps.push({ requeueAfter: changesAt - facts.now, why: 'a pod will be available' });
   return {
     claims: facts.claims,
     history: facts.history.steps,
@@ -78,7 +78,7 @@ function podActions(facts: SetFacts, verdicts: readonly Verdict[]): PodActions {
     wakeUps: [
       ...managed.wakeUps,
       ...update.wakeUps,
-      ...(held ? [{ after: creationsHeldMs, why: 'the server changed the node affinity of the last pod made' }] : []),
+      ...(held ? [{ requeueAfter: creationsHeldMs, why: 'the server changed the node affinity of the last pod made' }] : []),
     ],
   };
 }
@@ -90,11 +90,11 @@ function mayUpdate({ rules: { update, optIns } }: SetFacts): boolean {
 function planStatus(facts: SetFacts): { status: DaemonSetStatus | undefined; wakeUps: WakeUp[] } {
   const { rules, summary, memory, pendingMs } = facts;
   const { conditions, deadlineIn } = planProgress(facts);
-  const wakeUps: WakeUp[] = deadlineIn === undefined ? [] : [{ after: deadlineIn, why: 'the progress deadline' }];
+  const wakeUps: WakeUp[] = deadlineIn === undefined ? [] : [{ requeueAfter: deadlineIn, why: 'the progress deadline' }];
   const wants = statusOf(rules.set, summary.counts, { observed: pendingMs === 0, conditions });
   const change = statusChange(rules.set.status, wants);
   if (change === 'nothing') return { status: undefined, wakeUps };
   if (change === 'numbers' && memory.statusHeldMs > 0)
-    return { status: undefined, wakeUps: [...wakeUps, { after: memory.statusHeldMs, why: 'the status was written a moment ago' }] };
+    return { status: undefined, wakeUps: [...wakeUps, { requeueAfter: memory.statusHeldMs, why: 'the status was written a moment ago' }] };
   return { status: wants, wakeUps };
 }

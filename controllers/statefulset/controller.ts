@@ -87,7 +87,7 @@ async function reconcile(key: Key, parts: Parts, signal: AbortSignal): Promise<O
   if (rules.tooLarge !== undefined) return { stalled: true, why: rules.tooLarge };
   if (rules.selector === undefined) return { stalled: true, why: 'the selector cannot be read, or selects everything' };
   if (!ownWrites.caughtUp(key, Object.values(caches) as Informer<StatefulSet>[]))
-    return { after: ownWrites.againIn(key) ?? 0, why: 'own writes are not seen yet' };
+    return { requeueAfter: ownWrites.requeueAfter(key) ?? 0, why: 'own writes are not seen yet' };
   warn(parts, set, 'annotations', problemsOf(rules));
   warn(parts, set, 'replicas', excessOf(rules));
   await readRevisions(ownedOrOrphaned(caches.revisions, set));

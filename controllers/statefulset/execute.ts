@@ -110,7 +110,7 @@ async function executeStatus(
   const { status, change } = finalStatus(facts, todo, removed);
   if (change === 'nothing') return undefined;
   const held = change === 'numbers' ? pace.heldMs(uid) : 0;
-  if (held > 0) return { after: held, why: 'the status was written a moment ago' };
+  if (held > 0) return { requeueAfter: held, why: 'the status was written a moment ago' };
   const wrote = (written: StatefulSet): void => {
     ownWrites.wrote(objectKey(set), caches.sets, written);
     pace.written(uid);

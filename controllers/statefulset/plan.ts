@@ -52,9 +52,9 @@ export function plan(facts: SetFacts): Plan {
     ),
   );
   const wakeUps = all.flatMap(({ health }) =>
-    health.availableAt === undefined || health.going ? [] : [{ after: health.availableAt - now, why: 'a pod will be available' }],
+    health.availableAt === undefined || health.going ? [] : [{ requeueAfter: health.availableAt - now, why: 'a pod will be available' }],
   );
-  if (progress.deadlineIn !== undefined) wakeUps.push({ after: progress.deadlineIn, why: 'the progress deadline' });
+  if (progress.deadlineIn !== undefined) wakeUps.push({ requeueAfter: progress.deadlineIn, why: 'the progress deadline' });
   return {
     // Growth comes last: what the server refuses to enlarge keeps no pod from being made.
     groups: [...work.groups, growth.write.map((claim): Action => ({ do: 'grow', claim }))].filter((group) => group.length > 0),

@@ -178,7 +178,7 @@ export class Expectations {
   }
 
   /** Ms until it is worth looking again, without an event too: a second where a list may tell, else as {@link expiresIn}. undefined when it waits for nothing. */
-  againIn(key: Key): Millis | undefined {
+  requeueAfter(key: Key): Millis | undefined {
     const left = this.expiresIn(key);
     if (left === undefined || this.#reached === undefined || this.#waiting.get(key)?.created.size === 0) return left;
     return Math.min(LOOK_AGAIN_MS, left);

@@ -4,8 +4,8 @@ import type { Outcome } from './outcome.ts';
 import type { OwnWrites, SeenCache } from './own-writes.ts';
 
 export interface HoldBack {
-  expectations: Pick<Expectations, 'againIn'>;
-  ownWrites: Pick<OwnWrites, 'caughtUp' | 'againIn'>;
+  expectations: Pick<Expectations, 'requeueAfter'>;
+  ownWrites: Pick<OwnWrites, 'caughtUp' | 'requeueAfter'>;
   /** Of every kind that the controller writes. */
   caches: readonly SeenCache[];
 }
@@ -16,7 +16,7 @@ export interface HoldBack {
  * @throws {RangeError} when a kind that was written is not among the caches: a mistake of the caller's
  */
 export function holdBack(key: Key, { expectations, ownWrites, caches }: HoldBack): Outcome | undefined {
-  if (!ownWrites.caughtUp(key, caches)) return { after: ownWrites.againIn(key) ?? 0, why: 'own writes are not seen yet' };
-  const after = expectations.againIn(key);
-  return after === undefined ? undefined : { after, why: 'creations or deletions are not seen yet' };
+  if (!ownWrites.caughtUp(key, caches)) return { requeueAfter: ownWrites.requeueAfter(key) ?? 0, why: 'own writes are not seen yet' };
+  const after = expectations.requeueAfter(key);
+  return after === undefined ? undefined : { requeueAfter: after, why: 'creations or deletions are not seen yet' };
 }

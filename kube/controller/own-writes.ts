@@ -88,7 +88,7 @@ export class OwnWrites {
 
   /**
    * Whether these caches show everything that was written for the owner, or it was waited for long enough. When not, do nothing for the owner:
-   * the event that is still to come enqueues it, and {@link againIn} says when to look again without one.
+   * the event that is still to come enqueues it, and {@link requeueAfter} says when to look again without one.
    * @throws {RangeError} when none of `caches` is of a kind that was written: a mistake of the caller's
    */
   caughtUp(owner: Key, caches: readonly SeenCache[]): boolean {
@@ -118,7 +118,7 @@ export class OwnWrites {
    * Ms until the owner is worth another look, at least 1: a second, for a bookmark or a list may bring a cache up to date without an event for the
    * owner; less when the writes are waited for no longer before that. undefined when nothing is waited for.
    */
-  againIn(owner: Key): Millis | undefined {
+  requeueAfter(owner: Key): Millis | undefined {
     const writes = this.#owners.get(owner);
     if (writes === undefined) return undefined;
     return Math.min(LOOK_AGAIN_MS, Math.max(1, Math.ceil(writes.until - this.#clock.monotonic())));

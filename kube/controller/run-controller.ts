@@ -30,7 +30,7 @@ export async function runController<T extends KubeObject>(
     const reconcile: Reconcile = async (key, own) => {
       if (informers.every(isSettled) || (await allSettled(informers, AbortSignal.any([own, signal]))))
         return controller.reconcile(key, own);
-      return { after: 0, why: 'the process ends while a list is being applied' };
+      return { requeueAfter: 0, why: 'the process ends while a list is being applied' };
     };
     await runWorkers({ ...options, reconcile }, signal);
     log.info('controller has stopped', { controller: controller.name });

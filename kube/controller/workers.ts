@@ -83,10 +83,10 @@ async function reconcileOne(key: Key, options: WorkersOptions, signal: AbortSign
   const { queue, reconcile, log } = options;
   try {
     const outcome = await reconcile(key, signal);
-    if ('after' in outcome) {
+    if ('requeueAfter' in outcome) {
       // Before the failures are forgotten: it refuses what is no time, and that must not come back without backoff.
-      queue.addAfter(key, outcome.after);
-      log.debug('reconcile comes again', { key, after: outcome.after, why: outcome.why });
+      queue.addAfter(key, outcome.requeueAfter);
+      log.debug('requeued', { key, afterMs: outcome.requeueAfter, why: outcome.why });
     }
     queue.forget(key);
     stalls.note(key, 'stalled' in outcome ? outcome.why : undefined);

@@ -162,7 +162,7 @@ export class HollowNodes {
         const status = statusFor(pod, script?.(pod) ?? behaviourOf(pod), this.#now());
         if (status === undefined) return done;
         const after = pod.status?.startTime === undefined ? this.#waitMs(`${uid} report`, startMs) : 0;
-        if (after > 0) return { after, why: 'it starts' };
+        if (after > 0) return { requeueAfter: after, why: 'it starts' };
         // With its uid: of another pod with this name, nothing is known yet.
         const change = { metadata: { uid }, status };
         await client.patch(podResource, ref, change, { type: 'merge', subresource: 'status', signal }).catch(unless(404, 409));
@@ -171,7 +171,7 @@ export class HollowNodes {
       }
       case 'remove': {
         const after = this.#waitMs(`${uid} remove`, endMs);
-        if (after > 0) return { after, why: 'it ends' };
+        if (after > 0) return { requeueAfter: after, why: 'it ends' };
         const body = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0, preconditions: { uid } };
         await client.delete(podResource, ref, { body, signal }).catch(unless(404, 409));
         this.counts.removed += 1;

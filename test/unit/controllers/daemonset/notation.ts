@@ -187,7 +187,8 @@ export const eventsOf = ({ events }: Pick<Plan, 'events'>): string[] =>
   events.map(({ type, reason, message }) => `${type} ${reason}: ${message}`);
 
 /** `5s why`, one for each wake-up. */
-export const wakesOf = ({ wakeUps }: Pick<Plan, 'wakeUps'>): string[] => wakeUps.map(({ after, why }) => `${after / 1_000}s ${why}`);
+export const wakesOf = ({ wakeUps }: Pick<Plan, 'wakeUps'>): string[] =>
+  wakeUps.map(({ requeueAfter: after, why }) => `${after / 1_000}s ${why}`);
 
 /** `desired/current/ready/available/updated`, and what is unavailable and misscheduled where there is any. */
 export function numbersOf(status: DaemonSetStatus | undefined): string {

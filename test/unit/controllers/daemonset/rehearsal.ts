@@ -87,7 +87,7 @@ export class Rehearsal {
       const cluster = { nodes: [...this.nodes.values()], pods: this.pods, revisions: this.#revisions, now, pendingMs: 0, memory };
       const { facts } = recount(this.#rules, cluster);
       const todo = plan(facts);
-      this.#wakeAt = Math.min(...todo.wakeUps.map(({ after }) => after)) + this.clock.monotonic();
+      this.#wakeAt = Math.min(...todo.wakeUps.map(({ requeueAfter: after }) => after)) + this.clock.monotonic();
       for (const step of todo.history) this.#write(step);
       yield todo;
       this.#carryOut(todo);

@@ -64,7 +64,7 @@ for (const { why, in: expected, ...situation } of wakes)
   test(`when to look again: ${why}`, () =>
     assert.equal(
       planned(situation)
-        .wakeUps.map(({ after }) => `${after / 1_000}s`)
+        .wakeUps.map(({ requeueAfter: after }) => `${after / 1_000}s`)
         .join(' '),
       expected,
     ));

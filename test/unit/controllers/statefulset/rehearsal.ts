@@ -87,7 +87,7 @@ export class Rehearsal {
       this.#isNews = false;
       const facts = this.#facts;
       const todo = plan(facts);
-      this.#wakeAt = Math.min(...todo.wakeUps.map(({ after }) => after)) + this.clock.monotonic();
+      this.#wakeAt = Math.min(...todo.wakeUps.map(({ requeueAfter: after }) => after)) + this.clock.monotonic();
       for (const step of facts.history.steps) this.#write(step);
       const removed = todo.groups.flat().filter((action) => makesRoom(facts, action)).length;
       const { status, change } = finalStatus(facts, todo, removed);

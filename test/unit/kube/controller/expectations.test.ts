@@ -125,12 +125,12 @@ test('what the cache has passed over is awaited no more, and looked for every se
   let reached = '9';
   const expectations = new Expectations(new FakeClock(), { reached: () => reached });
   const pass = expectations.expect('ns/ds', { creations: 4, deletions: ['d'] });
-  assert.equal(expectations.againIn('ns/ds'), TTL, 'answers bring the owner back by themselves');
+  assert.equal(expectations.requeueAfter('ns/ds'), TTL, 'answers bring the owner back by themselves');
   pass.created('a', '11');
   pass.created('b', '12');
   pass.created('c', 'opaque');
   pass.created('e');
-  assert.equal(expectations.againIn('ns/ds'), 1_000);
+  assert.equal(expectations.requeueAfter('ns/ds'), 1_000);
   reached = '11';
   assert.equal(expectations.satisfied('ns/ds'), false);
   assert.deepEqual(expectations.awaited('ns/ds')?.created, ['b', 'c', 'e'], 'the cache is where a was made');
@@ -139,13 +139,13 @@ test('what the cache has passed over is awaited no more, and looked for every se
   assert.deepEqual(expectations.awaited('ns/ds')?.created, ['c', 'e'], 'of these nobody knows');
   expectations.creationSeen('ns/ds', 'c');
   expectations.creationSeen('ns/ds', 'e');
-  assert.equal(expectations.againIn('ns/ds'), TTL, 'a deletion is in a list too: its absence is an event');
+  assert.equal(expectations.requeueAfter('ns/ds'), TTL, 'a deletion is in a list too: its absence is an event');
   expectations.deletionSeen('ns/ds', 'd');
   assert.equal(expectations.size, 0);
 
   const alone = expectations.expect('ns/ds', { creations: 1, deletions: [] });
   alone.created('z', '13');
-  assert.equal(expectations.againIn('ns/ds'), undefined);
+  assert.equal(expectations.requeueAfter('ns/ds'), undefined);
   assert.equal(expectations.size, 0);
 });
 

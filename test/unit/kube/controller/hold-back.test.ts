@@ -11,14 +11,19 @@ const cacheAt = (version: string) => ({ resource: configMaps, version, get: () =
 
 for (const { why, written, expected, says } of [
   { why: 'nothing for who has done nothing', written: false, expected: false, says: undefined },
-  { why: 'a second for what was written', written: true, expected: false, says: { after: 1_000, why: 'own writes are not seen yet' } },
+  {
+    why: 'a second for what was written',
+    written: true,
+    expected: false,
+    says: { requeueAfter: 1_000, why: 'own writes are not seen yet' },
+  },
   {
     why: 'the end of what is expected',
     written: false,
     expected: true,
-    says: { after: 300_000, why: 'creations or deletions are not seen yet' },
+    says: { requeueAfter: 300_000, why: 'creations or deletions are not seen yet' },
   },
-  { why: 'own writes first', written: true, expected: true, says: { after: 1_000, why: 'own writes are not seen yet' } },
+  { why: 'own writes first', written: true, expected: true, says: { requeueAfter: 1_000, why: 'own writes are not seen yet' } },
 ]) {
   test(`holding back waits for ${why}`, () => {
     const clock = new FakeClock();

@@ -110,10 +110,10 @@ test('a version that never comes holds nobody for ever', async () => {
   writes.wrote('ns/web', cache('5000:'), object('web-1/b@5002'));
   // The store came back from a backup: versions count from lower down.
   assert.equal(writes.caughtUp('ns/web', [cache('4000:')]), false);
-  assert.equal(writes.againIn('ns/web'), 1_000, 'an event may never come');
+  assert.equal(writes.requeueAfter('ns/web'), 1_000, 'an event may never come');
   await clock.advance(LIMIT - 1);
   assert.equal(writes.caughtUp('ns/web', [cache('4100:')]), false);
-  assert.equal(writes.againIn('ns/web'), 1);
+  assert.equal(writes.requeueAfter('ns/web'), 1);
   await clock.advance(1);
   assert.equal(writes.caughtUp('ns/web', [cache('4100:')]), true);
   assert.deepEqual(told, ['held', 'held', 'gave up']);

@@ -45,7 +45,7 @@ async function reconcile(key: string, { nodes: primaries, owned, client, expecta
   const node = primaries.get(key);
   if (node === undefined) return done;
   const wait = expectations.expiresIn(key);
-  if (wait !== undefined) return { after: wait, why: 'the cache has not shown what was done' };
+  if (wait !== undefined) return { requeueAfter: wait, why: 'the cache has not shown what was done' };
   const have = owned
     .indexed('owner', node.metadata.uid ?? '')
     .filter((object) => isControlledBy(object, node) && object.metadata.deletionTimestamp === undefined);

@@ -50,7 +50,7 @@ test('after: comes again when its time has come, and its failures are forgotten'
   const seen: number[] = [];
   const { queue, clock } = workersOf(t, () => {
     seen.push(clock.monotonic() - from);
-    return Promise.resolve(seen.length < 3 ? { after: 60_000, why: 'it becomes available' } : done);
+    return Promise.resolve(seen.length < 3 ? { requeueAfter: 60_000, why: 'it becomes available' } : done);
   });
   const from = clock.monotonic();
   queue.add('a');
@@ -65,7 +65,7 @@ test('after no time at all: at once, behind the others', async (t) => {
     t,
     (key) => {
       seen.push(key);
-      return Promise.resolve(seen.length === 1 ? { after: 0, why: 'there is more to do' } : done);
+      return Promise.resolve(seen.length === 1 ? { requeueAfter: 0, why: 'there is more to do' } : done);
     },
     { workers: 1 },
   );
@@ -125,7 +125,7 @@ const failures: { why: string; reconcile: Reconcile; says: string }[] = [
   },
   {
     why: 'an outcome that makes no sense',
-    reconcile: () => Promise.resolve({ after: NaN, why: 'a bug' }),
+    reconcile: () => Promise.resolve({ requeueAfter: NaN, why: 'a bug' }),
     says: 'a delay of NaN ms for a',
   },
 ];
@@ -198,7 +198,7 @@ test('when it ends: reconciles under way finish, keys in the line stay', async (
     seen.push(key);
     signal.addEventListener('abort', () => cut++);
     await clock.sleep(500);
-    return { after: 60_000, why: 'again' };
+    return { requeueAfter: 60_000, why: 'again' };
   });
   for (const key of ['a', 'b', 'c']) queue.add(key);
   await atRest();
