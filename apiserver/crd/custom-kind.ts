@@ -3,7 +3,6 @@ import type { KubeObject } from '../../kube/api/object.ts';
 import { allVerbs } from '../kinds/kind.ts';
 import type { Kind, ServedKind } from '../kinds/kind.ts';
 import { customColumns } from './custom-columns.ts';
-import { customScale } from './custom-scale.ts';
 import { customSchema } from './custom-schema.ts';
 import { nodeOf, nodesOf, textOf, textsOf } from './node.ts';
 import type { Node } from './node.ts';
@@ -39,7 +38,6 @@ function customKind(spec: Node, version: Node, verbs: typeof allVerbs): ServedKi
     // A default that came later shows in objects that were there before it.
     ...(hasDefault(root) ? { fromStored: whole } : {}),
   };
-  const scale = customScale(version['subresources']);
   const [shortNames, categories] = [textsOf(names['shortNames']), textsOf(names['categories'])];
   const kind: Kind = {
     resource: textOf(names['plural']),
@@ -55,7 +53,6 @@ function customKind(spec: Node, version: Node, verbs: typeof allVerbs): ServedKi
     hasGeneration: true,
     needsVersion: true,
     validate: (object) => valueErrors(object, root, ''),
-    ...(scale === undefined ? {} : { views: { scale } }),
     columns: customColumns(version['additionalPrinterColumns']),
     schema: customSchema(root),
   };

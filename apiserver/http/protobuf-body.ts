@@ -83,13 +83,6 @@ const kinds: Readonly<Record<string, Message>> = {
   },
   'v1/ConfigMap': { 1: ['metadata', metadata], 2: ['data', 'textMap'], 3: ['binaryData', 'bytesMap'], 4: ['immutable', 'flag'] },
   'v1/Namespace': { 1: ['metadata', metadata] },
-  'v1/Secret': {
-    1: ['metadata', metadata],
-    2: ['data', 'bytesMap'],
-    3: ['type', 'text'],
-    4: ['stringData', 'textMap'],
-    5: ['immutable', 'flag'],
-  },
   'v1/ServiceAccount': {
     1: ['metadata', metadata],
     3: ['imagePullSecrets', named, 'repeated'],

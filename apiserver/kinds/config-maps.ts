@@ -7,7 +7,7 @@ import { flag, object, ref, textMap } from '../openapi/schema.ts';
 import { ageColumn, nameColumn } from '../table/column.ts';
 import type { Kind } from './kind.ts';
 
-/** Sum of the values of a ConfigMap or Secret, in bytes. */
+/** Sum of the values of a ConfigMap, in bytes. */
 export const MAX_BYTES = 1024 * 1024;
 
 export function bag(from: KubeObject, field: string): Record<string, unknown> {

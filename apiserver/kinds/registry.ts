@@ -4,8 +4,6 @@ import { selfSubjectAccessReviews, selfSubjectRulesReviews } from './access-revi
 import { configMaps } from './config-maps.ts';
 import { controllerRevisions } from './controller-revisions.ts';
 import { daemonSets } from './daemon-sets.ts';
-import { deployments } from './deployments.ts';
-import { endpoints } from './endpoints.ts';
 import { events } from './events.ts';
 import { leases } from './leases.ts';
 import { apiVersion, storageName } from './kind.ts';
@@ -15,14 +13,11 @@ import { nodes } from './nodes.ts';
 import { persistentVolumeClaims } from './persistent-volume-claims.ts';
 import { persistentVolumes } from './persistent-volumes.ts';
 import { podDisruptionBudgets } from './pod-disruption-budgets.ts';
-import { podTemplates } from './pod-templates.ts';
 import { pods } from './pods.ts';
 import { priorityClasses } from './priority-classes.ts';
-import { limitRanges, resourceQuotas } from './quotas.ts';
 import { replicaSets } from './replica-sets.ts';
 import { replicationControllers } from './replication-controllers.ts';
 import { clusterRoleBindings, clusterRoles, roleBindings, roles } from './roles.ts';
-import { secrets } from './secrets.ts';
 import { serviceAccounts } from './service-accounts.ts';
 import { services } from './services.ts';
 import { statefulSets } from './stateful-sets.ts';
@@ -35,23 +30,17 @@ const LATEST = 99;
 /** Every kind the server has, in the order discovery lists them. */
 export const builtInKinds: readonly Kind[] = [
   configMaps,
-  endpoints,
   events,
-  limitRanges,
   namespaces,
   nodes,
   persistentVolumeClaims,
   persistentVolumes,
   pods,
-  podTemplates,
   replicationControllers,
-  resourceQuotas,
-  secrets,
   serviceAccounts,
   services,
   controllerRevisions,
   daemonSets,
-  deployments,
   replicaSets,
   statefulSets,
   podDisruptionBudgets,

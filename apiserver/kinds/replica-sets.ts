@@ -9,7 +9,6 @@ import type { Kind } from './kind.ts';
 import { fieldAt, textAt } from './metadata-rules.ts';
 import { mapField, notNegative, withDefaults } from './number-rules.ts';
 import { templateDefaults } from './pod-defaults.ts';
-import { scale } from './scale.ts';
 import {
   containerColumns,
   countColumn,
@@ -77,7 +76,6 @@ export const replicaSets: Kind = {
   validateUpdate: (now, old, { subresource }) =>
     subresource === 'status' ? replicaStatusErrors(now) : [...validate(now), ...selectorUnchanged(now, old)],
   selectable: { 'status.replicas': (set) => textAt(set, 'status', 'replicas') || '0' },
-  views: { scale },
   columns: [...replicaColumns, selectorColumn],
   schema: typed('ReplicaSet', 'A number of equal pods.'),
 };

@@ -10,7 +10,6 @@ import { mapField, notNegative, withDefaults } from './number-rules.ts';
 import { templateDefaults } from './pod-defaults.ts';
 import { nodeSelectorText } from './pod-text.ts';
 import { replicaColumns, replicaStatusErrors } from './replica-sets.ts';
-import { scaleOf } from './scale.ts';
 import { selects } from './selector-rules.ts';
 import { runsForGood, templateErrors } from './template-rules.ts';
 import { typed } from './types/typed.ts';
@@ -55,12 +54,6 @@ export const replicationControllers: Kind = {
   validate,
   validateUpdate: (now, _old, { subresource }) => (subresource === 'status' ? replicaStatusErrors(now) : validate(now)),
   selectable: { 'status.replicas': (controller) => textAt(controller, 'status', 'replicas') || '0' },
-  views: {
-    scale: scaleOf((controller) => {
-      const selector = fieldAt(controller, 'spec', 'selector');
-      return isJsonObject(selector) ? nodeSelectorText(selector) : '';
-    }),
-  },
   columns: [
     ...replicaColumns,
     {

@@ -57,10 +57,7 @@ const rules: Readonly<Record<string, MergeRule>> = {
   DaemonSet: workload,
   StatefulSet: workload,
   ReplicaSet: workload,
-  Deployment: workload,
-  Job: workload,
   ReplicationController: workload,
-  PodTemplate: { fields: { metadata, template } },
   ControllerRevision: { fields: { metadata } },
 };
 

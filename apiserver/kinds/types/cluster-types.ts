@@ -1,13 +1,7 @@
-/** Services, quotas, roles and the rest. Notation: openapi/notation.ts. */
+/** Services, roles and the rest. Notation: openapi/notation.ts. */
 export const clusterTypes = `
 core.v1.Service
   spec+ ServiceSpec; status+ ServiceStatus
-core.v1.Endpoints
-  subsets [EndpointSubset]
-core.v1.LimitRange
-  spec+ LimitRangeSpec
-core.v1.ResourceQuota
-  spec+ ResourceQuotaSpec; status+ ResourceQuotaStatus
 scheduling.v1.PriorityClass
   value! int32; globalDefault flag; description text; preemptionPolicy* text
 rbac.v1.Role
@@ -32,14 +26,6 @@ core.v1.ServiceSpec
   trafficDistribution* text @31
 core.v1.ServiceStatus
   loadBalancer+ LoadBalancerStatus; conditions [Condition] by type
-core.v1.EndpointSubset
-  addresses [EndpointAddress]; notReadyAddresses [EndpointAddress]; ports [EndpointPort]
-core.v1.LimitRangeSpec
-  limits! [LimitRangeItem]
-core.v1.ResourceQuotaSpec
-  hard {quantity}; scopes [text]; scopeSelector* ScopeSelector
-core.v1.ResourceQuotaStatus
-  hard {quantity}; used {quantity}
 rbac.v1.PolicyRule
   verbs! [text]; apiGroups [text]; resources [text]; resourceNames [text]; nonResourceURLs [text]
 rbac.v1.Subject
@@ -60,14 +46,6 @@ core.v1.ServicePort
   name text; protocol text; appProtocol* text; port! int32; targetPort+ intOrText; nodePort int32
 core.v1.LoadBalancerStatus
   ingress [LoadBalancerIngress]
-core.v1.EndpointAddress
-  ip! text; hostname text; nodeName* text; targetRef* ObjectReference
-core.v1.EndpointPort
-  name text; port! int32; protocol text; appProtocol* text
-core.v1.LimitRangeItem
-  type! text; max {quantity}; min {quantity}; default {quantity}; defaultRequest {quantity}; maxLimitRequestRatio {quantity}
-core.v1.ScopeSelector
-  matchExpressions [ScopedResourceSelectorRequirement]
 authorization.v1.ResourceAttributes
   namespace text; verb text; group text; version text; resource text; subresource text; name text
 authorization.v1.NonResourceAttributes
@@ -80,8 +58,6 @@ core.v1.ClientIPConfig
   timeoutSeconds* int32
 core.v1.LoadBalancerIngress
   ip text; hostname text; ports [PortStatus]; ipMode* text @30
-core.v1.ScopedResourceSelectorRequirement
-  scopeName! text; operator! text; values [text]
 core.v1.PortStatus
   port! int32; protocol! text; error* text
 `;

@@ -4,16 +4,12 @@ apps.v1.DaemonSet
   spec+ DaemonSetSpec; status+ DaemonSetStatus
 apps.v1.StatefulSet
   spec+ StatefulSetSpec; status+ StatefulSetStatus
-apps.v1.Deployment
-  spec+ DeploymentSpec; status+ DeploymentStatus
 apps.v1.ReplicaSet
   spec+ ReplicaSetSpec; status+ ReplicaSetStatus
 apps.v1.ControllerRevision
   data any; revision! int64
 core.v1.ReplicationController
   spec+ ReplicationControllerSpec; status+ ReplicationControllerStatus
-core.v1.PodTemplate
-  template+ PodTemplateSpec
 policy.v1beta1.PodDisruptionBudget
   spec+ PodDisruptionBudgetSpec; status+ PodDisruptionBudgetStatus
 autoscaling.v1.Scale
@@ -32,12 +28,6 @@ apps.v1.StatefulSetSpec
 apps.v1.StatefulSetStatus
   observedGeneration int64; replicas! int32; readyReplicas int32; currentReplicas int32; updatedReplicas int32; currentRevision text;
   updateRevision text; collisionCount* int32; conditions [StatefulSetCondition] by type; availableReplicas! int32 @22
-apps.v1.DeploymentSpec
-  replicas* int32; selector!* LabelSelector; template! PodTemplateSpec; strategy+ DeploymentStrategy; minReadySeconds int32;
-  revisionHistoryLimit* int32; paused flag; progressDeadlineSeconds* int32
-apps.v1.DeploymentStatus
-  observedGeneration int64; replicas int32; updatedReplicas int32; readyReplicas int32; availableReplicas int32;
-  unavailableReplicas int32; conditions [DeploymentCondition] by type; collisionCount* int32; terminatingReplicas* int32 @35
 apps.v1.ReplicaSetSpec
   replicas* int32; minReadySeconds int32; selector!* LabelSelector; template+ PodTemplateSpec
 apps.v1.ReplicaSetStatus
@@ -65,10 +55,6 @@ apps.v1.StatefulSetUpdateStrategy
   type text; rollingUpdate* RollingUpdateStatefulSetStrategy
 apps.v1.StatefulSetCondition
   type! text; status! text; lastTransitionTime+ time; reason text; message text
-apps.v1.DeploymentStrategy
-  type text; rollingUpdate* RollingUpdateDeployment
-apps.v1.DeploymentCondition
-  type! text; status! text; lastUpdateTime+ time; lastTransitionTime+ time; reason text; message text
 apps.v1.ReplicaSetCondition
   type! text; status! text; lastTransitionTime+ time; reason text; message text
 core.v1.ReplicationControllerCondition
@@ -77,8 +63,6 @@ apps.v1.RollingUpdateDaemonSet
   maxUnavailable* intOrText; maxSurge* intOrText @22
 apps.v1.RollingUpdateStatefulSetStrategy
   partition* int32; maxUnavailable* intOrText @35
-apps.v1.RollingUpdateDeployment
-  maxUnavailable* intOrText; maxSurge* intOrText
 apps.v1.StatefulSetPersistentVolumeClaimRetentionPolicy
   whenDeleted text; whenScaled text
 apps.v1.StatefulSetOrdinals

@@ -36,7 +36,6 @@ export const storedTemplate = {
 const base = {
   daemonsets: { selector, template },
   statefulsets: { selector, serviceName: 'x', replicas: 0, template },
-  deployments: { selector, replicas: 0, template, paused: true },
   replicasets: { selector, replicas: 0, template },
 } as const;
 type Resource = keyof typeof base;
@@ -98,20 +97,6 @@ const defaults: readonly { of: Resource; why: string; spec: object; stored: obje
       revisionHistoryLimit: 10,
     },
   },
-  {
-    of: 'deployments',
-    why: 'rolls by quarters',
-    spec: {},
-    stored: {
-      replicas: 0,
-      selector,
-      template: storedTemplate,
-      strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '25%', maxSurge: '25%' } },
-      revisionHistoryLimit: 10,
-      paused: true,
-      progressDeadlineSeconds: 600,
-    },
-  },
   { of: 'replicasets', why: 'has little to say', spec: {}, stored: { replicas: 0, selector, template: storedTemplate } },
 ];
 
@@ -168,16 +153,6 @@ const refused: readonly { of: Resource; spec: object; says: string }[] = [
     spec: { updateStrategy: { type: 'OnDelete', rollingUpdate: { partition: 1 } } },
     says: `spec.updateStrategy.rollingUpdate: Invalid value: apps.RollingUpdateStatefulSetStrategy{Partition:1}: only allowed for updateStrategy 'RollingUpdate'`,
   },
-  {
-    of: 'deployments',
-    spec: { strategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: 0 } } },
-    says: 'may not be 0 when `maxSurge` is 0',
-  },
-  {
-    of: 'deployments',
-    spec: { progressDeadlineSeconds: 5, minReadySeconds: 6 },
-    says: 'spec.progressDeadlineSeconds: Invalid value: 5: must be greater than minReadySeconds',
-  },
   { of: 'replicasets', spec: { template: other }, says: '`selector` does not match template `labels`' },
 ];
 
@@ -189,7 +164,6 @@ const stateful =
 
 const fixed: readonly { of: Resource; spec: object; says: string }[] = [
   { of: 'daemonsets', spec: newSelector, says: immutable },
-  { of: 'deployments', spec: newSelector, says: immutable },
   { of: 'replicasets', spec: newSelector, says: immutable },
   { of: 'statefulsets', spec: newSelector, says: stateful },
   { of: 'statefulsets', spec: { serviceName: 'y' }, says: stateful },
@@ -263,34 +237,32 @@ function appsTests(here: () => ContractWorld, own: () => string): void {
     assert.deepEqual(count((await api.patch(`${set}/status`, { spec: { minReadySeconds: 9 } })).json), [3, '2']);
   });
 
-  for (const kind of ['statefulsets', 'deployments', 'replicasets'] as const) {
-    test(`one of ${kind} is scaled through its scale`, async () => {
-      const { api } = here();
-      const { json } = await create(kind, {});
-      const { uid, name } = json['metadata'] ?? {};
-      const set = `${path(kind)}/${text(name)}`;
-      const { json: scale } = await api.get(`${set}/scale`);
-      assert.equal(scale['kind'], 'Scale');
-      assert.equal(scale['apiVersion'], 'autoscaling/v1');
-      assert.equal(scale['metadata']?.['uid'], uid);
-      assert.deepEqual(scale['spec'], {});
-      assert.equal(scale['status']?.['selector'], 'a=b');
-      const bad = await api.patch(`${set}/scale`, { spec: { replicas: -4 } });
-      assert.equal(bad.code, 422);
-      assert.match(
-        text(bad.json['message']),
-        /^Scale\.autoscaling "apps-\d+" is invalid: spec\.replicas: Invalid value: -4: must be greater/,
-      );
-      const stale = await api.put(`${set}/scale`, {
-        ...scale,
-        metadata: { ...scale['metadata'], resourceVersion: '1' },
-        spec: { replicas: 1 },
-      });
-      assert.equal(stale.code, 409);
-      assert.deepEqual((await api.patch(`${set}/scale`, { spec: { replicas: 0 } })).json['spec'], {});
-      await api.delete(set);
+  test('a StatefulSet is scaled through its scale', async () => {
+    const { api } = here();
+    const { json } = await create('statefulsets', {});
+    const { uid, name } = json['metadata'] ?? {};
+    const set = `${path('statefulsets')}/${text(name)}`;
+    const { json: scale } = await api.get(`${set}/scale`);
+    assert.equal(scale['kind'], 'Scale');
+    assert.equal(scale['apiVersion'], 'autoscaling/v1');
+    assert.equal(scale['metadata']?.['uid'], uid);
+    assert.deepEqual(scale['spec'], {});
+    assert.equal(scale['status']?.['selector'], 'a=b');
+    const bad = await api.patch(`${set}/scale`, { spec: { replicas: -4 } });
+    assert.equal(bad.code, 422);
+    assert.match(
+      text(bad.json['message']),
+      /^Scale\.autoscaling "apps-\d+" is invalid: spec\.replicas: Invalid value: -4: must be greater/,
+    );
+    const stale = await api.put(`${set}/scale`, {
+      ...scale,
+      metadata: { ...scale['metadata'], resourceVersion: '1' },
+      spec: { replicas: 1 },
     });
-  }
+    assert.equal(stale.code, 409);
+    assert.deepEqual((await api.patch(`${set}/scale`, { spec: { replicas: 0 } })).json['spec'], {});
+    await api.delete(set);
+  });
 
   test('a status cannot count more pods than there are', async () => {
     const { api } = here();

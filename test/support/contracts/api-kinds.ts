@@ -91,14 +91,6 @@ export function kindContract(here: () => ContractWorld): void {
     assert.equal((await api.get(`${pods}/free`)).code, 404);
   });
 
-  test('a secret takes texts and keeps bytes', async () => {
-    const { api, namespace } = here();
-    const { json } = await api.post(`/api/v1/namespaces/${namespace}/secrets`, { metadata: { name: 'secret' }, stringData: { a: 'b' } });
-    assert.deepEqual(json['data'], { a: 'Yg==' });
-    assert.equal(json['type'], 'Opaque');
-    assert.equal(json['stringData'], undefined);
-  });
-
   test('a namespace takes its content with it', async () => {
     const { api } = here();
     const name = `${here().namespace}-going`;

@@ -10,17 +10,17 @@ const token = ({ json }: HttpAnswer): string => encodeURIComponent(text(json['me
 
 /** Lists in pages, with and without versions: what a reflector asks. */
 export function pageContract(here: () => ContractWorld): void {
-  /** Secrets, as nothing else here makes any that stay. */
-  const secrets = (): string => `/api/v1/namespaces/${here().namespace}/secrets`;
+  /** Service accounts, as nothing else here makes any that stay. */
+  const accounts = (): string => `/api/v1/namespaces/${here().namespace}/serviceaccounts`;
   const all = ['page-a', 'page-b', 'page-c', 'page-d', 'page-e'];
   const selector = 'labelSelector=page';
   let version = '';
 
   test('a page that may come from a cache is the whole list', async () => {
-    for (const name of all) await here().api.post(secrets(), { metadata: { name, labels: { page: name < 'page-c' ? 'early' : 'late' } } });
+    for (const name of all) await here().api.post(accounts(), { metadata: { name, labels: { page: name < 'page-c' ? 'early' : 'late' } } });
     // A cache follows a little after, and keeps no order.
     const list = await eventually('the cache has them all', async () => {
-      const some = await here().api.get(`${secrets()}?${selector}&limit=2&resourceVersion=0`);
+      const some = await here().api.get(`${accounts()}?${selector}&limit=2&resourceVersion=0`);
       return names(some).length === all.length ? some : undefined;
     });
     assert.deepEqual(names(list).sort(), all);
@@ -31,9 +31,9 @@ export function pageContract(here: () => ContractWorld): void {
   for (const match of ['', '&resourceVersionMatch=NotOlderThan', '&resourceVersionMatch=Exact']) {
     test(`with a limit a version is served in pages${match.replace(/.*=/, ', ')}`, async () => {
       const { api } = here();
-      const first = await api.get(`${secrets()}?${selector}&limit=2&resourceVersion=${version}${match}`);
+      const first = await api.get(`${accounts()}?${selector}&limit=2&resourceVersion=${version}${match}`);
       assert.deepEqual(names(first), all.slice(0, 2));
-      const rest = await api.get(`${secrets()}?${selector}&limit=500&continue=${token(first)}`);
+      const rest = await api.get(`${accounts()}?${selector}&limit=500&continue=${token(first)}`);
       assert.deepEqual(names(rest), all.slice(2));
       assert.equal(rest.json['metadata']?.['resourceVersion'], first.json['metadata']?.['resourceVersion']);
     });
@@ -41,15 +41,15 @@ export function pageContract(here: () => ContractWorld): void {
 
   test('a page is filled with what is selected, and does not say how much is left', async () => {
     const { api } = here();
-    const first = await api.get(`${secrets()}?labelSelector=page%3Dlate&limit=2`);
+    const first = await api.get(`${accounts()}?labelSelector=page%3Dlate&limit=2`);
     assert.deepEqual(names(first), ['page-c', 'page-d']);
     assert.equal(first.json['metadata']?.['remainingItemCount'], undefined);
-    assert.deepEqual(names(await api.get(`${secrets()}?labelSelector=page%3Dlate&limit=2&continue=${token(first)}`)), ['page-e']);
+    assert.deepEqual(names(await api.get(`${accounts()}?labelSelector=page%3Dlate&limit=2&continue=${token(first)}`)), ['page-e']);
   });
 
   test('a continued list takes no version but 0', async () => {
     const { api } = here();
-    const next = `${secrets()}?${selector}&limit=2&continue=${token(await api.get(`${secrets()}?${selector}&limit=2`))}`;
+    const next = `${accounts()}?${selector}&limit=2&continue=${token(await api.get(`${accounts()}?${selector}&limit=2`))}`;
     const refused = await api.get(`${next}&resourceVersion=${version}`);
     assert.equal(refused.code, 400);
     assert.equal(refused.json['message'], 'specifying resource version is not allowed when using continue');
@@ -73,7 +73,7 @@ export function pageContract(here: () => ContractWorld): void {
   ];
   for (const { query, says } of refusals) {
     test(`a list with ${query} is 422`, async () => {
-      const { code, json } = await here().api.get(`${secrets()}?${query}`);
+      const { code, json } = await here().api.get(`${accounts()}?${query}`);
       assert.equal(code, 422);
       assert.equal(json['message'], `ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: ${says}`);
     });
@@ -81,12 +81,12 @@ export function pageContract(here: () => ContractWorld): void {
 
   test('objects made and gone between two pages are on neither, whatever their names', async () => {
     const { api } = here();
-    const first = await api.get(`${secrets()}?${selector}&limit=2`);
-    await api.post(secrets(), { metadata: { name: 'page-aa', labels: { page: 'new' } } });
-    await api.post(secrets(), { metadata: { name: 'page-dd', labels: { page: 'new' } } });
-    await api.delete(`${secrets()}/page-d`);
-    await api.delete(`${secrets()}/page-b`);
-    assert.deepEqual(names(await api.get(`${secrets()}?${selector}&limit=9&continue=${token(first)}`)), ['page-c', 'page-d', 'page-e']);
-    assert.deepEqual(names(await api.get(`${secrets()}?${selector}`)), ['page-a', 'page-aa', 'page-c', 'page-dd', 'page-e']);
+    const first = await api.get(`${accounts()}?${selector}&limit=2`);
+    await api.post(accounts(), { metadata: { name: 'page-aa', labels: { page: 'new' } } });
+    await api.post(accounts(), { metadata: { name: 'page-dd', labels: { page: 'new' } } });
+    await api.delete(`${accounts()}/page-d`);
+    await api.delete(`${accounts()}/page-b`);
+    assert.deepEqual(names(await api.get(`${accounts()}?${selector}&limit=9&continue=${token(first)}`)), ['page-c', 'page-d', 'page-e']);
+    assert.deepEqual(names(await api.get(`${accounts()}?${selector}`)), ['page-a', 'page-aa', 'page-c', 'page-dd', 'page-e']);
   });
 }

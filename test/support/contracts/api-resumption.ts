@@ -13,11 +13,11 @@ const quoted = (value: unknown): string => encodeURIComponent(text(value));
 
 /** Watches over many changes: broken off and taken up again, nothing is told twice, lost or out of order. */
 export function resumptionContract(here: () => ContractWorld): void {
-  /** Secrets, so that other tests' objects are not in the way. */
-  const secrets = (): string => `/api/v1/namespaces/${here().namespace}/secrets`;
-  const path = (name: string): string => `${secrets()}/${name}`;
+  /** Service accounts, so that other tests' objects are not in the way. */
+  const accounts = (): string => `/api/v1/namespaces/${here().namespace}/serviceaccounts`;
+  const path = (name: string): string => `${accounts()}/${name}`;
   const watchFrom = (version: unknown, more = ''): Promise<OpenWatch> =>
-    here().api.watch(`${secrets()}?watch=1&labelSelector=resume&resourceVersion=${quoted(version)}${more}`);
+    here().api.watch(`${accounts()}?watch=1&labelSelector=resume&resourceVersion=${quoted(version)}${more}`);
   let start = 0;
   /** `TYPE name version` of each change, as a watch over all of it told them. */
   let told: { line: string; version: number }[] = [];
@@ -36,14 +36,14 @@ export function resumptionContract(here: () => ContractWorld): void {
 
   test(`${CHANGES} changes are told in order, each once`, async () => {
     const { api } = here();
-    start = versionOf((await api.get(secrets())).json);
+    start = versionOf((await api.get(accounts())).json);
     const watch = await watchFrom(start);
     const expected: string[] = [];
     const there = new Set<string>();
     for (let n = 0; n < CHANGES; n++) {
       const name = `resume-${(n * n + n) % OBJECTS}`;
       if (!there.has(name)) {
-        const { json } = await api.post(secrets(), { metadata: { name, labels: { resume: 'yes' } } });
+        const { json } = await api.post(accounts(), { metadata: { name, labels: { resume: 'yes' } } });
         expected.push(`ADDED ${name} ${versionOf(json)}`);
         there.add(name);
       } else if (n % 5 === 0) {
@@ -51,7 +51,7 @@ export function resumptionContract(here: () => ContractWorld): void {
         expected.push(`DELETED ${name}`);
         there.delete(name);
       } else {
-        const { json } = await api.patch(path(name), { stringData: { n: `${n}` } });
+        const { json } = await api.patch(path(name), { metadata: { annotations: { n: `${n}` } } });
         expected.push(`MODIFIED ${name} ${versionOf(json)}`);
       }
     }
@@ -75,21 +75,21 @@ export function resumptionContract(here: () => ContractWorld): void {
     const { api, bookmarkSeconds } = here();
     const { bookmark } = await bookmarkOf(async (n) => {
       const watch = await watchFrom(told.at(-1)?.version, `&allowWatchBookmarks=true&timeoutSeconds=${bookmarkSeconds}`);
-      const { json } = await api.post(secrets(), { metadata: { name: `not-selected-${n}` } });
+      const { json } = await api.post(accounts(), { metadata: { name: `not-selected-${n}` } });
       return { watch, change: versionOf(json) };
     });
-    await api.post(secrets(), { metadata: { name: 'resume-late', labels: { resume: 'yes' } } });
+    await api.post(accounts(), { metadata: { name: 'resume-late', labels: { resume: 'yes' } } });
     const [next] = await take(await watchFrom(versionOf(bookmark)), 1);
     assert.match(next?.line ?? '', /^ADDED resume-late /);
   });
 
   test('a watch from 0 begins with what is there, as ADDED, and goes on from there', async () => {
     const { api } = here();
-    const present = Object.values((await api.get(`${secrets()}?labelSelector=resume`)).json['items'] ?? {});
+    const present = Object.values((await api.get(`${accounts()}?labelSelector=resume`)).json['items'] ?? {});
     const watch = await watchFrom('0');
     const events = [];
     for (const _ of present) events.push(await watch.next());
-    await api.patch(path('resume-late'), { stringData: { last: '1' } });
+    await api.patch(path('resume-late'), { metadata: { annotations: { last: '1' } } });
     events.push(await watch.next());
     watch.close();
     const lines = events.map((event) => `${event?.type} ${text(event?.object['metadata']?.['name'])} ${versionOf(event?.object)}`);

@@ -258,21 +258,6 @@ describe('an object of a custom kind', () => {
     assert.deepEqual(table.rows[0]?.cells, ['a', 3]);
   });
 
-  test('has a scale where its definition says so', async () => {
-    const { metadata } = await client.get(definitions, { name: 'things.test.io' });
-    const scale = { specReplicasPath: '.spec.i', statusReplicasPath: '.status.r', labelSelectorPath: '.status.nothing' };
-    const change = define(({ versions }) => Object.assign(versions[0] ?? {}, { subresources: { status: {}, scale } }));
-    await client.replace(definitions, { ...change, metadata });
-    const path = '/apis/test.io/v1/namespaces/default/things/a/scale';
-    const shown = (await client.raw('GET', path)) as KubeObject;
-    assert.deepEqual([shown.kind, shown['spec'], shown['status']], ['Scale', { replicas: 3 }, { replicas: 0 }]);
-    const scaled = (replicas: number) =>
-      client.raw('PATCH', path, { body: { spec: { replicas } }, contentType: 'application/merge-patch+json' });
-    await scaled(5);
-    assert.equal(((await client.get(things, at))['spec'] as { i: number }).i, 5);
-    await assert.rejects(scaled(9), { code: 422 });
-  });
-
   test('is described in the OpenAPI documents', async () => {
     const document = JSON.stringify(await client.raw('GET', '/openapi/v3/apis/test.io/v1'));
     for (const word of ['"Thing"', '"ios"', 'int-or-string']) assert.ok(document.includes(word), word);

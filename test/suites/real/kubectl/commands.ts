@@ -92,7 +92,7 @@ export const commands: readonly string[] = [
   'get configmap nothing -n shop',
   'get configmap nothing -n shop --ignore-not-found',
 
-  // pods, events, secrets, leases
+  // pods, events, leases
   'create -f pod-bad.yaml',
   'create -f pod.yaml',
   'get pods -n shop',
@@ -109,9 +109,6 @@ export const commands: readonly string[] = [
   'get pods -n shop',
   'delete pod web -n shop --grace-period=0 --force',
   'get pods -n shop',
-  'create secret generic key -n shop --from-literal=password=secret',
-  'get secret key -n shop -o yaml',
-  'describe secret key -n shop',
   'create serviceaccount robot -n shop',
   'get serviceaccount robot -n shop',
   'create -f lease.yaml',

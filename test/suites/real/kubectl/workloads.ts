@@ -19,10 +19,6 @@ metadata: {name: db, namespace: shop}
 spec:
   serviceName: db
   replicas: 2${template('db')}`,
-  'deployment.yaml': `apiVersion: apps/v1
-kind: Deployment
-metadata: {name: front, namespace: shop}
-spec:${template('front')}`,
   'daemonset-bad.yaml': `apiVersion: apps/v1
 kind: DaemonSet
 metadata: {name: agent, namespace: shop}
@@ -90,11 +86,6 @@ export const workloadCommands: readonly string[] = [
   'create -f daemonset-bad.yaml',
   ...each('daemonset', 'agent', ['rollout history daemonset/agent -n shop', 'rollout restart daemonset/none -n shop']),
   ...each('statefulset', 'db', ['scale statefulset/db -n shop --replicas=3', 'get statefulset db -n shop -o jsonpath={.spec.replicas}']),
-  ...each('deployment', 'front', [
-    'scale deployment/front -n shop --replicas=3',
-    'rollout pause deployment/front -n shop',
-    'rollout undo deployment/front -n shop',
-  ]),
   'create poddisruptionbudget web -n shop --selector=app=web --min-available=1',
   'get poddisruptionbudgets -n shop',
   'describe poddisruptionbudget web -n shop',

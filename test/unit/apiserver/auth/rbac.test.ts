@@ -97,8 +97,8 @@ test('a token gets what roles give it, where they are bound, and nothing else', 
     roleRef: role('ClusterRole', 'cluster-admin'),
     subjects: [{ kind: 'User', name: 'alice' }],
   });
-  assert.equal((await alice.get('/api/v1/namespaces/default/secrets')).code, 200);
-  assert.equal((await alice.get('/api/v1/namespaces/kube-system/secrets')).code, 403);
+  assert.equal((await alice.get('/api/v1/namespaces/default/services')).code, 200);
+  assert.equal((await alice.get('/api/v1/namespaces/kube-system/services')).code, 403);
   assert.equal((await alice.get('/api/v1/nodes')).code, 403);
   assert.equal((await robot.get('/api/v1/pods?fieldSelector=metadata.name%3Done')).code, 200);
   assert.equal((await alice.get('/api')).code, 200);

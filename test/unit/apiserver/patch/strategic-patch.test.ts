@@ -114,10 +114,10 @@ const cases: { why: string; kind: string; target: object; patch: object; result:
   },
   {
     why: 'keeps only the fields named by $retainKeys',
-    kind: 'Deployment',
-    target: { spec: { strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1 } } } },
-    patch: { spec: { strategy: { $retainKeys: ['type'], type: 'Recreate' } } },
-    result: { spec: { strategy: { type: 'Recreate' } } },
+    kind: 'StatefulSet',
+    target: { spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 1 } } } },
+    patch: { spec: { updateStrategy: { $retainKeys: ['type'], type: 'OnDelete' } } },
+    result: { spec: { updateStrategy: { type: 'OnDelete' } } },
   },
   {
     why: 'removes with null and drops nulls of new objects',
