@@ -17,9 +17,9 @@ import {
   selectorUnchanged,
   templateErrors,
   templateSelected,
-} from './template-rules.ts';
+} from './set-rules.ts';
 import { templateDefaults } from './pod-defaults.ts';
-import { nodeSelectorText } from './pod-text.ts';
+import { nodeSelectorText } from './selector-rules.ts';
 import { typed } from './types/typed.ts';
 
 /** maxSurge came with 1.21, and was on from 1.22. */

@@ -1,16 +1,35 @@
 import { isJsonObject, jsonEqual } from '../../kube/api/json.ts';
 import { dnsSubdomainProblems } from '../../kube/api/names.ts';
-import type { KubeObject } from '../../kube/api/object.ts';
 import { quantity } from '../../kube/api/quantity.ts';
-import type { FieldError } from '../field-error.ts';
 import { invalidValue, notSupported, prohibited, required } from '../field-error.ts';
 import { ageColumn, nameColumn } from '../table/column.ts';
-import type { Kind } from './kind.ts';
 import { fieldAt, listAt, textAt } from './metadata-rules.ts';
 import { mapField, withDefaults } from './number-rules.ts';
 import { selectorErrors } from './selector-rules.ts';
-import { accessModesText, storageClassOf } from './volume-text.ts';
 import { typed } from './types/typed.ts';
+import type { KubeObject } from '../../kube/api/object.ts';
+import type { FieldError } from '../field-error.ts';
+import type { Kind } from './kind.ts';
+
+const short: readonly (readonly [mode: string, text: string])[] = [
+  ['ReadWriteOnce', 'RWO'],
+  ['ReadOnlyMany', 'ROX'],
+  ['ReadWriteMany', 'RWX'],
+  ['ReadWriteOncePod', 'RWOP'],
+];
+
+/** `RWO,ROX`: access modes as tables show them. */
+export function accessModesText(modes: readonly unknown[]): string {
+  return short
+    .filter(([mode]) => modes.includes(mode))
+    .map(([, text]) => text)
+    .join(',');
+}
+
+/** The class of a volume or claim; an old annotation wins. */
+export function storageClassOf(object: KubeObject): string {
+  return object.metadata.annotations?.['volume.beta.kubernetes.io/storage-class'] ?? textAt(object, 'spec', 'storageClassName');
+}
 
 /** Modes a volume can be used in; the last one since 1.22. */
 export function accessModes(release: number): readonly string[] {

@@ -7,9 +7,8 @@ import { ageColumn, nameColumn } from '../table/column.ts';
 import type { Kind } from './kind.ts';
 import { fieldAt, listAt, textAt } from './metadata-rules.ts';
 import { mapField, withDefaults } from './number-rules.ts';
-import { accessModes, sizeErrors } from './persistent-volume-claims.ts';
+import { accessModes, sizeErrors, accessModesText, storageClassOf } from './persistent-volume-claims.ts';
 import { nodeSelectorErrors } from './scheduling-rules.ts';
-import { accessModesText, storageClassOf } from './volume-text.ts';
 import { oneSourceErrors } from './volume-rules.ts';
 import { typed } from './types/typed.ts';
 

@@ -7,7 +7,7 @@ import type { Kind } from './kind.ts';
 import { fieldAt, textAt } from './metadata-rules.ts';
 import { countOrPercent, notAboveAll, notNegative } from './number-rules.ts';
 import { selectorErrors } from './selector-rules.ts';
-import { countColumn } from './template-rules.ts';
+import { countColumn } from './set-rules.ts';
 import { typed } from './types/typed.ts';
 
 function validate({ spec }: KubeObject): FieldError[] {

@@ -15,14 +15,11 @@ import { persistentVolumes } from './persistent-volumes.ts';
 import { podDisruptionBudgets } from './pod-disruption-budgets.ts';
 import { pods } from './pods.ts';
 import { priorityClasses } from './priority-classes.ts';
-import { replicaSets } from './replica-sets.ts';
-import { replicationControllers } from './replication-controllers.ts';
-import { clusterRoleBindings, clusterRoles, roleBindings, roles } from './roles.ts';
-import { serviceAccounts } from './service-accounts.ts';
+import { replicaSets, replicationControllers } from './replica-sets.ts';
+import { clusterRoleBindings, clusterRoles, roleBindings, roles, serviceAccounts } from './roles.ts';
 import { services } from './services.ts';
 import { statefulSets } from './stateful-sets.ts';
-import { storageClasses } from './storage-classes.ts';
-import { csiDrivers, csiNodes, volumeAttachments } from './storage-drivers.ts';
+import { storageClasses, csiDrivers, csiNodes, volumeAttachments } from './storage.ts';
 
 /** Without a release in mind, everything is there. */
 const LATEST = 99;

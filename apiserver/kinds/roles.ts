@@ -1,14 +1,39 @@
 import { jsonEqual } from '../../kube/api/json.ts';
-import type { KubeObject } from '../../kube/api/object.ts';
-import type { FieldError } from '../field-error.ts';
 import { invalidShown, notSupported, required } from '../field-error.ts';
 import { ageColumn, nameColumn } from '../table/column.ts';
-import type { Column } from '../table/column.ts';
 import { goText, goTextList } from './go-text.ts';
-import type { Kind } from './kind.ts';
 import { fieldAt, listAt, textAt } from './metadata-rules.ts';
 import { mapField, mapItems, withDefaults } from './number-rules.ts';
 import { typed } from './types/typed.ts';
+import { dnsSubdomainProblems } from '../../kube/api/names.ts';
+import { anything, flag, list, object, ref } from '../openapi/schema.ts';
+import type { KubeObject } from '../../kube/api/object.ts';
+import type { FieldError } from '../field-error.ts';
+import type { Column } from '../table/column.ts';
+import type { Kind } from './kind.ts';
+
+/** Stored only: nobody makes tokens for them. */
+export const serviceAccounts: Kind = {
+  resource: 'serviceaccounts',
+  singular: 'serviceaccount',
+  kind: 'ServiceAccount',
+  served: [{ group: '', version: 'v1' }],
+  namespaced: true,
+  shortNames: ['sa'],
+  returnsDeleted: true,
+  nameProblems: dnsSubdomainProblems,
+  columns: [
+    nameColumn,
+    { name: 'Secrets', type: 'integer', description: 'Number of secrets.', cell: (account) => listAt(account, 'secrets').length },
+    ageColumn,
+  ],
+  schema: object('Who a pod is.', {
+    metadata: ref('ObjectMeta', 'Name, labels and the like.'),
+    secrets: list('Secrets its pods may use.', anything('A secret.'), { by: 'name' }),
+    imagePullSecrets: list('Secrets for pulling images.', anything('A secret.')),
+    automountServiceAccountToken: flag('Pods get a token.'),
+  }),
+};
 
 export const RBAC = 'rbac.authorization.k8s.io';
 

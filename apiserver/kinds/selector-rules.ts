@@ -1,9 +1,9 @@
 import { labelSelectorOf, matchesLabels, SelectorError } from '../../kube/api/selector.ts';
 import { labelValueProblems, qualifiedNameProblems } from '../../kube/api/names.ts';
 import { isJsonObject } from '../../kube/api/json.ts';
-import type { FieldError } from '../field-error.ts';
 import { invalidValue, prohibited, required } from '../field-error.ts';
 import { fieldAt, listAt, textAt } from './metadata-rules.ts';
+import type { FieldError } from '../field-error.ts';
 
 /** Labels of something inside an object: a template, a selector. */
 export function labelErrors(labels: unknown, path: string): FieldError[] {
@@ -73,4 +73,10 @@ export function selectorText(selector: unknown): string {
 function objectAt(value: unknown, field: string): Record<string, unknown> {
   const found = fieldAt(value, field);
   return isJsonObject(found) ? found : {};
+}
+
+/** `a=b,c=d`, or `<none>`: a map of labels as tables show it. */
+export function nodeSelectorText(labels: unknown): string {
+  const entries = Object.entries(isJsonObject(labels) ? labels : {}).sort(([a], [b]) => (a < b ? -1 : 1));
+  return entries.length === 0 ? '<none>' : entries.map(([key, value]) => `${key}=${String(value)}`).join(',');
 }

@@ -1,16 +1,28 @@
 import { isJsonObject } from '../../kube/api/json.ts';
-import type { KubeObject } from '../../kube/api/object.ts';
-import type { FieldError } from '../field-error.ts';
 import { invalidShown, notSupported, required } from '../field-error.ts';
 import { ageColumn, nameColumn } from '../table/column.ts';
-import { dns1035LabelProblems } from './dns1035.ts';
 import { goTextList } from './go-text.ts';
-import type { Kind, RuleContext, Stored } from './kind.ts';
 import { fieldAt, listAt, textAt } from './metadata-rules.ts';
 import { mapField, mapItems, oneToMost, withDefaults } from './number-rules.ts';
-import { nodeSelectorText } from './pod-text.ts';
-import { labelErrors } from './selector-rules.ts';
+import { nodeSelectorText, labelErrors } from './selector-rules.ts';
 import { typed } from './types/typed.ts';
+import type { KubeObject } from '../../kube/api/object.ts';
+import type { FieldError } from '../field-error.ts';
+import type { Kind, RuleContext, Stored } from './kind.ts';
+
+const LABEL = '[a-z]([-a-z0-9]*[a-z0-9])?';
+const labelRegExp = new RegExp(`^${LABEL}$`);
+
+/** DNS-1035 label, at most 63: services. It starts with a letter. */
+export function dns1035LabelProblems(value: string): string[] {
+  const problems = value.length > 63 ? ['must be no more than 63 characters'] : [];
+  if (!labelRegExp.test(value)) {
+    problems.push(
+      `a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '${LABEL}')`,
+    );
+  }
+  return problems;
+}
 
 const DUAL_STACK = 21;
 

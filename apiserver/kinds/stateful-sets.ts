@@ -10,8 +10,15 @@ import { fieldAt, textAt } from './metadata-rules.ts';
 import { countOrPercent, isNothing, mapField, mapItems, notAboveAll, notNegative, withDefaults } from './number-rules.ts';
 import { claimDefaults } from './persistent-volume-claims.ts';
 import { templateDefaults } from './pod-defaults.ts';
-import { scale } from './scale.ts';
-import { containerColumns, notAbove, ownSelectorErrors, runsForGood, templateMetadataErrors, templateSelected } from './template-rules.ts';
+import {
+  scale,
+  containerColumns,
+  notAbove,
+  ownSelectorErrors,
+  runsForGood,
+  templateMetadataErrors,
+  templateSelected,
+} from './set-rules.ts';
 import { typed } from './types/typed.ts';
 
 const RETENTION = 27;

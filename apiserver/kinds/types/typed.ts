@@ -1,12 +1,25 @@
 import { parseTypes } from '../../openapi/notation.ts';
 import { ref } from '../../openapi/schema.ts';
-import type { Schema } from '../../openapi/schema.ts';
-import { clusterTypes } from './cluster-types.ts';
-import { metaTypes } from './meta-types.ts';
+import { clusterTypes, workloadTypes } from './workload-types.ts';
 import { podTypes } from './pod-types.ts';
-import { storageTypes } from './storage-types.ts';
-import { volumeTypes } from './volume-types.ts';
-import { workloadTypes } from './workload-types.ts';
+import { storageTypes, volumeTypes } from './storage-types.ts';
+import type { Schema } from '../../openapi/schema.ts';
+
+/** Metadata and selectors inside other objects. Notation: openapi/notation.ts. */
+export const metaTypes = `
+meta.v1.LabelSelector
+  matchLabels {text}; matchExpressions [LabelSelectorRequirement]
+meta.v1.Condition
+  type! text; status! text; observedGeneration int64; lastTransitionTime! time; reason! text; message! text
+meta.v1.LabelSelectorRequirement
+  key! text; operator! text; values [text]
+meta.v1.ObjectMeta
+  name text; generateName text; namespace text; selfLink text; uid text; resourceVersion text; generation int64;
+  creationTimestamp+33 time; deletionTimestamp* time; deletionGracePeriodSeconds* int64; labels {text}; annotations {text};
+  ownerReferences [OwnerReference] by uid; finalizers [text] set; managedFields [any]
+meta.v1.OwnerReference
+  apiVersion! text; kind! text; name! text; uid! text; controller* flag; blockOwnerDeletion* flag
+`;
 
 const types = parseTypes(metaTypes, podTypes, volumeTypes, storageTypes, workloadTypes, clusterTypes);
 

@@ -1,13 +1,16 @@
 import { isJsonObject } from '../../kube/api/json.ts';
 import { qualifiedNameProblems } from '../../kube/api/names.ts';
-import type { KubeObject } from '../../kube/api/object.ts';
-import type { FieldError } from '../field-error.ts';
 import { invalidShown, invalidValue, notSupported, prohibited } from '../field-error.ts';
-import type { Column } from '../table/column.ts';
 import { goSelector, goTextMap } from './go-text.ts';
 import { fieldAt, listAt, textAt } from './metadata-rules.ts';
 import { podSpecErrors } from './pod-rules.ts';
 import { isEmptySelector, labelErrors, selectorErrors, selectorText, selects } from './selector-rules.ts';
+import { typed } from './types/typed.ts';
+import { notNegative } from './number-rules.ts';
+import type { KubeObject } from '../../kube/api/object.ts';
+import type { FieldError } from '../field-error.ts';
+import type { Column } from '../table/column.ts';
+import type { View } from './kind.ts';
 
 /*
  * Pod templates and the selectors beside them, in whatever makes pods.
@@ -103,3 +106,31 @@ export const countColumn = (name: string, description: string, ...path: readonly
   description,
   cell: (object) => Number(fieldAt(object, ...path) ?? 0),
 });
+
+/** `autoscaling/v1` Scale: how many pods a set should have, and which. */
+export const scale: View = {
+  group: 'autoscaling',
+  version: 'v1',
+  kind: 'Scale',
+  schema: typed('Scale', 'How many there should be.'),
+  show(object) {
+    const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
+    const replicas = Number(fieldAt(object, 'spec', 'replicas') ?? 0);
+    const text = selectorText(fieldAt(object, 'spec', 'selector'));
+    return {
+      metadata: JSON.parse(JSON.stringify({ name, namespace, uid, resourceVersion, creationTimestamp })),
+      spec: replicas === 0 ? {} : { replicas },
+      status: { replicas: Number(fieldAt(object, 'status', 'replicas') ?? 0), ...(text === '' ? {} : { selector: text }) },
+    };
+  },
+  validate: (scale) => notNegative(scale['spec'], 'spec', 'replicas'),
+  change(object, scale) {
+    const spec = isJsonObject(object['spec']) ? object['spec'] : {};
+    const { resourceVersion, uid } = scale.metadata;
+    return {
+      ...object,
+      metadata: { ...object.metadata, ...(resourceVersion ? { resourceVersion } : {}), ...(uid ? { uid } : {}) },
+      spec: { ...spec, replicas: fieldAt(scale, 'spec', 'replicas') ?? 0 },
+    };
+  },
+};
