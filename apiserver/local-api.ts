@@ -26,7 +26,7 @@ import { firstNamespaces } from './kinds/namespaces.ts';
 import { systemPriorityClasses } from './kinds/priority-classes.ts';
 import { firstClusterRoleBindings, firstClusterRoles } from './kinds/roles.ts';
 import { builtInKinds, Registry } from './kinds/registry.ts';
-import { badRequest } from './status-error.ts';
+import { badRequest } from './errors.ts';
 import { Storage } from './storage/storage.ts';
 
 export interface LocalApiOptions {

@@ -1,14 +1,14 @@
+import { stringify } from 'yaml';
 import { describeError } from '../base/errors.ts';
+import { listen } from './http/listener.ts';
+import { serve } from './http/serve.ts';
+import { createLocalApi } from './local-api.ts';
+import { selfSigned } from './tls/certificate.ts';
 import type { KubeObject } from '../kube/api/object.ts';
 import type { Connection } from '../kube/client/connection.ts';
-import { listen } from './http/listener.ts';
 import type { Incoming, Listener, Outgoing } from './http/listener.ts';
-import { serve } from './http/serve.ts';
 import type { SocketServer } from './http/serve.ts';
-import { kubeconfigText } from './kubeconfig.ts';
-import { createLocalApi } from './local-api.ts';
 import type { LocalApiHooks, LocalApiOptions } from './local-api.ts';
-import { selfSigned } from './tls/certificate.ts';
 
 export interface ApiServerOptions extends LocalApiOptions {
   /** Loopback only; port 0 takes a free one. @default '127.0.0.1:0' */
@@ -100,4 +100,17 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       },
     },
   };
+}
+
+/** A kubeconfig for one user of this server, as YAML. */
+export function kubeconfigText(server: { url: string; caPem: string; token: string; user: string }): string {
+  const authority = server.caPem === '' ? {} : { 'certificate-authority-data': Buffer.from(server.caPem).toString('base64') };
+  return stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'dkc', cluster: { server: server.url, ...authority } }],
+    users: [{ name: server.user, user: { token: server.token } }],
+    contexts: [{ name: 'dkc', context: { cluster: 'dkc', user: server.user, namespace: 'default' } }],
+    'current-context': 'dkc',
+  });
 }

@@ -1,6 +1,6 @@
 import type { Stored } from '../kinds/kind.ts';
 import { fieldAt, listAt, textAt } from '../kinds/metadata-rules.ts';
-import type { User } from './user.ts';
+import type { User } from './authenticate.ts';
 
 /** What somebody wants to do with objects. */
 export interface ResourceWish {

@@ -1,13 +1,14 @@
 import { dnsSubdomainProblems } from '../../kube/api/names.ts';
-import type { KubeObject } from '../../kube/api/object.ts';
 import { allVerbs } from '../kinds/kind.ts';
-import type { Kind, ServedKind } from '../kinds/kind.ts';
 import { customColumns } from './custom-columns.ts';
 import { customSchema } from './custom-schema.ts';
-import { nodeOf, nodesOf, textOf, textsOf } from './node.ts';
-import type { Node } from './node.ts';
-import { prunedAndDefaulted } from './prune.ts';
+import { nodeOf, nodesOf, textOf, textsOf, EMBEDDED, fieldNode, PRESERVES, propertiesOf } from './node.ts';
 import { valueErrors } from './value-errors.ts';
+import { isJsonObject, setField } from '../../kube/api/json.ts';
+import type { KubeObject } from '../../kube/api/object.ts';
+import type { Kind, ServedKind } from '../kinds/kind.ts';
+import type { Node } from './node.ts';
+import type { JsonObject } from '../../kube/api/json.ts';
 
 /** The kind that a definition defines, in each version it is served in, the preferred one first. None while its names are not accepted. */
 export function customKinds(definition: KubeObject): ServedKind[] {
@@ -78,4 +79,33 @@ export function byVersion(a: string, b: string): number {
   const [left, right] = [rank(a), rank(b)];
   for (let at = 0; at < left.length; at++) if (left[at] !== right[at]) return (right[at] ?? 0) - (left[at] ?? 0);
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+const typeFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
+
+/**
+ * `value` as the server keeps it: without fields the schema does not know, without nulls that it does not allow, and with its defaults.
+ * @param isRoot - or embedded: `apiVersion`, `kind` and `metadata` are there without being written in the schema
+ */
+export function prunedAndDefaulted(value: unknown, node: Node, isRoot: boolean): unknown {
+  if (Array.isArray(value)) {
+    const items = nodeOf(node['items']);
+    return items === undefined ? value : value.map((item: unknown) => prunedAndDefaulted(item, items, items[EMBEDDED] === true));
+  }
+  if (!isJsonObject(value)) return value;
+  const kept: JsonObject = {};
+  const takesAll = node[PRESERVES] === true || node['additionalProperties'] === true;
+  for (const [name, field] of Object.entries(value)) {
+    const child = fieldNode(node, name);
+    if (isRoot && typeFields.has(name)) setField(kept, name, field);
+    else if (child === undefined) {
+      if (takesAll) setField(kept, name, field);
+    } else if (field !== null || child['nullable'] === true)
+      setField(kept, name, prunedAndDefaulted(field, child, child[EMBEDDED] === true));
+  }
+  for (const [name, child] of propertiesOf(node)) {
+    if (!Object.hasOwn(child, 'default') || Object.hasOwn(kept, name)) continue;
+    setField(kept, name, prunedAndDefaulted(structuredClone(child['default']), child, child[EMBEDDED] === true));
+  }
+  return kept;
 }

@@ -2,7 +2,7 @@ import { dnsSubdomainProblems } from '../../kube/api/names.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import type { Kind, RuleContext } from '../kinds/kind.ts';
 import { anything, object, ref } from '../openapi/schema.ts';
-import { nameColumn } from '../table/column.ts';
+import { nameColumn } from '../kinds/column.ts';
 import { describing } from './custom-schema.ts';
 import { definitionErrors } from './definition-errors.ts';
 import { nodeOf, nodesOf, textOf, textsOf } from './node.ts';

@@ -2,7 +2,7 @@ import { commitUpdate } from '../handlers/write.ts';
 import { rules } from '../handlers/context.ts';
 import type { Context } from '../handlers/context.ts';
 import { deleteObject } from '../handlers/delete.ts';
-import { CLEANUP } from '../handlers/propagation.ts';
+import { CLEANUP } from '../handlers/write-options.ts';
 import { storageName } from '../kinds/kind.ts';
 import type { Change } from '../storage/watch-log.ts';
 import { customKinds } from './custom-kind.ts';

@@ -1,9 +1,9 @@
+import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { isJsonObject, jsonEqual } from '../../kube/api/json.ts';
-import type { JsonObject } from '../../kube/api/json.ts';
-import type { FieldError } from '../field-error.ts';
-import { invalidShown, invalidValue, notSupported, required } from '../field-error.ts';
-import { isOfFormat } from './formats.ts';
+import { invalidShown, invalidValue, notSupported, required } from '../errors.ts';
+import type { FieldError } from '../errors.ts';
 import { EMBEDDED, fieldNode, INT_OR_STRING, LIST_KEYS, LIST_TYPE, nodeOf, nodesOf, numberOf, textOf, textsOf } from './node.ts';
+import type { JsonObject } from '../../kube/api/json.ts';
 import type { Node } from './node.ts';
 
 /**
@@ -155,4 +155,31 @@ function combinedErrors(value: unknown, node: Node, path: string): FieldError[] 
   const not = nodeOf(node['not']);
   if (not !== undefined && valueErrors(value, not, path).length === 0) errors.push(whole('not validate the schema (not)'));
   return errors;
+}
+
+/** The formats of texts that a 1.20 server checks; it takes any text for others. */
+const formats: Readonly<Record<string, (text: string) => boolean>> = {
+  'date-time': (text) => /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/i.test(text) && !Number.isNaN(Date.parse(text)),
+  date: (text) => /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text)),
+  duration: (text) =>
+    /^[+-]?(0|(\d+(\.\d*)?|\.\d+)(ns|us|\u00b5s|ms|s|m|h|d|w)(?:(\d+(\.\d*)?|\.\d+)(ns|us|\u00b5s|ms|s|m|h|d|w))*)$/.test(text),
+  byte: (text) => /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text),
+  email: (text) => /^[^\s@]+@[^\s@]+$/.test(text),
+  hostname: (text) => text.length <= 255 && text.split('.').every((label) => /^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/.test(label)),
+  ipv4: isIPv4,
+  ipv6: isIPv6,
+  cidr: (text) => {
+    const [, address = '', bits = ''] = /^(.+)\/(\d{1,3})$/.exec(text) ?? [];
+    const version = isIP(address);
+    return version !== 0 && Number(bits) <= (version === 4 ? 32 : 128);
+  },
+  mac: (text) => /^([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}$/.test(text),
+  uri: (text) => text !== '' && (URL.canParse(text) || text.startsWith('/')),
+  uuid: (text) => /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i.test(text),
+  hexcolor: (text) => /^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$/.test(text),
+};
+
+/** Whether a text is of a format; any text is of one that is not known. */
+export function isOfFormat(text: string, format: string): boolean {
+  return Object.hasOwn(formats, format) ? formats[format]?.(text) === true : true;
 }

@@ -3,17 +3,15 @@ import type { Log } from '../../base/log.ts';
 import type { KubeObject, ObjectMeta, OwnerReference } from '../../kube/api/object.ts';
 import type { Context } from '../handlers/context.ts';
 import { deleteObject } from '../handlers/delete.ts';
-import { FOREGROUND, ORPHAN } from '../handlers/propagation.ts';
+import { FOREGROUND, ORPHAN } from '../handlers/write-options.ts';
 import { commitUpdate } from '../handlers/write.ts';
 import { storageName } from '../kinds/kind.ts';
 import type { ServedKind } from '../kinds/kind.ts';
-import { StatusError } from '../status-error.ts';
+import { StatusError } from '../errors.ts';
 import { storageKey } from '../storage/storage.ts';
 import type { Change } from '../storage/watch-log.ts';
-import { Dependents } from './dependents.ts';
-import type { Place } from './dependents.ts';
-import { blocks, isOrphaning, isWaiting, judge } from './verdict.ts';
-import type { Owner } from './verdict.ts';
+import { Dependents, blocks, isOrphaning, isWaiting, judge } from './verdict.ts';
+import type { Place, Owner } from './verdict.ts';
 
 /** Objects looked at in one turn, so that a large collection holds up nobody. */
 const TURN = 500;

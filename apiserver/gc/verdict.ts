@@ -1,6 +1,7 @@
+import { FOREGROUND, ORPHAN } from '../handlers/write-options.ts';
 import type { KubeObject, OwnerReference } from '../../kube/api/object.ts';
-import { FOREGROUND, ORPHAN } from '../handlers/propagation.ts';
 import type { Propagation } from '../handlers/write-options.ts';
+import type { Change } from '../storage/watch-log.ts';
 
 /** What an owner reference leads to: somebody; somebody who waits for its dependents to go; nobody; or a kind that is not served. */
 export type Owner = 'solid' | 'waiting' | 'absent' | 'unknown';
@@ -42,4 +43,38 @@ export function isOrphaning({ metadata }: KubeObject): boolean {
 /** Whether an owner that waits has to wait for this dependent. */
 export function blocks(dependent: KubeObject, uid: string | undefined): boolean {
   return dependent.metadata.ownerReferences?.some((reference) => reference.uid === uid && reference.blockOwnerDeletion === true) === true;
+}
+
+/** Where an object lies. */
+export interface Place {
+  /** Of its kind, as storage has it. */
+  kind: string;
+  key: string;
+}
+
+/** Which objects name an owner, by the owner's uid. Follows the changes of a storage; objects without owners cost nothing. */
+export class Dependents {
+  readonly #byOwner = new Map<string, Map<string, Place>>();
+
+  /** Takes in a change of an object of `kind`. */
+  apply(kind: string, { type, key, object, previous }: Change): void {
+    const before = previous?.metadata.ownerReferences;
+    const after = type === 'DELETED' ? undefined : object.metadata.ownerReferences;
+    if (before === after) return;
+    const id = `${kind} ${key}`;
+    for (const { uid } of before ?? []) {
+      const owned = this.#byOwner.get(uid);
+      if (owned?.delete(id) === true && owned.size === 0) this.#byOwner.delete(uid);
+    }
+    for (const { uid } of after ?? []) {
+      const owned = this.#byOwner.get(uid) ?? new Map<string, Place>();
+      owned.set(id, { kind, key });
+      this.#byOwner.set(uid, owned);
+    }
+  }
+
+  /** In the order in which they came to their owner. */
+  of(uid: string | undefined): Place[] {
+    return [...(this.#byOwner.get(uid ?? '')?.values() ?? [])];
+  }
 }

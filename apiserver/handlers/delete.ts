@@ -1,15 +1,14 @@
 import { isJsonObject, jsonEqual } from '../../kube/api/json.ts';
-import type { KubeObject } from '../../kube/api/object.ts';
 import { groupResource, storageName } from '../kinds/kind.ts';
-import type { ServedKind } from '../kinds/kind.ts';
 import { keptNamespaces } from '../kinds/namespaces.ts';
 import { storageKey } from '../storage/storage.ts';
-import { conflict, forbidden, notFound } from '../status-error.ts';
-import type { Context } from './context.ts';
+import { conflict, forbidden, notFound } from '../errors.ts';
 import { timestamp } from './context.ts';
-import { sweepNamespace } from './namespace-content.ts';
-import { finalizersOnDelete } from './propagation.ts';
+import { finalizersOnDelete } from './write-options.ts';
 import type { DeleteOptions } from './write-options.ts';
+import type { KubeObject } from '../../kube/api/object.ts';
+import type { ServedKind } from '../kinds/kind.ts';
+import type { Context } from './context.ts';
 
 /** Takes the object away, or marks it as going when somebody has to finish it first. @returns its last state, and whether it is gone */
 export function deleteObject(
@@ -70,4 +69,32 @@ function checkPreconditions({ kind, at }: ServedKind, { metadata }: KubeObject, 
     const why = `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion ?? ''})`;
     throw conflict(of, metadata.name ?? '', `${why}. The object might have been modified`);
   }
+}
+
+/** A namespace that is going loses its content, and goes when nothing is left in it and nobody holds it. */
+export function sweepNamespace(context: Context, name: string | undefined): void {
+  const namespace = name === undefined ? undefined : context.storage.get('/namespaces', name);
+  if (name === undefined || namespace?.metadata.deletionTimestamp === undefined) return;
+  let left = 0;
+  for (const kind of context.registry.kinds) {
+    if (!kind.namespaced) continue;
+    for (const object of context.storage.list(storageName(kind), name).objects) {
+      const key = storageKey(name, object.metadata.name ?? '');
+      if (!object.metadata.finalizers?.length) context.storage.remove(storageName(kind), key);
+      else {
+        left += 1;
+        if (object.metadata.deletionTimestamp === undefined) context.storage.put(storageName(kind), key, marked(object, context));
+      }
+    }
+  }
+  if (left > 0 || namespace.metadata.finalizers?.length) return;
+  context.storage.put('/namespaces', name, {
+    ...namespace,
+    spec: { ...(isJsonObject(namespace['spec']) ? namespace['spec'] : {}), finalizers: [] },
+  });
+  context.storage.remove('/namespaces', name);
+}
+
+function marked(object: KubeObject, context: Context): KubeObject {
+  return { ...object, metadata: { ...object.metadata, deletionTimestamp: timestamp(context.clock.now()), deletionGracePeriodSeconds: 0 } };
 }

@@ -4,7 +4,7 @@ import { labelSelectorOf, matchesLabels } from '../../kube/api/selector.ts';
 import { storageName } from '../kinds/kind.ts';
 import type { ServedKind } from '../kinds/kind.ts';
 import { fieldAt, listAt, textAt } from '../kinds/metadata-rules.ts';
-import { badRequest, notFound, StatusError } from '../status-error.ts';
+import { badRequest, notFound, StatusError } from '../errors.ts';
 import { storageKey } from '../storage/storage.ts';
 import type { Context } from './context.ts';
 import { timestamp } from './context.ts';

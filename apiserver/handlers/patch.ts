@@ -10,7 +10,7 @@ import { decodeBody, mediaType } from '../http/body.ts';
 import type { ResourceRequest } from '../http/api-request.ts';
 import { apiVersion } from '../kinds/kind.ts';
 import type { ServedKind } from '../kinds/kind.ts';
-import { badRequest, StatusError, unsupportedMediaType } from '../status-error.ts';
+import { badRequest, StatusError, unsupportedMediaType } from '../errors.ts';
 import { incomingObject } from './incoming.ts';
 
 /** How an object changes: by one of the three patches. */

@@ -1,10 +1,8 @@
-import type { KubeObject } from '../../kube/api/object.ts';
-import type { Format } from '../http/accept.ts';
 import { apiVersion } from '../kinds/kind.ts';
-import type { ServedKind } from '../kinds/kind.ts';
-import { badRequest } from '../status-error.ts';
-import { partialMetadata, table } from '../table/table.ts';
-import type { IncludeObject } from '../table/table.ts';
+import { badRequest } from '../errors.ts';
+import type { KubeObject } from '../../kube/api/object.ts';
+import type { Format } from '../http/body.ts';
+import type { ServedKind, Kind } from '../kinds/kind.ts';
 import type { Page } from './read.ts';
 import type { WatchEvent } from './watch.ts';
 
@@ -81,4 +79,42 @@ function includeObject(asked: string | null): IncludeObject {
   if (asked === null || asked === '') return 'Metadata';
   if (asked === 'None' || asked === 'Metadata' || asked === 'Object') return asked;
   throw badRequest(`includeObject: Invalid value: ${JSON.stringify(asked)}: must be 'Metadata', 'Object', 'None', or empty`);
+}
+
+export type IncludeObject = 'None' | 'Metadata' | 'Object';
+
+/** Only the metadata, as tables carry it. */
+export function partialMetadata(object: KubeObject, metaVersion: string): Record<string, unknown> {
+  return { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${metaVersion}`, metadata: object.metadata };
+}
+
+/**
+ * `meta.k8s.io` Table: what `kubectl get` prints.
+ * @param headers - without columns for all but the first event of a watch
+ */
+export function table(
+  kind: Kind,
+  objects: readonly KubeObject[],
+  metadata: Record<string, unknown>,
+  options: { now: number; metaVersion: string; include: IncludeObject; headers: boolean; whole(object: KubeObject): unknown },
+): Record<string, unknown> {
+  const columnDefinitions = kind.columns.map((column) => ({
+    name: column.name,
+    type: column.type ?? 'string',
+    format: column.format ?? '',
+    description: column.description,
+    priority: column.wide === true ? 1 : 0,
+  }));
+  return {
+    kind: 'Table',
+    apiVersion: `meta.k8s.io/${options.metaVersion}`,
+    metadata,
+    columnDefinitions: options.headers ? columnDefinitions : [],
+    rows: objects.map((object) => ({
+      cells: kind.columns.map((column) => column.cell(object, options.now)),
+      ...(options.include === 'None'
+        ? {}
+        : { object: options.include === 'Object' ? options.whole(object) : partialMetadata(object, options.metaVersion) }),
+    })),
+  };
 }

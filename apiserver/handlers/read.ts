@@ -5,13 +5,10 @@ import { groupResource, storageName } from '../kinds/kind.ts';
 import type { ServedKind } from '../kinds/kind.ts';
 import { indexOf, storageKey } from '../storage/storage.ts';
 import type { View } from '../storage/storage.ts';
-import { notSupported, prohibited } from '../field-error.ts';
-import { badRequest, expired, notFound, StatusError } from '../status-error.ts';
+import { notSupported, prohibited, badRequest, expired, notFound, StatusError } from '../errors.ts';
 import type { Context } from './context.ts';
-import { selection } from './selection.ts';
-import { staleVersion } from './stale.ts';
-import type { Asked } from './stale.ts';
-import { checkReached, numberOf, versionOf } from './versions.ts';
+import { selection, staleVersion, checkReached, numberOf, versionOf } from './read-query.ts';
+import type { Asked } from './read-query.ts';
 import { badListOption } from './write-options.ts';
 
 /** One object. @throws StatusError 404 */

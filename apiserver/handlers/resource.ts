@@ -1,14 +1,13 @@
 import { isJsonObject } from '../../kube/api/json.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import { restrictNode } from '../auth/node-restriction.ts';
+import { restrictNode } from '../auth/authorize.ts';
 import { describesOnly } from '../crd/custom-schema.ts';
-import { formatOf } from '../http/accept.ts';
+import { formatOf, decodeBody, decodeObject } from '../http/body.ts';
 import type { Answer, ApiRequest, Line, ResourceRequest } from '../http/api-request.ts';
-import { decodeBody, decodeObject } from '../http/body.ts';
-import { isTrue } from '../http/route.ts';
+import { isTrue } from '../http/api-request.ts';
 import { allVerbs, groupResource, storageName } from '../kinds/kind.ts';
 import type { RuleContext, ServedKind } from '../kinds/kind.ts';
-import { badRequest, invalid, methodNotAllowed, noSuchPath } from '../status-error.ts';
+import { badRequest, invalid, methodNotAllowed, noSuchPath } from '../errors.ts';
 import { storageKey } from '../storage/storage.ts';
 import { applied, applyRequest } from './apply.ts';
 import type { Context } from './context.ts';

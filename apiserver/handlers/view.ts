@@ -3,7 +3,7 @@ import type { Answer, ApiRequest, ResourceRequest } from '../http/api-request.ts
 import { decodeObject } from '../http/body.ts';
 import { apiVersion } from '../kinds/kind.ts';
 import type { ServedKind, View } from '../kinds/kind.ts';
-import { invalid, unsupportedMediaType } from '../status-error.ts';
+import { invalid, unsupportedMediaType } from '../errors.ts';
 import type { Context } from './context.ts';
 import { incomingObject } from './incoming.ts';
 import { isApply, patchChange } from './patch.ts';

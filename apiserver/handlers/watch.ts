@@ -1,17 +1,13 @@
 import type { KubeObject } from '../../kube/api/object.ts';
 import type { Change } from '../storage/watch-log.ts';
 import type { ApiRequest, ResourceRequest } from '../http/api-request.ts';
-import { isTrue } from '../http/route.ts';
+import { isTrue } from '../http/api-request.ts';
 import { storageName } from '../kinds/kind.ts';
 import type { ServedKind } from '../kinds/kind.ts';
-import { prohibited } from '../field-error.ts';
-import { expired } from '../status-error.ts';
+import { prohibited, expired } from '../errors.ts';
 import type { Context } from './context.ts';
-import { selection } from './selection.ts';
-import type { Selection } from './selection.ts';
-import { staleVersion } from './stale.ts';
-import type { Asked } from './stale.ts';
-import { numberOf, versionOf } from './versions.ts';
+import { selection, staleVersion, numberOf, versionOf } from './read-query.ts';
+import type { Selection, Asked } from './read-query.ts';
 import { badListOption } from './write-options.ts';
 
 export type WatchEvent =

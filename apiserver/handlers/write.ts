@@ -4,10 +4,10 @@ import { groupResource, storageName } from '../kinds/kind.ts';
 import type { ServedKind } from '../kinds/kind.ts';
 import { validateMetadata, validateMetadataUpdate } from '../kinds/metadata-rules.ts';
 import { storageKey } from '../storage/storage.ts';
-import { alreadyExists, badRequest, conflict, forbidden, invalid, modified, notFound } from '../status-error.ts';
+import { alreadyExists, badRequest, conflict, forbidden, invalid, modified, notFound } from '../errors.ts';
 import type { Context } from './context.ts';
 import { generateName, newUid, rules } from './context.ts';
-import { sweepNamespace } from './namespace-content.ts';
+import { sweepNamespace } from './delete.ts';
 
 export interface WriteOptions {
   /** Answers as if it were done, and does nothing. */

@@ -1,9 +1,10 @@
-import { parseDocument } from 'yaml';
+import { parseDocument, stringify } from 'yaml';
 import { describeError } from '../../base/errors.ts';
 import { isDeeperThan, isJsonObject } from '../../kube/api/json.ts';
-import type { JsonObject } from '../../kube/api/json.ts';
 import { decodeProtobuf } from './protobuf-body.ts';
-import { badRequest, StatusError, unsupportedMediaType } from '../status-error.ts';
+import { badRequest, StatusError, unsupportedMediaType, notAcceptable } from '../errors.ts';
+import type { JsonObject } from '../../kube/api/json.ts';
+import type { Line } from './api-request.ts';
 
 /** As the real server: 3 MiB. */
 export const MAX_BODY_BYTES = 3 * 1024 * 1024;
@@ -55,4 +56,65 @@ function fromYaml(text: string): unknown {
   const value: unknown = document.toJS({ maxAliasCount: 100 });
   // Dates, binaries and the like of YAML 1.1 become what JSON has.
   return JSON.parse(JSON.stringify(value ?? null));
+}
+
+/** How an answer should be written. */
+export interface Format {
+  /** Instead of the object itself. @default undefined */
+  as: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList' | undefined;
+  yaml: boolean;
+  /** Version of meta.k8s.io that `as` was asked in. */
+  metaVersion: string;
+}
+
+const plain: Format = { as: undefined, yaml: false, metaVersion: 'v1' };
+const transforms = ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'] as const;
+
+/** The first form in an Accept header that can be written; no header is JSON. @throws StatusError 406 when there is none */
+export function formatOf(accept: string): Format {
+  if (accept.trim() === '') return plain;
+  for (const clause of accept.split(',')) {
+    const [type = '', ...rest] = clause.split(';').map((part) => part.trim());
+    const parameters = new Map(rest.map((part) => [part.slice(0, part.indexOf('=')), part.slice(part.indexOf('=') + 1)]));
+    const yaml = type === 'application/yaml';
+    if (!yaml && !['application/json', 'application/*', '*/*'].includes(type)) continue;
+    const as = parameters.get('as');
+    if (as === undefined) return { ...plain, yaml };
+    const metaVersion = parameters.get('v') ?? '';
+    const known = transforms.find((transform) => transform === as);
+    if (known && parameters.get('g') === 'meta.k8s.io' && ['v1', 'v1beta1'].includes(metaVersion)) return { as: known, yaml, metaVersion };
+  }
+  throw notAcceptable(['application/json', 'application/yaml']);
+}
+
+/** An answer's content as it is written. */
+export function encode(json: unknown, yaml: boolean): [type: string, text: string] {
+  return yaml ? ['application/yaml', stringify(json, { aliasDuplicateObjects: false })] : ['application/json', `${JSON.stringify(json)}\n`];
+}
+
+const LARGE_LIST = 2_000;
+
+/**
+ * A large list piece by piece: as one text it may be longer than any string can be, and nobody else is served while it is made.
+ * undefined for everything else.
+ */
+export function piecesOf(json: unknown): Iterable<string> | undefined {
+  if (!isJsonObject(json) || !Array.isArray(json['items']) || json['items'].length < LARGE_LIST) return undefined;
+  const { items, ...head } = json as { items: readonly unknown[] };
+  return pieces(JSON.stringify(head), items);
+}
+
+function* pieces(head: string, items: readonly unknown[]): Generator<string> {
+  yield `${head.slice(0, -1)},"items":[`;
+  for (let at = 0; at < items.length; at += LARGE_LIST / 4) {
+    const texts = items.slice(at, at + LARGE_LIST / 4).map((item) => JSON.stringify(item));
+    yield `${at === 0 ? '' : ','}${texts.join(',')}`;
+  }
+  yield ']}\n';
+}
+
+/** A batch of a stream as one text. */
+export function textOf(batch: readonly Line[]): string {
+  const [first] = batch;
+  return batch.length === 1 && first !== undefined ? first.text : batch.map(({ text }) => text).join('');
 }

@@ -1,6 +1,6 @@
 import { isJsonObject, setField } from '../../kube/api/json.ts';
 import type { JsonObject } from '../../kube/api/json.ts';
-import { badRequest, unsupportedMediaType } from '../status-error.ts';
+import { badRequest, unsupportedMediaType } from '../errors.ts';
 
 /*
  * kubectl 1.32 and newer send what `kubectl create KIND` makes as protobuf and nothing else. These are the field numbers of the few kinds it does so

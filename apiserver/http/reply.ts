@@ -1,17 +1,15 @@
 import { unreachable } from '../../base/errors.ts';
 import { answer, failure, route } from '../api.ts';
 import type { Api } from '../api.ts';
-import type { Authenticator } from '../auth/authenticate.ts';
-import type { User } from '../auth/user.ts';
-import { troubled } from '../faults/events.ts';
+import type { Authenticator, User } from '../auth/authenticate.ts';
+import { troubled, goneAnswer, injectedError } from '../faults/inject.ts';
 import { STALE_VERSIONS } from '../faults/fault.ts';
 import type { Fault } from '../faults/fault.ts';
-import { goneAnswer, injectedError } from '../faults/inject.ts';
 import type { FaultPlan, FaultTarget } from '../faults/plan.ts';
-import { mayBeStale } from '../handlers/stale.ts';
-import { formatOf } from './accept.ts';
+import { mayBeStale } from '../handlers/read-query.ts';
+import { formatOf } from './body.ts';
 import type { Answer, ApiRequest, ResourceRequest } from './api-request.ts';
-import { isTrue } from './route.ts';
+import { isTrue } from './api-request.ts';
 
 /** What answering takes. */
 export interface Server {

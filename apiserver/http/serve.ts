@@ -1,9 +1,13 @@
 import { constants } from 'node:http2';
+import { once } from 'node:events';
+import { setImmediate as othersFirst } from 'node:timers/promises';
 import { halfOf } from '../faults/inject.ts';
-import type { Answer } from './api-request.ts';
-import { end, readBody, write, writeAnswer } from './exchange.ts';
-import type { Incoming, Outgoing } from './listener.ts';
 import { replyTo } from './reply.ts';
+import { tooLarge } from '../errors.ts';
+import { encode, piecesOf, textOf, MAX_BODY_BYTES } from './body.ts';
+import type { Readable } from 'node:stream';
+import type { Answer, Line } from './api-request.ts';
+import type { Incoming, Outgoing } from './listener.ts';
 import type { Server } from './reply.ts';
 
 /** What serving a request over a socket needs besides. */
@@ -76,4 +80,96 @@ async function endEarly(response: Outgoing, reply: Answer): Promise<void> {
 function cut(response: Outgoing): void {
   if ('stream' in response) response.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
   else response.socket?.destroy();
+}
+
+/** The whole body. @throws StatusError 413 above the limit; the rest of it is thrown away as it comes, so that the answer finds its way out */
+export async function readBody(request: Incoming): Promise<Uint8Array> {
+  const declared = Number(request.headers['content-length'] ?? 0);
+  const tooMuch = (): Error => tooLarge(`Request entity too large: limit is ${MAX_BODY_BYTES}`);
+  if (declared > MAX_BODY_BYTES) throw tooMuch();
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  const stream = request as Readable;
+  for await (const part of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
+    bytes += part.length;
+    if (bytes > MAX_BODY_BYTES) break;
+    parts.push(part);
+  }
+  if (bytes <= MAX_BODY_BYTES) return Buffer.concat(parts);
+  stream.resume();
+  throw tooMuch();
+}
+
+/** Writes an answer. A stream waits for its client, line by line. `signal` aborts when the client is gone. */
+export async function writeAnswer(
+  response: Outgoing,
+  answer: Answer,
+  options: { yaml: boolean; head: boolean; signal: AbortSignal; isSilent: () => boolean },
+): Promise<void> {
+  response.statusCode = answer.code;
+  response.setHeader('cache-control', 'no-cache, private');
+  if ('stream' in answer) {
+    response.setHeader('content-type', answer.type);
+    await writeStream(response, answer.stream, options);
+    return;
+  }
+  for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value);
+  const inPieces = 'json' in answer && !options.yaml && !options.head ? piecesOf(answer.json) : undefined;
+  if (inPieces !== undefined) {
+    response.setHeader('content-type', 'application/json');
+    await writePieces(response, inPieces, options.signal);
+    return;
+  }
+  const [type, content] = 'json' in answer ? encode(answer.json, options.yaml) : [answer.type, answer.bytes];
+  const bytes = typeof content === 'string' ? Buffer.from(content) : content;
+  response.setHeader('content-type', type);
+  response.setHeader('content-length', bytes.length);
+  if (options.head) end(response);
+  else end(response, bytes);
+}
+
+async function writePieces(response: Outgoing, pieces: Iterable<string>, signal: AbortSignal): Promise<void> {
+  try {
+    for (const piece of pieces) {
+      if (signal.aborted) return;
+      if (write(response, piece)) await othersFirst();
+      else await once(response, 'drain', { signal });
+    }
+    end(response);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+async function writeStream(
+  response: Outgoing,
+  stream: AsyncIterable<readonly Line[]>,
+  { signal, isSilent }: { signal: AbortSignal; isSilent: () => boolean },
+): Promise<void> {
+  flushHead(response);
+  try {
+    for await (const batch of stream) {
+      if (signal.aborted || isSilent()) return;
+      if (!write(response, textOf(batch))) await once(response, 'drain', { signal });
+    }
+    if (!isSilent()) end(response);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+// The types of the two responses do not overlap enough for the compiler to call their common methods.
+export function write(response: Outgoing, text: string | Uint8Array): boolean {
+  return 'stream' in response ? response.write(text) : response.write(text);
+}
+
+export function end(response: Outgoing, bytes: Uint8Array = new Uint8Array()): void {
+  if ('stream' in response) response.end(bytes);
+  else response.end(bytes);
+}
+
+// The head goes out before the first event, so that the client knows that it is watching.
+function flushHead(response: Outgoing): void {
+  if ('stream' in response) response.writeHead(response.statusCode);
+  else response.flushHeaders();
 }

@@ -1,8 +1,8 @@
 import { mayAsk, whyNot } from '../auth/authorize.ts';
 import { rulesOf } from '../auth/rbac.ts';
-import type { User } from '../auth/user.ts';
+import type { User } from '../auth/authenticate.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import { nameColumn } from '../table/column.ts';
+import { nameColumn } from './column.ts';
 import type { Kind, RuleContext } from './kind.ts';
 import { fieldAt, listAt, textAt } from './metadata-rules.ts';
 import { typed } from './types/typed.ts';

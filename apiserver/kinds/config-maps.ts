@@ -1,10 +1,10 @@
 import { isJsonObject, jsonEqual } from '../../kube/api/json.ts';
 import { configMapKeyProblems, dnsSubdomainProblems } from '../../kube/api/names.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import type { FieldError } from '../field-error.ts';
-import { invalidValue, prohibited, tooLong } from '../field-error.ts';
+import type { FieldError } from '../errors.ts';
+import { invalidValue, prohibited, tooLong } from '../errors.ts';
 import { flag, object, ref, textMap } from '../openapi/schema.ts';
-import { ageColumn, nameColumn } from '../table/column.ts';
+import { ageColumn, nameColumn } from './column.ts';
 import type { Kind } from './kind.ts';
 
 /** Sum of the values of a ConfigMap, in bytes. */

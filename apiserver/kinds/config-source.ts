@@ -1,8 +1,8 @@
 import { isJsonObject, jsonEqual } from '../../kube/api/json.ts';
 import { configMapKeyProblems, dnsLabelProblems, dnsSubdomainProblems } from '../../kube/api/names.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import type { FieldError } from '../field-error.ts';
-import { invalidShown, invalidValue, prohibited, required } from '../field-error.ts';
+import type { FieldError } from '../errors.ts';
+import { invalidShown, invalidValue, prohibited, required } from '../errors.ts';
 import { fieldAt, textAt } from './metadata-rules.ts';
 
 /*

@@ -1,9 +1,9 @@
 import { dnsLabelProblems, configMapKeyProblems } from '../../kube/api/names.ts';
-import { duplicate, invalidValue, missing, notSupported, required } from '../field-error.ts';
+import { duplicate, invalidValue, missing, notSupported, required } from '../errors.ts';
+import type { FieldError } from '../errors.ts';
 import { fieldAt, listAt, textAt } from './metadata-rules.ts';
 import { notNegative, oneToMost, resourceErrors } from './number-rules.ts';
 import { isJsonObject } from '../../kube/api/json.ts';
-import type { FieldError } from '../field-error.ts';
 
 /** What containers of one pod know of it. */
 export interface PodFacts {

@@ -1,8 +1,8 @@
 import { dnsSubdomainProblems } from '../../kube/api/names.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import type { FieldError } from '../field-error.ts';
-import { invalidShown, required } from '../field-error.ts';
-import { ageColumn, nameColumn } from '../table/column.ts';
+import type { FieldError } from '../errors.ts';
+import { invalidShown, required } from '../errors.ts';
+import { ageColumn, nameColumn } from './column.ts';
 import type { Kind } from './kind.ts';
 import { notNegative } from './number-rules.ts';
 import { typed } from './types/typed.ts';

@@ -1,12 +1,12 @@
 import { isJsonObject } from '../../kube/api/json.ts';
 import { dnsSubdomainProblems } from '../../kube/api/names.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import type { FieldError } from '../field-error.ts';
-import { invalidValue } from '../field-error.ts';
+import type { FieldError } from '../errors.ts';
+import { invalidValue } from '../errors.ts';
 import type { Schema } from '../openapi/schema.ts';
 import { anything, int32, object, ref, text, time } from '../openapi/schema.ts';
-import type { Column } from '../table/column.ts';
-import { age, humanDuration, nameColumn } from '../table/column.ts';
+import type { Column } from './column.ts';
+import { age, humanDuration, nameColumn } from './column.ts';
 import type { Kind } from './kind.ts';
 import { fieldAt, textAt } from './metadata-rules.ts';
 

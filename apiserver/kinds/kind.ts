@@ -1,9 +1,9 @@
 import type { MergeRule } from '../patch/patch.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import type { User } from '../auth/user.ts';
-import type { FieldError } from '../field-error.ts';
+import type { User } from '../auth/authenticate.ts';
+import type { FieldError } from '../errors.ts';
 import type { Schema } from '../openapi/schema.ts';
-import type { Column } from '../table/column.ts';
+import type { Column } from './column.ts';
 
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
 

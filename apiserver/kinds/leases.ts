@@ -1,9 +1,9 @@
 import { dnsSubdomainProblems } from '../../kube/api/names.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import type { FieldError } from '../field-error.ts';
-import { invalidValue } from '../field-error.ts';
+import type { FieldError } from '../errors.ts';
+import { invalidValue } from '../errors.ts';
 import { int32, object, ref, text, time } from '../openapi/schema.ts';
-import { ageColumn, nameColumn } from '../table/column.ts';
+import { ageColumn, nameColumn } from './column.ts';
 import type { Kind } from './kind.ts';
 import { fieldAt, textAt } from './metadata-rules.ts';
 

@@ -1,8 +1,8 @@
 import { isJsonObject } from '../../kube/api/json.ts';
 import { labelValueProblems, qualifiedNameProblems } from '../../kube/api/names.ts';
-import { invalidValue, prohibited, required, tooLong, invalidShown } from '../field-error.ts';
+import { invalidValue, prohibited, required, tooLong, invalidShown } from '../errors.ts';
+import type { FieldError } from '../errors.ts';
 import type { KubeObject, OwnerReference } from '../../kube/api/object.ts';
-import type { FieldError } from '../field-error.ts';
 import type { Kind } from './kind.ts';
 
 const ANNOTATION_BYTES = 256 * 1024;

@@ -2,7 +2,7 @@ import { isJsonObject } from '../../kube/api/json.ts';
 import { dnsLabelProblems } from '../../kube/api/names.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import { anything, list, object, ref, text } from '../openapi/schema.ts';
-import { ageColumn, nameColumn } from '../table/column.ts';
+import { ageColumn, nameColumn } from './column.ts';
 import type { Kind } from './kind.ts';
 import { textAt } from './metadata-rules.ts';
 

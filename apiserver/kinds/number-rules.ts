@@ -1,10 +1,10 @@
 import { isJsonObject } from '../../kube/api/json.ts';
-import { invalidShown, invalidValue } from '../field-error.ts';
+import { invalidShown, invalidValue } from '../errors.ts';
+import type { FieldError } from '../errors.ts';
 import { goIntOrText } from './go-text.ts';
 import { fieldAt } from './metadata-rules.ts';
 import { qualifiedNameProblems } from '../../kube/api/names.ts';
 import { compareQuantities, quantity } from '../../kube/api/quantity.ts';
-import type { FieldError } from '../field-error.ts';
 import type { Quantity } from '../../kube/api/quantity.ts';
 
 export const NOT_NEGATIVE = 'must be greater than or equal to 0';

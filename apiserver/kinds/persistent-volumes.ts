@@ -1,9 +1,9 @@
 import { isJsonObject, jsonEqual } from '../../kube/api/json.ts';
 import { dnsSubdomainProblems } from '../../kube/api/names.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import type { FieldError } from '../field-error.ts';
-import { invalidValue, notSupported, notSupportedShown, prohibited, required } from '../field-error.ts';
-import { ageColumn, nameColumn } from '../table/column.ts';
+import type { FieldError } from '../errors.ts';
+import { invalidValue, notSupported, notSupportedShown, prohibited, required } from '../errors.ts';
+import { ageColumn, nameColumn } from './column.ts';
 import type { Kind } from './kind.ts';
 import { fieldAt, listAt, textAt } from './metadata-rules.ts';
 import { mapField, withDefaults } from './number-rules.ts';

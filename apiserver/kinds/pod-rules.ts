@@ -1,7 +1,7 @@
 import { dnsLabelProblems, dnsSubdomainProblems } from '../../kube/api/names.ts';
 import { isJsonObject, jsonEqual } from '../../kube/api/json.ts';
-import type { FieldError } from '../field-error.ts';
-import { invalidValue, notSupported, prohibited, required } from '../field-error.ts';
+import type { FieldError } from '../errors.ts';
+import { invalidValue, notSupported, prohibited, required } from '../errors.ts';
 import { containerErrors } from './container-rules.ts';
 import { fieldAt, listAt, textAt } from './metadata-rules.ts';
 import { notNegative, oneToMost } from './number-rules.ts';

@@ -1,7 +1,9 @@
 import { isJsonObject } from '../../kube/api/json.ts';
 import { dnsSubdomainProblems } from '../../kube/api/names.ts';
-import { required, invalidShown } from '../field-error.ts';
-import { ageColumn, nameColumn } from '../table/column.ts';
+import { required, invalidShown } from '../errors.ts';
+import type { FieldError } from '../errors.ts';
+import { ageColumn, nameColumn } from './column.ts';
+import type { Column } from './column.ts';
 import { fieldAt, textAt } from './metadata-rules.ts';
 import { mapField, notNegative, withDefaults } from './number-rules.ts';
 import { templateDefaults } from './pod-defaults.ts';
@@ -20,8 +22,6 @@ import { typed } from './types/typed.ts';
 import { goTextMap } from './go-text.ts';
 import { nodeSelectorText, selects } from './selector-rules.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import type { FieldError } from '../field-error.ts';
-import type { Column } from '../table/column.ts';
 import type { Kind } from './kind.ts';
 
 function defaults(set: KubeObject): KubeObject {

@@ -1,6 +1,8 @@
 import { jsonEqual } from '../../kube/api/json.ts';
-import { invalidShown, notSupported, required } from '../field-error.ts';
-import { ageColumn, nameColumn } from '../table/column.ts';
+import { invalidShown, notSupported, required } from '../errors.ts';
+import type { FieldError } from '../errors.ts';
+import { ageColumn, nameColumn } from './column.ts';
+import type { Column } from './column.ts';
 import { goText, goTextList } from './go-text.ts';
 import { fieldAt, listAt, textAt } from './metadata-rules.ts';
 import { mapField, mapItems, withDefaults } from './number-rules.ts';
@@ -8,8 +10,6 @@ import { typed } from './types/typed.ts';
 import { dnsSubdomainProblems } from '../../kube/api/names.ts';
 import { anything, flag, list, object, ref } from '../openapi/schema.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import type { FieldError } from '../field-error.ts';
-import type { Column } from '../table/column.ts';
 import type { Kind } from './kind.ts';
 
 /** Stored only: nobody makes tokens for them. */

@@ -1,6 +1,6 @@
 import { labelValueProblems, qualifiedNameProblems } from '../../kube/api/names.ts';
-import type { FieldError } from '../field-error.ts';
-import { duplicate, invalidShown, invalidValue, notSupported, prohibited, required } from '../field-error.ts';
+import type { FieldError } from '../errors.ts';
+import { duplicate, invalidShown, invalidValue, notSupported, prohibited, required } from '../errors.ts';
 import { goText } from './go-text.ts';
 import { fieldAt, listAt, textAt } from './metadata-rules.ts';
 import { labelErrors, selectorErrors } from './selector-rules.ts';

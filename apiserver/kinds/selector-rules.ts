@@ -1,9 +1,9 @@
 import { labelSelectorOf, matchesLabels, SelectorError } from '../../kube/api/selector.ts';
 import { labelValueProblems, qualifiedNameProblems } from '../../kube/api/names.ts';
 import { isJsonObject } from '../../kube/api/json.ts';
-import { invalidValue, prohibited, required } from '../field-error.ts';
+import { invalidValue, prohibited, required } from '../errors.ts';
+import type { FieldError } from '../errors.ts';
 import { fieldAt, listAt, textAt } from './metadata-rules.ts';
-import type { FieldError } from '../field-error.ts';
 
 /** Labels of something inside an object: a template, a selector. */
 export function labelErrors(labels: unknown, path: string): FieldError[] {

@@ -1,13 +1,13 @@
 import { isJsonObject } from '../../kube/api/json.ts';
-import { invalidShown, notSupported, required } from '../field-error.ts';
-import { ageColumn, nameColumn } from '../table/column.ts';
+import { invalidShown, notSupported, required } from '../errors.ts';
+import type { FieldError } from '../errors.ts';
+import { ageColumn, nameColumn } from './column.ts';
 import { goTextList } from './go-text.ts';
 import { fieldAt, listAt, textAt } from './metadata-rules.ts';
 import { mapField, mapItems, oneToMost, withDefaults } from './number-rules.ts';
 import { nodeSelectorText, labelErrors } from './selector-rules.ts';
 import { typed } from './types/typed.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import type { FieldError } from '../field-error.ts';
 import type { Kind, RuleContext, Stored } from './kind.ts';
 
 const LABEL = '[a-z]([-a-z0-9]*[a-z0-9])?';

@@ -1,6 +1,7 @@
 import { isJsonObject } from '../../kube/api/json.ts';
 import { qualifiedNameProblems } from '../../kube/api/names.ts';
-import { invalidShown, invalidValue, notSupported, prohibited } from '../field-error.ts';
+import { invalidShown, invalidValue, notSupported, prohibited } from '../errors.ts';
+import type { FieldError } from '../errors.ts';
 import { goSelector, goTextMap } from './go-text.ts';
 import { fieldAt, listAt, textAt } from './metadata-rules.ts';
 import { podSpecErrors } from './pod-rules.ts';
@@ -8,8 +9,7 @@ import { isEmptySelector, labelErrors, selectorErrors, selectorText, selects } f
 import { typed } from './types/typed.ts';
 import { notNegative } from './number-rules.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import type { FieldError } from '../field-error.ts';
-import type { Column } from '../table/column.ts';
+import type { Column } from './column.ts';
 import type { View } from './kind.ts';
 
 /*

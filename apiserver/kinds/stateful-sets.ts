@@ -1,9 +1,9 @@
 import { isJsonObject, jsonEqual } from '../../kube/api/json.ts';
 import { dnsSubdomainProblems } from '../../kube/api/names.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import type { FieldError } from '../field-error.ts';
-import { invalidShown, invalidValue, notSupported, prohibited, required } from '../field-error.ts';
-import { ageColumn, nameColumn } from '../table/column.ts';
+import type { FieldError } from '../errors.ts';
+import { invalidShown, invalidValue, notSupported, prohibited, required } from '../errors.ts';
+import { ageColumn, nameColumn } from './column.ts';
 import { goIntOrText, goText } from './go-text.ts';
 import type { Kind, RuleContext } from './kind.ts';
 import { fieldAt, textAt } from './metadata-rules.ts';

@@ -1,13 +1,13 @@
 import { jsonEqual } from '../../kube/api/json.ts';
 import { dnsSubdomainProblems } from '../../kube/api/names.ts';
-import { duplicate, invalidShown, invalidValue, required, notSupported, prohibited } from '../field-error.ts';
-import { ageColumn, nameColumn } from '../table/column.ts';
+import { duplicate, invalidShown, invalidValue, required, notSupported, prohibited } from '../errors.ts';
+import type { FieldError } from '../errors.ts';
+import { ageColumn, nameColumn } from './column.ts';
 import { goText, goTextList } from './go-text.ts';
 import { fieldAt, listAt, textAt } from './metadata-rules.ts';
 import { mapField, withDefaults } from './number-rules.ts';
 import { typed } from './types/typed.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import type { FieldError } from '../field-error.ts';
 import type { Kind } from './kind.ts';
 
 const enums = [

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../kube/api/json.ts';
 import { dnsLabelProblems } from '../../kube/api/names.ts';
-import type { FieldError } from '../field-error.ts';
-import { duplicate, invalidValue, prohibited, required } from '../field-error.ts';
+import type { FieldError } from '../errors.ts';
+import { duplicate, invalidValue, prohibited, required } from '../errors.ts';
 import { listAt, textAt } from './metadata-rules.ts';
 
 // What a source must at least say: source -> its required texts.

@@ -1,5 +1,4 @@
-import type { ListMerge } from './list-merge.ts';
-import type { Schema } from './schema.ts';
+import type { ListMerge, Schema } from './schema.ts';
 
 /*
  * Types of the API as tables. A type is a line `GROUP.VERSION.Name`, its fields follow, indented and divided by `;`:

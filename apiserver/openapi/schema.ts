@@ -1,5 +1,3 @@
-import type { ListMerge } from './list-merge.ts';
-
 /**
  * A field or object: what the OpenAPI document says of it, and what decoding holds it to. Objects with `fields` have no others;
  * objects without `fields` and `values` take anything.
@@ -54,3 +52,6 @@ export const ref = (name: string, description: string): Schema => ({ type: 'ref'
 export function object(description: string, fields: Readonly<Record<string, Schema>>, required?: readonly string[]): Schema {
   return { type: 'object', description, fields, ...(required ? { required } : {}) };
 }
+
+/** How a strategic merge patch treats a list: by the key of its items, or as a set of plain values. */
+export type ListMerge = { by: string } | { as: 'set' };

@@ -1,6 +1,6 @@
 import type { Client, ObjectRef, WatchEvent } from '../../kube/client/client.ts';
 import { ApiError, TransportError } from '../../kube/client/errors.ts';
-import { applyMergePatch } from '../../apiserver/patch/merge-patch.ts';
+import { applyMergePatch } from '../../apiserver/patch/patch.ts';
 import type { KubeList, KubeObject, Resource } from '../../kube/api/object.ts';
 
 interface Change {

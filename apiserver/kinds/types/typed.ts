@@ -1,9 +1,9 @@
 import { parseTypes } from '../../openapi/notation.ts';
 import { ref } from '../../openapi/schema.ts';
+import type { Schema } from '../../openapi/schema.ts';
 import { clusterTypes, workloadTypes } from './workload-types.ts';
 import { podTypes } from './pod-types.ts';
 import { storageTypes, volumeTypes } from './storage-types.ts';
-import type { Schema } from '../../openapi/schema.ts';
 
 /** Metadata and selectors inside other objects. Notation: openapi/notation.ts. */
 export const metaTypes = `

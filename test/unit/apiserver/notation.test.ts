@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fieldErrorsText, invalidValue, prohibited, required, tooLong } from '../../../apiserver/field-error.ts';
-import { formatOf } from '../../../apiserver/http/accept.ts';
-import { resourceRequest } from '../../../apiserver/http/route.ts';
-import { decodeBySchema } from '../../../apiserver/handlers/decode.ts';
+import { fieldErrorsText, invalidValue, prohibited, required, tooLong } from '../../../apiserver/errors.ts';
+import { formatOf } from '../../../apiserver/http/body.ts';
+import { resourceRequest } from '../../../apiserver/http/api-request.ts';
+import { decodeBySchema } from '../../../apiserver/handlers/incoming.ts';
 import { int32 as integer, list, object, quantityMap, text as aText, textMap } from '../../../apiserver/openapi/schema.ts';
-import { humanDuration } from '../../../apiserver/table/column.ts';
+import { humanDuration } from '../../../apiserver/kinds/column.ts';
 
 const second = 1000;
 const minute = 60 * second;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decodeBySchema } from '../../../../apiserver/handlers/decode.ts';
+import { decodeBySchema } from '../../../../apiserver/handlers/incoming.ts';
 import { parseTypes, schemaAt } from '../../../../apiserver/openapi/notation.ts';
 import { ApiHttp } from '../../../support/api-http.ts';
 import type { Loose } from '../../../support/api-http.ts';

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { startApiServer } from '../../../../apiserver/server.ts';
+import type { ApiServer } from '../../../../apiserver/server.ts';
 import { realClock } from '../../../../base/clock.ts';
 import { silentLog } from '../../../../base/log.ts';
 import { seededRandom } from '../../../../base/random.ts';
@@ -13,7 +14,6 @@ import { createClient } from '../../../../kube/client/http-client.ts';
 import { kubeconfigSource } from '../../../../kube/client/load-access.ts';
 import { watchObject } from '../../../../kube/client/watch-object.ts';
 import type { TestContext } from 'node:test';
-import type { ApiServer } from '../../../../apiserver/server.ts';
 import type { Client } from '../../../../kube/client/client.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';
 

@@ -6,8 +6,7 @@ import { contentHash, wordHash } from '../../../../../controllers/common/history
 import { planHistory } from '../../../../../controllers/common/history/plan.ts';
 import { newRevision, revisionData, sameData, templateOf } from '../../../../../controllers/common/history/revision.ts';
 import { dnsSubdomainProblems } from '../../../../../kube/api/names.ts';
-import { applyStrategicPatch } from '../../../../../apiserver/patch/strategic-patch.ts';
-import { strategicRules } from '../../../../../apiserver/patch/strategic-rules.ts';
+import { applyStrategicPatch, strategicRules } from '../../../../../apiserver/patch/strategic-patch.ts';
 import { goJson } from '../../../../../kube/api/go-json.ts';
 import { daemonSets, statefulSets } from '../../../../../kube/api/resources.ts';
 import { owner, revision, stepsOf, template } from './notation.ts';
