@@ -64,10 +64,10 @@ export function daemonSetController(runtime: Runtime, options: DaemonSetOptions 
     reads: [
       {
         of: caches.nodes,
-        wakes: (change: Change<Node>, sets: Lister<DaemonSet>) =>
+        mapFunc: (change: Change<Node>, sets: Lister<DaemonSet>) =>
           wakesOfNode(change, { sets: sets.list(), rules, hasPods: hasPods(caches) }),
       },
-      ...(places ? [{ of: caches.pods, wakes: (change: Change<Pod>) => wakesOfRoom(change, suspended) }] : []),
+      ...(places ? [{ of: caches.pods, mapFunc: (change: Change<Pod>) => wakesOfRoom(change, suspended) }] : []),
     ],
     gone: (key) => {
       expectations.forget(key);

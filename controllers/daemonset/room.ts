@@ -1,6 +1,6 @@
 import type { Change } from '../../kube/cache/change.ts';
 import type { Informer } from '../../kube/cache/contract.ts';
-import type { Wake } from '../../kube/controller/controller.ts';
+import type { EnqueueRequest } from '../../kube/controller/controller.ts';
 import { isControlledBy } from '../../kube/controller/owner-refs.ts';
 import { ON_NODE } from './caches.ts';
 import { decideAndSimulate } from './placement/three-values.ts';
@@ -19,7 +19,7 @@ export function decideByRoom({ template, tolerations, critical, set }: Rules, po
 }
 
 /** Whoever waits for room on a node looks again when a pod there has ended or gone, whosever it was. */
-export function wakesOfRoom(change: Change<Pod>, suspended: SuspendedSets): Wake[] {
+export function wakesOfRoom(change: Change<Pod>, suspended: SuspendedSets): EnqueueRequest[] {
   const node = freedNode(change);
   return node === undefined || node === '' ? [] : suspended.freed(node).map((key) => ({ key, limited: true }));
 }

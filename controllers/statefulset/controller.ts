@@ -48,9 +48,9 @@ export function statefulSetController(runtime: Runtime, options: StatefulSetOpti
       { of: caches.revisions, matching },
     ],
     reads: [
-      { of: caches.claims, wakes: (change: Change<Claim>, sets: Lister<StatefulSet>) => wakesOfClaim(change, sets, rules) },
-      { of: caches.pods, wakes: (change: Change<Pod>, sets: Lister<StatefulSet>) => wakesOfName(change, sets) },
-      { of: caches.classes, wakes: (change: Change<StorageClass>, sets: Lister<StatefulSet>) => wakesOfClass(change, sets, rules) },
+      { of: caches.claims, mapFunc: (change: Change<Claim>, sets: Lister<StatefulSet>) => wakesOfClaim(change, sets, rules) },
+      { of: caches.pods, mapFunc: (change: Change<Pod>, sets: Lister<StatefulSet>) => wakesOfName(change, sets) },
+      { of: caches.classes, mapFunc: (change: Change<StorageClass>, sets: Lister<StatefulSet>) => wakesOfClass(change, sets, rules) },
     ],
     gone: (key) => ownWrites.forget(key),
     reconcile: (key, signal) => reconcile(key, parts, signal),

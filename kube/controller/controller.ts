@@ -45,9 +45,9 @@ export interface Observer {
 
 export interface Reads<T extends KubeObject, O extends KubeObject> {
   of: Informer<O>;
-  /** Keys that a change concerns; resyncs are no changes. @default none: the cache is waited for, and its changes wake nobody */
-  wakes?(change: Change<O>, primaries: Lister<T>): Iterable<Wake>;
+  /** Keys that a change concerns; resyncs are no changes. @default none: the cache is waited for, and its changes enqueue nothing */
+  mapFunc?(change: Change<O>, primaries: Lister<T>): Iterable<EnqueueRequest>;
 }
 
 /** A key to enqueue: now, in some ms, or as if it had failed once more (for what may repeat in a tight circle). */
-export type Wake = Key | { key: Key; after: Millis } | { key: Key; limited: true };
+export type EnqueueRequest = Key | { key: Key; after: Millis } | { key: Key; limited: true };

@@ -166,7 +166,7 @@ export class Expectations {
     return this.expiresIn(key) === undefined;
   }
 
-  /** Ms until the owner need not wait any longer, at least 1: wake it then, for no event may come. undefined when it waits for nothing. */
+  /** Ms until the owner need not wait any longer, at least 1: enqueue it then, for no event may come. undefined when it waits for nothing. */
   expiresIn(key: Key): Millis | undefined {
     const waiting = this.#waiting.get(key);
     if (waiting === undefined || this.#isPassed(key, waiting)) return undefined;

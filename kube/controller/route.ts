@@ -3,38 +3,39 @@ import type { KubeObject, Resource } from '../api/object.ts';
 import type { Change } from '../cache/change.ts';
 import { objectKey } from '../cache/contract.ts';
 import type { Key, Lister } from '../cache/contract.ts';
-import type { Owns, Reads, Wake } from './controller.ts';
+import type { Owns, Reads, EnqueueRequest } from './controller.ts';
 import { controllerOf, haveSameController, resolveRef } from './owner-refs.ts';
 
 /** What a change comes to, in this order. */
-export type Step = { do: 'wake'; wake: Wake } | { do: 'forget'; key: Key } | { do: 'creationSeen' | 'deletionSeen'; key: Key; uid: string };
+export type Step =
+  { do: 'enqueue'; request: EnqueueRequest } | { do: 'forget'; key: Key } | { do: 'creationSeen' | 'deletionSeen'; key: Key; uid: string };
 
 /** A change of an object that the controller looks after. */
 export function routePrimary<T extends KubeObject>(change: Change<T>): Step[] {
   switch (change.do) {
     case 'add':
-      return [wake(objectKey(change.object))];
+      return [enqueue(objectKey(change.object))];
     case 'update':
-      return [wake(objectKey(change.after))];
+      return [enqueue(objectKey(change.after))];
     case 'delete': {
       const key = objectKey(change.last);
-      return [{ do: 'forget', key }, wake(key)];
+      return [{ do: 'forget', key }, enqueue(key)];
     }
   }
 }
 
 export function routeRead<T extends KubeObject, O extends KubeObject>(
   change: Change<O>,
-  edge: Pick<Reads<T, O>, 'wakes'>,
+  edge: Pick<Reads<T, O>, 'mapFunc'>,
   primaries: Lister<T>,
 ): Step[] {
-  return isResync(change) ? [] : Array.from(edge.wakes?.(change, primaries) ?? [], wake);
+  return isResync(change) ? [] : Array.from(edge.mapFunc?.(change, primaries) ?? [], enqueue);
 }
 
 /**
  * A change of an object that an owner may have made.
  *
- * | change | whom it wakes |
+ * | change | which owners it enqueues |
  * | --- | --- |
  * | added, being deleted already (first seen after a restart) | as deleted |
  * | added, with a controller | the owner; it was created |
@@ -67,10 +68,10 @@ export function routeOwned<T extends KubeObject, O extends KubeObject>(
     const owner = ownerOf(object);
     if (owner === undefined) return [];
     const key = objectKey(owner);
-    return [{ do: what, key, uid: object.metadata.uid ?? '' }, wake(key)];
+    return [{ do: what, key, uid: object.metadata.uid ?? '' }, enqueue(key)];
   };
   const matching = (orphan: Readonly<O>): Key[] => Array.from(edge.matching?.(orphan, lister) ?? []);
-  const gone = (object: Readonly<O>, key: Key): Step[] => [{ do: 'deletionSeen', key, uid: object.metadata.uid ?? '' }, wake(key)];
+  const gone = (object: Readonly<O>, key: Key): Step[] => [{ do: 'deletionSeen', key, uid: object.metadata.uid ?? '' }, enqueue(key)];
 
   switch (change.do) {
     case 'add': {
@@ -91,18 +92,18 @@ export function routeOwned<T extends KubeObject, O extends KubeObject>(
       if (isGoing(after)) return [...steps, ...observed('deletionSeen', after)];
       if (controllerOf(after) === undefined)
         return moved || !jsonEqual(before.metadata.labels ?? {}, after.metadata.labels ?? {})
-          ? [...steps, ...matching(after).map(wake)]
+          ? [...steps, ...matching(after).map(enqueue)]
           : steps;
       const owner = ownerOf(after);
       if (owner === undefined) return steps;
       const key = objectKey(owner);
       const later = edge.again?.(owner, before, after);
-      return [...steps, wake(key), ...(later === undefined ? [] : [wake({ key, after: later })])];
+      return [...steps, enqueue(key), ...(later === undefined ? [] : [enqueue({ key, after: later })])];
     }
   }
 }
 
-const wake = (one: Wake): Step => ({ do: 'wake', wake: one });
+const enqueue = (one: EnqueueRequest): Step => ({ do: 'enqueue', request: one });
 
 function isGoing({ metadata }: Readonly<KubeObject>): boolean {
   return metadata.deletionTimestamp !== undefined;

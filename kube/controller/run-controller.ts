@@ -74,11 +74,11 @@ function handlers<T extends KubeObject>(heard: (change: Change<T>) => void): Han
 function execute(steps: readonly Step[], queue: Enqueue, controller: Pick<Controller<KubeObject>, 'gone'>, observer?: Observer): void {
   for (const step of steps)
     switch (step.do) {
-      case 'wake': {
-        const { wake } = step;
-        if (typeof wake === 'string') queue.add(wake);
-        else if ('after' in wake) queue.addAfter(wake.key, wake.after);
-        else queue.addRateLimited(wake.key);
+      case 'enqueue': {
+        const { request } = step;
+        if (typeof request === 'string') queue.add(request);
+        else if ('after' in request) queue.addAfter(request.key, request.after);
+        else queue.addRateLimited(request.key);
         break;
       }
       case 'forget':

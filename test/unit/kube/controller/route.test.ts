@@ -58,10 +58,10 @@ function change(text: string): Change<KubeObject> {
 }
 
 function inWords(step: Step): string {
-  if (step.do !== 'wake') return `${step.do} ${step.key}${'uid' in step ? ` ${step.uid}` : ''}`;
-  const { wake } = step;
-  if (typeof wake === 'string') return `wake ${wake}`;
-  return 'after' in wake ? `wake ${wake.key} in ${wake.after}` : `wake ${wake.key} limited`;
+  if (step.do !== 'enqueue') return `${step.do} ${step.key}${'uid' in step ? ` ${step.uid}` : ''}`;
+  const { request } = step;
+  if (typeof request === 'string') return `enqueue ${request}`;
+  return 'after' in request ? `enqueue ${request.key} in ${request.after}` : `enqueue ${request.key} limited`;
 }
 
 /** The orphan's label says who matches: `l=ab` both sets. */
@@ -72,50 +72,54 @@ const edge = {
 };
 
 const cases = [
-  { why: 'a new one is its owner’s creation', seen: 'add: by a/ua', steps: 'creationSeen ns/a up, wake ns/a' },
-  { why: 'one that is going already is a deletion', seen: 'add: by a/ua going', steps: 'deletionSeen ns/a up, wake ns/a' },
+  { why: 'a new one is its owner’s creation', seen: 'add: by a/ua', steps: 'creationSeen ns/a up, enqueue ns/a' },
+  { why: 'one that is going already is a deletion', seen: 'add: by a/ua going', steps: 'deletionSeen ns/a up, enqueue ns/a' },
   {
     why: 'a new orphan goes to all that match: one of them may have made it',
     seen: 'add: l=ab',
-    steps: 'deletionSeen ns/a up, wake ns/a, deletionSeen ns/b up, wake ns/b',
+    steps: 'deletionSeen ns/a up, enqueue ns/a, deletionSeen ns/b up, enqueue ns/b',
   },
   { why: 'an orphan without labels goes to nobody', seen: 'add:', steps: '' },
-  { why: 'also one that is going', seen: 'add: l=b going', steps: 'deletionSeen ns/b up, wake ns/b' },
-  { why: 'an owner that is no controller does not count', seen: 'add: owner a/ua l=b', steps: 'deletionSeen ns/b up, wake ns/b' },
+  { why: 'also one that is going', seen: 'add: l=b going', steps: 'deletionSeen ns/b up, enqueue ns/b' },
+  { why: 'an owner that is no controller does not count', seen: 'add: owner a/ua l=b', steps: 'deletionSeen ns/b up, enqueue ns/b' },
   { why: 'another UID is another owner', seen: 'add: by a/old l=ab', steps: '' },
   { why: 'another kind is another owner', seen: 'add: by a/ua of ReplicaSet', steps: '' },
   { why: 'owners live in the namespace of what they own', seen: 'add: by c/uc', steps: '' },
   { why: 'a resync is no change', seen: 'update: by a/ua -> by a/ua ready', steps: '' },
-  { why: 'any change goes to the owner', seen: 'update: by a/ua -> by a/ua v2', steps: 'wake ns/a' },
+  { why: 'any change goes to the owner', seen: 'update: by a/ua -> by a/ua v2', steps: 'enqueue ns/a' },
   {
     why: 'a pod that became ready is looked at again',
     seen: 'update: by a/ua -> by a/ua ready v2',
-    steps: 'wake ns/a, wake ns/a in 11000',
+    steps: 'enqueue ns/a, enqueue ns/a in 11000',
   },
-  { why: 'a pod that stays ready is not', seen: 'update: by a/ua ready -> by a/ua ready v2', steps: 'wake ns/a' },
-  { why: 'marked for deletion counts as deleted', seen: 'update: by a/ua -> by a/ua going v2', steps: 'deletionSeen ns/a up, wake ns/a' },
-  { why: 'adopted: the owner, and no creation', seen: 'update: l=b -> l=b by a/ua v2', steps: 'wake ns/a' },
+  { why: 'a pod that stays ready is not', seen: 'update: by a/ua ready -> by a/ua ready v2', steps: 'enqueue ns/a' },
+  {
+    why: 'marked for deletion counts as deleted',
+    seen: 'update: by a/ua -> by a/ua going v2',
+    steps: 'deletionSeen ns/a up, enqueue ns/a',
+  },
+  { why: 'adopted: the owner, and no creation', seen: 'update: l=b -> l=b by a/ua v2', steps: 'enqueue ns/a' },
   {
     why: 'released: gone for its owner, and for all that match',
     seen: 'update: l=b by a/ua -> l=b v2',
-    steps: 'deletionSeen ns/a up, wake ns/a, wake ns/b',
+    steps: 'deletionSeen ns/a up, enqueue ns/a, enqueue ns/b',
   },
-  { why: 'taken over: both owners', seen: 'update: by a/ua -> by b/ub v2', steps: 'deletionSeen ns/a up, wake ns/a, wake ns/b' },
-  { why: 'released as it goes: its owner alone', seen: 'update: l=b by a/ua -> l=b going v2', steps: 'deletionSeen ns/a up, wake ns/a' },
-  { why: 'a former owner of another UID is nobody', seen: 'update: by a/old -> by b/ub v2', steps: 'wake ns/b' },
-  { why: 'an orphan with new labels goes to all that match', seen: 'update: l=a -> l=ab v2', steps: 'wake ns/a, wake ns/b' },
+  { why: 'taken over: both owners', seen: 'update: by a/ua -> by b/ub v2', steps: 'deletionSeen ns/a up, enqueue ns/a, enqueue ns/b' },
+  { why: 'released as it goes: its owner alone', seen: 'update: l=b by a/ua -> l=b going v2', steps: 'deletionSeen ns/a up, enqueue ns/a' },
+  { why: 'a former owner of another UID is nobody', seen: 'update: by a/old -> by b/ub v2', steps: 'enqueue ns/b' },
+  { why: 'an orphan with new labels goes to all that match', seen: 'update: l=a -> l=ab v2', steps: 'enqueue ns/a, enqueue ns/b' },
   { why: 'an orphan that changed otherwise goes to nobody', seen: 'update: l=ab -> l=ab ready v2', steps: '' },
-  { why: 'gone', seen: 'delete: by a/ua', steps: 'deletionSeen ns/a up, wake ns/a' },
+  { why: 'gone', seen: 'delete: by a/ua', steps: 'deletionSeen ns/a up, enqueue ns/a' },
   {
     why: 'an orphan that is gone was counted on by any that match: one may have been about to adopt it',
     seen: 'delete: l=ab',
-    steps: 'deletionSeen ns/a up, wake ns/a, deletionSeen ns/b up, wake ns/b',
+    steps: 'deletionSeen ns/a up, enqueue ns/a, deletionSeen ns/b up, enqueue ns/b',
   },
-  { why: 'one that a list no longer has is gone', seen: 'unlisted: by a/ua', steps: 'deletionSeen ns/a up, wake ns/a' },
+  { why: 'one that a list no longer has is gone', seen: 'unlisted: by a/ua', steps: 'deletionSeen ns/a up, enqueue ns/a' },
   {
     why: 'an orphan that a list no longer has may have been adopted by any that match',
     seen: 'unlisted: l=ab',
-    steps: 'deletionSeen ns/a up, wake ns/a, deletionSeen ns/b up, wake ns/b',
+    steps: 'deletionSeen ns/a up, enqueue ns/a, deletionSeen ns/b up, enqueue ns/b',
   },
   { why: 'gone after its owner', seen: 'delete: by a/old', steps: '' },
 ];
@@ -126,7 +130,7 @@ for (const { why, seen, steps } of cases)
 
 test('what lives in no namespace owns what does', () => {
   const steps = routeOwned(change('add: by r/ur of NodeConfigRollout'), {}, { resource: rollouts, lister: owners });
-  assert.deepEqual(steps.map(inWords), ['creationSeen r up', 'wake r']);
+  assert.deepEqual(steps.map(inWords), ['creationSeen r up', 'enqueue r']);
 });
 
 test('orphans concern nobody where nobody adopts', () => {
@@ -134,19 +138,19 @@ test('orphans concern nobody where nobody adopts', () => {
 });
 
 test('each change of a primary, and each resync, is its own key’s', () => {
-  for (const seen of ['add:', 'update: -> v2', 'update: -> ']) assert.deepEqual(routePrimary(change(seen)).map(inWords), ['wake ns/p']);
-  assert.deepEqual(routePrimary(change('delete:')).map(inWords), ['forget ns/p', 'wake ns/p']);
+  for (const seen of ['add:', 'update: -> v2', 'update: -> ']) assert.deepEqual(routePrimary(change(seen)).map(inWords), ['enqueue ns/p']);
+  assert.deepEqual(routePrimary(change('delete:')).map(inWords), ['forget ns/p', 'enqueue ns/p']);
 });
 
-test('what a controller reads wakes whom it says, and nobody at a resync', () => {
+test('what a controller reads enqueues what its mapFunc says, and nothing at a resync', () => {
   const reads = {
-    wakes: (_change: Change<KubeObject>, primaries: Lister<KubeObject>) => [
+    mapFunc: (_change: Change<KubeObject>, primaries: Lister<KubeObject>) => [
       ...primaries.list().slice(0, 1).map(objectKey),
       { key: 'ns/b', after: 5 },
       { key: 'ns/c', limited: true as const },
     ],
   };
-  const words = ['wake ns/a', 'wake ns/b in 5', 'wake ns/c limited'];
+  const words = ['enqueue ns/a', 'enqueue ns/b in 5', 'enqueue ns/c limited'];
   for (const seen of ['add:', 'update: -> v2', 'delete:']) assert.deepEqual(routeRead(change(seen), reads, owners).map(inWords), words);
   assert.deepEqual(routeRead(change('update: -> ready'), reads, owners), []);
   assert.deepEqual(routeRead(change('add:'), {}, owners), []);

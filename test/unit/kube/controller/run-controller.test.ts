@@ -50,7 +50,7 @@ function cluster(t: TestContext) {
     reads: [
       {
         of: of.nodes,
-        wakes: ({ do: what }, owners) => (what === 'delete' ? owners.list().map(objectKey) : [{ key: 'ns/a', limited: true }]),
+        mapFunc: ({ do: what }, owners) => (what === 'delete' ? owners.list().map(objectKey) : [{ key: 'ns/a', limited: true }]),
       },
       { of: of.revisions },
     ],
