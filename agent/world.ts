@@ -1,5 +1,5 @@
 import type { HealthProbe } from './trial/health.ts';
-import type { Notify } from './notify.ts';
+import type { Notify } from './run/notify.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Disk } from '../base/disk.ts';
 import type { Exec } from '../base/exec.ts';

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { bootOnce, runAgent } from '../agent/agent.ts';
-import { openNotify } from '../agent/notify.ts';
+import { openNotify } from '../agent/run/notify.ts';
 import { probeHealth } from '../agent/trial/health.ts';
 import { realClock } from '../base/clock.ts';
 import { realExec } from '../base/exec.ts';

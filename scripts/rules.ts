@@ -19,7 +19,7 @@ export const decides: readonly RegExp[] = [
   /^agent\/status\/(node-status|errors)\.ts$/,
   /^agent\/trial\/(exits|record)\.ts$/,
   /^agent\/host\/(parse|command-line)\.ts$/,
-  /^agent\/event\.ts$/,
+  /^agent\/events\/event\.ts$/,
   /^kube\/api\//,
   /^kube\/client\/(watch-machine|watch-pace|list-decoder|retry-after|kubeconfig-merge)\.ts$/,
   /^kube\/cache\/(change|fields|freeze|indexed-store|intern|reflection|share|version)\.ts$/,

@@ -4,7 +4,7 @@ import type { Observed } from './observe.ts';
 import type { BootOutcome } from './outcome.ts';
 import type { BootPlan } from './plan.ts';
 import { StandIn } from './stand-in.ts';
-import { TRUSTED_ALREADY } from '../announce/transitions.ts';
+import { TRUSTED_ALREADY } from '../events/transitions.ts';
 import { sourceText } from '../checkpoint/source.ts';
 import { decode, renderYaml } from '../config/config.ts';
 import { minimalConfig } from '../judge/local.ts';

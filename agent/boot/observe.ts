@@ -5,7 +5,7 @@ import type { BootFacts, Candidate, LocalCandidate } from './plan.ts';
 import type { Payload } from '../checkpoint/payload.ts';
 import { sourceText, type MaybeSource, type Source } from '../checkpoint/source.ts';
 import { decode } from '../config/config.ts';
-import { gatherBench, type Gathered } from '../judge/bench.ts';
+import { gatherBench, type Gathered } from '../judge/inputs.ts';
 import { judge, type Bench } from '../judge/judge.ts';
 import { effectiveOfLocal, problemText } from '../judge/local.ts';
 import { contentRef, sameContent, sha256 } from '../store/content.ts';

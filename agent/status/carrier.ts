@@ -1,4 +1,4 @@
-import type { Picture } from '../situation.ts';
+import type { Picture } from './node-config-state.ts';
 import type { Wanted } from '../sync/plan.ts';
 
 export interface CarrierHandlers {

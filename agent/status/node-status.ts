@@ -1,7 +1,7 @@
 import type { MaybeSource, Source, SpecSource } from '../checkpoint/source.ts';
 import { specSourceProblems } from '../checkpoint/verify-names.ts';
 import type { Json } from '../config/contract.ts';
-import type { Picture } from '../situation.ts';
+import type { Picture } from './node-config-state.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import type { Wanted } from '../sync/plan.ts';
 

@@ -1,5 +1,5 @@
 import type { Carrier } from './carrier.ts';
-import { samePicture, type Picture, type Situation } from '../situation.ts';
+import { samePicture, type Picture, type Situation } from './node-config-state.ts';
 import { backoff } from '../../base/backoff.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';

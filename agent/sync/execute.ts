@@ -1,10 +1,10 @@
-import { TRUSTED_ALREADY } from '../announce/transitions.ts';
-import { refusedEvent, changedEvent, EVENT_NAMESPACE } from '../event.ts';
+import { TRUSTED_ALREADY } from '../events/transitions.ts';
+import { refusedEvent, changedEvent, EVENT_NAMESPACE } from '../events/event.ts';
 import { refusalDetail, type SyncStep } from './plan.ts';
 import { SAVED_AGAIN } from './spoiled.ts';
 import { sameSource, sourceText, type MaybeSource, type Source } from '../checkpoint/source.ts';
 import type { Finding } from '../config/contract.ts';
-import type { Situation } from '../situation.ts';
+import type { Situation } from '../status/node-config-state.ts';
 import { sameContent } from '../store/content.ts';
 import { refusedRecord, sameRefusal, type RefusedRecord } from '../store/refused-record.ts';
 import { StoreError, type JournalEvent, type Store } from '../store/store.ts';

@@ -3,7 +3,7 @@ import { isDue, spoiled } from './spoiled.ts';
 import { payloadOf } from '../checkpoint/download.ts';
 import type { ContentRef, Payload } from '../checkpoint/payload.ts';
 import { sameSource, type MaybeSource, type Source } from '../checkpoint/source.ts';
-import type { Situation } from '../situation.ts';
+import type { Situation } from '../status/node-config-state.ts';
 import { contentRef, digestFiles, sameContent } from '../store/content.ts';
 import { storedContent } from '../store/stored-content.ts';
 import type { CheckpointState, Store } from '../store/store.ts';

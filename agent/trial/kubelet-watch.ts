@@ -4,7 +4,7 @@ import type { HealthProbe } from './health.ts';
 import { nextTrial, verdictOn, type Trial, type TrialLimits } from './next.ts';
 import { sourceText } from '../checkpoint/source.ts';
 import type { AgentOptions } from '../options.ts';
-import type { Situation } from '../situation.ts';
+import type { Situation } from '../status/node-config-state.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';

@@ -9,7 +9,7 @@ import { openRecord, trialOf } from './record.ts';
 import type { ContentRef } from '../checkpoint/payload.ts';
 import { sameSource, sourceText, type Source } from '../checkpoint/source.ts';
 import type { AgentOptions } from '../options.ts';
-import type { Situation } from '../situation.ts';
+import type { Situation } from '../status/node-config-state.ts';
 import { sameContent } from '../store/content.ts';
 import { storedContent } from '../store/stored-content.ts';
 import type { JournalEvent, Store, TrialRecord } from '../store/store.ts';

@@ -12,7 +12,7 @@ import {
   resolvePaths,
   validateAll,
 } from '../../agent/config/config.ts';
-import { gatherBench } from '../../agent/judge/bench.ts';
+import { gatherBench } from '../../agent/judge/inputs.ts';
 import { against, shadowWarnings } from '../../agent/judge/judge.ts';
 import { readHost } from '../../agent/host/host.ts';
 import { ActionError } from '../../base/errors.ts';

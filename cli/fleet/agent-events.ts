@@ -1,4 +1,4 @@
-import { EVENT_NAMESPACE } from '../../agent/event.ts';
+import { EVENT_NAMESPACE } from '../../agent/events/event.ts';
 import { coreEvents } from '../../kube/api/object.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { KubeObject } from '../../kube/api/object.ts';

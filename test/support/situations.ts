@@ -1,4 +1,4 @@
-import { Situation } from '../../agent/situation.ts';
+import { Situation } from '../../agent/status/node-config-state.ts';
 import { source } from './builders.ts';
 
 /** As boot leaves it with nothing assigned. */

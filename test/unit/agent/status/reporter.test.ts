@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import type { Picture } from '../../../../agent/situation.ts';
+import type { Picture } from '../../../../agent/status/node-config-state.ts';
 import type { Reported } from '../../../../agent/status/carrier.ts';
 import { Reporter } from '../../../../agent/status/reporter.ts';
 import { atRest, FakeClock } from '../../../support/fake-clock.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Situation } from '../../../../agent/situation.ts';
+import { Situation } from '../../../../agent/status/node-config-state.ts';
 import type { Store } from '../../../../agent/store/store.ts';
 import { ExitsFile } from '../../../../agent/trial/exits-file.ts';
 import { TrialWatch } from '../../../../agent/trial/trial.ts';

@@ -5,7 +5,7 @@ import { startApiServer, type ApiServer } from '../../../../apiserver/server.ts'
 import { realClock } from '../../../../base/clock.ts';
 import { silentLog } from '../../../../base/log.ts';
 import { seededRandom } from '../../../../base/random.ts';
-import { refusedEvent } from '../../../../agent/event.ts';
+import { refusedEvent } from '../../../../agent/events/event.ts';
 import { configMaps, coreEvents, nodes } from '../../../../kube/api/object.ts';
 import { createClient } from '../../../../kube/client/http-client.ts';
 import { Interrupted } from '../../../../cli/failure.ts';

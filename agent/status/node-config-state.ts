@@ -1,0 +1,116 @@
+import type { BootOutcome } from '../boot/outcome.ts';
+import type { ContentRef } from '../checkpoint/payload.ts';
+import { sameSource, type MaybeSource } from '../checkpoint/source.ts';
+
+/** What this node reports: upstream's four facts. */
+export interface Picture {
+  assigned: MaybeSource;
+  active: MaybeSource;
+  lastKnownGood: MaybeSource;
+  error: string | null;
+  /** The running trial; absent or null without one. `endsAt`: RFC 3339, UTC, when it passes if all goes well from now on. */
+  trial?: { endsAt: string } | null;
+}
+
+/** The kubelet's file as the trial sees it. */
+export interface ActiveConfig {
+  used: BootOutcome['used'];
+  source: MaybeSource;
+  content?: ContentRef;
+  effectiveSha256: string;
+}
+
+/**
+ * The one place in memory that knows how this node stands. Sync and trial change it, status, metrics and trial listen. Disk is the
+ * truth for the next start; this is only its shadow.
+ */
+export class Situation {
+  readonly bootError: string | null;
+  /** The assigned record as boot found it: the one that `bootError` speaks of. */
+  readonly bootAssigned: MaybeSource;
+  /** The last-known-good record as boot left it. */
+  readonly bootTrusted: MaybeSource;
+  #picture: Picture;
+  #shown: Picture;
+  #holds = 0;
+  #active: ActiveConfig;
+  readonly #listeners = new Set<() => void>();
+
+  constructor(outcome: BootOutcome) {
+    this.bootError = outcome.error;
+    this.bootAssigned = outcome.assigned;
+    this.bootTrusted = outcome.lastKnownGood;
+    this.#active = {
+      used: outcome.used,
+      source: outcome.source,
+      ...(outcome.content ? { content: outcome.content } : {}),
+      effectiveSha256: outcome.effective.sha256,
+    };
+    this.#picture = { assigned: outcome.assigned, active: outcome.source, lastKnownGood: outcome.lastKnownGood, error: outcome.error };
+    this.#shown = this.#picture;
+  }
+
+  get picture(): Readonly<Picture> {
+    return this.#picture;
+  }
+
+  /** The picture as others may see it: never the half of a change that is under way. */
+  get shown(): Readonly<Picture> {
+    return this.#shown;
+  }
+
+  get active(): Readonly<ActiveConfig> {
+    return this.#active;
+  }
+
+  /** Changes what is given, tells the listeners when that makes a difference. */
+  update(change: Partial<Omit<Picture, 'active'>>): void {
+    this.#set({ ...this.#picture, ...change });
+  }
+
+  /** The kubelet's file stays; it is known under another name now. */
+  adopt(source: MaybeSource, content?: ContentRef): void {
+    const used = source === null ? 'local' : 'assigned';
+    this.#active = { used, source, effectiveSha256: this.#active.effectiveSha256, ...(content ? { content } : {}) };
+    this.#set({ ...this.#picture, active: source });
+  }
+
+  /**
+   * From now on nothing new is shown, whoever changes it. @returns a function that shows all of it at once; who leaves the node to the next
+   * start never calls it
+   */
+  hold(): () => void {
+    this.#holds += 1;
+    return () => {
+      this.#holds -= 1;
+      this.#show();
+    };
+  }
+
+  /** Tells of every change of what is shown. @returns a function that ends it */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #set(picture: Picture): void {
+    this.#picture = picture;
+    this.#show();
+  }
+
+  #show(): void {
+    if (this.#holds > 0 || samePicture(this.#picture, this.#shown)) return;
+    this.#shown = this.#picture;
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+export function samePicture(a: Picture, b: Picture): boolean {
+  return (
+    a.error === b.error &&
+    a.trial?.endsAt === b.trial?.endsAt &&
+    sameSource(a.assigned, b.assigned) &&
+    sameSource(a.active, b.active) &&
+    sameSource(a.lastKnownGood, b.lastKnownGood)
+  );
+}

@@ -1,0 +1,68 @@
+import type { AgentOptions } from '../options.ts';
+import type { Situation } from '../status/node-config-state.ts';
+import { planPrune } from './prune.ts';
+import type { Store } from './store.ts';
+import type { Disk } from '../../base/disk.ts';
+import { errorCode } from '../../base/errors.ts';
+import type { Log } from '../../base/log.ts';
+import { Signal } from '../../base/signal.ts';
+
+export interface GarbageDeps {
+  options: Pick<AgentOptions, 'effectiveConfig' | 'keepCheckpoints'>;
+  disk: Pick<Disk, 'read'>;
+  log: Log;
+  store: Store;
+  situation: Situation;
+}
+
+/** Removes checkpoints that nothing needs any more (design Q1): after the start, after each new one, and when their roles change. */
+export class Garbage {
+  readonly #deps: GarbageDeps;
+  readonly #due = new Signal();
+
+  constructor(deps: GarbageDeps) {
+    this.#deps = deps;
+    this.#due.raise();
+    deps.situation.onChange(() => this.#due.raise());
+  }
+
+  /** A checkpoint was saved. */
+  poke(): void {
+    this.#due.raise();
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#due.wait(signal);
+      if (signal.aborted) return;
+      await this.#collect().catch((error: unknown) => this.#deps.log.warn('old checkpoints cannot be removed', { error }));
+    }
+  }
+
+  async #collect(): Promise<void> {
+    const { options, disk, log, store, situation } = this.#deps;
+    await store.locked(async (own) => {
+      const assigned = await own.record('assigned');
+      const trusted = await own.record('last-known-good');
+      const effective = await disk.read(options.effectiveConfig).catch((error: unknown) => {
+        // Unreadable is not empty: nobody knows then which checkpoints the kubelet has files open from.
+        if (errorCode(error) !== 'ENOENT') throw error;
+        return new Uint8Array();
+      });
+      const decisions = planPrune({
+        entries: await own.list(),
+        assignedKnown: assigned.at === 'known',
+        assigned: assigned.at === 'known' ? assigned.source : null,
+        lastKnownGood: trusted.at === 'known' ? trusted.source : null,
+        active: situation.active.source,
+        effectiveText: new TextDecoder().decode(effective),
+        keep: options.keepCheckpoints,
+      });
+      for (const { entry, kept } of decisions) {
+        if (kept !== undefined) continue;
+        await own.removeCheckpoint(entry.ref);
+        log.info('old checkpoint removed', { ...entry.ref });
+      }
+    });
+  }
+}

@@ -1,0 +1,73 @@
+import { setImmediate } from 'node:timers/promises';
+import { pathsToProbe } from '../config/config.ts';
+import type { KubeletFacts } from '../config/contract.ts';
+import { readHost } from '../host/host.ts';
+import { gatherBench } from '../judge/inputs.ts';
+import { judging, prepare, type Pieces } from '../judge/judge.ts';
+import { sourceText, type Source } from '../checkpoint/source.ts';
+import type { AgentOptions } from '../options.ts';
+import { layout } from '../store/layout.ts';
+import type { Fetched, Verdict } from './plan.ts';
+import type { Disk } from '../../base/disk.ts';
+import type { Log } from '../../base/log.ts';
+
+export interface PreflightDeps {
+  options: Pick<AgentOptions, 'dynamicConfigDir' | 'localConfig' | 'effectiveConfig' | 'merge' | 'policy'>;
+  disk: Disk;
+  log: Log;
+  /** Everything known of the kubelet now, its `--help` included. */
+  kubelet: () => Promise<KubeletFacts>;
+}
+
+/** Bytes that are decided in one turn of the event loop: less than 100 ms without an optimizing compiler. Real configurations have 2 KiB. */
+const ONE_TURN = 16 * 1024;
+/** The agent's unit has these to itself (PrivateTmp=). */
+const PRIVATE = ['/tmp/', '/var/tmp/'];
+
+/** Decode, policy, validate and what would kill this kubelet on this host, before anything restarts (design Q9). */
+export function preflighter({
+  options,
+  disk,
+  log,
+  kubelet,
+}: PreflightDeps): (source: Source, fetched: Extract<Fetched, { at: 'found' }>) => Promise<Verdict> {
+  return async (source, { payload }) => {
+    const facts = await kubelet();
+    const { bench, policyProblem } = await gatherBench(options, facts, disk, log);
+    if (policyProblem !== undefined) {
+      return {
+        ok: false,
+        stage: 'validate',
+        findings: [{ field: '', rule: 'policy-file', message: 'the policy file of this node cannot be used, so nothing new is let in' }],
+      };
+    }
+    const dir = layout(options.dynamicConfigDir).checkpoint(source);
+    const config = { files: payload.files, annotations: payload.annotations, kubeletConfigKey: source.kubeletConfigKey, dir };
+    const pause = (payload.files.get(source.kubeletConfigKey)?.length ?? 0) > ONE_TURN ? setImmediate : undefined;
+    const read = await inTurns(prepare(config, bench), pause);
+    if (!read.ok) return read;
+    const [siblings, elsewhere] = partition(pathsToProbe(read.defaulted), (path) => path.startsWith(`${dir}/`));
+    const host = await readHost(disk, elsewhere, { args: facts.args, hidden: PRIVATE });
+    // Its checkpoint may not be on disk yet: what lies in it is what the ConfigMap holds.
+    const inside = siblings.map((path) => [path, payload.files.has(path.slice(dir.length + 1)) ? 'file' : 'missing'] as const);
+    const seen = { ...host, paths: { ...host.paths, ...Object.fromEntries(inside) } };
+    const judgement = await inTurns(judging(read, config, { ...bench, host: seen }), pause);
+    if (!judgement.ok) return judgement;
+    for (const { field, message } of judgement.warnings)
+      log.warn('config is accepted, but', { source: sourceText(source), field, message });
+    return { ok: true };
+  };
+}
+
+function partition<T>(all: readonly T[], test: (one: T) => boolean): [T[], T[]] {
+  return [all.filter((one) => test(one)), all.filter((one) => !test(one))];
+}
+
+/** A large configuration takes a while: health checks and watches have their turns in between. */
+async function inTurns<T>(pieces: Pieces<T>, pause: (() => Promise<unknown>) | undefined): Promise<T> {
+  for (;;) {
+    const { done, value } = pieces.next();
+    if (done === true) return value;
+    if (pause) await pause();
+  }
+}

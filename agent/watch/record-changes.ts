@@ -1,0 +1,81 @@
+import type { Situation } from '../status/node-config-state.ts';
+import { statusErrors } from '../status/errors.ts';
+import { sameContent } from '../store/content.ts';
+import { storedContent } from '../store/stored-content.ts';
+import type { CondemnedRecord, Store } from '../store/store.ts';
+import type { ContentRef } from '../checkpoint/payload.ts';
+import { sameSource, type MaybeSource } from '../checkpoint/source.ts';
+
+export interface MetaFacts {
+  condemned: readonly CondemnedRecord[];
+  active: MaybeSource;
+  activeContent?: ContentRef;
+  assigned: MaybeSource;
+  assignedContent?: ContentRef;
+  /** The record that `bootError` speaks of. Another one now is sync's own doing, and sync sees to it. */
+  bootAssigned: MaybeSource;
+  bootError: string | null;
+  /** What is used now is not the assigned one. */
+  isFallback: boolean;
+  /** The record now, and as boot found it. */
+  trusted: MaybeSource;
+  trustedContent?: ContentRef;
+  bootTrusted: MaybeSource;
+  /** The record says something that this agent did not write: `dkc rollback --to` does. */
+  assignedByOther: boolean;
+}
+
+/**
+ * What a change of the records by someone else (an admin's `dkc rollback` or `dkc retry`) asks of a running agent: to start again, so
+ * that boot chooses anew. Needs no API server. Pure.
+ * @returns why, or undefined where nothing is asked
+ */
+export function planMetaChange(facts: MetaFacts): string | undefined {
+  const { condemned, active, activeContent, assigned, assignedContent, bootAssigned, bootError } = facts;
+  const verdictOn = (content: ContentRef | undefined): CondemnedRecord | undefined =>
+    content && condemned.find((record) => sameContent(record, content));
+  const verdict = active === null ? undefined : verdictOn(activeContent);
+  if (verdict) return `the active config was condemned: ${verdict.reason}`;
+  const wentBack = bootError === statusErrors.rolledBack || bootError === statusErrors.failedTrial;
+  if (wentBack && assigned !== null && sameSource(assigned, bootAssigned) && assignedContent && !verdictOn(assignedContent))
+    return 'the assigned config is no longer condemned';
+  if (facts.assignedByOther && !verdictOn(assignedContent) && !isSame(assignedContent, activeContent))
+    return 'another config is assigned on this node now';
+  if (facts.isFallback && !sameSource(facts.trusted, facts.bootTrusted) && !isSame(facts.trustedContent, activeContent))
+    return 'another config is last known good now';
+  return undefined;
+}
+
+/** Sync writes the record, and then says so; in between the lock is held. */
+async function isAssignedByOther(store: Store, situation: Situation): Promise<boolean> {
+  const isOther = async (own: Pick<Store, 'record'>): Promise<boolean> => {
+    const record = await own.record('assigned');
+    return record.at === 'known' && !sameSource(record.source, situation.picture.assigned);
+  };
+  return (await isOther(store)) && (await store.locked(isOther));
+}
+
+export async function observeMeta(store: Store, situation: Situation): Promise<MetaFacts> {
+  const record = await store.record('assigned');
+  const assigned = record.at === 'known' ? record.source : null;
+  const trusted = await store.record('last-known-good');
+  if (trusted.at === 'known') situation.update({ lastKnownGood: trusted.source });
+  const lastKnownGood = trusted.at === 'known' ? trusted.source : null;
+  const [assignedContent, trustedContent] = [await storedContent(store, assigned), await storedContent(store, lastKnownGood)];
+  return {
+    condemned: await store.condemned(),
+    active: situation.active.source,
+    ...(situation.active.content ? { activeContent: situation.active.content } : {}),
+    assigned,
+    ...(assignedContent ? { assignedContent } : {}),
+    isFallback: assigned !== null && situation.active.used !== 'assigned',
+    trusted: lastKnownGood,
+    ...(trustedContent ? { trustedContent } : {}),
+    bootTrusted: situation.bootTrusted,
+    bootAssigned: situation.bootAssigned,
+    bootError: situation.bootError,
+    assignedByOther: await isAssignedByOther(store, situation),
+  };
+}
+
+const isSame = (a: ContentRef | undefined, b: ContentRef | undefined): boolean => (a && b ? sameContent(a, b) : a === b);

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Announcer } from '../../../../agent/events/announcer.ts';
+import type { JournalLine } from '../../../../agent/store/store.ts';
+import { silentLog } from '../../../../base/log.ts';
+import { seededRandom } from '../../../../base/random.ts';
+import type { KubeObject } from '../../../../kube/api/object.ts';
+import { source } from '../../../support/builders.ts';
+import { CrashDisk } from '../../../support/crash-disk.ts';
+import { FakeApi } from '../../../support/fake-api.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+
+/** A node's announcer over its starts: one disk, one journal, one API server. */
+class Node {
+  readonly fs = new CrashDisk();
+  readonly api = new FakeApi();
+  readonly clock = new FakeClock();
+  readonly journal: JournalLine[] = [];
+  readonly sent: KubeObject[] = [];
+  /** Told after each event that the server took. */
+  onSent: () => void = () => {};
+  #stop = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+
+  /** A line that makes an event. */
+  trust(): void {
+    const at = new Date(this.clock.now() + this.journal.length).toISOString();
+    this.journal.push({ at, event: 'promoted', source: source('web@1'), detail: `line ${this.journal.length}` });
+  }
+
+  /** Another start of the agent. */
+  async start(disk = this.fs.disk()): Promise<Announcer> {
+    await this.stop();
+    this.#stop = new AbortController();
+    const store = { journal: async () => [...this.journal], condemned: async () => [] };
+    const announcer = new Announcer({ store, disk, path: '/d/announced.json', nodeName: 'node-a', clock: this.clock, random: seededRandom(1), log: silentLog }); // prettier-ignore
+    await announcer.open();
+    const client = this.api.client({
+      alive: () => true,
+      onStatus: () => {},
+      onEvent: (event) => {
+        this.sent.push(event);
+        this.onSent();
+      },
+    });
+    this.#running = announcer.run(client, this.#stop.signal);
+    await this.clock.advance(0);
+    return announcer;
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  get messages(): string[] {
+    return this.sent.map(({ message }) => String(message).replace('Trusted dkc-system/web:kubelet@1: ', ''));
+  }
+}
+
+async function node(): Promise<Node> {
+  const one = new Node();
+  await one.fs.disk().makeDir('/d');
+  return one;
+}
+
+test('what a journal held before the first start is history', async () => {
+  const one = await node();
+  one.trust();
+  const announcer = await one.start();
+  assert.deepEqual(one.messages, []);
+  one.trust();
+  announcer.poke();
+  await one.clock.advance(0);
+  assert.deepEqual(one.messages, ['line 1']);
+  await one.stop();
+});
+
+test('what was written right before an exit is sent by the next start, once', async () => {
+  const one = await node();
+  await one.start();
+  await one.stop();
+  one.trust();
+  for (let n = 0; n < 3; n++) await one.start();
+  assert.deepEqual(one.messages, ['line 0']);
+  await one.stop();
+});
+
+test('an agent that dies after the server took an event, and before its mark, does not make a second one', async () => {
+  const one = await node();
+  await one.start();
+  await one.stop();
+  one.trust();
+  one.trust();
+  const disk = one.fs.disk();
+  one.onSent = () => (one.fs.fault = { kind: 'cut', at: one.fs.changes + 1 });
+  await one.start(disk);
+  await one.stop();
+  one.onSent = () => {};
+  assert.deepEqual(one.messages, ['line 0', 'line 1']);
+  await one.start(one.fs.afterKill().disk());
+  assert.deepEqual(one.messages, ['line 0', 'line 1'], 'the names are those of the lines, so the server has them already');
+  await one.stop();
+});
+
+test('with the API server away all of it waits, and goes out when the server answers', async () => {
+  const one = await node();
+  const announcer = await one.start();
+  one.api.setAway(true);
+  one.trust();
+  announcer.poke();
+  announcer.say('the kubelet does badly');
+  await one.clock.advance(3_600_000);
+  assert.deepEqual(one.messages, []);
+  one.api.setAway(false);
+  announcer.retry();
+  await one.clock.advance(0);
+  assert.deepEqual(one.messages, ['line 0', 'the kubelet does badly']);
+  await one.stop();
+});
+
+test('after very many transitions only the newest 20 are sent, and ten sentences wait', async () => {
+  const one = await node();
+  one.api.setAway(true);
+  const announcer = await one.start();
+  for (let n = 0; n < 100; n++) {
+    one.trust();
+    announcer.say(`sentence ${n}`);
+  }
+  announcer.poke();
+  await one.clock.advance(1000);
+  one.api.setAway(false);
+  await one.clock.advance(120_000);
+  assert.deepEqual(one.messages, [
+    ...Array.from({ length: 20 }, (_, n) => `line ${80 + n}`),
+    ...Array.from({ length: 10 }, (_, n) => `sentence ${90 + n}`),
+  ]);
+  await one.stop();
+});
+
+test('a journal that was cut or begun again does not send what is out already', async () => {
+  const one = await node();
+  const announcer = await one.start();
+  for (let n = 0; n < 3; n++) one.trust();
+  announcer.poke();
+  await one.clock.advance(0);
+  assert.equal(one.messages.length, 3);
+  one.journal.splice(0, 3);
+  await one.clock.advance(1000);
+  one.trust();
+  announcer.poke();
+  await one.clock.advance(0);
+  assert.deepEqual(one.messages.slice(3), ['line 0']);
+  await one.stop();
+});

@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { openNotify, type Notify } from '../../../../agent/run/notify.ts';
+import { realExec, type Ran } from '../../../../base/exec.ts';
+import { atRest, FakeClock } from '../../../support/fake-clock.ts';
+import { recordedLog } from '../../../support/recorded-log.ts';
+import { tempDir } from '../../../support/temp-dir.ts';
+
+const PID = 4711;
+const done: Ran = { code: 0, stdout: '', stderr: '' };
+
+interface Told {
+  notify: Notify;
+  clock: FakeClock;
+  /** Programs run, with their arguments. */
+  ran: string[];
+  lines: string[];
+}
+
+function opened(env: Record<string, string>, answer: () => Promise<Ran> = async () => done): Told {
+  const clock = new FakeClock();
+  const { log, lines } = recordedLog();
+  const ran: string[] = [];
+  const exec = (program: string, args: readonly string[]): Promise<Ran> => {
+    ran.push([program, ...args].join(' '));
+    return answer();
+  };
+  return { notify: openNotify({ env, pid: PID, exec, clock, log }), clock, ran, lines };
+}
+
+async function sayAll(notify: Notify): Promise<void> {
+  await notify.ready('assigned: web');
+  await notify.status('two\nlines\r\n\tand a tab');
+  await notify.stopping();
+}
+
+/** A file where the passed socket would be; what is written to it is what systemd would get. */
+async function passed(t: TestContext): Promise<{ fd: number; text: () => string }> {
+  const path = join(await tempDir(t), 'socket');
+  const fd = openSync(path, 'a');
+  t.after(() => closeSync(fd));
+  return { fd, text: () => readFileSync(path, 'utf8') };
+}
+
+/** The environment that passes `fd` under the name notify, behind others. */
+function listening(fd: number, over: Record<string, string> = {}): Record<string, string> {
+  const names = [...Array.from({ length: fd - 3 }, (_, n) => `other${n}`), 'notify'];
+  return { LISTEN_PID: String(PID), LISTEN_FDS: String(names.length), LISTEN_FDNAMES: names.join(':'), ...over };
+}
+
+test('with a socket passed by systemd every notification is a plain write to it, a status is one line', async (t) => {
+  const { fd, text } = await passed(t);
+  const { notify, ran, lines } = opened({ NOTIFY_SOCKET: '/run/systemd/notify', ...listening(fd) });
+  await sayAll(notify);
+  assert.equal(text(), 'READY=1\nSTATUS=assigned: webSTATUS=two lines and a tabSTOPPING=1');
+  assert.deepEqual([ran, lines], [[], []]);
+});
+
+const notOurs = [
+  { why: 'meant for another process', over: { LISTEN_PID: '1' } },
+  { why: 'under another name', over: { LISTEN_FDNAMES: '' } },
+  { why: 'beyond those that were passed', over: { LISTEN_FDS: '1' } },
+  { why: 'that are not counted', over: { LISTEN_FDS: '' } },
+];
+for (const { why, over } of notOurs) {
+  test(`descriptors ${why} are left alone`, async (t) => {
+    const { fd, text } = await passed(t);
+    const { notify, ran } = opened({ NOTIFY_SOCKET: '/run/systemd/notify', ...listening(fd, over) });
+    await notify.stopping();
+    assert.equal(text(), '');
+    assert.deepEqual(ran, ['systemd-notify STOPPING=1']);
+  });
+}
+
+test('without systemd nothing is said, and nothing waited for', async () => {
+  for (const NOTIFY_SOCKET of [undefined, '']) {
+    const { notify, ran, lines, clock } = opened(NOTIFY_SOCKET === undefined ? {} : { NOTIFY_SOCKET });
+    await sayAll(notify);
+    await notify.keepAlive(new AbortController().signal);
+    assert.deepEqual([ran, lines, clock.sleepers], [[], [], 0]);
+  }
+});
+
+const socket = { NOTIFY_SOCKET: '/run/systemd/notify' };
+
+test('the watchdog is told three times in its span until the agent ends', async () => {
+  const { notify, ran, clock } = opened({ ...socket, WATCHDOG_USEC: '30000000', WATCHDOG_PID: String(PID) });
+  const end = new AbortController();
+  const alive = notify.keepAlive(end.signal);
+  await atRest();
+  assert.deepEqual(ran.splice(0), ['systemd-notify WATCHDOG=1'], 'at once');
+  await clock.advance(9999);
+  assert.equal(ran.length, 0);
+  await clock.advance(1);
+  assert.equal(ran.length, 1);
+  await clock.advance(20_000);
+  assert.equal(ran.length, 3);
+  end.abort();
+  await alive;
+  assert.equal(clock.sleepers, 0);
+});
+
+test('the watchdog counts without a pid too', async () => {
+  const { notify, ran } = opened({ ...socket, WATCHDOG_USEC: '3000000' });
+  const end = new AbortController();
+  const alive = notify.keepAlive(end.signal);
+  await atRest();
+  end.abort();
+  await alive;
+  assert.deepEqual(ran, ['systemd-notify WATCHDOG=1']);
+});
+
+const unwatched: { why: string; env: Record<string, string> }[] = [
+  { why: 'nobody set one', env: {} },
+  { why: 'it watches another process', env: { WATCHDOG_USEC: '30000000', WATCHDOG_PID: '1' } },
+  { why: 'its span is 0', env: { WATCHDOG_USEC: '0' } },
+  { why: 'its span is no number', env: { WATCHDOG_USEC: 'often' } },
+];
+for (const { why, env } of unwatched) {
+  test(`there is no watchdog where ${why}`, async () => {
+    const { notify, ran, clock } = opened({ ...socket, ...env });
+    const end = new AbortController();
+    const alive = notify.keepAlive(end.signal);
+    await atRest();
+    end.abort();
+    await alive;
+    assert.deepEqual([ran, clock.sleepers], [[], 0]);
+  });
+}
+
+test('a watchdog that cannot be told is told again: the log knows, the agent goes on', async () => {
+  const answers: (() => Promise<Ran>)[] = [
+    async () => ({ code: 1, stdout: '', stderr: 'no\n' }),
+    () => Promise.reject(new Error('gone')),
+    async () => done,
+  ];
+  const { notify, lines, clock, ran } = opened({ ...socket, WATCHDOG_USEC: '3000000' }, () => (answers.shift() ?? (async () => done))());
+  const end = new AbortController();
+  const alive = notify.keepAlive(end.signal);
+  await clock.advance(3000);
+  end.abort();
+  await alive;
+  assert.equal(ran.length, 4);
+  assert.deepEqual(lines, ['warn: systemd could not be told', 'warn: systemd could not be told']);
+});
+
+test('a socket that takes nothing is only worth a warning', async (t) => {
+  const path = join(await tempDir(t), 'read-only');
+  writeFileSync(path, '');
+  const fd = openSync(path, 'r');
+  t.after(() => closeSync(fd));
+  const { notify, lines } = opened(listening(fd));
+  await sayAll(notify);
+  assert.deepEqual(
+    lines,
+    Array.from({ length: 3 }, () => 'warn: systemd could not be told'),
+  );
+});
+
+// The package runs its program from the PATH of its own process, which is not this one's to change.
+test('without a socket READY and STATUS go through the package, STOPPING and WATCHDOG through the program', async (t) => {
+  const dir = await tempDir(t);
+  const program = (name: string, script: string): string => {
+    mkdirSync(join(dir, name));
+    writeFileSync(join(dir, name, 'systemd-notify'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    return join(dir, name);
+  };
+  const told = join(dir, 'told');
+  const works = program('works', `printf '%s|' "$@" >>${told}; echo >>${told}`);
+  const fails = program('fails', 'echo no such socket >&2; exit 1');
+  const speaker = `
+    import { openNotify } from ${JSON.stringify(new URL('../../../../agent/run/notify.ts', import.meta.url).href)};
+    import { realExec } from ${JSON.stringify(new URL('../../../../base/exec.ts', import.meta.url).href)};
+    import { realClock } from ${JSON.stringify(new URL('../../../../base/clock.ts', import.meta.url).href)};
+    const log = { warn: (text, { error }) => console.log(text, error instanceof Error ? error.message : error) };
+    const end = new AbortController();
+    const env = { ...process.env, WATCHDOG_USEC: '3000000' };
+    const notify = openNotify({ env, pid: process.pid, exec: realExec, clock: realClock, log });
+    await notify.ready('assigned:\\nweb');
+    await notify.status('two\\nlines');
+    const alive = notify.keepAlive(end.signal);
+    end.abort();
+    await alive;
+    await notify.stopping();
+    console.log(process.pid);`;
+  const speak = async (where: string): Promise<string[]> => {
+    const env = { PATH: `${where}:/bin:/usr/bin`, NOTIFY_SOCKET: '/nowhere', NODE_OPTIONS: '', LISTEN_PID: '' };
+    const { code, stdout, stderr } = await realExec(process.execPath, ['--input-type=module', '-e', speaker], { env, timeoutMs: 100_000 });
+    assert.equal(code, 0, stderr);
+    return stdout.trim().split('\n');
+  };
+  const [[pid], refused] = await Promise.all([speak(works), speak(fails)]);
+  assert.deepEqual(readFileSync(told, 'utf8').trim().split('\n'), [
+    `--ready|--pid=${pid}|--status=assigned: web|`,
+    `--pid=${pid}|--status=two lines|`,
+    'WATCHDOG=1|',
+    'STOPPING=1|',
+  ]);
+  assert.deepEqual(refused.slice(0, -1), [
+    'systemd could not be told no such socket',
+    'systemd could not be told no such socket',
+    'systemd could not be told systemd-notify: no such socket',
+    'systemd could not be told systemd-notify: no such socket',
+  ]);
+});

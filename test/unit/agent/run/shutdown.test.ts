@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Departure } from '../../../../agent/run/shutdown.ts';
+import { atRest, FakeClock } from '../../../support/fake-clock.ts';
+import { recordedLog } from '../../../support/recorded-log.ts';
+
+const SPREAD = 60_000;
+
+function standing({ random = [0.5], stop = new AbortController(), stopping = () => Promise.resolve() } = {}) {
+  const clock = new FakeClock();
+  const { log, fields } = recordedLog();
+  let told = 0;
+  const notify = {
+    ready: () => Promise.resolve(),
+    status: () => Promise.resolve(),
+    keepAlive: () => Promise.resolve(),
+    stopping: async () => {
+      told += 1;
+      await stopping();
+    },
+  };
+  const world = { clock, random: () => random.shift() ?? 0, log, notify, stop: stop.signal };
+  const departure = new Departure({ options: { restartSpread: SPREAD }, world });
+  return { departure, clock, reasons: () => fields.map(({ why }) => why), told: () => told, stop };
+}
+
+test('an agent that goes back leaves at once, and tells systemd first', async () => {
+  const gate = Promise.withResolvers<void>();
+  const { departure, told, reasons } = standing({ stopping: () => gate.promise });
+  const leaving = departure.leave('rolled back');
+  await atRest();
+  assert.deepEqual([told(), departure.signal.aborted], [1, false]);
+  gate.resolve();
+  await leaving;
+  assert.equal(departure.signal.aborted, true);
+  assert.equal(departure.why, 'rolled back');
+  assert.deepEqual(reasons(), ['rolled back']);
+  await departure.left();
+});
+
+const chances = [
+  { why: 'at once', random: 0, leavesAt: 0 },
+  { why: 'halfway', random: 0.5, leavesAt: 30_000 },
+  { why: 'near its end', random: 0.999, leavesAt: 59_940 },
+];
+for (const { why, random, leavesAt } of chances) {
+  test(`a new assignment may wait for its part of the spread: ${why}`, async () => {
+    const { departure, clock } = standing({ random: [random] });
+    let left = false;
+    void departure.left().then(() => (left = true));
+    void departure.leave('assigned', { spread: true });
+    if (leavesAt > 0) {
+      await clock.advance(leavesAt - 1);
+      assert.equal(left, false);
+      await clock.advance(1);
+    } else await clock.advance(0);
+    assert.equal(left, true);
+    assert.equal(clock.sleepers, 0);
+  });
+}
+
+test('whatever goes back ends a spread that is under way', async () => {
+  const { departure, clock, told, reasons } = standing();
+  const spreading = departure.leave('assigned', { spread: true });
+  await clock.advance(1000);
+  await departure.leave('rolled back');
+  assert.equal(departure.signal.aborted, true);
+  await spreading;
+  assert.equal(departure.why, 'rolled back');
+  assert.deepEqual(reasons(), ['assigned', 'rolled back']);
+  assert.deepEqual([told(), clock.sleepers], [1, 0]);
+});
+
+test('a second assignment does not draw again: the first wait counts, with its reason', async () => {
+  const { departure, clock, told, reasons } = standing({ random: [0.5, 0] });
+  void departure.leave('assigned 1', { spread: true });
+  await clock.advance(20_000);
+  const second = departure.leave('assigned 2', { spread: true });
+  await clock.advance(9999);
+  assert.equal(departure.signal.aborted, false);
+  await clock.advance(1);
+  await second;
+  assert.equal(departure.signal.aborted, true);
+  assert.equal(departure.why, 'assigned 1');
+  assert.deepEqual([reasons(), told()], [['assigned 1'], 1]);
+});
+
+test('an agent leaves once: what comes later changes nothing', async () => {
+  const { departure, clock, told, reasons } = standing();
+  await departure.leave('first');
+  await departure.leave('second');
+  await departure.leave('third', { spread: true });
+  assert.equal(departure.why, 'first');
+  assert.deepEqual([reasons(), told(), clock.sleepers], [['first'], 1, 0]);
+});
+
+test('two reasons at one moment end the agent once', async () => {
+  const { departure, told, clock, reasons } = standing();
+  await Promise.all([departure.leave('first'), departure.leave('second'), departure.leave('third', { spread: true })]);
+  assert.equal(departure.signal.aborted, true);
+  assert.equal(departure.why, 'first');
+  assert.deepEqual([reasons(), told(), clock.sleepers], [['first'], 1, 0]);
+});
+
+test('a stop ends everything, a spread too, and is no reason to start again', async () => {
+  const { departure, clock, stop, told } = standing();
+  const spreading = departure.leave('assigned', { spread: true });
+  await clock.advance(1000);
+  stop.abort();
+  assert.equal(departure.signal.aborted, true);
+  await spreading;
+  await departure.left();
+  assert.deepEqual([told(), clock.sleepers], [0, 0]);
+
+  const early = new AbortController();
+  early.abort();
+  const stopped = standing({ stop: early });
+  assert.equal(stopped.departure.signal.aborted, true);
+  assert.equal(stopped.departure.why, 'asked to stop');
+  await stopped.departure.left();
+});

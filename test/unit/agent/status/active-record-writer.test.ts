@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Memo } from '../../../../agent/status/active-record-writer.ts';
+import { parseActiveRecord, type ActiveRecord } from '../../../../agent/store/active-record.ts';
+import { content, source } from '../../../support/builders.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import { recordedLog } from '../../../support/recorded-log.ts';
+import { assignedSituation } from '../../../support/situations.ts';
+
+const PATH = '/var/lib/dkc/store/meta/active.json';
+const START = '2026-03-01T00:00:00.000Z';
+
+/** A memo on a disk that is one file, counts its writes and fails as long as `full` is set. */
+function kept(before?: string) {
+  const clock = new FakeClock(START);
+  const { log, lines } = recordedLog();
+  const file = { text: before, writes: 0, writing: 0, full: false };
+  const disk = {
+    read: async () => {
+      if (file.text === undefined) throw Object.assign(new Error('ENOENT'), { code: 'ENOENT' });
+      return new TextEncoder().encode(file.text);
+    },
+    replace: async (path: string, bytes: Uint8Array) => {
+      assert.equal(path, PATH);
+      file.writing += 1;
+      assert.equal(file.writing, 1, 'writes follow one another');
+      await new Promise((resolve) => setImmediate(resolve));
+      file.writing -= 1;
+      if (file.full) throw new Error('ENOSPC');
+      file.text = new TextDecoder().decode(bytes);
+      file.writes += 1;
+    },
+  };
+  const situation = assignedSituation();
+  const memo = new Memo({ disk, clock, log, path: PATH, situation });
+  const record = (): ActiveRecord => {
+    const read = parseActiveRecord(file.text ?? '');
+    assert.ok(read.ok);
+    return read.record;
+  };
+  return { memo, situation, clock, file, record, lines };
+}
+
+test('active.json says what runs, from where and how this node learns it', async () => {
+  const { memo, record } = kept();
+  memo.note();
+  await memo.settled();
+  const why = 'the agent has not asked the API server yet';
+  const first = { used: 'assigned', source: source('web@1'), error: null, effectiveSha256: 'abc', carrier: null, why, at: START };
+  assert.deepEqual(record(), first);
+  memo.carrier('nodeconfig', 'the API server drops spec.configSource');
+  await memo.settled();
+  assert.deepEqual(record(), { ...first, carrier: 'nodeconfig', why: 'the API server drops spec.configSource' });
+});
+
+test('active.json follows every change; its moment is that of the file in use', async () => {
+  const { memo, situation, clock, record } = kept();
+  memo.note();
+  await clock.advance(60_000);
+  situation.update({ error: 'failed to sync' });
+  await memo.settled();
+  assert.deepEqual([record().error, record().at], ['failed to sync', START]);
+  situation.adopt(source('web@2'), content('same'));
+  await memo.settled();
+  assert.deepEqual([record().source?.resourceVersion, record().at], ['2', '2026-03-01T00:01:00.000Z']);
+});
+
+test('active.json is not written again for what it says already, by this agent or the one before', async () => {
+  const { memo, file, situation } = kept();
+  memo.note();
+  memo.note();
+  situation.update({ lastKnownGood: source('web@1') });
+  await memo.settled();
+  assert.equal(file.writes, 1);
+  const next = kept(file.text);
+  await next.clock.advance(1000);
+  next.memo.note();
+  await next.memo.settled();
+  assert.equal(next.file.writes, 0);
+});
+
+for (const damaged of ['', '{', '[]', '{"used":"elsewhere"}']) {
+  test(`an active.json that reads ${JSON.stringify(damaged)} is written anew`, async () => {
+    const { memo, record, lines } = kept(damaged);
+    memo.note();
+    await memo.settled();
+    assert.equal(record().at, START);
+    assert.deepEqual(lines, []);
+  });
+}
+
+test('many changes at once are written one after another, and the last one stays', async () => {
+  const { memo, situation, record } = kept();
+  for (let n = 1; n <= 20; n++) situation.update({ error: `error ${n}` });
+  await memo.settled();
+  assert.equal(record().error, 'error 20');
+});
+
+test('an active.json that cannot be written is only logged, and written at the next change', async () => {
+  const { memo, situation, file, record, lines } = kept();
+  file.full = true;
+  memo.note();
+  await memo.settled();
+  assert.deepEqual(lines, ['warn: active.json cannot be written']);
+  file.full = false;
+  situation.update({ error: 'later' });
+  await memo.settled();
+  assert.equal(record().error, 'later');
+});

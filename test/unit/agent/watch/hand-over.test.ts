@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { watchHandOver } from '../../../../agent/watch/hand-over.ts';
+import { STARTED_FILE } from '../../../../agent/host/unit.ts';
+import type { Running } from '../../../../agent/run/agent-context.ts';
+import { sha256 } from '../../../../agent/store/content.ts';
+import type { Ran } from '../../../../base/exec.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import { memoryDisk } from '../../../support/memory-disk.ts';
+import { recordedLog } from '../../../support/recorded-log.ts';
+
+const MINUTE = 60_000;
+
+/** A kubelet of which a test says what it was started on, and whether it runs. */
+function watched(t: { after(done: () => Promise<void>): void }, kubeletUnit = 'kubelet.service') {
+  const [clock, over, { log, lines }] = [new FakeClock(), new AbortController(), recordedLog()];
+  const kubelet: { started?: string; state: string } = { started: 'now', state: 'active' };
+  const said: (string | null)[] = [];
+  const events: string[] = [];
+  const exec = async (): Promise<Ran> => ({ code: 0, stdout: `${kubelet.state}\n`, stderr: '' });
+  const disk = {
+    read: (path: string) => memoryDisk(kubelet.started === undefined ? {} : { [`/run/dkc/${STARTED_FILE}`]: kubelet.started }).read(path),
+  };
+  const running = watchHandOver({
+    options: { kubeletUnit, kubeletExits: '/run/dkc/kubelet-exits' },
+    world: { clock, log, disk, exec },
+    situation: { active: { effectiveSha256: sha256('now') } },
+    memo: { notice: (_about: string, text: string | null) => said.push(text) },
+    departure: { signal: over.signal },
+    announcer: { say: (message: string) => events.push(message) },
+  } as unknown as Running);
+  t.after(async () => {
+    over.abort();
+    await running;
+  });
+  return { clock, kubelet, said, events, lines };
+}
+
+test('a kubelet on the effective file, or on its way there, is nothing to tell', async (t) => {
+  const { clock, kubelet, said, lines } = watched(t);
+  await clock.advance(10 * MINUTE);
+  kubelet.started = 'before';
+  await clock.advance(2 * MINUTE);
+  kubelet.started = 'now';
+  await clock.advance(10 * MINUTE);
+  assert.deepEqual([said, lines], [[], []]);
+});
+
+for (const [why, started, says] of [
+  ['runs on another file', 'before', /^the kubelet has not been started on the effective file, so its trial cannot end: .*20-dkc\.conf/],
+  ['runs on a file that nobody knows', undefined, /^nobody knows which file the kubelet was started on/],
+] as const) {
+  test(`a kubelet that ${why} is told of once, after some minutes, and again when that is over`, async (t) => {
+    const { clock, kubelet, said, events, lines } = watched(t);
+    if (started === undefined) delete kubelet.started;
+    else kubelet.started = started;
+    await clock.advance(3 * MINUTE);
+    assert.deepEqual([said, events], [[], []]);
+    await clock.advance(60 * MINUTE);
+    assert.equal(said.length, 1);
+    assert.match(said[0] ?? '', says);
+    assert.deepEqual(events, said);
+    kubelet.started = 'now';
+    await clock.advance(MINUTE);
+    assert.deepEqual([said.length, said[1], events.length], [2, null, 1]);
+    assert.deepEqual(lines, [`error: ${said[0]}`, 'info: the kubelet runs on the effective file']);
+  });
+}
+
+test('a kubelet that is down begins its time again, and without a unit nobody is watched', async (t) => {
+  const { clock, kubelet, said } = watched(t);
+  kubelet.started = 'before';
+  for (let n = 0; n < 10; n++) {
+    kubelet.state = 'active';
+    await clock.advance(2 * MINUTE);
+    kubelet.state = 'inactive';
+    await clock.advance(MINUTE);
+  }
+  assert.deepEqual(said, []);
+  assert.equal(watched(t, '').clock.sleepers, 0);
+});
