@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { applyDefaults } from '../agent/config/defaults.ts';
-import { decode } from '../agent/config/decode.ts';
-import { validate } from '../agent/config/validate.ts';
+import { decode } from '../agent/config/decode/decode.ts';
+import { validate } from '../agent/config/rules/validate.ts';
 import { parseKubeletVersion } from '../agent/config/version.ts';
 import { openValidator, realParts, RealPartsUnavailable, type Validator } from '../test/support/real-parts/real-kubelet.ts';
 import type { Figure } from './figure.ts';

@@ -89,7 +89,7 @@ export const onlyOwnMetrics = (...kinds: readonly 'Histogram'[]): Plugin => ({
 
 /**
  * Puts the YAML library off until its first use: nearly every file that an agent reads is plain enough for a reader of ours
- * (agent/config/read-simple-yaml.ts), and then the library costs neither start nor memory.
+ * (agent/config/yaml/read-simple-yaml.ts), and then the library costs neither start nor memory.
  */
 export const yamlWhenNeeded: Plugin = {
   name: 'yaml-when-needed',

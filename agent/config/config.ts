@@ -2,21 +2,21 @@
 import { NEWEST_MINOR, parseKubeletVersion } from './version.ts';
 
 export { applyDefaults, valueAt } from './defaults.ts';
-export { compareConfigs, type Difference } from './compare.ts';
-export { decode, fieldsUnknownTo } from './decode.ts';
-export { LIMIT_RULES, MAX_BYTES } from './document.ts';
-export { explainFields, type Explained } from './explain.ts';
+export { compareConfigs, type Difference } from './policy/compare.ts';
+export { decode, fieldsUnknownTo } from './decode/decode.ts';
+export { LIMIT_RULES, MAX_BYTES } from './decode/document.ts';
+export { explainFields, type Explained } from './policy/explain.ts';
 export { cappedFindings, MAX_FINDINGS, splitFindings } from './findings.ts';
-export { applyFlags, gatesOnCommandLine, type Shadowed } from './flags.ts';
-export { parseKubeletHelp } from './kubelet-help.ts';
+export { applyFlags, gatesOnCommandLine, type Shadowed } from './flags/flags.ts';
+export { parseKubeletHelp } from './flags/kubelet-help.ts';
 export { mergeOverlay } from './overlay.ts';
 export { resolvePaths } from './paths.ts';
-export { defaultPolicy, judgePolicy, judgingPolicy, parsePolicy, type Policy } from './policy.ts';
-export { pathsToProbe, preflightFatal } from './preflight.ts';
-export { preflightSysctls } from './preflight-host.ts';
-export { POD_RULES } from './preflight-pods.ts';
-export { renderYaml, renderYamlWithin } from './render.ts';
-export { validate, validateAll } from './validate.ts';
+export { defaultPolicy, judgePolicy, judgingPolicy, parsePolicy, type Policy } from './policy/policy.ts';
+export { pathsToProbe, preflightFatal } from './preflight/preflight.ts';
+export { preflightSysctls } from './preflight/host.ts';
+export { POD_RULES } from './preflight/pods.ts';
+export { renderYaml, renderYamlWithin } from './yaml/render.ts';
+export { validate, validateAll } from './rules/validate.ts';
 export { closestKubeletVersion, OLDEST_MINOR, parseKubeletVersion } from './version.ts';
 
 /** Stands in where a kubelet's own version cannot be learned. */

@@ -2,10 +2,10 @@ import { unreachable } from '../../base/errors.ts';
 import { formatGoDuration, goDuration } from '../../base/go-duration.ts';
 import { canonicalQuantity, quantity } from '../../kube/api/quantity.ts';
 import type { Json, JsonObject, KubeletVersion } from './contract.ts';
-import { isList, isObject, own, setKey } from './document.ts';
-import { enabledGates } from './gates.ts';
-import { type Leaf, type Place, schemaFor } from './schema.ts';
-import type { Shape } from './shape.ts';
+import { isList, isObject, own, setKey } from './decode/document.ts';
+import { enabledGates } from './gates/gates.ts';
+import { type Leaf, type Place, schemaFor } from './fields/schema.ts';
+import type { Shape } from './fields/shape.ts';
 
 /**
  * The configuration as the kubelet of `version` holds it after decoding: every absent field at its default, null and zero of a

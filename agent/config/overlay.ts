@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from './contract.ts';
-import { isObject, own, setKey } from './document.ts';
+import { isObject, own, setKey } from './decode/document.ts';
 
 /**
  * `dynamic` as a JSON merge patch (RFC 7386) over `local`: objects merge key by key, lists replace, null removes (the field then takes

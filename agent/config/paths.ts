@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import type { JsonObject, KubeletVersion } from './contract.ts';
 import { valueAt } from './defaults.ts';
 import { withValues } from './overlay.ts';
-import { schemaFor } from './schema.ts';
+import { schemaFor } from './fields/schema.ts';
 
 /**
  * `written` with the relative paths that a kubelet of `version` resolves made absolute, against `dir`; absolute and empty ones stay.

@@ -98,7 +98,7 @@ async function contextNames(context: Context, given: readonly string[]): Promise
 }
 
 async function fieldNames(): Promise<readonly Candidate[]> {
-  const { fields } = await import('../../agent/config/fields.ts');
+  const { fields } = await import('../../agent/config/fields/fields.ts');
   return fields.map(({ name }) => ({ value: name, text: 'field' }));
 }
 

@@ -1,5 +1,5 @@
-import { gatesOf } from '../../agent/config/gates.ts';
-import { schemaFor, type Place } from '../../agent/config/schema.ts';
+import { gatesOf } from '../../agent/config/gates/gates.ts';
+import { schemaFor, type Place } from '../../agent/config/fields/schema.ts';
 import { nearest } from '../../base/nearest.ts';
 import type { Finding, KubeletVersion } from '../../agent/config/contract.ts';
 

@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { viewActive } from '../../agent/admin/active.ts';
 import { observeNode } from '../../agent/admin/observe.ts';
 import { decode, resolvePaths } from '../../agent/config/config.ts';
-import { explainFields, type Explained } from '../../agent/config/explain.ts';
+import { explainFields, type Explained } from '../../agent/config/policy/explain.ts';
 import { minimalConfig, problemText } from '../../agent/judge/local.ts';
 import { FsStore } from '../../agent/store/fs-store.ts';
 import { layout } from '../../agent/store/layout.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { Finding, HostFacts, JsonObject, KubeletFacts } from '../../agent/config/contract.ts';
-import { decode } from '../../agent/config/decode.ts';
+import { decode } from '../../agent/config/decode/decode.ts';
 import { applyDefaults } from '../../agent/config/defaults.ts';
-import { preflightFatal } from '../../agent/config/preflight.ts';
-import { validate } from '../../agent/config/validate.ts';
+import { preflightFatal } from '../../agent/config/preflight/preflight.ts';
+import { validate } from '../../agent/config/rules/validate.ts';
 import { parseKubeletVersion } from '../../agent/config/version.ts';
 
 const KIND = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';

@@ -1,8 +1,8 @@
 import { applyDefaults } from '../../../agent/config/defaults.ts';
-import { decode } from '../../../agent/config/decode.ts';
+import { decode } from '../../../agent/config/decode/decode.ts';
 import type { Json, KubeletVersion } from '../../../agent/config/contract.ts';
-import { fields } from '../../../agent/config/fields.ts';
-import { validate } from '../../../agent/config/validate.ts';
+import { fields } from '../../../agent/config/fields/fields.ts';
+import { validate } from '../../../agent/config/rules/validate.ts';
 import { parseKubeletVersion } from '../../../agent/config/version.ts';
 
 export const version: KubeletVersion = parseKubeletVersion('v1.20.2');

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { seededRandom } from '../../../base/random.ts';
 import { openValidator, realParts, RealPartsUnavailable, type Validator } from '../../support/real-parts/real-kubelet.ts';
-import { gatesOf } from '../../../agent/config/gates.ts';
+import { gatesOf } from '../../../agent/config/gates/gates.ts';
 import { ourVerdict, theirVerdict } from './compare.ts';
 import { deliberate } from './deliberate.ts';
 import { mutatedTexts } from './mutations.ts';

@@ -1,7 +1,7 @@
 import ingredients from './ingredients.json' with { type: 'json' };
 import type { Random } from '../../../base/random.ts';
-import { fields } from '../../../agent/config/fields.ts';
-import type { Field } from '../../../agent/config/field.ts';
+import { fields } from '../../../agent/config/fields/fields.ts';
+import type { Field } from '../../../agent/config/fields/field.ts';
 
 /** Scalars that YAML readers disagree on, and pieces that go together into a text or spoil it. */
 const { QUIRKS, DURATIONS, NUMBERS, WORDS, ITEMS, KEYS, MAP_VALUES, GATES, TOP, TAILS, JSON_VALUES } = ingredients;

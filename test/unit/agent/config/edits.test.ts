@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compareConfigs } from '../../../../agent/config/compare.ts';
-import { explainFields } from '../../../../agent/config/explain.ts';
+import { compareConfigs } from '../../../../agent/config/policy/compare.ts';
+import { explainFields } from '../../../../agent/config/policy/explain.ts';
 import { mergeOverlay } from '../../../../agent/config/overlay.ts';
 import { resolvePaths } from '../../../../agent/config/paths.ts';
 import { applyDefaults } from '../../../../agent/config/defaults.ts';
-import { fieldsUnknownTo } from '../../../../agent/config/decode.ts';
+import { fieldsUnknownTo } from '../../../../agent/config/decode/decode.ts';
 import { parseKubeletVersion } from '../../../../agent/config/version.ts';
 
 const version = parseKubeletVersion('1.34');

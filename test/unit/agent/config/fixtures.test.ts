@@ -3,11 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { applyDefaults } from '../../../../agent/config/defaults.ts';
-import { decode } from '../../../../agent/config/decode.ts';
+import { decode } from '../../../../agent/config/decode/decode.ts';
 import type { Finding, HostFacts, JsonObject, KubeletVersion } from '../../../../agent/config/contract.ts';
-import { preflightFatal } from '../../../../agent/config/preflight.ts';
-import { renderYaml } from '../../../../agent/config/render.ts';
-import { validate } from '../../../../agent/config/validate.ts';
+import { preflightFatal } from '../../../../agent/config/preflight/preflight.ts';
+import { renderYaml } from '../../../../agent/config/yaml/render.ts';
+import { validate } from '../../../../agent/config/rules/validate.ts';
 import { parseKubeletVersion } from '../../../../agent/config/version.ts';
 
 const dir = join(import.meta.dirname, '../../../../fixtures/kubelet-config');

@@ -1,0 +1,93 @@
+import type { Finding, Json, JsonObject } from '../contract.ts';
+
+/** What a text holds, before anyone asks whether it is a kubelet configuration. */
+export interface Document {
+  value: Json;
+  /** Paths of keys that stand more than once in their mapping; the last one won. */
+  duplicates: Duplicates;
+  /** Numbers written with a point or an exponent although they are whole: by their object or list, the keys. Only JSON text has them. */
+  inexact: WeakMap<object, Set<string>>;
+}
+
+/** Keys that stand more than once: the first {@link MAX_DUPLICATES}, since their paths may be as long as the text is deep. */
+export class Duplicates {
+  readonly paths: string[] = [];
+  more = 0;
+
+  add(path: string): void {
+    if (this.paths.length < MAX_DUPLICATES) this.paths.push(path);
+    else this.more++;
+  }
+}
+
+/** The text cannot be read at all. Caught by `decode`, which reports the finding. */
+export class DocumentError extends Error {
+  override name = 'DocumentError';
+  readonly finding: Finding;
+  constructor(rule: string, message: string, { field = '', line }: { field?: string; line?: number } = {}) {
+    super(message);
+    this.finding = { field, rule, message, ...(line === undefined ? {} : { line }) };
+  }
+}
+
+/** What a ConfigMap can hold at most; the kubelet's own file is never larger. */
+export const MAX_BYTES = 1 << 20;
+/** Levels of nesting that are followed. A kubelet configuration has five. */
+export const MAX_DEPTH = 500;
+/** Values (scalars, lists, mappings) that a text may hold. A kubelet configuration with every field has some 300. */
+export const MAX_NODES = 20_000;
+/** Keys that stand twice whose paths are kept; the others are counted. */
+const MAX_DUPLICATES = 100;
+
+/** Rules of the limits that no kubelet configuration reaches. What breaks one stays refused until the ConfigMap changes. */
+export const LIMIT_RULES: ReadonlySet<string> = new Set(['too-large', 'nesting']);
+
+export function tooDeep(): DocumentError {
+  return new DocumentError('nesting', `the text is nested more than ${MAX_DEPTH} levels deep`);
+}
+
+export function tooManyNodes(): DocumentError {
+  return new DocumentError('too-large', `the text holds more than ${MAX_NODES} values; a kubelet configuration has a few hundred`);
+}
+
+/** A JSON object under construction: key order kept, and no key reaches a prototype. */
+export function newObject(): Record<string, Json> {
+  return {};
+}
+
+/** Sets a key of any name. */
+export function setKey(object: Record<string, Json>, key: string, value: Json): void {
+  if (key === '__proto__') Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+  else object[key] = value;
+}
+
+/** The own value of a key, undefined for none. */
+export function own(object: JsonObject, key: string): Json | undefined {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
+}
+
+export function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function isList(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+/** Where a path stops growing: below that only its beginning is told apart. No field of any kubelet lies so deep. */
+const MAX_PATH = 500;
+
+export function join(path: string, key: string): string {
+  if (path.length > MAX_PATH) return path;
+  return path === '' ? key : `${path}.${key}`;
+}
+
+/** The path of a list's item. */
+export function joinIndex(path: string, index: number): string {
+  return path.length > MAX_PATH ? path : `${path}[${index}]`;
+}
+
+/** A scalar as text; '' for objects and lists. */
+export function words(value: Json | undefined): string {
+  return typeof value === 'object' || value === undefined ? '' : String(value);
+}

@@ -1,0 +1,32 @@
+import type { FieldClass, Json } from '../contract.ts';
+
+/** A field of KubeletConfiguration v1beta1 that has a value of its own. Structs are split into such leaves. */
+export interface Field {
+  /** Path in the document, dots between the levels. */
+  readonly name: string;
+  /** What it means: `path`, `duration`, `enum(a|b)`, `map<signal,quantity|percent>`. `shapeOf` says what JSON that is. */
+  readonly type: string;
+  /** First minor that knows the field; 20 also stands for older ones. */
+  readonly since: number;
+  /** Last minor that knows it, where a kubelet dropped it again. */
+  readonly until?: number;
+  /** Value of an absent field, by the first minor that fills it in so. None: absent stays absent. */
+  readonly default?: Readonly<Record<number, Json>>;
+  /** An explicit zero, false or "" is kept; elsewhere it counts as absent and takes the default. */
+  readonly pointer?: true;
+  /** First minor for which `pointer` holds, where it came later than the field. */
+  readonly pointerSince?: number;
+  /** A relative value is resolved against the directory of the file. */
+  readonly path?: true;
+  /** The command line flag that beats it, without dashes. */
+  readonly flag?: string;
+  /** Rule of the kubelet's own validation, in words; rules.ts holds it as code. */
+  readonly rule?: string;
+  /** What only the starting kubelet checks, in words; preflight.ts holds what of it can be seen before. */
+  readonly startup?: string;
+  /** Values never leave the node, not even in the admin's own diff. */
+  readonly secret?: true;
+  /** Class of a change on a live node, and why. */
+  readonly class: FieldClass;
+  readonly reason: string;
+}

@@ -1,0 +1,80 @@
+import type { JsonObject, KubeletVersion } from '../contract.ts';
+import { isObject, own } from '../decode/document.ts';
+import { GATE_LINES } from './table.ts';
+
+export type GateStage = 'alpha' | 'beta' | 'stable' | 'deprecated';
+
+export interface Gate {
+  readonly name: string;
+  readonly stage: GateStage;
+  readonly default: boolean;
+  /** The kubelet refuses any other value. */
+  readonly locked: boolean;
+}
+
+const STAGES: Readonly<Record<string, Omit<Gate, 'name'>>> = {
+  a: { stage: 'alpha', default: false, locked: false },
+  A: { stage: 'alpha', default: true, locked: false },
+  B: { stage: 'beta', default: false, locked: false },
+  b: { stage: 'beta', default: true, locked: false },
+  G: { stage: 'stable', default: true, locked: false },
+  g: { stage: 'stable', default: true, locked: true },
+  d: { stage: 'deprecated', default: false, locked: false },
+  D: { stage: 'deprecated', default: true, locked: false },
+  l: { stage: 'deprecated', default: false, locked: true },
+};
+
+const tables = new Map<number, ReadonlyMap<string, Gate>>();
+
+/** The gates that our table gives a kubelet 1.`minor`, by name. */
+export function gatesOf(minor: number): ReadonlyMap<string, Gate> {
+  const ready = tables.get(minor);
+  if (ready !== undefined) return ready;
+  const table = new Map<string, Gate>();
+  for (const line of GATE_LINES.trim().split('\n')) {
+    const [name = '', ...steps] = line.split(' ');
+    const step = steps.findLast((step) => Number(step.slice(1)) <= minor);
+    const stage = STAGES[step?.charAt(0) ?? 'x'];
+    if (stage !== undefined) table.set(name, { name, ...stage });
+  }
+  tables.set(minor, table);
+  return table;
+}
+
+export type KnownGates = ReadonlyMap<string, { default: boolean; stage: string }>;
+
+/** The gate as the kubelet's own --help (better informed, but silent about stable gates) or our table has it. */
+export function gateNamed(name: string, version: KubeletVersion, knownGates?: KnownGates): Gate | undefined {
+  const ours = gatesOf(version.minor).get(name);
+  const theirs = knownGates?.get(name);
+  if (theirs === undefined) return ours;
+  const stage = /alpha/i.test(theirs.stage) ? 'alpha' : /beta/i.test(theirs.stage) ? 'beta' : (ours?.stage ?? 'stable');
+  return { name, stage, default: theirs.default, locked: false };
+}
+
+/**
+ * Which gates are on under a configuration: its own featureGates over `flags`, over the defaults of the version.
+ * AllAlpha and AllBeta count as the kubelet counts them: for every gate that is not set by name.
+ * @param flags - gates from the command line
+ * @returns a question; a gate that nobody knows is off
+ */
+export function enabledGates(
+  config: JsonObject,
+  version: KubeletVersion,
+  flags?: ReadonlyMap<string, boolean>,
+  knownGates?: KnownGates,
+): (name: string) => boolean {
+  const given = own(config, 'featureGates');
+  const set = isObject(given) ? given : {};
+  const value = (name: string): boolean | undefined => {
+    const listed = own(set, name);
+    return typeof listed === 'boolean' ? listed : flags?.get(name);
+  };
+  return (name) => {
+    const gate = gateNamed(name, version, knownGates);
+    const named = value(name);
+    if (named !== undefined) return gate?.locked === true ? gate.default : named;
+    const whole = gate?.stage === 'alpha' ? value('AllAlpha') : gate?.stage === 'beta' ? value('AllBeta') : undefined;
+    return whole ?? gate?.default ?? false;
+  };
+}

@@ -1,0 +1,63 @@
+import { shownValue } from './compare.ts';
+import type { FieldClass, Json, JsonObject, KubeletVersion } from '../contract.ts';
+import { applyDefaults, valueAt } from '../defaults.ts';
+import { isObject } from '../decode/document.ts';
+import { fieldAt } from '../fields/fields.ts';
+import { applyFlags } from '../flags/flags.ts';
+import { mergeOverlay } from '../overlay.ts';
+import { type Leaf, schemaFor } from '../fields/schema.ts';
+
+export interface Explained {
+  field: string;
+  /** The value in force; null when there is none. Those of secret fields are masked. */
+  value: Json;
+  origin: 'default' | 'local' | 'dynamic' | 'flag';
+  class: FieldClass;
+  /** A configuration sets the field, and a flag of the kubelet beats it. */
+  shadowed: boolean;
+}
+
+export interface ExplainQuestion {
+  /** As written. */
+  local: JsonObject;
+  /** The assigned ConfigMap's configuration as written, or null when nothing is assigned. */
+  dynamic: JsonObject | null;
+  merge: 'replace' | 'overlay';
+  /** The kubelet's command line, without the program's name. */
+  args: readonly string[];
+  version: KubeletVersion;
+}
+
+/** Every field that a kubelet of `version` knows, with its value in force and where that comes from; feature gates one by one. */
+export function explainFields({ local, dynamic, merge, args, version }: ExplainQuestion): Explained[] {
+  const config = dynamic === null ? local : merge === 'overlay' ? mergeOverlay(local, dynamic) : dynamic;
+  const { merged, shadowed } = applyFlags(config, args, version);
+  const effective = applyDefaults(merged, version);
+  const flagged = new Set(shadowed.map(({ field }) => field));
+  const explain = (field: string, path: readonly string[], unset?: Json): Explained => {
+    const given = (source: JsonObject | null): boolean => source !== null && (valueAt(source, path) ?? null) !== null;
+    const origin = flagged.has(field) ? 'flag' : given(dynamic) ? 'dynamic' : given(config) ? 'local' : 'default';
+    const entry = fieldAt(field);
+    return {
+      field,
+      value: shownValue(valueAt(effective, path) ?? unset ?? null, entry?.secret === true),
+      origin: dynamic === null && origin === 'dynamic' ? 'local' : origin,
+      class: entry?.class ?? 'dangerous',
+      shadowed: flagged.has(field) && given(config),
+    };
+  };
+  return schemaFor(version.minor).leaves.flatMap((leaf) => {
+    if (!leaf.known) return [];
+    const value = valueAt(effective, leaf.path);
+    if (leaf.field.name !== 'featureGates' || !isObject(value)) return [explain(leaf.field.name, leaf.path, zeroOf(leaf))];
+    return Object.keys(value).map((gate) => explain(`featureGates.${gate}`, ['featureGates', gate]));
+  });
+}
+
+/** What a kubelet holds where nothing is set and nothing is the default: the zero of the field's type, nothing for pointers, lists and maps. */
+function zeroOf({ pointer, shape }: Leaf): Json | undefined {
+  if (pointer) return undefined;
+  if (shape.is === 'bool') return false;
+  if (shape.is === 'string') return '';
+  return ['int32', 'int64', 'uint32', 'float64'].includes(shape.is) ? 0 : undefined;
+}

@@ -1,0 +1,172 @@
+import { ActionError } from '../../../base/errors.ts';
+import { compareConfigs } from './compare.ts';
+import { compareUnknown } from './compare-unknown.ts';
+import type { FieldClass, Finding, Json, JsonObject, KubeletVersion } from '../contract.ts';
+import { applyDefaults, valueAt } from '../defaults.ts';
+import { DocumentError, isList, isObject } from '../decode/document.ts';
+import { fieldAt } from '../fields/fields.ts';
+import { firstFindings, MAX_NAME, shownName } from '../findings.ts';
+import { readYaml } from '../yaml/read-yaml.ts';
+
+const CLASSES: readonly FieldClass[] = ['safe', 'needs-drain', 'dangerous', 'node-specific'];
+
+/** What a node lets a ConfigMap change, compared with its local configuration. */
+export interface Policy {
+  /** Classes of fields that may differ. */
+  allow: ReadonlySet<FieldClass>;
+  /** The ConfigMap's annotation dkc.dev/allow is heeded. */
+  overrides: boolean;
+  /** By field, gate (`featureGates.X`) or parent of fields; beats the class. A deny beats the annotation too. */
+  fields: ReadonlyMap<string, 'allow' | 'deny'>;
+}
+
+export const defaultPolicy: Policy = { allow: new Set(['safe', 'needs-drain']), overrides: true, fields: new Map() };
+
+/**
+ * Reads a FieldPolicy (`/etc/dkc/policy.yaml`).
+ * @throws {ActionError} that names the key and what it may hold
+ */
+export function parsePolicy(text: string): Policy {
+  const bad = (hint: string, cause?: unknown): ActionError => new ActionError('read', 'the field policy', { hint, cause });
+  let value: Json;
+  try {
+    value = readYaml(text).value;
+  } catch (error) {
+    if (error instanceof DocumentError) throw bad(error.message, error);
+    throw error;
+  }
+  if (!isObject(value)) throw bad('it must be a mapping with apiVersion and kind');
+  const { apiVersion, kind, allow, overrides, fields, ...others } = value;
+  if (apiVersion !== 'dkc.dev/v1alpha1') throw bad('apiVersion must be dkc.dev/v1alpha1');
+  if (kind !== 'FieldPolicy') throw bad('kind must be FieldPolicy');
+  const [other] = Object.keys(others);
+  if (other !== undefined) throw bad(`${other} is not a key of it; there are allow, overrides and fields`);
+  if (overrides !== undefined && overrides !== null && typeof overrides !== 'boolean') throw bad('overrides must be true or false');
+  return { allow: classes(allow, bad), overrides: overrides ?? true, fields: verdicts(fields, bad) };
+}
+
+type Bad = (hint: string) => ActionError;
+
+function classes(value: Json | undefined, bad: Bad): Policy['allow'] {
+  if (value === undefined || value === null) return defaultPolicy.allow;
+  const known = (item: Json): item is FieldClass => CLASSES.some((name) => name === item);
+  if (!isList(value) || !value.every((item) => known(item))) throw bad(`allow must be a list of ${CLASSES.join(', ')}`);
+  return new Set(value);
+}
+
+function verdicts(value: Json | undefined, bad: Bad): Policy['fields'] {
+  const made = new Map<string, 'allow' | 'deny'>();
+  if (value === undefined || value === null) return made;
+  if (!isObject(value)) throw bad('fields must be a mapping from a field to allow or deny');
+  for (const [name, verdict] of Object.entries(value)) {
+    if (verdict !== 'allow' && verdict !== 'deny') throw bad(`fields.${name} must be allow or deny`);
+    made.set(name, verdict);
+  }
+  return made;
+}
+
+export interface PolicyQuestion {
+  /** The node's own configuration, as written. */
+  local: JsonObject;
+  /** What would become effective: the ConfigMap's configuration, or its overlay over the local one; as written. */
+  dynamic: JsonObject;
+  version: KubeletVersion;
+  policy: Policy | 'none';
+  /** How the ConfigMap becomes effective: it decides which remedies are any help. @default 'replace' */
+  merge?: 'replace' | 'overlay';
+  /** Value of the ConfigMap's annotation dkc.dev/allow. */
+  allowAnnotation?: string | undefined;
+}
+
+/**
+ * Judges what a ConfigMap changes for a node. Both sides are compared with their defaults filled in, as the kubelet will see them; of
+ * what the field table does not know for a kubelet that may be newer, the texts are compared.
+ * @returns one finding per refused field, with both values' origin and the remedy, never the values
+ */
+export function judgePolicy(question: PolicyQuestion): Finding[] {
+  const pieces = judgingPolicy(question);
+  for (;;) {
+    const { done, value } = pieces.next();
+    if (done === true) return value;
+  }
+}
+
+/** The same in pieces, each of them short. */
+export function* judgingPolicy(question: PolicyQuestion): Generator<undefined, Finding[], undefined> {
+  const { local, dynamic, version, policy, merge = 'replace', allowAnnotation } = question;
+  if (policy === 'none') return [];
+  const known = compareConfigs(applyDefaults(local, version), applyDefaults(dynamic, version));
+  yield;
+  const annotated = new Set(policy.overrides ? namesIn(allowAnnotation) : []);
+  const seen = new Set<string>();
+  const refused = [...known, ...compareUnknown(local, dynamic, version)].filter(({ field, class: kind }) => {
+    if (seen.has(field) || allowed(field, kind, policy, annotated)) return false;
+    seen.add(field);
+    return true;
+  });
+  return firstFindings(refused, ({ field, class: kind }): Finding => {
+    const here = origin(dynamic, field, version, 'set in the ConfigMap');
+    const there = origin(local, field, version, 'set in the local config');
+    // In an overlay only the ConfigMap makes a difference: where the field is not set, a null of it took it away.
+    const own = merge === 'overlay' || isSet(dynamic, field);
+    const name = shownName(field);
+    return {
+      field: name,
+      rule: 'policy',
+      message: `${name} (${kind}) differs from the local config: ${here} against ${there}; ${remedy(field, own, policy)}`,
+    };
+  });
+}
+
+function allowed(field: string, kind: FieldClass, policy: Policy, annotated: ReadonlySet<string>): boolean {
+  if (field.length > MAX_NAME) return false;
+  const explicit = nearest(field, policy.fields);
+  if (explicit !== undefined) return explicit === 'allow';
+  if (policy.allow.has(kind)) return true;
+  return annotated.size > 0 && ancestors(field).some((name) => annotated.has(name));
+}
+
+function nearest(field: string, verdicts: Policy['fields']): 'allow' | 'deny' | undefined {
+  if (verdicts.size === 0) return undefined;
+  const name = ancestors(field).find((name) => verdicts.has(name));
+  return name === undefined ? undefined : verdicts.get(name);
+}
+
+/** `a.b.c`, `a.b`, `a`. None for a name that no policy may hold: they would be as many as its dots. */
+function ancestors(field: string): string[] {
+  if (field.length > MAX_NAME) return [];
+  const steps = field.split('.');
+  return steps.map((_, index) => steps.slice(0, steps.length - index).join('.'));
+}
+
+function namesIn(annotation: string | undefined): string[] {
+  return (annotation ?? '')
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+}
+
+function isSet(config: JsonObject, field: string): boolean {
+  const path = field.startsWith('featureGates.') ? ['featureGates', field.slice('featureGates.'.length)] : field.split('.');
+  return (valueAt(config, path) ?? null) !== null;
+}
+
+function origin(config: JsonObject, field: string, version: KubeletVersion, given: string): string {
+  if (isSet(config, field)) return given;
+  const entry = fieldAt(field);
+  if (entry === undefined || entry.since > version.minor) return 'not set';
+  return entry.name === 'featureGates' ? `not set, so at the kubelet's own default` : `default of 1.${version.minor}`;
+}
+
+/** @param own - the ConfigMap itself says so; else it only fails to say what the local config says */
+function remedy(field: string, own: boolean, policy: Policy): string {
+  const deny = nearest(field, policy.fields) === 'deny';
+  const ways = own ? ['take it out of the ConfigMap'] : ['merge with --merge=overlay', 'start from the output of dkc render'];
+  if (!deny && policy.overrides) return listed([...ways, `allow it by the annotation dkc.dev/allow: "${shownName(field)}"`]);
+  return `${listed(ways)}; only the field policy of this node can allow it, ${deny ? 'and denies it by name' : 'which heeds no annotation'}`;
+}
+
+/** `a`, `a, or b`, `a, b, or c`. */
+function listed(ways: readonly string[]): string {
+  return [...ways.slice(0, -1).map((way) => `${way}, `), ways.length > 1 ? 'or ' : '', ways.at(-1) ?? ''].join('');
+}

@@ -1,0 +1,65 @@
+import type { Preflight } from './host-validation.ts';
+
+/** What protectKernelDefaults asks of the kernel. */
+const SYSCTLS: Readonly<Record<string, string>> = {
+  'vm/overcommit_memory': '1',
+  'vm/panic_on_oom': '0',
+  'kernel/panic': '10',
+  'kernel/panic_on_oops': '1',
+  'kernel/keys/root_maxkeys': '1000000',
+  'kernel/keys/root_maxbytes': '25000000',
+};
+/** The kernel settings that preflight wants to know, as paths below /proc/sys. */
+export const preflightSysctls: readonly string[] = Object.keys(SYSCTLS);
+const SYSCTL_NAME = /^[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?(?:[./][a-z0-9](?:[-_a-z0-9]*[a-z0-9])?)*$/;
+const SYSCTL_PREFIX = /^(?:[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9][-_a-z0-9.]*\*$/;
+/** As Kubernetes has it. */
+const MAX_SYSCTL = 253;
+/** Only these are kept apart per pod by the kernel. */
+const NAMESPACED = /^(?:kernel[./](?:shm|msg|sem)|fs[./]mqueue[./]|net[./])/;
+
+/** Swap, cgroups and sysctls. */
+export function judgeHost(flight: Preflight): void {
+  const { host } = flight;
+  if (flight.flag('failSwapOn') && host.swapOn === true)
+    flight.add('failSwapOn', 'swap', 'is true, and swap is on: turn swap off, or set it to false');
+  cgroups(flight);
+  if (flight.flag('protectKernelDefaults')) {
+    const { sysctls } = host;
+    if (sysctls === undefined)
+      flight.warn('protectKernelDefaults', 'sysctl', 'is true: the kubelet ends if the kernel settings of the node differ from its own');
+    else {
+      const differing = Object.keys(SYSCTLS).filter((name) => sysctls[name] !== undefined && sysctls[name].trim() !== SYSCTLS[name]);
+      if (differing.length > 0)
+        flight.add(
+          'protectKernelDefaults',
+          'sysctl',
+          `is true, and these kernel settings differ from what the kubelet wants: ${differing.join(', ')}`,
+        );
+    }
+  }
+  for (const pattern of flight.texts('allowedUnsafeSysctls')) {
+    // The length first: the pattern of prefixes takes time that grows with its square.
+    if (pattern.length > MAX_SYSCTL || !(pattern.endsWith('*') ? SYSCTL_PREFIX : SYSCTL_NAME).test(pattern))
+      flight.add('allowedUnsafeSysctls', 'sysctl-pattern', 'must hold names of sysctls, or prefixes ending in *');
+    else if (!NAMESPACED.test(pattern))
+      flight.add('allowedUnsafeSysctls', 'sysctl-namespace', 'may only hold sysctls that the kernel keeps apart per pod');
+  }
+}
+
+function cgroups(flight: Preflight): void {
+  const version = flight.host.cgroupVersion;
+  if (flight.flag('failCgroupV1')) {
+    if (version === 1) flight.add('failCgroupV1', 'cgroup-v1', 'is true, and this node uses cgroup v1: the kubelet refuses to run');
+    else if (version === undefined)
+      flight.warn('failCgroupV1', 'cgroup-v1', 'is true: the kubelet refuses to run on a node with cgroup v1');
+  }
+  if (flight.value('singleProcessOOMKill') === false) {
+    if (version === 1) flight.add('singleProcessOOMKill', 'cgroup-v1', 'may not be false on a node with cgroup v1');
+    else if (version === undefined) flight.warn('singleProcessOOMKill', 'cgroup-v1', 'may not be false on a node with cgroup v1');
+  }
+  const field = 'memorySwap.swapBehavior';
+  if (flight.text(field) !== 'LimitedSwap' || flight.minor < 28) return;
+  if (version === 1) flight.add(field, 'cgroup-v1', 'LimitedSwap needs cgroup v2, and this node uses cgroup v1');
+  else if (version === undefined) flight.warn(field, 'cgroup-v1', 'LimitedSwap needs cgroup v2');
+}

@@ -1,0 +1,31 @@
+import type { Finding, HostFacts, JsonObject, KubeletFacts } from '../contract.ts';
+import { cappedFindings } from '../findings.ts';
+import { Preflight } from './host-validation.ts';
+import { judgeCgroups } from './cgroups.ts';
+import { judgeEviction } from './eviction.ts';
+import { judgeFiles } from './files.ts';
+import { judgeManagers } from './managers.ts';
+import { judgePods } from './pods.ts';
+import { judgeReserved } from './reserved.ts';
+import { judgeServer } from './server.ts';
+import { judgeHost } from './host.ts';
+
+export { pathsToProbe } from './files.ts';
+
+/**
+ * Finds what passes the kubelet's validation and then ends it at start, or keeps it from ever being healthy.
+ * What depends on the host is an error where `host` shows that it fails, a warning where `host` does not know.
+ * @param defaulted - what `applyDefaults` made of the configuration with the flags on it
+ */
+export function preflightFatal(defaulted: JsonObject, host: HostFacts, kubelet: KubeletFacts): { errors: Finding[]; warnings: Finding[] } {
+  const flight = new Preflight(defaulted, host, kubelet);
+  judgeServer(flight);
+  judgeFiles(flight);
+  judgeManagers(flight);
+  judgeReserved(flight);
+  judgeEviction(flight);
+  judgeHost(flight);
+  judgeCgroups(flight);
+  judgePods(flight);
+  return { errors: cappedFindings(flight.findings), warnings: cappedFindings(flight.warnings) };
+}

@@ -1,0 +1,116 @@
+import { quantity } from '../../../kube/api/quantity.ts';
+import type { Json } from '../contract.ts';
+import { isObject, own, words } from '../decode/document.ts';
+import type { Judge } from './validation.ts';
+
+/** Rules that came after 1.20, for the node, its images, its server and its memory. */
+export function judgeModernNode(judge: Judge): void {
+  images(judge);
+  taints(judge);
+  swap(judge);
+  reservedMemory(judge);
+  const { minor } = judge;
+  if (minor >= 27 && judge.text('containerRuntimeEndpoint') === '') judge.add('containerRuntimeEndpoint', 'required', 'must not be empty');
+  if (minor < 27 && judge.flag('seccompDefault') && !judge.gate('SeccompDefault'))
+    judge.add('seccompDefault', 'gate', 'needs feature gate SeccompDefault');
+  if (minor >= 32 && judge.flag('runOnce')) judge.add('runOnce', 'run-once', 'must not be true: the kubelet no longer has that mode');
+  if (judge.flag('enableSystemLogQuery')) {
+    if (!judge.gate('NodeLogQuery')) judge.add('enableSystemLogQuery', 'gate', 'needs feature gate NodeLogQuery');
+    if (!judge.flag('enableSystemLogHandler')) judge.add('enableSystemLogQuery', 'log-handler', 'needs enableSystemLogHandler to be true');
+  }
+  const ids = judge.value('userNamespaces.idsPerPod');
+  if (typeof ids === 'number' || typeof ids === 'bigint') {
+    const value = BigInt(ids);
+    if (value < 65_536n || value > 4_294_967_295n || value % 65_536n !== 0n) {
+      judge.add('userNamespaces.idsPerPod', 'ids-per-pod', 'must be a multiple of 65536, from 65536 to 4294967295');
+    }
+  }
+}
+
+function images(judge: Judge): void {
+  const oldest = judge.duration('imageMaximumGCAge');
+  if (oldest !== 0n && !judge.gate('ImageMaximumGCAge')) judge.add('imageMaximumGCAge', 'gate', 'needs feature gate ImageMaximumGCAge');
+  if (oldest < 0n) judge.add('imageMaximumGCAge', 'not-negative', 'must not be negative');
+  if (oldest > 0n && oldest <= judge.duration('imageMinimumGCAge'))
+    judge.add('imageMaximumGCAge', 'image-age-order', 'must exceed imageMinimumGCAge');
+  const parallel = judge.value('maxParallelImagePulls');
+  if (typeof parallel === 'number') {
+    if (parallel < 1) judge.add('maxParallelImagePulls', 'positive', 'must be 1 or more');
+    if (parallel > 1 && judge.flag('serializeImagePulls'))
+      judge.add('maxParallelImagePulls', 'serial-pulls', 'may only exceed 1 when serializeImagePulls is false');
+  }
+  credentials(judge);
+}
+
+const VERIFICATION = ['NeverVerify', 'NeverVerifyPreloadedImages', 'NeverVerifyAllowlistedImages', 'AlwaysVerify'];
+
+function credentials(judge: Judge): void {
+  if (judge.minor < 33) return;
+  const [field, listField] = ['imagePullCredentialsVerificationPolicy', 'preloadedImagesVerificationAllowlist'];
+  const policy = judge.text(field);
+  const allowed = judge.texts(listField);
+  if (!judge.gate('KubeletEnsureSecretPulledImages')) {
+    if (policy !== '') judge.add(field, 'gate', 'needs feature gate KubeletEnsureSecretPulledImages');
+    if (allowed.length > 0) judge.add(listField, 'gate', 'needs feature gate KubeletEnsureSecretPulledImages');
+    return;
+  }
+  if (!VERIFICATION.includes(policy)) judge.add(field, 'enum', `must be one of ${VERIFICATION.join(', ')}`);
+  if (allowed.length > 0 && policy !== 'NeverVerifyAllowlistedImages')
+    judge.add(listField, 'allowlist-policy', `needs ${field} NeverVerifyAllowlistedImages`);
+  for (const image of allowed) {
+    const name = image.endsWith('/*') ? image.slice(0, -2) : image;
+    if (image.trim() !== image) judge.add(listField, 'allowlist-spaces', 'may not hold entries with spaces at their ends');
+    else if (name === '' || name.includes('*')) judge.add(listField, 'allowlist-wildcard', 'may hold a wildcard only as a last segment /*');
+    else if (name.includes('@') || /:[^/]*$/.test(name)) judge.add(listField, 'allowlist-tag', 'may not hold tags or digests');
+  }
+}
+
+const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
+const NAME = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+const PREFIX = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/;
+
+function taints(judge: Judge): void {
+  for (const taint of judge.list('registerWithTaints')) {
+    if (!isObject(taint)) continue;
+    const [key, value, effect] = [text(taint, 'key'), text(taint, 'value'), text(taint, 'effect')];
+    const slash = key.indexOf('/');
+    const fits = NAME.test(key.slice(slash + 1)) && (slash < 0 || PREFIX.test(key.slice(0, slash)));
+    if (!fits || (value !== '' && !NAME.test(value)) || (effect !== '' && !EFFECTS.includes(effect))) {
+      judge.add('registerWithTaints', 'taint', `must hold valid taints: a key, an optional value, and one of ${EFFECTS.join(', ')}`);
+    }
+    if (own(taint, 'timeAdded') !== undefined) judge.add('registerWithTaints', 'taint-time', 'may not set timeAdded');
+  }
+}
+
+function text(object: Readonly<Record<string, Json>>, key: string): string {
+  const value = own(object, key);
+  return typeof value === 'string' ? value : '';
+}
+
+function swap(judge: Judge): void {
+  const field = 'memorySwap.swapBehavior';
+  const behavior = judge.text(field);
+  if (behavior === '') return;
+  if (!judge.gate('NodeSwap')) {
+    judge.add(field, 'gate', 'needs feature gate NodeSwap');
+    return;
+  }
+  const allowed = judge.minor >= 30 ? ['NoSwap', 'LimitedSwap'] : ['LimitedSwap', 'UnlimitedSwap'];
+  if (!allowed.includes(behavior)) judge.add(field, 'enum', `must be empty or one of ${allowed.join(', ')}`);
+}
+
+function reservedMemory(judge: Judge): void {
+  const field = 'reservedMemory';
+  const seen = new Set<string>();
+  for (const entry of judge.list(field)) {
+    if (!isObject(entry)) continue;
+    const limits = own(entry, 'limits');
+    for (const [kind, amount] of isObject(limits) ? Object.entries(limits) : []) {
+      if (kind !== 'memory' && !kind.startsWith('hugepages-')) judge.add(field, 'memory-kind', 'may limit only memory and hugepages');
+      const place = `${words(own(entry, 'numaNode') ?? 0)}/${kind}`;
+      if (seen.has(place)) judge.add(field, 'memory-duplicate', 'may not reserve the same kind of memory of one NUMA node twice');
+      seen.add(place);
+      if ((quantity(words(amount))?.nanos ?? 0n) === 0n) judge.add(field, 'memory-zero', 'may not hold a limit of zero');
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import type { Json } from '../contract.ts';
+import { MAX_NODES, newObject, setKey } from '../decode/document.ts';
+import { NOT_JSON, plainScalar } from './scalar.ts';
+
+const MAX_DEPTH = 50;
+/**
+ * A line of block style: dashes, a key, a value, a comment. Every value is one that all YAML readers agree on. Blanks are matched as a whole
+ * (a lookahead and what it found): trying every way to share them out would take time that grows with their square.
+ */
+const LINE =
+  /^(?=( *))\1(- )?(?:([A-Za-z][A-Za-z0-9_./-]{0,100}):(?= |$)(?=( *))\4)?(?:([A-Za-z0-9/.](?:[A-Za-z0-9_./:%+=<@,-]*[A-Za-z0-9_./%+=@-])?|-[0-9][0-9A-Za-z.]*|~)|"([^"\\]*)"|'([^']*)'|(\{[^{}#]*\}|\[[^[\]#]*\]))? *(?:(?<= )#.*)?$/;
+/** One entry between brackets that stand on one line: a key where they are curly, and a word. */
+const ENTRY = /^(?:([A-Za-z][A-Za-z0-9_./-]{0,100}): )?(?:([A-Za-z0-9/.][A-Za-z0-9_./%+@-]*)|"([^"\\]*)"|'([^']*)')$/;
+const BLANK = /^ *(?:#.*)?$/;
+
+interface Line {
+  indent: number;
+  dash: boolean;
+  key: string | undefined;
+  /** undefined for a key with nothing behind it. */
+  value: Json | undefined;
+}
+
+/**
+ * Reads what nearly every configuration is: block style, one line per key or item, plain or quoted words, brackets on one line. Many times as fast as
+ * `readYaml`, which judges everything else: nothing is refused here.
+ * @returns undefined for a text that may hold anything more, and for one that may be broken
+ */
+export function readSimpleYaml(text: string): Json | undefined {
+  if (/[^\n -~]/.test(text)) return undefined;
+  const lines: Line[] = [];
+  // One line at a time: a text of a million empty ones is given up early.
+  for (let [at, count] = [0, 0]; at <= text.length; count++) {
+    if (count > MAX_NODES) return undefined;
+    const next = text.indexOf('\n', at);
+    const line = text.slice(at, next < 0 ? text.length : next);
+    const isMarker = at === 0 && line === '---';
+    at = next < 0 ? text.length + 1 : next + 1;
+    if (isMarker || BLANK.test(line)) continue;
+    const read = lineOf(line);
+    if (read === undefined) return undefined;
+    lines.push(read);
+  }
+  const [first] = lines;
+  if (first === undefined || first.dash) return undefined;
+  const reader = new Reader(lines);
+  const value = reader.mapping(first.indent, 0);
+  return reader.at === lines.length ? value : undefined;
+}
+
+function lineOf(line: string): Line | undefined {
+  const found = LINE.exec(line);
+  if (found === null) return undefined;
+  const [, spaces = '', dash, key, , plain, double, single, brackets] = found;
+  // A key such as `on` is none for YAML 1.1, and a dash needs something behind it.
+  if (key === undefined ? dash === undefined : plainScalar(key) !== key) return undefined;
+  const value = brackets === undefined ? wordOf(plain, double, single) : between(brackets);
+  // Something stands there that is no value we know, or nothing stands behind a dash.
+  if (value === undefined && (key === undefined || brackets !== undefined || plain !== undefined)) return undefined;
+  return { indent: spaces.length, dash: dash !== undefined, key, value };
+}
+
+function wordOf(plain: string | undefined, double: string | undefined, single: string | undefined): Json | undefined {
+  if (plain === undefined) return double ?? single;
+  const value = plainScalar(plain);
+  return value === NOT_JSON ? undefined : value;
+}
+
+/** `[a, b]` and `{a: b, c: d}`, nothing deeper. */
+function between(brackets: string): Json | undefined {
+  const made = newObject();
+  const items: Json[] = [];
+  const curly = brackets.startsWith('{');
+  for (const entry of brackets.length === 2 ? [] : brackets.slice(1, -1).split(', ')) {
+    const [, key, plain, double, single] = ENTRY.exec(entry) ?? [];
+    const value = wordOf(plain, double, single);
+    if (value === undefined || curly !== (key !== undefined)) return undefined;
+    if (key === undefined) items.push(value);
+    else if (plainScalar(key) !== key || Object.hasOwn(made, key)) return undefined;
+    else setKey(made, key, value);
+  }
+  return curly ? made : items;
+}
+
+/** Follows the indentation. Whatever does not fit stays unread, which the caller sees by `at`. */
+class Reader {
+  at = 0;
+  readonly #lines: readonly Line[];
+
+  constructor(lines: readonly Line[]) {
+    this.#lines = lines;
+  }
+
+  mapping(indent: number, depth: number): Json {
+    const made = newObject();
+    for (;;) {
+      const line = this.#lines[this.at];
+      if (line === undefined || line.indent !== indent || line.dash || line.key === undefined) return made;
+      if (depth > MAX_DEPTH || Object.hasOwn(made, line.key)) return this.#giveUp();
+      this.at++;
+      setKey(made, line.key, line.value === undefined ? this.#below(indent, depth) : line.value);
+    }
+  }
+
+  /** What stands under a key that has nothing behind it. */
+  #below(indent: number, depth: number): Json {
+    const next = this.#lines[this.at];
+    if (next === undefined) return null;
+    if (next.dash && next.indent >= indent) return this.#list(next.indent, depth + 1);
+    return next.indent > indent ? this.mapping(next.indent, depth + 1) : null;
+  }
+
+  #list(indent: number, depth: number): Json {
+    const made: Json[] = [];
+    for (;;) {
+      const line = this.#lines[this.at];
+      if (line === undefined || line.indent !== indent || !line.dash) return made;
+      if (line.key === undefined) {
+        this.at++;
+        made.push(line.value ?? null);
+      } else {
+        // The keys of an item stand where its first one does, behind the dash.
+        line.indent += 2;
+        line.dash = false;
+        made.push(this.mapping(line.indent, depth + 1));
+      }
+    }
+  }
+
+  #giveUp(): null {
+    this.at = Number.POSITIVE_INFINITY;
+    return null;
+  }
+}

@@ -1,0 +1,78 @@
+import type { Json } from '../contract.ts';
+
+/** .inf and .nan: YAML knows them, JSON does not, so the kubelet's decoder gives up on them. */
+export const NOT_JSON: unique symbol = Symbol('a number that JSON cannot hold');
+
+const WORDS = new Map<string, Json | typeof NOT_JSON>([
+  ...['', '~', 'null', 'Null', 'NULL'].map((word) => [word, null] as const),
+  ...['y', 'Y', 'yes', 'Yes', 'YES', 'true', 'True', 'TRUE', 'on', 'On', 'ON'].map((word) => [word, true] as const),
+  ...['n', 'N', 'no', 'No', 'NO', 'false', 'False', 'FALSE', 'off', 'Off', 'OFF'].map((word) => [word, false] as const),
+  ...['.nan', '.NaN', '.NAN', '.inf', '.Inf', '.INF', '+.inf', '+.Inf', '+.INF', '-.inf', '-.Inf', '-.INF'].map(
+    (word) => [word, NOT_JSON] as const,
+  ),
+]);
+
+const DECIMAL = /^[+-]?(?:0|[1-9][0-9]*)$/;
+const BASED = /^([+-]?)(?:0([xX])([0-9a-fA-F]+)|0([bB])([01]+)|0[oO]?([0-7]+))$/;
+const FLOAT = /^[+-]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][+-]?[0-9]+)?$/;
+const DOT_FLOAT = /^\.[0-9]+(?:[eE][+-]?[0-9]+)?$/;
+const MIN_INT64 = -(2n ** 63n);
+const MAX_UINT64 = 2n ** 64n - 1n;
+
+/**
+ * What an unquoted YAML scalar means to the kubelet: YAML 1.1 words and numbers as goyaml reads them.
+ * 0644 is 420, `on` is true, 1:30 and 2026-01-01 are strings, 1_000 is 1000.
+ */
+export function plainScalar(text: string): Json | typeof NOT_JSON {
+  const first = text.charCodeAt(0);
+  const digit = first >= 0x30 && first <= 0x39;
+  if (!digit && first !== 0x2b && first !== 0x2d && first !== 0x2e) return wordOr(text);
+  if (first === 0x2e) {
+    // Behind a leading dot an underscore only stands between two digits; elsewhere it stands anywhere.
+    const digits = /(?<![0-9])_|_(?![0-9])/.test(text) ? text : text.replaceAll('_', '');
+    return DOT_FLOAT.test(digits) ? (float(digits) ?? text) : wordOr(text);
+  }
+  if (!digit && WORDS.has(text)) return wordOr(text);
+  const number = text.includes('_') ? text.replaceAll('_', '') : text;
+  return integer(number) ?? (FLOAT.test(number) ? float(number) : undefined) ?? text;
+}
+
+function wordOr(text: string): Json | typeof NOT_JSON {
+  if (text.length > 5) return text;
+  const word = WORDS.get(text);
+  return word === undefined ? text : word;
+}
+
+/** undefined for what is no integer, or one beyond 64 bits, which is read as a float. */
+function integer(text: string): number | bigint | undefined {
+  if (DECIMAL.test(text)) {
+    if (text.length < 16) return Number(text) + 0; // + 0 turns -0 into 0
+    if (text.length > 21) return undefined; // beyond 64 bits, whatever its digits are
+    const exact = BigInt(text.startsWith('+') ? text.slice(1) : text);
+    return inRange(exact) && !(text.startsWith('+') && exact > 2n ** 63n - 1n) ? tidy(exact) : undefined;
+  }
+  const based = BASED.exec(text);
+  if (based === null || text.length > 80) return undefined;
+  const [, sign, , hex, , binary, octal] = based;
+  const exact = BigInt(hex !== undefined ? `0x${hex}` : binary !== undefined ? `0b${binary}` : `0o${octal}`);
+  const signed = sign === '-' ? -exact : exact;
+  return inRange(signed) ? tidy(signed) : undefined;
+}
+
+function inRange(value: bigint): boolean {
+  return value >= MIN_INT64 && value <= MAX_UINT64;
+}
+
+/** undefined for what overflows: goyaml keeps that as a string. */
+function float(text: string): number | bigint | undefined {
+  const value = Number(text);
+  if (!Number.isFinite(value)) return undefined;
+  // Go prints a whole float without a point, so that it passes for an integer afterwards.
+  if (Number.isInteger(value) && Math.abs(value) < 1e21) return tidy(BigInt(String(value)));
+  return value;
+}
+
+/** A number where it is exact, else a bigint. */
+export function tidy(value: bigint): number | bigint {
+  return value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value;
+}

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import type { Json, JsonObject } from '../../../../../agent/config/contract.ts';
+import { decode } from '../../../../../agent/config/decode/decode.ts';
+import { renderYaml } from '../../../../../agent/config/yaml/render.ts';
+import { parseKubeletVersion } from '../../../../../agent/config/version.ts';
+
+const version = parseKubeletVersion('1.34.2');
+const HEADER = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+function valueOf(scalar: string): Json | undefined {
+  const decoded = decode(bytes(`${HEADER}unknownField: ${scalar}\n`), version);
+  assert.ok(decoded.ok, scalar);
+  return decoded.written['unknownField'];
+}
+
+const scalars: [string, Json][] = [
+  ['0644', 420],
+  ['0o644', 420],
+  ['0b11', 3],
+  ['0x1F', 31],
+  ['-0x1F', -31],
+  ['08', 8],
+  ['1_000', 1000],
+  ['1e3', 1000],
+  ['110.0', 110],
+  ['.5', 0.5],
+  ['+12', 12],
+  ['-0', 0],
+  ['9007199254740993', 9_007_199_254_740_993n],
+  ['18446744073709551615', 18_446_744_073_709_551_615n],
+  ['on', true],
+  ['Off', false],
+  ['y', true],
+  ['N', false],
+  ['oN', 'oN'],
+  ['1:30', '1:30'],
+  ['2026-01-01', '2026-01-01'],
+  ['~', null],
+  ['', null],
+  ['Null', null],
+  ['nULL', 'nULL'],
+  ['"0644"', '0644'],
+  ["'on'", 'on'],
+  ['1e400', '1e400'],
+  ['0x', '0x'],
+  // no digit before the exponent or behind it: words, whatever other readers of YAML make of them
+  ['e0', 'e0'],
+  ['-e1', '-e1'],
+  ['.e0', '.e0'],
+  ['1e', '1e'],
+  ['1e+', '1e+'],
+  ['1.e5', 100_000],
+  ['.1_0', 0.1],
+  ['._1', '._1'],
+  ['.1_', '.1_'],
+  ['=', '='],
+  ['!!str 5', '5'],
+  ['!!int "5"', 5],
+  ['!!binary aGk=', 'hi'],
+];
+for (const [scalar, value] of scalars)
+  test(`YAML reads ${scalar === '' ? 'nothing' : scalar} as goyaml does`, () => assert.deepEqual(valueOf(scalar), value));
+
+// A key of JSON text would be a prototype in JavaScript, and `<<` merges in YAML.
+const key = fc
+  .oneof(fc.string({ unit: 'grapheme' }), fc.constantFrom('on', '0644', '~', '1:30', '', 'a: b', '<<', '-', '? a', '# x'))
+  .filter((name) => name !== '__proto__');
+const leaf = fc.oneof(
+  fc.string({ unit: 'grapheme' }),
+  fc.string({ unit: 'binary' }),
+  fc.constantFrom(
+    'on',
+    '0644',
+    '1:30',
+    '2026-01-01',
+    'null',
+    '~',
+    '5',
+    '1e3',
+    '.5',
+    'a\nb',
+    ' a',
+    'a ',
+    '- a',
+    '--- a',
+    '#',
+    '\u0085',
+    '\ufeff',
+    '\u2028',
+    '\t',
+    '"',
+    "'",
+    '\\',
+    'y',
+    '...',
+    '---',
+    '0x1F',
+    '!!str',
+    '&a',
+    '*a',
+    '%',
+    '@',
+    'x'.repeat(3000),
+  ),
+  fc.integer(),
+  fc
+    .bigInt({ min: -(2n ** 63n), max: 2n ** 64n - 1n })
+    .map((value) => (value >= -(2n ** 53n) + 1n && value <= 2n ** 53n - 1n ? Number(value) : value)),
+  fc.double({ noNaN: true, noDefaultInfinity: true }).filter((value) => !Number.isInteger(value)),
+  fc.boolean(),
+  fc.constant(null),
+);
+const { tree } = fc.letrec<{ tree: Json }>((tie) => ({
+  tree: fc.oneof(
+    { depthSize: 'small' },
+    leaf,
+    fc.array(tie('tree'), { maxLength: 4 }),
+    fc.dictionary(key, tie('tree'), { maxKeys: 4, noNullPrototype: true }) as fc.Arbitrary<JsonObject>,
+  ),
+}));
+
+test('what is rendered reads back as exactly the same', () => {
+  fc.assert(
+    fc.property(tree, key, (value, name) => {
+      const object = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration', unknownField: { [name]: value } };
+      const decoded = decode(bytes(renderYaml(object)), version);
+      assert.deepEqual(decoded.ok ? decoded.written : decoded.errors, object);
+      assert.equal(decoded.ok && Object.keys(decoded.written).join(' '), 'apiVersion kind unknownField');
+    }),
+    { numRuns: 1000, seed: 1 },
+  );
+});
+
+const colons: { text: string; ok: boolean }[] = [
+  { text: '? maxPods\n: 5\n', ok: true },
+  { text: '? maxPods\n : 5\n', ok: false },
+  { text: 'logging:\n  ? format\n  : text\n', ok: true },
+  { text: 'logging:\n  ? format\n    : text\n', ok: false },
+  { text: 'clusterDNS:\n- ? a\n    : b\n', ok: false },
+  { text: '? evictionHard\n: ? a\n  : b\n', ok: true },
+  { text: '? maxPods\n', ok: true },
+];
+for (const { text, ok } of colons)
+  test(`an explicit key is ${ok ? 'read' : 'refused, as goyaml does'}: ${JSON.stringify(text)}`, () =>
+    assert.equal(decode(bytes(HEADER + text), version).ok, ok));
+
+const nested = (depth: number): string => `${HEADER}a: ${'['.repeat(depth)}${']'.repeat(depth)}`;
+const bomb = Array.from({ length: 12 }, (_, n) =>
+  n === 0 ? 'a0: &a0 [x,x,x,x,x,x,x,x,x]' : `a${n}: &a${n} [${Array.from({ length: 9 }, () => `*a${n - 1}`).join(',')}]`,
+).join('\n');
+const hostile: { why: string; text: string | Uint8Array; rule: string }[] = [
+  { why: 'nothing', text: '', rule: 'empty' },
+  { why: 'more than a ConfigMap can hold', text: `${HEADER}#${'x'.repeat(1 << 20)}`, rule: 'too-large' },
+  { why: 'half a MiB of list', text: `${HEADER}a: [${'1,'.repeat(250_000)}]`, rule: 'too-large' },
+  { why: 'a hundred thousand keys', text: HEADER + Array.from({ length: 100_000 }, (_, n) => `k${n}: 1`).join('\n'), rule: 'too-large' },
+  { why: 'an alias bomb', text: HEADER + bomb, rule: 'alias' },
+  { why: 'an anchor in itself', text: `${HEADER}a: &a [*a]`, rule: 'alias' },
+  { why: 'deep brackets', text: nested(5000), rule: 'nesting' },
+  { why: 'very deep brackets', text: nested(200_000), rule: 'nesting' },
+  { why: 'deep JSON', text: `{"a":${'['.repeat(200_000)}`, rule: 'nesting' },
+  { why: 'a line of dashes', text: `${HEADER}a:\n${'- '.repeat(9000)}x`, rule: 'nesting' },
+  { why: 'bytes that are not UTF-8', text: Uint8Array.of(0x61, 0x3a, 0xff), rule: 'utf8' },
+  { why: 'a NUL', text: `${HEADER}a: \u0000`, rule: 'characters' },
+  { why: 'a list', text: '- a', rule: 'type' },
+  { why: 'a comment', text: '# nothing', rule: 'empty' },
+  { why: 'no kind', text: 'apiVersion: kubelet.config.k8s.io/v1beta1', rule: 'kind' },
+  { why: 'another version', text: 'apiVersion: kubelet.config.k8s.io/v1\nkind: KubeletConfiguration', rule: 'api-version' },
+  { why: 'half a JSON', text: '{"apiVersion": "kube', rule: 'syntax' },
+];
+for (const { why, text, rule } of hostile) {
+  test(`decode refuses ${why}, and at once`, () => {
+    const start = performance.now();
+    const decoded = decode(typeof text === 'string' ? bytes(text) : text, version);
+    // A hundredth of it does; what grows without bounds takes hours.
+    assert.ok(performance.now() - start < 20_000, `it took ${performance.now() - start} ms`);
+    assert.deepEqual(decoded.ok ? [] : decoded.errors.map((error) => error.rule), [rule]);
+  });
+}
+
+test('unknown fields, duplicate keys and fields of other versions are warnings', () => {
+  const decoded = decode(
+    bytes(`${HEADER}maxPods: 5\nmaxPods: 6\nmaxpods: 7\npodLogsDir: /a\n__proto__: {a: 1}\n`),
+    parseKubeletVersion('1.20'),
+  );
+  assert.ok(decoded.ok);
+  assert.equal(decoded.written['maxPods'], 6);
+  assert.deepEqual(
+    decoded.warnings.map(({ field, rule }) => `${field} ${rule}`),
+    ['maxPods duplicate-key', 'maxpods unknown-field', 'podLogsDir unknown-to-version', '__proto__ unknown-field'],
+  );
+});
