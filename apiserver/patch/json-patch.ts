@@ -9,6 +9,7 @@ export interface JsonPatchLimits {
   copied?: number;
 }
 
+type Container = unknown[] | JsonObject;
 type Operation = { op: string; path: string[]; from: string[]; value: unknown; text: string };
 
 /**
@@ -23,45 +24,109 @@ export function applyJsonPatch(target: unknown, patch: unknown, limits: JsonPatc
     throw new PatchError('malformed', `the JSON patch has ${patch.length} operations, the limit is ${operations}`);
   }
   checkDepth(patch);
-  let result = target;
+  const draft = new Draft(target);
   let left = copied;
   for (const [index, raw] of patch.entries()) {
     const operation = parseOperation(raw, index);
-    if (operation.op === 'copy') {
-      const copy = find(result, operation.from, operation.text);
-      checkResult(copy);
-      left -= JSON.stringify(copy).length;
-      if (left < 0) throw new PatchError('inapplicable', `${operation.text}: copies add more than ${copied} characters`);
-    }
-    result = apply(result, operation);
+    if (operation.op === 'copy') left -= draft.copy(operation, left, copied);
+    else draft.apply(operation);
   }
-  checkResult(result);
-  return result;
+  checkResult(draft.document);
+  return draft.document;
 }
 
-function apply(target: unknown, { op, path, from, value, text }: Operation): unknown {
-  switch (op) {
-    case 'add':
-      return put(target, path, value, text);
-    case 'replace':
-      find(target, path, text);
-      return path.length === 0 ? value : change(target, path, text, (parent, key) => overwrite(parent, key, value));
-    case 'remove':
-      return remove(target, path, text);
-    case 'move': {
-      if (from.length < path.length && from.every((part, at) => part === path[at])) {
-        throw new PatchError('inapplicable', `${text}: cannot move a value into itself`);
+/**
+ * The document between the operations of one patch. A list or object is copied before its first change and changed in place from then on: the target stays as
+ * it was, and 10,000 operations on a long list do not copy it 10,000 times.
+ */
+class Draft {
+  document: unknown;
+  readonly #copies = new WeakSet<object>();
+
+  constructor(target: unknown) {
+    this.document = target;
+  }
+
+  apply({ op, path, from, value, text }: Operation): void {
+    switch (op) {
+      case 'add':
+        return this.#put(path, value, text);
+      case 'replace':
+        this.#find(path, text);
+        return this.#overwrite(path, value, text);
+      case 'remove':
+        return this.#remove(path, text);
+      case 'move': {
+        if (from.length < path.length && from.every((part, at) => part === path[at])) {
+          throw new PatchError('inapplicable', `${text}: cannot move a value into itself`);
+        }
+        const moved = this.#find(from, text);
+        this.#remove(from, text);
+        return this.#put(path, moved, text);
       }
-      const moved = find(target, from, text);
-      return put(remove(target, from, text), path, moved, text);
+      case 'test':
+        if (!jsonEqual(this.#find(path, text), value)) throw new PatchError('inapplicable', `${text}: the value differs, test failed`);
+        return;
+      default:
+        throw new PatchError('malformed', `${text}: unknown operation`);
     }
-    case 'copy':
-      return put(target, path, find(target, from, text), text);
-    case 'test':
-      if (!jsonEqual(find(target, path, text), value)) throw new PatchError('inapplicable', `${text}: the value differs, test failed`);
-      return target;
-    default:
-      throw new PatchError('malformed', `${text}: unknown operation`);
+  }
+
+  /** @param left - characters of JSON that may still be added, of `all` @returns characters that were added */
+  copy({ path, from, text }: Operation, left: number, all: number): number {
+    const found = this.#find(from, text);
+    checkResult(found);
+    const json = JSON.stringify(found);
+    if (json.length > left) throw new PatchError('inapplicable', `${text}: copies add more than ${all} characters`);
+    // Another object: what changes in one of the two later does not change in the other.
+    this.#put(path, JSON.parse(json), text);
+    return json.length;
+  }
+
+  #find(path: readonly string[], text: string): unknown {
+    return path.reduce<unknown>((at, part) => child(at, part, text), this.document);
+  }
+
+  #put(path: readonly string[], value: unknown, text: string): void {
+    const key = path.at(-1);
+    const parent = key === undefined ? undefined : this.#parent(path, text);
+    if (key !== undefined && Array.isArray(parent)) {
+      parent.splice(key === '-' ? parent.length : listIndex(key, parent.length, text), 0, value);
+    } else this.#overwrite(path, value, text);
+  }
+
+  #overwrite(path: readonly string[], value: unknown, text: string): void {
+    const key = path.at(-1);
+    if (key === undefined) this.document = value;
+    else setChild(this.#parent(path, text), key, value);
+  }
+
+  #remove(path: readonly string[], text: string): void {
+    const key = path.at(-1);
+    if (key === undefined) throw new PatchError('inapplicable', `${text}: the whole object cannot be removed`);
+    const parent = this.#parent(path, text);
+    if (Array.isArray(parent)) parent.splice(listIndex(key, parent.length - 1, text), 1);
+    else if (Object.hasOwn(parent, key)) delete parent[key];
+    else throw missing(key, text);
+  }
+
+  /** What holds the end of `path`, ready to be changed. */
+  #parent(path: readonly string[], text: string): Container {
+    let at = (this.document = this.#own(this.document, path[0], text));
+    for (const [depth, part] of path.slice(0, -1).entries()) {
+      const inner = this.#own(child(at, part, text), path[depth + 1], text);
+      setChild(at, part, inner);
+      at = inner;
+    }
+    return at;
+  }
+
+  #own(value: unknown, key = '', text: string): Container {
+    if (!Array.isArray(value) && !isJsonObject(value)) throw missing(key, text);
+    if (this.#copies.has(value)) return value;
+    const copy: Container = Array.isArray(value) ? [...(value as unknown[])] : { ...value };
+    this.#copies.add(copy);
+    return copy;
   }
 }
 
@@ -88,52 +153,15 @@ function parsePointer(pointer: string, text: string): string[] {
   return parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-function find(target: unknown, path: readonly string[], text: string): unknown {
-  let at = target;
-  for (const part of path) {
-    if (Array.isArray(at)) at = at[listIndex(part, at.length - 1, text)];
-    else if (isJsonObject(at) && Object.hasOwn(at, part)) at = at[part];
-    else throw missing(part, text);
-  }
-  return at;
+function child(at: unknown, part: string, text: string): unknown {
+  if (Array.isArray(at)) return at[listIndex(part, at.length - 1, text)];
+  if (isJsonObject(at) && Object.hasOwn(at, part)) return at[part];
+  throw missing(part, text);
 }
 
-function put(target: unknown, path: readonly string[], value: unknown, text: string): unknown {
-  if (path.length === 0) return value;
-  return change(target, path, text, (parent, key) => {
-    if (!Array.isArray(parent)) return overwrite(parent, key, value);
-    return parent.toSpliced(key === '-' ? parent.length : listIndex(key, parent.length, text), 0, value);
-  });
-}
-
-function remove(target: unknown, path: readonly string[], text: string): unknown {
-  if (path.length === 0) throw new PatchError('inapplicable', `${text}: the whole object cannot be removed`);
-  return change(target, path, text, (parent, key) => {
-    if (Array.isArray(parent)) return parent.toSpliced(listIndex(key, parent.length - 1, text), 1);
-    if (!Object.hasOwn(parent, key)) throw missing(key, text);
-    const rest = { ...parent };
-    delete rest[key];
-    return rest;
-  });
-}
-
-/** Copies the objects along `path` and puts what `edit` makes of the last one in place. */
-function change(
-  target: unknown,
-  [key = '', ...rest]: readonly string[],
-  text: string,
-  edit: (parent: unknown[] | JsonObject, key: string) => unknown,
-): unknown {
-  if (!Array.isArray(target) && !isJsonObject(target)) throw missing(key, text);
-  if (rest.length === 0) return edit(target, key);
-  return overwrite(target, key, change(find(target, [key], text), rest, text, edit));
-}
-
-function overwrite(parent: unknown[] | JsonObject, key: string, value: unknown): unknown {
-  if (Array.isArray(parent)) return parent.with(Number(key), value);
-  const copy = { ...parent };
-  setField(copy, key, value);
-  return copy;
+function setChild(parent: Container, key: string, value: unknown): void {
+  if (Array.isArray(parent)) parent[Number(key)] = value;
+  else setField(parent, key, value);
 }
 
 function listIndex(part: string, last: number, text: string): number {

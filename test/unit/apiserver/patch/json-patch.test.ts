@@ -107,3 +107,33 @@ test('operations of one patch do not nest an object ever deeper', () => {
     message: /the patched object is nested deeper than 1000 levels/,
   });
 });
+
+test('a list or object is copied once for all operations of a patch, and the target stays as it was', () => {
+  let reads = 0;
+  const counted = {
+    get first() {
+      reads += 1;
+      return 0;
+    },
+  };
+  const target = { counted, list: Array.from({ length: 5_000 }, (_, n) => n) };
+  const patch = Array.from({ length: 5_000 }, (_, n) => [
+    { op: 'add', path: `/counted/k${n}`, value: n },
+    { op: 'add', path: '/list/0', value: n },
+  ]).flat();
+  const patched = applyJsonPatch(target, patch) as { counted: object; list: number[] };
+  assert.equal(Object.keys(patched.counted).length, 5_001);
+  assert.deepEqual(patched.list.slice(4_998, 5_002), [1, 0, 0, 1]);
+  assert.deepEqual([Object.keys(target.counted).length, target.list.length, target.list[0]], [1, 5_000, 0]);
+  assert.ok(reads < 5, `the object was read ${reads} times`);
+});
+
+test('what is copied changes without its original', () => {
+  const patch = [
+    { op: 'add', path: '/a/x', value: 1 },
+    { op: 'copy', from: '/a', path: '/b' },
+    { op: 'add', path: '/a/y', value: 2 },
+    { op: 'add', path: '/b/z', value: 3 },
+  ];
+  assert.deepEqual(applyJsonPatch({ a: {} }, patch), { a: { x: 1, y: 2 }, b: { x: 1, z: 3 } });
+});
