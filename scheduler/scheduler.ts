@@ -6,19 +6,19 @@ import type { Runnable } from '../kube/process/options.ts';
 import type { Runtime } from '../kube/process/runtime.ts';
 import type { SchedulerConfig } from './config/config.ts';
 import { Binder } from './core/binder.ts';
-import { cachesOf, type ServedKinds } from './core/caches.ts';
+import { cachesOf, type ServedKinds } from './informers.ts';
 import { Loop } from './core/loop.ts';
 import { MirrorBook } from './placeholder/seen-placeholders.ts';
 import { Mirrors } from './placeholder/placeholders.ts';
-import { makeParts, type Parts } from './core/parts.ts';
-import { ClaimedRoomKeeper } from './reservation/room-keeper.ts';
-import { RoomOnSets } from './reservation/room-on-sets.ts';
-import { Router } from './core/router.ts';
-import { schedulerMeters } from './core/scheduler-meters.ts';
+import { makeParts, type Parts } from './core/state.ts';
+import { ClaimedRoomKeeper } from './reservation/expiry.ts';
+import { RoomOnSets } from './reservation/restore.ts';
+import { Router } from './core/event-handlers.ts';
+import { schedulerMeters } from './core/metrics.ts';
 import { StatusWriter } from './core/status-writer.ts';
 import { Unconfirmed } from './core/unconfirmed.ts';
 import type { RoomTeller } from './reservation/wakes.ts';
-import { Worker } from './core/worker.ts';
+import { Worker } from './core/binding-cycle.ts';
 import { Extenders } from './extenders/chain.ts';
 import { podInfoOf } from './pod/pod-info.ts';
 import { servedBudgets } from './preempt/budgets.ts';
@@ -31,7 +31,7 @@ import { reservationMeters } from './reservation/reservation-meters.ts';
 import { ClaimBinder } from './volumes/bind.ts';
 import { servedStorageKinds } from './volumes/served-kinds.ts';
 
-export type { ServedKinds } from './core/caches.ts';
+export type { ServedKinds } from './informers.ts';
 
 /** What this server has of the kinds that not every server has. @throws what the client throws */
 export async function servedKinds(client: Pick<Client, 'raw'>, signal: AbortSignal): Promise<ServedKinds> {

@@ -4,16 +4,16 @@ import { describeError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import type { Runtime } from '../../kube/process/runtime.ts';
 import type { Extenders } from '../extenders/chain.ts';
-import type { ClaimedRoomKeeper } from '../reservation/room-keeper.ts';
-import { attempt, fail, nextTurn, turnOf, type Turn } from './attempt.ts';
-import { extendedAttempt } from './extended-attempt.ts';
+import type { ClaimedRoomKeeper } from '../reservation/expiry.ts';
+import { attempt, fail, nextTurn, turnOf, type Turn } from './schedule-one.ts';
+import { extendedAttempt } from './scheduling-cycle.ts';
 import type { Outcome } from './outcome.ts';
-import type { Parts } from './parts.ts';
+import type { Parts } from './state.ts';
 import type { QueuedPod } from '../queue/contract.ts';
-import type { SchedulerMeters } from './scheduler-meters.ts';
+import type { SchedulerMeters } from './metrics.ts';
 import type { RoomTeller } from '../reservation/wakes.ts';
 import type { Unconfirmed } from './unconfirmed.ts';
-import type { Worker } from './worker.ts';
+import type { Worker } from './binding-cycle.ts';
 
 type Try = Extract<Turn, { turn: 'try' }>;
 

@@ -1,8 +1,8 @@
 import type { Millis } from '../../base/clock.ts';
 import type { Placed } from '../cache/cluster.ts';
 import type { Binder } from './binder.ts';
-import type { Parts } from './parts.ts';
-import type { Router } from './router.ts';
+import type { Parts } from './state.ts';
+import type { Router } from './event-handlers.ts';
 
 /** A bound pod that nobody has seen on its node for so long is asked for. */
 const ASK_AFTER_MS: Millis = 60_000;

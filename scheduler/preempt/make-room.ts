@@ -6,7 +6,7 @@ import { whyNotEligible } from './eligible.ts';
 import { pickOneNode } from './pick.ts';
 import { NO_VICTIMS, planPreemption } from './plan.ts';
 import { noCandidatesText, preemptionText } from './text.ts';
-import type { Parts } from '../core/parts.ts';
+import type { Parts } from '../core/state.ts';
 
 export interface MadeRoom {
   /** What people read: why the pod has no place, and why none could be made. */

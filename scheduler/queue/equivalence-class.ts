@@ -1,7 +1,7 @@
 import { labelsKey } from '../cache/pod-groups.ts';
 import type { FitError } from '../engine/fit-error.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
-import type { Parts } from '../core/parts.ts';
+import type { Parts } from '../core/state.ts';
 import { podClassKey } from './pod-class-key.ts';
 
 /** What has a say in whether another pod would be refused as this one was. */

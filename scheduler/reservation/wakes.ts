@@ -2,7 +2,7 @@ import type { PodInfo } from '../pod/pod-info.ts';
 import type { Dropped, Reservation } from './contract.ts';
 import { createdEvent, endedEvent, type Told } from './events.ts';
 import type { Result } from './reservation-meters.ts';
-import type { Parts } from '../core/parts.ts';
+import type { Parts } from '../core/state.ts';
 
 /** What the outside hears of kept room. */
 export interface RoomTeller {

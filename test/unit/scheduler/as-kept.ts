@@ -7,7 +7,7 @@ import { StringPool } from '../../../kube/cache/intern.ts';
 import type { Needs } from '../../../kube/cache/shared-informer.ts';
 import type { SchedulerConfig } from '../../../scheduler/config/config.ts';
 import { defaultSchedulerConfig } from '../../../scheduler/config/defaults.ts';
-import { cachesOf } from '../../../scheduler/core/caches.ts';
+import { cachesOf } from '../../../scheduler/informers.ts';
 
 const none = undefined;
 const served = { budgets: none, storage: { csiNodes: none, csiDrivers: none, csiStorageCapacities: none } };

@@ -4,7 +4,7 @@ import type { KubeObject } from '../../../kube/api/object.ts';
 import { seededRandom } from '../../../base/random.ts';
 import { Cluster } from '../../../scheduler/cache/cluster.ts';
 import { defaultSchedulerConfig } from '../../../scheduler/config/defaults.ts';
-import type { Parts } from '../../../scheduler/core/parts.ts';
+import type { Parts } from '../../../scheduler/core/state.ts';
 import { Engine } from '../../../scheduler/engine/engine.ts';
 import { podInfoOf } from '../../../scheduler/pod/pod-info.ts';
 import { MAX_TERMS } from '../../../scheduler/pod/pod-limits.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ToldRefusals } from '../../../../scheduler/core/told-refusals.ts';
+import { ToldRefusals } from '../../../../scheduler/core/failure-handler.ts';
 
 /** A pod, when it is refused (in seconds), what for, and whether that is told. */
 const cases: { why: string; refused: [uid: string, at: number, message: string, told: boolean][] }[] = [

@@ -4,7 +4,7 @@ import type { Millis } from '../../../../base/clock.ts';
 import type { LeaseOptions } from '../../../../kube/process/leadership.ts';
 import type { SchedulerConfig } from '../../../../scheduler/config/config.ts';
 import { defaultSchedulerConfig } from '../../../../scheduler/config/defaults.ts';
-import type { Parts } from '../../../../scheduler/core/parts.ts';
+import type { Parts } from '../../../../scheduler/core/state.ts';
 import { schedulerRunnable, servedKinds, type ServedKinds } from '../../../../scheduler/scheduler.ts';
 import { intercepted, type Interceptor } from '../../controllers/daemonset/simulated/intercepted.ts';
 import type { Pace } from '../../controllers/daemonset/simulated/sim-kubelets.ts';

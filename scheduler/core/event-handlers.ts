@@ -9,10 +9,10 @@ import { nominatedNodeOf } from '../queue/nominator.ts';
 import { newestRevision } from '../reservation/newest-revision.ts';
 import type { DaemonSet, DeletionFacts } from '../reservation/contract.ts';
 import type { Namespace, Node, StatefulSet } from '../types.ts';
-import { BY_OWNER } from './caches.ts';
+import { BY_OWNER } from '../informers.ts';
 import type { MirrorBook } from '../placeholder/seen-placeholders.ts';
-import type { Parts } from './parts.ts';
-import { recheckRoom, roomFacts } from '../reservation/room.ts';
+import type { Parts } from './state.ts';
+import { recheckRoom, roomFacts } from '../reservation/capacity.ts';
 import { roomDropped, roomMade, wakeForPromise, wakeForRoom, type RoomTeller } from '../reservation/wakes.ts';
 
 /** Who wants to know that something happened which may give the scheduler something to do. */

@@ -2,7 +2,7 @@ import type { NodeState } from '../cache/node-state.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { Requests } from '../pod/requests.ts';
 import type { Reservation, RoomFacts, Spare } from './contract.ts';
-import type { Parts } from '../core/parts.ts';
+import type { Parts } from '../core/state.ts';
 import { roomDropped, type RoomTeller } from './wakes.ts';
 
 type Free = Spare & { pods: number };

@@ -15,7 +15,7 @@ import type { Reservations } from '../reservation/contract.ts';
 import { createReservations } from '../reservation/reservations.ts';
 import { CachedStorage } from '../volumes/view.ts';
 import type { Budget } from '../types.ts';
-import type { Caches } from './caches.ts';
+import type { Caches } from '../informers.ts';
 import { ClaimUsers } from '../volumes/claim-users.ts';
 import { podClassKey } from '../queue/pod-class-key.ts';
 import { Siblings } from '../engine/default-spread-selectors.ts';

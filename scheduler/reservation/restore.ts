@@ -8,8 +8,8 @@ import { KeptAnnotations } from './kept-annotations.ts';
 import { decodeKept, entryFor, KEPT_ANNOTATION, restoredFrom } from './persist.ts';
 import type { Pod, StatefulSet } from '../types.ts';
 import type { MirrorBook } from '../placeholder/seen-placeholders.ts';
-import type { Parts } from '../core/parts.ts';
-import { recheckRoom } from './room.ts';
+import type { Parts } from '../core/state.ts';
+import { recheckRoom } from './capacity.ts';
 import type { RoomTeller } from './wakes.ts';
 
 /** Room that outlives the process: written on StatefulSets when a pod begins to go, read again by whoever takes over. */

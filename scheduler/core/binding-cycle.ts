@@ -11,16 +11,16 @@ import type { Reservation } from '../reservation/contract.ts';
 import { placedEvent } from '../reservation/events.ts';
 import { resultOf } from '../reservation/reservation-meters.ts';
 import type { VolumeBinder } from '../volumes/contract.ts';
-import { fail } from './attempt.ts';
+import { fail } from './schedule-one.ts';
 import { refusedBy, type Binder, type Bound } from './binder.ts';
 import type { Mirrors } from '../placeholder/placeholders.ts';
 import type { Outcome, Placing, Refusal } from './outcome.ts';
-import type { Parts } from './parts.ts';
-import { recheckRoom } from '../reservation/room.ts';
-import type { Router } from './router.ts';
-import type { SchedulerMeters } from './scheduler-meters.ts';
+import type { Parts } from './state.ts';
+import { recheckRoom } from '../reservation/capacity.ts';
+import type { Router } from './event-handlers.ts';
+import type { SchedulerMeters } from './metrics.ts';
 import type { StatusWriter } from './status-writer.ts';
-import { ToldRefusals } from './told-refusals.ts';
+import { ToldRefusals } from './failure-handler.ts';
 import type { RoomTeller } from '../reservation/wakes.ts';
 
 export interface WorkerOptions {

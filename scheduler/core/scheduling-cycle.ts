@@ -5,10 +5,10 @@ import type { Extenders } from '../extenders/chain.ts';
 import type { Node } from '../types.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import { pickOneNode } from '../preempt/pick.ts';
-import { fail, firstChoice, place, refuse, type Turn } from './attempt.ts';
+import { fail, firstChoice, place, refuse, type Turn } from './schedule-one.ts';
 import { makeRoom, type MadeRoom } from '../preempt/make-room.ts';
 import type { Outcome } from './outcome.ts';
-import type { Parts } from './parts.ts';
+import type { Parts } from './state.ts';
 import type { RoomTeller } from '../reservation/wakes.ts';
 
 type Try = Extract<Turn, { turn: 'try' }>;

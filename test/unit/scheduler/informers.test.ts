@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { seededRandom } from '../../../../base/random.ts';
-import type { ExtenderConfig } from '../../../../scheduler/config/config.ts';
-import { defaultSchedulerConfig } from '../../../../scheduler/config/defaults.ts';
-import { podClassKey } from '../../../../scheduler/queue/pod-class-key.ts';
-import { localNeeds } from '../../../../scheduler/engine/pod-class.ts';
-import { staticKey } from '../../../../scheduler/engine/static-class.ts';
-import { wideKey } from '../../../../scheduler/engine/wide-class.ts';
-import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
-import { nominatedNodeOf } from '../../../../scheduler/queue/nominator.ts';
-import { isGated } from '../../../../scheduler/queue/own-change.ts';
-import { claimsOf } from '../../../../scheduler/reservation/claims.ts';
-import type { Pod } from '../../../../scheduler/types.ts';
-import { keeper } from '../as-kept.ts';
-import { node, pod } from '../builders.ts';
-import { randomCluster, randomPod } from '../oracle/generate.ts';
-import { plainProfile } from '../oracle/profile.ts';
+import { seededRandom } from '../../../base/random.ts';
+import type { ExtenderConfig } from '../../../scheduler/config/config.ts';
+import { defaultSchedulerConfig } from '../../../scheduler/config/defaults.ts';
+import { podClassKey } from '../../../scheduler/queue/pod-class-key.ts';
+import { localNeeds } from '../../../scheduler/engine/pod-class.ts';
+import { staticKey } from '../../../scheduler/engine/static-class.ts';
+import { wideKey } from '../../../scheduler/engine/wide-class.ts';
+import { podInfoOf } from '../../../scheduler/pod/pod-info.ts';
+import { nominatedNodeOf } from '../../../scheduler/queue/nominator.ts';
+import { isGated } from '../../../scheduler/queue/own-change.ts';
+import { claimsOf } from '../../../scheduler/reservation/claims.ts';
+import type { Pod } from '../../../scheduler/types.ts';
+import { keeper } from './as-kept.ts';
+import { node, pod } from './builders.ts';
+import { randomCluster, randomPod } from './oracle/generate.ts';
+import { plainProfile } from './oracle/profile.ts';
 
 /** All that is read of a pod for a decision. */
 function read(of: Readonly<Pod>): object {

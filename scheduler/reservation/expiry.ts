@@ -3,7 +3,7 @@ import { isNotFound } from '../../kube/client/errors.ts';
 import { pods } from '../../kube/api/resources.ts';
 import type { Client } from '../../kube/client/client.ts';
 import type { Reservation } from './contract.ts';
-import type { Parts } from '../core/parts.ts';
+import type { Parts } from '../core/state.ts';
 import { roomDropped, type RoomTeller } from './wakes.ts';
 
 /** So long before room is given up, the API server is asked whether the pod that went is still there: the caches do not see pods that have ended. */

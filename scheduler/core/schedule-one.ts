@@ -7,8 +7,8 @@ import { nominatedNodeOf } from '../queue/nominator.ts';
 import { likewiseOf } from '../queue/equivalence-class.ts';
 import { displacedFrom, makeRoom, type MadeRoom } from '../preempt/make-room.ts';
 import type { Outcome, Placing, Refusal } from './outcome.ts';
-import type { Parts } from './parts.ts';
-import { recheckRoom } from '../reservation/room.ts';
+import type { Parts } from './state.ts';
+import { recheckRoom } from '../reservation/capacity.ts';
 import { wakeForPromise, wakeForRoom, type RoomTeller } from '../reservation/wakes.ts';
 
 /** The next pod in its turn, if it is still one to place. */

@@ -8,17 +8,17 @@ import {
   replicationControllers,
   services,
   statefulSets,
-} from '../../kube/api/resources.ts';
-import type { Resource } from '../../kube/api/object.ts';
-import type { Informer } from '../../kube/cache/contract.ts';
-import { controllerOf } from '../../kube/controller/owner-refs.ts';
-import type { Runtime } from '../../kube/process/runtime.ts';
-import type { SchedulerConfig } from '../config/config.ts';
-import type { DaemonSet } from '../reservation/contract.ts';
-import type { ControllerRevision } from '../reservation/newest-revision.ts';
-import type { Budget, Namespace, Node, Pod, ReplicaSet, Service, StatefulSet } from '../types.ts';
-import type { ServedKinds as ServedStorage } from '../volumes/served-kinds.ts';
-import { storageCachesOf, type StorageCaches } from '../volumes/view.ts';
+} from '../kube/api/resources.ts';
+import type { Resource } from '../kube/api/object.ts';
+import type { Informer } from '../kube/cache/contract.ts';
+import { controllerOf } from '../kube/controller/owner-refs.ts';
+import type { Runtime } from '../kube/process/runtime.ts';
+import type { SchedulerConfig } from './config/config.ts';
+import type { DaemonSet } from './reservation/contract.ts';
+import type { ControllerRevision } from './reservation/newest-revision.ts';
+import type { Budget, Namespace, Node, Pod, ReplicaSet, Service, StatefulSet } from './types.ts';
+import type { ServedKinds as ServedStorage } from './volumes/served-kinds.ts';
+import { storageCachesOf, type StorageCaches } from './volumes/view.ts';
 
 /** Kinds that not every server has, or not in one version. */
 export interface ServedKinds {
