@@ -1,7 +1,7 @@
 import { seededRandom } from '../base/random.ts';
 import { Cluster } from './cache/cluster.ts';
-import { makeRoom } from './preempt/make-room.ts';
-import { Siblings } from './engine/default-spread-selectors.ts';
+import { postFilter } from './preempt/post-filter.ts';
+import { DefaultSpreadSelectors } from './engine/default-spread-selectors.ts';
 import { VolumeWork } from './volumes/volume-work.ts';
 import { Engine, type Evaluation } from './engine/engine.ts';
 import type { Explained, ExplainPod, PodFacts } from './explain-facts.ts';
@@ -34,7 +34,7 @@ export const explainPod: ExplainPod = (facts) => {
     now: () => facts.now,
     budgets: () => facts.budgets,
   };
-  return [...refused, ...room(makeRoom(parts, pod, profile, error), pod), ...wakers(facts, pod, error.by)];
+  return [...refused, ...room(postFilter(parts, pod, profile, error), pod), ...wakers(facts, pod, error.by)];
 };
 
 /** The cluster as the scheduler would have it in mind. */
@@ -53,7 +53,7 @@ function worldOf(facts: PodFacts, pod: PodInfo): { cluster: Cluster; engine: Eng
     const known = new Map(list.map((object) => [`${object.metadata.namespace ?? ''}/${object.metadata.name ?? ''}`, object]));
     return (key) => known.get(key);
   };
-  const siblings = new Siblings({
+  const spreadSelectors = new DefaultSpreadSelectors({
     services: (namespace) => facts.services.filter(({ metadata }) => metadata.namespace === namespace),
     replicationController: byKey(facts.replicationControllers),
     replicaSet: byKey(facts.replicaSets),
@@ -65,7 +65,7 @@ function worldOf(facts: PodFacts, pod: PodInfo): { cluster: Cluster; engine: Eng
     cluster,
     random: seededRandom(1),
     compat: facts.config.compat,
-    siblingsOf: siblings.of,
+    siblingsOf: spreadSelectors.of,
     volumes: new VolumeWork(view, { claimUsers: () => [] }),
     promises: {
       nodes: nominator.nodes,
@@ -102,7 +102,7 @@ function refusals(pod: PodInfo, refused: ReadonlyMap<string, Rejection>, nodes: 
     });
 }
 
-function room({ chosen, message }: ReturnType<typeof makeRoom>, pod: PodInfo): Explained[] {
+function room({ chosen, message }: ReturnType<typeof postFilter>, pod: PodInfo): Explained[] {
   if (chosen !== undefined) {
     const victims = chosen.victims.map(({ key }) => key);
     const broken = chosen.violations === 0 ? '' : `, breaking ${chosen.violations} disruption budget(s)`;

@@ -14,11 +14,8 @@ import type { Informer } from '../kube/cache/contract.ts';
 import { controllerOf } from '../kube/controller/owner-refs.ts';
 import type { Runtime } from '../kube/process/runtime.ts';
 import type { SchedulerConfig } from './config/config.ts';
-import type { DaemonSet } from './reservation/contract.ts';
-import type { ControllerRevision } from './reservation/newest-revision.ts';
-import type { Budget, Namespace, Node, Pod, ReplicaSet, Service, StatefulSet } from './types.ts';
-import type { ServedKinds as ServedStorage } from './volumes/served-kinds.ts';
-import { storageCachesOf, type StorageCaches } from './volumes/view.ts';
+import type { Budget, ControllerRevision, DaemonSet, Namespace, Node, Pod, ReplicaSet, Service, StatefulSet } from './types.ts';
+import { storageCachesOf, type ServedKinds as ServedStorage, type StorageCaches } from './volumes/view.ts';
 
 /** Kinds that not every server has, or not in one version. */
 export interface ServedKinds {
@@ -100,7 +97,7 @@ const nodeFields = [
  * Says which caches the scheduler needs. Pods that have ended take nothing any more: they are not even listed. Extenders are sent pods and nodes, and what they
  * look at is their own affair: where there are some, objects are kept whole.
  */
-export function cachesOf(
+export function schedulerCaches(
   { informers }: Pick<Runtime, 'informers'>,
   { reservation, extenders }: Pick<SchedulerConfig, 'reservation' | 'extenders'>,
   served: ServedKinds,

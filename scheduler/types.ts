@@ -1,4 +1,9 @@
-import type { ReplicaSet as RawReplicaSet, StatefulSet as RawStatefulSet } from 'kubernetes-types/apps/v1.js';
+import type {
+  ControllerRevision as RawRevision,
+  DaemonSet as RawDaemonSet,
+  ReplicaSet as RawReplicaSet,
+  StatefulSet as RawStatefulSet,
+} from 'kubernetes-types/apps/v1.js';
 import type {
   Namespace as RawNamespace,
   Node as RawNode,
@@ -25,6 +30,8 @@ export type Service = Kube<RawService>;
 export type Claim = Kube<RawClaim>;
 export type Volume = Kube<RawVolume>;
 export type ReplicaSet = Kube<RawReplicaSet>;
+export type ControllerRevision = Kube<RawRevision>;
+export type DaemonSet = Kube<RawDaemonSet>;
 export type StatefulSet = Kube<RawStatefulSet>;
 export type Budget = Kube<RawBudget>;
 export type StorageClass = Kube<RawStorageClass>;

@@ -2,8 +2,8 @@ import { seededRandom } from '../../base/random.ts';
 import { Cluster } from '../../scheduler/cache/cluster.ts';
 import type { ProfileConfig } from '../../scheduler/config/config.ts';
 import { defaultSchedulerConfig } from '../../scheduler/config/defaults.ts';
-import type { RoomParts } from '../../scheduler/preempt/make-room.ts';
-import { Siblings } from '../../scheduler/engine/default-spread-selectors.ts';
+import type { PostFilterState } from '../../scheduler/preempt/post-filter.ts';
+import { DefaultSpreadSelectors } from '../../scheduler/engine/default-spread-selectors.ts';
 import { Engine } from '../../scheduler/engine/engine.ts';
 import { podInfoOf, type PodInfo } from '../../scheduler/pod/pod-info.ts';
 import { Nominator } from '../../scheduler/queue/nominator.ts';
@@ -11,7 +11,8 @@ import type { Node, Service } from '../../scheduler/types.ts';
 import { node, pod } from '../../test/unit/scheduler/builders.ts';
 
 /** The engine and the cluster that it looks at, without queue, caches or server. */
-export interface Core extends RoomParts {
+export interface Core extends PostFilterState {
+  cluster: Cluster;
   profile: ProfileConfig;
 }
 
@@ -66,12 +67,17 @@ export function makeCore(nodes: readonly Node[], standing: readonly PodInfo[], h
   if (profile === undefined) throw new Error('there is no profile');
   const services = hasServices ? Array.from({ length: APPS }, (_, n) => serviceOf(n)) : [];
   const none = (): undefined => undefined;
-  const siblings = new Siblings({ services: () => services, replicationController: none, replicaSet: none, statefulSet: none });
+  const spreadSelectors = new DefaultSpreadSelectors({
+    services: () => services,
+    replicationController: none,
+    replicaSet: none,
+    statefulSet: none,
+  });
   const engine = new Engine({
     cluster,
     random,
     compat: config.compat,
-    siblingsOf: siblings.of,
+    siblingsOf: spreadSelectors.of,
     promises: { nodes: [], on: () => [] },
     volumes: { key: () => '', prepare: none },
   });

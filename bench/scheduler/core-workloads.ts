@@ -1,4 +1,4 @@
-import { makeRoom } from '../../scheduler/preempt/make-room.ts';
+import { postFilter } from '../../scheduler/preempt/post-filter.ts';
 import { podInfoOf, type PodInfo } from '../../scheduler/pod/pod-info.ts';
 import { pod, type PodBuilder } from '../../test/unit/scheduler/builders.ts';
 import { APPS, type Core } from './core-cluster.ts';
@@ -86,7 +86,7 @@ export function decisionsPerSecond(
   for (const info of pods) {
     const decision = engine.decide(info, profile);
     if (decision.placed) cluster.assume(info, decision.node);
-    const chosen = becomes === 'given room' && !decision.placed ? makeRoom(core, info, profile, decision.error).chosen : undefined;
+    const chosen = becomes === 'given room' && !decision.placed ? postFilter(core, info, profile, decision.error).chosen : undefined;
     const became = decision.placed ? 'placed' : chosen === undefined ? 'refused' : 'given room';
     if (became !== becomes) throw new Error(`${name}: pod ${done} was ${became}`);
     done += 1;

@@ -15,7 +15,7 @@ export type Bound =
   /** It is not, and is to be tried again. `mayCome`: what was asked for may still be on its way. */
   | { is: 'refused'; message: string; mayCome: boolean }
   /** Nothing is left to bind: the pod is gone, or somewhere else, or on its way out. */
-  | { is: 'moot'; why: string };
+  | { is: 'irrelevant'; why: string };
 
 export interface BinderOptions {
   client: Pick<Client, 'post' | 'get'>;
@@ -51,7 +51,7 @@ export class Binder {
       return { is: 'bound' };
     } catch (error) {
       signal.throwIfAborted();
-      if (isNotFound(error)) return { is: 'moot', why: 'it is gone' };
+      if (isNotFound(error)) return { is: 'irrelevant', why: 'it is gone' };
       return await this.look({ namespace, name, uid }, node, { said: serverWords(error), mayCome: isUnanswered(error) }, signal);
     }
   }
@@ -67,15 +67,15 @@ export class Binder {
     for (let failures = 0; ; failures++) {
       try {
         const { metadata, spec } = await client.get<Pod>(pods, { namespace, name }, { signal, timeoutMs: CALL_MS });
-        if (metadata.uid !== uid) return { is: 'moot', why: 'another pod has its name' };
+        if (metadata.uid !== uid) return { is: 'irrelevant', why: 'another pod has its name' };
         const { nodeName = '' } = spec ?? {};
         if (nodeName === node) return { is: 'bound' };
-        if (nodeName !== '') return { is: 'moot', why: `it is on node ${nodeName}` };
-        if (metadata.deletionTimestamp !== undefined) return { is: 'moot', why: 'it is being deleted' };
+        if (nodeName !== '') return { is: 'irrelevant', why: `it is on node ${nodeName}` };
+        if (metadata.deletionTimestamp !== undefined) return { is: 'irrelevant', why: 'it is being deleted' };
         return { is: 'refused', message: refused.said, mayCome: refused.mayCome };
       } catch (error) {
         signal.throwIfAborted();
-        if (isNotFound(error)) return { is: 'moot', why: 'it is gone' };
+        if (isNotFound(error)) return { is: 'irrelevant', why: 'it is gone' };
         await clock.sleep(backoff(failures + 1, LOOK_AGAIN, random), signal);
       }
     }

@@ -1,34 +1,144 @@
-import type { Millis } from '../../base/clock.ts';
+import type { Clock, Millis } from '../../base/clock.ts';
+import { describeError } from '../../base/errors.ts';
+import type { Log } from '../../base/log.ts';
+import { pods } from '../../kube/api/resources.ts';
+import type { Client } from '../../kube/client/client.ts';
+import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
+import type { PodInfo } from '../pod/pod-info.ts';
+import type { Candidate } from '../preempt/contract.ts';
+import { executePreemption } from '../preempt/execute.ts';
+import type { Failure, QueuedPod } from '../queue/contract.ts';
+import { shortIn } from '../queue/hints/node-resources-fit.ts';
+import type { BackgroundTasks } from './background.ts';
+import type { SchedulerHooks } from './hooks.ts';
+import type { SchedulerMetrics } from './metrics.ts';
+import type { Unschedulable } from './scheduling-cycle.ts';
+import type { SchedulerState } from './state.ts';
+import type { StatusWriter, Wanted } from './status-writer.ts';
+
+export interface FailureHandlerOptions {
+  state: SchedulerState;
+  hooks: Pick<SchedulerHooks, 'onUnschedulable'>;
+  client: Pick<Client, 'get' | 'patch' | 'delete'>;
+  statuses: StatusWriter;
+  events: EventRecorder;
+  tasks: BackgroundTasks;
+  metrics: SchedulerMetrics;
+  clock: Clock;
+  log: Log;
+}
+
+/** After victims could not be deleted, the pod tries again so much later. */
+const PREEMPT_AGAIN_MS: Millis = 1_000;
+
+const about = { resource: pods };
+
+/** A pod that was not scheduled, or not bound: puts it back into the queue, says why in its status and in an event, and deletes its victims. */
+export class FailureHandler {
+  readonly #options: FailureHandlerOptions;
+  readonly #reported = new ReportedFailures();
+
+  constructor(options: FailureHandlerOptions) {
+    this.#options = options;
+  }
+
+  /** No node passed. @returns when all victims have been deleted; undefined without any */
+  unschedulable(
+    queued: QueuedPod,
+    pod: PodInfo,
+    { error, postFilter, equivalenceClass }: Unschedulable,
+    signal: AbortSignal,
+  ): Promise<void> | undefined {
+    const { state, hooks, tasks } = this.#options;
+    const failure: Failure =
+      error.by.size === 0
+        ? { why: 'error' }
+        : { why: 'refused', by: error.by, short: shortIn(error.reasons.keys()), likewise: equivalenceClass };
+    const { nominate, unnominated } = state.unschedulable(queued, pod, failure, postFilter);
+    hooks.onUnschedulable(pod);
+    const { message, chosen } = postFilter;
+    this.#report(pod, { reason: 'Unschedulable', message, nominate }, signal);
+    return chosen && tasks.run('preemption', this.#preempt(pod, chosen, unnominated, signal), signal);
+  }
+
+  /** Something went wrong on the way: the pod is tried again, later each time. */
+  error(queued: QueuedPod, pod: PodInfo, message: string, signal: AbortSignal): void {
+    const { nominate } = this.#options.state.failed(queued, pod);
+    this.#report(pod, { reason: 'SchedulerError', message, nominate }, signal);
+  }
+
+  /** A pod is being deleted before it had a node. */
+  skippedTerminating({ pod, key }: PodInfo): void {
+    this.#options.events.event(pod, 'Warning', 'FailedScheduling', `skip schedule deleting pod: ${key}`, about);
+  }
+
+  /** The pod is bound: should it fail again, under this uid, that is news. */
+  forget(uid: string): void {
+    this.#reported.forget(uid);
+  }
+
+  #report(pod: PodInfo, wanted: Wanted, signal: AbortSignal): void {
+    const { state, statuses, events, clock } = this.#options;
+    if (this.#reported.isNews(pod.uid, wanted.message, clock.monotonic()))
+      events.event(pod.pod, 'Warning', 'FailedScheduling', wanted.message, { ...about, action: 'Scheduling' });
+    statuses.write(state.latest(pod.key) ?? pod, wanted, signal);
+  }
+
+  async #preempt(pod: PodInfo, { node, victims }: Candidate, unnominated: readonly PodInfo[], signal: AbortSignal): Promise<void> {
+    const { state, client, clock, events, metrics, log } = this.#options;
+    metrics.preempted(victims.length);
+    const result = await executePreemption(
+      {
+        client,
+        clock,
+        tell: (victim, { type, reason, action, note }) => events.event(victim, type, reason, note, { ...about, action }),
+      },
+      { preemptor: pod, node, victims, unnominate: unnominated },
+      signal,
+    );
+    if (signal.aborted) return;
+    for (const error of result.failures) log.warn('failed to preempt a pod, retrying', { for: pod.key, node, error: describeError(error) });
+    for (const { pod: other, error } of result.stillNominated)
+      log.warn('failed to clear nominatedNodeName of a pod that lost its node', { pod: other.key, node, error: describeError(error) });
+    const failed = result.failures.length > 0;
+    if (failed) {
+      // They may live on: what becomes of them later is another matter. Whatever keeps them is not over at once.
+      state.spared(victims);
+      await clock.sleep(PREEMPT_AGAIN_MS, signal);
+    }
+    state.preempted(pod, unnominated, failed);
+  }
+}
 
 /** At most one event of this kind in so long, for each pod. */
-const TELL_AGAIN_MS: Millis = 10_000;
+const REPORT_AGAIN_MS: Millis = 10_000;
 /** The same once more only now and then: servers forget events after an hour. */
 const SAME_AGAIN_MS: Millis = 30 * 60_000;
-const REMEMBERED = 20_000;
+const MAX_REMEMBERED = 20_000;
 
-/** What people were told of why pods wait. Bounded: whoever was told the longest ago may be told again. */
-export class ToldRefusals {
-  readonly #told = new Map<string, { readonly at: Millis; readonly message: string }>();
+/** Which events say already why pods wait. Bounded: of the pod that was reported the longest ago another one may be sent. */
+export class ReportedFailures {
+  readonly #reported = new Map<string, { readonly at: Millis; readonly message: string }>();
   #last = '';
 
-  /** Whether to tell it of this pod now; then it counts as told. @param now - monotonic */
+  /** Whether to send an event of this now; then it counts as reported. @param now - monotonic */
   isNews(uid: string, message: string, now: Millis): boolean {
-    const known = this.#told.get(uid);
-    if (known !== undefined && now - known.at < (known.message === message ? SAME_AGAIN_MS : TELL_AGAIN_MS)) return false;
-    this.#told.delete(uid);
-    if (this.#told.size >= REMEMBERED) this.#forgetOldest();
-    // Of thousands that wait for the same most are told the same: it is kept once.
+    const known = this.#reported.get(uid);
+    if (known !== undefined && now - known.at < (known.message === message ? SAME_AGAIN_MS : REPORT_AGAIN_MS)) return false;
+    this.#reported.delete(uid);
+    if (this.#reported.size >= MAX_REMEMBERED) this.#forgetOldest();
+    // Thousands that wait for the same mostly have the same message: it is kept once.
     if (message !== this.#last) this.#last = message;
-    this.#told.set(uid, { at: now, message: this.#last });
+    this.#reported.set(uid, { at: now, message: this.#last });
     return true;
   }
 
   forget(uid: string): void {
-    this.#told.delete(uid);
+    this.#reported.delete(uid);
   }
 
   #forgetOldest(): void {
-    const { value } = this.#told.keys().next();
-    if (value !== undefined) this.#told.delete(value);
+    const { value } = this.#reported.keys().next();
+    if (value !== undefined) this.#reported.delete(value);
   }
 }

@@ -1,9 +1,8 @@
 import type { Meters } from '../../kube/process/meters.ts';
-import type { Cluster } from '../cache/cluster.ts';
-import type { SchedulingQueue } from '../queue/contract.ts';
+import type { SchedulerState } from './state.ts';
 
-/** What a scheduler counts, under the names that dashboards of the field know. Times in seconds. */
-export interface SchedulerMeters {
+/** What a scheduler counts, under upstream names. Times in seconds. */
+export interface SchedulerMetrics {
   attempt(result: 'scheduled' | 'unschedulable' | 'error', seconds: number): void;
   /** @param seconds - from when the pod first wanted a place to when it was bound */
   bound(attempts: number, seconds: number): void;
@@ -15,7 +14,7 @@ const DECISION = [0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0
 const WAIT = [0.001, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10, 20, 60, 300];
 const MAX_ATTEMPTS = 15;
 
-export function schedulerMeters(meters: Meters, { queue, cluster }: { queue: SchedulingQueue; cluster: Cluster }): SchedulerMeters {
+export function schedulerMetrics(meters: Meters, { queue, cluster }: Pick<SchedulerState, 'queue' | 'cluster'>): SchedulerMetrics {
   const attempts = meters.counter('scheduler_schedule_attempts_total', 'Attempts to find a place for a pod, by result', ['result']);
   const decision = meters.histogram('scheduler_scheduling_algorithm_duration_seconds', 'Time to decide where a pod goes', {
     buckets: DECISION,

@@ -1,140 +1,185 @@
-import type { ProfileConfig } from '../config/config.ts';
-import type { FitError } from '../engine/fit-error.ts';
+import { setImmediate as breathe } from 'node:timers/promises';
+import type { Clock, Millis } from '../../base/clock.ts';
+import { describeError, unreachable } from '../../base/errors.ts';
+import type { Log } from '../../base/log.ts';
+import type { Runtime } from '../../kube/process/runtime.ts';
+import type { Extenders } from '../extenders/chain.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
-import type { Failure, QueuedPod } from '../queue/contract.ts';
-import { shortIn } from '../queue/hints/node-resources-fit.ts';
-import { nominatedNodeOf } from '../queue/nominator.ts';
-import { likewiseOf } from '../queue/equivalence-class.ts';
-import { displacedFrom, makeRoom, type MadeRoom } from '../preempt/make-room.ts';
-import type { Outcome, Placing, Refusal } from './outcome.ts';
-import type { Parts } from './state.ts';
-import { recheckRoom } from '../reservation/capacity.ts';
-import { wakeForPromise, wakeForRoom, type RoomTeller } from '../reservation/wakes.ts';
+import type { QueuedPod } from '../queue/contract.ts';
+import type { VolumeDecision } from '../volumes/contract.ts';
+import type { BindingCycle } from './binding-cycle.ts';
+import type { FailureHandler } from './failure-handler.ts';
+import type { SchedulerHooks } from './hooks.ts';
+import type { SchedulerMetrics } from './metrics.ts';
+import { asksExtenders, schedulingCycle, schedulingCycleWithExtenders, type Attempt, type ScheduleResult } from './scheduling-cycle.ts';
+import type { SchedulerState } from './state.ts';
 
-/** The next pod in its turn, if it is still one to place. */
-export type Turn =
-  | { turn: 'none' }
-  | { turn: 'skip'; pod: PodInfo; deleting: boolean }
+/** The next pod of the queue. */
+type Next =
+  | { is: 'none' }
+  | { is: 'skipped'; pod: PodInfo; isTerminating: boolean }
   /** Something is wrong with this pod, or here with regard to it. */
-  | { turn: 'broken'; queued: QueuedPod; error: unknown }
-  | { turn: 'try'; queued: QueuedPod; pod: PodInfo; profile: ProfileConfig };
+  | { is: 'broken'; queued: QueuedPod; error: unknown }
+  | ({ is: 'ready' } & Attempt);
 
-export function nextTurn(parts: Parts): Turn {
-  const queued = parts.queue.pop();
-  return queued === undefined ? { turn: 'none' } : turnOf(parts, queued);
+export interface ScheduleOneOptions {
+  state: SchedulerState;
+  hooks: SchedulerHooks;
+  binding: BindingCycle;
+  failures: FailureHandler;
+  extenders: Extenders | undefined;
+  /** Whether the caches show a state that the server had: nothing is decided in the middle of a relist. */
+  caches: Pick<Runtime['informers'], 'settled' | 'whenSettled'>;
+  metrics: SchedulerMetrics;
+  clock: Clock;
+  log: Log;
 }
 
-/** Whether a pod that was popped is still one to place. Never throws. */
-export function turnOf(parts: Parts, queued: QueuedPod): Exclude<Turn, { turn: 'none' }> {
-  try {
-    return lookAt(parts, queued);
-  } catch (error) {
-    return { turn: 'broken', queued, error };
-  }
-}
-
-function lookAt({ queue, latest, profileOf, cluster }: Parts, queued: QueuedPod): Exclude<Turn, { turn: 'none' }> {
-  const pod = latest(queued.info.key) ?? queued.info;
-  const profile = profileOf(pod);
-  const isGone = pod.uid !== queued.info.uid || pod.nodeName !== '' || profile === undefined;
-  if (isGone || pod.terminating || cluster.placed(pod.uid) !== undefined) {
-    queue.done(queued.info.uid);
-    return { turn: 'skip', pod: queued.info, deleting: pod.terminating && !isGone };
-  }
-  if (pod.unreadable !== undefined) throw new TypeError(`the pod cannot be read: ${pod.unreadable}`);
-  return { turn: 'try', queued, pod, profile };
-}
-
-/** One whole attempt, in one turn: decides, and has the decision count. What is to be done outside is in the answer. */
-export function attempt(parts: Parts, teller: RoomTeller, { queued, pod, profile }: Extract<Turn, { turn: 'try' }>): Outcome {
-  const decision = parts.engine.decide(pod, profile, firstChoice(parts, pod));
-  if (decision.placed) return { did: 'placed', ...place(parts, teller, queued, pod, profile, decision.node) };
-  const { error } = decision;
-  const made = makeRoom(parts, pod, profile, error);
-  return { did: 'refused', ...refuse(parts, queued, pod, error, made, likewiseOf(parts, pod, error)) };
-}
-
-/** A node that is promised to the pod, or where room is kept for it. */
-export function firstChoice({ nominator, reservations, config }: Parts, pod: PodInfo): string | undefined {
-  const nominated = nominator.nodeOf(pod.uid);
-  if (nominated !== undefined) return nominated;
-  return config.reservation.placement === 'prefer' ? reservations.of(pod)?.node : undefined;
-}
-
-/** From now on the pod counts on this node; promises to it are kept, room for it is released. */
-export function place(parts: Parts, teller: RoomTeller, queued: QueuedPod, pod: PodInfo, profile: ProfileConfig, node: string): Placing {
-  const { cluster, queue, nominator, reservations, claimUsers, volumes } = parts;
-  const state = cluster.node(node);
-  const decided =
-    state?.node === undefined ? { reserve: [], provision: [] } : volumes.decide(pod, profile, state.node, [...state.pods.values()]);
-  cluster.assume(pod, node);
-  claimUsers.add(pod, node);
-  queue.assumed(pod.uid);
-  const promised = nominator.delete(pod.uid);
-  const released = reservations.assumed(pod);
-  if (released !== undefined && released.node !== node) wakeForRoom(parts, released.ghost, released.priority);
-  if (promised !== undefined && promised !== node) wakeForPromise(parts, pod, promised);
-  if (reservations.on(node).length > 0) recheckRoom(parts, teller, node);
-  return { queued, pod, node, volumes: decided, released };
-}
+/** What a decision needs is prepared for so long before the rest of the process has its turn. */
+const SLICE_MS: Millis = 4;
+const SLOW_MS: Millis = 100;
 
 /**
- * The pod waits again, perhaps for others to make room for it: from now on that room is promised to it.
- * @param likewise - as of {@link Failure}
+ * Schedules one pod after the other. Of each: pop -> scheduling cycle (filter, score, or PostFilter) -> assume -> Reserve -> binding cycle, which goes on beside
+ * the next pod; or the failure handler. From the decision to Reserve nothing else happens: no event of an informer comes in between.
  */
-export function refuse(
-  parts: Parts,
-  queued: QueuedPod,
-  pod: PodInfo,
-  error: FitError,
-  { message, chosen, keepsPromise }: Pick<MadeRoom, 'message' | 'chosen' | 'keepsPromise'>,
-  likewise?: string,
-): Refusal {
-  const { cluster, queue, reservations, nominator, now } = parts;
-  const failure: Failure =
-    error.by.size === 0 ? { why: 'error' } : { why: 'refused', by: error.by, short: shortIn(error.reasons.keys()), likewise };
-  if (chosen !== undefined) queue.hold(pod.uid);
-  queue.requeue(queued, failure, pod);
-  reservations.podFailed(pod, now());
-  const promised = nominator.nodeOf(pod.uid);
-  const unnominate = chosen === undefined ? [] : displacedFrom(parts, chosen.node, pod);
-  if (chosen !== undefined) {
-    // One that went while an extender was asked has no end any more that would take it out again.
-    for (const { uid } of chosen.victims) if (cluster.placed(uid) !== undefined) parts.victims.add(uid);
-    for (const { uid } of unnominate) nominator.delete(uid);
-    nominator.add(pod, chosen.node);
-  } else if (!keepsPromise) nominator.delete(pod.uid);
-  // At once: what its status says need not change for it, when nobody ever wrote it there.
-  if (promised !== undefined && nominator.nodeOf(pod.uid) !== promised) wakeForPromise(parts, pod, promised);
-  return {
-    queued,
-    pod,
-    reason: 'Unschedulable',
-    message,
-    nominate: chosen?.node ?? (keepsPromise ? undefined : taken(promised, pod)),
-    preempt: chosen && { chosen, unnominate },
-  };
-}
+export class ScheduleOne {
+  readonly #options: ScheduleOneOptions;
 
-/** Something went wrong on the way: the pod is tried again, later each time. */
-export function fail(parts: Parts, queued: QueuedPod, pod: PodInfo, message: string): Refusal {
-  const promised = parts.nominator.delete(pod.uid);
-  const latest = latestOf(parts, pod);
-  parts.queue.requeue(queued, { why: 'error' }, latest);
-  if (promised !== undefined) wakeForPromise(parts, pod, promised);
-  return { queued, pod, reason: 'SchedulerError', message, nominate: taken(promised, latest), preempt: undefined };
-}
+  constructor(options: ScheduleOneOptions) {
+    this.#options = options;
+  }
 
-/** It is the failure of this pod that is to be told, whatever else fails. */
-function latestOf({ latest }: Pick<Parts, 'latest'>, pod: PodInfo): PodInfo {
-  try {
-    return latest(pod.key) ?? pod;
-  } catch {
-    return pod;
+  /** @returns whether there was a pod to schedule */
+  async next(signal: AbortSignal): Promise<boolean> {
+    const next = await this.#pop(signal);
+    switch (next.is) {
+      case 'none':
+        return false;
+      case 'skipped':
+        if (next.isTerminating) this.#options.failures.skippedTerminating(next.pod);
+        return true;
+      case 'broken':
+        this.#broken(next.queued, next.queued.info, next.error, signal);
+        return true;
+      case 'ready':
+        await this.#schedule(next, signal);
+        return true;
+      default:
+        return unreachable(next);
+    }
+  }
+
+  /** The next pod, with all that takes long of its first decision prepared: in slices, for others have their turn meanwhile. */
+  async #pop(signal: AbortSignal): Promise<Next> {
+    const { state, caches, clock } = this.#options;
+    const queued = state.pop();
+    if (queued === undefined) return { is: 'none' };
+    const next = this.#look(queued);
+    if (next.is !== 'ready' || this.#isPrepared(next, clock.monotonic() + SLICE_MS)) return next;
+    do await breathe();
+    while (!signal.aborted && !this.#isPrepared(next, clock.monotonic() + SLICE_MS));
+    // The caches may have changed meanwhile, or be in the middle of that. Rejects only when the signal aborts.
+    while (!signal.aborted && !caches.settled) await caches.whenSettled(signal).catch(() => {});
+    // It is perhaps another one by now, or gone.
+    return signal.aborted ? { is: 'none' } : this.#look(queued);
+  }
+
+  /** Whether a pod that was popped is still to be scheduled. */
+  #look(queued: QueuedPod): Next {
+    const { state } = this.#options;
+    try {
+      const pod = state.latest(queued.info.key) ?? queued.info;
+      const profile = state.profileOf(pod);
+      const isGone = pod.uid !== queued.info.uid || pod.nodeName !== '' || profile === undefined;
+      if (isGone || pod.terminating || state.cluster.placed(pod.uid) !== undefined) {
+        state.done(queued.info.uid);
+        return { is: 'skipped', pod: queued.info, isTerminating: pod.terminating && !isGone };
+      }
+      if (pod.unreadable !== undefined) throw new TypeError(`the pod cannot be read: ${pod.unreadable}`);
+      return { is: 'ready', queued, pod, profile };
+    } catch (error) {
+      return { is: 'broken', queued, error };
+    }
+  }
+
+  #isPrepared({ pod, profile }: Attempt, until: Millis): boolean {
+    const { state, clock } = this.#options;
+    try {
+      return state.engine.prepare(pod, profile, () => clock.monotonic() >= until);
+    } catch {
+      // The scheduling cycle meets the same, and reports it.
+      return true;
+    }
+  }
+
+  async #schedule(attempt: Attempt, signal: AbortSignal): Promise<void> {
+    const { state, extenders, binding, failures } = this.#options;
+    const { queued, pod } = attempt;
+    const started = this.#options.clock.monotonic();
+    const asked = extenders !== undefined && asksExtenders(extenders, pod);
+    const extended = asked ? await schedulingCycleWithExtenders(state, extenders, attempt, signal) : undefined;
+    try {
+      const result = verified(extended ?? schedulingCycle(state, attempt));
+      switch (result.result) {
+        case 'scheduled': {
+          const assumed = this.#assume(attempt, result.node);
+          this.#measure(pod, 'scheduled', started);
+          binding.start(assumed, signal);
+          return;
+        }
+        case 'unschedulable': {
+          this.#measure(pod, 'unschedulable', started);
+          const preempting = failures.unschedulable(queued, pod, result, signal);
+          if (!state.config.preemption.async) await preempting;
+          return;
+        }
+        case 'error':
+          this.#measure(pod, 'error', started);
+          failures.error(queued, pod, result.message, signal);
+          return;
+        default:
+          unreachable(result);
+      }
+    } catch (error) {
+      this.#broken(queued, pod, error, signal);
+    }
+  }
+
+  /** Assume and Reserve: from now on the pod counts on this node. */
+  #assume({ queued, pod, profile }: Attempt, node: string): Parameters<BindingCycle['start']>[0] {
+    const { state, hooks } = this.#options;
+    const on = state.cluster.node(node);
+    const volumes = on?.node === undefined ? NO_VOLUMES : state.volumes.decide(pod, profile, on.node, [...on.pods.values()]);
+    const assumed = state.assume(pod, node);
+    assumed.reserved = hooks.onReserve(pod, node);
+    return { queued, pod, node, volumes, assumed };
+  }
+
+  #measure(pod: PodInfo, result: 'scheduled' | 'unschedulable' | 'error', started: Millis): void {
+    const { state, metrics, clock, log } = this.#options;
+    const ms = clock.monotonic() - started;
+    if (ms > SLOW_MS) log.warn('a decision took long', { pod: pod.key, ms: Math.round(ms), nodes: state.cluster.nodeCount });
+    metrics.attempt(result, ms / 1_000);
+  }
+
+  /** One odd pod must not stop all others: its failure is reported, and it is tried again later and later. */
+  #broken(queued: QueuedPod, pod: PodInfo, error: unknown, signal: AbortSignal): void {
+    const { failures, log } = this.#options;
+    const message = describeError(error);
+    log.error('failed to schedule a pod, retrying', { pod: pod.key, error: message });
+    try {
+      failures.error(queued, pod, message, signal);
+    } catch (failed) {
+      log.error('failed to report that a pod was not scheduled', { pod: pod.key, error: describeError(failed) });
+    }
   }
 }
 
-/** Nothing is promised any more. Its status may say so of a promise that ended here when the pod seemed to have a place. @returns as {@link Refusal.nominate} */
-function taken(promised: string | undefined, pod: PodInfo): '' | undefined {
-  return promised !== undefined || nominatedNodeOf(pod) !== '' ? '' : undefined;
+const NO_VOLUMES: VolumeDecision = { reserve: [], provision: [] };
+
+/** What extenders took their time for is looked at once more, in the turn in which it is acted on. */
+function verified(result: ScheduleResult): ScheduleResult {
+  const changed = result.changed?.();
+  return changed === undefined ? result : { result: 'error', message: `${changed} changed while extenders were asked` };
 }

@@ -1,91 +1,139 @@
 import { messageOf } from '../../base/errors.ts';
+import type { ProfileConfig } from '../config/config.ts';
 import type { Evaluation } from '../engine/engine.ts';
 import type { FitError } from '../engine/fit-error.ts';
 import type { Extenders } from '../extenders/chain.ts';
-import type { Node } from '../types.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import { pickOneNode } from '../preempt/pick.ts';
-import { fail, firstChoice, place, refuse, type Turn } from './schedule-one.ts';
-import { makeRoom, type MadeRoom } from '../preempt/make-room.ts';
-import type { Outcome } from './outcome.ts';
-import type { Parts } from './state.ts';
-import type { RoomTeller } from '../reservation/wakes.ts';
+import { postFilter, type PostFilterResult } from '../preempt/post-filter.ts';
+import type { QueuedPod } from '../queue/contract.ts';
+import { equivalenceClassOf } from '../queue/equivalence-class.ts';
+import type { Node } from '../types.ts';
+import type { SchedulerState } from './state.ts';
 
-type Try = Extract<Turn, { turn: 'try' }>;
+/** One try to find a node for a pod. */
+export interface Attempt {
+  readonly queued: QueuedPod;
+  /** The newest that is known of it. */
+  readonly pod: PodInfo;
+  readonly profile: ProfileConfig;
+}
+
+export interface Unschedulable {
+  readonly error: FitError;
+  /** Whether less important pods can make room. */
+  readonly postFilter: PostFilterResult;
+  /** Pods of the same class would have failed the same way in its stead; undefined: none would. */
+  readonly equivalenceClass: string | undefined;
+}
+
+/** What a scheduling cycle found. `changed`: asked right before it is acted on; what is not any more as it was when extenders were asked. */
+export type ScheduleResult = { readonly changed?: () => string | undefined } & (
+  | { readonly result: 'scheduled'; readonly node: string }
+  | ({ readonly result: 'unschedulable' } & Unschedulable)
+  | { readonly result: 'error'; readonly message: string }
+);
+
+/** PreFilter, Filter, Score, and PostFilter where no node passed: decides in one turn, and changes nothing. */
+export function schedulingCycle(state: SchedulerState, { pod, profile }: Attempt): ScheduleResult {
+  const decision = state.engine.decide(pod, profile, firstChoice(state, pod));
+  if (decision.placed) return { result: 'scheduled', node: decision.node };
+  const { error } = decision;
+  const made = postFilter(state, pod, profile, error);
+  return { result: 'unschedulable', error, postFilter: made, equivalenceClass: equivalenceClassOf(state, pod, error) };
+}
+
+/** The node that is nominated for the pod, or where capacity is held for it. */
+function firstChoice({ nominator, held, config }: SchedulerState, pod: PodInfo): string | undefined {
+  const nominated = nominator.nodeOf(pod.uid);
+  if (nominated !== undefined) return nominated;
+  return config.reservation.placement === 'prefer' ? held.of(pod)?.node : undefined;
+}
+
+/** Whether an extender has a say in where this pod goes. */
+export function asksExtenders(extenders: Extenders, pod: PodInfo): boolean {
+  return (['filter', 'prioritize', 'preempt'] as const).some((verb) => extenders.asks(verb, pod));
+}
 
 /**
- * An attempt in which others are asked over the network, and so not in one turn: the cluster may be another one when they answer. What they leave is looked at once
- * more before it counts.
+ * The same where extenders are asked over the network, and so not in one turn: the cluster may be another one when they answer.
  * @throws the signal's reason
  */
-export async function extendedAttempt(
-  parts: Parts,
-  teller: RoomTeller,
+export async function schedulingCycleWithExtenders(
+  state: SchedulerState,
   extenders: Extenders,
-  turn: Try,
+  attempt: Attempt,
   signal: AbortSignal,
-): Promise<Outcome> {
-  const { queued, pod, profile } = turn;
-  // What was decided is not so any more: the pod is tried anew.
-  const anew = (what: string): Outcome => ({
-    did: 'refused',
-    ...fail(parts, queued, pod, `${what} changed while extenders were asked`),
-  });
+): Promise<ScheduleResult> {
+  const { pod, profile } = attempt;
   try {
-    const evaluation = parts.engine.evaluate(pod, profile);
-    const refused = async (error: FitError): Promise<Outcome> => {
-      if (isOver(parts, pod)) return anew('the pod');
-      const made = await roomByAll(parts, extenders, turn, error, signal);
-      // Nobody has to go for a pod that is gone, nor where there is room by now.
-      if (isOver(parts, pod)) return anew('the pod');
-      const on = made.chosen && parts.cluster.node(made.chosen.node);
-      if (on !== undefined && parts.engine.refusalOn(pod, profile, on) === undefined) return anew(`node ${on.name}`);
-      return { did: 'refused', ...refuse(parts, queued, pod, error, made) };
-    };
-    if (evaluation.totals.size === 0) return await refused(evaluation.error);
-    const nodes = nodesOf(parts, evaluation);
-    const first = firstChoice(parts, pod);
+    const evaluation = state.engine.evaluate(pod, profile);
+    if (evaluation.totals.size === 0) return await unschedulable(state, extenders, attempt, evaluation.error, signal);
+    const nodes = nodesOf(state, evaluation);
+    const first = firstChoice(state, pod);
     const isFirst = first !== undefined && evaluation.totals.has(first);
     const asked = isFirst ? nodes.filter(({ metadata }) => metadata.name === first) : nodes;
     let filtered = await extenders.filter(pod, asked, signal);
     if (isFirst && filtered.survivors.length === 0) filtered = await extenders.filter(pod, nodes, signal);
-    if (filtered.survivors.length === 0) return await refused(withRefusals(evaluation.error, filtered.refused));
-    const node = await choose(parts, extenders, turn, evaluation, filtered.survivors, signal);
-    const state = parts.cluster.node(node);
-    const changed = state === undefined || parts.engine.refusalOn(pod, profile, state) !== undefined;
-    if (changed || isOver(parts, pod)) return anew(`node ${node}`);
-    return { did: 'placed', ...place(parts, teller, queued, pod, profile, node) };
+    if (filtered.survivors.length === 0)
+      return await unschedulable(state, extenders, attempt, withRejections(evaluation.error, filtered.refused), signal);
+    const node = await choose(state, extenders, attempt, evaluation, filtered.survivors, signal);
+    const changed = (): string | undefined => {
+      const on = state.cluster.node(node);
+      return on === undefined || state.engine.refusalOn(pod, profile, on) !== undefined || isOver(state, pod) ? `node ${node}` : undefined;
+    };
+    return { result: 'scheduled', node, changed };
   } catch (error) {
     signal.throwIfAborted();
-    return { did: 'refused', ...fail(parts, queued, pod, messageOf(error)) };
+    return { result: 'error', message: messageOf(error) };
   }
 }
 
-/** Whether nothing is to be decided over it any more. */
-function isOver({ latest }: Parts, { key, uid }: PodInfo): boolean {
-  const now = latest(key);
+async function unschedulable(
+  state: SchedulerState,
+  extenders: Extenders,
+  attempt: Attempt,
+  error: FitError,
+  signal: AbortSignal,
+): Promise<ScheduleResult> {
+  const { pod, profile } = attempt;
+  const podChanged = (): string | undefined => (isOver(state, pod) ? 'the pod' : undefined);
+  if (isOver(state, pod)) return { result: 'error', message: '', changed: () => 'the pod' };
+  const made = await postFilterWithExtenders(state, extenders, attempt, error, signal);
+  // Nobody has to go for a pod that is gone, nor where there is room by now.
+  const changed = (): string | undefined => {
+    const on = made.chosen && state.cluster.node(made.chosen.node);
+    const hasRoom = on !== undefined && state.engine.refusalOn(pod, profile, on) === undefined;
+    return podChanged() ?? (hasRoom ? `node ${on.name}` : undefined);
+  };
+  return { result: 'unschedulable', error, postFilter: made, equivalenceClass: undefined, changed };
+}
+
+/** Whether nothing is to be decided about it any more. */
+function isOver(state: SchedulerState, { key, uid }: PodInfo): boolean {
+  const now = state.latest(key);
   return now === undefined || now.uid !== uid || now.terminating || now.nodeName !== '';
 }
 
 /** Who has to go, as far as extenders leave that open: they may take nodes and victims off the list. */
-async function roomByAll(
-  parts: Parts,
+async function postFilterWithExtenders(
+  state: SchedulerState,
   extenders: Extenders,
-  { pod, profile }: Try,
+  { pod, profile }: Attempt,
   error: FitError,
   signal: AbortSignal,
-): Promise<MadeRoom> {
-  const made = makeRoom(parts, pod, profile, error);
+): Promise<PostFilterResult> {
+  const made = postFilter(state, pod, profile, error);
   if (made.candidates.length === 0 || !extenders.asks('preempt', pod)) return made;
-  const podsOn = (node: string): PodInfo[] => [...(parts.cluster.node(node)?.pods.values() ?? [])];
+  const podsOn = (node: string): PodInfo[] => [...(state.cluster.node(node)?.pods.values() ?? [])];
   const left = await extenders.preempt(pod, made.candidates, podsOn, signal);
-  return { ...made, candidates: left, chosen: pickOneNode(left, new Date(parts.now()).toISOString()) };
+  return { ...made, candidates: left, chosen: pickOneNode(left, new Date(state.now()).toISOString()) };
 }
 
 async function choose(
-  { random }: Parts,
+  { random }: SchedulerState,
   extenders: Extenders,
-  { pod }: Try,
+  { pod }: Attempt,
   { totals }: Evaluation,
   survivors: readonly Readonly<Node>[],
   signal: AbortSignal,
@@ -104,11 +152,11 @@ async function choose(
   return ties[Math.floor(random() * ties.length)] ?? '';
 }
 
-function nodesOf({ cluster }: Parts, { totals }: Evaluation): Readonly<Node>[] {
+function nodesOf({ cluster }: SchedulerState, { totals }: Evaluation): Readonly<Node>[] {
   return [...totals.keys()].flatMap((name) => cluster.node(name)?.node ?? []);
 }
 
-function withRefusals(error: FitError, refused: Awaited<ReturnType<Extenders['filter']>>['refused']): FitError {
+function withRejections(error: FitError, refused: Awaited<ReturnType<Extenders['filter']>>['refused']): FitError {
   const reasons = new Map(error.reasons);
   let resolvable = error.resolvable;
   for (const { reasons: said, resolvable: helped } of refused.values()) {

@@ -23,7 +23,7 @@ const MAX_REQUIREMENTS = 100;
  * The pods that a pod is to be spread from when it has no rules of its own: those that its services and its controller select, all of them together.
  * Answers are kept until {@link changed}.
  */
-export class Siblings {
+export class DefaultSpreadSelectors {
   readonly #owners: Owners;
   readonly #known = new Map<string, ReturnType<SiblingsOf>>();
 

@@ -7,19 +7,19 @@ import { pods } from '../../kube/api/resources.ts';
 import { parseKey, type Key } from '../../kube/cache/contract.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { ApiError, isAlreadyExists, isConflict, isNotFound, isTooManyRequests } from '../../kube/client/errors.ts';
-import type { Cluster } from '../cache/cluster.ts';
+import type { ClusterView } from '../core/state.ts';
 import { podInfoOf, type PodInfo } from '../pod/pod-info.ts';
 import type { Reservation, Reservations } from '../reservation/contract.ts';
 import { MIRROR_LABEL, mirrorKey, mirrorOf, mirroredUid } from './placeholder-pod.ts';
 import type { MirrorMeters } from './mirror-meters.ts';
 import { planMirrors, type Mirror, type MirrorPlan } from './plan.ts';
 import type { Pod } from '../types.ts';
-import type { MirrorBook } from './seen-placeholders.ts';
+import type { SeenPlaceholders } from './seen-placeholders.ts';
 
-export interface MirrorsOptions {
-  book: MirrorBook;
+export interface PlaceholdersOptions {
+  seen: SeenPlaceholders;
   reservations: Pick<Reservations, 'list' | 'lent' | 'size'>;
-  cluster: Pick<Cluster, 'placed'>;
+  cluster: Pick<ClusterView, 'placed'>;
   client: Pick<Client, 'create' | 'delete' | 'get' | 'list'>;
   clock: Clock;
   random: Random;
@@ -53,8 +53,8 @@ const AGAIN = { base: 1_000, cap: 30_000 };
  * Makes and removes the pods that show kept room to other schedulers, as planned. Works while this process does; nobody is bound to a node on which one is left that
  * stands for nothing.
  */
-export class Mirrors {
-  readonly #options: MirrorsOptions;
+export class Placeholders {
+  readonly #options: PlaceholdersOptions;
   readonly #entries = new Map<Key, Entry>();
   readonly #had = new Set<string>();
   readonly #due = new Set<string>();
@@ -62,15 +62,15 @@ export class Mirrors {
   /** Of what could not be made, one is told of until another one could. */
   #isTold = false;
 
-  constructor(options: MirrorsOptions) {
+  constructor(options: PlaceholdersOptions) {
     this.#options = options;
   }
 
   /** From now on this process makes and removes them; those that another one left are seen to first. */
   begin(signal: AbortSignal): void {
     this.#signal = signal;
-    const { book } = this.#options;
-    book.watch((info, oldUid) => this.#seen(info, oldUid));
+    const { seen } = this.#options;
+    seen.watch((info, oldUid) => this.#seen(info, oldUid));
     void this.#findOthers(signal);
     this.look();
   }
@@ -196,12 +196,12 @@ export class Mirrors {
   }
 
   #make(room: Reservation): void {
-    const { client, book, meters, image, longestMs, log } = this.#options;
+    const { client, seen, meters, image, longestMs, log } = this.#options;
     const key = mirrorKey(room);
     const { oldUid, node } = room;
     const entry: Entry = this.#entries.get(key) ?? { key, node, oldUid, uid: '', info: undefined, ...atRest };
     this.#entries.set(key, entry);
-    book.expect(key);
+    seen.expect(key);
     void this.#call(entry, async (signal) => {
       let uid: string | undefined;
       try {
@@ -223,13 +223,13 @@ export class Mirrors {
         this.#had.add(oldUid);
         this.#forget(entry);
       } finally {
-        book.made(key, uid);
+        seen.made(key, uid);
       }
     });
   }
 
   #remove(entry: Entry, why: string): Promise<void> {
-    const { book, meters, log } = this.#options;
+    const { seen, meters, log } = this.#options;
     const { key, oldUid } = entry;
     return this.#call(entry, async (signal) => {
       try {
@@ -240,7 +240,7 @@ export class Mirrors {
         meters.removed('error');
         if (entry.failures === 0)
           log.warn('a pod that stands for room could not be removed', { pod: key, why, error: describeError(error) });
-        book.count(entry.uid);
+        seen.count(entry.uid);
         throw error;
       }
       meters.removed('ok');

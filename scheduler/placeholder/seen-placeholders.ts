@@ -1,17 +1,17 @@
 import type { Key } from '../../kube/cache/contract.ts';
-import type { Cluster } from '../cache/cluster.ts';
+import type { SchedulerState } from '../core/state.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { Reservation, Reservations } from '../reservation/contract.ts';
 import { exceeds, mirroredUid, standsFor } from './placeholder-pod.ts';
 
-export interface MirrorBookOptions {
-  cluster: Pick<Cluster, 'addPod' | 'removePod'>;
+export interface SeenPlaceholdersOptions {
+  state: Pick<SchedulerState, 'countPod' | 'ignorePod'>;
   reservations: Pick<Reservations, 'list' | 'lent'>;
   isOurs: (schedulerName: string) => boolean;
 }
 
 /** Told of each, and of each change. @param oldUid - of the pod whose room it stands for */
-export type MirrorWatcher = (info: PodInfo, oldUid: string) => void;
+export type PlaceholderListener = (info: PodInfo, oldUid: string) => void;
 
 /** Uids of pods that were made and are not seen yet; more than this were missed. */
 const MAX_ENTRIES = 1_000;
@@ -20,21 +20,21 @@ const MAX_ENTRIES = 1_000;
  * The pods on nodes that stand for kept room: they are not counted there, for the room is counted itself. Only one that stands for room of this moment and takes
  * no more than that is overlooked when it is first seen; whatever else looks like one counts like any pod.
  */
-export class MirrorBook {
-  readonly #options: MirrorBookOptions;
+export class SeenPlaceholders {
+  readonly #options: SeenPlaceholdersOptions;
   readonly #seen = new Map<string, { info: PodInfo; oldUid: string; isHidden: boolean }>();
   /** Being made by this process: they are ours whatever others add to them on the way. */
   readonly #expected = new Set<Key>();
   /** Made by this process: their room may be given up, and they removed, before they are seen. */
   readonly #own = new Set<string>();
-  #watcher: MirrorWatcher | undefined;
+  #watcher: PlaceholderListener | undefined;
 
-  constructor(options: MirrorBookOptions) {
+  constructor(options: SeenPlaceholdersOptions) {
     this.#options = options;
   }
 
   /** Tells of those that are there, and from now on. */
-  watch(watcher: MirrorWatcher): void {
+  watch(watcher: PlaceholderListener): void {
     this.#watcher = watcher;
     for (const { info, oldUid } of this.#seen.values()) watcher(info, oldUid);
   }
@@ -53,7 +53,7 @@ export class MirrorBook {
   }
 
   /** A pod was seen, or seen changed. @returns whether it is not to be counted */
-  takes(info: PodInfo): boolean {
+  ignores(info: PodInfo): boolean {
     const known = this.#seen.get(info.uid);
     const oldUid = mirroredUid(info, this.#options.isOurs);
     if (oldUid === undefined) {
@@ -70,7 +70,7 @@ export class MirrorBook {
   }
 
   /** A pod is gone, or has ended. @returns whether it was not counted */
-  drops(info: PodInfo): boolean {
+  deleted(info: PodInfo): boolean {
     const known = this.#seen.get(info.uid);
     if (known === undefined) return false;
     this.#seen.delete(info.uid);
@@ -79,17 +79,17 @@ export class MirrorBook {
   }
 
   /** Whether a pod stands for this room, as the API server has told. */
-  stands(room: Reservation): boolean {
+  standsFor(room: Reservation): boolean {
     for (const { info, isHidden } of this.#seen.values()) if (isHidden && standsFor(room, info)) return true;
     return false;
   }
 
   /** Room is kept that was not known of when what stands for it was seen: from now on that is not counted any more. */
-  hide(room: Reservation): void {
+  adopted(room: Reservation): void {
     for (const [uid, seen] of this.#seen) {
       if (seen.isHidden || !standsFor(room, seen.info) || exceeds(room, seen.info)) continue;
       this.#seen.set(uid, { ...seen, isHidden: true });
-      this.#options.cluster.removePod(uid);
+      this.#options.state.ignorePod(uid);
     }
   }
 
@@ -98,7 +98,7 @@ export class MirrorBook {
     const seen = this.#seen.get(uid);
     if (seen?.isHidden !== true || this.#roomOf(seen.info) !== undefined) return;
     this.#seen.set(uid, { ...seen, isHidden: false });
-    this.#options.cluster.addPod(seen.info);
+    this.#options.state.countPod(seen.info);
   }
 
   #isOverlooked(info: PodInfo): boolean {

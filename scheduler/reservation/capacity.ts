@@ -1,9 +1,10 @@
 import type { NodeState } from '../cache/node-state.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { Requests } from '../pod/requests.ts';
-import type { Reservation, RoomFacts, Spare } from './contract.ts';
-import type { Parts } from '../core/state.ts';
-import { roomDropped, type RoomTeller } from './wakes.ts';
+import type { Reservation, Reservations, RoomFacts, Spare } from './contract.ts';
+
+/** Where nodes are looked up. */
+type Nodes = { node(name: string): NodeState | undefined };
 
 type Free = Spare & { pods: number };
 
@@ -24,7 +25,7 @@ export function spareOf(state: NodeState, ghosts: readonly PodInfo[]): Free {
 }
 
 /** The node on which room is kept, for whoever sees the successor. */
-export function roomFacts({ cluster, reservations }: Pick<Parts, 'cluster' | 'reservations'>, name: string): RoomFacts {
+export function capacityFacts(cluster: Nodes, reservations: Pick<Reservations, 'on'>, name: string): RoomFacts {
   const state = cluster.node(name);
   if (state === undefined) return { node: undefined, spare: undefined };
   return {
@@ -37,18 +38,12 @@ export function roomFacts({ cluster, reservations }: Pick<Parts, 'cluster' | 're
 }
 
 /** Whether all these rooms still are there, together, beside the node's pods. */
-export function stillFit({ cluster }: Pick<Parts, 'cluster'>, together: readonly Reservation[]): boolean {
+export function stillFit(cluster: Nodes, together: readonly Reservation[]): boolean {
   const [last] = together.slice(-1);
   const state = last && cluster.node(last.node);
   if (last === undefined || state === undefined) return together.length === 0;
   const others = together.slice(0, -1).map(({ ghost }) => ghost);
   return fits(last.ghost.requests, spareOf(state, others));
-}
-
-/** Somebody took of a node on which room is kept: what does not fit beside it any longer is given up. @param isHeld - whether a room stays all the same */
-export function recheckRoom(parts: Parts, teller: RoomTeller, node: string, isHeld: (room: Reservation) => boolean = () => false): void {
-  const fits = (together: readonly Reservation[]): boolean => together.slice(-1).every(isHeld) || stillFit(parts, together);
-  roomDropped(parts, teller, parts.reservations.recheck(node, fits));
 }
 
 function fits({ cpu, memory, ephemeral, scalars }: Requests, free: Free): boolean {

@@ -1,13 +1,10 @@
-import type { DaemonSet as RawDaemonSet } from 'kubernetes-types/apps/v1.js';
 import type { Millis } from '../../base/clock.ts';
 import type { OwnerReference } from '../../kube/api/object.ts';
 import type { Key } from '../../kube/cache/contract.ts';
-import type { Kube } from '../../kube/api/resources.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { Requests } from '../pod/requests.ts';
-import type { Node, StatefulSet } from '../types.ts';
-
-export type DaemonSet = Kube<RawDaemonSet>;
+import type { HeldCapacity } from '../core/hooks.ts';
+import type { DaemonSet, Node, StatefulSet } from '../types.ts';
 
 /** Room on a node that is kept for the successor of a pod that was deleted for an upgrade. A value: what changes is another one. */
 export interface Reservation {
@@ -104,7 +101,7 @@ export interface Seen {
  * All rooms that are kept. Synchronous; whoever calls it sees to waking others. It is to be told of everything, also while nothing is kept: room that was released
  * to a pod that is being bound may have to come back, and does so only while there is a reason.
  */
-export interface Reservations {
+export interface Reservations extends HeldCapacity {
   readonly size: number;
   list(): readonly Reservation[];
   /** Rooms that were released to pods which are being bound, and that may come back. */
@@ -116,9 +113,11 @@ export interface Reservations {
   /** Whether this pod has to leave room for that reservation. */
   isVisibleTo(reservation: Reservation, pod: PodInfo): boolean;
   /** Ghosts on the node that this pod has to leave room for. */
-  ghostsFor(pod: PodInfo, node: string): readonly PodInfo[];
+  podsFor(pod: PodInfo, node: string): readonly PodInfo[];
   /** Ghosts that use this claim, as far as this pod has to mind them: its own room is no user of its claims. */
   claimUsers(pod: PodInfo, claim: string): readonly { readonly pod: PodInfo; readonly node: string }[];
+  /** Of the room that is kept for the pod of this name on its node. */
+  heldUpTo(pod: PodInfo): number;
   /** The room that is kept for this pod. */
   of(pod: PodInfo): Reservation | undefined;
   /** Right after the cache let the pod go, in the same turn. For pods that had a place. */

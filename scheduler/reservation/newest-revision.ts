@@ -1,8 +1,5 @@
-import type { ControllerRevision as RawRevision } from 'kubernetes-types/apps/v1.js';
-import type { Kube } from '../../kube/api/resources.ts';
 import { controllerOf } from '../../kube/controller/owner-refs.ts';
-
-export type ControllerRevision = Kube<RawRevision>;
+import type { ControllerRevision } from '../types.ts';
 
 /**
  * What pods of the owner's newest revision carry as `controller-revision-hash`: for a StatefulSet the revision's name, for a DaemonSet its own label of that

@@ -1,8 +1,8 @@
 import type { PodSpec, Taint } from 'kubernetes-types/core/v1.js';
 import { matchesNodeAffinity, matchesNodeSelector } from '../../kube/api/node-selector.ts';
 import { firstUntolerated, refusingEffects } from '../../kube/api/taints.ts';
-import type { Node, StatefulSet } from '../types.ts';
-import type { DaemonSet } from './contract.ts';
+import type { DaemonSet, Node, StatefulSet } from '../types.ts';
+
 import { placeInSet } from './set-places.ts';
 
 /*

@@ -4,8 +4,8 @@ import type { Key } from '../../kube/cache/contract.ts';
 import { controllerOf } from '../../kube/controller/owner-refs.ts';
 import type { ReservationConfig } from '../config/config.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
-import type { Node, StatefulSet } from '../types.ts';
-import type { DaemonSet, DeletionFacts, Dropped, Made, Reservation, Reservations, RoomFacts, Seen } from './contract.ts';
+import type { DaemonSet, Node, StatefulSet } from '../types.ts';
+import type { DeletionFacts, Dropped, Made, Reservation, Reservations, RoomFacts, Seen } from './contract.ts';
 import { atLeastASecond, whenDeleted, whenFailed, whenGone, whenRestored, whenSeen, type Ttls } from './deadlines.ts';
 import { decide, type DecisionRules } from './decide.ts';
 import { ghostOf, isEased, successorGhost } from './ghost.ts';
@@ -70,10 +70,15 @@ class KeptRooms implements Reservations {
     return pod.priority <= reservation.priority && !isSuccessor(reservation, pod);
   }
 
-  ghostsFor(pod: PodInfo, node: string): readonly PodInfo[] {
+  podsFor(pod: PodInfo, node: string): readonly PodInfo[] {
     const here = this.#kept.on(node);
     if (here.length === 0) return noGhosts;
     return here.filter((reservation) => this.isVisibleTo(reservation, pod)).map(({ ghost }) => ghost);
+  }
+
+  heldUpTo({ namespace, name, nodeName }: PodInfo): number {
+    const kept = this.#kept.on(nodeName).find((one) => one.namespace === namespace && one.name === name);
+    return kept?.priority ?? -Infinity;
   }
 
   claimUsers(pod: PodInfo, claim: string): readonly { readonly pod: PodInfo; readonly node: string }[] {

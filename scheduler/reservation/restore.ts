@@ -2,43 +2,39 @@ import { describeError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { controllerOf } from '../../kube/controller/owner-refs.ts';
-import type { DeletionFacts } from './contract.ts';
+import type { SchedulerState } from '../core/state.ts';
+import type { DeletionFacts, Reservation, Reservations } from './contract.ts';
 import { decide } from './decide.ts';
 import { KeptAnnotations } from './kept-annotations.ts';
 import { decodeKept, entryFor, KEPT_ANNOTATION, restoredFrom } from './persist.ts';
 import type { Pod, StatefulSet } from '../types.ts';
-import type { MirrorBook } from '../placeholder/seen-placeholders.ts';
-import type { Parts } from '../core/state.ts';
-import { recheckRoom } from './capacity.ts';
-import type { RoomTeller } from './wakes.ts';
 
 /** Room that outlives the process: written on StatefulSets when a pod begins to go, read again by whoever takes over. */
-export class RoomOnSets {
-  readonly #parts: Parts;
+export class ReservationsOnSets {
+  readonly #state: SchedulerState;
+  readonly #reservations: Reservations;
   readonly #client: Pick<Client, 'patch'>;
   readonly #log: Log;
-  readonly #mirrors: MirrorBook | undefined;
   #annotations: KeptAnnotations | undefined;
 
-  /** @param mirrors - knows pods that stand for kept room; undefined: there are none */
-  constructor(parts: Parts, client: Pick<Client, 'patch'>, log: Log, mirrors: MirrorBook | undefined) {
-    this.#parts = parts;
-    this.#mirrors = mirrors;
+  constructor(state: SchedulerState, reservations: Reservations, client: Pick<Client, 'patch'>, log: Log) {
+    this.#state = state;
+    this.#reservations = reservations;
     this.#client = client;
     this.#log = log;
   }
 
   /** Takes over what a process before this one wrote down. Room that is kept already, or that is no more, is left as it is. */
-  restore(teller: RoomTeller, signal: AbortSignal): void {
-    const { caches, cluster, config, reservations, now, shown } = this.#parts;
+  restore({ recheck, adopted }: { recheck(node: string): void; adopted(reservation: Reservation): void }, signal: AbortSignal): void {
+    const { caches, cluster, config, now, shown } = this.#state;
     const at = now();
     this.#annotations = new KeptAnnotations(
       this.#client,
-      (set, error) => this.#log.warn('kept room could not be written down', { set, error: describeError(error) }),
+      (set, error) => this.#log.warn('failed to save reservations in an annotation', { set, error: describeError(error) }),
       signal,
     );
     let priorities: Priorities | undefined;
-    let adopted = 0;
+    let count = 0;
     for (const set of caches.statefulSets.list()) {
       const { annotations, namespace = '', name = '' } = set.metadata;
       const { entries } = decodeKept(annotations?.[KEPT_ANNOTATION]);
@@ -54,22 +50,23 @@ export class RoomOnSets {
         longestMs: config.reservation.claimedTtlMs,
         now: shown(at),
       });
-      for (const why of refused) this.#log.info('kept room is not taken over', { set: `${namespace}/${name}`, why });
+      for (const why of refused)
+        this.#log.info('a reservation of an annotation is not adopted', { set: `${namespace}/${name}`, reason: why });
       for (const { expiresAt, ...room } of found) {
         // Written by the wall clock; here time goes by the scheduler's own.
         const reservation = { ...room, createdAt: at, expiresAt: at + expiresAt - shown(at) };
-        if (adopted >= MAX_ADOPTED) continue;
-        if (reservations.adopt(reservation) === undefined) continue;
-        adopted += 1;
-        this.#mirrors?.hide(reservation);
-        recheckRoom(this.#parts, teller, reservation.node);
+        if (count >= MAX_ADOPTED) continue;
+        if (this.#reservations.adopt(reservation) === undefined) continue;
+        count += 1;
+        adopted(reservation);
+        recheck(reservation.node);
       }
     }
   }
 
   /** A pod begins to go: its room is written down if it would be kept now. */
-  leaving(facts: DeletionFacts, signal: AbortSignal): void {
-    const { config, now, shown } = this.#parts;
+  terminating(facts: DeletionFacts, signal: AbortSignal): void {
+    const { config, now, shown } = this.#state;
     const { set, pod } = facts;
     if (set === undefined || signal.aborted) return;
     const rules = { ...config.reservation, isOurs: (name: string) => config.profiles.has(name) };

@@ -1,4 +1,11 @@
-import { persistentVolumeClaims, persistentVolumes, storageClasses } from '../../kube/api/resources.ts';
+import {
+  persistentVolumeClaims,
+  persistentVolumes,
+  storageClasses,
+  csiDrivers,
+  csiNodes,
+  csiStorageCapacities,
+} from '../../kube/api/resources.ts';
 import type { Informer, Key } from '../../kube/cache/contract.ts';
 import type { Fields } from '../../kube/cache/fields.ts';
 import type { Informers } from '../../kube/cache/informers.ts';
@@ -6,8 +13,13 @@ import type { ClusterEvent } from '../cluster-event.ts';
 import type { Claim, CsiCapacity, CsiDriver, CsiNode, StorageClass, Volume } from '../types.ts';
 import { Assumptions } from './assumptions.ts';
 import { classNameOf } from './claims.ts';
-import type { AssumingView, StorageView, VolumeDecision } from './contract.ts';
-import type { ServedKinds } from './served-kinds.ts';
+import type { AssumingView, StorageView, VolumeDecision, ClaimUser } from './contract.ts';
+import type { PodInfo } from '../pod/pod-info.ts';
+import { podVolumesOf } from './pod-volumes.ts';
+import { isJsonObject } from '../../kube/api/json.ts';
+import type { Resource } from '../../kube/api/object.ts';
+import type { Client } from '../../kube/client/client.ts';
+import { isNotFound } from '../../kube/client/errors.ts';
 
 /** What is known of storage. Kinds that the server does not have are undefined. */
 export interface StorageCaches {
@@ -123,4 +135,64 @@ function volumeClass(volume: Readonly<Volume>): string[] {
 
 function capacityClass({ storageClassName }: Readonly<CsiCapacity>): string[] {
   return [storageClassName];
+}
+
+const nobody: readonly ClaimUser[] = [];
+
+/** Pods on nodes by the claims they use. */
+export class ClaimUsers {
+  readonly #byClaim = new Map<string, Map<string, ClaimUser>>();
+
+  of(namespace: string, claim: string): readonly ClaimUser[] {
+    const users = this.#byClaim.get(`${namespace}/${claim}`);
+    return users === undefined ? nobody : [...users.values()];
+  }
+
+  add(pod: PodInfo, node: string): void {
+    for (const { name } of podVolumesOf(pod).claims) {
+      const key = `${pod.namespace}/${name}`;
+      const users = this.#byClaim.get(key) ?? new Map<string, ClaimUser>();
+      users.set(pod.uid, { pod, node });
+      this.#byClaim.set(key, users);
+    }
+  }
+
+  remove(pod: PodInfo): void {
+    for (const { name } of podVolumesOf(pod).claims) {
+      const key = `${pod.namespace}/${name}`;
+      const users = this.#byClaim.get(key);
+      if (users?.delete(pod.uid) === true && users.size === 0) this.#byClaim.delete(key);
+    }
+  }
+}
+
+/** Kinds that not every server has, as this one serves them; undefined: it does not. */
+export interface ServedKinds {
+  csiNodes: Resource | undefined;
+  csiDrivers: Resource | undefined;
+  /** Since 1.21 as v1beta1, since 1.24 as v1. */
+  csiStorageCapacities: Resource | undefined;
+}
+
+const versions = ['v1', 'v1beta1'];
+
+/** Asks the server, so that nobody waits for a list that never comes. @throws what the client throws; only a missing group is no error */
+export async function servedStorageKinds(client: Pick<Client, 'raw'>, signal?: AbortSignal): Promise<ServedKinds> {
+  const served = await Promise.all(versions.map((version) => resourcesOf(client, version, signal)));
+  const as = (kind: Resource): Resource | undefined => {
+    const at = served.findIndex((names) => names.has(kind.resource));
+    const version = versions[at];
+    return version === undefined ? undefined : { ...kind, version };
+  };
+  return { csiNodes: as(csiNodes), csiDrivers: as(csiDrivers), csiStorageCapacities: as(csiStorageCapacities) };
+}
+
+async function resourcesOf(client: Pick<Client, 'raw'>, version: string, signal: AbortSignal | undefined): Promise<ReadonlySet<string>> {
+  const path = `/apis/${csiNodes.group}/${version}`;
+  const list = await client.raw('GET', path, signal === undefined ? {} : { signal }).catch((error: unknown) => {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  });
+  const found: unknown[] = isJsonObject(list) && Array.isArray(list['resources']) ? list['resources'] : [];
+  return new Set(found.flatMap((one) => (isJsonObject(one) && typeof one['name'] === 'string' ? [one['name']] : [])));
 }

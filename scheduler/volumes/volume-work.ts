@@ -4,21 +4,25 @@ import type { VolumeFilter } from '../engine/pod-class.ts';
 import { filterNames } from '../plugins/names.ts';
 import type { Rejection } from '../plugins/rejection.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
-import type { Reservations } from '../reservation/contract.ts';
 import type { Node } from '../types.ts';
-import type { AssumingView, StorageView, VolumeDecision } from './contract.ts';
+import type { AssumingView, ClaimUser, StorageView, VolumeDecision } from './contract.ts';
 import { volumeRules } from './rules.ts';
+
+/** Pods that count as users of a claim though they are not there: capacity is held for them. */
+export interface HeldClaims {
+  claimUsers(pod: PodInfo, claim: string): readonly ClaimUser[];
+}
 
 const nothing: VolumeDecision = { reserve: [], provision: [] };
 
 /** Volumes as decisions ask for them: of one pod, with room that is kept for others in the picture and its own out of it. */
 export class VolumeWork implements VolumeAsk {
   readonly #view: AssumingView;
-  readonly #reservations: Pick<Reservations, 'claimUsers'>;
+  readonly #held: HeldClaims;
 
-  constructor(view: AssumingView, reservations: Pick<Reservations, 'claimUsers'>) {
+  constructor(view: AssumingView, held: HeldClaims) {
     this.#view = view;
-    this.#reservations = reservations;
+    this.#held = held;
   }
 
   get view(): AssumingView {
@@ -59,7 +63,7 @@ export class VolumeWork implements VolumeAsk {
       capacities: (name) => view.capacities(name),
       usersOf: (namespace, claim) => [
         ...view.usersOf(namespace, claim),
-        ...(namespace === pod.namespace ? this.#reservations.claimUsers(pod, claim) : []),
+        ...(namespace === pod.namespace ? this.#held.claimUsers(pod, claim) : []),
       ],
     };
   }

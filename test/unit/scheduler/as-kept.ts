@@ -7,7 +7,7 @@ import { StringPool } from '../../../kube/cache/intern.ts';
 import type { Needs } from '../../../kube/cache/shared-informer.ts';
 import type { SchedulerConfig } from '../../../scheduler/config/config.ts';
 import { defaultSchedulerConfig } from '../../../scheduler/config/defaults.ts';
-import { cachesOf } from '../../../scheduler/informers.ts';
+import { schedulerCaches } from '../../../scheduler/informers.ts';
 
 const none = undefined;
 const served = { budgets: none, storage: { csiNodes: none, csiDrivers: none, csiStorageCapacities: none } };
@@ -21,7 +21,7 @@ export function keeper({ reservation, extenders }: Pick<SchedulerConfig, 'reserv
       return {} as Informer<T>;
     },
   } as Informers;
-  cachesOf({ informers }, { reservation: { ...reservation, daemonSets: true }, extenders }, served);
+  schedulerCaches({ informers }, { reservation: { ...reservation, daemonSets: true }, extenders }, served);
   const strings = new StringPool();
   const kept = (kind: Resource) => {
     const prune = pruner(kind, fields.get(kind.resource) ?? 'all', strings);

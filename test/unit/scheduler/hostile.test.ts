@@ -4,13 +4,12 @@ import type { KubeObject } from '../../../kube/api/object.ts';
 import { seededRandom } from '../../../base/random.ts';
 import { Cluster } from '../../../scheduler/cache/cluster.ts';
 import { defaultSchedulerConfig } from '../../../scheduler/config/defaults.ts';
-import type { Parts } from '../../../scheduler/core/state.ts';
 import { Engine } from '../../../scheduler/engine/engine.ts';
 import { podInfoOf } from '../../../scheduler/pod/pod-info.ts';
 import { MAX_TERMS } from '../../../scheduler/pod/pod-limits.ts';
 import { node, pod, type PodBuilder } from './builders.ts';
 import { Stage } from './simulated/stage.ts';
-import { SchedulerWorld } from './simulated/world.ts';
+import { SchedulerWorld, type Parts } from './simulated/world.ts';
 
 const ORDINARY = 100;
 const list = <T>(length: number, make: (at: number) => T): T[] => Array.from({ length }, (_, at) => make(at));
@@ -105,7 +104,8 @@ const hostile: { what: string; kind: '/pods' | '/nodes'; object: object }[] = [
 ];
 
 /** What is held of pods and nodes, in entries. */
-function entries({ cluster, queue, nominator }: Parts): object {
+function entries({ cluster: view, queue, nominator }: Parts): object {
+  const cluster = view as Cluster;
   const { groups } = cluster.groups.sizes;
   const { sizes } = queue;
   return {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { seededRandom } from '../../../base/random.ts';
 import type { ExtenderConfig } from '../../../scheduler/config/config.ts';
 import { defaultSchedulerConfig } from '../../../scheduler/config/defaults.ts';
-import { podClassKey } from '../../../scheduler/queue/pod-class-key.ts';
+import { podClassKey } from '../../../scheduler/queue/equivalence-class.ts';
 import { localNeeds } from '../../../scheduler/engine/pod-class.ts';
 import { staticKey } from '../../../scheduler/engine/static-class.ts';
 import { wideKey } from '../../../scheduler/engine/wide-class.ts';

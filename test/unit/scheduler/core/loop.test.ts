@@ -1,34 +1,42 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { WakeUp } from '../../../../scheduler/core/background.ts';
 import { Loop, type LoopOptions } from '../../../../scheduler/core/loop.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
-import { recordedLog } from '../../../support/recorded-log.ts';
 
 /** A queue whose only pod's time comes at the second look, after the first slice. */
 function loopOf(
   binding: number,
   caches: LoopOptions['caches'] = { settled: true, whenSettled: () => Promise.resolve() },
-): { loop: Loop; clock: FakeClock; pops: () => number; free: () => void } {
+): { loop: Loop; clock: FakeClock; pops: () => number; notify: () => void; free: () => void } {
   const clock = new FakeClock();
-  const worker = { binding, idle: () => Promise.resolve() };
+  const cycle = { inFlight: binding };
+  const idle = { idle: () => Promise.resolve() };
   let [ticks, pops, active] = [0, 0, 0];
-  const queue = {
+  const state = {
+    now: () => 0,
+    config: { api: { maxInflightBinds: 2 }, preemption: { async: true } },
     tick: (): undefined => {
       if ((ticks += 1) === 2) active = 1;
     },
-    pop: (): undefined => {
+    queue: {
+      get sizes() {
+        return { active, backoff: 0, unschedulable: 0, gated: 0 };
+      },
+    },
+  };
+  const scheduleOne = {
+    next: async (): Promise<boolean> => {
       pops += 1;
       active = 0;
-    },
-    get sizes() {
-      return { active, backoff: 0, unschedulable: 0, gated: 0 };
+      return false;
     },
   };
   const never = { tick: () => undefined };
-  const parts = { queue, config: { api: { maxInflightBinds: 2 }, preemption: { async: true } } };
-  const { log } = recordedLog();
-  const loop = new Loop({ parts, worker, caches, keeper: never, unconfirmed: never, clock, log } as unknown as LoopOptions);
-  return { loop, clock, pops: () => pops, free: () => (worker.binding = 0) };
+  const wakeUp = new WakeUp();
+  const options = { state, hooks: never, scheduleOne, binding: cycle, assumed: never, tasks: idle, statuses: idle, caches, wakeUp, clock };
+  const loop = new Loop({ ...options, hasExtenders: false } as unknown as LoopOptions);
+  return { loop, clock, pops: () => pops, notify: wakeUp.notify, free: () => (cycle.inFlight = 0) };
 }
 
 test('a pod whose time comes while others are decided over is tried at once, and not when something happens', async () => {
@@ -43,13 +51,13 @@ test('a pod whose time comes while others are decided over is tried at once, and
 });
 
 test('it waits where as many are being bound as may be', async () => {
-  const { loop, clock, pops, free } = loopOf(2);
+  const { loop, clock, pops, notify, free } = loopOf(2);
   const over = new AbortController();
   const running = loop.run(over.signal);
   await clock.advance(60_000);
   assert.equal(pops(), 0);
   free();
-  loop.poke();
+  notify();
   await clock.advance(0);
   assert.equal(pops(), 1);
   over.abort();
@@ -59,11 +67,11 @@ test('it waits where as many are being bound as may be', async () => {
 test('nothing is decided while a relist is being applied', async () => {
   const applied = Promise.withResolvers<void>();
   const caches = { settled: false, whenSettled: () => applied.promise };
-  const { loop, clock, pops } = loopOf(0, caches);
+  const { loop, clock, pops, notify } = loopOf(0, caches);
   const over = new AbortController();
   const running = loop.run(over.signal);
   await clock.advance(5_000);
-  loop.poke();
+  notify();
   await clock.advance(5_000);
   assert.equal(pops(), 0);
   caches.settled = true;

@@ -126,7 +126,7 @@ for (const { what, kind, key, object, waits = false } of odd)
         assert.notEqual(placed.spec?.nodeName ?? '', '', `${name} has no place: ${scheduler.failures().join('\n')}`);
       }
       assert.equal(scheduler.ready, true);
-      if (kind === '/nodes') assert.match(scheduler.failures().join(), /could not be taken in/);
+      if (kind === '/nodes') assert.match(scheduler.failures().join(), /failed to process an object/);
       assert.ok(scheduler.failures().length < 20, `${scheduler.failures().length} lines in the log`);
       assert.equal(world.parts?.queue.find(`odd-${key}`), undefined);
       assert.equal(world.parts?.cluster.placed(`odd-${key}`), undefined);

@@ -4,14 +4,12 @@ import { pods as podKind } from '../../../../kube/api/resources.ts';
 import { ApiError, TransportError } from '../../../../kube/client/errors.ts';
 import type { Interceptor } from '../../controllers/daemonset/simulated/intercepted.ts';
 import { nodeObject } from '../../../support/hollow/hollow-node.ts';
-import { Cluster } from '../../../../scheduler/cache/cluster.ts';
-import { refuse } from '../../../../scheduler/core/schedule-one.ts';
-import type { Parts } from '../../../../scheduler/core/state.ts';
-import { Router } from '../../../../scheduler/core/event-handlers.ts';
+import type { EventRecorder } from '../../../../kube/controller/event-recorder.ts';
+import { reservationHooks } from '../../../../scheduler/reservation/hooks.ts';
+import { recordedLog } from '../../../support/recorded-log.ts';
+import { EventHandlers } from '../../../../scheduler/core/event-handlers.ts';
 import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
-import type { QueuedPod } from '../../../../scheduler/queue/contract.ts';
-import { Nominator } from '../../../../scheduler/queue/nominator.ts';
-import { node, pod } from '../builders.ts';
+import { pod } from '../builders.ts';
 import { Stage } from '../simulated/stage.ts';
 import { SchedulerWorld } from '../simulated/world.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
@@ -207,26 +205,20 @@ test('a node is not filled twice by a binding that was given up and comes later:
   assert.deepEqual([nodeOf('first'), nodeOf('second'), world.parts?.nominator.size], ['a', '', 0]);
 });
 
-test('a victim that went before its end was decided over is not remembered', () => {
+test('a victim that went before its end was decided over is not remembered', async (t) => {
+  const { world } = await scene(t, ['a']);
+  const { parts: state } = world;
+  assert.ok(state !== undefined);
   const gone = podInfoOf(pod('gone').on('a').build());
   const there = podInfoOf(pod('there').on('a').build());
-  const cluster = new Cluster();
-  cluster.setNode(node('a').build());
-  cluster.addPod(there);
-  const nominator = new Nominator();
-  const parts = {
-    cluster,
-    nominator,
-    victims: new Set<string>(),
-    queue: { hold() {}, requeue() {} },
-    reservations: { podFailed() {} },
-    now: () => 0,
-  };
+  state.addAssigned(there);
   const preemptor = podInfoOf(pod('high').priority(10).build());
-  const error = { nodes: 1, reasons: new Map(), everywhere: undefined, by: new Set(['NodeResourcesFit' as const]), resolvable: 1 };
-  const made = { message: '', chosen: { node: 'a', victims: [gone, there], violations: 0 }, keepsPromise: false };
-  refuse(parts as unknown as Parts, {} as QueuedPod, preemptor, error, made);
-  assert.deepEqual([...parts.victims], [there.uid]);
+  state.addPending(preemptor);
+  const queued = state.pop();
+  assert.equal(queued?.info, preemptor);
+  const chosen = { node: 'a', victims: [gone, there], violations: 0 };
+  state.unschedulable(queued, preemptor, { why: 'refused', by: new Set(['NodeResourcesFit']) }, { chosen, keepsNomination: false });
+  assert.deepEqual([...state.victims], [there.uid]);
 });
 
 test('room is kept for a pod of a rolling set whose binding was never seen before it was gone, as across a relist', async (t) => {
@@ -242,20 +234,22 @@ test('room is kept for a pod of a rolling set whose binding was never seen befor
     metadata: { ...placed.info.pod.metadata, labels: { 'controller-revision-hash': 'old' } },
     spec,
   });
-  parts.cluster.removePod(placed.info.uid);
-  parts.cluster.assume(unbound, 'a');
-  parts.cluster.bound(unbound.uid, parts.now());
-  const told = {
-    told() {},
-    ended() {},
-    poke() {},
-    onLeaving() {},
-    onLeft() {},
-    onAbandoned: () => assert.fail('its binding is over'),
-    onNote() {},
-    onBroken() {},
-  };
-  new Router(parts, told).podDeleted(unbound, true);
+  parts.ignorePod(placed.info.uid);
+  const assumed = parts.assume(unbound, 'a');
+  parts.bound(unbound.uid);
+  const nothing = { event() {}, ended() {}, get: () => assert.fail('nobody asks') };
+  const hooks = reservationHooks({
+    state: parts,
+    reservations: parts.reservations,
+    placeholders: undefined,
+    onSets: undefined,
+    client: nothing,
+    events: nothing as unknown as EventRecorder,
+    meters: nothing,
+    log: recordedLog().log,
+  });
+  new EventHandlers(parts, { hooks, notify() {}, onNote() {}, onBroken() {} }).podDeleted(unbound, true);
+  assert.equal(assumed.forgotten.aborted, false, 'its binding is over');
   assert.deepEqual(
     parts.reservations.list().map(({ name, node }) => [name, node]),
     [['web-0', 'a']],

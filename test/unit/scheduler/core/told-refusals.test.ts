@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ToldRefusals } from '../../../../scheduler/core/failure-handler.ts';
+import { ReportedFailures } from '../../../../scheduler/core/failure-handler.ts';
 
 /** A pod, when it is refused (in seconds), what for, and whether that is told. */
 const cases: { why: string; refused: [uid: string, at: number, message: string, told: boolean][] }[] = [
@@ -35,13 +35,13 @@ const cases: { why: string; refused: [uid: string, at: number, message: string, 
 ];
 for (const { why, refused } of cases)
   test(`why a pod waits: ${why}`, () => {
-    const told = new ToldRefusals();
+    const told = new ReportedFailures();
     for (const [uid, at, message, expected] of refused)
       assert.equal(told.isNews(uid, message, at * 1_000), expected, `${uid} ${message} at ${at} s`);
   });
 
 test('why a pod waits: one that is not remembered is told anew, whoever was told the longest ago first', () => {
-  const told = new ToldRefusals();
+  const told = new ReportedFailures();
   for (let n = 0; n < 20_000; n++) assert.ok(told.isNews(`p${n}`, 'x', 0));
   assert.ok(told.isNews('p0', 'y', 10_000));
   assert.ok(told.isNews('one too many', 'x', 0));

@@ -2,7 +2,7 @@ import type { Random } from '../../../../base/random.ts';
 import { Cluster } from '../../../../scheduler/cache/cluster.ts';
 import type { ProfileConfig } from '../../../../scheduler/config/config.ts';
 import { defaultSchedulerConfig } from '../../../../scheduler/config/defaults.ts';
-import { Siblings } from '../../../../scheduler/engine/default-spread-selectors.ts';
+import { DefaultSpreadSelectors } from '../../../../scheduler/engine/default-spread-selectors.ts';
 import { Engine, type Decision, type Evaluation } from '../../../../scheduler/engine/engine.ts';
 import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
 import type { PreemptionFacts } from '../../../../scheduler/preempt/contract.ts';
@@ -38,7 +38,7 @@ export function engineSubject(random: Random, budgets: OracleCluster['budgets'])
   let groups: Pick<OracleCluster, 'services' | 'replicaSets' | 'replicationControllers' | 'statefulSets'> = emptyCluster;
   const found = <T extends { metadata: { namespace?: string; name?: string } }>(list: readonly T[], key: string): T | undefined =>
     list.find(({ metadata }) => `${metadata.namespace}/${metadata.name}` === key);
-  const siblings = new Siblings({
+  const spreadSelectors = new DefaultSpreadSelectors({
     services: (namespace) => groups.services.filter(({ metadata }) => metadata.namespace === namespace),
     // The scheduler reads these as it reads replica sets; only the selector is of another shape.
     replicationController: (key) => found(groups.replicationControllers as unknown as readonly ReplicaSet[], key),
@@ -50,7 +50,7 @@ export function engineSubject(random: Random, budgets: OracleCluster['budgets'])
     cluster,
     random,
     compat: defaultSchedulerConfig.compat,
-    siblingsOf: siblings.of,
+    siblingsOf: spreadSelectors.of,
     promises: {
       get nodes() {
         return new Set([...promised.values()].map(({ node }) => node));
@@ -110,7 +110,7 @@ export function engineSubject(random: Random, budgets: OracleCluster['budgets'])
         break;
       case 'set-groups':
         groups = event.groups;
-        siblings.changed();
+        spreadSelectors.changed();
         break;
     }
   };

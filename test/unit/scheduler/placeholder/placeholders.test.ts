@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { seededRandom } from '../../../../base/random.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
-import { MirrorBook } from '../../../../scheduler/placeholder/seen-placeholders.ts';
-import { Mirrors } from '../../../../scheduler/placeholder/placeholders.ts';
+import { SeenPlaceholders } from '../../../../scheduler/placeholder/seen-placeholders.ts';
+import { Placeholders } from '../../../../scheduler/placeholder/placeholders.ts';
 import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
 import type { Reservation } from '../../../../scheduler/reservation/contract.ts';
 import { mirrorKey, mirrorOf } from '../../../../scheduler/placeholder/placeholder-pod.ts';
@@ -24,12 +24,12 @@ function stage() {
   const reservations = createReservations(config(), isOurs);
   const counted: string[] = [];
   const cluster = {
-    addPod: ({ uid }: PodInfo) => void counted.push(`+${uid}`),
-    removePod: (uid: string) => void counted.push(`-${uid}`),
+    countPod: ({ uid }: PodInfo) => void counted.push(`+${uid}`),
+    ignorePod: (uid: string) => void counted.push(`-${uid}`),
     placed: () => undefined,
   };
-  const book = new MirrorBook({
-    cluster,
+  const seen = new SeenPlaceholders({
+    state: cluster,
     reservations,
     isOurs,
   });
@@ -63,11 +63,11 @@ function stage() {
   };
   const larger: Record<string, string> = {};
   const unseen: string[] = [];
-  const mirrors = new Mirrors({
-    book,
+  const mirrors = new Placeholders({
+    seen,
     reservations,
     cluster,
-    client: client as unknown as ConstructorParameters<typeof Mirrors>[0]['client'],
+    client: client as unknown as ConstructorParameters<typeof Placeholders>[0]['client'],
     clock,
     random: seededRandom(1),
     log: recordedLog().log,
@@ -87,7 +87,7 @@ function stage() {
   return {
     clock,
     reservations,
-    book,
+    seen,
     mirrors,
     calls,
     answers,
@@ -142,7 +142,7 @@ test('one that another process made is known, and is removed for the successor',
   const room = s.keep();
   const left = made(room);
   s.there.set(mirrorKey(room), left.pod);
-  assert.equal(s.book.takes(left), true, 'it is not counted');
+  assert.equal(s.seen.ignores(left), true, 'it is not counted');
   s.begin();
   await s.clock.advance(10_000);
   assert.deepEqual(s.calls, []);
@@ -158,7 +158,7 @@ test('one that was taken away by others is not made again, for as long as the ro
   s.begin();
   const room = s.keep();
   await s.clock.advance(1);
-  s.book.drops(made(room));
+  s.seen.deleted(made(room));
   s.there.clear();
   s.mirrors.look();
   await s.clock.advance(10_000);
@@ -193,34 +193,34 @@ test('which pods count is decided when they are first seen', () => {
   const s = stage();
   const room = s.keep();
   const cpu = (amount: string) => (pod: Pod) => Object.assign(pod.spec?.containers[0] ?? {}, { resources: { requests: { cpu: amount } } });
-  assert.equal(s.book.takes(made(room, cpu('2'))), false, 'it takes more than is kept');
-  assert.equal(s.book.stands(room), false);
+  assert.equal(s.seen.ignores(made(room, cpu('2'))), false, 'it takes more than is kept');
+  assert.equal(s.seen.standsFor(room), false);
   assert.equal(
-    s.book.takes(made(room, (pod) => ((pod.metadata.uid = 'u2'), (pod.metadata.name = 'forged')))),
+    s.seen.ignores(made(room, (pod) => ((pod.metadata.uid = 'u2'), (pod.metadata.name = 'forged')))),
     false,
     'it has another name',
   );
-  assert.equal(s.book.takes(made(room, (pod) => (pod.metadata.uid = 'u3'))), true);
-  assert.equal(s.book.stands(room), true);
+  assert.equal(s.seen.ignores(made(room, (pod) => (pod.metadata.uid = 'u3'))), true);
+  assert.equal(s.seen.standsFor(room), true);
   // Made by this process, and larger on the way; or seen when its room is used already.
-  s.book.expect(mirrorKey(room));
-  assert.equal(s.book.takes(made(room, (pod) => ((pod.metadata.uid = 'u4'), cpu('2')(pod)))), true);
-  s.book.made(mirrorKey(room), 'u5');
+  s.seen.expect(mirrorKey(room));
+  assert.equal(s.seen.ignores(made(room, (pod) => ((pod.metadata.uid = 'u4'), cpu('2')(pod)))), true);
+  s.seen.made(mirrorKey(room), 'u5');
   s.reservations.setChanged('uid-web', undefined);
-  assert.equal(s.book.takes(made(room, (pod) => (pod.metadata.uid = 'u5'))), true);
-  assert.equal(s.book.takes(made(room, (pod) => (pod.metadata.uid = 'u6'))), false, 'no room is kept');
-  s.book.count('u3');
+  assert.equal(s.seen.ignores(made(room, (pod) => (pod.metadata.uid = 'u5'))), true);
+  assert.equal(s.seen.ignores(made(room, (pod) => (pod.metadata.uid = 'u6'))), false, 'no room is kept');
+  s.seen.count('u3');
   assert.deepEqual(s.counted, ['+u3']);
-  assert.deepEqual([s.book.drops(made(room, (pod) => (pod.metadata.uid = 'u3'))), s.book.drops(made(room, (pod) => (pod.metadata.uid = 'u5')))], [false, true]); // prettier-ignore
+  assert.deepEqual([s.seen.deleted(made(room, (pod) => (pod.metadata.uid = 'u3'))), s.seen.deleted(made(room, (pod) => (pod.metadata.uid = 'u5')))], [false, true]); // prettier-ignore
 });
 
 test('a pod that counted already does not any more once its room is known', () => {
   const s = stage();
   const room = s.keep();
   s.reservations.setChanged('uid-web', undefined);
-  assert.equal(s.book.takes(made(room)), false);
+  assert.equal(s.seen.ignores(made(room)), false);
   s.reservations.adopt(room);
-  s.book.hide(room);
-  assert.deepEqual([s.counted, s.book.stands(room)], [['-uid-of-mirror'], true]);
-  assert.equal(s.book.takes(made(room)), true);
+  s.seen.adopted(room);
+  assert.deepEqual([s.counted, s.seen.standsFor(room)], [['-uid-of-mirror'], true]);
+  assert.equal(s.seen.ignores(made(room)), true);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seededRandom } from '../../../../base/random.ts';
 import { defaultSchedulerConfig } from '../../../../scheduler/config/defaults.ts';
-import { likewiseOf, type LikewiseParts } from '../../../../scheduler/queue/equivalence-class.ts';
+import { equivalenceClassOf, type EquivalenceState } from '../../../../scheduler/queue/equivalence-class.ts';
 import { fitErrorText, type FitError } from '../../../../scheduler/engine/fit-error.ts';
 import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
@@ -15,10 +15,10 @@ import { applied, randomCluster, randomEvent, randomPod, type GeneratedCluster, 
 const NOW = '2026-03-01T00:00:00Z';
 
 /** @param lowest - the least important pod's priority that is on a node */
-function facts(lowest: number, enabled = true): LikewiseParts {
+function facts(lowest: number, enabled = true): EquivalenceState {
   return {
     nominator: { nodeOf: () => undefined },
-    reservations: { of: () => undefined },
+    held: { of: () => undefined },
     volumes: { key: () => '' },
     cluster: { lowestPriority: lowest },
     config: { preemption: { ...defaultSchedulerConfig.preemption, enabled } },
@@ -64,15 +64,15 @@ const pairs: { why: string; a?: Pod; b: Pod; error?: Partial<FitError>; lowest?:
 ];
 for (const { why, b, error: more, lowest = 0, alike } of pairs)
   test(`pods are ${alike ? '' : 'not '}refused likewise with ${why}`, () => {
-    const [one, other] = [pod('a').build(), b].map((made) => likewiseOf(facts(lowest), podInfoOf(made), { ...error, ...more }));
+    const [one, other] = [pod('a').build(), b].map((made) => equivalenceClassOf(facts(lowest), podInfoOf(made), { ...error, ...more }));
     assert.equal(one !== undefined && one === other, alike);
   });
 
 test('nobody stands for a pod that was promised a node, that room is kept for, or that has volumes', () => {
   const one = podInfoOf(pod('a').build());
-  const room = {} as ReturnType<LikewiseParts['reservations']['of']>;
-  for (const own of [{ nominator: { nodeOf: () => 'n' } }, { reservations: { of: () => room } }, { volumes: { key: () => 'claim' } }])
-    assert.equal(likewiseOf({ ...facts(0), ...own }, one, error), undefined);
+  const room = {} as ReturnType<EquivalenceState['held']['of']>;
+  for (const own of [{ nominator: { nodeOf: () => 'n' } }, { held: { of: () => room } }, { volumes: { key: () => 'claim' } }])
+    assert.equal(equivalenceClassOf({ ...facts(0), ...own }, one, error), undefined);
 });
 
 const SEEDS = Number(process.env['DKC_LIKEWISE_SEEDS'] ?? 60);
@@ -105,7 +105,7 @@ function compare(seed: number): number {
       if (decision.placed) continue;
       const made = subject.preempt(of, profile, NOW);
       const text = `${[...decision.error.by].toSorted().join()} ${fitErrorText(decision.error, made.message)} ${made.chosen === undefined ? '' : 'room can be made'}`;
-      const key = likewiseOf(facts(lowest), podInfoOf(of), decision.error);
+      const key = equivalenceClassOf(facts(lowest), podInfoOf(of), decision.error);
       if (key === undefined) continue;
       const known = said.get(key);
       if (known === undefined) said.set(key, { of, text });

@@ -27,8 +27,8 @@ for (const { why, who, has } of cases)
     const { kept, room } = keeping();
     assert.equal(kept.of(info(who)), has ? room : undefined);
     assert.equal(kept.isVisibleTo(room, info(who)), !has);
-    assert.deepEqual(kept.ghostsFor(info(who), 'n1'), has ? [] : [room.ghost]);
-    assert.deepEqual(kept.ghostsFor(info(who), 'n2'), []);
+    assert.deepEqual(kept.podsFor(info(who), 'n1'), has ? [] : [room.ghost]);
+    assert.deepEqual(kept.podsFor(info(who), 'n2'), []);
   });
 
 test('what others see is the pod that went, well, and of a uid of its own', () => {

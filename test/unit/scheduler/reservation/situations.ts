@@ -1,7 +1,7 @@
 import type { OwnerReference } from '../../../../kube/api/object.ts';
 import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
-import type { DaemonSet, DeletionFacts } from '../../../../scheduler/reservation/contract.ts';
-import type { Node, StatefulSet } from '../../../../scheduler/types.ts';
+import type { DeletionFacts } from '../../../../scheduler/reservation/contract.ts';
+import type { DaemonSet, Node, StatefulSet } from '../../../../scheduler/types.ts';
 import type { ReservationConfig } from '../../../../scheduler/config/config.ts';
 import { node, pod, type PodBuilder } from '../builders.ts';
 

@@ -4,7 +4,8 @@ import type { Millis } from '../../../../base/clock.ts';
 import type { LeaseOptions } from '../../../../kube/process/leadership.ts';
 import type { SchedulerConfig } from '../../../../scheduler/config/config.ts';
 import { defaultSchedulerConfig } from '../../../../scheduler/config/defaults.ts';
-import type { Parts } from '../../../../scheduler/core/state.ts';
+import type { SchedulerState } from '../../../../scheduler/core/state.ts';
+import type { Reservations } from '../../../../scheduler/reservation/contract.ts';
 import { schedulerRunnable, servedKinds, type ServedKinds } from '../../../../scheduler/scheduler.ts';
 import { intercepted, type Interceptor } from '../../controllers/daemonset/simulated/intercepted.ts';
 import type { Pace } from '../../controllers/daemonset/simulated/sim-kubelets.ts';
@@ -16,6 +17,9 @@ export interface SchedulerWorldOptions {
   pace: Pace;
   config?: Partial<SchedulerConfig>;
 }
+
+/** What the scheduler knows. */
+export type Parts = SchedulerState & { readonly reservations: Reservations };
 
 /** Schedulers in fake time, beside our StatefulSet controller; and that of DaemonSets, where room is kept for their pods. */
 export class SchedulerWorld extends SimWorld {
@@ -64,7 +68,13 @@ export class SchedulerWorld extends SimWorld {
   override start(by?: Interceptor, leaderElect: false | LeaseOptions = false, identity = 'one'): SimProcess {
     const process = startLocally(this.api, {
       name: 'dkc-scheduler',
-      setup: (runtime) => schedulerRunnable(runtime, this.#config, this.#served, (parts) => (this.parts = parts)),
+      setup: (runtime) =>
+        schedulerRunnable(
+          runtime,
+          this.#config,
+          this.#served,
+          ({ state, reservations }) => (this.parts = Object.assign(state, { reservations })),
+        ),
       clock: this.clock,
       seed: this.#seed + 7,
       leaderElect,

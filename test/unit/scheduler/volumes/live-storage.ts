@@ -15,8 +15,7 @@ import type { Claim, Node, Volume } from '../../../../scheduler/types.ts';
 import { ClaimBinder } from '../../../../scheduler/volumes/bind.ts';
 import type { VolumeDecision } from '../../../../scheduler/volumes/contract.ts';
 import { volumeRules } from '../../../../scheduler/volumes/rules.ts';
-import { servedStorageKinds } from '../../../../scheduler/volumes/served-kinds.ts';
-import { CachedStorage, storageCachesOf, type StorageCaches } from '../../../../scheduler/volumes/view.ts';
+import { servedStorageKinds, CachedStorage, storageCachesOf, type StorageCaches } from '../../../../scheduler/volumes/view.ts';
 import type { PodBuilder } from '../builders.ts';
 
 /** Storage on the embedded API server: the caches, the binder, and (when asked) someone who makes volumes and binds claims, as kube-controller-manager does. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../../../../kube/client/errors.ts';
-import { servedStorageKinds } from '../../../../scheduler/volumes/served-kinds.ts';
+import { servedStorageKinds } from '../../../../scheduler/volumes/view.ts';
 
 const always = ['storageclasses', 'csinodes', 'csidrivers'];
 const cases: { why: string; v1?: string[]; v1beta1?: string[]; capacities: string | undefined; drivers: string | undefined }[] = [

@@ -1,0 +1,91 @@
+import { describeError } from '../base/errors.ts';
+import type { Runnable } from '../kube/process/options.ts';
+import type { Runtime } from '../kube/process/runtime.ts';
+import type { EventRecorder } from '../kube/controller/event-recorder.ts';
+import { BackgroundTasks, WakeUp } from './core/background.ts';
+import { Binder } from './core/binder.ts';
+import { BindingCycle } from './core/binding-cycle.ts';
+import { EventHandlers } from './core/event-handlers.ts';
+import { FailureHandler } from './core/failure-handler.ts';
+import type { SchedulerHooks } from './core/hooks.ts';
+import { AssumedPods, Loop } from './core/loop.ts';
+import { schedulerMetrics } from './core/metrics.ts';
+import { ScheduleOne } from './core/schedule-one.ts';
+import type { SchedulerState } from './core/state.ts';
+import { StatusWriter } from './core/status-writer.ts';
+import { Extenders } from './extenders/chain.ts';
+import { dumpQueue } from './queue/pending.ts';
+import { ClaimBinder } from './volumes/bind.ts';
+
+/**
+ * The scheduling cycle over a state, with hooks at its phases. With {@link noHooks} it is a whole scheduler without reservations.
+ * @returns what decides and binds while this process leads; informers are followed from the beginning
+ */
+export function cycleRunnable(runtime: Runtime, state: SchedulerState, hooks: SchedulerHooks, events: EventRecorder): Runnable {
+  const { client, clock, random, log, meters } = runtime;
+  const { caches, config } = state;
+  const metrics = schedulerMetrics(meters, state);
+  const extenders =
+    config.extenders.length === 0 ? undefined : new Extenders(config.extenders, { clock, log, scoreRange: config.compat.scoreRange });
+  const wakeUp = new WakeUp();
+  const notify = (): void => {
+    hooks.onChange();
+    wakeUp.notify();
+  };
+  const handlers = new EventHandlers(state, {
+    hooks,
+    notify,
+    onNote: (message, facts) => log.debug(message, facts),
+    onBroken: (kind, object, error) =>
+      log.error('failed to process an object, going on without it', { kind, object, error: describeError(error) }),
+  });
+  const volumes = new ClaimBinder({
+    client,
+    view: state.volumes.view,
+    caches: { claims: caches.storage.claims, volumes: caches.storage.volumes, nodes: caches.nodes },
+    clock,
+    timeoutMs: config.volumeBindTimeoutMs,
+    freed: (event) => {
+      state.wake(event);
+      notify();
+    },
+  });
+  const tasks = new BackgroundTasks(log, notify);
+  const statuses = new StatusWriter({ client, clock, log, atOnce: config.api.maxInflightStatus });
+  const failures = new FailureHandler({ state, hooks, client, statuses, events, tasks, metrics, clock, log });
+  const binder = new Binder({ client, clock, random });
+  const binding = new BindingCycle({ state, failures, binder, volumes, statuses, extenders, events, tasks, metrics, clock, log });
+  const scheduleOne = new ScheduleOne({ state, hooks, binding, failures, extenders, caches: runtime.informers, metrics, clock, log });
+  const loop = new Loop({
+    state,
+    hooks,
+    scheduleOne,
+    binding,
+    assumed: new AssumedPods(state, binder),
+    tasks,
+    statuses,
+    hasExtenders: extenders !== undefined,
+    caches: runtime.informers,
+    wakeUp,
+    clock,
+  });
+  handlers.listen();
+  runtime.dump('scheduler-queue', () => dumpQueue(state.queue, config.unschedulableFlushMs, state.shown));
+  runtime.dump('nominations', () =>
+    [...state.nominator.nodes].map((node) => ({ node, pods: state.nominator.on(node).map(({ key, priority }) => ({ key, priority })) })),
+  );
+  const run = async (signal: AbortSignal): Promise<void> => {
+    // Who takes the lease amid a relist sees its end first. Rejects only when the signal aborts, and then nothing more is done.
+    await runtime.informers.whenSettled(signal).catch(() => {});
+    log.info('scheduler runs', { nodes: state.cluster.nodeCount, pods: state.cluster.podCount, waiting: state.queue.sizes.active });
+    hooks.start(signal);
+    try {
+      await loop.run(signal);
+    } finally {
+      extenders?.close();
+      await hooks.idle();
+      log.info('scheduler has stopped', { binding: binding.inFlight });
+    }
+  };
+  return { name: 'scheduler', run };
+}

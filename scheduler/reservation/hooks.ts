@@ -1,0 +1,180 @@
+import type { Millis } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import { pods } from '../../kube/api/resources.ts';
+import type { Client } from '../../kube/client/client.ts';
+import { controllerOf } from '../../kube/controller/owner-refs.ts';
+import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
+import type { Reserved, SchedulerHooks } from '../core/hooks.ts';
+import type { SchedulerState } from '../core/state.ts';
+import { BY_OWNER } from '../informers.ts';
+import type { PodInfo } from '../pod/pod-info.ts';
+import { capacityFacts, stillFit } from './capacity.ts';
+import type { DeletionFacts, Dropped, Reservation, Reservations } from './contract.ts';
+import { createdEvent, endedEvent, placedEvent, type Told } from './events.ts';
+import { ReservationExpiry } from './expiry.ts';
+import { newestRevision } from './newest-revision.ts';
+import { resultOf, type ReservationMeters, type Result } from './reservation-meters.ts';
+import type { ReservationsOnSets } from './restore.ts';
+
+/** What shows reservations to other schedulers: a pod that takes what is reserved is on the node already, so the reservation stays. */
+export interface PlaceholderView {
+  standsFor(reservation: Reservation): boolean;
+  /** A reservation was adopted that was not known when its placeholder was seen. */
+  adopted(reservation: Reservation): void;
+}
+
+export interface ReservationHooksOptions {
+  state: SchedulerState;
+  reservations: Reservations;
+  /** Undefined: there are none. */
+  placeholders: PlaceholderView | undefined;
+  /** Where reservations outlive the process; undefined: nowhere. */
+  onSets: ReservationsOnSets | undefined;
+  client: Pick<Client, 'get'>;
+  events: EventRecorder;
+  meters: ReservationMeters;
+  log: Log;
+}
+
+/** The reservation's part in scheduling: reserves what a pod leaves that is deleted for an upgrade, and releases it to its successor. */
+export interface ReservationHooks extends SchedulerHooks {
+  /** Capacity of a node was taken, or is free again: a reservation that does not fit any longer is dropped. */
+  recheck(node: string): void;
+  /** An event about the owner of a reservation. */
+  report(reservation: Reservation, event: Told): void;
+  /** Calls whenever a reservation has ended. */
+  onEnded(listener: () => void): void;
+}
+
+export function reservationHooks(options: ReservationHooksOptions): ReservationHooks {
+  const { state, reservations, placeholders, onSets, client, events, meters, log } = options;
+  const listeners: (() => void)[] = [];
+  let leading: AbortSignal | undefined;
+  const isLeading = (): boolean => leading?.aborted === false;
+
+  // A standby has the same reservations, and reports nothing.
+  const report = ({ owner, namespace }: Reservation, { type, reason, message }: Told): void => {
+    const { apiVersion, kind, name, uid } = owner;
+    if (isLeading()) events.event({ apiVersion, kind, metadata: { namespace, name, uid } }, type, reason, message);
+  };
+  const ended = (result: Result, { owner, name }: Reservation): void => {
+    for (const listener of listeners) listener();
+    if (!isLeading()) return;
+    meters.ended(result);
+    onSets?.ended(owner.uid, name);
+  };
+  /** Reservations are no longer kept: reported, counted, and offered to pods that had to leave them alone. */
+  const dropped = (list: readonly Dropped[]): void => {
+    for (const one of list) {
+      const { reservation, result } = one;
+      report(reservation, endedEvent(one));
+      ended(result, reservation);
+      state.wakeUpTo(reservation.ghost, reservation.priority);
+      if (reservation.claimant !== undefined) state.reorder(reservation.claimant.uid);
+    }
+  };
+  const recheck = (node: string, isHeld: (reservation: Reservation) => boolean = () => false): void => {
+    if (reservations.on(node).length === 0) return;
+    const fits = (together: readonly Reservation[]): boolean => together.slice(-1).every(isHeld) || stillFit(state.cluster, together);
+    dropped(reservations.recheck(node, fits));
+  };
+  const expiry = new ReservationExpiry({ reservations, now: state.now, client }, dropped);
+
+  return {
+    recheck: (node) => recheck(node),
+    report,
+    onEnded: (listener) => void listeners.push(listener),
+
+    ignores: () => false,
+    ignoredPodDeleted: () => false,
+    onPodPending(pod) {
+      if (reservations.size === 0) return;
+      const seen = reservations.podSeen(pod, (node) => capacityFacts(state.cluster, reservations, node), state.now());
+      dropped(seen.dropped);
+      if (seen.eased !== undefined) state.wakeUpTo(seen.eased.before.ghost, seen.eased.before.priority);
+    },
+    onPendingPodDeleted: (pod) => reservations.podGone(pod, state.now()),
+    onPodAssigned(pod, wasAssumed) {
+      dropped(reservations.podPlaced(pod));
+      // A placeholder was on the node before whatever comes: the kubelet will reject the newcomer, and has room for the other.
+      if (!wasAssumed) recheck(pod.nodeName, (reservation) => placeholders?.standsFor(reservation) === true);
+    },
+    onPodTerminating(pod) {
+      if (leading?.aborted === false) onSets?.terminating(deletionFacts(state, pod, false), leading);
+    },
+    onAssignedPodDeleted(pod, { unseen, isVictim }) {
+      const made = reservations.podDeleted({ ...deletionFacts(state, pod, unseen), isVictim });
+      dropped(made.dropped);
+      const { reservation, decision } = made;
+      if (reservation !== undefined) {
+        report(reservation, createdEvent({ ...reservation, expiresAt: state.shown(reservation.expiresAt) }));
+        return reservation.priority;
+      }
+      const owner = controllerOf(pod.pod);
+      if (isLeading()) onSets?.ended(owner?.uid ?? '', pod.pod.metadata.name ?? '');
+      if (owner?.kind === 'StatefulSet')
+        log.debug('nothing is reserved for the successor of a pod', { pod: pod.key, reason: decision.why });
+      return -Infinity;
+    },
+    onNodeChanged(name, node, change) {
+      const isPlaced = (key: string): boolean => (state.caches.pods.get(key)?.spec?.nodeName ?? '') !== '';
+      dropped(reservations.nodeChanged(name, node, isPlaced));
+      if (change !== 'added' && change.has('allocatable')) recheck(name);
+    },
+    onControllerChanged: (uid, controller) => dropped(reservations.setChanged(uid, controller)),
+    onChange() {},
+
+    onReserve(pod, node) {
+      const released = reservations.assumed(pod);
+      if (released !== undefined && released.node !== node) state.wakeUpTo(released.ghost, released.priority);
+      recheck(node);
+      return released && reservedFor(pod, node, released);
+    },
+    onUnschedulable: (pod) => reservations.podFailed(pod, state.now()),
+
+    start(signal) {
+      leading = signal;
+      onSets?.restore({ recheck, adopted: (reservation) => placeholders?.adopted(reservation) }, signal);
+    },
+    tick: (signal) => expiry.tick(signal),
+    idle: async () => onSets?.settled(),
+  };
+
+  /** Released to this pod until it is bound; held again for the next one of its name if it is not. */
+  function reservedFor(pod: PodInfo, node: string, released: Reservation): Reserved {
+    let isReleased = true;
+    return {
+      preBind: () => Promise.resolve(),
+      postBind() {
+        reservations.bound(released);
+        const { type, reason, message } = placedEvent(released, node);
+        events.event(pod.pod, type, reason, message, { resource: pods });
+        ended(resultOf(released, node), released);
+      },
+      unreserve() {
+        if (!isReleased) return undefined;
+        isReleased = false;
+        const restored = reservations.restore(released, state.now());
+        return restored && (() => recheck(restored.node));
+      },
+      done() {},
+    };
+  }
+}
+
+function deletionFacts(state: SchedulerState, pod: PodInfo, unseen: boolean): DeletionFacts {
+  const { caches, cluster } = state;
+  const now: Millis = state.now();
+  const owner = controllerOf(pod.pod);
+  const key = `${pod.namespace}/${owner?.name ?? ''}`;
+  const revisions = owner === undefined ? [] : caches.revisions.indexed(BY_OWNER, owner.uid);
+  return {
+    pod,
+    unseen,
+    set: owner?.kind === 'StatefulSet' ? caches.statefulSets.get(key) : undefined,
+    daemonSet: owner?.kind === 'DaemonSet' ? caches.daemonSets?.get(key) : undefined,
+    newestRevision: owner === undefined ? undefined : newestRevision(revisions, owner),
+    node: cluster.node(pod.nodeName)?.node,
+    now,
+  };
+}
