@@ -2,7 +2,7 @@ import { abortReason, BrokenConnection } from '../kube/client/connection.ts';
 import type { Connection, WireRequest, WireResponse } from '../kube/client/connection.ts';
 import { encode, textOf } from './http/body.ts';
 import type { Answer } from './http/api-request.ts';
-import { halfOf } from './faults/inject.ts';
+import { halfOf } from './faults/plan.ts';
 import { replyTo } from './http/reply.ts';
 import type { Reply, Server } from './http/reply.ts';
 

@@ -3,7 +3,7 @@ import { describeError } from '../base/errors.ts';
 import { listen } from './http/listener.ts';
 import { serve } from './http/serve.ts';
 import { createLocalApi } from './local-api.ts';
-import { selfSigned } from './tls/certificate.ts';
+import { selfSigned } from './certificate.ts';
 import type { KubeObject } from '../kube/api/object.ts';
 import type { Connection } from '../kube/client/connection.ts';
 import type { Incoming, Listener, Outgoing } from './http/listener.ts';

@@ -1,12 +1,23 @@
 import { jsonEqual } from '../../kube/api/json.ts';
 import { dnsSubdomainProblems } from '../../kube/api/names.ts';
 import { invalidShown, invalidValue, notSupported, prohibited, required } from '../errors.ts';
-import { isJsonPath } from './custom-columns.ts';
-import { nodeOf, nodesOf, textOf, EMBEDDED, INT_OR_STRING, LIST_KEYS, LIST_TYPE, PRESERVES, propertiesOf, textsOf } from './node.ts';
+import { isJsonPath } from './custom-kind.ts';
+import {
+  nodeOf,
+  nodesOf,
+  textOf,
+  EMBEDDED,
+  INT_OR_STRING,
+  LIST_KEYS,
+  LIST_TYPE,
+  PRESERVES,
+  propertiesOf,
+  textsOf,
+} from './custom-schema.ts';
+import type { Node } from './custom-schema.ts';
 import { expression, valueErrors } from './value-errors.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import type { FieldError } from '../errors.ts';
-import type { Node } from './node.ts';
 
 const columnTypes = ['boolean', 'date', 'integer', 'number', 'string'];
 

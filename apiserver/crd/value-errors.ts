@@ -2,9 +2,9 @@ import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { isJsonObject, jsonEqual } from '../../kube/api/json.ts';
 import { invalidShown, invalidValue, notSupported, required } from '../errors.ts';
 import type { FieldError } from '../errors.ts';
-import { EMBEDDED, fieldNode, INT_OR_STRING, LIST_KEYS, LIST_TYPE, nodeOf, nodesOf, numberOf, textOf, textsOf } from './node.ts';
+import { EMBEDDED, fieldNode, INT_OR_STRING, LIST_KEYS, LIST_TYPE, nodeOf, nodesOf, numberOf, textOf, textsOf } from './custom-schema.ts';
+import type { Node } from './custom-schema.ts';
 import type { JsonObject } from '../../kube/api/json.ts';
-import type { Node } from './node.ts';
 
 /**
  * What of `value` breaks its schema, in the words of a 1.20 server. Like that server it names no index in a list: an item has its list's path.

@@ -1,8 +1,8 @@
 import { isJsonObject, jsonEqual } from '../../kube/api/json.ts';
 import type { JsonObject } from '../../kube/api/json.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import { applyStrategicPatch, strategicRules } from '../patch/patch.ts';
-import type { MergeRule } from '../patch/patch.ts';
+import { applyStrategicPatch, strategicRules } from '../patch/strategic-patch.ts';
+import type { MergeRule } from '../patch/strategic-patch.ts';
 import { required, badRequest, invalid, StatusError } from '../errors.ts';
 import { apiVersion } from '../kinds/kind.ts';
 import type { ServedKind } from '../kinds/kind.ts';

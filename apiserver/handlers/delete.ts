@@ -5,10 +5,13 @@ import { storageKey } from '../storage/storage.ts';
 import { conflict, forbidden, notFound } from '../errors.ts';
 import { timestamp } from './context.ts';
 import { finalizersOnDelete } from './write-options.ts';
+import { describeError } from '../../base/errors.ts';
 import type { DeleteOptions } from './write-options.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import type { ServedKind } from '../kinds/kind.ts';
 import type { Context } from './context.ts';
+import type { Log } from '../../base/log.ts';
+import type { Change } from '../storage/watch-log.ts';
 
 /** Takes the object away, or marks it as going when somebody has to finish it first. @returns its last state, and whether it is gone */
 export function deleteObject(
@@ -97,4 +100,36 @@ export function sweepNamespace(context: Context, name: string | undefined): void
 
 function marked(object: KubeObject, context: Context): KubeObject {
   return { ...object, metadata: { ...object.metadata, deletionTimestamp: timestamp(context.clock.now()), deletionGracePeriodSeconds: 0 } };
+}
+
+/**
+ * Finishes deleted pods in the place of their kubelets: takes a pod that was marked away again after `ms`, or in a later turn of the event loop for 0.
+ * A finalizer holds it even then.
+ */
+export function finishPods(context: Context, ms: number, log: Log, signal: AbortSignal): void {
+  const ending = new Set<string>();
+  const finish = (change: Change): void => {
+    const { uid = '', name = '', namespace = '' } = change.object.metadata;
+    ending.delete(uid);
+    const live = context.storage.get('/pods', change.key);
+    const served = context.registry.stored('/pods');
+    if (served === undefined || live?.metadata.uid !== uid) return;
+    deleteObject(context, served, { namespace, name }, { dryRun: false, gracePeriodSeconds: 0, uid });
+  };
+  context.storage.onChange((kind, change) => {
+    const { uid = '', deletionTimestamp, deletionGracePeriodSeconds = 0 } = change.object.metadata;
+    if (kind !== '/pods' || change.type === 'DELETED' || deletionTimestamp === undefined) return;
+    if (deletionGracePeriodSeconds === 0 || ending.has(uid)) return;
+    ending.add(uid);
+    if (ms === 0) {
+      setImmediate(() => finish(change));
+      return;
+    }
+    context.clock.sleep(ms, signal).then(
+      () => finish(change),
+      (error: unknown) => {
+        if (!signal.aborted) log.error('a pod was not finished', { error: describeError(error) });
+      },
+    );
+  });
 }

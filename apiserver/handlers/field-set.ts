@@ -1,6 +1,6 @@
 import { isJsonObject, jsonEqual, setField } from '../../kube/api/json.ts';
 import type { JsonObject } from '../../kube/api/json.ts';
-import type { MergeRule } from '../patch/patch.ts';
+import type { MergeRule } from '../patch/strategic-patch.ts';
 
 /**
  * Which fields of an object somebody set, in the form of `metadata.managedFields[].fieldsV1`: `f:NAME` a field, `k:{..}` an item of a list by

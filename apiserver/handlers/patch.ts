@@ -1,17 +1,24 @@
 import { goJson } from '../../kube/api/go-json.ts';
 import { isJsonObject } from '../../kube/api/json.ts';
+import { patchContentTypes } from '../../kube/client/client.ts';
+import { PatchError, applyMergePatch } from '../patch/patch.ts';
+import { strategicRules, applyStrategicPatch } from '../patch/strategic-patch.ts';
+import { describesOnly } from '../crd/custom-schema.ts';
+import { decodeBody, mediaType, decodeObject } from '../http/body.ts';
+import { apiVersion } from '../kinds/kind.ts';
+import { badRequest, StatusError, unsupportedMediaType, invalid } from '../errors.ts';
+import { incomingObject } from './incoming.ts';
+import { unreachable } from '../../base/errors.ts';
+import { applyJsonPatch } from '../patch/json-patch.ts';
+import { getObject } from './read.ts';
+import { updateObject } from './write.ts';
+import { dryRunOf } from './write-options.ts';
 import type { JsonObject } from '../../kube/api/json.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import { patchContentTypes } from '../../kube/client/client.ts';
-import { applyPatch, PatchError, strategicRules } from '../patch/patch.ts';
-import type { ObjectPatchType } from '../patch/patch.ts';
-import { describesOnly } from '../crd/custom-schema.ts';
-import { decodeBody, mediaType } from '../http/body.ts';
-import type { ResourceRequest } from '../http/api-request.ts';
-import { apiVersion } from '../kinds/kind.ts';
-import type { ServedKind } from '../kinds/kind.ts';
-import { badRequest, StatusError, unsupportedMediaType } from '../errors.ts';
-import { incomingObject } from './incoming.ts';
+import type { ResourceRequest, Answer, ApiRequest } from '../http/api-request.ts';
+import type { ServedKind, View } from '../kinds/kind.ts';
+import type { MergeRule } from '../patch/strategic-patch.ts';
+import type { Context } from './context.ts';
 
 /** How an object changes: by one of the three patches. */
 export function patchChange(
@@ -57,4 +64,61 @@ function patchType(contentType: string, isCustom: boolean): ObjectPatchType {
   }
   if (known === undefined) throw unsupportedMediaType(Object.values(patchContentTypes));
   return known;
+}
+
+/** The patches that an object alone decides; server-side apply also needs to know who owns which field. */
+export type ObjectPatchType = 'json' | 'merge' | 'strategic';
+
+/**
+ * `target` with `patch` applied. Neither is changed; the result may share parts with both.
+ * @param rule - for strategic patches, {@link strategicRules} of the kind
+ * @throws {PatchError} `malformed` (400) or `inapplicable` (422)
+ */
+export function applyPatch(type: ObjectPatchType, target: unknown, patch: unknown, rule?: MergeRule): unknown {
+  switch (type) {
+    case 'json':
+      return applyJsonPatch(target, patch);
+    case 'merge':
+      if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) {
+        throw new PatchError('malformed', 'a merge patch of an API object is an object');
+      }
+      return applyMergePatch(target, patch);
+    case 'strategic':
+      return applyStrategicPatch(target, patch, rule);
+    default:
+      return unreachable(type);
+  }
+}
+
+/** Answers a get, update or patch of an object as another kind. @throws StatusError */
+export function handleView(
+  context: Context,
+  served: ServedKind,
+  view: View,
+  request: ResourceRequest,
+  from: ApiRequest,
+  body: Uint8Array,
+): Answer {
+  const { group, version, kind } = view;
+  const shown = (object: KubeObject) => ({ kind, apiVersion: apiVersion(view), ...view.show(object) });
+  if (request.verb === 'get') return { code: 200, json: shown(getObject(context, served, request, from)) };
+  const type = from.header('content-type');
+  // As the view was a kind of its own: patches and decoding go by its schema.
+  const alone: ServedKind = { kind: { ...served.kind, kind, schema: view.schema, served: [{ group, version }] }, at: { group, version } };
+  let edit: (old: KubeObject) => KubeObject;
+  if (request.verb === 'patch') {
+    if (isApply(type)) throw unsupportedMediaType(['application/json-patch+json', 'application/merge-patch+json']);
+    edit = patchChange(alone, request, body, type);
+  } else {
+    const given = incomingObject(decodeObject(body, type), alone, request);
+    edit = () => given;
+  }
+  const dryRun = dryRunOf(from.query, request.verb === 'patch' ? 'PatchOptions' : 'UpdateOptions');
+  const object = updateObject(context, served, request, { dryRun, subresource: request.subresource }, (old) => {
+    const wanted = edit(view.show(old));
+    const errors = view.validate(wanted);
+    if (errors.length > 0) throw invalid({ group, kind }, request.name, errors);
+    return view.change(old, wanted);
+  });
+  return { code: 200, json: shown(object) };
 }

@@ -4,7 +4,7 @@ import { createSecureServer } from 'node:http2';
 import type { Http2ServerRequest, Http2ServerResponse, ServerHttp2Session } from 'node:http2';
 import type { Server, Socket } from 'node:net';
 import { ActionError } from '../../base/errors.ts';
-import type { KeyAndCertificate } from '../tls/certificate.ts';
+import type { KeyAndCertificate } from '../certificate.ts';
 
 export type Incoming = IncomingMessage | Http2ServerRequest;
 export type Outgoing = ServerResponse | Http2ServerResponse;

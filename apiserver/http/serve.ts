@@ -1,7 +1,7 @@
 import { constants } from 'node:http2';
 import { once } from 'node:events';
 import { setImmediate as othersFirst } from 'node:timers/promises';
-import { halfOf } from '../faults/inject.ts';
+import { halfOf } from '../faults/plan.ts';
 import { replyTo } from './reply.ts';
 import { tooLarge } from '../errors.ts';
 import { encode, piecesOf, textOf, MAX_BODY_BYTES } from './body.ts';

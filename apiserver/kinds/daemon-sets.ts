@@ -4,9 +4,8 @@ import type { KubeObject } from '../../kube/api/object.ts';
 import type { FieldError } from '../errors.ts';
 import { invalidShown, notSupportedShown, required } from '../errors.ts';
 import { ageColumn, nameColumn } from './column.ts';
-import { goIntOrText, goText } from './go-text.ts';
+import { goIntOrText, goText, fieldAt, textAt } from './metadata-rules.ts';
 import type { Kind, RuleContext } from './kind.ts';
-import { fieldAt, textAt } from './metadata-rules.ts';
 import { countOrPercent, isNothing, mapField, notAboveAll, notNegative, withDefaults } from './number-rules.ts';
 import {
   containerColumns,

@@ -1,4 +1,4 @@
-import type { MergeRule } from '../patch/patch.ts';
+import type { MergeRule } from '../patch/strategic-patch.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import type { User } from '../auth/authenticate.ts';
 import type { FieldError } from '../errors.ts';
@@ -88,7 +88,7 @@ export interface Kind {
   gracePeriod?(object: KubeObject, asked: number | undefined): number;
   /** Values a field selector can ask for, besides metadata.name and metadata.namespace. */
   selectable?: Readonly<Record<string, (object: KubeObject) => string>>;
-  /** @default strategicRules(kind) of kube/api */
+  /** @default strategicRules(kind) */
   mergeRule?: MergeRule;
   /** A field that is kept in the words in which it came, until a strategic merge patch of whatever else has the server write it anew. */
   verbatim?: string;

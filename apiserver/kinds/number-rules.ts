@@ -1,8 +1,7 @@
 import { isJsonObject } from '../../kube/api/json.ts';
 import { invalidShown, invalidValue } from '../errors.ts';
 import type { FieldError } from '../errors.ts';
-import { goIntOrText } from './go-text.ts';
-import { fieldAt } from './metadata-rules.ts';
+import { goIntOrText, fieldAt } from './metadata-rules.ts';
 import { qualifiedNameProblems } from '../../kube/api/names.ts';
 import { compareQuantities, quantity } from '../../kube/api/quantity.ts';
 import type { Quantity } from '../../kube/api/quantity.ts';

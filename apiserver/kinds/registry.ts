@@ -1,4 +1,4 @@
-import { schemaAt } from '../openapi/notation.ts';
+import { schemaAt } from '../openapi/schema.ts';
 import type { Schema } from '../openapi/schema.ts';
 import { selfSubjectAccessReviews, selfSubjectRulesReviews } from './access-reviews.ts';
 import { configMaps } from './config-maps.ts';

@@ -4,7 +4,7 @@ import { required, invalidShown } from '../errors.ts';
 import type { FieldError } from '../errors.ts';
 import { ageColumn, nameColumn } from './column.ts';
 import type { Column } from './column.ts';
-import { fieldAt, textAt } from './metadata-rules.ts';
+import { fieldAt, textAt, goTextMap } from './metadata-rules.ts';
 import { mapField, notNegative, withDefaults } from './number-rules.ts';
 import { templateDefaults } from './pod-defaults.ts';
 import {
@@ -19,7 +19,6 @@ import {
   templateSelected,
 } from './set-rules.ts';
 import { typed } from './types/typed.ts';
-import { goTextMap } from './go-text.ts';
 import { nodeSelectorText, selects } from './selector-rules.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import type { Kind } from './kind.ts';

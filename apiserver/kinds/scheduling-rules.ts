@@ -1,8 +1,7 @@
 import { labelValueProblems, qualifiedNameProblems } from '../../kube/api/names.ts';
 import type { FieldError } from '../errors.ts';
 import { duplicate, invalidShown, invalidValue, notSupported, prohibited, required } from '../errors.ts';
-import { goText } from './go-text.ts';
-import { fieldAt, listAt, textAt } from './metadata-rules.ts';
+import { goText, fieldAt, listAt, textAt } from './metadata-rules.ts';
 import { labelErrors, selectorErrors } from './selector-rules.ts';
 
 /** What of a pod's spec says where it may run. */

@@ -1,5 +1,5 @@
 import { isJsonObject, jsonEqual, setField } from '../../kube/api/json.ts';
-import { checkDepth, checkResult, MAX_PATCH_DEPTH, PatchError } from './patch-error.ts';
+import { checkDepth, checkResult, MAX_PATCH_DEPTH, PatchError } from './patch.ts';
 import type { JsonObject } from '../../kube/api/json.ts';
 
 export interface JsonPatchLimits {

@@ -1,39 +1,34 @@
-import { unreachable } from '../../base/errors.ts';
-import { applyJsonPatch } from './json-patch.ts';
-import { PatchError, checkDepth } from './patch-error.ts';
-import { applyStrategicPatch } from './strategic-patch.ts';
-import { isJsonObject, ownField, setField } from '../../kube/api/json.ts';
-import type { MergeRule } from './strategic-patch.ts';
+import { isJsonObject, ownField, setField, isDeeperThan } from '../../kube/api/json.ts';
 import type { JsonObject } from '../../kube/api/json.ts';
 
-export { applyStrategicPatch, strategicRules } from './strategic-patch.ts';
-export type { MergeRule } from './strategic-patch.ts';
-
-export { applyJsonPatch } from './json-patch.ts';
-export { PatchError } from './patch-error.ts';
-
-/** The patches that an object alone decides; server-side apply also needs to know who owns which field. */
-export type ObjectPatchType = 'json' | 'merge' | 'strategic';
-
 /**
- * `target` with `patch` applied. Neither is changed; the result may share parts with both.
- * @param rule - for strategic patches, {@link strategicRules} of the kind
- * @throws {PatchError} `malformed` (400) or `inapplicable` (422)
+ * A patch that cannot be applied. `malformed`: no object would take it (the API answers 400);
+ * `inapplicable`: this object does not (a failed test, a missing path; the API answers 422).
  */
-export function applyPatch(type: ObjectPatchType, target: unknown, patch: unknown, rule?: MergeRule): unknown {
-  switch (type) {
-    case 'json':
-      return applyJsonPatch(target, patch);
-    case 'merge':
-      if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) {
-        throw new PatchError('malformed', 'a merge patch of an API object is an object');
-      }
-      return applyMergePatch(target, patch);
-    case 'strategic':
-      return applyStrategicPatch(target, patch, rule);
-    default:
-      return unreachable(type);
+export class PatchError extends Error {
+  override name = 'PatchError';
+  readonly problem: 'malformed' | 'inapplicable';
+  constructor(problem: 'malformed' | 'inapplicable', message: string) {
+    super(message);
+    this.problem = problem;
   }
+}
+
+/** Deeper patches are refused: each level costs a stack frame, and no Kubernetes object comes near. */
+export const MAX_PATCH_DEPTH = 500;
+
+/** Many patches, or the operations of one, may nest an object deeper and deeper. */
+export const MAX_RESULT_DEPTH = 1_000;
+
+/** @throws {PatchError} when what a patch has made is nested deeper than {@link MAX_RESULT_DEPTH} levels */
+export function checkResult(result: unknown): void {
+  if (isDeeperThan(result, MAX_RESULT_DEPTH))
+    throw new PatchError('inapplicable', `the patched object is nested deeper than ${MAX_RESULT_DEPTH} levels`);
+}
+
+/** @throws {PatchError} when `patch` is nested deeper than {@link MAX_PATCH_DEPTH} levels */
+export function checkDepth(patch: unknown): void {
+  if (isDeeperThan(patch, MAX_PATCH_DEPTH)) throw new PatchError('malformed', `the patch is nested deeper than ${MAX_PATCH_DEPTH} levels`);
 }
 
 /**

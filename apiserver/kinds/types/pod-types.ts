@@ -1,4 +1,4 @@
-/** A pod and all in it but its volumes. Notation: openapi/notation.ts. */
+/** A pod and all in it but its volumes. Notation: openapi/schema.ts. */
 export const podTypes = `
 core.v1.Pod
   spec+ PodSpec; status+ PodStatus

@@ -1,11 +1,10 @@
-import { parseTypes } from '../../openapi/notation.ts';
-import { ref } from '../../openapi/schema.ts';
+import { parseTypes, ref } from '../../openapi/schema.ts';
 import type { Schema } from '../../openapi/schema.ts';
 import { clusterTypes, workloadTypes } from './workload-types.ts';
 import { podTypes } from './pod-types.ts';
 import { storageTypes, volumeTypes } from './storage-types.ts';
 
-/** Metadata and selectors inside other objects. Notation: openapi/notation.ts. */
+/** Metadata and selectors inside other objects. Notation: openapi/schema.ts. */
 export const metaTypes = `
 meta.v1.LabelSelector
   matchLabels {text}; matchExpressions [LabelSelectorRequirement]

@@ -1,4 +1,4 @@
-/** What makes pods and what protects them, services, roles and reviews. Notation: openapi/notation.ts. */
+/** What makes pods and what protects them, services, roles and reviews. Notation: openapi/schema.ts. */
 export const workloadTypes = `
 apps.v1.DaemonSet
   spec+ DaemonSetSpec; status+ DaemonSetStatus
@@ -69,7 +69,7 @@ apps.v1.StatefulSetOrdinals
   start! int32
 `;
 
-/** Services, roles and the rest. Notation: openapi/notation.ts. */
+/** Services, roles and the rest. Notation: openapi/schema.ts. */
 export const clusterTypes = `
 core.v1.Service
   spec+ ServiceSpec; status+ ServiceStatus

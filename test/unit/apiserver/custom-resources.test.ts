@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { beforeEach, describe, test } from 'node:test';
-import { byVersion } from '../../../apiserver/crd/custom-kind.ts';
-import { isJsonPath, valuesAt } from '../../../apiserver/crd/custom-columns.ts';
+import { byVersion, isJsonPath, valuesAt } from '../../../apiserver/crd/custom-kind.ts';
 import { createLocalApi } from '../../../apiserver/local-api.ts';
 import type { LocalApi } from '../../../apiserver/local-api.ts';
 import { silentLog } from '../../../base/log.ts';

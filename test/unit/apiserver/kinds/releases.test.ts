@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodeBySchema } from '../../../../apiserver/handlers/incoming.ts';
-import { parseTypes, schemaAt } from '../../../../apiserver/openapi/notation.ts';
+import { parseTypes, schemaAt } from '../../../../apiserver/openapi/schema.ts';
 import { ApiHttp } from '../../../support/api-http.ts';
 import type { Loose } from '../../../support/api-http.ts';
 import { started } from '../started.ts';

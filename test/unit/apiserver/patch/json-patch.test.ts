@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { applyJsonPatch } from '../../../../apiserver/patch/patch.ts';
+import { applyJsonPatch } from '../../../../apiserver/patch/json-patch.ts';
 
 const applied = [
   { why: 'adds a field', target: '{"a":1}', patch: '[{"op":"add","path":"/b","value":2}]', result: '{"a":1,"b":2}' },

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { applyMergePatch, applyPatch, PatchError } from '../../../../apiserver/patch/patch.ts';
+import { applyMergePatch, PatchError } from '../../../../apiserver/patch/patch.ts';
+import { applyPatch } from '../../../../apiserver/handlers/patch.ts';
 
 const cases = [
   // the examples of RFC 7386, appendix A, as JSON

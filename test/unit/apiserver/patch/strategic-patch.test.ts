@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { applyPatch, applyStrategicPatch, PatchError, strategicRules } from '../../../../apiserver/patch/patch.ts';
+import { applyPatch } from '../../../../apiserver/handlers/patch.ts';
+import { applyStrategicPatch, strategicRules } from '../../../../apiserver/patch/strategic-patch.ts';
+import { PatchError } from '../../../../apiserver/patch/patch.ts';
 
 const status = {
   status: {
