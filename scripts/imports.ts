@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
-import { badNames, decides, harmless, lazyOnly, levels, worldly } from './rules.ts';
+import { apart, badNames, decides, harmless, lazyOnly, levels, worldly } from './rules.ts';
 
 interface Import {
   from: string;
@@ -47,6 +47,13 @@ function directionProblems(): string[] {
   });
 }
 
+function apartProblems(): string[] {
+  return [...imports.values()].flat().flatMap(({ from, to, line }) => {
+    const rule = apart.find((one) => one.from.test(from) && one.to.test(to));
+    return rule === undefined ? [] : [`${from}:${line}: may not import ${to}: it works without`];
+  });
+}
+
 /** Every file that `start` pulls in at run time, itself included, with the chain that leads there. */
 function reach(start: string): Map<string, string[]> {
   const seen = new Map<string, string[]>([[start, [start]]]);
@@ -81,5 +88,5 @@ function lazyProblems(): string[] {
 /** Everything the import walk finds wrong, a line each. */
 export function importProblems(): string[] {
   const names = files.filter((file) => badNames.test(file)).map((file) => `${file}: name it by what it holds`);
-  return [...names, ...directionProblems(), ...purityProblems(), ...lazyProblems()];
+  return [...names, ...directionProblems(), ...apartProblems(), ...purityProblems(), ...lazyProblems()];
 }

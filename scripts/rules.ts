@@ -9,6 +9,15 @@ export const levels: readonly (readonly string[])[] = [
   ['base'],
 ];
 
+/** Folders that others in their room do without: what is at `from` may not import what is at `to`, types included. */
+export const apart: readonly { from: RegExp; to: RegExp }[] = [
+  {
+    from: /^scheduler\/(cycle\.ts$|informers\.ts$|(core|cache|config|engine|extenders|plugins|pod|preempt|queue|volumes)\/)/,
+    to: /^scheduler\/(reservation|placeholder)\//,
+  },
+  { from: /^scheduler\/reservation\//, to: /^scheduler\/placeholder\// },
+];
+
 /** Files that decide: pure, so that they are tested with values. Nothing they import may touch the world either. */
 export const decides: readonly RegExp[] = [
   /(^|\/)(plan|next|judge)\.ts$/,

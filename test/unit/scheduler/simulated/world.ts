@@ -1,11 +1,17 @@
 import { daemonSetController } from '../../../../controllers/daemonset/controller.ts';
 import { statefulSetController } from '../../../../controllers/statefulset/controller.ts';
 import type { Millis } from '../../../../base/clock.ts';
+import type { Runnable } from '../../../../kube/process/options.ts';
+import type { Runtime } from '../../../../kube/process/runtime.ts';
 import type { LeaseOptions } from '../../../../kube/process/leadership.ts';
 import type { SchedulerConfig } from '../../../../scheduler/config/config.ts';
 import { defaultSchedulerConfig } from '../../../../scheduler/config/defaults.ts';
-import type { SchedulerState } from '../../../../scheduler/core/state.ts';
+import { nothingHeld, noHooks } from '../../../../scheduler/core/hooks.ts';
+import { SchedulerState } from '../../../../scheduler/core/state.ts';
+import { cycleRunnable } from '../../../../scheduler/cycle.ts';
+import { schedulerCaches } from '../../../../scheduler/informers.ts';
 import type { Reservations } from '../../../../scheduler/reservation/contract.ts';
+import { createReservations } from '../../../../scheduler/reservation/reservations.ts';
 import { schedulerRunnable, servedKinds, type ServedKinds } from '../../../../scheduler/scheduler.ts';
 import { intercepted, type Interceptor } from '../../controllers/daemonset/simulated/intercepted.ts';
 import type { Pace } from '../../controllers/daemonset/simulated/sim-kubelets.ts';
@@ -16,6 +22,8 @@ export interface SchedulerWorldOptions {
   seed?: number;
   pace: Pace;
   config?: Partial<SchedulerConfig>;
+  /** The cycle alone, as if scheduler/reservation and scheduler/placeholder were not there. @default false */
+  withoutReservations?: boolean;
 }
 
 /** What the scheduler knows. */
@@ -28,12 +36,13 @@ export class SchedulerWorld extends SimWorld {
   #controllers: SimProcess | undefined;
   readonly #served: ServedKinds;
   readonly #seed: number;
+  readonly #withoutReservations: boolean;
   /** What the scheduler that was started last knows. */
   parts: Parts | undefined;
   /** What a scheduler asked for and gave up takes effect all the same, later: then things may be that must not be otherwise. */
   isLate = false;
 
-  private constructor({ seed = 1, pace, config = {} }: SchedulerWorldOptions, served: ServedKinds) {
+  private constructor({ seed = 1, pace, config = {}, withoutReservations = false }: SchedulerWorldOptions, served: ServedKinds) {
     const daemonSets = config.reservation?.daemonSets === true;
     super({
       seed,
@@ -43,6 +52,7 @@ export class SchedulerWorld extends SimWorld {
     this.#config = { ...defaultSchedulerConfig, ...config };
     this.#served = served;
     this.#seed = seed;
+    this.#withoutReservations = withoutReservations;
   }
 
   /** With the StatefulSet controller at work. */
@@ -68,13 +78,7 @@ export class SchedulerWorld extends SimWorld {
   override start(by?: Interceptor, leaderElect: false | LeaseOptions = false, identity = 'one'): SimProcess {
     const process = startLocally(this.api, {
       name: 'dkc-scheduler',
-      setup: (runtime) =>
-        schedulerRunnable(
-          runtime,
-          this.#config,
-          this.#served,
-          ({ state, reservations }) => (this.parts = Object.assign(state, { reservations })),
-        ),
+      setup: (runtime) => this.#setup(runtime),
       clock: this.clock,
       seed: this.#seed + 7,
       leaderElect,
@@ -83,6 +87,20 @@ export class SchedulerWorld extends SimWorld {
     });
     this.#schedulers.push(process);
     return process;
+  }
+
+  #setup(runtime: Runtime): Runnable[] {
+    if (!this.#withoutReservations)
+      return schedulerRunnable(runtime, this.#config, this.#served, ({ state, reservations }) => {
+        this.parts = Object.assign(state, { reservations });
+      });
+    const caches = schedulerCaches(runtime, this.#config, this.#served);
+    const { clock, random } = runtime;
+    const state = new SchedulerState({ caches, config: this.#config, clock, random, held: nothingHeld });
+    // None are made: for those who look whether there are.
+    const reservations = createReservations({ ...this.#config.reservation, enabled: false }, () => false);
+    this.parts = Object.assign(state, { reservations });
+    return [cycleRunnable(runtime, state, noHooks, runtime.events('dkc-scheduler'))];
   }
 
   override async stop(): Promise<void> {
