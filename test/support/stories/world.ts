@@ -1,6 +1,6 @@
 import { realClock } from '../../../base/clock.ts';
-import type { Millis } from '../../../base/clock.ts';
-import { openLog } from '../../../base/pino-log.ts';
+import type { Clock, Millis } from '../../../base/clock.ts';
+import type { Log } from '../../../base/log.ts';
 import { realRandom } from '../../../base/random.ts';
 import type { DaemonSet, Pod } from '../../../controllers/daemonset/types.ts';
 import type { KubeObject, Resource } from '../../../kube/api/object.ts';
@@ -9,14 +9,8 @@ import { objectKey } from '../../../kube/cache/contract.ts';
 import type { Informer } from '../../../kube/cache/contract.ts';
 import { Informers } from '../../../kube/cache/informers.ts';
 import type { Client } from '../../../kube/client/client.ts';
-import { createClient } from '../../../kube/client/http-client.ts';
-import { Fence } from './fence.ts';
 import { HollowNodes } from '../hollow/hollow-nodes.ts';
-import { startControlPlane } from '../real-parts/control-plane.ts';
-import type { ControlPlane } from '../real-parts/control-plane.ts';
-
-/** Parts that a world is made of. */
-export const worldParts = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler'];
+import { Fence } from './fence.ts';
 
 export interface Revision extends KubeObject {
   revision: number;
@@ -26,19 +20,29 @@ export interface Revision extends KubeObject {
 export interface WorldOptions {
   /** Kinds that a test watches besides: their changes wake it too. */
   more?: readonly Resource[];
-  /** What runs of kube-controller-manager; '' for none. @default 'garbagecollector,namespace' */
-  controllers?: string;
-  /** Whether a kube-scheduler runs, as it comes. @default true */
-  scheduler?: boolean;
   /** How long pods take to end, in ms. @default 0 */
   endMs?: Millis;
   /** Whose controller runs, where silence is to be its own ({@link World.isQuiet}). */
   fence?: Resource;
 }
 
+/** An API server to play on: the embedded one or a real one, with what works around the controller under test. */
+export interface Server {
+  client: Client;
+  log: Log;
+  /** @default the real one */
+  clock?: Clock;
+  /** Whether kubelets bind pinned pods too, where no scheduler runs. @default false */
+  binds?: boolean;
+  /** Lets this much time pass, on a clock that stands still otherwise. */
+  pass?: (ms: Millis) => Promise<void>;
+  stop(): Promise<void>;
+}
+
 /** What was under way when the controller showed that it is at work becomes visible within this. */
 const SETTLED_MS = 200;
 const SEEN_WITHIN_MS = 90_000;
+const STEP_MS = 50;
 
 /** A scheduler has placed the pod, or has said that it cannot; or nobody wants it any more. */
 export function isDecided({ metadata, spec, status }: Readonly<Pod>): boolean {
@@ -47,12 +51,11 @@ export function isDecided({ metadata, spec, status }: Readonly<Pod>): boolean {
 }
 
 /**
- * A real control plane without the controllers or the scheduler under test, but with all that works around them: garbage collector, kubelets (hollow ones). And
- * caches that tell when something changed, so that whoever waits for a state is woken by it.
+ * A cluster without the controllers under test, but with hollow kubelets, and caches that wake whoever waits for a state when something changed.
  */
 export class World {
-  readonly plane: ControlPlane;
   readonly client: Client;
+  readonly clock: Clock;
   readonly fleet: HollowNodes;
   readonly sets: Informer<DaemonSet>;
   readonly pods: Informer<Pod>;
@@ -60,6 +63,7 @@ export class World {
   /** By the name of their resource. */
   readonly more: ReadonlyMap<string, Informer<KubeObject>>;
   readonly fence: Fence | undefined;
+  readonly #server: Server;
   readonly #informers: Informers;
   readonly #ending = new AbortController();
   readonly #waiting = new Map<string, Set<() => void>>();
@@ -67,25 +71,19 @@ export class World {
   readonly #changes = new Map<string, number>();
   #running: Promise<unknown> = Promise.resolve();
 
-  static async start({
-    more = [],
-    controllers = 'garbagecollector,namespace',
-    scheduler = true,
-    endMs = 0,
-    fence,
-  }: WorldOptions = {}): Promise<World> {
-    const plane = await startControlPlane({ scheduler, ...(controllers === '' ? {} : { controllers }) });
-    const world = new World(plane, more, endMs, fence);
-    await world.#run();
+  static async start(server: Server, options: WorldOptions = {}): Promise<World> {
+    const world = new World(server, options);
+    await world.run();
     return world;
   }
 
-  private constructor(plane: ControlPlane, more: readonly Resource[], endMs: Millis, fence: Resource | undefined) {
-    const log = openLog({ level: 'error' });
-    this.plane = plane;
-    this.client = createClient({ origin: 'the test', server: plane.url, ca: { data: plane.ca }, token: plane.adminToken }, { log });
-    const options = { client: this.client, clock: realClock, log };
-    this.fleet = new HollowNodes({ ...options, endMs });
+  protected constructor(server: Server, { more = [], endMs = 0, fence }: WorldOptions) {
+    const { client, log, clock = realClock, binds = false } = server;
+    this.#server = server;
+    this.client = client;
+    this.clock = clock;
+    const options = { client, clock, log };
+    this.fleet = new HollowNodes({ ...options, endMs, binds });
     this.#informers = new Informers({ ...options, random: realRandom });
     this.sets = this.#informers.of<DaemonSet>(daemonSets);
     this.pods = this.#informers.of<Pod>(pods);
@@ -101,10 +99,13 @@ export class World {
     this.fence = fence === undefined ? undefined : new Fence(this, fence);
   }
 
-  async #run(): Promise<void> {
+  /** Resolves once the caches are full. */
+  protected async run(): Promise<void> {
     const { signal } = this.#ending;
     this.#running = Promise.all([this.#informers.run(signal), this.fleet.run(signal)]);
-    await Promise.all([this.#informers.whenSynced(signal), this.fleet.whenSynced(signal)]);
+    const synced = Promise.all([this.#informers.whenSynced(signal), this.fleet.whenSynced(signal)]);
+    await this.#server.pass?.(0);
+    await synced;
   }
 
   /**
@@ -112,16 +113,28 @@ export class World {
    */
   changed(namespace: string, ms: number): Promise<boolean> {
     const waiting = this.#waitersOf(namespace);
+    const { pass } = this.#server;
+    if (pass !== undefined) return this.#changedWhile(pass, waiting, ms);
     return new Promise((resolve) => {
       const end = (changed: boolean) => {
-        clearTimeout(timer);
+        stop();
         waiting.delete(wake);
         resolve(changed);
       };
       const wake = () => end(true);
-      const timer = setTimeout(end, ms, false);
+      const stop = this.clock.after(ms, () => end(false));
       waiting.add(wake);
     });
+  }
+
+  /** In small steps, so that no more time passes than until the change. */
+  async #changedWhile(pass: (ms: Millis) => Promise<void>, waiting: Set<() => void>, ms: Millis): Promise<boolean> {
+    let changed = false;
+    const wake = () => (changed = true);
+    waiting.add(wake);
+    for (let left = ms; left > 0 && !changed; left -= STEP_MS) await pass(Math.min(STEP_MS, left));
+    waiting.delete(wake);
+    return changed;
   }
 
   /** Whether nothing changes in the namespace for `ms`, and nothing either while the controller, if there is a fence for it, shows that it is at work. */
@@ -168,8 +181,8 @@ export class World {
       const seen = BigInt(held?.metadata.uid === uid ? (held?.metadata.resourceVersion ?? '0') : cache.version);
       return seen >= BigInt(resourceVersion);
     };
-    for (const until = performance.now() + SEEN_WITHIN_MS; !isThere();) {
-      if (performance.now() > until) throw new Error(`the test's cache never saw ${resource.kind} ${objectKey(written)}`);
+    for (const until = this.clock.monotonic() + SEEN_WITHIN_MS; !isThere();) {
+      if (this.clock.monotonic() > until) throw new Error(`the test's cache never saw ${resource.kind} ${objectKey(written)}`);
       await this.changed(namespace, 500);
     }
   }
@@ -177,7 +190,6 @@ export class World {
   async stop(): Promise<void> {
     this.#ending.abort();
     await this.#running;
-    await this.client.close();
-    await this.plane.stop();
+    await this.#server.stop();
   }
 }

@@ -1,14 +1,12 @@
-import type { Claim, StatefulSet } from '../../../../controllers/statefulset/types.ts';
 import { persistentVolumeClaims, statefulSets } from '../../../../kube/api/resources.ts';
-import type { Informer } from '../../../../kube/cache/contract.ts';
 import type { ControlPlane } from '../../../support/real-parts/control-plane.ts';
 import { startSubject } from './controllers.ts';
 import type { Subject, SubjectName } from './controllers.ts';
-import { World } from '../../../support/stories/world.ts';
+import { RealWorld } from './real-world.ts';
 
 /** A world without a StatefulSet controller. Claims stay unbound, so pods that have some are put on their node by their template. */
-export function startWorld(): Promise<World> {
-  return World.start({
+export function startWorld(): Promise<RealWorld> {
+  return RealWorld.begin({
     more: [statefulSets, persistentVolumeClaims],
     fence: statefulSets,
     controllers: 'garbagecollector,namespace,pvc-protection',
@@ -17,9 +15,6 @@ export function startWorld(): Promise<World> {
     endMs: 200,
   });
 }
-
-export const setsOf = ({ more }: World): Informer<StatefulSet> => more.get(statefulSets.resource) as unknown as Informer<StatefulSet>;
-export const claimsOf = ({ more }: World): Informer<Claim> => more.get(persistentVolumeClaims.resource) as unknown as Informer<Claim>;
 
 /** @param more - flags besides. @default without leader election */
 export function startKeeper(name: SubjectName, plane: ControlPlane, more: readonly string[] = ['--leader-elect=false']): Promise<Subject> {

@@ -12,14 +12,14 @@ import type { Event } from '../../../support/stories/daemonset/dump.ts';
 import { Stage } from '../../../support/stories/daemonset/stage.ts';
 import { startSubject } from '../cluster/controllers.ts';
 import type { Subject } from '../cluster/controllers.ts';
-import { World, worldParts } from '../../../support/stories/world.ts';
+import { RealWorld, worldParts } from '../cluster/real-world.ts';
 
 /*
  * `dkc controllers run` on a real control plane whose own DaemonSet controller is off. What both controllers do alike is in differential.test.ts; here is what
  * can be said of ours alone, and what kubectl has to do with it.
  */
 await withRealParts('DaemonSets on a real API server', [...worldParts, 'kubectl'], () => {
-  let started: { world: World; subject: Subject; kubectl: Kubectl } | undefined;
+  let started: { world: RealWorld; subject: Subject; kubectl: Kubectl } | undefined;
   const here = () => {
     if (started === undefined) throw new Error('the control plane did not start');
     return started;
@@ -27,7 +27,7 @@ await withRealParts('DaemonSets on a real API server', [...worldParts, 'kubectl'
   const stage = (name: string): Promise<Stage> => Stage.open(here().world, name);
 
   before(async () => {
-    const world = await World.start({ more: [daemonSets], fence: daemonSets });
+    const world = await RealWorld.begin({ more: [daemonSets], fence: daemonSets });
     try {
       const { dir } = await realParts(['kubectl']);
       const kubectl = await Kubectl.start(join(dir, 'kubectl'), world.plane.kubeconfig());

@@ -5,7 +5,7 @@ import { differences } from './differences.ts';
 import { differing } from '../../../support/stories/daemonset/dump.ts';
 import { playAll } from './play.ts';
 import { stories } from '../../../support/stories/daemonset/all.ts';
-import { worldParts } from '../../../support/stories/world.ts';
+import { worldParts } from '../cluster/real-world.ts';
 
 /*
  * Every story is played to two DaemonSet controllers, each on a real control plane of its own: kube-controller-manager's and ours, as processes. What is left at

@@ -9,7 +9,7 @@ import { withRealParts } from '../suite.ts';
 import { Stage } from '../../../support/stories/daemonset/stage.ts';
 import { startSubject } from '../cluster/controllers.ts';
 import { assertOrderly, keepAlive, killAgainAndAgain, quickElection } from '../cluster/kills.ts';
-import { World, worldParts } from '../../../support/stories/world.ts';
+import { RealWorld, worldParts } from '../cluster/real-world.ts';
 
 const SETS = 6;
 const NODES = 6;
@@ -21,7 +21,7 @@ await withRealParts('DaemonSets and killed controllers', worldParts, () => {
     const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 1e6));
     t.diagnostic(`SEED=${seed}`);
     const random = seededRandom(seed);
-    const world = await World.start({ fence: daemonSets });
+    const world = await RealWorld.begin({ fence: daemonSets });
     t.after(() => world.stop());
     const s = await Stage.open(world, 'kills');
     await s.nodes(NODES);
@@ -80,7 +80,7 @@ await withRealParts('DaemonSets and killed controllers', worldParts, () => {
 });
 
 /** Counts pods, and fills with `SET on NODE` whenever one is made where there is one that does not end. */
-function watchForTwins(world: World): { twins: string[]; made: number } {
+function watchForTwins(world: RealWorld): { twins: string[]; made: number } {
   const seen = { twins: [] as string[], made: 0 };
   const target = (pod: Readonly<Pod>): string | undefined => {
     const terms = pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;

@@ -9,15 +9,15 @@ import type { SubjectName } from '../cluster/controllers.ts';
 import { playStories } from '../cluster/play-stories.ts';
 import type { Played } from '../cluster/play-stories.ts';
 import type { Story } from '../../../support/stories/daemonset/story.ts';
-import { World } from '../../../support/stories/world.ts';
-import type { Revision } from '../../../support/stories/world.ts';
+import { RealWorld } from '../cluster/real-world.ts';
+import type { Revision, World } from '../../../support/stories/world.ts';
 
 const AT_ONCE = 8;
 const COMPONENT = 'daemonset-controller';
 
 /** @see playStories */
 export async function playAll(subject: SubjectName, stories: readonly Story[]): Promise<Played> {
-  const world = await World.start({ fence: daemonSets });
+  const world = await RealWorld.begin({ fence: daemonSets });
   return playStories(world, () => startSubject(subject, world.plane), { stories, atOnce: AT_ONCE, play });
 }
 

@@ -3,8 +3,8 @@ import { after, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startSubject } from '../cluster/controllers.ts';
 import type { Subject } from '../cluster/subject.ts';
-import { worldParts } from '../../../support/stories/world.ts';
-import type { World } from '../../../support/stories/world.ts';
+import { worldParts } from '../cluster/real-world.ts';
+import type { RealWorld } from '../cluster/real-world.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
 import { withRealParts } from '../suite.ts';
 import { nodeOf, refusalOf, Stage, startWorld } from './stage.ts';
@@ -28,7 +28,7 @@ const MAX_BACKOFF_MS = 11_000;
  * place of the pod that it just deleted.
  */
 await withRealParts('the place of a pod that is upgraded', worldParts, () => {
-  let started: { world: World; controllers: Subject } | undefined;
+  let started: { world: RealWorld; controllers: Subject } | undefined;
   const here = () => {
     if (started === undefined) throw new Error('the control plane did not start');
     return started;
@@ -246,7 +246,7 @@ await withRealParts('the place of a pod that is upgraded', worldParts, () => {
 
 /** The set runs, the Deployment runs where there is room, and every other pod of it was refused. */
 async function fullCluster(
-  world: World,
+  world: RealWorld,
   name: string,
   { update = 0, replicas = DEPLOYMENT, deployedBy = name }: { update?: number | 'OnDelete'; replicas?: number; deployedBy?: string } = {},
 ): Promise<Stage> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { nodes } from '../../../../kube/api/resources.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
-import { World } from '../../../support/stories/world.ts';
+import { RealWorld } from '../cluster/real-world.ts';
 import { withRealParts } from '../suite.ts';
 import { affinityDiffers, asLater, countsAlike, differing, pointsDiffer, recounted } from './compare.ts';
 import { coreWith } from './core.ts';
@@ -79,7 +79,7 @@ function none() {
 
 async function play(found: Map<SubjectName, string[]>, seen: Seen): Promise<void> {
   const first = Number(process.env['SEED'] ?? 0);
-  const world = await World.start({ more: [nodes], controllers: '', scheduler: false });
+  const world = await RealWorld.begin({ more: [nodes], controllers: '', scheduler: false });
   try {
     const trial = await Trial.open(world);
     await using theirs = await startScheduler('kube-scheduler', world.plane, { schedulerName: 'theirs', comparable: true });

@@ -6,7 +6,7 @@ import { coreEvents } from '../../../../kube/api/object.ts';
 import { pods } from '../../../../kube/api/resources.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
 import type { Subject } from '../cluster/subject.ts';
-import type { World } from '../../../support/stories/world.ts';
+import type { RealWorld } from '../cluster/real-world.ts';
 import type { Event } from '../../../support/stories/daemonset/dump.ts';
 import { withRealParts } from '../suite.ts';
 import { SlowBindings } from './slow-bindings.ts';
@@ -33,7 +33,7 @@ const election = ['', '-lease-duration=3s', '-renew-deadline=2s', '-retry-period
 await withRealParts('schedulers that are killed', ['etcd', 'kube-apiserver', 'kube-controller-manager'], () => {
   const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 1e6));
   const random = seededRandom(seed);
-  let started: { world: World; bindings: SlowBindings } | undefined;
+  let started: { world: RealWorld; bindings: SlowBindings } | undefined;
   const here = () => {
     if (started === undefined) throw new Error('the control plane did not start');
     return started;
@@ -169,7 +169,7 @@ async function frozen({ pid }: Subject, ms: number): Promise<void> {
 }
 
 /** Fills with what must never be. */
-function watch(world: World, s: Stage): string[] {
+function watch(world: RealWorld, s: Stage): string[] {
   const faults: string[] = [];
   const look = (before: Readonly<Pod> | undefined, pod: Readonly<Pod>) => {
     if (pod.metadata.namespace !== s.name || nodeOf(pod) === '') return;

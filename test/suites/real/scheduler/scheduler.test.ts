@@ -8,8 +8,8 @@ import { Kubectl } from '../../../support/kubectl.ts';
 import { realParts } from '../../../support/real-parts/real-kubelet.ts';
 import { startSubject } from '../cluster/controllers.ts';
 import type { Subject } from '../cluster/subject.ts';
-import { worldParts } from '../../../support/stories/world.ts';
-import type { World } from '../../../support/stories/world.ts';
+import { worldParts } from '../cluster/real-world.ts';
+import type { RealWorld } from '../cluster/real-world.ts';
 import type { Event } from '../../../support/stories/daemonset/dump.ts';
 import { withRealParts } from '../suite.ts';
 import { nodeOf, priority, Stage, startWorld } from './stage.ts';
@@ -28,7 +28,7 @@ const budgets: Resource = {
  * `dkc scheduler run` as the scheduler of a real control plane whose kube-controller-manager collects garbage and nothing else.
  */
 await withRealParts('a scheduler on a real API server', [...worldParts, 'kubectl'], () => {
-  let started: { world: World; scheduler: Subject; kubectl: Kubectl } | undefined;
+  let started: { world: RealWorld; scheduler: Subject; kubectl: Kubectl } | undefined;
   const here = () => {
     if (started === undefined) throw new Error('the control plane did not start');
     return started;

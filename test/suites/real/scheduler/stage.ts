@@ -9,14 +9,15 @@ import { controllerOf } from '../../../../kube/controller/owner-refs.ts';
 import type { Pod, StatefulSet } from '../../../../scheduler/types.ts';
 import type { Event } from '../../../support/stories/daemonset/dump.ts';
 import { Stage as Cluster } from '../../../support/stories/daemonset/stage.ts';
-import { World } from '../../../support/stories/world.ts';
-import type { WorldOptions } from '../../../support/stories/world.ts';
+import type { World } from '../../../support/stories/world.ts';
+import { RealWorld } from '../cluster/real-world.ts';
+import type { RealWorldOptions } from '../cluster/real-world.ts';
 
 export const deployments: Resource = { group: 'apps', version: 'v1', resource: 'deployments', kind: 'Deployment', namespaced: true };
 
 /** A world without a scheduler, which sees nodes and StatefulSets. */
-export function startWorld(options: Omit<WorldOptions, 'more' | 'scheduler'> = {}): Promise<World> {
-  return World.start({ ...options, scheduler: false, more: [nodes, statefulSets] });
+export function startWorld(options: Omit<RealWorldOptions, 'more' | 'scheduler'> = {}): Promise<RealWorld> {
+  return RealWorld.begin({ ...options, scheduler: false, more: [nodes, statefulSets] });
 }
 
 const EVENTS_WITHIN_MS = 90_000;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { differing } from '../../../support/stories/daemonset/dump.ts';
-import { worldParts } from '../../../support/stories/world.ts';
+import { worldParts } from '../cluster/real-world.ts';
 import { withRealParts } from '../suite.ts';
 import { differences, everywhere } from './differences.ts';
 import type { Difference } from './differences.ts';

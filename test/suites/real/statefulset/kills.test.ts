@@ -5,7 +5,7 @@ import { seededRandom } from '../../../../base/random.ts';
 import type { Pod } from '../../../../controllers/statefulset/types.ts';
 import { controllerOf } from '../../../../kube/controller/owner-refs.ts';
 import { assertOrderly, keepAlive, killAgainAndAgain, quickElection } from '../cluster/kills.ts';
-import { worldParts } from '../../../support/stories/world.ts';
+import { worldParts } from '../cluster/real-world.ts';
 import type { World } from '../../../support/stories/world.ts';
 import { withRealParts } from '../suite.ts';
 import { startKeeper, startWorld } from '../cluster/set-world.ts';

@@ -9,10 +9,10 @@ import { Kubectl } from '../../../support/kubectl.ts';
 import { realParts } from '../../../support/real-parts/real-kubelet.ts';
 import type { Event } from '../../../support/stories/daemonset/dump.ts';
 import type { Subject } from '../cluster/controllers.ts';
-import { worldParts } from '../../../support/stories/world.ts';
-import type { World } from '../../../support/stories/world.ts';
+import { worldParts } from '../cluster/real-world.ts';
+import type { RealWorld } from '../cluster/real-world.ts';
 import { withRealParts } from '../suite.ts';
-import { setsOf, startKeeper, startWorld } from '../cluster/set-world.ts';
+import { startKeeper, startWorld } from '../cluster/set-world.ts';
 import { Stage } from '../../../support/stories/statefulset/stage.ts';
 
 /*
@@ -20,7 +20,7 @@ import { Stage } from '../../../support/stories/statefulset/stage.ts';
  * what can be said of ours alone, and what kubectl has to do with it.
  */
 await withRealParts('StatefulSets on a real API server', [...worldParts, 'kubectl'], () => {
-  let started: { world: World; subject: Subject; kubectl: Kubectl } | undefined;
+  let started: { world: RealWorld; subject: Subject; kubectl: Kubectl } | undefined;
   const here = () => {
     if (started === undefined) throw new Error('the control plane did not start');
     return started;
@@ -57,7 +57,7 @@ await withRealParts('StatefulSets on a real API server', [...worldParts, 'kubect
     await kubectl.good(`set image sts/web main=app:2 -n ${s.name}`);
     assert.match(await rollout('status sts/web --timeout=90s'), /roll out complete: 3 new pods have been updated/);
     await s.rolledOut();
-    assert.ok(s.cluster.isGone(first));
+    assert.ok(s.isGone(first));
     const numbers = async () => [...(await rollout('history sts/web')).matchAll(/^(\d+)\s/gm)].map(([, number]) => number);
     assert.deepEqual(await numbers(), ['1', '2']);
     assert.match(await rollout('history sts/web --revision=1'), /app:1/);
@@ -75,7 +75,7 @@ await withRealParts('StatefulSets on a real API server', [...worldParts, 'kubect
     assert.match(await rollout('restart sts/web'), /restarted/);
     await rollout('status sts/web --timeout=90s');
     await s.rolledOut();
-    assert.ok(s.cluster.isGone(before));
+    assert.ok(s.isGone(before));
     assert.deepEqual(await numbers(), ['3', '4', '5']);
 
     await kubectl.good(`scale sts/web --replicas=2 -n ${s.name}`);
@@ -153,10 +153,10 @@ await withRealParts('StatefulSets on a real API server', [...worldParts, 'kubect
     await s.rolledOut();
     const before = s.pods();
     await s.image('app:2');
-    await s.until('the rollout has begun', () => before.some((pod) => s.cluster.isGone(pod)));
+    await s.until('the rollout has begun', () => before.some((pod) => s.isGone(pod)));
     await here().world.plane.restartApiServer();
     await s.rolledOut();
-    assert.ok(before.every((pod) => s.cluster.isGone(pod)));
+    assert.ok(before.every((pod) => s.isGone(pod)));
     assert.deepEqual(
       s.revisions().map(({ revision }) => revision),
       [1, 2],
@@ -238,7 +238,7 @@ await withRealParts('StatefulSets on a real API server', [...worldParts, 'kubect
     await s.rolledOut();
     await here().kubectl.good(`delete namespace ${s.name} --wait=false`);
     await s.until('all goes', () => s.pods().length + s.revisions().length === 0);
-    await s.until('the set goes', () => setsOf(here().world).list(s.name).length === 0);
+    await s.until('the set goes', () => s.sets().length === 0);
   });
 });
 

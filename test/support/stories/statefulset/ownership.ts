@@ -65,13 +65,13 @@ export const ownership: readonly Story[] = [
     async play(s) {
       await s.create({ replicas: 2 });
       await s.rolledOut();
-      await s.cluster.kubelet(0, 'dead');
+      await s.kubelet(0, 'dead');
       const removed = s.remove('Foreground');
       await s.until('its pods end', () => s.pods().every(({ metadata }) => metadata.deletionTimestamp !== undefined));
       await s.scale(3);
       await s.quiet();
       s.note(`${s.pods().length} pods while they are stuck`);
-      await s.cluster.kubelet(0, 'alive');
+      await s.kubelet(0, 'alive');
       await removed;
       await s.quiet();
     },
@@ -118,7 +118,7 @@ export const ownership: readonly Story[] = [
     name: 'made-by-hand-with-other-names',
     async play(s) {
       for (const name of ['web', 'web-x', 'other-0', 'webb-0', 'web-0-0']) await s.byHand(name);
-      await s.byHand('web-9', s.cluster.appLabels('db'));
+      await s.byHand('web-9', s.appLabels('db'));
       await s.quiet();
       await s.create({ replicas: 2 });
       await s.rolledOut();
@@ -128,10 +128,10 @@ export const ownership: readonly Story[] = [
   {
     name: 'its-place-is-taken',
     async play(s) {
-      await s.byHand('web-1', s.cluster.appLabels('db'));
+      await s.byHand('web-1', s.appLabels('db'));
       await s.create({ replicas: 2 });
       await s.until('the first is ready', () => s.pods().length === 2 && s.pod(0).status?.phase === 'Running');
-      await s.cluster.quiet(); // kube-controller-manager writes no status meanwhile
+      await s.quiet(); // kube-controller-manager writes no status meanwhile
       await s.deletePod(s.pod(1));
       await s.rolledOut();
     },
@@ -145,11 +145,11 @@ export const ownership: readonly Story[] = [
       await s.rolledOut();
       const [old, current] = s.revisions();
       if (old === undefined || current === undefined) throw new Error('there are no two revisions');
-      await s.cluster.deleteRevision(current);
+      await s.deleteRevision(current);
       await s.nudge();
       await s.until('it is made again', () => s.revisions().length === 2);
       await s.quiet();
-      await s.cluster.patchRevision(old, { metadata: { ownerReferences: null } });
+      await s.patchRevision(old, { metadata: { ownerReferences: null } });
       await s.nudge('once-more');
       await s.until('it is adopted', () => s.revisions().every(({ metadata }) => metadata.ownerReferences?.length === 1));
       await s.quiet();
@@ -163,7 +163,7 @@ export const ownership: readonly Story[] = [
       await s.partition(1);
       await s.image('app:2');
       await s.shows({ updated: 1, current: 1, ready: 2 });
-      await s.cluster.deleteRevision(s.revisions()[0] as Revision);
+      await s.deleteRevision(s.revisions()[0] as Revision);
       await s.nudge();
       await s.quiet();
       await s.replacePod(s.pod(0));
@@ -180,7 +180,7 @@ export const ownership: readonly Story[] = [
       await s.until('its revision goes', () => s.revisions().length === 0);
       const data = { spec: { template: { $patch: 'replace', spec: { containers: [] } } } };
       const metadata = { name, namespace: s.name, labels: { app: 'nobody' } };
-      await s.cluster.createRevision({ apiVersion: 'apps/v1', kind: 'ControllerRevision', metadata, revision: 1, data });
+      await s.createRevision({ apiVersion: 'apps/v1', kind: 'ControllerRevision', metadata, revision: 1, data });
       await s.create({ replicas: 1 });
       await s.rolledOut();
     },
@@ -194,7 +194,7 @@ export const ownership: readonly Story[] = [
       const before = s.pods();
       await s.remove('Background');
       await s.create({ image: 'app:2' });
-      await s.until('the pods of the old one go', () => before.every((pod) => s.cluster.isGone(pod)));
+      await s.until('the pods of the old one go', () => before.every((pod) => s.isGone(pod)));
       await s.rolledOut();
     },
   },

@@ -16,12 +16,12 @@ export const podsGoneWrong: readonly Story[] = [
     async play(s) {
       await s.create();
       await s.rolledOut();
-      await s.cluster.kubelet(0, 'dead');
+      await s.kubelet(0, 'dead');
       const pod = s.pod(1);
-      await s.cluster.deletePod(pod);
+      await s.deletePod(pod);
       await s.quiet();
       s.note(`${s.pods().length} pods while it is stuck`);
-      await s.cluster.kubelet(0, 'alive');
+      await s.kubelet(0, 'alive');
       await s.replaced(pod);
       await s.shows({ ready: 3 });
     },

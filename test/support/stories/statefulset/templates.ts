@@ -92,7 +92,7 @@ export const templates: readonly Story[] = [
   {
     name: 'headless-service',
     async play(s) {
-      const spec = { clusterIP: 'None', selector: s.cluster.appLabels('web'), ports: [{ port: 80 }] };
+      const spec = { clusterIP: 'None', selector: s.appLabels('web'), ports: [{ port: 80 }] };
       await s.client.create<KubeObject>(services, { metadata: { name: 'names', namespace: s.name }, spec });
       await s.create({ replicas: 2, spec: { serviceName: 'names' } });
       await s.rolledOut();
@@ -112,7 +112,7 @@ export const templates: readonly Story[] = [
       const name = 'a-set-whose-name-leaves-no-room-for-the-hash-in-a-label-value';
       await s.create({ name, replicas: 1 });
       await refused(s);
-      await s.cluster.quiet(); // kube-controller-manager never writes its status
+      await s.quiet(); // kube-controller-manager never writes its status
     },
   },
   {

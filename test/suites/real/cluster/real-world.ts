@@ -1,0 +1,43 @@
+import { openLog } from '../../../../base/pino-log.ts';
+import { createClient } from '../../../../kube/client/http-client.ts';
+import { startControlPlane } from '../../../support/real-parts/control-plane.ts';
+import type { ControlPlane } from '../../../support/real-parts/control-plane.ts';
+import { World } from '../../../support/stories/world.ts';
+import type { WorldOptions } from '../../../support/stories/world.ts';
+
+/** Parts that a real world is made of. */
+export const worldParts = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler'];
+
+export interface RealWorldOptions extends WorldOptions {
+  /** What runs of kube-controller-manager; '' for none. @default 'garbagecollector,namespace' */
+  controllers?: string;
+  /** Whether a kube-scheduler runs, as it comes. @default true */
+  scheduler?: boolean;
+}
+
+/** A world on a real control plane, which lacks only the controllers or the scheduler under test. */
+export class RealWorld extends World {
+  readonly plane: ControlPlane;
+
+  static async begin({
+    controllers = 'garbagecollector,namespace',
+    scheduler = true,
+    ...options
+  }: RealWorldOptions = {}): Promise<RealWorld> {
+    const plane = await startControlPlane({ scheduler, ...(controllers === '' ? {} : { controllers }) });
+    const world = new RealWorld(plane, options);
+    await world.run();
+    return world;
+  }
+
+  private constructor(plane: ControlPlane, options: WorldOptions) {
+    const log = openLog({ level: 'error' });
+    const client = createClient({ origin: 'the test', server: plane.url, ca: { data: plane.ca }, token: plane.adminToken }, { log });
+    const stop = async (): Promise<void> => {
+      await client.close();
+      await plane.stop();
+    };
+    super({ client, log, stop }, options);
+    this.plane = plane;
+  }
+}
