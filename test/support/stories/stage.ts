@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Taint } from 'kubernetes-types/core/v1.js';
 import type { Millis } from '../../../base/clock.ts';
 import type { Pod } from '../../../controllers/daemonset/types.ts';
+import { coreEvents } from '../../../kube/api/object.ts';
 import type { KubeObject, Resource } from '../../../kube/api/object.ts';
 import { controllerRevisions, namespaces, nodes, pods } from '../../../kube/api/resources.ts';
 import type { Informer } from '../../../kube/cache/contract.ts';
@@ -167,11 +168,15 @@ export abstract class Stage<S extends WorkloadSet> {
     return this.patchPod(pod, behave(text));
   }
 
-  /** Resolves once the pod is terminating. */
-  async deletePod(pod: Readonly<Pod>): Promise<void> {
+  /** Deletes the pod, and resolves once it is terminating. */
+  async terminate(pod: Readonly<Pod>): Promise<void> {
     await this.client.delete(pods, this.#ref(pod));
     const isTerminating = () => this.#held(pod)?.metadata.deletionTimestamp !== undefined;
     await this.until(`pod ${pod.metadata.name} ends`, () => this.isGone(pod) || isTerminating());
+  }
+
+  deletePod(pod: Readonly<Pod>): Promise<void> {
+    return this.terminate(pod);
   }
 
   /** What the cache has of just this pod. */
@@ -209,6 +214,20 @@ export abstract class Stage<S extends WorkloadSet> {
     for (const end = clock.monotonic() + WITHIN_MS; !holds();) {
       if (clock.monotonic() > end) throw new Error(`${this.name}: it did not happen: ${what}; ${this.#situation()}`);
       await this.world.changed(this.name, 1_000);
+    }
+  }
+
+  /** Resolves once there is an event of this reason in the namespace. @throws after 90 s */
+  async reported(reason: string): Promise<void> {
+    const { clock } = this.world;
+    const isThere = async (): Promise<boolean> => {
+      const { items } = await this.client.list<KubeObject>(coreEvents, { namespace: this.name });
+      return items.some((event) => event['reason'] === reason);
+    };
+    // The caches do not have events: that the namespace changes says nothing of them.
+    for (const end = clock.monotonic() + WITHIN_MS; !(await isThere());) {
+      if (clock.monotonic() > end) throw new Error(`${this.name}: no event ${reason}; ${this.#situation()}`);
+      await this.world.changed(this.name, 200);
     }
   }
 

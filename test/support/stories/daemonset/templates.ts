@@ -1,10 +1,4 @@
-import { coreEvents } from '../../../../kube/api/object.ts';
-import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
-import { eventually } from '../../contracts/eventually.ts';
-import type { Event } from './dump.ts';
 import type { Story } from './story.ts';
-
-const limitRanges: Resource = { group: '', version: 'v1', resource: 'limitranges', kind: 'LimitRange', namespaced: true };
 
 /** What comes of a template: into pods, into revisions, and past an API server that refuses. */
 export const templates: readonly Story[] = [
@@ -92,17 +86,9 @@ export const templates: readonly Story[] = [
     name: 'refused-by-the-server',
     async play(s) {
       await s.nodes(2);
-      const spec = { limits: [{ type: 'Container', max: { cpu: '1' } }] };
-      await s.client.create<KubeObject>(limitRanges, { metadata: { name: 'small', namespace: s.name }, spec });
-      const container = (cpu: string) => ({ name: 'main', image: 'app:1', resources: { requests: { cpu }, limits: { cpu } } });
-      const set = s.manifest();
-      if (set.spec?.template.spec) set.spec.template.spec.containers = [container('2')];
-      await s.createSet(set);
-      await eventually('it is told', async () => {
-        const { items } = await s.client.list<Event>(coreEvents, { namespace: s.name });
-        return items.find(({ reason }) => reason === 'FailedCreate');
-      });
-      await s.patch({ spec: { template: { spec: { containers: [container('500m')] } } } });
+      await s.create({ pod: { priorityClassName: 'there-is-none' } });
+      await s.reported('FailedCreate');
+      await s.patch({ spec: { template: { spec: { priorityClassName: null } } } });
       await s.rolledOut();
     },
   },

@@ -18,7 +18,7 @@ export const podsGoneWrong: readonly Story[] = [
       await s.rolledOut();
       await s.kubelet(0, 'dead');
       const pod = s.pod(1);
-      await s.deletePod(pod);
+      await s.terminate(pod);
       await s.quiet();
       s.note(`${s.pods().length} pods while it is stuck`);
       await s.kubelet(0, 'alive');

@@ -4,6 +4,7 @@ import type { PodSpec } from 'kubernetes-types/core/v1.js';
 import type { Claim, Pod, StatefulSet } from '../../../../controllers/statefulset/types.ts';
 import { persistentVolumeClaims, statefulSets } from '../../../../kube/api/resources.ts';
 import type { Informer } from '../../../../kube/cache/contract.ts';
+import { isNotFound } from '../../../../kube/client/errors.ts';
 import { controllerOf } from '../../../../kube/controller/owner-refs.ts';
 import { Stage as WorkloadStage } from '../stage.ts';
 import type { World } from '../world.ts';
@@ -132,13 +133,13 @@ export class Stage extends WorkloadStage<StatefulSet> {
 
   /** Until it is gone. */
   override async deletePod(pod: Readonly<Pod>): Promise<void> {
-    await super.deletePod(pod);
+    await this.terminate(pod);
     await this.until(`${pod.metadata.name} is gone`, () => this.isGone(pod));
   }
 
   /** Until there is another in its place: what is shown until then may be what was shown before. */
   async replacePod(pod: Readonly<Pod>): Promise<void> {
-    await super.deletePod(pod);
+    await this.terminate(pod);
     await this.replaced(pod);
   }
 
@@ -157,7 +158,12 @@ export class Stage extends WorkloadStage<StatefulSet> {
     const ref = { name, namespace: this.name };
     const uid = this.claims().find(({ metadata }) => metadata.name === name)?.metadata.uid;
     await this.client.delete(persistentVolumeClaims, ref);
-    await this.client.patch(persistentVolumeClaims, ref, { metadata: { uid, finalizers: null } }, { type: 'merge' });
+    // Where nothing protects claims it is gone at once.
+    await this.client
+      .patch(persistentVolumeClaims, ref, { metadata: { uid, finalizers: null } }, { type: 'merge' })
+      .catch((error: unknown) => {
+        if (!isNotFound(error)) throw error;
+      });
     await this.until(`claim ${name} is gone`, () => this.claims().every(({ metadata }) => metadata.uid !== uid));
   }
 

@@ -1,18 +1,6 @@
-import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
-import { coreEvents } from '../../../../kube/api/object.ts';
+import type { KubeObject } from '../../../../kube/api/object.ts';
 import { services } from '../../../../kube/api/resources.ts';
-import { eventually } from '../../contracts/eventually.ts';
-import type { Event } from '../daemonset/dump.ts';
-import type { Stage } from './stage.ts';
 import type { Story } from './story.ts';
-
-const limitRanges: Resource = { group: '', version: 'v1', resource: 'limitranges', kind: 'LimitRange', namespaced: true };
-
-const refused = (s: Stage) =>
-  eventually('it is told', async () => {
-    const { items } = await s.client.list<Event>(coreEvents, { namespace: s.name });
-    return items.find(({ reason }) => reason === 'FailedCreate');
-  });
 
 /** What comes of a template: into pods, into revisions, and past an API server that refuses. */
 export const templates: readonly Story[] = [
@@ -111,7 +99,7 @@ export const templates: readonly Story[] = [
     async play(s) {
       const name = 'a-set-whose-name-leaves-no-room-for-the-hash-in-a-label-value';
       await s.create({ name, replicas: 1 });
-      await refused(s);
+      await s.reported('FailedCreate');
       await s.quiet(); // kube-controller-manager never writes its status
     },
   },
@@ -119,14 +107,9 @@ export const templates: readonly Story[] = [
     name: 'refused-by-the-server',
     manyFailures: true,
     async play(s) {
-      const spec = { limits: [{ type: 'Container', max: { cpu: '1' } }] };
-      await s.client.create<KubeObject>(limitRanges, { metadata: { name: 'small', namespace: s.name }, spec });
-      const container = (cpu: string) => ({ name: 'main', image: 'app:1', resources: { requests: { cpu }, limits: { cpu } } });
-      const set = s.manifest({ replicas: 2, claims: ['data'] });
-      if (set.spec?.template.spec) set.spec.template.spec.containers = [container('2')];
-      await s.createSet(set);
-      await refused(s);
-      await s.patch({ spec: { template: { spec: { containers: [container('500m')] } } } });
+      await s.create({ replicas: 2, claims: ['data'], pod: { priorityClassName: 'there-is-none' } });
+      await s.reported('FailedCreate');
+      await s.patch({ spec: { template: { spec: { priorityClassName: null } } } });
       await s.rolledOut();
     },
   },
