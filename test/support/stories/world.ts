@@ -112,9 +112,9 @@ export class World {
    * Resolves with the next change of a set, pod or revision in the namespace: true; or false once `ms` have passed without one.
    */
   changed(namespace: string, ms: number): Promise<boolean> {
-    const waiting = this.#waitersOf(namespace);
     const { pass } = this.#server;
-    if (pass !== undefined) return this.#changedWhile(pass, waiting, ms);
+    if (pass !== undefined) return this.#changedWhile(pass, namespace, ms);
+    const waiting = this.#waitersOf(namespace);
     return new Promise((resolve) => {
       const end = (changed: boolean) => {
         stop();
@@ -128,13 +128,11 @@ export class World {
   }
 
   /** In small steps, so that no more time passes than until the change. */
-  async #changedWhile(pass: (ms: Millis) => Promise<void>, waiting: Set<() => void>, ms: Millis): Promise<boolean> {
-    let changed = false;
-    const wake = () => (changed = true);
-    waiting.add(wake);
-    for (let left = ms; left > 0 && !changed; left -= STEP_MS) await pass(Math.min(STEP_MS, left));
-    waiting.delete(wake);
-    return changed;
+  async #changedWhile(pass: (ms: Millis) => Promise<void>, namespace: string, ms: Millis): Promise<boolean> {
+    const before = this.#changesIn(namespace);
+    const hasChanged = (): boolean => this.#changesIn(namespace) !== before;
+    for (let left = ms; left > 0 && !hasChanged(); left -= STEP_MS) await pass(Math.min(STEP_MS, left));
+    return hasChanged();
   }
 
   /** Whether nothing changes in the namespace for `ms`, and nothing either while the controller, if there is a fence for it, shows that it is at work. */
