@@ -6,7 +6,7 @@ import { nodes as nodeResource, pods as podResource } from '../../../kube/api/re
 import { createClient } from '../../../kube/client/http-client.ts';
 import { isNotFound } from '../../../kube/client/errors.ts';
 import { started } from '../../unit/apiserver/started.ts';
-import { eventually } from '../../support/contracts/eventually.ts';
+import { eventually } from '../../support/eventually.ts';
 import { recordedLog } from '../../support/recorded-log.ts';
 import { behaviourOf, statusFor } from '../../support/hollow/behaviour.ts';
 import type { Pod } from '../../support/hollow/behaviour.ts';

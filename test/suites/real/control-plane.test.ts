@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
-import { eventually } from '../../support/contracts/eventually.ts';
+import { eventually } from '../../support/eventually.ts';
 import { ApiHttp, text } from '../../support/api-http.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { startControlPlane } from '../../support/real-parts/control-plane.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { started } from '../../unit/apiserver/started.ts';
-import { eventually } from '../../support/contracts/eventually.ts';
+import { eventually } from '../../support/eventually.ts';
 import { startControlPlane } from '../../support/real-parts/control-plane.ts';
 import { realParts } from '../../support/real-parts/real-kubelet.ts';
 import { commands } from './kubectl/commands.ts';
@@ -40,7 +40,7 @@ async function drive(kubectl: string, kubeconfig: string): Promise<string[]> {
       if (!command.startsWith('wait --for=condition=Established')) continue;
       // A real server says so before everybody can find the new kind.
       const isServed = async (): Promise<boolean> => (await run(['get', '--raw', '/apis/example.com/v1'])).includes('"widgets"');
-      await eventually('the new kind is served', async () => ((await isServed()) ? true : undefined));
+      await eventually('the new kind is served', async () => await isServed());
     }
     return printed;
   } finally {

@@ -6,7 +6,7 @@ import type { KubeObject } from '../../../kube/api/object.ts';
 import { controllerRevisions, daemonSets, pods, statefulSets } from '../../../kube/api/resources.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { createClient } from '../../../kube/client/http-client.ts';
-import { eventually } from '../../support/contracts/eventually.ts';
+import { eventually } from '../../support/eventually.ts';
 import { startControlPlane } from '../../support/real-parts/control-plane.ts';
 import type { ControlPlane } from '../../support/real-parts/control-plane.ts';
 import { startSubject } from './cluster/controllers.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ContractWorld } from './api-contract.ts';
 import { text } from '../api-http.ts';
-import { eventually } from './eventually.ts';
+import { eventually } from '../eventually.ts';
 
 const spec = { namespace: 'default', name: 'cm', kubeletConfigKey: 'kubelet' };
 const status = { ...spec, uid: 'u', resourceVersion: '1' };

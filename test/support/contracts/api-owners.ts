@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { text } from '../api-http.ts';
 import type { Loose } from '../api-http.ts';
 import type { ContractWorld } from './api-contract.ts';
-import { eventually } from './eventually.ts';
+import { eventually } from '../eventually.ts';
 
 const HOLD = 'example.com/hold';
 
@@ -52,8 +52,7 @@ function collectionContract(here: () => ContractWorld): void {
     const { code, json } = await here().api.get(`${here().configMaps}/${name}`);
     return code === 404 ? undefined : json;
   };
-  const gone = (name: string): Promise<true> =>
-    eventually(`${name} is gone`, async () => ((await get(name)) === undefined ? true : undefined));
+  const gone = (name: string): Promise<true> => eventually(`${name} is gone`, async () => (await get(name)) === undefined);
   const marked = (name: string): Promise<Loose> =>
     eventually(`${name} is going`, async () => {
       const object = await get(name);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { text } from '../api-http.ts';
 import type { HttpAnswer } from '../api-http.ts';
 import type { ContractWorld } from './api-contract.ts';
-import { eventually } from './eventually.ts';
+import { eventually } from '../eventually.ts';
 
 const names = ({ json }: HttpAnswer): string[] => Object.values(json['items'] ?? {}).map((item) => text(item['metadata']?.['name']));
 const token = ({ json }: HttpAnswer): string => encodeURIComponent(text(json['metadata']?.['continue']));

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { eventually } from '../contracts/eventually.ts';
+import { eventually } from '../eventually.ts';
 import { ApiHttp } from '../api-http.ts';
 import { makeAuthority } from '../certificates.ts';
 import type { Authority, KeyPair } from '../certificates.ts';

@@ -2,7 +2,7 @@ import { coreEvents } from '../../../kube/api/object.ts';
 import type { KubeObject, Resource } from '../../../kube/api/object.ts';
 import { daemonSets, namespaces } from '../../../kube/api/resources.ts';
 import type { EventType } from '../../../kube/controller/event.ts';
-import { eventually } from '../contracts/eventually.ts';
+import { eventually } from '../eventually.ts';
 import { hollowNodes } from '../hollow/hollow-node.ts';
 import type { World } from './world.ts';
 

@@ -1,3 +1,4 @@
+import { eventually } from '../../support/eventually.ts';
 import type { TestContext } from 'node:test';
 import { createLocalApi, type LocalApi } from '../../../apiserver/local-api.ts';
 import { realClock } from '../../../base/clock.ts';
@@ -166,11 +167,10 @@ export class LiveWorld {
 
   /** Resolves once it holds; asks again whenever a turn of the loop has passed. */
   async until(what: string, holds: () => boolean, timeoutMs = 60_000): Promise<void> {
-    for (const end = performance.now() + timeoutMs; !holds(); await realClock.sleep(2))
-      if (performance.now() > end) {
-        const pods = this.pods().map(({ metadata, spec }) => `${metadata.name} ${spec?.nodeName} ${this.conditionOf(metadata.name ?? '')}`);
-        throw new Error(`not in time: ${what}\n${[...pods, ...this.lines.slice(-20)].join('\n')}`);
-      }
+    await eventually(what, holds, timeoutMs, () => {
+      const pods = this.pods().map(({ metadata, spec }) => `${metadata.name} ${spec?.nodeName} ${this.conditionOf(metadata.name ?? '')}`);
+      return [...pods, ...this.lines.slice(-20)].join('\n');
+    });
   }
 
   bound(name: string, node?: string): Promise<void> {

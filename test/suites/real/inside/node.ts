@@ -6,7 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Api } from '../../systemd/inside/api.ts';
 import { kubeletExits } from '../../systemd/inside/kubelet.ts';
 import { run } from '../../systemd/inside/program.ts';
-import { property, systemctl, until } from '../../systemd/inside/systemctl.ts';
+import { property, systemctl } from '../../systemd/inside/systemctl.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { KEY, KUBECONFIG, NAMESPACE, NODE } from './names.ts';
 
 const DKC = ['/usr/lib/dkc/node', '/usr/lib/dkc/dkc.js'] as const;
@@ -62,17 +63,6 @@ export async function configz(): Promise<Record<string, unknown> | undefined> {
   return text === undefined ? undefined : (JSON.parse(text) as { kubeletconfig: Record<string, unknown> }).kubeletconfig;
 }
 
-/** Waits for something that only asking tells. @param within - ms */
-export async function eventually<T>(what: string, look: () => Promise<T | undefined>, within = 120_000): Promise<T> {
-  const end = performance.now() + within;
-  for (;;) {
-    const seen = await look();
-    if (seen !== undefined) return seen;
-    if (performance.now() > end) throw new Error(`Waited ${within} ms for ${what}`);
-    await sleep(20);
-  }
-}
-
 /** Waits for a kubelet that is healthy on the config with this number of pods, and still is a moment later: some die right after. */
 export async function healthyOn(maxPods: number, within?: number): Promise<KubeletLife> {
   return eventually(
@@ -114,7 +104,7 @@ export function history(name: string): string[] {
 
 /** Waits until the agent has noted this event for the ConfigMap of this name. No API server is needed. */
 export const noted = (event: string, name: string, within?: number): Promise<true> =>
-  until(`${event} ${name}`, () => (history(name).includes(event) ? true : undefined), within);
+  eventually(`${event} ${name}`, () => history(name).includes(event), within);
 
 /** Runs a command of dkc as an admin of the node would. */
 export function dkc(...args: string[]): { code: number | null; stdout: string; stderr: string } {
@@ -179,7 +169,7 @@ export class Cluster {
 /** An API server that knows the node, then agent and kubelet: as after the installation. */
 export async function nodeUp(): Promise<Cluster> {
   run('systemd-run', '--quiet', '--unit=apiserver', ...DKC, 'apiserver', '--listen=127.0.0.1:6443', `--write-kubeconfig=${KUBECONFIG}`);
-  await until('the API server', () => (existsSync(KUBECONFIG) ? true : undefined));
+  await eventually('the API server', () => existsSync(KUBECONFIG));
   const api = new Api(KUBECONFIG);
   await api.send('POST', '/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: NODE } });
   systemctl('start', 'kubelet.service');

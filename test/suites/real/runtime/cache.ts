@@ -6,7 +6,7 @@ import { configMaps, type KubeObject } from '../../../../kube/api/object.ts';
 import { objectKey, type Informer } from '../../../../kube/cache/contract.ts';
 import { Informers } from '../../../../kube/cache/informers.ts';
 import type { Client } from '../../../../kube/client/client.ts';
-import { eventually } from '../../../support/contracts/eventually.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
 import { nothingYet, Witness } from '../../../unit/kube/cache/convergence.ts';
 import { Gate } from '../gate.ts';

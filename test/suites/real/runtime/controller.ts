@@ -8,7 +8,7 @@ import { EventSender } from '../../../../kube/controller/event-recorder.ts';
 import { controllerOf } from '../../../../kube/controller/owner-refs.ts';
 import { runController } from '../../../../kube/controller/run-controller.ts';
 import { WorkQueue } from '../../../../kube/queue/work-queue.ts';
-import { eventually } from '../../../support/contracts/eventually.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
 import { Copies, textOf } from '../../../support/soak/copies.ts';
 import type { RuntimeWorld } from './world.ts';

@@ -7,7 +7,7 @@ import { LeaderElection } from '../../../../kube/election/election.ts';
 import { NotLeaderError } from '../../../../kube/election/fence.ts';
 import { fenced } from '../../../../kube/election/fenced.ts';
 import { leases } from '../../../../kube/election/lease.ts';
-import { eventually } from '../../../support/contracts/eventually.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
 import type { RuntimeWorld } from './world.ts';
 

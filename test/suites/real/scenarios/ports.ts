@@ -4,7 +4,7 @@ import { get as httpsGet } from 'node:https';
 import { kubeletStarts, kubeletStart } from '../../systemd/inside/kubelet.ts';
 import { scenario } from '../../systemd/inside/scenario.ts';
 import { property, settled, systemctl } from '../../systemd/inside/systemctl.ts';
-import { eventually } from '../inside/node.ts';
+import { eventually } from '../../../support/eventually.ts';
 
 export interface PortsOptions {
   /** Units that start after the boot, in this order: each is up before the next one starts. */

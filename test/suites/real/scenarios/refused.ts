@@ -3,7 +3,8 @@ import { LOCAL } from '../../systemd/inside/kubelet.ts';
 import { scenario } from '../../systemd/inside/scenario.ts';
 import { settled } from '../../systemd/inside/systemctl.ts';
 import { clientCa, config, killers, LOCAL_PODS, neverHealthy } from '../inside/configs.ts';
-import { configz, eventually, healthyOn, journal, kubeletLife, nodeUp, since, type KubeletLife, type NodeStatus } from '../inside/node.ts';
+import { configz, healthyOn, journal, kubeletLife, nodeUp, since, type KubeletLife, type NodeStatus } from '../inside/node.ts';
+import { eventually } from '../../../support/eventually.ts';
 
 export interface RefusedResult {
   local: KubeletLife;

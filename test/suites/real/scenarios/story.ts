@@ -1,19 +1,8 @@
 import { scenario } from '../../systemd/inside/scenario.ts';
-import { property, settled, systemctl, until } from '../../systemd/inside/systemctl.ts';
+import { property, settled, systemctl } from '../../systemd/inside/systemctl.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { LOCAL_PODS, overlay } from '../inside/configs.ts';
-import {
-  configz,
-  dkc,
-  dkcJson,
-  eventually,
-  healthyOn,
-  kubeletLife,
-  nodeUp,
-  since,
-  starts,
-  type KubeletLife,
-  type NodeStatus,
-} from '../inside/node.ts';
+import { configz, dkc, dkcJson, healthyOn, kubeletLife, nodeUp, since, starts, type KubeletLife, type NodeStatus } from '../inside/node.ts';
 
 export interface StoryResult {
   /** In ms, from the assignment on. */
@@ -72,7 +61,7 @@ await scenario(async (): Promise<StoryResult> => {
   await still('killed with -9', async () => {
     const pid = agentPid();
     process.kill(Number(pid), 'SIGKILL');
-    await until('another agent', () => (![pid, '0'].includes(agentPid()) ? true : undefined));
+    await eventually('another agent', () => ![pid, '0'].includes(agentPid()));
     await settled();
   });
   await still('stopped', async () => void systemctl('stop', 'dkc-agent.service'));

@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { scenario } from '../../systemd/inside/scenario.ts';
-import { dropIn, property, settled, systemctl, until } from '../../systemd/inside/systemctl.ts';
+import { dropIn, property, settled, systemctl } from '../../systemd/inside/systemctl.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { config, killers, LOCAL_PODS, neverHealthy, type Killer } from '../inside/configs.ts';
 import {
   crashes,
   dkcJson,
-  eventually,
   healthyOn,
   history,
   journal,
@@ -118,8 +118,8 @@ await scenario(async (): Promise<UndoneResult> => {
   const [{ fields }] = killers;
   const killAgent = async (): Promise<void> => {
     const ended = crashes();
-    await eventually('a first end', async () => (crashes() > ended ? true : undefined));
-    const pid = await until('an agent', () => property('dkc-agent.service', 'MainPID').replace(/^0$/, '') || undefined);
+    await eventually('a first end', async () => crashes() > ended);
+    const pid = await eventually('an agent', () => property('dkc-agent.service', 'MainPID').replace(/^0$/, '') || undefined);
     process.kill(Number(pid), 'SIGKILL');
   };
   const agentKilled = await undone(cluster, { why: 'the agent killed meanwhile', fields }, { meanwhile: killAgent });

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { seededRandom } from '../../../../base/random.ts';
 import { coreEvents } from '../../../../kube/api/object.ts';
 import { pods } from '../../../../kube/api/resources.ts';
+import { eventually } from '../../../support/eventually.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
 import type { Subject } from '../cluster/subject.ts';
 import type { RealWorld } from '../cluster/real-world.ts';
@@ -146,10 +147,11 @@ async function makeAll(s: Stage, from: number, count: number): Promise<void> {
 /** Resolves as soon as it says that so many pods are decided on and not known to be bound. */
 async function untilBinding(scheduler: Subject, count: number): Promise<void> {
   let binding = 0;
-  for (const end = performance.now() + 120_000; !(binding >= count); await sleep(10)) {
+  const look = async () => {
     binding = Number(/^scheduler_binding_pods (\d+)$/m.exec(await scheduler.metrics())?.[1]);
-    if (performance.now() > end) throw new Error(`${binding} pods are being bound, not ${count}`);
-  }
+    return binding >= count;
+  };
+  await eventually(`${count} pods are being bound`, look, 120_000, () => `${binding} are`);
 }
 
 /** As systemd does with Restart=always. */

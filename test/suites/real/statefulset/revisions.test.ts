@@ -8,7 +8,7 @@ import { goJson } from '../../../../kube/api/go-json.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';
 import { statefulSets } from '../../../../kube/api/resources.ts';
 import { controllerOf } from '../../../../kube/controller/owner-refs.ts';
-import { eventually } from '../../../support/contracts/eventually.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { ApiHttp } from '../../../support/api-http.ts';
 import { startControlPlane } from '../../../support/real-parts/control-plane.ts';
 import type { ControlPlane } from '../../../support/real-parts/control-plane.ts';

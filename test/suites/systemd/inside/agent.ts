@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { Api } from './api.ts';
 import { run } from './program.ts';
-import { until } from './systemctl.ts';
+import { eventually } from '../../../support/eventually.ts';
 
 /** How a scenario steers an agent: the same scenarios run with the stand-in and with the bundle. */
 export interface AgentUnderTest {
@@ -45,7 +45,7 @@ export class Bundle implements AgentUnderTest {
     writeFileSync('/etc/dkc/agent.yaml', `nodeName: ${NODE}\nkubeconfig: ${KUBECONFIG}\nassignment: node\n${this.#settings}`);
     const server = ['apiserver', '--listen=127.0.0.1:6443', `--write-kubeconfig=${KUBECONFIG}`];
     run('systemd-run', '--quiet', '--unit=apiserver', '/usr/lib/dkc/node', '/usr/lib/dkc/dkc.js', ...server);
-    await until('the API server', () => (existsSync(KUBECONFIG) ? true : undefined));
+    await eventually('the API server', () => existsSync(KUBECONFIG));
     await this.api.send('POST', '/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: NODE } });
   }
 

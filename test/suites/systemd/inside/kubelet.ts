@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { property, until } from './systemctl.ts';
+import { property } from './systemctl.ts';
+import { eventually } from '../../../support/eventually.ts';
 
 /** One start of the stand-in, as it notes it itself. */
 export interface KubeletStart {
@@ -43,11 +44,11 @@ export const sha256Of = (path: string): string => createHash('sha256').update(re
 
 /** Waits for the kubelet's start number `n`, from 1 on. */
 export const kubeletStart = (n: number, within?: number): Promise<KubeletStart> =>
-  until(`start ${n} of the kubelet`, () => kubeletStarts()[n - 1], within);
+  eventually(`start ${n} of the kubelet`, () => kubeletStarts()[n - 1], within);
 
 /** Waits until what systemd runs as `unit`, if anything, has noted its start: that takes as long as loading its program. */
 export async function startIsNoted(unit: string): Promise<void> {
-  await until(`the note of ${unit}`, () => {
+  await eventually(`the note of ${unit}`, () => {
     const pid = property(unit, 'MainPID');
     return pid === '0' || kubeletStarts().some((start) => String(start.pid) === pid) ? true : undefined;
   });

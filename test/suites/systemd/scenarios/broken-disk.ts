@@ -4,7 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Bundle, NODE } from '../inside/agent.ts';
 import { kubeletConfig, kubeletExits, kubeletStart, kubeletStarts } from '../inside/kubelet.ts';
 import { scenario } from '../inside/scenario.ts';
-import { dropIn, property, settled, systemctl, until } from '../inside/systemctl.ts';
+import { dropIn, property, settled, systemctl } from '../inside/systemctl.ts';
+import { eventually } from '../../../support/eventually.ts';
 
 export interface BrokenDiskOptions {
   how: 'full' | 'read-only';
@@ -42,19 +43,16 @@ await scenario(async ({ how }: BrokenDiskOptions): Promise<BrokenDiskResult> => 
   await kubeletStart(1);
   await settled();
   await agent.assign(kubeletConfig({ maxPods: 101 }));
-  const end = Date.now() + 120_000;
-  for (;;) {
+  await eventually('trust', async () => {
     const { status } = await agent.api.send<Node>('GET', `/api/v1/nodes/${NODE}`);
-    if (status?.config?.lastKnownGood?.configMap?.name === 'kubelet-1') break;
-    if (Date.now() > end) throw new Error(`Waited 120 s for trust: ${JSON.stringify(status)}`);
-    await sleep(50);
-  }
+    return status?.config?.lastKnownGood?.configMap?.name === 'kubelet-1';
+  });
   await agent.assign(kubeletConfig({ maxPods: KILLER, registryPullQPS: 4242 }));
-  await until('the killer', () => (kubeletStarts().some((start) => start.maxPods === KILLER) ? true : undefined));
-  await until('an agent on it', () => (property('dkc-agent.service', 'SubState') === 'running' ? true : undefined));
+  await eventually('the killer', () => kubeletStarts().some((start) => start.maxPods === KILLER));
+  await eventually('an agent on it', () => property('dkc-agent.service', 'SubState') === 'running');
   breakDisk(how);
   const last = (): unknown => kubeletStarts().at(-1)?.maxPods;
-  await until('the way back', () => (last() === 101 ? true : undefined));
+  await eventually('the way back', () => last() === 101);
   const exits = kubeletExits().filter((exit) => exit.result === 'exit-code');
   const backAfterMs = (kubeletStarts().at(-1)?.at ?? 0) - Date.parse(exits.at(-1)?.time ?? '');
   await settled();
@@ -66,7 +64,7 @@ await scenario(async ({ how }: BrokenDiskOptions): Promise<BrokenDiskResult> => 
   repairDisk(how);
   systemctl('restart', 'dkc-agent.service');
   await settled();
-  await until('a written condemnation', () => (spawnSync('grep', ['-q', 'kubelet exited', `${DIR}/store/meta/condemned.json`]).status === 0 ? true : undefined)); // prettier-ignore
+  await eventually('a written condemnation', () => spawnSync('grep', ['-q', 'kubelet exited', `${DIR}/store/meta/condemned.json`]).status === 0); // prettier-ignore
   await sleep(1000);
   return {
     starts: kubeletStarts()

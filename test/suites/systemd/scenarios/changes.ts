@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parse } from 'yaml';
 import { EFFECTIVE, kubeletConfig, kubeletStart, kubeletStarts, sha256Of } from '../inside/kubelet.ts';
 import { bothUp, scenario } from '../inside/scenario.ts';
-import { dropIn, property, settled, until } from '../inside/systemctl.ts';
+import { dropIn, property, settled } from '../inside/systemctl.ts';
+import { eventually } from '../../../support/eventually.ts';
 
 export interface ChangesOptions {
   count: number;
@@ -32,7 +33,7 @@ export interface ChangesResult {
  */
 async function killAgent(): Promise<boolean> {
   let looks = 0;
-  await until('an agent to kill', () => {
+  await eventually('an agent to kill', () => {
     looks++;
     const pid = Number(property('dkc-agent.service', 'MainPID'));
     try {

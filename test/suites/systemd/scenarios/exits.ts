@@ -3,7 +3,8 @@ import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import type { AgentName } from '../inside/agent.ts';
 import { EXITS, LOCAL, kubeletConfig, kubeletExits, kubeletPid, kubeletStart, kubeletStarts, sha256Of } from '../inside/kubelet.ts';
 import { bothUp, scenario } from '../inside/scenario.ts';
-import { dropIn, property, settled, systemctl, until } from '../inside/systemctl.ts';
+import { dropIn, property, settled, systemctl } from '../inside/systemctl.ts';
+import { eventually } from '../../../support/eventually.ts';
 
 export interface ExitsResult {
   /** Each exit without its time, the hashes replaced by `local` and `bad`. */
@@ -21,7 +22,7 @@ export interface ExitsResult {
 }
 
 const KUBELET = 'kubelet.service';
-const exits = (n: number) => until(`${n} lines of exits`, () => (kubeletExits().length >= n ? true : undefined));
+const exits = (n: number) => eventually(`${n} lines of exits`, () => kubeletExits().length >= n);
 const stopped = (env: Record<string, string>) => execFileSync('/usr/lib/dkc/kubelet-stopped', { env: { PATH: '/usr/bin:/bin', ...env } });
 
 await scenario(async ({ agent: name }: { agent: AgentName }): Promise<ExitsResult> => {
@@ -37,7 +38,7 @@ await scenario(async ({ agent: name }: { agent: AgentName }): Promise<ExitsResul
   process.kill(Number(kubeletPid()), 'SIGKILL');
   await exits(2);
   await kubeletStart(3);
-  await until('the kubelet to run', () => (property(KUBELET, 'SubState') === 'running' ? true : undefined));
+  await eventually('the kubelet to run', () => property(KUBELET, 'SubState') === 'running');
   await settled();
 
   // Ends the good one, and then three times a kubelet that cannot live with it.

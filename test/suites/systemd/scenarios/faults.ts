@@ -1,7 +1,8 @@
 import type { AgentName } from '../inside/agent.ts';
 import { kubeletConfig, kubeletPid, kubeletStart, kubeletStarts } from '../inside/kubelet.ts';
 import { bothUp, scenario } from '../inside/scenario.ts';
-import { dropIn, property, settled, systemctl, until } from '../inside/systemctl.ts';
+import { dropIn, property, settled, systemctl } from '../inside/systemctl.ts';
+import { eventually } from '../../../support/eventually.ts';
 
 export interface FaultsResult {
   /** What happened to the agent, and whether the kubelet's process is still the one from before. */
@@ -36,7 +37,7 @@ await scenario(async ({ agent: name }: { agent: AgentName }): Promise<FaultsResu
     const [kubelet, before] = [kubeletPid(), property(AGENT, 'MainPID')];
     const at = Date.now();
     strike();
-    await until(`the agent to be back after ${fault}`, () => {
+    await eventually(`the agent to be back after ${fault}`, () => {
       const pid = property(AGENT, 'MainPID');
       return pid !== '0' && pid !== before && property(AGENT, 'SubState') === 'running' ? true : undefined;
     });

@@ -4,7 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentName } from '../inside/agent.ts';
 import { EFFECTIVE, kubeletConfig, kubeletStart, kubeletStarts, startIsNoted } from '../inside/kubelet.ts';
 import { bothUp, scenario } from '../inside/scenario.ts';
-import { dropIn, property, systemctl, until } from '../inside/systemctl.ts';
+import { dropIn, property, systemctl } from '../inside/systemctl.ts';
+import { eventually } from '../../../support/eventually.ts';
 
 export interface HandOverResult {
   /** What kubelet-sync was to judge -> its exit code, the kubelet's state, and how many starts it led to. */
@@ -24,8 +25,7 @@ await scenario(async ({ agent: name }: { agent: AgentName }): Promise<HandOverRe
   let unit = 'kubelet.service';
   let maxPods = 200;
   const change = () => writeFileSync(EFFECTIVE, kubeletConfig({ maxPods: ++maxPods }));
-  const state = (key: string, wanted: string) =>
-    until(`${unit} to be ${wanted}`, () => (property(unit, key) === wanted ? true : undefined));
+  const state = (key: string, wanted: string) => eventually(`${unit} to be ${wanted}`, () => property(unit, key) === wanted);
   const kill = () => process.kill(Number(property(unit, 'MainPID')), 'SIGKILL');
 
   async function start(): Promise<void> {
@@ -41,7 +41,7 @@ await scenario(async ({ agent: name }: { agent: AgentName }): Promise<HandOverRe
     const { status } = spawnSync('systemd-run', [...service, '/usr/lib/dkc/kubelet-sync'], { stdio: 'ignore' });
     // A kubelet too many needs a moment to show up.
     await sleep(500);
-    await until('an end of all jobs', () => (systemctl('list-jobs', '--no-legend') === '' ? true : undefined));
+    await eventually('an end of all jobs', () => systemctl('list-jobs', '--no-legend') === '');
     await startIsNoted(unit);
     const starts = kubeletStarts().slice(before);
     const right = starts.every((start) => start.maxPods === maxPods);

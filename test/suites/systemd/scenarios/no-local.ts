@@ -5,7 +5,8 @@ import { agentUnderTest, type AgentName } from '../inside/agent.ts';
 import { EFFECTIVE, kubeletConfig, kubeletStart, kubeletStarts, LOCAL } from '../inside/kubelet.ts';
 import { run } from '../inside/program.ts';
 import { scenario } from '../inside/scenario.ts';
-import { settled, systemctl, until } from '../inside/systemctl.ts';
+import { settled, systemctl } from '../inside/systemctl.ts';
+import { eventually } from '../../../support/eventually.ts';
 
 export interface NoLocalResult {
   [step: string]: { starts: number; maxPods: unknown; effective: boolean; status: number | null; drill: number | null; said: boolean };
@@ -72,7 +73,7 @@ await scenario(async ({ agent: name }: { agent: AgentName }): Promise<NoLocalRes
   systemctl('restart', 'dkc-agent.service');
   await note('and broken');
   await agent.assign(kubeletConfig({ maxPods: 106 }));
-  await until('the assigned config', () => kubeletStarts()[3]);
+  await eventually('the assigned config', () => kubeletStarts()[3]);
   await note('with an assignment beside it');
   return result;
 });

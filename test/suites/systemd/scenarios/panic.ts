@@ -4,7 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Bundle, NODE } from '../inside/agent.ts';
 import { kubeletConfig, kubeletStart, kubeletStarts } from '../inside/kubelet.ts';
 import { scenario } from '../inside/scenario.ts';
-import { property, settled, systemctl, until } from '../inside/systemctl.ts';
+import { property, settled, systemctl } from '../inside/systemctl.ts';
+import { eventually } from '../../../support/eventually.ts';
 
 export interface PanicOptions {
   /** `assign`: trusts one configuration and begins with another. `boot`: looks at what the boot started. */
@@ -47,19 +48,16 @@ async function assignBoth(): Promise<void> {
   await kubeletStart(1);
   await settled();
   await agent.assign(kubeletConfig({ maxPods: TRUSTED }));
-  const end = Date.now() + 120_000;
-  for (;;) {
+  await eventually('trust', async () => {
     const { status } = await agent.api.send<Node>('GET', `/api/v1/nodes/${NODE}`);
-    if (status?.config?.lastKnownGood?.configMap?.name === 'kubelet-1') break;
-    if (Date.now() > end) throw new Error(`Waited 120 s for trust: ${JSON.stringify(status)}`);
-    await sleep(50);
-  }
+    return status?.config?.lastKnownGood?.configMap?.name === 'kubelet-1';
+  });
   const settings = '/etc/dkc/agent.yaml';
   writeFileSync(settings, readFileSync(settings, 'utf8').replace('trialDuration: 1s', 'trialDuration: 10m'));
   systemctl('restart', 'dkc-agent.service');
   await settled();
   await agent.assign(kubeletConfig({ maxPods: ON_TRIAL }));
-  await until('the kubelet on trial', () => (kubeletStarts().at(-1)?.maxPods === ON_TRIAL ? true : undefined));
+  await eventually('the kubelet on trial', () => kubeletStarts().at(-1)?.maxPods === ON_TRIAL);
   await settled();
 }
 
@@ -69,5 +67,5 @@ async function shutDown(): Promise<void> {
   process.on('SIGTERM', () => {});
   // It may end by the very shutdown that it asks for.
   spawnSync('systemctl', ['--no-block', 'poweroff']);
-  await until('the end of the agent', () => (existsSync(`/proc/${pid}`) ? undefined : true));
+  await eventually('the end of the agent', () => (existsSync(`/proc/${pid}`) ? undefined : true));
 }

@@ -3,7 +3,8 @@ import { bothUp, scenario } from '../inside/scenario.ts';
 import type { AgentName } from '../inside/agent.ts';
 import { run } from '../inside/program.ts';
 import { EFFECTIVE, kubeletConfig, kubeletStart, kubeletStarts, sha256Of } from '../inside/kubelet.ts';
-import { settled, systemctl, until } from '../inside/systemctl.ts';
+import { settled, systemctl } from '../inside/systemctl.ts';
+import { eventually } from '../../../support/eventually.ts';
 
 export interface PlacesOptions {
   /** Shell commands that make /var/lib/dkc what it is, before agent and kubelet start. */
@@ -27,7 +28,7 @@ await scenario(async ({ agent: name, make, repair }: PlacesOptions & { agent: Ag
   let says: string | undefined;
   if (repair !== undefined) {
     systemctl('--no-block', 'start', 'dkc-agent.service');
-    says = await until('word of the agent', () => {
+    says = await eventually('word of the agent', () => {
       run('journalctl', '--sync');
       return run('journalctl', '-o', 'cat', '-u', 'dkc-agent').split('\n').find((line) => line.startsWith('the agent cannot start')); // prettier-ignore
     });

@@ -4,7 +4,8 @@ import type { AgentName } from '../inside/agent.ts';
 import { kubeletConfig, kubeletPid, kubeletStart, kubeletStarts } from '../inside/kubelet.ts';
 import { run } from '../inside/program.ts';
 import { bothUp, scenario } from '../inside/scenario.ts';
-import { dropIn, property, settled, systemctl, until } from '../inside/systemctl.ts';
+import { dropIn, property, settled, systemctl } from '../inside/systemctl.ts';
+import { eventually } from '../../../support/eventually.ts';
 
 /** What the step left: the agent's state, how many starts of the kubelet it took, and of the last one which file and what it holds. */
 export interface StopResult {
@@ -45,7 +46,7 @@ await scenario(async ({ agent: name }: { agent: AgentName }): Promise<StopResult
     const before = kubeletStarts().length;
     process.kill(Number(kubeletPid()), 'SIGKILL');
     await kubeletStart(before + 1);
-    await until('an end of all jobs', () => (systemctl('list-jobs', '--no-legend') === '' ? true : undefined));
+    await eventually('an end of all jobs', () => systemctl('list-jobs', '--no-legend') === '');
   };
 
   systemctl('stop', AGENT);

@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Bundle, NODE } from '../inside/agent.ts';
 import { EFFECTIVE, kubeletConfig, kubeletExits, kubeletPid, kubeletStart, kubeletStarts, sha256Of } from '../inside/kubelet.ts';
 import { scenario } from '../inside/scenario.ts';
-import { dropIn, settled, systemctl, until } from '../inside/systemctl.ts';
+import { dropIn, settled, systemctl } from '../inside/systemctl.ts';
+import { eventually } from '../../../support/eventually.ts';
 
 interface ConfigStatus {
   assigned?: { configMap?: { name?: string } };
@@ -51,13 +51,8 @@ await scenario(async (): Promise<StoryResult> => {
       .slice(before)
       .map(({ maxPods }) => maxPods);
   }
-  async function waitFor(what: string, done: () => Promise<boolean> | boolean): Promise<void> {
-    const end = Date.now() + 180_000;
-    while (!(await done())) {
-      if (Date.now() > end) throw new Error(`Waited 180 s for ${what}; status ${await status().catch(String)}`);
-      await sleep(50);
-    }
-  }
+  const waitFor = (what: string, done: () => Promise<boolean> | boolean) =>
+    eventually(what, done, 180_000, async () => `status ${await status().catch(String)}`);
   const runs = (maxPods: number) => kubeletStarts().at(-1)?.maxPods === maxPods;
 
   await step('good', kubeletConfig({ maxPods: 101 }), async () => (await status()) === 'kubelet-1 kubelet-1 kubelet-1 no error');
@@ -80,7 +75,7 @@ await scenario(async (): Promise<StoryResult> => {
     gone = met;
     return met && runs(101);
   });
-  await until('the agent', () => (sha256Of(EFFECTIVE) === kubeletStarts().at(-1)?.sha256 ? true : undefined));
+  await eventually('the agent', () => sha256Of(EFFECTIVE) === kubeletStarts().at(-1)?.sha256);
 
   const maxPods = new Map(kubeletStarts().map((start) => [start.sha256, start.maxPods]));
   result.crashes = kubeletExits()

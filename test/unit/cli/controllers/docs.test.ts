@@ -12,7 +12,8 @@ import { daemonSetController } from '../../../../controllers/daemonset/controlle
 import { statefulSetController } from '../../../../controllers/statefulset/controller.ts';
 import { daemonSets, nodes, persistentVolumeClaims, pods, statefulSets } from '../../../../kube/api/resources.ts';
 import { createClient } from '../../../../kube/client/http-client.ts';
-import { eventually, text } from '../../kube/process/process-world.ts';
+import { text } from '../../kube/process/process-world.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { HollowNodes } from '../../../support/hollow/hollow-nodes.ts';
 import { freePort, quick, up, type Up } from '../process/long-world.ts';
 import { idle, start } from './controllers-world.ts';

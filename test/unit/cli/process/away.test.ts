@@ -11,6 +11,7 @@ import { silentLog } from '../../../../base/log.ts';
 import { seededRandom } from '../../../../base/random.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 import { freePort } from './long-world.ts';
+import { eventually } from '../../../support/eventually.ts';
 
 const main = fileURLToPath(new URL('../../../../cli/main.ts', import.meta.url));
 const admin = { token: 'of-the-test', user: 'admin', groups: ['system:masters'] };
@@ -52,12 +53,6 @@ async function start(t: TestContext, command: string): Promise<Running> {
 /** Only a failure takes as long. */
 const PATIENCE_MS = 90_000;
 
-async function until(what: string, holds: () => boolean): Promise<void> {
-  for (const end = performance.now() + PATIENCE_MS; !holds(); await realClock.sleep(20)) {
-    if (performance.now() > end) throw new Error(`not in time: ${what}`);
-  }
-}
-
 /** Its answer once there is one that says what is looked for. */
 async function asked(url: string, until = /(?:)/): Promise<string> {
   let last = 'no answer';
@@ -94,7 +89,7 @@ for (const { command, waits, logs, again } of commands) {
       await asked(`${url}/readyz`, waits);
       for (const path of ['healthz', 'livez']) assert.equal(await asked(`${url}/${path}`), '200 ok');
       assert.match(await asked(`${url}/metrics`), /^200 [^]*^process_cpu_seconds_total /m);
-      await until('it is tried again', () => err().includes(again));
+      await eventually('it is tried again', () => err().includes(again));
       assert.equal(err().match(logs)?.length, 1, err());
       await startServer();
       assert.equal((JSON.parse(await line) as { metrics: string }).metrics, url);

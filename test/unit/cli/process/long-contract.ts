@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { createClient } from '../../../../kube/client/http-client.ts';
 import { leases } from '../../../../kube/election/lease.ts';
-import { eventually } from '../../kube/process/process-world.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { quick, up, type Running } from './long-world.ts';
 
 /** A command that goes on until it is asked to end. */

@@ -1,3 +1,4 @@
+import { eventually } from '../../../support/eventually.ts';
 import type { TestContext } from 'node:test';
 import { createLocalApi, type LocalApi, type LocalApiOptions } from '../../../../apiserver/local-api.ts';
 import { realClock } from '../../../../base/clock.ts';
@@ -114,8 +115,7 @@ export class LiveWorld {
 
   /** Resolves once it holds; asks again whenever a turn of the loop has passed. */
   async until(what: string, holds: () => boolean, timeoutMs = 60_000): Promise<void> {
-    for (const end = performance.now() + timeoutMs; !holds(); await realClock.sleep(2))
-      if (performance.now() > end) throw new Error(`not in time: ${what}\n${this.lines.slice(-20).join('\n')}`);
+    await eventually(what, holds, timeoutMs, () => this.lines.slice(-20).join('\n'));
   }
 
   /** Status says that all wanted pods are there, of the present template, and available. */

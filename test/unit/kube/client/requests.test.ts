@@ -7,6 +7,7 @@ import { createClient } from '../../../../kube/client/http-client.ts';
 import { restMetrics } from '../../../../kube/metrics/rest-metrics.ts';
 import { atRest, FakeClock } from '../../../support/fake-clock.ts';
 import { json, node, standIn, status } from './api-stand-in.ts';
+import { eventually } from '../../../support/eventually.ts';
 import type { TestContext } from 'node:test';
 import type { Client } from '../../../../kube/client/client.ts';
 import type { ClientOptions } from '../../../../kube/client/http-client.ts';
@@ -24,12 +25,6 @@ async function pair(t: TestContext, handler: Handler, options: ClientOptions = {
 
 const ok = (response: Response) => json(response, 200, node('n', '1'));
 
-/** @throws after a time that only a failure takes: nothing else would end the process */
-async function until(isSo: () => boolean): Promise<void> {
-  for (const end = performance.now() + 60_000; !isSo(); await new Promise((resolve) => setImmediate(resolve)))
-    if (performance.now() > end) throw new Error(`it never came to ${String(isSo)}`);
-}
-
 test('each load has its limit, watches have none, and nothing waits for another load', { timeout: 120_000 }, async (t) => {
   const held: { url: string; response: Response }[] = [];
   const { client } = await pair(t, (request, response) => void held.push({ url: `${request.method} ${request.url}`, response }), {
@@ -45,7 +40,7 @@ test('each load has its limit, watches have none, and nothing waits for another 
   const watches = Array.from({ length: 7 }, async () => {
     for await (const _ of client.watch(nodes, {}, stop.signal)) assert.fail();
   });
-  await until(() => held.length === 13);
+  await eventually('held.length === 13', () => held.length === 13);
   await atRest();
   const count = (pattern: RegExp) => held.filter(({ url }) => pattern.test(url)).length;
   assert.deepEqual([count(/GET .*nodes\/n/), count(/nodes$/), count(/PATCH/), count(/watch/)], [2, 1, 3, 7]);
@@ -61,7 +56,7 @@ test('each load has its limit, watches have none, and nothing waits for another 
   };
   let most = 0;
   for (let done = 0; done < 27;) {
-    await until(() => held.length > done);
+    await eventually('held.length > done', () => held.length > done);
     most = Math.max(most, held.length - done);
     for (; done < held.length; done++) answer(held[done] ?? assert.fail());
   }
@@ -85,7 +80,7 @@ test(
     const patch = () => client.patch(nodes, { name: 'n' }, {}, { type: 'merge' });
     const calls = [patch(), patch(), patch()];
     for (let n = 0; n < calls.length; n++) {
-      await until(() => held.length === n + 1);
+      await eventually('held.length === n + 1', () => held.length === n + 1);
       await clock.advance(29_000);
       ok(held[n] ?? assert.fail());
       await calls[n];
@@ -101,7 +96,7 @@ test('what waited in vain was never sent, and is known not to have taken effect'
   const patch = (timeoutMs: number) =>
     client.patch(nodes, { name: 'n' }, {}, { type: 'merge', timeoutMs }).catch((error: unknown) => error);
   const first = patch(400_000);
-  await until(() => sent === 1);
+  await eventually('sent === 1', () => sent === 1);
   const second = patch(1_000);
   await clock.advance(300_000);
   const error = await second;
@@ -126,12 +121,12 @@ test('a refused request waits without a slot and is sent again; a failure at the
   const { client, server } = await pair(t, refuse, { clock, limits: { writing: 1 } });
   const patch = (name: string) => client.patch(nodes, { name }, {}, { type: 'merge' });
   const first = patch('a');
-  await until(() => seen.length === 1 && clock.sleepers === 2);
+  await eventually('seen.length === 1 && clock.sleepers === 2', () => seen.length === 1 && clock.sleepers === 2);
   await patch('b');
   await clock.advance(1_999);
   assert.deepEqual(seen, ['PATCH a', 'PATCH b']);
   await clock.advance(1);
-  await until(() => seen.length === 3 && clock.sleepers === 2);
+  await eventually('seen.length === 3 && clock.sleepers === 2', () => seen.length === 3 && clock.sleepers === 2);
   await clock.advance(2_000);
   await first;
   assert.deepEqual(seen, ['PATCH a', 'PATCH b', 'PATCH a', 'PATCH a']);
@@ -142,7 +137,7 @@ test('a refused request waits without a slot and is sent again; a failure at the
   const failing = assert.rejects(patch('a'), { name: 'ApiError', code: 429, retryAfterMs: 2_000 });
   const from = clock.monotonic();
   for (let sends = 1; sends < 4; sends++) {
-    await until(() => seen.length === 4 + sends && clock.sleepers === 2);
+    await eventually('seen.length === 4 + sends && clock.sleepers === 2', () => seen.length === 4 + sends && clock.sleepers === 2);
     await clock.advance(2_000);
   }
   await failing;
@@ -173,12 +168,12 @@ test('a list may take long while it flows, but not silently, and not for ever', 
   const item = `${JSON.stringify(node('n', '1'))},`;
   const end = (text: string) => response?.end(text);
   const flow = async (times: number) => {
-    await until(() => response !== undefined);
+    await eventually('response !== undefined', () => response !== undefined);
     response?.write('{"metadata":{},"items":[');
     for (let n = 0; n < times; n++) {
       const { looks } = clock;
       response?.write(item);
-      await until(() => clock.looks > looks);
+      await eventually('clock.looks > looks', () => clock.looks > looks);
       await clock.advance(900);
     }
   };
@@ -208,13 +203,13 @@ test('a list that waits for others is not late for that', async (t) => {
   const { client } = await pair(t, (_request, response) => void held.push(response), options);
   const end = (response?: Response) => response?.end(`${JSON.stringify(node('n', '1'))}]}`);
   const [first, second] = [client.listEach(nodes, {}, () => {}), client.listEach(nodes, {}, () => {})];
-  await until(() => held.length === 1);
+  await eventually('held.length === 1', () => held.length === 1);
   held[0]?.write('{"metadata":{},"items":[');
   await new Promise((resolve) => setTimeout(resolve, 20));
   await clock.advance(900);
   end(held[0]);
   await first;
-  await until(() => held.length === 2);
+  await eventually('held.length === 2', () => held.length === 2);
   await clock.advance(900);
   held[1]?.write('{"metadata":{},"items":[');
   end(held[1]);

@@ -9,7 +9,8 @@ import { FakeClock } from '../../../support/fake-clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
 import { freePorts } from '../../../support/real-parts/free-ports.ts';
 import { keyLister } from './example-controller.ts';
-import { eventually, leaseOf, newApi, start, text } from './process-world.ts';
+import { leaseOf, newApi, start, text } from './process-world.ts';
+import { eventually } from '../../../support/eventually.ts';
 
 const setup: Setup = (runtime) => [keyLister(runtime)];
 const discover = async (client: Client, signal: AbortSignal): Promise<Setup> => {

@@ -153,10 +153,3 @@ export async function text(url: string, until = /(?:)/): Promise<string> {
     if (performance.now() > end) throw new Error(`${url} does not say ${String(until)}: ${found}`);
   }
 }
-
-/** Resolves once `holds` says so. */
-export async function eventually(what: string, holds: () => boolean): Promise<void> {
-  for (const end = performance.now() + PATIENCE_MS; !holds(); await realClock.sleep(2)) {
-    if (performance.now() > end) throw new Error(`not in time: ${what}`);
-  }
-}

@@ -9,7 +9,8 @@ import { NotLeaderError } from '../../../../kube/election/fence.ts';
 import type { Runtime } from '../../../../kube/process/runtime.ts';
 import { freePorts } from '../../../support/real-parts/free-ports.ts';
 import { keyLister, plan } from './example-controller.ts';
-import { eventually, holder, leaseOf, newApi, start, text } from './process-world.ts';
+import { holder, leaseOf, newApi, start, text } from './process-world.ts';
+import { eventually } from '../../../support/eventually.ts';
 
 const map = (name: string): KubeObject => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { b: '', a: '' } });
 const wait = (signal: AbortSignal): Promise<void> =>

@@ -1,3 +1,4 @@
+import { eventually } from '../../../support/eventually.ts';
 import type { TestContext } from 'node:test';
 import { createLocalApi, type LocalApi } from '../../../../apiserver/local-api.ts';
 import { realClock } from '../../../../base/clock.ts';
@@ -115,8 +116,7 @@ export class LiveStorage {
   }
 
   async until(what: string, holds: () => boolean, timeoutMs = 60_000): Promise<void> {
-    for (const end = performance.now() + timeoutMs; !holds(); await realClock.sleep(2))
-      if (performance.now() > end) throw new Error(`not in time: ${what}`);
+    await eventually(what, holds, timeoutMs);
   }
 
   async #counted(sleep: Promise<void>): Promise<void> {

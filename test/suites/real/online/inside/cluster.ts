@@ -7,7 +7,8 @@ import { Api } from '../../../systemd/inside/api.ts';
 import { run } from '../../../systemd/inside/program.ts';
 import { systemctl } from '../../../systemd/inside/systemctl.ts';
 import { KEY, KUBECONFIG, KUBELET_KUBECONFIG, NAMESPACE, NODE, NODE_IP } from '../../inside/names.ts';
-import { Cluster, eventually } from '../../inside/node.ts';
+import { Cluster } from '../../inside/node.ts';
+import { eventually } from '../../../../support/eventually.ts';
 
 export const ADMIN_KUBECONFIG = '/etc/kubernetes/admin.conf';
 

@@ -1,5 +1,6 @@
 import { scenario } from '../../../systemd/inside/scenario.ts';
-import { settled, until } from '../../../systemd/inside/systemctl.ts';
+import { settled } from '../../../systemd/inside/systemctl.ts';
+import { eventually } from '../../../../support/eventually.ts';
 import { config, LOCAL_PODS } from '../../inside/configs.ts';
 import { KEY, NAMESPACE, NODE } from '../../inside/names.ts';
 import { dkc, dkcJson, healthyOn, journal, kubeletLife, type KubeletLife } from '../../inside/node.ts';
@@ -30,8 +31,8 @@ await scenario(async (): Promise<GateOff> => {
   await cluster.assign('good', config({ maxPods: 120 }));
   const written = shown(cluster);
   const dropped = (): string[] => journal('dkc-agent.service').filter((line) => line.includes('dropped'));
-  await until('a word about it', () => (dropped().length > 0 ? true : undefined));
-  const status = await until('dkc status to say so', () => {
+  await eventually('a word about it', () => dropped().length > 0);
+  const status = await eventually('dkc status to say so', () => {
     const seen = dkcJson<StatusSeen>('status');
     return seen.assignment.why.includes('drops') ? seen : undefined;
   });

@@ -4,7 +4,8 @@ import { run } from '../../../systemd/inside/program.ts';
 import { settled, systemctl } from '../../../systemd/inside/systemctl.ts';
 import { config, killers, LOCAL_PODS } from '../../inside/configs.ts';
 import { KEY, NAMESPACE, NODE } from '../../inside/names.ts';
-import { eventually, healthyOn, since, starts, type NodeStatus } from '../../inside/node.ts';
+import { healthyOn, since, starts, type NodeStatus } from '../../inside/node.ts';
+import { eventually } from '../../../../support/eventually.ts';
 import { onlineNode, type Identity, type RealCluster } from '../inside/cluster.ts';
 
 export interface Step {
