@@ -5,15 +5,16 @@ import { describe, test, type TestContext } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { secondsSince } from './bell.ts';
 import { Cluster, NAMESPACE } from './cluster.ts';
-import { config, hastyClock, HostedAgent, sourceOf } from './hosted-agent.ts';
+import { config, HostedAgent, sourceOf } from './hosted-agent.ts';
 import { statusErrors } from '../../../../agent/status/errors.ts';
+import { RealTime } from '../../../support/real-time.ts';
 import type { Fault } from '../../../../apiserver/faults/fault.ts';
 import { nodes } from '../../../../kube/api/object.ts';
 import { realClock } from '../../../../base/clock.ts';
 import { freePorts } from '../../../support/real-parts/free-ports.ts';
 
 /** Retries that are seconds apart come in tenths of them. */
-const clock = hastyClock(10);
+const clock = new RealTime({ speed: 10 });
 
 async function cluster(t: TestContext, options: Parameters<typeof Cluster.start>[0] = {}): Promise<Cluster> {
   const made = await Cluster.start(options);

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import { Cluster, NAMESPACE } from './cluster.ts';
-import { changeEvent, config, HostedAgent, patientClock, plainEvent, sourceOf } from './hosted-agent.ts';
+import { changeEvent, config, HostedAgent, plainEvent, sourceOf } from './hosted-agent.ts';
 import { statusErrors } from '../../../../agent/status/errors.ts';
 import { layout } from '../../../../agent/store/layout.ts';
 import { nodes } from '../../../../kube/api/object.ts';
+import { RealTime } from '../../../support/real-time.ts';
 
 describe('an agent on an API server with the gate on', { concurrency: 6 }, () => {
   let cluster: Cluster;
@@ -32,7 +33,7 @@ describe('an agent on an API server with the gate on', { concurrency: 6 }, () =>
 
   test('a config is assigned: checkpoint, event, exit 0, and status after the next start', async () => {
     // After 2 s without an answer of sync it reports what it has.
-    await using agent = await HostedAgent.on(cluster, { clock: patientClock(10) });
+    await using agent = await HostedAgent.on(cluster, { clock: new RealTime({ speed: 0.1 }) });
     agent.start();
     await agent.reports(cluster, {});
     const made = await cluster.configMap(agent.name, { data: { kubelet: config({ maxPods: 50 }) } });
@@ -223,7 +224,7 @@ describe('an agent on an API server with the gate on', { concurrency: 6 }, () =>
   });
 
   test('an agent that starts before its Node exists waits for it, with what it has', async () => {
-    await using agent = await HostedAgent.on(cluster, { clock: patientClock(10) });
+    await using agent = await HostedAgent.on(cluster, { clock: new RealTime({ speed: 0.1 }) });
     const made = await assigned(agent);
     await agent.stop();
     await cluster.admin.delete(nodes, { name: agent.name });

@@ -33,17 +33,6 @@ import { kubeconfigSource } from '../../../../kube/client/load-access.ts';
 export const config = (fields: Readonly<Record<string, unknown>> = {}): string =>
   ['apiVersion: kubelet.config.k8s.io/v1beta1', 'kind: KubeletConfiguration', 'failSwapOn: false', ...Object.entries(fields).map(([key, value]) => `${key}: ${JSON.stringify(value)}`), ''].join('\n'); // prettier-ignore
 
-/** A clock on which `times` seconds are one: waits between retries pass in good time. */
-export const hastyClock = (times: number): Clock => ({
-  now: () => realClock.now(),
-  monotonic: () => realClock.monotonic() * times,
-  sleep: (ms, signal) => realClock.sleep(ms / times, signal),
-  after: (ms, ring) => realClock.after(ms / times, ring),
-});
-
-/** A clock on which a second is `times` as long: for what the agent may show after a wait that a busy machine would be late for. */
-export const patientClock = (times: number): Clock => hastyClock(1 / times);
-
 export interface Said {
   level: LogLevel;
   text: string;

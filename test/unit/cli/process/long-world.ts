@@ -1,12 +1,12 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { RealTime } from '../../../support/real-time.ts';
 import type { TestContext } from 'node:test';
 import { startApiServer, type ApiServer, type ApiServerOptions } from '../../../../apiserver/server.ts';
 import { realClock } from '../../../../base/clock.ts';
 import { silentLog } from '../../../../base/log.ts';
 import { seededRandom } from '../../../../base/random.ts';
 import { dispatch } from '../../../../cli/dispatch.ts';
-import { CountingClock } from '../../kube/process/process-world.ts';
 import { freePorts } from '../../../support/real-parts/free-ports.ts';
 import { cliContext } from '../../../support/cli-context.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
@@ -53,7 +53,7 @@ export interface Running {
   err: () => string;
   lines: string[];
   fields: Fields[];
-  clock: CountingClock;
+  clock: RealTime;
 }
 
 /** `dkc NAME ARGV` in this process, for as long as it goes on. */
@@ -63,7 +63,7 @@ export function startLong(
 ): Running {
   const asked = new AbortController();
   const { log, lines, fields } = recordedLog();
-  const clock = new CountingClock();
+  const clock = new RealTime();
   const line = Promise.withResolvers<Awaited<Running['ready']>>();
   line.promise.catch(() => {}); // not every test waits for it
   let written = '';

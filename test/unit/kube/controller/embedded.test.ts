@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { RealTime } from '../../../support/real-time.ts';
 import type { TestContext } from 'node:test';
 import { parseFaults } from '../../../../apiserver/faults/fault.ts';
 import type { ApiServer } from '../../../../apiserver/server.ts';
@@ -38,7 +39,7 @@ interface Scene {
 }
 
 /** Waits between tries are over at once; who asked for how long is another test's. */
-const hasty: Clock = { ...realClock, sleep: (ms, signal) => realClock.sleep(Math.min(ms, 1), signal) };
+const hasty = new RealTime({ maxSleepMs: 1 });
 
 async function scene(t: TestContext, clock: Clock = hasty): Promise<Scene> {
   const { server } = await started();

@@ -2,7 +2,6 @@ import type { TestContext } from 'node:test';
 import { createLocalApi } from '../../../../apiserver/local-api.ts';
 import type { LocalApi } from '../../../../apiserver/local-api.ts';
 import { realClock } from '../../../../base/clock.ts';
-import type { Clock } from '../../../../base/clock.ts';
 import { silentLog } from '../../../../base/log.ts';
 import { seededRandom } from '../../../../base/random.ts';
 import { createClient } from '../../../../kube/client/http-client.ts';
@@ -11,29 +10,10 @@ import type { Lease } from '../../../../kube/election/lease.ts';
 import type { ProcessOptions } from '../../../../kube/process/options.ts';
 import { runProcess } from '../../../../kube/process/process.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
+import { RealTime } from '../../../support/real-time.ts';
 
 /** Looked at often, and held through any stall of a busy machine: nobody here waits for one to run out. */
 export const quickLease = { namespace: 'kube-system', name: 'keys', retryPeriodMs: 20, renewDeadlineMs: 20_000, leaseDurationMs: 30_000 };
-
-/** The real clock, which knows who still waits by it. */
-export class CountingClock implements Clock {
-  sleepers = 0;
-  now = (): number => realClock.now();
-  monotonic = (): number => realClock.monotonic();
-  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    this.sleepers += 1;
-    try {
-      await realClock.sleep(ms, signal);
-    } finally {
-      this.sleepers -= 1;
-    }
-  }
-  after(ms: number, ring: () => void): () => void {
-    const over = new AbortController();
-    this.sleep(ms, over.signal).then(ring, () => {});
-    return () => over.abort();
-  }
-}
 
 export interface Started {
   /** Its address once it is ready, '' when it serves nothing; undefined when it ended without ever being ready. */
@@ -41,7 +21,7 @@ export interface Started {
   ended: Promise<number>;
   /** As SIGTERM does. */
   stop: () => Promise<number>;
-  clock: CountingClock;
+  clock: RealTime;
   lines: string[];
   /** How many of its connections are open. */
   open: () => number;
@@ -63,7 +43,7 @@ export function start(
   options: Pick<ProcessOptions, 'setup'> & Partial<Omit<ProcessOptions, 'onReady' | 'access'>>,
 ): Started {
   const asked = new AbortController();
-  const clock = new CountingClock();
+  const clock = new RealTime();
   const { log, lines } = recordedLog();
   const ready = Promise.withResolvers<string | undefined>();
   let open = 0;

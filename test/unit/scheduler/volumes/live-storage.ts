@@ -1,4 +1,5 @@
 import { eventually } from '../../../support/eventually.ts';
+import { RealTime } from '../../../support/real-time.ts';
 import type { TestContext } from 'node:test';
 import { createLocalApi, type LocalApi } from '../../../../apiserver/local-api.ts';
 import { realClock } from '../../../../base/clock.ts';
@@ -26,8 +27,7 @@ export class LiveStorage {
   readonly caches: StorageCaches;
   readonly view: CachedStorage;
   readonly binder: ClaimBinder;
-  /** How many of the binder's wait for time to pass. */
-  sleepers = 0;
+  readonly #time = new RealTime();
   /** What the binder gave back. */
   readonly freed: ClusterEvent[] = [];
   /** Where the provisioner puts volumes: the zone by which they are reached; undefined: it gives the node up. */
@@ -48,7 +48,7 @@ export class LiveStorage {
       client: wrapped,
       view: this.view,
       caches: { claims, volumes, nodes: nodeCache },
-      clock: { ...realClock, sleep: (ms, signal) => this.#counted(realClock.sleep(ms, signal)) },
+      clock: this.#time,
       timeoutMs,
       freed: (event) => this.freed.push(event),
     });
@@ -119,13 +119,9 @@ export class LiveStorage {
     await eventually(what, holds, timeoutMs);
   }
 
-  async #counted(sleep: Promise<void>): Promise<void> {
-    this.sleepers++;
-    try {
-      await sleep;
-    } finally {
-      this.sleepers--;
-    }
+  /** How many of the binder's wait for time to pass. */
+  get sleepers(): number {
+    return this.#time.sleepers;
   }
 
   #stored({ resource }: Resource, key: string): KubeObject {
