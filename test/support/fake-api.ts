@@ -23,6 +23,7 @@ export interface Caller {
 /**
  * Just as much of an API server as a node's agent meets, in memory: objects with uid and resourceVersion, single-object list and
  * watch, status patches of Nodes, events. What it does wrong is switched on by the test.
+ * Not the embedded server: sweeps kill an agent at every write, thousands of lives a run; a call costs 1 to 3 µs here and 30 to 60 µs there, and a server 2 ms.
  */
 export class FakeApi {
   /** Nobody answers. */

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Something at the address of an API server, which answers as the test says. */
+/** Something at the address of an API server, which answers as the test says: with what the embedded server, which validates, never would. */
 export class ScriptedServer {
   answer: Answer;
   requests = 0;

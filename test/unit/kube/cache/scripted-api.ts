@@ -9,6 +9,7 @@ import { event, objects } from './notation.ts';
  * `list 5: a#1@3 b#2@5` (or `list 5 more: ...`, a page that another follows), `watch: ADDED a#1@6, BOOKMARK 9` and then the end,
  * `watch hold: ...` and then silence until the signal aborts, `watch break: ...` and then a failure (`watch break 410: ...`), `fail 500`
  * (`fail 429` asks for 7 seconds).
+ * Not the embedded server: it keeps a server's promises, and these scripts break them (versions that go back, events of objects that were never listed).
  */
 export class ScriptedApi {
   /** `list limit=500 resourceVersion=0`, `watch resourceVersion=5`. */

@@ -6,7 +6,10 @@ import type { Machine, World } from './simulation.ts';
 
 const call = { method: 'CALL', path: '/model', host: 'model' };
 
-/** Objects by kind and name under one counter of versions, as an API server has them. What it did is in the order in which it did it. */
+/**
+ * Objects by kind and name under one counter of versions, as an API server has them. What it did is in the order in which it did it.
+ * Not the embedded server: requests and answers travel in the model's own time and may arrive late or never, in tens of thousands of runs.
+ */
 export class ModelApi {
   readonly objects = new Map<string, KubeObject>();
   isAway = false;
