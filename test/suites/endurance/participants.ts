@@ -1,15 +1,15 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { startApiServer, type ApiServer } from '../../../apiserver/server.ts';
+import { type ApiServer } from '../../../apiserver/server.ts';
 import { realClock } from '../../../base/clock.ts';
-import { silentLog } from '../../../base/log.ts';
 import { seededRandom, type Random } from '../../../base/random.ts';
 import type { ClusterAccess } from '../../../kube/client/access.ts';
 import { holderOf, type Lease } from '../../../kube/election/lease.ts';
 import { Audit } from './audit.ts';
 import { Line } from './line.ts';
 import type { ParticipantOptions } from './participant.ts';
+import { apiServer } from '../../support/embedded-api.ts';
 
 const PROGRAM = join(import.meta.dirname, 'participant.ts');
 const NAMESPACE = 'default';
@@ -62,7 +62,7 @@ export class Participants {
   }
 
   static async start(setting: Partial<Setting> = {}): Promise<Participants> {
-    const server = await startApiServer({ clock: realClock, random: seededRandom(1), log: silentLog });
+    const server = await apiServer();
     for (const name of ['target', 'regardless']) {
       server.add({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: NAMESPACE } });
     }

@@ -1,9 +1,9 @@
 import { createLocalApi } from '../../../apiserver/local-api.ts';
 import { silentLog } from '../../../base/log.ts';
 import { seededRandom } from '../../../base/random.ts';
-import { createClient } from '../../../kube/client/http-client.ts';
 import { FakeClock } from '../fake-clock.ts';
 import { SoakWorld } from './world.ts';
+import { localClient } from '../embedded-api.ts';
 
 const MINUTE = 60_000;
 
@@ -24,8 +24,7 @@ export async function day(hours: number, seed: number, collect?: () => void): Pr
   const random = seededRandom(seed);
   const clock = new FakeClock();
   const api = createLocalApi({ clock, random, log: silentLog, watchWindow: 500 });
-  const client = () =>
-    createClient({ server: 'https://local', origin: 'soak', token: api.token }, { clock, random, dial: () => api.dial() });
+  const client = () => localClient(api, { clock, random });
   const world = new SoakWorld({ clock, random, hooks: api.hooks, add: api.add, client });
   const heap: number[] = [];
   world.start();

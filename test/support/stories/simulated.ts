@@ -1,7 +1,7 @@
 import { createLocalApi } from '../../../apiserver/local-api.ts';
 import { silentLog } from '../../../base/log.ts';
 import { seededRandom } from '../../../base/random.ts';
-import { createClient } from '../../../kube/client/http-client.ts';
+
 // The client loads it with the first list, which takes turns of the loop that fake time knows nothing of.
 import '../../../kube/client/list-stream.ts';
 import type { Runnable } from '../../../kube/process/options.ts';
@@ -11,6 +11,7 @@ import { schedulerRunnable, servedKinds } from '../../../scheduler/scheduler.ts'
 import { FakeClock } from '../fake-clock.ts';
 import { startLocally, type LocalProcess } from '../local-process.ts';
 import { World, type WorldOptions } from './world.ts';
+import { localClient } from '../embedded-api.ts';
 
 /** A world in fake time, and the controllers that are at work in it. */
 export interface Simulated extends AsyncDisposable {
@@ -26,7 +27,7 @@ export async function startSimulated(setup: (runtime: Runtime) => Runnable[], op
   const clock = new FakeClock();
   const random = seededRandom(1);
   const api = createLocalApi({ clock, random, log: silentLog, version: 'v1.34.0', dynamicKubeletConfig: false });
-  const client = createClient({ server: 'http://local', origin: 'test', token: api.token }, { clock, dial: api.dial, random });
+  const client = localClient(api, { clock, random });
   const served = await servedKinds(client, new AbortController().signal);
   const scheduler = startLocally(api, {
     name: 'dkc-scheduler',

@@ -7,8 +7,8 @@ import { seededRandom } from '../../../base/random.ts';
 import { configMaps } from '../../../kube/api/object.ts';
 import type { KubeObject } from '../../../kube/api/object.ts';
 import type { Client } from '../../../kube/client/client.ts';
-import { createClient } from '../../../kube/client/http-client.ts';
 import { atRest, FakeClock } from '../../support/fake-clock.ts';
+import { localClient } from '../../support/embedded-api.ts';
 
 /*
  * A watcher as simple as one can be that heeds what the API promises: whatever the faults do, it must end up with what the server has. So the faults
@@ -69,10 +69,7 @@ for (const seed of [1, 2, 3, 4]) {
     const random = seededRandom(seed);
     const clock = new FakeClock();
     const api = createLocalApi({ clock, random, log: silentLog, faults: parseFaults(faults), watchWindow: 40 });
-    const client = createClient(
-      { origin: 'the test', server: 'http://embedded.invalid', token: api.token },
-      { clock, random, dial: api.dial },
-    );
+    const client = localClient(api, { clock, random });
     const seen = new Map<string, KubeObject>();
     const stop = new AbortController();
     const following = follow(client, seen, stop.signal);

@@ -2,14 +2,11 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { beforeEach, describe, test } from 'node:test';
 import { byVersion, isJsonPath, valuesAt } from '../../../apiserver/crd/custom-kind.ts';
-import { createLocalApi } from '../../../apiserver/local-api.ts';
 import type { LocalApi } from '../../../apiserver/local-api.ts';
-import { silentLog } from '../../../base/log.ts';
-import { seededRandom } from '../../../base/random.ts';
 import type { KubeObject, Resource } from '../../../kube/api/object.ts';
 import type { Client } from '../../../kube/client/client.ts';
-import { createClient } from '../../../kube/client/http-client.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
+import { localApi, localClient } from '../../support/embedded-api.ts';
 
 type Value = { object: object; kept?: object; refused?: string[] };
 const recorded: { definition: KubeObject; cases: Value[] } = JSON.parse(
@@ -43,8 +40,8 @@ let api: LocalApi;
 let client: Client;
 beforeEach(() => {
   const clock = new FakeClock();
-  api = createLocalApi({ clock, random: seededRandom(1), log: silentLog });
-  client = createClient({ origin: 'the test', server: 'http://embedded.invalid', token: api.token }, { clock, dial: api.dial });
+  api = localApi(clock);
+  client = localClient(api, { clock });
 });
 
 describe('a custom resource is held to its schema as by a real server', () => {

@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import { parseFaults } from '../../../apiserver/faults/fault.ts';
-import { createLocalApi } from '../../../apiserver/local-api.ts';
 import type { LocalApi } from '../../../apiserver/local-api.ts';
-import { silentLog } from '../../../base/log.ts';
-import { seededRandom } from '../../../base/random.ts';
 import { configMaps } from '../../../kube/api/object.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { createClient } from '../../../kube/client/http-client.ts';
 import { atRest, FakeClock } from '../../support/fake-clock.ts';
+import { localApi, localClient } from '../../support/embedded-api.ts';
 
 const at = { name: 'a', namespace: 'default' };
 const made = { apiVersion: 'v1', kind: 'ConfigMap', metadata: at };
@@ -19,8 +17,8 @@ describe('a client without sockets', () => {
   let client: Client;
   beforeEach(() => {
     clock = new FakeClock();
-    api = createLocalApi({ clock, random: seededRandom(1), log: silentLog });
-    client = createClient({ origin: 'the test', server: 'http://embedded.invalid', token: api.token }, { clock, dial: api.dial });
+    api = localApi(clock);
+    client = localClient(api, { clock });
   });
   const set = (fault: object) => api.hooks.setFaults(parseFaults([{ verb: '*', resource: '*', count: 1, ...fault }]));
 

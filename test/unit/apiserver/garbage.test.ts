@@ -1,18 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createLocalApi } from '../../../apiserver/local-api.ts';
 import type { LocalApiOptions } from '../../../apiserver/local-api.ts';
-import { silentLog } from '../../../base/log.ts';
-import { seededRandom } from '../../../base/random.ts';
 import { configMaps } from '../../../kube/api/object.ts';
 import type { KubeObject, OwnerReference } from '../../../kube/api/object.ts';
-import { createClient } from '../../../kube/client/http-client.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
+import { localApi, localClient } from '../../support/embedded-api.ts';
 
 function world(options: Partial<LocalApiOptions> = {}) {
   const clock = new FakeClock();
-  const api = createLocalApi({ clock, random: seededRandom(1), log: silentLog, ...options });
-  const client = createClient({ origin: 'the test', server: 'http://embedded.invalid', token: api.token }, { clock, dial: api.dial });
+  const api = localApi(clock, options);
+  const client = localClient(api, { clock });
   const { storage } = api.hooks;
   const start = storage.version;
   const add = (name: string, owners: readonly OwnerReference[] = [], metadata: object = {}): KubeObject => {

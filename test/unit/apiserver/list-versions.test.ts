@@ -1,19 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createLocalApi } from '../../../apiserver/local-api.ts';
-import { silentLog } from '../../../base/log.ts';
 import { seededRandom } from '../../../base/random.ts';
 import { configMaps } from '../../../kube/api/object.ts';
 import type { KubeList } from '../../../kube/api/object.ts';
-import { createClient } from '../../../kube/client/http-client.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
+import { localApi, localClient } from '../../support/embedded-api.ts';
 
 const names = (list: KubeList) => list.items.map(({ metadata }) => metadata.name).join(' ');
 
 function world() {
   const clock = new FakeClock();
-  const api = createLocalApi({ clock, random: seededRandom(1), log: silentLog });
-  const client = createClient({ origin: 'the test', server: 'http://embedded.invalid', token: api.token }, { clock, dial: api.dial });
+  const api = localApi(clock);
+  const client = localClient(api, { clock });
   const make = (...made: string[]) => {
     for (const name of made) {
       const [namespace = '', own = ''] = name.includes('/') ? name.split('/') : ['default', name];

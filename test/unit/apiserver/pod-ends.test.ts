@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createLocalApi } from '../../../apiserver/local-api.ts';
 import type { LocalApiOptions } from '../../../apiserver/local-api.ts';
-import { silentLog } from '../../../base/log.ts';
-import { seededRandom } from '../../../base/random.ts';
 import type { KubeObject, Resource } from '../../../kube/api/object.ts';
-import { createClient } from '../../../kube/client/http-client.ts';
 import { atRest, FakeClock } from '../../support/fake-clock.ts';
+import { localApi, localClient } from '../../support/embedded-api.ts';
 
 const pods: Resource = { group: '', version: 'v1', resource: 'pods', kind: 'Pod', namespaced: true };
 const budgets: Resource = {
@@ -20,8 +17,8 @@ const at = { name: 'web', namespace: 'default' };
 
 function world(options: Partial<LocalApiOptions> = {}) {
   const clock = new FakeClock('2026-03-01T00:00:00Z');
-  const api = createLocalApi({ clock, random: seededRandom(1), log: silentLog, ...options });
-  const client = createClient({ origin: 'the test', server: 'http://embedded.invalid', token: api.token }, { clock, dial: api.dial });
+  const api = localApi(clock, options);
+  const client = localClient(api, { clock });
   const { storage } = api.hooks;
   const start = storage.version;
   return {

@@ -3,12 +3,9 @@ import { X509Certificate } from 'node:crypto';
 import { connect } from 'node:http2';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { startApiServer } from '../../../apiserver/server.ts';
-import { realClock } from '../../../base/clock.ts';
-import { silentLog } from '../../../base/log.ts';
-import { seededRandom } from '../../../base/random.ts';
 import { started } from './started.ts';
 import { text } from '../../support/api-http.ts';
+import { apiServer } from '../../support/embedded-api.ts';
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
 
@@ -61,10 +58,7 @@ test('streams a watch over HTTP/2', async (t) => {
 
 for (const listen of ['0.0.0.0:0', '[::]:0', '192.0.2.1:0', 'example.com:0', '127.0.0.1', '127.0.0.1:70000']) {
   test(`refuses to listen on ${listen}`, async () => {
-    await assert.rejects(
-      startApiServer({ listen, clock: realClock, random: seededRandom(1), log: silentLog }),
-      /^ActionError: Cannot listen on /,
-    );
+    await assert.rejects(apiServer({ listen }), /^ActionError: Cannot listen on /);
   });
 }
 
@@ -72,7 +66,7 @@ test('says that a port is taken', async (t) => {
   const { server } = await started({ tls: false });
   t.after(() => server.stop());
   const listen = server.url.slice('http://'.length);
-  await assert.rejects(startApiServer({ listen, clock: realClock, random: seededRandom(1), log: silentLog }), /is the port taken/);
+  await assert.rejects(apiServer({ listen }), /is the port taken/);
 });
 
 test('its kubeconfig holds address, authority and token', async (t) => {

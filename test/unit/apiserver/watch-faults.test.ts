@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { parseFaults } from '../../../apiserver/faults/fault.ts';
-import { createLocalApi } from '../../../apiserver/local-api.ts';
 import type { LocalApi } from '../../../apiserver/local-api.ts';
-import { silentLog } from '../../../base/log.ts';
-import { seededRandom } from '../../../base/random.ts';
 import { configMaps } from '../../../kube/api/object.ts';
 import type { KubeList } from '../../../kube/api/object.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { ApiError } from '../../../kube/client/errors.ts';
-import { createClient } from '../../../kube/client/http-client.ts';
 import { atRest, FakeClock } from '../../support/fake-clock.ts';
+import { localApi, localClient } from '../../support/embedded-api.ts';
 
 interface World {
   clock: FakeClock;
@@ -24,8 +21,8 @@ interface World {
 
 function world(...faults: object[]): World {
   const clock = new FakeClock();
-  const api = createLocalApi({ clock, random: seededRandom(1), log: silentLog, faults: parseFaults(faults) });
-  const client = createClient({ origin: 'the test', server: 'http://embedded.invalid', token: api.token }, { clock, dial: api.dial });
+  const api = localApi(clock, { faults: parseFaults(faults) });
+  const client = localClient(api, { clock });
   return {
     clock,
     api,

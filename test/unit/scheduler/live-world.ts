@@ -8,7 +8,6 @@ import { statefulSetController } from '../../../controllers/statefulset/controll
 import type { KubeObject } from '../../../kube/api/object.ts';
 import { nodes, pods, statefulSets } from '../../../kube/api/resources.ts';
 import type { Client } from '../../../kube/client/client.ts';
-import { createClient } from '../../../kube/client/http-client.ts';
 import type { Setup } from '../../../kube/process/options.ts';
 import type { SchedulerConfig } from '../../../scheduler/config/config.ts';
 import { defaultSchedulerConfig } from '../../../scheduler/config/defaults.ts';
@@ -19,6 +18,7 @@ import { startLocally, type LocalProcess } from '../../support/local-process.ts'
 import { recordedLog } from '../../support/recorded-log.ts';
 import type { HollowNode } from '../../support/hollow/hollow-node.ts';
 import { HollowNodes } from '../../support/hollow/hollow-nodes.ts';
+import { localClient } from '../../support/embedded-api.ts';
 
 export interface LiveOptions {
   config?: Partial<SchedulerConfig>;
@@ -54,7 +54,7 @@ export class LiveWorld {
       version: 'v1.34.0',
       dynamicKubeletConfig: false,
     });
-    this.client = createClient({ server: 'http://local', origin: 'test', token: this.api.token }, { dial: this.api.dial });
+    this.client = localClient(this.api);
     const { endMs = 0 } = options;
     this.hollow = new HollowNodes({ client: this.client, clock: realClock, log: silentLog, endMs });
     if (options.kubelets !== false) this.#kubelets = this.hollow.run(this.#over.signal);

@@ -1,11 +1,9 @@
 import { Bell } from './bell.ts';
-import { startApiServer, type ApiServer, type ApiServerOptions } from '../../../../apiserver/server.ts';
-import { realClock } from '../../../../base/clock.ts';
-import { silentLog } from '../../../../base/log.ts';
-import { seededRandom } from '../../../../base/random.ts';
+import { type ApiServer, type ApiServerOptions } from '../../../../apiserver/server.ts';
 import { configMaps, nodes, type KubeObject } from '../../../../kube/api/object.ts';
 import type { Client } from '../../../../kube/client/client.ts';
 import { createClient } from '../../../../kube/client/http-client.ts';
+import { apiServer } from '../../../support/embedded-api.ts';
 
 export const NAMESPACE = 'dkc-system';
 const MAX_NODES = 60;
@@ -36,7 +34,7 @@ export class Cluster {
   static async start(options: Partial<ApiServerOptions> = {}): Promise<Cluster> {
     const identities = Array.from({ length: MAX_NODES }, (_, n) => [`node-${n + 1}`, `node-${n + 1}-old`]).flat();
     const tokens = identities.map((token) => ({ token, user: `system:node:${token.replace('-old', '')}`, groups: ['system:nodes'] }));
-    return new Cluster(await startApiServer({ clock: realClock, random: seededRandom(1), log: silentLog, tokens, ...options }));
+    return new Cluster(await apiServer({ tokens, ...options }));
   }
 
   async stop(): Promise<void> {

@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { parseFaults } from '../../../../apiserver/faults/fault.ts';
-import { createLocalApi, type LocalApi } from '../../../../apiserver/local-api.ts';
+import { type LocalApi } from '../../../../apiserver/local-api.ts';
 import { ActionError, describeError } from '../../../../base/errors.ts';
-import { silentLog } from '../../../../base/log.ts';
-import { seededRandom } from '../../../../base/random.ts';
 import { parseManifests, readManifests } from '../../../../cli/apiserver/manifests.ts';
 import { seed } from '../../../../cli/apiserver/seed.ts';
 import { configMaps, nodes } from '../../../../kube/api/object.ts';
 import type { Client } from '../../../../kube/client/client.ts';
-import { createClient } from '../../../../kube/client/http-client.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { memoryDisk } from '../../../support/memory-disk.ts';
+import { localApi, localClient } from '../../../support/embedded-api.ts';
 
 const files = {
   '/seed/10-maps.yaml':
@@ -36,16 +34,16 @@ test('a directory that is not there is an error that names it', async () => {
   await assert.rejects(readManifests(memoryDisk(files), '/gone'), /Cannot read manifests from \/gone/);
 });
 
-function localClient(t: TestContext): { client: Client; api: LocalApi } {
+function emptyApi(t: TestContext): { client: Client; api: LocalApi } {
   const clock = new FakeClock();
-  const api = createLocalApi({ clock, random: seededRandom(1), log: silentLog });
-  const client = createClient({ origin: 'test', server: 'http://embedded.invalid', token: api.token }, { clock, dial: api.dial });
+  const api = localApi(clock);
+  const client = localClient(api, { clock });
   t.after(() => client.close());
   return { client, api };
 }
 
 test('seeding creates namespaces first', async (t) => {
-  const { client } = localClient(t);
+  const { client } = emptyApi(t);
   assert.equal(await seed(client, await readManifests(memoryDisk(files), '/seed')), 3);
   assert.equal((await client.get(configMaps, { namespace: 'late', name: 'web' })).metadata.name, 'web');
   assert.equal((await client.get(nodes, { name: 'a' })).metadata.name, 'a');
@@ -91,7 +89,7 @@ for (const { why, text, says } of [
   },
 ]) {
   test(`seeding ${why} names file, object and remedy`, async (t) => {
-    const { client } = localClient(t);
+    const { client } = emptyApi(t);
     await assert.rejects(seed(client, parseManifests(text, '/f.yaml')), (error: unknown) => {
       assert.ok(error instanceof ActionError);
       assert.equal(error.message, says);
@@ -101,7 +99,7 @@ for (const { why, text, says } of [
 }
 
 test('seeding a server that fails says why', async (t) => {
-  const { client, api } = localClient(t);
+  const { client, api } = emptyApi(t);
   const [manifest] = parseManifests('apiVersion: v1\nkind: Node\nmetadata: {name: a}', '/f.yaml');
   assert.ok(manifest);
   for (const [verb, resource, says] of [
@@ -114,7 +112,7 @@ test('seeding a server that fails says why', async (t) => {
 });
 
 test('seeding creates definitions before what they define', async (t) => {
-  const { client } = localClient(t);
+  const { client } = emptyApi(t);
   const definition =
     'apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: pots.test.io}\nspec: {group: test.io, scope: Cluster, ' +
     'names: {plural: pots, kind: Pot}, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}\n';

@@ -1,24 +1,22 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createLocalApi, type LocalApi } from '../../../../apiserver/local-api.ts';
+import { type LocalApi } from '../../../../apiserver/local-api.ts';
 import { realClock } from '../../../../base/clock.ts';
-import { silentLog } from '../../../../base/log.ts';
-import { seededRandom } from '../../../../base/random.ts';
 import { dispatch } from '../../../../cli/dispatch.ts';
 import { whyDaemonSet, type ExplainSet } from '../../../../cli/controllers/why-daemonset.ts';
-import { createClient } from '../../../../kube/client/http-client.ts';
 import { cliContext, runCli, type Ran } from '../../../support/cli-context.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';
 import { explainSet } from '../../../../cli/controllers/explain-set.ts';
 import type { DaemonSet, Pod } from '../../../../controllers/daemonset/types.ts';
 import type { Explained } from '../../../../controllers/daemonset/explain.ts';
 import type { SetInCluster } from '../../../../cli/controllers/set-in-cluster.ts';
+import { localApi, localClient } from '../../../support/embedded-api.ts';
 
 let api: LocalApi;
 const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
 
 before(() => {
-  api = createLocalApi({ clock: realClock, random: seededRandom(1), log: silentLog });
+  api = localApi(realClock);
   for (const name of ['node-a', 'node-b']) api.add({ apiVersion: 'v1', kind: 'Node', metadata: { name } });
   for (const name of ['web', 'other'])
     api.add({
@@ -36,7 +34,7 @@ after(() => api.stop());
 const everyNode: ExplainSet = ({ nodes }) =>
   nodes.map(({ metadata: { name = '' } }): Explained => ({ object: name, reason: 'Runs', detail: `it runs on ${name}` }));
 
-const connect = async () => createClient({ origin: 'test', server: 'http://local', token: api.token }, { dial: api.dial });
+const connect = async () => localClient(api);
 
 async function why(argv: readonly string[], explain: ExplainSet = everyNode): Promise<Ran> {
   const { context, out, err } = cliContext({ connect });

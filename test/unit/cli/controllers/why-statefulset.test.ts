@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createLocalApi, type LocalApi } from '../../../../apiserver/local-api.ts';
+import { type LocalApi } from '../../../../apiserver/local-api.ts';
 import { realClock } from '../../../../base/clock.ts';
-import { silentLog } from '../../../../base/log.ts';
-import { seededRandom } from '../../../../base/random.ts';
 import { explainStatefulSet } from '../../../../cli/controllers/explain-stateful-set.ts';
 import { whyStatefulSet, type ExplainStatefulSet } from '../../../../cli/controllers/why-statefulset.ts';
 import { dispatch } from '../../../../cli/dispatch.ts';
-import { createClient } from '../../../../kube/client/http-client.ts';
 import { claim, claimTemplate, pod, statefulSet, type SetOptions } from '../../controllers/statefulset/objects.ts';
 import { cliContext, runCli, type Ran } from '../../../support/cli-context.ts';
 import type { StatefulSetInCluster } from '../../../../cli/controllers/stateful-set-in-cluster.ts';
@@ -15,11 +12,12 @@ import type { Explained } from '../../../../controllers/statefulset/explain.ts';
 import type { Pod } from '../../../../controllers/statefulset/types.ts';
 import type { KubeObject, OwnerReference } from '../../../../kube/api/object.ts';
 import { controllerOf } from '../../../../kube/controller/owner-refs.ts';
+import { localApi, localClient } from '../../../support/embedded-api.ts';
 
 let api: LocalApi;
 
 before(() => {
-  api = createLocalApi({ clock: realClock, random: seededRandom(1), log: silentLog });
+  api = localApi(realClock);
   const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
   const spec = { serviceName: 'web', selector: { matchLabels: { app: 'web' } }, template };
   const of = { apiVersion: 'apps/v1', kind: 'StatefulSet' };
@@ -35,7 +33,7 @@ before(() => {
 });
 after(() => api.stop());
 
-const connect = async () => createClient({ origin: 'test', server: 'http://local', token: api.token }, { dial: api.dial });
+const connect = async () => localClient(api);
 
 async function why(argv: readonly string[], explain: ExplainStatefulSet = explainStatefulSet): Promise<Ran> {
   const { context, out, err } = cliContext({ connect });

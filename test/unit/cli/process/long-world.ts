@@ -2,10 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RealTime } from '../../../support/real-time.ts';
 import type { TestContext } from 'node:test';
-import { startApiServer, type ApiServer, type ApiServerOptions } from '../../../../apiserver/server.ts';
-import { realClock } from '../../../../base/clock.ts';
-import { silentLog } from '../../../../base/log.ts';
-import { seededRandom } from '../../../../base/random.ts';
+import { type ApiServer, type ApiServerOptions } from '../../../../apiserver/server.ts';
 import { dispatch } from '../../../../cli/dispatch.ts';
 import { freePorts } from '../../../support/real-parts/free-ports.ts';
 import { cliContext } from '../../../support/cli-context.ts';
@@ -13,6 +10,7 @@ import { recordedLog } from '../../../support/recorded-log.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 import type { Fields } from '../../../../base/log.ts';
 import type { Command } from '../../../../cli/command.ts';
+import { apiServer } from '../../../support/embedded-api.ts';
 
 /** Kind of the leases, for the server's storage. */
 export const LEASES = 'coordination.k8s.io/leases';
@@ -29,7 +27,7 @@ export interface Up {
 /** An API server on a port of this machine, until the end of the test. */
 export async function up(t: TestContext, options: Partial<ApiServerOptions> = {}): Promise<Up> {
   const dir = await tempDir(t);
-  const server = await startApiServer({ clock: realClock, random: seededRandom(1), log: silentLog, tls: false, ...options });
+  const server = await apiServer({ tls: false, ...options });
   t.after(() => server.stop());
   let files = 0;
   return {

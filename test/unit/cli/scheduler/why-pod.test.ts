@@ -2,22 +2,20 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
-import { createLocalApi, type LocalApi } from '../../../../apiserver/local-api.ts';
+import { type LocalApi } from '../../../../apiserver/local-api.ts';
 import { realClock } from '../../../../base/clock.ts';
-import { silentLog } from '../../../../base/log.ts';
-import { seededRandom } from '../../../../base/random.ts';
 import { dispatch } from '../../../../cli/dispatch.ts';
 import { whyPod } from '../../../../cli/scheduler/why-pod.ts';
-import { createClient } from '../../../../kube/client/http-client.ts';
 import { cliContext, runCli, type Ran } from '../../../support/cli-context.ts';
 import { node, pod } from '../../scheduler/builders.ts';
 import { configFile } from './scheduler-world.ts';
 import type { ExplainPod, Explained, PodFacts } from '../../../../scheduler/explain-facts.ts';
+import { localApi, localClient } from '../../../support/embedded-api.ts';
 
 let api: LocalApi;
 
 before(() => {
-  api = createLocalApi({ clock: realClock, random: seededRandom(1), log: silentLog });
+  api = localApi(realClock);
   api.add({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } });
   const built = [
     pod('shop/big').cpu('64').build(),
@@ -33,7 +31,7 @@ before(() => {
 });
 after(() => api.stop());
 
-const connect = async () => createClient({ origin: 'test', server: 'http://local', token: api.token }, { dial: api.dial });
+const connect = async () => localClient(api);
 
 async function why(argv: readonly string[], explain: ExplainPod): Promise<Ran> {
   const { context, out, err } = cliContext({ connect, path: (text) => text });

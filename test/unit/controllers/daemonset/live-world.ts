@@ -1,22 +1,21 @@
 import { eventually } from '../../../support/eventually.ts';
 import type { TestContext } from 'node:test';
-import { createLocalApi, type LocalApi, type LocalApiOptions } from '../../../../apiserver/local-api.ts';
+import { type LocalApi, type LocalApiOptions } from '../../../../apiserver/local-api.ts';
 import { realClock } from '../../../../base/clock.ts';
 import { silentLog } from '../../../../base/log.ts';
-import { seededRandom } from '../../../../base/random.ts';
 import { daemonSetController } from '../../../../controllers/daemonset/controller.ts';
 import type { DaemonSetOptions } from '../../../../controllers/daemonset/options.ts';
 import type { DaemonSet, Node, Pod } from '../../../../controllers/daemonset/types.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';
 import { daemonSets, nodes, pods } from '../../../../kube/api/resources.ts';
 import type { Client } from '../../../../kube/client/client.ts';
-import { createClient } from '../../../../kube/client/http-client.ts';
 import type { Runnable } from '../../../../kube/process/options.ts';
 import type { Runtime } from '../../../../kube/process/runtime.ts';
 import { startLocally, type LocalProcess } from '../../../support/local-process.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
 import { HollowNodes } from '../../../support/hollow/hollow-nodes.ts';
 import type { HollowNode } from '../../../support/hollow/hollow-node.ts';
+import { localApi, localClient } from '../../../support/embedded-api.ts';
 
 export interface LiveOptions {
   controller?: DaemonSetOptions;
@@ -41,7 +40,7 @@ export class LiveWorld {
 
   constructor(options: LiveOptions = {}) {
     this.#options = options;
-    this.api = createLocalApi({ clock: realClock, random: seededRandom(1), log: silentLog, ...options.api });
+    this.api = localApi(realClock, { ...options.api });
     this.client = this.#newClient();
     this.hollow = new HollowNodes({
       client: this.client,
@@ -133,7 +132,7 @@ export class LiveWorld {
   }
 
   #newClient(): Client {
-    return createClient({ server: 'http://local', origin: 'test', token: this.api.token }, { dial: this.api.dial });
+    return localClient(this.api);
   }
 
   #object<T extends KubeObject>(kind: string, key: string): T {

@@ -15,10 +15,11 @@ import { SharedInformer } from '../../../../kube/cache/shared-informer.ts';
 import { isOlder } from '../../../../kube/cache/version.ts';
 import type { Client, WatchEvent } from '../../../../kube/client/client.ts';
 import { isExpired } from '../../../../kube/client/errors.ts';
-import { createClient } from '../../../../kube/client/http-client.ts';
+
 // The client loads it with the first list, which takes turns of the loop that fake time knows nothing of.
 import '../../../../kube/client/list-stream.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { localClient } from '../../../support/embedded-api.ts';
 
 type Reads = Pick<Client, 'listEach' | 'watch'>;
 
@@ -78,10 +79,7 @@ export async function converge({ seed, changes, plant }: RunOptions): Promise<Ru
     watchWindow: 50 + Math.floor(random() * 400),
     bookmarkMs: 10_000,
   });
-  const client = createClient(
-    { server: 'https://local', origin: 'test', token: api.token },
-    { clock, random: retryRandom, dial: () => api.dial(), timeoutMs: 5_000 },
-  );
+  const client = localClient(api, { clock, random: retryRandom, timeoutMs: 5_000 });
   const { storage } = api.hooks;
   const coverage: Coverage = { ...nothingYet };
   const witness = new Witness(coverage);

@@ -2,10 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { startApiServer } from '../../../../apiserver/server.ts';
-import { realClock } from '../../../../base/clock.ts';
-import { silentLog } from '../../../../base/log.ts';
-import { seededRandom } from '../../../../base/random.ts';
+import { apiServer } from '../../../support/embedded-api.ts';
 
 /** How a connection ends: without a word more, or with a reset. */
 export type Cut = 'end' | 'reset';
@@ -21,7 +18,7 @@ export interface CuttingServer extends AsyncDisposable {
 
 /** In this process. */
 export async function cuttingServer(): Promise<CuttingServer> {
-  const server = await startApiServer({ clock: realClock, random: seededRandom(1), log: silentLog });
+  const server = await apiServer();
   // A relay of the test's own, so that it decides how a connection ends.
   const relayed = new Set<Socket>();
   const relay = createServer((inner) => {

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startApiServer } from '../../../../apiserver/server.ts';
 import { realClock } from '../../../../base/clock.ts';
-import { silentLog } from '../../../../base/log.ts';
-import { seededRandom } from '../../../../base/random.ts';
 import { configMaps } from '../../../../kube/api/object.ts';
 import { createClient } from '../../../../kube/client/http-client.ts';
 import { cuttingServer } from './cutting-server.ts';
 import { assertNothingLeaked, reconnect } from './leaks.ts';
+import { apiServer } from '../../../support/embedded-api.ts';
 
 // Thousands of them, and what they leave in memory: test/suites/endurance/reconnects.test.ts
 test('fifty cut connections leave no socket and no timer behind, and no change is missed', { timeout: 120_000 }, async () => {
@@ -16,7 +14,7 @@ test('fifty cut connections leave no socket and no timer behind, and no change i
 });
 
 test('what changes while the server restarts is told by the next watch, once and in order', { timeout: 120_000 }, async (t) => {
-  const server = await startApiServer({ clock: realClock, random: seededRandom(1), log: silentLog });
+  const server = await apiServer();
   const client = createClient({ origin: 'test', server: server.url, ca: { data: server.caPem }, token: server.token });
   const stop = new AbortController();
   const seen: string[] = [];

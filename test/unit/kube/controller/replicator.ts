@@ -8,7 +8,6 @@ import { objectKey, type Lister } from '../../../../kube/cache/contract.ts';
 import { Informers } from '../../../../kube/cache/informers.ts';
 import type { Client } from '../../../../kube/client/client.ts';
 import { isNotFound } from '../../../../kube/client/errors.ts';
-import { createClient } from '../../../../kube/client/http-client.ts';
 import type { Controller } from '../../../../kube/controller/controller.ts';
 import { Expectations } from '../../../../kube/controller/expectations.ts';
 import { done, type Outcome } from '../../../../kube/controller/outcome.ts';
@@ -16,6 +15,7 @@ import { controllerRef, isControlledBy } from '../../../../kube/controller/owner
 import { runController } from '../../../../kube/controller/run-controller.ts';
 import { WorkQueue } from '../../../../kube/queue/work-queue.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { localClient } from '../../../support/embedded-api.ts';
 
 const WANTED = 'wanted';
 // Longer than the longest backoff of a key, the expectations and the longest watch together.
@@ -95,10 +95,7 @@ export async function replicate(seed: number, rounds: number): Promise<string[]>
   const random = seededRandom(seed);
   const clock = new FakeClock();
   const api = createLocalApi({ clock, random, log: silentLog, bookmarkMs: 10_000 });
-  const client = createClient(
-    { server: 'https://local', origin: 'test', token: api.token },
-    { clock, random, dial: () => api.dial(), timeoutMs: 5_000 },
-  );
+  const client = localClient(api, { clock, random, timeoutMs: 5_000 });
   let run = start(client, clock, random);
   const problems: string[] = [];
   for (let round = 0; round < rounds; round++) {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startApiServer } from '../../../../apiserver/server.ts';
 import { realClock } from '../../../../base/clock.ts';
 import { silentLog } from '../../../../base/log.ts';
 import { seededRandom } from '../../../../base/random.ts';
@@ -9,9 +8,10 @@ import { createClient } from '../../../../kube/client/http-client.ts';
 import { LeaderElection } from '../../../../kube/election/election.ts';
 import { fenced } from '../../../../kube/election/fenced.ts';
 import type { Lease } from '../../../../kube/election/lease.ts';
+import { apiServer } from '../../../support/embedded-api.ts';
 
 test('two elect a leader on an API server, who writes, ends and hands over', async () => {
-  const server = await startApiServer({ clock: realClock, random: seededRandom(1), log: silentLog });
+  const server = await apiServer();
   const client = createClient({ server: server.url, origin: 'test', token: server.token, ca: { data: server.caPem } });
   const elect = (identity: string): { election: LeaderElection; asked: AbortController; ended: Promise<unknown> } => {
     const asked = new AbortController();

@@ -1,21 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLocalApi } from '../../../../apiserver/local-api.ts';
 import { silentLog } from '../../../../base/log.ts';
 import { seededRandom } from '../../../../base/random.ts';
 import { configMaps, nodes } from '../../../../kube/api/object.ts';
 import { Informers } from '../../../../kube/cache/informers.ts';
 import type { InformersOptions } from '../../../../kube/cache/informers.ts';
-import { createClient } from '../../../../kube/client/http-client.ts';
 import { healthChecks, readyChecks } from '../../../../kube/process/checks.ts';
 import { atRest, FakeClock } from '../../../support/fake-clock.ts';
+import { localApi, localClient } from '../../../support/embedded-api.ts';
 
 const minutes = (count: number): number => count * 60_000;
 
 test('a synced cache that loses its watch is named by /readyz, and after five minutes by /healthz', { timeout: 60_000 }, async () => {
   const clock = new FakeClock();
-  const api = createLocalApi({ clock, random: seededRandom(1), log: silentLog });
-  const inner = createClient({ origin: 'test', server: 'http://local', token: api.token }, { dial: api.dial, clock });
+  const api = localApi(clock);
+  const inner = localClient(api, { clock });
   let broken = false;
   const stuck = new AbortController();
   const client: InformersOptions['client'] = {

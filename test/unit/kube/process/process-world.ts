@@ -1,8 +1,6 @@
 import type { TestContext } from 'node:test';
-import { createLocalApi } from '../../../../apiserver/local-api.ts';
 import type { LocalApi } from '../../../../apiserver/local-api.ts';
 import { realClock } from '../../../../base/clock.ts';
-import { silentLog } from '../../../../base/log.ts';
 import { seededRandom } from '../../../../base/random.ts';
 import { createClient } from '../../../../kube/client/http-client.ts';
 import { holderOf } from '../../../../kube/election/lease.ts';
@@ -11,6 +9,7 @@ import type { ProcessOptions } from '../../../../kube/process/options.ts';
 import { runProcess } from '../../../../kube/process/process.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
 import { RealTime } from '../../../support/real-time.ts';
+import { localApi } from '../../../support/embedded-api.ts';
 
 /** Looked at often, and held through any stall of a busy machine: nobody here waits for one to run out. */
 export const quickLease = { namespace: 'kube-system', name: 'keys', retryPeriodMs: 20, renewDeadlineMs: 20_000, leaseDurationMs: 30_000 };
@@ -31,7 +30,7 @@ const started = new WeakMap<LocalApi, Started[]>();
 
 /** An API whose processes end with the test, however it goes. */
 export function newApi(t: TestContext): LocalApi {
-  const api = createLocalApi({ clock: realClock, random: seededRandom(1), log: silentLog });
+  const api = localApi(realClock);
   started.set(api, []);
   t.after(() => Promise.allSettled((started.get(api) ?? []).map(({ stop }) => stop())));
   return api;

@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLocalApi } from '../../../../apiserver/local-api.ts';
-import { silentLog } from '../../../../base/log.ts';
-import { seededRandom } from '../../../../base/random.ts';
-import { createClient } from '../../../../kube/client/http-client.ts';
 import { servedBudgets } from '../../../../scheduler/preempt/budgets.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { localApi, localClient } from '../../../support/embedded-api.ts';
 
 for (const { release, version } of [
   { release: 'v1.20.2', version: 'v1beta1' },
@@ -13,8 +10,8 @@ for (const { release, version } of [
   { release: 'v1.34.0', version: 'v1' },
 ])
   test(`a server of ${release} has budgets as ${version}`, async (t) => {
-    const api = createLocalApi({ clock: new FakeClock(), random: seededRandom(1), log: silentLog, version: release });
-    const client = createClient({ server: 'http://local', origin: 'test', token: api.token }, { dial: api.dial });
+    const api = localApi(new FakeClock(), { version: release });
+    const client = localClient(api);
     t.after(async () => {
       await client.close();
       api.stop();

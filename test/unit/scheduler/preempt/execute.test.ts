@@ -1,18 +1,16 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { createLocalApi, type LocalApi } from '../../../../apiserver/local-api.ts';
+import { type LocalApi } from '../../../../apiserver/local-api.ts';
 import type { Fault } from '../../../../apiserver/faults/fault.ts';
-import { silentLog } from '../../../../base/log.ts';
-import { seededRandom } from '../../../../base/random.ts';
 import { pods } from '../../../../kube/api/resources.ts';
 import type { Client } from '../../../../kube/client/client.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
-import { createClient } from '../../../../kube/client/http-client.ts';
 import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
 import { executePreemption, type PreemptionEvent, type Preempted } from '../../../../scheduler/preempt/execute.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { pod } from '../builders.ts';
+import { localApi, localClient } from '../../../support/embedded-api.ts';
 
 /** An API server with pods on node n, and a preemptor that wants their room. */
 class World {
@@ -28,8 +26,8 @@ class World {
   #underWay = 0;
 
   constructor(t: TestContext, faults: readonly Fault[] = []) {
-    this.api = createLocalApi({ clock: this.clock, random: seededRandom(1), log: silentLog, faults });
-    this.client = createClient({ server: 'http://local', origin: 'test', token: this.api.token }, { dial: this.api.dial });
+    this.api = localApi(this.clock, { faults });
+    this.client = localClient(this.api);
     t.after(async () => {
       await this.client.close();
       this.api.stop();

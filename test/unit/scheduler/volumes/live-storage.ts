@@ -1,7 +1,7 @@
 import { eventually } from '../../../support/eventually.ts';
 import { RealTime } from '../../../support/real-time.ts';
 import type { TestContext } from 'node:test';
-import { createLocalApi, type LocalApi } from '../../../../apiserver/local-api.ts';
+import { type LocalApi } from '../../../../apiserver/local-api.ts';
 import { realClock } from '../../../../base/clock.ts';
 import { silentLog } from '../../../../base/log.ts';
 import { seededRandom } from '../../../../base/random.ts';
@@ -10,7 +10,6 @@ import { nodes, persistentVolumeClaims, persistentVolumes } from '../../../../ku
 import { objectKey } from '../../../../kube/cache/contract.ts';
 import { Informers } from '../../../../kube/cache/informers.ts';
 import type { Client } from '../../../../kube/client/client.ts';
-import { createClient } from '../../../../kube/client/http-client.ts';
 import type { ClusterEvent } from '../../../../scheduler/cluster-event.ts';
 import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
 import type { Claim, Node, Volume } from '../../../../scheduler/types.ts';
@@ -19,6 +18,7 @@ import type { VolumeDecision } from '../../../../scheduler/volumes/contract.ts';
 import { volumeRules } from '../../../../scheduler/volumes/rules.ts';
 import { servedStorageKinds, CachedStorage, storageCachesOf, type StorageCaches } from '../../../../scheduler/volumes/view.ts';
 import type { PodBuilder } from '../builders.ts';
+import { localApi, localClient } from '../../../support/embedded-api.ts';
 
 /** Storage on the embedded API server: the caches, the binder, and (when asked) someone who makes volumes and binds claims, as kube-controller-manager does. */
 export class LiveStorage {
@@ -59,8 +59,8 @@ export class LiveStorage {
     t: TestContext,
     { timeoutMs = 60_000, binds = true, wrap = (client: Client): Client => client } = {},
   ): Promise<LiveStorage> {
-    const api = createLocalApi({ clock: realClock, random: seededRandom(1), log: silentLog });
-    const client = createClient({ server: 'http://local', origin: 'test', token: api.token }, { dial: api.dial });
+    const api = localApi(realClock);
+    const client = localClient(api);
     const informers = new Informers({ client, clock: realClock, random: seededRandom(2), log: silentLog, frozen: true });
     const caches = storageCachesOf(informers, await servedStorageKinds(client));
     const world = new LiveStorage(api, client, wrap(client), informers, caches, timeoutMs);

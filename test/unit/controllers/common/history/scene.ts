@@ -1,7 +1,4 @@
 import { parseFaults } from '../../../../../apiserver/faults/fault.ts';
-import { createLocalApi } from '../../../../../apiserver/local-api.ts';
-import { silentLog } from '../../../../../base/log.ts';
-import { seededRandom } from '../../../../../base/random.ts';
 import { planHistory } from '../../../../../controllers/common/history/plan.ts';
 import { executeHistory } from '../../../../../controllers/common/history/execute.ts';
 import type { HistoryWriter } from '../../../../../controllers/common/history/execute.ts';
@@ -10,10 +7,10 @@ import type { History, HistoryFacts, HistoryPlan, HistoryRules, Revision } from 
 import { revisionData } from '../../../../../controllers/common/history/revision.ts';
 import type { KubeObject, Resource } from '../../../../../kube/api/object.ts';
 import { daemonSets } from '../../../../../kube/api/resources.ts';
-import { createClient } from '../../../../../kube/client/http-client.ts';
 import { controllerRef, isControlledBy } from '../../../../../kube/controller/owner-refs.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
 import { pod, revision } from './notation.ts';
+import { localApi, localClient } from '../../../../support/embedded-api.ts';
 
 interface PodSet extends KubeObject {
   spec: { template: Record<string, unknown> };
@@ -31,16 +28,13 @@ interface SetKind {
 
 /** A set called ds on a server in this process, and what a controller's history does to it. */
 export class HistoryScene {
-  readonly api = createLocalApi({ clock: new FakeClock(), random: seededRandom(1), log: silentLog, garbageCollection: false });
+  readonly api = localApi(new FakeClock(), { garbageCollection: false });
   /** `wrote controllerrevisions ds-a`, `deleted ...`, as the writer was told. */
   readonly told: string[] = [];
   readonly signal = new AbortController();
   /** Calls so far. */
   calls = 0;
-  readonly #client = createClient(
-    { origin: 'the test', server: 'http://embedded.invalid', token: this.api.token },
-    { clock: new FakeClock(), dial: this.api.dial },
-  );
+  readonly #client = localClient(this.api, { clock: new FakeClock() });
 
   readonly #kind: SetKind;
 
