@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import type { ChildProcessByStdio } from 'node:child_process';
+import type { Readable } from 'node:stream';
 
 /** A client that nobody here wrote: KUBECTL names one; else the first in PATH. */
 export const kubectlPath =
@@ -31,7 +33,8 @@ export function describeWithKubectl(name: string, tests: (program: string) => vo
 /** kubectl with a home and a kubeconfig of its own. */
 export class Kubectl {
   readonly #program: string;
-  readonly #home: string;
+  /** A folder of its own; files that it reads may lie there. */
+  readonly home: string;
 
   static async start(program: string, kubeconfig: string): Promise<Kubectl> {
     const home = await mkdtemp(join(tmpdir(), 'dkc-kubectl-'));
@@ -41,11 +44,12 @@ export class Kubectl {
 
   constructor(program: string, home: string) {
     this.#program = program;
-    this.#home = home;
+    this.home = home;
   }
 
-  run(args: readonly string[], input = ''): Promise<{ code: number; stdout: string; stderr: string }> {
-    const env = { PATH: process.env['PATH'] ?? '', HOME: this.#home, KUBECONFIG: join(this.#home, 'config') };
+  /** @param extra - environment variables besides PATH, HOME and KUBECONFIG */
+  run(args: readonly string[], input = '', extra: Record<string, string> = {}): Promise<{ code: number; stdout: string; stderr: string }> {
+    const env = { ...this.#environment(), ...extra };
     return new Promise((resolve) => {
       const child = execFile(this.#program, args, { env, timeout: 120_000 }, (error, stdout, stderr) => {
         resolve({ code: error === null ? 0 : typeof error.code === 'number' ? error.code : 1, stdout, stderr });
@@ -57,13 +61,22 @@ export class Kubectl {
   }
 
   /** What it prints. @param args - words without spaces in them */
-  async good(args: string, input = ''): Promise<string> {
-    const { code, stdout, stderr } = await this.run(args.split(' '), input);
+  async good(args: string, input = '', extra: Record<string, string> = {}): Promise<string> {
+    const { code, stdout, stderr } = await this.run(args.split(' '), input, extra);
     assert.equal(code, 0, stderr);
     return stdout;
   }
 
+  /** One that goes on; the caller ends it. */
+  spawn(args: readonly string[]): ChildProcessByStdio<null, Readable, null> {
+    return spawn(this.#program, args, { env: this.#environment(), stdio: ['ignore', 'pipe', 'inherit'] });
+  }
+
+  #environment(): Record<string, string> {
+    return { PATH: process.env['PATH'] ?? '', HOME: this.home, KUBECONFIG: join(this.home, 'config') };
+  }
+
   stop(): Promise<void> {
-    return rm(this.#home, { recursive: true, force: true });
+    return rm(this.home, { recursive: true, force: true });
   }
 }

@@ -40,6 +40,15 @@ const base = {
 } as const;
 type Resource = keyof typeof base;
 
+const storedSet = {
+  replicas: 0,
+  selector,
+  template: storedTemplate,
+  serviceName: 'x',
+  podManagementPolicy: 'OrderedReady',
+  revisionHistoryLimit: 10,
+};
+
 const defaults: readonly { of: Resource; why: string; spec: object; stored: object }[] = [
   {
     of: 'daemonsets',
@@ -73,29 +82,13 @@ const defaults: readonly { of: Resource; why: string; spec: object; stored: obje
     of: 'statefulsets',
     why: 'rolls from partition 0',
     spec: {},
-    stored: {
-      replicas: 0,
-      selector,
-      template: storedTemplate,
-      serviceName: 'x',
-      podManagementPolicy: 'OrderedReady',
-      updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 0 } },
-      revisionHistoryLimit: 10,
-    },
+    stored: { ...storedSet, updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 0 } } },
   },
   {
     of: 'statefulsets',
     why: 'keeps no partition where only the type is given',
     spec: { updateStrategy: { type: 'RollingUpdate' }, ordinals: { start: 2 }, minReadySeconds: 3 },
-    stored: {
-      replicas: 0,
-      selector,
-      template: storedTemplate,
-      serviceName: 'x',
-      podManagementPolicy: 'OrderedReady',
-      updateStrategy: { type: 'RollingUpdate' },
-      revisionHistoryLimit: 10,
-    },
+    stored: { ...storedSet, updateStrategy: { type: 'RollingUpdate' } },
   },
   { of: 'replicasets', why: 'has little to say', spec: {}, stored: { replicas: 0, selector, template: storedTemplate } },
 ];

@@ -1,39 +1,11 @@
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { after, before, test } from 'node:test';
+import { describeWithKubectl, Kubectl } from '../../support/kubectl.ts';
 import type { ApiServer } from '../../../apiserver/server.ts';
 import { started } from './started.ts';
-
-/*
- * A client that nobody here wrote. KUBECTL names one; else the first in PATH is taken. Where there is none this says so; with CI=true that is a failure.
- */
-const kubectl =
-  process.env['KUBECTL'] ||
-  (process.env['PATH'] ?? '')
-    .split(':')
-    .map((folder) => join(folder, 'kubectl'))
-    .find((path) => existsSync(path));
-
-if (kubectl === undefined) {
-  test('kubectl drives the embedded server', (t) => {
-    const why = 'there is no kubectl in PATH: install kubernetes-client, or name one in KUBECTL';
-    if (process.env['CI'] === 'true') assert.fail(why);
-    t.skip(why);
-  });
-} else {
-  describe('kubectl drives the embedded server', () => drive(kubectl));
-}
-
-interface Ran {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
 
 const configMap = (data: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: cm, namespace: default}\ndata: ${data}\n`;
 const node = `apiVersion: v1
@@ -42,42 +14,19 @@ metadata: {name: node-0, labels: {node-role.kubernetes.io/worker: ""}}
 spec: {taints: [{key: a, effect: NoSchedule}]}
 `;
 
-function drive(program: string): void {
+describeWithKubectl('kubectl drives the embedded server', (program) => {
   let server: ApiServer;
-  let home = '';
+  let kubectl: Kubectl;
   before(async () => {
     ({ server } = await started());
-    home = await mkdtemp(join(tmpdir(), 'dkc-kubectl-'));
-    await writeFile(join(home, 'config'), server.kubeconfig());
+    kubectl = await Kubectl.start(program, server.kubeconfig());
   });
   after(async () => {
+    await kubectl.stop();
     await server.stop();
-    await rm(home, { recursive: true, force: true });
   });
-
-  const environment = (extra: Record<string, string> = {}) => ({
-    PATH: process.env['PATH'] ?? '',
-    HOME: home,
-    KUBECONFIG: join(home, 'config'),
-    ...extra,
-  });
-
-  function run(args: readonly string[], input = '', extra: Record<string, string> = {}): Promise<Ran> {
-    return new Promise((resolve) => {
-      const child = execFile(program, args, { env: environment(extra), timeout: 110_000 }, (error, stdout, stderr) => {
-        resolve({ code: error === null ? 0 : typeof error.code === 'number' ? error.code : 1, stdout, stderr });
-      });
-      // It may be gone before it has read anything.
-      child.stdin?.on('error', () => {});
-      child.stdin?.end(input);
-    });
-  }
-
-  async function good(args: string, input = '', extra: Record<string, string> = {}): Promise<string> {
-    const { code, stdout, stderr } = await run(args.split(' '), input, extra);
-    assert.equal(code, 0, stderr);
-    return stdout;
-  }
+  const good: Kubectl['good'] = (...args) => kubectl.good(...args);
+  const run: Kubectl['run'] = (...args) => kubectl.run(...args);
 
   test('creates and applies, then applies a change', async () => {
     assert.equal(await good('create -f -', node), 'node/node-0 created\n');
@@ -102,7 +51,7 @@ function drive(program: string): void {
   });
 
   test('edits', async () => {
-    const editor = join(home, 'editor');
+    const editor = join(kubectl.home, 'editor');
     await writeFile(editor, '#!/bin/sh\nsed -i s/three/four/ "$1"\n', { mode: 0o755 });
     assert.match(await good('edit configmap cm', '', { EDITOR: editor, KUBE_EDITOR: editor }), /^configmap\/cm edited/);
     assert.equal(await good('get cm cm -o jsonpath={.data.a}'), 'four');
@@ -140,7 +89,7 @@ function drive(program: string): void {
   });
 
   test('watches', async () => {
-    const child = spawn(program, ['get', 'cm', '-w', '--no-headers'], { env: environment() });
+    const child = kubectl.spawn(['get', 'cm', '-w', '--no-headers']);
     let seen = '';
     child.stdout.setEncoding('utf8');
     const until = async (wanted: RegExp): Promise<void> => {
@@ -169,4 +118,4 @@ function drive(program: string): void {
     assert.match(await good('apply --dry-run=server -f -', configMap('{a: x}')), /configmap\/cm created \((server )?dry run\)/);
     assert.match((await run(['get', 'cm', 'cm'])).stderr, /NotFound/);
   });
-}
+});
