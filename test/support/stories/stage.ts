@@ -239,14 +239,17 @@ export abstract class Stage<S extends WorkloadSet> {
     } while (!holds());
   }
 
-  /** Nothing changes for a while, every set that stays has been looked at since its last change, and no pod waits for a first word of its scheduler. */
-  async quiet(): Promise<void> {
+  /**
+   * Nothing changes for a while, every set that stays has been looked at since its last change, and no pod waits for a first word of its scheduler.
+   * @param observed - false where a controller never writes the status
+   */
+  async quiet({ observed = true } = {}): Promise<void> {
     const { clock } = this.world;
     const isCurrent = () =>
       this.pods().every(isDecided) &&
       this.sets().every(
         ({ metadata: { deletionTimestamp, generation }, status }) =>
-          deletionTimestamp !== undefined || status?.observedGeneration === generation,
+          !observed || deletionTimestamp !== undefined || status?.observedGeneration === generation,
       );
     for (const end = clock.monotonic() + WITHIN_MS; ;) {
       if ((await this.world.isQuiet(this.name, this.#kind.quietMs)) && isCurrent()) return;

@@ -100,7 +100,7 @@ export const templates: readonly Story[] = [
       const name = 'a-set-whose-name-leaves-no-room-for-the-hash-in-a-label-value';
       await s.create({ name, replicas: 1 });
       await s.reported('FailedCreate');
-      await s.quiet(); // kube-controller-manager never writes its status
+      await s.quiet({ observed: false }); // kube-controller-manager never writes its status
     },
   },
   {
