@@ -296,8 +296,8 @@ export class Reflector<T extends KubeObject> {
   }
 
   /** @returns the state of it that is held; undefined where there is none, or of another object of that name */
-  #skipped({ metadata }: TooLarge): T | undefined {
-    this.#ignore(metadata ?? {}, 'it has more bytes than this client takes');
+  #skipped({ of, metadata }: TooLarge): T | undefined {
+    this.#ignore(metadata ?? {}, `it has more ${of} than this client takes`);
     const held = metadata === undefined ? undefined : this.#sink.held(objectKey({ metadata }));
     return held?.metadata.uid === metadata?.uid ? held : undefined;
   }

@@ -1,5 +1,6 @@
 import { isJsonObject } from '../api/json.ts';
 import { apiErrorFrom, apiErrorFromStatus, parseRetryAfter, TransportError } from './errors.ts';
+import { hasTooManyValues, MAX_JSON_VALUES } from './json-values.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { KubeList, KubeObject, Resource } from '../api/object.ts';
 import type { WireResponse } from './connection.ts';
@@ -42,8 +43,16 @@ export class AnswerReader {
     }
   }
 
-  /** @throws {TransportError} too-large beyond `limit` bytes, garbage when it is no UTF-8 */
-  async text(response: WireResponse, limit: number, call: Call, progress: () => void = () => {}): Promise<string> {
+  /**
+   * @param options - progress: called for each part; isObject: the text is of one object, with no more than {@link MAX_JSON_VALUES} values
+   * @throws {TransportError} too-large beyond `limit` bytes or so many values, garbage when it is no UTF-8
+   */
+  async text(
+    response: WireResponse,
+    limit: number,
+    call: Call,
+    { progress = () => {}, isObject: isOne = false }: { progress?: (() => void) | undefined; isObject?: boolean } = {},
+  ): Promise<string> {
     this.refuseEncoding(response, call);
     const tooLarge = () =>
       new TransportError(call, 'too-large', { hint: `the answer has more than ${limit} bytes, which is more than this client takes` });
@@ -57,9 +66,14 @@ export class AnswerReader {
       progress();
       parts.push(part);
     }
+    const [only] = parts;
+    const whole = parts.length === 1 && only !== undefined ? only : Buffer.concat(parts, bytes);
+    if (isOne && hasTooManyValues(whole)) {
+      const hint = `the object has more than ${MAX_JSON_VALUES} values, which is more than this client takes; kubectl can make it smaller`;
+      throw new TransportError(call, 'too-large', { hint });
+    }
     try {
-      const [only] = parts;
-      return utf8.decode(parts.length === 1 ? only : Buffer.concat(parts, bytes));
+      return utf8.decode(whole);
     } catch (cause) {
       throw new TransportError(call, 'garbage', { hint: 'the answer is no UTF-8 text; is this a Kubernetes API server?', cause });
     }

@@ -73,6 +73,8 @@ interface Ask {
   contentType?: string;
   accept?: string | undefined;
   limit: number;
+  /** The answer is one object, or a list of one. @default false */
+  isObject?: boolean;
   load?: Load;
   options: CallOptions | undefined;
 }
@@ -131,7 +133,9 @@ class HttpClient implements Client {
 
   async list<T extends KubeObject>(resource: Resource, query: ListQuery = {}, options?: CallOptions): Promise<KubeList<T>> {
     const path = objectPath(resource, { namespace: query.namespace }) + queryString(query);
-    const { answer, call } = await this.#json({ method: 'GET', path, limit: this.#largestList, load: 'listing', options });
+    // An agent lists the one object that it watches.
+    const isObject = query.fieldSelector?.startsWith('metadata.name=') === true;
+    const { answer, call } = await this.#json({ method: 'GET', path, limit: this.#largestList, load: 'listing', isObject, options });
     return this.#reader.list<T>(answer, resource, call);
   }
 
@@ -239,15 +243,17 @@ class HttpClient implements Client {
   }
 
   async #object<T extends KubeObject>(resource: Resource, ask: Omit<Ask, 'limit'>, subresource = 'status'): Promise<T> {
-    const { answer, call } = await this.#json({ ...ask, limit: this.#largestObject });
+    // What a write is answered with has been read before, and the write has taken effect.
+    const { answer, call } = await this.#json({ ...ask, limit: this.#largestObject, isObject: ask.method === 'GET' });
     // Others have a kind of their own: `scale` answers with a Scale.
     return this.#reader.object<T>(answer, subresource === 'status' ? resource.kind : undefined, call);
   }
 
-  async #json({ accept, limit, ...ask }: Ask): Promise<{ answer: unknown; call: Call }> {
+  async #json({ accept, limit, isObject = false, ...ask }: Ask): Promise<{ answer: unknown; call: Call }> {
     const call = this.#call(ask.method, ask.path);
     const answer = await this.#run({ accept, ...ask }, call, async (response, deadline) => {
-      const text = await this.#reader.text(response, limit, call, ask.load === 'listing' ? () => deadline.touch() : undefined);
+      const progress = ask.load === 'listing' ? () => deadline.touch() : undefined;
+      const text = await this.#reader.text(response, limit, call, { progress, isObject });
       return this.#reader.parse(text, accept, call);
     });
     return { answer, call };

@@ -1,6 +1,7 @@
 import { isJsonObject, setField } from '../api/json.ts';
 import { isObject, wrongKind } from './answer.ts';
 import { apiErrorFromStatus, TransportError } from './errors.ts';
+import { hasTooManyValues, MAX_JSON_VALUES } from './json-values.ts';
 import { ListDecoder, ListSyntaxError } from './list-decoder.ts';
 import { tooLargeFrom } from './too-large.ts';
 import type { JsonObject } from '../api/json.ts';
@@ -37,6 +38,10 @@ export async function readList<T extends KubeObject>(
   const parse = jsonReader(call);
   const fields: JsonObject = {};
   let turn = 0;
+  const tooManyValues = (text: Uint8Array): void => {
+    if (skipped === undefined) throw new ListSyntaxError('too-large', `an item has more than ${MAX_JSON_VALUES} values`);
+    skipped(tooLargeFrom(text, 'values'));
+  };
   const decoder = new ListDecoder(
     {
       items() {
@@ -44,6 +49,7 @@ export async function readList<T extends KubeObject>(
         refuseOtherKind(fields, kind, call);
       },
       item(text) {
+        if (hasTooManyValues(text)) return tooManyValues(text);
         const item = parse(text);
         if (!isObject(item)) throw wrongKind(kind, fields, call);
         each(item as T);
@@ -51,7 +57,7 @@ export async function readList<T extends KubeObject>(
       field(name, value) {
         setField(fields, parse(name) as string, parse(value));
       },
-      tooLarge: skipped && ((head) => skipped(tooLargeFrom(head))),
+      tooLarge: skipped && ((head) => skipped(tooLargeFrom(head, 'bytes'))),
     },
     longestItem,
   );

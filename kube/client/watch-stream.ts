@@ -1,5 +1,6 @@
 import { isJsonObject } from '../api/json.ts';
 import { apiErrorFromStatus, TransportError } from './errors.ts';
+import { hasTooManyValues, MAX_JSON_VALUES } from './json-values.ts';
 import { withoutManagedFields } from './managed-fields.ts';
 import { HEAD_BYTES, tooLargeFrom } from './too-large.ts';
 import type { KubeObject } from '../api/object.ts';
@@ -15,9 +16,9 @@ const types: ReadonlySet<unknown> = new Set(['ADDED', 'MODIFIED', 'DELETED', 'BO
 /**
  * The events in a watch's body: one JSON text per line, cut anywhere by the network. Ends when the body does.
  * @param longestLine - bytes; a server that never ends its line cannot exhaust memory
- * @param options - lean: without `metadata.managedFields`, as far as they are where servers write them; skipped: called for each line that is too long,
- * which is left out then
- * @throws {ApiError} for an ERROR event; {TransportError} for a line that is no event, is too long without `skipped`, or is cut off by the body's end
+ * @param options - lean: without `metadata.managedFields`, as far as they are where servers write them; skipped: called for each line that is too
+ * long or has too many values, which is left out then
+ * @throws {ApiError} for an ERROR event; {TransportError} for a line that is no event, is too long or has too many values without `skipped`, or is cut off by the body's end
  */
 export async function* decodeWatch<T extends KubeObject>(
   body: AsyncIterable<Uint8Array>,
@@ -46,20 +47,25 @@ export async function* decodeWatch<T extends KubeObject>(
       from = end + 1;
       if (head !== undefined || held + tail.length > longestLine) {
         add(tail);
-        if (head !== undefined) skipped?.(tooLargeFrom(head, ['object']));
+        if (head !== undefined) skipped?.(tooLargeFrom(head, 'bytes', ['object']));
         head = undefined;
         continue;
       }
       const line = held === 0 ? tail : Buffer.concat([...parts, tail]);
       parts = [];
       held = 0;
-      if (!isBlank(line)) yield eventOf<T>(lean ? withoutManagedFields(line) : line, call);
+      if (isBlank(line)) continue;
+      const text = lean ? withoutManagedFields(line) : line;
+      if (!hasTooManyValues(text)) yield eventOf<T>(text, call);
+      else if (skipped === undefined) throw tooMany(call);
+      else skipped(tooLargeFrom(text, 'values', ['object']));
     }
     if (from < chunk.length) add(chunk.subarray(from));
   }
   if (head !== undefined) throw new TransportError(call, 'cut', { hint: 'the watch ended in the middle of an event' });
   const rest = Buffer.concat(parts);
   if (isBlank(rest)) return;
+  if (hasTooManyValues(rest)) throw tooMany(call); // whether it is whole is not worth the turn
   // Without its newline a line may still be whole: some servers leave out the last one.
   let last: unknown;
   try {
@@ -95,6 +101,10 @@ function checkedEvent<T extends KubeObject>(event: unknown, call: Call): WatchEv
 
 function tooLong(call: Call, longest: number): TransportError {
   return new TransportError(call, 'too-large', { hint: `the watch sent an event of more than ${longest} bytes` });
+}
+
+function tooMany(call: Call): TransportError {
+  return new TransportError(call, 'too-large', { hint: `the watch sent an event of more than ${MAX_JSON_VALUES} values` });
 }
 
 function isBlank(line: Uint8Array): boolean {

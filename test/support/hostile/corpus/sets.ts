@@ -157,6 +157,16 @@ export const hostileRevisions: Hostile[] = [
       ),
     ],
   },
+  {
+    why: 'a revision of 450,000 lists',
+    resource: controllerRevisions,
+    objects: () => [revision('lists', 1, { x: many(450_000, () => []) })],
+  },
+  {
+    why: 'a revision of as many small objects as a client takes',
+    resource: controllerRevisions,
+    objects: () => [revision('objects', 1, { x: many(65_000, (at) => ({ [`k${at}`]: 1 })) })],
+  },
   { why: 'a revision of 1.4 million marks', resource: controllerRevisions, objects: () => [revision('marks', 1, { x: marks })] },
   {
     why: '1,100 revisions that a set may adopt',

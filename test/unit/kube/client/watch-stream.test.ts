@@ -108,7 +108,7 @@ test('a line that is too long is left out where that is asked for, wherever the 
     }
     const options = { skipped: (what: unknown) => seen.push(what) };
     for await (const { object } of decodeWatch<KubeObject>(body(), call, 500, options)) seen.push(object.metadata.resourceVersion);
-    assert.deepEqual(seen, ['1', { type: 'MODIFIED', metadata }, '2', { type: 'MODIFIED', metadata }, '3'], `cut every ${size}`);
+    assert.deepEqual(seen, ['1', { of: 'bytes', type: 'MODIFIED', metadata }, '2', { of: 'bytes', type: 'MODIFIED', metadata }, '3'], `cut every ${size}`);
   }
 });
 
@@ -122,5 +122,5 @@ test('a line that is too long and does not say whose it is, or never ends', asyn
     for await (const event of decodeWatch<KubeObject>(body(), call, 500, { skipped: (what) => seen.push(what) })) seen.push(event);
   };
   await assert.rejects(read(), { problem: 'cut' });
-  assert.deepEqual(seen, [{ type: 'ADDED', metadata: undefined }]);
+  assert.deepEqual(seen, [{ of: 'bytes', type: 'ADDED', metadata: undefined }]);
 });

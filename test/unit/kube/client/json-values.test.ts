@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { nodes } from '../../../../kube/api/object.ts';
+import type { KubeObject } from '../../../../kube/api/object.ts';
+import { createClient } from '../../../../kube/client/http-client.ts';
+import { hasTooManyValues, MAX_JSON_VALUES } from '../../../../kube/client/json-values.ts';
+import { readList } from '../../../../kube/client/list-stream.ts';
+import type { TooLarge } from '../../../../kube/client/too-large.ts';
+import { decodeWatch } from '../../../../kube/client/watch-stream.ts';
+import { standIn } from './api-stand-in.ts';
+
+const call = { method: 'GET', path: '/api/v1/nodes', host: 'h' };
+const pad = ' '.repeat(MAX_JSON_VALUES);
+
+const texts: { why: string; text: string; many: boolean }[] = [
+  { why: 'a list of as many commas and brackets as are taken', text: `[${'0,'.repeat(MAX_JSON_VALUES - 1)}0]`, many: false },
+  { why: 'one more', text: `[${'0,'.repeat(MAX_JSON_VALUES)}0]`, many: true },
+  { why: 'lists in lists', text: '['.repeat(MAX_JSON_VALUES) + ']'.repeat(MAX_JSON_VALUES), many: false },
+  { why: 'objects in a list', text: `[${'{},'.repeat(MAX_JSON_VALUES)}0]`, many: true },
+  { why: 'members of one object', text: `{${'"a":0,'.repeat(MAX_JSON_VALUES / 2 + 1)}"a":0}`, many: true },
+  { why: 'marks in a string', text: `["${'[{:,'.repeat(MAX_JSON_VALUES)}"]`, many: false },
+  { why: 'a quote that is escaped', text: `["${String.raw`\",`.repeat(MAX_JSON_VALUES)}"]`, many: false },
+  { why: 'a backslash that is escaped before the end of a string', text: `["\\\\"${',0'.repeat(MAX_JSON_VALUES + 1)}]`, many: true },
+  { why: 'many strings', text: `[${'"",'.repeat(MAX_JSON_VALUES + 1)}0]`, many: true },
+  { why: 'a string that never ends', text: `${pad}"`, many: false },
+  { why: 'blanks', text: `${pad}{}`, many: false },
+];
+for (const { why, text, many } of texts)
+  test(`values are counted outside of strings: ${why}`, () => assert.equal(hasTooManyValues(Buffer.from(text)), many));
+
+const odd = {
+  kind: 'Node',
+  metadata: { name: 'odd', uid: 'u', resourceVersion: '7', annotations: {} },
+  spec: Array.from({ length: MAX_JSON_VALUES }, () => []),
+};
+const left = { name: 'odd', uid: 'u', resourceVersion: '7' };
+
+test('an item of a list with too many values is left out by its name, and the others are read', async () => {
+  const read = async (skipped?: (what: TooLarge) => void): Promise<string[]> => {
+    const names: string[] = [];
+    async function* body() {
+      yield Buffer.from(
+        JSON.stringify({ kind: 'NodeList', metadata: {}, items: [{ metadata: { name: 'a' } }, odd, { metadata: { name: 'b' } }] }),
+      );
+    }
+    const each = ({ metadata }: KubeObject): void => void names.push(metadata.name ?? '');
+    await readList(body(), { resource: nodes, call, each, longestItem: 2 ** 24, skipped, pause: () => Promise.resolve() });
+    return names;
+  };
+  const skipped: TooLarge[] = [];
+  assert.deepEqual(await read((what) => skipped.push(what)), ['a', 'b']);
+  assert.deepEqual(skipped, [{ of: 'values', type: undefined, metadata: left }]);
+  await assert.rejects(read(), { problem: 'too-large', message: /an item has more than 200000 values/ });
+});
+
+test('an event with too many values is left out by its name, and those behind it come', async () => {
+  const small = { metadata: { name: 'a', resourceVersion: '8' } };
+  const lines = [odd, small].map((object) => `${JSON.stringify({ type: 'MODIFIED', object })}\n`);
+  const decode = async (text: string, skipped?: (what: TooLarge) => void): Promise<(string | undefined)[]> => {
+    async function* body() {
+      yield Buffer.from(text);
+    }
+    const names: (string | undefined)[] = [];
+    for await (const { object } of decodeWatch<KubeObject>(body(), call, 2 ** 24, { skipped })) names.push(object.metadata.name);
+    return names;
+  };
+  const skipped: TooLarge[] = [];
+  assert.deepEqual(await decode(lines.join(''), (what) => skipped.push(what)), ['a']);
+  assert.deepEqual(skipped, [{ of: 'values', type: 'MODIFIED', metadata: left }]);
+  await assert.rejects(decode(lines.join('')), { problem: 'too-large', message: /an event of more than 200000 values/ });
+  await assert.rejects(decode(lines[0]?.trimEnd() ?? ''), { problem: 'too-large' }, 'also without its newline');
+});
+
+test(
+  'one object with too many values is an error that says which; a long list of ordinary ones is none',
+  { timeout: 60_000 },
+  async (t) => {
+    const many = Array.from({ length: 60_000 }, () => ({ metadata: { name: 'n', labels: { a: 'b' } } }));
+    await using server = await standIn('http', ({ url = '' }, response) => {
+      const list = { kind: 'NodeList', metadata: {}, items: many };
+      const answer = url.includes('fieldSelector') ? { ...list, items: [odd] } : url.endsWith('/odd') ? odd : list;
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(answer));
+    });
+    const client = createClient({ origin: 'test', server: server.url });
+    t.after(() => client.close());
+    const why = { problem: 'too-large', message: /GET \/api\/v1\/nodes.*the object has more than 200000 values/ };
+    await assert.rejects(client.get(nodes, { name: 'odd' }), why);
+    await assert.rejects(client.list(nodes, { fieldSelector: 'metadata.name=odd' }), why);
+    assert.equal((await client.list(nodes)).items.length, 60_000);
+  },
+);
