@@ -12,7 +12,7 @@ import type { Subject } from './subject.ts';
  * Longest turn of the event loop, in processor time. What is promised is 100 ms on a quiet machine. Here processes share two processors and their caches with
  * whatever else runs, which makes the same turn several times as long: the figures that are printed say how long it was.
  */
-const MAX_TURN_MS = 500;
+const MAX_TURN_MS = 250;
 /** What the probe's piece of work takes on such a machine; on a slower one a turn may take as much longer. */
 const PIECE_MS = 0.25;
 /** What may stay in use after all hostile objects are gone. */
