@@ -108,7 +108,11 @@ test('a line that is too long is left out where that is asked for, wherever the 
     }
     const options = { skipped: (what: unknown) => seen.push(what) };
     for await (const { object } of decodeWatch<KubeObject>(body(), call, 500, options)) seen.push(object.metadata.resourceVersion);
-    assert.deepEqual(seen, ['1', { of: 'bytes', type: 'MODIFIED', metadata }, '2', { of: 'bytes', type: 'MODIFIED', metadata }, '3'], `cut every ${size}`);
+    assert.deepEqual(
+      seen,
+      ['1', { of: 'bytes', type: 'MODIFIED', metadata }, '2', { of: 'bytes', type: 'MODIFIED', metadata }, '3'],
+      `cut every ${size}`,
+    );
   }
 });
 
