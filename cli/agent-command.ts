@@ -4,7 +4,7 @@ import type { Command, Flag } from './command.ts';
 /** What `dkc agent run` takes beyond its settings. */
 export const runFlags: readonly Flag[] = [
   ...agentFlags,
-  { name: 'once', type: 'boolean', text: 'boot only: write the effective file, print what was chosen, end' },
+  { name: 'once', type: 'boolean', text: 'boot only: write the effective file, print the choice and exit' },
   {
     name: 'output',
     alias: 'o',
@@ -12,7 +12,7 @@ export const runFlags: readonly Flag[] = [
     value: 'FORMAT',
     choices: ['table', 'wide', 'json', 'yaml'],
     default: 'table',
-    text: 'how --once prints',
+    text: 'output format of --once',
   },
   agentFileFlag,
 ];
@@ -20,20 +20,20 @@ export const runFlags: readonly Flag[] = [
 /** Help and completion of `dkc agent run`; cli/main.ts runs it without coming here, so that the agent loads no parser. */
 export const agentCommand: Command = {
   describe:
-    `Chooses, proves and reports the kubelet configuration of one node. Runs as a unit of systemd and ends with 0 when it wants to be
-started again, which is how a new assignment is taken over.
+    `Runs the agent of one node: downloads the assigned kubelet configuration, validates it, applies it and reports its status. Runs as a
+systemd unit. Exits with 0 to be started again, which is how a new assignment is applied.
 
-Every flag can stand in /etc/dkc/agent.yaml under the same name in camelCase; flags win.`.replace(/(?<!\n)\n(?!\n)/g, ' '),
+Every flag can also be set in /etc/dkc/agent.yaml under the same name in camelCase; flags win.`.replace(/(?<!\n)\n(?!\n)/g, ' '),
   examples: [
     { run: 'dkc agent run --kubeconfig=/etc/dkc/kubeconfig', what: 'what dkc-agent.service does' },
     { run: 'dkc agent run --once -o json', what: 'choose and write the effective file, nothing else' },
-    { run: 'dkc agent run --merge=overlay --trial-duration=5m', what: 'lay ConfigMaps over the local config' },
+    { run: 'dkc agent run --merge=overlay --trial-duration=5m', what: 'merge ConfigMaps into the local config' },
   ],
   flags: runFlags,
   positionals: [],
   async run(_, args) {
     const { runWith } = await import('./agent-run.ts');
     const code = await runWith(args);
-    return code === 0 ? { code: 0 } : { code: 1, why: 'the agent ended with an error, its log says which' };
+    return code === 0 ? { code: 0 } : { code: 1, why: 'the agent failed; see its log' };
   },
 };

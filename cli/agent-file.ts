@@ -37,25 +37,25 @@ export function isForbidden(error: unknown): boolean {
 export function parseAgentFile(text: string, path: string): Settings {
   const document = parseDocument(text, { uniqueKeys: true, logLevel: 'silent' });
   const [problem] = document.errors;
-  if (problem) throw unusable(path, firstLine(describeError(problem)), 'mend it');
+  if (problem) throw unusable(path, firstLine(describeError(problem)), 'fix it');
   const root = document.contents;
   if (root === null || (isScalar(root) && root.value === null)) return {};
-  if (!isMap(root)) throw unusable(path, 'it is not a list of `key: value` lines', 'see `dkc agent run --help` for the keys');
+  if (!isMap(root)) throw unusable(path, 'it is not a YAML mapping', 'see `dkc agent run --help` for the keys');
   const settings: Partial<Record<AgentFlag['key'], ArgValue>> = {};
   for (const { key, value } of root.items) {
     const name = isScalar(key) ? String(key.value) : '?';
     const flag = agentFlags.find((flag) => flag.key === name);
-    if (!flag) throw unusable(path, `${name} is not a setting`, remedyFor(name));
+    if (!flag) throw unusable(path, `unknown key ${name}`, remedyFor(name));
     if (!isScalar(value) || value.value === null)
-      throw unusable(path, `${name} has no plain value`, 'write one, "" where it shall be empty, or remove the line');
+      throw unusable(path, `${name} must have a scalar value`, 'write one ("" for empty), or remove the line');
     const read = flagValue(flag, plain(flag, value));
-    if (!read.ok) throw unusable(path, `${name} ${read.problem}`, 'mend it or remove the line');
+    if (!read.ok) throw unusable(path, `${name} ${read.problem}`, 'fix it or remove the line');
     if (read.value !== undefined) settings[flag.key] = read.value;
   }
   try {
     checkSettings(settings);
   } catch (error) {
-    if (error instanceof SettingError) throw unusable(path, `${error.key} ${error.message}`, 'mend it or remove the line');
+    if (error instanceof SettingError) throw unusable(path, `${error.key} ${error.message}`, 'fix it or remove the line');
     throw error;
   }
   return settings;

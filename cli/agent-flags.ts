@@ -51,56 +51,65 @@ export const agentFlags: readonly AgentFlag[] = [
     path,
     nodeSide,
   }),
-  flag('string', 'dynamicConfigDir', 'the store and all that the agent keeps', { value: 'DIR', path, nodeSide }),
+  flag('string', 'dynamicConfigDir', 'directory of the store and all other files of the agent', { value: 'DIR', path, nodeSide }),
   flag('string', 'localConfig', "the node's own kubelet config, used as the last fallback", { value: 'FILE', path, nodeSide }),
-  flag('string', 'effectiveConfig', 'what the kubelet reads', {
+  flag('string', 'effectiveConfig', 'file that the kubelet reads', {
     value: 'FILE',
     path,
     nodeSide,
     defaultText: 'kubelet.yaml in --dynamic-config-dir',
   }),
-  flag('string', 'kubeletUnit', 'the systemd unit to hand over to; empty = no hand-over', {
+  flag('string', 'kubeletUnit', 'systemd unit of the kubelet, restarted on a change; empty = restart nothing', {
     value: 'UNIT',
     check: matches(unitShape, 'the name of a unit'),
   }),
-  flag('string', 'kubeletHealthz', 'where the kubelet tells its health; empty = time alone decides a trial', {
+  flag('string', 'kubeletHealthz', 'health endpoint of the kubelet; empty = not checked, a trial ends by time alone', {
     value: 'URL',
     check: matches(/^(https?:\/\/[^\s/]+.*)?$/, 'an http or https URL'),
   }),
-  flag('string', 'kubeletExits', 'where the ends of the kubelet are noted', { value: 'FILE', path }),
-  flag('string', 'kubeletVersion', 'version to judge configurations for', {
+  flag('string', 'kubeletExits', 'file in which exits of the kubelet are recorded', { value: 'FILE', path }),
+  flag('string', 'kubeletVersion', 'kubelet version to validate for', {
     value: 'VERSION',
     nodeSide,
     defaultText: 'from the Node object or the binary',
     check: matches(versionShape, 'a version such as 1.34, 1.34.2 or v1.34.2+vendor'),
   }),
-  flag('string', 'kubeletArgs', "the kubelet's arguments, one a line", { value: 'FILE', path, defaultText: "the running unit's" }),
-  flag('string', 'merge', 'whether the ConfigMap replaces the local config or is laid over it', {
+  flag('string', 'kubeletArgs', "file with the kubelet's arguments, one per line", {
+    value: 'FILE',
+    path,
+    defaultText: "the running unit's",
+  }),
+  flag('string', 'merge', 'whether the ConfigMap replaces the local config or is merged into it', {
     value: 'MODE',
     choices: ['replace', 'overlay'],
     nodeSide,
   }),
-  flag('boolean', 'preflight', 'judge a config before the kubelet is restarted with it'),
+  flag('boolean', 'preflight', 'validate a config before the kubelet is restarted with it'),
   flag('string', 'policy', 'policy for fields that may differ from the local config; none disables it', {
     value: 'FILE|none',
     path,
     nodeSide,
     defaultText: '/etc/dkc/policy.yaml where it exists',
   }),
-  flag('string', 'assignment', 'how this node learns its assignment (nodeconfig: not in this version)', {
+  flag('string', 'assignment', 'API object that assigns the config (nodeconfig: not in this version)', {
     value: 'CARRIER',
     choices: ['auto', 'node', 'nodeconfig'],
   }),
-  flag('string', 'configmapNamespace', 'the one namespace that ConfigMaps may come from; empty = any', {
+  flag('string', 'configmapNamespace', 'only namespace that ConfigMaps may be in; empty = any', {
     value: 'NAMESPACE',
     check: matches(new RegExp(`^(${LABEL})?$`), 'a namespace'),
   }),
-  flag('duration', 'trialDuration', 'health until a config is trusted', { value: 'TIME', check: moreThanNone }),
-  flag('string', 'trialHealth', 'whose word counts in a trial beside the kubelet: pods of the node, the Node, or nobody (kubelet)', {
-    value: 'WORD',
-    choices: ['pods', 'node', 'kubelet'],
-    defaultText: 'pods where its rights allow, else node',
-  }),
+  flag('duration', 'trialDuration', 'healthy time before a config is trusted', { value: 'TIME', check: moreThanNone }),
+  flag(
+    'string',
+    'trialHealth',
+    'health checks of a trial: only the kubelet (kubelet), also its Node (node), also the pods of the node (pods)',
+    {
+      value: 'WORD',
+      choices: ['pods', 'node', 'kubelet'],
+      defaultText: 'pods if the agent may list them, else node',
+    },
+  ),
   flag('duration', 'unhealthyDeadline', 'how long the kubelet may stay unhealthy before the config is condemned', {
     value: 'TIME',
     check: moreThanNone,
@@ -109,14 +118,14 @@ export const agentFlags: readonly AgentFlag[] = [
     value: 'N',
     check: atLeast(1),
   }),
-  flag('duration', 'syncInterval', 'longest time between two looks at everything', { value: 'TIME', check: moreThanNone }),
-  flag('duration', 'restartSpread', 'a random wait up to this before a change is taken over', { value: 'TIME' }),
-  flag('number', 'keepCheckpoints', 'checkpoints kept beside those in use', { value: 'N' }),
-  flag('string', 'metricsBindAddress', 'where metrics are served; empty = off', {
+  flag('duration', 'syncInterval', 'longest time between full syncs', { value: 'TIME', check: moreThanNone }),
+  flag('duration', 'restartSpread', 'longest random delay before a change is applied', { value: 'TIME' }),
+  flag('number', 'keepCheckpoints', 'unused checkpoints to keep', { value: 'N' }),
+  flag('string', 'metricsBindAddress', 'address of the metrics endpoint; empty = off', {
     value: 'HOST:PORT',
     check: matches(addressShape, 'HOST:PORT'),
   }),
-  flag('count', 'verbosity', 'say more in the log; may be repeated', { alias: 'v' }),
+  flag('count', 'verbosity', 'more log output; may be repeated', { alias: 'v' }),
 ];
 
 /** For settings that are kept elsewhere. */
@@ -124,23 +133,23 @@ export const agentFileFlag: Flag = {
   name: 'agent-config',
   type: 'string',
   value: 'FILE',
-  text: 'settings to read instead of /etc/dkc/agent.yaml',
+  text: 'settings file to read instead of /etc/dkc/agent.yaml',
   completes: 'file',
 };
 
 /** What `status` to `why` take, so that they look at the same node as its agent. */
 const nodeFlagTexts = {
   'node-name': 'name of this node',
-  kubeconfig: 'kubeconfig for asking the API server',
+  kubeconfig: 'path to the kubeconfig',
   'dynamic-config-dir': 'directory of the store',
   'local-config': "the node's own kubelet config, used as the last fallback",
   'effective-config': 'file that the kubelet reads',
   'kubelet-version': 'kubelet version whose rules apply',
-  merge: 'whether a ConfigMap replaces the local config or is laid over it',
+  merge: 'whether a ConfigMap replaces the local config or is merged into it',
   policy: 'policy for fields that may differ from the local config; none disables it',
   'agent-config': agentFileFlag.text,
 } as const;
-const nodeFlagDefaults: Partial<Record<NodeFlag, string>> = { 'kubelet-version': 'as found on this machine, else the newest known' };
+const nodeFlagDefaults: Partial<Record<NodeFlag, string>> = { 'kubelet-version': 'as found on this machine, else the latest known' };
 export type NodeFlag = keyof typeof nodeFlagTexts;
 
 /**

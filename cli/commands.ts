@@ -8,7 +8,7 @@ export interface Entry {
   /** One line, beginning in upper case, no full stop. */
   summary: string;
   /** Section of `dkc help`. */
-  group: 'On a node' | 'Configuration files' | 'Fleet' | 'Controllers' | 'Scheduler' | 'Around it';
+  group: 'On a node' | 'Configuration files' | 'Fleet' | 'Controllers' | 'Scheduler' | 'Other commands';
   /** Works, but help and completion do not list it. */
   hidden?: boolean;
   load(): Promise<Command>;
@@ -25,13 +25,13 @@ export const commands: readonly Entry[] = [
   ...nodeCommands,
   {
     name: 'why',
-    summary: 'Say which value each field has on this node, and where it comes from',
+    summary: 'Show the value of each kubelet field on this node, and where it comes from',
     group: 'On a node',
     load: async () => (await import('./config/why.ts')).why,
   },
   {
     name: 'validate',
-    summary: 'Judge a kubelet configuration as a kubelet would',
+    summary: 'Validate a kubelet configuration for a kubelet version',
     group: 'Configuration files',
     load: async () => (await import('./config/validate.ts')).validate,
   },
@@ -49,94 +49,94 @@ export const commands: readonly Entry[] = [
   },
   {
     name: 'assign',
-    summary: 'Tell nodes to use the kubelet configuration in a ConfigMap',
+    summary: 'Assign the kubelet configuration in a ConfigMap to nodes',
     group: 'Fleet',
     load: async () => (await import('./fleet/assign.ts')).assign,
   },
   {
     name: 'unassign',
-    summary: 'Let nodes go back to their local configuration',
+    summary: 'Return nodes to their local configuration',
     group: 'Fleet',
     load: async () => (await import('./fleet/assign.ts')).unassign,
   },
   {
     name: 'nodes',
-    summary: 'Show what every node is assigned, uses and trusts',
+    summary: 'Show assigned, active and last-known-good config per node',
     group: 'Fleet',
     load: async () => (await import('./fleet/nodes.ts')).nodesCommand,
   },
   {
     name: 'controllers run',
-    summary: 'Keep the pods of DaemonSets and StatefulSets, in place of kube-controller-manager',
+    summary: 'Run the DaemonSet and StatefulSet controllers, in place of kube-controller-manager',
     group: 'Controllers',
     load: async () => (await import('./controllers/command.ts')).controllersRun,
   },
   {
     name: 'why daemonset',
-    summary: 'Say node by node what a DaemonSet waits for',
+    summary: 'Explain, node by node, what a DaemonSet waits for',
     group: 'Controllers',
     load: async () => (await import('./controllers/why-daemonset.ts')).whyDaemonSetCommand,
   },
   {
     name: 'why statefulset',
-    summary: 'Say what a StatefulSet waits for, and how each of its pods stands',
+    summary: 'Explain, pod by pod, what a StatefulSet waits for',
     group: 'Controllers',
     load: async () => (await import('./controllers/why-statefulset.ts')).whyStatefulSetCommand,
   },
   {
     name: 'scheduler run',
-    summary: 'Place pods on nodes, beside kube-scheduler or in its place',
+    summary: 'Schedule pods, beside kube-scheduler or in its place',
     group: 'Scheduler',
     load: async () => (await import('./scheduler/run-command.ts')).schedulerRun,
   },
   {
     name: 'scheduler config',
-    summary: "Judge a scheduler's configuration, and print what it comes to",
+    summary: 'Validate a scheduler configuration and print it with all defaults',
     group: 'Scheduler',
     load: async () => (await import('./scheduler/config-command.ts')).schedulerConfig,
   },
   {
     name: 'why pod',
-    summary: 'Say why a pod has no node',
+    summary: 'Explain why a pod is not scheduled',
     group: 'Scheduler',
     load: async () => (await import('./scheduler/why-pod.ts')).whyPodCommand,
   },
   {
     name: 'demo',
-    summary: 'Play the main job on this machine: under a minute, no root',
-    group: 'Around it',
+    summary: 'Run a guided demo on this machine: under a minute, no root',
+    group: 'Other commands',
     load: async () => (await import('./demo/command.ts')).demo,
   },
   {
     name: '__kubelet',
-    summary: 'Stand in for a kubelet in the demo',
-    group: 'Around it',
+    summary: 'Fake kubelet of the demo',
+    group: 'Other commands',
     hidden: true,
     load: async () => (await import('./demo/kubelet.ts')).kubelet,
   },
   {
     name: 'apiserver',
-    summary: 'Run a Kubernetes API in memory, for trying things out',
-    group: 'Around it',
+    summary: 'Run an in-memory Kubernetes API, for demos and tests',
+    group: 'Other commands',
     load: async () => (await import('./apiserver/command.ts')).apiserver,
   },
   {
     name: 'completion',
     summary: 'Print the completion script of a shell',
-    group: 'Around it',
+    group: 'Other commands',
     load: async () => (await import('./completion/command.ts')).completion,
   },
   {
     name: '__complete',
-    summary: 'What the completion scripts ask',
-    group: 'Around it',
+    summary: 'Completions, for the completion scripts',
+    group: 'Other commands',
     hidden: true,
     load: async () => (await import('./completion/hidden.ts')).completeCommand,
   },
   {
     name: 'version',
     summary: 'Print the version of dkc',
-    group: 'Around it',
+    group: 'Other commands',
     load: async () => (await import('./version.ts')).version,
   },
 ];

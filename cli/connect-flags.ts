@@ -7,7 +7,7 @@ export const connectFlags: readonly Flag[] = [
     type: 'string',
     value: 'FILE',
     completes: 'file',
-    text: 'how to reach the API server',
+    text: 'path to the kubeconfig',
     defaultText: '$KUBECONFIG, then ~/.kube/config',
   },
   {
@@ -15,11 +15,11 @@ export const connectFlags: readonly Flag[] = [
     type: 'string',
     value: 'NAME',
     completes: 'context',
-    text: 'context of the kubeconfig',
-    defaultText: 'its current one',
+    text: 'kubeconfig context to use',
+    defaultText: 'the current context',
   },
   { name: 'as', type: 'string', value: 'USER', text: 'user to impersonate' },
-  { name: 'request-timeout', type: 'duration', value: 'TIME', text: 'longest wait for one answer of the API server', defaultText: '30s' },
+  { name: 'request-timeout', type: 'duration', value: 'TIME', text: 'timeout of a single API request', defaultText: '30s' },
 ];
 
 /** Beside {@link connectFlags}, for what lives in namespaces. */
@@ -28,6 +28,6 @@ export const namespaceFlag: Flag = {
   alias: 'n',
   type: 'string',
   value: 'NS',
-  text: 'namespace of what is named without one',
+  text: 'namespace of objects named without one',
   defaultText: "the context's, then default",
 };

@@ -25,7 +25,7 @@ async function accessOf(query: ConnectQuery, env: Environment): Promise<ClusterA
   const paths = kubeconfigPaths(query, env);
   const found = await Promise.all(paths.map(exists));
   if (!found.includes(true))
-    throw new ActionError('use kubeconfig', paths[0] ?? '', { hint: 'there is no such file; name one by --kubeconfig or $KUBECONFIG' });
+    throw new ActionError('use kubeconfig', paths[0] ?? '', { hint: 'no such file; set --kubeconfig or $KUBECONFIG' });
   const choice = query.context === undefined ? {} : { context: query.context };
   const access = await loadKubeconfig(paths, { ...choice, environment: env });
   return query.as === undefined ? access : { ...access, impersonate: { user: query.as, groups: [] } };

@@ -22,15 +22,14 @@ export async function dispatch(entries: readonly Entry[], argv: readonly string[
     const found = findCommand(entries, following);
     switch (found.at) {
       case 'unknown': {
-        const hint = found.suggestion === undefined ? 'dkc help lists all' : `did you mean dkc ${found.suggestion}?`;
-        throw new UsageError(`there is no command ${JSON.stringify(found.words)}; ${hint}`);
+        const hint = found.suggestion === undefined ? 'see dkc help' : `did you mean dkc ${found.suggestion}?`;
+        throw new UsageError(`unknown command ${JSON.stringify(found.words)}; ${hint}`);
       }
       case 'group': {
         const [flag] = found.rest;
         if (flag === '--version') return await dispatch(entries, ['version'], world);
         const asked = flag === '--help' || flag === '-h';
-        if (!asked && flag !== undefined)
-          throw new UsageError(`flags go after the command: dkc COMMAND ${printable(flag)}; dkc help lists all`);
+        if (!asked && flag !== undefined) throw new UsageError(`flags go after the command: dkc COMMAND ${printable(flag)}; see dkc help`);
         const text = said(overview(entries, found.prefix));
         if (asked) world.stdout.write(text);
         else world.stderr.write(text);

@@ -25,16 +25,16 @@ export function exitCodeOf(error: unknown): 2 | 3 | 130 {
 }
 
 const remedies: Readonly<Record<string, string>> = {
-  ENOENT: 'it is not there',
-  ENOTDIR: 'a part of its path is not a directory; name another place, or move that away',
-  EISDIR: 'a directory is in its place; name another one, or move that away',
-  ELOOP: 'a symbolic link is in its place; name what it stands for',
+  ENOENT: 'no such file or directory',
+  ENOTDIR: 'a part of its path is not a directory',
+  EISDIR: 'it is a directory',
+  ELOOP: 'it is a symbolic link; name its target',
   EACCES: 'permission denied; run this as root',
   EPERM: 'not permitted; run this as root',
-  EROFS: 'its file system is read-only; the kernel log says why',
-  ENOSPC: 'the disk is full; make room on it',
-  EDQUOT: 'the disk quota is used up; make room',
-  EIO: 'the disk failed; see the kernel log',
+  EROFS: 'its file system is read-only; see the kernel log',
+  ENOSPC: 'the disk is full; free some space',
+  EDQUOT: 'the disk quota is exceeded; free some space',
+  EIO: 'I/O error; see the kernel log',
 };
 
 /** What the system says of a file, in our own form. Whoever knows what the file is for throws something better; this is the net below. */
@@ -52,5 +52,5 @@ export function failureText(thrown: unknown, verbose: boolean): string {
   const ours = error instanceof Error && error.name !== 'Error' && error.name !== 'TypeError' && error.name !== 'RangeError';
   const line = printable(describeError(error)).replace(/\s+/g, ' ');
   if (verbose) return `dkc: ${line}\n${thrown instanceof Error ? (thrown.stack ?? '') : ''}\n`;
-  return `dkc: ${line}${ours ? '' : '; -v shows where'}\n`;
+  return `dkc: ${line}${ours ? '' : '; use -v for a stack trace'}\n`;
 }

@@ -24,7 +24,7 @@ export function flagValue(flag: Flag, given: unknown): FlagRead {
     case 'count':
       return (typeof raw === 'string' || typeof raw === 'number') && /^\d{1,9}$/.test(String(raw))
         ? { ok: true, value: Number(raw) }
-        : { ok: false, problem: 'must be a whole number of 0 or more' };
+        : { ok: false, problem: 'must be an integer, 0 or more' };
     case 'duration':
       return durationValue(raw);
   }
@@ -32,7 +32,7 @@ export function flagValue(flag: Flag, given: unknown): FlagRead {
 
 function stringValue(flag: Flag, given: unknown): FlagRead {
   const raw = given === true ? flag.implied : given;
-  if (typeof raw !== 'string') return { ok: false, problem: 'must be text' };
+  if (typeof raw !== 'string') return { ok: false, problem: 'must be a string' };
   const { choices, prefixes = [] } = flag;
   if (choices && !choices.includes(raw) && !prefixes.some((prefix) => raw.startsWith(prefix)))
     return { ok: false, problem: `must be one of ${[...choices, ...prefixes].join(', ')}` };
@@ -42,7 +42,6 @@ function stringValue(flag: Flag, given: unknown): FlagRead {
 /** Milliseconds. Part of a millisecond counts as a whole one, so that no duration but 0 becomes 0. */
 function durationValue(raw: unknown): FlagRead {
   const nanoseconds = typeof raw === 'string' ? goDuration(raw) : undefined;
-  if (nanoseconds === undefined || nanoseconds < 0n)
-    return { ok: false, problem: 'must be a duration as Go writes it, such as 10s or 1m30s' };
+  if (nanoseconds === undefined || nanoseconds < 0n) return { ok: false, problem: 'must be a duration such as 10s or 1m30s' };
   return { ok: true, value: Number((nanoseconds + 999_999n) / 1_000_000n) };
 }

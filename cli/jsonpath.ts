@@ -35,7 +35,7 @@ export function jsonPathText(template: string, data: unknown): string {
 /** A path without braces, as custom-columns has it: `.metadata.name`. */
 export function parsePath(text: string): (root: unknown) => unknown[] {
   const [path, rest] = readPath(text.startsWith('{') && text.endsWith('}') ? text.slice(1, -1) : text, 0);
-  if (rest.trim() !== '') throw problem(`${JSON.stringify(rest.slice(0, 40))} is not understood`);
+  if (rest.trim() !== '') throw problem(`cannot parse ${JSON.stringify(rest.slice(0, 40))}`);
   return (root) => follow(path, root, root);
 }
 
@@ -69,7 +69,7 @@ function parseTemplate(template: string): Part[] {
       const range = { is: 'range' as const, path: wholePath(inside.slice(6).trim()), parts: [] };
       parts.push(range);
       open.push(range);
-      if (open.length > MAX_DEPTH) throw problem(`more than ${MAX_DEPTH} ranges are nested`);
+      if (open.length > MAX_DEPTH) throw problem(`more than ${MAX_DEPTH} nested ranges`);
     } else if (inside !== '') parts.push(...quotedOrPath(inside));
   }
   if (open.length > 1) throw problem('{range} without {end}');
@@ -87,7 +87,7 @@ function closing(text: string, from: number): number {
     } else if (c === '"' || c === "'") quote = c;
     else if (c === '}') return at;
   }
-  throw problem('a { is never closed');
+  throw problem('unclosed {');
 }
 
 function quotedOrPath(inside: string): Part[] {
@@ -100,7 +100,7 @@ function quotedOrPath(inside: string): Part[] {
       continue;
     }
     const [path, after] = readPath(rest, 0);
-    if (after === rest) throw problem(`${JSON.stringify(rest.slice(0, 40))} is not understood`);
+    if (after === rest) throw problem(`cannot parse ${JSON.stringify(rest.slice(0, 40))}`);
     parts.push({ is: 'path', path });
     rest = after;
   }
@@ -120,18 +120,18 @@ function readQuoted(text: string): [string, string] {
       value += escapes[next] ?? next;
     } else value += c;
   }
-  throw problem('a quote is never closed');
+  throw problem('unclosed quote');
 }
 
 function wholePath(text: string): Path {
   const [path, rest] = readPath(text, 0);
-  if (rest.trim() !== '') throw problem(`${JSON.stringify(rest.slice(0, 40))} is not understood`);
+  if (rest.trim() !== '') throw problem(`cannot parse ${JSON.stringify(rest.slice(0, 40))}`);
   return path;
 }
 
 /** @returns the path at the beginning of `text`, and what follows it */
 function readPath(text: string, depth: number): [Path, string] {
-  if (depth > MAX_DEPTH) throw problem(`more than ${MAX_DEPTH} filters are nested`);
+  if (depth > MAX_DEPTH) throw problem(`more than ${MAX_DEPTH} nested filters`);
   const steps: Step[] = [];
   let rest = text;
   if (rest.startsWith('$')) steps.push({ is: 'root' });
@@ -171,7 +171,7 @@ function readBracket(text: string, depth: number): [Step, string] {
   }
   const filter = /^\s*\?\(\s*/.exec(text);
   if (filter) return readFilter(text.slice(filter[0].length), depth);
-  throw problem(`[${text.slice(0, 40)} is not understood`);
+  throw problem(`cannot parse [${text.slice(0, 40)}`);
 }
 
 function readFilter(text: string, depth: number): [Step, string] {
@@ -183,13 +183,13 @@ function readFilter(text: string, depth: number): [Step, string] {
     if (/^['"]/.test(after)) [value, after] = readQuoted(after);
     else {
       const [word = ''] = /^(?:true|false|-?\d+(?:\.\d+)?)/.exec(after) ?? [];
-      if (word === '') throw problem('a filter compares with text in quotes, a number, true or false');
+      if (word === '') throw problem('a filter must compare with a quoted string, a number, true or false');
       value = word === 'true' || word === 'false' ? word === 'true' : Number(word);
       after = after.slice(word.length);
     }
   }
   const end = /^\s*\)\s*\]/.exec(after);
-  if (path.length === 0 || !end) throw problem('a filter reads [?(@.field=="value")]');
+  if (path.length === 0 || !end) throw problem('a filter must look like [?(@.field=="value")]');
   return [{ is: 'where', path, operator: operator as Operator | undefined, value }, after.slice(end[0].length)];
 }
 
@@ -214,7 +214,7 @@ function follow(path: Path, from: unknown, root: unknown): unknown[] {
   let values: unknown[] = [from];
   for (const [at, step] of path.entries()) {
     values = values.flatMap((value) => stepInto(step, value, root, at === 0 || (at === 1 && path[0]?.is === 'root')));
-    if (values.length > MAX_VALUES) throw problem(`it makes more than ${MAX_VALUES} values`);
+    if (values.length > MAX_VALUES) throw problem(`more than ${MAX_VALUES} values`);
   }
   return values;
 }

@@ -15,7 +15,7 @@ void main(process.argv.slice(2)).then((code) => {
 process.once('exit', (code) => {
   const failure = outputFailure();
   if (failure === undefined) return;
-  process.stderr.write(`dkc: Cannot write the output: ${describeError(failure)}; send it elsewhere\n`);
+  process.stderr.write(`dkc: Cannot write the output: ${describeError(failure)}\n`);
   if (code === 0) process.exitCode = 3;
 });
 

@@ -20,5 +20,5 @@ function nameOf(row: Row): string {
   }
   const { kind, metadata } = row as { kind?: unknown; metadata?: { name?: unknown } };
   if (typeof kind === 'string' && typeof metadata?.name === 'string') return `${kind.toLowerCase()}/${metadata.name}`;
-  throw new UsageError('-o name: what this command shows has no names; use -o json');
+  throw new UsageError('-o name: the output of this command has no names; use -o json');
 }

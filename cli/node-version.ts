@@ -7,5 +7,5 @@ const OLDEST = 24;
  */
 export function nodeProblem(version: string): string | undefined {
   if (Number(/^\d+/.exec(version)) >= OLDEST) return undefined;
-  return `this is Node ${version}, and it needs ${OLDEST} or newer: start it by that one, such as /usr/lib/dkc/node dkc.js`;
+  return `Node.js ${OLDEST} or newer is required, but this is ${version}; run it with another one, such as /usr/lib/dkc/node dkc.js`;
 }

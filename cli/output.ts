@@ -19,11 +19,11 @@ export const formatFlag: Flag = {
   prefixes: templates.map((name) => `${name}=`),
   default: 'table',
   value: 'FORMAT',
-  text: 'table for people, wide with more columns, the others for scripts',
+  text: 'output format',
 };
 
 /** Given with {@link formatFlag} by the parser. */
-export const noHeadersFlag: Flag = { name: 'no-headers', type: 'boolean', text: 'tables without their first line' };
+export const noHeadersFlag: Flag = { name: 'no-headers', type: 'boolean', text: 'print tables without the header line' };
 
 export type Paint = Pick<typeof pc, 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'>;
 

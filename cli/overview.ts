@@ -1,6 +1,6 @@
 import type { Entry } from './commands.ts';
 
-const groups: readonly Entry['group'][] = ['On a node', 'Configuration files', 'Fleet', 'Controllers', 'Scheduler', 'Around it'];
+const groups: readonly Entry['group'][] = ['On a node', 'Configuration files', 'Fleet', 'Controllers', 'Scheduler', 'Other commands'];
 
 /** What `dkc help` prints: every command under its section, or those that begin with `prefix`. */
 export function overview(entries: readonly Entry[], prefix: string): string {
@@ -12,8 +12,8 @@ export function overview(entries: readonly Entry[], prefix: string): string {
   });
   const title =
     prefix === ''
-      ? 'dkc changes the configuration of live kubelets, and takes a bad one back by itself.\n\nUsage: dkc COMMAND [flags]'
+      ? 'dkc rolls out kubelet configuration to live nodes, and rolls back automatically when it breaks the kubelet.\n\nUsage: dkc COMMAND [flags]'
       : `Usage: dkc ${prefix} COMMAND [flags]`;
-  const last = `EXAMPLES\n  dkc help ${shown[0]?.name ?? ''}\n  dkc demo\n\nExit codes: 0 fine, 1 looked and found it wrong, 2 wrong usage, 3 could not do it.`;
+  const last = `EXAMPLES\n  dkc help ${shown[0]?.name ?? ''}\n  dkc demo\n\nExit codes: 0 success, 1 check failed, 2 usage error, 3 operation failed.`;
   return `${[title, ...sections, last].join('\n\n')}\n`;
 }

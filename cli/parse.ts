@@ -19,8 +19,8 @@ export type Named = Pick<Entry, 'name'> & { below: readonly Entry[] };
 const WIDEST_HELP = 110;
 
 const commonFlags: readonly Flag[] = [
-  { name: 'help', alias: 'h', type: 'boolean', text: 'Show this help' },
-  { name: 'verbose', alias: 'v', type: 'count', text: 'Say more on stderr, with stacks of errors' },
+  { name: 'help', alias: 'h', type: 'boolean', text: 'show this help' },
+  { name: 'verbose', alias: 'v', type: 'count', text: 'more output on stderr, with stack traces' },
 ];
 
 /** The flags of a command with those that every command has. */

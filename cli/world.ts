@@ -61,7 +61,7 @@ async function readStdin(signal: AbortSignal): Promise<Uint8Array> {
 function endSignal(): AbortSignal {
   const control = new AbortController();
   const end = (name: NodeJS.Signals): void =>
-    control.abort(name === 'SIGINT' ? new Interrupted() : new ActionError('finish', 'the command', { hint: `it was ended by ${name}` }));
+    control.abort(name === 'SIGINT' ? new Interrupted() : new ActionError('finish', 'the command', { hint: `terminated by ${name}` }));
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, end);
   process.on('SIGHUP', end);
   return control.signal;

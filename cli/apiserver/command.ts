@@ -12,16 +12,16 @@ import { readManifests } from './manifests.ts';
 import { seed } from './seed.ts';
 
 export const apiserver: Command = {
-  describe: `Runs a Kubernetes API in this process, in memory: for trying things out, demos and tests, never for production. It listens on the loopback only and forgets everything when it ends.
+  describe: `Runs an in-memory Kubernetes API server, for demos and tests, never for production. It listens on loopback only and loses all objects when it exits.
 
-Prints one line of JSON when it is ready: its url, the path of a kubeconfig, and its pid. Ends with 0 on SIGTERM and SIGINT.`,
+Prints one line of JSON when it is ready: its url, the path of a kubeconfig, and its pid. Exits with 0 on SIGTERM and SIGINT.`,
   examples: [
     { run: 'dkc apiserver --write-kubeconfig=/tmp/kubeconfig', what: 'then: kubectl --kubeconfig /tmp/kubeconfig get nodes' },
-    { run: 'dkc apiserver --listen=127.0.0.1:6443 --seed=manifests/', what: 'at a port, with objects in it' },
-    { run: 'dkc apiserver --dynamic-kubelet-config=false', what: 'as servers from 1.22 on: drops spec.configSource without a word' },
+    { run: 'dkc apiserver --listen=127.0.0.1:6443 --seed=manifests/', what: 'on a fixed port, with objects' },
+    { run: 'dkc apiserver --dynamic-kubelet-config=false', what: 'like servers from 1.22 on: silently drops spec.configSource' },
   ],
   flags: [
-    { name: 'listen', type: 'string', value: 'HOST:PORT', default: '127.0.0.1:0', text: 'loopback address; port 0 takes a free one' },
+    { name: 'listen', type: 'string', value: 'HOST:PORT', default: '127.0.0.1:0', text: 'loopback address; port 0 = any free port' },
     {
       name: 'write-kubeconfig',
       type: 'string',
@@ -30,14 +30,14 @@ Prints one line of JSON when it is ready: its url, the path of a kubeconfig, and
       text: "where to write the admin's kubeconfig",
       defaultText: 'a temporary file, removed at the end',
     },
-    { name: 'dynamic-kubelet-config', type: 'boolean', default: true, text: 'the feature gate DynamicKubeletConfig' },
-    { name: 'seed', type: 'string', value: 'DIR', completes: 'dir', text: 'manifests to create first' },
+    { name: 'dynamic-kubelet-config', type: 'boolean', default: true, text: 'value of the feature gate DynamicKubeletConfig' },
+    { name: 'seed', type: 'string', value: 'DIR', completes: 'dir', text: 'directory of manifests to create at start' },
     {
       name: 'faults',
       type: 'string',
       value: 'FILE',
       completes: 'file',
-      text: 'faults to answer with once the seed is there; read again when it changes',
+      text: 'faults to inject once the seed is created; reread when the file changes',
     },
   ],
   positionals: [],
@@ -87,7 +87,7 @@ async function writePrivately(path: string, text: string): Promise<void> {
   try {
     await writeFileAtomic(path, text, { mode: 0o600 });
   } catch (cause) {
-    throw new ActionError('write', path, { hint: 'its directory must be there and writable', cause });
+    throw new ActionError('write', path, { hint: 'its directory must exist and be writable', cause });
   }
 }
 

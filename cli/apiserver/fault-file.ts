@@ -7,7 +7,7 @@ import type { Context } from '../command.ts';
 export async function readFaults({ disk }: Pick<Context, 'disk'>, path: string): Promise<Fault[]> {
   const unusable = (hint: string, cause: unknown) => new ActionError('use the faults in', path, { hint, cause });
   const bytes = await disk.read(path).catch((cause: unknown) => {
-    throw unusable(errorCode(cause) === 'ENOENT' ? 'it is not there; an empty file means no faults' : 'it cannot be read', cause);
+    throw unusable(errorCode(cause) === 'ENOENT' ? 'no such file; an empty file means no faults' : 'it cannot be read', cause);
   });
   try {
     const text = Buffer.from(bytes).toString('utf8');
@@ -23,7 +23,7 @@ export async function followFaults(context: Context, path: string, use: (faults:
     try {
       use(await readFaults(context, path));
     } catch (error) {
-      context.stderr.write(`dkc: ${describeError(error)}; the faults stay as they are\n`);
+      context.stderr.write(`dkc: ${describeError(error)}; the faults are unchanged\n`);
     }
   };
   const watch = fileWatcher(context.disk, context.clock, context.log);

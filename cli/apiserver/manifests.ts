@@ -34,7 +34,7 @@ export function parseManifests(text: string, file: string): Manifest[] {
     if (value === null) return [];
     const list = isJsonObject(value) && Array.isArray(value['items']) && String(value['kind']).endsWith('List') ? value['items'] : [value];
     return list.map((object) => {
-      if (!isKubeObject(object)) throw bad('it holds something without apiVersion, kind and metadata; remove it');
+      if (!isKubeObject(object)) throw bad('it holds an object without apiVersion, kind or metadata; remove it');
       return { file, object };
     });
   });

@@ -25,7 +25,7 @@ async function plant(client: Maker, { file, object }: Manifest, discovered: Map<
   const known = discovered.get(apiVersion) ?? discover(client, apiVersion);
   discovered.set(apiVersion, known);
   const resources = await known.catch((cause: unknown) => {
-    throw failed('the API server does not say what it serves; try again', cause);
+    throw failed('API discovery failed; try again', cause);
   });
   if (resources.length === 0)
     throw failed(`the API server does not serve ${apiVersion}; correct apiVersion, or add the CustomResourceDefinition to the manifests`);
@@ -41,10 +41,10 @@ async function plant(client: Maker, { file, object }: Manifest, discovered: Map<
 
 function refusal(error: unknown, namespace: string): string {
   // Its kind is served, so that only the namespace can be missing.
-  if (isNotFound(error)) return `there is no namespace ${namespace}; add it to the manifests`;
-  if (isAlreadyExists(error)) return 'it is there already; remove it, or the other manifest of that name';
-  if (error instanceof ApiError && error.code < 500) return 'the API server refuses it; correct the manifest';
-  return 'the API server fails; try again';
+  if (isNotFound(error)) return `namespace ${namespace} not found; add it to the manifests`;
+  if (isAlreadyExists(error)) return 'it already exists; remove it, or the other manifest with that name';
+  if (error instanceof ApiError && error.code < 500) return 'the API server rejected it; correct the manifest';
+  return 'the API server failed; try again';
 }
 
 const early: ReadonlySet<string> = new Set(['Namespace', 'CustomResourceDefinition']);

@@ -14,7 +14,7 @@ export async function readConfigFile(context: Context, name: string): Promise<Ui
   try {
     return await context.disk.readLinked(path, LARGEST);
   } catch (cause) {
-    const hint = errorCode(cause) === 'ENOENT' ? 'there is no such file' : 'it must be a readable file of at most 4 MiB';
+    const hint = errorCode(cause) === 'ENOENT' ? 'no such file' : 'it must be a readable file of at most 4 MiB';
     throw new ActionError('read', path, { hint, cause });
   }
 }
@@ -24,7 +24,7 @@ export async function isThere(context: Context, path: string): Promise<boolean> 
   try {
     return (await context.disk.stat(path)) !== undefined;
   } catch (cause) {
-    throw new ActionError('look for', path, { hint: 'its directory must be readable; run this as root', cause });
+    throw new ActionError('find', path, { hint: 'its directory must be readable; run this as root', cause });
   }
 }
 
@@ -33,6 +33,6 @@ export async function decodeFile(context: Context, name: string, version: Kubele
   const decoded = decode(await readConfigFile(context, name), version);
   if (decoded.ok) return decoded.written;
   throw new ActionError('read the kubelet configuration in', name === '-' ? 'standard input' : context.path(name), {
-    hint: `${problemText(decoded.errors)}; \`dkc validate\` says more`,
+    hint: `${problemText(decoded.errors)}; run \`dkc validate\` for details`,
   });
 }

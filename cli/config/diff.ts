@@ -10,11 +10,11 @@ import { kubeletOf } from './kubelet-of.ts';
 import type { Command } from '../command.ts';
 
 export const diff: Command = {
-  describe: `Compares two kubelet configurations field by field, both with the defaults of the given version filled in: what is left out and what is said with its default are the same. Maps are compared key by key. Ends with 1 where they differ.
+  describe: `Compares two kubelet configurations field by field, both with the defaults of the given version filled in: a field that is left out equals one that is set to its default. Maps are compared key by key. Exits with 1 if they differ.
 
 CLASS says what a change of the field means on a live node: safe, needs-drain, dangerous or node-specific.`,
   examples: [
-    { run: 'dkc diff /var/lib/kubelet/config.yaml web.yaml', what: 'what a node would change' },
+    { run: 'dkc diff /var/lib/kubelet/config.yaml web.yaml', what: 'what would change on a node' },
     { run: `kubectl -n dkc-system get configmap web -o jsonpath='{.data.kubelet}' | dkc diff kubelet.yaml -`, what: 'against a ConfigMap' },
   ],
   flags: [...nodeFlagsFor(['kubelet-version']), formatFlag],

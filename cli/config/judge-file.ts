@@ -99,10 +99,10 @@ async function besideLocal(
   const { local, policy, merge } = bench;
   if (local.at !== 'present')
     throw new ActionError('compare with', options.localConfig, {
-      hint: local.at === 'missing' ? 'there is no such file' : `${local.problem}; mend it`,
+      hint: local.at === 'missing' ? 'no such file' : `${local.problem}; fix it`,
     });
   if (policyProblem !== undefined)
-    throw new ActionError('use the policy', policyProblem, { hint: 'mend it, or judge without one by --policy=none' });
+    throw new ActionError('use the policy', policyProblem, { hint: 'fix it, or validate without a policy: --policy=none' });
   const written = merge === 'overlay' ? mergeOverlay(local.resolved, dynamic) : dynamic;
   const { version } = kubelet;
   return {

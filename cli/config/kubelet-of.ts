@@ -19,9 +19,9 @@ export async function kubeletOf(context: Context, options: AgentOptions): Promis
   if (newer !== undefined)
     return {
       ...kubelet,
-      note: { level: 'warning', text: `kubelet ${newer} is newer than all that is known here; judged as ${version.text}` },
+      note: { level: 'warning', text: `kubelet ${newer} is newer than the latest known; validated as ${version.text}` },
     };
   if (version !== newestKubeletVersion) return kubelet;
-  const text = `judged for kubelet ${version.text}, the newest known; --kubelet-version names another`;
+  const text = `validated for kubelet ${version.text} (latest known); use --kubelet-version for another`;
   return { ...kubelet, note: { level: 'note', text } };
 }

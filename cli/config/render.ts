@@ -14,13 +14,13 @@ import type { JsonObject, KubeletVersion } from '../../agent/config/contract.ts'
 import type { AgentOptions } from '../../agent/options.ts';
 
 export const render: Command = {
-  describe: `Prints a kubelet configuration whole, with the defaults that a kubelet of the given version fills in: a good start for a ConfigMap that is to replace the local config.
+  describe: `Prints a kubelet configuration with all defaults of the given kubelet version filled in: a good start for a ConfigMap that replaces the local config.
 
-Without FILE it is the one this node uses now.`,
+Without FILE it prints the one that this node uses now.`,
   examples: [
     { run: 'dkc render', what: 'what this node uses' },
     { run: 'dkc render kubelet.yaml --kubelet-version=1.30', what: 'a file' },
-    { run: 'dkc render web.yaml --merge=overlay --local-config=/var/lib/kubelet/config.yaml', what: 'laid over the local config' },
+    { run: 'dkc render web.yaml --merge=overlay --local-config=/var/lib/kubelet/config.yaml', what: 'merged into the local config' },
   ],
   flags: [...nodeFlagsFor(['kubelet-version', 'merge', 'local-config', 'effective-config']), formatFlag],
   positionals: [{ name: 'file', text: 'the file, or - for standard input', completes: 'file' }],
@@ -50,6 +50,6 @@ async function inUse(context: Context, options: AgentOptions, version: KubeletVe
   for (const path of [options.effectiveConfig, options.localConfig])
     if (await isThere(context, path)) return await decodeFile(context, path, version);
   throw new ActionError('render', options.effectiveConfig, {
-    hint: 'neither it nor the local config is there; name a FILE, or set --effective-config or --local-config',
+    hint: 'neither it nor the local config exists; name a FILE, or set --effective-config or --local-config',
   });
 }

@@ -10,11 +10,11 @@ import { UsageError } from '../failure.ts';
 import { printable } from '../printable.ts';
 
 export const validate: Command = {
-  describe: `Validates kubelet configurations as a kubelet of the given version would, and finds what would end it on start or break its pods. All problems of a file are listed at once, with their lines. Works on any machine: what depends on this one is a warning only, and says so.
+  describe: `Validates kubelet configurations as a kubelet of the given version would, and finds what would keep it from starting or break its pods. Lists all problems of a file at once, with line numbers. Works on any machine: a finding that depends on this machine is only a warning, and says so.
 
-With --local-config the policy is applied too: which fields may differ from that file. With --strict everything that a file itself is warned of is an error: unknown fields, duplicate keys, values that break pods.
+With --local-config the field policy is applied too: which fields may differ from that file. With --strict all warnings about the file itself are errors: unknown fields, duplicate keys, values that break pods.
 
-Ends with 1 on any error in any file.`,
+Exits with 1 on any error in any file.`,
   examples: [
     { run: 'dkc validate kubelet.yaml --kubelet-version=1.34', what: 'a file' },
     { run: 'dkc validate --strict pools/*.yaml', what: 'in CI' },
@@ -24,7 +24,7 @@ Ends with 1 on any error in any file.`,
   ],
   flags: [
     ...nodeFlagsFor(['kubelet-version', 'local-config', 'merge', 'policy'], {
-      'local-config': 'also validate the policy: which fields may differ from this file',
+      'local-config': 'also apply the field policy: which fields may differ from this file',
     }),
     { name: 'strict', type: 'boolean', text: 'unknown fields, duplicate keys and other warnings about a file are errors' },
     formatFlag,

@@ -22,9 +22,9 @@ import type { JsonObject, KubeletVersion } from '../../agent/config/contract.ts'
 import type { AgentOptions } from '../../agent/options.ts';
 
 export const why: Command = {
-  describe: `Says for each field of this node's kubelet configuration which value is in force and where it comes from: the kubelet's default, the local config, the ConfigMap in use (dynamic), or a flag of the kubelet, which beats them all.
+  describe: `Shows for each field of this node's kubelet configuration the value in use and its origin: the kubelet's default, the local config, the ConfigMap in use (dynamic), or a flag of the kubelet, which overrides them all.
 
-SHADOWED marks a value that a configuration sets in vain, because a flag wins.`,
+SHADOWED marks a value that a configuration sets without effect, because a flag overrides it.`,
   examples: [
     { run: 'dkc why maxPods', what: 'one field' },
     { run: 'dkc why authentication', what: 'a field and all below it' },
@@ -36,7 +36,7 @@ SHADOWED marks a value that a configuration sets in vain, because a flag wins.`,
     const asked = args.one('field');
     if (asked?.includes('/') === true)
       throw new UsageError(
-        `why: ${JSON.stringify(asked)} is no field of a kubelet, and of objects pods, StatefulSets and DaemonSets are explained: dkc why po/NAME, sts/NAME, ds/NAME`,
+        `why: ${JSON.stringify(asked)} is not a kubelet field; objects that can be explained: dkc why po/NAME, sts/NAME, ds/NAME`,
       );
     const options = await nodeOptions(context, args);
     const { version, args: kubeletArgs, note } = await kubeletOf(context, options);
@@ -68,7 +68,7 @@ async function expectNode(context: Context, { localConfig, effectiveConfig, dyna
   const { store } = layout(dynamicConfigDir);
   for (const path of [localConfig, effectiveConfig, store]) if (await isThere(context, path)) return;
   throw new ActionError('explain fields', localConfig, {
-    hint: `neither it nor a store (${store}) is on this machine, so that nothing is in force here; run this on a node, or name a file: --local-config=FILE`,
+    hint: `neither it nor a store (${store}) exists on this machine; run the command on a node, or name a file: --local-config=FILE`,
   });
 }
 
@@ -98,8 +98,7 @@ async function dynamicConfig(context: Context, options: AgentOptions, version: K
   const path = store.paths.checkpoint(source);
   const state = await store.load(source);
   const bytes = state.at === 'intact' ? state.checkpoint.payload.files.get(source.kubeletConfigKey) : undefined;
-  if (bytes === undefined)
-    throw new ActionError('read the checkpoint in use', path, { hint: '`dkc checkpoints verify` says what is wrong with it' });
+  if (bytes === undefined) throw new ActionError('read the checkpoint in use', path, { hint: 'run `dkc checkpoints verify` for details' });
   const decoded = decode(bytes, version);
   if (!decoded.ok) throw new ActionError('read the checkpoint in use', path, { hint: problemText(decoded.errors) });
   return resolvePaths(decoded.written, path, version);

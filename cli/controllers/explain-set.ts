@@ -19,15 +19,15 @@ export function explainSet({ set, placement, nodes, ...cluster }: SetInCluster):
 /** What keeps a controller from doing anything at all for a set. */
 function whyUntouched({ set, selector, tooLarge }: Rules): Omit<Explained, 'object'> | undefined {
   if (set.metadata.deletionTimestamp !== undefined)
-    return { reason: 'deleting', detail: 'the set is being deleted; its pods are for the garbage collector now' };
-  if (tooLarge !== undefined) return { reason: 'too-large', detail: `nothing is done for this set: ${tooLarge}` };
+    return { reason: 'deleting', detail: 'the set is terminating; the garbage collector deletes its pods' };
+  if (tooLarge !== undefined) return { reason: 'too-large', detail: `the set is not synced: ${tooLarge}` };
   switch (selector.kind) {
     case 'labels':
       return undefined;
     case 'all':
-      return { reason: 'selector', detail: 'the selector is empty, and would select all pods: nothing is done for this set' };
+      return { reason: 'selector', detail: 'the set is not synced: its selector is empty and would select all pods' };
     case 'bad':
-      return { reason: 'selector', detail: `the selector cannot be read: ${selector.why}; nothing is done for this set` };
+      return { reason: 'selector', detail: `the set is not synced: invalid selector: ${selector.why}` };
   }
 }
 

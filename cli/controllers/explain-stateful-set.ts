@@ -13,10 +13,10 @@ export function explainStatefulSet({ set, pods, revisions, claims, classes, now 
   const rules = rulesOf(set);
   const whole = (reason: string, detail: string): Explained => ({ object: rules.name, reason, detail });
   if (set.metadata.deletionTimestamp !== undefined)
-    return [whole('deleting', 'the set is being deleted; its pods are for the garbage collector now')];
-  if (rules.tooLarge !== undefined) return [whole('too-large', `nothing is done for this set: ${rules.tooLarge}`)];
+    return [whole('deleting', 'the set is terminating; the garbage collector deletes its pods')];
+  if (rules.tooLarge !== undefined) return [whole('too-large', `the set is not synced: ${rules.tooLarge}`)];
   if (rules.selector === undefined)
-    return [whole('selector', 'the selector cannot be read, or is empty and would select all pods: nothing is done for this set')];
+    return [whole('selector', 'the set is not synced: its selector is invalid, or is empty and would select all pods')];
   const claimsByName = new Map(claims.map((claim) => [claim.metadata.name ?? '', claim]));
   const facts = factsOf(rules, {
     pods,
@@ -27,9 +27,7 @@ export function explainStatefulSet({ set, pods, revisions, claims, classes, now 
     now,
   });
   return [
-    ...rules.optIns.problems.map((problem) =>
-      whole('annotation', `no pods are replaced or scaled down while an annotation cannot be read: ${problem}`),
-    ),
+    ...rules.optIns.problems.map((problem) => whole('annotation', `rollout and scale-down are paused: invalid annotation: ${problem}`)),
     ...excessOf(rules).map(({ message }) => whole('replicas', message)),
     ...withTakenNames(explain(facts), facts.claims.pods, pods),
     ...plan(facts).refused.map(({ claim, why }) => ({ object: claim, reason: 'cannot-expand', detail: why })),
@@ -48,13 +46,15 @@ function withTakenNames(
   const others = new Map(pods.filter((pod) => !own.has(pod)).map((pod) => [pod.metadata.name ?? '', pod]));
   return rows.map((row) => {
     const other = UNMADE.has(row.reason) ? others.get(row.object) : undefined;
-    const detail = other && `a pod of this name is there and is none of the set's, ${whose(other)}; it is made when that one is gone`;
+    const detail =
+      other &&
+      `a pod with this name exists and is not owned by this StatefulSet: ${whose(other)}; the pod is created once that one is deleted`;
     return detail === undefined ? row : { object: row.object, reason: 'name-taken', detail };
   });
 }
 
 function whose(pod: Readonly<Pod>): string {
   const owner = controllerOf(pod);
-  if (owner !== undefined) return `but of ${owner.kind} ${owner.name} with uid ${owner.uid}`;
-  return pod.metadata.deletionTimestamp === undefined ? 'for its labels do not match the selector' : 'for it is being deleted';
+  if (owner !== undefined) return `its owner is ${owner.kind} ${owner.name} with uid ${owner.uid}`;
+  return pod.metadata.deletionTimestamp === undefined ? 'its labels do not match the selector' : 'it is terminating';
 }

@@ -14,13 +14,13 @@ export function readControllerNames(text: string): NamesRead {
   const asked = text.split(',').map((name) => name.trim());
   const there = controllerNames.join(', ');
   for (const name of asked) {
-    if (name === '') return { ok: false, problem: `has an empty name; there is ${there}` };
-    if (later.includes(name)) return { ok: false, problem: `${name} is not part of this version; there is ${there}` };
+    if (name === '') return { ok: false, problem: `has an empty name; known: ${there}` };
+    if (later.includes(name)) return { ok: false, problem: `${name} is not part of this version; known: ${there}` };
     if (!isControllerName(name)) {
       const meant = nearest(name, [...controllerNames, ...later]);
       return {
         ok: false,
-        problem: `${JSON.stringify(name)} is no controller${meant === undefined ? `; there is ${there}` : `, did you mean ${meant}?`}`,
+        problem: `has an unknown controller ${JSON.stringify(name)}${meant === undefined ? `; known: ${there}` : `, did you mean ${meant}?`}`,
       };
     }
   }

@@ -39,7 +39,7 @@ function made(name: ControllerName, runtime: Runtime, settings: ControllersSetti
 }
 
 function announce(log: Log, { controllers, daemonSet, leaderElect, resyncMs }: ControllersSettings, server: string): void {
-  log.info('controllers start', {
+  log.info('starting controllers', {
     controllers: controllers.join(','),
     server,
     namespace: daemonSet.namespace ?? 'all',
@@ -49,6 +49,5 @@ function announce(log: Log, { controllers, daemonSet, leaderElect, resyncMs }: C
     ...(resyncMs > 0 ? { resyncMs } : {}),
     lease: leaderElect === false ? 'none' : `${leaderElect.namespace}/${leaderElect.name}`,
   });
-  if (leaderElect === false)
-    log.warn('leader election is off: this process works at once and beside any other; see that it is the only one for these objects');
+  if (leaderElect === false) log.warn('leader election is off: make sure that this is the only process for these objects');
 }

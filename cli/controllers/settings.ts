@@ -32,7 +32,7 @@ export function controllersSettings(args: Args): ControllersSettings {
   const sets = { workers, ...(namespace === '' ? {} : { namespace }), ...(objectSelector === '' ? {} : { objectSelector }) };
   const placement = args.text('daemonset-placement') === 'controller' ? 'controller' : 'scheduler';
   if (placement === 'controller' && !names.names.includes('daemonset'))
-    throw usage('daemonset-placement', 'is for DaemonSets, which --controllers leaves out');
+    throw usage('daemonset-placement', 'applies to DaemonSets, which --controllers excludes');
   return { ...settings, controllers: names.names, daemonSet: { placement, ...sets }, statefulSet: sets, resyncMs: args.ms('resync') ?? 0 };
 }
 

@@ -17,7 +17,7 @@ export type ExplainSet = (seen: SetInCluster) => readonly Explained[];
 
 /** `dkc why daemonset`, told by `explain`. */
 export const whyDaemonSet = (explain: ExplainSet): Command => ({
-  describe: `Says node by node what a DaemonSet has there, what it waits for, and why: by the same decision that the controller acts on, made anew from what the API server has. It changes nothing, and needs no controller that runs.
+  describe: `Explains, node by node, which pod a DaemonSet has there, what it waits for, and why. Computes what the controller would decide from the current objects in the API server. Read-only; needs no running controller.
 
 Rights: get and list daemonsets, list pods and controllerrevisions in the namespace (pods in all, with --daemonset-placement=controller), list nodes.`,
   examples: [
@@ -34,20 +34,20 @@ Rights: get and list daemonsets, list pods and controllerrevisions in the namesp
       value: 'WHO',
       choices: ['scheduler', 'controller'],
       default: 'scheduler',
-      text: 'as the controller was started',
+      text: 'the same as for the controller',
     },
     namespaceFlag,
     ...connectFlags,
     formatFlag,
   ],
-  positionals: [{ name: 'name', text: 'the set: NAME or NS/NAME', required: true, completes: 'daemonset' }],
+  positionals: [{ name: 'name', text: 'NAME or NS/NAME', required: true, completes: 'daemonset' }],
   async run(context, args) {
     const { namespace, name } = await readRef(context, args, 'why daemonset');
     const placement: Placement = args.text('daemonset-placement') === 'controller' ? 'controller' : 'scheduler';
     const query = { namespace, name, placement, now: () => context.clock.now() };
     const seen = await withClient(context, args, (client) => readSet(client, query, context.signal));
     const found = ofNode(explain(seen), args.text('node'), seen);
-    const nothing = `no node concerns DaemonSet ${namespace}/${name}`;
+    const nothing = `no node is relevant to DaemonSet ${namespace}/${name}`;
     await showExplained(context, args, found, { title: 'NODE', nothing });
     return fine;
   },
@@ -61,7 +61,7 @@ function ofNode(explained: readonly Explained[], node: string | undefined, { set
   const meant = nearest(node, names);
   const { namespace = '', name = '' } = set.metadata;
   throw new ActionError('explain', `DaemonSet ${namespace}/${name} on node ${node}`, {
-    hint: `there is no such node${meant === undefined ? '; dkc nodes lists all' : `; did you mean ${meant}?`}`,
+    hint: `no such node${meant === undefined ? '; dkc nodes lists all' : `; did you mean ${meant}?`}`,
   });
 }
 

@@ -12,21 +12,21 @@ export type ExplainStatefulSet = (seen: StatefulSetInCluster) => readonly Explai
 
 /** `dkc why statefulset`, told by `explain`. */
 export const whyStatefulSet = (explain: ExplainStatefulSet): Command => ({
-  describe: `Says what a StatefulSet waits for, first of all, and then how each of its pods stands: by the same decision that the controller acts on, made anew from what the API server has. It changes nothing, and needs no controller that runs.
+  describe: `Explains what a StatefulSet waits for, then the state of each of its pods. Computes what the controller would decide from the current objects in the API server. Read-only; needs no running controller.
 
 Rights: get and list statefulsets, list pods, persistentvolumeclaims and controllerrevisions in the namespace; list storageclasses for a set with dkc.dev/expand-claims.`,
   examples: [
-    { run: 'dkc why statefulset shop/db', what: 'why does the rollout not go on?' },
+    { run: 'dkc why statefulset shop/db', what: 'why is the rollout stuck?' },
     { run: 'dkc why sts -n shop db', what: 'the same' },
     { run: 'dkc why statefulset shop/db -o json', what: 'for scripts' },
   ],
   flags: [namespaceFlag, ...connectFlags, formatFlag],
-  positionals: [{ name: 'name', text: 'the set: NAME or NS/NAME', required: true, completes: 'statefulset' }],
+  positionals: [{ name: 'name', text: 'NAME or NS/NAME', required: true, completes: 'statefulset' }],
   async run(context, args) {
     const ref = await readRef(context, args, 'why statefulset');
     const query = { ...ref, now: () => context.clock.now() };
     const seen = await withClient(context, args, (client) => readStatefulSet(client, query, context.signal));
-    const nothing = `StatefulSet ${ref.namespace}/${ref.name} has no pods and wants none`;
+    const nothing = `StatefulSet ${ref.namespace}/${ref.name} has no pods and needs none`;
     await showExplained(context, args, explain(seen), { title: 'OBJECT', nothing });
     return fine;
   },

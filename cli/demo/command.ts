@@ -8,14 +8,14 @@ import { Teller } from './teller.ts';
 import { describeError } from '../../base/errors.ts';
 
 export const demo: Command = {
-  describe: `Plays the main job on this machine, in under a minute, without root: an API server in memory, a node with its agent and a stand-in for its kubelet. A good configuration becomes effective, an invalid one is refused, one that kills the kubelet is undone, the API server goes away and comes back, an admin looks, compares and drills.
+  describe: `Runs a guided demo on this machine, in under a minute, without root: an in-memory API server, a node with its agent and a fake kubelet. A good configuration is applied, an invalid one is rejected, one that crashes the kubelet is rolled back, the API server goes down and comes back, and an admin inspects, compares and drills.
 
-With --keep all of it stays up afterwards, to try kubectl and dkc on, until Ctrl-C. Nothing is left behind.`,
+With --keep everything stays up afterwards, for your own kubectl and dkc, until Ctrl-C. Nothing is left behind.`,
   examples: [
-    { run: 'dkc demo', what: 'the story' },
-    { run: 'dkc demo --keep', what: 'and a cluster of one node to play with' },
+    { run: 'dkc demo', what: 'the whole demo' },
+    { run: 'dkc demo --keep', what: 'the same, and keep the one-node cluster' },
   ],
-  flags: [{ name: 'keep', type: 'boolean', text: 'leave everything up until Ctrl-C' }],
+  flags: [{ name: 'keep', type: 'boolean', text: 'keep everything up until Ctrl-C' }],
   positionals: [],
   async run(context, args) {
     const main = process.argv[1];
@@ -25,9 +25,9 @@ With --keep all of it stays up afterwards, to try kubectl and dkc on, until Ctrl
     try {
       await tell(context, stage, teller);
     } catch (error) {
-      if (context.signal.aborted) return wrong('the demo was ended before its end');
+      if (context.signal.aborted) return wrong('the demo was interrupted');
       for (const log of [stage.files.agentLog, stage.files.kubeletLog]) context.stderr.write(await tail(context, log));
-      return wrong(`the demo did not go as told: ${describeError(error)}`);
+      return wrong(`the demo failed: ${describeError(error)}`);
     }
     context.stdout.write(`\nDone in ${teller.seconds} s.\n`);
     if (args.on('keep')) {
@@ -46,7 +46,7 @@ Everything stays up until Ctrl-C. In another shell:
   kubectl get nodes
   kubectl -n dkc-system get configmaps
   kubectl -n dkc-system edit configmap later      # the node follows
-  kubectl get node demo-node -o yaml              # status.config says how it went
+  kubectl get node demo-node -o yaml              # see status.config for the result
 
   alias dkc='${dkc}'
   dkc nodes

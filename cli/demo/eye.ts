@@ -26,10 +26,7 @@ export class Eye<T> {
     this.#waiting.add(look);
     look();
     const limit = this.#clock.sleep(timeoutMs, AbortSignal.any([over.signal, signal])).then(
-      () =>
-        found.reject(
-          new ActionError('see', what, { hint: `it did not happen within ${timeoutMs / 1000} s; agent.log and kubelet.log say why` }),
-        ),
+      () => found.reject(new ActionError('see', what, { hint: `timed out after ${timeoutMs / 1000} s; see agent.log and kubelet.log` })),
       () => {
         if (signal.aborted) found.reject(signal.reason);
       },

@@ -26,11 +26,11 @@ export function fatalHere(config: JsonObject): string | undefined {
 
 /** Stands in for a kubelet where there is none: reads its configuration, answers /healthz, dies where a real one would. */
 export const kubelet: Command = {
-  describe: 'Stands in for a kubelet in the demo.',
+  describe: 'Fake kubelet of the demo.',
   examples: [{ run: 'dkc __kubelet --config=kubelet.yaml --healthz=127.0.0.1:10248', what: '' }],
   flags: [
     { name: 'config', type: 'string', value: 'FILE', required: true, text: 'KubeletConfiguration' },
-    { name: 'healthz', type: 'string', value: 'HOST:PORT', required: true, text: 'where to answer /healthz' },
+    { name: 'healthz', type: 'string', value: 'HOST:PORT', required: true, text: 'address to serve /healthz on' },
   ],
   positionals: [],
   async run(context, args) {

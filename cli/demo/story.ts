@@ -29,35 +29,35 @@ export async function tell(context: Context, stage: Stage, teller: Teller): Prom
   teller.step('A node on its local configuration');
   supervisor.agent.start();
   await kubelet('the kubelet on its local config', 110);
-  teller.happened('agent ready, effective file in place, the kubelet is up with maxPods 110');
+  teller.happened('agent ready, effective file written, kubelet running with maxPods 110');
 
   teller.step('A good configuration');
   await assign('good');
   await kubelet('the kubelet on the good config', 120);
-  teller.happened('downloaded, judged, written; the kubelet is up again with maxPods 120');
+  teller.happened('downloaded, validated, written; kubelet restarted, now with maxPods 120');
   await node('the good config trusted', (seen) => seen.lastKnownGood?.name === 'good');
-  teller.happened('3 s of health later it is the last known good');
+  teller.happened('healthy for 3 s: it is now the last known good');
 
   teller.step('An invalid one');
   const before = restarts();
   await assign('invalid');
   const refused = await node('the invalid config refused', (seen) => seen.error !== null);
-  teller.happened(`refused before anything restarts: ${refused.error ?? ''}`);
+  teller.happened(`rejected before anything restarts: ${refused.error ?? ''}`);
   teller.note(await eventText(context, stage, 'KubeletConfigRefused'));
   untouched('the refused config', before, restarts());
   teller.happened(`the kubelet was not restarted and runs with maxPods ${stage.kubelet.last?.maxPods ?? '?'}`);
 
-  teller.step('One that is valid, and kills the kubelet');
+  teller.step('A valid one that crashes the kubelet');
   const crashes = stage.kubelet.last?.crashes ?? 0;
   await assign('deadly');
   await stage.kubelet.until('the kubelet die', (seen) => seen.crashes > crashes, PATIENCE, signal);
-  teller.happened('the kubelet dies: the cgroup that the config names does not exist');
+  teller.happened('the kubelet crashes: the cgroup named in the config does not exist');
   await node('the deadly config condemned', (seen) => seen.error?.startsWith('failed trial') === true && seen.active?.name === 'good');
   await kubelet('the kubelet back on the good config', 120);
-  teller.happened('it is condemned and rolled back; the kubelet is up with maxPods 120');
+  teller.happened('condemned and rolled back; kubelet running with maxPods 120');
   teller.note(await eventText(context, stage, 'KubeletConfigCondemned'));
 
-  teller.step('The API server goes away');
+  teller.step('The API server goes down');
   await server.hooks.pause();
   supervisor.agent.crash();
   const [again, since] = [supervisor.agent.starts, restarts()];
@@ -65,11 +65,11 @@ export async function tell(context: Context, stage: Stage, teller: Teller): Prom
   await types('status');
   await stage.supervisor.whenAgentReady(again, PATIENCE, signal);
   untouched('the restart of the agent', since, restarts());
-  teller.happened('the agent is back without it; the kubelet was not touched');
+  teller.happened('the agent restarted without it; the kubelet was not restarted');
   await server.hooks.resume();
   await assign('later');
   await kubelet('the kubelet on the next config', 140);
-  teller.happened('the API server is back, and the next assignment is effective');
+  teller.happened('the API server is back, and the next assignment is applied');
 
   teller.step('An admin on the node');
   await types('checkpoints', 'list');

@@ -23,7 +23,7 @@ export async function readRef(context: Pick<Context, 'namespaceOf' | 'path'>, ar
   const [name = '', within] = parts.toReversed();
   const flag = args.text('namespace');
   if (flag !== undefined && within !== undefined && flag !== within)
-    throw usage(`${text} is in namespace ${within}, and --namespace says ${flag}`);
+    throw usage(`${text} is in namespace ${within}, but --namespace is ${flag}`);
   const namespace = within ?? flag ?? (await context.namespaceOf(connectQueryOf(context, args))) ?? 'default';
   return { namespace, name };
 }
@@ -63,6 +63,6 @@ function missing({ kind }: Resource, { namespace, name }: NamedRef, there: reado
   const listed = names.slice(0, MAX_NAMES).join(', ') + (names.length > MAX_NAMES ? ', ...' : '');
   const known = names.length === 0 ? `namespace ${namespace} has none` : `namespace ${namespace} has ${listed}`;
   const what = kind === 'Pod' ? 'pod' : 'set';
-  const hint = `there is no such ${what}; ${meant === undefined ? known : `did you mean ${namespace}/${meant}?`}`;
+  const hint = `no such ${what}; ${meant === undefined ? known : `did you mean ${namespace}/${meant}?`}`;
   return new ActionError('explain', `${kind} ${namespace}/${name}`, { hint });
 }

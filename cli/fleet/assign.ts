@@ -19,19 +19,19 @@ const MINUTE: Millis = 60_000;
 /** A trial is ten minutes of health by default, before it a download and a restart. */
 const TIMEOUT_MS: Readonly<Record<Goal, Millis>> = { trusted: 20 * MINUTE, active: 5 * MINUTE };
 
-const dryRunFlag: Flag = { name: 'dry-run', type: 'boolean', text: 'let the API server check everything and change nothing' };
+const dryRunFlag: Flag = { name: 'dry-run', type: 'boolean', text: 'server-side dry run: check everything, change nothing' };
 
 export const assign: Command = {
   describe: `Assigns the kubelet configuration in a ConfigMap to nodes. Each node's agent downloads it, validates it, restarts its kubelet with it and puts it on trial.
 
-With --wait, ends when every node trusts it (exit 0): the kubelet was healthy for the whole trial, ten minutes by default. Ends with 1 as soon as a node refuses or condemns it, with the reason, or when the time is over. A loop over nodes can so stop at the first that fails. --wait=active ends when the nodes run it, before they have proved it.`,
+With --wait, exits with 0 when every node trusts it: the kubelet was healthy for the whole trial, ten minutes by default. Exits with 1, and the reason, as soon as a node rejects or condemns it, or on timeout, so a loop over nodes stops at the first failure. --wait=active exits when the nodes run it, before their trial has ended.`,
   examples: [
     { run: 'dkc assign node-a --configmap dkc-system/web --key kubelet --wait', what: 'one node, until it trusts it' },
     { run: 'dkc assign node/node-a node-b,node-c --configmap dkc-system/web --key kubelet', what: 'three nodes' },
     { run: 'dkc assign -l pool=web --configmap dkc-system/web --key kubelet --dry-run', what: 'which nodes would it be?' },
     {
       run: 'for n in node-a node-b; do dkc assign $n --configmap dkc-system/web --key kubelet --wait || break; done',
-      what: 'one after the other',
+      what: 'one node at a time',
     },
   ],
   flags: [
@@ -42,7 +42,7 @@ With --wait, ends when every node trusts it (exit 0): the kubelet was healthy fo
       value: 'KEY',
       required: true,
       completes: 'configmap-key',
-      text: 'which of its data keys holds the KubeletConfiguration',
+      text: 'data key that holds the KubeletConfiguration',
     },
     selectorFlag,
     allFlag,
@@ -83,9 +83,9 @@ With --wait, ends when every node trusts it (exit 0): the kubelet was healthy fo
 };
 
 export const unassign: Command = {
-  describe: `Removes the assignment of nodes: they go back to their local configuration.
+  describe: `Removes the assignment of nodes: they return to their local configuration.
 
-With --wait, ends when every node runs its local configuration (exit 0), or when the time is over (1).`,
+With --wait, exits with 0 when every node runs its local configuration, and with 1 on timeout.`,
   examples: [
     { run: 'dkc unassign node-a --wait', what: 'one node' },
     { run: 'dkc unassign -l pool=web --dry-run', what: 'which nodes would it be?' },

@@ -27,7 +27,7 @@ export function failureText(node: string, source: string, { how, error, runs }: 
         : how === 'error'
           ? `. It runs ${runs}`
           : `. It is back on ${runs}`;
-  return `${node} ${verb} ${source} after ${span(afterMs)}: ${(why ?? `${forPeople(error)}; journalctl -u dkc-agent on the node says more`).replace(/\.$/, '')}${now}`;
+  return `${node} ${verb} ${source} after ${span(afterMs)}: ${(why ?? `${forPeople(error)}; see journalctl -u dkc-agent on the node`).replace(/\.$/, '')}${now}`;
 }
 
 /** Upstream's errors name a log that holds nothing of this. */

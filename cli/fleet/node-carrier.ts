@@ -20,7 +20,7 @@ export function nodeFleet(deps: { client: FleetClient; clock: Clock; random: Ran
       do {
         const query = { limit: PAGE, ...(next ? { continue: next } : {}), ...(labelSelector ? { labelSelector } : {}) };
         const page = await client.listEach(nodes, query, (node) => void found.push(fleetNode(node)), { signal });
-        if (page.continue && page.continue === next) throw new ActionError('list', 'nodes', { hint: 'the API server sends the same page for ever' }); // prettier-ignore
+        if (page.continue && page.continue === next) throw new ActionError('list', 'nodes', { hint: 'the API server keeps returning the same continue token' }); // prettier-ignore
         next = page.continue;
       } while (next);
       return found.sort((a, b) => (a.node < b.node ? -1 : 1));
@@ -43,7 +43,7 @@ function dropped(node: string): ActionError {
   return new ActionError('assign a ConfigMap to', `Node ${node}`, {
     hint:
       'the API server dropped spec.configSource without an error; it is 1.26 or later, or its feature gate DynamicKubeletConfig is off. ' +
-      'Up to 1.25 turn the gate on at kube-apiserver; later servers keep the field only for Nodes that had it before',
+      'Up to 1.25, turn the gate on at kube-apiserver; later servers keep the field only on Nodes that already have it',
   });
 }
 

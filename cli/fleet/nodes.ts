@@ -21,19 +21,19 @@ const AT_ONCE = 8;
 export const nodesCommand: Command = {
   describe: `Shows assigned, active and last-known-good config per node, as the nodes report it to the API server.
 
-STATE is one of: trusted (runs what is assigned and has proved it); trial (runs it, with the time that is left); pending (on its way); refused (the agent rejected it, the previous config runs on); condemned (it failed its trial or was rolled back, another config runs); fell-back (it could not be used at boot, another config runs); error (the assignment cannot be followed, for example because the ConfigMap is missing); local (nothing is assigned); no-agent (nothing has reported for this node). ASSIGNED is what the spec says.
+STATE is one of: trusted (runs the assigned config, which passed its trial); trial (runs it on trial, with the time left); pending (not applied yet); refused (the agent rejected it, the previous config still runs); condemned (it failed its trial or was rolled back, another config runs); fell-back (it could not be used at boot, another config runs); error (sync failed, for example because the ConfigMap is missing); local (nothing is assigned); no-agent (no agent has reported for this node). ASSIGNED is from the Node's spec.
 
 With --check, exits with 1 unless every node is trusted or local.`,
   examples: [
-    { run: 'dkc nodes', what: 'all of them' },
-    { run: 'dkc nodes -l pool=web -o wide', what: 'some, with Ready and versions of kubelet and agent' },
+    { run: 'dkc nodes', what: 'all nodes' },
+    { run: 'dkc nodes -l pool=web -o wide', what: 'nodes with a label, with Ready and versions of kubelet and agent' },
     { run: 'dkc nodes -w', what: 'live, until Ctrl-C' },
     { run: 'dkc nodes --check', what: 'for monitoring: exit 1 unless all are trusted or local' },
     { run: `dkc nodes -o json | jq '.[] | select(.state == "condemned")'`, what: 'for scripts' },
   ],
   flags: [
     selectorFlag,
-    { name: 'watch', alias: 'w', type: 'boolean', text: 'go on, with a line for each node that changes' },
+    { name: 'watch', alias: 'w', type: 'boolean', text: 'keep watching, and print a line for each node that changes' },
     { name: 'check', type: 'boolean', text: 'exit with 1 unless every node is trusted or local' },
     ...connectFlags,
     formatFlag,

@@ -32,7 +32,7 @@ export interface Wanted {
 export function settling({ wanted, version, goal }: Wanted, before: FleetNode, now: FleetNode | undefined, graceOver: boolean): Settling {
   if (!now) return { at: 'failed', how: 'gone', error: 'the Node was deleted' };
   if (!sameSpec(now.wanted, wanted))
-    return { at: 'failed', how: 'reassigned', error: `somebody else assigned ${sourceText(now.wanted)} in the meantime` };
+    return { at: 'failed', how: 'reassigned', error: `${sourceText(now.wanted)} was assigned in the meantime` };
   if (now.error !== null) return failing(before, now, now.error, graceOver);
   if (wanted === null) return now.assigned === null && now.active === null ? settledIn('local') : waiting('waiting for the agent');
   if (!now.reports) return waiting(now.agent === null ? 'no agent has reported yet' : 'waiting for the agent');
@@ -52,7 +52,7 @@ const settledIn = (state: Goal | 'local'): Settling => ({ at: 'settled', state }
 
 function failing(before: FleetNode, now: FleetNode, error: string, graceOver: boolean): Settling {
   const isNew = before.error !== error || !sameSource(before.active, now.active);
-  if (!isNew && !graceOver) return waiting('still shows its previous error');
+  if (!isNew && !graceOver) return waiting('still reports its previous error');
   const state = fleetState(now);
   const runs = sourceText(now.active);
   if (state === 'refused' || state === 'condemned' || state === 'fell-back') return { at: 'failed', how: state, error, runs };

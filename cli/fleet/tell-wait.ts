@@ -72,10 +72,10 @@ async function overtime(
   if (end.why === 'no agent has reported yet')
     return `${node}: ${end.why}; is dkc-agent running there? (systemctl status dkc-agent on the node)`;
   if (end.why === 'on trial')
-    return `${node}: ${source} is still on trial${leftOf(end, clock.now())}; wait longer with --timeout, or see dkc nodes`;
+    return `${node}: ${source} is still on trial${leftOf(end, clock.now())}; increase --timeout, or see dkc nodes`;
   const [event] = await agentEvents({ client, clock }, node, troubles, signal);
   const latest = event ? `; its last event is ${event.reason}: ${event.message}` : '';
-  return `${node}: ${forPeople(end.why)}${latest}; \`dkc status\` on the node says more`;
+  return `${node}: ${forPeople(end.why)}${latest}; see \`dkc status\` on the node`;
 }
 
 function progressText(states: ReadonlyMap<string, Settling>, { wanted, goal }: Wanted, now: Millis): string {

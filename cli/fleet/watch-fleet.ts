@@ -51,7 +51,7 @@ export async function watchFleet(context: Context, args: Args, fleet: FleetCarri
   };
   await fleet.watch(names.length > 0 ? names : selected(args), onSeen, signal);
   signal.throwIfAborted();
-  throw new Error('the watch ended');
+  throw new Error('the watch was closed');
 }
 
 function selected(args: Args): { labelSelector?: string } {

@@ -38,7 +38,7 @@ export async function writeAll(
   const chosen: readonly (string | FleetNode)[] = choice.by === 'name' ? choice.names : await fleet.list(signal, choice.labelSelector);
   if (chosen.length === 0)
     throw new ActionError('find', 'nodes', {
-      hint: choice.by === 'selector' && choice.labelSelector !== undefined ? `no node has the labels ${choice.labelSelector}` : 'the cluster has none',
+      hint: choice.by === 'selector' && choice.labelSelector !== undefined ? `no node matches ${choice.labelSelector}` : 'the cluster has none',
     }); // prettier-ignore
   const results: ({ before: FleetNode; after: FleetNode } | { error: unknown })[] = [];
   let at = 0;

@@ -18,7 +18,7 @@ export async function askApi(context: Context, kubeconfig: string, node: string)
       await client.close();
     }
   } catch (error) {
-    return `could not be asked: ${describeError(error)}`;
+    return `request failed: ${describeError(error)}`;
   }
 }
 

@@ -19,7 +19,7 @@ export const waitFlags: readonly Flag[] = [
     type: 'boolean',
     text: 'wait until the agent has applied it and the kubelet is healthy on it; exit 1 if it does not happen',
   },
-  { name: 'timeout', type: 'duration', value: 'TIME', default: '2m', text: 'with --wait: longest wait' },
+  { name: 'timeout', type: 'duration', value: 'TIME', default: '2m', text: 'with --wait: maximum wait' },
 ];
 
 /** The agent has made another choice since, and says what keeps it from the place: waiting for longer would change nothing. */
@@ -49,7 +49,7 @@ export async function applied(context: Context, args: Args, node: NodeSide, arri
       const seen = await peek(context, node);
       if (hasSwitched(seen, arrival) && isHealthyOn(seen)) return fine;
       if (!hasSwitched(seen, arrival) && hasGoneElsewhere(seen, before))
-        return wrong(`this node did not stay on ${place}: it uses ${describePeek(seen)}; Error and Next say more`);
+        return wrong(`this node did not stay on ${place}: it uses ${describePeek(seen)}; see Error and Next`);
       // Between two agents there is none for a moment: systemd starts the next one.
       const waited = clock.monotonic() - began;
       if (waited >= timeoutMs) {

@@ -17,12 +17,12 @@ import { show, table, type Column } from '../output.ts';
 
 export const checkpointsDiff: Command = {
   describe:
-    'Compares two checkpoints field by field and maps key by key, defaults filled in, so that spelling and order make no difference. ' +
-    'Files beside the kubelet configuration are compared by line. The second one is the active configuration unless it is named. ' +
-    'A role that stands for the local config compares with that. Exits with 1 when they differ.',
+    'Compares two checkpoints field by field and maps key by key, with defaults filled in; formatting and order do not matter. ' +
+    'Other files are compared line by line. ' +
+    'Where a role stands for the local config, that is compared. Exits with 1 if they differ.',
   examples: [
-    { run: 'dkc checkpoints diff assigned', what: 'what would change if the assigned were active' },
-    { run: 'dkc checkpoints diff last-known-good assigned', what: 'what the assigned brought' },
+    { run: 'dkc checkpoints diff assigned', what: 'what the assigned config would change' },
+    { run: 'dkc checkpoints diff last-known-good assigned', what: 'what the assigned config changed' },
     { run: 'dkc checkpoints diff 8c1f2d34/10231 -o json', what: 'for scripts' },
   ],
   flags: [
@@ -31,13 +31,13 @@ export const checkpointsDiff: Command = {
       name: 'key',
       type: 'string',
       value: 'KEY',
-      text: 'which key is the kubelet configuration',
-      defaultText: 'as a record says, else the only one, else kubelet',
+      text: 'key that holds the kubelet configuration',
+      defaultText: 'the recorded one, else the only one, else kubelet',
     },
   ],
   positionals: [
     { ...refPositional, name: 'old', required: true },
-    { ...refPositional, name: 'new', text: 'the same; active unless given' },
+    { ...refPositional, name: 'new', text: 'as OLD (default: active)' },
   ],
   async run(context, args) {
     const node = await nodeSide(context, args);
@@ -109,7 +109,7 @@ async function readSide(asked: string, found: ReturnType<typeof resolveRef>, loo
   const { files } = state.checkpoint.payload;
   if (key === '')
     throw new UsageError(
-      `which key of ${asked} is the kubelet configuration is not known; name it with --key: ${[...files.keys()].join(', ')}`,
+      `cannot tell which key of ${asked} holds the kubelet configuration; set --key to one of ${[...files.keys()].join(', ')}`,
     );
   return { title: asked, files, kubeletConfigKey: key, ...(placed ? { dir: node.paths.checkpoint(found.ref) } : {}) };
 }

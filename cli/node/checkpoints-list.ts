@@ -17,7 +17,7 @@ export const checkpointsList: Command = {
   describe: 'Lists the configurations that this node keeps, newest first. The REF column is what show, diff, rollback and retry take.',
   examples: [
     { run: 'dkc checkpoints list', what: 'what this node could run' },
-    { run: 'dkc checkpoints list -o wide', what: 'with whole UIDs, all keys and the time of each' },
+    { run: 'dkc checkpoints list -o wide', what: 'with full UIDs, all keys and times' },
     { run: 'dkc checkpoints list -o json', what: 'for scripts, with the SHA-256 of every file' },
   ],
   flags: nodeSideFlags(),
@@ -29,7 +29,7 @@ export const checkpointsList: Command = {
     await show(context, args, {
       data: rows,
       people: (how) => {
-        if (rows.length === 0) return 'No checkpoints: nothing was ever assigned to this node, or all was pruned.\n';
+        if (rows.length === 0) return 'No checkpoints: nothing was ever assigned to this node, or all were pruned.\n';
         const refs = shortRefs(rows.map((row) => row.source));
         const shown = rows.map((row, at): Row => ({ ...row, ref: refs[at] ?? '' }));
         return table(columns(now, how.wide), shown, how);

@@ -9,9 +9,9 @@ import type { Command } from '../command.ts';
 export const checkpointsPrune: Command = {
   describe:
     'Removes checkpoints that this node does not need: all but the assigned, the last known good, the active, whatever the effective ' +
-    'file refers to, and the newest N others. Nothing goes while it is not known what is assigned. The agent does the same by itself.',
+    'file refers to, and the newest N others. Removes nothing while the assignment is unknown. The agent prunes automatically.',
   examples: [
-    { run: 'dkc checkpoints prune --dry-run', what: 'what would go' },
+    { run: 'dkc checkpoints prune --dry-run', what: 'what would be removed' },
     { run: 'dkc checkpoints prune --keep=0', what: 'keep only what is in use' },
   ],
   flags: [

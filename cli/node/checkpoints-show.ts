@@ -10,7 +10,7 @@ import type { Command } from '../command.ts';
 export const checkpointsShow: Command = {
   describe:
     'Prints the files of one checkpoint as they were downloaded. They may hold secrets, such as the header of staticPodURLHeader. ' +
-    'With --file one of them goes to stdout as it is, ready for a pipe.',
+    'With --file it prints only that file, byte for byte.',
   examples: [
     { run: 'dkc checkpoints show assigned', what: 'what is assigned to this node, all keys' },
     { run: 'dkc checkpoints show 8c1f2d34/10231 --file=kubelet > kubelet.yaml', what: 'one file, byte for byte' },
@@ -24,7 +24,7 @@ export const checkpointsShow: Command = {
     const asked = args.one('ref') ?? '';
     const found = resolveRef(asked, facts);
     if (found.at === 'local') {
-      const hint = `it stands for the local config, which is no checkpoint: read ${node.options.localConfig}`;
+      const hint = `it stands for the local config, which has no checkpoint: read ${node.options.localConfig}`;
       throw new ActionError('show', asked, { hint });
     }
     const state = await node.store.load(found.ref);
@@ -38,7 +38,7 @@ export const checkpointsShow: Command = {
     if (file !== undefined) {
       const text = Object.hasOwn(texts, file) ? texts[file] : undefined;
       if (text === undefined)
-        throw new ActionError('show', `${file} of ${asked}`, { hint: `its keys are ${Object.keys(texts).join(', ')}` });
+        throw new ActionError('show', `${file} of ${asked}`, { hint: `no such key; it has: ${Object.keys(texts).join(', ')}` });
       context.stdout.write(text);
       return fine;
     }

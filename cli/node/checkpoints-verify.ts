@@ -7,9 +7,9 @@ import type { Command } from '../command.ts';
 
 export const checkpointsVerify: Command = {
   describe:
-    'Holds every checkpoint against its manifest, reads every record, and looks for the local config. Changes nothing. Exits with 1 when anything is ' +
+    'Checks every checkpoint against its manifest, every record, and the local config. Changes nothing. Exits with 1 if anything is ' +
     'damaged or missing. ' +
-    'A damaged checkpoint is downloaded again by the agent once it reaches the API server, a damaged record is set aside at its next start.',
+    'The agent downloads a damaged checkpoint again once it reaches the API server, and sets a damaged record aside at its next start.',
   examples: [
     { run: 'dkc checkpoints verify', what: 'all of it' },
     { run: 'dkc checkpoints verify -o json', what: 'for monitoring' },
@@ -24,7 +24,7 @@ export const checkpointsVerify: Command = {
       data: problems.map(({ path, problem }) => ({ path, problem })),
       people: (how) => {
         if (problems.length === 0)
-          return `All is well: ${entries.length} ${entries.length === 1 ? 'checkpoint' : 'checkpoints'} and the records.\n`;
+          return `OK: ${entries.length} ${entries.length === 1 ? 'checkpoint' : 'checkpoints'} and all records are intact.\n`;
         const columns: Column<Problem>[] = [
           { title: 'PATH', value: ({ path }) => path },
           { title: 'PROBLEM', value: ({ problem }) => problem },
@@ -43,7 +43,7 @@ export const checkpointsVerify: Command = {
 
 /** The last fallback belongs to what has to be there, though it is no part of the store. */
 function localProblems({ local, active }: AdminFacts): Problem[] {
-  if (local.at === 'missing') return [{ path: local.path, problem: 'there is no local config: nothing to fall back to last' }];
+  if (local.at === 'missing') return [{ path: local.path, problem: 'no local config: there is no last fallback' }];
   if (local.at === 'broken') return [{ path: local.path, problem: local.problem }];
   const notice = active?.ok ? active.record.notices?.find(({ about }) => about === 'local-config') : undefined;
   return notice ? [{ path: local.path, problem: notice.text }] : [];

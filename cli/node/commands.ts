@@ -52,7 +52,7 @@ export const nodeCommands: readonly Entry[] = [
   },
   {
     name: 'history',
-    summary: 'Print what happened to the configuration of this node',
+    summary: "Show the history of this node's configuration",
     group: 'On a node',
     load: async () => (await import('./history.ts')).history,
   },
@@ -64,7 +64,7 @@ export const nodeCommands: readonly Entry[] = [
   },
   {
     name: 'node-flags',
-    summary: 'Flags that say which node is looked at',
+    summary: 'Flags that select the node and its settings',
     group: 'On a node',
     hidden: true,
     load: async () => (await import('./node-flags.ts')).nodeFlagsTopic,

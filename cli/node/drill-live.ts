@@ -17,12 +17,12 @@ export async function liveDrillHere(context: Context, args: Args, node: NodeSide
   if (!args.on('yes')) throw new UsageError(`drill --live ${describeLive(plan)}; add --yes to do it`);
   if (!(await agentRuns(context, node))) {
     throw new ActionError('drill', `node ${node.options.nodeName}`, {
-      hint: 'its agent does not run; start it: systemctl start dkc-agent',
+      hint: 'its agent is not running; start it: systemctl start dkc-agent',
     });
   }
   const before = await peek(context, node);
   if (before.healthy === false) {
-    return wrong(`Cannot drill this node: its kubelet is not healthy now (${node.options.kubeletHealthz}), and must be before and after`);
+    return wrong(`Cannot drill this node: its kubelet is not healthy (${node.options.kubeletHealthz})`);
   }
   return liveDrill(plan, {
     store: node.store,

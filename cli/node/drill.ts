@@ -18,22 +18,22 @@ import type { Command, Context } from '../command.ts';
 
 export const drill: Command = {
   describe: [
-    'Rehearses what happens on this node when its configuration goes bad. Works on copies of the store in a temporary directory: runs boot on ' +
-      'them as they are, with damaged checkpoints, with the assigned configuration condemned, with a damaged record. Each must end with a file ' +
-      'that the kubelet can start on. Nothing on the node changes, and no API server is asked.',
-    'With --live --yes it is done to this very node: the assigned configuration is condemned, the kubelet restarts with what the node falls ' +
-      'back to, and when it is healthy on that, all is taken back. That is two restarts of the kubelet. Interrupted, it takes back as well.',
+    'Rehearses what happens on this node when its configuration fails. Works on copies of the store in a temporary directory: runs boot on ' +
+      'them unchanged, with damaged checkpoints, with the assigned configuration condemned, with a damaged record. Each run must end with a file ' +
+      'that the kubelet can start with. Changes nothing on the node and needs no API server.',
+    'With --live --yes it happens on the node itself: the assigned configuration is condemned, the kubelet restarts with the ' +
+      'fallback, and once it is healthy the condemnation is cleared. The kubelet restarts twice. An interrupted drill clears the condemnation too.',
   ].join('\n\n'),
   examples: [
     { run: 'dkc drill', what: 'rehearse on copies; changes nothing' },
-    { run: 'dkc drill --live', what: 'say what a live drill would do here' },
+    { run: 'dkc drill --live', what: 'show what a live drill would do here' },
     { run: 'dkc drill --live --yes', what: 'do it' },
   ],
   flags: [
     ...nodeSideFlags(['effective-config', 'local-config', 'kubelet-version', 'merge', 'policy']),
     { name: 'live', type: 'boolean', text: 'on this node instead of on copies' },
-    { name: 'yes', type: 'boolean', text: 'yes, restart the kubelet of this node, twice' },
-    { name: 'timeout', type: 'duration', value: 'TIME', default: '3m', text: 'with --live: longest wait for each arrival' },
+    { name: 'yes', type: 'boolean', text: 'confirm that the kubelet of this node restarts twice' },
+    { name: 'timeout', type: 'duration', value: 'TIME', default: '3m', text: 'with --live: maximum wait for each of the two changes' },
   ],
   positionals: [],
   async run(context, args) {
@@ -53,8 +53,8 @@ async function rehearse(context: Context, args: Args, node: NodeSide): Promise<E
   const facts = await node.observe();
   const kubelet = await kubeletOf(context, options);
   const scratch = await mkdtemp(join(tmpdir(), 'dkc-drill-')).catch((cause: unknown) => {
-    throw new ActionError('make a directory for the rehearsal in', tmpdir(), {
-      hint: 'it must be a writable directory; TMPDIR names another',
+    throw new ActionError('create a temporary directory in', tmpdir(), {
+      hint: 'it must be a writable directory; set TMPDIR to another one',
       cause,
     });
   });
@@ -78,7 +78,7 @@ async function rehearse(context: Context, args: Args, node: NodeSide): Promise<E
 }
 
 function refuse(root: string): never {
-  throw new RangeError(`a drill never works on ${root}`);
+  throw new RangeError(`a drill must not work on ${root}`);
 }
 
 async function showReport(context: Context, args: Args, report: DrillReport): Promise<Exit> {
@@ -91,7 +91,7 @@ async function showReport(context: Context, args: Args, report: DrillReport): Pr
     },
   });
   const failed = report.steps.filter((step) => !step.passed).length;
-  return report.passed ? fine : wrong(`the drill failed in ${failed} of ${report.steps.length} steps`);
+  return report.passed ? fine : wrong(`${failed} of ${report.steps.length} drill steps failed`);
 }
 
 const columns: Column<DrillStep>[] = [

@@ -7,7 +7,7 @@ import type { Column } from '../output.ts';
 import type { Command } from '../command.ts';
 
 export const history: Command = {
-  describe: 'Prints what happened to the configuration of this node, oldest first: the last 1,000 transitions are kept.',
+  describe: "Prints the history of this node's configuration, oldest first; the last 1,000 transitions are kept.",
   examples: [
     { run: 'dkc history -n 20', what: 'the newest twenty' },
     { run: 'dkc history -o json', what: 'for scripts' },

@@ -5,14 +5,14 @@ import { helpText } from '../help.ts';
 /** A topic of help: `dkc help node-flags`. */
 export const nodeFlagsTopic: Command = {
   describe: [
-    'Commands on a node look at the node of its agent: they read the settings of the agent from /etc/dkc/agent.yaml, or from the file that ' +
-      '--agent-config names, and flags win over it. All of these commands take all of these flags; the help of each lists those that it heeds.',
-    'Commands on files (validate, diff, render FILE) work without agent.yaml, also where this user may not read it.',
+    'Commands on a node use the settings of its agent: they read /etc/dkc/agent.yaml, or the file that ' +
+      '--agent-config names; flags win. All of these commands accept all of these flags; the help of each lists those that have an effect.',
+    'Commands on files (validate, diff, render FILE) work without agent.yaml, also if this user may not read it.',
   ].join('\n\n'),
   examples: [
     { run: 'dkc node-flags', what: 'this list' },
     { run: 'dkc status --agent-config=/tmp/dkc-demo/agent.yaml', what: 'the node of another agent, such as that of dkc demo --keep' },
-    { run: 'dkc history --dynamic-config-dir=/mnt/var/lib/dkc', what: 'the store on a disk of another machine' },
+    { run: 'dkc history --dynamic-config-dir=/mnt/var/lib/dkc', what: 'a store on a mounted disk of another machine' },
   ],
   flags: nodeFlags,
   positionals: [],

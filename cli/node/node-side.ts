@@ -47,7 +47,7 @@ export async function nodeSide(context: Context, args: Args): Promise<NodeSide> 
       root,
       clock,
       ...volatile(root),
-      onDamage: (path, problem) => log.warn('damaged file is set aside', { path, problem }),
+      onDamage: (path, problem) => log.warn('damaged file set aside', { path, problem }),
     });
   const store = storeAt(options.dynamicConfigDir);
   const { dynamicConfigDir, effectiveConfig, localConfig } = options;

@@ -11,11 +11,11 @@ import { printable } from '../printable.ts';
 
 export const retry: Command = {
   describe:
-    'Clears the condemnation of the assigned configuration, or of the one that REF names. If it is the assigned one, the node tries it ' +
+    'Clears the condemnation of the assigned configuration, or of REF. If it is the assigned one, the node tries it ' +
     'again: a running agent at once, a stopped one at its next start. The trial starts from the beginning.',
   examples: [
     { run: 'dkc retry', what: 'try the assigned configuration again' },
-    { run: 'dkc retry dkc-system/web', what: 'clear the condemnation of a certain one' },
+    { run: 'dkc retry dkc-system/web', what: 'clear the condemnation of one config' },
     { run: 'dkc retry --all', what: 'clear all condemnations of this node' },
   ],
   flags: [
@@ -23,7 +23,7 @@ export const retry: Command = {
     { name: 'all', type: 'boolean', text: 'clear all condemnations of this node' },
     ...waitFlags,
   ],
-  positionals: [{ ...refPositional, text: `${refPositional.text}; assigned unless given` }],
+  positionals: [{ ...refPositional, text: `${refPositional.text} (default: assigned)` }],
   async run(context, args) {
     const ref = args.one('ref');
     const all = args.on('all');

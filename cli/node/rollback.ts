@@ -11,31 +11,31 @@ import type { Command } from '../command.ts';
 
 export const rollback: Command = {
   describe: [
-    'Rolls back the assigned configuration on this node, now: its content is condemned, and the node goes to the last configuration that it ' +
-      'trusted before, or else to its local configuration. Works with the API server away. A running agent follows at once, a stopped one at ' +
+    'Rolls back the assigned configuration on this node, now: its content is condemned, and the node returns to the last configuration that it ' +
+      'trusted before, or else to its local configuration. Works without the API server. A running agent applies it at once, a stopped one at ' +
       'its next start.',
-    'The content stays condemned, under whatever name it comes again, until dkc retry or a new value of the annotation dkc.dev/retry on its ' +
+    'The content stays condemned, whatever ConfigMap it comes from, until dkc retry or a new value of the annotation dkc.dev/retry on its ' +
       'ConfigMap.',
-    'With --to the node goes to another checkpoint; it must be one that this node would start on. One that passed a trial here becomes the ' +
+    'With --to the node goes to another checkpoint; this node must be able to use it. One that passed a trial here becomes the ' +
       'last known good at once. One that never did, or that is condemned or refused, needs --force, and is on trial like any other.',
   ].join('\n\n'),
   examples: [
     { run: 'dkc rollback --reason="pods evicted, INC-4711"', what: 'back to what this node trusted before' },
     { run: 'dkc rollback --dry-run', what: 'where it would go' },
-    { run: 'dkc rollback --to=dkc-system/web:kubelet@10231', what: 'to a certain checkpoint' },
+    { run: 'dkc rollback --to=dkc-system/web:kubelet@10231', what: 'to a given checkpoint' },
     { run: 'dkc retry', what: 'clear the condemnation' },
   ],
   flags: [
     ...nodeSideFlags(['effective-config', 'local-config', 'kubelet-version', 'merge', 'policy']),
-    { name: 'to', type: 'string', value: 'REF', text: 'checkpoint to go to instead of the one that was trusted before', completes: 'ref' },
+    { name: 'to', type: 'string', value: 'REF', text: 'checkpoint to roll back to, instead of the last trusted one', completes: 'ref' },
     {
       name: 'key',
       type: 'string',
       value: 'KEY',
-      text: 'which of its keys is the kubelet configuration',
-      defaultText: 'as a record says, else the only one, else kubelet',
+      text: 'key that holds the kubelet configuration',
+      defaultText: 'the recorded one, else the only one, else kubelet',
     },
-    { name: 'reason', type: 'string', value: 'TEXT', text: 'goes into journal and status', defaultText: 'rolled back by admin' },
+    { name: 'reason', type: 'string', value: 'TEXT', text: 'reason to record in journal and status', defaultText: 'rolled back by admin' },
     { name: 'force', type: 'boolean', text: 'with --to: also a config that was never trusted here, or is condemned or refused' },
     { name: 'dry-run', type: 'boolean', text: 'show where the node would go, change nothing' },
     ...waitFlags,

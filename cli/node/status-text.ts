@@ -14,7 +14,7 @@ const standingText: Readonly<Record<Standing, string>> = {
   trial: 'assigned config, on trial',
   running: 'assigned config, not yet trusted',
   refused: 'new config rejected, still running the previous config',
-  barred: 'the config that the API server assigns is condemned, running another one',
+  barred: 'assigned config is condemned on this node, running another one',
   'not-synced': 'sync failed, still running the previous config',
   troubled: 'running, agent error',
   condemned: 'fell back: the assigned config is condemned',
@@ -46,7 +46,7 @@ export function statusText(status: StatusView, facts: AdminFacts, vitals: Vitals
     ['Kubelet', kubeletText(vitals.kubelet, paint)],
     ['Effective file', effectiveText(status, wide)],
     ...localLine(status, paint),
-    ['Assignment by', `${status.assignment.carrier ?? 'not known'} (${printable(status.assignment.why)})`],
+    ['Assignment by', `${status.assignment.carrier ?? 'unknown'} (${printable(status.assignment.why)})`],
   ];
   const blocks = [
     lines.map(([title, text]) => `${`${title}:`.padEnd(17)}${text}`).join('\n'),
@@ -109,7 +109,7 @@ function trialLine({ trial }: StatusView, now: Millis): [string, string][] {
 
 function localLine({ localConfig }: StatusView, paint: Paint): [string, string][] {
   if (localConfig.at === 'present') return [];
-  const what = localConfig.at === 'missing' ? 'missing, so there is no fallback of last resort' : printable(localConfig.problem);
+  const what = localConfig.at === 'missing' ? 'missing: there is no last fallback' : printable(localConfig.problem);
   return [['Local config', paint.red(`${printable(localConfig.path)}: ${what}`)]];
 }
 
@@ -166,12 +166,12 @@ function apiText(status: StatusView, wide: boolean): string {
   if (api === undefined) return '';
   if (typeof api === 'string') return `API server: ${printable(api)}`;
   const rows = (['assigned', 'active', 'lastKnownGood'] as const).map(
-    (part) => `  ${part}: ${sameSource(api[part], status[part]) ? 'as here' : name(api[part], wide)}`,
+    (part) => `  ${part}: ${sameSource(api[part], status[part]) ? 'same' : name(api[part], wide)}`,
   );
-  return ['API server says:', ...rows, `  error: ${errorText(api, status)}`].join('\n');
+  return ['Reported by the API server:', ...rows, `  error: ${errorText(api, status)}`].join('\n');
 }
 
 function errorText(api: ApiView, status: StatusView): string {
-  if (api.error === status.error) return 'as here';
+  if (api.error === status.error) return 'same';
   return api.error === null ? 'none' : printable(forPeople(api.error));
 }

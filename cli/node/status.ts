@@ -11,13 +11,13 @@ import type { Command, Context } from '../command.ts';
 
 export const status: Command = {
   describe: [
-    'Shows which configuration this node runs, since when, and why, and whether its agent and its kubelet are alive. Reads the disk, so that ' +
-      'it works with the API server away and the agent stopped. With --kubeconfig it also shows what the API server reports, beside it.',
-    'Exits with 1 after a fallback or a refusal, when the store is damaged, and when the local config is missing.',
+    'Shows which configuration this node runs, since when, and why, and whether its agent and its kubelet are running. Reads the disk, so ' +
+      'it works without the API server and with the agent stopped. With --kubeconfig it also shows what the API server reports.',
+    'Exits with 1 after a fallback, if a config was rejected, if the store is damaged, and if the local config is missing.',
   ].join('\n\n'),
   examples: [
     { run: 'dkc status', what: 'what runs here, and what to do next' },
-    { run: 'dkc status --kubeconfig=/etc/dkc/kubeconfig', what: 'the same beside what the API server reports' },
+    { run: 'dkc status --kubeconfig=/etc/dkc/kubeconfig', what: 'also what the API server reports' },
     { run: 'dkc status -o json', what: 'for scripts' },
   ],
   flags: nodeSideFlags(['node-name', 'effective-config', 'local-config', 'kubeconfig'], {

@@ -41,6 +41,6 @@ async function agentVitals(context: Context, node: NodeSide): Promise<Vitals['ag
 
 async function kubeletVitals({ signal }: Context, { options }: NodeSide): Promise<Vitals['kubelet']> {
   const { kubeletHealthz } = options;
-  if (kubeletHealthz === '') return { healthy: null, detail: 'not asked: kubeletHealthz is empty' };
+  if (kubeletHealthz === '') return { healthy: null, detail: 'not checked: kubeletHealthz is empty' };
   return probeHealth(kubeletHealthz, signal);
 }

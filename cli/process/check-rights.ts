@@ -58,7 +58,7 @@ export class RightsCheck {
         if (this.#missing.length === 0) return;
       } catch (error) {
         if (signal.aborted) return;
-        log.debug('rights could not be asked for', { error: describeError(error) });
+        log.debug('failed to check rights', { error: describeError(error) });
         // Some servers have no such question, or answer it to nobody.
         if (isForbidden(error) || isNotFound(error)) return;
       }
@@ -83,11 +83,11 @@ export class RightsCheck {
     this.#missing = missing;
     const now = rightsText(missing);
     if (now === before) return;
-    if (now === '') log.info('no right is missing any more');
-    else log.warn('rights are missing', { missing: now, vital: missing.some(({ vital }) => vital) });
+    if (now === '') log.info('all rights granted');
+    else log.warn('missing rights', { missing: now, vital: missing.some(({ vital }) => vital) });
   }
 
   #words(): string {
-    return this.#missing.length === 0 ? 'none is known to be missing' : `missing: ${rightsText(this.#missing)}`;
+    return this.#missing.length === 0 ? 'no missing rights known' : `missing: ${rightsText(this.#missing)}`;
   }
 }

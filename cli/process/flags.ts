@@ -5,8 +5,8 @@ export const kubeconfigFlag: Flag = {
   type: 'string',
   value: 'FILE',
   completes: 'file',
-  text: 'how to reach the API server; $KUBECONFIG is not read',
-  defaultText: "in a pod, its service account's token",
+  text: 'path to the kubeconfig; $KUBECONFIG is ignored',
+  defaultText: "the pod's service account",
 };
 
 /** Called as those of Kubernetes' own components, so that their manifests can be carried over. @param name - of the lease, by default */
@@ -15,7 +15,7 @@ export const leaseFlags = (name: string): readonly Flag[] => [
     name: 'leader-elect',
     type: 'boolean',
     default: true,
-    text: 'work only while holding the lease; false is for one process that is alone',
+    text: 'work only while holding the lease; false only if there is a single process',
   },
   {
     name: 'leader-elect-resource-namespace',
@@ -25,13 +25,18 @@ export const leaseFlags = (name: string): readonly Flag[] => [
     text: 'namespace of the lease',
   },
   { name: 'leader-elect-resource-name', type: 'string', value: 'NAME', default: name, text: 'name of the lease' },
-  { name: 'leader-elect-lease-duration', type: 'duration', default: '15s', text: 'how long others wait after its last sign of life' },
-  { name: 'leader-elect-renew-deadline', type: 'duration', default: '10s', text: 'how long it works on without having renewed the lease' },
+  {
+    name: 'leader-elect-lease-duration',
+    type: 'duration',
+    default: '15s',
+    text: 'time after the last renewal before a standby may take the lease',
+  },
+  { name: 'leader-elect-renew-deadline', type: 'duration', default: '10s', text: 'how long the leader works without renewing the lease' },
   {
     name: 'leader-elect-retry-period',
     type: 'duration',
     default: '2s',
-    text: 'time between renewals, and between looks of those who wait',
+    text: 'interval between renewals, and between attempts of standbys',
   },
 ];
 
@@ -42,7 +47,7 @@ export const servingFlags = (port: number): readonly Flag[] => [
     type: 'string',
     value: 'HOST:PORT',
     default: `127.0.0.1:${port}`,
-    text: 'where /metrics, /healthz and /readyz are served; port 0 takes any free one, empty = off',
+    text: 'address of /metrics, /healthz and /readyz; port 0 = any free port, empty = off',
   },
   { name: 'debug', type: 'boolean', text: 'serve profiles and the state of queues and caches under /debug, on loopback only' },
   {
@@ -50,7 +55,7 @@ export const servingFlags = (port: number): readonly Flag[] => [
     type: 'string',
     choices: ['text', 'json'],
     default: 'text',
-    text: 'lines for people, with levels for the journal under systemd; or JSON',
+    text: 'log format; under systemd, text has journald levels',
   },
-  { name: 'verbosity', alias: 'v', type: 'count', text: 'say more in the log' },
+  { name: 'verbosity', alias: 'v', type: 'count', text: 'more log output' },
 ];

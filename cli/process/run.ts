@@ -40,7 +40,7 @@ export async function runLong(context: Context, settings: ProcessSettings, what:
   const { server } = 'current' in access ? await access.current() : access;
   announce(log, server);
   if (kubeconfig === undefined && isSet(env['KUBECONFIG']))
-    log.warn("$KUBECONFIG is set and not used: without --kubeconfig it is the pod's service account", { KUBECONFIG: env['KUBECONFIG'] });
+    log.warn("ignoring $KUBECONFIG: without --kubeconfig the pod's service account is used", { KUBECONFIG: env['KUBECONFIG'] });
   // A connection of its own: writes of the process pass only while it leads, and a standby should know as well.
   const client = createClient(access, { clock, random, log, userAgent: options.name });
   const rights = new RightsCheck(needed, { client, clock, log });
@@ -72,18 +72,16 @@ export async function runLong(context: Context, settings: ProcessSettings, what:
 /** A cluster is not chosen by accident: a process that runs for months takes no kubeconfig out of somebody's shell. */
 function refuseOutsideOfPods(command: string, env: Context['env']): void {
   if (isSet(env['KUBERNETES_SERVICE_HOST']) && isSet(env['KUBERNETES_SERVICE_PORT'])) return;
-  const unused = isSet(env['KUBECONFIG']) ? `; $KUBECONFIG is set, and dkc ${command} does not read it` : '';
+  const unused = isSet(env['KUBECONFIG']) ? `; dkc ${command} ignores $KUBECONFIG` : '';
   throw new ActionError('reach', 'the API server', {
-    hint: `this is no pod (KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set); give --kubeconfig=FILE${unused}`,
+    hint: `not running in a pod (KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set); set --kubeconfig=FILE${unused}`,
   });
 }
 
 const isSet = (value: string | undefined): value is string => value !== undefined && value !== '';
 
 function whyFailed(failure: { part: string; error: unknown } | undefined): string {
-  return failure === undefined
-    ? 'it ended with an error; its log says which'
-    : `${failure.part}: ${describeError(failure.error)}; start it again`;
+  return failure === undefined ? 'it failed; see its log' : `${failure.part}: ${describeError(failure.error)}; restart it`;
 }
 
 /** In the journal a level goes before each line; whoever asked for JSON reads it elsewhere. */

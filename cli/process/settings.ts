@@ -71,7 +71,7 @@ function mustBeAddress(command: string, text: string, debug: boolean): void {
     const at = parseBindAddress(text);
     if (debug && at === undefined) throw usage('debug', 'needs a --metrics-bind-address');
     if (debug && at !== undefined && !isLoopback(at.host))
-      throw usage('debug', 'needs a --metrics-bind-address on loopback: it shows what is worked on');
+      throw usage('debug', 'needs a --metrics-bind-address on loopback: it exposes internal state');
   } catch (error) {
     if (error instanceof ActionError)
       throw usage('metrics-bind-address', 'must be HOST:PORT, such as 127.0.0.1:0, or empty to switch it off');

@@ -29,11 +29,11 @@ async function read<T>(url: string, dump: string, signal: AbortSignal): Promise<
   const from = new URL(`/debug/${dump}`, url).href;
   try {
     const answer = await fetch(from, { signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]) });
-    if (!answer.ok) throw new Error(`the answer is ${answer.status}`);
+    if (!answer.ok) throw new Error(`HTTP status ${answer.status}`);
     return (await answer.json()) as T;
   } catch (cause) {
     signal.throwIfAborted();
-    const hint = `${describeError(cause)}; it must be the address of a scheduler that runs with --debug, on its own machine`;
+    const hint = `${describeError(cause)}; it must be the address of a scheduler started with --debug, on the same machine`;
     throw new ActionError('read', from, { hint, cause });
   }
 }

@@ -6,17 +6,17 @@ import { configFlag } from './flags.ts';
 import { fileText, findingText, readSchedulerConfigFile } from './read-config.ts';
 
 export const schedulerConfig: Command = {
-  describe: `Prints the configuration that \`dkc scheduler run\` would work by, with every key in it: what it prints is a file of the same meaning, but for a key of TLS, which is hidden.
+  describe: `Validates the configuration of \`dkc scheduler run\` and prints it with every key filled in. The output is an equivalent configuration file, except that TLS private keys are hidden.
 
-Everything that is wrong is on stderr, a line each, and nothing is printed then (exit code 1). So is what is taken and has no effect, which is no error.`,
+Errors go to stderr, one per line; then nothing is printed, and the exit code is 1. Settings that have no effect are warnings on stderr.`,
   examples: [
-    { run: 'dkc scheduler config', what: 'the defaults, to begin with' },
-    { run: 'dkc scheduler config --config=batch.yaml', what: 'is it right, and what does it come to?' },
+    { run: 'dkc scheduler config', what: 'the defaults, as a starting point' },
+    { run: 'dkc scheduler config --config=batch.yaml', what: 'validate a file and print the result' },
     { run: 'dkc scheduler config --config=- -o json < batch.yaml', what: 'from standard input, for scripts' },
   ],
   flags: [
     { ...configFlag, text: 'YAML or JSON; - is standard input' },
-    { name: 'output', alias: 'o', type: 'string', choices: ['yaml', 'json'], default: 'yaml', value: 'FORMAT', text: 'how to print it' },
+    { name: 'output', alias: 'o', type: 'string', choices: ['yaml', 'json'], default: 'yaml', value: 'FORMAT', text: 'output format' },
   ],
   positionals: [],
   async run(context, args) {
@@ -24,7 +24,7 @@ Everything that is wrong is on stderr, a line each, and nothing is printed then 
     const read = await readSchedulerConfigFile(context, file);
     const say = (what: string, text: string): void => context.stderr.write(`${what}: ${printable(text)}\n`);
     if (!read.ok) {
-      for (const problem of read.problems) say('wrong', findingText(problem));
+      for (const problem of read.problems) say('error', findingText(problem));
       return wrong(`scheduler config: ${fileText(file)} has ${counted(read.problems.length)}`);
     }
     for (const warning of read.warnings) say('warning', findingText(warning));
@@ -34,4 +34,4 @@ Everything that is wrong is on stderr, a line each, and nothing is printed then 
   },
 };
 
-const counted = (problems: number): string => (problems === 1 ? 'a mistake' : `${problems} mistakes`);
+const counted = (problems: number): string => (problems === 1 ? '1 error' : `${problems} errors`);

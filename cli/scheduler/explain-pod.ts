@@ -13,21 +13,20 @@ export function explainSettled(pod: Readonly<Pod>, config: Pick<SchedulerConfig,
   const node = spec?.nodeName ?? '';
   const where = node === '' ? 'it had no node' : `it was on node ${node}`;
   if (status?.phase === 'Succeeded' || status?.phase === 'Failed')
-    return line('ended', `it has ended (${status.phase}) and takes no room any more; ${where}`);
+    return line('ended', `it has terminated (${status.phase}) and uses no resources; ${where}`);
   if (metadata.deletionTimestamp !== undefined) {
-    const stays = node === '' ? 'nobody looks for a place for it' : `it takes its room on node ${node} until it is gone`;
-    return line('deleting', `it is being deleted, to be gone by ${metadata.deletionTimestamp}; ${stays}`);
+    const stays = node === '' ? 'it will not be scheduled' : `it uses resources of node ${node} until it is deleted`;
+    return line('deleting', `terminating, grace period ends at ${metadata.deletionTimestamp}; ${stays}`);
   }
   if (node !== '') return line('bound', `it is on node ${node}${since(pod)}`);
   const scheduler = spec?.schedulerName ?? 'default-scheduler';
   if (!config.profiles.has(scheduler))
     return line(
       'other-scheduler',
-      `its spec.schedulerName is ${scheduler}, which is for another scheduler than this one (${[...config.profiles.keys()].join(', ')}); if none has that name it waits for ever`,
+      `its spec.schedulerName is ${scheduler}, which is not a profile of this scheduler (${[...config.profiles.keys()].join(', ')}); without a scheduler of that name it stays pending`,
     );
   const gates = spec?.schedulingGates?.map(({ name }) => name) ?? [];
-  if (gates.length > 0)
-    return line('gated', `nobody looks for a place before its scheduling gates are removed, by whoever set them: ${gates.join(', ')}`);
+  if (gates.length > 0) return line('gated', `it is not scheduled until its scheduling gates are removed: ${gates.join(', ')}`);
   return undefined;
 }
 
@@ -43,9 +42,13 @@ export function explainStanding({ pod, config, running }: Pick<PodFacts, 'pod' |
   const nominated = pod.status?.nominatedNodeName ?? '';
   const lines: Explained[] = [];
   if (nominated !== '')
-    lines.push({ object: nominated, reason: 'nominated', detail: 'pods there make room for this one; it may still go elsewhere' });
+    lines.push({
+      object: nominated,
+      reason: 'nominated',
+      detail: 'pods there are preempted for this one; it may still be scheduled elsewhere',
+    });
   if (running === undefined) {
-    const detail = 'room that is kept for pods that upgrade is known to the running scheduler alone: --debug-address asks it';
+    const detail = 'reservations for pods that are updated are known only to the running scheduler; ask it with --debug-address';
     if (config.reservation.enabled) lines.push({ object, reason: 'kept-room-unknown', detail });
     return lines;
   }
@@ -60,40 +63,39 @@ function rooms({ metadata, spec }: Pod, { rooms: kept }: RunningFacts): Explaine
     .filter((room) => isOwn(room) || room.priority >= priority)
     .map((room) => {
       const until = `until ${room.expiresAt}: ${room.why}`;
-      if (isOwn(room)) return { object: room.node, reason: 'own-room', detail: `${amounts(room)} kept for this pod ${until}` };
-      return { object: room.node, reason: 'kept-room', detail: `${amounts(room)} kept for ${room.namespace}/${room.name} ${until}` };
+      if (isOwn(room)) return { object: room.node, reason: 'own-room', detail: `${amounts(room)} reserved for this pod ${until}` };
+      return { object: room.node, reason: 'kept-room', detail: `${amounts(room)} reserved for ${room.namespace}/${room.name} ${until}` };
     });
 }
 
 function amounts({ requests }: KeptRoom): string {
   const each = Object.entries(requests).map(([name, amount]) => `${name} ${amount}`);
-  return each.length === 0 ? 'a place is' : `${each.join(', ')} ${each.length === 1 ? 'is' : 'are'}`;
+  return each.length === 0 ? 'a pod slot is' : `${each.join(', ')} ${each.length === 1 ? 'is' : 'are'}`;
 }
 
 function inQueue(object: string, { pending, unlisted }: RunningFacts): Explained[] {
   if (pending === undefined && unlisted > 0) {
-    const detail = `the running scheduler lists those that came first, and ${unlisted} more wait: whether it is one of them is not known`;
+    const detail = `unknown: the running scheduler lists only its first pending pods, and has ${unlisted} more`;
     return [{ object, reason: 'not-listed', detail }];
   }
-  if (pending === undefined)
-    return [{ object, reason: 'not-queued', detail: 'the running scheduler does not list it among those that wait' }];
+  if (pending === undefined) return [{ object, reason: 'not-queued', detail: 'it is not among the pending pods of the running scheduler' }];
   const { pool, held, attempts, backoffUntil, flushAt, wakesOn } = pending;
   const tried = attempts === 1 ? 'tried once' : `tried ${attempts} times`;
   return [{ object, reason: held ? 'held' : pool, detail: `${tried}; ${poolText({ pool, held, backoffUntil, flushAt })}` }, ...wakesOn.map((detail) => ({ object, reason: 'wakes-on', detail }))]; // prettier-ignore
 }
 
 function poolText({ pool, held, backoffUntil, flushAt }: Pick<Pending, 'pool' | 'held' | 'backoffUntil' | 'flushAt'>): string {
-  if (held) return 'room is being made for it';
+  if (held) return 'waiting for preemption';
   switch (pool) {
     case 'in-flight':
-      return 'a place is being looked for, or bound, right now';
+      return 'being scheduled or bound right now';
     case 'active':
-      return 'its turn comes by priority, then by age';
+      return 'waiting in the active queue, ordered by priority, then age';
     case 'backoff':
-      return `it waits after a failure${backoffUntil === null ? '' : `, until ${backoffUntil}`}`;
+      return `in backoff after a failure${backoffUntil === null ? '' : `, until ${backoffUntil}`}`;
     case 'unschedulable':
-      return `it waits for something to change${flushAt === null ? '' : `, and is tried again at ${flushAt} anyway`}`;
+      return `waiting for a change in the cluster${flushAt === null ? '' : `, or for a retry at ${flushAt}`}`;
     case 'gated':
-      return 'its scheduling gates hold it back';
+      return 'waiting for its scheduling gates to be removed';
   }
 }

@@ -6,8 +6,8 @@ export const configFlag: Flag = {
   type: 'string',
   value: 'FILE',
   completes: 'file',
-  text: 'YAML or JSON; every key is optional',
-  defaultText: 'all keys at their defaults',
+  text: 'configuration file, YAML or JSON; every key is optional',
+  defaultText: 'all defaults',
 };
 
 /** Those of the lease go before the file, so they have no value unless somebody gives one. */

@@ -3,13 +3,16 @@ import { runScheduler } from './run.ts';
 import type { Command } from '../command.ts';
 
 export const schedulerRun: Command = {
-  describe: `Schedules pods: those whose spec.schedulerName is one of its profiles, \`default-scheduler\` unless the file names others. It runs beside kube-scheduler under names of its own, or in its place. Of several processes the one that holds the lease works; the others stand by with full caches.
+  describe: `Schedules pods: those whose spec.schedulerName is one of its profiles, \`default-scheduler\` unless the file names others. It runs beside kube-scheduler under its own scheduler names, or in its place. Of several processes the one that holds the lease works; the others stand by with synced caches.
 
-Prints one line of JSON when every cache is filled and the lease is held: ready, the address of its metrics, and its pid. Until then it waits, and tries again what fails; /readyz and the log say what it waits for. Ends with 0 on SIGTERM and SIGINT, with 1 when the configuration is wrong or the lease is lost.`,
+Prints one line of JSON when all caches have synced and the lease is held: ready, the metrics address, and the pid. Until then it retries whatever fails; /readyz and the log show what it waits for. Exits with 0 on SIGTERM and SIGINT, and with 1 when the configuration is invalid or the lease is lost.`,
   examples: [
-    { run: 'dkc scheduler run', what: 'in a pod, by its service account, with all defaults' },
-    { run: 'dkc scheduler run --config=/etc/dkc-scheduler/config.yaml --kubeconfig=/etc/dkc-scheduler/kubeconfig', what: 'as a unit' },
-    { run: 'dkc scheduler run --config=batch.yaml --leader-elect=false --debug', what: 'to try it; /debug shows queue and kept room' },
+    { run: 'dkc scheduler run', what: 'in a pod, with its service account and all defaults' },
+    {
+      run: 'dkc scheduler run --config=/etc/dkc-scheduler/config.yaml --kubeconfig=/etc/dkc-scheduler/kubeconfig',
+      what: 'as a systemd unit',
+    },
+    { run: 'dkc scheduler run --config=batch.yaml --leader-elect=false --debug', what: 'for a try; /debug shows queue and reservations' },
   ],
   flags: schedulerFlags,
   positionals: [],

@@ -59,7 +59,7 @@ export async function runScheduler(context: Context, args: Args, make: MakeSched
 
 function wrongConfig(file: string | undefined, [first, ...more]: readonly Finding[]): string {
   const others = more.length === 0 ? '' : `, and ${more.length} more`;
-  return `${COMMAND}: ${fileText(file)}: ${first === undefined ? '' : findingText(first)}${others}; dkc scheduler config --config=${file} says all`;
+  return `${COMMAND}: ${fileText(file)}: ${first === undefined ? '' : findingText(first)}${others}; run dkc scheduler config --config=${file} for all errors`;
 }
 
 interface Started {
@@ -71,7 +71,7 @@ interface Started {
 }
 
 function announce(log: Log, { server, file, config, warnings, settings: { leaderElect } }: Started): void {
-  log.info('scheduler starts', {
+  log.info('starting scheduler', {
     server,
     profiles: [...config.profiles.keys()].join(','),
     config: file === undefined || file === '' ? 'defaults' : fileText(file),
@@ -80,9 +80,6 @@ function announce(log: Log, { server, file, config, warnings, settings: { leader
     extenders: config.extenders.length,
     lease: leaderElect === false ? 'none' : `${leaderElect.namespace}/${leaderElect.name}`,
   });
-  for (const { path, message } of warnings) log.warn('look at this key of the configuration again', { key: path, why: message });
-  if (leaderElect === false)
-    log.warn(
-      'leader election is off: this process works at once and beside any other; see that it is the only one for these scheduler names',
-    );
+  for (const { path, message } of warnings) log.warn('suspicious configuration key', { key: path, why: message });
+  if (leaderElect === false) log.warn('leader election is off: make sure that this is the only process for these scheduler names');
 }

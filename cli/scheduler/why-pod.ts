@@ -17,19 +17,19 @@ import type { Pod } from '../../scheduler/types.ts';
 
 /** `dkc why pod`, told by `load`'s decision. */
 export const whyPod = (load: () => Promise<ExplainPod>): Command => ({
-  describe: `Says why a pod has no node: by the same decision that the scheduler acts on, made anew from what the API server has. For each reason it says how many nodes have it, and some of their names. It changes nothing, and needs no scheduler that runs.
+  describe: `Explains why a pod is not scheduled. Computes what the scheduler would decide from the current objects in the API server. For each reason it prints how many nodes have it, and some of their names. Read-only; needs no running scheduler.
 
-What only the running scheduler knows, room that is kept for pods that upgrade and when the pod is tried again, it asks that one for with --debug-address: a scheduler that was started with --debug, from its own machine.
+Reservations for pods that are updated, and when the pod is retried, are known only to the running scheduler. With --debug-address it is asked; it must have been started with --debug, and dkc must run on its machine.
 
-Rights: get and list pods; for a pod that waits also list nodes, namespaces, services, replicationcontrollers, replicasets, statefulsets, poddisruptionbudgets, persistentvolumes, persistentvolumeclaims, storageclasses, csinodes, csidrivers and csistoragecapacities.`,
+Rights: get and list pods; for a pending pod also list nodes, namespaces, services, replicationcontrollers, replicasets, statefulsets, poddisruptionbudgets, persistentvolumes, persistentvolumeclaims, storageclasses, csinodes, csidrivers and csistoragecapacities.`,
   examples: [
     { run: 'dkc why pod shop/db-1', what: 'why is it pending?' },
     { run: 'dkc why pod/db-1 -n shop', what: 'the same' },
     {
       run: 'dkc why pod shop/db-1 --config=/etc/dkc-scheduler/config.yaml',
-      what: 'by the configuration of the scheduler that should place it',
+      what: 'with the configuration of the scheduler that should place it',
     },
-    { run: 'dkc why pod shop/db-1 --debug-address=127.0.0.1:10462', what: 'with the room that is kept, and when it is tried again' },
+    { run: 'dkc why pod shop/db-1 --debug-address=127.0.0.1:10462', what: 'also reservations, and when it is retried' },
     { run: 'dkc why pod shop/db-1 -o json', what: 'for scripts' },
   ],
   flags: [
@@ -38,14 +38,14 @@ Rights: get and list pods; for a pod that waits also list nodes, namespaces, ser
       name: 'debug-address',
       type: 'string',
       value: 'HOST:PORT',
-      text: 'where the running scheduler shows its inside',
-      defaultText: 'it is not asked',
+      text: "address of the running scheduler's debug endpoint",
+      defaultText: 'not asked',
     },
     namespaceFlag,
     ...connectFlags,
     formatFlag,
   ],
-  positionals: [{ name: 'name', text: 'the pod: NAME or NS/NAME', required: true, completes: 'pod' }],
+  positionals: [{ name: 'name', text: 'NAME or NS/NAME', required: true, completes: 'pod' }],
   async run(context, args) {
     const ref = await readRef(context, args, 'why pod');
     const config = await configOf(context, args.text('config'));
@@ -65,7 +65,7 @@ Rights: get and list pods; for a pod that waits also list nodes, namespaces, ser
     });
     await showExplained(context, args, found, {
       title: 'OBJECT',
-      nothing: `pod ${ref.namespace}/${ref.name} waits for its turn`,
+      nothing: `pod ${ref.namespace}/${ref.name} is waiting in the queue`,
       about: `${ref.namespace}/${ref.name}`,
     });
     return fine;
@@ -76,7 +76,9 @@ async function configOf(context: Context, file: string | undefined): Promise<Sch
   const read = await readSchedulerConfigFile(context, file);
   if (read.ok) return read.config;
   const [first] = read.problems;
-  throw new ActionError('use', fileText(file), { hint: `${first === undefined ? '' : findingText(first)}; dkc scheduler config says all` });
+  throw new ActionError('use', fileText(file), {
+    hint: `${first === undefined ? '' : findingText(first)}; run dkc scheduler config for all errors`,
+  });
 }
 
 /** What `dkc` runs. */

@@ -81,7 +81,7 @@ const badFlags = [
   { argv: ['--merge=both'], says: /--merge must be one of replace, overlay/ },
   { argv: ['--merge'], says: /--merge needs a value/ },
   { argv: ['--trial-duration=10'], says: /--trial-duration must be a duration/ },
-  { argv: ['--max-kubelet-exits=-1'], says: /--max-kubelet-exits must be a whole number/ },
+  { argv: ['--max-kubelet-exits=-1'], says: /--max-kubelet-exits must be an integer/ },
   { argv: ['-x'], says: /unknown flag -x/ },
 ];
 for (const { argv, says } of badFlags) test(`agent run refuses ${argv.join(' ')}`, () => assert.throws(() => options(argv), says));
@@ -122,16 +122,16 @@ const goodFiles = [
 for (const { why, text, reads } of goodFiles) test(`agent.yaml that ${why}`, () => assert.deepEqual(parseAgentFile(text, '/f'), reads));
 
 const badFiles = [
-  { why: 'an unknown key', text: 'syncIntervall: 5s', says: /Cannot use \/f: syncIntervall is not a setting; did you mean syncInterval\?/ },
-  { why: "a flag's spelling", text: 'sync-interval: 5s', says: /sync-interval is not a setting; did you mean syncInterval\?/ },
+  { why: 'an unknown key', text: 'syncIntervall: 5s', says: /Cannot use \/f: unknown key syncIntervall; did you mean syncInterval\?/ },
+  { why: "a flag's spelling", text: 'sync-interval: 5s', says: /unknown key sync-interval; did you mean syncInterval\?/ },
   { why: 'a wrong type', text: 'preflight: yes please', says: /preflight must be true or false/ },
-  { why: 'a switch where text is due', text: 'nodeName: true', says: /nodeName must be text/ },
-  { why: 'a list', text: 'nodeName: [a]', says: /nodeName has no plain value/ },
-  { why: 'an empty value', text: 'nodeName:', says: /nodeName has no plain value/ },
+  { why: 'a switch where text is due', text: 'nodeName: true', says: /nodeName must be a string/ },
+  { why: 'a list', text: 'nodeName: [a]', says: /nodeName must have a scalar value/ },
+  { why: 'an empty value', text: 'nodeName:', says: /nodeName must have a scalar value/ },
   { why: 'a relative path', text: 'localConfig: a/b', says: /localConfig must be an absolute path/ },
-  { why: 'a fraction of an exit', text: 'maxKubeletExits: 1.5', says: /maxKubeletExits must be a whole number/ },
+  { why: 'a fraction of an exit', text: 'maxKubeletExits: 1.5', says: /maxKubeletExits must be an integer/ },
   { why: 'a key twice', text: 'merge: replace\nmerge: overlay', says: /Cannot use \/f: Map keys must be unique/ },
-  { why: 'no mapping', text: '- a', says: /not a list of/ },
+  { why: 'no mapping', text: '- a', says: /not a YAML mapping/ },
   { why: 'broken YAML', text: '{', says: /Cannot use \/f: / },
 ];
 for (const { why, text, says } of badFiles)

@@ -40,11 +40,11 @@ async function run(
 }
 
 const usage = [
-  { why: 'an unknown command', argv: ['thinx'], says: 'there is no command "thinx"; dkc help lists all' },
+  { why: 'an unknown command', argv: ['thinx'], says: 'unknown command "thinx"; see dkc help' },
   {
     why: 'an unknown subcommand, with what was meant',
     argv: ['thing', 'lisst'],
-    says: 'there is no command "thing lisst"; did you mean dkc thing list?',
+    says: 'unknown command "thing lisst"; did you mean dkc thing list?',
   },
   { why: 'an unknown flag', argv: ['thing', 'do', 'a', '--colour'], says: 'thing do: unknown flag --colour; see dkc thing do --help' },
   {
@@ -52,12 +52,12 @@ const usage = [
     argv: ['thing', 'do', 'a', '--wird=x'],
     says: 'thing do: unknown flag --wird, did you mean --word?; see dkc thing do --help',
   },
-  { why: 'a flag before the command', argv: ['--yes', 'thing'], says: 'flags go after the command: dkc COMMAND --yes; dkc help lists all' },
+  { why: 'a flag before the command', argv: ['--yes', 'thing'], says: 'flags go after the command: dkc COMMAND --yes; see dkc help' },
   { why: 'a missing positional', argv: ['thing', 'do'], says: 'thing do: FIRST is missing; see dkc thing do --help' },
   {
     why: 'a number that is none',
     argv: ['thing', 'do', 'a', '--count=1e3'],
-    says: 'thing do: --count must be a whole number of 0 or more; see dkc thing do --help',
+    says: 'thing do: --count must be an integer, 0 or more; see dkc thing do --help',
   },
   ...['True', 'yes', ''].map((value) => ({
     why: `a yes or no that is ${JSON.stringify(value)}`,
@@ -67,12 +67,12 @@ const usage = [
   {
     why: 'a number of times that is none',
     argv: ['thing', 'do', 'a', '--verbose=much'],
-    says: 'thing do: --verbose must be a whole number of 0 or more; see dkc thing do --help',
+    says: 'thing do: --verbose must be an integer, 0 or more; see dkc thing do --help',
   },
   {
     why: 'a duration without unit',
     argv: ['thing', 'do', 'a', '--wait=5'],
-    says: 'thing do: --wait must be a duration as Go writes it, such as 10s or 1m30s; see dkc thing do --help',
+    says: 'thing do: --wait must be a duration such as 10s or 1m30s; see dkc thing do --help',
   },
   {
     why: 'a flag without its value',
@@ -107,7 +107,7 @@ test('help shows commands that are named after one, everywhere it shows that one
   const { stdout } = await runCli(['why', '--help']);
   assert.match(
     stdout,
-    /\nSEE ALSO\n {2}dkc why daemonset {5}Say node by node what a DaemonSet waits for\n {2}dkc why statefulset {3}Say what a StatefulSet/,
+    /\nSEE ALSO\n {2}dkc why daemonset {5}Explain, node by node, what a DaemonSet waits for\n {2}dkc why statefulset {3}Say what a StatefulSet/,
   );
   const all = await runCli(['help']);
   assert.match(all.stdout, /\n {2}why {2,}Say which value/);

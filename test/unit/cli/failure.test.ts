@@ -8,10 +8,10 @@ test('an error of the system about a file comes out as action, object and remedy
   const error = await readFile('/dev/null/x').catch((error: unknown) => error);
   assert.equal(
     failureText(error, false),
-    "dkc: Cannot open /dev/null/x: a part of its path is not a directory; name another place, or move that away (ENOTDIR: not a directory, open '/dev/null/x')\n",
+    "dkc: Cannot open /dev/null/x: a part of its path is not a directory (ENOTDIR: not a directory, open '/dev/null/x')\n",
   );
   const bare = Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC' });
-  assert.match(failureText(bare, false), /^dkc: Cannot use a file: the disk is full; make room on it \(ENOSPC: no space left\)\n$/);
+  assert.match(failureText(bare, false), /^dkc: Cannot use a file: the disk is full; free some space \(ENOSPC: no space left\)\n$/);
 });
 
 test('an error with a remedy of its own is left alone, and a bug still says how to see more', () => {
@@ -20,10 +20,10 @@ test('an error with a remedy of its own is left alone, and a bug still says how 
     failureText(new ActionError('read', '/x', { hint: 'write it first', cause }), false),
     'dkc: Cannot read /x: write it first (ENOENT: no such file)\n',
   );
-  assert.equal(failureText(new TypeError('x is not a function'), false), 'dkc: x is not a function; -v shows where\n');
+  assert.equal(failureText(new TypeError('x is not a function'), false), 'dkc: x is not a function; use -v for a stack trace\n');
 });
 
-test('-v shows where an error was thrown first', async () => {
+test('use -v for a stack trace an error was thrown first', async () => {
   const error = await readFile('/dev/null/x').catch((error: unknown) => error);
   assert.match(failureText(error, true), /^dkc: Cannot open .*\nError: ENOTDIR/);
 });

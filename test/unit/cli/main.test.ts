@@ -80,7 +80,7 @@ test('agent run refuses bad flags with 2 and everything else with 1', async (t) 
   await writeFile(join(dir, 'agent.yaml'), 'bogus: 1\n');
   const { code, stderr } = await dkc(['agent', 'run', `--agent-config=${dir}/agent.yaml`]);
   assert.equal(code, 1);
-  assert.match(stderr, /^dkc: Cannot use .*agent\.yaml: bogus is not a setting/);
+  assert.match(stderr, /^dkc: Cannot use .*agent\.yaml: unknown key bogus/);
 });
 
 test('a reader that goes away ends dkc quietly', async () => {
@@ -126,10 +126,10 @@ test(
 test('help of agent run comes through the front door; DKC_DEBUG shows stacks', async () => {
   const help = await dkc(['agent', 'run', '--help']);
   assert.equal(help.code, 0);
-  assert.match(help.stdout, /--trial-duration=TIME +health until a config is trusted \(default: 10m\)/);
+  assert.match(help.stdout, /--trial-duration=TIME +healthy time before a config is trusted \(default: 10m\)/);
   const failed = await dkc(['validate', '/nowhere/x'], { env: { DKC_DEBUG: '1' } });
   assert.equal(failed.code, 3);
-  assert.match(failed.stderr, /^dkc: Cannot read \/nowhere\/x: there is no such file.*\n.*\n +at /);
+  assert.match(failed.stderr, /^dkc: Cannot read \/nowhere\/x: no such file.*\n.*\n +at /);
 });
 
 for (const signal of ['SIGINT', 'SIGHUP'] as const)
@@ -144,5 +144,5 @@ for (const signal of ['SIGINT', 'SIGHUP'] as const)
       if (signal === 'SIGHUP') child.kill(signal); // a shell sends it on: twice is not more than once
     });
     const [code] = (await once(child, 'close')) as [number];
-    assert.deepEqual([code, stderr], signal === 'SIGINT' ? [130, 'dkc: interrupted\n'] : [3, 'dkc: Cannot finish the command: it was ended by SIGHUP\n']); // prettier-ignore
+    assert.deepEqual([code, stderr], signal === 'SIGINT' ? [130, 'dkc: interrupted\n'] : [3, 'dkc: Cannot finish the command: terminated by SIGHUP\n']); // prettier-ignore
   });

@@ -82,7 +82,7 @@ test('faults begin when the seed is planted', async (t) => {
 test('a listen address beyond the loopback and a fault file that is none are refused with 3', async () => {
   for (const [flag, says] of [
     ['--listen=0.0.0.0:0', /Cannot listen/],
-    ['--faults=/gone.json', /Cannot use the faults in \/gone\.json: it is not there; an empty file means no faults/],
+    ['--faults=/gone.json', /Cannot use the faults in \/gone\.json: no such file; an empty file means no faults/],
     ['--seed=/gone', /Cannot read manifests from \/gone/],
   ] as const) {
     const { context, err } = cliContext();

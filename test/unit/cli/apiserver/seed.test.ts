@@ -25,8 +25,8 @@ test('manifests are read from all files of a directory, lists taken apart, empty
 
 for (const [text, says] of [
   ['{', /not YAML/],
-  ['- a', /without apiVersion, kind and metadata/],
-  ['kind: Node\nmetadata: {name: a}', /without apiVersion, kind and metadata/],
+  ['- a', /without apiVersion, kind or metadata/],
+  ['kind: Node\nmetadata: {name: a}', /without apiVersion, kind or metadata/],
 ] as const)
   test(`a manifest file that holds ${JSON.stringify(text)} is refused`, () => assert.throws(() => parseManifests(text, '/f.yaml'), says));
 
@@ -70,22 +70,22 @@ for (const { why, text, says } of [
   {
     why: 'an invalid object',
     text: 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: UPPER, namespace: default}',
-    says: 'Cannot create ConfigMap default/UPPER of /f.yaml: the API server refuses it; correct the manifest',
+    says: 'Cannot create ConfigMap default/UPPER of /f.yaml: the API server rejected it; correct the manifest',
   },
   {
     why: 'an object without a name',
     text: 'apiVersion: v1\nkind: ConfigMap\nmetadata: {labels: {a: b}}',
-    says: 'Cannot create ConfigMap without a name of /f.yaml: the API server refuses it; correct the manifest',
+    says: 'Cannot create ConfigMap without a name of /f.yaml: the API server rejected it; correct the manifest',
   },
   {
     why: 'a namespace that is not there',
     text: 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: gone}',
-    says: 'Cannot create ConfigMap gone/a of /f.yaml: there is no namespace gone; add it to the manifests',
+    says: 'Cannot create ConfigMap gone/a of /f.yaml: namespace gone not found; add it to the manifests',
   },
   {
     why: 'an object that is there',
     text: 'apiVersion: v1\nkind: Namespace\nmetadata: {name: default}',
-    says: 'Cannot create Namespace default of /f.yaml: it is there already; remove it, or the other manifest of that name',
+    says: 'Cannot create Namespace default of /f.yaml: it already exists; remove it, or the other manifest with that name',
   },
 ]) {
   test(`seeding ${why} names file, object and remedy`, async (t) => {
@@ -103,8 +103,8 @@ test('seeding a server that fails says why', async (t) => {
   const [manifest] = parseManifests('apiVersion: v1\nkind: Node\nmetadata: {name: a}', '/f.yaml');
   assert.ok(manifest);
   for (const [verb, resource, says] of [
-    ['get', '/api/v1', /^Cannot create Node a of \/f\.yaml: the API server does not say what it serves; try again \(.*500/],
-    ['create', 'nodes', /^Cannot create Node a of \/f\.yaml: the API server fails; try again \(.*500/],
+    ['get', '/api/v1', /^Cannot create Node a of \/f\.yaml: API discovery failed; try again \(.*500/],
+    ['create', 'nodes', /^Cannot create Node a of \/f\.yaml: the API server failed; try again \(.*500/],
   ] as const) {
     api.hooks.setFaults(parseFaults([{ verb, resource, status: 500 }]));
     await assert.rejects(seed(client, [manifest]), (error: unknown) => says.test(describeError(error)));

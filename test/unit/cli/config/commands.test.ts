@@ -70,7 +70,7 @@ test('validate judges by policy only with --local-config', async () => {
 
 test('a file that is not there is exit 3, a bad setting exit 3 and a bad flag exit 2, each in one line', async () => {
   for (const [argv, code, says] of [
-    ['validate nope.yaml', 3, /^dkc: Cannot read \/nowhere\/nope\.yaml: there is no such file/],
+    ['validate nope.yaml', 3, /^dkc: Cannot read \/nowhere\/nope\.yaml: no such file/],
     ['validate good.yaml --local-config=gone.yaml', 3, /^dkc: Cannot compare with \/nowhere\/gone\.yaml/],
     ['validate good.yaml --agent-config=drop.yaml', 3, /^dkc: Cannot use \/nowhere\/drop\.yaml: merge must be one of/],
     ['validate good.yaml --kubelet-version=1.5', 3, /^dkc: Cannot judge a configuration for kubelet 1\.5/],
@@ -91,7 +91,7 @@ test('without any version the newest is assumed, and stderr says so', async () =
   const bare = { '/nowhere/good.yaml': files['/nowhere/good.yaml'] };
   const { code, stderr } = await runCli(['validate', 'good.yaml'], { disk: memoryDisk(bare) });
   assert.equal(code, 0);
-  assert.match(stderr, /^dkc: note: judged for kubelet 1\.34, the newest known/);
+  assert.match(stderr, /^dkc: note: validated for kubelet 1\.34 \(latest known\)/);
 });
 
 test('diff is 0 for files that mean the same', async () => {
@@ -200,7 +200,7 @@ test('why shows that a flag of the kubelet wins', async () => {
 test('stderr has one line whatever the end, and what was assumed is only remarked on work that was done', async () => {
   const bare = { '/nowhere/good.yaml': files['/nowhere/good.yaml'], '/nowhere/other.yaml': files['/nowhere/other.yaml'] };
   const ends = [
-    { argv: 'render good.yaml', code: 0, says: /^dkc: note: judged for kubelet 1\.34, the newest known/ },
+    { argv: 'render good.yaml', code: 0, says: /^dkc: note: validated for kubelet 1\.34 \(latest known\)/ },
     { argv: 'render gone.yaml', code: 3, says: /^dkc: Cannot read \/nowhere\/gone\.yaml/ },
     { argv: 'render', code: 3, says: /^dkc: Cannot render / },
     { argv: 'diff good.yaml gone.yaml', code: 3, says: /^dkc: Cannot read \/nowhere\/gone\.yaml/ },
@@ -219,7 +219,7 @@ test('a kubelet newer than all that is known is judged as the newest, which stde
     const valid = await run(`validate good.yaml --kubelet-version=${version}`);
     assert.equal(valid.code, 0, valid.stderr);
     assert.match(valid.stdout, /Valid for kubelet 1\.34\.\n$/);
-    assert.equal(valid.stderr, `dkc: warning: kubelet ${version} is newer than all that is known here; judged as 1.34\n`);
+    assert.equal(valid.stderr, `dkc: warning: kubelet ${version} is newer than the latest known; validated as 1.34\n`);
   }
   const wrong = await run('validate bad.yaml --kubelet-version=1.40');
   assert.equal(wrong.code, 1);

@@ -146,6 +146,6 @@ test('why does not claim that something is in force on a machine that is no node
   const nothing = { disk: memoryDisk({}) };
   const { code, stdout, stderr } = await runCli(['why', 'maxPods'], nothing);
   assert.deepEqual([code, stdout], [3, '']);
-  assert.match(stderr, /neither it nor a store .* is on this machine, so that nothing is in force here/);
+  assert.match(stderr, /neither it nor a store .* exists on this machine/);
   assert.equal((await runCli(['why', 'maxPod'], nothing)).code, 2);
 });

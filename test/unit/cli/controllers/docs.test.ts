@@ -216,7 +216,7 @@ test('a right to write that is missing is known before it is needed', { timeout:
   const run = start(t, [`--kubeconfig=${await kubeconfig(account.token)}`, ...quick]);
   const { metrics } = await run.ready;
   assert.match(await text(`${metrics}/readyz`, /rights failed/), /^\[-\]rights failed: missing: create pods$/m);
-  assert.deepEqual(run.fields[run.lines.indexOf('warn: rights are missing')], { missing: 'create pods', vital: true });
+  assert.deepEqual(run.fields[run.lines.indexOf('warn: missing rights')], { missing: 'create pods', vital: true });
   assert.equal(await run.stop(), 0);
 });
 

@@ -40,7 +40,7 @@ test('controllers run: one ready line, at work, seen, and gone on SIGTERM withou
   await eventually('they work', () => seen.working?.length === 2);
   const sets = { namespace: 'team-a', objectSelector: 'by=dkc', workers: 2 };
   assert.deepEqual([seen.daemonset, seen.statefulset], [{ ...sets, placement: 'controller' }, sets]);
-  assert.deepEqual(run.fields[run.lines.indexOf('info: controllers start')], {
+  assert.deepEqual(run.fields[run.lines.indexOf('info: starting controllers')], {
     controllers: 'daemonset,statefulset',
     server: server.url,
     namespace: 'team-a',
@@ -77,7 +77,7 @@ test('without election it works at once, touches no lease, and says what that me
   const run = start(t, [`--kubeconfig=${await kubeconfig()}`, '--leader-elect=false', '--metrics-bind-address=']);
   assert.equal((await run.ready).metrics, null);
   assert.equal(server.hooks.storage.get(LEASES, 'kube-system/dkc-controllers'), undefined);
-  assert.ok(run.lines.some((line) => line.startsWith('warn: leader election is off: this process works at once and beside any other')));
+  assert.ok(run.lines.some((line) => line.startsWith('warn: leader election is off: make sure that this is the only process')));
   assert.equal(await run.stop(), 0);
 });
 
@@ -103,7 +103,7 @@ test("without a kubeconfig it is the pod's service account, whose token is read 
   const pod = await podOn({ server, dir });
   const run = start(t, quick, pod);
   const { metrics } = await run.ready;
-  assert.equal(run.fields[run.lines.indexOf('info: controllers start')]?.['server'], server.url);
+  assert.equal(run.fields[run.lines.indexOf('info: starting controllers')]?.['server'], server.url);
   await writeFile(join(pod.serviceAccount, 'token'), 'worthless');
   await text(`${metrics}/metrics`, /^rest_client_requests_total\{.*code="401".*\} [1-9]/m);
   await writeFile(join(pod.serviceAccount, 'token'), token.token);
@@ -115,13 +115,13 @@ const impossible: { why: string; argv: string[]; env?: Record<string, string>; s
   {
     why: 'there is neither kubeconfig nor pod',
     argv: [],
-    says: /^dkc: Cannot reach the API server: this is no pod \(KUBERNETES_SERVICE_HOST and [A-Z_]+ are not set\); give --kubeconfig=FILE\n$/,
+    says: /^dkc: Cannot reach the API server: not running in a pod \(KUBERNETES_SERVICE_HOST and [A-Z_]+ are not set\); set --kubeconfig=FILE\n$/,
   },
   {
     why: 'there is neither, and $KUBECONFIG is set',
     argv: [],
     env: { KUBECONFIG: '/home/admin/.kube/config' },
-    says: /; give --kubeconfig=FILE; \$KUBECONFIG is set, and dkc controllers run does not read it\n$/,
+    says: /; set --kubeconfig=FILE; dkc controllers run ignores \$KUBECONFIG\n$/,
   },
   {
     why: 'the kubeconfig is not there',
@@ -141,7 +141,7 @@ test('in a pod $KUBECONFIG is not read, and the log says so', { timeout: 120_000
   const { env, serviceAccount } = await podOn({ server, dir });
   const run = start(t, quick, { env: { ...env, KUBECONFIG: '/home/admin/.kube/config' }, serviceAccount });
   await run.ready;
-  assert.ok(run.lines.includes("warn: $KUBECONFIG is set and not used: without --kubeconfig it is the pod's service account"));
+  assert.ok(run.lines.includes("warn: ignoring $KUBECONFIG: without --kubeconfig the pod's service account is used"));
   assert.equal(await run.stop(), 0);
 });
 
@@ -178,7 +178,7 @@ test('a controller that is not asked for is not made, reads nothing and is asked
   const { metrics } = await run.ready;
   await eventually('it works', () => seen.working?.join() === 'statefulset');
   assert.equal(seen.daemonset, undefined);
-  const started = run.fields[run.lines.indexOf('info: controllers start')] ?? {};
+  const started = run.fields[run.lines.indexOf('info: starting controllers')] ?? {};
   assert.deepEqual([started['controllers'], 'placement' in started], ['statefulset', false]);
   const found = await text(`${metrics}/metrics`);
   assert.match(found, /^reflector_last_resource_version\{name="storageclasses.storage.k8s.io"\} \d+$/m);
@@ -189,8 +189,5 @@ test('a controller that is not asked for is not made, reads nothing and is asked
 test('wrong usage ends it with 2 before anything is asked', async (t) => {
   const run = start(t, ['--controllers=rollout', '--kubeconfig=/gone']);
   assert.equal(await run.ended, 2);
-  assert.match(
-    run.err(),
-    /^dkc: controllers run: --controllers rollout is not part of this version; there is daemonset, statefulset; see /,
-  );
+  assert.match(run.err(), /^dkc: controllers run: --controllers rollout is not part of this version; known: daemonset, statefulset; see /);
 });

@@ -73,15 +73,15 @@ for (const { why, argv, gives } of read)
   test(`controllers run is set up where ${why}`, () => assert.deepEqual(settings(argv), { ...defaults, ...gives }));
 
 const refused = [
-  { argv: '--controllers=daemonset,rollout', says: '--controllers rollout is not part of this version; there is daemonset, statefulset' },
-  { argv: '--controllers=deamonset', says: '--controllers "deamonset" is no controller, did you mean daemonset?' },
-  { argv: '--controllers=statefulsets', says: '--controllers "statefulsets" is no controller, did you mean statefulset?' },
-  { argv: '--controllers=*', says: '--controllers "*" is no controller; there is daemonset, statefulset' },
-  { argv: '--controllers=daemonset,', says: '--controllers has an empty name; there is daemonset, statefulset' },
-  { argv: '--controllers=', says: '--controllers has an empty name; there is daemonset, statefulset' },
+  { argv: '--controllers=daemonset,rollout', says: '--controllers rollout is not part of this version; known: daemonset, statefulset' },
+  { argv: '--controllers=deamonset', says: '--controllers "deamonset" has an unknown controller, did you mean daemonset?' },
+  { argv: '--controllers=statefulsets', says: '--controllers "statefulsets" has an unknown controller, did you mean statefulset?' },
+  { argv: '--controllers=*', says: '--controllers "*" has an unknown controller; there is daemonset, statefulset' },
+  { argv: '--controllers=daemonset,', says: '--controllers has an empty name; known: daemonset, statefulset' },
+  { argv: '--controllers=', says: '--controllers has an empty name; known: daemonset, statefulset' },
   {
     argv: '--controllers=statefulset --daemonset-placement=controller',
-    says: '--daemonset-placement is for DaemonSets, which --controllers leaves out',
+    says: '--daemonset-placement applies to DaemonSets, which --controllers excludes',
   },
   { argv: '--concurrent-syncs=0', says: '--concurrent-syncs must be 1 or more' },
   { argv: '--namespace=A_b', says: '--namespace must be a namespace' },
@@ -91,7 +91,7 @@ const refused = [
   },
   { argv: '--metrics-bind-address=8080', says: '--metrics-bind-address must be HOST:PORT, such as 127.0.0.1:0, or empty to switch it off' },
   { argv: '--debug --metrics-bind-address=', says: '--debug needs a --metrics-bind-address' },
-  { argv: '--debug --metrics-bind-address=:8080', says: '--debug needs a --metrics-bind-address on loopback: it shows what is worked on' },
+  { argv: '--debug --metrics-bind-address=:8080', says: '--debug needs a --metrics-bind-address on loopback: it exposes internal state' },
   { argv: '--leader-elect-resource-namespace=', says: '--leader-elect-resource-namespace must be a namespace' },
   { argv: '--leader-elect-resource-name=A', says: '--leader-elect-resource-name must be the name of a lease: a DNS name in lower case' },
   { argv: '--leader-elect-lease-duration=10s', says: '--leader-elect-lease-duration must be longer than --leader-elect-renew-deadline' },

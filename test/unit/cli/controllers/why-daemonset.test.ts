@@ -64,7 +64,7 @@ test('--node picks one', async () => {
 
 test('a set that no node concerns is said in words, and is an empty list', async () => {
   const nothing: ExplainSet = () => [];
-  assert.equal((await why(['default/web'], nothing)).stdout, 'Nothing to explain: no node concerns DaemonSet default/web.\n');
+  assert.equal((await why(['default/web'], nothing)).stdout, 'Nothing to explain: no node is relevant to DaemonSet default/web.\n');
   assert.equal((await why(['default/web', '-o', 'json'], nothing)).stdout, '[]\n');
   assert.equal((await why(['default/web', '--node=node-a'], nothing)).code, 0);
 });
@@ -89,10 +89,10 @@ test('the explanation sees the set, all nodes, and the pods and revisions of its
 });
 
 const failures = [
-  { why: 'a set that is not there, with what was meant', argv: ['default/wep'], code: 3, says: 'Cannot explain DaemonSet default/wep: there is no such set; did you mean default/web?' }, // prettier-ignore
-  { why: 'a set that is not there, with what is', argv: ['default/zzzzzz'], code: 3, says: 'Cannot explain DaemonSet default/zzzzzz: there is no such set; namespace default has other, web' }, // prettier-ignore
-  { why: 'a namespace without any', argv: ['nowhere/web'], code: 3, says: 'Cannot explain DaemonSet nowhere/web: there is no such set; namespace nowhere has none' }, // prettier-ignore
-  { why: 'a node that is not there', argv: ['default/web', '--node=node-c'], code: 3, says: 'Cannot explain DaemonSet default/web on node node-c: there is no such node; did you mean node-a?' }, // prettier-ignore
+  { why: 'a set that is not there, with what was meant', argv: ['default/wep'], code: 3, says: 'Cannot explain DaemonSet default/wep: no such set; did you mean default/web?' }, // prettier-ignore
+  { why: 'a set that is not there, with what is', argv: ['default/zzzzzz'], code: 3, says: 'Cannot explain DaemonSet default/zzzzzz: no such set; namespace default has other, web' }, // prettier-ignore
+  { why: 'a namespace without any', argv: ['nowhere/web'], code: 3, says: 'Cannot explain DaemonSet nowhere/web: no such set; namespace nowhere has none' }, // prettier-ignore
+  { why: 'a node that is not there', argv: ['default/web', '--node=node-c'], code: 3, says: 'Cannot explain DaemonSet default/web on node node-c: no such node; did you mean node-a?' }, // prettier-ignore
   {
     why: 'a name of three parts',
     argv: ['a/b/web'],
@@ -133,12 +133,12 @@ const told: { why: string; seen: Partial<SetInCluster>; says: string[] }[] = [
   {
     why: 'whose selector is empty',
     seen: { set: set({ spec: { selector: {}, template } }) },
-    says: ['a selector the selector is empty, and would select all pods: nothing is done for this set'],
+    says: ['a selector the set is not synced: its selector is empty and would select all pods'],
   },
   {
     why: 'that is being deleted',
     seen: { set: set({ metadata: { name: 'set', namespace: 'default', uid: 'u', deletionTimestamp: '2026-01-01T00:00:00Z' } }) },
-    says: ['a deleting the set is being deleted; its pods are for the garbage collector now'],
+    says: ['a deleting the set is terminating; the garbage collector deletes its pods'],
   },
   {
     why: 'whose pod is going',
@@ -156,7 +156,7 @@ const told: { why: string; seen: Partial<SetInCluster>; says: string[] }[] = [
   {
     why: 'with what is left of a node that is gone',
     seen: { pods: [left('z', { phase: 'Failed' }, { deletionTimestamp: '2026-01-01T00:00:00Z' })] },
-    says: ['a creating a pod is about to be made', 'z no-node there is no such node; pod left waits for it or is left over'],
+    says: ['a creating a pod is about to be made', 'z no-node no such node; pod left waits for it or is left over'],
   },
   {
     why: 'whose port is taken, where the controller looks for room',

@@ -57,7 +57,7 @@ test('why statefulset tells it in a table, and the same as JSON and YAML', async
 });
 
 test('a set without pods is said in words, and is an empty list', async () => {
-  assert.equal((await why(['default/web'], () => [])).stdout, 'Nothing to explain: StatefulSet default/web has no pods and wants none.\n');
+  assert.equal((await why(['default/web'], () => [])).stdout, 'Nothing to explain: StatefulSet default/web has no pods and needs none.\n');
   assert.equal((await why(['default/web', '-o', 'json'], () => [])).stdout, '[]\n');
 });
 
@@ -80,9 +80,9 @@ test('the explanation sees the set, what is in its namespace, and classes of sto
 });
 
 const failures = [
-  { why: 'a set that is not there, with what was meant', argv: ['default/wep'], code: 3, says: 'Cannot explain StatefulSet default/wep: there is no such set; did you mean default/web?' }, // prettier-ignore
-  { why: 'a set that is not there, with what is', argv: ['default/zzzzzz'], code: 3, says: 'Cannot explain StatefulSet default/zzzzzz: there is no such set; namespace default has other, web' }, // prettier-ignore
-  { why: 'a namespace without any', argv: ['nowhere/web'], code: 3, says: 'Cannot explain StatefulSet nowhere/web: there is no such set; namespace nowhere has none' }, // prettier-ignore
+  { why: 'a set that is not there, with what was meant', argv: ['default/wep'], code: 3, says: 'Cannot explain StatefulSet default/wep: no such set; did you mean default/web?' }, // prettier-ignore
+  { why: 'a set that is not there, with what is', argv: ['default/zzzzzz'], code: 3, says: 'Cannot explain StatefulSet default/zzzzzz: no such set; namespace default has other, web' }, // prettier-ignore
+  { why: 'a namespace without any', argv: ['nowhere/web'], code: 3, says: 'Cannot explain StatefulSet nowhere/web: no such set; namespace nowhere has none' }, // prettier-ignore
   { why: 'an empty name', argv: ['default/'], code: 2, says: 'why statefulset: "default/" must be NAME or NAMESPACE/NAME; see dkc why statefulset --help' }, // prettier-ignore
   { why: 'no name', argv: [], code: 2, says: 'why statefulset: NAME is missing; see dkc why statefulset --help' },
 ];
@@ -124,9 +124,9 @@ const told: { why: string; set: SetOptions; deleting?: boolean; seen?: Partial<S
     set: { spec: { replicas: 3, podManagementPolicy: 'Parallel' } },
     seen: { pods: [former(0), { ...pod(1), metadata: { name: 'web-1', namespace: 'ns' } }, { ...pod(2), metadata: going(2) }] },
     says: [
-      "web-0 name-taken a pod of this name is there and is none of the set's, but of StatefulSet web with uid former; it is made when that one is gone",
-      "web-1 name-taken a pod of this name is there and is none of the set's, for its labels do not match the selector; it is made when that one is gone",
-      "web-2 name-taken a pod of this name is there and is none of the set's, for it is being deleted; it is made when that one is gone",
+      'web-0 name-taken a pod with this name exists and is not owned by this StatefulSet: its owner is StatefulSet web with uid former; the pod is created once that one is deleted',
+      'web-1 name-taken a pod with this name exists and is not owned by this StatefulSet: its labels do not match the selector; the pod is created once that one is deleted',
+      'web-2 name-taken a pod with this name exists and is not owned by this StatefulSet: it is terminating; the pod is created once that one is deleted',
     ],
   },
   {
@@ -149,7 +149,7 @@ const told: { why: string; set: SetOptions; deleting?: boolean; seen?: Partial<S
     set: { spec: { replicas: 0 }, annotations: { 'dkc.dev/paused': 'yes' } },
     seen: { pods: [owned(0)] },
     says: [
-      'web annotation no pods are replaced or scaled down while an annotation cannot be read: dkc.dev/paused is "yes"; write "true" or "false"',
+      'web annotation rollout and scale-down are paused: invalid annotation: dkc.dev/paused is "yes"; write "true" or "false"',
       'web-0 scaling-down there is no place for it any more',
     ],
   },
@@ -169,14 +169,14 @@ const told: { why: string; set: SetOptions; deleting?: boolean; seen?: Partial<S
   {
     why: 'whose selector is empty',
     set: { spec: { selector: {} } },
-    says: ['web selector the selector cannot be read, or is empty and would select all pods: nothing is done for this set'],
+    says: ['web selector the set is not synced: its selector is invalid, or is empty and would select all pods'],
   },
   {
     why: 'that is being deleted',
     set: {},
     deleting: true,
     seen: { pods: [owned(0)] },
-    says: ['web deleting the set is being deleted; its pods are for the garbage collector now'],
+    says: ['web deleting the set is terminating; the garbage collector deletes its pods'],
   },
   { why: 'that wants no pods', set: { spec: { replicas: 0 } }, says: [] },
 ];

@@ -242,7 +242,7 @@ test('assign takes a selector, all nodes, and names as kubectl writes them', asy
   assert.deepEqual(await assigned('node/node-c node-a,node-b'), ['node-c', 'node-a', 'node-b']);
   assert.deepEqual(await assigned('--all'), ['node-a', 'node-b', 'node-c']);
   const { code, stderr } = await run('assign -l pool=none --configmap dkc-system/web --key kubelet');
-  assert.deepEqual([code, stderr], [3, 'dkc: Cannot find nodes: no node has the labels pool=none\n']);
+  assert.deepEqual([code, stderr], [3, 'dkc: Cannot find nodes: no node matches pool=none\n']);
 });
 
 test('unassign --wait ends once the node runs its local config', async () => {

@@ -125,5 +125,5 @@ test('a checkpoint of several keys and no record needs --key', async (t) => {
   const two = await save('9', { files: { a: kubeletYaml(1), b: kubeletYaml(2) } });
   const ran = await dkc('checkpoints', 'diff', `${two.uid}/9`, 'assigned');
   assert.equal(ran.code, 2);
-  assert.match(ran.stderr, /name it with --key: a, b/);
+  assert.match(ran.stderr, /set --key to one of a, b/);
 });

@@ -70,7 +70,7 @@ test('a drill finds an assigned config that boot cannot use', async (t) => {
   const ran = await dkc('drill', '-o', 'json');
   const [first] = (JSON.parse(ran.stdout) as Report).steps;
   assert.deepEqual([ran.code, first?.expected, first?.seen, first?.passed], [1, 'assigned', 'last-known-good', false]);
-  assert.equal(ran.stderr, 'dkc: the drill failed in 1 of 5 steps\n');
+  assert.equal(ran.stderr, 'dkc: 1 of 5 drill steps failed\n');
 });
 
 test('a drill works on a store of an upstream kubelet, which has no manifests', async (t) => {
@@ -127,7 +127,7 @@ test('a live drill needs an agent that runs and a kubelet that is healthy', asyn
   const node = await assignedAndTrusted(t);
   const idle = await node.dkc('drill', '--live', '--yes');
   assert.equal(idle.code, 3);
-  assert.match(idle.stderr, /its agent does not run; start it/);
+  assert.match(idle.stderr, /its agent is not running; start it/);
 
   const locks = memoryLocks();
   await locks.take(node.paths.agentLock, 0);

@@ -28,7 +28,7 @@ test('render and why say what may not be looked at, and what to do', async (t) =
   for (const command of ['render', 'why']) {
     const { code, stderr } = await dkcIn({ disk: { ...unsyncedDisk, stat: denied } }, command);
     assert.equal(code, 3);
-    assert.match(stderr, /^dkc: Cannot look for \/\S+: its directory must be readable; run this as root \(EACCES: .*\)\n$/);
+    assert.match(stderr, /^dkc: Cannot find \/\S+: its directory must be readable; run this as root \(EACCES: .*\)\n$/);
   }
 });
 
@@ -42,5 +42,5 @@ test('a drill without a place for its copies names that place', async (t) => {
   process.env['TMPDIR'] = '/nowhere/at/all';
   const { code, stderr } = await dkc('drill');
   assert.equal(code, 3);
-  assert.match(stderr, /^dkc: Cannot make a directory for the rehearsal in \/nowhere\/at\/all: .*TMPDIR names another \(ENOENT: .*\)\n$/);
+  assert.match(stderr, /^dkc: Cannot create a temporary directory in \/nowhere\/at\/all: .*TMPDIR names another \(ENOENT: .*\)\n$/);
 });

@@ -44,7 +44,7 @@ Last known good: dkc-system/web:kubelet@1
 Error:           none
 Trial:           healthy for 3m42s of 10m, assigned 5m ago
 Agent:           not running: systemctl status dkc-agent
-Kubelet:         not asked: kubeletHealthz is empty
+Kubelet:         not checked: kubeletHealthz is empty
 Effective file:  ${node.paths.effective} (sha256 SUM)
 Assignment by:   node (the API server keeps spec.configSource)
 
@@ -170,7 +170,7 @@ test('status says in red that there is no fallback of last resort', async (t) =>
   await rm(node.localConfig);
   const { stdout } = await node.dkcIn({ stdout: { write: (text) => void (seen += text), isTTY: true, columns: 200 } }, 'status');
   assert.equal(stdout, '');
-  assert.match(seen, /Local config: +\u001b\[31m.*config.yaml: missing, so there is no fallback of last resort/);
+  assert.match(seen, /Local config: +\u001b\[31m.*config.yaml: missing: there is no last fallback/);
 });
 let seen = '';
 
@@ -250,12 +250,12 @@ test('status asks the API server only with --kubeconfig, and stands without its 
   const { stdout } = await node.dkcIn({ connect }, 'status', '--kubeconfig=/x');
   assert.match(
     stdout,
-    /API server says:\n {2}assigned: as here\n {2}active: dkc-system\/web:kubelet@1\n {2}lastKnownGood: as here\n {2}error: failed\n/,
+    /Reported by the API server:\n {2}assigned: same\n {2}active: dkc-system\/web:kubelet@1\n {2}lastKnownGood: same\n {2}error: failed\n/,
   );
 
   const away = await node.dkcIn({ connect: (query) => cliContext().context.connect(query) }, 'status', '--kubeconfig=/x');
   assert.equal(away.code, 0);
-  assert.match(away.stdout, /API server: could not be asked: no network in this test/);
+  assert.match(away.stdout, /API server: request failed: no network in this test/);
 });
 
 test('a Node without status.config, or with garbage in it, reads as local', () => {

@@ -29,7 +29,7 @@ export function longContract({ name, lease, away, start, broken }: LongCommand):
     const ref = { namespace: 'kube-system', name: lease };
     await client.patch(leases, ref, { spec: { holderIdentity: 'thief' } }, { type: 'merge' });
     assert.equal(await run.ended, 1);
-    assert.equal(run.err(), `dkc: ${name}: leader election: the lease is lost: it is held by thief now; start it again\n`);
+    assert.equal(run.err(), `dkc: ${name}: leader election: the lease is lost: it is held by thief now; restart it\n`);
     assert.ok(run.lines.includes('error: lost the lease'));
   });
 
@@ -39,7 +39,7 @@ export function longContract({ name, lease, away, start, broken }: LongCommand):
       const flags = how === 'without election' ? ['--leader-elect=false'] : [];
       const run = broken.start(t, [`--kubeconfig=${await kubeconfig()}`, ...flags]);
       assert.equal(await run.ended, 1);
-      assert.equal(run.err(), `dkc: ${name}: ${broken.part}: a bug; start it again\n`);
+      assert.equal(run.err(), `dkc: ${name}: ${broken.part}: a bug; restart it\n`);
     });
 
   test(`${name}: asked to end while it waits for an API server it ends with 0, without a ready line`, { timeout: 120_000 }, async (t) => {

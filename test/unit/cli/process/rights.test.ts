@@ -66,12 +66,12 @@ test('a missing right is told once, fails the check, and is noticed when it is g
   const { clock, lines, fields, check, ended } = bench((what) => isGiven || what !== 'create pods');
   await turn();
   await clock.advance(20_000);
-  assert.deepEqual([lines, fields], [['warn: rights are missing'], [{ missing: 'create pods', vital: true }]]);
+  assert.deepEqual([lines, fields], [['warn: missing rights'], [{ missing: 'create pods', vital: true }]]);
   assert.deepEqual([check.problem(), check.detail?.()], ['missing: create pods', 'missing: create pods']);
   isGiven = true;
   await clock.advance(5_000);
-  assert.deepEqual(lines.slice(1), ['info: no right is missing any more']);
-  assert.deepEqual([check.problem(), check.detail?.(), ended()], [undefined, 'none is known to be missing', true]);
+  assert.deepEqual(lines.slice(1), ['info: all rights granted']);
+  assert.deepEqual([check.problem(), check.detail?.(), ended()], [undefined, 'no missing rights known', true]);
 });
 
 test('a right that is not vital is told and fails nothing', async () => {

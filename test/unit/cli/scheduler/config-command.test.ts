@@ -39,17 +39,17 @@ test('what has no effect is said, and is no error', async () => {
 });
 
 const wrong = [
-  { why: 'one mistake', text: 'apii: {}', says: ['wrong: apii: there is no such key; did you mean api?', 'dkc: scheduler config: standard input has a mistake'] }, // prettier-ignore
+  { why: 'one mistake', text: 'apii: {}', says: ['error: apii: there is no such key; did you mean api?', 'dkc: scheduler config: standard input has 1 error'] }, // prettier-ignore
   {
     why: 'two',
     text: 'api: {pageSize: 0}\npreemption: no',
     says: [
-      'wrong: preemption: it is "no"; it must be a mapping of keys to values',
-      'wrong: api.pageSize: it is 0; it must be a whole number from 1 to 10000',
-      'dkc: scheduler config: standard input has 2 mistakes',
+      'error: preemption: it is "no"; it must be a mapping of keys to values',
+      'error: api.pageSize: it is 0; it must be a whole number from 1 to 10000',
+      'dkc: scheduler config: standard input has 2 errors',
     ],
   },
-  { why: 'a text that cannot be shown', text: 'compat: {tieBreak: "\\e[2J"}', says: ['wrong: compat.tieBreak: it is "\\u001b[2J"; it must be one of random, roundRobin', 'dkc: scheduler config: standard input has a mistake'] }, // prettier-ignore
+  { why: 'a text that cannot be shown', text: 'compat: {tieBreak: "\\e[2J"}', says: ['error: compat.tieBreak: it is "\\u001b[2J"; it must be one of random, roundRobin', 'dkc: scheduler config: standard input has 1 error'] }, // prettier-ignore
 ];
 for (const { why, text, says } of wrong)
   test(`a file with ${why} ends it with 1, and nothing is printed`, async () => {

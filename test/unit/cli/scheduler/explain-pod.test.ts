@@ -20,12 +20,12 @@ const settled: { why: string; pod: Pod; says: string | undefined }[] = [
   { why: 'one on a node by its start', pod: at({ startTime: '2026-01-02T00:00:00Z' }, web().on('node-a').build()), says: 'bound: it is on node node-a since 2026-01-02T00:00:00Z' }, // prettier-ignore
   { why: 'one on a node whose condition is from before', pod: at({ conditions: [{ type: 'PodScheduled', status: 'False', lastTransitionTime: 'THEN' }] }, web().on('node-a').build()), says: 'bound: it is on node node-a' }, // prettier-ignore
   { why: 'one on a node that nobody saw placed', pod: web().on('node-a').build(), says: 'bound: it is on node node-a' },
-  { why: 'one that has ended', pod: at({ phase: 'Succeeded' }, web().on('node-a').terminating().build()), says: 'ended: it has ended (Succeeded) and takes no room any more; it was on node node-a' }, // prettier-ignore
-  { why: 'one that failed before it was anywhere', pod: at({ phase: 'Failed' }, web().build()), says: 'ended: it has ended (Failed) and takes no room any more; it had no node' }, // prettier-ignore
-  { why: 'one that goes', pod: web().on('node-a').terminating().build(), says: 'deleting: it is being deleted, to be gone by 2026-01-01T00:00:00Z; it takes its room on node node-a until it is gone' }, // prettier-ignore
-  { why: 'one that goes and was nowhere', pod: web().terminating().build(), says: 'deleting: it is being deleted, to be gone by 2026-01-01T00:00:00Z; nobody looks for a place for it' }, // prettier-ignore
-  { why: "somebody else's", pod: web().spec({ schedulerName: 'batch' }).build(), says: 'other-scheduler: its spec.schedulerName is batch, which is for another scheduler than this one (default-scheduler); if none has that name it waits for ever' }, // prettier-ignore
-  { why: 'one behind gates', pod: web().spec({ schedulingGates: [{ name: 'a' }, { name: 'b.c/d' }] }).build(), says: 'gated: nobody looks for a place before its scheduling gates are removed, by whoever set them: a, b.c/d' }, // prettier-ignore
+  { why: 'one that has ended', pod: at({ phase: 'Succeeded' }, web().on('node-a').terminating().build()), says: 'ended: it has terminated (Succeeded) and uses no resources; it was on node node-a' }, // prettier-ignore
+  { why: 'one that failed before it was anywhere', pod: at({ phase: 'Failed' }, web().build()), says: 'ended: it has terminated (Failed) and uses no resources; it had no node' }, // prettier-ignore
+  { why: 'one that goes', pod: web().on('node-a').terminating().build(), says: 'deleting: terminating, grace period ends at 2026-01-01T00:00:00Z; it uses resources of node node-a until it is deleted' }, // prettier-ignore
+  { why: 'one that goes and was nowhere', pod: web().terminating().build(), says: 'deleting: terminating, grace period ends at 2026-01-01T00:00:00Z; it will not be scheduled' }, // prettier-ignore
+  { why: "somebody else's", pod: web().spec({ schedulerName: 'batch' }).build(), says: 'other-scheduler: its spec.schedulerName is batch, which is not a profile of this scheduler (default-scheduler); without a scheduler of that name it stays pending' }, // prettier-ignore
+  { why: 'one behind gates', pod: web().spec({ schedulingGates: [{ name: 'a' }, { name: 'b.c/d' }] }).build(), says: 'gated: it is not scheduled until its scheduling gates are removed: a, b.c/d' }, // prettier-ignore
 ];
 for (const { why, pod, says } of settled)
   test(`of ${why} is said: ${says ?? 'nothing yet'}`, () => {
@@ -70,67 +70,70 @@ const pending = (over: Partial<Pending> = {}): Pending => ({
 });
 
 const unknown =
-  'shop/web-0 kept-room-unknown room that is kept for pods that upgrade is known to the running scheduler alone: --debug-address asks it';
+  'shop/web-0 kept-room-unknown reservations for pods that are updated are known only to the running scheduler; ask it with --debug-address';
 const running = (over: Partial<RunningFacts>): RunningFacts => ({ rooms: [], pending: pending(), unlisted: 0, ...over });
 const until = 'until 2026-01-01T00:01:00.000Z: db rolls';
-const waits =
-  'shop/web-0 unschedulable tried 3 times; it waits for something to change, and is tried again at 2026-01-01T00:05:00.000Z anyway';
+const waits = 'shop/web-0 unschedulable tried 3 times; waiting for a change in the cluster, or for a retry at 2026-01-01T00:05:00.000Z';
 const standing: { why: string; pod?: Pod; reservation?: boolean; running?: RunningFacts; says: string[] }[] = [
   { why: 'nobody was asked', says: [unknown] },
   { why: 'nobody was asked, and no room is kept', reservation: false, says: [] },
   {
     why: 'it was promised a node',
     pod: at({ nominatedNodeName: 'node-b' }, web().build()),
-    says: ['node-b nominated pods there make room for this one; it may still go elsewhere', unknown],
+    says: ['node-b nominated pods there are preempted for this one; it may still be scheduled elsewhere', unknown],
   },
   { why: 'no room is kept', running: running({}), says: [waits] },
   {
     why: 'room is kept that it has to leave, and some that it may take',
     pod: web().priority(5).build(),
     running: running({ rooms: [room({ priority: 5 }), room({ name: 'db-2', priority: 4 })] }),
-    says: [`node-a kept-room cpu 500m, memory 1024 are kept for shop/db-1 ${until}`, waits],
+    says: [`node-a kept-room cpu 500m, memory 1024 are reserved for shop/db-1 ${until}`, waits],
   },
   {
     why: 'room of one kind is kept, and a place alone',
     running: running({ rooms: [room({ requests: { cpu: '1000m' } }), room({ name: 'db-2', requests: {} })] }),
-    says: [`node-a kept-room cpu 1000m is kept for shop/db-1 ${until}`, `node-a kept-room a place is kept for shop/db-2 ${until}`, waits],
+    says: [
+      `node-a kept-room cpu 1000m is reserved for shop/db-1 ${until}`,
+      `node-a kept-room a pod slot is reserved for shop/db-2 ${until}`,
+      waits,
+    ],
   },
   {
     why: 'room is kept for it, whatever its priority, and for its namesake elsewhere',
     pod: web().priority(9).build(),
     running: running({ rooms: [room({ name: 'web-0' }), room({ namespace: 'other', name: 'web-0' })] }),
-    says: [`node-a own-room cpu 500m, memory 1024 are kept for this pod ${until}`, waits],
+    says: [`node-a own-room cpu 500m, memory 1024 are reserved for this pod ${until}`, waits],
   },
   {
     why: 'it failed a moment ago',
     running: running({ pending: pending({ pool: 'backoff', attempts: 1, backoffUntil: '2026-01-01T00:00:02.000Z', flushAt: null }) }),
-    says: ['shop/web-0 backoff tried once; it waits after a failure, until 2026-01-01T00:00:02.000Z'],
+    says: ['shop/web-0 backoff tried once; in backoff after a failure, until 2026-01-01T00:00:02.000Z'],
   },
   {
     why: 'it is its turn soon',
     running: running({ pending: pending({ pool: 'active', attempts: 0, flushAt: null }) }),
-    says: ['shop/web-0 active tried 0 times; its turn comes by priority, then by age'],
+    says: ['shop/web-0 active tried 0 times; waiting in the active queue, ordered by priority, then age'],
   },
   {
     why: 'it is being placed',
     running: running({ pending: pending({ pool: 'in-flight', flushAt: null }) }),
-    says: ['shop/web-0 in-flight tried 3 times; a place is being looked for, or bound, right now'],
+    says: ['shop/web-0 in-flight tried 3 times; being scheduled or bound right now'],
   },
   {
     why: 'others go for it',
     running: running({ pending: pending({ held: true, wakesOn: ['the pods in its way being gone'] }) }),
-    says: ['shop/web-0 held tried 3 times; room is being made for it', 'shop/web-0 wakes-on the pods in its way being gone'],
+    says: ['shop/web-0 held tried 3 times; waiting for preemption', 'shop/web-0 wakes-on the pods in its way being gone'],
   },
   {
     why: 'the running scheduler does not know it',
     running: running({ pending: undefined }),
-    says: ['shop/web-0 not-queued the running scheduler does not list it among those that wait'],
+    says: ['shop/web-0 not-queued it is not among the pending pods of the running scheduler'],
   },
   {
     why: 'the running scheduler does not list all',
     running: running({ pending: undefined, unlisted: 9_000 }),
     says: [
-      'shop/web-0 not-listed the running scheduler lists those that came first, and 9000 more wait: whether it is one of them is not known',
+      'shop/web-0 not-listed unknown: the running scheduler lists only its first pending pods, and has 9000 more',
     ],
   },
 ];

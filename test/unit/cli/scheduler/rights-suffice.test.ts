@@ -61,7 +61,7 @@ test('with the rights of docs/scheduler.md and no others pods are placed, refuse
   await admin.create(pods, pod('high', '800m', 'high'), { namespace: 'default' });
   await eventually('high is placed, and low is gone', () => nodeOf('high') === 'node-a' && nodeOf('low') === undefined);
   await eventually('events', () => ['Scheduled', 'FailedScheduling', 'Preempted'].every((reason) => reasons().includes(reason)));
-  assert.match(await text(`${metrics}/readyz?verbose`), /\[\+\]rights ok: none is known to be missing/);
+  assert.match(await text(`${metrics}/readyz?verbose`), /\[\+\]rights ok: no missing rights known/);
   assert.doesNotMatch(await text(`${metrics}/metrics`), /^rest_client_requests_total\{code="403"/m);
   assert.equal(await run.stop(), 0);
 });
@@ -71,6 +71,6 @@ test('a right that is missing is named before the first pod fails for it', { tim
   const run = start(t, [`--kubeconfig=${await kubeconfig(account.token)}`, ...quick], { make });
   const { metrics } = await run.ready;
   await text(`${metrics}/readyz`, /rights failed: missing: create pods\/binding/);
-  assert.deepEqual(run.fields[run.lines.indexOf('warn: rights are missing')], { missing: 'create pods/binding', vital: true });
+  assert.deepEqual(run.fields[run.lines.indexOf('warn: missing rights')], { missing: 'create pods/binding', vital: true });
   assert.equal(await run.stop(), 0);
 });

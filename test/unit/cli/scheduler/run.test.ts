@@ -31,7 +31,7 @@ test('scheduler run: one ready line, at work by its file, seen, and gone on SIGT
   assert.deepEqual([ready, pid], [true, process.pid]);
   await eventually('it works', () => seen.works === true);
   assert.deepEqual([...(seen.config?.profiles.keys() ?? [])], ['batch', 'default-scheduler']);
-  assert.deepEqual(run.fields[run.lines.indexOf('info: scheduler starts')], {
+  assert.deepEqual(run.fields[run.lines.indexOf('info: starting scheduler')], {
     server: server.url,
     profiles: 'batch,default-scheduler',
     config: file,
@@ -40,7 +40,7 @@ test('scheduler run: one ready line, at work by its file, seen, and gone on SIGT
     extenders: 0,
     lease: 'kube-system/dkc-scheduler',
   });
-  assert.deepEqual(run.fields[run.lines.indexOf('warn: look at this key of the configuration again')], {
+  assert.deepEqual(run.fields[run.lines.indexOf('warn: suspicious configuration key')], {
     key: 'percentageOfNodesToScore',
     why: 'it has no effect: every node is scored',
   });
@@ -62,7 +62,7 @@ test('without a file it works by the defaults', { timeout: 120_000 }, async (t) 
   await run.ready;
   assert.deepEqual(seen.config, defaultSchedulerConfig);
   assert.equal(seen.served?.storage.csiNodes?.version, 'v1');
-  assert.equal(run.fields[run.lines.indexOf('info: scheduler starts')]?.['config'], 'defaults');
+  assert.equal(run.fields[run.lines.indexOf('info: starting scheduler')]?.['config'], 'defaults');
   assert.equal(await run.stop(), 0);
 });
 
@@ -80,10 +80,10 @@ for (const { why, text, flags, lease } of elections)
     const { server, kubeconfig } = await up(t);
     const run = start(t, [`--config=${await configFile(t, text)}`, `--kubeconfig=${await kubeconfig()}`, ...quick, ...flags]);
     await run.ready;
-    assert.equal(run.fields[run.lines.indexOf('info: scheduler starts')]?.['lease'], lease);
+    assert.equal(run.fields[run.lines.indexOf('info: starting scheduler')]?.['lease'], lease);
     const found = server.hooks.storage.list(LEASES).objects.map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name ?? ''}`);
     assert.deepEqual(found, lease === 'none' ? [] : [lease]);
-    const warning = 'warn: leader election is off: this process works at once and beside any other';
+    const warning = 'warn: leader election is off: make sure that this is the only process';
     assert.equal(run.lines.some((line) => line.startsWith(warning)), lease === 'none'); // prettier-ignore
     assert.equal(await run.stop(), 0);
   });
@@ -108,9 +108,9 @@ test('an API server that is away is waited for, and asked what it serves once it
 });
 
 const impossible = [
-  { why: 'the file is not there', argv: ['--config=/gone'], code: 3, says: /^dkc: Cannot read \/gone: there is no such file[^\n]*\n$/ },
+  { why: 'the file is not there', argv: ['--config=/gone'], code: 3, says: /^dkc: Cannot read \/gone: no such file[^\n]*\n$/ },
   { why: 'the kubeconfig is not there', argv: ['--kubeconfig=/gone'], code: 3, says: /^dkc: Cannot read kubeconfig \/gone: / },
-  { why: 'there is neither kubeconfig nor pod', argv: [], code: 3, says: /^dkc: Cannot reach the API server: this is no pod/ },
+  { why: 'there is neither kubeconfig nor pod', argv: [], code: 3, says: /^dkc: Cannot reach the API server: not running in a pod/ },
   { why: 'a flag of the lease is wrong', argv: ['--leader-elect-retry-period=9s'], code: 2, says: /^dkc: scheduler run: --leader-elect-renew-deadline must be longer than 1\.2 times --leader-elect-retry-period; see dkc scheduler run --help\n$/ }, // prettier-ignore
   { why: 'its inside would be for all to see', argv: ['--debug', '--metrics-bind-address=:80'], code: 2, says: /^dkc: scheduler run: --debug needs a --metrics-bind-address on loopback/ }, // prettier-ignore
 ];
@@ -126,5 +126,5 @@ test('a wrong configuration ends it with 1 before anything is asked, and the lin
   const run = start(t, [`--config=${file}`, '--kubeconfig=/gone']);
   assert.equal(await run.ended, 1);
   const first = 'podMaxBackoffSeconds: it is 0; it must be whole seconds, from 1 to 2000000';
-  assert.equal(run.err(), `dkc: scheduler run: ${file}: ${first}, and 2 more; dkc scheduler config --config=${file} says all\n`);
+  assert.equal(run.err(), `dkc: scheduler run: ${file}: ${first}, and 2 more; run dkc scheduler config --config=${file} for all errors\n`);
 });

@@ -44,7 +44,7 @@ const line: Explained = { object: 'shop/big', reason: 'NodeResourcesFit', detail
 const unknown = {
   object: 'shop/big',
   reason: 'kept-room-unknown',
-  detail: 'room that is kept for pods that upgrade is known to the running scheduler alone: --debug-address asks it',
+  detail: 'reservations for pods that are updated are known only to the running scheduler; ask it with --debug-address',
 };
 const never: ExplainPod = () => assert.fail('there is nothing to decide');
 
@@ -86,13 +86,13 @@ test('a pod that needs no decision is told without one', async () => {
 test('a configuration that has its name makes the pod ours', async (t) => {
   const file = await configFile(t, 'profiles: [{schedulerName: batch}]\nreservation: {enabled: false}');
   const { stdout } = await why([`--config=${file}`, 'shop/batch'], () => []);
-  assert.equal(stdout, 'Nothing to explain: pod shop/batch waits for its turn.\n');
+  assert.equal(stdout, 'Nothing to explain: pod shop/batch is waiting in the queue.\n');
 });
 
 const failures = [
-  { why: 'a pod that is not there, with what was meant', argv: ['shop/bigg'], code: 3, says: 'Cannot explain Pod shop/bigg: there is no such pod; did you mean shop/big?' }, // prettier-ignore
-  { why: 'a namespace without any', argv: ['nowhere/x'], code: 3, says: 'Cannot explain Pod nowhere/x: there is no such pod; namespace nowhere has none' }, // prettier-ignore
-  { why: 'two namespaces', argv: ['shop/big', '-n', 'other'], code: 2, says: 'why pod: shop/big is in namespace shop, and --namespace says other; see dkc why pod --help' }, // prettier-ignore
+  { why: 'a pod that is not there, with what was meant', argv: ['shop/bigg'], code: 3, says: 'Cannot explain Pod shop/bigg: no such pod; did you mean shop/big?' }, // prettier-ignore
+  { why: 'a namespace without any', argv: ['nowhere/x'], code: 3, says: 'Cannot explain Pod nowhere/x: no such pod; namespace nowhere has none' }, // prettier-ignore
+  { why: 'two namespaces', argv: ['shop/big', '-n', 'other'], code: 2, says: 'why pod: shop/big is in namespace shop, but --namespace is other; see dkc why pod --help' }, // prettier-ignore
   { why: 'an address that is none', argv: ['shop/big', '--debug-address=:'], code: 2, says: 'why pod: --debug-address must be HOST:PORT, such as 127.0.0.1:10462; see dkc why pod --help' }, // prettier-ignore
 ];
 for (const { why: about, argv, code, says } of failures)
@@ -104,7 +104,7 @@ test('why pod ends with 3 on a configuration that is wrong', async (t) => {
   const file = await configFile(t, 'x: 1');
   const { code, stderr } = await why([`--config=${file}`, 'shop/big'], never);
   assert.equal(code, 3);
-  assert.match(stderr, /^dkc: Cannot use \S+: x: there is no such key; there are profiles, .*; dkc scheduler config says all\n$/);
+  assert.match(stderr, /^dkc: Cannot use \S+: x: there is no such key; there are profiles, .*; run dkc scheduler config for all errors\n$/);
 });
 
 const room = { namespace: 'shop', name: 'db-1', node: 'node-a', priority: 0, why: 'db rolls', requests: { cpu: '3' }, expiresAt: 'THEN' };
@@ -132,8 +132,8 @@ test('the running scheduler is asked for kept room and for the queue', async (t)
   });
   const { stdout } = await why(['shop/big', `--debug-address=${address}`, '-o', 'json'], () => []);
   assert.deepEqual(JSON.parse(stdout), [
-    { object: 'node-a', reason: 'kept-room', detail: 'cpu 3 is kept for shop/db-1 until THEN: db rolls' },
-    { object: 'shop/big', reason: 'backoff', detail: 'tried 2 times; it waits after a failure' },
+    { object: 'node-a', reason: 'kept-room', detail: 'cpu 3 is reserved for shop/db-1 until THEN: db rolls' },
+    { object: 'shop/big', reason: 'backoff', detail: 'tried 2 times; in backoff after a failure' },
     { object: 'shop/big', reason: 'wakes-on', detail: 'rain' },
   ]);
 });
@@ -145,14 +145,14 @@ test('a pod that is not in the list of a long queue may be in the queue all the 
   const { stdout } = await why(['shop/big', `--debug-address=${address}`, '-o', 'json'], () => []);
   const [line] = JSON.parse(stdout) as Explained[];
   assert.equal(line?.reason, 'not-listed');
-  assert.match(line.detail, / 10 more wait/);
+  assert.match(line.detail, / has 10 more/);
 });
 
 test('a scheduler that shows nothing ends it with 3, and the line says how to have it shown', async (t) => {
   const address = await debugPages(t, {});
   const { code, stderr } = await why(['shop/big', `--debug-address=${address}`], () => []);
   assert.equal(code, 3);
-  assert.match(stderr, /^dkc: Cannot read http:\/\/127\.0\.0\.1:\d+\/debug\/\S+: the answer is 404; it must be the address of a scheduler that runs with --debug/); // prettier-ignore
+  assert.match(stderr, /^dkc: Cannot read http:\/\/127\.0\.0\.1:\d+\/debug\/\S+: HTTP status 404; it must be the address of a scheduler started with --debug/); // prettier-ignore
 });
 
 test('dkc why pod asks the real decision', async () => {
