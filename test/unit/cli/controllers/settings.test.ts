@@ -74,9 +74,9 @@ for (const { why, argv, gives } of read)
 
 const refused = [
   { argv: '--controllers=daemonset,rollout', says: '--controllers rollout is not part of this version; known: daemonset, statefulset' },
-  { argv: '--controllers=deamonset', says: '--controllers "deamonset" has an unknown controller, did you mean daemonset?' },
-  { argv: '--controllers=statefulsets', says: '--controllers "statefulsets" has an unknown controller, did you mean statefulset?' },
-  { argv: '--controllers=*', says: '--controllers "*" has an unknown controller; there is daemonset, statefulset' },
+  { argv: '--controllers=deamonset', says: '--controllers has an unknown controller "deamonset", did you mean daemonset?' },
+  { argv: '--controllers=statefulsets', says: '--controllers has an unknown controller "statefulsets", did you mean statefulset?' },
+  { argv: '--controllers=*', says: '--controllers has an unknown controller "*"; known: daemonset, statefulset' },
   { argv: '--controllers=daemonset,', says: '--controllers has an empty name; known: daemonset, statefulset' },
   { argv: '--controllers=', says: '--controllers has an empty name; known: daemonset, statefulset' },
   {

@@ -156,7 +156,7 @@ const told: { why: string; seen: Partial<SetInCluster>; says: string[] }[] = [
   {
     why: 'with what is left of a node that is gone',
     seen: { pods: [left('z', { phase: 'Failed' }, { deletionTimestamp: '2026-01-01T00:00:00Z' })] },
-    says: ['a creating a pod is about to be made', 'z no-node no such node; pod left waits for it or is left over'],
+    says: ['a creating a pod is about to be made', 'z no-node there is no such node; pod left waits for it or is left over'],
   },
   {
     why: 'whose port is taken, where the controller looks for room',
