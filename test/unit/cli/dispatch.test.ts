@@ -107,10 +107,10 @@ test('help shows commands that are named after one, everywhere it shows that one
   const { stdout } = await runCli(['why', '--help']);
   assert.match(
     stdout,
-    /\nSEE ALSO\n {2}dkc why daemonset {5}Explain, node by node, what a DaemonSet waits for\n {2}dkc why statefulset {3}Say what a StatefulSet/,
+    /\nSEE ALSO\n {2}dkc why daemonset {5}Explain, node by node, what a DaemonSet waits for\n {2}dkc why statefulset {3}Explain, pod by pod, what a StatefulSet/,
   );
   const all = await runCli(['help']);
-  assert.match(all.stdout, /\n {2}why {2,}Say which value/);
+  assert.match(all.stdout, /\n {2}why {2,}Show the value of each kubelet field/);
   assert.match(all.stdout, /\nCONTROLLERS\n {2}controllers run {2,}Keep the pods.*\n {2}why daemonset {2,}Say node by node/);
   assert.match((await runCli(['help', 'controllers'])).stdout, /^Usage: dkc controllers COMMAND/);
 });
@@ -182,7 +182,7 @@ test('what many commands share is written once: -o brings its formats and --no-h
   assert.equal((await runCli(['version', '-o', 'jsonpath={.version}'])).stdout, '1.2.3');
   assert.equal((await runCli(['version', '-o', 'custom-columns=V:.version', '--no-headers'])).stdout, '1.2.3\n');
   const broken = await runCli(['nodes', '-o', 'jsonpath={.a']);
-  assert.deepEqual([broken.code, /-o jsonpath: a \{ is never closed/.test(broken.stderr)], [2, true], 'before the API server is asked');
+  assert.deepEqual([broken.code, /-o jsonpath: unclosed \{/.test(broken.stderr)], [2, true], 'before the API server is asked');
 });
 
 test('Ctrl-C ends with 130, whatever the command complains of then', async () => {

@@ -41,7 +41,7 @@ for (const { of, template, prints } of templates) test(`jsonpath ${template}`, (
 const mistakes = [
   { template: '', says: 'empty' },
   { template: '{.a', says: 'unclosed {' },
-  { template: '{"a}', says: 'unclosed quote' },
+  { template: '{"a}', says: 'unclosed {' },
   { template: '{end}', says: '{end} without {range}' },
   { template: '{range [*]}', says: '{range} without {end}' },
   { template: '{..node}', says: 'recursion' },

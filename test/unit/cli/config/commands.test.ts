@@ -204,7 +204,11 @@ test('stderr has one line whatever the end, and what was assumed is only remarke
     { argv: 'render gone.yaml', code: 3, says: /^dkc: Cannot read \/nowhere\/gone\.yaml/ },
     { argv: 'render', code: 3, says: /^dkc: Cannot render / },
     { argv: 'diff good.yaml gone.yaml', code: 3, says: /^dkc: Cannot read \/nowhere\/gone\.yaml/ },
-    { argv: 'diff good.yaml other.yaml', code: 1, says: /^dkc: good\.yaml and other\.yaml differ in 2 fields; judged for kubelet 1\.34/ },
+    {
+      argv: 'diff good.yaml other.yaml',
+      code: 1,
+      says: /^dkc: good\.yaml and other\.yaml differ in 2 fields; validated for kubelet 1\.34/,
+    },
     { argv: 'why maxPod', code: 2, says: /^dkc: why: / },
   ];
   for (const { argv, code, says } of ends) {

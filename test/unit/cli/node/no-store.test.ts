@@ -42,5 +42,5 @@ test('a drill without a place for its copies names that place', async (t) => {
   process.env['TMPDIR'] = '/nowhere/at/all';
   const { code, stderr } = await dkc('drill');
   assert.equal(code, 3);
-  assert.match(stderr, /^dkc: Cannot create a temporary directory in \/nowhere\/at\/all: .*TMPDIR names another \(ENOENT: .*\)\n$/);
+  assert.match(stderr, /^dkc: Cannot create a temporary directory in \/nowhere\/at\/all: .*set TMPDIR to another one \(ENOENT: .*\)\n$/);
 });
