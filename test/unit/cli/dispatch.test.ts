@@ -111,7 +111,10 @@ test('help shows commands that are named after one, everywhere it shows that one
   );
   const all = await runCli(['help']);
   assert.match(all.stdout, /\n {2}why {2,}Show the value of each kubelet field/);
-  assert.match(all.stdout, /\nCONTROLLERS\n {2}controllers run {2,}Keep the pods.*\n {2}why daemonset {2,}Say node by node/);
+  assert.match(
+    all.stdout,
+    /\nCONTROLLERS\n {2}controllers run {2,}Run the DaemonSet and StatefulSet controllers.*\n {2}why daemonset {2,}Explain, node by node/,
+  );
   assert.match((await runCli(['help', 'controllers'])).stdout, /^Usage: dkc controllers COMMAND/);
 });
 

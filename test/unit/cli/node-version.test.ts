@@ -12,5 +12,5 @@ for (const { version, does } of cases)
   test(`Node ${version} ${does}`, () => {
     const problem = nodeProblem(version);
     if (does === 'will do') assert.equal(problem, undefined);
-    else assert.match(problem ?? '', new RegExp(`^Node\.js 24 or newer is required, but this is ${version}; `));
+    else assert.match(problem ?? '', new RegExp(`^Node.js 24 or newer is required, but this is ${version}; `));
   });

@@ -132,9 +132,7 @@ const standing: { why: string; pod?: Pod; reservation?: boolean; running?: Runni
   {
     why: 'the running scheduler does not list all',
     running: running({ pending: undefined, unlisted: 9_000 }),
-    says: [
-      'shop/web-0 not-listed unknown: the running scheduler lists only its first pending pods, and has 9000 more',
-    ],
+    says: ['shop/web-0 not-listed unknown: the running scheduler lists only its first pending pods, and has 9000 more'],
   },
 ];
 for (const { why, pod = web().build(), reservation = true, running, says } of standing)
