@@ -9,6 +9,7 @@ const commands: [string, string][] = [
   ['npm run test:real', 'a real kubelet, and a real API server with all that goes with it; needs root'],
   ['npm run test:endurance', 'many seeds, a day in fake time, stopped processes, lost packets: some minutes'],
   ['npm run bench', 'the figures of docs/benchmarks.md'],
+  ['npm run mutants', 'planted faults, one by one, and whether a unit test notices: hours (-- --help)'],
   ['npm run messages', 'every help text and message of dkc on one page, for somebody who reads only those'],
   ['npm run format', 'lay out the code'],
   ['node cli/main.ts --help', 'dkc from the source'],
