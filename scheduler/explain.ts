@@ -2,14 +2,14 @@ import { seededRandom } from '../base/random.ts';
 import { Cluster } from './cache/cluster.ts';
 import { postFilter } from './preempt/post-filter.ts';
 import { DefaultSpreadSelectors } from './engine/default-spread-selectors.ts';
-import { VolumeWork } from './volumes/volume-work.ts';
+import { VolumeWork } from './volumes/rules.ts';
 import { Engine, type Evaluation } from './engine/engine.ts';
 import type { Explained, ExplainPod, PodFacts } from './explain-facts.ts';
-import type { Rejection } from './plugins/rejection.ts';
+import type { Rejection } from './plugins/names.ts';
 import { podInfoOf, type PodInfo } from './pod/pod-info.ts';
 import { Nominator } from './queue/nominator.ts';
 import { wakersOf } from './queue/pending.ts';
-import { listedStorage } from './volumes/listed.ts';
+import { listedStorage } from './volumes/view.ts';
 
 /** See {@link ExplainPod}. */
 export const explainPod: ExplainPod = (facts) => {

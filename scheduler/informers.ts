@@ -8,6 +8,8 @@ import {
   replicationControllers,
   services,
   statefulSets,
+  podDisruptionBudgets,
+  podDisruptionBudgetsBeta,
 } from '../kube/api/resources.ts';
 import type { Resource } from '../kube/api/object.ts';
 import type { Informer } from '../kube/cache/contract.ts';
@@ -16,6 +18,9 @@ import type { Runtime } from '../kube/process/runtime.ts';
 import type { SchedulerConfig } from './config/config.ts';
 import type { Budget, ControllerRevision, DaemonSet, Namespace, Node, Pod, ReplicaSet, Service, StatefulSet } from './types.ts';
 import { storageCachesOf, type ServedKinds as ServedStorage, type StorageCaches } from './volumes/view.ts';
+import { isJsonObject } from '../kube/api/json.ts';
+import type { Client } from '../kube/client/client.ts';
+import { isNotFound } from '../kube/client/errors.ts';
 
 /** Kinds that not every server has, or not in one version. */
 export interface ServedKinds {
@@ -127,4 +132,26 @@ export function schedulerCaches(
     budgets: served.budgets && informers.of<Budget>(served.budgets, { fields: ['spec.selector', 'status'] }),
     storage: storageCachesOf(informers, served.storage),
   };
+}
+
+/**
+ * As what this server has disruption budgets: `policy/v1`, or `policy/v1beta1` before 1.21.
+ * @returns undefined where it has none at all: nothing is protected there
+ * @throws ApiError, TransportError: it could not be found out
+ */
+export async function servedBudgets(client: Pick<Client, 'raw'>, signal: AbortSignal): Promise<Resource | undefined> {
+  for (const resource of [podDisruptionBudgets, podDisruptionBudgetsBeta]) if (await isServed(client, resource, signal)) return resource;
+  return undefined;
+}
+
+async function isServed(client: Pick<Client, 'raw'>, { group, version, resource }: Resource, signal: AbortSignal): Promise<boolean> {
+  let found: unknown;
+  try {
+    found = await client.raw('GET', `/apis/${group}/${version}`, { signal });
+  } catch (error) {
+    if (isNotFound(error)) return false;
+    throw error;
+  }
+  const resources = isJsonObject(found) && Array.isArray(found['resources']) ? found['resources'] : [];
+  return resources.some((one: unknown) => isJsonObject(one) && one['name'] === resource);
 }

@@ -4,12 +4,9 @@ import type { NamespaceLabels } from '../pod/affinity-terms.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { Node } from '../types.ts';
 import { CarriedTerms } from './carried-terms.ts';
-import { Images, imagesOf, sameImages } from './images.ts';
-import { changedAspects, taintsKey, zoneOf } from './node-aspects.ts';
-import { interleaveZones } from './node-order.ts';
-import { NodeState } from './node-state.ts';
+import { Images, imagesOf, sameImages, TaintSets } from './node-attributes.ts';
+import { changedAspects, taintsKey, zoneOf, NodeState } from './node-state.ts';
 import { PodGroups } from './pod-groups.ts';
-import { TaintSets } from './taint-sets.ts';
 import { Topologies } from './topology.ts';
 
 /** A pod that counts on a node: `assumed` since we decided so and binding is under way or not seen yet, `added` since the API server says so. */
@@ -302,4 +299,24 @@ function looksAlike(before: PodInfo, after: PodInfo): boolean {
 
 function sameText(a: unknown, b: unknown): boolean {
   return a === b || JSON.stringify(a) === JSON.stringify(b);
+}
+
+/**
+ * Nodes of all zones in turn: the first of each zone, then the second of each, and so on; a zone that has no more is passed over. Zones and their nodes keep
+ * the order in which they came.
+ */
+export function interleaveZones<T extends { readonly zone: string }>(nodes: Iterable<T>): T[] {
+  const zones = new Map<string, T[]>();
+  for (const node of nodes) {
+    const zone = zones.get(node.zone);
+    if (zone === undefined) zones.set(node.zone, [node]);
+    else zone.push(node);
+  }
+  const order: T[] = [];
+  const rows = [...zones.values()];
+  for (let at = 0; ; at++) {
+    const row = rows.flatMap((zone) => zone.slice(at, at + 1));
+    if (row.length === 0) return order;
+    order.push(...row);
+  }
 }

@@ -1,7 +1,6 @@
 import { defaultExtender } from './defaults.ts';
-import { mustBeExtendedResource, mustBeUrl } from './must-be.ts';
+import { mustBeExtendedResource, mustBeUrl, type Mapping } from './mapping.ts';
 import type { ExtenderConfig } from './config.ts';
-import type { Mapping } from './mapping.ts';
 
 const HEAVIEST = 10_000;
 const verbs = ['filterVerb', 'prioritizeVerb', 'bindVerb', 'preemptVerb'] as const;

@@ -2,8 +2,7 @@ import { parseDocument } from 'yaml';
 import { describeError } from '../../base/errors.ts';
 import { defaultSchedulerConfig as normal } from './defaults.ts';
 import { readExtender } from './extender.ts';
-import { Findings, readMapping, type Finding, type Mapping } from './mapping.ts';
-import { mustBeImage, mustBeNamespace, mustBeObjectName } from './must-be.ts';
+import { Findings, readMapping, mustBeImage, mustBeNamespace, mustBeObjectName, type Finding, type Mapping } from './mapping.ts';
 import { everyNodeIsScored, readProfile } from './profile.ts';
 import type { ExtenderConfig, ProfileConfig, ReservationConfig, SchedulerConfig } from './config.ts';
 

@@ -1,9 +1,8 @@
 import { filterNames, scoreWeights, type FilterName, type PluginName, type ScoreName } from '../plugins/names.ts';
 import { DEFAULT_SCHEDULER_NAME } from './defaults.ts';
-import { mustBeObjectName } from './must-be.ts';
+import { mustBeObjectName, type Mapping } from './mapping.ts';
 import { readBalanced, readFit, readInterPod, readNodeAffinity, readSpread } from './plugin-args.ts';
 import type { ProfileConfig } from './config.ts';
-import type { Mapping } from './mapping.ts';
 
 /** Sums of points stay small whole numbers. */
 const HEAVIEST = 10_000;

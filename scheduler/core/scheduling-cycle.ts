@@ -1,7 +1,7 @@
 import { messageOf } from '../../base/errors.ts';
 import type { ProfileConfig } from '../config/config.ts';
 import type { Evaluation } from '../engine/engine.ts';
-import type { FitError } from '../engine/fit-error.ts';
+import type { FitError } from '../engine/rejections.ts';
 import type { Extenders } from '../extenders/chain.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import { pickOneNode } from '../preempt/pick.ts';

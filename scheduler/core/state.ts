@@ -17,7 +17,7 @@ import { podClassKey } from '../queue/equivalence-class.ts';
 import { createQueue } from '../queue/queue.ts';
 import type { Budget, Node } from '../types.ts';
 import { CachedStorage, ClaimUsers } from '../volumes/view.ts';
-import { VolumeWork } from '../volumes/volume-work.ts';
+import { VolumeWork } from '../volumes/rules.ts';
 import type { HeldCapacity, Reserved } from './hooks.ts';
 
 export type ClusterView = Pick<Cluster, 'node' | 'placed' | 'placedPods' | 'nodeCount' | 'podCount' | 'lowestPriority' | 'unconfirmed'>;

@@ -1,12 +1,12 @@
 import type { Cluster } from '../cache/cluster.ts';
 import type { ProfileConfig, SchedulerConfig } from '../config/config.ts';
-import { compactKey } from '../pod/compact-key.ts';
+import { compactKey } from '../pod/read-selector.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { Counter } from '../cache/counter.ts';
 import type { Asked } from './node-trial.ts';
 import { localNeeds, PodClass, type LocalNeeds, type VolumeFilter } from './pod-class.ts';
 import { StaticClass, staticKey } from './static-class.ts';
-import type { Verdicts } from './verdicts.ts';
+import type { Verdicts } from './rejections.ts';
 import { WideClass, wideKey, type SiblingsOf } from './wide-class.ts';
 
 export interface ClassesOptions {

@@ -3,18 +3,14 @@ import type { Cluster } from '../cache/cluster.ts';
 import type { NodeState } from '../cache/node-state.ts';
 import type { ProfileConfig, SchedulerConfig } from '../config/config.ts';
 import { namedNodes } from '../plugins/node-affinity.ts';
-import type { Rejector } from '../plugins/names.ts';
-import type { Rejection } from '../plugins/rejection.ts';
+import type { Rejector, Rejection } from '../plugins/names.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import { excessOf } from '../pod/pod-limits.ts';
 import { Classes } from './classes.ts';
-import { fitErrorOf, type FitError } from './fit-error.ts';
-import { Effects } from './effects.ts';
-import { filterNeighbours, filterNode, NodeTrial, type Asked } from './node-trial.ts';
+import { fitErrorOf, Verdicts, type FitError } from './rejections.ts';
+import { Effects, filterNeighbours, filterNode, NodeTrial, type Asked, type WhatIf } from './node-trial.ts';
 import type { PodClass, VolumeFilter } from './pod-class.ts';
 import { Scan } from './scan.ts';
-import { Verdicts } from './verdicts.ts';
-import type { WhatIf } from './what-if.ts';
 import type { SiblingsOf } from './wide-class.ts';
 
 /** Pods that are promised room they do not take yet: nominated after a preemption, or kept room for. */

@@ -1,16 +1,16 @@
-import type { NodeState } from '../cache/node-state.ts';
+import type { NodeState, NodeLoad } from '../cache/node-state.ts';
 import type { DomainCounts } from '../cache/domain-counts.ts';
 import type { ProfileConfig } from '../config/config.ts';
 import { existingAnti, interPodAffinity } from '../plugins/inter-pod-affinity.ts';
-import { podTopologySpread } from '../plugins/pod-topology-spread.ts';
-import type { Rejection } from '../plugins/rejection.ts';
+import { podTopologySpread, type CountedConstraint } from '../plugins/pod-topology-spread.ts';
+import type { Rejection } from '../plugins/names.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
-import { Effects } from './effects.ts';
 import { localFilter, type LocalNeeds } from './pod-class.ts';
-import { Rest } from './rest.ts';
 import type { StaticClass } from './static-class.ts';
-import type { WhatIf } from './what-if.ts';
 import type { WideClass } from './wide-class.ts';
+import { labelsKey } from '../cache/pod-groups.ts';
+import { isAnyTaken } from '../plugins/node-ports.ts';
+import type { AffinityTerms } from '../pod/affinity-terms.ts';
 
 /** Everything that is asked for a pod, kept ready for its class. */
 export interface Asked {
@@ -132,3 +132,112 @@ const none: readonly PodInfo[] = [];
 function hasVolumes({ pod }: PodInfo): boolean {
   return (pod.spec?.volumes?.length ?? 0) > 0;
 }
+
+/** What a node has, and what is taken of it by the pods that a trial leaves there; it follows pod by pod, so that each step of a trial costs one pod. */
+export class Rest implements NodeLoad {
+  readonly allocCpu: number;
+  readonly allocMemory: number;
+  readonly allocEphemeral: number;
+  readonly allocPods: number;
+  readonly allocScalars: ReadonlyMap<string, number>;
+  readonly scoredCpu: number;
+  readonly scoredMemory: number;
+  usedCpu: number;
+  usedMemory: number;
+  usedEphemeral: number;
+  readonly usedScalars: Map<string, number>;
+  podCount: number;
+  readonly #changes = new Map<CountedConstraint | DomainCounts, number>();
+  /** Pods with a host port that is wanted, more or fewer than there are on the node. */
+  portTakers = 0;
+
+  constructor(state: NodeState) {
+    this.allocCpu = state.allocCpu;
+    this.allocMemory = state.allocMemory;
+    this.allocEphemeral = state.allocEphemeral;
+    this.allocPods = state.allocPods;
+    this.allocScalars = state.allocScalars;
+    this.scoredCpu = state.scoredCpu;
+    this.scoredMemory = state.scoredMemory;
+    this.usedCpu = state.usedCpu;
+    this.usedMemory = state.usedMemory;
+    this.usedEphemeral = state.usedEphemeral;
+    this.usedScalars = new Map(state.usedScalars);
+    this.podCount = state.podCount;
+  }
+
+  /** A pod comes (1) or goes (-1). */
+  count({ requests }: PodInfo, { counts, takesPort }: Effect, sign: 1 | -1): void {
+    this.usedCpu += sign * requests.cpu;
+    this.usedMemory += sign * requests.memory;
+    this.usedEphemeral += sign * requests.ephemeral;
+    for (const [name, amount] of requests.scalars) this.usedScalars.set(name, (this.usedScalars.get(name) ?? 0) + sign * amount);
+    this.podCount += sign;
+    if (takesPort) this.portTakers += sign;
+    for (const [of, amount] of counts) this.#changes.set(of, (this.#changes.get(of) ?? 0) + sign * amount);
+  }
+
+  /** How much more a rule or view counts than it does. */
+  change(of: CountedConstraint | DomainCounts): number {
+    return this.#changes.get(of) ?? 0;
+  }
+}
+
+/**
+ * A node as it would be without some of its pods, and whether a certain pod would fit there then. What other pods are promised (nominated, or kept room)
+ * with at least its priority counts as if it were there. Nothing outside changes; throw it away afterwards.
+ */
+export interface WhatIf {
+  readonly node: string;
+  /** Pods on the node at the beginning, in no particular order. */
+  readonly pods: readonly PodInfo[];
+  remove(pod: PodInfo): void;
+  /** Puts back what {@link remove} took. */
+  add(pod: PodInfo): void;
+  fits(): boolean;
+  /** Why it does not fit as the node would be now, as users read it; a node counts once for each. Never empty where {@link fits} says no. */
+  reasons(): readonly string[];
+}
+
+/** What one more of a pod is for a pod that is to be placed. */
+export interface Effect {
+  /** By rule and view: how much they count more. Nothing of 0. */
+  readonly counts: ReadonlyMap<CountedConstraint | DomainCounts, number>;
+  /** It has a host port that is wanted. */
+  readonly takesPort: boolean;
+}
+
+/** What other pods are for one that is to be placed, worked out once for pods that are alike. Good for one turn. */
+export class Effects {
+  readonly #asked: Asked;
+  readonly #known = new Map<AffinityTerms, Map<string, Effect['counts']>>();
+
+  constructor(asked: Asked) {
+    this.#asked = asked;
+  }
+
+  of(pod: PodInfo): Effect {
+    return { counts: this.#countsOf(pod), takesPort: isAnyTaken(this.#asked.needs.ports, pod.ports) };
+  }
+
+  #countsOf(pod: PodInfo): Effect['counts'] {
+    const { wide } = this.#asked;
+    if (!wide.hasFilters) return noCounts;
+    let alike = this.#known.get(pod.terms);
+    if (alike === undefined) this.#known.set(pod.terms, (alike = new Map<string, Effect['counts']>()));
+    const key = `${pod.terminating} ${pod.namespace} ${labelsKey(pod.labels)}`;
+    const known = alike.get(key);
+    if (known !== undefined) return known;
+    const counts = new Map<CountedConstraint | DomainCounts, number>();
+    for (const constraint of wide.hard) if (wide.countsIn(constraint, pod)) counts.set(constraint, 1);
+    for (const views of [wide.affinity, wide.anti, wide.existingAnti])
+      for (const view of views) {
+        const adds = wide.addsTo(view, pod);
+        if (adds !== 0) counts.set(view, adds);
+      }
+    alike.set(key, counts);
+    return counts;
+  }
+}
+
+const noCounts: Effect['counts'] = new Map();

@@ -1,19 +1,17 @@
 import type { Cluster } from '../cache/cluster.ts';
-import type { NodeState } from '../cache/node-state.ts';
+import type { NodeState, NodeLoad } from '../cache/node-state.ts';
 import type { ProfileConfig } from '../config/config.ts';
 import { balancedScore, hasBalance } from '../plugins/balanced-allocation.ts';
 import { imageNames, imageScore } from '../plugins/image-locality.ts';
 import { isAnyTaken, portsTaken } from '../plugins/node-ports.ts';
 import { fitScore, isIgnored, nodeResourcesFit } from '../plugins/node-resources-fit.ts';
-import type { Rejection } from '../plugins/rejection.ts';
+import type { Rejection } from '../plugins/names.ts';
 import type { HostPort } from '../../kube/api/pod-requests.ts';
-import type { NodeLoad } from '../cache/node-state.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { Node } from '../types.ts';
 import type { Requests } from '../pod/requests.ts';
-import { Buckets } from './buckets.ts';
 import type { StaticClass } from './static-class.ts';
-import { ABSENT, grown, type Verdicts } from './verdicts.ts';
+import { ABSENT, grown, type Verdicts } from './rejections.ts';
 
 /** Volumes of a pod on a node, where it has any that matter. */
 export type VolumeFilter = (node: Readonly<Node>, pods: readonly PodInfo[]) => Rejection | undefined;
@@ -211,3 +209,55 @@ export interface PodClassParts {
   /** The most points a plugin gives, before its weight. */
   max: number;
 }
+
+/**
+ * Slots by whole points: the best ones are known at once, and a slot changes its points in constant time. Points are 0 to the capacity given.
+ */
+export class Buckets {
+  readonly #buckets: number[][];
+  readonly #at: Int32Array;
+  #best = -1;
+  #size = 0;
+
+  constructor(slots: number, most: number) {
+    this.#buckets = Array.from({ length: most + 1 }, () => []);
+    this.#at = new Int32Array(slots).fill(-1);
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Slots with the most points, in no particular order; empty without any. */
+  get best(): readonly number[] {
+    while (this.#best >= 0 && this.#buckets[this.#best]?.length === 0) this.#best -= 1;
+    return this.#buckets[this.#best] ?? none;
+  }
+
+  add(slot: number, points: number): void {
+    const bucket = this.#bucket(points);
+    this.#at[slot] = bucket.length;
+    bucket.push(slot);
+    this.#size += 1;
+    if (points > this.#best) this.#best = points;
+  }
+
+  remove(slot: number, points: number): void {
+    const bucket = this.#bucket(points);
+    const at = this.#at[slot] ?? -1;
+    const last = bucket.pop();
+    this.#at[slot] = -1;
+    this.#size -= 1;
+    if (last === undefined || last === slot) return;
+    bucket[at] = last;
+    this.#at[last] = at;
+  }
+
+  #bucket(points: number): number[] {
+    const bucket = this.#buckets[points];
+    if (bucket === undefined) throw new RangeError(`${points} points are more than there can be`);
+    return bucket;
+  }
+}
+
+const none: readonly number[] = [];

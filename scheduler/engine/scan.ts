@@ -7,7 +7,7 @@ import { neighbourScore } from '../plugins/inter-pod-affinity.ts';
 import { fewestOf, spreadScore, spreadWeight, type CountedConstraint } from '../plugins/pod-topology-spread.ts';
 import type { Asked } from './node-trial.ts';
 import { localPoints, type PodClass } from './pod-class.ts';
-import { grown } from './verdicts.ts';
+import { grown } from './rejections.ts';
 import type { WideClass } from './wide-class.ts';
 
 /** So many different raw points may be in a table. */

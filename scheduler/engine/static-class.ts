@@ -6,11 +6,11 @@ import type { ProfileConfig } from '../config/config.ts';
 import { nodeAffinity, preferredWeight, selectsNode } from '../plugins/node-affinity.ts';
 import { nodeName } from '../plugins/node-name.ts';
 import { nodeUnschedulable } from '../plugins/node-unschedulable.ts';
-import type { Rejection } from '../plugins/rejection.ts';
+import type { Rejection } from '../plugins/names.ts';
 import { taintToleration, untoleratedPreferences, type TaintMessage } from '../plugins/taint-toleration.ts';
-import { compactKey } from '../pod/compact-key.ts';
+import { compactKey } from '../pod/read-selector.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
-import { grown, type Verdicts } from './verdicts.ts';
+import { grown, type Verdicts } from './rejections.ts';
 
 /** Verdicts of so many sets of taints are remembered, whatever is on nodes. */
 const MIN_REMEMBERED = 64;

@@ -8,9 +8,8 @@ import { matchesLabels, type LabelSelector } from '../../kube/api/selector.ts';
 import type { PodNeighbours } from '../plugins/inter-pod-affinity.ts';
 import type { CountedConstraint } from '../plugins/pod-topology-spread.ts';
 import { termMatches, type AffinityTerm } from '../pod/affinity-terms.ts';
-import { compactKey } from '../pod/compact-key.ts';
+import { compactKey, selectorText } from '../pod/read-selector.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
-import { selectorText } from '../pod/read-selector.ts';
 import { spreadConstraintsOf, type SpreadConstraint } from '../pod/spread-constraints.ts';
 import type { StaticClass } from './static-class.ts';
 

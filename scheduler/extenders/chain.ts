@@ -6,11 +6,11 @@ import type { PodInfo } from '../pod/pod-info.ts';
 import type { Candidate } from '../preempt/contract.ts';
 import type { Node } from '../types.ts';
 import { Extender } from './extender.ts';
-import { inOrder, urlOf, type Verb } from './rules.ts';
+import { inOrder, urlOf, type Verb } from './protocol.ts';
 import { addScores, type Refusal } from './verdict.ts';
 
 export type { Refusal } from './verdict.ts';
-export type { Verb } from './rules.ts';
+export type { Verb } from './protocol.ts';
 
 export interface ChainOptions {
   clock: Clock;

@@ -4,9 +4,8 @@ import type { ExtenderConfig } from '../config/config.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { Candidate } from '../preempt/contract.ts';
 import type { Node } from '../types.ts';
-import { Agents } from './agents.ts';
+import { Agents, postJson, StatusError } from './post.ts';
 import { AnswerError } from './fields.ts';
-import { postJson, StatusError } from './post.ts';
 import {
   decodeBinding,
   decodeFilter,
@@ -15,9 +14,12 @@ import {
   encodeBinding,
   encodeCandidates,
   encodeNodes,
+  isInterested,
+  urlOf,
+  verbOf,
   type PreemptAnswer,
+  type Verb,
 } from './protocol.ts';
-import { isInterested, urlOf, verbOf, type Verb } from './rules.ts';
 import { candidatesLeft, survivorsOf, type Refusal } from './verdict.ts';
 
 /** An extender did not do what it was asked. */

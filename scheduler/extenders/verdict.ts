@@ -1,6 +1,6 @@
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { Candidate } from '../preempt/contract.ts';
-import { byImportance } from '../preempt/importance.ts';
+import { byImportance } from '../preempt/pick.ts';
 import { AnswerError } from './fields.ts';
 import type { FilterAnswer, PreemptAnswer } from './protocol.ts';
 

@@ -11,10 +11,10 @@ import type { ClusterView } from '../core/state.ts';
 import { podInfoOf, type PodInfo } from '../pod/pod-info.ts';
 import type { Reservation, Reservations } from '../reservation/contract.ts';
 import { MIRROR_LABEL, mirrorKey, mirrorOf, mirroredUid } from './placeholder-pod.ts';
-import type { MirrorMeters } from './mirror-meters.ts';
 import { planMirrors, type Mirror, type MirrorPlan } from './plan.ts';
 import type { Pod } from '../types.ts';
 import type { SeenPlaceholders } from './seen-placeholders.ts';
+import type { Meters } from '../../kube/process/meters.ts';
 
 export interface PlaceholdersOptions {
   seen: SeenPlaceholders;
@@ -329,3 +329,21 @@ const refOf = (key: Key): { namespace: string; name: string } => {
 /** The server has decided, and would decide the same again. */
 const isFinal = (error: unknown): boolean =>
   error instanceof ApiError && error.code >= 400 && error.code < 500 && !isTooManyRequests(error);
+
+export type Answer = 'ok' | 'error';
+
+export interface MirrorMeters {
+  made(result: Answer): void;
+  removed(result: Answer): void;
+}
+
+export function mirrorMeters(meters: Meters): MirrorMeters {
+  const writes = meters.counter('reservation_mirror_writes_total', 'Pods that stand for kept room: calls to make and to remove them', [
+    'verb',
+    'result',
+  ]);
+  return {
+    made: (result) => writes({ verb: 'create', result }),
+    removed: (result) => writes({ verb: 'delete', result }),
+  };
+}

@@ -1,5 +1,5 @@
 import type { DomainCounts } from '../cache/domain-counts.ts';
-import type { Rejection } from './rejection.ts';
+import type { Rejection } from './names.ts';
 import { timesOver } from './arithmetic.ts';
 
 /** What pods say of each other, as far as it concerns one that is to be placed. All counts are up to date. */

@@ -1,7 +1,7 @@
 import type { NodeSelector, NodeSelectorTerm, PodSpec } from 'kubernetes-types/core/v1.js';
 import { matchesNodeAffinity, matchesNodeSelector } from '../../kube/api/node-selector.ts';
 import type { Node } from '../types.ts';
-import type { Rejection } from './rejection.ts';
+import type { Rejection } from './names.ts';
 
 type Wishes = Readonly<Pick<PodSpec, 'nodeSelector' | 'affinity'>>;
 

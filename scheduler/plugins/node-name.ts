@@ -1,4 +1,4 @@
-import type { Rejection } from './rejection.ts';
+import type { Rejection } from './names.ts';
 
 const rejection: Rejection = { plugin: 'NodeName', resolvable: false, reasons: ["node(s) didn't match the requested node name"] };
 

@@ -1,5 +1,5 @@
 import { portsConflict, type HostPort } from '../../kube/api/pod-requests.ts';
-import type { Rejection } from './rejection.ts';
+import type { Rejection } from './names.ts';
 
 export const portsTaken: Rejection = {
   plugin: 'NodePorts',

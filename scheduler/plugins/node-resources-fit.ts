@@ -2,7 +2,7 @@ import type { ProfileConfig, ScoringStrategy, ShapePoint } from '../config/confi
 import type { NodeLoad } from '../cache/node-state.ts';
 import { asksNothing, type Requests } from '../pod/requests.ts';
 import { timesOver } from './arithmetic.ts';
-import type { Rejection } from './rejection.ts';
+import type { Rejection } from './names.ts';
 
 type Fit = ProfileConfig['fit'];
 

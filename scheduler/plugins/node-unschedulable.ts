@@ -1,7 +1,7 @@
 import type { Taint, Toleration } from 'kubernetes-types/core/v1.js';
 import { toleratesTaint } from '../../kube/api/taints.ts';
 import type { Node } from '../types.ts';
-import type { Rejection } from './rejection.ts';
+import type { Rejection } from './names.ts';
 
 const cordon: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
 

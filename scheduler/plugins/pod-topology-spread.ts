@@ -1,6 +1,6 @@
 import type { DomainCounts } from '../cache/domain-counts.ts';
 import { timesOver } from './arithmetic.ts';
-import type { Rejection } from './rejection.ts';
+import type { Rejection } from './names.ts';
 
 /** A rule about being spread, and the pods it counts. */
 export interface CountedConstraint {

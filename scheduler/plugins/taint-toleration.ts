@@ -1,7 +1,7 @@
 import type { Taint, Toleration } from 'kubernetes-types/core/v1.js';
 import { firstUntolerated, refusingEffects, toleratesTaint } from '../../kube/api/taints.ts';
 import type { Node } from '../types.ts';
-import type { Rejection } from './rejection.ts';
+import type { Rejection } from './names.ts';
 
 /** How the reason is worded: as kube-scheduler 1.24 to 1.34 do, or as the newest does. */
 export type TaintMessage = '1.34' | 'head';

@@ -1,8 +1,7 @@
 import type { Affinity, PodAffinityTerm } from 'kubernetes-types/core/v1.js';
 import { matchesLabels, type LabelSelector } from '../../kube/api/selector.ts';
-import { compactKey } from './compact-key.ts';
+import { compactKey, readSelector } from './read-selector.ts';
 import { MAX_RULE_PARTS, MAX_TERMS, partsOfTerm } from './pod-limits.ts';
-import { readSelector } from './read-selector.ts';
 
 /** Which pods are meant, and what they have in common with the node in question. */
 export interface AffinityTerm {

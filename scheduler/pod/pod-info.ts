@@ -5,8 +5,7 @@ import { controllerOf } from '../../kube/controller/owner-refs.ts';
 import type { Pod } from '../types.ts';
 import { affinityTermsOf, noTerms, type AffinityTerms } from './affinity-terms.ts';
 import { MAX_HOST_PORTS } from './pod-limits.ts';
-import { requestsOf, type Requests } from './requests.ts';
-import { specAsTaken } from './resizing.ts';
+import { requestsOf, specAsTaken, type Requests } from './requests.ts';
 
 /** A pod, read once for all that the scheduler asks of it. Never changed. */
 export interface PodInfo {

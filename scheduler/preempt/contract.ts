@@ -1,6 +1,6 @@
 import type { Budget } from '../types.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
-import type { WhatIf } from '../engine/what-if.ts';
+import type { WhatIf } from '../engine/node-trial.ts';
 
 /** What is asked when a pod was refused everywhere and may be more important than others. */
 export interface PreemptionFacts {

@@ -1,6 +1,6 @@
 import type { Millis } from '../../base/clock.ts';
 import type { Candidate } from './contract.ts';
-import { startOf } from './importance.ts';
+import type { PodInfo } from '../pod/pod-info.ts';
 
 /** Makes the least priority 0: many victims of negative priority must not weigh less than one. Sums stay exact below two million victims. */
 const SHIFT = 2 ** 31;
@@ -52,4 +52,19 @@ function earliestStart(candidate: Candidate, now: Millis): Millis {
   let earliest = Infinity;
   for (const victim of candidate.victims) if (victim.priority === highest) earliest = Math.min(earliest, startOf(victim, now));
   return earliest;
+}
+
+/** When a pod started. One that has not started counts as if it did now: it has least to lose. */
+export function startOf({ pod }: PodInfo, now: Millis): Millis {
+  const started = Date.parse(pod.status?.startTime ?? '');
+  return Number.isNaN(started) ? now : started;
+}
+
+/** Most important first: by priority, then by age. Among equals the name decides, so that the same pods always give the same order. */
+export function byImportance(now: Millis): (a: PodInfo, b: PodInfo) => number {
+  return (a, b) => b.priority - a.priority || startOf(a, now) - startOf(b, now) || order(a.key, b.key) || order(a.uid, b.uid);
+}
+
+function order(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -1,4 +1,4 @@
-import { fitErrorText, type FitError } from '../engine/fit-error.ts';
+import { fitErrorText, type FitError } from '../engine/rejections.ts';
 import type { ProfileConfig, SchedulerConfig } from '../config/config.ts';
 import type { Millis } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
@@ -7,11 +7,10 @@ import type { Engine } from '../engine/engine.ts';
 import type { Nominator } from '../queue/nominator.ts';
 import type { Budget } from '../types.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
-import type { Candidate, PreemptionFacts } from './contract.ts';
+import type { Candidate, PreemptionFacts, PreemptionPlan } from './contract.ts';
 import { whyNotEligible } from './eligible.ts';
 import { pickOneNode } from './pick.ts';
 import { NO_VICTIMS, planPreemption } from './plan.ts';
-import { noCandidatesText, preemptionText } from './text.ts';
 
 export interface PostFilterResult {
   /** What people read: why the pod has no place, and why none could be made. */
@@ -93,4 +92,23 @@ function preemptionFacts(state: PostFilterState, pod: PodInfo, profile: ProfileC
     limits: config.preemption,
     now: new Date(now()).toISOString(),
   };
+}
+
+const NOT_HELPFUL = 'Preemption is not helpful for scheduling';
+
+/** What users read behind the reasons of a refused pod: why making room did not help either. */
+export function preemptionText(why: string): string {
+  return `preemption: ${why}`;
+}
+
+/** For a plan without candidates. Nodes that were not among those to try are such that taking pods away from them changes nothing. */
+export function noCandidatesText(
+  { nodes, candidates }: { nodes: number; candidates: { length: number } },
+  { refused }: PreemptionPlan,
+): string {
+  const beyond = nodes - candidates.length;
+  const counts = [...refused, ...(beyond > 0 ? [[NOT_HELPFUL, beyond] as const] : [])];
+  // As strings, as kube-scheduler sorts them: "10 a" comes before "2 b".
+  const reasons = counts.map(([reason, count]) => `${count} ${reason}`).toSorted();
+  return preemptionText(`0/${nodes} nodes are available: ${reasons.join(', ')}.`);
 }

@@ -1,9 +1,9 @@
 import { labelsKey } from '../cache/pod-groups.ts';
-import type { FitError } from '../engine/fit-error.ts';
+import type { FitError } from '../engine/rejections.ts';
 import type { SchedulerConfig } from '../config/config.ts';
 import type { Nominator } from './nominator.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
-import { compactKey } from '../pod/compact-key.ts';
+import { compactKey } from '../pod/read-selector.ts';
 import { volumeKey } from '../volumes/pod-volumes.ts';
 
 /** What has a say in whether another pod would be rejected as this one was. */

@@ -3,9 +3,8 @@ import type { Rejector } from '../plugins/names.ts';
 import type { NamespaceLabels } from '../pod/affinity-terms.ts';
 import type { Hint } from './contract.ts';
 import { interPodAffinity } from './hints/inter-pod-affinity.ts';
-import { nodePorts } from './hints/node-ports.ts';
+import { nodePorts, nodeAffinity, nodeName, nodeUnschedulable, taintToleration } from './hints/node-rules.ts';
 import { nodeResourcesFit } from './hints/node-resources-fit.ts';
-import { nodeAffinity, nodeName, nodeUnschedulable, taintToleration } from './hints/node-shape.ts';
 import { podTopologySpread } from './hints/pod-topology-spread.ts';
 import { nodeVolumeLimits, volumeBinding, volumeRestrictions, volumeZone } from './hints/volumes.ts';
 

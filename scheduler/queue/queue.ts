@@ -4,13 +4,10 @@ import { IndexedHeap } from '../../base/heap.ts';
 import type { ClusterEvent } from '../cluster-event.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { Failure, Found, PoolName, QueuedPod, SchedulingQueue } from './contract.ts';
-import { byBackoff, byTurn, newEntry, noRejectors, queuedPodOf, type Entry, type Line } from './entry.ts';
-import { EventLog, happenedSince } from './event-log.ts';
-import type { QueueOptions } from './options.ts';
+import { byBackoff, byTurn, newEntry, noRejectors, queuedPodOf, EventLog, happenedSince, type Entry, type Line } from './entry.ts';
 import { asksTheSame, isGated, meet, voidedBy } from './own-change.ts';
 import { firstReady, mayHelp, Unschedulable } from './unschedulable.ts';
-
-export type { QueueOptions };
+import type { Hints } from './hints.ts';
 
 const zero = () => 0;
 
@@ -390,4 +387,22 @@ class PodQueue implements SchedulingQueue {
   #sort(entry: Entry): void {
     if (entry.place === 'active' || entry.place === 'backoff') this.#put(entry, entry.place);
   }
+}
+
+export interface QueueOptions {
+  /** Wall clock. */
+  now: () => Millis;
+  /** Wait after the first failure; it doubles with each. */
+  initialBackoffMs: Millis;
+  maxBackoffMs: Millis;
+  /** After so long without an attempt a refused pod is tried again, though nothing is known to have happened. */
+  flushMs: Millis;
+  hints: Hints;
+  /** Whether it goes before others of its priority. When this changes, {@link SchedulingQueue.reorder}. */
+  favoured(info: PodInfo): boolean;
+  /**
+   * Pods with the same text get the same answer of every hint: they have the same namespace, requests, ports, tolerations, node selector, affinity,
+   * spread constraints (with the labels these take values from) and volumes. Their own labels are told apart here. @default each its own
+   */
+  classOf?(info: PodInfo): string;
 }

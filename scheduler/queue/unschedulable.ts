@@ -1,9 +1,8 @@
 import { IndexedHeap } from '../../base/heap.ts';
 import type { Millis } from '../../base/clock.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
-import type { Happening } from './event-log.ts';
+import { byAge, byBackoff, byTurn, type Happening, type Entry, type Line, type Refusal } from './entry.ts';
 import type { Hint } from './contract.ts';
-import { byAge, byBackoff, byTurn, type Entry, type Line, type Refusal } from './entry.ts';
 import type { Hints } from './hints.ts';
 
 /** Pods to which every hint says the same: one look at an event does for all of them. */

@@ -2,11 +2,10 @@ import type { OwnerReference } from '../../kube/api/object.ts';
 import { controllerOf } from '../../kube/controller/owner-refs.ts';
 import type { ReservationConfig } from '../config/config.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
-import type { DaemonSet, StatefulSet } from '../types.ts';
+import type { DaemonSet, StatefulSet, ControllerRevision } from '../types.ts';
 import type { Decision, DeletionFacts, Purpose, Refusal } from './contract.ts';
-import { pinnedTo } from './match.ts';
-import { whyNotOnNode, whySetMakesNone } from './reasons.ts';
-import { placeInSet } from './set-places.ts';
+import { pinnedTo } from './reservation-index.ts';
+import { whyNotOnNode, whySetMakesNone, placeInSet } from './reasons.ts';
 
 /** On pods: of which revision they are. */
 const HASH_LABEL = 'controller-revision-hash';
@@ -144,4 +143,19 @@ function revisionOf({ labels }: PodInfo): string {
 
 function no(because: Refusal, why: string): Decision {
   return { keep: false, because, why };
+}
+
+/**
+ * What pods of the owner's newest revision carry as `controller-revision-hash`: for a StatefulSet the revision's name, for a DaemonSet its own label of that
+ * name. An old template that is wanted again makes its revision the newest.
+ * @param revisions - those of the owner and of others, in no order
+ */
+export function newestRevision(
+  revisions: readonly Readonly<ControllerRevision>[],
+  owner: { readonly kind: string; readonly uid: string },
+): string | undefined {
+  let newest: Readonly<ControllerRevision> | undefined;
+  for (const revision of revisions)
+    if (controllerOf(revision)?.uid === owner.uid && (newest === undefined || revision.revision > newest.revision)) newest = revision;
+  return owner.kind === 'DaemonSet' ? newest?.metadata.labels?.['controller-revision-hash'] : newest?.metadata.name;
 }

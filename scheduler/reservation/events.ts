@@ -1,6 +1,7 @@
 import type { Millis } from '../../base/clock.ts';
 import type { Happening, ObjectReference } from '../../kube/controller/event.ts';
-import type { Dropped, Reservation } from './contract.ts';
+import type { Dropped, Reservation, Reservations } from './contract.ts';
+import type { Meters } from '../../kube/process/meters.ts';
 
 /** What users are told: about whom is with the caller, for only the owner is known here. */
 export type Told = Pick<Happening, 'type' | 'reason' | 'message'>;
@@ -35,4 +36,23 @@ export function ownerReference({ namespace, owner: { apiVersion, kind, name, uid
 
 function timeOf(ms: Millis): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}
+
+/** used: the successor is in its room; moved: elsewhere; expired: nobody came in time; dropped: the reason to keep it went. */
+export type Result = 'used' | 'moved' | 'expired' | 'dropped';
+
+export interface ReservationMeters {
+  /** Once for each room that was kept: when its successor is bound, or when it is given up. */
+  ended(result: Result): void;
+}
+
+export function reservationMeters(meters: Meters, kept: Pick<Reservations, 'size'>): ReservationMeters {
+  meters.gauge('reservations_active', 'Rooms on nodes that are kept for upgrading pods now', () => kept.size);
+  const total = meters.counter('reservations_total', 'Rooms that were kept for upgrading pods, by how that ended', ['result']);
+  return { ended: (result) => total({ result }) };
+}
+
+/** @param node - where the successor was bound */
+export function resultOf(released: Reservation, node: string): Result {
+  return released.node === node ? 'used' : 'moved';
 }

@@ -2,7 +2,6 @@ import type { Pod } from '../types.ts';
 import { podInfoOf, type PodInfo } from '../pod/pod-info.ts';
 import type { Requests } from '../pod/requests.ts';
 import type { Spare } from './contract.ts';
-import { claimsOf } from './claims.ts';
 
 /** Names end with a letter or digit: no pod of the server's has such a uid. */
 export function ghostUid(oldUid: string): string {
@@ -78,4 +77,14 @@ function keptOf(old: Requests, wanted: Requests, spare: Spare | undefined): Requ
 
 function kept(old: number, wanted: number, spare = 0): number {
   return Math.min(wanted, old + Math.max(0, spare));
+}
+
+/** Claims of its namespace that the pod's volumes are, also those that are made for the pod alone. */
+export function claimsOf({ pod, name }: PodInfo): string[] {
+  const claims: string[] = [];
+  for (const volume of pod.spec?.volumes ?? []) {
+    if (volume.persistentVolumeClaim !== undefined) claims.push(volume.persistentVolumeClaim.claimName);
+    else if (volume.ephemeral !== undefined) claims.push(`${name}-${volume.name}`);
+  }
+  return claims;
 }

@@ -8,11 +8,9 @@ import type { DaemonSet, Node, StatefulSet } from '../types.ts';
 import type { DeletionFacts, Dropped, Made, Reservation, Reservations, RoomFacts, Seen } from './contract.ts';
 import { atLeastASecond, whenDeleted, whenFailed, whenGone, whenRestored, whenSeen, type Ttls } from './deadlines.ts';
 import { decide, type DecisionRules } from './decide.ts';
-import { ghostOf, isEased, successorGhost } from './ghost.ts';
-import { isSuccessor } from './match.ts';
+import { ghostOf, isEased, successorGhost, claimsOf } from './ghost.ts';
+import { isSuccessor, ReservationIndex, slotOf, slotsOf } from './reservation-index.ts';
 import { whyNotOnNode, whySetMakesNone } from './reasons.ts';
-import { ReservationIndex, slotOf, slotsOf } from './reservation-index.ts';
-import { claimsOf } from './claims.ts';
 
 const nobody: Seen = { reservation: undefined, eased: undefined, dropped: [] };
 const noGhosts: readonly PodInfo[] = [];

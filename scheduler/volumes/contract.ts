@@ -1,5 +1,5 @@
 import type { ClusterEvent } from '../cluster-event.ts';
-import type { Rejection } from '../plugins/rejection.ts';
+import type { Rejection } from '../plugins/names.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { Claim, CsiCapacity, CsiDriver, CsiNode, Node, StorageClass, Volume } from '../types.ts';
 

@@ -1,5 +1,5 @@
 import { controllerOf } from '../../kube/controller/owner-refs.ts';
-import type { Rejection } from '../plugins/rejection.ts';
+import type { Rejection } from '../plugins/names.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { Claim, StorageClass } from '../types.ts';
 import { candidatesFor } from './candidates.ts';

@@ -1,12 +1,14 @@
-import type { Rejection } from '../plugins/rejection.ts';
-import type { FilterName } from '../plugins/names.ts';
+import { filterNames, type Rejection, type FilterName } from '../plugins/names.ts';
 import { decideBinding, filterBinding } from './binding.ts';
-import type { StorageView, VolumeNeeds, VolumeNode, VolumeRules } from './contract.ts';
-import { filterLimits } from './limits.ts';
+import type { StorageView, VolumeNeeds, VolumeNode, VolumeRules, AssumingView, ClaimUser, VolumeDecision } from './contract.ts';
+import { filterLimits, filterRestrictions, filterZone } from './filters.ts';
 import { needsOf } from './needs.ts';
 import { volumeKey } from './pod-volumes.ts';
-import { filterRestrictions } from './restrictions.ts';
-import { filterZone } from './zone.ts';
+import type { ProfileConfig } from '../config/config.ts';
+import type { VolumeAsk } from '../engine/engine.ts';
+import type { VolumeFilter } from '../engine/pod-class.ts';
+import type { PodInfo } from '../pod/pod-info.ts';
+import type { Node } from '../types.ts';
 
 type Filter = (needs: VolumeNeeds, on: VolumeNode, view: StorageView) => Rejection | undefined;
 
@@ -31,3 +33,68 @@ export const volumeRules: VolumeRules = {
   },
   decide: decideBinding,
 };
+
+/** Pods that count as users of a claim though they are not there: capacity is held for them. */
+export interface HeldClaims {
+  claimUsers(pod: PodInfo, claim: string): readonly ClaimUser[];
+}
+
+const nothing: VolumeDecision = { reserve: [], provision: [] };
+
+/** Volumes as decisions ask for them: of one pod, with room that is kept for others in the picture and its own out of it. */
+export class VolumeWork implements VolumeAsk {
+  readonly #view: AssumingView;
+  readonly #held: HeldClaims;
+
+  constructor(view: AssumingView, held: HeldClaims) {
+    this.#view = view;
+    this.#held = held;
+  }
+
+  get view(): AssumingView {
+    return this.#view;
+  }
+
+  key(pod: PodInfo): string {
+    return volumeRules.key(pod);
+  }
+
+  prepare(pod: PodInfo, profile: ProfileConfig): Rejection | VolumeFilter | undefined {
+    const disabled = disabledIn(profile);
+    const view = this.#viewFor(pod);
+    const needs = volumeRules.needs(pod, view, disabled);
+    if (needs === undefined || 'plugin' in needs) return needs;
+    return (node, pods) => volumeRules.filter(needs, { node, pods }, view, disabled);
+  }
+
+  /** What has to be done for the pod's volumes before it is bound to this node, which passed the filters. */
+  decide(pod: PodInfo, profile: ProfileConfig, node: Readonly<Node>, pods: readonly PodInfo[]): VolumeDecision {
+    if (this.key(pod) === '') return nothing;
+    const disabled = disabledIn(profile);
+    if (disabled.has('VolumeBinding')) return nothing;
+    const view = this.#viewFor(pod);
+    const needs = volumeRules.needs(pod, view, disabled);
+    return needs === undefined || 'plugin' in needs ? nothing : volumeRules.decide(needs, { node, pods }, view);
+  }
+
+  #viewFor(pod: PodInfo): StorageView {
+    const view = this.#view;
+    return {
+      claim: (namespace, name) => view.claim(namespace, name),
+      volume: (name) => view.volume(name),
+      volumesOfClass: (name) => view.volumesOfClass(name),
+      storageClass: (name) => view.storageClass(name),
+      csiNode: (node) => view.csiNode(node),
+      csiDriver: (name) => view.csiDriver(name),
+      capacities: (name) => view.capacities(name),
+      usersOf: (namespace, claim) => [
+        ...view.usersOf(namespace, claim),
+        ...(namespace === pod.namespace ? this.#held.claimUsers(pod, claim) : []),
+      ],
+    };
+  }
+}
+
+function disabledIn({ filters }: ProfileConfig): ReadonlySet<string> {
+  return new Set(filterNames.filter((name) => !filters.has(name)));
+}

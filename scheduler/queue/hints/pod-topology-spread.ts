@@ -3,7 +3,7 @@ import type { PodInfo } from '../../pod/pod-info.ts';
 import { spreadConstraintsOf, type SpreadConstraint } from '../../pod/spread-constraints.ts';
 import type { Node } from '../../types.ts';
 import type { Hint } from '../contract.ts';
-import { selectsNode, toleratesNode } from './node-shape.ts';
+import { selectsNode, toleratesNode } from './node-rules.ts';
 
 const known = new WeakMap<PodInfo, readonly SpreadConstraint[]>();
 

@@ -10,7 +10,7 @@ import { wideKey } from '../../../scheduler/engine/wide-class.ts';
 import { podInfoOf } from '../../../scheduler/pod/pod-info.ts';
 import { nominatedNodeOf } from '../../../scheduler/queue/nominator.ts';
 import { isGated } from '../../../scheduler/queue/own-change.ts';
-import { claimsOf } from '../../../scheduler/reservation/claims.ts';
+import { claimsOf } from '../../../scheduler/reservation/ghost.ts';
 import type { Pod } from '../../../scheduler/types.ts';
 import { keeper } from './as-kept.ts';
 import { node, pod } from './builders.ts';

@@ -3,7 +3,7 @@ import { Cluster } from '../../../../scheduler/cache/cluster.ts';
 import type { ProfileConfig } from '../../../../scheduler/config/config.ts';
 import { parseSchedulerConfig } from '../../../../scheduler/config/parse.ts';
 import { Engine } from '../../../../scheduler/engine/engine.ts';
-import { fitErrorText } from '../../../../scheduler/engine/fit-error.ts';
+import { fitErrorText } from '../../../../scheduler/engine/rejections.ts';
 import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import type { Node, Pod } from '../../../../scheduler/types.ts';
 import { emptyCluster } from '../../../unit/scheduler/oracle/cluster.ts';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Cluster, ClusterError } from '../../../../scheduler/cache/cluster.ts';
-import { interleaveZones } from '../../../../scheduler/cache/node-order.ts';
+import { Cluster, ClusterError, interleaveZones } from '../../../../scheduler/cache/cluster.ts';
 import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import type { Node } from '../../../../scheduler/types.ts';
 import { node, pod } from '../builders.ts';

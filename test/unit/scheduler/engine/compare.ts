@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ProfileConfig } from '../../../../scheduler/config/config.ts';
-import { fitErrorText, type FitError } from '../../../../scheduler/engine/fit-error.ts';
+import { fitErrorText, type FitError } from '../../../../scheduler/engine/rejections.ts';
 import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
 import type { OracleCluster } from '../oracle/cluster.ts';

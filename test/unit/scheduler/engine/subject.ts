@@ -9,7 +9,7 @@ import type { PreemptionFacts } from '../../../../scheduler/preempt/contract.ts'
 import { whyNotEligible } from '../../../../scheduler/preempt/eligible.ts';
 import { pickOneNode } from '../../../../scheduler/preempt/pick.ts';
 import { planPreemption } from '../../../../scheduler/preempt/plan.ts';
-import { noCandidatesText, preemptionText } from '../../../../scheduler/preempt/text.ts';
+import { noCandidatesText, preemptionText } from '../../../../scheduler/preempt/post-filter.ts';
 import type { Namespace, Pod, ReplicaSet } from '../../../../scheduler/types.ts';
 import { emptyCluster, type OracleCluster } from '../oracle/cluster.ts';
 import type { RandomEvent } from '../oracle/generate.ts';

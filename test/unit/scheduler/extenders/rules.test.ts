@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inOrder, isInterested, urlOf } from '../../../../scheduler/extenders/rules.ts';
+import { inOrder, isInterested, urlOf } from '../../../../scheduler/extenders/protocol.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
 import { pod } from '../builders.ts';
 import { extenderConfig } from './extender-server.ts';

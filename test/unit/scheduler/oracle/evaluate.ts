@@ -1,6 +1,5 @@
 import type { ProfileConfig } from '../../../../scheduler/config/config.ts';
-import { scoreWeights, type ScoreName } from '../../../../scheduler/plugins/names.ts';
-import type { Rejection } from '../../../../scheduler/plugins/rejection.ts';
+import { scoreWeights, type ScoreName, type Rejection } from '../../../../scheduler/plugins/names.ts';
 import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
 import { worldOf, type OracleCluster } from './cluster.ts';

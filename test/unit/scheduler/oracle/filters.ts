@@ -1,6 +1,5 @@
 import type { ProfileConfig } from '../../../../scheduler/config/config.ts';
-import { filterNames, type FilterName } from '../../../../scheduler/plugins/names.ts';
-import type { Rejection } from '../../../../scheduler/plugins/rejection.ts';
+import { filterNames, type FilterName, type Rejection } from '../../../../scheduler/plugins/names.ts';
 import type { PodInfo } from '../../../../scheduler/pod/pod-info.ts';
 import { affinityRefusal } from './affinity.ts';
 import { placeCalled, worldOf, type OracleCluster, type Place, type World } from './cluster.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { servedBudgets } from '../../../../scheduler/preempt/budgets.ts';
+import { servedBudgets } from '../../../../scheduler/informers.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { localApi, localClient } from '../../../support/embedded-api.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { planPreemption } from '../../../../scheduler/preempt/plan.ts';
-import { noCandidatesText, preemptionText } from '../../../../scheduler/preempt/text.ts';
+import { noCandidatesText, preemptionText } from '../../../../scheduler/preempt/post-filter.ts';
 import { toyFacts } from './toy-nodes.ts';
 
 const cases: { why: string; nodes: number; refused: Record<string, number>; tried: number; says: string }[] = [

@@ -1,4 +1,4 @@
-import type { WhatIf } from '../../../../scheduler/engine/what-if.ts';
+import type { WhatIf } from '../../../../scheduler/engine/node-trial.ts';
 import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
 import type { PreemptionFacts } from '../../../../scheduler/preempt/contract.ts';
 import type { Budget } from '../../../../scheduler/types.ts';

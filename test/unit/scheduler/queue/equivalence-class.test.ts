@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { seededRandom } from '../../../../base/random.ts';
 import { defaultSchedulerConfig } from '../../../../scheduler/config/defaults.ts';
 import { equivalenceClassOf, type EquivalenceState } from '../../../../scheduler/queue/equivalence-class.ts';
-import { fitErrorText, type FitError } from '../../../../scheduler/engine/fit-error.ts';
+import { fitErrorText, type FitError } from '../../../../scheduler/engine/rejections.ts';
 import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
 import { pod } from '../builders.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Client } from '../../../../kube/client/client.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
-import { KeptAnnotations } from '../../../../scheduler/reservation/kept-annotations.ts';
+import { KeptAnnotations } from '../../../../scheduler/reservation/on-sets.ts';
 import { decodeKept, encodeKept, entryFor, KEPT_ANNOTATION, restoredFrom, type KeptEntry, type RestoreFacts } from '../../../../scheduler/reservation/persist.ts'; // prettier-ignore
 import type { StatefulSet } from '../../../../scheduler/types.ts';
 import { node } from '../builders.ts';

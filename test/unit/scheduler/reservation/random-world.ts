@@ -1,7 +1,7 @@
 import type { Random } from '../../../../base/random.ts';
 import type { PodInfo } from '../../../../scheduler/pod/pod-info.ts';
 import type { Dropped, Reservation, Reservations } from '../../../../scheduler/reservation/contract.ts';
-import { problemsOf } from '../../../../scheduler/reservation/invariants.ts';
+import { problemsOf } from './invariants.ts';
 import { createReservations } from '../../../../scheduler/reservation/reservations.ts';
 import type { Node, StatefulSet } from '../../../../scheduler/types.ts';
 import { node, type PodBuilder } from '../builders.ts';

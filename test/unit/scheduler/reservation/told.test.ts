@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Meters } from '../../../../kube/process/meters.ts';
-import { createdEvent, endedEvent, ownerReference, placedEvent, unseenEvent } from '../../../../scheduler/reservation/events.ts';
-import { newestRevision } from '../../../../scheduler/reservation/newest-revision.ts';
+import {
+  createdEvent,
+  endedEvent,
+  ownerReference,
+  placedEvent,
+  unseenEvent,
+  reservationMeters,
+  resultOf,
+} from '../../../../scheduler/reservation/events.ts';
+import { newestRevision } from '../../../../scheduler/reservation/decide.ts';
 import type { ControllerRevision } from '../../../../scheduler/types.ts';
-import { reservationMeters, resultOf } from '../../../../scheduler/reservation/reservation-meters.ts';
 import { createReservations } from '../../../../scheduler/reservation/reservations.ts';
-import { placeInSet } from '../../../../scheduler/reservation/set-places.ts';
+import { placeInSet } from '../../../../scheduler/reservation/reasons.ts';
 import { ordinalsIn } from '../../../../controllers/statefulset/opt-ins.ts';
 import { seededRandom } from '../../../../base/random.ts';
 import { config, deletion, isOurs, member, web } from './situations.ts';

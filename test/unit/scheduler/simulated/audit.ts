@@ -5,7 +5,7 @@ import type { Parts } from './world.ts';
 import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
 import { atLeastASecond } from '../../../../scheduler/reservation/deadlines.ts';
 import { standsFor } from '../../../../scheduler/placeholder/placeholder-pod.ts';
-import { problemsOf } from '../../../../scheduler/reservation/invariants.ts';
+import { problemsOf } from '../reservation/invariants.ts';
 import type { Node, Pod, StatefulSet } from '../../../../scheduler/types.ts';
 
 export interface Audited {

@@ -1,9 +1,9 @@
-import type { Millis } from '../../base/clock.ts';
-import type { Key } from '../../kube/cache/contract.ts';
-import type { Node, StatefulSet } from '../types.ts';
-import type { Reservation, Reservations } from './contract.ts';
-import type { Ttls } from './deadlines.ts';
-import { whyNotOnNode, whySetMakesNone } from './reasons.ts';
+import type { Millis } from '../../../../base/clock.ts';
+import type { Key } from '../../../../kube/cache/contract.ts';
+import type { Node, StatefulSet } from '../../../../scheduler/types.ts';
+import type { Reservation, Reservations } from '../../../../scheduler/reservation/contract.ts';
+import type { Ttls } from '../../../../scheduler/reservation/deadlines.ts';
+import { whyNotOnNode, whySetMakesNone } from '../../../../scheduler/reservation/reasons.ts';
 
 /** The world, as the caches have it. */
 export interface KeptView {

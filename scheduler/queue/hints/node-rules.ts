@@ -4,7 +4,8 @@ import { firstUntolerated, refusingEffects } from '../../../kube/api/taints.ts';
 import type { PodInfo } from '../../pod/pod-info.ts';
 import type { Node } from '../../types.ts';
 import type { Hint } from '../contract.ts';
-import { nodeComesToPass } from './node-comes-to-pass.ts';
+import { portsConflict } from '../../../kube/api/pod-requests.ts';
+import type { ClusterEvent } from '../../cluster-event.ts';
 
 /* Plugins that look at a node's own object and at no pod but the one to be placed. */
 
@@ -37,4 +38,15 @@ export function selectsNode({ pod: { spec } }: PodInfo, { metadata }: Readonly<N
     matchesNodeSelector(spec?.nodeSelector, metadata.labels) === undefined &&
     matchesNodeAffinity(spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution, metadata)
   );
+}
+
+export const nodePorts: Hint = ({ ports }, event) => {
+  if (event.kind === 'node-added') return true;
+  return event.kind === 'assigned-pod-deleted' && ports.some((port) => event.before.ports.some((freed) => portsConflict(port, freed)));
+};
+
+/** Whether a node passes now that did not before, or was not there. */
+export function nodeComesToPass(event: ClusterEvent, passes: (node: Readonly<Node>) => boolean): boolean {
+  if (event.kind === 'node-added') return passes(event.after);
+  return event.kind === 'node-updated' && passes(event.after) && !passes(event.before);
 }

@@ -1,0 +1,111 @@
+import type { Rejection } from '../plugins/names.ts';
+import type { PodInfo } from '../pod/pod-info.ts';
+import type { Attachment, StorageView, VolumeNeeds, VolumeNode, Disk } from './contract.ts';
+import { attachmentOf } from './needs.ts';
+import { podVolumesOf, usesClaim } from './pod-volumes.ts';
+import type { Volume, Claim } from '../types.ts';
+
+const TOO_MANY: Rejection = { plugin: 'NodeVolumeLimits', resolvable: true, reasons: ['node(s) exceed max volume count'] };
+
+/** Of each driver, a node takes as many volumes as its CSINode says; one that several pods use is one. */
+export function filterLimits({ pod, attachments }: VolumeNeeds, on: VolumeNode, view: StorageView): Rejection | undefined {
+  if (attachments.length === 0) return undefined;
+  // A driver is told of once on a node.
+  for (const { name, allocatable } of view.csiNode(on.node.metadata.name ?? '')?.spec?.drivers ?? []) {
+    const most = allocatable?.count;
+    if (most !== undefined && isTooMany(attachments, name, most, pod, on.pods, view)) return TOO_MANY;
+  }
+  return undefined;
+}
+
+function isTooMany(
+  wanted: readonly Attachment[],
+  driver: string,
+  most: number,
+  pod: PodInfo,
+  pods: readonly PodInfo[],
+  view: StorageView,
+): boolean {
+  const added = new Set<string>();
+  for (const attachment of wanted) if (attachment.driver === driver) added.add(attachment.handle);
+  if (added.size === 0) return false;
+  // Mostly there is room even if every claim were a volume of this driver: to find out which ones are costs much more.
+  let claims = 0;
+  for (const other of pods) claims += podVolumesOf(other).claims.length;
+  if (claims + added.size <= most) return false;
+  const there = new Set<string>();
+  for (const other of pods) if (other.key !== pod.key) addAttached(there, other, driver, view);
+  for (const handle of there) added.delete(handle);
+  // A node that has too many already still takes pods that add none.
+  return added.size > 0 && there.size + added.size > most;
+}
+
+function addAttached(there: Set<string>, pod: PodInfo, driver: string, view: StorageView): void {
+  for (const { name } of podVolumesOf(pod).claims) {
+    const claim = view.claim(pod.namespace, name);
+    const attachment = claim && attachmentOf(claim, view);
+    if (attachment?.driver === driver) there.add(attachment.handle);
+  }
+}
+
+/** Old names and what they are called now. */
+const successors: Readonly<Record<string, string>> = {
+  'failure-domain.beta.kubernetes.io/zone': 'topology.kubernetes.io/zone',
+  'failure-domain.beta.kubernetes.io/region': 'topology.kubernetes.io/region',
+};
+const zoneLabels = Object.entries(successors).flat();
+const OTHER_ZONE: Rejection = { plugin: 'VolumeZone', resolvable: false, reasons: ['node(s) had no available volume zone'] };
+
+/** Zone and region of a bound volume, where its labels name them, must be the node's. A node that says nothing of zones takes all. */
+export function filterZone({ bound }: VolumeNeeds, { node }: VolumeNode): Rejection | undefined {
+  const labels = node.metadata.labels ?? {};
+  if (bound.length === 0 || !zoneLabels.some((label) => labels[label] !== undefined)) return undefined;
+  return bound.every(({ volume }) => volume === undefined || isInZone(volume, labels)) ? undefined : OTHER_ZONE;
+}
+
+function isInZone({ metadata }: Readonly<Volume>, labels: Readonly<Record<string, string>>): boolean {
+  return zoneLabels.every((label) => {
+    const zones = zonesOf(metadata.labels?.[label]);
+    if (zones === undefined) return true;
+    const zone = labels[label] ?? labels[successors[label] ?? ''];
+    return zone !== undefined && zones.includes(zone);
+  });
+}
+
+/** The zones in `a__b`. @returns undefined where nothing, or nothing that can be read, is said */
+function zonesOf(value: string | undefined): string[] | undefined {
+  const zones = value?.split('__').map((zone) => zone.trim());
+  return zones?.includes('') ? undefined : zones;
+}
+
+const NO_DISK = refusal('node(s) had no available disk');
+const IN_USE = refusal('node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode');
+
+/** Disks that another pod of the node writes to, and claims that only one pod may use. */
+export function filterRestrictions({ pod, disks, exclusive }: VolumeNeeds, on: VolumeNode, view: StorageView): Rejection | undefined {
+  if (disks.length > 0 && on.pods.some((other) => other.key !== pod.key && conflict(disks, podVolumesOf(other).disks))) return NO_DISK;
+  return exclusive.some((claim) => isInUse(claim, pod, on, view)) ? IN_USE : undefined;
+}
+
+function conflict(ours: readonly Disk[], theirs: readonly Disk[]): boolean {
+  return theirs.some((their) => ours.some((our) => isSameDisk(our, their) && !(our.readOnly && their.readOnly)));
+}
+
+function isSameDisk(a: Disk, b: Disk): boolean {
+  return a.kind === b.kind && a.names.some((name) => b.names.includes(name));
+}
+
+/**
+ * Whether anybody but the pod has the claim. Of this node those count who are on it now: a trial takes pods away and adds others. Whoever has the pod's
+ * own name is the pod that was here before, and what is kept for its successor: that is no other user.
+ */
+function isInUse({ metadata }: Readonly<Claim>, pod: PodInfo, on: VolumeNode, view: StorageView): boolean {
+  const { namespace = '', name = '' } = metadata;
+  const here = on.node.metadata.name;
+  if (view.usersOf(namespace, name).some((user) => user.node !== here && user.pod.key !== pod.key)) return true;
+  return on.pods.some((other) => other.namespace === namespace && other.key !== pod.key && usesClaim(other, name));
+}
+
+function refusal(reason: string): Rejection {
+  return { plugin: 'VolumeRestrictions', resolvable: true, reasons: [reason] };
+}
