@@ -15,14 +15,14 @@ import type { ServedKind } from './kinds/kind.ts';
 /** The whole API below HTTP: a request in, an answer out. */
 export interface Api {
   context: Context;
-  /** What `/version` says. */
+  /** Answer of `/version`. */
   version: Readonly<Record<string, string>>;
-  /** Where discovery says the server is: `127.0.0.1:6443`. */
+  /** Address of the server in discovery: `127.0.0.1:6443`. */
   address: () => string;
   log: Log;
 }
 
-/** Answers a request whose user is known. Never throws: what goes wrong becomes a Status. */
+/** Answers a request of an authenticated user. Never throws: every error becomes a Status. */
 export function answer(api: Api, request: ApiRequest, resource: ResourceRequest | undefined, body: Uint8Array): Answer {
   try {
     if (resource !== undefined) {
@@ -38,12 +38,12 @@ export function answer(api: Api, request: ApiRequest, resource: ResourceRequest 
   }
 }
 
-/** What is asked for, or the Status that says why it means nothing. */
+/** The resource that a request names. @throws StatusError for a path or method that names none */
 export function route(request: Pick<ApiRequest, 'method' | 'path' | 'query'>): ResourceRequest | undefined {
   return resourceRequest(request.method, request.path, request.query);
 }
 
-/** A Status for whatever was thrown. An error nobody foresaw is our own fault: 500, and the log has it. */
+/** The Status of an error. One that is no StatusError is a bug: 500, and it is logged. */
 export function failure(error: unknown, log: Log): Answer {
   if (error instanceof StatusError) return { code: error.code, json: error.status(), ...retryAfter(error) };
   log.error('request failed', { error: describeError(error), stack: error instanceof Error ? error.stack : undefined });

@@ -80,7 +80,7 @@ export interface GroupResource {
   resource: string;
 }
 
-/** An answer other than success: what a `metav1.Status` says. Thrown by handlers, written by the server. */
+/** A failure as a `metav1.Status`. Handlers throw it, the server writes it. */
 export class StatusError extends Error {
   override name = 'StatusError';
   readonly code: number;

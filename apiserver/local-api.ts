@@ -10,7 +10,7 @@ import { Authenticator } from './auth/authenticate.ts';
 import type { Token } from './auth/authenticate.ts';
 import { customResourceDefinitions, LiveKinds } from './crd/definitions.ts';
 import { DirectLine } from './direct.ts';
-import { strangersIn } from './faults/fault.ts';
+import { unservedResources } from './faults/fault.ts';
 import type { Fault } from './faults/fault.ts';
 import { FaultPlan } from './faults/plan.ts';
 import { Collector } from './gc/collector.ts';
@@ -29,7 +29,7 @@ import { badRequest } from './errors.ts';
 import { Storage } from './storage/storage.ts';
 
 export interface LocalApiOptions {
-  /** Besides the admin, who always has one. Nodes are `system:node:NAME` in group `system:nodes`. */
+  /** Tokens besides the admin's. Nodes are `system:node:NAME` in group `system:nodes`. */
   tokens?: readonly Token[];
   /** The feature gate DynamicKubeletConfig. @default true */
   dynamicKubeletConfig?: boolean;
@@ -40,16 +40,16 @@ export interface LocalApiOptions {
   watchWindow?: number;
   /** Time between bookmarks of a watch, in ms. @default 60_000 */
   bookmarkMs?: number;
-  /** What it says it is. @default 'v1.20.2' with the gate on, 'v1.34.0' with it off, as real servers have it */
+  /** The release that it claims to be. @default 'v1.20.2' with the gate on, 'v1.34.0' with it off, as real servers have it */
   version?: string;
-  /** What goes wrong on purpose. @default nothing */
+  /** Faults. @default none */
   faults?: readonly Fault[];
   /** @default all built-in kinds */
   kinds?: readonly Kind[];
   /** Deletes what has lost its owners. To be switched off where kube-controller-manager does that. @default true */
   garbageCollection?: boolean;
   /**
-   * Who finishes deleted pods that are bound to a node: nobody, as without a kubelet; or a simulated kubelet, in a later turn or after so many ms.
+   * Whether deleted pods that are bound to a node are finished: never, as without a kubelet; or by a simulated kubelet, in a later turn or after so many ms.
    * @default 'none'
    */
   podKubelet?: 'none' | 'instant' | Millis;
@@ -63,13 +63,13 @@ export interface LocalApi {
   tokens: readonly Token[];
   /** For `ClientOptions.dial`: a client's way in. The address it is given does not matter. */
   dial: () => Promise<Connection>;
-  /** Creates an object as a manifest has it, with apiVersion and kind; without a namespace it goes into `default`. @throws StatusError */
+  /** Creates an object as a manifest has it, with apiVersion and kind; without a namespace in `default`. @throws StatusError */
   add: (manifest: Readonly<Record<string, unknown>>) => KubeObject;
   /** Ends every direct connection for good. Twice is harmless. */
   stop(): void;
   /** For tests and demos. */
   hooks: LocalApiHooks;
-  /** For those who bring requests here by other ways. */
+  /** For transports other than `dial`. */
   server: Server;
 }
 
@@ -82,7 +82,7 @@ export interface LocalApiHooks {
   pause(): Promise<void>;
   /** Comes back at the same address, with what it had. */
   resume(): Promise<void>;
-  /** Replaces the fault plan. The log warns of resources that nobody serves. */
+  /** Replaces the fault plan. Logs a warning for resources that are not served. */
   setFaults(faults: readonly Fault[]): void;
   /** Resolves once the garbage collector has nothing left to do. */
   settled(): Promise<void>;
@@ -121,7 +121,7 @@ export function createLocalApi(options: LocalApiOptions): LocalApi {
   const faults = new FaultPlan(options.faults ?? [], options.random);
   const warnOfStrangers = (named: readonly Fault[]): void => {
     const served = new Set(context.registry.all().map(({ kind }) => kind.resource));
-    for (const resource of strangersIn(named, served)) options.log.warn('fault names a resource that nobody serves yet', { resource });
+    for (const resource of unservedResources(named, served)) options.log.warn('fault names a resource that is not served', { resource });
   };
   warnOfStrangers(options.faults ?? []);
   const server: Server = { api, authenticator: new Authenticator(tokens), faults };

@@ -26,13 +26,13 @@ export interface ApiServer {
   caPem: string;
   /** The admin's. */
   token: string;
-  /** Of the admin, or of whoever has `token`; YAML. */
+  /** Kubeconfig of the admin, or of the user of `token`; YAML. */
   kubeconfig(token?: string): string;
   /** For `ClientOptions.dial`: a way in without sockets. */
   dial: () => Promise<Connection>;
-  /** Creates an object as a manifest has it, with apiVersion and kind; without a namespace it goes into `default`. @throws StatusError */
+  /** Creates an object as a manifest has it, with apiVersion and kind; without a namespace in `default`. @throws StatusError */
   add: (manifest: Readonly<Record<string, unknown>>) => KubeObject;
-  /** Ends every connection; data is gone. Twice is harmless. */
+  /** Closes every connection and drops the data. Idempotent. */
   stop(): Promise<void>;
   /** For tests and demos. */
   hooks: ApiServerHooks;
@@ -55,7 +55,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   };
   const handle = (request: Incoming, response: Outgoing): void => {
     serve(server, request, response).catch((error: unknown) => {
-      options.log.debug('request not answered', { error: describeError(error) });
+      options.log.debug('failed to answer request', { error: describeError(error) });
       response.destroy();
     });
   };

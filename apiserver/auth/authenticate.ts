@@ -15,14 +15,14 @@ export function nodeOf(user: User): string | undefined {
   return user.name.slice(NODE_USER.length);
 }
 
-/** A bearer token and who it stands for. */
+/** A bearer token and its user. */
 export interface Token {
   token: string;
   user: string;
   groups: readonly string[];
 }
 
-/** Tells users by their bearer tokens. Looks up digests, so that time says nothing about a token. */
+/** Finds users by bearer token. Compares digests, so that response times reveal nothing about a token. */
 export class Authenticator {
   readonly #users = new Map<string, User>();
 

@@ -46,10 +46,10 @@ export function whyNot(stored: Stored, user: User, request: ResourceRequest, que
   return allows(rulesOf(stored, user, namespace), wish) ? undefined : why;
 }
 
-// What everybody who has a token may ask for, as the role system:discovery of a real server says.
+// Paths that every authenticated user may get: the cluster role system:discovery.
 const discovery = /^\/(api|apis|healthz|livez|openapi|readyz|version)(\/|$)/;
 
-/** Whether somebody may get a path that is about no object. */
+/** Whether a user may get a path that names no resource. */
 export function mayAsk(stored: Stored, user: User, verb: string, path: string): boolean {
   if (user.groups.includes('system:masters') || (discovery.test(path) && verb === 'get')) return true;
   return allows(rulesOf(stored, user, ''), { verb, path });

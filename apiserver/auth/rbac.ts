@@ -2,7 +2,7 @@ import type { Stored } from '../kinds/kind.ts';
 import { fieldAt, listAt, textAt } from '../kinds/metadata-rules.ts';
 import type { User } from './authenticate.ts';
 
-/** What somebody wants to do with objects. */
+/** An action on a resource. */
 export interface ResourceWish {
   verb: string;
   group: string;

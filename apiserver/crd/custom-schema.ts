@@ -45,13 +45,13 @@ export function numberOf(value: unknown): number | undefined {
 // Custom resources are held to what their authors wrote, with its own words; what is made of that here only describes them.
 const descriptions = new WeakSet<Schema>();
 
-/** A schema that says what there is, and leaves it to others to hold objects to it. */
+/** A schema for OpenAPI only: value-errors.ts checks the objects. */
 export function describing(schema: Schema): Schema {
   descriptions.add(schema);
   return schema;
 }
 
-/** Whether bodies are taken as they come, as far as this schema goes. */
+/** Whether decoding skips this schema. */
 export function describesOnly(schema: Schema): boolean {
   return descriptions.has(schema);
 }

@@ -51,7 +51,7 @@ export function definitionErrors(definition: KubeObject): FieldError[] {
 function versionsErrors(spec: Node): FieldError[] {
   const versions = nodesOf(spec['versions']);
   const errors: FieldError[] = [];
-  // A schema or columns that all versions share are told of where older definitions had them.
+  // Errors of a schema or of columns that all versions share name the path of v1beta1, as the real server does.
   const shared = (field: string): boolean => versions.every((version) => jsonEqual(version[field], versions[0]?.[field]));
   const isShared = shared('schema');
   const sharesColumns = shared('additionalPrinterColumns');
@@ -213,7 +213,7 @@ function listErrors(node: Node, path: string): FieldError[] {
   return errors;
 }
 
-/** An alternative says nothing that would make the tree another one. */
+/** Alternatives (oneOf, anyOf, allOf, not) must not define types, defaults or extensions. */
 function branchErrors(node: Node, path: string): FieldError[] {
   const errors = treeOnly
     .filter((field) => node[field] !== undefined && node[field] !== '')

@@ -69,7 +69,7 @@ function takenName(names: Node, group: string, others: readonly KubeObject[]): {
     ['KindConflict', textOf(names['kind']), kinds],
     ['ListKindConflict', textOf(names['listKind']), kinds],
   ];
-  // The last one that is found is what the real server tells.
+  // The real server reports the last one it finds.
   const found = asked.findLast(([, name, taken]) => name !== '' && taken.has(name));
   return found === undefined ? undefined : { reason: found[0], name: found[1] };
 }
@@ -108,7 +108,7 @@ export const customResourceDefinitions: Kind = {
 
 /**
  * Serves what definitions define, from the turn on in which they change. A definition that is deleted takes its objects with it, in later turns, and
- * goes when the last of them has gone.
+ * is removed after the last of them.
  */
 export class LiveKinds {
   readonly #context: Context;

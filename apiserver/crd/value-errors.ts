@@ -43,7 +43,7 @@ function typeErrors(value: unknown, node: Node, path: string): FieldError[] {
   return [invalidShown(path, `"${is}"`, `${path} in body must be of type ${wanted.join(',')}: "${is}"`)];
 }
 
-/** The first of them is what the server tells. */
+/** The server reports the first of them. */
 function stringErrors(value: string, node: Node, path: string): FieldError[] {
   const errors: FieldError[] = [];
   const wrong = (why: string): void => void errors.push(invalidValue(path, value, `${path} in body ${why}`));
@@ -133,7 +133,7 @@ function objectErrors(value: JsonObject, node: Node, path: string): FieldError[]
   return errors;
 }
 
-/** oneOf, anyOf, allOf and not. What they find as a whole has no field of its own on the real server. */
+/** oneOf, anyOf, allOf and not. On the real server their error as a whole names no field. */
 function combinedErrors(value: unknown, node: Node, path: string): FieldError[] {
   const whole = (why: string): FieldError => invalidShown('<nil>', '""', `"${path}" must ${why}`);
   const tried = (branches: unknown) => nodesOf(branches).map((branch) => valueErrors(value, branch, path));

@@ -7,14 +7,14 @@ import { allVerbs } from '../kinds/kind.ts';
  * whole connection `half-open`, so that nothing comes over it any more; break off `half` way through the answer; `reset` the whole connection; say that
  * the version is `gone` (410); `delay` and then do as asked; answer a read from a `stale` state; `truncate` the answer as if that were all of it.
  *
- * What goes wrong with an event of a watch: it is told twice (`duplicate`), after the one that follows it (`reorder`), or late (`lag`); the watch is
- * told 410 instead of it (`early-gone`), or ends in the middle of it as if that were its end (`truncate`).
+ * What goes wrong with an event of a watch: it is sent twice (`duplicate`), after the one that follows it (`reorder`), or late (`lag`); the watch is
+ * sent ERROR 410 instead of it (`early-gone`), or ends in the middle of it as if that were its end (`truncate`).
  */
 export type FaultAction = { status: number } | FaultWord;
 
 export type FaultWord = (typeof words)[number];
 
-/** How old a stale state is unless the fault says it, in changes. */
+/** Default age of a stale state, in changes. */
 export const STALE_VERSIONS = 100;
 
 /** One line of a fault file. */
@@ -23,7 +23,7 @@ export interface Fault {
   verb: string;
   /** `nodes`, `nodes/status`, the path for what is no resource (`/version`), or `*`. */
   resource: string;
-  /** Of the object asked for; for faults of events, of the object the event tells of. @default any */
+  /** Of the object asked for; for faults of events, of the object of the event. @default any */
   name?: string;
   action: FaultAction;
   /** Length of a delay or lag. @default 1000 */
@@ -63,17 +63,17 @@ export function isOfEvents({ action }: Pick<Fault, 'action'>, verb: string): boo
 }
 
 /**
- * Resources that faults name and nobody serves: most likely misspelt. Pure.
+ * Resources that faults name and that are not served: most likely misspelt.
  * @param served - plural names, such as `nodes`
  */
-export function strangersIn(faults: readonly Pick<Fault, 'resource'>[], served: ReadonlySet<string>): string[] {
+export function unservedResources(faults: readonly Pick<Fault, 'resource'>[], served: ReadonlySet<string>): string[] {
   const named = new Set(faults.map(({ resource }) => resource));
   return [...named].filter((resource) => resource !== '*' && !resource.startsWith('/') && !served.has(resource.replace(/\/.*$/, '')));
 }
 
 /**
  * Reads the JSON of a fault file: a list of `{verb, resource, name?, status | "drop" | ..., ms?, versions?, after?, count? | probability?}`. The word
- * stands where it is written in `status` (`"status": "drop"`), in `fault`, or as a field of its own that is true (`"drop": true`).
+ * stands where it is written in `status` (`"status": "drop"`), in `fault`, or as a field that is true (`"drop": true`).
  * @throws ActionError naming the entry
  */
 export function parseFaults(json: unknown): Fault[] {

@@ -18,7 +18,7 @@ export interface FaultTarget {
   mayBeStale?: boolean;
 }
 
-/** Whether a fault is about a request; says nothing about counts and chance. */
+/** Whether a fault matches a request, regardless of its count and probability. */
 export function isAbout(fault: Pick<Fault, 'verb' | 'resource' | 'name'>, target: FaultTarget): boolean {
   const resource = target.subresource === '' ? target.resource : `${target.resource}/${target.subresource}`;
   return (
@@ -38,22 +38,22 @@ interface Entry {
 export class FaultPlan {
   readonly #random: Random;
   #faults: Entry[] = [];
-  #troublesWatches = false;
+  #hasEventFaults = false;
 
   constructor(faults: readonly Fault[], random: Random) {
     this.#random = random;
     this.replace(faults);
   }
 
-  /** New faults; counts start anew. */
+  /** Replaces all faults; counts start at zero. */
   replace(faults: readonly Fault[]): void {
     this.#faults = faults.map((fault) => ({ fault, spared: 0, left: fault.count ?? Infinity }));
-    this.#troublesWatches = faults.some((fault) => isOfEvents(fault, 'watch'));
+    this.#hasEventFaults = faults.some((fault) => isOfEvents(fault, 'watch'));
   }
 
   /** Whether events have to be looked at one by one. */
-  get troublesWatches(): boolean {
-    return this.#troublesWatches;
+  get hasEventFaults(): boolean {
+    return this.#hasEventFaults;
   }
 
   /** The fault of this request, which uses up one of its count. */
@@ -66,7 +66,7 @@ export class FaultPlan {
 
   /**
    * The fault of one event of a watch, which uses up one of its count.
-   * @param hasNext - another event goes out with it; without one there is nothing to change places with
+   * @param hasNext - another event follows it in the same batch; `reorder` needs one
    */
   matchEvent(target: FaultTarget, hasNext: boolean): Fault | undefined {
     return this.#first((fault) => isOfEvents(fault, 'watch') && isAbout(fault, target) && (hasNext || fault.action !== 'reorder'));
@@ -109,13 +109,13 @@ export function injectedError(status: number): StatusError {
   return new StatusError(status, reasons[status] ?? 'Unknown', `the fault plan answers with ${status}`, details);
 }
 
-/** 410, as the real server says it: a watch hears it as an event, everybody else as a status. */
+/** 410 Expired, as the real server sends it: to a watch as an ERROR event, to any other request as a Status. */
 export function goneAnswer(verb: string): Answer {
   if (verb !== 'watch') return { code: 410, json: gone() };
   return { code: 200, type: 'application/json', stream: one(goneLine()) };
 }
 
-/** The event that tells a watch of it. */
+/** The ERROR event of an expired watch. */
 export function goneLine(): Line {
   return { type: 'ERROR', name: '', text: `${JSON.stringify({ type: 'ERROR', object: gone() })}\n` };
 }
@@ -148,10 +148,10 @@ function half(content: string | Uint8Array): Uint8Array {
 }
 
 /**
- * The lines of a watch as the plan troubles them, event by event. Bookmarks and errors are left alone: they are promises of the server, and none may be
- * broken that the real one keeps. Two events that change places always leave in one batch, so that whoever has heard one has heard both.
+ * The lines of a watch with the faults of the plan applied, event by event. Bookmarks and errors stay as they are: the real server keeps the promises they make.
+ * Two events that change places leave in one batch, so that a client that received one has received both.
  */
-export async function* troubled(
+export async function* withEventFaults(
   batches: AsyncIterable<readonly Line[]>,
   plan: FaultPlan,
   target: Omit<FaultTarget, 'name'>,
@@ -159,7 +159,7 @@ export async function* troubled(
   signal: AbortSignal,
 ): AsyncGenerator<readonly Line[]> {
   for await (const batch of batches) {
-    if (!plan.troublesWatches) {
+    if (!plan.hasEventFaults) {
       yield batch;
       continue;
     }

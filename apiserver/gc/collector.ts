@@ -13,7 +13,7 @@ import type { Change } from '../storage/watch-log.ts';
 import { Dependents, blocks, isOrphaning, isWaiting, judge } from './verdict.ts';
 import type { Place, Owner } from './verdict.ts';
 
-/** Objects looked at in one turn, so that a large collection holds up nobody. */
+/** Objects processed in one turn of the event loop, so that a large collection does not block it. */
 const TURN = 500;
 
 /**
@@ -91,7 +91,7 @@ export class Collector {
       else this.#judge(served, place, object);
     } catch (error) {
       if (!(error instanceof StatusError)) throw error;
-      this.#log.warn('an object could not be collected', { ...place, error: describeError(error) });
+      this.#log.warn('failed to collect object', { ...place, error: describeError(error) });
     }
   }
 
@@ -101,7 +101,7 @@ export class Collector {
     this.#release(served, place, owner, ORPHAN);
   }
 
-  /** It goes when nothing is left that blocks it. */
+  /** Removes it once no dependent blocks it. */
   #finish(served: ServedKind, place: Place, owner: KubeObject): void {
     const { uid } = owner.metadata;
     if (!this.#owned(uid).some((dependent) => blocks(dependent, uid))) this.#release(served, place, owner, FOREGROUND);

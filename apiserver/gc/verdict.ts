@@ -3,7 +3,7 @@ import type { KubeObject, OwnerReference } from '../../kube/api/object.ts';
 import type { Propagation } from '../handlers/write-options.ts';
 import type { Change } from '../storage/watch-log.ts';
 
-/** What an owner reference leads to: somebody; somebody who waits for its dependents to go; nobody; or a kind that is not served. */
+/** State of an owner: it exists; it waits for its dependents (foreground deletion); it does not exist; or its kind is not served. */
 export type Owner = 'solid' | 'waiting' | 'absent' | 'unknown';
 
 /** What becomes of an object that has owners. */
@@ -18,7 +18,7 @@ export function judge(object: KubeObject, ownerOf: (reference: OwnerReference) =
   if (owners.some(({ is }) => is === 'unknown')) return { do: 'keep' };
   const others = owners.filter(({ is }) => is !== 'solid');
   if (others.length < owners.length) {
-    // Somebody keeps it; those who are gone or wait for it to go are told that it is not theirs.
+    // A solid owner keeps it; references to owners that are absent or wait are removed.
     return others.length === 0 ? { do: 'keep' } : { do: 'leave', owners: new Set(others.map(({ uid }) => uid)) };
   }
   if (others.some(({ is }) => is === 'waiting')) {
@@ -30,12 +30,12 @@ export function judge(object: KubeObject, ownerOf: (reference: OwnerReference) =
   return { do: 'delete', propagation, unblock: false };
 }
 
-/** It is deleted, and goes after its dependents. */
+/** Whether it is terminating and waits for its dependents (foreground). */
 export function isWaiting({ metadata }: KubeObject): boolean {
   return metadata.deletionTimestamp !== undefined && metadata.finalizers?.includes(FOREGROUND) === true;
 }
 
-/** It is deleted, and its dependents are to be set free first. */
+/** Whether it is terminating and its dependents are orphaned first. */
 export function isOrphaning({ metadata }: KubeObject): boolean {
   return metadata.deletionTimestamp !== undefined && metadata.finalizers?.includes(ORPHAN) === true;
 }

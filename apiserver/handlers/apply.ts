@@ -33,7 +33,7 @@ export function applyRequest(query: URLSearchParams, force: boolean, subresource
 }
 
 /**
- * The object after an apply of `wanted`: its fields set, and those gone that this manager applied before and nobody else has.
+ * The object after an apply of `wanted`: its fields set, and those removed that this manager applied before and no other manager owns.
  * @param live - undefined to create
  * @throws StatusError 409 naming the other managers of fields whose value would change, unless forced
  */

@@ -13,7 +13,7 @@ import type { Context } from './context.ts';
 import type { Log } from '../../base/log.ts';
 import type { Change } from '../storage/watch-log.ts';
 
-/** Takes the object away, or marks it as going when somebody has to finish it first. @returns its last state, and whether it is gone */
+/** Removes the object, or sets its deletionTimestamp while a finalizer or a grace period holds it. @returns its last state, and whether it is removed */
 export function deleteObject(
   context: Context,
   served: ServedKind,
@@ -32,19 +32,19 @@ export function deleteObject(
   const grace = kind.gracePeriod?.(old, options.gracePeriodSeconds) ?? 0;
   const finalizers = finalizersOnDelete(name, old, options);
   const waits = finalizers.length > 0 || isNamespace;
-  // A kind with a grace period is marked even when it goes at once.
+  // A kind with a grace period gets a deletionTimestamp even when it is removed at once.
   const marks = waits || kind.gracePeriod !== undefined;
-  const marked = marks ? going(context, isNamespace, old, grace, finalizers) : old;
-  const gone = !waits && (!marks || marked.metadata.deletionGracePeriodSeconds === 0);
-  if (options.dryRun) return { object: marked, gone };
-  const object = jsonEqual(marked, old) ? old : storage.put(name, key, marked);
+  const left = marks ? terminating(context, isNamespace, old, grace, finalizers) : old;
+  const gone = !waits && (!marks || left.metadata.deletionGracePeriodSeconds === 0);
+  if (options.dryRun) return { object: left, gone };
+  const object = jsonEqual(left, old) ? old : storage.put(name, key, left);
   if (gone) storage.remove(name, key);
   if (isNamespace) sweepNamespace(context, at.name);
   else if (gone) sweepNamespace(context, object.metadata.namespace);
   return { object, gone };
 }
 
-function going(context: Context, isNamespace: boolean, old: KubeObject, asked: number, finalizers: readonly string[]): KubeObject {
+function terminating(context: Context, isNamespace: boolean, old: KubeObject, asked: number, finalizers: readonly string[]): KubeObject {
   const { finalizers: _old, ...rest } = old.metadata;
   const held = finalizers.length === 0 ? {} : { finalizers: [...finalizers] };
   const before = old.metadata.deletionGracePeriodSeconds;
@@ -74,7 +74,7 @@ function checkPreconditions({ kind, at }: ServedKind, { metadata }: KubeObject, 
   }
 }
 
-/** A namespace that is going loses its content, and goes when nothing is left in it and nobody holds it. */
+/** Deletes the content of a terminating namespace, and the namespace once it is empty and has no finalizers. */
 export function sweepNamespace(context: Context, name: string | undefined): void {
   const namespace = name === undefined ? undefined : context.storage.get('/namespaces', name);
   if (name === undefined || namespace?.metadata.deletionTimestamp === undefined) return;
@@ -86,7 +86,8 @@ export function sweepNamespace(context: Context, name: string | undefined): void
       if (!object.metadata.finalizers?.length) context.storage.remove(storageName(kind), key);
       else {
         left += 1;
-        if (object.metadata.deletionTimestamp === undefined) context.storage.put(storageName(kind), key, marked(object, context));
+        if (object.metadata.deletionTimestamp === undefined)
+          context.storage.put(storageName(kind), key, withDeletionTimestamp(object, context));
       }
     }
   }
@@ -98,13 +99,12 @@ export function sweepNamespace(context: Context, name: string | undefined): void
   context.storage.remove('/namespaces', name);
 }
 
-function marked(object: KubeObject, context: Context): KubeObject {
+function withDeletionTimestamp(object: KubeObject, context: Context): KubeObject {
   return { ...object, metadata: { ...object.metadata, deletionTimestamp: timestamp(context.clock.now()), deletionGracePeriodSeconds: 0 } };
 }
 
 /**
- * Finishes deleted pods in the place of their kubelets: takes a pod that was marked away again after `ms`, or in a later turn of the event loop for 0.
- * A finalizer holds it even then.
+ * Finishes deleted pods in place of their kubelets: removes a terminating pod after `ms`, or in a later turn of the event loop for 0. Finalizers still hold it.
  */
 export function finishPods(context: Context, ms: number, log: Log, signal: AbortSignal): void {
   const ending = new Set<string>();
@@ -128,7 +128,7 @@ export function finishPods(context: Context, ms: number, log: Log, signal: Abort
     context.clock.sleep(ms, signal).then(
       () => finish(change),
       (error: unknown) => {
-        if (!signal.aborted) log.error('a pod was not finished', { error: describeError(error) });
+        if (!signal.aborted) log.error('failed to finish deleted pod', { error: describeError(error) });
       },
     );
   });

@@ -54,7 +54,7 @@ export function evict(
   deleteObject(context, served, at, { ...options, dryRun });
 }
 
-/** It does not run, or goes anyway. */
+/** It does not run, or is terminating already. */
 function needsNoBudget(pod: KubeObject): boolean {
   return pod.metadata.deletionTimestamp !== undefined || ['Succeeded', 'Failed', 'Pending'].includes(textAt(pod, 'status', 'phase'));
 }

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../kube/api/json.ts';
 import type { MergeRule } from '../patch/strategic-patch.ts';
 
 /**
- * Which fields of an object somebody set, in the form of `metadata.managedFields[].fieldsV1`: `f:NAME` a field, `k:{..}` an item of a list by
+ * Which fields of an object a manager owns, in the form of `metadata.managedFields[].fieldsV1`: `f:NAME` a field, `k:{..}` an item of a list by
  * its key, `v:VALUE` an item of a set, `.` the thing itself. A node without children is set as a whole.
  */
 export interface FieldSet {

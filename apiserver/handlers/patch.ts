@@ -55,7 +55,7 @@ export function isApply(contentType: string): boolean {
   return mediaType(contentType) === patchContentTypes.apply;
 }
 
-/** @param isCustom - of a kind without types, so that nobody knows how to merge its lists */
+/** @param isCustom - of a custom resource without a schema: how its lists merge is unknown */
 function patchType(contentType: string, isCustom: boolean): ObjectPatchType {
   const type = mediaType(contentType);
   const known = (['json', 'merge', 'strategic'] as const).find((one) => patchContentTypes[one] === type);
@@ -103,7 +103,7 @@ export function handleView(
   const shown = (object: KubeObject) => ({ kind, apiVersion: apiVersion(view), ...view.show(object) });
   if (request.verb === 'get') return { code: 200, json: shown(getObject(context, served, request, from)) };
   const type = from.header('content-type');
-  // As the view was a kind of its own: patches and decoding go by its schema.
+  // Patches and decoding use the schema of the view.
   const alone: ServedKind = { kind: { ...served.kind, kind, schema: view.schema, served: [{ group, version }] }, at: { group, version } };
   let edit: (old: KubeObject) => KubeObject;
   if (request.verb === 'patch') {

@@ -44,7 +44,7 @@ export function presenter(served: ServedKind, format: Format, query: URLSearchPa
         const items = page.objects.map((one) => partialMetadata(one, format.metaVersion));
         return { kind: 'PartialObjectMetadataList', apiVersion: `meta.k8s.io/${format.metaVersion}`, metadata, items };
       }
-      // Items of a list carry no kind of their own, as on the real server.
+      // Items of a list have neither apiVersion nor kind, as on the real server.
       return { kind: `${typeMeta.kind}List`, apiVersion: typeMeta.apiVersion, metadata, items: page.objects.map(inVersion) };
     },
     event(event) {

@@ -63,7 +63,7 @@ export function selection(served: ServedKind, query: URLSearchParams): Selection
     if (served.kind.namespaced) readers.set('metadata.namespace', (object) => object.metadata.namespace ?? '');
     for (const { field } of fields) {
       if (!readers.has(field)) {
-        // Kinds with fields of their own word it in another way than those that have only the two of all.
+        // Kinds with selectable fields of their own have another message than those with metadata.name and metadata.namespace only.
         const plain = `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`;
         throw badRequest(served.kind.selectable === undefined ? plain : `field label not supported: ${field}`);
       }

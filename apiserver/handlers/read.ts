@@ -33,7 +33,7 @@ export interface Page {
   remaining?: number;
 }
 
-/** Lists what matches, in pages when `limit` says so; all pages show one resourceVersion. @throws StatusError 400, 410, 504 */
+/** Lists what matches, in pages of `limit`; all pages show one resourceVersion. @throws StatusError 400, 410, 504 */
 export function listObjects(context: Context, served: ServedKind, request: ResourceRequest, from: Asked): Page {
   const { query } = from;
   const limit = numberOf(query, 'limit');
@@ -93,7 +93,7 @@ function viewOf(
   throw start === undefined ? expired('The resourceVersion for the provided list is too old.') : new ExpiredContinue(start.key);
 }
 
-/** 410 with a token that goes on with the newest state, for those who can live with pages of two versions. */
+/** 410 with a token that continues at the newest version, for clients that accept an inconsistent list. */
 class ExpiredContinue extends StatusError {
   readonly #key: string;
   constructor(key: string) {
@@ -142,7 +142,7 @@ function continued(token: string): Continued {
   throw badRequest(`invalid continue token: continue key is not valid: ${why}`);
 }
 
-/** A token that goes on after `key`: with the key that follows it most closely. */
+/** A token that continues after `key`, at the smallest key that follows it. */
 function tokenFor(version: number, key: string): string {
   return tokenOf(version, `${key}\0`);
 }

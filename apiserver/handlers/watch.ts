@@ -23,7 +23,7 @@ interface WatchPlan {
   /** The present state comes first. */
   initial: boolean;
   bookmarks: boolean;
-  /** The bookmark that says that the present state is complete. */
+  /** The bookmark that ends the initial events. */
   endsInitial: boolean;
   timeoutMs: number;
 }
@@ -38,7 +38,7 @@ const BATCH = 500;
 const LAST_BOOKMARK_MS = 1000;
 
 /**
- * The changes of a kind from a resourceVersion on, in batches, until the time is over or the client is gone.
+ * The changes of a kind from a resourceVersion on, in batches, until the timeout or the client disconnects.
  * Unset or 0: the present state first. Older than what is remembered: one ERROR event, 410.
  * @throws StatusError 400 before the first event
  */
@@ -54,7 +54,7 @@ export function watchObjects(
 function watchPlan(context: Context, served: ServedKind, request: ResourceRequest, from: Asked): WatchPlan {
   const { query } = from;
   const version = versionOf(query);
-  // A server that does not know the parameter overlooks it, and then refuses the match that goes with it.
+  // A server that does not know the parameter ignores it, and then rejects resourceVersionMatch, which requires it.
   const asked = context.registry.release < STREAMS_SINCE ? null : query.get('sendInitialEvents');
   const match = query.get('resourceVersionMatch') ?? '';
   if (asked !== null && match !== 'NotOlderThan') {

@@ -71,13 +71,13 @@ function orphanOf(query: URLSearchParams): boolean | undefined {
 
 /** The finalizer of an owner whose dependents are to be set free. */
 export const ORPHAN = 'orphan';
-/** The finalizer of an owner that goes after its dependents. */
+/** The finalizer of an owner that is removed after its dependents. */
 export const FOREGROUND = 'foregroundDeletion';
 
 /** The finalizer of a definition whose objects go before it. */
 export const CLEANUP = 'customresourcecleanup.apiextensions.k8s.io';
 
-// As on 1.20: who once left its dependents behind still does, unless told otherwise.
+// As on 1.20: these kinds orphan their dependents by default.
 const orphaning: ReadonlySet<string> = new Set(['/replicationcontrollers', 'batch/jobs']);
 const uncollected: ReadonlySet<string> = new Set(['/events']);
 

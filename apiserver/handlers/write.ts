@@ -94,7 +94,7 @@ export function commitUpdate(
   const next = kind.hasGeneration && !jsonEqual(body(served, object), body(served, old)) ? bumped(object) : object;
   if (dryRun) return next;
   if (isFinished(served, next)) {
-    // Nobody sees this last change: the object goes as it was before.
+    // No watch sees this last change: the object is removed in its previous state.
     context.storage.remove(storageName(kind), key);
     sweepNamespace(context, next.metadata.namespace);
     return next;
@@ -104,7 +104,7 @@ export function commitUpdate(
   return stored;
 }
 
-/** It was deleted, and nobody holds it any more. */
+/** Whether it is terminating and no finalizer holds it. */
 function isFinished({ kind }: ServedKind, { metadata }: KubeObject): boolean {
   if (metadata.deletionTimestamp === undefined || kind.resource === 'namespaces') return false;
   return !metadata.finalizers?.length && (metadata.deletionGracePeriodSeconds ?? 0) === 0;
@@ -156,7 +156,7 @@ function withSystemFields(given: KubeObject, old: KubeObject): KubeObject {
 
 /** The object's endpoint leaves status alone; `/status` leaves everything else alone but metadata. */
 function split(served: ServedKind, given: KubeObject, old: KubeObject, subresource: string): KubeObject {
-  // An action says itself what it changes.
+  // The action itself returns the changed object.
   if (served.kind.hasStatus !== true || (subresource !== '' && subresource !== 'status')) return given;
   if (subresource !== 'status') return withField(given, 'status', old['status']);
   return withField({ ...old, metadata: { ...given.metadata } }, 'status', given['status']);
@@ -167,7 +167,7 @@ function withField(object: KubeObject, field: string, value: unknown): KubeObjec
   return value === undefined ? { ...rest, metadata: object.metadata } : { ...rest, metadata: object.metadata, [field]: value };
 }
 
-/** What counts in the generation: the status does where it is nothing of its own. */
+/** The fields that generation counts: all but metadata, and but status where that is a subresource. */
 function body({ kind }: ServedKind, object: KubeObject): Record<string, unknown> {
   const { metadata: _metadata, status, ...rest } = object;
   return kind.hasStatus === true ? rest : { ...rest, status };

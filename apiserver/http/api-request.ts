@@ -12,7 +12,7 @@ export interface ApiRequest {
   /** '' where there is none. */
   header: (name: string) => string;
   user: User;
-  /** Aborts when the client is gone or the server stops. */
+  /** Aborts when the client disconnects or the server stops. */
   signal: AbortSignal;
   /** Reads that may be answered from an older state are, from one so many changes old. @default 0 */
   staleBy?: number;
@@ -41,7 +41,7 @@ export interface Line {
   text: string;
 }
 
-/** What goes back. A stream is written batch by batch until it ends, each batch in one write; its client may be slow. */
+/** The answer to a request. A stream is written batch by batch until it ends, each batch in one write; its client may be slow. */
 export type Answer =
   | { code: number; json: unknown; headers?: Readonly<Record<string, string>> }
   | { code: number; type: string; bytes: Uint8Array | string; headers?: Readonly<Record<string, string>> }

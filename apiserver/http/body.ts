@@ -95,7 +95,7 @@ export function encode(json: unknown, yaml: boolean): [type: string, text: strin
 const LARGE_LIST = 2_000;
 
 /**
- * A large list piece by piece: as one text it may be longer than any string can be, and nobody else is served while it is made.
+ * A large list in pieces: as one text it may exceed the longest string of V8, and its encoding would block the event loop.
  * undefined for everything else.
  */
 export function piecesOf(json: unknown): Iterable<string> | undefined {

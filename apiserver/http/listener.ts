@@ -17,7 +17,7 @@ export interface Listener {
   dropConnections(): void;
   /** Resets the connection that comes from `port`, as a host does that knows nothing of it. */
   reset(port: number): void;
-  /** Lets nothing more come or go on the connection from `port`, which stays open: as if the network between had gone. */
+  /** Lets nothing more come or go on the connection from `port`, which stays open: as if packets were dropped. */
   silence(port: number): void;
   /** Whether nothing may be written to the connection from `port` any more. */
   isSilent(port: number): boolean;
@@ -91,7 +91,7 @@ function secure(
   server.on('session', (session) => {
     sessions.add(session);
     session.once('close', () => sessions.delete(session));
-    // A client that goes away in the middle is no news; without a listener it would end the process.
+    // A client may disconnect at any time; without a listener the error would end the process.
     session.on('error', () => session.destroy());
   });
   server.on('tlsClientError', (_error, socket) => socket.destroy());
@@ -109,7 +109,7 @@ function listening(server: Server, host: string, port: number, address: string):
   });
 }
 
-// The server has no rights management worth the name and its data is gone with the process: nobody else may reach it.
+// One token may do everything and the data lives in memory: only this machine may connect.
 function loopback(address: string): { host: string; port: number } {
   const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(address) ?? [];
   const host = bracketed ?? plain;

@@ -2,7 +2,7 @@ import { unreachable } from '../../base/errors.ts';
 import { answer, failure, route } from '../api.ts';
 import type { Api } from '../api.ts';
 import type { Authenticator, User } from '../auth/authenticate.ts';
-import { troubled, goneAnswer, injectedError } from '../faults/plan.ts';
+import { withEventFaults, goneAnswer, injectedError } from '../faults/plan.ts';
 import type { FaultPlan, FaultTarget } from '../faults/plan.ts';
 import { STALE_VERSIONS } from '../faults/fault.ts';
 import type { Fault } from '../faults/fault.ts';
@@ -26,7 +26,7 @@ export interface Exchange {
   /** '' where there is none. */
   header: (name: string) => string;
   body(): Promise<Uint8Array> | Uint8Array;
-  /** Aborts when the client is gone or the server stops. */
+  /** Aborts when the client disconnects or the server stops. */
   signal: AbortSignal;
 }
 
@@ -37,7 +37,7 @@ export interface Exchange {
 export type Reply =
   { as: 'whole' | 'half' | 'truncate'; answer: Answer; yaml: boolean } | { as: 'drop' } | { as: 'reset' } | { as: 'half-open' };
 
-/** Decides and does what a request asks for, or lets it go wrong as the fault plan says. Never throws. */
+/** Handles a request, or fails it as the fault plan demands. Never throws. */
 export async function replyTo(server: Server, exchange: Exchange): Promise<Reply> {
   const request = apiRequest(exchange);
   const { api, faults } = server;
@@ -58,9 +58,9 @@ export async function replyTo(server: Server, exchange: Exchange): Promise<Reply
     if (fault?.action === 'stale') request.staleBy = fault.versions ?? STALE_VERSIONS;
     const as = fault?.action === 'half' || fault?.action === 'truncate' ? fault.action : 'whole';
     const done = answer(api, request, resource, body);
-    // An answer that breaks off is not troubled besides: half of two events that changed places would be an event lost.
+    // Events of an answer that breaks off get no faults besides: half of two events that changed places would be an event lost.
     if (!('stream' in done) || as !== 'whole') return { as, answer: done, yaml };
-    return { as, answer: { ...done, stream: troubled(done.stream, faults, target, clock, signal) }, yaml };
+    return { as, answer: { ...done, stream: withEventFaults(done.stream, faults, target, clock, signal) }, yaml };
   } catch (error) {
     if (signal.aborted) return { as: 'drop' };
     return { as: 'whole', answer: failure(error, api.log), yaml };

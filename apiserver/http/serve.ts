@@ -21,7 +21,7 @@ export interface SocketServer extends Server {
   isSilent(port: number): boolean;
 }
 
-/** Answers one request over HTTP, or lets it go wrong as the fault plan says. */
+/** Answers one request over HTTP, or fails it as the fault plan demands. */
 export async function serve(server: SocketServer, incoming: Incoming, response: Outgoing): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => gone.abort());
@@ -68,7 +68,7 @@ async function breakOff(response: Outgoing, reply: Answer): Promise<void> {
   cut(response);
 }
 
-/** Half of the answer, in a body that says it is whole. */
+/** Half of the answer, in a body that ends as if it were complete. */
 async function endEarly(response: Outgoing, reply: Answer): Promise<void> {
   const { type, code, bytes } = await halfOf(reply);
   response.statusCode = code;
@@ -100,7 +100,7 @@ export async function readBody(request: Incoming): Promise<Uint8Array> {
   throw tooMuch();
 }
 
-/** Writes an answer. A stream waits for its client, line by line. `signal` aborts when the client is gone. */
+/** Writes an answer. A stream waits for its client, line by line. `signal` aborts when the client disconnects. */
 export async function writeAnswer(
   response: Outgoing,
   answer: Answer,
@@ -168,7 +168,7 @@ export function end(response: Outgoing, bytes: Uint8Array = new Uint8Array()): v
   else response.end(bytes);
 }
 
-// The head goes out before the first event, so that the client knows that it is watching.
+// Headers are sent before the first event, so that the client knows that the watch is open.
 function flushHead(response: Outgoing): void {
   if ('stream' in response) response.writeHead(response.statusCode);
   else response.flushHeaders();

@@ -8,7 +8,7 @@ import { fieldAt, listAt, textAt } from './metadata-rules.ts';
 import { typed } from './types/typed.ts';
 
 /*
- * `kubectl auth can-i`: what the one who asks may do.
+ * `kubectl auth can-i`: what the user of the request may do.
  */
 
 function access(review: KubeObject, user: User, { stored }: RuleContext): KubeObject {

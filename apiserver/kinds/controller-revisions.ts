@@ -30,7 +30,7 @@ function shownData(data: unknown): string {
   return `runtime.Unknown{TypeMeta:runtime.TypeMeta{APIVersion:"", Kind:""}, Raw:[]uint8{${bytes}}, ContentEncoding:"", ContentType:"application/json"}`;
 }
 
-/** `statefulset.apps/web`: who manages it. */
+/** `statefulset.apps/web`: its controller. */
 function controller(revision: KubeObject): string {
   const owner = revision.metadata.ownerReferences?.find((one) => one.controller === true);
   if (owner === undefined) return '<none>';

@@ -84,13 +84,13 @@ export interface Kind {
   validateUpdate?(object: KubeObject, old: KubeObject, context: RuleContext): FieldError[];
   /** What a writer should know of the object as it was stored; sent as Warning headers. */
   warnings?(object: KubeObject, context: RuleContext): string[];
-  /** Seconds a delete waits for somebody to finish the object; 0 deletes at once. @default 0 */
+  /** Seconds between deletionTimestamp and removal; 0 removes at once. @default 0 */
   gracePeriod?(object: KubeObject, asked: number | undefined): number;
   /** Values a field selector can ask for, besides metadata.name and metadata.namespace. */
   selectable?: Readonly<Record<string, (object: KubeObject) => string>>;
   /** @default strategicRules(kind) */
   mergeRule?: MergeRule;
-  /** A field that is kept in the words in which it came, until a strategic merge patch of whatever else has the server write it anew. */
+  /** A field that is stored as the bytes it arrived in; a strategic merge patch of any other field makes the server encode it again. */
   verbatim?: string;
   /** Beyond `status`: `pods/binding`. */
   actions?: Readonly<Record<string, Action>>;
@@ -102,7 +102,7 @@ export interface Kind {
   schema: Schema;
 }
 
-/** A subresource that is read, updated and patched as a kind of its own. */
+/** A subresource that is read, updated and patched as an object of another kind. */
 export interface View {
   group: string;
   version: string;
@@ -111,7 +111,7 @@ export interface View {
   show(object: KubeObject): KubeObject;
   /** Complaints about the view alone. */
   validate(view: KubeObject): FieldError[];
-  /** The object as somebody wants it who wrote `view`, its resourceVersion and uid included. */
+  /** The object after an update of `view`; resourceVersion and uid of the view are preconditions. */
   change(object: KubeObject, view: KubeObject): KubeObject;
 }
 

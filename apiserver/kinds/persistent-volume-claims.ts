@@ -82,7 +82,7 @@ function unchanged(now: KubeObject, old: KubeObject): FieldError[] {
   return errors;
 }
 
-/** No finalizer `kubernetes.io/pvc-protection` is added: there is nobody here who would take it off. */
+/** No finalizer `kubernetes.io/pvc-protection` is added: no controller here removes it. */
 export const persistentVolumeClaims: Kind = {
   resource: 'persistentvolumeclaims',
   singular: 'persistentvolumeclaim',

@@ -87,7 +87,7 @@ function unchanged(now: KubeObject, old: KubeObject): FieldError[] {
   return errors;
 }
 
-/** No finalizer `kubernetes.io/pv-protection` is added: there is nobody here who would take it off. */
+/** No finalizer `kubernetes.io/pv-protection` is added: no controller here removes it. */
 export const persistentVolumes: Kind = {
   resource: 'persistentvolumes',
   singular: 'persistentvolume',

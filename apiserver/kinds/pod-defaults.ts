@@ -2,7 +2,7 @@ import { isJsonObject } from '../../kube/api/json.ts';
 import { mapField, mapItems, withDefaults } from './number-rules.ts';
 import { fieldAt, textAt } from './metadata-rules.ts';
 
-// What a pod's spec says when its author says nothing.
+// Defaults of a pod's spec, as in k8s.io/kubernetes/pkg/apis/core/v1 of 1.20.
 const specDefaults = {
   restartPolicy: 'Always',
   terminationGracePeriodSeconds: 30,
@@ -67,7 +67,7 @@ function action(given: unknown): unknown {
   return mapField(given, 'httpGet', (get) => withDefaults(get, { path: '/', scheme: 'HTTP' }));
 }
 
-// What each kind of volume says when its author says nothing.
+// Defaults of each kind of volume.
 const volumeDefaults: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   secret: { defaultMode: 0o644 },
   configMap: { defaultMode: 0o644 },

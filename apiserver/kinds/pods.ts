@@ -22,7 +22,7 @@ function ready(pod: KubeObject): string {
   return `${up}/${listAt(pod, 'spec', 'containers').length}`;
 }
 
-/** The phase, or what says more than it. */
+/** The STATUS column of `kubectl get pods`: the phase, or the reason of a container or a deletion where there is one. */
 function status(pod: KubeObject): string {
   if (pod.metadata.deletionTimestamp !== undefined) return textAt(pod, 'status', 'reason') === 'NodeLost' ? 'Unknown' : 'Terminating';
   for (const one of statuses(pod)) {

@@ -103,7 +103,7 @@ export const priorityClasses: Kind = {
 
 const PRIORITY_CLASSES = 'scheduling.k8s.io/priorityclasses';
 
-/** Sets the priority that the pod's class says, or the default one. @throws StatusError 403 for an unknown class or a number of its own */
+/** Sets the priority of the pod's class, or of the default class. @throws StatusError 403 for an unknown class, or a priority that differs from the class */
 export function withPriority(pod: KubeObject, { stored }: RuleContext): KubeObject {
   const spec = isJsonObject(pod['spec']) ? pod['spec'] : {};
   const refuse = (why: string) => forbidden({ group: '', resource: 'pods' }, pod.metadata.name ?? '', why);
@@ -136,7 +136,7 @@ function defaultClass(stored: Stored): KubeObject | undefined {
 
 const tolerated = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'];
 
-/** Unless it says otherwise, a pod stays five minutes on a node that is lost. */
+/** Pods tolerate not-ready and unreachable nodes for five minutes unless they have such tolerations, as admission plugin DefaultTolerationSeconds does. */
 export function withDefaultTolerations(spec: Record<string, unknown>): Record<string, unknown> {
   const own = listAt(spec, 'tolerations');
   const missing = tolerated.filter((key) => !own.some((one) => tolerates(one, key)));

@@ -82,7 +82,7 @@ export class Registry {
 
   /**
    * Serves a kind from now on, in the place of the one that is stored where it is.
-   * @param served - where its versions have rules of their own: each with its own kind. @default the same rules in all versions
+   * @param served - its versions, where these have different rules. @default the same rules in all versions
    */
   put(kind: Kind, served: readonly ServedKind[] = kind.served.map((at) => ({ kind, at }))): void {
     this.remove(storageName(kind));

@@ -81,7 +81,7 @@ export const replicaSets: Kind = {
   schema: typed('ReplicaSet', 'A number of equal pods.'),
 };
 
-/** Without a selector or labels of its own it takes those of its template. */
+/** Selector and labels default to the labels of the template. */
 function controllerDefaults(controller: KubeObject): KubeObject {
   const labels = fieldAt(controller, 'spec', 'template', 'metadata', 'labels');
   const own = isJsonObject(labels) && Object.keys(labels).length > 0 ? labels : undefined;

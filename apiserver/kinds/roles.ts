@@ -11,7 +11,7 @@ import { anything, flag, list, object, ref } from '../openapi/schema.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import type { Kind } from './kind.ts';
 
-/** Stored only: nobody makes tokens for them. */
+/** Stored only: no controller makes tokens for them. */
 export const serviceAccounts: Kind = {
   resource: 'serviceaccounts',
   singular: 'serviceaccount',
@@ -139,7 +139,7 @@ export const roles: Kind = {
   schema: typed('Role', 'What may be done in a namespace.'),
 };
 
-/** `aggregationRule` is stored only: nobody gathers rules. */
+/** `aggregationRule` is stored only: no controller aggregates rules. */
 export const clusterRoles: Kind = {
   resource: 'clusterroles',
   singular: 'clusterrole',

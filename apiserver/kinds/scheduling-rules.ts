@@ -4,7 +4,7 @@ import { duplicate, invalidShown, invalidValue, notSupported, prohibited, requir
 import { goText, fieldAt, listAt, textAt } from './metadata-rules.ts';
 import { labelErrors, selectorErrors } from './selector-rules.ts';
 
-/** What of a pod's spec says where it may run. */
+/** Validates the parts of a pod's spec that restrict its nodes. */
 export function affinityErrors(affinity: unknown, path: string): FieldError[] {
   const errors: FieldError[] = [];
   const [required_, preferred] = ['requiredDuringSchedulingIgnoredDuringExecution', 'preferredDuringSchedulingIgnoredDuringExecution'];

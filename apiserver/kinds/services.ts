@@ -51,7 +51,7 @@ function withAddresses(service: KubeObject, stored: Stored): KubeObject {
   const type = textAt(spec, 'type');
   const others = stored.list('/services').objects.filter(({ metadata }) => !isSame(metadata, service.metadata));
   let made = service;
-  // Whoever is told no name of a service gets an address for it.
+  // Every type but ExternalName gets a cluster IP.
   if (type !== 'ExternalName' && textAt(spec, 'clusterIP') === '' && listAt(spec, 'ports').length > 0) {
     made = mapField(made, 'spec', (one) => ({ ...(isJsonObject(one) ? one : {}), clusterIP: freeAddress(others) }));
   }
@@ -74,7 +74,7 @@ function isSame(left: KubeObject['metadata'], right: KubeObject['metadata']): bo
   return left.name === right.name && left.namespace === right.namespace;
 }
 
-/** The first of 10.96.0.0/16 that nobody has; the very first is the API server's own. */
+/** The first free address of 10.96.0.0/16; 10.96.0.1 belongs to the API server. */
 function freeAddress(others: readonly KubeObject[]): string {
   const taken = new Set(others.map((other) => textAt(other, 'spec', 'clusterIP')));
   for (let number = 2; number < 65_535; number++) {

@@ -1,5 +1,5 @@
 /**
- * A field or object: what the OpenAPI document says of it, and what decoding holds it to. Objects with `fields` have no others;
+ * A field or object: its part of the OpenAPI document, and the type that decoding checks. Objects with `fields` have no others;
  * objects without `fields` and `values` take anything.
  */
 export interface Schema {
@@ -80,7 +80,7 @@ const plain: Readonly<Record<string, Omit<Schema, 'description'>>> = {
   any: { type: 'object' },
 };
 
-/** Types may name each other in any order. @throws {Error} for what cannot be read, or a name that nobody defines */
+/** Types may name each other in any order. @throws {Error} for what cannot be read, or an undefined name */
 export function parseTypes(...tables: readonly string[]): Types {
   const lines = tables.join('\n').split('\n');
   const texts = new Map<string, { full: string; fields: string }>();

@@ -93,7 +93,7 @@ function mergeList(had: readonly unknown[], patch: readonly unknown[], keys: rea
     const key = placesOf(change);
     const there = places.get(key) ?? [];
     if (change['$patch'] === 'delete') {
-      for (const at of there) result[at] = GONE;
+      for (const at of there) result[at] = DELETED;
       places.delete(key);
       continue;
     }
@@ -105,11 +105,11 @@ function mergeList(had: readonly unknown[], patch: readonly unknown[], keys: rea
       result.push(merged);
     } else result[at] = merged;
   }
-  return result.filter((item) => item !== GONE);
+  return result.filter((item) => item !== DELETED);
 }
 
 /** In the place of an item that a patch deletes, until all of it is applied. */
-const GONE = Symbol('deleted item');
+const DELETED = Symbol('deleted item');
 
 function deleteItems(result: JsonObject, field: string, values: unknown, path: string): void {
   if (!Array.isArray(values)) throw new PatchError('malformed', `"${path}.${DELETE_LIST}${field}" must be a list`);
@@ -197,7 +197,7 @@ const rules: Readonly<Record<string, MergeRule>> = {
   ControllerRevision: { fields: { metadata } },
 };
 
-/** The merge rules of a built-in kind. Kinds without lists of their own get those of their metadata. */
+/** The merge rules of a built-in kind. Kinds without such lists get the rules of metadata. */
 export function strategicRules(kind: string): MergeRule {
   return (Object.hasOwn(rules, kind) ? rules[kind] : undefined) ?? { fields: { metadata } };
 }

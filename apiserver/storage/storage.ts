@@ -23,13 +23,13 @@ interface Shelf {
   log: WatchLog;
   /** Keys in order; undefined after many keys came or went. */
   order: string[] | undefined;
-  /** Keys put in their place since somebody read the order. */
+  /** Keys inserted since the order was read last. */
   placed: number;
   /** The older state that was asked for last: pages of one list come one after the other. */
   past: Omit<View, 'from' | 'to'> | undefined;
 }
 
-// Putting a key in its place moves all that follow; when many come and nobody reads, sorting them once is cheaper.
+// Inserting a key moves all that follow; for many inserts without a read between them one sort is cheaper.
 const MAX_PLACED = 64;
 
 /** Where an object lies among its kind: `namespace/name`, or the name alone. */

@@ -78,7 +78,7 @@ describe('a fault plan', () => {
       const entry = [{ resource, status: 500 }];
       const api = createLocalApi({ clock: new FakeClock(), random: () => 0, log, faults: parseFaults(entry) });
       api.hooks.setFaults(parseFaults([...entry, ...entry]));
-      const said = strange ? ['warn: fault names a resource that nobody serves yet'] : [];
+      const said = strange ? ['warn: fault names a resource that is not served'] : [];
       assert.deepEqual(lines, [...said, ...said]);
       if (strange) assert.deepEqual(fields[0], { resource });
     });
