@@ -1,10 +1,9 @@
 import { dirname } from 'node:path';
-import type { BootDeps } from './boot.ts';
+import type { BootDeps, BootOutcome } from './boot.ts';
 import type { Observed } from './observe.ts';
-import type { BootOutcome } from './outcome.ts';
 import type { BootPlan } from './plan.ts';
 import { StandIn } from './stand-in.ts';
-import { TRUSTED_ALREADY } from '../events/transitions.ts';
+import { TRUSTED_ALREADY } from '../events/event.ts';
 import { sourceText } from '../checkpoint/source.ts';
 import { decode, renderYaml } from '../config/config.ts';
 import { minimalConfig } from '../judge/local.ts';

@@ -1,5 +1,8 @@
-import type { Json, JsonObject } from './contract.ts';
+import { posix } from 'node:path';
+import type { Json, JsonObject, KubeletVersion } from './contract.ts';
 import { isObject, own, setKey } from './decode/document.ts';
+import { valueAt } from './defaults.ts';
+import { schemaFor } from './fields/schema.ts';
 
 /**
  * `dynamic` as a JSON merge patch (RFC 7386) over `local`: objects merge key by key, lists replace, null removes (the field then takes
@@ -46,4 +49,17 @@ export function withValues(object: JsonObject, values: Iterable<Placed>): JsonOb
     if (last !== undefined) setKey(at, last, value);
   }
   return root;
+}
+
+/**
+ * `written` with the relative paths that a kubelet of `version` resolves made absolute, against `dir`; absolute and empty ones stay.
+ * @param dir - absolute directory of the file that `written` was read from
+ */
+export function resolvePaths(written: JsonObject, dir: string, version: KubeletVersion): JsonObject {
+  const absolute = schemaFor(version.minor).leaves.flatMap(({ field, known, path }) => {
+    if (field.path !== true || !known) return [];
+    const value = valueAt(written, path);
+    return typeof value === 'string' && value !== '' && !posix.isAbsolute(value) ? [{ path, value: posix.join(dir, value) }] : [];
+  });
+  return absolute.length === 0 ? written : withValues(written, absolute);
 }

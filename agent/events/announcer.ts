@@ -1,5 +1,4 @@
-import { transitionsOf } from './transitions.ts';
-import { EVENT_NAMESPACE, suspectEvent, transitionEvent } from './event.ts';
+import { EVENT_NAMESPACE, suspectEvent, transitionEvent, transitionsOf } from './event.ts';
 import { sha256 } from '../store/content.ts';
 import { journalText } from '../store/records.ts';
 import type { JournalLine, Store } from '../store/store.ts';

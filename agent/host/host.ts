@@ -1,6 +1,5 @@
 import { networkInterfaces } from 'node:os';
-import { flagValue } from './command-line.ts';
-import { cpuList, memoryTotal, policyName } from './parse.ts';
+import { cpuList, flagValue, memoryTotal, policyName } from './command-line.ts';
 import { preflightSysctls } from '../config/config.ts';
 import type { HostFacts } from '../config/contract.ts';
 import type { Disk } from '../../base/disk.ts';

@@ -1,4 +1,4 @@
-import type { Carrier } from './carrier.ts';
+import type { Carrier } from './reporter.ts';
 import { keeps, nodePatch, wantedOf } from './node-status.ts';
 import { nodes, type KubeObject } from '../../kube/api/object.ts';
 import type { Client } from '../../kube/client/client.ts';

@@ -1,4 +1,4 @@
-import type { BootOutcome } from '../boot/outcome.ts';
+import type { BootOutcome } from '../boot/boot.ts';
 import type { ContentRef } from '../checkpoint/payload.ts';
 import { sameSource, type MaybeSource } from '../checkpoint/source.ts';
 

@@ -1,10 +1,10 @@
-import type { Carrier } from './carrier.ts';
-import { samePicture, type Picture, type Situation } from './node-config-state.ts';
+import { type Picture, samePicture, type Situation } from './node-config-state.ts';
 import { backoff } from '../../base/backoff.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import { Signal } from '../../base/signal.ts';
+import type { Wanted } from '../sync/plan.ts';
 
 const limits = { base: 500, cap: 30_000 };
 /** Longest wait for sync to look at what is wanted, in ms. */
@@ -80,4 +80,27 @@ export class Reporter {
     await Promise.race([complete(), limit]).catch(() => {});
     done.abort();
   }
+}
+
+export interface CarrierHandlers {
+  /** The first complete list and every change of what is wanted. Never called before the server has answered. */
+  onWanted(wanted: Wanted): void;
+  /** The object was seen, whatever changed in it: the moment to compare what is reported with how things are. */
+  onSeen(): void;
+  /** The object cannot be watched at the moment. */
+  onTrouble?(text: string): void;
+  /** The kubelet's own version, as its Node says it. */
+  onKubeletVersion?(text: string): void;
+}
+
+/** `kept: false`: the server answered 200 and dropped the fields (spec 13). */
+export type Reported = { sent: boolean; kept: boolean };
+
+/** How a node learns its assignment and reports: upstream's Node fields, or an object of our own. Everything else is the same. */
+export interface Carrier {
+  readonly name: 'node' | 'nodeconfig';
+  /** Watches until the signal aborts. Survives every failure of the server. */
+  watch(handlers: CarrierHandlers, signal: AbortSignal): Promise<void>;
+  /** Writes the picture where it differs from what was last seen there. @throws ApiError, TransportError */
+  report(picture: Picture, signal: AbortSignal): Promise<Reported>;
 }

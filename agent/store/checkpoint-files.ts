@@ -6,7 +6,7 @@ import type { Manifest, Payload } from '../checkpoint/payload.ts';
 import type { PayloadRef, Source } from '../checkpoint/source.ts';
 import { directoryNameProblem, keyProblem } from '../checkpoint/verify-names.ts';
 import { digestFiles } from './content.ts';
-import { remedy } from './failure.ts';
+import { remedy } from './store.ts';
 import { manifestName, type Layout } from './layout.ts';
 import { parseManifest } from './records.ts';
 

@@ -7,11 +7,10 @@ import type { PayloadRef, Source } from '../checkpoint/source.ts';
 import { directoryNameProblem, keyProblem } from '../checkpoint/verify-names.ts';
 import { adopted, payloadOf, readCheckpoint, type Found } from './checkpoint-files.ts';
 import { compare, digestFiles } from './content.ts';
-import { onPath } from './failure.ts';
+import { type CheckpointEntry, type CheckpointState, onPath, StoreError } from './store.ts';
 import { manifestName, type Layout } from './layout.ts';
 import { manifestText } from './records.ts';
 import type { Locked } from './store-lock.ts';
-import { StoreError, type CheckpointEntry, type CheckpointState } from './store.ts';
 
 export interface CheckpointParts {
   disk: Disk;

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ContentRef, FileDigest } from '../checkpoint/payload.ts';
+import type { Store } from './store.ts';
+import type { MaybeSource } from '../checkpoint/source.ts';
 
 /** Hex, lower case. */
 export function sha256(bytes: Uint8Array | string): string {
@@ -31,4 +33,18 @@ export function sameContent(a: ContentRef, b: ContentRef): boolean {
 /** Keys are ASCII, so code units sort as bytes do; localeCompare would not. */
 export function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/**
+ * The content that a record stands for; undefined for local, and where its checkpoint is missing or damaged.
+ * @param adopt - gives a checkpoint of upstream's the manifest it lacks
+ */
+export async function storedContent(
+  store: Pick<Store, 'load'>,
+  source: MaybeSource,
+  { adopt = false }: { adopt?: boolean } = {},
+): Promise<ContentRef | undefined> {
+  if (source === null) return undefined;
+  const state = await (adopt ? store.load(source, source) : store.load(source));
+  return state.at === 'intact' ? contentRef(state.checkpoint.manifest.files, source.kubeletConfigKey) : undefined;
 }

@@ -7,21 +7,30 @@ import { samePayload, type MaybeSource, type PayloadRef, type Source } from '../
 import { sourceProblems } from '../checkpoint/verify-names.ts';
 import { defaultReadLimit } from '../../base/durable-disk.ts';
 import type { ContentRef, Payload } from '../checkpoint/payload.ts';
-import { boundCondemned, condemnedAtEnd, isBeyondBound, MAX_CONDEMNED_BYTES } from './bound-condemned.ts';
-import { sameContent } from './content.ts';
-import { Journal, MAX_JOURNAL_BYTES } from './journal.ts';
-import { storedContent } from './stored-content.ts';
-import { Checkpoints } from './checkpoints.ts';
-import { onPath, remedy } from './failure.ts';
-import { initializeStore, metaNames, wrongFile } from './initialize.ts';
-import { damagedName, layout, type Layout } from './layout.ts';
 import * as records from './records.ts';
+import { boundCondemned, condemnedAtEnd, isBeyondBound, MAX_CONDEMNED_BYTES } from './records.ts';
+import { sameContent, storedContent } from './content.ts';
+import { Journal, MAX_JOURNAL_BYTES } from './journal.ts';
+import { Checkpoints } from './checkpoints.ts';
+import {
+  type CheckpointEntry,
+  type CheckpointState,
+  type CondemnedRecord,
+  type JournalLine,
+  type MetaName,
+  type MetaRecord,
+  onPath,
+  type Problem,
+  remedy,
+  type Store,
+  StoreError,
+  type TrialRecord,
+} from './store.ts';
+import { initializeStore, metaNames, sweepLeftovers, wrongFile } from './initialize.ts';
+import { damagedName, layout, type Layout } from './layout.ts';
 import { refusedText, type RefusedRecord } from './refused-record.ts';
 import { parseSource, serializeSource } from './serialized.ts';
 import { storeLock, type Locked } from './store-lock.ts';
-import { StoreError, type CheckpointEntry, type CheckpointState, type CondemnedRecord, type JournalLine } from './store.ts';
-import type { MetaName, MetaRecord, Problem, Store, TrialRecord } from './store.ts';
-import { sweepLeftovers } from './sweep.ts';
 import { verifyStore } from './verify.ts';
 
 export interface FsStoreParts {

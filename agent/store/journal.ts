@@ -1,9 +1,8 @@
 import type { Disk } from '../../base/disk.ts';
 import { defaultReadLimit } from '../../base/durable-disk.ts';
-import { onPath } from './failure.ts';
+import { type JournalLine, onPath } from './store.ts';
 import { journalText, parseJournal } from './records.ts';
 import type { Locked } from './store-lock.ts';
-import type { JournalLine } from './store.ts';
 
 const KEPT = 1000;
 /** Rewriting the journal for every line past the limit would write a thousand lines to add one. */

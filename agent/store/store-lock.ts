@@ -1,8 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Millis } from '../../base/clock.ts';
 import { LockError, type Locks } from '../../base/lock.ts';
-import { remedy } from './failure.ts';
-import { StoreError } from './store.ts';
+import { remedy, StoreError } from './store.ts';
 
 /** Runs `change` while the store is held. */
 export type Locked = <T>(change: () => Promise<T>) => Promise<T>;

@@ -3,10 +3,9 @@ import type { Disk } from '../../base/disk.ts';
 import { errorCode } from '../../base/errors.ts';
 import { directoryNameProblem } from '../checkpoint/verify-names.ts';
 import { readCheckpoint } from './checkpoint-files.ts';
-import { onPath, remedy } from './failure.ts';
+import { onPath, type Problem, remedy, type Store } from './store.ts';
 import type { Layout } from './layout.ts';
 import { parseCondemned, parseRefused, parseTrial, type Parsed } from './records.ts';
-import type { Problem, Store } from './store.ts';
 
 /** Everything wrong with records and checkpoints; changes nothing and sets nothing aside. */
 export async function verifyStore(disk: Disk, paths: Layout, store: Pick<Store, 'record'>): Promise<Problem[]> {

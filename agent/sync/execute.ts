@@ -1,5 +1,4 @@
-import { TRUSTED_ALREADY } from '../events/transitions.ts';
-import { refusedEvent, changedEvent, EVENT_NAMESPACE } from '../events/event.ts';
+import { changedEvent, EVENT_NAMESPACE, refusedEvent, TRUSTED_ALREADY } from '../events/event.ts';
 import { refusalDetail, type SyncStep } from './plan.ts';
 import { SAVED_AGAIN } from './spoiled.ts';
 import { sameSource, sourceText, type MaybeSource, type Source } from '../checkpoint/source.ts';

@@ -1,8 +1,7 @@
 import { RETRY_ANNOTATION } from '../checkpoint/download.ts';
 import type { ContentRef } from '../checkpoint/payload.ts';
 import { sourceText, type Source } from '../checkpoint/source.ts';
-import { sameContent } from '../store/content.ts';
-import { storedContent } from '../store/stored-content.ts';
+import { sameContent, storedContent } from '../store/content.ts';
 import type { Store } from '../store/store.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';

@@ -1,7 +1,6 @@
 import type { Situation } from '../status/node-config-state.ts';
 import { statusErrors } from '../status/errors.ts';
-import { sameContent } from '../store/content.ts';
-import { storedContent } from '../store/stored-content.ts';
+import { sameContent, storedContent } from '../store/content.ts';
 import type { CondemnedRecord, Store } from '../store/store.ts';
 import type { ContentRef } from '../checkpoint/payload.ts';
 import { sameSource, type MaybeSource } from '../checkpoint/source.ts';

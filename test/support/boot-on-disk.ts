@@ -2,7 +2,7 @@ import { memoryLocks } from './memory-locks.ts';
 import type { NodeOnDisk } from './node-on-disk.ts';
 import { unsyncedDisk } from './unsynced-disk.ts';
 import { bootOnce } from '../../agent/agent.ts';
-import type { BootOutcome } from '../../agent/boot/outcome.ts';
+import type { BootOutcome } from '../../agent/boot/boot.ts';
 import { agentDefaults } from '../../agent/options.ts';
 import type { AgentWorld } from '../../agent/world.ts';
 import { realClock } from '../../base/clock.ts';

@@ -1,20 +1,22 @@
-import { join } from 'node:path';
-import { breakCopy, copyFile, copyStore } from './copy.ts';
+import { dirname, join } from 'node:path';
 import {
   drillCondemnation,
+  type DrillReport,
+  type DrillStep,
+  type Harm,
   judgeBoot,
   localConfigStep,
   planDrill,
   report,
-  type DrillReport,
-  type DrillStep,
   type Scenario,
 } from './plan.ts';
-import { recorded, type AdminFacts } from '../facts.ts';
+import { type AdminFacts, recorded } from '../facts.ts';
 import type { Boot, BootDeps } from '../../boot/boot.ts';
 import type { Store } from '../../store/store.ts';
-import { layout } from '../../store/layout.ts';
+import { layout, type Layout } from '../../store/layout.ts';
 import { describeError } from '../../../base/errors.ts';
+import type { MaybeSource, Source } from '../../checkpoint/source.ts';
+import type { Disk } from '../../../base/disk.ts';
 
 export interface DrillDeps extends Omit<BootDeps, 'store'> {
   facts: AdminFacts;
@@ -62,4 +64,49 @@ async function rehearse(scenario: Scenario, root: string, deps: DrillDeps): Prom
     // Boot itself never throws: this is the copying, and a rehearsal that could not be held has not been passed.
     return { step: scenario.step, expected: scenario.expected, seen: describeError(error), ms: 0, passed: false };
   }
+}
+
+/**
+ * Copies all that boot reads of a store from `from` to `to`: records, condemnations, and the checkpoints that the two records name.
+ * Only reads `from`. The local config stays where it is: boot reads it, and its relative paths mean its own directory.
+ */
+export async function copyStore(disk: Disk, from: string, to: string, needed: readonly MaybeSource[]): Promise<void> {
+  const [old, copy] = [layout(from), layout(to)];
+  await disk.makeDir(copy.metaDir, 0o700);
+  await disk.makeDir(copy.checkpoints, 0o700);
+  await copyFiles(disk, old.metaDir, copy.metaDir);
+  for (const source of needed) {
+    if (source === null || !(await disk.stat(old.checkpoint(source)))) continue;
+    await disk.makeDir(copy.checkpoint(source), 0o700);
+    await copyFiles(disk, old.checkpoint(source), copy.checkpoint(source));
+  }
+}
+
+export async function copyFile(disk: Disk, from: string, to: string): Promise<void> {
+  if ((await disk.stat(from))?.kind !== 'file') return;
+  await disk.makeDir(dirname(to), 0o700);
+  await disk.replace(to, await disk.read(from));
+}
+
+async function copyFiles(disk: Disk, from: string, to: string): Promise<void> {
+  for (const name of await disk.list(from)) {
+    if ((await disk.stat(join(from, name)))?.kind === 'file') await disk.replace(join(to, name), await disk.read(join(from, name)));
+  }
+}
+
+const garbage = new TextEncoder().encode('{ a crash left this');
+
+/** Breaks a copy as `harm` says; condemning is the store's own business. */
+export async function breakCopy(disk: Disk, root: string, harm: Harm, assigned: MaybeSource, trusted: MaybeSource): Promise<void> {
+  const paths = layout(root);
+  if (harm === 'damage-record') await disk.replace(paths.meta('assigned'), garbage);
+  if ((harm === 'damage-assigned' || harm === 'damage-both') && assigned) await tear(disk, paths, assigned);
+  if (harm === 'damage-both' && trusted) await tear(disk, paths, trusted);
+}
+
+/** No manifest matches this, and without one it does not decode either. Where there is no such file, the whole checkpoint goes. */
+async function tear(disk: Disk, paths: Layout, source: Source): Promise<void> {
+  const path = paths.file(source, source.kubeletConfigKey);
+  if (await disk.stat(path)) await disk.replace(path, garbage);
+  else await disk.remove(paths.checkpoint(source));
 }

@@ -1,14 +1,12 @@
-import type { Decoded, Finding, Json, JsonObject, KubeletVersion } from '../contract.ts';
+import { andMore, cappedFindings, type Decoded, type Finding, type Json, type JsonObject, type KubeletVersion } from '../contract.ts';
 import { type Document, DocumentError, Duplicates, isList, isObject, join, joinIndex, MAX_BYTES, own } from './document.ts';
-import { andMore, cappedFindings } from '../findings.ts';
 import { goDuration } from '../../../base/go-duration.ts';
 import { quantity } from '../../../kube/api/quantity.ts';
 import { withValues } from '../overlay.ts';
 import { readJson } from './read-json.ts';
 import { readSimpleYaml } from '../yaml/read-simple-yaml.ts';
 import { readYaml } from '../yaml/read-yaml.ts';
-import { type Leaf, type Place, schemaFor } from '../fields/schema.ts';
-import type { Shape } from '../fields/shape.ts';
+import { type Leaf, type Place, schemaFor, type Shape } from '../fields/schema.ts';
 
 const API_VERSION = 'kubelet.config.k8s.io/v1beta1';
 const KIND = 'KubeletConfiguration';

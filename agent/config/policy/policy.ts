@@ -1,12 +1,21 @@
 import { ActionError } from '../../../base/errors.ts';
-import { compareConfigs } from './compare.ts';
-import { compareUnknown } from './compare-unknown.ts';
-import type { FieldClass, Finding, Json, JsonObject, KubeletVersion } from '../contract.ts';
+import { compareConfigs, type Difference } from './compare.ts';
+import {
+  type FieldClass,
+  type Finding,
+  firstFindings,
+  type Json,
+  type JsonObject,
+  type KubeletVersion,
+  MAX_NAME,
+  shownName,
+} from '../contract.ts';
 import { applyDefaults, valueAt } from '../defaults.ts';
 import { DocumentError, isList, isObject } from '../decode/document.ts';
 import { fieldAt } from '../fields/fields.ts';
-import { firstFindings, MAX_NAME, shownName } from '../findings.ts';
 import { readYaml } from '../yaml/read-yaml.ts';
+import { fieldsNotInTable } from '../decode/decode.ts';
+import { NEWEST_MINOR } from '../version.ts';
 
 const CLASSES: readonly FieldClass[] = ['safe', 'needs-drain', 'dangerous', 'node-specific'];
 
@@ -169,4 +178,20 @@ function remedy(field: string, own: boolean, policy: Policy): string {
 /** `a`, `a, or b`, `a, b, or c`. */
 function listed(ways: readonly string[]): string {
   return [...ways.slice(0, -1).map((way) => `${way}, `), ways.length > 1 ? 'or ' : '', ways.at(-1) ?? ''].join('');
+}
+
+/**
+ * Where two configurations differ in what filling in defaults drops, and a kubelet may know nevertheless: one that is newer than the
+ * table is judged as the newest in it. Older kubelets are known whole, and ignore what is not theirs: nothing is found for them.
+ * Members that the table does not have count as dangerous; inside of a field that it has, that field counts so.
+ * @param a, b - as written
+ */
+export function compareUnknown(a: JsonObject, b: JsonObject, version: KubeletVersion): Difference[] {
+  if (version.minor < NEWEST_MINOR) return [];
+  const partly = new Set([a, b].flatMap((config) => fieldsNotInTable(config, version)).map((path) => fieldAt(path.replace(/\[.*/s, ''))));
+  return compareConfigs(a, b).flatMap((difference) => {
+    const known = fieldAt(difference.field);
+    if (partly.has(known)) return [{ ...difference, class: 'dangerous' }];
+    return known === undefined || known.since > version.minor ? [difference] : [];
+  });
 }

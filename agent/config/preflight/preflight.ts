@@ -1,13 +1,9 @@
-import type { Finding, HostFacts, JsonObject, KubeletFacts } from '../contract.ts';
-import { cappedFindings } from '../findings.ts';
+import { cappedFindings, type Finding, type HostFacts, type JsonObject, type KubeletFacts } from '../contract.ts';
 import { Preflight } from './host-validation.ts';
-import { judgeCgroups } from './cgroups.ts';
-import { judgeEviction } from './eviction.ts';
-import { judgeFiles } from './files.ts';
+import { judgeCgroups, judgeFiles } from './files.ts';
+import { judgeEviction, judgeReserved } from './reserved.ts';
 import { judgeManagers } from './managers.ts';
-import { judgePods } from './pods.ts';
-import { judgeReserved } from './reserved.ts';
-import { judgeServer } from './server.ts';
+import { judgePods, judgeServer } from './server.ts';
 import { judgeHost } from './host.ts';
 
 export { pathsToProbe } from './files.ts';

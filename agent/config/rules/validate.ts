@@ -1,13 +1,10 @@
-import type { Finding, JsonObject } from '../contract.ts';
+import { cappedFindings, type Finding, type JsonObject } from '../contract.ts';
 import { isObject, own } from '../decode/document.ts';
-import { cappedFindings } from '../findings.ts';
 import { gateNamed } from '../gates/gates.ts';
 import { type Against, Judge } from './validation.ts';
-import { judgeModernNode } from './modern-node.ts';
-import { judgeModernPods } from './modern-pods.ts';
-import { judgeNumbers } from './numbers.ts';
+import { judgeModernNode, judgeModernPods } from './modern-node.ts';
 import { judgeResources } from './resources.ts';
-import { judgeShutdown } from './shutdown.ts';
+import { SECOND } from '../../../base/go-duration.ts';
 
 /**
  * Judges a configuration by all rules of the kubelet's own validation, for the version in `against`; every broken rule is reported.
@@ -62,4 +59,76 @@ export function judgeGates(config: JsonObject, { version, knownGates }: Against)
     }
   }
   return findings;
+}
+
+/** Graceful node shutdown: its three fields and their two gates. */
+export function judgeShutdown(judge: Judge): void {
+  const all = judge.duration('shutdownGracePeriod');
+  const critical = judge.duration('shutdownGracePeriodCriticalPods');
+  if (!judge.gate('GracefulNodeShutdown')) {
+    if (all > 0n || critical > 0n) judge.add('shutdownGracePeriod', 'gate', 'needs feature gate GracefulNodeShutdown');
+  } else {
+    if (judge.minor > 20) {
+      if (critical > all) judge.add('shutdownGracePeriodCriticalPods', 'shutdown', 'must not exceed shutdownGracePeriod');
+    } else if (all < 0n || critical < 0n || critical > all) {
+      judge.add('shutdownGracePeriod', 'shutdown', 'must be 0 or more, and not less than shutdownGracePeriodCriticalPods');
+    }
+    if (tooShort(all, judge.minor)) judge.add('shutdownGracePeriod', 'shutdown-second', 'must be 0 or at least 1s');
+    if (tooShort(critical, judge.minor)) judge.add('shutdownGracePeriodCriticalPods', 'shutdown-second', 'must be 0 or at least 1s');
+  }
+  if (judge.list('shutdownGracePeriodByPodPriority').length === 0) return;
+  if (!judge.gate('GracefulNodeShutdownBasedOnPodPriority')) {
+    judge.add('shutdownGracePeriodByPodPriority', 'gate', 'needs feature gate GracefulNodeShutdownBasedOnPodPriority');
+  } else if (all > 0n || critical > 0n) {
+    judge.add('shutdownGracePeriodByPodPriority', 'shutdown-both', 'cannot be used together with shutdownGracePeriod');
+  }
+}
+
+/** 1.20 has a rule of its own for negative periods. */
+function tooShort(period: bigint, minor: number): boolean {
+  return minor > 20 ? period !== 0n && period < SECOND : period > 0n && period < SECOND;
+}
+
+type Bounds = readonly [field: string, least: number, most: number, since: number, rule: string];
+
+const ANY = Number.POSITIVE_INFINITY;
+const NOT_NEGATIVE = 'not-negative';
+
+/** Numbers and what they must lie between, by the first minor that checks it. */
+const bounds: readonly Bounds[] = [
+  ['nodeLeaseDurationSeconds', 1, ANY, 20, 'positive'],
+  ['eventBurst', 0, ANY, 20, NOT_NEGATIVE],
+  ['eventRecordQPS', 0, ANY, 20, NOT_NEGATIVE],
+  ['healthzPort', 0, 65_535, 20, 'port'],
+  ['imageGCHighThresholdPercent', 0, 100, 20, 'percent'],
+  ['imageGCLowThresholdPercent', 0, 100, 20, 'percent'],
+  ['iptablesDropBit', 0, 31, 20, 'bit'],
+  ['iptablesMasqueradeBit', 0, 31, 20, 'bit'],
+  ['kubeAPIBurst', 0, ANY, 20, NOT_NEGATIVE],
+  ['kubeAPIQPS', 0, ANY, 20, NOT_NEGATIVE],
+  ['nodeStatusMaxImages', -1, ANY, 20, 'max-images'],
+  ['maxOpenFiles', 0, ANY, 20, NOT_NEGATIVE],
+  ['maxPods', 0, ANY, 20, NOT_NEGATIVE],
+  ['oomScoreAdj', -1000, 1000, 20, 'oom-score'],
+  ['podsPerCore', 0, ANY, 20, NOT_NEGATIVE],
+  ['port', 1, 65_535, 20, 'port'],
+  ['readOnlyPort', 0, 65_535, 20, 'port'],
+  ['registryBurst', 0, ANY, 20, NOT_NEGATIVE],
+  ['registryPullQPS', 0, ANY, 20, NOT_NEGATIVE],
+  ['containerLogMaxWorkers', 1, ANY, 30, 'log-workers'],
+  ['containerLogMaxFiles', 2, ANY, 33, 'log-files'],
+  ['logging.verbosity', 0, 2_147_483_647, 23, 'log-verbosity'],
+];
+
+export function judgeNumbers(judge: Judge): void {
+  for (const [field, least, most, since, rule] of bounds) {
+    if (judge.minor < since) continue;
+    const value = judge.number(field);
+    if (value >= least && value <= most) continue;
+    judge.add(field, rule, most === ANY ? `must be ${least} or more` : `must be between ${least} and ${most}`);
+  }
+  const low = judge.number('imageGCLowThresholdPercent');
+  if (low >= judge.number('imageGCHighThresholdPercent')) {
+    judge.add('imageGCLowThresholdPercent', 'image-gc-order', 'must be less than imageGCHighThresholdPercent');
+  }
 }

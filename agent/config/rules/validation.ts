@@ -1,7 +1,6 @@
 import { goDuration } from '../../../base/go-duration.ts';
-import type { Finding, Json, JsonObject, KubeletVersion } from '../contract.ts';
+import { andMore, type Finding, type Json, type JsonObject, type KubeletVersion, MAX_FINDINGS } from '../contract.ts';
 import { isList, isObject, own } from '../decode/document.ts';
-import { andMore, MAX_FINDINGS } from '../findings.ts';
 import { enabledGates, type KnownGates } from '../gates/gates.ts';
 
 /** What rules are judged against besides the configuration. */

@@ -29,8 +29,7 @@ import {
   tooManyNodes,
 } from '../decode/document.ts';
 import { NOT_JSON, plainScalar } from './scalar.ts';
-import { placeAt, yamlProblem } from './problem.ts';
-import { misplacedTab } from './tabs.ts';
+import { misplacedTab, placeAt, yamlProblem } from './problem.ts';
 
 /** The schema gives every scalar as text: what it means is goyaml's to say, in yaml-scalar.ts. Merge keys and duplicates are ours too. */
 const OPTIONS = { version: '1.1', schema: 'failsafe', merge: false, uniqueKeys: false, logLevel: 'silent', prettyErrors: false } as const;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { defaultPolicy, parseKubeletVersion } from '../../../../agent/config/config.ts';
-import { MAX_FINDINGS } from '../../../../agent/config/findings.ts';
+import { MAX_FINDINGS } from '../../../../agent/config/contract.ts';
 import { judge } from '../../../../agent/judge/judge.ts';
 import { filesOf } from '../../../support/builders.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { transitionsOf, TRUSTED_ALREADY } from '../../../../agent/events/transitions.ts';
+import { transitionsOf, TRUSTED_ALREADY } from '../../../../agent/events/event.ts';
 import type { JournalEvent, JournalLine } from '../../../../agent/store/store.ts';
 import { condemned, content, source } from '../../../support/builders.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cpuList, memoryTotal, policyName } from '../../../../agent/host/parse.ts';
+import { cpuList, memoryTotal, policyName } from '../../../../agent/host/command-line.ts';
 
 // prettier-ignore
 const lists: { text: string; is: number[] | undefined }[] = [

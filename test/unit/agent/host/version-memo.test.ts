@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { learnKubelet } from '../../../../agent/host/kubelet.ts';
-import { VersionMemo } from '../../../../agent/host/version-memo.ts';
+import { learnKubelet, VersionMemo } from '../../../../agent/host/kubelet.ts';
 import type { Exec } from '../../../../base/exec.ts';
 import { silentLog } from '../../../../base/log.ts';
 

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { createServer, connect, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { MAX_CONNECTIONS, keepMetricsServed } from '../../../../agent/metrics/server.ts';
+import { keepMetricsServed, MAX_CONNECTIONS, ownerOfPort } from '../../../../agent/metrics/server.ts';
 import { agentDefaults } from '../../../../agent/options.ts';
-import { ownerOfPort } from '../../../../agent/metrics/kubernetes-ports.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
 

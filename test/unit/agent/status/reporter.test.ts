@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type { Picture } from '../../../../agent/status/node-config-state.ts';
-import type { Reported } from '../../../../agent/status/carrier.ts';
-import { Reporter } from '../../../../agent/status/reporter.ts';
+import { type Reported, Reporter } from '../../../../agent/status/reporter.ts';
 import { atRest, FakeClock } from '../../../support/fake-clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
 import { assignedSituation } from '../../../support/situations.ts';

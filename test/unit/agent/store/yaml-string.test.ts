@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { yamlString } from '../../../../agent/store/yaml-string.ts';
+import { yamlString } from '../../../../agent/store/serialized.ts';
 
 // What the YAML writer that upstream's kubelet uses made of these words (sigs.k8s.io/yaml as vendored in v1.20).
 const upstream = JSON.parse(
