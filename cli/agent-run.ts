@@ -16,8 +16,7 @@ import { UsageError, failureText, USAGE } from './failure.ts';
 import { nodeOptions } from './node-options.ts';
 import { onceText } from './once-text.ts';
 import { plainFlags } from './plain-flags.ts';
-import type { AgentOptions } from '../agent/options.ts';
-import type { AgentWorld } from '../agent/world.ts';
+import type { AgentOptions, AgentWorld } from '../agent/options.ts';
 import type { Log } from '../base/log.ts';
 import type { Args } from './args.ts';
 

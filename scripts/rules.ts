@@ -24,7 +24,7 @@ export const decides: readonly RegExp[] = [
   /^agent\/config\//,
   /^agent\/checkpoint\//,
   /^agent\/store\/(layout|serialized|content|records|prune|active-record)\.ts$/,
-  /^agent\/admin\/(active|checkpoints|diff|facts|refs|roles|status)\.ts$/,
+  /^agent\/admin\/(checkpoints|facts|refs|roles|status)\.ts$/,
   /^agent\/status\/(node-status|errors)\.ts$/,
   /^agent\/trial\/(exits|record)\.ts$/,
   /^agent\/host\/(parse|command-line)\.ts$/,

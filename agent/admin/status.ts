@@ -1,5 +1,4 @@
-import { viewActive, type ActiveView } from './active.ts';
-import { isKnown, recorded, type AdminFacts } from './facts.ts';
+import { type ActiveView, type AdminFacts, isKnown, recorded, viewActive } from './facts.ts';
 import { condemnationUnder } from './roles.ts';
 import { samePayload, sameSource, sourceText, type MaybeSource, type Source } from '../checkpoint/source.ts';
 import { statusErrors } from '../status/errors.ts';

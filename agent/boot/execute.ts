@@ -1,8 +1,7 @@
 import { dirname } from 'node:path';
-import type { BootDeps, BootOutcome } from './boot.ts';
+import type { BootDeps, BootOutcome, BootPlan } from './plan.ts';
 import type { Observed } from './observe.ts';
-import type { BootPlan } from './plan.ts';
-import { StandIn } from './stand-in.ts';
+import { StandIn } from './volatile-file.ts';
 import { TRUSTED_ALREADY } from '../events/event.ts';
 import { sourceText } from '../checkpoint/source.ts';
 import { decode, renderYaml } from '../config/config.ts';

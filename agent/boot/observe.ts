@@ -1,9 +1,7 @@
-import type { BootDeps } from './boot.ts';
+import type { BootDeps, BootFacts, Candidate, LocalCandidate } from './plan.ts';
 import { localProblem } from '../judge/local.ts';
-import { StandIn } from './stand-in.ts';
-import type { BootFacts, Candidate, LocalCandidate } from './plan.ts';
-import type { Payload } from '../checkpoint/payload.ts';
-import { sourceText, type MaybeSource, type Source } from '../checkpoint/source.ts';
+import { StandIn } from './volatile-file.ts';
+import { type MaybeSource, type Payload, type Source, sourceText } from '../checkpoint/source.ts';
 import { decode } from '../config/config.ts';
 import { gatherBench, type Gathered } from '../judge/inputs.ts';
 import { judge, type Bench } from '../judge/judge.ts';

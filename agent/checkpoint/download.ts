@@ -1,4 +1,4 @@
-import type { Payload } from './payload.ts';
+import type { Payload } from './source.ts';
 import { keyProblem, directoryNameProblem } from './verify-names.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 

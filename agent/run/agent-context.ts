@@ -4,14 +4,13 @@ import type { Departure } from './shutdown.ts';
 import type { Garbage } from '../store/checkpoint-gc.ts';
 import type { Memo } from '../status/active-record-writer.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import type { AgentOptions } from '../options.ts';
+import type { AgentOptions, AgentWorld } from '../options.ts';
 import type { Situation } from '../status/node-config-state.ts';
 import type { Store } from '../store/store.ts';
 import type { Sync } from '../sync/sync.ts';
 import type { KubeletWatch } from '../trial/kubelet-watch.ts';
 import type { NodeHealth } from '../trial/node-health.ts';
 import type { TrialWatch } from '../trial/trial.ts';
-import type { AgentWorld } from '../world.ts';
 
 /** An agent that has booted: what its loops share. */
 export interface Running {

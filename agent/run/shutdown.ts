@@ -1,5 +1,4 @@
-import type { AgentOptions } from '../options.ts';
-import type { AgentWorld } from '../world.ts';
+import type { AgentOptions, AgentWorld } from '../options.ts';
 
 export interface DepartureDeps {
   options: Pick<AgentOptions, 'restartSpread'>;

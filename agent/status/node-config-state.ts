@@ -1,6 +1,5 @@
-import type { BootOutcome } from '../boot/boot.ts';
-import type { ContentRef } from '../checkpoint/payload.ts';
-import { sameSource, type MaybeSource } from '../checkpoint/source.ts';
+import type { BootOutcome } from '../boot/plan.ts';
+import { type ContentRef, type MaybeSource, sameSource } from '../checkpoint/source.ts';
 
 /** What this node reports: upstream's four facts. */
 export interface Picture {

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { ContentRef, FileDigest } from '../checkpoint/payload.ts';
+import type { ContentRef, FileDigest, MaybeSource } from '../checkpoint/source.ts';
 import type { Store } from './store.ts';
-import type { MaybeSource } from '../checkpoint/source.ts';
 
 /** Hex, lower case. */
 export function sha256(bytes: Uint8Array | string): string {

@@ -3,10 +3,9 @@ import type { Clock, Millis } from '../../base/clock.ts';
 import type { Disk } from '../../base/disk.ts';
 import { errorCode } from '../../base/errors.ts';
 import type { Locks } from '../../base/lock.ts';
-import { samePayload, type MaybeSource, type PayloadRef, type Source } from '../checkpoint/source.ts';
+import { type ContentRef, type MaybeSource, type Payload, type PayloadRef, samePayload, type Source } from '../checkpoint/source.ts';
 import { sourceProblems } from '../checkpoint/verify-names.ts';
 import { defaultReadLimit } from '../../base/durable-disk.ts';
-import type { ContentRef, Payload } from '../checkpoint/payload.ts';
 import * as records from './records.ts';
 import { boundCondemned, condemnedAtEnd, isBeyondBound, MAX_CONDEMNED_BYTES } from './records.ts';
 import { sameContent, storedContent } from './content.ts';
@@ -31,7 +30,7 @@ import { damagedName, layout, type Layout } from './layout.ts';
 import { refusedText, type RefusedRecord } from './refused-record.ts';
 import { parseSource, serializeSource } from './serialized.ts';
 import { storeLock, type Locked } from './store-lock.ts';
-import { verifyStore } from './verify.ts';
+import { verifyStore } from './checkpoint-files.ts';
 
 export interface FsStoreParts {
   disk: Disk;

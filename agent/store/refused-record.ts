@@ -1,5 +1,4 @@
-import type { ContentRef } from '../checkpoint/payload.ts';
-import type { Source } from '../checkpoint/source.ts';
+import type { ContentRef, Source } from '../checkpoint/source.ts';
 import { MAX_FINDINGS, splitFindings } from '../config/config.ts';
 import type { Finding } from '../config/contract.ts';
 

@@ -1,5 +1,4 @@
-import type { Checkpoint, ContentRef, Manifest, Payload } from '../checkpoint/payload.ts';
-import type { MaybeSource, PayloadRef, Source } from '../checkpoint/source.ts';
+import type { Checkpoint, ContentRef, Manifest, MaybeSource, Payload, PayloadRef, Source } from '../checkpoint/source.ts';
 import type { RefusedRecord } from './refused-record.ts';
 import { describeError, errorCode } from '../../base/errors.ts';
 

@@ -1,6 +1,6 @@
 import { changedEvent, EVENT_NAMESPACE, refusedEvent, TRUSTED_ALREADY } from '../events/event.ts';
 import { refusalDetail, type SyncStep } from './plan.ts';
-import { SAVED_AGAIN } from './spoiled.ts';
+import { SAVED_AGAIN } from './observe.ts';
 import { sameSource, sourceText, type MaybeSource, type Source } from '../checkpoint/source.ts';
 import type { Finding } from '../config/contract.ts';
 import type { Situation } from '../status/node-config-state.ts';

@@ -1,12 +1,10 @@
 import type { Fetched, SyncFacts, Verdict, Wanted } from './plan.ts';
-import { isDue, spoiled } from './spoiled.ts';
 import { payloadOf } from '../checkpoint/download.ts';
-import type { ContentRef, Payload } from '../checkpoint/payload.ts';
-import { sameSource, type MaybeSource, type Source } from '../checkpoint/source.ts';
+import { type ContentRef, type MaybeSource, type Payload, sameSource, type Source } from '../checkpoint/source.ts';
 import type { Situation } from '../status/node-config-state.ts';
 import { contentRef, digestFiles, sameContent, storedContent } from '../store/content.ts';
-import type { CheckpointState, Store } from '../store/store.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { CheckpointState, JournalLine, Store } from '../store/store.ts';
+import type { Clock, Millis } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 
@@ -103,4 +101,38 @@ function isSaved(state: CheckpointState, { annotations }: Payload, content: Cont
   // Upstream's checkpoints know no annotations, and boot judges by them.
   const same = Object.keys({ ...annotations, ...manifest.annotations }).every((name) => annotations[name] === manifest.annotations[name]);
   return same && sameContent(contentRef(manifest.files, content.kubeletConfigKey), content);
+}
+
+/** A checkpoint that reads damaged although it was saved before: how often it was saved again in vain, and when last. */
+export interface Spoiled {
+  times: number;
+  /** Wall clock. */
+  lastMs: Millis;
+}
+
+/** What the journal says of a checkpoint that is saved again: over ends of the agent, only the journal knows. */
+export const SAVED_AGAIN = 'its checkpoint is damaged: saved again';
+
+/** Saved again at once, then after this long, twice as long, ... */
+const FIRST_WAIT: Millis = 30_000;
+const MAX_WAIT: Millis = 3_600_000;
+
+/** @returns undefined where it was never saved again since it was assigned, or since a boot could use it */
+export function spoiled(journal: readonly JournalLine[], source: Source): Spoiled | undefined {
+  let times = 0;
+  let lastMs = 0;
+  for (const line of journal.toReversed()) {
+    if (line.source === null || !sameSource(line.source, source)) continue;
+    if (line.event === 'damaged' && line.detail === SAVED_AGAIN) {
+      if (times === 0) lastMs = Date.parse(line.at);
+      times++;
+    } else if (line.event === 'assigned' || (line.event === 'booted' && line.detail.startsWith('using assigned'))) break;
+  }
+  return times === 0 ? undefined : { times, lastMs };
+}
+
+/** Each try wears the disk, and restarts the agent: they become rarer. A clock that was set back does not make the wait longer. */
+export function isDue({ times, lastMs }: Spoiled, nowMs: Millis): boolean {
+  const waited = nowMs - lastMs;
+  return waited < 0 || waited >= Math.min(MAX_WAIT, FIRST_WAIT * 2 ** (times - 1));
 }

@@ -1,6 +1,5 @@
 import { RETRY_ANNOTATION } from '../checkpoint/download.ts';
-import type { ContentRef, Payload } from '../checkpoint/payload.ts';
-import { sameSource, type MaybeSource, type Source, type SpecSource } from '../checkpoint/source.ts';
+import { type ContentRef, type MaybeSource, type Payload, sameSource, type Source, type SpecSource } from '../checkpoint/source.ts';
 import { splitFindings } from '../config/config.ts';
 import type { Finding } from '../config/contract.ts';
 import type { Stage } from '../judge/judge.ts';

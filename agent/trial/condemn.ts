@@ -1,6 +1,5 @@
 import { RETRY_ANNOTATION } from '../checkpoint/download.ts';
-import type { ContentRef } from '../checkpoint/payload.ts';
-import { sourceText, type Source } from '../checkpoint/source.ts';
+import { type ContentRef, type Source, sourceText } from '../checkpoint/source.ts';
 import { sameContent, storedContent } from '../store/content.ts';
 import type { Store } from '../store/store.ts';
 import type { Clock } from '../../base/clock.ts';

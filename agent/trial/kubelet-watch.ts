@@ -1,5 +1,4 @@
-import type { ExitsFile } from './exits-file.ts';
-import { countsAgainst, exitText } from './exits.ts';
+import { countsAgainst, type ExitsFile, exitText } from './exits.ts';
 import type { HealthProbe } from './health.ts';
 import { nextTrial, verdictOn, type Trial, type TrialLimits } from './next.ts';
 import { sourceText } from '../checkpoint/source.ts';

@@ -1,7 +1,16 @@
 import { dirname, join } from 'node:path';
 import type { Health } from './health.ts';
-import { healthOfNode, isSaidSince, nodeWord, renewedAt, type ChangeTimes } from './node-ready.ts';
-import { healthOfPods, podSeen, REJECTION_WINDOW_MS, type PodSeen } from './rejected-pods.ts';
+import {
+  type ChangeTimes,
+  healthOfNode,
+  healthOfPods,
+  isSaidSince,
+  nodeWord,
+  podSeen,
+  type PodSeen,
+  REJECTION_WINDOW_MS,
+  renewedAt,
+} from './node-signals.ts';
 import { STARTED_FILE } from '../host/unit.ts';
 import type { AgentOptions } from '../options.ts';
 import type { Clock, Millis } from '../../base/clock.ts';

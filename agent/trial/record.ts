@@ -1,6 +1,5 @@
 import type { Trial } from './next.ts';
-import type { ContentRef } from '../checkpoint/payload.ts';
-import type { Source } from '../checkpoint/source.ts';
+import type { ContentRef, Source } from '../checkpoint/source.ts';
 import { sameContent } from '../store/content.ts';
 import type { TrialRecord } from '../store/store.ts';
 

@@ -1,12 +1,10 @@
 import { openRecord, type ThisBoot, trialOf } from './record.ts';
 import { condemn } from './condemn.ts';
-import type { ExitsFile } from './exits-file.ts';
-import { countsAgainst, exitText, type KubeletExit } from './exits.ts';
+import { countsAgainst, type ExitsFile, exitText, type KubeletExit } from './exits.ts';
 import type { HealthProbe } from './health.ts';
 import type { NodeHealth } from './node-health.ts';
 import { nextTrial, verdictOn, type Trial, type TrialLimits } from './next.ts';
-import type { ContentRef } from '../checkpoint/payload.ts';
-import { sameSource, sourceText, type Source } from '../checkpoint/source.ts';
+import { type ContentRef, sameSource, type Source, sourceText } from '../checkpoint/source.ts';
 import type { AgentOptions } from '../options.ts';
 import type { Situation } from '../status/node-config-state.ts';
 import { sameContent, storedContent } from '../store/content.ts';

@@ -1,9 +1,8 @@
 import { dirname } from 'node:path';
 import { effectiveOfLocal, localProblem, parseLocal, type LocalConfig } from '../judge/local.ts';
-import type { AgentOptions } from '../options.ts';
+import type { AgentOptions, AgentWorld } from '../options.ts';
 import type { Running } from '../run/agent-context.ts';
 import { sha256 } from '../store/content.ts';
-import type { AgentWorld } from '../world.ts';
 import { describeError, errorCode } from '../../base/errors.ts';
 
 /** Many editors and installers write a file in several steps: what is read this long after a change, in ms, is most likely whole. */

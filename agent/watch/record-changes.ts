@@ -2,8 +2,7 @@ import type { Situation } from '../status/node-config-state.ts';
 import { statusErrors } from '../status/errors.ts';
 import { sameContent, storedContent } from '../store/content.ts';
 import type { CondemnedRecord, Store } from '../store/store.ts';
-import type { ContentRef } from '../checkpoint/payload.ts';
-import { sameSource, type MaybeSource } from '../checkpoint/source.ts';
+import { type ContentRef, type MaybeSource, sameSource } from '../checkpoint/source.ts';
 
 export interface MetaFacts {
   condemned: readonly CondemnedRecord[];

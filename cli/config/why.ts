@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { viewActive } from '../../agent/admin/active.ts';
+import { viewActive } from '../../agent/admin/facts.ts';
 import { observeNode } from '../../agent/admin/observe.ts';
 import { decode, resolvePaths } from '../../agent/config/config.ts';
 import { explainFields, type Explained } from '../../agent/config/policy/explain.ts';

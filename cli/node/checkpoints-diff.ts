@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { filesText } from './diff-text.ts';
 import { nodeSide, nodeSideFlags, refPositional, resolveRef, type NodeSide } from './node-side.ts';
-import { compareSides, type Side } from '../../agent/admin/diff.ts';
+import { compareSides, type Side } from '../../agent/admin/checkpoints.ts';
 import type { AdminFacts } from '../../agent/admin/facts.ts';
 import { keyOf } from '../../agent/admin/roles.ts';
 import { samePayload } from '../../agent/checkpoint/source.ts';

@@ -1,5 +1,5 @@
 import { nodeSide, nodeSideFlags } from './node-side.ts';
-import { prune } from '../../agent/admin/prune.ts';
+import { prune } from '../../agent/admin/checkpoints.ts';
 import { fine } from '../command.ts';
 import { show, table } from '../output.ts';
 import { sourceText } from '../../agent/checkpoint/source.ts';

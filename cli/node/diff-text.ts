@@ -1,4 +1,4 @@
-import type { FileDifference } from '../../agent/admin/diff.ts';
+import type { FileDifference } from '../../agent/admin/checkpoints.ts';
 import { printable, printableLines } from '../printable.ts';
 
 /** Unified diffs of the files that differ. */

@@ -5,7 +5,7 @@ import { liveDrillHere } from './drill-live.ts';
 import { nodeSide, nodeSideFlags, type NodeSide } from './node-side.ts';
 import { drill as rehearseAll } from '../../agent/admin/drill/execute.ts';
 import type { DrillReport, DrillStep } from '../../agent/admin/drill/plan.ts';
-import { boot } from '../../agent/boot/run-boot.ts';
+import { boot } from '../../agent/boot/boot.ts';
 import { ActionError } from '../../base/errors.ts';
 import { silentLog } from '../../base/log.ts';
 import { fine, wrong, type Exit } from '../command.ts';

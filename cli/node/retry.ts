@@ -1,7 +1,7 @@
 import { applied, waitFlags } from './applied.ts';
 import { isoNow, nodeSide, nodeSideFlags, refPositional, resolveRef } from './node-side.ts';
 import { showStatus } from './status.ts';
-import { fallBack } from '../../agent/admin/active.ts';
+import { fallBack } from '../../agent/admin/facts.ts';
 import { executeRetry } from '../../agent/admin/retry/execute.ts';
 import { planRetry } from '../../agent/admin/retry/plan.ts';
 import { ActionError } from '../../base/errors.ts';

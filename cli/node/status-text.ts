@@ -1,6 +1,5 @@
 import { ago, span } from './spoken.ts';
-import { viewActive } from '../../agent/admin/active.ts';
-import type { AdminFacts } from '../../agent/admin/facts.ts';
+import { type AdminFacts, viewActive } from '../../agent/admin/facts.ts';
 import { standingOf, type ApiView, type Standing, type StatusView, type Vitals } from '../../agent/admin/status.ts';
 import { sameSource, sourceText, type MaybeSource } from '../../agent/checkpoint/source.ts';
 import type { MetaRecord } from '../../agent/store/store.ts';

@@ -1,5 +1,4 @@
-import type { ContentRef, Payload } from '../../agent/checkpoint/payload.ts';
-import type { Source } from '../../agent/checkpoint/source.ts';
+import type { ContentRef, Payload, Source } from '../../agent/checkpoint/source.ts';
 import { contentRef, digestFiles } from '../../agent/store/content.ts';
 import type { CondemnedRecord } from '../../agent/store/store.ts';
 

@@ -11,7 +11,7 @@ import {
   type Scenario,
 } from './plan.ts';
 import { type AdminFacts, recorded } from '../facts.ts';
-import type { Boot, BootDeps } from '../../boot/boot.ts';
+import type { Boot, BootDeps } from '../../boot/plan.ts';
 import type { Store } from '../../store/store.ts';
 import { layout, type Layout } from '../../store/layout.ts';
 import { describeError } from '../../../base/errors.ts';

@@ -1,5 +1,4 @@
-import { fallBack } from '../active.ts';
-import { recorded, type AdminFacts } from '../facts.ts';
+import { type AdminFacts, fallBack, recorded } from '../facts.ts';
 import { RETRY_ANNOTATION } from '../../checkpoint/download.ts';
 import { samePayload, type MaybeSource, type Source } from '../../checkpoint/source.ts';
 import { contentRef } from '../../store/content.ts';

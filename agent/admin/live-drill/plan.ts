@@ -1,6 +1,5 @@
-import { fallBack, viewActive } from '../active.ts';
+import { type AdminFacts, fallBack, recorded, viewActive } from '../facts.ts';
 import { drillCondemnation, type Used } from '../drill/plan.ts';
-import { recorded, type AdminFacts } from '../facts.ts';
 import { sameSource, sourceText, type MaybeSource, type Source } from '../../checkpoint/source.ts';
 import type { ReadActive } from '../../store/active-record.ts';
 import type { CondemnedRecord, JournalLine } from '../../store/store.ts';

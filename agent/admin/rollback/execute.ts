@@ -1,11 +1,10 @@
 import type { AdminFacts } from '../facts.ts';
 import { arrives, intendRollback, type Landing, planRollback, type RollbackAsked, type RollbackPlan, type RollbackStep } from './plan.ts';
-import type { BootDeps } from '../../boot/boot.ts';
+import { type BootDeps, planBoot } from '../../boot/plan.ts';
 import { sameContent } from '../../store/content.ts';
 import type { Store } from '../../store/store.ts';
 import { unreachable } from '../../../base/errors.ts';
 import { observe } from '../../boot/observe.ts';
-import { planBoot } from '../../boot/plan.ts';
 
 /** Decides where to go by what boot would make of each way, in order. Nothing is written; call it under the store lock. */
 export async function decideRollback(facts: AdminFacts, asked: RollbackAsked, deps: BootDeps): Promise<RollbackPlan> {

@@ -1,11 +1,9 @@
 import { isKnown, recorded, type AdminFacts } from '../facts.ts';
 import { findRef } from '../refs.ts';
-import { condemnationUnder, isRefused, keyOf, sourceOf } from '../roles.ts';
-import { trustedBefore, wasTrusted } from '../trust.ts';
+import { condemnationUnder, isRefused, keyOf, sourceOf, trustedBefore, wasTrusted } from '../roles.ts';
 import type { BootPlan, Candidate } from '../../boot/plan.ts';
-import type { ContentRef } from '../../checkpoint/payload.ts';
+import { type ContentRef, samePayload, sameSource, type Source, sourceText } from '../../checkpoint/source.ts';
 import { RETRY_ANNOTATION } from '../../checkpoint/download.ts';
-import { samePayload, sameSource, sourceText, type Source } from '../../checkpoint/source.ts';
 import { contentRef, sameContent } from '../../store/content.ts';
 import type { CheckpointEntry, CondemnedRecord, JournalLine } from '../../store/store.ts';
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../contract.ts';
 import { valueAt } from '../defaults.ts';
 import { fieldAt } from '../fields/fields.ts';
-import type { Preflight } from './host-validation.ts';
+import type { Preflight } from '../rules/validation.ts';
 import { isList } from '../decode/document.ts';
 
 /** Files without which the kubelet does not start, or pods do not. */

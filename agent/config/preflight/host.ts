@@ -1,4 +1,4 @@
-import type { Preflight } from './host-validation.ts';
+import type { Preflight } from '../rules/validation.ts';
 
 /** What protectKernelDefaults asks of the kernel. */
 const SYSCTLS: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 import { quantity } from '../../../kube/api/quantity.ts';
 import { isObject, own, words } from '../decode/document.ts';
 import { parseCpuset } from '../rules/resources.ts';
-import type { Preflight } from './host-validation.ts';
+import type { Preflight } from '../rules/validation.ts';
 import type { Json } from '../contract.ts';
 
 /** Options of a manager's policy: the minor that made them, and from which on they are beta and stable. */

@@ -1,7 +1,7 @@
 import { cappedFindings, type Finding, type HostFacts, type JsonObject, type KubeletFacts } from '../contract.ts';
-import { Preflight } from './host-validation.ts';
+import { Preflight } from '../rules/validation.ts';
 import { judgeCgroups, judgeFiles } from './files.ts';
-import { judgeEviction, judgeReserved } from './reserved.ts';
+import { judgeEviction, judgeReserved } from './allocatable.ts';
 import { judgeManagers } from './managers.ts';
 import { judgePods, judgeServer } from './server.ts';
 import { judgeHost } from './host.ts';

@@ -1,6 +1,6 @@
 import { SECOND } from '../../../base/go-duration.ts';
 import { oneOf } from '../rules/resources.ts';
-import type { Preflight } from './host-validation.ts';
+import type { Preflight } from '../rules/validation.ts';
 
 const MILLISECOND = SECOND / 1000n;
 const TLS_VERSIONS = ['VersionTLS10', 'VersionTLS11', 'VersionTLS12', 'VersionTLS13'];

@@ -2,7 +2,7 @@ import { cappedFindings, type Finding, type JsonObject } from '../contract.ts';
 import { isObject, own } from '../decode/document.ts';
 import { gateNamed } from '../gates/gates.ts';
 import { type Against, Judge } from './validation.ts';
-import { judgeModernNode, judgeModernPods } from './modern-node.ts';
+import { judgeModernNode, judgeModernPods } from './modern.ts';
 import { judgeResources } from './resources.ts';
 import { SECOND } from '../../../base/go-duration.ts';
 

@@ -1,7 +1,17 @@
 import { goDuration } from '../../../base/go-duration.ts';
-import { andMore, type Finding, type Json, type JsonObject, type KubeletVersion, MAX_FINDINGS } from '../contract.ts';
+import {
+  andMore,
+  type Finding,
+  type HostFacts,
+  type Json,
+  type JsonObject,
+  type KubeletFacts,
+  type KubeletVersion,
+  MAX_FINDINGS,
+} from '../contract.ts';
 import { isList, isObject, own } from '../decode/document.ts';
 import { enabledGates, type KnownGates } from '../gates/gates.ts';
+import { gatesOnCommandLine } from '../flags/flags.ts';
 
 /** What rules are judged against besides the configuration. */
 export interface Against {
@@ -85,5 +95,27 @@ export class Judge {
   entries(name: string): [key: string, value: Json][] {
     const value = this.value(name);
     return isObject(value) ? Object.entries(value) : [];
+  }
+}
+
+/** A configuration in question, with what the node shows; errors and warnings so far. */
+export class Preflight extends Judge {
+  readonly warnings: Finding[] = [];
+  readonly host: HostFacts;
+  readonly kubelet: KubeletFacts;
+
+  constructor(defaulted: JsonObject, host: HostFacts, kubelet: KubeletFacts) {
+    super(defaulted, {
+      version: kubelet.version,
+      flags: gatesOnCommandLine(kubelet.args, kubelet.version),
+      ...(kubelet.knownGates === undefined ? {} : { knownGates: kubelet.knownGates }),
+    });
+    this.host = host;
+    this.kubelet = kubelet;
+  }
+
+  /** Something that depends on a fact about the host that nobody gave us, or that hurts without being fatal. */
+  warn(field: string, rule: string, text: string): void {
+    this.keep(this.warnings, field, rule, text);
   }
 }

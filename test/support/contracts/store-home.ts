@@ -1,6 +1,5 @@
 import { test, type TestContext } from 'node:test';
-import type { Payload } from '../../../agent/checkpoint/payload.ts';
-import type { Source } from '../../../agent/checkpoint/source.ts';
+import type { Payload, Source } from '../../../agent/checkpoint/source.ts';
 import type { Store } from '../../../agent/store/store.ts';
 import type { Disk } from '../../../base/disk.ts';
 

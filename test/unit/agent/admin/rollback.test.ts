@@ -10,10 +10,8 @@ import {
   type RollbackAsked,
   type RollbackPlan,
 } from '../../../../agent/admin/rollback/plan.ts';
-import type { AdminFacts } from '../../../../agent/admin/facts.ts';
-import { fallBack } from '../../../../agent/admin/active.ts';
+import { type AdminFacts, fallBack, recorded } from '../../../../agent/admin/facts.ts';
 import { condemnationUnder } from '../../../../agent/admin/roles.ts';
-import { recorded } from '../../../../agent/admin/facts.ts';
 import type { Candidate } from '../../../../agent/boot/plan.ts';
 import { samePayload } from '../../../../agent/checkpoint/source.ts';
 import type { JournalLine, MetaRecord } from '../../../../agent/store/store.ts';

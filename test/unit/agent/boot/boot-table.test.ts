@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promis
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { config, HandMadeNode, numbered } from './hand-made-store.ts';
-import type { BootOutcome } from '../../../../agent/boot/boot.ts';
+import type { BootOutcome } from '../../../../agent/boot/plan.ts';
 import { parseKubeletVersion, decode } from '../../../../agent/config/config.ts';
 import { serializeSource } from '../../../../agent/store/serialized.ts';
 import { condemned as condemnation, content } from '../../../support/builders.ts';

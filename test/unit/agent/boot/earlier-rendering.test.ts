@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test';
 import { bootOn } from '../../../support/boot-on-disk.ts';
 import { kubeletYaml, nodeOnDisk } from '../../../support/node-on-disk.ts';
 import { unsyncedDisk } from '../../../support/unsynced-disk.ts';
-import type { BootOutcome } from '../../../../agent/boot/boot.ts';
+import type { BootOutcome } from '../../../../agent/boot/plan.ts';
 
 /** A node, a boot of it, and the paths that the last boot read. */
 async function bootable(t: TestContext) {

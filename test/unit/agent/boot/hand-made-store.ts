@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { boot } from '../../../../agent/boot/run-boot.ts';
-import type { BootOutcome } from '../../../../agent/boot/boot.ts';
+import { boot } from '../../../../agent/boot/boot.ts';
+import type { BootOutcome } from '../../../../agent/boot/plan.ts';
 import type { MaybeSource, Source } from '../../../../agent/checkpoint/source.ts';
 import { parseKubeletVersion } from '../../../../agent/config/config.ts';
 import type { KubeletFacts } from '../../../../agent/config/contract.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { viewActive } from '../../../../agent/admin/active.ts';
+import { viewActive } from '../../../../agent/admin/facts.ts';
 import { observeNode } from '../../../../agent/admin/observe.ts';
-import { boot } from '../../../../agent/boot/run-boot.ts';
+import { boot } from '../../../../agent/boot/boot.ts';
 import { parseKubeletVersion } from '../../../../agent/config/config.ts';
 import { Memo } from '../../../../agent/status/active-record-writer.ts';
 import { agentDefaults } from '../../../../agent/options.ts';

@@ -1,5 +1,4 @@
-import type { Payload } from '../../../../agent/checkpoint/payload.ts';
-import type { Source } from '../../../../agent/checkpoint/source.ts';
+import type { Payload, Source } from '../../../../agent/checkpoint/source.ts';
 import { FsStore } from '../../../../agent/store/fs-store.ts';
 import { layout } from '../../../../agent/store/layout.ts';
 import type { CondemnedRecord, JournalLine, Store, TrialRecord } from '../../../../agent/store/store.ts';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ContentRef } from '../../../../agent/checkpoint/payload.ts';
-import type { MaybeSource } from '../../../../agent/checkpoint/source.ts';
+import type { ContentRef, MaybeSource } from '../../../../agent/checkpoint/source.ts';
 import { refusedRecord, type RefusedRecord } from '../../../../agent/store/refused-record.ts';
 import { planSync, refusalDetail, type SyncFacts, type SyncStep, type Verdict, type Wanted } from '../../../../agent/sync/plan.ts';
 import { condemned, content, payload, source } from '../../../support/builders.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isDue, SAVED_AGAIN, spoiled } from '../../../../agent/sync/spoiled.ts';
+import { isDue, SAVED_AGAIN, spoiled } from '../../../../agent/sync/observe.ts';
 import type { JournalEvent, JournalLine } from '../../../../agent/store/store.ts';
 import { source } from '../../../support/builders.ts';
 

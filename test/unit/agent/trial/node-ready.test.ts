@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { healthOfNode, nodeWord } from '../../../../agent/trial/node-ready.ts';
+import { healthOfNode, nodeWord } from '../../../../agent/trial/node-signals.ts';
 
 /** Of this minute: the trial began at 10.5 s, the kubelet started at 12.7 s, and it is 40 s now. */
 const at = (second: number): string => `2026-03-01T00:00:${String(second).padStart(2, '0')}Z`;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Situation } from '../../../../agent/status/node-config-state.ts';
 import type { Store } from '../../../../agent/store/store.ts';
-import { ExitsFile } from '../../../../agent/trial/exits-file.ts';
+import { ExitsFile } from '../../../../agent/trial/exits.ts';
 import { TrialWatch } from '../../../../agent/trial/trial.ts';
 import { realClock } from '../../../../base/clock.ts';
 import { silentLog } from '../../../../base/log.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { healthOfPods, podSeen, type PodSeen } from '../../../../agent/trial/rejected-pods.ts';
+import { healthOfPods, podSeen, type PodSeen } from '../../../../agent/trial/node-signals.ts';
 
 const ms = (second: number): number => Date.parse('2026-03-01T01:00:00Z') + second * 1000;
 const times = { trialAt: ms(10), kubeletAt: ms(12), now: ms(60) };

@@ -2,7 +2,7 @@ import { type Quantity, quantity } from '../../../kube/api/quantity.ts';
 import type { Json } from '../contract.ts';
 import { parseCpuset } from '../rules/resources.ts';
 import { words } from '../decode/document.ts';
-import type { Preflight } from './host-validation.ts';
+import type { Preflight } from '../rules/validation.ts';
 import { goDuration } from '../../../base/go-duration.ts';
 
 const KINDS = ['cpu', 'memory', 'ephemeral-storage', 'pid'];
