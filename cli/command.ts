@@ -1,4 +1,4 @@
-import type { Args } from './args.ts';
+import type { Args } from './args/args.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Disk } from '../base/disk.ts';
 import type { Exec } from '../base/exec.ts';

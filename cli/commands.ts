@@ -20,7 +20,7 @@ export const commands: readonly Entry[] = [
     name: 'agent run',
     summary: "Run this node's agent, as its systemd unit does",
     group: 'On a node',
-    load: async () => (await import('./agent-command.ts')).agentCommand,
+    load: async () => (await import('./agent/command.ts')).agentCommand,
   },
   ...nodeCommands,
   {
@@ -137,6 +137,6 @@ export const commands: readonly Entry[] = [
     name: 'version',
     summary: 'Print the version of dkc',
     group: 'Other commands',
-    load: async () => (await import('./version.ts')).version,
+    load: async () => (await import('./help/version.ts')).version,
   },
 ];

@@ -1,11 +1,11 @@
 import { exitCodeOf, failureText, Interrupted, UsageError } from './failure.ts';
-import { commandsBelow, findCommand } from './find-command.ts';
-import { leadingFlags } from './leading-flags.ts';
-import { checkFormat } from './output.ts';
-import { overview } from './overview.ts';
-import { parse } from './parse.ts';
-import { printable } from './printable.ts';
-import { spokenAs } from './program.ts';
+import { commandsBelow, findCommand } from './help/find-command.ts';
+import { leadingFlags } from './args/leading-flags.ts';
+import { checkFormat } from './output/output.ts';
+import { overview } from './help/overview.ts';
+import { parse } from './args/parse.ts';
+import { printable } from './output/printable.ts';
+import { spokenAs } from './help/program.ts';
 import type { Context } from './command.ts';
 import type { Entry } from './commands.ts';
 

@@ -1,5 +1,5 @@
 import { ActionError, describeError, errorCode } from '../base/errors.ts';
-import { printable } from './printable.ts';
+import { printable } from './output/printable.ts';
 
 /** The command line itself is wrong: exit 2. The message is one sentence with its remedy. */
 export class UsageError extends Error {

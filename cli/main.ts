@@ -1,6 +1,6 @@
 // Only what costs nothing: `dkc agent run` must load neither yargs nor any other command (design 1).
 import { describeError } from '../base/errors.ts';
-import { outliveReaders } from './lost-reader.ts';
+import { outliveReaders } from './output/lost-reader.ts';
 import { nodeProblem } from './node-version.ts';
 
 const outputFailure = outliveReaders([process.stdout]);
@@ -27,6 +27,6 @@ async function main(argv: readonly string[]): Promise<number> {
   }
   const [first, second, ...rest] = argv;
   const asksForHelp = rest.includes('--help') || rest.includes('-h');
-  if (first === 'agent' && second === 'run' && !asksForHelp) return (await import('./agent-run.ts')).agentRun(rest);
+  if (first === 'agent' && second === 'run' && !asksForHelp) return (await import('./agent/run.ts')).agentRun(rest);
   return (await import('./every-command.ts')).runCommand(argv);
 }

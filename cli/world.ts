@@ -9,7 +9,7 @@ import { openLog } from '../base/pino-log.ts';
 import { realRandom } from '../base/random.ts';
 import { realDisk } from '../base/real-disk.ts';
 import { Interrupted } from './failure.ts';
-import { programName } from './program.ts';
+import { programName } from './help/program.ts';
 import { buildInfo } from './build-info.ts';
 import type { Context, Sink } from './command.ts';
 
@@ -35,8 +35,8 @@ export function realContext(): Context {
     signal,
     hostName: hostname(),
     path: (text) => resolve(cwd, text),
-    connect: async (query) => (await import('./connect.ts')).connect(query, process.env),
-    namespaceOf: async (query) => (await import('./connect.ts')).namespaceOf(query, process.env),
+    connect: async (query) => (await import('./connect/connect.ts')).connect(query, process.env),
+    namespaceOf: async (query) => (await import('./connect/connect.ts')).namespaceOf(query, process.env),
   };
 }
 

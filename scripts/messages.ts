@@ -1,9 +1,9 @@
 import { globSync, readFileSync } from 'node:fs';
 import { commands } from '../cli/commands.ts';
-import { commandsBelow } from '../cli/find-command.ts';
-import { helpText } from '../cli/help.ts';
-import { overview } from '../cli/overview.ts';
-import { allFlags } from '../cli/parse.ts';
+import { commandsBelow } from '../cli/help/find-command.ts';
+import { helpText } from '../cli/help/help.ts';
+import { overview } from '../cli/help/overview.ts';
+import { allFlags } from '../cli/args/parse.ts';
 import { sourceTexts } from './source-texts.ts';
 
 /**

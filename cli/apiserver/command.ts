@@ -6,7 +6,7 @@ import type { Fault } from '../../apiserver/faults/fault.ts';
 import { startApiServer } from '../../apiserver/server.ts';
 import { ActionError } from '../../base/errors.ts';
 import { fine, type Command } from '../command.ts';
-import { connect } from '../connect.ts';
+import { connect } from '../connect/connect.ts';
 import { followFaults, readFaults } from './fault-file.ts';
 import { readManifests } from './manifests.ts';
 import { seed } from './seed.ts';

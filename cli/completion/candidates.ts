@@ -1,5 +1,5 @@
-import { commandsBelow, findCommand } from '../find-command.ts';
-import { allFlags, takesNext } from '../parse.ts';
+import { commandsBelow, findCommand } from '../help/find-command.ts';
+import { allFlags, takesNext } from '../args/parse.ts';
 import type { Command, Completes, Flag, Positional } from '../command.ts';
 import type { Entry } from '../commands.ts';
 

@@ -1,6 +1,6 @@
 import { fine, type Command } from '../command.ts';
 import { commands } from '../commands.ts';
-import { printable } from '../printable.ts';
+import { printable } from '../output/printable.ts';
 import { askWorld } from './ask.ts';
 import { complete } from './candidates.ts';
 import { splitLine } from './words.ts';

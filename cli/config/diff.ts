@@ -1,8 +1,8 @@
 import { applyDefaults, compareConfigs } from '../../agent/config/config.ts';
-import { nodeFlagsFor } from '../agent-flags.ts';
-import { fileOptions } from '../node-options.ts';
-import { withNote } from '../note.ts';
-import { formatFlag } from '../output.ts';
+import { nodeFlagsFor } from '../agent/flags.ts';
+import { fileOptions } from '../agent/node-options.ts';
+import { withNote } from '../output/note.ts';
+import { formatFlag } from '../output/output.ts';
 import { UsageError } from '../failure.ts';
 import { decodeFile } from './config-file.ts';
 import { showDifferences } from './differences.ts';

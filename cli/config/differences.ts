@@ -1,7 +1,7 @@
 import { fine, wrong, type Context, type Exit } from '../command.ts';
-import { show, table, type Paint } from '../output.ts';
+import { show, table, type Paint } from '../output/output.ts';
 import { valueText } from './value-text.ts';
-import type { Args } from '../args.ts';
+import type { Args } from '../args/args.ts';
 import type { Difference } from '../../agent/config/config.ts';
 import type { FieldClass } from '../../agent/config/contract.ts';
 

@@ -4,7 +4,7 @@ import { silentLog } from '../../base/log.ts';
 import type { KubeletFacts } from '../../agent/config/contract.ts';
 import type { AgentOptions } from '../../agent/options.ts';
 import type { Context } from '../command.ts';
-import type { Note } from '../note.ts';
+import type { Note } from '../output/note.ts';
 
 /** The kubelet that configurations are judged for, and what is to be remarked on that: see `withNote`. */
 export interface JudgedFor extends KubeletFacts {

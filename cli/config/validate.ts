@@ -1,13 +1,13 @@
 import { fine, wrong, type Command } from '../command.ts';
-import { nodeFlagsFor } from '../agent-flags.ts';
-import { fileOptions } from '../node-options.ts';
-import { withNote } from '../note.ts';
-import { formatFlag, show, table, type People } from '../output.ts';
+import { nodeFlagsFor } from '../agent/flags.ts';
+import { fileOptions } from '../agent/node-options.ts';
+import { withNote } from '../output/note.ts';
+import { formatFlag, show, table, type People } from '../output/output.ts';
 import { readConfigFile } from './config-file.ts';
 import { directoryOf, judgeFile, type FileJudgement } from './judge-file.ts';
 import { kubeletOf } from './kubelet-of.ts';
 import { UsageError } from '../failure.ts';
-import { printable } from '../printable.ts';
+import { printable } from '../output/printable.ts';
 
 export const validate: Command = {
   describe: `Validates kubelet configurations as a kubelet of the given version would, and finds what would keep it from starting or break its pods. Lists all problems of a file at once, with line numbers. Works on any machine: a finding that depends on this machine is only a warning, and says so.

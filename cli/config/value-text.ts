@@ -1,4 +1,4 @@
-import { jsonText } from '../structured.ts';
+import { jsonText } from '../output/structured.ts';
 import type { Json } from '../../agent/config/contract.ts';
 
 /** Longer values are cut in a table that is not wide. */

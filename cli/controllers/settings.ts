@@ -4,7 +4,7 @@ import { processSettings, usageOf, type ProcessSettings } from '../process/setti
 import { readControllerNames } from './names.ts';
 import type { DaemonSetOptions } from '../../controllers/daemonset/options.ts';
 import type { StatefulSetOptions } from '../../controllers/statefulset/options.ts';
-import type { Args } from '../args.ts';
+import type { Args } from '../args/args.ts';
 import type { ControllerName } from './names.ts';
 
 const COMMAND = 'controllers run';

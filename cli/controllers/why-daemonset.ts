@@ -1,9 +1,9 @@
 import { ActionError } from '../../base/errors.ts';
 import { fine, type Command } from '../command.ts';
-import { connectFlags, namespaceFlag } from '../connect-flags.ts';
-import { withClient } from '../fleet/with-client.ts';
+import { connectFlags, namespaceFlag } from '../connect/flags.ts';
+import { withClient } from '../connect/with-client.ts';
 import { nearest } from '../../base/nearest.ts';
-import { formatFlag } from '../output.ts';
+import { formatFlag } from '../output/output.ts';
 import { explainSet } from './explain-set.ts';
 import { readRef } from '../explain/find-object.ts';
 import { readSet } from './set-in-cluster.ts';

@@ -1,7 +1,7 @@
 import { fine, type Command } from '../command.ts';
-import { connectFlags, namespaceFlag } from '../connect-flags.ts';
-import { withClient } from '../fleet/with-client.ts';
-import { formatFlag } from '../output.ts';
+import { connectFlags, namespaceFlag } from '../connect/flags.ts';
+import { withClient } from '../connect/with-client.ts';
+import { formatFlag } from '../output/output.ts';
 import { explainStatefulSet } from './explain-stateful-set.ts';
 import { readRef } from '../explain/find-object.ts';
 import { showExplained, type Explained } from '../explain/show-explained.ts';

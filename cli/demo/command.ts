@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { fine, wrong, type Command } from '../command.ts';
 import { ActionError } from '../../base/errors.ts';
-import { printable } from '../printable.ts';
+import { printable } from '../output/printable.ts';
 import { buildStage } from './stage.ts';
 import { tell } from './story.ts';
 import { Teller } from './teller.ts';

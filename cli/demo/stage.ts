@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { startApiServer, type ApiServer } from '../../apiserver/server.ts';
 import { nodes } from '../../kube/api/object.ts';
-import { connect } from '../connect.ts';
+import { connect } from '../connect/connect.ts';
 import { fleetCarrier, type FleetCarrier } from '../fleet/carrier.ts';
 import { Eye } from './eye.ts';
 import { KUBELET_VERSION, localConfig, node, NODE } from './configs.ts';

@@ -1,5 +1,5 @@
 import type { Context } from '../command.ts';
-import { paintFor, type Paint } from '../output.ts';
+import { paintFor, type Paint } from '../output/output.ts';
 
 /** Tells the story: a numbered step, what happened under it, and how long each took. */
 export class Teller {

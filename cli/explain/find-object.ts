@@ -1,9 +1,9 @@
 import { ActionError } from '../../base/errors.ts';
 import { isNotFound } from '../../kube/client/errors.ts';
-import { connectQueryOf } from '../fleet/with-client.ts';
+import { connectQueryOf } from '../connect/with-client.ts';
 import { UsageError } from '../failure.ts';
 import { nearest } from '../../base/nearest.ts';
-import type { Args } from '../args.ts';
+import type { Args } from '../args/args.ts';
 import type { Context } from '../command.ts';
 import type { KubeObject, Resource } from '../../kube/api/object.ts';
 import type { Client, ObjectRef } from '../../kube/client/client.ts';

@@ -1,5 +1,5 @@
-import { show, table } from '../output.ts';
-import type { Args } from '../args.ts';
+import { show, table } from '../output/output.ts';
+import type { Args } from '../args/args.ts';
 import type { Context } from '../command.ts';
 
 /** One line of an explanation, of whatever kind of set. */

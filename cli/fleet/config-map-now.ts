@@ -2,7 +2,7 @@ import { describeError } from '../../base/errors.ts';
 import { configMaps } from '../../kube/api/object.ts';
 import { isNotFound } from '../../kube/client/errors.ts';
 import { agentDefaults } from '../../agent/options.ts';
-import { printable } from '../printable.ts';
+import { printable } from '../output/printable.ts';
 import type { PayloadRef, SpecSource } from '../../agent/checkpoint/source.ts';
 import type { Client } from '../../kube/client/client.ts';
 

@@ -1,5 +1,5 @@
 import { UsageError } from '../failure.ts';
-import type { Args } from '../args.ts';
+import type { Args } from '../args/args.ts';
 import type { Flag, Positional } from '../command.ts';
 
 /** Which nodes a command is about. */

@@ -1,8 +1,8 @@
 import { sourceText } from '../../agent/checkpoint/source.ts';
 import { fine, wrong, type Context, type Exit } from '../command.ts';
 import { span } from '../node/spoken.ts';
-import { printable } from '../printable.ts';
-import { progress } from '../progress.ts';
+import { printable } from '../output/printable.ts';
+import { progress } from '../output/progress.ts';
 import { agentEvents } from './agent-events.ts';
 import { failureText, forPeople, verdictReason } from './failure-reason.ts';
 import { waitForNodes } from './wait.ts';

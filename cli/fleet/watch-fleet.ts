@@ -1,11 +1,11 @@
-import { jsonText } from '../structured.ts';
+import { jsonText } from '../output/structured.ts';
 import { UsageError } from '../failure.ts';
-import { formatOf, peopleFor } from '../output.ts';
-import { tableLines } from '../table.ts';
+import { formatOf, peopleFor } from '../output/output.ts';
+import { tableLines } from '../output/table.ts';
 import { nodeColumns, nodeData } from './node-view.ts';
 import type { FleetCarrier } from './carrier.ts';
 import type { FleetNode } from './fleet-node.ts';
-import type { Args } from '../args.ts';
+import type { Args } from '../args/args.ts';
 import type { Context } from '../command.ts';
 import type { Millis } from '../../base/clock.ts';
 

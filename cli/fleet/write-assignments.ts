@@ -1,11 +1,11 @@
 import { ActionError, describeError } from '../../base/errors.ts';
 import { sourceText, type PayloadRef, type SpecSource } from '../../agent/checkpoint/source.ts';
-import { show, table } from '../output.ts';
-import { printable } from '../printable.ts';
+import { show, table } from '../output/output.ts';
+import { printable } from '../output/printable.ts';
 import type { FleetCarrier } from './carrier.ts';
 import type { FleetNode } from './fleet-node.ts';
 import type { Choice } from './node-names.ts';
-import type { Args } from '../args.ts';
+import type { Args } from '../args/args.ts';
 import type { Context } from '../command.ts';
 
 /** Requests under way at once: a fleet of thousands in minutes, and no burden on the server. */

@@ -7,8 +7,8 @@ import type { Millis } from '../../base/clock.ts';
 import { formatGoDuration } from '../../base/go-duration.ts';
 import { fine, wrong, type Context, type Exit, type Flag } from '../command.ts';
 import { UsageError } from '../failure.ts';
-import { progress } from '../progress.ts';
-import type { Args } from '../args.ts';
+import { progress } from '../output/progress.ts';
+import type { Args } from '../args/args.ts';
 
 /** Where the node is to be when the agent has applied a change. */
 export type Arrival = Place;

@@ -12,8 +12,8 @@ import { fine, wrong, type Command, type Context } from '../command.ts';
 import { kubeletOf } from '../config/kubelet-of.ts';
 import { valueText } from '../config/value-text.ts';
 import { UsageError } from '../failure.ts';
-import { withNote } from '../note.ts';
-import { show, table, type Column } from '../output.ts';
+import { withNote } from '../output/note.ts';
+import { show, table, type Column } from '../output/output.ts';
 
 export const checkpointsDiff: Command = {
   describe:

@@ -4,7 +4,7 @@ import { viewCheckpoints, type CheckpointRow } from '../../agent/admin/checkpoin
 import { shortRefs } from '../../agent/admin/refs.ts';
 import { fine } from '../command.ts';
 import { sourceText } from '../../agent/checkpoint/source.ts';
-import { show, table, type Column, type Paint } from '../output.ts';
+import { show, table, type Column, type Paint } from '../output/output.ts';
 import type { Command } from '../command.ts';
 
 interface Row extends CheckpointRow {

@@ -1,7 +1,7 @@
 import { nodeSide, nodeSideFlags } from './node-side.ts';
 import { prune } from '../../agent/admin/checkpoints.ts';
 import { fine } from '../command.ts';
-import { show, table } from '../output.ts';
+import { show, table } from '../output/output.ts';
 import { sourceText } from '../../agent/checkpoint/source.ts';
 import { shortRefs } from '../../agent/admin/refs.ts';
 import type { Command } from '../command.ts';

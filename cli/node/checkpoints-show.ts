@@ -3,8 +3,8 @@ import { sourceOf } from '../../agent/admin/roles.ts';
 import { samePayload } from '../../agent/checkpoint/source.ts';
 import { ActionError } from '../../base/errors.ts';
 import { fine, wrong } from '../command.ts';
-import { show } from '../output.ts';
-import { printable, printableLines } from '../printable.ts';
+import { show } from '../output/output.ts';
+import { printable, printableLines } from '../output/printable.ts';
 import type { Command } from '../command.ts';
 
 export const checkpointsShow: Command = {

@@ -2,7 +2,7 @@ import { nodeSide, nodeSideFlags } from './node-side.ts';
 import type { AdminFacts } from '../../agent/admin/facts.ts';
 import type { Problem } from '../../agent/store/store.ts';
 import { fine, wrong } from '../command.ts';
-import { show, table, type Column } from '../output.ts';
+import { show, table, type Column } from '../output/output.ts';
 import type { Command } from '../command.ts';
 
 export const checkpointsVerify: Command = {

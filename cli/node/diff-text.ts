@@ -1,5 +1,5 @@
 import type { FileDifference } from '../../agent/admin/checkpoints.ts';
-import { printable, printableLines } from '../printable.ts';
+import { printable, printableLines } from '../output/printable.ts';
 
 /** Unified diffs of the files that differ. */
 export async function filesText(files: readonly FileDifference[], from: string, to: string): Promise<string> {

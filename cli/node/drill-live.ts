@@ -7,8 +7,8 @@ import { describeLive, planLiveDrill } from '../../agent/admin/live-drill/plan.t
 import { ActionError } from '../../base/errors.ts';
 import { wrong, type Context, type Exit } from '../command.ts';
 import { UsageError } from '../failure.ts';
-import { printable } from '../printable.ts';
-import type { Args } from '../args.ts';
+import { printable } from '../output/printable.ts';
+import type { Args } from '../args/args.ts';
 
 /** @returns the report, or exit 1 where this node is in no state to be drilled. @throws UsageError without --yes */
 export async function liveDrillHere(context: Context, args: Args, node: NodeSide): Promise<DrillReport | Exit> {

@@ -11,9 +11,9 @@ import { silentLog } from '../../base/log.ts';
 import { fine, wrong, type Exit } from '../command.ts';
 import { kubeletOf } from '../config/kubelet-of.ts';
 import { UsageError } from '../failure.ts';
-import { withNote } from '../note.ts';
-import { show, table, type Column } from '../output.ts';
-import type { Args } from '../args.ts';
+import { withNote } from '../output/note.ts';
+import { show, table, type Column } from '../output/output.ts';
+import type { Args } from '../args/args.ts';
 import type { Command, Context } from '../command.ts';
 
 export const drill: Command = {

@@ -2,8 +2,8 @@ import { nodeSide, nodeSideFlags } from './node-side.ts';
 import { sourceText } from '../../agent/checkpoint/source.ts';
 import type { JournalLine } from '../../agent/store/store.ts';
 import { fine } from '../command.ts';
-import { show, table } from '../output.ts';
-import type { Column } from '../output.ts';
+import { show, table } from '../output/output.ts';
+import type { Column } from '../output/output.ts';
 import type { Command } from '../command.ts';
 
 export const history: Command = {

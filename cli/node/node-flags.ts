@@ -1,6 +1,6 @@
-import { nodeFlags } from '../agent-flags.ts';
+import { nodeFlags } from '../agent/flags.ts';
 import { fine, type Command } from '../command.ts';
-import { helpText } from '../help.ts';
+import { helpText } from '../help/help.ts';
 
 /** A topic of help: `dkc help node-flags`. */
 export const nodeFlagsTopic: Command = {

@@ -6,11 +6,11 @@ import type { AgentOptions } from '../../agent/options.ts';
 import { FsStore } from '../../agent/store/fs-store.ts';
 import { layout, type Layout } from '../../agent/store/layout.ts';
 import { ActionError } from '../../base/errors.ts';
-import { nodeFlagsFor, type NodeFlag } from '../agent-flags.ts';
+import { nodeFlagsFor, type NodeFlag } from '../agent/flags.ts';
 import { UsageError } from '../failure.ts';
-import { nodeOptions } from '../node-options.ts';
-import { formatFlag } from '../output.ts';
-import type { Args } from '../args.ts';
+import { nodeOptions } from '../agent/node-options.ts';
+import { formatFlag } from '../output/output.ts';
+import type { Args } from '../args/args.ts';
 import type { Context, Flag, Positional } from '../command.ts';
 
 /** What every command on this node's store begins with. */

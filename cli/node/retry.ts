@@ -7,7 +7,7 @@ import { planRetry } from '../../agent/admin/retry/plan.ts';
 import { ActionError } from '../../base/errors.ts';
 import type { Command } from '../command.ts';
 import { UsageError } from '../failure.ts';
-import { printable } from '../printable.ts';
+import { printable } from '../output/printable.ts';
 
 export const retry: Command = {
   describe:

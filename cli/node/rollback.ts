@@ -5,8 +5,8 @@ import { decideRollback, executeRollback } from '../../agent/admin/rollback/exec
 import { silentLog } from '../../base/log.ts';
 import { wrong } from '../command.ts';
 import { kubeletOf } from '../config/kubelet-of.ts';
-import { withNote } from '../note.ts';
-import { printable } from '../printable.ts';
+import { withNote } from '../output/note.ts';
+import { printable } from '../output/printable.ts';
 import type { Command } from '../command.ts';
 
 export const rollback: Command = {

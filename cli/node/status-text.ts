@@ -4,8 +4,8 @@ import { standingOf, type ApiView, type Standing, type StatusView, type Vitals }
 import { sameSource, sourceText, type MaybeSource } from '../../agent/checkpoint/source.ts';
 import type { MetaRecord } from '../../agent/store/store.ts';
 import type { Millis } from '../../base/clock.ts';
-import { printable } from '../printable.ts';
-import type { Paint, People } from '../output.ts';
+import { printable } from '../output/printable.ts';
+import type { Paint, People } from '../output/output.ts';
 
 const standingText: Readonly<Record<Standing, string>> = {
   local: 'local config, nothing assigned',

@@ -5,8 +5,8 @@ import { vitalsOf } from './vitals.ts';
 import type { AdminFacts } from '../../agent/admin/facts.ts';
 import { faultOf, viewStatus } from '../../agent/admin/status.ts';
 import { fine, wrong } from '../command.ts';
-import { show } from '../output.ts';
-import type { Args } from '../args.ts';
+import { show } from '../output/output.ts';
+import type { Args } from '../args/args.ts';
 import type { Command, Context } from '../command.ts';
 
 export const status: Command = {

@@ -3,7 +3,7 @@ import { dnsLabelProblems, dnsSubdomainProblems } from '../../kube/api/names.ts'
 import { isLoopback, parseBindAddress } from '../../kube/serving/address.ts';
 import { UsageError } from '../failure.ts';
 import type { LeaseOptions } from '../../kube/process/leadership.ts';
-import type { Args } from '../args.ts';
+import type { Args } from '../args/args.ts';
 
 /** What a command line asks for of any process that goes on for long, checked. */
 export interface ProcessSettings {

@@ -1,7 +1,7 @@
 import { renderSchedulerConfig } from '../../scheduler/config/render.ts';
 import { fine, wrong, type Command } from '../command.ts';
-import { printable } from '../printable.ts';
-import { jsonText, yamlText } from '../structured.ts';
+import { printable } from '../output/printable.ts';
+import { jsonText, yamlText } from '../output/structured.ts';
 import { configFlag } from './flags.ts';
 import { fileText, findingText, readSchedulerConfigFile } from './read-config.ts';
 

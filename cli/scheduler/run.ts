@@ -10,7 +10,7 @@ import type { Client } from '../../kube/client/client.ts';
 import type { ServedKinds } from '../../scheduler/scheduler.ts';
 import type { SchedulerConfig } from '../../scheduler/config/config.ts';
 import type { Finding } from '../../scheduler/config/mapping.ts';
-import type { Args } from '../args.ts';
+import type { Args } from '../args/args.ts';
 import type { Context, Exit } from '../command.ts';
 import type { ProcessSettings } from '../process/settings.ts';
 

@@ -1,11 +1,11 @@
 import { pods } from '../../kube/api/resources.ts';
 import { ActionError } from '../../base/errors.ts';
 import { fine, type Command, type Context } from '../command.ts';
-import { connectFlags, namespaceFlag } from '../connect-flags.ts';
+import { connectFlags, namespaceFlag } from '../connect/flags.ts';
 import { getNamed, readRef } from '../explain/find-object.ts';
 import { showExplained } from '../explain/show-explained.ts';
-import { withClient } from '../fleet/with-client.ts';
-import { formatFlag } from '../output.ts';
+import { withClient } from '../connect/with-client.ts';
+import { formatFlag } from '../output/output.ts';
 import { askScheduler } from './ask-scheduler.ts';
 import { explainSettled, explainStanding } from './explain-pod.ts';
 import { configFlag } from './flags.ts';

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { agentDefaults } from '../../../agent/options.ts';
-import { parseAgentFile, readAgentFile } from '../../../cli/agent-file.ts';
-import { agentFlags, nodeFlags } from '../../../cli/agent-flags.ts';
-import { agentOptions, checkSettings, SettingError, settingsOf } from '../../../cli/agent-options.ts';
-import { runFlags } from '../../../cli/agent-command.ts';
-import { nodeOptions } from '../../../cli/node-options.ts';
-import { plainFlags } from '../../../cli/plain-flags.ts';
+import { parseAgentFile, readAgentFile } from '../../../cli/agent/settings-file.ts';
+import { agentFlags, nodeFlags } from '../../../cli/agent/flags.ts';
+import { agentOptions, checkSettings, SettingError, settingsOf } from '../../../cli/agent/options.ts';
+import { runFlags } from '../../../cli/agent/command.ts';
+import { nodeOptions } from '../../../cli/agent/node-options.ts';
+import { plainFlags } from '../../../cli/args/plain-flags.ts';
 import type { AgentOptions } from '../../../agent/options.ts';
 
 const host = { hostName: 'Node-A', path: (text: string) => (text.startsWith('/') ? text : `/cwd/${text}`) };

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { connect } from '../../../cli/connect.ts';
+import { connect } from '../../../cli/connect/connect.ts';
 import { freePorts } from '../../support/real-parts/free-ports.ts';
 
 let dir = '';

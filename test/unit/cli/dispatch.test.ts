@@ -4,10 +4,10 @@ import { ActionError } from '../../../base/errors.ts';
 import { dispatch } from '../../../cli/dispatch.ts';
 import { fine, wrong, type Command, type Exit } from '../../../cli/command.ts';
 import { Interrupted, UsageError } from '../../../cli/failure.ts';
-import { formatFlag } from '../../../cli/output.ts';
-import { programName } from '../../../cli/program.ts';
+import { formatFlag } from '../../../cli/output/output.ts';
+import { programName } from '../../../cli/help/program.ts';
 import { commands, type Entry } from '../../../cli/commands.ts';
-import type { Args } from '../../../cli/args.ts';
+import type { Args } from '../../../cli/args/args.ts';
 import { cliContext, runCli } from '../../support/cli-context.ts';
 
 function entry(name: string, run: (args: Args) => Promise<Exit>, over: Partial<Command> = {}): Entry {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { paintFor, table } from '../../../cli/output.ts';
-import { printable } from '../../../cli/printable.ts';
-import { jsonText, yamlText } from '../../../cli/structured.ts';
+import { paintFor, table } from '../../../cli/output/output.ts';
+import { printable } from '../../../cli/output/printable.ts';
+import { jsonText, yamlText } from '../../../cli/output/structured.ts';
 import { runCli } from '../../support/cli-context.ts';
 
 const plain = { wide: false, paint: paintFor({ env: {} }, { isTTY: false }), columns: undefined };

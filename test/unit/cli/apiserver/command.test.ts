@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { nodes } from '../../../../kube/api/object.ts';
 import { isJsonObject } from '../../../../kube/api/json.ts';
-import { connect } from '../../../../cli/connect.ts';
+import { connect } from '../../../../cli/connect/connect.ts';
 import { cliContext } from '../../../support/cli-context.ts';
 import { dispatch } from '../../../../cli/dispatch.ts';
 import { commands } from '../../../../cli/commands.ts';

@@ -7,7 +7,7 @@ import { silentLog } from '../../../../base/log.ts';
 import { controllersFlags } from '../../../../cli/controllers/flags.ts';
 import { rightsFor } from '../../../../cli/controllers/rights.ts';
 import { controllersSettings } from '../../../../cli/controllers/settings.ts';
-import { plainFlags } from '../../../../cli/plain-flags.ts';
+import { plainFlags } from '../../../../cli/args/plain-flags.ts';
 import { daemonSetController } from '../../../../controllers/daemonset/controller.ts';
 import { statefulSetController } from '../../../../controllers/statefulset/controller.ts';
 import { daemonSets, nodes, persistentVolumeClaims, pods, statefulSets } from '../../../../kube/api/resources.ts';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inKindWords } from '../../../../cli/explain/kinds.ts';
 import { readRef } from '../../../../cli/explain/find-object.ts';
-import { connectFlags } from '../../../../cli/connect-flags.ts';
-import { Args } from '../../../../cli/args.ts';
+import { connectFlags } from '../../../../cli/connect/flags.ts';
+import { Args } from '../../../../cli/args/args.ts';
 import { runCli } from '../../../support/cli-context.ts';
 
 const cases: { typed: string; is: string }[] = [

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { UsageError } from '../../../../cli/failure.ts';
 import { controllersFlags } from '../../../../cli/controllers/flags.ts';
 import { controllersSettings, type ControllersSettings } from '../../../../cli/controllers/settings.ts';
-import { plainFlags } from '../../../../cli/plain-flags.ts';
+import { plainFlags } from '../../../../cli/args/plain-flags.ts';
 
 const settings = (argv: string): ControllersSettings =>
   controllersSettings(plainFlags('controllers run', controllersFlags, argv.split(' ').filter(Boolean)));

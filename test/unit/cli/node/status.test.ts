@@ -8,7 +8,7 @@ import type { Source } from '../../../../agent/checkpoint/source.ts';
 import { nodeOnDisk, type NodeOnDisk } from '../../../support/node-on-disk.ts';
 import { cliContext } from '../../../support/cli-context.ts';
 import { age, ago, size, span } from '../../../../cli/node/spoken.ts';
-import { nodeFlags } from '../../../../cli/agent-flags.ts';
+import { nodeFlags } from '../../../../cli/agent/flags.ts';
 import { readConfigStatus } from '../../../../cli/node/api-view.ts';
 import { statusErrors } from '../../../../agent/status/errors.ts';
 import type { Client } from '../../../../kube/client/client.ts';

@@ -1,5 +1,5 @@
-import type { Command, Example, Flag } from './command.ts';
-import type { Entry } from './commands.ts';
+import type { Command, Example, Flag } from '../command.ts';
+import type { Entry } from '../commands.ts';
 
 /** The command whose help describes what all commands on a node take. */
 const NODE_FLAGS_TOPIC = 'node-flags';

@@ -1,6 +1,6 @@
-import { agentDefaults, type AgentOptions } from '../agent/options.ts';
-import { formatGoDuration } from '../base/go-duration.ts';
-import type { Completes, Flag } from './command.ts';
+import { agentDefaults, type AgentOptions } from '../../agent/options.ts';
+import { formatGoDuration } from '../../base/go-duration.ts';
+import type { Completes, Flag } from '../command.ts';
 
 /** A setting of the agent: a flag here, a key of /etc/dkc/agent.yaml there. */
 export interface AgentFlag extends Flag {

@@ -1,13 +1,13 @@
 import { Args } from './args.ts';
-import { UsageError } from './failure.ts';
+import { UsageError } from '../failure.ts';
 import { flagValue } from './flag-value.ts';
-import { helpText } from './help.ts';
+import { helpText } from '../help/help.ts';
 import { needsValue, unknownFlag } from './flag-problem.ts';
-import { formatFlag, noHeadersFlag } from './output.ts';
-import { nearest } from '../base/nearest.ts';
+import { formatFlag, noHeadersFlag } from '../output/output.ts';
+import { nearest } from '../../base/nearest.ts';
 import type { ArgValue } from './args.ts';
-import type { Command, Flag, Positional } from './command.ts';
-import type { Entry } from './commands.ts';
+import type { Command, Flag, Positional } from '../command.ts';
+import type { Entry } from '../commands.ts';
 import type { Argv, Options } from 'yargs';
 
 export type Parsed = { want: 'help'; text: string } | { want: 'run'; args: Args; verbose: boolean };

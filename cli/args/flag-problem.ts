@@ -1,5 +1,5 @@
-import { nearest } from '../base/nearest.ts';
-import type { Flag } from './command.ts';
+import { nearest } from '../../base/nearest.ts';
+import type { Flag } from '../command.ts';
 
 // Two parsers read command lines (`agent run` loads no library); they complain in the same words, kubectl's.
 

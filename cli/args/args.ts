@@ -1,4 +1,4 @@
-import type { Millis } from '../base/clock.ts';
+import type { Millis } from '../../base/clock.ts';
 
 /** A value as the parser leaves it: durations are milliseconds by then. */
 export type ArgValue = string | number | boolean;

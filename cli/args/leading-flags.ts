@@ -1,7 +1,7 @@
-import { connectFlags, namespaceFlag } from './connect-flags.ts';
-import { formatFlag, noHeadersFlag } from './output.ts';
+import { connectFlags, namespaceFlag } from '../connect/flags.ts';
+import { formatFlag, noHeadersFlag } from '../output/output.ts';
 import { takesNext } from './parse.ts';
-import type { Flag } from './command.ts';
+import type { Flag } from '../command.ts';
 
 /** Flags that mean the same for every command that has them: these may stand before the command, as with kubectl. */
 const globals: readonly Flag[] = [

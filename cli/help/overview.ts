@@ -1,4 +1,4 @@
-import type { Entry } from './commands.ts';
+import type { Entry } from '../commands.ts';
 
 const groups: readonly Entry['group'][] = ['On a node', 'Configuration files', 'Fleet', 'Controllers', 'Scheduler', 'Other commands'];
 

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { Program } from './command.ts';
+import type { Program } from '../command.ts';
 
 /**
  * As kubectl's plugin the bundle is called `kubectl-dkc`.

@@ -1,4 +1,4 @@
-import type { Args } from '../args.ts';
+import type { Args } from '../args/args.ts';
 import type { ConnectQuery, Context } from '../command.ts';
 import type { Client } from '../../kube/client/client.ts';
 

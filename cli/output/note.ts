@@ -1,4 +1,4 @@
-import type { Context, Exit } from './command.ts';
+import type { Context, Exit } from '../command.ts';
 
 /** A remark of a command on its own work. A warning is one that the person should act on. */
 export interface Note {

@@ -1,6 +1,6 @@
-import { goDuration } from '../base/go-duration.ts';
+import { goDuration } from '../../base/go-duration.ts';
 import type { ArgValue } from './args.ts';
-import type { Flag } from './command.ts';
+import type { Flag } from '../command.ts';
 
 export type FlagRead = { ok: true; value: ArgValue | undefined } | { ok: false; problem: string };
 

@@ -1,8 +1,8 @@
 import pc from 'picocolors';
-import { UsageError } from './failure.ts';
+import { UsageError } from '../failure.ts';
 import { jsonText, yamlText } from './structured.ts';
-import type { Args } from './args.ts';
-import type { Context, Flag } from './command.ts';
+import type { Args } from '../args/args.ts';
+import type { Context, Flag } from '../command.ts';
 
 export { table, type Column } from './table.ts';
 

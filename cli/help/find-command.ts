@@ -1,6 +1,6 @@
-import { nearest } from '../base/nearest.ts';
-import { inKindWords } from './explain/kinds.ts';
-import type { Entry } from './commands.ts';
+import { nearest } from '../../base/nearest.ts';
+import { inKindWords } from '../explain/kinds.ts';
+import type { Entry } from '../commands.ts';
 
 export type Found =
   | { at: 'command'; entry: Entry; rest: readonly string[] }

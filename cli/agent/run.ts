@@ -1,24 +1,24 @@
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
-import { bootOnce, runAgent } from '../agent/agent.ts';
-import { openNotify } from '../agent/run/notify.ts';
-import { probeHealth } from '../agent/trial/health.ts';
-import { realClock } from '../base/clock.ts';
-import { realExec } from '../base/exec.ts';
-import { flock } from '../base/flock.ts';
-import { openLineLog } from '../base/line-log.ts';
-import { realRandom } from '../base/random.ts';
-import { realDisk } from '../base/real-disk.ts';
-import { fileWatcher } from '../base/watch-files.ts';
-import { runFlags } from './agent-command.ts';
-import { buildInfo } from './build-info.ts';
-import { UsageError, failureText, USAGE } from './failure.ts';
+import { bootOnce, runAgent } from '../../agent/agent.ts';
+import { openNotify } from '../../agent/run/notify.ts';
+import { probeHealth } from '../../agent/trial/health.ts';
+import { realClock } from '../../base/clock.ts';
+import { realExec } from '../../base/exec.ts';
+import { flock } from '../../base/flock.ts';
+import { openLineLog } from '../../base/line-log.ts';
+import { realRandom } from '../../base/random.ts';
+import { realDisk } from '../../base/real-disk.ts';
+import { fileWatcher } from '../../base/watch-files.ts';
+import { runFlags } from './command.ts';
+import { buildInfo } from '../build-info.ts';
+import { UsageError, failureText, USAGE } from '../failure.ts';
 import { nodeOptions } from './node-options.ts';
 import { onceText } from './once-text.ts';
-import { plainFlags } from './plain-flags.ts';
-import type { AgentOptions, AgentWorld } from '../agent/options.ts';
-import type { Log } from '../base/log.ts';
-import type { Args } from './args.ts';
+import { plainFlags } from '../args/plain-flags.ts';
+import type { AgentOptions, AgentWorld } from '../../agent/options.ts';
+import type { Log } from '../../base/log.ts';
+import type { Args } from '../args/args.ts';
 
 /** `dkc agent run ARGV`. @returns 0 = start me again, 2 = bad flags, anything else 1 (design 7) */
 export async function agentRun(argv: readonly string[]): Promise<number> {
@@ -72,8 +72,8 @@ function agentWorld(log: Log): AgentWorld {
     probe: probeHealth,
     notify: openNotify({ env: process.env, pid: process.pid, exec: realExec, clock: realClock, log }),
     connect: async (kubeconfig) => {
-      const { createClient } = await import('../kube/client/http-client.ts');
-      const { kubeconfigSource } = await import('../kube/client/load-access.ts');
+      const { createClient } = await import('../../kube/client/http-client.ts');
+      const { kubeconfigSource } = await import('../../kube/client/load-access.ts');
       return createClient(kubeconfigSource(kubeconfig), { userAgent: 'dkc-agent' });
     },
     version: buildInfo().version,

@@ -1,4 +1,4 @@
-import type { Context } from './command.ts';
+import type { Context } from '../command.ts';
 
 /** One line on stderr that redraws itself. Without a terminal it is silent; NO_COLOR is about colors alone. */
 export interface Progress {

@@ -1,7 +1,7 @@
 import { isAbsolute, join } from 'node:path';
-import { agentDefaults, type AgentOptions } from '../agent/options.ts';
-import { agentFlags, type AgentFlag } from './agent-flags.ts';
-import type { Args, ArgValue } from './args.ts';
+import { agentDefaults, type AgentOptions } from '../../agent/options.ts';
+import { agentFlags, type AgentFlag } from './flags.ts';
+import type { Args, ArgValue } from '../args/args.ts';
 
 /** Settings by key, typed by their flag. */
 export type Settings = Readonly<Partial<Record<keyof AgentOptions, ArgValue>>>;

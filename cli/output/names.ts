@@ -1,5 +1,5 @@
-import { sourceText, type Source } from '../agent/checkpoint/source.ts';
-import { UsageError } from './failure.ts';
+import { sourceText, type Source } from '../../agent/checkpoint/source.ts';
+import { UsageError } from '../failure.ts';
 import { printable } from './printable.ts';
 
 type Row = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-import type { Flag } from './command.ts';
+import type { Flag } from '../command.ts';
 
 /** How a command reaches the API server: kubectl's flags of these names. */
 export const connectFlags: readonly Flag[] = [

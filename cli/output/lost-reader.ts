@@ -1,5 +1,5 @@
 import type { EventEmitter } from 'node:events';
-import { errorCode } from '../base/errors.ts';
+import { errorCode } from '../../base/errors.ts';
 
 // The other end of a pipe was closed (`dkc history | head -1`); the terminal is gone (a broken ssh).
 const gone: ReadonlySet<string | undefined> = new Set(['EPIPE', 'EIO', 'ERR_STREAM_DESTROYED']);

@@ -1,5 +1,5 @@
-import { agentFileFlag, agentFlags } from './agent-flags.ts';
-import type { Command, Flag } from './command.ts';
+import { agentFileFlag, agentFlags } from './flags.ts';
+import type { Command, Flag } from '../command.ts';
 
 /** What `dkc agent run` takes beyond its settings. */
 export const runFlags: readonly Flag[] = [
@@ -32,7 +32,7 @@ Every flag can also be set in /etc/dkc/agent.yaml under the same name in camelCa
   flags: runFlags,
   positionals: [],
   async run(_, args) {
-    const { runWith } = await import('./agent-run.ts');
+    const { runWith } = await import('./run.ts');
     const code = await runWith(args);
     return code === 0 ? { code: 0 } : { code: 1, why: 'the agent failed; see its log' };
   },

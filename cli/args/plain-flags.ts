@@ -1,9 +1,9 @@
 import { Args } from './args.ts';
-import { UsageError } from './failure.ts';
+import { UsageError } from '../failure.ts';
 import { flagValue } from './flag-value.ts';
 import { needsValue, unknownFlag } from './flag-problem.ts';
 import type { ArgValue } from './args.ts';
-import type { Flag } from './command.ts';
+import type { Flag } from '../command.ts';
 
 /**
  * Reads flags without a library, for `dkc agent run`, which loads none: `--name=value`, `--name value`, `-x`, `-xx`, `-x=value`; the last one wins.

@@ -1,5 +1,5 @@
 import pc from 'picocolors';
-import { UsageError } from './failure.ts';
+import { UsageError } from '../failure.ts';
 import { parsePath, valueText } from './jsonpath.ts';
 import { tableLines, type Column } from './table.ts';
 

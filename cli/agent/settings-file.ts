@@ -1,11 +1,11 @@
 import { isMap, isScalar, parseDocument, type Scalar } from 'yaml';
-import { ActionError, describeError, errorCode } from '../base/errors.ts';
-import { agentFlags, type AgentFlag } from './agent-flags.ts';
-import { checkSettings, SettingError, type Settings } from './agent-options.ts';
-import { nearest } from '../base/nearest.ts';
-import { flagValue } from './flag-value.ts';
-import type { ArgValue } from './args.ts';
-import type { Disk } from '../base/disk.ts';
+import { ActionError, describeError, errorCode } from '../../base/errors.ts';
+import { agentFlags, type AgentFlag } from './flags.ts';
+import { checkSettings, SettingError, type Settings } from './options.ts';
+import { nearest } from '../../base/nearest.ts';
+import { flagValue } from '../args/flag-value.ts';
+import type { ArgValue } from '../args/args.ts';
+import type { Disk } from '../../base/disk.ts';
 
 /** A settings file larger than this is none. */
 const LARGEST = 256 * 1024;

@@ -1,4 +1,4 @@
-import { UsageError } from './failure.ts';
+import { UsageError } from '../failure.ts';
 import { printableLines } from './printable.ts';
 
 /**

@@ -1,12 +1,12 @@
-import { AGENT_CONFIG_FILE, type AgentOptions } from '../agent/options.ts';
-import { layout } from '../agent/store/layout.ts';
-import { agentFileFlag } from './agent-flags.ts';
-import { isForbidden, readAgentFile } from './agent-file.ts';
-import { agentOptions, checkSettings, SettingError, settingsOf, type Settings } from './agent-options.ts';
-import { UsageError } from './failure.ts';
-import type { Args } from './args.ts';
-import type { Context } from './command.ts';
-import type { Note } from './note.ts';
+import { AGENT_CONFIG_FILE, type AgentOptions } from '../../agent/options.ts';
+import { layout } from '../../agent/store/layout.ts';
+import { agentFileFlag } from './flags.ts';
+import { isForbidden, readAgentFile } from './settings-file.ts';
+import { agentOptions, checkSettings, SettingError, settingsOf, type Settings } from './options.ts';
+import { UsageError } from '../failure.ts';
+import type { Args } from '../args/args.ts';
+import type { Context } from '../command.ts';
+import type { Note } from '../output/note.ts';
 
 /**
  * The options of this node's agent, as the flags of a command and /etc/dkc/agent.yaml say.

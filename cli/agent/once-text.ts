@@ -1,7 +1,7 @@
-import { sourceText } from '../agent/checkpoint/source.ts';
-import { printable } from './printable.ts';
-import { jsonText, yamlText } from './structured.ts';
-import type { BootOutcome } from '../agent/boot/plan.ts';
+import { sourceText } from '../../agent/checkpoint/source.ts';
+import { printable } from '../output/printable.ts';
+import { jsonText, yamlText } from '../output/structured.ts';
+import type { BootOutcome } from '../../agent/boot/plan.ts';
 
 /** What `dkc agent run --once` prints. */
 export function onceText({ used, source, error, effective }: BootOutcome, format: string): string {

@@ -1,6 +1,6 @@
-import { fine } from './command.ts';
-import { formatFlag, show } from './output.ts';
-import type { Command } from './command.ts';
+import { fine } from '../command.ts';
+import { formatFlag, show } from '../output/output.ts';
+import type { Command } from '../command.ts';
 
 export const version: Command = {
   describe: 'Prints the version of dkc, the commit it was built from and the Node.js it runs on.',
