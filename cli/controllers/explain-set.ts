@@ -2,7 +2,7 @@ import { explain, type Explained } from '../../controllers/daemonset/explain.ts'
 import { noMemory } from '../../controllers/daemonset/facts.ts';
 import { nameOf } from '../../controllers/daemonset/pods.ts';
 import { decision, recount, type Decide } from '../../controllers/daemonset/recount.ts';
-import { decideByRoom } from '../../controllers/daemonset/room.ts';
+import { decideByRoom } from '../../controllers/daemonset/recount.ts';
 import { rulesOf, type Rules } from '../../controllers/daemonset/rules.ts';
 import type { SetInCluster } from './set-in-cluster.ts';
 

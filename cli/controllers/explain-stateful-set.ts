@@ -1,8 +1,7 @@
 import { explain, type Explained } from '../../controllers/statefulset/explain.ts';
 import { defaultClassOf, factsOf } from '../../controllers/statefulset/observe.ts';
 import { plan } from '../../controllers/statefulset/plan.ts';
-import { rulesOf } from '../../controllers/statefulset/rules.ts';
-import { excessOf } from '../../controllers/statefulset/warnings.ts';
+import { rulesOf, excessOf } from '../../controllers/statefulset/rules.ts';
 import type { SetFacts } from '../../controllers/statefulset/facts.ts';
 import type { Pod } from '../../controllers/statefulset/types.ts';
 import { controllerOf } from '../../kube/controller/owner-refs.ts';

@@ -1,7 +1,12 @@
-import type { Told } from '../common/news.ts';
+import type { Told } from '../common/events.ts';
 import type { WakeUp } from '../common/wake-ups.ts';
-import type { PodTemplate } from './types.ts';
-import type { Pod } from './types.ts';
+import type { PodTemplate, Pod } from './types.ts';
+import { daemonSets } from '../../kube/api/resources.ts';
+import { HASH_LABEL } from '../common/history/contract.ts';
+import { podFromTemplate } from '../common/pod-from-template.ts';
+import { daemonTolerations } from './placement/tolerations.ts';
+import { pinnedTo } from './pods.ts';
+import type { Rules } from './rules.ts';
 
 export interface Creation {
   node: string;
@@ -34,4 +39,30 @@ export interface PodActions {
 
 export function noActions(): PodActions {
   return { creations: [], deletions: [], events: [], wakeUps: [] };
+}
+
+const LEGACY_SCHEDULER = 'kubernetes.io/daemonset-controller';
+const GENERATION_LABEL = 'pod-template-generation';
+
+/** The pod for a node. @throws {Error} for a template without labels */
+export function newPod(rules: Rules, { node, hash, template, present }: Creation): Pod {
+  const pod = podFromTemplate(template, rules.set, daemonSets);
+  const { templateGeneration } = rules;
+  const labels: Record<string, string> = { ...pod.metadata.labels, [HASH_LABEL]: hash };
+  // One of an old revision must not look as if it were of the present one.
+  if (templateGeneration !== undefined && present) labels[GENERATION_LABEL] = templateGeneration;
+  const spec = template.spec ?? { containers: [] };
+  const tolerations = present
+    ? rules.tolerations
+    : daemonTolerations(spec, { era: rules.placement === 'controller' ? 'legacy' : 'modern', critical: rules.critical });
+  const placed =
+    rules.placement === 'controller'
+      ? { ...spec, nodeName: node, schedulerName: LEGACY_SCHEDULER }
+      : { ...spec, affinity: pinned(spec, node) };
+  return { ...pod, metadata: { ...pod.metadata, labels }, spec: { ...placed, tolerations: [...tolerations] } };
+}
+
+/** What the template requires of a node was looked at when the node was chosen; what it prefers, and who it wants to be near to, stays. */
+function pinned({ affinity }: NonNullable<Pod['spec']>, node: string): NonNullable<NonNullable<Pod['spec']>['affinity']> {
+  return { ...affinity, nodeAffinity: { ...affinity?.nodeAffinity, requiredDuringSchedulingIgnoredDuringExecution: pinnedTo(node) } };
 }

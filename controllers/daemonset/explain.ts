@@ -1,8 +1,8 @@
 import { whyNotAvailable } from '../common/availability.ts';
 import type { SetFacts } from './facts.ts';
 import type { Verdict } from './judge.ts';
-import { limitsOf, type Limits } from './limits.ts';
-import type { Reason } from './placement/decision.ts';
+import { limitsOf, type Limits } from './update.ts';
+import type { Reason } from './placement/node-decision.ts';
 import { plan, type Plan } from './plan.ts';
 import { isGoing, nameOf } from './pods.ts';
 import type { Pod } from './types.ts';

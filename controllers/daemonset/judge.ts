@@ -1,8 +1,7 @@
 import type { Millis } from '../../base/clock.ts';
 import { availableIn, isReady } from '../common/availability.ts';
 import { HASH_LABEL } from '../common/history/contract.ts';
-import type { Cell } from './cell.ts';
-import { isGoing, isOver, isPlaced } from './pods.ts';
+import { type Cell, isGoing, isOver, isPlaced } from './pods.ts';
 import type { Rules } from './rules.ts';
 import type { Pod } from './types.ts';
 

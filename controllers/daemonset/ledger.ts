@@ -1,9 +1,8 @@
 import type { Millis } from '../../base/clock.ts';
 import type { Lister } from '../../kube/cache/contract.ts';
 import { BY_NODE, nodeValue } from './caches.ts';
-import { cellOf, nowhere } from './cell.ts';
+import { cellOf, nowhere, nameOf, targetNode } from './pods.ts';
 import { judge, type Verdict } from './judge.ts';
-import { nameOf, targetNode } from './pods.ts';
 import { selects, type Decide } from './recount.ts';
 import type { Rules } from './rules.ts';
 import { Summary } from './summary.ts';

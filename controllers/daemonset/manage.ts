@@ -3,7 +3,7 @@ import { templateOf } from '../common/history/revision.ts';
 import { noActions, type Creation, type PodActions } from './actions.ts';
 import type { SetFacts } from './facts.ts';
 import type { Verdict, Work } from './judge.ts';
-import { limitsOf } from './limits.ts';
+import { limitsOf } from './update.ts';
 import { nameOf } from './pods.ts';
 import type { Summary } from './summary.ts';
 

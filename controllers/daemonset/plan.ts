@@ -1,17 +1,15 @@
 import type { DaemonSetStatus } from 'kubernetes-types/apps/v1.js';
 import type { Millis } from '../../base/clock.ts';
 import { planTruncation } from '../common/history/plan.ts';
-import type { Told } from '../common/news.ts';
+import type { Told } from '../common/events.ts';
 import type { WakeUp } from '../common/wake-ups.ts';
 import type { HistoryStep, Revision } from '../common/history/contract.ts';
 import { noActions, type Creation, type Deletion, type PodActions } from './actions.ts';
 import type { SetFacts } from './facts.ts';
 import type { Verdict } from './judge.ts';
 import { manage } from './manage.ts';
-import { planProgress } from './progress.ts';
-import { planUpdate } from './rolling-update.ts';
-import { statusChange, statusOf } from './status.ts';
-import { planSurge } from './surge.ts';
+import { planProgress, statusChange, statusOf } from './status.ts';
+import { planUpdate, planSurge } from './update.ts';
 
 /** Pods made, and pods removed, in one pass; the events of these bring the next one. */
 export const BURST = 250;

@@ -1,15 +1,17 @@
 import type { Millis } from '../../base/clock.ts';
 import { daemonSets } from '../../kube/api/resources.ts';
+import type { Informer } from '../../kube/cache/contract.ts';
+import { isControlledBy } from '../../kube/controller/owner-refs.ts';
+import { ON_NODE } from './caches.ts';
+import { decideAndSimulate } from './placement/three-values.ts';
 import { matchesLabels } from '../../kube/api/selector.ts';
 import { planClaim } from '../../kube/controller/claim-plan.ts';
 import type { Revision } from '../common/history/contract.ts';
 import { planHistory } from '../common/history/plan.ts';
-import { cellOf, nowhere } from './cell.ts';
+import { cellOf, nowhere, nameOf, targetNode } from './pods.ts';
 import type { Memory, SetFacts } from './facts.ts';
 import { judge, type Verdict } from './judge.ts';
-import { decideNode } from './placement/node-decision.ts';
-import type { Decision } from './placement/decision.ts';
-import { nameOf, targetNode } from './pods.ts';
+import { decideNode, type Decision } from './placement/node-decision.ts';
 import type { Rules } from './rules.ts';
 import { summarize } from './summary.ts';
 import type { Node, Pod } from './types.ts';
@@ -68,6 +70,14 @@ export function recount(rules: Rules, cluster: Cluster, decide: Decide = decisio
 
 export function decision({ template, tolerations }: Rules): Decide {
   return (node) => decideNode(template, tolerations, node);
+}
+
+/** Decides where the controller places pods by itself: with what else is on the node, and not the set's own pods, which would be in their own way. */
+export function decideByRoom({ template, tolerations, critical, set }: Rules, pods: Pick<Informer<Pod>, 'indexed'>): Decide {
+  return (node) => {
+    const others = pods.indexed(ON_NODE, nameOf(node)).filter((pod) => !isControlledBy(pod, set));
+    return decideAndSimulate({ template, tolerations, node, others, critical });
+  };
 }
 
 /** Whether the set wants an object with these labels. One that selects everything, or cannot be read, wants nothing. */

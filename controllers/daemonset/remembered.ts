@@ -1,7 +1,7 @@
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { Outcome } from '../../kube/controller/outcome.ts';
 import { GoneSets } from '../common/gone-sets.ts';
-import { News } from '../common/news.ts';
+import { News } from '../common/events.ts';
 import { PodBackoff } from '../common/pod-backoff.ts';
 import { StatusPace } from '../common/status-pace.ts';
 import type { Memory } from './facts.ts';

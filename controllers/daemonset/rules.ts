@@ -7,6 +7,7 @@ import { optInsOf, type OptIns } from './opt-ins.ts';
 import { daemonTolerations } from './placement/tolerations.ts';
 import type { Placement } from './options.ts';
 import type { DaemonSet, PodTemplate } from './types.ts';
+import type { Told } from '../common/events.ts';
 
 /** A set as its author wrote it, read once: defaulted, and with what cannot be read named. */
 export interface Rules {
@@ -82,4 +83,30 @@ function updateOf({ spec }: Readonly<DaemonSet>): Rules['update'] {
   if (type === 'OnDelete') return { type };
   const { maxUnavailable = 1, maxSurge = 0 } = rollingUpdate;
   return { type: 'RollingUpdate', maxUnavailable, maxSurge };
+}
+
+/** What the author of a set should know, for as long as it is so. */
+export function warningsOf({ optIns, surging, template }: Rules): Told[] {
+  const warnings = optIns.problems.map((problem): Told => ({
+    type: 'Warning',
+    reason: 'InvalidAnnotation',
+    message: `No pods are replaced, for an annotation cannot be read: ${problem}`,
+  }));
+  const port = surging ? hostPort(template) : undefined;
+  if (port !== undefined)
+    warnings.push({
+      type: 'Warning',
+      reason: 'HostPortWithSurge',
+      message: `Updates with maxSurge cannot end: a new pod cannot run beside the old one, which has host port ${port}; use maxUnavailable`,
+    });
+  return warnings;
+}
+
+function hostPort({ spec }: Rules['template']): number | undefined {
+  for (const { ports = [] } of spec?.containers ?? [])
+    for (const { hostPort, containerPort } of ports) {
+      if (hostPort !== undefined && hostPort > 0) return hostPort;
+      if (spec?.hostNetwork === true) return containerPort;
+    }
+  return undefined;
 }

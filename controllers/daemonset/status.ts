@@ -1,7 +1,11 @@
 import type { DaemonSetStatus } from 'kubernetes-types/apps/v1.js';
-import { conditionsDiffer, type Condition } from '../common/progress.ts';
+import { conditionsDiffer, type Condition, progressOf, type Progress } from '../common/progress.ts';
 import type { Counts } from './judge.ts';
 import type { DaemonSet } from './types.ts';
+import { whyNotAvailable } from '../common/availability.ts';
+import type { SetFacts } from './facts.ts';
+import { limitsOf } from './update.ts';
+import { nameOf } from './pods.ts';
 
 /**
  * What the status should be.
@@ -46,4 +50,65 @@ export function statusChange(has: DaemonSetStatus | undefined, wants: DaemonSetS
   if (conditions === 'more') return 'more';
   const numbers = NUMBERS.some((number) => (has?.[number] ?? 0) !== (wants[number] ?? 0));
   return numbers || conditions === 'words' || has === undefined ? 'numbers' : 'nothing';
+}
+
+/** How the rollout of a set goes, for people and scripts that wait for it. */
+export function planProgress(facts: SetFacts): Progress {
+  const { rules, summary, now } = facts;
+  const { desired, updated, available } = summary.counts;
+  return progressOf({
+    has: rules.set.status?.conditions ?? [],
+    now,
+    deadlineMs: rules.optIns.progressDeadlineMs,
+    state: stateOf(facts),
+    message: `${updated} of ${desired} pods are updated, ${available} available`,
+    moved: hasMoved(facts),
+    blocker: () => blocker(facts),
+  });
+}
+
+function stateOf({ rules, summary }: SetFacts): 'complete' | 'paused' | 'updating' {
+  const { desired, updated, available } = summary.counts;
+  if (rules.optIns.paused) return 'paused';
+  const kept = rules.optIns.partition !== undefined || rules.optIns.rolloutNodes !== undefined;
+  const due = kept ? Math.min(updated, desired) : desired;
+  const mayGoOn = kept && limitsOf(rules, summary).room > 0 && hasEligible({ rules, summary });
+  const complete = rules.update.type === 'OnDelete' ? available >= desired : updated >= due && available >= desired && !mayGoOn;
+  return complete ? 'complete' : 'updating';
+}
+
+/** Nodes that the limits of the rollout leave to be updated. */
+function hasEligible({ rules, summary }: Pick<SetFacts, 'rules' | 'summary'>): boolean {
+  const { mayUpdate } = limitsOf(rules, summary);
+  for (const verdict of summary.restless.values()) if (verdict.old !== undefined && mayUpdate(verdict)) return true;
+  return false;
+}
+
+/** More is updated or available than at the last look, or there is something new to be done. */
+function hasMoved({ rules, summary, pendingMs }: SetFacts): boolean {
+  const { status, metadata } = rules.set;
+  return (
+    // While the last pass is pending the generation is not told as seen: it would be news at every look.
+    (pendingMs === 0 && (status?.observedGeneration ?? 0) < (metadata.generation ?? 0)) ||
+    summary.counts.updated > (status?.updatedNumberScheduled ?? 0) ||
+    summary.counts.available > (status?.numberAvailable ?? 0) ||
+    summary.counts.desired !== (status?.desiredNumberScheduled ?? 0)
+  );
+}
+
+/** The first node, by name, that keeps the rollout waiting. */
+function blocker({ rules, summary }: SetFacts): { reason: string; message: string } {
+  const waiting = summary.inOrder().filter(({ cell, counts }) => cell.known?.decision.run === true && counts.available === 0);
+  const [first] = waiting;
+  if (first === undefined) {
+    const reason = rules.optIns.problems.length > 0 ? 'InvalidAnnotation' : 'NotUpdated';
+    return { reason, message: rules.optIns.problems.join('; ') || 'old pods are available and are not replaced' };
+  }
+  const { cell } = first;
+  const more = waiting.length > 1 ? ` (and ${waiting.length - 1} more nodes)` : '';
+  // The new pod may be well, and an old one that does not go be the one that counts.
+  const pod = (first.freshAvailable ? undefined : first.fresh) ?? first.old ?? cell.pods[0];
+  if (pod === undefined) return { reason: 'NoPod', message: `node ${cell.node} has no pod${more}` };
+  const { reason, text } = whyNotAvailable(pod);
+  return { reason, message: `pod ${nameOf(pod)} on node ${cell.node}: ${text}${more}` };
 }

@@ -1,5 +1,12 @@
 import type { Slot } from './slots.ts';
 import type { Claim, Pod, PodTemplate } from './types.ts';
+import { statefulSets } from '../../kube/api/resources.ts';
+import { HASH_LABEL } from '../common/history/contract.ts';
+import { podFromTemplate } from '../common/pod-from-template.ts';
+import { POD_INDEX_LABEL, POD_NAME_LABEL } from './places.ts';
+import type { Rules } from './rules.ts';
+import { volumesOf } from './storage.ts';
+import { whyNotAvailable } from '../common/availability.ts';
 
 /**
  * Why a pod goes. ended: it has failed or succeeded; scaled-down: there is no place for it; update: it is to be replaced by one of the update revision; forced: it
@@ -43,4 +50,45 @@ export interface Work {
   readonly groups: readonly (readonly Action[])[];
   /** undefined: it waits for nothing. */
   readonly waits: Waits | undefined;
+}
+
+/** A pod with its name, its host name and its claims. @throws {Error} for a template without labels */
+export function newPod(
+  rules: Rules,
+  { name, ordinal, revision, template }: { name: string; ordinal: number; revision: string; template: Readonly<PodTemplate> },
+): Pod {
+  const { set, namespace } = rules;
+  const pod = podFromTemplate(template, set, statefulSets);
+  const labels = { ...pod.metadata.labels, [POD_NAME_LABEL]: name, [POD_INDEX_LABEL]: String(ordinal), [HASH_LABEL]: revision };
+  const spec = template.spec ?? { containers: [] };
+  const volumes = volumesOf(rules, ordinal, spec.volumes);
+  return {
+    ...pod,
+    metadata: { ...pod.metadata, name, namespace, labels },
+    spec: {
+      ...spec,
+      hostname: name,
+      ...(set.spec?.serviceName === undefined ? {} : { subdomain: set.spec.serviceName }),
+      ...(volumes.length === 0 ? {} : { volumes }),
+    },
+  };
+}
+
+const details = {
+  creating: 'it is about to be made',
+  'stale-claim': 'a claim of the pod that was there before is about to be removed with it',
+  'unknown-place': 'dkc.dev/reserve-ordinals cannot be read, and may leave it out',
+  updating: 'it is of an old revision and is about to be replaced',
+  recreating: 'it is of an old revision, and all of these go before new ones are made',
+  'scaling-down': 'there is no place for it any more',
+} as const;
+
+/** @param what - @default what keeps the pod from being available */
+export function waitsFor({ name, pod }: Slot, what?: keyof typeof details): Waits {
+  const state = pod === undefined ? undefined : whyNotAvailable(pod);
+  if (what === undefined) return { object: name, reason: state?.reason ?? 'NoPod', detail: state?.text ?? 'there is no pod' };
+  const ready = pod?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
+  const going = pod?.metadata.deletionTimestamp !== undefined;
+  const also = state === undefined || (ready && !going) ? '' : `; ${state.text}`;
+  return { object: name, reason: what, detail: `${details[what]}${also}` };
 }

@@ -1,9 +1,8 @@
-import type { Action, Waits, Work } from './actions.ts';
+import { type Action, type Waits, type Work, waitsFor } from './actions.ts';
 import type { SetFacts } from './facts.ts';
 import { claims, creation, repairs, storage } from './place.ts';
 import { firstUnhealthy, isUnavailable, type Slot, type Slots } from './slots.ts';
 import { planUpdate } from './update.ts';
-import { waitsFor } from './waits.ts';
 
 /**
  * OrderedReady: from the lowest place up, each must be available before the next is looked at; one pod is made or deleted at a time.

@@ -1,9 +1,8 @@
-import type { Action, Waits, Work } from './actions.ts';
+import { type Action, type Waits, type Work, waitsFor } from './actions.ts';
 import type { SetFacts } from './facts.ts';
 import { claims, creation, repairs } from './place.ts';
 import { isUnavailable, type Slots } from './slots.ts';
 import { planUpdate } from './update.ts';
-import { waitsFor } from './waits.ts';
 
 /**
  * Parallel: no place waits for another.

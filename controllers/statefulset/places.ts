@@ -1,4 +1,5 @@
 import { LARGEST_ORDINAL } from '../../kube/api/ordinals.ts';
+import type { OwnerReference } from '../../kube/api/object.ts';
 
 /** Which places a set has. */
 export interface PlacesOptions {
@@ -52,4 +53,24 @@ function firstWhere(length: number, holds: (index: number) => boolean): number {
     else from = middle + 1;
   }
   return from;
+}
+
+/** Both are on every pod of a set, so that a service can be had for one of them. */
+export const POD_NAME_LABEL = 'statefulset.kubernetes.io/pod-name';
+export const POD_INDEX_LABEL = 'apps.kubernetes.io/pod-index';
+
+export function podName(set: string, ordinal: number): string {
+  return `${set}-${ordinal}`;
+}
+
+/** @param template - name of the claim template */
+export function claimName(template: string, set: string, ordinal: number): string {
+  return `${template}-${set}-${ordinal}`;
+}
+
+/** Whom a reference names, whichever of that name it is. */
+export type Named = Pick<OwnerReference, 'apiVersion' | 'kind' | 'name'>;
+
+export function refersTo(ref: Named, { apiVersion, kind, name }: Named): boolean {
+  return ref.apiVersion === apiVersion && ref.kind === kind && ref.name === name;
 }

@@ -8,10 +8,9 @@ import type { SetFacts } from './facts.ts';
 import { planGrowth } from './growth.ts';
 import { planOrdered } from './ordered.ts';
 import { planParallel } from './parallel.ts';
-import { planRecreate } from './recreate.ts';
+import { planRecreate, isOld } from './update.ts';
 import { slotsOf, type Slots } from './slots.ts';
 import { countsOf, statusChange, statusOf, type Counts } from './status.ts';
-import { isOld } from './update.ts';
 
 /** What is to be done about one set, in this order; claims and history, which are in the facts, come first. */
 export interface Plan {

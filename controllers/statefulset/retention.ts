@@ -1,8 +1,7 @@
 import type { OwnerReference } from '../../kube/api/object.ts';
 import { pods, statefulSets } from '../../kube/api/resources.ts';
 import { controllerRef } from '../../kube/controller/owner-refs.ts';
-import { claimName } from './identity.ts';
-import { refersTo } from './owners.ts';
+import { claimName, refersTo } from './places.ts';
 import type { Rules } from './rules.ts';
 import type { ClaimLookup } from './storage.ts';
 import type { Claim } from './types.ts';

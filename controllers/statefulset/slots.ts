@@ -4,7 +4,7 @@ import { availableIn, isReady } from '../common/availability.ts';
 import { HASH_LABEL } from '../common/history/contract.ts';
 import { claimFields } from '../common/set-size.ts';
 import type { SetFacts } from './facts.ts';
-import { podName } from './identity.ts';
+import { podName } from './places.ts';
 import type { Rules } from './rules.ts';
 import type { Pod } from './types.ts';
 

@@ -1,6 +1,5 @@
 import { identityOf } from '../../kube/api/ordinals.ts';
-import { podName as nameOf, claimName, POD_INDEX_LABEL, POD_NAME_LABEL } from './identity.ts';
-import { refersTo } from './owners.ts';
+import { podName as nameOf, claimName, POD_INDEX_LABEL, POD_NAME_LABEL, refersTo } from './places.ts';
 import type { Rules } from './rules.ts';
 import type { Claim, Pod } from './types.ts';
 

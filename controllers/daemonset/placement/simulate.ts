@@ -1,11 +1,18 @@
-import type { Toleration } from 'kubernetes-types/core/v1.js';
+import type { Toleration, PodSpec, ResourceRequirements } from 'kubernetes-types/core/v1.js';
 import { canonicalQuantity } from '../../../kube/api/quantity.ts';
 import type { Node, Pod, PodTemplate } from '../types.ts';
-import type { Reason } from './decision.ts';
+import { type Reason, decideNode } from './node-decision.ts';
 import type { Failure } from './failure.ts';
-import { amountOf, nanosPer, portsConflict } from '../../../kube/api/pod-requests.ts';
-import { footprintOf, type Footprint } from './footprint.ts';
-import { decideNode } from './node-decision.ts';
+import {
+  amountOf,
+  nanosPer,
+  portsConflict,
+  amountsOf,
+  hostPortsOf,
+  podRequests,
+  type Amounts,
+  type HostPort,
+} from '../../../kube/api/pod-requests.ts';
 
 /** A pod of a set that is thought to be on a node. */
 export interface Situation {
@@ -91,4 +98,28 @@ function lacking({ requests }: Footprint, there: readonly Footprint[], { status 
 function asText(resource: string, amount: bigint): string {
   const format = /^(?:memory|ephemeral-storage|hugepages-.*)$/.test(resource) ? 'binary' : 'decimal';
   return canonicalQuantity({ nanos: amount * nanosPer(resource), format });
+}
+
+/** What a pod takes of its node. */
+export interface Footprint {
+  /** In thousandths for cpu, in whole units for all else. What is not asked for is not in it. */
+  readonly requests: Amounts;
+  readonly ports: readonly HostPort[];
+}
+
+const known = new WeakMap<Readonly<PodSpec>, Footprint>();
+
+/** @param spec - taken as one that never changes, as objects of a cache are: it is read once */
+export function footprintOf(spec: Readonly<PodSpec>): Footprint {
+  const seen = known.get(spec);
+  if (seen !== undefined) return seen;
+  const asked = [...podRequests(spec, wantedBy)].filter(([, amount]) => amount > 0n);
+  const footprint = { requests: new Map(asked), ports: hostPortsOf(spec) };
+  known.set(spec, footprint);
+  return footprint;
+}
+
+/** Templates are not defaulted as pods are: there a limit without a request is one. */
+function wantedBy({ requests, limits }: ResourceRequirements = {}): Amounts {
+  return amountsOf({ ...limits, ...requests });
 }

@@ -277,7 +277,7 @@ for (const { room, page: path, optIns } of rooms) {
 
 test('docs/controllers.md has every reason that a StatefulSet waits by', async () => {
   const [, table = ''] = /### StatefulSets\n(.*)/s.exec(page) ?? [];
-  const source = await readFile(new URL('controllers/statefulset/waits.ts', root), 'utf8');
+  const source = await readFile(new URL('controllers/statefulset/actions.ts', root), 'utf8');
   const [, details = ''] = /const details = \{\n(.*?)\n\}/s.exec(source) ?? [];
   const reasons = [...details.matchAll(/^ {2}'?([a-z-]+)'?:/gm)].map(([, reason = '']) => reason);
   assert.ok(reasons.length > 3);

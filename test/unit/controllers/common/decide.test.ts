@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decideFor } from '../../../../controllers/common/decide.ts';
+import { decideFor } from '../../../../controllers/common/events.ts';
 import { daemonSets } from '../../../../kube/api/resources.ts';
 
 test('an exception while deciding is told to the author of the set, and thrown', () => {

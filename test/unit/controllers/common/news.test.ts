@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { News, tellNews, type Told } from '../../../../controllers/common/news.ts';
+import { News, tellNews, type Told } from '../../../../controllers/common/events.ts';
 import { daemonSets } from '../../../../kube/api/resources.ts';
 import type { EventRecorder } from '../../../../kube/controller/event-recorder.ts';
 

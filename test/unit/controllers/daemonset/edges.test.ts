@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { wakesOfNode } from '../../../../controllers/daemonset/edges.ts';
+import { wakesOfNode } from '../../../../controllers/daemonset/enqueue.ts';
 import type { Placement } from '../../../../controllers/daemonset/options.ts';
 import { rulesOf } from '../../../../controllers/daemonset/rules.ts';
 import type { DaemonSet, Node } from '../../../../controllers/daemonset/types.ts';

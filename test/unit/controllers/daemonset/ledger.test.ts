@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { unreachable } from '../../../../base/errors.ts';
 import { HASH_LABEL } from '../../../../controllers/common/history/contract.ts';
 import { noMemory } from '../../../../controllers/daemonset/facts.ts';
-import { isRelevant } from '../../../../controllers/daemonset/edges.ts';
+import { isRelevant } from '../../../../controllers/daemonset/enqueue.ts';
 import { BY_NODE, bySetAndNode } from '../../../../controllers/daemonset/caches.ts';
 import { Ledger } from '../../../../controllers/daemonset/ledger.ts';
 import { targetNode } from '../../../../controllers/daemonset/pods.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PodSpec, Toleration } from 'kubernetes-types/core/v1.js';
-import { newPod } from '../../../../controllers/daemonset/new-pod.ts';
+import { newPod } from '../../../../controllers/daemonset/actions.ts';
 import type { Placement } from '../../../../controllers/daemonset/options.ts';
 import { targetNode } from '../../../../controllers/daemonset/pods.ts';
 import { rulesOf } from '../../../../controllers/daemonset/rules.ts';

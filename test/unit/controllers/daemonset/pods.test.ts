@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NodeSelectorTerm, PodSpec } from 'kubernetes-types/core/v1.js';
-import { cellOf } from '../../../../controllers/daemonset/cell.ts';
-import { inOrder, targetNode } from '../../../../controllers/daemonset/pods.ts';
+import { cellOf, inOrder, targetNode } from '../../../../controllers/daemonset/pods.ts';
 import { pod, pods, words } from './notation.ts';
 
 const field = (...values: string[]) => ({ key: 'metadata.name', operator: 'In', values });

@@ -1,7 +1,7 @@
 import type { HistoryStep, Revision } from '../../../../controllers/common/history/contract.ts';
 import { templateOf } from '../../../../controllers/common/history/revision.ts';
-import { wakesOfNode } from '../../../../controllers/daemonset/edges.ts';
-import { newPod } from '../../../../controllers/daemonset/new-pod.ts';
+import { wakesOfNode } from '../../../../controllers/daemonset/enqueue.ts';
+import { newPod } from '../../../../controllers/daemonset/actions.ts';
 import { plan, type Plan } from '../../../../controllers/daemonset/plan.ts';
 import { isGoing, isOver, isPlaced, nameOf, targetNode } from '../../../../controllers/daemonset/pods.ts';
 import { recount } from '../../../../controllers/daemonset/recount.ts';

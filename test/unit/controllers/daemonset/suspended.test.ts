@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SuspendedSets } from '../../../../controllers/daemonset/suspended.ts';
+import { SuspendedSets } from '../../../../controllers/daemonset/enqueue.ts';
 
 /** `set@node` waits there, `-set@node` was looked at and does not, `!set` is gone. */
 function after(story: string): SuspendedSets {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { rulesOf } from '../../../../controllers/daemonset/rules.ts';
-import { warningsOf } from '../../../../controllers/daemonset/warnings.ts';
+import { rulesOf, warningsOf } from '../../../../controllers/daemonset/rules.ts';
 import { daemonSet, type SetOptions } from './notation.ts';
 
 const surge = { maxUnavailable: 0, maxSurge: 1 };

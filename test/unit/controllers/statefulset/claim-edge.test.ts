@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { wakesOfClaim } from '../../../../controllers/statefulset/claim-edge.ts';
+import { wakesOfClaim } from '../../../../controllers/statefulset/enqueue.ts';
 import { rulesOf } from '../../../../controllers/statefulset/rules.ts';
 import type { Claim, StatefulSet } from '../../../../controllers/statefulset/types.ts';
 import type { Change } from '../../../../kube/cache/change.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { wakesOfName } from '../../../../controllers/statefulset/name-edge.ts';
+import { wakesOfName } from '../../../../controllers/statefulset/enqueue.ts';
 import type { Pod } from '../../../../controllers/statefulset/types.ts';
 import { statefulSet } from './objects.ts';
 

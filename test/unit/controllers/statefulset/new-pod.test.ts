@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newPod } from '../../../../controllers/statefulset/new-pod.ts';
+import { newPod } from '../../../../controllers/statefulset/actions.ts';
 import { rulesOf } from '../../../../controllers/statefulset/rules.ts';
 import type { Pod, PodTemplate } from '../../../../controllers/statefulset/types.ts';
 import { statefulSet } from './objects.ts';

@@ -2,7 +2,7 @@ import type { HistoryStep, Revision } from '../../../../controllers/common/histo
 import { templateOf } from '../../../../controllers/common/history/revision.ts';
 import { explain, type Explained } from '../../../../controllers/statefulset/explain.ts';
 import type { SetFacts } from '../../../../controllers/statefulset/facts.ts';
-import { newPod } from '../../../../controllers/statefulset/new-pod.ts';
+import { newPod } from '../../../../controllers/statefulset/actions.ts';
 import { factsOf } from '../../../../controllers/statefulset/observe.ts';
 import { finalStatus, plan, type Plan } from '../../../../controllers/statefulset/plan.ts';
 import { rulesOf } from '../../../../controllers/statefulset/rules.ts';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NodeSelector, PodSpec, Taint, Toleration } from 'kubernetes-types/core/v1.js';
-import type { Reason } from '../../../../../controllers/daemonset/placement/decision.ts';
-import { decideNode } from '../../../../../controllers/daemonset/placement/node-decision.ts';
+import { type Reason, decideNode } from '../../../../../controllers/daemonset/placement/node-decision.ts';
 import { daemonTolerations } from '../../../../../controllers/daemonset/placement/tolerations.ts';
 import type { Node } from '../../../../../controllers/daemonset/types.ts';
 

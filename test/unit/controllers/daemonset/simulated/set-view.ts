@@ -1,7 +1,7 @@
 import type { Millis } from '../../../../../base/clock.ts';
 import { availableIn } from '../../../../../controllers/common/availability.ts';
 import { HASH_LABEL, type Revision } from '../../../../../controllers/common/history/contract.ts';
-import { limitsOf } from '../../../../../controllers/daemonset/limits.ts';
+import { limitsOf } from '../../../../../controllers/daemonset/update.ts';
 import { decideNode } from '../../../../../controllers/daemonset/placement/node-decision.ts';
 import { isGoing, isOver, targetNode } from '../../../../../controllers/daemonset/pods.ts';
 import { rulesOf, type Rules } from '../../../../../controllers/daemonset/rules.ts';

@@ -1,10 +1,12 @@
 import { jsonEqual } from '../../kube/api/json.ts';
 import type { Change } from '../../kube/cache/change.ts';
 import { objectKey, type Key } from '../../kube/cache/contract.ts';
-import type { Decision } from './placement/decision.ts';
+import type { Decision } from './placement/node-decision.ts';
 import { decision, type Decide } from './recount.ts';
 import type { Rules } from './rules.ts';
-import type { DaemonSet, Node } from './types.ts';
+import type { DaemonSet, Node, Pod } from './types.ts';
+import type { EnqueueRequest } from '../../kube/controller/controller.ts';
+import { isOver } from './pods.ts';
 
 export interface NodeEdge {
   sets: Iterable<Readonly<DaemonSet>>;
@@ -64,3 +66,61 @@ function isConcerned(change: Change<Node>, { optIns }: Rules, decide: Decide, ha
 }
 
 const differs = (a: Decision, b: Decision): boolean => a.run !== b.run || a.keep !== b.keep;
+
+/**
+ * Which sets want to run on a node that has no room for them. Where the controller itself places pods nobody else waits for room, so it remembers whom to
+ * wake when a pod leaves.
+ */
+export class SuspendedSets {
+  readonly #byNode = new Map<string, Set<Key>>();
+
+  /** A set has been looked at on a node. What was known of the two is replaced. */
+  evaluated(set: Key, node: string, suspended: boolean): void {
+    if (!suspended) {
+      this.#take(set, node);
+      return;
+    }
+    const waiting = this.#byNode.get(node);
+    if (waiting === undefined) this.#byNode.set(node, new Set([set]));
+    else waiting.add(set);
+  }
+
+  /** @returns the sets to look at again now that something has left the node; each stays here until it has been looked at */
+  freed(node: string): Key[] {
+    return [...(this.#byNode.get(node) ?? [])];
+  }
+
+  /** The set is gone. */
+  forgetSet(set: Key): void {
+    for (const node of this.#byNode.keys()) this.#take(set, node);
+  }
+
+  /** Pairs of set and node. */
+  get size(): number {
+    let size = 0;
+    for (const waiting of this.#byNode.values()) size += waiting.size;
+    return size;
+  }
+
+  #take(set: Key, node: string): void {
+    const waiting = this.#byNode.get(node);
+    if (waiting?.delete(set) && waiting.size === 0) this.#byNode.delete(node);
+  }
+}
+
+/** Whoever waits for room on a node looks again when a pod there has ended or gone, whosever it was. */
+export function wakesOfRoom(change: Change<Pod>, suspended: SuspendedSets): EnqueueRequest[] {
+  const node = freedNode(change);
+  return node === undefined || node === '' ? [] : suspended.freed(node).map((key) => ({ key, limited: true }));
+}
+
+function freedNode(change: Change<Pod>): string | undefined {
+  switch (change.do) {
+    case 'add':
+      return undefined;
+    case 'delete':
+      return change.last.spec?.nodeName;
+    case 'update':
+      return !isOver(change.before) && isOver(change.after) ? change.after.spec?.nodeName : undefined;
+  }
+}

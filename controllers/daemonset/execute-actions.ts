@@ -1,15 +1,14 @@
 import type { Millis } from '../../base/clock.ts';
 import { asOneError } from '../../base/errors.ts';
-import { batchOf } from '../common/batch-size.ts';
+import { batchOf } from '../common/pod-from-template.ts';
 import { daemonSets, pods } from '../../kube/api/resources.ts';
 import { objectKey } from '../../kube/cache/contract.ts';
 import { ApiError, isConflict, isNotFound, serverWords } from '../../kube/client/errors.ts';
 import type { Pass } from '../../kube/controller/expectations.ts';
 import { isControlledBy } from '../../kube/controller/owner-refs.ts';
 import { slowStart } from '../../kube/controller/slow-start.ts';
-import type { Creation, Deletion } from './actions.ts';
+import { type Creation, type Deletion, newPod } from './actions.ts';
 import type { Executor } from './execute.ts';
-import { newPod } from './new-pod.ts';
 import { BURST, type Plan } from './plan.ts';
 import { isGoing, nameOf, targetNode } from './pods.ts';
 import type { Rules } from './rules.ts';

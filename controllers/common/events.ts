@@ -1,6 +1,7 @@
 import type { KubeObject, Resource } from '../../kube/api/object.ts';
 import type { EventType } from '../../kube/controller/event.ts';
 import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
+import { messageOf } from '../../base/errors.ts';
 
 /** What people should know about a set. */
 export interface Told {
@@ -44,5 +45,20 @@ export class News {
   /** The set is gone. */
   forget(uid: string): void {
     this.#said.delete(uid);
+  }
+}
+
+/**
+ * Decides on one set. An exception there is a mistake of ours, or an object that no server should have taken: it costs this set a Warning event, a line in
+ * the log and backoff, and no other set anything.
+ * @throws what `decide` throws
+ */
+export function decideFor<T>({ events, set, resource }: Audience, decide: () => T): T {
+  try {
+    return decide();
+  } catch (error) {
+    const message = `Nothing is done for this set: deciding on it failed: ${messageOf(error)}`;
+    events.event(set, 'Warning', 'FailedSync', message, { resource });
+    throw error;
   }
 }

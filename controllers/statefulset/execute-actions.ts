@@ -1,11 +1,10 @@
 import { unreachable } from '../../base/errors.ts';
 import { persistentVolumeClaims, pods, statefulSets } from '../../kube/api/resources.ts';
 import { isAlreadyExists, isConflict, isNotFound, mayHaveTakenEffect, serverWords } from '../../kube/client/errors.ts';
-import type { Action } from './actions.ts';
+import { type Action, newPod } from './actions.ts';
 import type { SetWriter } from '../common/set-writer.ts';
 import type { Executor } from './execute.ts';
-import { POD_INDEX_LABEL, POD_NAME_LABEL } from './identity.ts';
-import { newPod } from './new-pod.ts';
+import { POD_INDEX_LABEL, POD_NAME_LABEL } from './places.ts';
 import type { Rules } from './rules.ts';
 import type { Claim, Pod } from './types.ts';
 

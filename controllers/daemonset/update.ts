@@ -1,0 +1,101 @@
+import { noActions, type PodActions } from './actions.ts';
+import type { SetFacts } from './facts.ts';
+import type { Verdict } from './judge.ts';
+import { isOver } from './pods.ts';
+import { resolveIntOrPercent } from '../../kube/api/int-or-percent.ts';
+import { matchesLabels } from '../../kube/api/selector.ts';
+import type { Rules } from './rules.ts';
+import type { Summary } from './summary.ts';
+
+/**
+ * Old pods to delete; manage makes their successors once they are gone. Those that are not available go at once, since nothing is lost by it, and
+ * count against the budget all the same; then as many of the others as the budget leaves, in the order of their nodes' names. Where a partition leaves
+ * room for so many only, nodes whose old pod is still going have taken theirs: what is made there will be of the present revision.
+ */
+export function planUpdate({ rules, summary }: SetFacts, verdicts: readonly Verdict[]): PodActions {
+  const actions = noActions();
+  const { maxUnavailable, room, mayUpdate } = limitsOf(rules, summary);
+  const { empty, updating, broken, both, excess } = summary.standings;
+  const eligible = (standing: 'broken' | 'old'): Verdict[] => verdicts.filter((one) => one.standing === standing && mayUpdate(one));
+  const budget = Math.max(0, maxUnavailable - (empty + updating + broken + both + excess));
+  const chosen = [...eligible('broken'), ...eligible('old').slice(0, budget)];
+  const underWay = verdicts.filter((one) => one.standing === 'empty' && one.cell.known?.decision.run === true && mayUpdate(one)).length;
+  for (const { old, cell } of room === Infinity ? chosen : chosen.slice(0, Math.max(0, room - underWay)))
+    if (old !== undefined) actions.deletions.push({ pod: old, node: cell.node, because: 'update' });
+  return actions;
+}
+
+/**
+ * New pods beside old ones, which go when the new ones are available.
+ *
+ * | on the node | what |
+ * | --- | --- |
+ * | old pod, not available; node should run | a new one at once, whatever the budget |
+ * | old pod, not available; node should not run | the old one goes |
+ * | old pod, available; node should run | a new one, if the budget allows |
+ * | old pod, available; node should not run | goes while more are available than desired |
+ * | both, new not available | wait; counts against the budget |
+ * | both, new available | the old one goes |
+ */
+export function planSurge({ rules, summary, history, memory }: SetFacts, verdicts: readonly Verdict[]): PodActions {
+  const actions = noActions();
+  const { maxSurge, room, mayUpdate } = limitsOf(rules, summary);
+  const now: Verdict[] = [];
+  const candidates: Verdict[] = [];
+  const leaving: Verdict[] = [];
+  let surging = summary.standings.excess;
+  for (const verdict of verdicts) {
+    const { standing, cell, old, work } = verdict;
+    const run = cell.known?.decision.run === true;
+    // It waits for room: nothing is made there, and what is there stays.
+    if (work?.suspended === true) continue;
+    if (standing === 'both') {
+      if (!verdict.freshAvailable) surging += 1;
+      else if (old !== undefined) actions.deletions.push({ pod: old, node: cell.node, because: 'surged' });
+    } else if (cell.known === undefined || old === undefined || !mayUpdate(verdict)) continue;
+    else if (standing === 'old') (run ? candidates : leaving).push(verdict);
+    else if (standing === 'broken') {
+      if (!run) actions.deletions.push({ pod: old, node: cell.node, because: 'update' });
+      // The node that refused the old one would most likely refuse the new one too.
+      else if (!isOver(old) || memory.backoffMs(cell.node) === 0) now.push(verdict);
+    }
+  }
+  const created = [...now, ...candidates.slice(0, Math.max(0, maxSurge - surging))];
+  for (const { cell } of room === Infinity ? created : created.slice(0, room))
+    actions.creations.push({ node: cell.node, hash: history.hash, template: rules.template, present: true });
+  for (const { cell, old } of leaving.slice(0, Math.max(0, summary.serving - summary.counts.desired)))
+    if (old !== undefined) actions.deletions.push({ pod: old, node: cell.node, because: 'update' });
+  return actions;
+}
+
+/** How far an update may go in one look. */
+export interface Limits {
+  /** Nodes that may be without an available pod at once. 0 while surging. */
+  maxUnavailable: number;
+  /** Nodes that may have a new pod beside the old one at once. */
+  maxSurge: number;
+  /** Nodes that may still be given the present revision; Infinity unless a partition keeps some at the old one. */
+  room: number;
+  /** Whether pods may be replaced on the node, leaving `room` aside. */
+  mayUpdate: (verdict: Verdict) => boolean;
+}
+
+/** Counts and shares are of the desired nodes, shares rounded up. What cannot be read is the default. */
+export function limitsOf(rules: Rules, { counts, renewed }: Summary): Limits {
+  const { optIns, update } = rules;
+  const { desired } = counts;
+  const of = (value: number | string | undefined): number | undefined => resolveIntOrPercent(value, desired, { round: 'up' });
+  const maxSurge = update.type === 'RollingUpdate' ? (of(update.maxSurge) ?? 0) : 0;
+  const asked = update.type === 'RollingUpdate' ? (of(update.maxUnavailable) ?? 1) : 0;
+  // With both at nothing no update would ever end.
+  const maxUnavailable = asked === 0 && maxSurge === 0 && desired > 0 ? 1 : asked;
+  const kept = of(optIns.partition) ?? 0;
+  const room = kept > 0 ? Math.max(0, desired - kept - renewed) : Infinity;
+  const { rolloutNodes } = optIns;
+  return {
+    maxUnavailable,
+    maxSurge,
+    room,
+    mayUpdate: ({ cell }) => rolloutNodes === undefined || matchesLabels(rolloutNodes, cell.known?.object.metadata.labels),
+  };
+}
