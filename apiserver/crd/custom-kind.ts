@@ -87,7 +87,7 @@ const typeFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata
  * `value` as the server keeps it: without fields the schema does not know, without nulls that it does not allow, and with its defaults.
  * @param isRoot - or embedded: `apiVersion`, `kind` and `metadata` are there without being written in the schema
  */
-export function prunedAndDefaulted(value: unknown, node: Node, isRoot: boolean): unknown {
+function prunedAndDefaulted(value: unknown, node: Node, isRoot: boolean): unknown {
   if (Array.isArray(value)) {
     const items = nodeOf(node['items']);
     return items === undefined ? value : value.map((item: unknown) => prunedAndDefaulted(item, items, items[EMBEDDED] === true));
@@ -111,7 +111,7 @@ export function prunedAndDefaulted(value: unknown, node: Node, isRoot: boolean):
 }
 
 /** The columns of `kubectl get`: the name, and what the author wants shown, or the age. */
-export function customColumns(written: unknown): Column[] {
+function customColumns(written: unknown): Column[] {
   const columns = nodesOf(written).map(column);
   return [nameColumn, ...(columns.length === 0 ? [ageColumn] : columns)];
 }

@@ -128,7 +128,7 @@ const branches = ['allOf', 'anyOf', 'oneOf'] as const;
 const treeOnly = ['type', 'additionalProperties', 'default', 'description', 'title', 'nullable'] as const;
 
 /** What keeps a schema from being structural, in the words of a 1.20 server. */
-export function structuralErrors(root: Node, path: string, hasStatus: boolean): FieldError[] {
+function structuralErrors(root: Node, path: string, hasStatus: boolean): FieldError[] {
   const errors: FieldError[] = [];
   const type = textOf(root['type']);
   if (type !== '' && type !== 'object') {

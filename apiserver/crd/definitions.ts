@@ -16,7 +16,7 @@ import type { Context } from '../handlers/context.ts';
 import type { Change } from '../storage/watch-log.ts';
 
 /** Where definitions lie in storage. */
-export const DEFINITIONS = 'apiextensions.k8s.io/customresourcedefinitions';
+const DEFINITIONS = 'apiextensions.k8s.io/customresourcedefinitions';
 
 function defaults(definition: KubeObject): KubeObject {
   const spec = nodeOf(definition['spec']) ?? {};

@@ -180,6 +180,6 @@ const formats: Readonly<Record<string, (text: string) => boolean>> = {
 };
 
 /** Whether a text is of a format; any text is of one that is not known. */
-export function isOfFormat(text: string, format: string): boolean {
+function isOfFormat(text: string, format: string): boolean {
   return Object.hasOwn(formats, format) ? formats[format]?.(text) === true : true;
 }

@@ -116,7 +116,7 @@ export function goneAnswer(verb: string): Answer {
 }
 
 /** The ERROR event of an expired watch. */
-export function goneLine(): Line {
+function goneLine(): Line {
   return { type: 'ERROR', name: '', text: `${JSON.stringify({ type: 'ERROR', object: gone() })}\n` };
 }
 

@@ -67,7 +67,7 @@ function patchType(contentType: string, isCustom: boolean): ObjectPatchType {
 }
 
 /** The patches that an object alone decides; server-side apply also needs to know who owns which field. */
-export type ObjectPatchType = 'json' | 'merge' | 'strategic';
+type ObjectPatchType = 'json' | 'merge' | 'strategic';
 
 /**
  * `target` with `patch` applied. Neither is changed; the result may share parts with both.

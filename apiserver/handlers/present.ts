@@ -81,10 +81,10 @@ function includeObject(asked: string | null): IncludeObject {
   throw badRequest(`includeObject: Invalid value: ${JSON.stringify(asked)}: must be 'Metadata', 'Object', 'None', or empty`);
 }
 
-export type IncludeObject = 'None' | 'Metadata' | 'Object';
+type IncludeObject = 'None' | 'Metadata' | 'Object';
 
 /** Only the metadata, as tables carry it. */
-export function partialMetadata(object: KubeObject, metaVersion: string): Record<string, unknown> {
+function partialMetadata(object: KubeObject, metaVersion: string): Record<string, unknown> {
   return { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${metaVersion}`, metadata: object.metadata };
 }
 

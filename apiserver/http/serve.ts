@@ -83,7 +83,7 @@ function cut(response: Outgoing): void {
 }
 
 /** The whole body. @throws StatusError 413 above the limit; the rest of it is thrown away as it comes, so that the answer finds its way out */
-export async function readBody(request: Incoming): Promise<Uint8Array> {
+async function readBody(request: Incoming): Promise<Uint8Array> {
   const declared = Number(request.headers['content-length'] ?? 0);
   const tooMuch = (): Error => tooLarge(`Request entity too large: limit is ${MAX_BODY_BYTES}`);
   if (declared > MAX_BODY_BYTES) throw tooMuch();
@@ -101,7 +101,7 @@ export async function readBody(request: Incoming): Promise<Uint8Array> {
 }
 
 /** Writes an answer. A stream waits for its client, line by line. `signal` aborts when the client disconnects. */
-export async function writeAnswer(
+async function writeAnswer(
   response: Outgoing,
   answer: Answer,
   options: { yaml: boolean; head: boolean; signal: AbortSignal; isSilent: () => boolean },

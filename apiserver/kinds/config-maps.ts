@@ -8,20 +8,20 @@ import { ageColumn, nameColumn } from './column.ts';
 import type { Kind } from './kind.ts';
 
 /** Sum of the values of a ConfigMap, in bytes. */
-export const MAX_BYTES = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 
-export function bag(from: KubeObject, field: string): Record<string, unknown> {
+function bag(from: KubeObject, field: string): Record<string, unknown> {
   const value = from[field];
   return isJsonObject(value) ? value : {};
 }
 
 /** What decoded from base64 counts as, in bytes. */
-export function base64Bytes(value: unknown): number {
+function base64Bytes(value: unknown): number {
   return typeof value === 'string' ? Buffer.byteLength(value, 'base64') : 0;
 }
 
 /** With `immutable: true` neither the flag nor any value changes again. */
-export function validateImmutable(now: KubeObject, old: KubeObject, fields: readonly string[]): FieldError[] {
+function validateImmutable(now: KubeObject, old: KubeObject, fields: readonly string[]): FieldError[] {
   if (old['immutable'] !== true) return [];
   const errors: FieldError[] = [];
   const why = 'field is immutable when `immutable` is set';

@@ -104,7 +104,7 @@ function portErrors(ports: readonly unknown[], path: string, onHost: boolean, ho
 }
 
 /** Complaints about the name of a port, which a Service may refer to. */
-export function portNameProblems(name: string): string[] {
+function portNameProblems(name: string): string[] {
   const problems: string[] = [];
   if (name.length > 15) problems.push('must be no more than 15 characters');
   if (!/^[-a-z0-9]+$/.test(name)) problems.push('must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)');
@@ -148,7 +148,7 @@ const supported = [
 ];
 
 /** Environment variables of a container. */
-export function envErrors(variables: readonly unknown[], path: string): FieldError[] {
+function envErrors(variables: readonly unknown[], path: string): FieldError[] {
   return variables.flatMap((variable, at) => {
     const here = `${path}[${at}]`;
     const name = textAt(variable, 'name');

@@ -94,7 +94,7 @@ export function listAt(value: unknown, ...path: readonly string[]): readonly unk
 const PATH = 'metadata.ownerReferences';
 
 /** What owner references are held to, of any kind. */
-export function validateOwnerReferences(references: readonly Partial<OwnerReference>[] | undefined): FieldError[] {
+function validateOwnerReferences(references: readonly Partial<OwnerReference>[] | undefined): FieldError[] {
   const all = references ?? [];
   const errors = all.flatMap((reference) => {
     const empty: [field: string, what: string][] = [];

@@ -48,7 +48,7 @@ function gates(pod: KubeObject): string {
 
 const wide = (name: string, description: string, cell: Column['cell']): Column => ({ name, description, cell, wide: true });
 
-export const podColumns: readonly Column[] = [
+const podColumns: readonly Column[] = [
   nameColumn,
   { name: 'Ready', description: 'Ready containers of all.', cell: ready },
   { name: 'Status', description: 'What it is doing.', cell: status },

@@ -35,7 +35,7 @@ function validate(set: KubeObject): FieldError[] {
 }
 
 /** The template of what makes any number of equal pods. */
-export function replicaTemplateErrors(set: KubeObject, of: string): FieldError[] {
+function replicaTemplateErrors(set: KubeObject, of: string): FieldError[] {
   return [
     ...templateSelected(set),
     ...templateErrors(fieldAt(set, 'spec', 'template'), 'spec.template'),
@@ -43,7 +43,7 @@ export function replicaTemplateErrors(set: KubeObject, of: string): FieldError[]
   ];
 }
 
-export function replicaStatusErrors({ status }: KubeObject): FieldError[] {
+function replicaStatusErrors({ status }: KubeObject): FieldError[] {
   return [
     ...notNegative(status, 'status', 'replicas', 'fullyLabeledReplicas', 'readyReplicas', 'availableReplicas', 'observedGeneration'),
     ...notAbove(status, 'replicas', 'fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'),
@@ -51,7 +51,7 @@ export function replicaStatusErrors({ status }: KubeObject): FieldError[] {
   ];
 }
 
-export const replicaColumns: readonly Column[] = [
+const replicaColumns: readonly Column[] = [
   nameColumn,
   countColumn('Desired', 'Pods there should be.', 'spec', 'replicas'),
   countColumn('Current', 'Pods there are.', 'status', 'replicas'),

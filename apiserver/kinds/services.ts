@@ -13,7 +13,7 @@ const LABEL = '[a-z]([-a-z0-9]*[a-z0-9])?';
 const labelRegExp = new RegExp(`^${LABEL}$`);
 
 /** DNS-1035 label, at most 63: services. It starts with a letter. */
-export function dns1035LabelProblems(value: string): string[] {
+function dns1035LabelProblems(value: string): string[] {
   const problems = value.length > 63 ? ['must be no more than 63 characters'] : [];
   if (!labelRegExp.test(value)) {
     problems.push(

@@ -47,7 +47,7 @@ const shared: Readonly<Record<string, Schema>> = {
 export type RefRoot = '#/definitions/' | '#/components/schemas/';
 
 /** `io.k8s.api.core.v1.Node`, as the real server calls it. */
-export function definitionName({ kind, at }: ServedKind): string {
+function definitionName({ kind, at }: ServedKind): string {
   const group = at.group === '' ? 'core' : (at.group.split('.')[0] ?? at.group);
   return `io.k8s.api.${group}.${at.version}.${kind.kind}`;
 }

@@ -33,7 +33,7 @@ function text(json: string): Answer {
 const patchParameters = ['dryRun', 'fieldManager', 'force'];
 
 /** `/openapi/v2`, as JSON. */
-export function openApiV2(registry: Registry, version: string): JsonFields {
+function openApiV2(registry: Registry, version: string): JsonFields {
   const kinds = registry.all();
   const paths: JsonFields = {};
   for (const served of kinds) {
@@ -52,7 +52,7 @@ export function openApiV2(registry: Registry, version: string): JsonFields {
 }
 
 /** `/openapi/v3`: where the document of each group and version is. */
-export function openApiV3Index(registry: Registry): JsonFields {
+function openApiV3Index(registry: Registry): JsonFields {
   const paths: JsonFields = {};
   for (const [group, versions] of registry.groups()) {
     for (const version of versions) {
@@ -64,7 +64,7 @@ export function openApiV3Index(registry: Registry): JsonFields {
 }
 
 /** `/openapi/v3/api/v1`; undefined where nothing is served. */
-export function openApiV3(registry: Registry, path: string, version: string): JsonFields | undefined {
+function openApiV3(registry: Registry, path: string, version: string): JsonFields | undefined {
   const [root, ...rest] = path.split('/');
   const [group, at] = root === 'api' && rest.length === 1 ? ['', rest[0]] : root === 'apis' && rest.length === 2 ? rest : [];
   if (group === undefined || at === undefined) return undefined;

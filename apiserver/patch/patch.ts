@@ -18,7 +18,7 @@ export class PatchError extends Error {
 export const MAX_PATCH_DEPTH = 500;
 
 /** Many patches, or the operations of one, may nest an object deeper and deeper. */
-export const MAX_RESULT_DEPTH = 1_000;
+const MAX_RESULT_DEPTH = 1_000;
 
 /** @throws {PatchError} when what a patch has made is nested deeper than {@link MAX_RESULT_DEPTH} levels */
 export function checkResult(result: unknown): void {

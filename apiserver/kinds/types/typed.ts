@@ -5,7 +5,7 @@ import { podTypes } from './pod-types.ts';
 import { storageTypes, volumeTypes } from './storage-types.ts';
 
 /** Metadata and selectors inside other objects. Notation: openapi/schema.ts. */
-export const metaTypes = `
+const metaTypes = `
 meta.v1.LabelSelector
   matchLabels {text}; matchExpressions [LabelSelectorRequirement]
 meta.v1.Condition

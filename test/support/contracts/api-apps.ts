@@ -12,7 +12,7 @@ const template = { metadata: { labels: { a: 'b' } }, spec: podSpec };
 const other = { metadata: { labels: { x: 'y' } }, spec: podSpec };
 
 // The template of every set above, as it is stored.
-export const storedTemplate = {
+const storedTemplate = {
   metadata: { creationTimestamp: null, labels: { a: 'b' } },
   spec: {
     containers: [
