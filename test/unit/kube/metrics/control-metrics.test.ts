@@ -28,9 +28,9 @@ test('an event sender counts what it sent and what it left out', async () => {
   say('a');
   await sender.flush(new AbortController().signal);
   assert.deepEqual(await scrape(registry), [
-    'dkc_events_sent_total{how="created"} 2',
-    'dkc_events_sent_total{how="patched"} 1',
-    'dkc_events_dropped_total{why="full"} 1',
+    'dkc_events_sent_total{operation="created"} 2',
+    'dkc_events_sent_total{operation="patched"} 1',
+    'dkc_events_dropped_total{reason="full"} 1',
     'dkc_events_retries_total 0',
     'dkc_events_waiting 0',
   ]);
