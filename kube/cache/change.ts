@@ -11,12 +11,12 @@ export type Change<T extends KubeObject> =
   | { do: 'delete'; last: T; unseen: boolean };
 
 /** `lost`: what came before this event is missing, so that only a new list tells how things are. */
-export type Heard<T extends KubeObject> = readonly Change<T>[] | 'lost';
+export type AppliedEvent<T extends KubeObject> = readonly Change<T>[] | 'lost';
 
 const nothing: readonly never[] = [];
 
-/** What a listed object means to someone who holds `held` of that name. */
-export function listed<T extends KubeObject>(held: T | undefined, object: T): readonly Change<T>[] {
+/** The changes that replace `held` with the listed `object` of that name. None when it is the same state. */
+export function replace<T extends KubeObject>(held: T | undefined, object: T): readonly Change<T>[] {
   if (held === undefined) return [{ do: 'add', object }];
   if (isSameState(held, object)) return nothing;
   if (held.metadata.uid !== object.metadata.uid) {
@@ -41,7 +41,7 @@ export function* difference<T extends KubeObject>(
     const key = objectKey(item);
     if (there.has(key)) continue;
     there.add(key);
-    const changes = listed(held.get(key), item);
+    const changes = replace(held.get(key), item);
     if (changes.length === 0) yield undefined;
     else yield* changes;
   }
@@ -52,17 +52,17 @@ export function* difference<T extends KubeObject>(
 }
 
 /**
- * What a watch event means to someone who holds `held` of that name and has heard everything up to `upTo`.
+ * The changes that a watch event makes to a cache that holds `held` under that name and is complete up to version `upTo`.
  * Servers send the events of a kind in the order of their versions, once. Whatever repeats or overtakes anyway never takes an object back:
  * an event older than what is held says nothing new, and one that is older than `upTo` about an object that is not held cannot be told from the
  * echo of something deleted since.
  */
-export function heard<T extends KubeObject>(
+export function applyEvent<T extends KubeObject>(
   held: T | undefined,
   type: 'ADDED' | 'MODIFIED' | 'DELETED',
   object: T,
   upTo: string,
-): Heard<T> {
+): AppliedEvent<T> {
   const version = object.metadata.resourceVersion ?? '';
   if (type === 'DELETED') {
     // Equal versions: servers before 1.9 gave a deletion none of its own.
@@ -73,5 +73,5 @@ export function heard<T extends KubeObject>(
   }
   if (held === undefined) return isOlder(version, upTo) ? 'lost' : [{ do: 'add', object }];
   if (isOlder(version, held.metadata.resourceVersion ?? '')) return nothing;
-  return listed(held, object);
+  return replace(held, object);
 }

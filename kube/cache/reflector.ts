@@ -2,11 +2,11 @@ import { ActionError, describeError, unreachable } from '../../base/errors.ts';
 import { Deadline } from '../client/deadline.ts';
 import { isExpired, isInvalidRequest, isTooNewVersion, retryAfterOf } from '../client/errors.ts';
 import { freshPace, pace } from '../client/watch-pace.ts';
-import { heard } from './change.ts';
+import { applyEvent } from './change.ts';
 import { objectKey } from './contract.ts';
 import { noReflectorMetrics } from './reflector-metrics.ts';
 import { next, startOf } from './reflection.ts';
-import { Trouble } from './trouble.ts';
+import { FailureLog } from './failure-log.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
@@ -18,7 +18,7 @@ import type { Pace, Turn } from '../client/watch-pace.ts';
 import type { ReflectorMetrics } from './reflector-metrics.ts';
 import type { Key } from './contract.ts';
 import type { ListWhat, ReflectorState, Saw } from './reflection.ts';
-import type { Problem } from './trouble.ts';
+import type { Problem } from './failure-log.ts';
 
 /** Where what a reflector reads goes to. */
 export interface Sink<T extends KubeObject> {
@@ -82,7 +82,7 @@ export class Reflector<T extends KubeObject> {
   readonly #sink: Sink<T>;
   readonly #metrics: ReflectorMetrics;
   readonly #log: Log;
-  readonly #trouble: Trouble;
+  readonly #failures: FailureLog;
   /** Objects that were said to be ignored, so that each is said once; bounded. */
   readonly #ignored = new Set<string>();
   #state: ReflectorState;
@@ -93,13 +93,13 @@ export class Reflector<T extends KubeObject> {
     this.#sink = sink;
     this.#metrics = options.metrics ?? noReflectorMetrics;
     this.#log = options.log.with({ kind: options.resource.kind, ...options.selection });
-    this.#trouble = new Trouble(options.clock, this.#log, options.resource, options.outage);
+    this.#failures = new FailureLog(options.clock, this.#log, options.resource, options.outage);
     this.#state = startOf(options.streams ?? true);
   }
 
   /** What failed last; undefined while all is well. */
   get problem(): Problem | undefined {
-    return this.#trouble.problem;
+    return this.#failures.problem;
   }
 
   /** Runs until the signal aborts, whatever the server does. Waits 0.5 to 30 s between failures. @throws what `replace` or `reached` of the sink throw, and nothing else */
@@ -170,7 +170,7 @@ export class Reflector<T extends KubeObject> {
     await this.#give(() => this.#sink.replace(items, version, signal));
     if (signal.aborted) return 0;
     this.#state = after;
-    this.#trouble.over();
+    this.#failures.recovered();
     this.#metrics.listed(items.length, this.#options.clock.monotonic() - from);
     this.#metrics.reached(version);
     this.#log.debug('listed', { items: items.length, version });
@@ -188,16 +188,16 @@ export class Reflector<T extends KubeObject> {
     try {
       const skipped = (what: TooLarge): void => (pending === undefined ? this.#passed(what) : this.#leftOut(pending, what));
       const opened = (): void => {
-        if (pending === undefined) standing = clock.after(STANDS_MS, () => this.#trouble.over());
+        if (pending === undefined) standing = clock.after(STANDS_MS, () => this.#failures.recovered());
       };
-      const asked = { ...selection, ...query, timeoutSeconds, lean: true, skipped, opened };
+      const asked = { ...selection, ...query, timeoutSeconds, stripManagedFields: true, skipped, opened };
       for await (const event of client.watch<T>(resource, asked, patience?.signal ?? signal)) {
         if (signal.aborted) return 0;
         events += 1;
         if (pending === undefined) {
           const { rv } = this.#state;
           if (this.#event(event) === 'lost') return this.#lost();
-          this.#trouble.over();
+          this.#failures.recovered();
           // A server that repeats itself up to where events are lost would be listed without a pause.
           if (this.#state.rv !== rv) this.#turn({ kind: 'event' });
         } else if (event.type === 'BOOKMARK' && event.object.metadata.annotations?.[INITIAL_EVENTS_END] === 'true') {
@@ -228,7 +228,7 @@ export class Reflector<T extends KubeObject> {
     this.#saw({ kind: 'closed' });
     const waitMs = this.#turn({ kind: 'ended', lastedMs: clock.monotonic() - from });
     if (waitMs > 0) this.#report(this.#problemWith('keep watching', 'the server ended the watch at once'), waitMs);
-    else this.#trouble.over();
+    else this.#failures.recovered();
     return waitMs;
   }
 
@@ -267,7 +267,7 @@ export class Reflector<T extends KubeObject> {
   #collect(pending: Map<Key, T>, { type, object }: WatchEvent & { object: T }): void {
     if (type !== 'ADDED' && type !== 'MODIFIED' && type !== 'DELETED') return;
     const key = objectKey(this.#checked(object));
-    if (heard(pending.get(key), type, object, '').length === 0) return;
+    if (applyEvent(pending.get(key), type, object, '').length === 0) return;
     const kept = type === 'DELETED' ? undefined : this.#kept(object);
     if (kept === undefined) pending.delete(key);
     else pending.set(key, kept);
@@ -344,7 +344,7 @@ export class Reflector<T extends KubeObject> {
   }
 
   #report(error: unknown, waitMs: Millis): void {
-    this.#trouble.met(error, { failures: this.#pace.failures, waitMs });
+    this.#failures.failed(error, { failures: this.#pace.failures, waitMs });
   }
 
   #problemWith(action: string, hint: string): ActionError {

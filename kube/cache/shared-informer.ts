@@ -1,6 +1,6 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { describeError } from '../../base/errors.ts';
-import { difference, heard } from './change.ts';
+import { difference, applyEvent } from './change.ts';
 import { objectKey } from './contract.ts';
 import { pruner, unite } from './fields.ts';
 import { deepFreeze } from './freeze.ts';
@@ -8,7 +8,7 @@ import { HandlerList } from './handler-list.ts';
 import { IndexedStore } from './indexed-store.ts';
 import { StringPool } from './intern.ts';
 import { Reflector } from './reflector.ts';
-import { Siblings } from './share.ts';
+import { StructuralSharing } from './structural-sharing.ts';
 import { isLogged } from './sparse.ts';
 import { isSameState } from './version.ts';
 import type { Millis } from '../../base/clock.ts';
@@ -18,7 +18,7 @@ import type { Handlers, Informer, Key, Registration } from './contract.ts';
 import type { Fields, Prune } from './fields.ts';
 import type { Indexes } from './indexed-store.ts';
 import type { ReflectorOptions, Sink } from './reflector.ts';
-import type { Problem } from './trouble.ts';
+import type { Problem } from './failure-log.ts';
 
 /** What one reader needs of a cache that it shares with others. */
 export interface Needs<T extends KubeObject> {
@@ -61,7 +61,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
   readonly #reflector: Reflector<T>;
   readonly #wanted: Fields[] = [];
   readonly #firstList = Promise.withResolvers<void>();
-  readonly #siblings = new Siblings();
+  readonly #sharing = new StructuralSharing();
   #prune: Prune | undefined;
   #synced = false;
   /** A relist is being applied: resolves when it is over. */
@@ -213,7 +213,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
 
   #apply(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T, upTo: string): 'applied' | 'lost' {
     const held = this.#store.get(objectKey(object));
-    const changes = heard(held, type, this.#trimmed(object, held), upTo);
+    const changes = applyEvent(held, type, this.#trimmed(object, held), upTo);
     if (changes === 'lost') return 'lost';
     for (const change of changes) this.#commit(change);
     return 'applied';
@@ -235,7 +235,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
   }
 
   #trimmed(object: T, held: T | undefined): T {
-    const kept = this.#prune === undefined ? object : this.#siblings.share(this.#prune(object), held);
+    const kept = this.#prune === undefined ? object : this.#sharing.share(this.#prune(object), held);
     return this.#options.frozen === true ? deepFreeze(kept) : kept;
   }
 

@@ -98,7 +98,7 @@ export interface WatchQuery extends Pick<ListQuery, 'namespace' | 'labelSelector
   /** Called once the server has taken the watch: what it does not tell from here on has not happened. */
   opened?: (() => void) | undefined;
   /** Events may come without `metadata.managedFields`, which then cost nothing. For who does not keep them. @default false */
-  lean?: boolean;
+  stripManagedFields?: boolean;
   /** Required with `sendInitialEvents`: `NotOlderThan`. */
   resourceVersionMatch?: 'Exact' | 'NotOlderThan' | undefined;
 }

@@ -11,7 +11,7 @@ import { objectPath, queryString } from './request-path.ts';
 import { Requests } from './requests.ts';
 import { noRestMetrics } from './rest-metrics.ts';
 import { RotatedError, Rotation } from './rotation.ts';
-import { defaultLimits } from './slots.ts';
+import { defaultLimits } from './semaphore.ts';
 import { Transport } from './transport.ts';
 import { decodeWatch } from './watch-stream.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -25,7 +25,7 @@ import type { Dial } from './dial.ts';
 import type { PingOptions } from './http2-connection.ts';
 import type { Call } from './errors.ts';
 import type { RestMetrics } from './rest-metrics.ts';
-import type { Limits, Load } from './slots.ts';
+import type { Limits, PriorityLevel } from './semaphore.ts';
 import type { TransportResponse } from './transport.ts';
 
 export interface ClientOptions {
@@ -75,7 +75,7 @@ interface Ask {
   limit: number;
   /** The answer is one object, or a list of one. @default false */
   isObject?: boolean;
-  load?: Load;
+  level?: PriorityLevel;
   options: CallOptions | undefined;
 }
 
@@ -135,7 +135,7 @@ class HttpClient implements Client {
     const path = objectPath(resource, { namespace: query.namespace }) + queryString(query);
     // An agent lists the one object that it watches.
     const isObject = query.fieldSelector?.startsWith('metadata.name=') === true;
-    const { answer, call } = await this.#json({ method: 'GET', path, limit: this.#largestList, load: 'listing', isObject, options });
+    const { answer, call } = await this.#json({ method: 'GET', path, limit: this.#largestList, level: 'listing', isObject, options });
     return this.#reader.list<T>(answer, resource, call);
   }
 
@@ -148,7 +148,7 @@ class HttpClient implements Client {
     const path = objectPath(resource, { namespace: query.namespace }) + queryString(query);
     const call = this.#call('GET', path);
     const { readList } = await import('./list-stream.ts'); // an agent lists single objects
-    return this.#run({ method: 'GET', path, load: 'listing', options }, call, (answer, deadline) => {
+    return this.#run({ method: 'GET', path, level: 'listing', options }, call, (answer, deadline) => {
       this.#reader.refuseEncoding(answer, call);
       const body = touching(answer.body, deadline);
       return readList<T>(body, { resource, call, each, longestItem: this.#largestObject, skipped: options?.skipped, pause: nextTurn });
@@ -219,7 +219,10 @@ class HttpClient implements Client {
       // From here on the stream may be silent for as long as it was asked to last.
       deadline.reset(query.timeoutSeconds === undefined ? undefined : query.timeoutSeconds * 1_000 + WATCH_GRACE_MS);
       using _following = this.#rotation.follow(answer.endpoint, (reason) => deadline.end(reason));
-      yield* decodeWatch<T>(answer.body, call, this.#largestObject, { lean: query.lean ?? false, skipped: query.skipped });
+      yield* decodeWatch<T>(answer.body, call, this.#largestObject, {
+        stripManagedFields: query.stripManagedFields ?? false,
+        skipped: query.skipped,
+      });
     } catch (error) {
       if (!signal.aborted && error instanceof RotatedError) return; // its caller begins the next one, with the new credentials
       throw this.#requests.failure(error, call, signal);
@@ -252,7 +255,7 @@ class HttpClient implements Client {
   async #json({ accept, limit, isObject = false, ...ask }: Ask): Promise<{ answer: unknown; call: Call }> {
     const call = this.#call(ask.method, ask.path);
     const answer = await this.#run({ accept, ...ask }, call, async (response, deadline) => {
-      const progress = ask.load === 'listing' ? () => deadline.touch() : undefined;
+      const progress = ask.level === 'listing' ? () => deadline.touch() : undefined;
       const text = await this.#reader.text(response, limit, call, { progress, isObject });
       return this.#reader.parse(text, accept, call);
     });
@@ -260,7 +263,7 @@ class HttpClient implements Client {
   }
 
   #run<T>(
-    { method, path, body, contentType, accept, load, options }: Omit<Ask, 'limit'>,
+    { method, path, body, contentType, accept, level, options }: Omit<Ask, 'limit'>,
     call: Call,
     read: (answer: WireResponse, deadline: Deadline) => Promise<T>,
   ): Promise<T> {
@@ -269,7 +272,7 @@ class HttpClient implements Client {
     const request = { method, path, headers, ...(body === undefined ? {} : { body: jsonTextOf(body) }) };
     const timeoutMs = options?.timeoutMs ?? this.#timeoutMs;
     return this.#requests.run(
-      { call, load: load ?? (method === 'GET' ? 'reading' : 'writing'), request, timeoutMs, signal: options?.signal },
+      { call, level: level ?? (method === 'GET' ? 'reading' : 'writing'), request, timeoutMs, signal: options?.signal },
       read,
     );
   }

@@ -104,9 +104,9 @@ export class Http1Connection implements Connection {
       const contentLength: Record<string, string> = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
       const outgoing = this.#request({ method, path, headers: { ...headers, ...contentLength }, signal }, (message) => {
         answer = message;
-        this.#liveness.heard();
+        this.#liveness.received();
         message.once('close', ended);
-        resolve(answerOf(message, signal, () => this.#liveness.heard()));
+        resolve(answerOf(message, signal, () => this.#liveness.received()));
       });
       const fail = (cause: Error) => {
         (answer ?? outgoing).destroy(cause);

@@ -23,7 +23,7 @@ export class Liveness {
   /** An answer is awaited, or read. */
   begin(): void {
     if (this.#underWay++ > 0) return;
-    this.heard();
+    this.received();
     this.#arm(this.#options.everyMs);
   }
 
@@ -32,7 +32,7 @@ export class Liveness {
   }
 
   /** Bytes came from the server, on whatever socket. */
-  heard(): void {
+  received(): void {
     this.#heardAt = performance.now();
   }
 
@@ -52,7 +52,7 @@ export class Liveness {
       if (this.#underWay > 0) this.#dead(error);
       return;
     }
-    this.heard();
+    this.received();
     if (this.#underWay > 0) this.#arm(everyMs);
   }
 }

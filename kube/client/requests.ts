@@ -1,7 +1,7 @@
 import { BrokenConnection } from './connection.ts';
 import { Deadline, DeadlineError } from './deadline.ts';
 import { retryWaitMs } from './retry-after.ts';
-import { Slots } from './slots.ts';
+import { Semaphore } from './semaphore.ts';
 import { ClosedError } from './transport.ts';
 import { transportErrorFrom } from './transport-error.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
@@ -10,12 +10,12 @@ import type { AnswerReader } from './answer.ts';
 import type { WireResponse } from './connection.ts';
 import type { Call } from './errors.ts';
 import type { RestMetrics } from './rest-metrics.ts';
-import type { Limits, Load } from './slots.ts';
+import type { Limits, PriorityLevel } from './semaphore.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 
 export interface Exchange {
   call: Call;
-  load: Load;
+  level: PriorityLevel;
   request: Omit<TransportRequest, 'signal'>;
   /** From the request's turn on, for the whole; while listing: the longest silence. */
   timeoutMs: Millis;
@@ -36,17 +36,17 @@ export interface RequestDeps {
 const MAX_QUEUED_MS: Millis = 5 * 60_000;
 const never = new AbortController().signal;
 
-/** Sends requests and reads their answers: so many at once per load, again where the server asks for it, and never beyond their time. */
+/** Sends requests and reads their answers: so many at once per priority level, again where the server asks for it, and never beyond their time. */
 export class Requests {
   readonly #transport: Transport;
   readonly #deps: RequestDeps;
-  readonly #slots: Readonly<Record<Load, Slots>>;
+  readonly #semaphores: Readonly<Record<PriorityLevel, Semaphore>>;
 
   constructor(transport: Transport, deps: RequestDeps) {
     const { reading, listing, writing } = deps.limits;
     this.#transport = transport;
     this.#deps = deps;
-    this.#slots = { reading: new Slots(reading), listing: new Slots(listing), writing: new Slots(writing) };
+    this.#semaphores = { reading: new Semaphore(reading), listing: new Semaphore(listing), writing: new Semaphore(writing) };
   }
 
   /**
@@ -54,7 +54,7 @@ export class Requests {
    * @throws {ApiError} {TransportError} {ActionError}, or the reason of the exchange's signal
    */
   async run<T>(exchange: Exchange, read: (answer: WireResponse, deadline: Deadline) => Promise<T>): Promise<T> {
-    const { call, load, signal } = exchange;
+    const { call, level, signal } = exchange;
     const { clock, metrics, longestListMs } = this.#deps;
     const from = clock.monotonic();
     let deadline: Deadline | undefined;
@@ -63,9 +63,9 @@ export class Requests {
         let waitMs: Millis;
         {
           const asked = clock.monotonic();
-          using _slot = await this.#turn(load, deadline?.signal ?? signal);
+          using _slot = await this.#turn(level, deadline?.signal ?? signal);
           // The server knows nothing of the wait, so it does not count against it.
-          deadline ??= new Deadline(clock, exchange.timeoutMs, signal, load === 'listing' ? longestListMs : undefined);
+          deadline ??= new Deadline(clock, exchange.timeoutMs, signal, level === 'listing' ? longestListMs : undefined);
           const result = await this.#attempt(exchange, deadline, { tries, waitedMs: clock.monotonic() - asked }, read);
           if ('value' in result) return result.value;
           ({ waitMs } = result);
@@ -82,17 +82,17 @@ export class Requests {
   }
 
   /**
-   * A slot for this load, in the order in which it was asked for.
+   * A place at this priority level, in the order in which it was asked for.
    * @param signal - of the caller, or of the call's deadline once it runs
    * @throws {DeadlineError} never sent, after 5 minutes: what was sent before this turn was refused before it was executed
    */
-  async #turn(load: Load, signal: AbortSignal | undefined): Promise<Disposable> {
-    const slots = this.#slots[load];
-    if (slots.isFree && signal === undefined) return slots.take(never);
-    if (slots.isFree && signal?.aborted === false) return slots.take(signal);
+  async #turn(level: PriorityLevel, signal: AbortSignal | undefined): Promise<Disposable> {
+    const semaphore = this.#semaphores[level];
+    if (semaphore.isFree && signal === undefined) return semaphore.take(never);
+    if (semaphore.isFree && signal?.aborted === false) return semaphore.take(signal);
     using queued = new Deadline(this.#deps.clock, MAX_QUEUED_MS, signal);
     try {
-      return await slots.take(queued.signal);
+      return await semaphore.take(queued.signal);
     } catch (cause) {
       if (!(cause instanceof DeadlineError)) throw cause;
       throw new DeadlineError(`it was not sent, since too many requests wait for this server: ${cause.message}`, {

@@ -16,7 +16,7 @@ const types: ReadonlySet<unknown> = new Set(['ADDED', 'MODIFIED', 'DELETED', 'BO
 /**
  * The events in a watch's body: one JSON text per line, cut anywhere by the network. Ends when the body does.
  * @param longestLine - bytes; a server that never ends its line cannot exhaust memory
- * @param options - lean: without `metadata.managedFields`, as far as they are where servers write them; skipped: called for each line that is too
+ * @param options - stripManagedFields: without `metadata.managedFields`, as far as they are where servers write them; skipped: called for each line that is too
  * long or has too many values, which is left out then
  * @throws {ApiError} for an ERROR event; {TransportError} for a line that is no event, is too long or has too many values without `skipped`, or is cut off by the body's end
  */
@@ -24,7 +24,7 @@ export async function* decodeWatch<T extends KubeObject>(
   body: AsyncIterable<Uint8Array>,
   call: Call,
   longestLine: number,
-  { lean = false, skipped }: { lean?: boolean; skipped?: ((what: TooLarge) => void) | undefined } = {},
+  { stripManagedFields = false, skipped }: { stripManagedFields?: boolean; skipped?: ((what: TooLarge) => void) | undefined } = {},
 ): AsyncGenerator<WatchEvent & { object: T }, void, undefined> {
   let parts: Uint8Array[] = [];
   let held = 0;
@@ -55,7 +55,7 @@ export async function* decodeWatch<T extends KubeObject>(
       parts = [];
       held = 0;
       if (isBlank(line)) continue;
-      const text = lean ? withoutManagedFields(line) : line;
+      const text = stripManagedFields ? withoutManagedFields(line) : line;
       if (!hasTooManyValues(text)) yield eventOf<T>(text, call);
       else if (skipped === undefined) throw tooMany(call);
       else skipped(tooLargeFrom(text, 'values', ['object']));

@@ -1,5 +1,5 @@
 import { unreachable } from '../../base/errors.ts';
-import { learn } from './judge.ts';
+import { observeLease } from './judge.ts';
 import { holderOf, signOf } from './lease.ts';
 import type { Millis } from '../../base/clock.ts';
 import type { Held, Moment, Rules, Seen } from './judge.ts';
@@ -105,7 +105,7 @@ export function plan(standing: Standing, now: Moment, jitter: number, settings: 
 
 /** A record that did not change is as old as when we first saw it; its resourceVersion is the newest all the same. */
 function seenNow(before: Seen | undefined, { lease, at }: { lease: Lease | undefined; at: Moment }, settings: Settings): Seen {
-  const now = learn(before, lease, at, settings.leaseDurationMs);
+  const now = observeLease(before, lease, at, settings.leaseDurationMs);
   const isSame =
     before !== undefined &&
     (lease === undefined || before.lease === undefined ? lease === before.lease : signOf(lease) === signOf(before.lease));

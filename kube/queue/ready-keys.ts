@@ -5,13 +5,13 @@ import type { Key } from '../cache/contract.ts';
  * One key's way. A key that is in none of these states is not known, and costs nothing.
  *
  * - (unknown) --add--> ready              ready --add--> ready: one visit answers all adds before it
- * - ready --take--> processing            in the order in which the keys became ready
- * - processing --add--> dirty             dirty --add--> dirty: what it saw may be old, so it is visited again
- * - processing --finish--> (unknown)      dirty --finish--> ready, at the end of the line
+ * - ready --get--> processing             in the order in which the keys became ready
+ * - processing --add--> readded           readded --add--> readded: what the worker saw may be old, so the key is processed again
+ * - processing --done--> (unknown)        readded --done--> ready, at the end of the line
  */
 interface Item {
   readonly key: Key;
-  at: 'ready' | 'processing' | 'dirty';
+  at: 'ready' | 'processing' | 'readded';
   /** Since when it waits to be taken. */
   addedAt: Millis;
   startedAt: Millis;
@@ -26,16 +26,16 @@ export class ReadyKeys {
   #first: Item | undefined;
   #last: Item | undefined;
   #ready = 0;
-  #dirty = 0;
+  #readded = 0;
 
   /** How many could be taken now. */
   get ready(): number {
     return this.#ready;
   }
 
-  /** How many visits are still owed: those in the line, and those that are visited again. */
-  get owed(): number {
-    return this.#ready + this.#dirty;
+  /** Keys that need processing: those in the line, and those added again while with a worker. The `dirty` set of client-go's workqueue. */
+  get dirty(): number {
+    return this.#ready + this.#readded;
   }
 
   get processing(): number {
@@ -52,14 +52,14 @@ export class ReadyKeys {
       return true;
     }
     if (item.at !== 'processing') return false;
-    item.at = 'dirty';
+    item.at = 'readded';
     item.addedAt = now;
-    this.#dirty++;
+    this.#readded++;
     return true;
   }
 
   /** The key that became ready first, and how long ago it was added. It is processing from now on. */
-  take(now: Millis): { key: Key; waited: Millis } | undefined {
+  get(now: Millis): { key: Key; waited: Millis } | undefined {
     const item = this.#first;
     if (item === undefined) return undefined;
     this.#first = item.next;
@@ -72,11 +72,11 @@ export class ReadyKeys {
   }
 
   /** @returns how long it was processing; undefined when nobody had taken the key */
-  finish(key: Key, now: Millis): Millis | undefined {
+  done(key: Key, now: Millis): Millis | undefined {
     const item = this.#items.get(key);
     if (item === undefined || item.at === 'ready') return undefined;
-    if (item.at === 'dirty') {
-      this.#dirty--;
+    if (item.at === 'readded') {
+      this.#readded--;
       item.at = 'ready';
       this.#append(item);
     } else this.#items.delete(key);

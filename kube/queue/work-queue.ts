@@ -1,6 +1,6 @@
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { Key } from '../cache/contract.ts';
-import { Delays } from './delays.ts';
+import { DelayQueue } from './delay-queue.ts';
 import { noQueueMetrics, type QueueCounts, type QueueMetrics } from './queue-metrics.ts';
 import { RetryLimiter, type RateLimits } from './rate-limit.ts';
 import { ReadyKeys } from './ready-keys.ts';
@@ -24,7 +24,7 @@ export class WorkQueue {
   readonly name: string;
   readonly #clock: Clock;
   readonly #keys = new ReadyKeys();
-  readonly #delays: Delays<Key>;
+  readonly #delays: DelayQueue<Key>;
   readonly #limiter: RetryLimiter;
   readonly #counts: QueueCounts;
   /** Workers that wait for a key, the one that has waited longest first; none while a key is ready. */
@@ -36,9 +36,9 @@ export class WorkQueue {
   constructor(name: string, { clock, metrics = noQueueMetrics, limits = {} }: WorkQueueOptions) {
     this.name = name;
     this.#clock = clock;
-    this.#delays = new Delays(clock, (key) => this.add(key));
+    this.#delays = new DelayQueue(clock, (key) => this.add(key));
     this.#limiter = new RetryLimiter(clock, limits);
-    this.#counts = metrics.open(name, { depth: () => this.#keys.owed, running: () => this.#keys.running(clock.monotonic()) });
+    this.#counts = metrics.open(name, { depth: () => this.#keys.dirty, running: () => this.#keys.running(clock.monotonic()) });
   }
 
   /** Keys in the line: neither those with a worker nor those that come later. */
@@ -125,7 +125,7 @@ export class WorkQueue {
    * @throws {RangeError} for a key that nobody got: two workers would run it at once next
    */
   done(key: Key): void {
-    const worked = this.#keys.finish(key, this.#clock.monotonic());
+    const worked = this.#keys.done(key, this.#clock.monotonic());
     if (worked === undefined) throw new RangeError(`queue ${this.name}: done with ${key}, which nobody is processing`);
     this.#counts.finished(worked);
     this.#handOut();
@@ -167,7 +167,7 @@ export class WorkQueue {
   }
 
   #take(): Key | undefined {
-    const taken = this.#keys.take(this.#clock.monotonic());
+    const taken = this.#keys.get(this.#clock.monotonic());
     if (taken === undefined) return undefined;
     this.#counts.taken(taken.waited);
     return taken.key;

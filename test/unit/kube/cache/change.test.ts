@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { difference, heard, listed } from '../../../../kube/cache/change.ts';
+import { difference, applyEvent, replace } from '../../../../kube/cache/change.ts';
 import { objectKey } from '../../../../kube/cache/contract.ts';
-import type { Heard } from '../../../../kube/cache/change.ts';
+import type { AppliedEvent } from '../../../../kube/cache/change.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';
 import { event, object, objects, written } from './notation.ts';
 
-function said(changes: Heard<KubeObject>): string {
+function said(changes: AppliedEvent<KubeObject>): string {
   if (changes === 'lost') return 'lost';
   return changes
     .map((change) => {
@@ -36,7 +36,7 @@ describe('what a listed object means', () => {
   ]) {
     // An empty version stands for none.
     const plain = (text: string) => (text.endsWith('@') ? unversioned(text) : held(text));
-    test(why, () => assert.equal(said(listed(plain(has), plain(lists) ?? object(lists))).replaceAll('undefined', ''), means));
+    test(why, () => assert.equal(said(replace(plain(has), plain(lists) ?? object(lists))).replaceAll('undefined', ''), means));
   }
 });
 
@@ -102,7 +102,7 @@ describe('what a watch event means', () => {
     test(why, () => {
       const { type, object: about } = event(hears);
       assert.ok(type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED');
-      assert.equal(said(heard(held(has), type, about, upTo)), means);
+      assert.equal(said(applyEvent(held(has), type, about, upTo)), means);
     });
   }
 });

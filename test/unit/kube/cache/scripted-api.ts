@@ -47,7 +47,7 @@ export class ScriptedApi {
   };
 
   async *#watch(asked: WatchQuery, signal: AbortSignal): AsyncGenerator<WatchEvent, void, undefined> {
-    const { timeoutSeconds: _, lean: _lean, skipped: _skipped, opened: _opened, ...query } = asked;
+    const { timeoutSeconds: _, stripManagedFields: _strip, skipped: _skipped, opened: _opened, ...query } = asked;
     const { what, rest } = await this.#next('watch', query, signal);
     for (const text of rest.split(', ').filter(Boolean)) yield event(text);
     if (what.endsWith('hold')) await silence(signal);

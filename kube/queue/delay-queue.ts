@@ -2,22 +2,22 @@ import type { Clock, Millis } from '../../base/clock.ts';
 import { IndexedHeap } from '../../base/heap.ts';
 
 /**
- * Keys that ring later, each once, at the earliest time asked for. However many wait, the clock is asked for one sleep at a time; with none
- * waiting, or once closed, for none.
+ * Delivers each key once, at the earliest time asked for. However many keys wait, one sleep is under way at a time; with none waiting, or once
+ * closed, none.
  */
-export class Delays<K> {
+export class DelayQueue<K> {
   readonly #clock: Clock;
-  readonly #ring: (key: K) => void;
+  readonly #onDue: (key: K) => void;
   readonly #due = new IndexedHeap<K, Millis>((a, b) => a - b);
-  /** Ends the sleep under way, so that the loop looks for the earliest time anew. */
+  /** Ends the sleep under way, so that the loop looks for the earliest time again. */
   #rearm: AbortController | undefined;
   #until: Millis = Infinity;
   #closed = false;
 
-  /** @param ring - called when a key is due, never early; it must not throw */
-  constructor(clock: Clock, ring: (key: K) => void) {
+  /** @param onDue - called when a key is due, never early; it must not throw */
+  constructor(clock: Clock, onDue: (key: K) => void) {
     this.#clock = clock;
-    this.#ring = ring;
+    this.#onDue = onDue;
   }
 
   get size(): number {
@@ -25,7 +25,7 @@ export class Delays<K> {
   }
 
   /**
-   * Rings `key` in `ms`, or earlier where that was asked for already, and never before this returns. Nothing happens once closed.
+   * Delivers `key` in `ms`, or earlier where that was asked for already, and never before this returns. Nothing happens once closed.
    * @throws {RangeError} unless finite
    */
   set(key: K, ms: Millis): void {
@@ -60,26 +60,26 @@ export class Delays<K> {
 
   async #run(): Promise<void> {
     const { signal } = (this.#rearm = new AbortController());
-    // Not in the turn of the one who asked: a time that has come would ring inside `set`.
+    // Not in the turn of the one who asked: a time that has come would be delivered inside `set`.
     await Promise.resolve();
     for (let over = signal; ;) {
-      this.#ringDue();
+      this.#deliverDue();
       const next = this.#due.peek();
       if (next === undefined) break;
       this.#until = next.value;
       if (over.aborted) over = (this.#rearm = new AbortController()).signal;
-      // An abort means that there is something earlier; and a timer may ring a little before its time.
+      // An abort means that there is something earlier; and a timer may fire a little early.
       await this.#clock.sleep(next.value - this.#clock.monotonic(), over).catch(() => {});
     }
     this.#rearm = undefined;
     this.#until = Infinity;
   }
 
-  #ringDue(): void {
+  #deliverDue(): void {
     const now = this.#clock.monotonic();
     for (let next = this.#due.peek(); next !== undefined && next.value <= now; next = this.#due.peek()) {
       this.#due.pop();
-      this.#ring(next.key);
+      this.#onDue(next.key);
     }
   }
 }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Clock } from '../../../../base/clock.ts';
-import { Delays } from '../../../../kube/queue/delays.ts';
+import { DelayQueue } from '../../../../kube/queue/delay-queue.ts';
 import { atRest, FakeClock } from '../../../support/fake-clock.ts';
 
 function delays(clock = new FakeClock()) {
   const rang: string[] = [];
   const from = clock.monotonic();
-  const waiting = new Delays<string>(clock, (key) => rang.push(`${key} at ${clock.monotonic() - from}`));
+  const waiting = new DelayQueue<string>(clock, (key) => rang.push(`${key} at ${clock.monotonic() - from}`));
   return { clock, waiting, rang };
 }
 
@@ -112,7 +112,7 @@ test('a timer that rings early is asked again: no key is early', async () => {
     after: (ms, ring) => clock.after(ms, ring),
   };
   const rang: number[] = [];
-  const waiting = new Delays<string>(hasty, () => rang.push(clock.monotonic()));
+  const waiting = new DelayQueue<string>(hasty, () => rang.push(clock.monotonic()));
   const due = clock.monotonic() + 100;
   waiting.set('a', 100);
   await clock.advance(95);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { Trouble } from '../../../../kube/cache/trouble.ts';
+import { FailureLog } from '../../../../kube/cache/failure-log.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
@@ -11,8 +11,8 @@ const nodes = { group: '', version: 'v1', resource: 'nodes', kind: 'Node', names
 function begin(resource = sets) {
   const clock = new FakeClock();
   const { log, lines, fields } = recordedLog();
-  const trouble = new Trouble(clock, log, resource);
-  const met = (text: string) => trouble.met(new Error(text), { failures: 1, waitMs: 500.4 });
+  const trouble = new FailureLog(clock, log, resource);
+  const met = (text: string) => trouble.failed(new Error(text), { failures: 1, waitMs: 500.4 });
   const levels = () => lines.map((line) => line.split(':')[0]).join(' ');
   return { clock, trouble, met, lines, fields, levels };
 }
@@ -33,7 +33,7 @@ describe('what is told of trouble', () => {
       const { clock, trouble, met, levels } = begin();
       for (const step of steps) {
         if (typeof step === 'number') await clock.advance(minutes(step));
-        else if (step === 'over') trouble.over();
+        else if (step === 'over') trouble.recovered();
         else met(step);
       }
       assert.equal(levels(), tells);
@@ -47,7 +47,7 @@ describe('what is told of trouble', () => {
     await clock.advance(minutes(3));
     met('second');
     assert.deepEqual(trouble.problem, { text: 'second', forMs: minutes(3) });
-    trouble.over();
+    trouble.recovered();
     assert.equal(trouble.problem, undefined);
     assert.deepEqual(fields, [
       { error: 'first', failures: 1, waitMs: 500 },
@@ -60,11 +60,11 @@ describe('what is told of trouble', () => {
     const { clock, trouble, met } = begin();
     met('first');
     await clock.advance(minutes(3));
-    trouble.over();
+    trouble.recovered();
     await clock.advance(29_000);
     met('again');
     assert.deepEqual(trouble.problem, { text: 'again', forMs: minutes(3) + 29_000 });
-    trouble.over();
+    trouble.recovered();
     await clock.advance(30_000);
     met('later');
     assert.deepEqual(trouble.problem, { text: 'later', forMs: 0 });
@@ -78,7 +78,7 @@ describe('what is told of trouble', () => {
     test(`what to do about a ${code} of ${resource.resource}`, () => {
       const { trouble } = begin(resource);
       const error = new ApiError({ method: 'GET', path: '/x', host: 'h' }, { code, reason: '', message: 'no' });
-      trouble.met(error, { failures: 1, waitMs: 500 });
+      trouble.failed(error, { failures: 1, waitMs: 500 });
       assert.match(trouble.problem?.text ?? '', remedy);
     });
   }

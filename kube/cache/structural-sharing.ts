@@ -8,7 +8,7 @@ const MAX_OWNERS = 5_000;
  * Objects of one owner (pods of a ReplicaSet), and the states of one object, are alike but for a few fields. What a new one has in common with one that
  * is kept already is kept once: of 150,000 pods half the memory. Safe, since cached objects are never changed.
  */
-export class Siblings {
+export class StructuralSharing {
   #young = new Map<string, KubeObject>();
   #old = new Map<string, KubeObject>();
   /** Whoever it belongs to. */

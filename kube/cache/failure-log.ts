@@ -22,7 +22,7 @@ const MIN_CALM_MS: Millis = 30_000;
 const MAX_TEXTS = 5;
 
 /** The failures of a cache since something last worked: each of them is told once, and again every 10 minutes; the others are for those who look closely. */
-export class Trouble {
+export class FailureLog {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #log: Log;
   readonly #outage: Outage | undefined;
@@ -51,7 +51,7 @@ export class Trouble {
     return this.#text === undefined ? undefined : { text: this.#text, forMs: this.#clock.monotonic() - this.#since };
   }
 
-  met(error: unknown, { failures, waitMs }: { failures: number; waitMs: Millis }): void {
+  failed(error: unknown, { failures, waitMs }: { failures: number; waitMs: Millis }): void {
     const now = this.#clock.monotonic();
     const goesOn = this.#text !== undefined || (this.#overAt !== undefined && now - this.#overAt < MIN_CALM_MS);
     if (!goesOn) this.#since = now;
@@ -70,7 +70,7 @@ export class Trouble {
   }
 
   /** The server did what it was asked for. */
-  over(): void {
+  recovered(): void {
     if (this.#text === undefined) return;
     const fields = { afterMs: Math.round(this.#clock.monotonic() - this.#since) };
     if (this.#outage?.over(this.#name) === true) this.#log.debug('list and watch work again', fields);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { defaultLimits, Slots } from '../../../../kube/client/slots.ts';
+import { defaultLimits, Semaphore } from '../../../../kube/client/semaphore.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -11,7 +11,7 @@ test('slots are given in the order of asking, never more than there are, and non
       fc.integer({ min: 1, max: 4 }),
       fc.array(fc.constantFrom('take', 'take', 'release', 'abort'), { maxLength: 40 }),
       async (count, script) => {
-        const slots = new Slots(count);
+        const slots = new Semaphore(count);
         const given: number[] = [];
         const held: Disposable[] = [];
         const waiting = new Map<number, AbortController>();
@@ -62,13 +62,13 @@ test('slots are given in the order of asking, never more than there are, and non
 });
 
 test('an aborted signal takes no slot', async () => {
-  const slots = new Slots(1);
+  const slots = new Semaphore(1);
   await assert.rejects(slots.take(AbortSignal.abort(new Error('enough'))), /enough/);
   using _slot = await slots.take(new AbortController().signal);
 });
 
 test('a limit that lets nothing through is refused; the default ones fit on one connection with watches beside them', () => {
-  for (const count of [0, -1, Number.NaN, 1.5]) assert.throws(() => new Slots(count), RangeError);
+  for (const count of [0, -1, Number.NaN, 1.5]) assert.throws(() => new Semaphore(count), RangeError);
   const { reading, listing, writing } = defaultLimits;
   assert.ok(reading + listing + writing < 100);
 });

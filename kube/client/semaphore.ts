@@ -1,10 +1,10 @@
 import { abortReason } from './connection.ts';
 
 /** What a request does to a server, as far as its load goes. */
-export type Load = 'reading' | 'listing' | 'writing';
+export type PriorityLevel = 'reading' | 'listing' | 'writing';
 
 /** How many requests may be under way at once. */
-export type Limits = Readonly<Record<Load, number>>;
+export type Limits = Readonly<Record<PriorityLevel, number>>;
 
 /**
  * Together with a dozen watches below 100, the streams that newer API servers allow on one connection: more would wait there unseen. A list costs a server
@@ -13,7 +13,7 @@ export type Limits = Readonly<Record<Load, number>>;
 export const defaultLimits: Limits = { reading: 32, listing: 4, writing: 50 };
 
 /** So many at once; the others wait in the order in which they came. */
-export class Slots {
+export class Semaphore {
   #free: number;
   readonly #waiting = new Set<() => void>();
 

@@ -6,7 +6,7 @@ import type { KubeObject } from '../../../../kube/api/object.ts';
 import { pruner } from '../../../../kube/cache/fields.ts';
 import { deepFreeze } from '../../../../kube/cache/freeze.ts';
 import { StringPool } from '../../../../kube/cache/intern.ts';
-import { Siblings } from '../../../../kube/cache/share.ts';
+import { StructuralSharing } from '../../../../kube/cache/structural-sharing.ts';
 
 /** JSON of a few words, so that parts are often alike. */
 const json = fc.letrec((tie) => ({
@@ -24,7 +24,7 @@ describe('what is alike is kept once', () => {
   test('what is kept says what came, word for word and in its order, and nothing that was kept before changes', () => {
     fc.assert(
       fc.property(fc.array(json, { minLength: 2, maxLength: 6 }), (specs) => {
-        const siblings = new Siblings();
+        const siblings = new StructuralSharing();
         const kept = specs.map((spec, n) => deepFreeze(siblings.share(pod(`p${n}`, 'u', spec), undefined)));
         assert.deepEqual(
           kept.map((object) => JSON.stringify(object['spec'])),
@@ -37,7 +37,7 @@ describe('what is alike is kept once', () => {
   const template = { containers: [{ name: 'c', resources: { requests: { cpu: '1' } } }], nodeName: 'a' };
 
   test('of siblings the parts that are the same, even in a list where others differ', () => {
-    const siblings = new Siblings();
+    const siblings = new StructuralSharing();
     const [one, two] = ['a', 'b'].map((node) => siblings.share(pod(node, 'u', { ...template, nodeName: node }), undefined));
     const spec = (of: KubeObject | undefined) => of?.['spec'] as typeof template;
     assert.equal(spec(one).containers, spec(two).containers);
@@ -46,7 +46,7 @@ describe('what is alike is kept once', () => {
   });
 
   test('of the state before, rather than of a sibling', () => {
-    const siblings = new Siblings();
+    const siblings = new StructuralSharing();
     const before = siblings.share(pod('a', 'u', { x: [1] }), undefined);
     siblings.share(pod('b', 'u', { x: [2] }), undefined);
     const after = siblings.share(pod('a', 'u', { x: [1], y: 2 }), before);
@@ -54,7 +54,7 @@ describe('what is alike is kept once', () => {
   });
 
   test('of strangers too, where there is no sibling', () => {
-    const siblings = new Siblings();
+    const siblings = new StructuralSharing();
     const [one, two] = ['u', 'v'].map((owner) => siblings.share(pod('a', owner, template), undefined));
     assert.equal(one?.['spec'], two?.['spec']);
     assert.deepEqual(
@@ -64,7 +64,7 @@ describe('what is alike is kept once', () => {
   });
 
   test('of a sibling, rather than of the stranger who came last', () => {
-    const siblings = new Siblings();
+    const siblings = new StructuralSharing();
     const first = siblings.share(pod('a', 'u', { x: [1] }), undefined);
     siblings.share(pod('b', 'v', { x: [2] }), undefined);
     const second = siblings.share(pod('c', 'u', { x: [1] }), undefined);
@@ -72,7 +72,7 @@ describe('what is alike is kept once', () => {
   });
 
   test('the memory for owners is bounded', () => {
-    const siblings = new Siblings();
+    const siblings = new StructuralSharing();
     for (let n = 0; n < 20_000; n++) siblings.share(pod('a', `u${n}`, {}), undefined);
     assert.ok(siblings.size <= 10_000, `${siblings.size}`);
   });
@@ -82,7 +82,7 @@ describe('objects that are larger or deeper than anybody walks', () => {
   const nested = (levels: number): unknown => JSON.parse(`${'{"a":['.repeat(levels)}1${']}'.repeat(levels)}`);
 
   test('nested 5,000 deep: kept, and compared down to a depth', () => {
-    const siblings = new Siblings();
+    const siblings = new StructuralSharing();
     const read = pruner({ group: '', version: 'v1', resource: 'pods', kind: 'Pod', namespaced: true }, 'all', new StringPool());
     for (let n = 0; n < 3; n++) {
       const object: KubeObject = { metadata: { name: `p${n}` }, data: nested(2_500) };
@@ -103,7 +103,7 @@ describe('objects that are larger or deeper than anybody walks', () => {
       });
     const many = (): unknown[] => counted(Array.from({ length: 500_000 }, () => ({})));
     const [one, two] = [many(), many()];
-    const siblings = new Siblings();
+    const siblings = new StructuralSharing();
     const kept = siblings.share(read({ metadata: { name: 'a' }, data: one }), undefined);
     siblings.share(read({ metadata: { name: 'a' }, data: two }), kept);
     assert.ok(looked < 200_000, `looked at ${looked}`);
