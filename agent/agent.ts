@@ -4,19 +4,19 @@ import { boot } from './boot/boot.ts';
 import type { BootOutcome } from './boot/plan.ts';
 import { sourceText } from './checkpoint/source.ts';
 import type { KubeletFacts } from './config/contract.ts';
-import { Departure } from './run/shutdown.ts';
-import { Garbage } from './store/checkpoint-gc.ts';
+import { Shutdown } from './run/shutdown.ts';
+import { CheckpointGC } from './store/checkpoint-gc.ts';
 import { watchHandOver } from './watch/hand-over.ts';
 import { isKubeletDown, isRunningOn } from './host/unit.ts';
-import { learnKubelet, VersionMemo } from './host/kubelet.ts';
-import { Memo } from './status/active-record-writer.ts';
+import { learnKubelet, VersionRecord } from './host/kubelet.ts';
+import { ActiveRecordWriter } from './status/active-record-writer.ts';
 import { noMetrics, openMetrics, type Metrics } from './metrics/metrics.ts';
 import { keepMetricsServed } from './metrics/server.ts';
 import type { AgentOptions, AgentWorld } from './options.ts';
 import { runOnline } from './run/online.ts';
-import { returnToDisk } from './boot/volatile-file.ts';
-import type { Running } from './run/agent-context.ts';
-import { Situation } from './status/node-config-state.ts';
+import { writeBackToDisk } from './boot/volatile-file.ts';
+import type { AgentContext } from './run/agent-context.ts';
+import { NodeConfigState } from './status/node-config-state.ts';
 import { FsStore } from './store/fs-store.ts';
 import { layout } from './store/layout.ts';
 import { CleanStop, countBoot } from './trial/count-boot.ts';
@@ -24,7 +24,7 @@ import { ExitsFile } from './trial/exits.ts';
 import { KubeletWatch } from './trial/kubelet-watch.ts';
 import { NodeHealth } from './trial/node-health.ts';
 import { TrialWatch } from './trial/trial.ts';
-import { watchMeta } from './watch/watch-files.ts';
+import { watchNodeFiles } from './watch/watch-files.ts';
 import type { Disk } from '../base/disk.ts';
 import { ActionError, describeError, errorCode } from '../base/errors.ts';
 import { LockError, type HeldLock } from '../base/lock.ts';
@@ -65,9 +65,15 @@ export async function bootOnce(options: AgentOptions, world: AgentWorld): Promis
   const { disk, clock, log } = world;
   const outcome = await boot({ options, store: openStore(options, world), disk, clock, log, kubelet: await learn(options, world) });
   // `dkc status` goes by it: what an agent wrote before is no longer so.
-  const memo = new Memo({ disk, clock, log, path: layout(options.dynamicConfigDir).active, situation: new Situation(outcome) });
-  memo.notice('local-config', outcome.localProblem ?? null);
-  await memo.settled();
+  const activeRecord = new ActiveRecordWriter({
+    disk,
+    clock,
+    log,
+    path: layout(options.dynamicConfigDir).active,
+    configState: new NodeConfigState(outcome),
+  });
+  activeRecord.notice('local-config', outcome.localProblem ?? null);
+  await activeRecord.settled();
   return outcome;
 }
 
@@ -92,23 +98,23 @@ export async function runAgent(options: AgentOptions, world: AgentWorld): Promis
     const cleanStop = new CleanStop(disk, layout(options.dynamicConfigDir).cleanStop, log);
     const thisBoot = await countBoot({ options, store, cleanStop, bootId: await bootId(world), clock, log });
     const outcome = await boot({ options, store, disk, clock, log, kubelet });
-    const situation = new Situation(outcome);
-    const memo = new Memo({ disk, clock, log, path: layout(options.dynamicConfigDir).active, situation });
-    const departure = new Departure({ options, world });
-    const metrics = metricsFor(options, { situation, store });
+    const configState = new NodeConfigState(outcome);
+    const activeRecord = new ActiveRecordWriter({ disk, clock, log, path: layout(options.dynamicConfigDir).active, configState });
+    const shutdown = new Shutdown({ options, world });
+    const metrics = metricsFor(options, { configState, store });
     const nodeHealth = new NodeHealth({ options, disk, clock, log });
     const exits = new ExitsFile(disk, options.kubeletExits, log);
     const isRunning = (sha256: string): Promise<boolean> => isRunningOn(sha256, options, world);
     const kubeletWatch = new KubeletWatch({
       options,
-      situation,
+      configState,
       exits,
       clock,
       log,
       probe: world.probe,
       isRunning,
       onState: (problem) => {
-        memo.notice('kubelet', problem);
+        activeRecord.notice('kubelet', problem);
         metrics.kubelet(problem === null);
         if (problem !== null) announcer.say(problem);
       },
@@ -116,7 +122,7 @@ export async function runAgent(options: AgentOptions, world: AgentWorld): Promis
     const trial = new TrialWatch({
       options,
       store,
-      situation,
+      configState,
       exits,
       clock,
       log,
@@ -125,30 +131,30 @@ export async function runAgent(options: AgentOptions, world: AgentWorld): Promis
       isRunning,
       node: nodeHealth,
       onHealthy: metrics.trialHealthy,
-      exit: (why) => departure.leave(why),
+      exit: (why) => shutdown.leave(why),
     });
     await trial.open().catch((error: unknown) => log.error('trial cannot begin', { error }));
     await notify.ready(`${outcome.used}: ${sourceText(outcome.source)}${outcome.error === null ? '' : `; ${outcome.error}`}`);
-    memo.notice('local-config', outcome.localProblem ?? null);
-    const garbage = new Garbage({ options, disk, log, store, situation });
+    activeRecord.notice('local-config', outcome.localProblem ?? null);
+    const checkpointGc = new CheckpointGC({ options, disk, log, store, configState });
     await loops({
       options,
       world,
       store,
-      situation,
-      memo,
-      departure,
+      configState,
+      activeRecord,
+      shutdown,
       metrics,
       trial,
       kubeletWatch,
       nodeHealth,
-      garbage,
+      checkpointGc,
       announcer,
       kubelet,
     });
-    await memo.settled();
+    await activeRecord.settled();
     if (world.stop.aborted) await noteStop(cleanStop, thisBoot.bootId, options, world);
-    log.info('agent ends', { why: departure.why });
+    log.info('agent ends', { why: shutdown.why });
     return 0;
   } catch (error) {
     log.error('the agent cannot go on', { error });
@@ -159,31 +165,31 @@ export async function runAgent(options: AgentOptions, world: AgentWorld): Promis
 }
 
 /** Runs everything until the agent is to leave. One loop that fails for good takes the agent with it: systemd starts it anew. */
-async function loops(running: Running): Promise<void> {
-  const { options, world, departure, trial } = running;
-  const { signal } = departure;
+async function loops(context: AgentContext): Promise<void> {
+  const { options, world, shutdown, trial } = context;
+  const { signal } = shutdown;
   const guard = async (name: string, loop: Promise<void>): Promise<void> => {
     try {
       await loop;
     } catch (error) {
-      if (!signal.aborted) await departure.leave(`${name} failed: ${describeError(error)}`);
+      if (!signal.aborted) await shutdown.leave(`${name} failed: ${describeError(error)}`);
     }
   };
   const parts: Promise<void>[] = [
     guard('watchdog', world.notify.keepAlive(signal)),
     guard('trial', trial.run(signal)),
-    guard('watch of the kubelet', running.kubeletWatch.run(signal)),
-    guard('watch of the records', watchMeta(running)),
-    guard('garbage collection', running.garbage.run(signal)),
-    guard('return to the disk', returnToDisk(running)),
-    guard('metrics', serveMetrics(running)),
-    guard('watch of the hand-over', watchHandOver(running)),
+    guard('watch of the kubelet', context.kubeletWatch.run(signal)),
+    guard('watch of the records', watchNodeFiles(context)),
+    guard('garbage collection', context.checkpointGc.run(signal)),
+    guard('return to the disk', writeBackToDisk(context)),
+    guard('metrics', serveMetrics(context)),
+    guard('watch of the hand-over', watchHandOver(context)),
   ];
   if (options.kubeconfig === undefined) {
     world.log.info('no kubeconfig: the assignment stays as it is on disk');
-    running.memo.carrier(null, 'no --kubeconfig was given');
-  } else parts.push(guard('sync', runOnline(running, options.kubeconfig)));
-  parts.push(departure.left());
+    context.activeRecord.carrier(null, 'no --kubeconfig was given');
+  } else parts.push(guard('sync', runOnline(context, options.kubeconfig)));
+  parts.push(shutdown.left());
   await Promise.all(parts);
 }
 
@@ -229,7 +235,7 @@ async function lockAgent(options: AgentOptions, { disk, locks, log }: AgentWorld
 }
 
 function learn(options: AgentOptions, { disk, exec, log }: AgentWorld): Promise<KubeletFacts> {
-  return learnKubelet({ options, disk, exec, log, memo: new VersionMemo(disk, layout(options.dynamicConfigDir).kubeletVersion, log) });
+  return learnKubelet({ options, disk, exec, log, memo: new VersionRecord(disk, layout(options.dynamicConfigDir).kubeletVersion, log) });
 }
 
 /** Asked to stop, and no kubelet runs: the next boot of the machine, if this was the end of it, has a clean stop before it. */
@@ -248,19 +254,19 @@ async function bootId({ disk }: AgentWorld): Promise<string> {
   );
 }
 
-function metricsFor(options: AgentOptions, { situation, store }: Pick<Running, 'situation' | 'store'>): Metrics {
+function metricsFor(options: AgentOptions, { configState, store }: Pick<AgentContext, 'configState' | 'store'>): Metrics {
   if (options.metricsBindAddress === '') return noMetrics;
   const metrics = openMetrics(() => store.journal());
-  const show = (): void => metrics.picture(situation.shown);
-  situation.onChange(show);
+  const show = (): void => metrics.picture(configState.shown);
+  configState.onChange(show);
   show();
   return metrics;
 }
 
 /** Metrics are worth a line in the log and in `dkc status`, not a node without an agent. */
-async function serveMetrics({ options, world, metrics, memo, departure }: Running): Promise<void> {
+async function serveMetrics({ options, world, metrics, activeRecord, shutdown }: AgentContext): Promise<void> {
   if (options.metricsBindAddress === '') return;
   const { clock, random, log } = world;
-  const onState = (problem: string | null): void => memo.notice('metrics', problem);
-  await keepMetricsServed({ address: options.metricsBindAddress, metrics, clock, random, log, onState }, departure.signal);
+  const onState = (problem: string | null): void => activeRecord.notice('metrics', problem);
+  await keepMetricsServed({ address: options.metricsBindAddress, metrics, clock, random, log, onState }, shutdown.signal);
 }

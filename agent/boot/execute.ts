@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import type { BootDeps, BootOutcome, BootPlan } from './plan.ts';
 import type { Observed } from './observe.ts';
-import { StandIn } from './volatile-file.ts';
+import { VolatileFile } from './volatile-file.ts';
 import { TRUSTED_ALREADY } from '../events/event.ts';
 import { sourceText } from '../checkpoint/source.ts';
 import { decode, renderYaml } from '../config/config.ts';
@@ -44,7 +44,7 @@ interface Effective {
 
 async function writeEffective(plan: BootPlan, observed: Observed, deps: BootDeps): Promise<Effective> {
   const { options, disk, log, kubelet } = deps;
-  const { current, onDisk, standIn } = observed;
+  const { current, onDisk, volatileFile } = observed;
   const wanted = bytesOf(plan, current);
   const path = options.effectiveConfig;
   const sha = wanted === undefined ? '' : sha256(wanted);
@@ -65,14 +65,14 @@ async function writeEffective(plan: BootPlan, observed: Observed, deps: BootDeps
       await disk.makeDir(dirname(path), 0o700);
       await disk.replace(path, wanted, 0o600);
     }
-    if (standIn) await new StandIn(options, disk).remove();
+    if (volatileFile) await new VolatileFile(options, disk).remove();
     return done(path);
   } catch (error) {
     const instead = await placeStandIn(wanted, observed, deps, error);
     if (instead !== undefined) return done(instead);
     log.error('effective file cannot be written: the one that is there stays', { path, error });
     // A write can fail after its rename: the kubelet would then find the new bytes.
-    const there = standIn ?? (await disk.read(path).catch(() => current));
+    const there = volatileFile ?? (await disk.read(path).catch(() => current));
     const now = there === undefined ? '' : sha256(there);
     return { path, there, sha256: now, changed: there !== undefined && now === sha, usable: usable(there), failed: true };
   }
@@ -99,14 +99,14 @@ async function announce(
 /** A disk that takes no writes keeps no node on a config that it must leave: /run is in memory. @returns where the kubelet finds it */
 async function placeStandIn(
   wanted: Uint8Array,
-  { standIn }: Observed,
+  { volatileFile }: Observed,
   { options, disk, log }: BootDeps,
   cause: unknown,
 ): Promise<string | undefined> {
   if (options.kubeletUnit === '') return undefined;
-  const place = new StandIn(options, disk);
+  const place = new VolatileFile(options, disk);
   try {
-    if (!standIn || sha256(standIn) !== sha256(wanted)) await place.place(wanted);
+    if (!volatileFile || sha256(volatileFile) !== sha256(wanted)) await place.place(wanted);
   } catch (error) {
     log.error('nor can another file be put in its place', { path: place.config, error });
     return undefined;

@@ -1,10 +1,10 @@
 import type { BootDeps, BootFacts, Candidate, LocalCandidate } from './plan.ts';
 import { localProblem } from '../judge/local.ts';
-import { StandIn } from './volatile-file.ts';
+import { VolatileFile } from './volatile-file.ts';
 import { type MaybeSource, type Payload, type Source, sourceText } from '../checkpoint/source.ts';
 import { decode } from '../config/config.ts';
-import { gatherBench, type Gathered } from '../judge/inputs.ts';
-import { judge, type Bench } from '../judge/judge.ts';
+import { loadJudgeInputs, type Gathered } from '../judge/inputs.ts';
+import { judge, type JudgeInputs } from '../judge/judge.ts';
 import { effectiveOfLocal, problemText } from '../judge/local.ts';
 import { contentRef, sameContent, sha256 } from '../store/content.ts';
 import { layout } from '../store/layout.ts';
@@ -25,7 +25,7 @@ export interface Observed {
   /** The effective file at its usual place. */
   onDisk: Uint8Array | undefined;
   /** What the kubelet reads instead of it, since the disk took no write before. */
-  standIn: Uint8Array | undefined;
+  volatileFile: Uint8Array | undefined;
 }
 
 /** Reads records, checkpoints, local config and effective file. Last-known-good is loaded only when the assigned cannot be used or trust is to be compared. */
@@ -37,31 +37,31 @@ export async function observe(deps: BootDeps): Promise<Observed> {
     log.error('condemnations cannot be read', { error });
     return [];
   });
-  const usual = await gatherBench(options, kubelet, disk, log);
-  const standIn = options.kubeletUnit === '' ? undefined : await new StandIn(options, disk).read();
-  const gathered = standIn ? { ...usual, bench: { ...usual.bench, current: standIn } } : usual;
+  const usual = await loadJudgeInputs(options, kubelet, disk, log);
+  const volatileFile = options.kubeletUnit === '' ? undefined : await new VolatileFile(options, disk).read();
+  const gathered = volatileFile ? { ...usual, inputs: { ...usual.inputs, current: volatileFile } } : usual;
   const look = { deps, condemned, gathered };
   const assigned = await candidate(assignedRecord, look);
   const lastKnownGood = await candidate(trustedRecord, look);
-  const { bench } = gathered;
+  const { inputs } = gathered;
   return {
     facts: {
       assigned,
       lastKnownGood,
-      local: localCandidate(bench),
+      local: localCandidate(inputs),
       damagedMeta: assignedRecord.at === 'damaged' || trustedRecord.at === 'damaged',
-      current: currentFile(bench),
+      current: currentFile(inputs),
       currentIsRefused: await isRefused(assignedRecord, assigned, look),
       handsOver: options.kubeletUnit !== '',
     },
-    localProblem: localProblem(options.localConfig, bench.local, bench.current !== undefined),
+    localProblem: localProblem(options.localConfig, inputs.local, inputs.current !== undefined),
     assigned: known(assignedRecord),
     assignedKnown: assignedRecord.at === 'known',
     lastKnownGood: known(trustedRecord),
     damaged: [assignedRecord, trustedRecord].flatMap((record) => (record.at === 'damaged' ? [record] : [])),
-    current: bench.current,
-    onDisk: usual.bench.current,
-    standIn,
+    current: inputs.current,
+    onDisk: usual.inputs.current,
+    volatileFile,
   };
 }
 
@@ -105,7 +105,7 @@ async function loadCandidate(source: Source, look: Look): Promise<Candidate> {
   const content = contentRef(manifest.files, source.kubeletConfigKey);
   const verdict = condemned.find((record) => sameContent(record, content));
   if (verdict) return { at: 'condemned', source, by: verdict.by, reason: verdict.reason };
-  const judgement = judgeIn(source, payload, gathered.bench, look);
+  const judgement = judgeIn(source, payload, gathered.inputs, look);
   if (!judgement.ok) {
     const problem = problemText(judgement.findings);
     deps.log.error('config cannot be used', { source: sourceText(source), stage: judgement.stage, problem });
@@ -121,11 +121,11 @@ async function loadCandidate(source: Source, look: Look): Promise<Candidate> {
 function judgeIn(
   source: Pick<Source, 'uid' | 'resourceVersion' | 'kubeletConfigKey'>,
   payload: { files: ReadonlyMap<string, Uint8Array>; annotations: Readonly<Record<string, string>> },
-  bench: Bench,
+  inputs: JudgeInputs,
   { deps }: Look,
 ) {
   const dir = layout(deps.options.dynamicConfigDir).checkpoint(source);
-  return judge({ files: payload.files, annotations: payload.annotations, kubeletConfigKey: source.kubeletConfigKey, dir }, bench);
+  return judge({ files: payload.files, annotations: payload.annotations, kubeletConfigKey: source.kubeletConfigKey, dir }, inputs);
 }
 
 /**
@@ -140,9 +140,9 @@ async function earlierRendering(
   look: Look,
 ): Promise<Uint8Array | undefined> {
   const { deps, gathered } = look;
-  const { current } = gathered.bench;
+  const { current } = gathered.inputs;
   if (current === undefined || same(current, effective)) return undefined;
-  const unpoliced = { ...gathered.bench, policy: 'none' } as const;
+  const unpoliced = { ...gathered.inputs, policy: 'none' } as const;
   // Most configs name no sibling and render the same anywhere: spare those a look at every checkpoint of the store.
   const elsewhere = judgeIn({ ...source, uid: 'elsewhere', resourceVersion: 'elsewhere' }, payload, unpoliced, look);
   if (elsewhere.ok && same(elsewhere.effective, effective)) return undefined;
@@ -161,17 +161,17 @@ const same = (a: Uint8Array, b: Uint8Array): boolean => sha256(a) === sha256(b);
 
 /** Whether the file on disk is what the condemned assigned renders to. */
 async function isRefused(record: MetaRecord, assigned: Candidate, look: Look): Promise<boolean> {
-  const { current } = look.gathered.bench;
+  const { current } = look.gathered.inputs;
   if (assigned.at !== 'condemned' || record.at !== 'known' || record.source === null || current === undefined) return false;
   const again = await loadCandidate(record.source, { ...look, condemned: [] });
   return again.at === 'usable' && sha256(again.effective) === sha256(current);
 }
 
-function localCandidate({ local }: Bench): LocalCandidate {
+function localCandidate({ local }: JudgeInputs): LocalCandidate {
   return local.at === 'present' ? { at: 'usable', effective: effectiveOfLocal(local) } : local;
 }
 
-function currentFile({ current, kubelet }: Bench): BootFacts['current'] {
+function currentFile({ current, kubelet }: JudgeInputs): BootFacts['current'] {
   if (current === undefined) return { at: 'missing' };
   return decode(current, kubelet.version).ok ? { at: 'usable', bytes: current } : { at: 'unusable' };
 }

@@ -1,14 +1,14 @@
 import { dirname, join } from 'node:path';
 import type { AgentOptions } from '../options.ts';
 import type { Disk } from '../../base/disk.ts';
-import type { Running } from '../run/agent-context.ts';
+import type { AgentContext } from '../run/agent-context.ts';
 import type { Millis } from '../../base/clock.ts';
 
 /**
  * Where the kubelet finds its configuration when the disk of the effective file takes no writes: `/run/dkc/kubelet.yaml`, in memory. The kubelet's
  * drop-in reads `/run/dkc/kubelet.env` last, which then names that file. Both are gone after a boot of the machine.
  */
-export class StandIn {
+export class VolatileFile {
   readonly config: string;
   readonly #env: string;
   readonly #disk: Pick<Disk, 'read' | 'replace' | 'remove' | 'stat' | 'makeDir'>;
@@ -43,20 +43,20 @@ const PERIOD_MS: Millis = 30_000;
 
 /**
  * Takes what had to be kept in memory, since the disk took no writes, back to the disk as soon as it takes them: the condemnations, and the file that
- * the kubelet reads. Ends when nothing is left there, or with the departure.
+ * the kubelet reads. Ends when nothing is left there, or with the shutdown.
  */
-export async function returnToDisk({ options, world, store, departure }: Running): Promise<void> {
+export async function writeBackToDisk({ options, world, store, shutdown }: AgentContext): Promise<void> {
   const { clock, disk, log } = world;
-  const { signal } = departure;
-  const standIn = new StandIn(options, disk);
+  const { signal } = shutdown;
+  const volatileFile = new VolatileFile(options, disk);
   for (let failures = 0; !signal.aborted; failures++) {
     try {
       const isSettled = await store.settleCondemned();
-      const bytes = options.kubeletUnit === '' ? undefined : await standIn.read();
+      const bytes = options.kubeletUnit === '' ? undefined : await volatileFile.read();
       if (bytes) {
         // The same bytes: kubelet-sync compares, and restarts nothing.
         await disk.replace(options.effectiveConfig, bytes, 0o600);
-        await standIn.remove();
+        await volatileFile.remove();
       }
       if (isSettled) {
         if (failures > 0) log.info('the disk takes writes again: nothing is kept in memory any more');

@@ -67,7 +67,7 @@ export class Announcer {
   }
 
   /** The journal changed. */
-  poke(): void {
+  notify(): void {
     this.#due.raise();
   }
 

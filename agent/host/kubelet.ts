@@ -14,7 +14,7 @@ export interface KubeletDeps {
   exec: Exec;
   log: Log;
   /** What was learned before; absent for commands, which leave nothing behind. */
-  memo?: VersionMemo;
+  memo?: VersionRecord;
 }
 
 // Asked before READY, and systemd gives a start 15 s in all.
@@ -143,7 +143,7 @@ interface Remembered {
  * Remembers what version this node's kubelet has. A start of the agent need not start a kubelet to ask it as long as its binary is the same, and
  * one that cannot ask judges by what was so before: an assumed version could refuse a config that runs well.
  */
-export class VersionMemo {
+export class VersionRecord {
   readonly #disk: Pick<Disk, 'read' | 'replace' | 'stat'>;
   readonly #path: string;
   readonly #log: Log;

@@ -34,7 +34,7 @@ export interface JudgeInput {
   annotations: Readonly<Record<string, string>>;
 }
 
-export interface Bench {
+export interface JudgeInputs {
   local: LocalConfig;
   /** The effective file as it is on disk: policy compares with it where there is no local config (design Q5). */
   current: Uint8Array | undefined;
@@ -65,18 +65,18 @@ export function atOnce<T>(pieces: Pieces<T>): T {
  * Would this payload make a good effective file here, and which bytes? decode -> resolve paths -> overlay -> policy -> flags -> validate
  * -> fatal conditions (preflight only) -> render. Findings carry paths and rules, never values.
  */
-export function judge(config: JudgeInput, bench: Bench): Judgement {
-  const read = atOnce(prepare(config, bench));
-  return read.ok ? atOnce(judging(read, config, bench)) : read;
+export function judge(config: JudgeInput, inputs: JudgeInputs): Judgement {
+  const read = atOnce(prepare(config, inputs));
+  return read.ok ? atOnce(judging(read, config, inputs)) : read;
 }
 
 /** {@link judge} from the point on where everything is read. */
-export function* judging({ merged, defaulted, ...read }: Readable, config: JudgeInput, bench: Bench): Pieces<Judgement> {
-  const policy = yield* policyFindings(config, merged, bench);
+export function* judging({ merged, defaulted, ...read }: Readable, config: JudgeInput, inputs: JudgeInputs): Pieces<Judgement> {
+  const policy = yield* policyFindings(config, merged, inputs);
   yield;
-  const rules = validate(defaulted, against(bench));
+  const rules = validate(defaulted, against(inputs));
   yield;
-  const fatal = bench.host ? preflightFatal(defaulted, bench.host, bench.kubelet) : { errors: [], warnings: [] };
+  const fatal = inputs.host ? preflightFatal(defaulted, inputs.host, inputs.kubelet) : { errors: [], warnings: [] };
   const refused = cappedFindings(policy, rules, fatal.errors);
   if (refused.length > 0) return { ok: false, stage: 'validate', findings: refused };
   yield;
@@ -85,21 +85,21 @@ export function* judging({ merged, defaulted, ...read }: Readable, config: Judge
   const effective = new TextEncoder().encode(text);
   yield;
   // What is written must be what the next boot can read: a long text may need a style that is only read when short.
-  if (effective.length > ALWAYS_READ && !decode(effective, bench.kubelet.version).ok) return tooLargeRendered();
+  if (effective.length > ALWAYS_READ && !decode(effective, inputs.kubelet.version).ok) return tooLargeRendered();
   return { ok: true, effective, warnings: cappedFindings(read.warnings, fatal.warnings) };
 }
 
 /** Paths whose presence on the host matters to `config`, as the kubelet would see them: resolved, merged, with flags. */
-export function pathsOf(config: JudgeInput, bench: Bench): string[] {
-  const read = atOnce(prepare(config, bench));
+export function pathsOf(config: JudgeInput, inputs: JudgeInputs): string[] {
+  const read = atOnce(prepare(config, inputs));
   return read.ok ? pathsToProbe(read.defaulted) : [];
 }
 
 export type Readable = { ok: true; merged: JsonObject; defaulted: JsonObject; warnings: readonly Finding[] };
 
 /** Everything up to the point where rules can be held against it. */
-export function* prepare(config: JudgeInput, bench: Bench): Pieces<Readable | Extract<Judgement, { ok: false }>> {
-  const { kubelet, local } = bench;
+export function* prepare(config: JudgeInput, inputs: JudgeInputs): Pieces<Readable | Extract<Judgement, { ok: false }>> {
+  const { kubelet, local } = inputs;
   const bytes = config.files.get(config.kubeletConfigKey);
   if (bytes === undefined) return loadFailure('kubelet-config-key', `the ConfigMap has no key ${JSON.stringify(config.kubeletConfigKey)}`);
   if (bytes.length === 0) return loadFailure('empty', 'kubelet config file was empty');
@@ -111,9 +111,9 @@ export function* prepare(config: JudgeInput, bench: Bench): Pieces<Readable | Ex
   yield;
 
   const dynamic = resolvePaths(decoded.written, config.dir, kubelet.version);
-  if (bench.merge === 'overlay' && local.at === 'broken')
+  if (inputs.merge === 'overlay' && local.at === 'broken')
     return loadFailure('local-config', 'the local config that it would be laid over cannot be read');
-  const merged = bench.merge === 'overlay' && local.at === 'present' ? mergeOverlay(local.resolved, dynamic) : dynamic;
+  const merged = inputs.merge === 'overlay' && local.at === 'present' ? mergeOverlay(local.resolved, dynamic) : dynamic;
 
   const flagged = applyFlags(merged, kubelet.args, kubelet.version);
   if (flagged.problems.length > 0) return { ok: false, stage: 'internal', findings: flagged.problems };
@@ -131,26 +131,26 @@ function tooLargeRendered(): Judgement {
   return { ok: false, stage: 'download', findings: [{ field: '', rule: 'too-large', message }] };
 }
 
-function policyFindings(config: JudgeInput, merged: JsonObject, bench: Bench): Pieces<readonly Finding[]> {
+function policyFindings(config: JudgeInput, merged: JsonObject, inputs: JudgeInputs): Pieces<readonly Finding[]> {
   return judgingPolicy({
-    local: comparedWith(bench),
+    local: comparedWith(inputs),
     dynamic: merged,
-    version: bench.kubelet.version,
-    policy: bench.policy,
-    merge: bench.merge,
+    version: inputs.kubelet.version,
+    policy: inputs.policy,
+    merge: inputs.merge,
     allowAnnotation: config.annotations[ALLOW_ANNOTATION],
   });
 }
 
 /** What policy takes as "how this node is": the local config, else the effective file that is there, else all defaults. */
-function comparedWith({ local, current, kubelet }: Bench): JsonObject {
+function comparedWith({ local, current, kubelet }: JudgeInputs): JsonObject {
   if (local.at === 'present') return local.resolved;
   const decoded = current === undefined ? undefined : decode(current, kubelet.version);
   return decoded?.ok ? decoded.written : minimalConfig;
 }
 
 /** What `validate` needs to know of this node's kubelet. */
-export function against({ kubelet, host }: Pick<Bench, 'kubelet' | 'host'>): Parameters<typeof validate>[1] {
+export function against({ kubelet, host }: Pick<JudgeInputs, 'kubelet' | 'host'>): Parameters<typeof validate>[1] {
   const { version, args, knownGates } = kubelet;
   return { version, flags: gatesOnCommandLine(args, version), ...(knownGates ? { knownGates } : {}), ...(host ? { host } : {}) };
 }

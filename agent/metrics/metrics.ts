@@ -1,10 +1,10 @@
 import { apiPath, type MaybeSource } from '../checkpoint/source.ts';
-import type { Picture } from '../status/node-config-state.ts';
+import type { ConfigStatus } from '../status/node-config-state.ts';
 import { journalEvents, type JournalLine } from '../store/store.ts';
 
 /** What the agent counts. Everything is cheap and never throws. */
 export interface Metrics {
-  picture: (picture: Picture) => void;
+  picture: (picture: ConfigStatus) => void;
   sync: (failed: boolean) => void;
   trialHealthy: (seconds: number) => void;
   /** Whether the kubelet does well under a config that is not on trial. */
@@ -27,7 +27,7 @@ function labelsOf(source: MaybeSource): Record<(typeof sourceLabels)[number], st
 
 /** What there is to tell. Kept as plain numbers: the library that prints them costs more memory than all the rest, and comes with the first scrape. */
 interface Counts {
-  picture: Picture | undefined;
+  picture: ConfigStatus | undefined;
   syncs: { ok: number; failed: number };
   trialHealthySeconds: number;
   kubeletIsWell: boolean;

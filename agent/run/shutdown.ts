@@ -1,6 +1,6 @@
 import type { AgentOptions, AgentWorld } from '../options.ts';
 
-export interface DepartureDeps {
+export interface ShutdownDeps {
   options: Pick<AgentOptions, 'restartSpread'>;
   world: Pick<AgentWorld, 'clock' | 'random' | 'log' | 'notify' | 'stop'>;
 }
@@ -9,14 +9,14 @@ export interface DepartureDeps {
  * The way out. The agent leaves by exit code 0 so that systemd starts it again on what is on disk then. Everyone else sees the
  * signal and ends.
  */
-export class Departure {
-  readonly #deps: DepartureDeps;
+export class Shutdown {
+  readonly #deps: ShutdownDeps;
   readonly #over = new AbortController();
   #leaving: Promise<void> | undefined;
   #ending: Promise<void> | undefined;
   #why = 'asked to stop';
 
-  constructor(deps: DepartureDeps) {
+  constructor(deps: ShutdownDeps) {
     this.#deps = deps;
     const { stop } = deps.world;
     if (stop.aborted) this.#over.abort();

@@ -1,28 +1,28 @@
-import type { Situation } from './node-config-state.ts';
+import type { NodeConfigState } from './node-config-state.ts';
 import { parseActiveRecord, printActiveRecord, sameActive, sinceBefore, type ActiveRecord, type Notice } from '../store/active-record.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Disk } from '../../base/disk.ts';
 import type { Log } from '../../base/log.ts';
 
-export interface MemoDeps {
+export interface ActiveRecordWriterDeps {
   disk: Pick<Disk, 'read' | 'replace'>;
   clock: Clock;
   log: Log;
   path: string;
-  situation: Situation;
+  configState: NodeConfigState;
 }
 
 /** Keeps `active.json` up to date for `dkc status`. A report: nothing is decided by it, and a failure to write it is only logged. */
-export class Memo {
-  readonly #deps: MemoDeps;
+export class ActiveRecordWriter {
+  readonly #deps: ActiveRecordWriterDeps;
   #carrier: ActiveRecord['carrier'] = null;
   #why = 'the agent has not asked the API server yet';
   readonly #notices = new Map<Notice['about'], string>();
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(deps: MemoDeps) {
+  constructor(deps: ActiveRecordWriterDeps) {
     this.#deps = deps;
-    deps.situation.onChange(() => this.note());
+    deps.configState.onChange(() => this.note());
   }
 
   /** How this node learns its assignment, and why that way. */
@@ -52,11 +52,11 @@ export class Memo {
   }
 
   async #write(): Promise<void> {
-    const { disk, clock, path, situation } = this.#deps;
-    const { used, source, effectiveSha256 } = situation.active;
+    const { disk, clock, path, configState } = this.#deps;
+    const { used, source, effectiveSha256 } = configState.active;
     const at = new Date(clock.now()).toISOString();
     const notices = [...this.#notices].map(([about, text]) => ({ about, text }));
-    const { error } = situation.picture;
+    const { error } = configState.picture;
     const now = { used, source, error, effectiveSha256, carrier: this.#carrier, why: this.#why, at, notices };
     const old = await disk.read(path).then(
       (bytes) => parseActiveRecord(new TextDecoder().decode(bytes)),

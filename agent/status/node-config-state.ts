@@ -2,7 +2,7 @@ import type { BootOutcome } from '../boot/plan.ts';
 import { type ContentRef, type MaybeSource, sameSource } from '../checkpoint/source.ts';
 
 /** What this node reports: upstream's four facts. */
-export interface Picture {
+export interface ConfigStatus {
   assigned: MaybeSource;
   active: MaybeSource;
   lastKnownGood: MaybeSource;
@@ -23,14 +23,14 @@ export interface ActiveConfig {
  * The one place in memory that knows how this node stands. Sync and trial change it, status, metrics and trial listen. Disk is the
  * truth for the next start; this is only its shadow.
  */
-export class Situation {
+export class NodeConfigState {
   readonly bootError: string | null;
   /** The assigned record as boot found it: the one that `bootError` speaks of. */
   readonly bootAssigned: MaybeSource;
   /** The last-known-good record as boot left it. */
   readonly bootTrusted: MaybeSource;
-  #picture: Picture;
-  #shown: Picture;
+  #picture: ConfigStatus;
+  #shown: ConfigStatus;
   #holds = 0;
   #active: ActiveConfig;
   readonly #listeners = new Set<() => void>();
@@ -49,12 +49,12 @@ export class Situation {
     this.#shown = this.#picture;
   }
 
-  get picture(): Readonly<Picture> {
+  get picture(): Readonly<ConfigStatus> {
     return this.#picture;
   }
 
   /** The picture as others may see it: never the half of a change that is under way. */
-  get shown(): Readonly<Picture> {
+  get shown(): Readonly<ConfigStatus> {
     return this.#shown;
   }
 
@@ -63,7 +63,7 @@ export class Situation {
   }
 
   /** Changes what is given, tells the listeners when that makes a difference. */
-  update(change: Partial<Omit<Picture, 'active'>>): void {
+  update(change: Partial<Omit<ConfigStatus, 'active'>>): void {
     this.#set({ ...this.#picture, ...change });
   }
 
@@ -92,19 +92,19 @@ export class Situation {
     return () => this.#listeners.delete(listener);
   }
 
-  #set(picture: Picture): void {
+  #set(picture: ConfigStatus): void {
     this.#picture = picture;
     this.#show();
   }
 
   #show(): void {
-    if (this.#holds > 0 || samePicture(this.#picture, this.#shown)) return;
+    if (this.#holds > 0 || sameConfigStatus(this.#picture, this.#shown)) return;
     this.#shown = this.#picture;
     for (const listener of this.#listeners) listener();
   }
 }
 
-export function samePicture(a: Picture, b: Picture): boolean {
+export function sameConfigStatus(a: ConfigStatus, b: ConfigStatus): boolean {
   return (
     a.error === b.error &&
     a.trial?.endsAt === b.trial?.endsAt &&

@@ -1,7 +1,7 @@
 import type { MaybeSource, Source, SpecSource } from '../checkpoint/source.ts';
 import { specSourceProblems } from '../checkpoint/verify-names.ts';
 import type { Json } from '../config/contract.ts';
-import type { Picture } from './node-config-state.ts';
+import type { ConfigStatus } from './node-config-state.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import type { Wanted } from '../sync/plan.ts';
 
@@ -29,7 +29,7 @@ export function wantedOf(configSource: unknown, namespace: string): Wanted {
 }
 
 /** `status.config` as upstream writes it: absent members for local, no error when there is none. */
-export function configStatus(picture: Picture): Record<string, Json> {
+export function configStatus(picture: ConfigStatus): Record<string, Json> {
   const { assigned, active, lastKnownGood, error } = picture;
   const member = (name: string, source: MaybeSource): Record<string, Json> =>
     source === null ? {} : { [name]: { configMap: sourceJson(source) } };
@@ -49,14 +49,14 @@ function sourceJson({ namespace, name, uid, resourceVersion, kubeletConfigKey }:
 export const AGENT_ANNOTATION = 'dkc.dev/agent';
 
 /** `{"version":"0.1.0","trial":{"endsAt":"2026-03-01T00:10:00Z"}}`, or `"trial":null` */
-export function agentNote({ trial }: Picture, version: string): string {
+export function agentNote({ trial }: ConfigStatus, version: string): string {
   return JSON.stringify({ version, trial: trial ? { endsAt: trial.endsAt } : null });
 }
 
 /** The patch of a Node to this picture, annotation and all; undefined when nothing differs. A Node's status takes annotations, too. */
 export function nodePatch(
   { metadata, status }: Pick<KubeObject, 'metadata'> & { status?: { config?: unknown } },
-  picture: Picture,
+  picture: ConfigStatus,
   version: string,
 ): Record<string, Json> | undefined {
   const config = configPatch(status?.config, picture);
@@ -70,7 +70,7 @@ export function nodePatch(
  * The patch from what the Node says to what it should say; undefined when nothing differs. Members that go are sent as null.
  * @param seen - `status.config` as last seen; undefined when the field is absent, which differs from `{}` (local config in use)
  */
-export function configPatch(seen: unknown, picture: Picture): Record<string, Json> | undefined {
+export function configPatch(seen: unknown, picture: ConfigStatus): Record<string, Json> | undefined {
   const wanted = configStatus(picture);
   const old = record(seen) ?? {};
   const changed = Object.entries(wanted).filter(([name, value]) => canonical(old[name]) !== canonical(value));

@@ -1,4 +1,4 @@
-import { type Picture, samePicture, type Situation } from './node-config-state.ts';
+import { type ConfigStatus, sameConfigStatus, type NodeConfigState } from './node-config-state.ts';
 import { backoff } from '../../base/backoff.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
@@ -10,11 +10,11 @@ const limits = { base: 500, cap: 30_000 };
 /** Longest wait for sync to look at what is wanted, in ms. */
 const MAX_SILENCE_MS = 2000;
 /** Pause after a patch that says what the one before it said, in ms. */
-const QUARREL_MS = 1000;
+const CONFLICT_BACKOFF_MS = 1000;
 
 export interface ReporterDeps {
   carrier: Carrier;
-  situation: Situation;
+  configState: NodeConfigState;
   clock: Clock;
   random: Random;
   log: Log;
@@ -28,11 +28,11 @@ export class Reporter {
 
   constructor(deps: ReporterDeps) {
     this.#deps = deps;
-    deps.situation.onChange(() => this.#due.raise());
+    deps.configState.onChange(() => this.#due.raise());
   }
 
   /** The carrier's object was seen. */
-  poke(): void {
+  notify(): void {
     this.#due.raise();
   }
 
@@ -43,19 +43,19 @@ export class Reporter {
    *   keep a node silent
    */
   async run(signal: AbortSignal, complete: () => Promise<void> = () => Promise.resolve()): Promise<void> {
-    const { carrier, situation, clock, random, log, onKept } = this.#deps;
-    let told: Picture | undefined;
+    const { carrier, configState, clock, random, log, onKept } = this.#deps;
+    let told: ConfigStatus | undefined;
     for (let failures = 0; !signal.aborted;) {
       if (failures === 0) await this.#due.wait(signal);
       await this.#untilComplete(complete, signal);
       if (signal.aborted) return;
       this.#due.lower();
       try {
-        const { shown: picture } = situation;
+        const { shown: picture } = configState;
         const { sent, kept } = await carrier.report(picture, signal);
         if (sent || !kept) onKept(kept);
         // The same once more: someone else writes these fields too. Answering at once would go on for ever.
-        if (sent && told && samePicture(told, picture)) await clock.sleep(QUARREL_MS, signal).catch(() => {});
+        if (sent && told && sameConfigStatus(told, picture)) await clock.sleep(CONFLICT_BACKOFF_MS, signal).catch(() => {});
         if (sent) told = picture;
         if (sent && !kept) {
           log.warn('the API server took the status and dropped it: its DynamicKubeletConfig gate is off, or it is 1.26 or newer', {
@@ -102,5 +102,5 @@ export interface Carrier {
   /** Watches until the signal aborts. Survives every failure of the server. */
   watch(handlers: CarrierHandlers, signal: AbortSignal): Promise<void>;
   /** Writes the picture where it differs from what was last seen there. @throws ApiError, TransportError */
-  report(picture: Picture, signal: AbortSignal): Promise<Reported>;
+  report(picture: ConfigStatus, signal: AbortSignal): Promise<Reported>;
 }

@@ -5,7 +5,7 @@ import { MAX_KEYS } from '../checkpoint/download.ts';
 import type { Manifest, Payload, PayloadRef, Source } from '../checkpoint/source.ts';
 import { directoryNameProblem, keyProblem } from '../checkpoint/verify-names.ts';
 import { digestFiles } from './content.ts';
-import { onPath, type Problem, remedy, type Store } from './store.ts';
+import { onPath, type Problem, hintFor, type Store } from './store.ts';
 import { type Layout, manifestName } from './layout.ts';
 import { parseCondemned, type Parsed, parseManifest, parseRefused, parseTrial } from './records.ts';
 
@@ -87,7 +87,7 @@ async function readOnce(disk: Disk, paths: Layout, ref: PayloadRef): Promise<Fou
     return { at: 'intact', files, manifest: { namespace: '', name: '', savedAt, annotations: {}, files: digests }, recorded: false };
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return damaged(at, 'it is missing');
-    return damaged(at, error instanceof RangeError ? `the checkpoint is larger than ${largestCheckpoint} bytes` : remedy(error));
+    return damaged(at, error instanceof RangeError ? `the checkpoint is larger than ${largestCheckpoint} bytes` : hintFor(error));
   }
 }
 
@@ -115,7 +115,7 @@ export async function verifyStore(disk: Disk, paths: Layout, store: Pick<Store, 
       const parsed = parse(await disk.read(path));
       if (!parsed.ok) problems.push({ path, problem: parsed.problem });
     } catch (error) {
-      if (errorCode(error) !== 'ENOENT') problems.push({ path, problem: remedy(error) });
+      if (errorCode(error) !== 'ENOENT') problems.push({ path, problem: hintFor(error) });
     }
   };
   await own(paths.trial, parseTrial);

@@ -1,5 +1,5 @@
 import type { AgentOptions } from '../options.ts';
-import type { Situation } from '../status/node-config-state.ts';
+import type { NodeConfigState } from '../status/node-config-state.ts';
 import { planPrune } from './prune.ts';
 import type { Store } from './store.ts';
 import type { Disk } from '../../base/disk.ts';
@@ -7,27 +7,27 @@ import { errorCode } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import { Signal } from '../../base/signal.ts';
 
-export interface GarbageDeps {
+export interface CheckpointGCDeps {
   options: Pick<AgentOptions, 'effectiveConfig' | 'keepCheckpoints'>;
   disk: Pick<Disk, 'read'>;
   log: Log;
   store: Store;
-  situation: Situation;
+  configState: NodeConfigState;
 }
 
 /** Removes checkpoints that nothing needs any more (design Q1): after the start, after each new one, and when their roles change. */
-export class Garbage {
-  readonly #deps: GarbageDeps;
+export class CheckpointGC {
+  readonly #deps: CheckpointGCDeps;
   readonly #due = new Signal();
 
-  constructor(deps: GarbageDeps) {
+  constructor(deps: CheckpointGCDeps) {
     this.#deps = deps;
     this.#due.raise();
-    deps.situation.onChange(() => this.#due.raise());
+    deps.configState.onChange(() => this.#due.raise());
   }
 
   /** A checkpoint was saved. */
-  poke(): void {
+  notify(): void {
     this.#due.raise();
   }
 
@@ -40,7 +40,7 @@ export class Garbage {
   }
 
   async #collect(): Promise<void> {
-    const { options, disk, log, store, situation } = this.#deps;
+    const { options, disk, log, store, configState } = this.#deps;
     await store.locked(async (own) => {
       const assigned = await own.record('assigned');
       const trusted = await own.record('last-known-good');
@@ -54,7 +54,7 @@ export class Garbage {
         assignedKnown: assigned.at === 'known',
         assigned: assigned.at === 'known' ? assigned.source : null,
         lastKnownGood: trusted.at === 'known' ? trusted.source : null,
-        active: situation.active.source,
+        active: configState.active.source,
         effectiveText: new TextDecoder().decode(effective),
         keep: options.keepCheckpoints,
       });

@@ -20,7 +20,7 @@ import {
   type MetaRecord,
   onPath,
   type Problem,
-  remedy,
+  hintFor,
   type Store,
   StoreError,
   type TrialRecord,
@@ -62,7 +62,7 @@ export class FsStore implements Store {
   readonly #locked: Locked;
   readonly #checkpoints: Checkpoints;
   readonly #journal: Journal;
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
   readonly #volatile: string | undefined;
 
   constructor({ disk, locks, root, clock, volatileDir, onDamage = () => undefined, lockWaitMs = 10_000 }: FsStoreParts) {
@@ -115,7 +115,7 @@ export class FsStore implements Store {
       return problems.length > 0 ? damaged(problems.join('; ')) : { at: 'known', source: parsed.source };
     } catch (error) {
       if (errorCode(error) === 'ENOENT') return { at: 'missing' };
-      return damaged(error instanceof RangeError ? 'it is too large to be a record' : remedy(error));
+      return damaged(error instanceof RangeError ? 'it is too large to be a record' : hintFor(error));
     }
   }
 
@@ -225,8 +225,8 @@ export class FsStore implements Store {
     if (!(await isTooLarge())) return (await this.#readOwn(path, records.parseCondemned)) ?? [];
     const newest = condemnedAtEnd(await this.#disk.readEnd(path, MAX_CONDEMNED_BYTES));
     const tell = async (): Promise<void> => {
-      if (this.#told.has(path)) return;
-      this.#told.add(path);
+      if (this.#reported.has(path)) return;
+      this.#reported.add(path);
       await this.#onDamage(path, `it is too large: only the newest ${newest.length} condemnations in it count, and are kept`);
     };
     const cut = this.#locked(async () => {
@@ -313,8 +313,8 @@ export class FsStore implements Store {
       });
     } catch {
       // A disk that cannot be written keeps the damaged file: it reads as none, and is told of once.
-      const isNews = !this.#told.has(path);
-      this.#told.add(path);
+      const isNews = !this.#reported.has(path);
+      this.#reported.add(path);
       if (isNews) await this.#onDamage(path, first.problem);
       return undefined;
     }
@@ -328,7 +328,7 @@ export class FsStore implements Store {
       return parse(await read());
     } catch (error) {
       if (errorCode(error) === 'ENOENT') return { ok: true, value: undefined };
-      return { ok: false, problem: error instanceof RangeError ? 'it is too large' : remedy(error) };
+      return { ok: false, problem: error instanceof RangeError ? 'it is too large' : hintFor(error) };
     }
   }
 }

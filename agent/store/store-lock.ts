@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Millis } from '../../base/clock.ts';
 import { LockError, type Locks } from '../../base/lock.ts';
-import { remedy, StoreError } from './store.ts';
+import { hintFor, StoreError } from './store.ts';
 
 /** Runs `change` while the store is held. */
 export type Locked = <T>(change: () => Promise<T>) => Promise<T>;
@@ -38,8 +38,8 @@ async function takeLock(locks: Locks, path: string, waitMs: Millis): Promise<Asy
   try {
     return await locks.take(path, waitMs);
   } catch (error) {
-    if (!(error instanceof LockError)) throw new StoreError('lock', path, { hint: remedy(error), cause: error });
+    if (!(error instanceof LockError)) throw new StoreError('lock', path, { hint: hintFor(error), cause: error });
     if (error.cause === undefined) throw error;
-    throw new StoreError('lock', path, { hint: remedy(error.cause), cause: error });
+    throw new StoreError('lock', path, { hint: hintFor(error.cause), cause: error });
   }
 }

@@ -142,7 +142,7 @@ export class StoreError extends Error {
   }
 }
 
-const remedies: Readonly<Record<string, string>> = {
+const hints: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full: make room on it',
   EDQUOT: 'the disk quota is used up: make room',
   EROFS: 'its file system is read-only: find out why in the kernel log, then remount it writable',
@@ -157,8 +157,8 @@ const remedies: Readonly<Record<string, string>> = {
 };
 
 /** What a disk error means to the person who has to mend it. */
-export function remedy(error: unknown): string {
-  return remedies[errorCode(error) ?? ''] ?? describeError(error);
+export function hintFor(error: unknown): string {
+  return hints[errorCode(error) ?? ''] ?? describeError(error);
 }
 
 /** Does `act`; what the disk throws comes out as a StoreError about `path`. */
@@ -167,6 +167,6 @@ export async function onPath<T>(action: string, path: string, act: () => Promise
     return await act();
   } catch (cause) {
     if (cause instanceof StoreError) throw cause;
-    throw new StoreError(action, path, { hint: remedy(cause), cause });
+    throw new StoreError(action, path, { hint: hintFor(cause), cause });
   }
 }

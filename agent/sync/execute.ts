@@ -3,7 +3,7 @@ import { refusalDetail, type SyncStep } from './plan.ts';
 import { SAVED_AGAIN } from './observe.ts';
 import { sameSource, sourceText, type MaybeSource, type Source } from '../checkpoint/source.ts';
 import type { Finding } from '../config/contract.ts';
-import type { Situation } from '../status/node-config-state.ts';
+import type { NodeConfigState } from '../status/node-config-state.ts';
 import { sameContent } from '../store/content.ts';
 import { refusedRecord, sameRefusal, type RefusedRecord } from '../store/refused-record.ts';
 import { StoreError, type JournalEvent, type Store } from '../store/store.ts';
@@ -19,7 +19,7 @@ const EVENT_TIMEOUT_MS = 3000;
 
 export interface ExecuteDeps {
   store: Store;
-  situation: Situation;
+  configState: NodeConfigState;
   client: Pick<Client, 'create'>;
   nodeName: string;
   clock: Clock;
@@ -35,11 +35,11 @@ export interface ExecuteDeps {
 export class Executor {
   readonly #deps: ExecuteDeps;
   /** Refusals whose event is out: one event each, over restarts too (the journal remembers). */
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
   /** What the last event of a change spoke of; undefined before the first. */
   #announced: MaybeSource | undefined;
   /** Refusals whose event the server did not take yet. */
-  readonly #untold = new Set<string>();
+  readonly #unreported = new Set<string>();
 
   constructor(deps: ExecuteDeps) {
     this.#deps = deps;
@@ -51,8 +51,8 @@ export class Executor {
    */
   async run(steps: readonly SyncStep[]): Promise<boolean> {
     const refused = new Set(steps.flatMap((step) => (step.do === 'refuse' ? [refusalDetail(step)] : [])));
-    for (const detail of this.#untold) if (!refused.has(detail)) this.#untold.delete(detail); // nobody waits for it any more
-    const show = this.#deps.situation.hold();
+    for (const detail of this.#unreported) if (!refused.has(detail)) this.#unreported.delete(detail); // nobody waits for it any more
+    const show = this.#deps.configState.hold();
     let leaves = false;
     try {
       for (const step of steps) {
@@ -62,11 +62,11 @@ export class Executor {
     } finally {
       if (!leaves || this.#deps.exitWaits) show();
     }
-    return this.#untold.size === 0;
+    return this.#unreported.size === 0;
   }
 
   async #do(step: SyncStep): Promise<void> {
-    const { store, situation, log } = this.#deps;
+    const { store, configState, log } = this.#deps;
     switch (step.do) {
       case 'save':
         await this.#save(step);
@@ -77,22 +77,22 @@ export class Executor {
         });
         this.#deps.onCheckpoint();
         return;
-      case 'absolve':
+      case 'clear-condemned':
         await store.locked(async (own) => own.setCondemned((await own.condemned()).filter((record) => !sameContent(record, step.content))));
         await this.#journal('retried', step.source, 'a new value of the annotation dkc.dev/retry');
         return;
-      case 'trust':
+      case 'promote':
         await store.setRecord('last-known-good', step.to);
-        situation.update({ lastKnownGood: step.to });
+        configState.update({ lastKnownGood: step.to });
         if (step.to !== null) await this.#journal('promoted', step.to, TRUSTED_ALREADY);
         return;
       case 'assign':
         await store.setRecord('assigned', step.to);
-        situation.update({ assigned: step.to });
+        configState.update({ assigned: step.to });
         await this.#journal(step.to === null ? 'reset' : 'assigned', step.to, step.why);
         return;
       case 'adopt':
-        situation.adopt(step.source, step.content);
+        configState.adopt(step.source, step.content);
         return;
       case 'refuse':
         await this.#record(step);
@@ -102,8 +102,8 @@ export class Executor {
         await this.#setRefused(undefined);
         return;
       case 'report':
-        if (step.error !== null && step.error !== situation.picture.error) log.error(step.error, { detail: step.detail });
-        situation.update({ error: step.error });
+        if (step.error !== null && step.error !== configState.picture.error) log.error(step.error, { detail: step.detail });
+        configState.update({ error: step.error });
         return;
       case 'exit':
         if (step.quiet !== true && (this.#announced === undefined || !sameSource(this.#announced, step.to))) await this.#announce(step.to);
@@ -150,21 +150,21 @@ export class Executor {
   }
 
   async #refuse(source: Source, detail: string, findings: readonly Finding[]): Promise<void> {
-    if (this.#told.has(detail)) return;
+    if (this.#reported.has(detail)) return;
     const { store, log } = this.#deps;
-    if (!this.#untold.has(detail)) {
+    if (!this.#unreported.has(detail)) {
       const journal = await store.journal();
       const lastRetry = journal.findLastIndex((line) => line.event === 'retried');
       if (journal.some((line, at) => line.event === 'refused' && line.detail === detail && at > lastRetry)) {
-        this.#told.add(detail);
+        this.#reported.add(detail);
         return;
       }
       for (const { field, rule, message } of findings) log.error('config is refused', { source: sourceText(source), field, rule, message });
       await this.#journal('refused', source, detail);
     }
     const posted = await this.#post(refusedEvent(source, findings, this.#eventFacts()));
-    (posted ? this.#told : this.#untold).add(detail);
-    if (posted) this.#untold.delete(detail);
+    (posted ? this.#reported : this.#unreported).add(detail);
+    if (posted) this.#unreported.delete(detail);
   }
 
   async #announce(to: MaybeSource): Promise<void> {

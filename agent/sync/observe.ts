@@ -1,7 +1,7 @@
 import type { Fetched, SyncFacts, Verdict, Wanted } from './plan.ts';
 import { payloadOf } from '../checkpoint/download.ts';
 import { type ContentRef, type MaybeSource, type Payload, sameSource, type Source } from '../checkpoint/source.ts';
-import type { Situation } from '../status/node-config-state.ts';
+import type { NodeConfigState } from '../status/node-config-state.ts';
 import { contentRef, digestFiles, sameContent, storedContent } from '../store/content.ts';
 import type { CheckpointState, JournalLine, Store } from '../store/store.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
@@ -13,7 +13,7 @@ export type ConfigMapSeen = { at: 'found'; object: KubeObject } | { at: 'absent'
 
 export interface ObserveDeps {
   store: Store;
-  situation: Situation;
+  configState: NodeConfigState;
   clock: Clock;
   log: Log;
   /** Preflight of a payload for this node; null where it is off. */
@@ -22,7 +22,7 @@ export interface ObserveDeps {
 
 /** Reads the records and checkpoints that the plan compares. @throws StoreError */
 export async function observe(wanted: Wanted, seen: ConfigMapSeen | undefined, deps: ObserveDeps): Promise<SyncFacts> {
-  const { store, situation, preflight } = deps;
+  const { store, configState, preflight } = deps;
   const assigned = await recordOf(deps, 'assigned');
   const lastKnownGood = (await recordOf(deps, 'last-known-good')) ?? null;
   const fetched = wanted.at === 'source' && seen ? await fetchedOf(seen, wanted.spec.kubeletConfigKey, store) : undefined;
@@ -38,10 +38,10 @@ export async function observe(wanted: Wanted, seen: ConfigMapSeen | undefined, d
     ...(assignedContent ? { assignedContent } : {}),
     lastKnownGood,
     ...(lastKnownGoodContent ? { lastKnownGoodContent } : {}),
-    active: situation.active.source,
-    ...(situation.active.content ? { activeContent: situation.active.content } : {}),
-    bootAssigned: situation.bootAssigned,
-    bootError: situation.bootError,
+    active: configState.active.source,
+    ...(configState.active.content ? { activeContent: configState.active.content } : {}),
+    bootAssigned: configState.bootAssigned,
+    bootError: configState.bootError,
     condemned: await store.condemned(),
     verdict: null,
     ...(await spoiledFacts(wanted, fetched, deps)),
@@ -56,9 +56,9 @@ export async function observe(wanted: Wanted, seen: ConfigMapSeen | undefined, d
 async function spoiledFacts(
   wanted: Wanted,
   fetched: Fetched | undefined,
-  { store, clock, situation }: ObserveDeps,
+  { store, clock, configState }: ObserveDeps,
 ): Promise<Pick<SyncFacts, 'spoiled'>> {
-  if (wanted.at !== 'source' || fetched?.at !== 'found' || (fetched.saved && situation.bootError === null)) return {};
+  if (wanted.at !== 'source' || fetched?.at !== 'found' || (fetched.saved && configState.bootError === null)) return {};
   const { uid, resourceVersion } = fetched.payload;
   const found = spoiled(await store.journal(), { ...wanted.spec, uid, resourceVersion });
   return found ? { spoiled: { due: isDue(found, clock.now()) } } : {};

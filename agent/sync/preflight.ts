@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { pathsToProbe } from '../config/config.ts';
 import type { KubeletFacts } from '../config/contract.ts';
 import { readHost } from '../host/host.ts';
-import { gatherBench } from '../judge/inputs.ts';
+import { loadJudgeInputs } from '../judge/inputs.ts';
 import { judging, prepare, type Pieces } from '../judge/judge.ts';
 import { sourceText, type Source } from '../checkpoint/source.ts';
 import type { AgentOptions } from '../options.ts';
@@ -33,7 +33,7 @@ export function preflighter({
 }: PreflightDeps): (source: Source, fetched: Extract<Fetched, { at: 'found' }>) => Promise<Verdict> {
   return async (source, { payload }) => {
     const facts = await kubelet();
-    const { bench, policyProblem } = await gatherBench(options, facts, disk, log);
+    const { inputs, policyProblem } = await loadJudgeInputs(options, facts, disk, log);
     if (policyProblem !== undefined) {
       return {
         ok: false,
@@ -44,14 +44,14 @@ export function preflighter({
     const dir = layout(options.dynamicConfigDir).checkpoint(source);
     const config = { files: payload.files, annotations: payload.annotations, kubeletConfigKey: source.kubeletConfigKey, dir };
     const pause = (payload.files.get(source.kubeletConfigKey)?.length ?? 0) > ONE_TURN ? setImmediate : undefined;
-    const read = await inTurns(prepare(config, bench), pause);
+    const read = await inTurns(prepare(config, inputs), pause);
     if (!read.ok) return read;
     const [siblings, elsewhere] = partition(pathsToProbe(read.defaulted), (path) => path.startsWith(`${dir}/`));
     const host = await readHost(disk, elsewhere, { args: facts.args, hidden: PRIVATE });
     // Its checkpoint may not be on disk yet: what lies in it is what the ConfigMap holds.
     const inside = siblings.map((path) => [path, payload.files.has(path.slice(dir.length + 1)) ? 'file' : 'missing'] as const);
     const seen = { ...host, paths: { ...host.paths, ...Object.fromEntries(inside) } };
-    const judgement = await inTurns(judging(read, config, { ...bench, host: seen }), pause);
+    const judgement = await inTurns(judging(read, config, { ...inputs, host: seen }), pause);
     if (!judgement.ok) return judgement;
     for (const { field, message } of judgement.warnings)
       log.warn('config is accepted, but', { source: sourceText(source), field, message });

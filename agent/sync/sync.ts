@@ -44,7 +44,7 @@ export class Sync {
   }
 
   /** Something on disk changed that a plan depends on. */
-  poke(): void {
+  notify(): void {
     this.#due.raise();
   }
 
@@ -74,7 +74,7 @@ export class Sync {
 
   /** @returns whether all is done until something changes */
   async #look(): Promise<boolean> {
-    const { situation, executor, log, onRun } = this.#deps;
+    const { configState, executor, log, onRun } = this.#deps;
     const wanted = this.#wanted;
     if (!wanted || !this.#isKnown()) return true;
     try {
@@ -85,7 +85,7 @@ export class Sync {
       return done && !steps.some((step) => step.do === 'report' && step.error !== null && step.final !== true);
     } catch (error) {
       log.error('sync failed; trying again', { error: describeError(error) });
-      situation.update({ error: statusErrors.syncInternal });
+      configState.update({ error: statusErrors.syncInternal });
       onRun(true);
       return false;
     }

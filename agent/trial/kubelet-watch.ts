@@ -3,7 +3,7 @@ import type { HealthProbe } from './health.ts';
 import { nextTrial, verdictOn, type Trial, type TrialLimits } from './next.ts';
 import { sourceText } from '../checkpoint/source.ts';
 import type { AgentOptions } from '../options.ts';
-import type { Situation } from '../status/node-config-state.ts';
+import type { NodeConfigState } from '../status/node-config-state.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
@@ -11,7 +11,7 @@ import { Signal } from '../../base/signal.ts';
 
 export interface KubeletWatchDeps {
   options: Pick<AgentOptions, 'kubeletHealthz' | 'trialDuration' | 'unhealthyDeadline' | 'maxKubeletExits'>;
-  situation: Pick<Situation, 'active' | 'picture'>;
+  configState: Pick<NodeConfigState, 'active' | 'picture'>;
   exits: ExitsFile;
   clock: Clock;
   log: Log;
@@ -47,17 +47,17 @@ export class KubeletWatch {
   }
 
   /** The exits file changed. */
-  poke(): void {
+  notify(): void {
     this.#due.raise();
   }
 
   /** Until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    const { exits, clock, log, situation } = this.#deps;
+    const { exits, clock, log, configState } = this.#deps;
     this.#offset = await exits.length();
     while (!signal.aborted) {
       try {
-        if (situation.picture.trial) await this.#skip();
+        if (configState.picture.trial) await this.#skip();
         else await this.#look(signal);
       } catch (error) {
         log.warn('the kubelet cannot be watched, retrying', { error: describeError(error) });
@@ -73,8 +73,8 @@ export class KubeletWatch {
   }
 
   async #look(signal: AbortSignal): Promise<void> {
-    const { options, situation, exits, clock, probe, isRunning } = this.#deps;
-    const { effectiveSha256 } = situation.active;
+    const { options, configState, exits, clock, probe, isRunning } = this.#deps;
+    const { effectiveSha256 } = configState.active;
     const read = await exits.since(this.#offset);
     this.#offset = read.offset;
     for (const exit of read.exits.filter((one) => one.effectiveSha256 === effectiveSha256 && countsAgainst(one))) {
@@ -90,9 +90,9 @@ export class KubeletWatch {
   }
 
   #conclude(): void {
-    const { situation, log, onState } = this.#deps;
+    const { configState, log, onState } = this.#deps;
     const verdict = verdictOn(this.#state, this.#limits);
-    const { used, source } = situation.active;
+    const { used, source } = configState.active;
     if (verdict.is === 'failed' && !this.#isBad) {
       this.#isBad = true;
       const rest =

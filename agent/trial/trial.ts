@@ -6,7 +6,7 @@ import type { NodeHealth } from './node-health.ts';
 import { nextTrial, verdictOn, type Trial, type TrialLimits } from './next.ts';
 import { type ContentRef, sameSource, type Source, sourceText } from '../checkpoint/source.ts';
 import type { AgentOptions } from '../options.ts';
-import type { Situation } from '../status/node-config-state.ts';
+import type { NodeConfigState } from '../status/node-config-state.ts';
 import { sameContent, storedContent } from '../store/content.ts';
 import type { JournalEvent, Store, TrialRecord } from '../store/store.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
@@ -17,7 +17,7 @@ import { Signal } from '../../base/signal.ts';
 export interface TrialDeps {
   options: Pick<AgentOptions, 'kubeletHealthz' | 'trialDuration' | 'unhealthyDeadline' | 'maxKubeletExits'>;
   store: Store;
-  situation: Situation;
+  configState: NodeConfigState;
   exits: ExitsFile;
   clock: Clock;
   log: Log;
@@ -70,9 +70,9 @@ export class TrialWatch {
 
   /** Begins or continues the trial of what boot put into the effective file. Call before READY: the kubelet may start on it right after. */
   async open(): Promise<void> {
-    const { store, situation, clock, boot, log } = this.#deps;
-    const { source, content } = situation.active;
-    if (source === null || !content || situation.active.used !== 'assigned') {
+    const { store, configState, clock, boot, log } = this.#deps;
+    const { source, content } = configState.active;
+    if (source === null || !content || configState.active.used !== 'assigned') {
       if ((await store.trial()) && (await store.settleCondemned().catch(() => false)))
         await store.setTrial(undefined).catch((error: unknown) => log.error('trial record cannot be removed', { error }));
       return;
@@ -91,7 +91,7 @@ export class TrialWatch {
   }
 
   /** The exits file, or the source's name, changed. */
-  poke(): void {
+  notify(): void {
     this.#due.raise();
   }
 
@@ -102,7 +102,7 @@ export class TrialWatch {
     while (!signal.aborted && this.#record) {
       const trusted = await this.#isTrusted(this.#record);
       if (trusted) {
-        this.#deps.situation.update({ trial: null });
+        this.#deps.configState.update({ trial: null });
         this.#deps.node?.follow(undefined);
         // The watch of the kubelet goes on with it.
         await this.#due.wait(signal);
@@ -139,8 +139,8 @@ export class TrialWatch {
   }
 
   async #probe(signal: AbortSignal): Promise<void> {
-    const { options, probe, situation, clock, isRunning, onHealthy } = this.#deps;
-    const running = await isRunning(situation.active.effectiveSha256);
+    const { options, probe, configState, clock, isRunning, onHealthy } = this.#deps;
+    const running = await isRunning(configState.active.effectiveSha256);
     const kubelet = options.kubeletHealthz === '' ? { healthy: true, detail: 'not asked' } : await probe(options.kubeletHealthz, signal);
     const health = kubelet.healthy ? (this.#deps.node?.now() ?? kubelet) : kubelet;
     this.#lastHealth = health.detail;
@@ -151,12 +151,12 @@ export class TrialWatch {
   async #newExits(record: TrialRecord): Promise<KubeletExit[]> {
     const { exits, offset } = await this.#deps.exits.since(record.exitsOffset);
     this.#record = { ...record, exitsOffset: offset };
-    return exits.filter((exit) => exit.effectiveSha256 === this.#deps.situation.active.effectiveSha256);
+    return exits.filter((exit) => exit.effectiveSha256 === this.#deps.configState.active.effectiveSha256);
   }
 
   async #isTrusted(content: ContentRef): Promise<boolean> {
-    const { store, situation } = this.#deps;
-    const trusted = situation.picture.lastKnownGood;
+    const { store, configState } = this.#deps;
+    const trusted = configState.picture.lastKnownGood;
     if (trusted === null) return false;
     // Asked at every look, and a checkpoint may have thousands of files: it is read once a name.
     if (!this.#trusted || !sameSource(this.#trusted.source, trusted)) {
@@ -166,9 +166,9 @@ export class TrialWatch {
   }
 
   async #promote(): Promise<void> {
-    const { store, situation, log, onHealthy } = this.#deps;
+    const { store, configState, log, onHealthy } = this.#deps;
     // Assigned may have changed its name since, with the same content: that name is the one to trust.
-    const { source } = situation.active;
+    const { source } = configState.active;
     if (source === null || !this.#record) return;
     const record = this.#record;
     // An admin may have rolled it back at this very moment: what is condemned must not take the place of what is trusted.
@@ -179,7 +179,7 @@ export class TrialWatch {
       return true;
     });
     if (!trusted) return;
-    situation.update({ lastKnownGood: source, trial: null });
+    configState.update({ lastKnownGood: source, trial: null });
     await this.#journal('promoted', source, `healthy for ${Math.round(this.#trial.healthyMs / 1000)} s`);
     onHealthy(0);
     log.info('trial passed: this config is last known good', { source: sourceText(source) });
@@ -191,7 +191,7 @@ export class TrialWatch {
     if (!record) return;
     const { kubeletConfigKey, contentSha256 } = record;
     const isCondemned = await condemn(this.#deps, {
-      source: this.#deps.situation.active.source ?? record.source,
+      source: this.#deps.configState.active.source ?? record.source,
       content: { kubeletConfigKey, contentSha256 },
       reason,
       evidence: [...this.#evidence, `last health: ${this.#lastHealth}`],
@@ -203,11 +203,11 @@ export class TrialWatch {
 
   /** Says when the trial passes if all goes well from now on; again only where that moved by more than a little, as each time is a write of the Node. */
   #showEnd(): void {
-    const { situation, clock } = this.#deps;
+    const { configState, clock } = this.#deps;
     const end = clock.now() + Math.max(0, this.#limits.trialMs - this.#trial.healthyMs);
-    const shown = situation.picture.trial ? Date.parse(situation.picture.trial.endsAt) : Number.NaN;
+    const shown = configState.picture.trial ? Date.parse(configState.picture.trial.endsAt) : Number.NaN;
     if (Math.abs(end - shown) <= Math.max(MIN_MOVE_MS, this.#limits.trialMs / 20)) return;
-    situation.update({ trial: { endsAt: `${new Date(end).toISOString().slice(0, 19)}Z` } });
+    configState.update({ trial: { endsAt: `${new Date(end).toISOString().slice(0, 19)}Z` } });
   }
 
   #unsavedMs(): Millis {
@@ -218,7 +218,7 @@ export class TrialWatch {
   async #save(): Promise<void> {
     if (!this.#record) return;
     const { healthyMs, unhealthyMs, exits } = this.#trial;
-    const source: Source = this.#deps.situation.active.source ?? this.#record.source;
+    const source: Source = this.#deps.configState.active.source ?? this.#record.source;
     const needMs = this.#limits.trialMs;
     this.#record = { ...this.#record, source, needMs, healthyMs: Math.round(healthyMs), unhealthyMs: Math.round(unhealthyMs), exits };
     await this.#deps.store.setTrial(this.#record);

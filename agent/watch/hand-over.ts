@@ -1,5 +1,5 @@
 import { startOf, type KubeletStart } from '../host/unit.ts';
-import type { Running } from '../run/agent-context.ts';
+import type { AgentContext } from '../run/agent-context.ts';
 import type { Millis } from '../../base/clock.ts';
 
 /** Ms between two looks. */
@@ -20,25 +20,25 @@ export function nextHandOver(before: HandOver, start: KubeletStart, now: Millis)
   return { since, problem: now - since < LATE_MS ? null : problems[start] };
 }
 
-const remedy = 'is the drop-in 20-dkc.conf loaded, and does it name the effective file? is /run full? See systemctl cat kubelet, journalctl -u dkc-agent -u kubelet'; // prettier-ignore
+const hint = 'is the drop-in 20-dkc.conf loaded, and does it name the effective file? is /run full? See systemctl cat kubelet, journalctl -u dkc-agent -u kubelet'; // prettier-ignore
 const problems: Readonly<Record<'another' | 'unknown', string>> = {
-  another: `the kubelet has not been started on the effective file, so its trial cannot end: ${remedy}`,
-  unknown: `nobody knows which file the kubelet was started on, so its exits do not count in a trial: ${remedy}`,
+  another: `the kubelet has not been started on the effective file, so its trial cannot end: ${hint}`,
+  unknown: `nobody knows which file the kubelet was started on, so its exits do not count in a trial: ${hint}`,
 };
 
 /** Says in log, event and `dkc status` when the kubelet does not take what the agent wrote: a trial waits for that, and would never end. */
-export async function watchHandOver({ options, world, situation, memo, departure, announcer }: Running): Promise<void> {
+export async function watchHandOver({ options, world, configState, activeRecord, shutdown, announcer }: AgentContext): Promise<void> {
   if (options.kubeletUnit === '') return;
   const { clock, log } = world;
-  const { signal } = departure;
+  const { signal } = shutdown;
   let state: HandOver = { problem: null };
   for (;;) {
     await clock.sleep(LOOK_MS, signal).catch(() => {});
     if (signal.aborted) return;
     const before = state.problem;
-    state = nextHandOver(state, await startOf(situation.active.effectiveSha256, options, world), clock.monotonic());
+    state = nextHandOver(state, await startOf(configState.active.effectiveSha256, options, world), clock.monotonic());
     if (state.problem === before) continue;
-    memo.notice('hand-over', state.problem);
+    activeRecord.notice('hand-over', state.problem);
     if (state.problem === null) log.info('the kubelet runs on the effective file', { unit: options.kubeletUnit });
     else {
       log.error(state.problem, { unit: options.kubeletUnit });

@@ -1,18 +1,18 @@
 import { dirname } from 'node:path';
 import { effectiveOfLocal, localProblem, parseLocal, type LocalConfig } from '../judge/local.ts';
 import type { AgentOptions, AgentWorld } from '../options.ts';
-import type { Running } from '../run/agent-context.ts';
+import type { AgentContext } from '../run/agent-context.ts';
 import { sha256 } from '../store/content.ts';
 import { describeError, errorCode } from '../../base/errors.ts';
 
 /** Many editors and installers write a file in several steps: what is read this long after a change, in ms, is most likely whole. */
 const SETTLES_MS = 300;
 
-export interface LocalWatchDeps extends Pick<Running, 'kubelet'> {
+export interface LocalWatchDeps extends Pick<AgentContext, 'kubelet'> {
   options: Pick<AgentOptions, 'localConfig' | 'merge'>;
   world: Pick<AgentWorld, 'clock' | 'log'> & { disk: Pick<AgentWorld['disk'], 'readLinked'> };
-  situation: Pick<Running['situation'], 'active'>;
-  departure: Pick<Running['departure'], 'leave' | 'signal'>;
+  configState: Pick<AgentContext['configState'], 'active'>;
+  shutdown: Pick<AgentContext['shutdown'], 'leave' | 'signal'>;
 }
 
 /**
@@ -22,7 +22,7 @@ export interface LocalWatchDeps extends Pick<Running, 'kubelet'> {
  * @returns to be called after each change
  */
 export function localConfigWatch(
-  { options, world, situation, departure, kubelet }: LocalWatchDeps,
+  { options, world, configState, shutdown, kubelet }: LocalWatchDeps,
   onOther: () => void,
   onProblem: (problem: string | null) => void = () => {},
 ): () => Promise<void> {
@@ -43,7 +43,7 @@ export function localConfigWatch(
     first = false;
     known = bytes && sha256(bytes);
     const problemOf = (local: LocalConfig): string | null =>
-      localProblem(options.localConfig, local, situation.active.effectiveSha256 !== '');
+      localProblem(options.localConfig, local, configState.active.effectiveSha256 !== '');
     if (bytes === undefined && !asBooted) onProblem(problemOf({ at: 'missing' }));
     if (bytes === undefined || known === before) return;
     const local = parseLocal(bytes, dirname(options.localConfig), kubelet.version);
@@ -54,14 +54,13 @@ export function localConfigWatch(
     }
     const isOther = known !== usable && !asBooted;
     usable = known;
-    const { used, effectiveSha256 } = situation.active;
-    if (used === 'local' && sha256(effectiveOfLocal(local)) !== effectiveSha256) await departure.leave('the local config changed');
-    else if (used !== 'local' && options.merge === 'overlay' && isOther)
-      await departure.leave('the local config under the overlay changed');
+    const { used, effectiveSha256 } = configState.active;
+    if (used === 'local' && sha256(effectiveOfLocal(local)) !== effectiveSha256) await shutdown.leave('the local config changed');
+    else if (used !== 'local' && options.merge === 'overlay' && isOther) await shutdown.leave('the local config under the overlay changed');
     else onOther();
   };
   return async () => {
-    await clock.sleep(SETTLES_MS, departure.signal).catch(() => {});
-    if (!departure.signal.aborted) await look();
+    await clock.sleep(SETTLES_MS, shutdown.signal).catch(() => {});
+    if (!shutdown.signal.aborted) await look();
   };
 }

@@ -1,10 +1,10 @@
-import type { Situation } from '../status/node-config-state.ts';
+import type { NodeConfigState } from '../status/node-config-state.ts';
 import { statusErrors } from '../status/errors.ts';
 import { sameContent, storedContent } from '../store/content.ts';
 import type { CondemnedRecord, Store } from '../store/store.ts';
 import { type ContentRef, type MaybeSource, sameSource } from '../checkpoint/source.ts';
 
-export interface MetaFacts {
+export interface RecordFacts {
   condemned: readonly CondemnedRecord[];
   active: MaybeSource;
   activeContent?: ContentRef;
@@ -28,7 +28,7 @@ export interface MetaFacts {
  * that boot chooses anew. Needs no API server. Pure.
  * @returns why, or undefined where nothing is asked
  */
-export function planMetaChange(facts: MetaFacts): string | undefined {
+export function planRecordChange(facts: RecordFacts): string | undefined {
   const { condemned, active, activeContent, assigned, assignedContent, bootAssigned, bootError } = facts;
   const verdictOn = (content: ContentRef | undefined): CondemnedRecord | undefined =>
     content && condemned.find((record) => sameContent(record, content));
@@ -45,34 +45,34 @@ export function planMetaChange(facts: MetaFacts): string | undefined {
 }
 
 /** Sync writes the record, and then says so; in between the lock is held. */
-async function isAssignedByOther(store: Store, situation: Situation): Promise<boolean> {
+async function isAssignedByOther(store: Store, configState: NodeConfigState): Promise<boolean> {
   const isOther = async (own: Pick<Store, 'record'>): Promise<boolean> => {
     const record = await own.record('assigned');
-    return record.at === 'known' && !sameSource(record.source, situation.picture.assigned);
+    return record.at === 'known' && !sameSource(record.source, configState.picture.assigned);
   };
   return (await isOther(store)) && (await store.locked(isOther));
 }
 
-export async function observeMeta(store: Store, situation: Situation): Promise<MetaFacts> {
+export async function observeRecords(store: Store, configState: NodeConfigState): Promise<RecordFacts> {
   const record = await store.record('assigned');
   const assigned = record.at === 'known' ? record.source : null;
   const trusted = await store.record('last-known-good');
-  if (trusted.at === 'known') situation.update({ lastKnownGood: trusted.source });
+  if (trusted.at === 'known') configState.update({ lastKnownGood: trusted.source });
   const lastKnownGood = trusted.at === 'known' ? trusted.source : null;
   const [assignedContent, trustedContent] = [await storedContent(store, assigned), await storedContent(store, lastKnownGood)];
   return {
     condemned: await store.condemned(),
-    active: situation.active.source,
-    ...(situation.active.content ? { activeContent: situation.active.content } : {}),
+    active: configState.active.source,
+    ...(configState.active.content ? { activeContent: configState.active.content } : {}),
     assigned,
     ...(assignedContent ? { assignedContent } : {}),
-    isFallback: assigned !== null && situation.active.used !== 'assigned',
+    isFallback: assigned !== null && configState.active.used !== 'assigned',
     trusted: lastKnownGood,
     ...(trustedContent ? { trustedContent } : {}),
-    bootTrusted: situation.bootTrusted,
-    bootAssigned: situation.bootAssigned,
-    bootError: situation.bootError,
-    assignedByOther: await isAssignedByOther(store, situation),
+    bootTrusted: configState.bootTrusted,
+    bootAssigned: configState.bootAssigned,
+    bootError: configState.bootError,
+    assignedByOther: await isAssignedByOther(store, configState),
   };
 }
 

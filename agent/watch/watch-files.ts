@@ -1,15 +1,15 @@
 import { dirname, join } from 'node:path';
-import { observeMeta, planMetaChange } from './record-changes.ts';
+import { observeRecords, planRecordChange } from './record-changes.ts';
 import { DEFAULT_POLICY_FILE } from '../options.ts';
-import type { Running } from '../run/agent-context.ts';
+import type { AgentContext } from '../run/agent-context.ts';
 import { layout } from '../store/layout.ts';
 import { localConfigWatch } from './local-config.ts';
 import { Signal } from '../../base/signal.ts';
 
 /** Notices what others change on this node's disk: an admin's commands, an installer, the end of a kubelet. Works with the API server away. */
-export async function watchMeta(running: Running): Promise<void> {
-  const { options, world, store, situation, departure, trial, announcer } = running;
-  const { signal } = departure;
+export async function watchNodeFiles(context: AgentContext): Promise<void> {
+  const { options, world, store, configState, shutdown, trial, announcer } = context;
+  const { signal } = shutdown;
   const paths = layout(options.dynamicConfigDir);
   // Where the disk takes no writes, condemnations lie beside the exits file.
   const records = [
@@ -28,26 +28,26 @@ export async function watchMeta(running: Running): Promise<void> {
     [...records, paths.journal, options.kubeletExits, options.localConfig, ...policy],
     (path) => {
       if (path === options.kubeletExits) {
-        trial.poke();
-        running.kubeletWatch.poke();
-      } else if (path === paths.journal) announcer.poke();
+        trial.notify();
+        context.kubeletWatch.notify();
+      } else if (path === paths.journal) announcer.notify();
       else if (path === options.localConfig) localDue.raise();
-      else if (policy.includes(path)) running.sync?.poke();
+      else if (policy.includes(path)) context.sync?.notify();
       else due.raise();
     },
     signal,
   );
   const recordsLoop = each(due, signal, async () => {
-    const why = planMetaChange(await observeMeta(store, situation));
-    if (why !== undefined) await departure.leave(why);
+    const why = planRecordChange(await observeRecords(store, configState));
+    if (why !== undefined) await shutdown.leave(why);
   });
   const localLoop = each(
     localDue,
     signal,
     localConfigWatch(
-      running,
-      () => running.sync?.poke(),
-      (problem) => running.memo.notice('local-config', problem),
+      context,
+      () => context.sync?.notify(),
+      (problem) => context.activeRecord.notice('local-config', problem),
     ),
   );
   await Promise.all([watching, recordsLoop, localLoop]);

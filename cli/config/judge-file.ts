@@ -12,7 +12,7 @@ import {
   resolvePaths,
   validateAll,
 } from '../../agent/config/config.ts';
-import { gatherBench } from '../../agent/judge/inputs.ts';
+import { loadJudgeInputs } from '../../agent/judge/inputs.ts';
 import { against, shadowWarnings } from '../../agent/judge/judge.ts';
 import { readHost } from '../../agent/host/host.ts';
 import { ActionError } from '../../base/errors.ts';
@@ -95,8 +95,8 @@ async function besideLocal(
   options: AgentOptions,
   kubelet: KubeletFacts,
 ): Promise<{ written: JsonObject; policy: readonly Finding[] }> {
-  const { bench, policyProblem } = await gatherBench(options, kubelet, context.disk, silentLog);
-  const { local, policy, merge } = bench;
+  const { inputs, policyProblem } = await loadJudgeInputs(options, kubelet, context.disk, silentLog);
+  const { local, policy, merge } = inputs;
   if (local.at !== 'present')
     throw new ActionError('compare with', options.localConfig, {
       hint: local.at === 'missing' ? 'no such file' : `${local.problem}; fix it`,

@@ -1,9 +1,9 @@
-import { Situation } from '../../agent/status/node-config-state.ts';
+import { NodeConfigState } from '../../agent/status/node-config-state.ts';
 import { source } from './builders.ts';
 
 /** As boot leaves it with nothing assigned. */
-export function localSituation(): Situation {
-  return new Situation({
+export function localSituation(): NodeConfigState {
+  return new NodeConfigState({
     used: 'local',
     source: null,
     assigned: null,
@@ -15,8 +15,8 @@ export function localSituation(): Situation {
 }
 
 /** As boot leaves it with `web@1` assigned and active. */
-export function assignedSituation(): Situation {
-  return new Situation({
+export function assignedSituation(): NodeConfigState {
+  return new NodeConfigState({
     used: 'assigned',
     source: source('web@1'),
     assigned: source('web@1'),

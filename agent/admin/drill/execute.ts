@@ -94,12 +94,12 @@ async function copyFiles(disk: Disk, from: string, to: string): Promise<void> {
   }
 }
 
-const garbage = new TextEncoder().encode('{ a crash left this');
+const checkpointGc = new TextEncoder().encode('{ a crash left this');
 
 /** Breaks a copy as `harm` says; condemning is the store's own business. */
 export async function breakCopy(disk: Disk, root: string, harm: Harm, assigned: MaybeSource, trusted: MaybeSource): Promise<void> {
   const paths = layout(root);
-  if (harm === 'damage-record') await disk.replace(paths.meta('assigned'), garbage);
+  if (harm === 'damage-record') await disk.replace(paths.meta('assigned'), checkpointGc);
   if ((harm === 'damage-assigned' || harm === 'damage-both') && assigned) await tear(disk, paths, assigned);
   if (harm === 'damage-both' && trusted) await tear(disk, paths, trusted);
 }
@@ -107,6 +107,6 @@ export async function breakCopy(disk: Disk, root: string, harm: Harm, assigned: 
 /** No manifest matches this, and without one it does not decode either. Where there is no such file, the whole checkpoint goes. */
 async function tear(disk: Disk, paths: Layout, source: Source): Promise<void> {
   const path = paths.file(source, source.kubeletConfigKey);
-  if (await disk.stat(path)) await disk.replace(path, garbage);
+  if (await disk.stat(path)) await disk.replace(path, checkpointGc);
   else await disk.remove(paths.checkpoint(source));
 }

@@ -11,7 +11,7 @@ export async function decideRollback(facts: AdminFacts, asked: RollbackAsked, de
   const intent = intendRollback(facts, asked);
   if (intent.at === 'refused') return intent;
   for (const way of intent.ways) {
-    const landing = await foresee(way.after, deps);
+    const landing = await predict(way.after, deps);
     if (way === intent.ways.at(-1) || arrives(way, landing)) return planRollback(intent, way, landing);
   }
   throw new RangeError('a rollback without a way');
@@ -21,13 +21,13 @@ export async function decideRollback(facts: AdminFacts, asked: RollbackAsked, de
 export async function executeRollback(store: Store, steps: readonly RollbackStep[]): Promise<void> {
   for (const step of steps) {
     switch (step.do) {
-      case 'trust':
+      case 'promote':
         await store.setRecord('last-known-good', step.source);
         break;
       case 'assign':
         await store.setRecord('assigned', step.source);
         break;
-      case 'absolve':
+      case 'clear-condemned':
         await store.setCondemned((await store.condemned()).filter((record) => !sameContent(record, step.content)));
         break;
       case 'condemn':
@@ -46,7 +46,7 @@ export async function executeRollback(store: Store, steps: readonly RollbackStep
  * Where boot would arrive if the store said `then`: by boot's own eyes and plan, so that this node's local config, policy, kubelet and
  * rules are what judges. Nothing is written.
  */
-export async function foresee(then: AdminFacts, deps: BootDeps): Promise<Landing> {
+export async function predict(then: AdminFacts, deps: BootDeps): Promise<Landing> {
   const { facts } = await observe({ ...deps, store: asIf(then, deps.store) });
   const { used, source, effective } = planBoot(facts);
   return { used, source, effective, assigned: facts.assigned, lastKnownGood: facts.lastKnownGood };

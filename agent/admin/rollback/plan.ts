@@ -20,11 +20,11 @@ export interface RollbackAsked {
 }
 
 export type RollbackStep =
-  | { do: 'trust'; source: Source }
+  | { do: 'promote'; source: Source }
   /** Boot uses it, and begins its trial. What the API server assigns stays away, since it is condemned. */
   | { do: 'assign'; source: Source }
   | { do: 'condemn'; record: CondemnedRecord }
-  | { do: 'absolve'; content: ContentRef }
+  | { do: 'clear-condemned'; content: ContentRef }
   | { do: 'journal'; line: JournalLine };
 
 /** One way to go; where it leads is boot's to say. */
@@ -49,7 +49,7 @@ export interface Intent {
   content: ContentRef;
 }
 
-/** Where the next boot arrives, and what it makes of both records: see `foresee`. */
+/** Where the next boot arrives, and what it makes of both records: see `predict`. */
 export interface Landing extends Pick<BootPlan, 'used' | 'source' | 'effective'> {
   assigned: Candidate;
   lastKnownGood: Candidate;
@@ -106,7 +106,7 @@ interface Base {
 
 function wayToTrusted(source: Source, { facts, assigned, condemn, asked }: Base): Way {
   const isNew = !sameSource(source, recorded(facts.lastKnownGood));
-  const changes: RollbackStep[] = [...(isNew ? [{ do: 'trust', source } as const] : []), ...condemn];
+  const changes: RollbackStep[] = [...(isNew ? [{ do: 'promote', source } as const] : []), ...condemn];
   return {
     steps: withJournal(changes, rolledBack(assigned, asked, undefined, isNew ? source : undefined)),
     goal: { used: 'last-known-good', source },
@@ -122,9 +122,9 @@ function wayToTrial(source: Source, content: ContentRef, fallback: Source | unde
   const isCondemned = facts.condemned.some((record) => sameContent(record, content));
   const trusts = fallback && !sameSource(fallback, recorded(facts.lastKnownGood)) ? fallback : undefined;
   const changes: RollbackStep[] = [
-    ...(trusts ? [{ do: 'trust', source: trusts } as const] : []),
+    ...(trusts ? [{ do: 'promote', source: trusts } as const] : []),
     ...condemn,
-    ...(isCondemned ? [{ do: 'absolve', content } as const] : []),
+    ...(isCondemned ? [{ do: 'clear-condemned', content } as const] : []),
     { do: 'assign', source },
   ];
   const line = rolledBack(assigned, asked, `${sourceText(source)} is tried instead`, trusts);

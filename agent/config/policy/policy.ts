@@ -122,7 +122,7 @@ export function* judgingPolicy(question: PolicyQuestion): Generator<undefined, F
     return {
       field: name,
       rule: 'policy',
-      message: `${name} (${kind}) differs from the local config: ${here} against ${there}; ${remedy(field, own, policy)}`,
+      message: `${name} (${kind}) differs from the local config: ${here} against ${there}; ${hintFor(field, own, policy)}`,
     };
   });
 }
@@ -168,7 +168,7 @@ function origin(config: JsonObject, field: string, version: KubeletVersion, give
 }
 
 /** @param own - the ConfigMap itself says so; else it only fails to say what the local config says */
-function remedy(field: string, own: boolean, policy: Policy): string {
+function hintFor(field: string, own: boolean, policy: Policy): string {
   const deny = nearest(field, policy.fields) === 'deny';
   const ways = own ? ['take it out of the ConfigMap'] : ['merge with --merge=overlay', 'start from the output of dkc render'];
   if (!deny && policy.overrides) return listed([...ways, `allow it by the annotation dkc.dev/allow: "${shownName(field)}"`]);

@@ -25,13 +25,13 @@ function steps(plan: RollbackPlan): string {
   return plan.steps
     .map((step) => {
       switch (step.do) {
-        case 'trust':
+        case 'promote':
         case 'assign':
           return `${step.do} ${step.source.resourceVersion}`;
         case 'condemn':
           return `condemn ${step.record.resourceVersion} by ${step.record.by}`;
-        case 'absolve':
-          return 'absolve';
+        case 'clear-condemned':
+          return 'clear-condemned';
         case 'journal':
           return `journal ${step.line.event}`;
       }
@@ -185,7 +185,7 @@ const cases: { why: string; given: Given; journal?: string; to?: string; force?:
     journal: 'promoted 8',
     to: 'u1/8',
     force: true,
-    steps: 'condemn 9 by admin; absolve; assign 8; journal rolled-back; journal assigned',
+    steps: 'condemn 9 by admin; clear-condemned; assign 8; journal rolled-back; journal assigned',
     says: /kubelet@8, on trial/,
   },
   {

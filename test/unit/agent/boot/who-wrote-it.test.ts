@@ -4,9 +4,9 @@ import { viewActive } from '../../../../agent/admin/facts.ts';
 import { observeNode } from '../../../../agent/admin/observe.ts';
 import { boot } from '../../../../agent/boot/boot.ts';
 import { parseKubeletVersion } from '../../../../agent/config/config.ts';
-import { Memo } from '../../../../agent/status/active-record-writer.ts';
+import { ActiveRecordWriter } from '../../../../agent/status/active-record-writer.ts';
 import { agentDefaults } from '../../../../agent/options.ts';
-import { Situation } from '../../../../agent/status/node-config-state.ts';
+import { NodeConfigState } from '../../../../agent/status/node-config-state.ts';
 import { FsStore } from '../../../../agent/store/fs-store.ts';
 import { layout } from '../../../../agent/store/layout.ts';
 import type { Disk } from '../../../../base/disk.ts';
@@ -35,7 +35,7 @@ async function start(disk: Disk): Promise<void> {
   const [clock, log] = [new FakeClock(), silentLog];
   const kubelet = { version: parseKubeletVersion('1.30'), args: [] };
   const outcome = await boot({ options, store: storeOn(disk), disk, clock, log, kubelet });
-  const memo = new Memo({ disk, clock, log, path: paths.active, situation: new Situation(outcome) });
+  const memo = new ActiveRecordWriter({ disk, clock, log, path: paths.active, configState: new NodeConfigState(outcome) });
   memo.note();
   await memo.settled();
 }

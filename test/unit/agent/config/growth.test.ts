@@ -13,8 +13,8 @@ const args = ['--max-pods=5', '--v=2', '--rotate-certificates', '--event-qps=5',
 
 function decide(text: string) {
   const config = { files: filesOf({ kubelet: text }), kubeletConfigKey: 'kubelet', dir: '/var/lib/dkc/u/1', annotations: {} };
-  const bench = { local: { at: 'missing' }, current: undefined, kubelet: { version, args }, merge: 'replace', policy: defaultPolicy, host } as const; // prettier-ignore
-  return judge(config, bench);
+  const inputs = { local: { at: 'missing' }, current: undefined, kubelet: { version, args }, merge: 'replace', policy: defaultPolicy, host } as const; // prettier-ignore
+  return judge(config, inputs);
 }
 
 const times = (many: number, one: (n: number) => string, between = ''): string =>

@@ -70,7 +70,7 @@ test('what a journal held before the first start is history', async () => {
   const announcer = await one.start();
   assert.deepEqual(one.messages, []);
   one.trust();
-  announcer.poke();
+  announcer.notify();
   await one.clock.advance(0);
   assert.deepEqual(one.messages, ['line 1']);
   await one.stop();
@@ -108,7 +108,7 @@ test('with the API server away all of it waits, and goes out when the server ans
   const announcer = await one.start();
   one.api.setAway(true);
   one.trust();
-  announcer.poke();
+  announcer.notify();
   announcer.say('the kubelet does badly');
   await one.clock.advance(3_600_000);
   assert.deepEqual(one.messages, []);
@@ -127,7 +127,7 @@ test('after very many transitions only the newest 20 are sent, and ten sentences
     one.trust();
     announcer.say(`sentence ${n}`);
   }
-  announcer.poke();
+  announcer.notify();
   await one.clock.advance(1000);
   one.api.setAway(false);
   await one.clock.advance(120_000);
@@ -142,13 +142,13 @@ test('a journal that was cut or begun again does not send what is out already', 
   const one = await node();
   const announcer = await one.start();
   for (let n = 0; n < 3; n++) one.trust();
-  announcer.poke();
+  announcer.notify();
   await one.clock.advance(0);
   assert.equal(one.messages.length, 3);
   one.journal.splice(0, 3);
   await one.clock.advance(1000);
   one.trust();
-  announcer.poke();
+  announcer.notify();
   await one.clock.advance(0);
   assert.deepEqual(one.messages.slice(3), ['line 0']);
   await one.stop();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { learnKubelet, VersionMemo } from '../../../../agent/host/kubelet.ts';
+import { learnKubelet, VersionRecord } from '../../../../agent/host/kubelet.ts';
 import type { Exec } from '../../../../base/exec.ts';
 import { silentLog } from '../../../../base/log.ts';
 
@@ -31,7 +31,7 @@ function node(files: Map<string, string>, answers: string | undefined) {
       return text === undefined ? undefined : ({ kind: 'file', bytes: text.length, mode: 0o755, modifiedMs: 1 } as const);
     },
   };
-  const memo = new VersionMemo(disk, PATH, silentLog);
+  const memo = new VersionRecord(disk, PATH, silentLog);
   const learn = async () =>
     (await learnKubelet({ options: { kubeletUnit: 'kubelet.service' }, disk, exec, log: silentLog, memo })).version.text;
   return { learn, memo, asked };

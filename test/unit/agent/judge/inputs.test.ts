@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { defaultPolicy, parseKubeletVersion } from '../../../../agent/config/config.ts';
-import { gatherBench, type BenchOptions, type Gathered } from '../../../../agent/judge/inputs.ts';
+import { loadJudgeInputs, type JudgeInputsOptions, type Gathered } from '../../../../agent/judge/inputs.ts';
 import { DEFAULT_POLICY_FILE } from '../../../../agent/options.ts';
 import type { Disk } from '../../../../base/disk.ts';
 import { memoryDisk } from '../../../support/memory-disk.ts';
@@ -10,7 +10,7 @@ import { recordedLog } from '../../../support/recorded-log.ts';
 const KIND = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
 const POLICY = 'apiVersion: dkc.dev/v1alpha1\nkind: FieldPolicy\nallow: [safe]\n';
 const [LOCAL, EFFECTIVE, MINE] = ['/var/lib/kubelet/config.yaml', '/var/lib/dkc/kubelet.yaml', '/etc/mine.yaml'];
-const options: BenchOptions = { localConfig: LOCAL, effectiveConfig: EFFECTIVE, merge: 'replace' };
+const options: JudgeInputsOptions = { localConfig: LOCAL, effectiveConfig: EFFECTIVE, merge: 'replace' };
 const kubelet = { version: parseKubeletVersion('1.30'), args: ['--v=2'] };
 
 /** A disk with these files, where the path in `broken` cannot be read at all. */
@@ -21,29 +21,29 @@ function diskOf(files: Record<string, string>, broken = ''): Disk {
   return { ...disk, read, readLinked: read };
 }
 
-async function gather(files: Record<string, string>, over: Partial<BenchOptions> = {}, broken?: string) {
+async function gather(files: Record<string, string>, over: Partial<JudgeInputsOptions> = {}, broken?: string) {
   const { log, lines } = recordedLog();
-  const gathered = await gatherBench({ ...options, ...over }, kubelet, diskOf(files, broken), log);
+  const gathered = await loadJudgeInputs({ ...options, ...over }, kubelet, diskOf(files, broken), log);
   return { ...gathered, lines };
 }
 
 test('a bench holds what is on this disk, and passes the rest on', async () => {
-  const { bench, lines, ...rest } = await gather(
+  const { inputs, lines, ...rest } = await gather(
     { [LOCAL]: `${KIND}staticPodPath: manifests\n`, [EFFECTIVE]: 'what runs', [MINE]: POLICY },
     { policy: MINE, merge: 'overlay' },
   );
-  assert.ok(bench.local.at === 'present');
-  assert.equal(bench.local.resolved['staticPodPath'], '/var/lib/kubelet/manifests');
-  assert.equal(new TextDecoder().decode(bench.current), 'what runs');
-  assert.ok(bench.policy !== 'none');
-  assert.deepEqual([...bench.policy.allow], ['safe']);
-  assert.deepEqual([bench.merge, bench.kubelet, bench.host], ['overlay', kubelet, undefined]);
+  assert.ok(inputs.local.at === 'present');
+  assert.equal(inputs.local.resolved['staticPodPath'], '/var/lib/kubelet/manifests');
+  assert.equal(new TextDecoder().decode(inputs.current), 'what runs');
+  assert.ok(inputs.policy !== 'none');
+  assert.deepEqual([...inputs.policy.allow], ['safe']);
+  assert.deepEqual([inputs.merge, inputs.kubelet, inputs.host], ['overlay', kubelet, undefined]);
   assert.deepEqual([rest, lines], [{}, []]);
 });
 
 test('a bare node is one with defaults, and nothing to complain about', async () => {
-  const { bench, policyProblem, lines } = await gather({});
-  assert.deepEqual([bench.local, bench.current, bench.policy, policyProblem], [{ at: 'missing' }, undefined, defaultPolicy, undefined]);
+  const { inputs, policyProblem, lines } = await gather({});
+  assert.deepEqual([inputs.local, inputs.current, inputs.policy, policyProblem], [{ at: 'missing' }, undefined, defaultPolicy, undefined]);
   assert.deepEqual(lines, []);
 });
 
@@ -53,16 +53,16 @@ const locals = [
 ];
 for (const { why, files, broken, line } of locals) {
   test(`a local config that ${why} is broken, not missing`, async () => {
-    const { bench, lines } = await gather(files, {}, broken);
-    assert.ok(bench.local.at === 'broken');
-    assert.doesNotMatch(bench.local.problem, /hunter2/);
+    const { inputs, lines } = await gather(files, {}, broken);
+    assert.ok(inputs.local.at === 'broken');
+    assert.doesNotMatch(inputs.local.problem, /hunter2/);
     assert.deepEqual(lines, [line]);
   });
 }
 
 test('an effective file that cannot be read is none, and said', async () => {
-  const { bench, lines } = await gather({}, {}, EFFECTIVE);
-  assert.equal(bench.current, undefined);
+  const { inputs, lines } = await gather({}, {}, EFFECTIVE);
+  assert.equal(inputs.current, undefined);
   assert.deepEqual(lines, ['error: effective file cannot be read']);
 });
 
@@ -71,7 +71,7 @@ interface PolicyCase {
   files?: Record<string, string>;
   flag?: string;
   broken?: string;
-  policy: (policy: Gathered['bench']['policy']) => boolean;
+  policy: (policy: Gathered['inputs']['policy']) => boolean;
   problem?: RegExp;
 }
 const isNone: PolicyCase['policy'] = (policy) => policy === 'none';
@@ -86,8 +86,8 @@ const policies: PolicyCase[] = [
 ]; // prettier-ignore
 for (const { why, files = {}, flag, broken, policy, problem } of policies) {
   test(`policy is ${why}`, async () => {
-    const { bench, policyProblem, lines } = await gather(files, flag === undefined ? {} : { policy: flag }, broken);
-    assert.ok(policy(bench.policy));
+    const { inputs, policyProblem, lines } = await gather(files, flag === undefined ? {} : { policy: flag }, broken);
+    assert.ok(policy(inputs.policy));
     if (problem) assert.match(policyProblem ?? '', problem);
     else assert.equal(policyProblem, undefined);
     assert.deepEqual(lines, problem ? ['error: policy file cannot be used: nothing new is let in until it is mended'] : []);
@@ -99,6 +99,6 @@ test('a policy file that is no UTF-8 is a problem: a letter lost could be a fiel
   const bytes = new Uint8Array([...new TextEncoder().encode(POLICY), 0x23, 0xff]);
   const disk = memoryDisk({});
   const readLinked = async (path: string): Promise<Uint8Array> => (path === MINE ? bytes : disk.readLinked(path));
-  const { policyProblem } = await gatherBench({ ...options, policy: MINE }, kubelet, { ...disk, readLinked }, log);
+  const { policyProblem } = await loadJudgeInputs({ ...options, policy: MINE }, kubelet, { ...disk, readLinked }, log);
   assert.match(policyProblem ?? '', /^\/etc\/mine\.yaml: /);
 });

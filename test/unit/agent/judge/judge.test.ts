@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { defaultPolicy, parseKubeletVersion } from '../../../../agent/config/config.ts';
-import { judge, pathsOf, type Bench, type JudgeInput } from '../../../../agent/judge/judge.ts';
+import { judge, pathsOf, type JudgeInputs, type JudgeInput } from '../../../../agent/judge/judge.ts';
 import { parseLocal, type LocalConfig } from '../../../../agent/judge/local.ts';
 import { filesOf } from '../../../support/builders.ts';
 
@@ -21,7 +21,7 @@ function local(fields: string): LocalConfig {
   return parsed;
 }
 
-const bench: Bench = {
+const inputs: JudgeInputs = {
   local: local('maxPods: 110'),
   current: undefined,
   kubelet: { version, args: [] },
@@ -29,11 +29,11 @@ const bench: Bench = {
   policy: defaultPolicy,
 };
 const broken: LocalConfig = { at: 'broken', problem: 'it is not YAML' };
-const args = (...list: string[]): Partial<Bench> => ({ kubelet: { version, args: list } });
+const args = (...list: string[]): Partial<JudgeInputs> => ({ kubelet: { version, args: list } });
 
 /** `STAGE: field rule, ...`, or the effective file without apiVersion and kind. */
-function verdict(config: JudgeInput, over: Partial<Bench> = {}): string {
-  const judged = judge(config, { ...bench, ...over });
+function verdict(config: JudgeInput, over: Partial<JudgeInputs> = {}): string {
+  const judged = judge(config, { ...inputs, ...over });
   if (!judged.ok) return `${judged.stage}: ${judged.findings.map(({ field, rule }) => `${field} ${rule}`.trim()).join(', ')}`;
   return textOf(judged.effective).trimEnd().split('\n').slice(2).join('; ');
 }
@@ -41,7 +41,7 @@ function verdict(config: JudgeInput, over: Partial<Bench> = {}): string {
 interface Case {
   why: string;
   config: JudgeInput;
-  bench?: Partial<Bench>;
+  inputs?: Partial<JudgeInputs>;
   verdict: string;
 }
 
@@ -54,40 +54,40 @@ const cases: Case[] = [
   { why: 'is empty', config: input('', { files: filesOf({ kubelet: '' }) }), verdict: 'load: empty' },
   { why: 'is of another kind', config: input('', { files: filesOf({ kubelet: 'apiVersion: v1\nkind: Pod\n' }) }), verdict: 'load: kind kind, apiVersion api-version' },
   { why: 'has a field of the wrong type', config: input('maxPods: many'), verdict: 'load: maxPods type' },
-  { why: 'is to be laid over a local config that is broken', config: input('maxPods: 50'), bench: { merge: 'overlay', local: broken }, verdict: 'load: local-config' },
-  { why: 'cannot be read itself, beside a broken local config', config: input('maxPods: many'), bench: { merge: 'overlay', local: broken }, verdict: 'load: maxPods type' },
+  { why: 'is to be laid over a local config that is broken', config: input('maxPods: 50'), inputs: { merge: 'overlay', local: broken }, verdict: 'load: local-config' },
+  { why: 'cannot be read itself, beside a broken local config', config: input('maxPods: many'), inputs: { merge: 'overlay', local: broken }, verdict: 'load: maxPods type' },
 
   { why: 'breaks a rule', config: input('maxPods: -1'), verdict: 'validate: maxPods not-negative' },
-  { why: 'changes what policy keeps for the node', config: input('clusterDomain: b.example'), bench: { local: local('clusterDomain: a.example') }, verdict: 'validate: clusterDomain policy' },
-  { why: 'breaks rules and policy: both are told', config: input('maxPods: -1\nclusterDomain: b.example'), bench: { local: local('clusterDomain: a.example') }, verdict: 'validate: clusterDomain policy, maxPods not-negative' },
-  { why: 'is allowed by its annotation', config: input('clusterDomain: b.example', { annotations: { 'dkc.dev/allow': 'clusterDomain' } }), bench: { local: local('clusterDomain: a.example') }, verdict: 'clusterDomain: b.example' },
-  { why: 'meets no policy', config: input('clusterDomain: b.example'), bench: { policy: 'none', local: local('clusterDomain: a.example') }, verdict: 'clusterDomain: b.example' },
-  { why: 'would end this kubelet on this host', config: input('failSwapOn: true'), bench: { host: { swapOn: true } }, verdict: 'validate: failSwapOn swap' },
+  { why: 'changes what policy keeps for the node', config: input('clusterDomain: b.example'), inputs: { local: local('clusterDomain: a.example') }, verdict: 'validate: clusterDomain policy' },
+  { why: 'breaks rules and policy: both are told', config: input('maxPods: -1\nclusterDomain: b.example'), inputs: { local: local('clusterDomain: a.example') }, verdict: 'validate: clusterDomain policy, maxPods not-negative' },
+  { why: 'is allowed by its annotation', config: input('clusterDomain: b.example', { annotations: { 'dkc.dev/allow': 'clusterDomain' } }), inputs: { local: local('clusterDomain: a.example') }, verdict: 'clusterDomain: b.example' },
+  { why: 'meets no policy', config: input('clusterDomain: b.example'), inputs: { policy: 'none', local: local('clusterDomain: a.example') }, verdict: 'clusterDomain: b.example' },
+  { why: 'would end this kubelet on this host', config: input('failSwapOn: true'), inputs: { host: { swapOn: true } }, verdict: 'validate: failSwapOn swap' },
   { why: 'would do so, but boot leaves that to the trial', config: input('failSwapOn: true'), verdict: 'failSwapOn: true' },
-  { why: 'is good until the flags make it bad', config: input('maxPods: 50'), bench: args('--max-pods=-1'), verdict: 'validate: maxPods not-negative' },
-  { why: 'is bad until a flag makes it good', config: input('maxPods: -1'), bench: args('--max-pods=10'), verdict: 'maxPods: -1' },
+  { why: 'is good until the flags make it bad', config: input('maxPods: 50'), inputs: args('--max-pods=-1'), verdict: 'validate: maxPods not-negative' },
+  { why: 'is bad until a flag makes it good', config: input('maxPods: -1'), inputs: args('--max-pods=10'), verdict: 'maxPods: -1' },
 
-  { why: 'meets a flag that no kubelet could read', config: input('maxPods: 50'), bench: args('--max-pods=many'), verdict: 'internal: maxPods flag' },
+  { why: 'meets a flag that no kubelet could read', config: input('maxPods: 50'), inputs: args('--max-pods=many'), verdict: 'internal: maxPods flag' },
 
-  { why: 'names sibling keys', config: input('authentication:\n  x509:\n    clientCAFile: ca.crt'), bench: { policy: 'none' }, verdict: `authentication:;   x509:;     clientCAFile: ${DIR}/ca.crt` },
-  { why: 'is laid over the local config', config: input('maxPods: 50'), bench: { merge: 'overlay', local: local('maxPods: 110\nclusterDomain: a.example') }, verdict: 'maxPods: 50; clusterDomain: a.example' },
-  { why: 'is to be laid over no local config', config: input('maxPods: 50'), bench: { merge: 'overlay', local: { at: 'missing' } }, verdict: 'maxPods: 50' },
-  { why: 'replaces a broken local config', config: input('maxPods: 50'), bench: { local: broken }, verdict: 'maxPods: 50' },
+  { why: 'names sibling keys', config: input('authentication:\n  x509:\n    clientCAFile: ca.crt'), inputs: { policy: 'none' }, verdict: `authentication:;   x509:;     clientCAFile: ${DIR}/ca.crt` },
+  { why: 'is laid over the local config', config: input('maxPods: 50'), inputs: { merge: 'overlay', local: local('maxPods: 110\nclusterDomain: a.example') }, verdict: 'maxPods: 50; clusterDomain: a.example' },
+  { why: 'is to be laid over no local config', config: input('maxPods: 50'), inputs: { merge: 'overlay', local: { at: 'missing' } }, verdict: 'maxPods: 50' },
+  { why: 'replaces a broken local config', config: input('maxPods: 50'), inputs: { local: broken }, verdict: 'maxPods: 50' },
 
-  { why: 'differs from the effective file, where there is no local config', config: input('clusterDomain: b.example'), bench: { local: { at: 'missing' }, current: bytesOf(`${KIND}clusterDomain: a.example\n`) }, verdict: 'validate: clusterDomain policy' },
-  { why: 'is like the effective file, where the local config is broken', config: input('clusterDomain: a.example'), bench: { local: broken, current: bytesOf(`${KIND}clusterDomain: a.example\n`) }, verdict: 'clusterDomain: a.example' },
-  { why: 'is like the effective file, but not like the local config', config: input('clusterDomain: b.example'), bench: { local: local('clusterDomain: a.example'), current: bytesOf(`${KIND}clusterDomain: b.example\n`) }, verdict: 'validate: clusterDomain policy' },
-  { why: 'differs from the defaults, where there is nothing else', config: input('clusterDomain: b.example'), bench: { local: { at: 'missing' } }, verdict: 'validate: clusterDomain policy' },
-  { why: 'differs from the defaults, where the effective file is broken', config: input('clusterDomain: b.example'), bench: { local: { at: 'missing' }, current: bytesOf('kind: [') }, verdict: 'validate: clusterDomain policy' },
-  { why: 'is all defaults, where there is nothing else', config: input(''), bench: { local: { at: 'missing' } }, verdict: '' },
+  { why: 'differs from the effective file, where there is no local config', config: input('clusterDomain: b.example'), inputs: { local: { at: 'missing' }, current: bytesOf(`${KIND}clusterDomain: a.example\n`) }, verdict: 'validate: clusterDomain policy' },
+  { why: 'is like the effective file, where the local config is broken', config: input('clusterDomain: a.example'), inputs: { local: broken, current: bytesOf(`${KIND}clusterDomain: a.example\n`) }, verdict: 'clusterDomain: a.example' },
+  { why: 'is like the effective file, but not like the local config', config: input('clusterDomain: b.example'), inputs: { local: local('clusterDomain: a.example'), current: bytesOf(`${KIND}clusterDomain: b.example\n`) }, verdict: 'validate: clusterDomain policy' },
+  { why: 'differs from the defaults, where there is nothing else', config: input('clusterDomain: b.example'), inputs: { local: { at: 'missing' } }, verdict: 'validate: clusterDomain policy' },
+  { why: 'differs from the defaults, where the effective file is broken', config: input('clusterDomain: b.example'), inputs: { local: { at: 'missing' }, current: bytesOf('kind: [') }, verdict: 'validate: clusterDomain policy' },
+  { why: 'is all defaults, where there is nothing else', config: input(''), inputs: { local: { at: 'missing' } }, verdict: '' },
 ];
-for (const { why, config, bench: over, verdict: expected } of cases) {
+for (const { why, config, inputs: over, verdict: expected } of cases) {
   test(`judged: a config that ${why}`, () => assert.equal(verdict(config, over), expected));
 }
 
 test('a good config comes with its warnings: of its text, of flags that beat it, of this host', () => {
   const config = input('maxPods: 50\nnoSuchField: 1\nmaxPods: 51\n');
-  const judged = judge(config, { ...bench, ...args('--max-pods=30', '--event-qps=7') });
+  const judged = judge(config, { ...inputs, ...args('--max-pods=30', '--event-qps=7') });
   assert.ok(judged.ok);
   const told = judged.warnings.map(({ field, rule }) => `${field} ${rule}`);
   assert.deepEqual(told.toSorted(), ['maxPods duplicate-key', 'maxPods flag', 'noSuchField unknown-field']);
@@ -97,8 +97,8 @@ test('a good config comes with its warnings: of its text, of flags that beat it,
 test('no finding holds a value', () => {
   const secret = 'hunter2.example';
   const config = input(`clusterDomain: ${secret}\nmaxPods: -77777\nhealthzBindAddress: ${secret}\nnoSuchField: ${secret}`);
-  const over: Partial<Bench> = { local: local('clusterDomain: other.hunter2.example') };
-  for (const judged of [judge(config, { ...bench, ...over }), judge(input(`maxPods: ${secret}`), bench)]) {
+  const over: Partial<JudgeInputs> = { local: local('clusterDomain: other.hunter2.example') };
+  for (const judged of [judge(config, { ...inputs, ...over }), judge(input(`maxPods: ${secret}`), inputs)]) {
     assert.ok(!judged.ok);
     assert.doesNotMatch(JSON.stringify(judged.findings), /hunter2|77777/);
   }
@@ -106,8 +106,8 @@ test('no finding holds a value', () => {
 
 test('paths are asked after as the kubelet will see them: resolved, merged, with flags', () => {
   const config = input('authentication:\n  x509:\n    clientCAFile: ca.crt\n');
-  const over: Partial<Bench> = { merge: 'overlay', local: local('staticPodPath: manifests\n') };
-  const paths = (more: Partial<Bench> = {}): string[] => pathsOf(config, { ...bench, ...over, ...more });
+  const over: Partial<JudgeInputs> = { merge: 'overlay', local: local('staticPodPath: manifests\n') };
+  const paths = (more: Partial<JudgeInputs> = {}): string[] => pathsOf(config, { ...inputs, ...over, ...more });
   assert.ok(paths().includes(`${DIR}/ca.crt`));
   const flagged = paths(args('--client-ca-file=/etc/ca.pem'));
   assert.ok(flagged.includes('/etc/ca.pem'));
@@ -116,7 +116,7 @@ test('paths are asked after as the kubelet will see them: resolved, merged, with
 
 test('a config that cannot be loaded has no paths; one that breaks a rule still has', () => {
   const ca = 'authentication: {x509: {clientCAFile: /etc/ca.pem}}';
-  assert.deepEqual(pathsOf(input('maxPods: many'), bench), []);
-  assert.deepEqual(pathsOf(input(ca), { ...bench, merge: 'overlay', local: broken }), []);
-  assert.ok(pathsOf(input(`${ca}\nmaxPods: -1`), bench).includes('/etc/ca.pem'));
+  assert.deepEqual(pathsOf(input('maxPods: many'), inputs), []);
+  assert.deepEqual(pathsOf(input(ca), { ...inputs, merge: 'overlay', local: broken }), []);
+  assert.ok(pathsOf(input(`${ca}\nmaxPods: -1`), inputs).includes('/etc/ca.pem'));
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Departure } from '../../../../agent/run/shutdown.ts';
+import { Shutdown } from '../../../../agent/run/shutdown.ts';
 import { atRest, FakeClock } from '../../../support/fake-clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
 
@@ -20,22 +20,22 @@ function standing({ random = [0.5], stop = new AbortController(), stopping = () 
     },
   };
   const world = { clock, random: () => random.shift() ?? 0, log, notify, stop: stop.signal };
-  const departure = new Departure({ options: { restartSpread: SPREAD }, world });
-  return { departure, clock, reasons: () => fields.map(({ why }) => why), told: () => told, stop };
+  const shutdown = new Shutdown({ options: { restartSpread: SPREAD }, world });
+  return { shutdown, clock, reasons: () => fields.map(({ why }) => why), told: () => told, stop };
 }
 
 test('an agent that goes back leaves at once, and tells systemd first', async () => {
   const gate = Promise.withResolvers<void>();
-  const { departure, told, reasons } = standing({ stopping: () => gate.promise });
-  const leaving = departure.leave('rolled back');
+  const { shutdown, told, reasons } = standing({ stopping: () => gate.promise });
+  const leaving = shutdown.leave('rolled back');
   await atRest();
-  assert.deepEqual([told(), departure.signal.aborted], [1, false]);
+  assert.deepEqual([told(), shutdown.signal.aborted], [1, false]);
   gate.resolve();
   await leaving;
-  assert.equal(departure.signal.aborted, true);
-  assert.equal(departure.why, 'rolled back');
+  assert.equal(shutdown.signal.aborted, true);
+  assert.equal(shutdown.why, 'rolled back');
   assert.deepEqual(reasons(), ['rolled back']);
-  await departure.left();
+  await shutdown.left();
 });
 
 const chances = [
@@ -45,10 +45,10 @@ const chances = [
 ];
 for (const { why, random, leavesAt } of chances) {
   test(`a new assignment may wait for its part of the spread: ${why}`, async () => {
-    const { departure, clock } = standing({ random: [random] });
+    const { shutdown, clock } = standing({ random: [random] });
     let left = false;
-    void departure.left().then(() => (left = true));
-    void departure.leave('assigned', { spread: true });
+    void shutdown.left().then(() => (left = true));
+    void shutdown.leave('assigned', { spread: true });
     if (leavesAt > 0) {
       await clock.advance(leavesAt - 1);
       assert.equal(left, false);
@@ -60,62 +60,62 @@ for (const { why, random, leavesAt } of chances) {
 }
 
 test('whatever goes back ends a spread that is under way', async () => {
-  const { departure, clock, told, reasons } = standing();
-  const spreading = departure.leave('assigned', { spread: true });
+  const { shutdown, clock, told, reasons } = standing();
+  const spreading = shutdown.leave('assigned', { spread: true });
   await clock.advance(1000);
-  await departure.leave('rolled back');
-  assert.equal(departure.signal.aborted, true);
+  await shutdown.leave('rolled back');
+  assert.equal(shutdown.signal.aborted, true);
   await spreading;
-  assert.equal(departure.why, 'rolled back');
+  assert.equal(shutdown.why, 'rolled back');
   assert.deepEqual(reasons(), ['assigned', 'rolled back']);
   assert.deepEqual([told(), clock.sleepers], [1, 0]);
 });
 
 test('a second assignment does not draw again: the first wait counts, with its reason', async () => {
-  const { departure, clock, told, reasons } = standing({ random: [0.5, 0] });
-  void departure.leave('assigned 1', { spread: true });
+  const { shutdown, clock, told, reasons } = standing({ random: [0.5, 0] });
+  void shutdown.leave('assigned 1', { spread: true });
   await clock.advance(20_000);
-  const second = departure.leave('assigned 2', { spread: true });
+  const second = shutdown.leave('assigned 2', { spread: true });
   await clock.advance(9999);
-  assert.equal(departure.signal.aborted, false);
+  assert.equal(shutdown.signal.aborted, false);
   await clock.advance(1);
   await second;
-  assert.equal(departure.signal.aborted, true);
-  assert.equal(departure.why, 'assigned 1');
+  assert.equal(shutdown.signal.aborted, true);
+  assert.equal(shutdown.why, 'assigned 1');
   assert.deepEqual([reasons(), told()], [['assigned 1'], 1]);
 });
 
 test('an agent leaves once: what comes later changes nothing', async () => {
-  const { departure, clock, told, reasons } = standing();
-  await departure.leave('first');
-  await departure.leave('second');
-  await departure.leave('third', { spread: true });
-  assert.equal(departure.why, 'first');
+  const { shutdown, clock, told, reasons } = standing();
+  await shutdown.leave('first');
+  await shutdown.leave('second');
+  await shutdown.leave('third', { spread: true });
+  assert.equal(shutdown.why, 'first');
   assert.deepEqual([reasons(), told(), clock.sleepers], [['first'], 1, 0]);
 });
 
 test('two reasons at one moment end the agent once', async () => {
-  const { departure, told, clock, reasons } = standing();
-  await Promise.all([departure.leave('first'), departure.leave('second'), departure.leave('third', { spread: true })]);
-  assert.equal(departure.signal.aborted, true);
-  assert.equal(departure.why, 'first');
+  const { shutdown, told, clock, reasons } = standing();
+  await Promise.all([shutdown.leave('first'), shutdown.leave('second'), shutdown.leave('third', { spread: true })]);
+  assert.equal(shutdown.signal.aborted, true);
+  assert.equal(shutdown.why, 'first');
   assert.deepEqual([reasons(), told(), clock.sleepers], [['first'], 1, 0]);
 });
 
 test('a stop ends everything, a spread too, and is no reason to start again', async () => {
-  const { departure, clock, stop, told } = standing();
-  const spreading = departure.leave('assigned', { spread: true });
+  const { shutdown, clock, stop, told } = standing();
+  const spreading = shutdown.leave('assigned', { spread: true });
   await clock.advance(1000);
   stop.abort();
-  assert.equal(departure.signal.aborted, true);
+  assert.equal(shutdown.signal.aborted, true);
   await spreading;
-  await departure.left();
+  await shutdown.left();
   assert.deepEqual([told(), clock.sleepers], [0, 0]);
 
   const early = new AbortController();
   early.abort();
   const stopped = standing({ stop: early });
-  assert.equal(stopped.departure.signal.aborted, true);
-  assert.equal(stopped.departure.why, 'asked to stop');
-  await stopped.departure.left();
+  assert.equal(stopped.shutdown.signal.aborted, true);
+  assert.equal(stopped.shutdown.why, 'asked to stop');
+  await stopped.shutdown.left();
 });

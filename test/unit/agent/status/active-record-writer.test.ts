@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Memo } from '../../../../agent/status/active-record-writer.ts';
+import { ActiveRecordWriter } from '../../../../agent/status/active-record-writer.ts';
 import { parseActiveRecord, type ActiveRecord } from '../../../../agent/store/active-record.ts';
 import { content, source } from '../../../support/builders.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
@@ -31,14 +31,14 @@ function kept(before?: string) {
       file.writes += 1;
     },
   };
-  const situation = assignedSituation();
-  const memo = new Memo({ disk, clock, log, path: PATH, situation });
+  const configState = assignedSituation();
+  const memo = new ActiveRecordWriter({ disk, clock, log, path: PATH, configState });
   const record = (): ActiveRecord => {
     const read = parseActiveRecord(file.text ?? '');
     assert.ok(read.ok);
     return read.record;
   };
-  return { memo, situation, clock, file, record, lines };
+  return { memo, configState, clock, file, record, lines };
 }
 
 test('active.json says what runs, from where and how this node learns it', async () => {
@@ -54,22 +54,22 @@ test('active.json says what runs, from where and how this node learns it', async
 });
 
 test('active.json follows every change; its moment is that of the file in use', async () => {
-  const { memo, situation, clock, record } = kept();
+  const { memo, configState, clock, record } = kept();
   memo.note();
   await clock.advance(60_000);
-  situation.update({ error: 'failed to sync' });
+  configState.update({ error: 'failed to sync' });
   await memo.settled();
   assert.deepEqual([record().error, record().at], ['failed to sync', START]);
-  situation.adopt(source('web@2'), content('same'));
+  configState.adopt(source('web@2'), content('same'));
   await memo.settled();
   assert.deepEqual([record().source?.resourceVersion, record().at], ['2', '2026-03-01T00:01:00.000Z']);
 });
 
 test('active.json is not written again for what it says already, by this agent or the one before', async () => {
-  const { memo, file, situation } = kept();
+  const { memo, file, configState } = kept();
   memo.note();
   memo.note();
-  situation.update({ lastKnownGood: source('web@1') });
+  configState.update({ lastKnownGood: source('web@1') });
   await memo.settled();
   assert.equal(file.writes, 1);
   const next = kept(file.text);
@@ -90,20 +90,20 @@ for (const damaged of ['', '{', '[]', '{"used":"elsewhere"}']) {
 }
 
 test('many changes at once are written one after another, and the last one stays', async () => {
-  const { memo, situation, record } = kept();
-  for (let n = 1; n <= 20; n++) situation.update({ error: `error ${n}` });
+  const { memo, configState, record } = kept();
+  for (let n = 1; n <= 20; n++) configState.update({ error: `error ${n}` });
   await memo.settled();
   assert.equal(record().error, 'error 20');
 });
 
 test('an active.json that cannot be written is only logged, and written at the next change', async () => {
-  const { memo, situation, file, record, lines } = kept();
+  const { memo, configState, file, record, lines } = kept();
   file.full = true;
   memo.note();
   await memo.settled();
   assert.deepEqual(lines, ['warn: active.json cannot be written']);
   file.full = false;
-  situation.update({ error: 'later' });
+  configState.update({ error: 'later' });
   await memo.settled();
   assert.equal(record().error, 'later');
 });

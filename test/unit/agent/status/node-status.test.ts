@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Picture } from '../../../../agent/status/node-config-state.ts';
+import type { ConfigStatus } from '../../../../agent/status/node-config-state.ts';
 import { statusErrors } from '../../../../agent/status/errors.ts';
 import { AGENT_ANNOTATION, configPatch, configStatus, keeps, nodePatch, wantedOf } from '../../../../agent/status/node-status.ts';
 import { source } from '../../../support/builders.ts';
@@ -39,8 +39,13 @@ for (const { why, configSource, namespace = 'dkc-system', is, problem } of wante
       assert.deepEqual(Object.keys(got.spec).toSorted(), ['kubeletConfigKey', 'name', 'namespace'], 'only what a spec may say');
   });
 
-const local: Picture = { assigned: null, active: null, lastKnownGood: null, error: null };
-const full: Picture = { assigned: source('web@3'), active: source('web@2'), lastKnownGood: source('web@1'), error: statusErrors.validate };
+const local: ConfigStatus = { assigned: null, active: null, lastKnownGood: null, error: null };
+const full: ConfigStatus = {
+  assigned: source('web@3'),
+  active: source('web@2'),
+  lastKnownGood: source('web@1'),
+  error: statusErrors.validate,
+};
 const member = (rv: string) => ({ configMap: { namespace: 'dkc-system', name: 'web', uid: 'u-web', resourceVersion: rv, kubeletConfigKey: 'kubelet' } }); // prettier-ignore
 
 test('status of a node on local config is {}, present and empty', () => assert.deepEqual(configStatus(local), {}));
@@ -63,7 +68,7 @@ const shuffled = Object.fromEntries(
 );
 
 // prettier-ignore
-const patches: { why: string; seen: unknown; picture: Picture; config: unknown }[] = [
+const patches: { why: string; seen: unknown; picture: ConfigStatus; config: unknown }[] = [
   { why: 'nothing when it says so already', seen: written, picture: full, config: undefined },
   { why: 'nothing when only the order of members differs', seen: shuffled, picture: full, config: undefined },
   { why: 'nothing when {} says local', seen: {}, picture: local, config: undefined },

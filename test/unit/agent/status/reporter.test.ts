@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import type { Picture } from '../../../../agent/status/node-config-state.ts';
+import type { ConfigStatus } from '../../../../agent/status/node-config-state.ts';
 import { type Reported, Reporter } from '../../../../agent/status/reporter.ts';
 import { atRest, FakeClock } from '../../../support/fake-clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
@@ -14,13 +14,13 @@ function reporting(t: TestContext, answers: (Reported | Error | 'no answer')[], 
   const clock = new FakeClock();
   const { log, lines } = recordedLog();
   const from = clock.monotonic();
-  const situation = assignedSituation();
-  const reports: { at: number; picture: Picture }[] = [];
+  const configState = assignedSituation();
+  const reports: { at: number; picture: ConfigStatus }[] = [];
   const kept: boolean[] = [];
   const carrier = {
     name: 'node' as const,
     watch: () => Promise.resolve(),
-    report: async (picture: Picture, signal: AbortSignal): Promise<Reported> => {
+    report: async (picture: ConfigStatus, signal: AbortSignal): Promise<Reported> => {
       reports.push({ at: clock.monotonic() - from, picture });
       const [answer = KEPT] = answers.length > 1 ? answers.splice(0, 1) : answers;
       if (answer === 'no answer') await clock.sleep(60_000, signal);
@@ -29,7 +29,7 @@ function reporting(t: TestContext, answers: (Reported | Error | 'no answer')[], 
       throw new Error('too late');
     },
   };
-  const reporter = new Reporter({ carrier, situation, clock, random: () => 0, log, onKept: (one) => kept.push(one) });
+  const reporter = new Reporter({ carrier, configState, clock, random: () => 0, log, onKept: (one) => kept.push(one) });
   const end = new AbortController();
   const running = reporter.run(end.signal, complete && (() => complete));
   const stop = async (): Promise<void> => {
@@ -40,7 +40,7 @@ function reporting(t: TestContext, answers: (Reported | Error | 'no answer')[], 
     await stop();
     assert.equal(clock.sleepers, 0, 'a stopped reporter waits for nothing');
   });
-  return { clock, situation, reporter, reports, kept, lines, stop, times: () => reports.map(({ at }) => at) };
+  return { clock, configState, reporter, reports, kept, lines, stop, times: () => reports.map(({ at }) => at) };
 }
 
 test('nothing is reported before anything was seen or changed', async (t) => {
@@ -51,11 +51,11 @@ test('nothing is reported before anything was seen or changed', async (t) => {
 
 test('the first report waits for the first look', async (t) => {
   const look = Promise.withResolvers<void>();
-  const { clock, reporter, situation, reports, times } = reporting(t, [KEPT], look.promise);
-  reporter.poke();
+  const { clock, reporter, configState, reports, times } = reporting(t, [KEPT], look.promise);
+  reporter.notify();
   await clock.advance(1500);
   assert.deepEqual(times(), []);
-  situation.update({ error: 'failed to sync' });
+  configState.update({ error: 'failed to sync' });
   look.resolve();
   await clock.advance(0);
   assert.deepEqual(times(), [1500]);
@@ -64,7 +64,7 @@ test('the first report waits for the first look', async (t) => {
 
 test('the first report waits two seconds for a look that never ends', async (t) => {
   const { clock, reporter, times } = reporting(t, [KEPT], new Promise(() => {}));
-  reporter.poke();
+  reporter.notify();
   await clock.advance(1999);
   assert.deepEqual(times(), []);
   await clock.advance(1);
@@ -73,20 +73,20 @@ test('the first report waits two seconds for a look that never ends', async (t) 
 
 test('a first look that fails holds up nothing', async (t) => {
   const { reporter, times } = reporting(t, [KEPT], Promise.reject(new Error('no')));
-  reporter.poke();
+  reporter.notify();
   await atRest();
   assert.deepEqual(times(), [0]);
 });
 
 test('each change is reported, and many at once are one', async (t) => {
-  const { situation, reports, kept } = reporting(t, [KEPT]);
+  const { configState, reports, kept } = reporting(t, [KEPT]);
   await atRest();
-  situation.update({ error: 'one' });
-  situation.update({ error: 'two' });
+  configState.update({ error: 'one' });
+  configState.update({ error: 'two' });
   await atRest();
-  situation.update({ error: 'two' });
+  configState.update({ error: 'two' });
   await atRest();
-  situation.update({ error: null });
+  configState.update({ error: null });
   await atRest();
   assert.deepEqual(
     reports.map(({ picture }) => picture.error),
@@ -96,16 +96,16 @@ test('each change is reported, and many at once are one', async (t) => {
 });
 
 test('another writer of the same fields is answered once a second, not at once', async (t) => {
-  const { clock, reporter, situation, times, reports } = reporting(t, [KEPT]);
-  reporter.poke();
+  const { clock, reporter, configState, times, reports } = reporting(t, [KEPT]);
+  reporter.notify();
   await clock.advance(0);
   // Our own patch comes back as an event, and the other writer answers each of ours.
   for (let n = 0; n < 29; n++) {
-    reporter.poke();
+    reporter.notify();
     await clock.advance(100);
   }
   assert.deepEqual(times(), [0, 0, 1000, 2000], 'the first answer is at once');
-  situation.update({ error: 'news' });
+  configState.update({ error: 'news' });
   await clock.advance(1000);
   assert.equal(reports.at(-1)?.picture.error, 'news', 'what is new waits a second at most');
 });
@@ -113,7 +113,7 @@ test('another writer of the same fields is answered once a second, not at once',
 test('looks that find nothing to say are no quarrel', async (t) => {
   const { clock, reporter, times } = reporting(t, [KEPT, SAME]);
   for (let n = 0; n < 4; n++) {
-    reporter.poke();
+    reporter.notify();
     await clock.advance(100);
   }
   assert.deepEqual(times(), [0, 100, 200, 300]);
@@ -121,7 +121,7 @@ test('looks that find nothing to say are no quarrel', async (t) => {
 
 test('a report that fails is tried again, longer apart each time, and said aloud once', async (t) => {
   const { clock, reporter, times, lines } = reporting(t, [new Error('away')]);
-  reporter.poke();
+  reporter.notify();
   await clock.advance(91_500);
   assert.deepEqual(times(), [0, 500, 1500, 3500, 7500, 15_500, 31_500, 61_500, 91_500]);
   assert.deepEqual(
@@ -133,21 +133,21 @@ test('a report that fails is tried again, longer apart each time, and said aloud
 test('after a success the waits begin anew, and what was written is not written again', async (t) => {
   const away = new Error('away');
   const { clock, reporter, times } = reporting(t, [away, away, KEPT, away, KEPT]);
-  reporter.poke();
+  reporter.notify();
   await clock.advance(60_000);
   assert.deepEqual(times(), [0, 500, 1500]);
-  reporter.poke();
+  reporter.notify();
   await clock.advance(60_000);
   assert.deepEqual(times().slice(3), [60_000, 60_500]);
 });
 
 test('a change or a new look is tried at once between failures', async (t) => {
-  const { clock, reporter, situation, times, reports } = reporting(t, [new Error('a'), new Error('b'), new Error('c'), KEPT]);
-  reporter.poke();
+  const { clock, reporter, configState, times, reports } = reporting(t, [new Error('a'), new Error('b'), new Error('c'), KEPT]);
+  reporter.notify();
   await clock.advance(100);
-  situation.update({ error: 'news' });
+  configState.update({ error: 'news' });
   await clock.advance(100);
-  reporter.poke();
+  reporter.notify();
   await clock.advance(100);
   assert.deepEqual(times(), [0, 100, 200]);
   assert.equal(reports[1]?.picture.error, 'news');
@@ -157,7 +157,7 @@ test('a server that drops the status is told of, and so is one that keeps it aga
   const dropped = { sent: true, kept: false };
   const { clock, reporter, kept, lines } = reporting(t, [dropped, { sent: false, kept: false }, SAME, KEPT]);
   for (let n = 0; n < 4; n++) {
-    reporter.poke();
+    reporter.notify();
     await clock.advance(5000);
   }
   assert.deepEqual(kept, [false, false, true], 'a look that sends nothing proves nothing kept');
@@ -170,19 +170,19 @@ test('a reporter that is stopped ends, from every wait', async (t) => {
   await stop();
   assert.deepEqual(reports, []);
   const failing = reporting(t, [new Error('away')]);
-  failing.reporter.poke();
+  failing.reporter.notify();
   await atRest();
   await failing.stop();
   assert.equal(failing.reports.length, 1);
   const asking = reporting(t, ['no answer']);
-  asking.reporter.poke();
+  asking.reporter.notify();
   await atRest();
   await asking.stop();
   assert.deepEqual([asking.reports.length, asking.lines], [1, []], 'a report cut off by the end is no failure');
   const quarrelling = reporting(t, [KEPT]);
-  quarrelling.reporter.poke();
+  quarrelling.reporter.notify();
   await atRest();
-  quarrelling.reporter.poke();
+  quarrelling.reporter.notify();
   await atRest();
   await quarrelling.stop();
   assert.equal(quarrelling.reports.length, 2);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { Garbage } from '../../../../agent/store/checkpoint-gc.ts';
-import { Situation } from '../../../../agent/status/node-config-state.ts';
+import { CheckpointGC } from '../../../../agent/store/checkpoint-gc.ts';
+import { NodeConfigState } from '../../../../agent/status/node-config-state.ts';
 import { FsStore } from '../../../../agent/store/fs-store.ts';
 import { payload, source } from '../../../support/builders.ts';
 import { CrashDisk } from '../../../support/crash-disk.ts';
@@ -41,7 +41,7 @@ async function collecting(
   await store.setRecord('last-known-good', trusted);
   if (given.assignedLost) await disk.remove(store.paths.meta('assigned'));
   if (effective !== undefined) await disk.replace(EFFECTIVE, new TextEncoder().encode(effective));
-  const situation = new Situation({
+  const configState = new NodeConfigState({
     used: active ? 'assigned' : 'local',
     source: active,
     assigned,
@@ -52,7 +52,7 @@ async function collecting(
   });
   const { log, lines, fields } = recordedLog();
   const options = { effectiveConfig: EFFECTIVE, keepCheckpoints: given.keep };
-  const garbage = new Garbage({ options, disk: given.read ? { read: given.read } : disk, log, store, situation });
+  const checkpointGc = new CheckpointGC({ options, disk: given.read ? { read: given.read } : disk, log, store, configState });
   const end = new AbortController();
   let running = Promise.resolve();
   t.after(async () => {
@@ -65,14 +65,14 @@ async function collecting(
     return entries.map(({ ref }) => ref.resourceVersion).join(' ');
   };
   const run = (): Promise<string> => {
-    running = garbage.run(end.signal);
+    running = checkpointGc.run(end.signal);
     return left();
   };
   const stop = async (): Promise<void> => {
     end.abort();
     await running;
   };
-  return { garbage, store, situation, clock, locks, run, left, stop, lines, fields };
+  return { checkpointGc, store, configState, clock, locks, run, left, stop, lines, fields };
 }
 
 test('after a start everything goes that has no role and is not among the newest', async (t) => {
@@ -105,41 +105,45 @@ test('nothing goes while the effective file cannot be read: a kubelet may be usi
     const [code, text] = broken ? ['EIO', 'input/output error'] : ['ENOENT', 'no such file'];
     return Promise.reject(Object.assign(new Error(`${code}: ${text}, ${path}`), { code }));
   };
-  const { run, left, garbage, lines } = await collecting(t, { keep: 0, read });
+  const { run, left, checkpointGc, lines } = await collecting(t, { keep: 0, read });
   assert.equal(await run(), '6 5 4 3 2 1');
   assert.deepEqual(lines, ['warn: old checkpoints cannot be removed']);
   broken = false;
-  garbage.poke();
+  checkpointGc.notify();
   assert.equal(await left(), '');
 });
 
 test('a new checkpoint pushes an old one out, a change of roles lets one go', async (t) => {
-  const { run, left, garbage, store, situation } = await collecting(t, { keep: 1, assigned: source('web@6'), trusted: source('web@2') });
+  const { run, left, checkpointGc, store, configState } = await collecting(t, {
+    keep: 1,
+    assigned: source('web@6'),
+    trusted: source('web@2'),
+  });
   assert.equal(await run(), '6 5 2');
   await store.save(payload(source('web@7'), { kubelet: 'maxPods: 7' }));
   assert.equal(await left(), '7 6 5 2', 'nobody said so yet');
-  garbage.poke();
+  checkpointGc.notify();
   assert.equal(await left(), '7 6 2');
   await store.setRecord('last-known-good', source('web@6'));
-  situation.update({ lastKnownGood: source('web@6') });
+  configState.update({ lastKnownGood: source('web@6') });
   assert.equal(await left(), '7 6');
 });
 
 test('a store that is busy is tried again at the next occasion', async (t) => {
-  const { run, left, garbage, store, locks, lines } = await collecting(t, { keep: 0 });
+  const { run, left, checkpointGc, store, locks, lines } = await collecting(t, { keep: 0 });
   const held = await locks.take(store.paths.storeLock, 0);
   assert.equal(await run(), '6 5 4 3 2 1');
   assert.deepEqual(lines, ['warn: old checkpoints cannot be removed']);
   await held.release();
-  garbage.poke();
+  checkpointGc.notify();
   assert.equal(await left(), '');
 });
 
 test('a collector that is stopped collects nothing more', async (t) => {
-  const { run, left, stop, garbage, store } = await collecting(t, { keep: 0 });
+  const { run, left, stop, checkpointGc, store } = await collecting(t, { keep: 0 });
   await run();
   await store.save(payload(source('web@8'), { kubelet: '' }));
   await stop();
-  garbage.poke();
+  checkpointGc.notify();
   assert.equal(await left(), '8');
 });

@@ -12,10 +12,10 @@ import { localSituation } from '../../../support/situations.ts';
 function leaving({ exitWaits = true } = {}) {
   const messages: unknown[] = [];
   const exits: string[] = [];
-  const situation = localSituation();
+  const configState = localSituation();
   const executor = new Executor({
     store: {} as Store, // no step here can use it
-    situation,
+    configState,
     client: {
       create: async <T extends KubeObject>(_resource: unknown, object: T): Promise<T> => {
         messages.push(object['message']);
@@ -33,7 +33,7 @@ function leaving({ exitWaits = true } = {}) {
       return new Promise(() => {});
     },
   });
-  return { executor, situation, messages, exits };
+  return { executor, configState, messages, exits };
 }
 
 test('an exit that is put off does not keep the next assignment from being looked at', async () => {
@@ -54,17 +54,17 @@ test('while an exit is put off, each destination is announced once', async () =>
 test('what a look changes is shown at its end, and before an exit only where that is put off', async () => {
   const steps = [{ do: 'report', error: 'e', detail: '' } as const, { do: 'exit', to: null } as const];
   for (const exitWaits of [true, false]) {
-    const { executor, situation } = leaving({ exitWaits });
+    const { executor, configState } = leaving({ exitWaits });
     await executor.run(steps);
-    assert.equal(situation.shown.error, exitWaits ? 'e' : null);
+    assert.equal(configState.shown.error, exitWaits ? 'e' : null);
   }
-  const { executor, situation } = leaving({ exitWaits: false });
+  const { executor, configState } = leaving({ exitWaits: false });
   await executor.run(steps.slice(0, 1));
-  assert.equal(situation.shown.error, 'e');
+  assert.equal(configState.shown.error, 'e');
 });
 
 test('a look that fails shows what it has done', async () => {
-  const { executor, situation } = leaving({ exitWaits: false });
-  await assert.rejects(executor.run([{ do: 'report', error: 'e', detail: '' }, { do: 'trust', to: null }, { do: 'exit', to: null }])); // prettier-ignore
-  assert.equal(situation.shown.error, 'e');
+  const { executor, configState } = leaving({ exitWaits: false });
+  await assert.rejects(executor.run([{ do: 'report', error: 'e', detail: '' }, { do: 'promote', to: null }, { do: 'exit', to: null }])); // prettier-ignore
+  assert.equal(configState.shown.error, 'e');
 });

@@ -77,10 +77,10 @@ const rows: Row[] = [
   { why: 'stands by while the condemned config stays assigned', wants: 'web@2=B', assigned: 'web@2=B', active: 'web@1=A', lkg: 'web@1=A', bootError: TRIAL, condemned: 'B agent', steps: [`report ${TRIAL}`] },
   { why: 'says who condemned it', wants: 'web@2=B', assigned: 'web@2=B', active: 'web@1=A', lkg: 'web@1=A', bootError: ROLLED_BACK, condemned: 'B admin', steps: [`report ${ROLLED_BACK}`] },
   { why: 'says so too where boot had nothing to say', wants: 'web@2=B', assigned: 'web@1=A', active: 'web@1=A', condemned: 'B admin', verdict: 'ok', steps: [`report ${ROLLED_BACK}`] },
-  { why: 'takes it back for a new value of dkc.dev/retry', wants: 'web@3=B retry=1', assigned: 'web@2=B', active: 'web@1=A', lkg: 'web@1=A', bootError: TRIAL, condemned: 'B agent', verdict: 'ok', steps: ['absolve web@3', 'assign web@3', 'report -', 'exit web@3'] },
+  { why: 'takes it back for a new value of dkc.dev/retry', wants: 'web@3=B retry=1', assigned: 'web@2=B', active: 'web@1=A', lkg: 'web@1=A', bootError: TRIAL, condemned: 'B agent', verdict: 'ok', steps: ['clear-condemned web@3', 'assign web@3', 'report -', 'exit web@3'] },
   { why: 'does not take it back twice for the same value', wants: 'web@3=B retry=1', assigned: 'web@2=B', active: 'web@1=A', bootError: TRIAL, condemned: 'B agent 1', verdict: 'ok', steps: [`report ${TRIAL}`] },
   { why: 'does not take it back when the annotation is taken away again', wants: 'web@4=B', assigned: 'web@3=B', active: 'web@1=A', bootError: TRIAL, condemned: 'B agent 1', verdict: 'ok', steps: [`report ${TRIAL}`] },
-  { why: 'still judges what it takes back', wants: 'web@3=B retry=1', assigned: 'web@2=B', active: 'web@1=A', bootError: TRIAL, condemned: 'B agent', verdict: 'validate', steps: ['absolve web@3', 'refuse web@3', `report ${VALIDATE}`] },
+  { why: 'still judges what it takes back', wants: 'web@3=B retry=1', assigned: 'web@2=B', active: 'web@1=A', bootError: TRIAL, condemned: 'B agent', verdict: 'validate', steps: ['clear-condemned web@3', 'refuse web@3', `report ${VALIDATE}`] },
   { why: 'does not mind that other content is condemned', wants: 'web@3=C', assigned: 'web@2=B', active: 'web@1=A', lkg: 'web@1=A', bootError: TRIAL, condemned: 'B agent', verdict: 'ok', steps: ['assign web@3', 'report -', 'exit web@3'] },
   { why: 'does not mind that the same bytes are condemned under another key', wants: 'web@2:other=B', assigned: 'web@2=B', active: 'web@1=A', bootError: TRIAL, condemned: 'B agent', verdict: 'ok', steps: ['assign web@2:other', 'report -', 'exit web@2:other'] },
   // Fallen back
@@ -195,7 +195,7 @@ function stepText(step: SyncStep): string {
   switch (step.do) {
     case 'save':
       return `save ${step.payload.name}@${step.payload.resourceVersion}`;
-    case 'absolve':
+    case 'clear-condemned':
     case 'adopt':
     case 'refuse':
       return `${step.do} ${name(step.source)}`;
@@ -203,7 +203,7 @@ function stepText(step: SyncStep): string {
       return step.do;
     case 'report':
       return `report ${step.error ?? '-'}${step.final === true ? ' for good' : ''}`;
-    case 'trust':
+    case 'promote':
     case 'assign':
     case 'exit':
       return `${step.do} ${name(step.to)}`;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Situation } from '../../../../agent/status/node-config-state.ts';
+import { NodeConfigState } from '../../../../agent/status/node-config-state.ts';
 import type { Store } from '../../../../agent/store/store.ts';
 import { ExitsFile } from '../../../../agent/trial/exits.ts';
 import { TrialWatch } from '../../../../agent/trial/trial.ts';
@@ -31,7 +31,7 @@ async function promote({ rolledBack }: { rolledBack: boolean }): Promise<string[
   const watch = new TrialWatch({
     options: { kubeletHealthz: '', trialDuration: 1, unhealthyDeadline: 1000, maxKubeletExits: 3 },
     store: store as unknown as Store,
-    situation: new Situation({
+    configState: new NodeConfigState({
       used: 'assigned',
       source: source('web@1'),
       content: A,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { watchHandOver } from '../../../../agent/watch/hand-over.ts';
 import { STARTED_FILE } from '../../../../agent/host/unit.ts';
-import type { Running } from '../../../../agent/run/agent-context.ts';
+import type { AgentContext } from '../../../../agent/run/agent-context.ts';
 import { sha256 } from '../../../../agent/store/content.ts';
 import type { Ran } from '../../../../base/exec.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
@@ -21,17 +21,17 @@ function watched(t: { after(done: () => Promise<void>): void }, kubeletUnit = 'k
   const disk = {
     read: (path: string) => memoryDisk(kubelet.started === undefined ? {} : { [`/run/dkc/${STARTED_FILE}`]: kubelet.started }).read(path),
   };
-  const running = watchHandOver({
+  const context = watchHandOver({
     options: { kubeletUnit, kubeletExits: '/run/dkc/kubelet-exits' },
     world: { clock, log, disk, exec },
-    situation: { active: { effectiveSha256: sha256('now') } },
-    memo: { notice: (_about: string, text: string | null) => said.push(text) },
-    departure: { signal: over.signal },
+    configState: { active: { effectiveSha256: sha256('now') } },
+    activeRecord: { notice: (_about: string, text: string | null) => said.push(text) },
+    shutdown: { signal: over.signal },
     announcer: { say: (message: string) => events.push(message) },
-  } as unknown as Running);
+  } as unknown as AgentContext);
   t.after(async () => {
     over.abort();
-    await running;
+    await context;
   });
   return { clock, kubelet, said, events, lines };
 }

@@ -48,13 +48,13 @@ function watching(active: ActiveConfig, merge: 'replace' | 'overlay' = 'replace'
       return bytesOf(now);
     },
   };
-  const departure = { leave: async (why: string) => void seen.left.push(why), signal: over.signal };
+  const shutdown = { leave: async (why: string) => void seen.left.push(why), signal: over.signal };
   const look = localConfigWatch(
     {
       options: { localConfig: LOCAL, merge },
       world: { disk, clock, log },
-      situation: { active },
-      departure,
+      configState: { active },
+      shutdown,
       kubelet: { version, args: [] },
     },
     () => (seen.pokes += 1),

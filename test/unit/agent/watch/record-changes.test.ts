@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { planMetaChange, type MetaFacts } from '../../../../agent/watch/record-changes.ts';
+import { planRecordChange, type RecordFacts } from '../../../../agent/watch/record-changes.ts';
 import { statusErrors } from '../../../../agent/status/errors.ts';
 import { condemned, content, source } from '../../../support/builders.ts';
 
 const [A, B] = [content('A'), content('B')];
-const good: MetaFacts = { condemned: [], active: source('web@1'), activeContent: A, assigned: source('web@1'), assignedContent: A, bootAssigned: source('web@1'), bootError: null, isFallback: false, trusted: source('web@1'), trustedContent: A, bootTrusted: source('web@1'), assignedByOther: false }; // prettier-ignore
-const back: MetaFacts = { ...good, assigned: source('web@2'), assignedContent: B, bootAssigned: source('web@2'), bootError: statusErrors.failedTrial, condemned: [condemned(B)], isFallback: true }; // prettier-ignore
+const good: RecordFacts = { condemned: [], active: source('web@1'), activeContent: A, assigned: source('web@1'), assignedContent: A, bootAssigned: source('web@1'), bootError: null, isFallback: false, trusted: source('web@1'), trustedContent: A, bootTrusted: source('web@1'), assignedByOther: false }; // prettier-ignore
+const back: RecordFacts = { ...good, assigned: source('web@2'), assignedContent: B, bootAssigned: source('web@2'), bootError: statusErrors.failedTrial, condemned: [condemned(B)], isFallback: true }; // prettier-ignore
 const { assignedContent: _gone, ...torn } = back;
 const { activeContent: _none, ...onLocal } = { ...back, active: null };
 
 // prettier-ignore
-const cases: { why: string; facts: MetaFacts; leaves: string | undefined }[] = [
+const cases: { why: string; facts: RecordFacts; leaves: string | undefined }[] = [
   { why: 'stays while nothing speaks against what it runs', facts: good, leaves: undefined },
   { why: 'leaves when an admin rolls back what it runs', facts: { ...good, condemned: [condemned(A, { by: 'admin' })] }, leaves: 'the active config was condemned: kubelet exited 3 times' },
   { why: 'leaves when the last known good that it runs is rolled back', facts: { ...back, condemned: [condemned(B), condemned(A)] }, leaves: 'the active config was condemned: kubelet exited 3 times' },
@@ -35,4 +35,4 @@ const cases: { why: string; facts: MetaFacts; leaves: string | undefined }[] = [
   { why: 'stays when what an admin assigned is what it runs', facts: { ...back, assigned: source('db@3'), assignedContent: A, assignedByOther: true }, leaves: undefined },
 ];
 
-for (const { why, facts, leaves } of cases) test(`a running agent ${why}`, () => assert.equal(planMetaChange(facts), leaves));
+for (const { why, facts, leaves } of cases) test(`a running agent ${why}`, () => assert.equal(planRecordChange(facts), leaves));
