@@ -8,7 +8,7 @@ import { ApiError } from '../../../../kube/client/errors.ts';
 import { Kubectl } from '../../../support/kubectl.ts';
 import { realParts } from '../../../support/real-parts/real-kubelet.ts';
 import { withRealParts } from '../suite.ts';
-import type { Event } from '../../../support/stories/daemonset/dump.ts';
+import type { Event } from '../../../support/stories/remains.ts';
 import { Stage } from '../../../support/stories/daemonset/stage.ts';
 import { startSubject } from '../cluster/controllers.ts';
 import type { Subject } from '../cluster/controllers.ts';

@@ -1,14 +1,6 @@
-/**
- * Where what a story leaves behind differs on purpose from what kube-controller-manager 1.20.2 leaves. Every line that differs is matched by a pattern of its
- * story here, and every pattern by a line: one that no longer shows fails too.
- */
-export interface Difference {
-  why: string;
-  /** Of lines that only kube-controller-manager's story has. */
-  upstream: readonly RegExp[];
-  ours: readonly RegExp[];
-}
+import type { Difference } from '../cluster/differential.ts';
 
+/** Where what a story leaves behind differs on purpose from what kube-controller-manager 1.20.2 leaves. */
 export const differences: Readonly<Record<string, Difference>> = {
   succeeded: {
     why: 'a pod that succeeded is replaced, as later controllers do: nothing serves on its node else',

@@ -8,7 +8,7 @@ import { eventually } from '../../../support/eventually.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
 import type { Subject } from '../cluster/subject.ts';
 import type { RealWorld } from '../cluster/real-world.ts';
-import type { Event } from '../../../support/stories/daemonset/dump.ts';
+import type { Event } from '../../../support/stories/remains.ts';
 import { withRealParts } from '../suite.ts';
 import { SlowBindings } from './slow-bindings.ts';
 import { nodeOf, Stage, startWorld } from './stage.ts';

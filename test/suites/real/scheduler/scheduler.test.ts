@@ -10,7 +10,7 @@ import { startSubject } from '../cluster/controllers.ts';
 import type { Subject } from '../cluster/subject.ts';
 import { worldParts } from '../cluster/real-world.ts';
 import type { RealWorld } from '../cluster/real-world.ts';
-import type { Event } from '../../../support/stories/daemonset/dump.ts';
+import type { Event } from '../../../support/stories/remains.ts';
 import { withRealParts } from '../suite.ts';
 import { nodeOf, priority, Stage, startWorld } from './stage.ts';
 import { startScheduler } from './subjects.ts';

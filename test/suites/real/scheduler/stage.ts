@@ -7,7 +7,7 @@ import { nodes, priorityClasses, statefulSets } from '../../../../kube/api/resou
 import type { Client } from '../../../../kube/client/client.ts';
 import { controllerOf } from '../../../../kube/controller/owner-refs.ts';
 import type { Pod, StatefulSet } from '../../../../scheduler/types.ts';
-import type { Event } from '../../../support/stories/daemonset/dump.ts';
+import type { Event } from '../../../support/stories/remains.ts';
 import { Stage as Cluster } from '../../../support/stories/daemonset/stage.ts';
 import type { World } from '../../../support/stories/world.ts';
 import { RealWorld } from '../cluster/real-world.ts';

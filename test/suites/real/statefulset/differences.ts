@@ -1,6 +1,4 @@
-import type { Difference } from '../daemonset/differences.ts';
-
-export type { Difference };
+import type { Difference } from '../cluster/differential.ts';
 
 const none: readonly RegExp[] = [];
 const told = 'a failed pod is deleted as any other, and told of so; later controllers have no event of its own either';

@@ -7,7 +7,7 @@ import type { KubeObject } from '../../../../kube/api/object.ts';
 import { controllerOf } from '../../../../kube/controller/owner-refs.ts';
 import { Kubectl } from '../../../support/kubectl.ts';
 import { realParts } from '../../../support/real-parts/real-kubelet.ts';
-import type { Event } from '../../../support/stories/daemonset/dump.ts';
+import type { Event } from '../../../support/stories/remains.ts';
 import type { Subject } from '../cluster/controllers.ts';
 import { worldParts } from '../cluster/real-world.ts';
 import type { RealWorld } from '../cluster/real-world.ts';
