@@ -131,7 +131,7 @@ export const commands: readonly Entry[] = [
     summary: 'Completions, for the completion scripts',
     group: 'Other commands',
     hidden: true,
-    load: async () => (await import('./completion/hidden.ts')).completeCommand,
+    load: async () => (await import('./completion/command.ts')).completeCommand,
   },
   {
     name: 'version',

@@ -1,12 +1,13 @@
+import { connectFlags, namespaceFlag } from './connect/flags.ts';
+import { formatFlag, noHeadersFlag, checkFormat } from './output/output.ts';
+import { takesNext, parse } from './args/parse.ts';
+import { nearest } from '../base/nearest.ts';
+import { inKindWords } from './explain/kinds.ts';
 import { exitCodeOf, failureText, Interrupted, UsageError } from './failure.ts';
-import { commandsBelow, findCommand } from './help/find-command.ts';
-import { leadingFlags } from './args/leading-flags.ts';
-import { checkFormat } from './output/output.ts';
-import { overview } from './help/overview.ts';
-import { parse } from './args/parse.ts';
+import { overview } from './help/help.ts';
 import { printable } from './output/printable.ts';
 import { spokenAs } from './help/program.ts';
-import type { Context } from './command.ts';
+import type { Flag, Context } from './command.ts';
 import type { Entry } from './commands.ts';
 
 /** Without a terminal help is this wide. */
@@ -62,4 +63,58 @@ export async function dispatch(entries: readonly Entry[], argv: readonly string[
 /** `dkc help checkpoints list` is `dkc checkpoints list --help`. */
 function helpAsFlag(argv: readonly string[]): readonly string[] {
   return argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv;
+}
+
+export type Found =
+  | { at: 'command'; entry: Entry; rest: readonly string[] }
+  /** A prefix of commands such as `checkpoints`, or nothing at all. */
+  | { at: 'group'; prefix: string; rest: readonly string[] }
+  | { at: 'unknown'; words: string; suggestion: string | undefined };
+
+/** Commands that are named by a command's own words and more: `why daemonset` is below `why`, and has the word for itself. */
+export function commandsBelow(entries: readonly Entry[], name: string): Entry[] {
+  return entries.filter((entry) => entry.hidden !== true && entry.name.startsWith(`${name} `));
+}
+
+/** The command that the words before the first flag name; the longest name wins. */
+export function findCommand(entries: readonly Entry[], typed: readonly string[]): Found {
+  const argv = inKindWords(typed);
+  const flag = argv.findIndex((word) => word.startsWith('-'));
+  const words = flag < 0 ? argv : argv.slice(0, flag);
+  for (let length = words.length; length > 0; length--) {
+    const name = words.slice(0, length).join(' ');
+    const entry = entries.find((entry) => entry.name === name);
+    if (entry) return { at: 'command', entry, rest: argv.slice(length) };
+  }
+  const first = words[0];
+  if (first === undefined) return { at: 'group', prefix: '', rest: argv };
+  const inGroup = entries.filter((entry) => entry.name.startsWith(`${first} `));
+  if (inGroup.length > 0 && words.length === 1) return { at: 'group', prefix: first, rest: argv.slice(1) };
+  const asked = words.slice(0, inGroup.length > 0 ? 2 : 1).join(' ');
+  const names = (inGroup.length > 0 ? inGroup : entries).filter((entry) => entry.hidden !== true).map((entry) => entry.name);
+  return { at: 'unknown', words: asked, suggestion: nearest(asked, names) };
+}
+
+/** Flags that mean the same for every command that has them: these may stand before the command, as with kubectl. */
+const globals: readonly Flag[] = [
+  ...connectFlags,
+  namespaceFlag,
+  formatFlag,
+  noHeadersFlag,
+  { name: 'verbose', alias: 'v', type: 'count', text: '' },
+];
+
+/** Splits `dkc --context=a -o json nodes` into the flags before the command and all that follows. Stops at a flag that is no global one. */
+export function leadingFlags(argv: readonly string[]): { leading: readonly string[]; following: readonly string[] } {
+  let at = 0;
+  for (let word = argv[at]; word?.startsWith('-'); word = argv[at]) {
+    const [name = ''] = word.split('=');
+    const flag = globals.find(
+      (one) =>
+        name === `--${one.name}` || (one.alias !== undefined && (name === `-${one.alias}` || (/^-v+$/.test(name) && one.alias === 'v'))),
+    );
+    if (!flag) break;
+    at += takesNext(flag) && !word.includes('=') ? 2 : 1;
+  }
+  return { leading: argv.slice(0, at), following: argv.slice(at) };
 }

@@ -1,8 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { commands } from '../cli/commands.ts';
-import { commandsBelow } from '../cli/help/find-command.ts';
-import { helpText } from '../cli/help/help.ts';
-import { overview } from '../cli/help/overview.ts';
+import { commandsBelow } from '../cli/dispatch.ts';
+import { helpText, overview } from '../cli/help/help.ts';
 import { allFlags } from '../cli/args/parse.ts';
 import { sourceTexts } from './source-texts.ts';
 

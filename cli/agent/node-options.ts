@@ -5,8 +5,7 @@ import { isForbidden, readAgentFile } from './settings-file.ts';
 import { agentOptions, checkSettings, SettingError, settingsOf, type Settings } from './options.ts';
 import { UsageError } from '../failure.ts';
 import type { Args } from '../args/args.ts';
-import type { Context } from '../command.ts';
-import type { Note } from '../output/note.ts';
+import type { Context, Note } from '../command.ts';
 
 /**
  * The options of this node's agent, as the flags of a command and /etc/dkc/agent.yaml say.

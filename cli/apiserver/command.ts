@@ -1,15 +1,14 @@
+import { parseFaults, type Fault } from '../../apiserver/faults/fault.ts';
+import { ActionError, describeError, errorCode } from '../../base/errors.ts';
+import { fileWatcher } from '../../base/watch-files.ts';
+import { fine, type Context, type Command } from '../command.ts';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { once } from 'node:events';
-import type { Fault } from '../../apiserver/faults/fault.ts';
 import { startApiServer } from '../../apiserver/server.ts';
-import { ActionError } from '../../base/errors.ts';
-import { fine, type Command } from '../command.ts';
 import { connect } from '../connect/connect.ts';
-import { followFaults, readFaults } from './fault-file.ts';
-import { readManifests } from './manifests.ts';
-import { seed } from './seed.ts';
+import { readManifests, seed } from './seed.ts';
 
 export const apiserver: Command = {
   describe: `Runs an in-memory Kubernetes API server, for demos and tests, never for production. It listens on loopback only and loses all objects when it exits.
@@ -99,4 +98,31 @@ async function plant(kubeconfig: string, manifests: Awaited<ReturnType<typeof re
   } finally {
     await client.close();
   }
+}
+
+/** The faults in a file; none in an empty one. @throws ActionError naming the file, and the entry that is wrong */
+export async function readFaults({ disk }: Pick<Context, 'disk'>, path: string): Promise<Fault[]> {
+  const unusable = (hint: string, cause: unknown) => new ActionError('use the faults in', path, { hint, cause });
+  const bytes = await disk.read(path).catch((cause: unknown) => {
+    throw unusable(errorCode(cause) === 'ENOENT' ? 'no such file; an empty file means no faults' : 'it cannot be read', cause);
+  });
+  try {
+    const text = Buffer.from(bytes).toString('utf8');
+    return parseFaults(text.trim() === '' ? [] : JSON.parse(text));
+  } catch (cause) {
+    throw unusable('it must be a JSON list of faults', cause);
+  }
+}
+
+/** Reads the file again whenever it changes, until the signal aborts. A file that cannot be used leaves the faults as they are. */
+export async function followFaults(context: Context, path: string, use: (faults: Fault[]) => void, signal: AbortSignal): Promise<void> {
+  const reread = async (): Promise<void> => {
+    try {
+      use(await readFaults(context, path));
+    } catch (error) {
+      context.stderr.write(`dkc: ${describeError(error)}; the faults are unchanged\n`);
+    }
+  };
+  const watch = fileWatcher(context.disk, context.clock, context.log);
+  await watch([path], () => void reread(), signal);
 }

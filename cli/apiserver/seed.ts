@@ -1,9 +1,10 @@
-import { ActionError } from '../../base/errors.ts';
+import { parseAllDocuments } from 'yaml';
+import { ActionError, describeError } from '../../base/errors.ts';
 import { isJsonObject } from '../../kube/api/json.ts';
-import type { Manifest } from './manifests.ts';
-import type { Resource } from '../../kube/api/object.ts';
-import type { Client } from '../../kube/client/client.ts';
 import { ApiError, isAlreadyExists, isNotFound } from '../../kube/client/errors.ts';
+import type { Disk } from '../../base/disk.ts';
+import type { KubeObject, Resource } from '../../kube/api/object.ts';
+import type { Client } from '../../kube/client/client.ts';
 
 type Maker = Pick<Client, 'create' | 'raw'>;
 
@@ -64,5 +65,47 @@ async function discover(client: Maker, apiVersion: string): Promise<readonly Res
     isJsonObject(one) && typeof one['name'] === 'string' && typeof one['kind'] === 'string' && !one['name'].includes('/')
       ? [{ group, version, resource: one['name'], kind: one['kind'], namespaced: one['namespaced'] === true }]
       : [],
+  );
+}
+
+/** A manifest and where it was read. */
+export interface Manifest {
+  file: string;
+  object: KubeObject;
+}
+
+/** Every object in the YAML and JSON files of a directory, files by name; Lists are taken apart. @throws ActionError naming the file */
+export async function readManifests(disk: Pick<Disk, 'list' | 'read'>, dir: string): Promise<Manifest[]> {
+  const names = await disk.list(dir).catch((cause: unknown) => {
+    throw new ActionError('read manifests from', dir, { hint: 'it must be a directory of YAML or JSON files', cause });
+  });
+  const found: Manifest[] = [];
+  for (const name of names.filter((name) => /\.(ya?ml|json)$/.test(name))) {
+    const file = `${dir}/${name}`;
+    found.push(...parseManifests(Buffer.from(await disk.read(file)).toString('utf8'), file));
+  }
+  return found;
+}
+
+/** The objects in one file's text. @throws ActionError naming the file */
+export function parseManifests(text: string, file: string): Manifest[] {
+  const bad = (hint: string, cause?: unknown) =>
+    new ActionError('read manifests from', file, cause === undefined ? { hint } : { hint, cause });
+  return parseAllDocuments(text, { logLevel: 'silent' }).flatMap((document) => {
+    const [problem] = document.errors;
+    if (problem) throw bad(`it is not YAML: ${describeError(problem).split('\n')[0] ?? ''}`);
+    const value: unknown = document.toJS({ maxAliasCount: 100 });
+    if (value === null) return [];
+    const list = isJsonObject(value) && Array.isArray(value['items']) && String(value['kind']).endsWith('List') ? value['items'] : [value];
+    return list.map((object) => {
+      if (!isKubeObject(object)) throw bad('it holds an object without apiVersion, kind or metadata; remove it');
+      return { file, object };
+    });
+  });
+}
+
+function isKubeObject(value: unknown): value is KubeObject {
+  return (
+    isJsonObject(value) && typeof value['apiVersion'] === 'string' && typeof value['kind'] === 'string' && isJsonObject(value['metadata'])
   );
 }

@@ -1,6 +1,7 @@
+import { nearest } from '../../base/nearest.ts';
 import { goDuration } from '../../base/go-duration.ts';
-import type { ArgValue } from './args.ts';
 import type { Flag } from '../command.ts';
+import type { ArgValue } from './args.ts';
 
 export type FlagRead = { ok: true; value: ArgValue | undefined } | { ok: false; problem: string };
 
@@ -44,4 +45,15 @@ function durationValue(raw: unknown): FlagRead {
   const nanoseconds = typeof raw === 'string' ? goDuration(raw) : undefined;
   if (nanoseconds === undefined || nanoseconds < 0n) return { ok: false, problem: 'must be a duration such as 10s or 1m30s' };
   return { ok: true, value: Number((nanoseconds + 999_999n) / 1_000_000n) };
+}
+
+// Two parsers read command lines (`agent run` loads no library); they complain in the same words, kubectl's.
+
+export const needsValue = (name: string): string => `--${name} needs a value`;
+
+/** An unknown flag as it was typed, and what was probably meant. */
+export function unknownFlag(typed: string, name: string, flags: readonly Flag[]): string {
+  const listed = flags.filter((flag) => flag.hidden !== true).map((flag) => flag.name);
+  const found = nearest(name, listed);
+  return `unknown flag ${typed}${found === undefined ? '' : `, did you mean --${found}?`}`;
 }

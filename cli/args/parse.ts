@@ -1,11 +1,9 @@
-import { Args } from './args.ts';
+import { Args, type ArgValue } from './args.ts';
 import { UsageError } from '../failure.ts';
-import { flagValue } from './flag-value.ts';
+import { flagValue, needsValue, unknownFlag } from './flag-value.ts';
 import { helpText } from '../help/help.ts';
-import { needsValue, unknownFlag } from './flag-problem.ts';
 import { formatFlag, noHeadersFlag } from '../output/output.ts';
 import { nearest } from '../../base/nearest.ts';
-import type { ArgValue } from './args.ts';
 import type { Command, Flag, Positional } from '../command.ts';
 import type { Entry } from '../commands.ts';
 import type { Argv, Options } from 'yargs';

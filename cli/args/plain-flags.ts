@@ -1,8 +1,6 @@
-import { Args } from './args.ts';
+import { Args, type ArgValue } from './args.ts';
 import { UsageError } from '../failure.ts';
-import { flagValue } from './flag-value.ts';
-import { needsValue, unknownFlag } from './flag-problem.ts';
-import type { ArgValue } from './args.ts';
+import { flagValue, needsValue, unknownFlag } from './flag-value.ts';
 import type { Flag } from '../command.ts';
 
 /**

@@ -1,16 +1,14 @@
 import { agentDefaults } from '../../agent/options.ts';
 import { isJsonObject } from '../../kube/api/json.ts';
 import { kubeconfigContexts } from '../../kube/client/load-access.ts';
-import { withClient } from '../connect/with-client.ts';
+import { withClient, connectFlags } from '../connect/flags.ts';
 import { FsStore } from '../../agent/store/fs-store.ts';
-import { configMaps, nodes } from '../../kube/api/object.ts';
+import { configMaps, nodes, type Resource } from '../../kube/api/object.ts';
 import { daemonSets, pods, statefulSets } from '../../kube/api/resources.ts';
 import { nodeFlags } from '../agent/flags.ts';
 import { nodeOptions } from '../agent/node-options.ts';
 import { plainFlags } from '../args/plain-flags.ts';
-import { connectFlags } from '../connect/flags.ts';
 import { kubeconfigPaths } from '../connect/connect.ts';
-import type { Resource } from '../../kube/api/object.ts';
 import type { Args } from '../args/args.ts';
 import type { Context, Flag } from '../command.ts';
 import type { Ask, Candidate } from './candidates.ts';

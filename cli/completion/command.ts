@@ -1,5 +1,99 @@
 import { fine, type Command } from '../command.ts';
-import { scripts, shells } from './scripts.ts';
+import { commands } from '../commands.ts';
+import { printable } from '../output/printable.ts';
+import { askWorld } from './ask.ts';
+import { complete, splitLine } from './candidates.ts';
+
+/** What the scripts of `dkc completion` call: one candidate a line, a tab before its text, `:file` or `:dir` last where files fit. */
+export const completeCommand: Command = {
+  describe: 'Prints what fits at the end of a command line.',
+  examples: [{ run: "dkc __complete 'dkc checkpoints sh'", what: 'show' }],
+  flags: [],
+  positionals: [{ name: 'line', text: 'the line up to the cursor', required: true }],
+  async run(context, args) {
+    const [, ...words] = splitLine(args.one('line') ?? '');
+    const { candidates, files } = await complete(commands, words, askWorld(context));
+    const lines = candidates.map(({ value, text }) => (text === '' ? printable(value) : `${printable(value)}\t${printable(text)}`));
+    if (files !== undefined) lines.push(`:${files}`);
+    context.stdout.write(lines.map((line) => `${line}\n`).join(''));
+    return fine;
+  },
+};
+
+export const shells = ['bash', 'zsh', 'fish'] as const;
+export type Shell = (typeof shells)[number];
+
+/** The part that a shell runs. All knowledge is in `dkc __complete`, so a script stays right when dkc is updated. */
+export const scripts: Readonly<Record<Shell, string>> = {
+  bash: `# dkc completion for bash. Load it by: source <(dkc completion bash)
+_dkc() {
+  local cur="\${COMP_WORDS[COMP_CWORD]}" line value files=
+  # bash takes --flag=value for three words
+  [ "$cur" = "=" ] && cur=
+  COMPREPLY=()
+  while IFS= read -r line; do
+    case $line in
+    :file | :dir) files=\${line#:} ;;
+    *)
+      value=\${line%%$'\\t'*}
+      case $value in --*=*) value=\${value#*=} ;; esac
+      COMPREPLY+=("$value")
+      ;;
+    esac
+  done < <(dkc __complete -- "\${COMP_LINE:0:COMP_POINT}" 2>/dev/null)
+  case $files in
+  file) while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -f -- "$cur") ;;
+  dir) while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -d -- "$cur") ;;
+  esac
+  [ -n "$files" ] && compopt -o filenames 2>/dev/null
+  return 0
+}
+complete -F _dkc dkc
+`,
+  zsh: `#compdef dkc
+# dkc completion for zsh. Load it by: source <(dkc completion zsh), after compinit
+_dkc() {
+  local line files= value
+  local -a values texts
+  while IFS= read -r line; do
+    case $line in
+    :file|:dir) files=\${line#:} ;;
+    *)
+      value=\${line%%$'\\t'*}
+      values+=("$value")
+      if [[ $line == *$'\\t'* ]]; then texts+=("$value  -- \${line#*$'\\t'}"); else texts+=("$value"); fi
+      ;;
+    esac
+  done < <(dkc __complete -- "\${BUFFER[1,CURSOR]}" 2>/dev/null)
+  (( $#values )) && compadd -l -d texts -a values
+  if [[ -n $files ]]; then
+    [[ $PREFIX == --*=* ]] && compset -P '*='
+    [[ $files == dir ]] && _files -/ || _files
+  fi
+}
+(( $+functions[compdef] )) && compdef _dkc dkc
+`,
+  fish: `# dkc completion for fish. Load it by: dkc completion fish | source
+function __dkc_complete
+    set -l files
+    for line in (dkc __complete -- (commandline -cp) 2>/dev/null)
+        switch $line
+            case ':file' ':dir'
+                set files $line
+            case '*'
+                echo $line
+        end
+    end
+    switch "$files"
+        case ':file'
+            __fish_complete_path (commandline -ct | string replace -r '^--[^=]*=' '')
+        case ':dir'
+            __fish_complete_directories (commandline -ct | string replace -r '^--[^=]*=' '')
+    end
+end
+complete -c dkc -f -a '(__dkc_complete)'
+`,
+};
 
 export const completion: Command = {
   describe:

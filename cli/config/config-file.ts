@@ -1,8 +1,11 @@
-import { decode } from '../../agent/config/config.ts';
+import { newestKubeletVersion, decode } from '../../agent/config/config.ts';
+import { learnKubelet } from '../../agent/host/kubelet.ts';
+import { silentLog } from '../../base/log.ts';
 import { problemText } from '../../agent/judge/local.ts';
 import { ActionError, errorCode } from '../../base/errors.ts';
-import type { JsonObject, KubeletVersion } from '../../agent/config/contract.ts';
-import type { Context } from '../command.ts';
+import type { KubeletFacts, JsonObject, KubeletVersion } from '../../agent/config/contract.ts';
+import type { AgentOptions } from '../../agent/options.ts';
+import type { Context, Note } from '../command.ts';
 
 /** A kubelet configuration that is larger is a mistake: a ConfigMap holds 1 MiB. */
 const LARGEST = 4 * 1024 * 1024;
@@ -35,4 +38,24 @@ export async function decodeFile(context: Context, name: string, version: Kubele
   throw new ActionError('read the kubelet configuration in', name === '-' ? 'standard input' : context.path(name), {
     hint: `${problemText(decoded.errors)}; run \`dkc validate\` for details`,
   });
+}
+
+/** The kubelet that configurations are judged for, and what is to be remarked on that: see `withNote`. */
+export interface JudgedFor extends KubeletFacts {
+  note?: Note;
+}
+
+/** As flags and agent.yaml say, else as found on this machine, else the newest known, which the note then says. */
+export async function kubeletOf(context: Context, options: AgentOptions): Promise<JudgedFor> {
+  // Away from a node there is no kubelet to ask, and nothing wrong with that: only what follows from it is said.
+  const kubelet = await learnKubelet({ options, disk: context.disk, exec: context.exec, log: silentLog });
+  const { newer, version } = kubelet;
+  if (newer !== undefined)
+    return {
+      ...kubelet,
+      note: { level: 'warning', text: `kubelet ${newer} is newer than the latest known; validated as ${version.text}` },
+    };
+  if (version !== newestKubeletVersion) return kubelet;
+  const text = `validated for kubelet ${version.text} (latest known); use --kubelet-version for another`;
+  return { ...kubelet, note: { level: 'note', text } };
 }

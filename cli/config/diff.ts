@@ -1,13 +1,11 @@
 import { applyDefaults, compareConfigs } from '../../agent/config/config.ts';
 import { nodeFlagsFor } from '../agent/flags.ts';
 import { fileOptions } from '../agent/node-options.ts';
-import { withNote } from '../output/note.ts';
+import { withNote, type Command } from '../command.ts';
 import { formatFlag } from '../output/output.ts';
 import { UsageError } from '../failure.ts';
-import { decodeFile } from './config-file.ts';
+import { decodeFile, kubeletOf } from './config-file.ts';
 import { showDifferences } from './differences.ts';
-import { kubeletOf } from './kubelet-of.ts';
-import type { Command } from '../command.ts';
 
 export const diff: Command = {
   describe: `Compares two kubelet configurations field by field, both with the defaults of the given version filled in: a field that is left out equals one that is set to its default. Maps are compared key by key. Exits with 1 if they differ.

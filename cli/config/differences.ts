@@ -1,9 +1,9 @@
+import { jsonText } from '../output/structured.ts';
 import { fine, wrong, type Context, type Exit } from '../command.ts';
 import { show, table, type Paint } from '../output/output.ts';
-import { valueText } from './value-text.ts';
+import type { Json, FieldClass } from '../../agent/config/contract.ts';
 import type { Args } from '../args/args.ts';
 import type { Difference } from '../../agent/config/config.ts';
-import type { FieldClass } from '../../agent/config/contract.ts';
 
 /** Prints where two configurations differ, for every command that compares. @returns 1 where they do */
 export async function showDifferences(
@@ -45,4 +45,13 @@ export function classPaint(of: FieldClass, paint: Paint): (text: string) => stri
     case 'node-specific':
       return paint.red;
   }
+}
+
+/** Longer values are cut in a table that is not wide. */
+const MAX_LENGTH = 48;
+
+/** A value of a field in a table: text without quotes, all else as JSON; `-` for none. */
+export function valueText(value: Json, wide: boolean): string {
+  const text = value === null ? '-' : typeof value === 'string' ? (value === '' ? '""' : value) : jsonText(value, 0).trimEnd();
+  return wide || text.length <= MAX_LENGTH ? text : `${text.slice(0, MAX_LENGTH - 2)}..`;
 }

@@ -1,14 +1,12 @@
 import { applyDefaults, mergeOverlay, renderYaml, resolvePaths } from '../../agent/config/config.ts';
 import { ActionError } from '../../base/errors.ts';
-import { fine, type Command, type Context } from '../command.ts';
+import { fine, withNote, type Command, type Context } from '../command.ts';
 import { nodeFlagsFor } from '../agent/flags.ts';
 import { fileOptions, nodeOptions } from '../agent/node-options.ts';
-import { withNote } from '../output/note.ts';
 import { formatFlag, formatOf, scriptText } from '../output/output.ts';
 import { printableLines } from '../output/printable.ts';
-import { decodeFile, isThere } from './config-file.ts';
+import { decodeFile, isThere, kubeletOf } from './config-file.ts';
 import { directoryOf } from './judge-file.ts';
-import { kubeletOf } from './kubelet-of.ts';
 import type { Args } from '../args/args.ts';
 import type { JsonObject, KubeletVersion } from '../../agent/config/contract.ts';
 import type { AgentOptions } from '../../agent/options.ts';

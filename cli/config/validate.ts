@@ -1,11 +1,9 @@
-import { fine, wrong, type Command } from '../command.ts';
+import { fine, wrong, withNote, type Command } from '../command.ts';
 import { nodeFlagsFor } from '../agent/flags.ts';
 import { fileOptions } from '../agent/node-options.ts';
-import { withNote } from '../output/note.ts';
 import { formatFlag, show, table, type People } from '../output/output.ts';
-import { readConfigFile } from './config-file.ts';
+import { readConfigFile, kubeletOf } from './config-file.ts';
 import { directoryOf, judgeFile, type FileJudgement } from './judge-file.ts';
-import { kubeletOf } from './kubelet-of.ts';
 import { UsageError } from '../failure.ts';
 import { printable } from '../output/printable.ts';
 

@@ -1,4 +1,6 @@
-import type { Flag } from '../command.ts';
+import type { Args } from '../args/args.ts';
+import type { ConnectQuery, Context, Flag } from '../command.ts';
+import type { Client } from '../../kube/client/client.ts';
 
 /** How a command reaches the API server: kubectl's flags of these names. */
 export const connectFlags: readonly Flag[] = [
@@ -31,3 +33,28 @@ export const namespaceFlag: Flag = {
   text: 'namespace of objects named without one',
   defaultText: "the context's, then default",
 };
+
+/** Runs `work` with a client for what the connect flags say, and closes it whatever happens. */
+export async function withClient<T>(context: Context, args: Args, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = await context.connect(connectQueryOf(context, args));
+  try {
+    return await work(client);
+  } finally {
+    await client.close();
+  }
+}
+
+/** What the connect flags say. */
+export function connectQueryOf(context: Pick<Context, 'path'>, args: Args): ConnectQuery {
+  const kubeconfig = args.text('kubeconfig');
+  const name = args.text('context');
+  const as = args.text('as');
+  // 0 is kubectl's word for no limit of its own.
+  const requestTimeoutMs = args.ms('request-timeout') || undefined;
+  return {
+    ...(kubeconfig ? { kubeconfig: context.path(kubeconfig) } : {}),
+    ...(name ? { context: name } : {}),
+    ...(as ? { as } : {}),
+    ...(requestTimeoutMs ? { requestTimeoutMs } : {}),
+  };
+}

@@ -1,10 +1,9 @@
 import { explain, type Explained } from '../../controllers/daemonset/explain.ts';
 import { noMemory } from '../../controllers/daemonset/facts.ts';
 import { nameOf } from '../../controllers/daemonset/pods.ts';
-import { decision, recount, type Decide } from '../../controllers/daemonset/recount.ts';
-import { decideByRoom } from '../../controllers/daemonset/recount.ts';
+import { decision, recount, decideByRoom, type Decide } from '../../controllers/daemonset/recount.ts';
 import { rulesOf, type Rules } from '../../controllers/daemonset/rules.ts';
-import type { SetInCluster } from './set-in-cluster.ts';
+import type { SetInCluster } from './why-daemonset.ts';
 
 /** Asks the controller's own decision, as one would find it that has just been started. Pure. */
 export function explainSet({ set, placement, nodes, ...cluster }: SetInCluster): Explained[] {

@@ -2,10 +2,10 @@ import { explain, type Explained } from '../../controllers/statefulset/explain.t
 import { defaultClassOf, factsOf } from '../../controllers/statefulset/observe.ts';
 import { plan } from '../../controllers/statefulset/plan.ts';
 import { rulesOf, excessOf } from '../../controllers/statefulset/rules.ts';
+import { controllerOf } from '../../kube/controller/owner-refs.ts';
 import type { SetFacts } from '../../controllers/statefulset/facts.ts';
 import type { Pod } from '../../controllers/statefulset/types.ts';
-import { controllerOf } from '../../kube/controller/owner-refs.ts';
-import type { StatefulSetInCluster } from './stateful-set-in-cluster.ts';
+import type { StatefulSetInCluster } from './why-statefulset.ts';
 
 /** Asks the controller's own decision, as one would find it that has just been started: what concerns the set as a whole, its pods, its claims. Pure. */
 export function explainStatefulSet({ set, pods, revisions, claims, classes, now }: StatefulSetInCluster): Explained[] {

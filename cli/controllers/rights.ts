@@ -1,4 +1,4 @@
-import { distinctRights, leaseRights, rightsIn, type Right } from '../process/rights.ts';
+import { distinctRights, leaseRights, rightsIn, type Right } from '../process/check-rights.ts';
 import type { ControllerName } from './names.ts';
 import type { ControllersSettings } from './settings.ts';
 

@@ -1,16 +1,18 @@
+import { controllerRevisions, daemonSets, nodes, pods } from '../../kube/api/resources.ts';
+import { getNamed, listAll, readRef, showExplained, type NamedRef } from '../explain/find-object.ts';
 import { ActionError } from '../../base/errors.ts';
 import { fine, type Command } from '../command.ts';
-import { connectFlags, namespaceFlag } from '../connect/flags.ts';
-import { withClient } from '../connect/with-client.ts';
+import { connectFlags, namespaceFlag, withClient } from '../connect/flags.ts';
 import { nearest } from '../../base/nearest.ts';
 import { formatFlag } from '../output/output.ts';
 import { explainSet } from './explain-set.ts';
-import { readRef } from '../explain/find-object.ts';
-import { readSet } from './set-in-cluster.ts';
-import { showExplained } from '../explain/show-explained.ts';
-import type { Explained } from '../../controllers/daemonset/explain.ts';
+import type { Millis } from '../../base/clock.ts';
+import type { Revision } from '../../controllers/common/history/contract.ts';
 import type { Placement } from '../../controllers/daemonset/options.ts';
-import type { SetInCluster } from './set-in-cluster.ts';
+import type { DaemonSet, Node, Pod } from '../../controllers/daemonset/types.ts';
+import type { KubeObject, Resource } from '../../kube/api/object.ts';
+import type { Client } from '../../kube/client/client.ts';
+import type { Explained } from '../../controllers/daemonset/explain.ts';
 
 /** Asks the controller's own decision; pure. */
 export type ExplainSet = (seen: SetInCluster) => readonly Explained[];
@@ -67,3 +69,33 @@ function ofNode(explained: readonly Explained[], node: string | undefined, { set
 
 /** What `dkc` runs. */
 export const whyDaemonSetCommand: Command = whyDaemonSet(explainSet);
+
+/** A DaemonSet, and all of the cluster that its controller looks at when it decides on it. */
+export interface SetInCluster {
+  set: Readonly<DaemonSet>;
+  nodes: readonly Readonly<Node>[];
+  /** Of its namespace, its own and others'; of all, where the controller looks for room. */
+  pods: readonly Readonly<Pod>[];
+  /** Of its namespace, its own and others'. */
+  revisions: readonly Readonly<Revision>[];
+  /** Wall clock, in ms. */
+  now: Millis;
+  placement: Placement;
+}
+
+export type SetQuery = NamedRef & { placement: Placement; now: () => Millis };
+
+/** @throws {ActionError} when there is no such set, naming what was probably meant */
+export async function readSet(client: Pick<Client, 'get' | 'listEach'>, query: SetQuery, signal: AbortSignal): Promise<SetInCluster> {
+  const { namespace, placement, now } = query;
+  const all = <T extends KubeObject>(resource: Resource, within: { namespace?: string } = { namespace }): Promise<T[]> =>
+    listAll(client, resource, within, signal);
+  // The set first: what its controller has done since is then seen as well.
+  const set = await getNamed<DaemonSet>(client, daemonSets, query, signal);
+  const [podsThere, nodesThere, revisions] = await Promise.all([
+    all<Pod>(pods, placement === 'controller' ? {} : { namespace }),
+    all<Node>(nodes, {}),
+    all<Revision>(controllerRevisions),
+  ]);
+  return { set, nodes: nodesThere, pods: podsThere, revisions, now: now(), placement };
+}

@@ -1,11 +1,9 @@
 import { once } from 'node:events';
 import { fine, wrong, type Command } from '../command.ts';
-import { ActionError } from '../../base/errors.ts';
+import { ActionError, describeError } from '../../base/errors.ts';
 import { printable } from '../output/printable.ts';
 import { buildStage } from './stage.ts';
-import { tell } from './story.ts';
-import { Teller } from './teller.ts';
-import { describeError } from '../../base/errors.ts';
+import { tell, Teller } from './story.ts';
 
 export const demo: Command = {
   describe: `Runs a guided demo on this machine, in under a minute, without root: an in-memory API server, a node with its agent and a fake kubelet. A good configuration is applied, an invalid one is rejected, one that crashes the kubelet is rolled back, the API server goes down and comes back, and an admin inspects, compares and drills.

@@ -1,3 +1,4 @@
+import { nodes, type KubeObject } from '../../kube/api/object.ts';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
@@ -6,11 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { startApiServer, type ApiServer } from '../../apiserver/server.ts';
-import { nodes } from '../../kube/api/object.ts';
 import { connect } from '../connect/connect.ts';
 import { fleetCarrier, type FleetCarrier } from '../fleet/carrier.ts';
 import { Eye } from './eye.ts';
-import { KUBELET_VERSION, localConfig, node, NODE } from './configs.ts';
 import { nodeFiles, Supervisor, type NodeFiles } from './supervisor.ts';
 import type { FleetNode } from '../fleet/fleet-node.ts';
 import type { Context } from '../command.ts';
@@ -133,3 +132,44 @@ async function freePort(): Promise<number> {
   await once(server, 'close');
   return port;
 }
+
+/** Everything the demo's cluster holds. */
+export const NODE = 'demo-node';
+export const NAMESPACE = 'dkc-system';
+export const KEY = 'kubelet';
+export const KUBELET_VERSION = 'v1.30.0';
+
+const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
+
+export const localConfig = `${head}maxPods: 110\n`;
+
+/** What the admin tries, in the order of the story. */
+export const payloads = {
+  good: `${head}maxPods: 120\n`,
+  invalid: `${head}maxPods: -5\nimageGCHighThresholdPercent: 120\n`,
+  deadly: `${head}maxPods: 130\nkubeReservedCgroup: /kubelet.slice\nenforceNodeAllocatable: [pods, kube-reserved]\nkubeReserved: {memory: 200Mi}\n`,
+  later: `${head}maxPods: 140\n`,
+} as const;
+export type PayloadName = keyof typeof payloads;
+
+export function configMap(name: PayloadName): KubeObject {
+  // The admin has been told that these fields are dangerous, and knows better.
+  const annotations = name === 'deadly' ? { 'dkc.dev/allow': 'kubeReservedCgroup,enforceNodeAllocatable' } : {};
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: NAMESPACE, annotations }, data: { [KEY]: payloads[name] } };
+}
+
+/** So that a scheduler and DaemonSets find room there. */
+const room = { cpu: '4', memory: '8Gi', 'ephemeral-storage': '20Gi', pods: '110' };
+
+export const node: KubeObject = {
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name: NODE },
+  // As a kubelet would say it, for those who look with kubectl.
+  status: {
+    capacity: room,
+    allocatable: room,
+    conditions: [{ type: 'Ready', status: 'True', reason: 'KubeletReady' }],
+    nodeInfo: { kubeletVersion: KUBELET_VERSION },
+  },
+};

@@ -1,6 +1,7 @@
+import { show, table } from '../output/output.ts';
 import { ActionError } from '../../base/errors.ts';
 import { isNotFound } from '../../kube/client/errors.ts';
-import { connectQueryOf } from '../connect/with-client.ts';
+import { connectQueryOf } from '../connect/flags.ts';
 import { UsageError } from '../failure.ts';
 import { nearest } from '../../base/nearest.ts';
 import type { Args } from '../args/args.ts';
@@ -65,4 +66,43 @@ function missing({ kind }: Resource, { namespace, name }: NamedRef, there: reado
   const what = kind === 'Pod' ? 'pod' : 'set';
   const hint = `no such ${what}; ${meant === undefined ? known : `did you mean ${namespace}/${meant}?`}`;
   return new ActionError('explain', `${kind} ${namespace}/${name}`, { hint });
+}
+
+/** One line of an explanation, of whatever kind of set. */
+export interface Explained {
+  object: string;
+  reason: string;
+  detail: string;
+}
+
+/** @param title - what the objects are. @param nothing - the sentence for people when there is no line. @param about - the object that was asked for */
+export function showExplained(
+  context: Context,
+  args: Args,
+  found: readonly Explained[],
+  { title, nothing, about }: { title: string; nothing: string; about?: string },
+): Promise<void> {
+  return show(context, args, {
+    data: found.map(({ object, reason, detail }) => ({ object, reason, detail })),
+    people: (how) =>
+      found.length === 0
+        ? `Nothing to explain: ${nothing}.\n`
+        : table(
+            [
+              // One that is all that is spoken of says nothing in each row.
+              ...(found.every(({ object }) => object === about) ? [] : [{ title, value: ({ object }: Explained) => object }]),
+              { title: 'REASON', value: ({ reason }) => reason },
+              { title: 'DETAIL', value: detailBeside },
+            ],
+            found,
+            how,
+          ),
+  });
+}
+
+/** What the detail says beyond the reason, which stands beside it: `not ready` is no news beside NotReady. */
+function detailBeside({ reason, detail }: Explained): string {
+  const text = detail.replace(` (${reason})`, '');
+  const letters = (words: string): string => words.replaceAll(/[^a-z]/gi, '').toLowerCase();
+  return letters(text) === letters(reason) ? '' : text;
 }

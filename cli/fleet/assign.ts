@@ -1,18 +1,21 @@
-import { fine, type Command } from '../command.ts';
-import { connectFlags, namespaceFlag } from '../connect/flags.ts';
+import { describeError } from '../../base/errors.ts';
+import { configMaps } from '../../kube/api/object.ts';
+import { isNotFound } from '../../kube/client/errors.ts';
+import { agentDefaults } from '../../agent/options.ts';
+import { printable } from '../output/printable.ts';
+import { fine, type Command, type Flag } from '../command.ts';
+import { connectFlags, namespaceFlag, withClient } from '../connect/flags.ts';
 import { UsageError } from '../failure.ts';
 import { formatFlag } from '../output/output.ts';
 import { specSourceProblems } from '../../agent/checkpoint/verify-names.ts';
 import { fleetCarrier } from './carrier.ts';
-import { configMapNow } from './config-map-now.ts';
 import { allFlag, chosenNodes, nodePositional, selectorFlag } from './node-names.ts';
-import { goals, type Goal } from './settle.ts';
+import { goals, type Goal } from './wait.ts';
 import { waitAndTell } from './tell-wait.ts';
-import { withClient } from '../connect/with-client.ts';
 import { showAssignments, writeAll } from './write-assignments.ts';
+import type { PayloadRef, SpecSource } from '../../agent/checkpoint/source.ts';
+import type { Client } from '../../kube/client/client.ts';
 import type { Args } from '../args/args.ts';
-import type { Flag } from '../command.ts';
-import type { SpecSource } from '../../agent/checkpoint/source.ts';
 import type { Millis } from '../../base/clock.ts';
 
 const MINUTE: Millis = 60_000;
@@ -132,4 +135,32 @@ function specSourceOf(configMap: string, flag: string | undefined, kubeletConfig
   const [problem] = specSourceProblems({ namespace, name, kubeletConfigKey });
   if (problem !== undefined) throw new UsageError(`assign: ${problem}`);
   return { namespace, name, kubeletConfigKey };
+}
+
+export interface ConfigMapNow {
+  /** Absent: it is not there, or cannot be read. */
+  found?: PayloadRef;
+  /** For stderr. */
+  notes: string[];
+}
+
+/** The ConfigMap as it is now. Assigning one that is missing is allowed: the nodes wait for it. So there are only notes about it. */
+export async function configMapNow(client: Pick<Client, 'get'>, source: SpecSource, signal: AbortSignal): Promise<ConfigMapNow> {
+  const { namespace, name, kubeletConfigKey } = source;
+  const notes: string[] = [];
+  const note = (text: string): void => void notes.push(text);
+  const { configmapNamespace } = agentDefaults;
+  if (namespace !== configmapNamespace)
+    note(`agents read ConfigMaps only in ${configmapNamespace} unless started with --configmap-namespace; this one is in ${namespace}`);
+  try {
+    const { metadata, data } = await client.get(configMaps, { namespace, name }, { signal });
+    if (typeof data !== 'object' || data === null || !Object.hasOwn(data, kubeletConfigKey))
+      note(`ConfigMap ${namespace}/${name} has no key ${kubeletConfigKey} yet`);
+    return { notes, found: { uid: metadata.uid ?? '', resourceVersion: metadata.resourceVersion ?? '' } };
+  } catch (error) {
+    if (signal.aborted) throw error;
+    if (isNotFound(error)) note(`ConfigMap ${namespace}/${name} does not exist yet; the nodes keep what they have until it does`);
+    else note(`ConfigMap ${namespace}/${name} could not be read: ${printable(describeError(error))}`);
+    return { notes };
+  }
 }

@@ -1,5 +1,8 @@
+import { sameSource, type SpecSource, type MaybeSource, type Source } from '../../agent/checkpoint/source.ts';
+import { statusErrors } from '../../agent/status/errors.ts';
+import { span } from '../node/spoken.ts';
 import { isJsonObject } from '../../kube/api/json.ts';
-import type { MaybeSource, Source, SpecSource } from '../../agent/checkpoint/source.ts';
+import type { Millis } from '../../base/clock.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 
 /** A node as the fleet sees it, whatever object carries its assignment. */
@@ -111,4 +114,68 @@ function readyCondition(conditions: unknown): boolean | null {
 export function sameSpec(a: SpecSource | null, b: SpecSource | null): boolean {
   if (a === null || b === null) return a === b;
   return a.namespace === b.namespace && a.name === b.name && a.kubeletConfigKey === b.kubeletConfigKey;
+}
+
+/** Where a node stands on its way to what its spec assigns (design 7). */
+export const fleetStates = ['trusted', 'trial', 'pending', 'refused', 'condemned', 'fell-back', 'error', 'local', 'no-agent'] as const;
+export type FleetState = (typeof fleetStates)[number];
+
+/**
+ * no-agent    nothing has ever reported for this node
+ * condemned   the config failed its trial, or an admin rolled it back
+ * refused     the agent rejected the config before any restart; the previous one still runs
+ * fell-back   the assigned config could not be used at boot; another one runs
+ * error       the assignment cannot be followed: a ConfigMap that is missing or not readable, a damaged record
+ * pending     the spec has changed and the node is on its way
+ * trial       it runs what the spec assigns and has not proved it yet
+ */
+export function fleetState(node: FleetNode): FleetState {
+  if (!node.reports && node.agent === null) return 'no-agent';
+  if (node.error !== null) return failedState(node, node.error);
+  if (!sameSpec(node.wanted, node.assigned) || !sameSource(node.assigned, node.active)) return 'pending';
+  if (node.wanted === null) return 'local';
+  return sameSource(node.assigned, node.lastKnownGood) ? 'trusted' : 'trial';
+}
+
+function failedState(node: FleetNode, error: string): FleetState {
+  switch (error) {
+    case statusErrors.failedTrial:
+    case statusErrors.rolledBack:
+      return 'condemned';
+    case statusErrors.load:
+    case statusErrors.validate:
+      // A refused config is never written down as assigned, so what is assigned still runs.
+      return sameSource(node.assigned, node.active) ? 'refused' : 'fell-back';
+    default:
+      return 'error';
+  }
+}
+
+/** Whether `dkc nodes --check` is content with it. */
+export const isSettled = (state: FleetState): boolean => state === 'trusted' || state === 'local';
+
+/** For people: the state, with the time that a trial has left where the agent tells it. */
+export function stateText(node: FleetNode, now: Millis): string {
+  const state = fleetState(node);
+  const left = state === 'trial' ? trialLeft(node, now) : undefined;
+  return left === undefined ? state : `${state} (${left} left)`;
+}
+
+/** `8m12s`; undefined where the agent does not tell, or the time is over and its verdict on the way. */
+export function trialLeft({ agent }: FleetNode, now: Millis): string | undefined {
+  const endsAt = agent?.trial?.endsAtMs ?? undefined;
+  return endsAt === undefined || endsAt - now < 1_000 ? undefined : span(endsAt - now);
+}
+
+/** What the spec says, with the uid and resourceVersion that the node reports for it; null where it has not reported them. */
+export interface AssignedSource extends SpecSource {
+  uid: string | null;
+  resourceVersion: string | null;
+}
+
+export function assignedSource({ wanted, assigned }: FleetNode): AssignedSource | null {
+  if (wanted === null) return null;
+  const known = sameSpec(wanted, assigned) ? assigned : null;
+  const { namespace, name, kubeletConfigKey } = wanted;
+  return { namespace, name, uid: known?.uid ?? null, resourceVersion: known?.resourceVersion ?? null, kubeletConfigKey };
 }

@@ -1,6 +1,5 @@
 import { sourceText, type MaybeSource } from '../../agent/checkpoint/source.ts';
-import { assignedSource, fleetState, stateText, type FleetState } from './fleet-state.ts';
-import type { FleetNode } from './fleet-node.ts';
+import { assignedSource, fleetState, stateText, type FleetState, type FleetNode } from './fleet-node.ts';
 import type { Column, Paint } from '../output/output.ts';
 import type { Millis } from '../../base/clock.ts';
 

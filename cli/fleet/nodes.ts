@@ -1,16 +1,14 @@
 import { describeError } from '../../base/errors.ts';
 import { fine, wrong, type Command, type Context, type Exit } from '../command.ts';
-import { connectFlags } from '../connect/flags.ts';
+import { connectFlags, withClient } from '../connect/flags.ts';
 import { UsageError } from '../failure.ts';
 import { formatFlag, show, table } from '../output/output.ts';
 import { printable } from '../output/printable.ts';
 import { fleetCarrier, type FleetCarrier } from './carrier.ts';
-import { fleetState, isSettled } from './fleet-state.ts';
+import { fleetState, isSettled, type FleetNode } from './fleet-node.ts';
 import { nodeColumns, nodeData } from './node-view.ts';
 import { nodeNames, selectorFlag } from './node-names.ts';
 import { watchFleet } from './watch-fleet.ts';
-import { withClient } from '../connect/with-client.ts';
-import type { FleetNode } from './fleet-node.ts';
 import type { Args } from '../args/args.ts';
 
 /** Nodes that the line of --check names; the others are counted. */

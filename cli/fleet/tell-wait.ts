@@ -1,14 +1,11 @@
 import { sourceText } from '../../agent/checkpoint/source.ts';
 import { fine, wrong, type Context, type Exit } from '../command.ts';
 import { span } from '../node/spoken.ts';
-import { printable } from '../output/printable.ts';
-import { progress } from '../output/progress.ts';
-import { agentEvents } from './agent-events.ts';
-import { failureText, forPeople, verdictReason } from './failure-reason.ts';
-import { waitForNodes } from './wait.ts';
+import { printable, progress } from '../output/printable.ts';
+import { agentEvents, failureText, forPeople, verdictReason } from './agent-events.ts';
+import { waitForNodes, type Settling, type Wanted } from './wait.ts';
 import type { FleetCarrier } from './carrier.ts';
 import type { FleetNode } from './fleet-node.ts';
-import type { Settling, Wanted } from './settle.ts';
 import type { Millis } from '../../base/clock.ts';
 import type { Client } from '../../kube/client/client.ts';
 

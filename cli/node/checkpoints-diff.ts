@@ -1,19 +1,18 @@
+import { compareSides, type FileDifference, type Side } from '../../agent/admin/checkpoints.ts';
+import { printable, printableLines } from '../output/printable.ts';
 import { dirname } from 'node:path';
-import { filesText } from './diff-text.ts';
 import { nodeSide, nodeSideFlags, refPositional, resolveRef, type NodeSide } from './node-side.ts';
-import { compareSides, type Side } from '../../agent/admin/checkpoints.ts';
-import type { AdminFacts } from '../../agent/admin/facts.ts';
 import { keyOf } from '../../agent/admin/roles.ts';
 import { samePayload } from '../../agent/checkpoint/source.ts';
-import type { Difference } from '../../agent/config/config.ts';
 import { minimalConfig } from '../../agent/judge/local.ts';
 import { ActionError, errorCode } from '../../base/errors.ts';
-import { fine, wrong, type Command, type Context } from '../command.ts';
-import { kubeletOf } from '../config/kubelet-of.ts';
-import { valueText } from '../config/value-text.ts';
+import { fine, wrong, withNote, type Command, type Context } from '../command.ts';
+import { kubeletOf } from '../config/config-file.ts';
+import { valueText } from '../config/differences.ts';
 import { UsageError } from '../failure.ts';
-import { withNote } from '../output/note.ts';
 import { show, table, type Column } from '../output/output.ts';
+import type { AdminFacts } from '../../agent/admin/facts.ts';
+import type { Difference } from '../../agent/config/config.ts';
 
 export const checkpointsDiff: Command = {
   describe:
@@ -122,4 +121,16 @@ async function localSide(context: Context, path: string, asked: string, placed: 
     throw new ActionError('read', path, { hint: 'it must be a readable file; run this as root', cause });
   });
   return { title: `${asked} (local)`, files: new Map([[key, bytes]]), kubeletConfigKey: key, ...(placed ? { dir: dirname(path) } : {}) };
+}
+
+/** Unified diffs of the files that differ. */
+export async function filesText(files: readonly FileDifference[], from: string, to: string): Promise<string> {
+  const { createTwoFilesPatch } = await import('diff');
+  const patches = files.map(({ key, ...texts }) => {
+    const name = (side: string, text: string | null) => (text === null ? '/dev/null' : printable(`${side}/${key}`));
+    return createTwoFilesPatch(name(from, texts.from), name(to, texts.to), texts.from ?? '', texts.to ?? '', undefined, undefined, {
+      context: 3,
+    });
+  });
+  return printableLines(patches.map((patch) => patch.replace(/^=+\n/, '')).join(''));
 }

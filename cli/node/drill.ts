@@ -1,20 +1,22 @@
+import { isoNow, nodeSide, nodeSideFlags, type NodeSide } from './node-side.ts';
+import { peek } from './applied.ts';
+import { agentRuns } from './vitals.ts';
+import { liveDrill } from '../../agent/admin/live-drill/execute.ts';
+import { describeLive, planLiveDrill } from '../../agent/admin/live-drill/plan.ts';
+import { ActionError } from '../../base/errors.ts';
+import { wrong, fine, withNote, type Context, type Exit, type Command } from '../command.ts';
+import { UsageError } from '../failure.ts';
+import { printable } from '../output/printable.ts';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { liveDrillHere } from './drill-live.ts';
-import { nodeSide, nodeSideFlags, type NodeSide } from './node-side.ts';
 import { drill as rehearseAll } from '../../agent/admin/drill/execute.ts';
-import type { DrillReport, DrillStep } from '../../agent/admin/drill/plan.ts';
 import { boot } from '../../agent/boot/boot.ts';
-import { ActionError } from '../../base/errors.ts';
 import { silentLog } from '../../base/log.ts';
-import { fine, wrong, type Exit } from '../command.ts';
-import { kubeletOf } from '../config/kubelet-of.ts';
-import { UsageError } from '../failure.ts';
-import { withNote } from '../output/note.ts';
+import { kubeletOf } from '../config/config-file.ts';
 import { show, table, type Column } from '../output/output.ts';
+import type { DrillReport, DrillStep } from '../../agent/admin/drill/plan.ts';
 import type { Args } from '../args/args.ts';
-import type { Command, Context } from '../command.ts';
 
 export const drill: Command = {
   describe: [
@@ -105,3 +107,27 @@ const columns: Column<DrillStep>[] = [
     paint: (cell, { passed }, paint) => (passed ? paint.green(cell) : paint.red(cell)),
   },
 ];
+
+/** @returns the report, or exit 1 where this node is in no state to be drilled. @throws UsageError without --yes */
+export async function liveDrillHere(context: Context, args: Args, node: NodeSide): Promise<DrillReport | Exit> {
+  const plan = planLiveDrill(await node.observe(), isoNow(context));
+  if (plan.at === 'refused') return wrong(`Cannot drill this node: ${plan.why}`);
+  if (!args.on('yes')) throw new UsageError(`drill --live ${describeLive(plan)}; add --yes to do it`);
+  if (!(await agentRuns(context, node))) {
+    throw new ActionError('drill', `node ${node.options.nodeName}`, {
+      hint: 'its agent is not running; start it: systemctl start dkc-agent',
+    });
+  }
+  const before = await peek(context, node);
+  if (before.healthy === false) {
+    return wrong(`Cannot drill this node: its kubelet is not healthy (${node.options.kubeletHealthz})`);
+  }
+  return liveDrill(plan, {
+    store: node.store,
+    clock: context.clock,
+    signal: context.signal,
+    peek: () => peek(context, node),
+    say: (text) => context.stderr.write(`dkc: ${printable(text)}\n`),
+    timeoutMs: args.ms('timeout') ?? 180_000,
+  });
+}

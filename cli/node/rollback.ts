@@ -3,11 +3,9 @@ import { isoNow, nodeSide, nodeSideFlags, resolveRef } from './node-side.ts';
 import { showStatus } from './status.ts';
 import { decideRollback, executeRollback } from '../../agent/admin/rollback/execute.ts';
 import { silentLog } from '../../base/log.ts';
-import { wrong } from '../command.ts';
-import { kubeletOf } from '../config/kubelet-of.ts';
-import { withNote } from '../output/note.ts';
+import { wrong, withNote, type Command } from '../command.ts';
+import { kubeletOf } from '../config/config-file.ts';
 import { printable } from '../output/printable.ts';
-import type { Command } from '../command.ts';
 
 export const rollback: Command = {
   describe: [

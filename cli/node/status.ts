@@ -1,13 +1,11 @@
-import { askApi } from './api-view.ts';
+import { askApi, vitalsOf } from './vitals.ts';
 import { nodeSide, nodeSideFlags, type NodeSide } from './node-side.ts';
 import { statusText } from './status-text.ts';
-import { vitalsOf } from './vitals.ts';
-import type { AdminFacts } from '../../agent/admin/facts.ts';
 import { faultOf, viewStatus } from '../../agent/admin/status.ts';
-import { fine, wrong } from '../command.ts';
+import { fine, wrong, type Command, type Context } from '../command.ts';
 import { show } from '../output/output.ts';
+import type { AdminFacts } from '../../agent/admin/facts.ts';
 import type { Args } from '../args/args.ts';
-import type { Command, Context } from '../command.ts';
 
 export const status: Command = {
   describe: [

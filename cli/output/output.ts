@@ -87,7 +87,7 @@ export async function scriptText(args: Args, data: unknown): Promise<string | un
     case 'jsonpath':
       return (await import('./jsonpath.ts')).jsonPathText(template, data);
     case 'custom-columns':
-      return (await import('./custom-columns.ts')).customColumnsText(template, data, args.has('no-headers') && args.on('no-headers'));
+      return (await import('./names.ts')).customColumnsText(template, data, args.has('no-headers') && args.on('no-headers'));
   }
 }
 

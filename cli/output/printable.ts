@@ -1,3 +1,4 @@
+import type { Context } from '../command.ts';
 /** C0, DEL, C1 and what turns the direction of text: a terminal obeys these. And what takes no room, so that two names look the same. */
 const CONTROLS =
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
@@ -19,4 +20,29 @@ export function printableLines(text: string): string {
 /** Whether `text` holds anything that {@link printable} would change, line ends and tabs aside. */
 export function hasControls(text: string): boolean {
   return printableLines(text) !== text;
+}
+
+/** One line on stderr that redraws itself. Without a terminal it is silent; NO_COLOR is about colors alone. */
+export interface Progress {
+  draw(text: string): void;
+  clear(): void;
+}
+
+/** A terminal that does not know its width says 0. */
+const DEFAULT_COLUMNS = 80;
+
+export function progress({ stderr, env }: Pick<Context, 'stderr' | 'env'>): Progress {
+  if (!stderr.isTTY || env['TERM'] === 'dumb') return { draw: () => undefined, clear: () => undefined };
+  let drawn = '';
+  return {
+    draw: (text) => {
+      const line = text.slice(0, Math.max((stderr.columns || DEFAULT_COLUMNS) - 1, 1));
+      if (line !== drawn) stderr.write(`\r\u001b[K${line}`);
+      drawn = line;
+    },
+    clear: () => {
+      if (drawn !== '') stderr.write('\r\u001b[K');
+      drawn = '';
+    },
+  };
 }

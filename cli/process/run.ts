@@ -2,12 +2,10 @@ import { ActionError, describeError } from '../../base/errors.ts';
 import { createClient } from '../../kube/client/http-client.ts';
 import { inClusterAccess, kubeconfigSource } from '../../kube/client/load-access.ts';
 import { runProcess } from '../../kube/process/process.ts';
-import { fine, wrong } from '../command.ts';
-import { RightsCheck } from './check-rights.ts';
+import { fine, wrong, type Context, type Exit } from '../command.ts';
+import { RightsCheck, type Right } from './check-rights.ts';
 import type { Log } from '../../base/log.ts';
 import type { ProcessOptions } from '../../kube/process/options.ts';
-import type { Context, Exit } from '../command.ts';
-import type { Right } from './rights.ts';
 import type { ProcessSettings } from './settings.ts';
 
 /** A command that goes on for long, beside what its flags say. */

@@ -2,8 +2,7 @@ import { renderSchedulerConfig } from '../../scheduler/config/render.ts';
 import { fine, wrong, type Command } from '../command.ts';
 import { printable } from '../output/printable.ts';
 import { jsonText, yamlText } from '../output/structured.ts';
-import { configFlag } from './flags.ts';
-import { fileText, findingText, readSchedulerConfigFile } from './read-config.ts';
+import { configFlag, fileText, findingText, readSchedulerConfigFile } from './flags.ts';
 
 export const schedulerConfig: Command = {
   describe: `Validates the configuration of \`dkc scheduler run\` and prints it with every key filled in. The output is an equivalent configuration file, except that TLS private keys are hidden.

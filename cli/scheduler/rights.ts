@@ -1,4 +1,4 @@
-import { distinctRights, leaseRights, rightsIn, type Right } from '../process/rights.ts';
+import { distinctRights, leaseRights, rightsIn, type Right } from '../process/check-rights.ts';
 import type { LeaseOptions } from '../../kube/process/leadership.ts';
 import type { SchedulerConfig } from '../../scheduler/config/config.ts';
 

@@ -1,7 +1,7 @@
-import { wrong } from '../command.ts';
+import { wrong, type Context, type Exit } from '../command.ts';
 import { runLong } from '../process/run.ts';
-import { processSettings } from '../process/settings.ts';
-import { fileText, findingText, readSchedulerConfigFile } from './read-config.ts';
+import { processSettings, type ProcessSettings } from '../process/settings.ts';
+import { fileText, findingText, readSchedulerConfigFile } from './flags.ts';
 import { schedulerRights } from './rights.ts';
 import type { Log } from '../../base/log.ts';
 import type { Runnable } from '../../kube/process/options.ts';
@@ -11,8 +11,6 @@ import type { ServedKinds } from '../../scheduler/scheduler.ts';
 import type { SchedulerConfig } from '../../scheduler/config/config.ts';
 import type { Finding } from '../../scheduler/config/mapping.ts';
 import type { Args } from '../args/args.ts';
-import type { Context, Exit } from '../command.ts';
-import type { ProcessSettings } from '../process/settings.ts';
 
 const COMMAND = 'scheduler run';
 /** Events that may wait to be sent: a thousand pods may be bound in a second. */

@@ -1,18 +1,35 @@
-import { pods } from '../../kube/api/resources.ts';
-import { ActionError } from '../../base/errors.ts';
+import {
+  csiDrivers,
+  csiNodes,
+  csiStorageCapacities,
+  namespaces,
+  nodes,
+  persistentVolumeClaims,
+  persistentVolumes,
+  podDisruptionBudgets,
+  podDisruptionBudgetsBeta,
+  pods,
+  replicaSets,
+  replicationControllers,
+  services,
+  statefulSets,
+  storageClasses,
+} from '../../kube/api/resources.ts';
+import { isNotFound } from '../../kube/client/errors.ts';
+import { listAll, getNamed, readRef, showExplained, type NamedRef } from '../explain/find-object.ts';
+import { ActionError, describeError } from '../../base/errors.ts';
+import { UsageError } from '../failure.ts';
 import { fine, type Command, type Context } from '../command.ts';
-import { connectFlags, namespaceFlag } from '../connect/flags.ts';
-import { getNamed, readRef } from '../explain/find-object.ts';
-import { showExplained } from '../explain/show-explained.ts';
-import { withClient } from '../connect/with-client.ts';
+import { connectFlags, namespaceFlag, withClient } from '../connect/flags.ts';
 import { formatFlag } from '../output/output.ts';
-import { askScheduler } from './ask-scheduler.ts';
 import { explainSettled, explainStanding } from './explain-pod.ts';
-import { configFlag } from './flags.ts';
-import { readCluster } from './pod-in-cluster.ts';
-import { fileText, findingText, readSchedulerConfigFile } from './read-config.ts';
+import { configFlag, fileText, findingText, readSchedulerConfigFile } from './flags.ts';
+import type { KubeObject, Resource } from '../../kube/api/object.ts';
+import type { Client } from '../../kube/client/client.ts';
+import type { PodFacts, RunningFacts, ExplainPod } from '../../scheduler/explain-facts.ts';
+import type { PendingDump } from '../../scheduler/queue/pending.ts';
+import type { KeptRoom } from '../../scheduler/reservation/kept-room.ts';
 import type { SchedulerConfig } from '../../scheduler/config/config.ts';
-import type { ExplainPod } from '../../scheduler/explain-facts.ts';
 import type { Pod } from '../../scheduler/types.ts';
 
 /** `dkc why pod`, told by `load`'s decision. */
@@ -83,3 +100,76 @@ async function configOf(context: Context, file: string | undefined): Promise<Sch
 
 /** What `dkc` runs. */
 export const whyPodCommand: Command = whyPod(async () => (await import('../../scheduler/explain.ts')).explainPod);
+
+const PATIENCE_MS = 5_000;
+
+/**
+ * What the scheduler that runs says of a pod, and of all room that it keeps.
+ * @param address - `HOST:PORT` or a URL, of a process that was started with `--debug`
+ * @throws {ActionError} when it does not say so
+ */
+export async function askScheduler(address: string, { namespace, name }: NamedRef, signal: AbortSignal): Promise<RunningFacts> {
+  const url = address.includes('://') ? address : `http://${address}`;
+  if (!URL.canParse(url))
+    throw new UsageError(`why pod: --debug-address must be HOST:PORT, such as 127.0.0.1:10462; see dkc why pod --help`);
+  const [rooms, queue] = await Promise.all([
+    read<KeptRoom[]>(url, 'reservations', signal),
+    read<PendingDump>(url, 'scheduler-queue', signal),
+  ]);
+  const { pools, inFlight, pods } = queue;
+  const all = Object.values(pools).reduce((sum, size) => sum + size, inFlight);
+  return { rooms, pending: pods.find((pod) => pod.namespace === namespace && pod.name === name), unlisted: Math.max(0, all - pods.length) };
+}
+
+async function read<T>(url: string, dump: string, signal: AbortSignal): Promise<T> {
+  const from = new URL(`/debug/${dump}`, url).href;
+  try {
+    const answer = await fetch(from, { signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]) });
+    if (!answer.ok) throw new Error(`HTTP status ${answer.status}`);
+    return (await answer.json()) as T;
+  } catch (cause) {
+    signal.throwIfAborted();
+    const hint = `${describeError(cause)}; it must be the address of a scheduler started with --debug, on the same machine`;
+    throw new ActionError('read', from, { hint, cause });
+  }
+}
+
+type Cluster = Omit<PodFacts, 'pod' | 'config' | 'running' | 'now'>;
+
+const beta = (resource: Resource): Resource => ({ ...resource, version: 'v1beta1' });
+
+/** All of the cluster that decides over a pod, each kind once. */
+export async function readCluster(client: Pick<Client, 'listEach'>, signal: AbortSignal): Promise<Cluster> {
+  const all = <T extends KubeObject>(resource: Resource, within = {}): Promise<T[]> => listAll<T>(client, resource, within, signal);
+  /** In the first version that there is; none where there is none. */
+  const served = async <T extends KubeObject>(first: Resource, ...others: readonly Resource[]): Promise<T[]> => {
+    try {
+      return await all<T>(first);
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      const [next, ...more] = others;
+      return next === undefined ? [] : served<T>(next, ...more);
+    }
+  };
+  const living = { fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed' };
+  // The order is that of the calls below. One kind after the other would show a cluster that never was.
+  const lists = {
+    pods: all(pods, living),
+    nodes: all(nodes),
+    namespaces: all(namespaces),
+    services: all(services),
+    replicationControllers: all(replicationControllers),
+    replicaSets: all(replicaSets),
+    statefulSets: all(statefulSets),
+    budgets: served(podDisruptionBudgets, podDisruptionBudgetsBeta),
+    claims: all(persistentVolumeClaims),
+    volumes: all(persistentVolumes),
+    storageClasses: all(storageClasses),
+    csiNodes: served(csiNodes, beta(csiNodes)),
+    csiDrivers: served(csiDrivers, beta(csiDrivers)),
+    capacities: served(csiStorageCapacities, beta(csiStorageCapacities)),
+  } satisfies Record<keyof Cluster, Promise<KubeObject[]>>;
+  const names = Object.keys(lists) as (keyof Cluster)[];
+  const found = await Promise.all(names.map((name) => lists[name]));
+  return Object.fromEntries(names.map((name, at) => [name, found[at]])) as unknown as Cluster;
+}

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { UsageError } from '../../../cli/failure.ts';
-import { customColumnsText } from '../../../cli/output/custom-columns.ts';
+import { customColumnsText, namesText } from '../../../cli/output/names.ts';
 import { jsonPathText } from '../../../cli/output/jsonpath.ts';
-import { namesText } from '../../../cli/output/names.ts';
 
 const source = { namespace: 'dkc-system', name: 'web', uid: 'u', resourceVersion: '7', kubeletConfigKey: 'kubelet' };
 const nodes = [

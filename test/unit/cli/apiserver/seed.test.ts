@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { parseFaults } from '../../../../apiserver/faults/fault.ts';
-import { type LocalApi } from '../../../../apiserver/local-api.ts';
 import { ActionError, describeError } from '../../../../base/errors.ts';
-import { parseManifests, readManifests } from '../../../../cli/apiserver/manifests.ts';
-import { seed } from '../../../../cli/apiserver/seed.ts';
+import { parseManifests, readManifests, seed } from '../../../../cli/apiserver/seed.ts';
 import { configMaps, nodes } from '../../../../kube/api/object.ts';
-import type { Client } from '../../../../kube/client/client.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { memoryDisk } from '../../../support/memory-disk.ts';
 import { localApi, localClient } from '../../../support/embedded-api.ts';
+import type { LocalApi } from '../../../../apiserver/local-api.ts';
+import type { Client } from '../../../../kube/client/client.ts';
 
 const files = {
   '/seed/10-maps.yaml':

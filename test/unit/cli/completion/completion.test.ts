@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { spawnSync } from 'node:child_process';
 import { commands } from '../../../../cli/commands.ts';
-import { complete, type Ask } from '../../../../cli/completion/candidates.ts';
-import { scripts, shells } from '../../../../cli/completion/scripts.ts';
-import { splitLine } from '../../../../cli/completion/words.ts';
+import { complete, splitLine, type Ask } from '../../../../cli/completion/candidates.ts';
+import { scripts, shells } from '../../../../cli/completion/command.ts';
 import { runCli } from '../../../support/cli-context.ts';
 
 const known = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rightsFor } from '../../../../cli/controllers/rights.ts';
-import { rightsText, type Right } from '../../../../cli/process/rights.ts';
+import { rightsText, type Right } from '../../../../cli/process/check-rights.ts';
 import type { DaemonSetOptions } from '../../../../controllers/daemonset/options.ts';
 
 const lease = { namespace: 'kube-system', name: 'dkc-controllers' };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { UsageError } from '../../../../cli/failure.ts';
-import { controllersFlags } from '../../../../cli/controllers/flags.ts';
+import { controllersFlags } from '../../../../cli/controllers/command.ts';
 import { controllersSettings, type ControllersSettings } from '../../../../cli/controllers/settings.ts';
 import { plainFlags } from '../../../../cli/args/plain-flags.ts';
 

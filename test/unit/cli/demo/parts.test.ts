@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 import { decode, parseKubeletVersion } from '../../../../agent/config/config.ts';
 import { readExits } from '../../../../agent/trial/exits.ts';
 import { realClock } from '../../../../base/clock.ts';
-import { payloads } from '../../../../cli/demo/configs.ts';
+import { payloads } from '../../../../cli/demo/stage.ts';
 import { Eye } from '../../../../cli/demo/eye.ts';
 import { fatalHere } from '../../../../cli/demo/kubelet.ts';
 import { Service, type Ended, type ServiceSpec } from '../../../../cli/demo/service.ts';

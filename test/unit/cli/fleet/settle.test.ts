@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fleetNode } from '../../../../cli/fleet/fleet-node.ts';
-import { settling, type Goal, type Settling } from '../../../../cli/fleet/settle.ts';
+import { fleetNode, type FleetNode } from '../../../../cli/fleet/fleet-node.ts';
+import { settling, type Goal, type Settling } from '../../../../cli/fleet/wait.ts';
 import { statusErrors } from '../../../../agent/status/errors.ts';
-import type { FleetNode } from '../../../../cli/fleet/fleet-node.ts';
 
 const source = (name: string, rv = '1') => ({
   namespace: 'dkc-system',

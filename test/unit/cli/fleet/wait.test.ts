@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { atRest, FakeClock } from '../../../support/fake-clock.ts';
-import { waitForNodes, type Wait } from '../../../../cli/fleet/wait.ts';
+import { waitForNodes, type Wait, type Goal } from '../../../../cli/fleet/wait.ts';
 import { statusErrors } from '../../../../agent/status/errors.ts';
 import type { FleetCarrier } from '../../../../cli/fleet/carrier.ts';
-import type { Goal } from '../../../../cli/fleet/settle.ts';
 import type { FleetNode } from '../../../../cli/fleet/fleet-node.ts';
 import type { Source } from '../../../../agent/checkpoint/source.ts';
 

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { rm, writeFile } from 'node:fs/promises';
 import { memoryLocks } from '../../../support/memory-locks.ts';
-import type { Source } from '../../../../agent/checkpoint/source.ts';
 import { nodeOnDisk, type NodeOnDisk } from '../../../support/node-on-disk.ts';
 import { cliContext } from '../../../support/cli-context.ts';
 import { age, ago, size, span } from '../../../../cli/node/spoken.ts';
 import { nodeFlags } from '../../../../cli/agent/flags.ts';
-import { readConfigStatus } from '../../../../cli/node/api-view.ts';
+import { readConfigStatus } from '../../../../cli/node/vitals.ts';
 import { statusErrors } from '../../../../agent/status/errors.ts';
+import type { AddressInfo } from 'node:net';
+import type { Source } from '../../../../agent/checkpoint/source.ts';
 import type { Client } from '../../../../kube/client/client.ts';
 
 test('status on a node on trial reads as an admin needs it', async (t) => {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { RightsCheck } from '../../../../cli/process/check-rights.ts';
-import { distinctRights, rightsText, type Right } from '../../../../cli/process/rights.ts';
+import { RightsCheck, distinctRights, rightsText, type Right } from '../../../../cli/process/check-rights.ts';
 import { ApiError, TransportError } from '../../../../kube/client/errors.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';

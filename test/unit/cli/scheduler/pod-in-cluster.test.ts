@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readCluster } from '../../../../cli/scheduler/pod-in-cluster.ts';
+import { readCluster } from '../../../../cli/scheduler/why-pod.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
 import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
 import type { Client } from '../../../../kube/client/client.ts';

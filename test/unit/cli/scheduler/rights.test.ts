@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { rightsText } from '../../../../cli/process/rights.ts';
+import { rightsText } from '../../../../cli/process/check-rights.ts';
 import { schedulerRights } from '../../../../cli/scheduler/rights.ts';
 import { parseSchedulerConfig } from '../../../../scheduler/config/parse.ts';
 
