@@ -24,12 +24,12 @@ export class DirectLine {
     return connection;
   }
 
-  /** Ends every connection, without a word. */
+  /** Closes every connection abruptly. */
   drop(): void {
     for (const connection of this.#connections) connection.destroy();
   }
 
-  /** Whether the server is there. Going away ends every connection. */
+  /** Whether the server is reachable. Setting it to unreachable closes every connection. */
   set up(isUp: boolean) {
     this.#isUp = isUp;
     if (!isUp) this.drop();

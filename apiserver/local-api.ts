@@ -46,7 +46,7 @@ export interface LocalApiOptions {
   faults?: readonly Fault[];
   /** @default all built-in kinds */
   kinds?: readonly Kind[];
-  /** Deletes what has lost its owners. To be switched off where kube-controller-manager does that. @default true */
+  /** Runs the garbage collector. Switch it off where kube-controller-manager does that. @default true */
   garbageCollection?: boolean;
   /**
    * Whether deleted pods that are bound to a node are finished: never, as without a kubelet; or by a simulated kubelet, in a later turn or after so many ms.
@@ -55,17 +55,17 @@ export interface LocalApiOptions {
   podKubelet?: 'none' | 'instant' | Millis;
 }
 
-/** An API server without a port: everything that is one but sockets, TLS and real time. */
+/** An API server without a port: no sockets, no TLS, no real time. */
 export interface LocalApi {
-  /** The admin's. */
+  /** The admin's token. */
   token: string;
-  /** Of everybody, the admin first. */
+  /** All tokens, the admin's first. */
   tokens: readonly Token[];
-  /** For `ClientOptions.dial`: a client's way in. The address it is given does not matter. */
+  /** For `ClientOptions.dial`: opens a connection to this server, whatever the address. */
   dial: () => Promise<Connection>;
   /** Creates an object as a manifest has it, with apiVersion and kind; without a namespace in `default`. @throws StatusError */
   add: (manifest: Readonly<Record<string, unknown>>) => KubeObject;
-  /** Ends every direct connection for good. Twice is harmless. */
+  /** Closes every direct connection. Idempotent. */
   stop(): void;
   /** For tests and demos. */
   hooks: LocalApiHooks;
@@ -76,11 +76,11 @@ export interface LocalApi {
 export interface LocalApiHooks {
   /** Forgets all changes so far: watches and continued lists from older versions get 410. */
   compact(): void;
-  /** Cuts every connection, without a word. */
+  /** Closes every connection abruptly. */
   dropConnections(): void;
-  /** Goes away: connections are cut and new ones refused. Data stays. */
+  /** Stops serving: connections are cut and new ones refused. Data stays. */
   pause(): Promise<void>;
-  /** Comes back at the same address, with what it had. */
+  /** Serves again at the same address, with the same data. */
   resume(): Promise<void>;
   /** Replaces the fault plan. Logs a warning for resources that are not served. */
   setFaults(faults: readonly Fault[]): void;

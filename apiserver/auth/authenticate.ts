@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { unauthorized } from '../errors.ts';
 
-/** Who asks. */
+/** The user of a request. */
 export interface User {
   name: string;
   groups: readonly string[];
@@ -41,7 +41,7 @@ export class Authenticator {
   }
 }
 
-/** A service account is in the groups of all, and of all of its namespace. */
+/** Groups of a service account: all service accounts, and those of its namespace. */
 function accountGroups(user: string): string[] {
   const [, namespace] = /^system:serviceaccount:([^:]+):[^:]+$/.exec(user) ?? [];
   return namespace === undefined ? [] : ['system:serviceaccounts', `system:serviceaccounts:${namespace}`];

@@ -110,7 +110,7 @@ function selected(query: URLSearchParams, field: string): string {
 }
 
 /**
- * A node may not widen what it may read: it cannot point itself to a ConfigMap. Clearing the source is allowed.
+ * A node may not extend its own read access: it cannot set its configSource. Clearing the source is allowed.
  * @param old - undefined for a create
  * @throws StatusError 403
  */

@@ -26,7 +26,7 @@ export type PolicyRule = unknown;
 const RBAC = 'rbac.authorization.k8s.io';
 
 /**
- * Every rule that holds for a user: those bound in the whole cluster, and those bound in one namespace.
+ * Every rule that applies to a user: cluster-wide bindings, and those of one namespace.
  * A binding to a role that is not there gives nothing.
  */
 export function rulesOf(stored: Stored, user: User, namespace: string): PolicyRule[] {
@@ -58,7 +58,7 @@ function isSubject(subject: unknown, user: User, home: string): boolean {
   }
 }
 
-/** Whether one of the rules gives this. */
+/** Whether one of the rules allows it. */
 export function allows(rules: readonly PolicyRule[], wish: ResourceWish | PathWish): boolean {
   return rules.some((rule) => ('path' in wish ? allowsPath(rule, wish) : allowsResource(rule, wish)));
 }

@@ -36,7 +36,7 @@ function customKind(spec: Node, version: Node, verbs: typeof allVerbs): ServedKi
     group: textOf(spec['group']),
     version: textOf(version['name']),
     toStored: whole,
-    // A default that came later shows in objects that were there before it.
+    // Defaults are also applied on read: one that was added later shows in older objects.
     ...(hasDefault(root) ? { fromStored: whole } : {}),
   };
   const [shortNames, categories] = [textsOf(names['shortNames']), textsOf(names['categories'])];

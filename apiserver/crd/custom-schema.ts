@@ -42,7 +42,7 @@ export function numberOf(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined;
 }
 
-// Custom resources are held to what their authors wrote, with its own words; what is made of that here only describes them.
+// Schemas that document custom resources; value-errors.ts validates these by the definition itself.
 const descriptions = new WeakSet<Schema>();
 
 /** A schema for OpenAPI only: value-errors.ts checks the objects. */

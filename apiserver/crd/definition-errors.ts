@@ -124,7 +124,7 @@ function labelProblems(name: string): string[] {
 
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 const branches = ['allOf', 'anyOf', 'oneOf'] as const;
-// What only the tree itself may say, not its alternatives.
+// Fields that alternatives must not have.
 const treeOnly = ['type', 'additionalProperties', 'default', 'description', 'title', 'nullable'] as const;
 
 /** What keeps a schema from being structural, in the words of a 1.20 server. */

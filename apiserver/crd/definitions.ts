@@ -26,7 +26,7 @@ function defaults(definition: KubeObject): KubeObject {
   return { ...definition, spec: { ...spec, names: { ...named, ...names }, conversion: spec['conversion'] ?? { strategy: 'None' } } };
 }
 
-/** What the controllers of a real server find out by and by is true from the start here: the names, and what is established. */
+/** The status that controllers of a real server set over time is set at once here: accepted names, NamesAccepted and Established. */
 export function withStatus(definition: KubeObject, { now, stored }: RuleContext): KubeObject {
   const filled = defaults(definition);
   const spec = nodeOf(filled['spec']) ?? {};
@@ -107,14 +107,14 @@ export const customResourceDefinitions: Kind = {
 };
 
 /**
- * Serves what definitions define, from the turn on in which they change. A definition that is deleted takes its objects with it, in later turns, and
+ * Serves the kinds of definitions, from the turn in which these change. When a definition is deleted, its objects are deleted in later turns, and it
  * is removed after the last of them.
  */
 export class LiveKinds {
   readonly #context: Context;
   /** Storage names of kinds, by the key of the definition they come from. */
   readonly #kinds = new Map<string, string>();
-  /** Definitions that go, by the storage name of their kind. */
+  /** Terminating definitions, by the storage name of their kind. */
   readonly #going = new Map<string, string>();
   readonly #pending = new Set<string>();
   #waiters: (() => void)[] = [];

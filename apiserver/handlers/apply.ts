@@ -85,7 +85,7 @@ function newEntry(served: ServedKind, fieldsV1: FieldSet, { manager, subresource
   };
 }
 
-/** What of an applied object can be owned: not what names it. */
+/** The part of an applied object that a manager owns: all but apiVersion, kind, name and namespace. */
 function intent({ metadata, ...rest }: KubeObject): JsonObject {
   const { labels, annotations, finalizers, ownerReferences } = metadata;
   const owned = Object.fromEntries(
@@ -108,7 +108,7 @@ function checkConflicts(set: FieldSet, others: readonly Entry[], wanted: KubeObj
   throw new StatusError(409, 'Conflict', `Apply failed with ${count}: ${list}`, { causes });
 }
 
-/** What another manager keeps after a forced apply: the fields whose value did not change hands. */
+/** What another manager keeps after a forced apply: the fields whose value the apply did not change. */
 function withoutConflicts(theirs: FieldSet, set: FieldSet, wanted: KubeObject, live: KubeObject | undefined, rule: MergeRule): FieldSet {
   return conflictingFields(set, theirs, wanted, live, rule).length === 0 ? theirs : difference(theirs, set);
 }

@@ -62,7 +62,7 @@ function terminating(context: Context, isNamespace: boolean, old: KubeObject, as
 }
 
 function checkPreconditions({ kind, at }: ServedKind, { metadata }: KubeObject, { uid, resourceVersion }: DeleteOptions): void {
-  // Here the real server names the kind where it otherwise names the resource.
+  // In this message the real server names the kind instead of the resource.
   const of = { group: at.group, resource: kind.kind };
   if (uid !== undefined && uid !== metadata.uid) {
     const why = `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid ?? ''})`;

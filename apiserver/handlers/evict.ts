@@ -14,7 +14,7 @@ import { deleteOptions } from './write-options.ts';
 const PODS = '/pods';
 const BUDGETS = 'policy/poddisruptionbudgets';
 
-/** A budget holds as many disrupted pods that its controller has not yet seen go. */
+/** Most entries of status.disruptedPods: evicted pods that the disruption controller has not yet seen deleted. As on a real server. */
 const MAX_DISRUPTED = 2000;
 
 /** Whether a subresource of a kind is that of evictions. */
@@ -59,7 +59,7 @@ function needsNoBudget(pod: KubeObject): boolean {
   return pod.metadata.deletionTimestamp !== undefined || ['Succeeded', 'Failed', 'Pending'].includes(textAt(pod, 'status', 'phase'));
 }
 
-/** It is not ready, so it does not count among the healthy ones, of which there are enough. */
+/** It is not ready and the budget has enough healthy pods without it. */
 function isSurplus(pod: KubeObject, budget: KubeObject): boolean {
   const isReady = listAt(pod, 'status', 'conditions').some((one) => textAt(one, 'type') === 'Ready' && textAt(one, 'status') === 'True');
   const desired = numberAt(budget, 'desiredHealthy');
@@ -74,7 +74,7 @@ function budgetOf(context: Context, pod: KubeObject): KubeObject | undefined {
   };
   const found = context.storage.list(BUDGETS, pod.metadata.namespace).objects.filter(selects);
   if (found.length <= 1) return found[0];
-  // The real one gives no reason either.
+  // The real server gives no reason either.
   throw new StatusError(500, '', 'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.');
 }
 

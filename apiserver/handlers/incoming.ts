@@ -37,7 +37,7 @@ export function incomingObject(body: JsonObject, served: ServedKind, request: Pi
   return served.at.toStored?.(object) ?? object;
 }
 
-/** An object as types would keep it. @throws StatusError 400 */
+/** The object decoded by its schema. @throws StatusError 400 */
 export function decoded(object: JsonObject, schema: Schema, kind: string): KubeObject {
   const given = { ...object, metadata: incomingMetadata(object['metadata'], kind) };
   if (describesOnly(schema)) return given;
@@ -86,7 +86,7 @@ function wrongType(kind: string, field: string, wanted: string): Error {
 }
 
 /**
- * `value` as a server with types would keep it: unknown fields, nulls, empty lists and empty maps are dropped, as are empty
+ * `value` decoded by its schema, as a server with Go types does: unknown fields, nulls, empty lists and empty maps are dropped, as are empty
  * texts that are not required. Parts without fields in the schema pass as they are.
  * @throws StatusError 400 for a value of the wrong type
  */
@@ -131,7 +131,7 @@ function decodeObject(value: unknown, { fields, values, required = [] }: Schema,
     }
     const found = decodeBySchema(value[name], schema, at);
     if (isLeftOut(found, schema, required.includes(name))) continue;
-    // A list without items is none at all.
+    // An empty list is dropped.
     decoded[name] = schema.zero === 'written' && Array.isArray(found) && found.length === 0 ? null : found;
   }
   return decoded;
@@ -139,7 +139,7 @@ function decodeObject(value: unknown, { fields, values, required = [] }: Schema,
 
 function decodeMap(value: JsonObject, values: Schema, path: string): JsonObject {
   const decoded: JsonObject = {};
-  // In a map of texts null is the empty text.
+  // In a map of strings null becomes the empty string.
   for (const [key, one] of Object.entries(value)) setField(decoded, key, decodeBySchema(one ?? '', values, `${path}[${key}]`));
   return decoded;
 }
@@ -152,7 +152,7 @@ function isLeftOut(value: unknown, schema: Schema, required: boolean): boolean {
   return schema.values !== undefined && isJsonObject(value) && Object.keys(value).length === 0;
 }
 
-/** What stands for an absent value where the field is written all the same. */
+/** The zero value of a field without omitempty. */
 function zeroOf(schema: Schema, path: string): unknown {
   switch (schema.type) {
     case 'string':

@@ -20,7 +20,7 @@ import type { ServedKind, View } from '../kinds/kind.ts';
 import type { MergeRule } from '../patch/strategic-patch.ts';
 import type { Context } from './context.ts';
 
-/** How an object changes: by one of the three patches. */
+/** The change that a patch request makes. */
 export function patchChange(
   served: ServedKind,
   request: ResourceRequest,
@@ -46,7 +46,7 @@ export function patchChange(
   };
 }
 
-/** With the field as the server itself would write it. */
+/** With the field encoded by the server. */
 function rewritten(object: JsonObject, field: string | undefined): JsonObject {
   return field === undefined || object[field] === undefined ? object : { ...object, [field]: JSON.parse(goJson(object[field])) as unknown };
 }
@@ -55,7 +55,7 @@ export function isApply(contentType: string): boolean {
   return mediaType(contentType) === patchContentTypes.apply;
 }
 
-/** @param isCustom - of a custom resource without a schema: how its lists merge is unknown */
+/** @param isCustom - a custom resource: it takes no strategic merge patch */
 function patchType(contentType: string, isCustom: boolean): ObjectPatchType {
   const type = mediaType(contentType);
   const known = (['json', 'merge', 'strategic'] as const).find((one) => patchContentTypes[one] === type);

@@ -62,7 +62,7 @@ export function listObjects(context: Context, served: ServedKind, request: Resou
   return { version: view.version, objects, continue: next, ...(chosen.all ? { remaining: view.to - at + 1 } : {}) };
 }
 
-/** The one version that a list must be of; undefined where the newest will do. */
+/** The one version that a list must be of; undefined for the newest. */
 function exactVersion(
   query: URLSearchParams,
   version: number | undefined,
@@ -71,7 +71,7 @@ function exactVersion(
 ): number | undefined {
   if (start !== undefined) return start.version === LATEST ? undefined : start.version;
   const match = query.get('resourceVersionMatch') ?? '';
-  // Before there was a match to ask for, a limit was taken for a wish for just that version; it still is.
+  // Without resourceVersionMatch a limit means exactly that version, as before 1.19.
   const isExact = match === 'Exact' || (match === '' && limit > 0 && version !== 0);
   return isExact ? version : undefined;
 }
@@ -123,9 +123,9 @@ function checkMatch(query: URLSearchParams, version: number | undefined, token: 
 }
 
 interface Continued {
-  /** {@link LATEST} for whatever is newest. */
+  /** {@link LATEST} for the newest version. */
   version: number;
-  /** The first key that may come. */
+  /** The first key of the page. */
   key: string;
 }
 

@@ -24,7 +24,7 @@ import type { WatchEvent } from './watch.ts';
 import { createObject, updateObject } from './write.ts';
 import { deleteOptions, dryRunOf } from './write-options.ts';
 
-/** A request that is found to be allowed, with all that answering it takes. */
+/** An authorized request with everything its handler needs. */
 interface Call {
   context: Context;
   served: ServedKind;

@@ -20,7 +20,7 @@ interface WatchPlan {
   namespace: string;
   /** Events start after this version. */
   from: number;
-  /** The present state comes first. */
+  /** Whether the watch starts with the present state. */
   initial: boolean;
   bookmarks: boolean;
   /** The bookmark that ends the initial events. */
@@ -31,7 +31,7 @@ interface WatchPlan {
 /** N of 1.N, the first release with `sendInitialEvents`. */
 const STREAMS_SINCE = 27;
 
-// Events sent at once, so that one watch far behind does not hold up everybody.
+// Events sent at once, so that a watch that is far behind does not block the event loop.
 const BATCH = 500;
 
 // The last bookmark comes this long before the end.
@@ -85,7 +85,7 @@ async function* run(context: Context, served: ServedKind, plan: WatchPlan, signa
   const name = storageName(served.kind);
   const log = storage.log(name);
   let cursor = plan.from;
-  // A version from another life of this server: what happened since is not known either.
+  // A version from an earlier process: the changes since then are unknown.
   if (cursor > storage.version) {
     yield [{ type: 'ERROR', error: expired(`too old resource version: ${cursor} (${storage.version})`) }];
     return;
@@ -116,7 +116,7 @@ async function* run(context: Context, served: ServedKind, plan: WatchPlan, signa
       if (events.length > 0) yield events;
       continue;
     }
-    // Nothing of this kind up to here, whatever happened to others.
+    // No change of this kind up to this version.
     cursor = storage.version;
     const now = clock.monotonic();
     if (now >= ends) return;
@@ -131,7 +131,7 @@ async function* run(context: Context, served: ServedKind, plan: WatchPlan, signa
   }
 }
 
-/** What a change looks like through a selection: coming into it is ADDED, falling out of it is DELETED. */
+/** What a change looks like through a selection: an object that starts to match is ADDED, one that stops is DELETED. */
 function seenBy(plan: WatchPlan, change: Change): WatchEvent[] {
   if (plan.namespace !== '' && change.object.metadata.namespace !== plan.namespace) return [];
   const { matches } = plan.chosen;
@@ -140,7 +140,7 @@ function seenBy(plan: WatchPlan, change: Change): WatchEvent[] {
   if (after) return [{ type: before ? 'MODIFIED' : 'ADDED', object: change.object }];
   if (!before || change.previous === undefined) return [];
   const { resourceVersion = '' } = change.object.metadata;
-  // The last state it was selected in, under the version at which it was lost.
+  // The last state it was selected in, with the version at which it stopped to match.
   return [{ type: 'DELETED', object: { ...change.previous, metadata: { ...change.previous.metadata, resourceVersion } } }];
 }
 

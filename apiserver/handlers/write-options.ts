@@ -3,7 +3,7 @@ import { invalidValue, notSupported, notSupportedShown, badRequest, invalid } fr
 import type { FieldError } from '../errors.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 
-/** What becomes of the objects that one owns. */
+/** What happens to the dependents of a deleted object. */
 export type Propagation = 'Foreground' | 'Background' | 'Orphan';
 
 const propagations: readonly Propagation[] = ['Foreground', 'Background', 'Orphan'];
@@ -17,7 +17,7 @@ export interface DeleteOptions {
   propagation?: Propagation;
 }
 
-/** The options of a list are wrong. */
+/** Invalid list options. */
 export const badListOption = (error: FieldError): Error => badOption('ListOptions', [error]);
 
 function badOption(kind: string, errors: readonly FieldError[]): Error {
@@ -69,19 +69,19 @@ function orphanOf(query: URLSearchParams): boolean | undefined {
   return text === null ? undefined : text === 'true';
 }
 
-/** The finalizer of an owner whose dependents are to be set free. */
+/** The finalizer of an owner whose dependents are orphaned first. */
 export const ORPHAN = 'orphan';
 /** The finalizer of an owner that is removed after its dependents. */
 export const FOREGROUND = 'foregroundDeletion';
 
-/** The finalizer of a definition whose objects go before it. */
+/** The finalizer of a definition whose objects are deleted before it. */
 export const CLEANUP = 'customresourcecleanup.apiextensions.k8s.io';
 
 // As on 1.20: these kinds orphan their dependents by default.
 const orphaning: ReadonlySet<string> = new Set(['/replicationcontrollers', 'batch/jobs']);
 const uncollected: ReadonlySet<string> = new Set(['/events']);
 
-/** The finalizers an object has once it is deleted: those it had, and the one that the garbage collector takes off when it is through. */
+/** The finalizers an object has once it is deleted: those it had, and the one that the garbage collector removes when it is done. */
 export function finalizersOnDelete(kind: string, { metadata }: KubeObject, { propagation }: DeleteOptions): readonly string[] {
   const before = metadata.finalizers ?? [];
   if (uncollected.has(kind)) return before;

@@ -10,12 +10,12 @@ import { generateName, newUid, rules } from './context.ts';
 import { sweepNamespace } from './delete.ts';
 
 export interface WriteOptions {
-  /** Answers as if it were done, and does nothing. */
+  /** Answers as if it were done and stores nothing. */
   dryRun: boolean;
   subresource: string;
 }
 
-/** A new object. @throws StatusError 404 without its namespace, 409 when the name is taken, 422 with all broken rules */
+/** A new object. @throws StatusError 404 without its namespace, 409 when the name is taken, 422 with all validation errors */
 export function createObject(context: Context, served: ServedKind, given: KubeObject, options: WriteOptions): KubeObject {
   const { kind } = served;
   const rule = rules(context, '');
@@ -77,7 +77,7 @@ export function updateObject(
   return commitUpdate(context, served, key, object, old, options.dryRun);
 }
 
-/** Stores an object that is known to be right, or removes it when that was all it waited for. */
+/** Stores a validated object, or removes a terminating one whose last finalizer is gone. */
 export function commitUpdate(
   context: Context,
   served: ServedKind,
@@ -124,13 +124,13 @@ function checkVersions(served: ServedKind, given: KubeObject, old: KubeObject): 
       shown: '0x0',
       detail: 'must be specified for an update',
     } as const;
-    // The real server checks this before it knows the kind, and gives the resource in its place.
+    // The real server checks this before it knows the kind, and names the resource instead.
     throw invalid({ group: served.at.group, kind: served.kind.resource }, name, [missing]);
   }
   if (!blind && resourceVersion !== old.metadata.resourceVersion) throw modified(groupResource(served), name);
 }
 
-/** What only the server sets stays as it was, whatever came. */
+/** Keeps the fields that only the server sets. */
 function withSystemFields(given: KubeObject, old: KubeObject): KubeObject {
   const {
     deletionTimestamp: _,

@@ -18,7 +18,7 @@ export interface ApiRequest {
   staleBy?: number;
 }
 
-/** What a path and method ask for. */
+/** The resource and verb that path and method name. */
 export interface ResourceRequest {
   verb: Verb;
   group: string;
@@ -50,7 +50,7 @@ export type Answer =
 /**
  * Reads `/api/v1/...` and `/apis/GROUP/VERSION/...`.
  * @returns undefined when the path is none of these, or names only a group or version (discovery)
- * @throws StatusError 400 for broken percent-encoding, 405 for a method that means nothing there
+ * @throws StatusError 400 for broken percent-encoding, 405 for a method without a verb there
  */
 export function resourceRequest(method: string, path: string, query: URLSearchParams): ResourceRequest | undefined {
   const segments = path.split('/').slice(1).map(decode);

@@ -15,7 +15,7 @@ export interface Listener {
   address: string;
   /** Ends all connections at once, as a crash would. */
   dropConnections(): void;
-  /** Resets the connection that comes from `port`, as a host does that knows nothing of it. */
+  /** Resets the connection that comes from `port`, as a host does that has no such connection. */
   reset(port: number): void;
   /** Lets nothing more come or go on the connection from `port`, which stays open: as if packets were dropped. */
   silence(port: number): void;

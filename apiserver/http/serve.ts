@@ -10,7 +10,7 @@ import type { Answer, Line } from './api-request.ts';
 import type { Incoming, Outgoing } from './listener.ts';
 import type { Server } from './reply.ts';
 
-/** What serving a request over a socket needs besides. */
+/** A server that listens on sockets. */
 export interface SocketServer extends Server {
   /** Aborts when the server stops. */
   stopping: AbortSignal;
@@ -61,7 +61,7 @@ async function breakOff(response: Outgoing, reply: Answer): Promise<void> {
   response.setHeader('content-type', type);
   if (announced !== undefined) response.setHeader('content-length', announced);
   write(response, bytes);
-  // One turn for the bytes to leave; then nothing more ever comes.
+  // One turn of the event loop for the bytes to be sent; nothing follows.
   await new Promise((resolve) => {
     setImmediate(resolve);
   });
@@ -82,7 +82,7 @@ function cut(response: Outgoing): void {
   else response.socket?.destroy();
 }
 
-/** The whole body. @throws StatusError 413 above the limit; the rest of it is thrown away as it comes, so that the answer finds its way out */
+/** The whole body. @throws StatusError 413 above the limit; the rest is discarded as it arrives, so that the client can read the answer */
 async function readBody(request: Incoming): Promise<Uint8Array> {
   const declared = Number(request.headers['content-length'] ?? 0);
   const tooMuch = (): Error => tooLarge(`Request entity too large: limit is ${MAX_BODY_BYTES}`);

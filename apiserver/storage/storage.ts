@@ -13,7 +13,7 @@ export interface View {
   version: number;
   keys: readonly string[];
   objects: ReadonlyMap<string, KubeObject>;
-  /** Those keys that were asked for: from the first of them up to, and without, the last. */
+  /** The keys from the first (inclusive) to the last (exclusive). */
   from: number;
   to: number;
 }
@@ -32,14 +32,14 @@ interface Shelf {
 // Inserting a key moves all that follow; for many inserts without a read between them one sort is cheaper.
 const MAX_PLACED = 64;
 
-/** Where an object lies among its kind: `namespace/name`, or the name alone. */
+/** The key of an object within its kind: `namespace/name`, or the name alone. */
 export function storageKey(namespace: string | undefined, name: string): string {
   return namespace === undefined || namespace === '' ? name : `${namespace}/${name}`;
 }
 
 /**
- * Everything the server knows, in memory: one resourceVersion counter over all kinds, and per kind its objects and latest changes.
- * Objects that are in here are never changed, only replaced, so that readers need no copy.
+ * All state of the server, in memory: one resourceVersion counter over all kinds, and per kind its objects and latest changes.
+ * Stored objects are immutable and only replaced, so that readers need no copy.
  */
 export class Storage {
   readonly #shelves = new Map<string, Shelf>();
@@ -82,7 +82,7 @@ export class Storage {
     return stored;
   }
 
-  /** Takes the object away. @returns its last state under the version of the deletion; undefined when nothing was there */
+  /** Removes the object. @returns its last state under the version of the deletion; undefined when it did not exist */
   remove(kind: string, key: string): KubeObject | undefined {
     const shelf = this.#shelf(kind);
     const previous = shelf.objects.get(key);
