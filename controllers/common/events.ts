@@ -30,15 +30,22 @@ export function tellNews(to: Audience, told: readonly Told[], isNews: (text: str
   if (isNews(told.map(({ message }) => message).join('\n'))) tell(to, told);
 }
 
-/** What was said last about each set, so that people are told once and not at every look. */
+/** The last text that was reported about each subject of each set, so that people read it once and not at every look. */
 export class News {
-  readonly #said = new Map<string, string>();
+  readonly #said = new Map<string, Map<string, string>>();
 
-  /** Whether `text` differs from what was said last; '' is nothing to say, and what was said before is news when it comes again. @param uid - the set's */
-  is(uid: string, text: string): boolean {
-    const before = this.#said.get(uid) ?? '';
-    if (text === '') this.#said.delete(uid);
-    else this.#said.set(uid, text);
+  /**
+   * Whether `text` differs from what was reported last; '' is nothing to report, and the same text is news again after it.
+   * @param uid - the set's
+   * @param about - its subject. @default one for all
+   */
+  is(uid: string, text: string, about = ''): boolean {
+    const said = this.#said.get(uid) ?? new Map<string, string>();
+    const before = said.get(about) ?? '';
+    if (text === '') said.delete(about);
+    else said.set(about, text);
+    if (said.size === 0) this.#said.delete(uid);
+    else this.#said.set(uid, said);
     return text !== before && text !== '';
   }
 

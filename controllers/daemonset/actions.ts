@@ -1,5 +1,5 @@
 import type { Told } from '../common/events.ts';
-import type { WakeUp } from '../common/wake-ups.ts';
+import type { WakeUp } from '../common/reconcile.ts';
 import type { PodTemplate, Pod } from './types.ts';
 import { daemonSets } from '../../kube/api/resources.ts';
 import { HASH_LABEL } from '../common/history/contract.ts';

@@ -1,24 +1,22 @@
 import type { Change } from '../../kube/cache/change.ts';
-import type { Informer, Key, Lister } from '../../kube/cache/contract.ts';
+import type { Informer, Lister } from '../../kube/cache/contract.ts';
 import { daemonSets } from '../../kube/api/resources.ts';
 import { Expectations } from '../../kube/controller/expectations.ts';
 import { matchingOwners } from '../../kube/controller/matching-owners.ts';
-import { done, type Outcome } from '../../kube/controller/outcome.ts';
+import { done } from '../../kube/controller/outcome.ts';
 import { controllerOf } from '../../kube/controller/owner-refs.ts';
 import { OwnWrites } from '../../kube/controller/own-writes.ts';
 import { runController } from '../../kube/controller/run-controller.ts';
 import type { Controller } from '../../kube/controller/controller.ts';
 import type { Runnable } from '../../kube/process/options.ts';
 import type { Runtime } from '../../kube/process/runtime.ts';
-import { decideFor, tellNews } from '../common/events.ts';
-import { readRevisions } from '../common/history/read-revisions.ts';
-import { ownedOrOrphaned } from '../common/owner-index.ts';
-import { readOnce } from '../common/read-once.ts';
-import { readableSelector, tooLargeEvent } from '../common/set-size.ts';
-import { earliest } from '../common/wake-ups.ts';
+import { decideFor } from '../common/events.ts';
+import { readOnce, reconcileSet, type SetSync } from '../common/reconcile.ts';
+import { readableSelector } from '../common/set-size.ts';
 import { BY_NODE, cachesOf, nodeValue, type Caches } from './caches.ts';
 import { isRelevant, wakesOfNode, wakesOfRoom, SuspendedSets } from './enqueue.ts';
 import { execute, type Executor } from './execute.ts';
+import type { SetFacts } from './facts.ts';
 import { Ledger } from './ledger.ts';
 import { observe, type Observer } from './observe.ts';
 import type { DaemonSetOptions } from './options.ts';
@@ -49,6 +47,7 @@ export function daemonSetController(runtime: Runtime, options: DaemonSetOptions 
   const decide = places ? (of: Rules) => decideByRoom(of, caches.pods) : decision;
   const observer: Observer = { caches, ledger, remembered, expectations, clock, decide };
   const executor: Executor = { client, caches, expectations, ownWrites, remembered, events };
+  const sync = syncOf({ rules, observer, executor, suspended });
   const matching = matchingOwners<DaemonSet>(({ spec }) => readableSelector(spec?.selector), log);
   const controller: Controller<DaemonSet> = {
     name: 'daemonset',
@@ -70,7 +69,9 @@ export function daemonSetController(runtime: Runtime, options: DaemonSetOptions 
       ownWrites.forget(key);
       suspended.forgetSet(key);
     },
-    reconcile: (key, signal) => reconcile(key, { rules, observer, executor, suspended }, signal),
+    // A set that is terminating: its pods and revisions are left to the garbage collector.
+    reconcile: async (key, signal) =>
+      caches.sets.get(key)?.metadata.deletionTimestamp === undefined ? reconcileSet(key, sync, signal) : done,
   };
   keepCount(caches, ledger, remembered, places);
   const workers = options.workers ?? 5;
@@ -85,38 +86,36 @@ interface Parts {
   suspended: SuspendedSets;
 }
 
-async function reconcile(key: Key, { rules: read, observer, executor, suspended }: Parts, signal: AbortSignal): Promise<Outcome> {
-  const { caches, events, ownWrites } = executor;
-  const set = caches.sets.get(key);
-  // Gone, or going: its pods and revisions are the garbage collector's now.
-  if (set === undefined || set.metadata.deletionTimestamp !== undefined) return done;
-  const gone = executor.remembered.whileGone(set);
-  if (gone !== undefined) return gone;
-  const to = { events, set, resource: daemonSets };
-  const rules = decideFor(to, () => read(set));
-  const isNews = (text: string): boolean => executor.remembered.isNews(rules, text);
-  if (rules.tooLarge !== undefined) {
-    tellNews(to, [tooLargeEvent(rules.tooLarge)], isNews);
-    return { stalled: true, why: rules.tooLarge };
-  }
-  if (rules.selector.kind === 'all') {
-    const message = 'This daemon set is selecting all pods. A non-empty selector is required.';
-    events.event(set, 'Warning', 'SelectingAll', message, { resource: daemonSets });
-    return { stalled: true, why: 'the selector is empty, and would select all pods' };
-  }
-  if (rules.selector.kind === 'bad') return { stalled: true, why: `the selector cannot be read: ${rules.selector.why}` };
-  if (!ownWrites.caughtUp(key, Object.values(caches) as Informer<DaemonSet>[]))
-    return { requeueAfter: ownWrites.requeueAfter(key) ?? 0, why: 'own writes are not seen yet' };
-  tellNews(to, warningsOf(rules), isNews);
-  await readRevisions(ownedOrOrphaned(caches.revisions, set));
-  const { facts, todo } = decideFor(to, () => {
-    const facts = observe(key, rules, observer);
-    return { facts, todo: plan(facts) };
-  });
-  suspended.forgetSet(key);
-  for (const node of todo.suspendedOn) suspended.evaluated(key, node, true);
-  await execute(executor, rules, todo, facts.history, signal);
-  return executor.remembered.whileGone(set) ?? earliest(todo.wakeUps);
+/** What the runner calls for a DaemonSet. */
+function syncOf({ rules, observer, executor, suspended }: Parts): SetSync<DaemonSet, Rules, SetFacts> {
+  const { caches, events, ownWrites, remembered: memory } = executor;
+  return {
+    resource: daemonSets,
+    caches,
+    written: Object.values(caches) as Informer<DaemonSet>[],
+    ownWrites,
+    events,
+    memory,
+    rules,
+    unusable: (of) => unusable(of, events),
+    warnings: (of) => [{ about: 'rules', told: warningsOf(of) }],
+    observe: (key, of) => observe(key, of, observer),
+    async sync(key, of, facts, signal) {
+      const todo = decideFor({ events, set: of.set, resource: daemonSets }, () => plan(facts));
+      suspended.forgetSet(key);
+      for (const node of todo.suspendedOn) suspended.evaluated(key, node, true);
+      await execute(executor, of, todo, facts.history, signal);
+      return { wakeUps: todo.wakeUps };
+    },
+  };
+}
+
+function unusable({ set, selector }: Rules, events: Executor['events']): string | undefined {
+  if (selector.kind === 'bad') return `the selector cannot be read: ${selector.why}`;
+  if (selector.kind === 'labels') return undefined;
+  const message = 'This daemon set is selecting all pods. A non-empty selector is required.';
+  events.event(set, 'Warning', 'SelectingAll', message, { resource: daemonSets });
+  return 'the selector is empty, and would select all pods';
 }
 
 function hasPods({ pods }: Caches): (set: Readonly<DaemonSet>, node: string) => boolean {

@@ -2,7 +2,7 @@ import type { DaemonSetStatus } from 'kubernetes-types/apps/v1.js';
 import type { Millis } from '../../base/clock.ts';
 import { planTruncation } from '../common/history/plan.ts';
 import type { Told } from '../common/events.ts';
-import type { WakeUp } from '../common/wake-ups.ts';
+import type { WakeUp } from '../common/reconcile.ts';
 import type { HistoryStep, Revision } from '../common/history/contract.ts';
 import { noActions, type Creation, type Deletion, type PodActions } from './actions.ts';
 import type { SetFacts } from './facts.ts';

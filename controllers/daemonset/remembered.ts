@@ -57,8 +57,8 @@ export class Remembered {
   }
 
   /** Whether this is news about the set. */
-  isNews({ set }: Rules, text: string): boolean {
-    return this.#news.is(set.metadata.uid ?? '', text);
+  isNews({ metadata: { uid = '' } }: Rules['set'], text: string, about = ''): boolean {
+    return this.#news.is(uid, text, about);
   }
 
   forget(uid: string): void {

@@ -13,7 +13,7 @@ import { executeHistory, executeTruncation } from '../common/history/execute.ts'
 import type { GoneSets } from '../common/gone-sets.ts';
 import { conditionsOnto } from '../common/progress.ts';
 import type { StatusPace } from '../common/status-pace.ts';
-import type { WakeUp } from '../common/wake-ups.ts';
+import type { WakeUp } from '../common/reconcile.ts';
 import type { Caches } from './caches.ts';
 import { act } from './execute-actions.ts';
 import type { SetFacts } from './facts.ts';

@@ -1,5 +1,5 @@
 import type { StatefulSetStatus } from 'kubernetes-types/apps/v1.js';
-import type { WakeUp } from '../common/wake-ups.ts';
+import type { WakeUp } from '../common/reconcile.ts';
 import { progressOf } from '../common/progress.ts';
 import { statefulSetHistory, type Revision } from '../common/history/contract.ts';
 import { planTruncation } from '../common/history/plan.ts';

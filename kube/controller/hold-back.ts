@@ -4,7 +4,8 @@ import type { Outcome } from './outcome.ts';
 import type { OwnWrites, SeenCache } from './own-writes.ts';
 
 export interface HoldBack {
-  expectations: Pick<Expectations, 'requeueAfter'>;
+  /** @default nothing is awaited: for who decides on them by itself */
+  expectations?: Pick<Expectations, 'requeueAfter'>;
   ownWrites: Pick<OwnWrites, 'caughtUp' | 'requeueAfter'>;
   /** Of every kind that the controller writes. */
   caches: readonly SeenCache[];
@@ -17,6 +18,6 @@ export interface HoldBack {
  */
 export function holdBack(key: Key, { expectations, ownWrites, caches }: HoldBack): Outcome | undefined {
   if (!ownWrites.caughtUp(key, caches)) return { requeueAfter: ownWrites.requeueAfter(key) ?? 0, why: 'own writes are not seen yet' };
-  const after = expectations.requeueAfter(key);
+  const after = expectations?.requeueAfter(key);
   return after === undefined ? undefined : { requeueAfter: after, why: 'creations or deletions are not seen yet' };
 }

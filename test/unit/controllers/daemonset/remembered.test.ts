@@ -56,7 +56,7 @@ test('numbers of a status that was just written are held for a moment', async ()
 test('what was said is no news until it was not so meanwhile', () => {
   const remembered = new Remembered(new FakeClock());
   assert.deepEqual(
-    ['', 'x', 'x', 'y', '', 'y'].map((text) => remembered.isNews(rules(), text)),
+    ['', 'x', 'x', 'y', '', 'y'].map((text) => remembered.isNews(rules().set, text)),
     [false, true, false, true, false, true],
   );
 });
@@ -66,7 +66,7 @@ test('nothing is known of a set that is gone', () => {
   remembered.failed(rules(), 'a');
   remembered.hold(rules());
   remembered.statusWritten(rules());
-  remembered.isNews(rules(), 'x');
+  remembered.isNews(rules().set, 'x');
   remembered.gone(rules());
   assert.ok(remembered.whileGone(rules().set));
   assert.equal(remembered.whileGone(rules(2, 'another').set), undefined);
@@ -74,5 +74,5 @@ test('nothing is known of a set that is gone', () => {
   assert.equal(remembered.whileGone(rules().set), undefined);
   const memory = remembered.of(rules());
   assert.deepEqual([memory.backoffMs('a'), memory.creationsHeldMs, memory.statusHeldMs], [0, 0, 0]);
-  assert.equal(remembered.isNews(rules(), 'x'), true);
+  assert.equal(remembered.isNews(rules().set, 'x'), true);
 });
