@@ -23,7 +23,7 @@ before(async () => {
   server = await Subject.start('server', ['apiserver']);
   const kubeconfig = String((await server.said)['kubeconfig']);
   client = createClient(await loadKubeconfig(kubeconfig));
-  stage = new Stage({ server: 'embedded', client, start: () => startPrograms(kubeconfig) });
+  stage = new Stage({ server: 'embedded', embedded: server, client, start: () => startPrograms(kubeconfig) });
   await stage.open();
 });
 after(async () => {

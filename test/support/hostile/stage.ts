@@ -13,6 +13,8 @@ import type { Subject } from './subject.ts';
  * whatever else runs, which makes the same turn several times as long: the figures that are printed say how long it was.
  */
 const MAX_TURN_MS = 250;
+/** The embedded server's: one request is one turn of its own, some 100 ms for each MiB of small values (docs/limits.md). */
+const MAX_SERVER_TURN_MS = 1_000;
 /** What the probe's piece of work takes on such a machine; on a slower one a turn may take as much longer. */
 const PIECE_MS = 0.25;
 /** What may stay in use after all hostile objects are gone. */
@@ -27,6 +29,8 @@ export interface StageOptions {
   client: Client;
   /** Starts the programs; they work when it returns. */
   start: () => Promise<Subject[]>;
+  /** The server, where it is a program of ours: its turns are measured too. It is neither started nor stopped here. */
+  embedded?: Subject;
   /** Is told why a server refuses what it should take. */
   say?: (text: string) => void;
 }
@@ -103,6 +107,8 @@ export class Stage {
 
   /** Puts the objects beside the ordinary ones, looks what becomes of these, and takes them away again. */
   async play(rows: readonly Hostile[]): Promise<Outcome> {
+    const { embedded } = this.#options;
+    await embedded?.ask('mark');
     const before = await this.#ask('mark');
     const problems: string[] = [];
     const taken: [Resource, KubeObject][] = [];
@@ -125,6 +131,8 @@ export class Stage {
     const after = await this.#settled(before, problems);
     for (const subject of this.#subjects) if (subject.ended !== undefined) problems.push(`${subject.ended}\n${subject.log}`);
     problems.push(...longTurns(after));
+    const serverTurn = await embedded?.ask('look');
+    if (serverTurn !== undefined) problems.push(...longTurns(new Map([['server', serverTurn]]), MAX_SERVER_TURN_MS));
     for (const [name, { heapBytes }] of after) {
       const left = heapBytes - (before.get(name)?.heapBytes ?? 0);
       if (left > MAX_LEFT_BYTES) problems.push(`${name}: ${(left / 2 ** 20).toFixed(1)} MB are still in use`);
@@ -134,6 +142,7 @@ export class Stage {
       const heap = [before, beside, after].map((seen) => mb(seen.get(name)?.heapBytes)).join(' ');
       return `${name}: turn ${now.longestTurnMs.toFixed()} ms, heap ${heap} MB, piece ${now.pieceMs.toFixed(1)} ms`;
     });
+    if (serverTurn !== undefined) figures.push(`server: turn ${serverTurn.longestTurnMs.toFixed()} ms`);
     return { problems, taken: taken.length, figures: `${besideMs.toFixed()} ms (alone ${this.#aloneMs.toFixed()}); ${figures.join('; ')}` };
   }
 
@@ -217,9 +226,9 @@ function ignoreNotFound(error: unknown): void {
   if (!isNotFound(error)) throw error;
 }
 
-function longTurns(seen: ReadonlyMap<string, Measured>): string[] {
+function longTurns(seen: ReadonlyMap<string, Measured>, mostMs = MAX_TURN_MS): string[] {
   return [...seen].flatMap(([name, { longestTurnMs, pieceMs }]) => {
-    const limit = MAX_TURN_MS * Math.max(1, pieceMs / PIECE_MS);
+    const limit = mostMs * Math.max(1, pieceMs / PIECE_MS);
     return longestTurnMs <= limit
       ? []
       : [`${name}: a turn of the event loop took ${longestTurnMs.toFixed()} ms (limit ${limit.toFixed()})`];
