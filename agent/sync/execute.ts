@@ -81,7 +81,7 @@ export class Executor {
         await store.locked(async (own) => own.setCondemned((await own.condemned()).filter((record) => !sameContent(record, step.content))));
         await this.#journal('retried', step.source, 'a new value of the annotation dkc.dev/retry');
         return;
-      case 'promote':
+      case 'set-last-known-good':
         await store.setRecord('last-known-good', step.to);
         configState.update({ lastKnownGood: step.to });
         if (step.to !== null) await this.#journal('promoted', step.to, TRUSTED_ALREADY);

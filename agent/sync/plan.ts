@@ -57,7 +57,7 @@ export type SyncStep =
   /** `again`: boot found the checkpoint of the assigned source damaged, so that the journal counts how often. */
   | { do: 'save'; payload: Payload; source: Source; again: boolean }
   | { do: 'clear-condemned'; content: ContentRef; source: Source }
-  | { do: 'promote'; to: MaybeSource }
+  | { do: 'set-last-known-good'; to: MaybeSource }
   | { do: 'assign'; to: MaybeSource; why: string }
   /** The kubelet already reads this content: report it, nothing restarts. */
   | { do: 'adopt'; source: MaybeSource; content?: ContentRef }
@@ -111,7 +111,7 @@ function planWanted(facts: SyncFacts): SyncStep[] {
 /** Clearing either record counts (design Q3); only what changes the kubelet's file restarts anything. */
 function planReset({ assigned, lastKnownGood, active }: SyncFacts): SyncStep[] {
   const steps: SyncStep[] = [];
-  if (lastKnownGood !== null) steps.push({ do: 'promote', to: null });
+  if (lastKnownGood !== null) steps.push({ do: 'set-last-known-good', to: null });
   if (assigned !== null) steps.push({ do: 'assign', to: null, why: 'configSource was cleared' });
   if (active !== null || (assigned !== null && assigned !== undefined)) return [...steps, ...leaveFor(null)];
   return [...steps, { do: 'adopt', source: null }, report(null, '')];
@@ -205,7 +205,7 @@ function leaveFor(to: MaybeSource, quiet = false): SyncStep[] {
 /** A content that is trusted already is trusted under its new name at once. */
 function trustIfKnown(source: Source, content: ContentRef, { lastKnownGood, lastKnownGoodContent }: SyncFacts): SyncStep[] {
   if (!lastKnownGoodContent || !sameContent(lastKnownGoodContent, content) || sameSource(lastKnownGood, source)) return [];
-  return [{ do: 'promote', to: source }];
+  return [{ do: 'set-last-known-good', to: source }];
 }
 
 /** Findings that a line of the journal names; more than a person reads. */

@@ -21,7 +21,7 @@ export async function decideRollback(facts: AdminFacts, asked: RollbackAsked, de
 export async function executeRollback(store: Store, steps: readonly RollbackStep[]): Promise<void> {
   for (const step of steps) {
     switch (step.do) {
-      case 'promote':
+      case 'set-last-known-good':
         await store.setRecord('last-known-good', step.source);
         break;
       case 'assign':

@@ -20,7 +20,7 @@ export interface RollbackAsked {
 }
 
 export type RollbackStep =
-  | { do: 'promote'; source: Source }
+  | { do: 'set-last-known-good'; source: Source }
   /** Boot uses it, and begins its trial. What the API server assigns stays away, since it is condemned. */
   | { do: 'assign'; source: Source }
   | { do: 'condemn'; record: CondemnedRecord }
@@ -106,7 +106,7 @@ interface Base {
 
 function wayToTrusted(source: Source, { facts, assigned, condemn, asked }: Base): Way {
   const isNew = !sameSource(source, recorded(facts.lastKnownGood));
-  const changes: RollbackStep[] = [...(isNew ? [{ do: 'promote', source } as const] : []), ...condemn];
+  const changes: RollbackStep[] = [...(isNew ? [{ do: 'set-last-known-good', source } as const] : []), ...condemn];
   return {
     steps: withJournal(changes, rolledBack(assigned, asked, undefined, isNew ? source : undefined)),
     goal: { used: 'last-known-good', source },
@@ -122,7 +122,7 @@ function wayToTrial(source: Source, content: ContentRef, fallback: Source | unde
   const isCondemned = facts.condemned.some((record) => sameContent(record, content));
   const trusts = fallback && !sameSource(fallback, recorded(facts.lastKnownGood)) ? fallback : undefined;
   const changes: RollbackStep[] = [
-    ...(trusts ? [{ do: 'promote', source: trusts } as const] : []),
+    ...(trusts ? [{ do: 'set-last-known-good', source: trusts } as const] : []),
     ...condemn,
     ...(isCondemned ? [{ do: 'clear-condemned', content } as const] : []),
     { do: 'assign', source },

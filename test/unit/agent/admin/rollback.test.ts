@@ -25,7 +25,7 @@ function steps(plan: RollbackPlan): string {
   return plan.steps
     .map((step) => {
       switch (step.do) {
-        case 'promote':
+        case 'set-last-known-good':
         case 'assign':
           return `${step.do} ${step.source.resourceVersion}`;
         case 'condemn':
@@ -194,7 +194,7 @@ const cases: { why: string; given: Given; journal?: string; to?: string; force?:
     journal: 'promoted 5, promoted 9',
     to: 'u1/8',
     force: true,
-    steps: 'trust 5; condemn 9 by admin; assign 8; journal rolled-back; journal assigned',
+    steps: 'set-last-known-good 5; condemn 9 by admin; assign 8; journal rolled-back; journal assigned',
     says: /kubelet@8, on trial/,
   },
   {

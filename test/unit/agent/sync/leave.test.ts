@@ -65,6 +65,6 @@ test('what a look changes is shown at its end, and before an exit only where tha
 
 test('a look that fails shows what it has done', async () => {
   const { executor, configState } = leaving({ exitWaits: false });
-  await assert.rejects(executor.run([{ do: 'report', error: 'e', detail: '' }, { do: 'promote', to: null }, { do: 'exit', to: null }])); // prettier-ignore
+  await assert.rejects(executor.run([{ do: 'report', error: 'e', detail: '' }, { do: 'set-last-known-good', to: null }, { do: 'exit', to: null }])); // prettier-ignore
   assert.equal(configState.shown.error, 'e');
 });

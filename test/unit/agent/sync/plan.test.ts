@@ -38,11 +38,11 @@ const rows: Row[] = [
   // Nothing wanted
   { why: 'rests on local', wants: 'local', assigned: 'local', steps: ['adopt local', 'report -'] },
   { why: 'clears the record and leaves', wants: 'local', assigned: 'web@1=A', active: 'web@1=A', steps: ['assign local', 'report -', 'exit local'] },
-  { why: 'clears both records, trust first', wants: 'local', assigned: 'web@1=A', active: 'web@1=A', lkg: 'web@1=A', steps: ['trust local', 'assign local', 'report -', 'exit local'] },
-  { why: 'clears a left-over trust without restarting anything (Q3)', wants: 'local', assigned: 'local', lkg: 'web@1=A', steps: ['trust local', 'adopt local', 'report -'] },
+  { why: 'clears both records, trust first', wants: 'local', assigned: 'web@1=A', active: 'web@1=A', lkg: 'web@1=A', steps: ['set-last-known-good local', 'assign local', 'report -', 'exit local'] },
+  { why: 'clears a left-over trust without restarting anything (Q3)', wants: 'local', assigned: 'local', lkg: 'web@1=A', steps: ['set-last-known-good local', 'adopt local', 'report -'] },
   { why: 'clears an assignment that never came into use', wants: 'local', assigned: 'web@2=B', tried: 'web@2=B', bootError: LOAD, steps: ['assign local', 'report -', 'exit local'] },
   { why: 'writes a missing record down, in place', wants: 'local', assigned: '?', bootError: INTERNAL, steps: ['assign local', 'adopt local', 'report -'] },
-  { why: 'leaves a last known good that is in use while the record is missing', wants: 'local', assigned: '?', active: 'web@1=A', lkg: 'web@1=A', bootError: INTERNAL, steps: ['trust local', 'assign local', 'report -', 'exit local'] },
+  { why: 'leaves a last known good that is in use while the record is missing', wants: 'local', assigned: '?', active: 'web@1=A', lkg: 'web@1=A', bootError: INTERNAL, steps: ['set-last-known-good local', 'assign local', 'report -', 'exit local'] },
   // New content
   { why: 'saves, assigns and leaves, in this order', wants: 'web@2=B unsaved', assigned: 'web@1=A', active: 'web@1=A', verdict: 'ok', steps: ['save web@2', 'assign web@2', 'report -', 'exit web@2'] },
   { why: 'does not save what is saved', wants: 'web@2=B', assigned: 'web@1=A', active: 'web@1=A', verdict: 'ok', steps: ['assign web@2', 'report -', 'exit web@2'] },
@@ -62,10 +62,10 @@ const rows: Row[] = [
   { why: 'does not refuse what it has', wants: 'web@1=A', assigned: 'web@1=A', active: 'web@1=A', steps: ['adopt web@1', 'report -'] },
   // Same content
   { why: 'takes a touched label in place', wants: 'web@2=A unsaved', assigned: 'web@1=A', active: 'web@1=A', verdict: 'ok', steps: ['save web@2', 'assign web@2', 'adopt web@2', 'report -'] },
-  { why: 'moves trust along with the name', wants: 'web@2=A', assigned: 'web@1=A', active: 'web@1=A', lkg: 'web@1=A', verdict: 'ok', steps: ['assign web@2', 'trust web@2', 'adopt web@2', 'report -'] },
-  { why: 'takes the same content from another ConfigMap in place', wants: 'db@9=A', assigned: 'web@1=A', active: 'web@1=A', lkg: 'web@1=A', verdict: 'ok', steps: ['assign db@9', 'trust db@9', 'adopt db@9', 'report -'] },
+  { why: 'moves trust along with the name', wants: 'web@2=A', assigned: 'web@1=A', active: 'web@1=A', lkg: 'web@1=A', verdict: 'ok', steps: ['assign web@2', 'set-last-known-good web@2', 'adopt web@2', 'report -'] },
+  { why: 'takes the same content from another ConfigMap in place', wants: 'db@9=A', assigned: 'web@1=A', active: 'web@1=A', lkg: 'web@1=A', verdict: 'ok', steps: ['assign db@9', 'set-last-known-good db@9', 'adopt db@9', 'report -'] },
   { why: 'does not trust content that is only in trial', wants: 'web@2=A', assigned: 'web@1=A', active: 'web@1=A', lkg: 'old@1=C', verdict: 'ok', steps: ['assign web@2', 'adopt web@2', 'report -'] },
-  { why: 'finishes a move of trust that a crash cut short', wants: 'web@2=A', assigned: 'web@2=A', active: 'web@2=A', lkg: 'web@1=A', steps: ['trust web@2', 'adopt web@2', 'report -'] },
+  { why: 'finishes a move of trust that a crash cut short', wants: 'web@2=A', assigned: 'web@2=A', active: 'web@2=A', lkg: 'web@1=A', steps: ['set-last-known-good web@2', 'adopt web@2', 'report -'] },
   { why: 'forgets a refusal when the fixed config is accepted', wants: 'web@3=C', assigned: 'web@1=A', active: 'web@1=A', verdict: 'ok', refused: 'web@2', steps: ['assign web@3', 'report -', 'clear-refusal', 'exit web@3'] },
   { why: 'keeps a refusal that stands', wants: 'web@3=C', assigned: 'web@1=A', active: 'web@1=A', verdict: 'validate', refused: 'web@2', steps: ['refuse web@3', `report ${VALIDATE}`] },
   { why: 'forgets a refusal when nothing is assigned any more', wants: 'local', assigned: 'local', refused: 'web@2', steps: ['adopt local', 'report -', 'clear-refusal'] },
@@ -203,7 +203,7 @@ function stepText(step: SyncStep): string {
       return step.do;
     case 'report':
       return `report ${step.error ?? '-'}${step.final === true ? ' for good' : ''}`;
-    case 'promote':
+    case 'set-last-known-good':
     case 'assign':
     case 'exit':
       return `${step.do} ${name(step.to)}`;
