@@ -77,14 +77,14 @@ export function cycleRunnable(runtime: Runtime, state: SchedulerState, hooks: Sc
   const run = async (signal: AbortSignal): Promise<void> => {
     // Who takes the lease amid a relist sees its end first. Rejects only when the signal aborts, and then nothing more is done.
     await runtime.informers.whenSettled(signal).catch(() => {});
-    log.info('scheduler runs', { nodes: state.cluster.nodeCount, pods: state.cluster.podCount, waiting: state.queue.sizes.active });
+    log.info('scheduler started', { nodes: state.cluster.nodeCount, pods: state.cluster.podCount, waiting: state.queue.sizes.active });
     hooks.start(signal);
     try {
       await loop.run(signal);
     } finally {
       extenders?.close();
       await hooks.idle();
-      log.info('scheduler has stopped', { binding: binding.inFlight });
+      log.info('scheduler stopped', { binding: binding.inFlight });
     }
   };
   return { name: 'scheduler', run };

@@ -65,7 +65,7 @@ function worldOf(facts: PodFacts, pod: PodInfo): { cluster: Cluster; engine: Eng
     cluster,
     random: seededRandom(1),
     compat: facts.config.compat,
-    siblingsOf: spreadSelectors.of,
+    defaultSelectorOf: spreadSelectors.of,
     volumes: new VolumeWork(view, { claimUsers: () => [] }),
     promises: {
       nodes: nominator.nodes,

@@ -77,7 +77,7 @@ export function makeCore(nodes: readonly Node[], standing: readonly PodInfo[], h
     cluster,
     random,
     compat: config.compat,
-    siblingsOf: spreadSelectors.of,
+    defaultSelectorOf: spreadSelectors.of,
     promises: { nodes: [], on: () => [] },
     volumes: { key: () => '', prepare: none },
   });

@@ -51,9 +51,7 @@ export class FailureHandler {
   ): Promise<void> | undefined {
     const { state, hooks, tasks } = this.#options;
     const failure: Failure =
-      error.by.size === 0
-        ? { why: 'error' }
-        : { why: 'refused', by: error.by, short: shortIn(error.reasons.keys()), likewise: equivalenceClass };
+      error.by.size === 0 ? { why: 'error' } : { why: 'refused', by: error.by, short: shortIn(error.reasons.keys()), equivalenceClass };
     const { nominate, unnominated } = state.unschedulable(queued, pod, failure, postFilter);
     hooks.onUnschedulable(pod);
     const { message, chosen } = postFilter;

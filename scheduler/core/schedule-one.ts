@@ -159,7 +159,7 @@ export class ScheduleOne {
   #measure(pod: PodInfo, result: 'scheduled' | 'unschedulable' | 'error', started: Millis): void {
     const { state, metrics, clock, log } = this.#options;
     const ms = clock.monotonic() - started;
-    if (ms > SLOW_MS) log.warn('a decision took long', { pod: pod.key, ms: Math.round(ms), nodes: state.cluster.nodeCount });
+    if (ms > SLOW_MS) log.warn('slow scheduling decision', { pod: pod.key, ms: Math.round(ms), nodes: state.cluster.nodeCount });
     metrics.attempt(result, ms / 1_000);
   }
 

@@ -88,7 +88,7 @@ export class SchedulerState {
       cluster,
       random: this.random,
       compat,
-      siblingsOf: this.spreadSelectors.of,
+      defaultSelectorOf: this.spreadSelectors.of,
       volumes: this.volumes,
       promises: {
         get nodes() {
@@ -111,7 +111,7 @@ export class SchedulerState {
       maxBackoffMs: config.maxBackoffMs,
       flushMs: config.unschedulableFlushMs,
       hints,
-      favoured: (info) => reservation.upgradeFirst && held.of(info) !== undefined,
+      prioritized: (info) => reservation.upgradeFirst && held.of(info) !== undefined,
       classOf: podClassKey,
     });
   }

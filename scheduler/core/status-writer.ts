@@ -178,7 +178,7 @@ export class StatusWriter {
       if (isNotFound(error)) this.#failed.delete(uid);
       if (signal.aborted || isNotFound(error)) return;
       // Mostly another pod of that name; it may also be the server's own trouble.
-      if (!isConflict(error)) log.warn('a pod was not told why it waits', { pod: key, error: describeError(error) });
+      if (!isConflict(error)) log.warn('failed to update the status of a pending pod, retrying', { pod: key, error: describeError(error) });
       this.#again(pod, wanted, signal);
     }
   }

@@ -5,15 +5,15 @@ import type { PodInfo } from '../pod/pod-info.ts';
 import type { Counter } from '../cache/counter.ts';
 import type { Asked } from './node-trial.ts';
 import { localNeeds, PodClass, type LocalNeeds, type VolumeFilter } from './pod-class.ts';
-import { StaticClass, staticKey } from './static-class.ts';
-import type { Verdicts } from './rejections.ts';
-import { WideClass, wideKey, type SiblingsOf } from './wide-class.ts';
+import { NodeSpecClass, staticKey } from './static-class.ts';
+import type { RejectionTable } from './rejections.ts';
+import { TopologyClass, wideKey, type DefaultSelectorOf } from './wide-class.ts';
 
 export interface ClassesOptions {
   cluster: Cluster;
-  verdicts: Verdicts;
+  verdicts: RejectionTable;
   compat: Pick<SchedulerConfig['compat'], 'taintMessage' | 'scoreRange'>;
-  siblingsOf: SiblingsOf;
+  defaultSelectorOf: DefaultSelectorOf;
 }
 
 /** What is kept of pods that were asked for last: more costs memory, less costs time. */
@@ -29,8 +29,8 @@ const MIN_LOCAL = 16;
 /** The classes of the pods that were looked at lately; whoever was not asked for the longest time goes first. */
 export class Classes {
   readonly #options: ClassesOptions;
-  readonly #statics = new Map<string, StaticClass>();
-  readonly #wides = new Map<string, WideClass>();
+  readonly #nodeSpec = new Map<string, NodeSpecClass>();
+  readonly #wides = new Map<string, TopologyClass>();
   readonly #locals = new Map<string, PodClass>();
 
   constructor(options: ClassesOptions) {
@@ -38,7 +38,7 @@ export class Classes {
   }
 
   clear(): void {
-    this.#statics.clear();
+    this.#nodeSpec.clear();
     for (const wide of this.#wides.values()) wide.close();
     this.#wides.clear();
     this.#locals.clear();
@@ -47,14 +47,14 @@ export class Classes {
 
   /** @param volumes - asked for this pod alone */
   asked(pod: PodInfo, profile: ProfileConfig, volumes: VolumeFilter | undefined): Asked {
-    const { cluster, verdicts, compat, siblingsOf } = this.#options;
+    const { cluster, verdicts, compat, defaultSelectorOf } = this.#options;
     const fixed = `${profile.schedulerName} ${staticKey(pod)}`;
-    const statics = recent(this.#statics, fixed, () => {
+    const nodeSpec = recent(this.#nodeSpec, fixed, () => {
       const { taintMessage } = compat;
-      if (this.#statics.size >= MAX_STATIC) this.#statics.delete(this.#statics.keys().next().value ?? '');
-      return new StaticClass(pod, { cluster, verdicts, profile, taintMessage });
+      if (this.#nodeSpec.size >= MAX_STATIC) this.#nodeSpec.delete(this.#nodeSpec.keys().next().value ?? '');
+      return new NodeSpecClass(pod, { cluster, verdicts, profile, taintMessage });
     });
-    const siblings = siblingsOf(pod)?.id ?? '';
+    const siblings = defaultSelectorOf(pod)?.id ?? '';
     const wideId = `${profile.schedulerName} ${wideKey(pod, siblings, fixed)}`;
     const before = this.#wides.get(wideId);
     if (before?.isStale === true) {
@@ -63,16 +63,16 @@ export class Classes {
     }
     const wide = recent(this.#wides, wideId, () => {
       this.#fewerWides();
-      return new WideClass(pod, { cluster, profile, statics, siblingsOf });
+      return new TopologyClass(pod, { cluster, profile, nodeSpec, defaultSelectorOf });
     });
     const needs = localNeeds(pod, profile, volumes);
-    return { pod, profile, statics, wide, needs };
+    return { pod, profile, nodeSpec, wide, needs };
   }
 
   /** The class of pods that ask the same of a node. One with volumes is made anew each time: claims and volumes change without nodes. */
-  local({ pod, profile, statics, needs }: Asked): PodClass {
+  local({ pod, profile, nodeSpec, needs }: Asked): PodClass {
     const { cluster, verdicts, compat } = this.#options;
-    const make = (): PodClass => new PodClass(statics, needs, { cluster, verdicts, profile, max: compat.scoreRange });
+    const make = (): PodClass => new PodClass(nodeSpec, needs, { cluster, verdicts, profile, max: compat.scoreRange });
     if (needs.volumes !== undefined) return make();
     return recent(this.#locals, `${profile.schedulerName} ${staticKey(pod)} ${localKey(needs)}`, () => {
       this.#fewerLocals();

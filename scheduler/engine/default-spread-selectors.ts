@@ -2,7 +2,7 @@ import type { OwnerReference } from '../../kube/api/object.ts';
 import { matchesLabels, type LabelSelector } from '../../kube/api/selector.ts';
 import { controllerOf } from '../../kube/controller/owner-refs.ts';
 import { labelsKey } from '../cache/pod-groups.ts';
-import type { SiblingsOf } from './wide-class.ts';
+import type { DefaultSelectorOf } from './wide-class.ts';
 import { readSelector, selectorText } from '../pod/read-selector.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { ReplicaSet, Service, StatefulSet } from '../types.ts';
@@ -25,7 +25,7 @@ const MAX_REQUIREMENTS = 100;
  */
 export class DefaultSpreadSelectors {
   readonly #owners: Owners;
-  readonly #known = new Map<string, ReturnType<SiblingsOf>>();
+  readonly #known = new Map<string, ReturnType<DefaultSelectorOf>>();
 
   constructor(owners: Owners) {
     this.#owners = owners;
@@ -36,7 +36,7 @@ export class DefaultSpreadSelectors {
     this.#known.clear();
   }
 
-  readonly of: SiblingsOf = (pod) => {
+  readonly of: DefaultSelectorOf = (pod) => {
     const owner = controllerOf(pod.pod);
     const key = `${pod.namespace}/${owner?.apiVersion ?? ''}/${owner?.kind ?? ''}/${owner?.name ?? ''} ${labelsKey(pod.labels)}`;
     const known = this.#known.get(key);
@@ -47,7 +47,7 @@ export class DefaultSpreadSelectors {
     return found;
   };
 
-  #find({ namespace, labels }: PodInfo, owner: Readonly<OwnerReference> | undefined): ReturnType<SiblingsOf> {
+  #find({ namespace, labels }: PodInfo, owner: Readonly<OwnerReference> | undefined): ReturnType<DefaultSelectorOf> {
     const selectors: LabelSelector[] = [];
     for (const { spec } of this.#owners.services(namespace)) {
       const exact = exactly(spec?.selector);

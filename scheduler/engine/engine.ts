@@ -7,11 +7,11 @@ import type { Rejector, Rejection } from '../plugins/names.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import { excessOf } from '../pod/pod-limits.ts';
 import { Classes } from './classes.ts';
-import { fitErrorOf, Verdicts, type FitError } from './rejections.ts';
+import { fitErrorOf, RejectionTable, type FitError } from './rejections.ts';
 import { Effects, filterNeighbours, filterNode, NodeTrial, type Asked, type WhatIf } from './node-trial.ts';
 import type { PodClass, VolumeFilter } from './pod-class.ts';
 import { Scan } from './scan.ts';
-import type { SiblingsOf } from './wide-class.ts';
+import type { DefaultSelectorOf } from './wide-class.ts';
 
 /** Pods that are promised room they do not take yet: nominated after a preemption, or kept room for. */
 export interface Promises {
@@ -33,7 +33,7 @@ export interface EngineOptions {
   cluster: Cluster;
   random: Random;
   compat: SchedulerConfig['compat'];
-  siblingsOf: SiblingsOf;
+  defaultSelectorOf: DefaultSelectorOf;
   promises: Promises;
   volumes: VolumeAsk;
   /** So many comparisons of a rule with a pod, or a node, need no preparation. @default 20_000 */
@@ -57,7 +57,7 @@ export interface Evaluation {
  */
 export class Engine {
   readonly #options: EngineOptions;
-  readonly #verdicts = new Verdicts();
+  readonly #verdicts = new RejectionTable();
   readonly #classes: Classes;
   readonly #scan: Scan;
   #lastTie = 0;
@@ -83,8 +83,8 @@ export class Engine {
     const kinds = cluster.groups.sizes.groups;
     if (rulesOf(pod) * kinds + cluster.carried.size + nodeRulesOf(pod) * cluster.nodeCount < inOneGo) return true;
     if (excessOf(pod.pod.spec) !== undefined) return true;
-    const { statics, wide } = this.#classes.asked(pod, profile, undefined);
-    return statics.advance(isOver) && wide.advance(isOver);
+    const { nodeSpec, wide } = this.#classes.asked(pod, profile, undefined);
+    return nodeSpec.advance(isOver) && wide.advance(isOver);
   }
 
   /** Different refusals that are remembered. */
@@ -105,7 +105,7 @@ export class Engine {
     const set = this.#classes.local(asked);
     set.refresh();
     const closed = this.#closed(asked, set, promised);
-    const best = asked.wide.isIndifferent && !asked.statics.hasPoints ? bestOf(set, closed) : this.#scan.best(asked, set, closed);
+    const best = asked.wide.isIndifferent && !asked.nodeSpec.hasPoints ? bestOf(set, closed) : this.#scan.best(asked, set, closed);
     if (best.feasible === 0) return { placed: false, error: this.#explain(asked, set, promised) };
     const slot = this.#choose(best.slots);
     return { placed: true, node: this.#options.cluster.at(slot)?.name ?? '', feasible: best.feasible, ties: best.slots.length };
@@ -190,7 +190,7 @@ export class Engine {
     const prepared = volumes.key(pod) === '' ? undefined : volumes.prepare(pod, profile);
     if (prepared !== undefined && 'plugin' in prepared) return refuse(prepared.plugin, prepared.reasons.join(', '));
     const asked = this.#classes.asked(pod, profile, prepared);
-    asked.statics.refresh();
+    asked.nodeSpec.refresh();
     asked.wide.refresh();
     return asked;
   }

@@ -6,8 +6,8 @@ import { podTopologySpread, type CountedConstraint } from '../plugins/pod-topolo
 import type { Rejection } from '../plugins/names.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import { localFilter, type LocalNeeds } from './pod-class.ts';
-import type { StaticClass } from './static-class.ts';
-import type { WideClass } from './wide-class.ts';
+import type { NodeSpecClass } from './static-class.ts';
+import type { TopologyClass } from './wide-class.ts';
 import { labelsKey } from '../cache/pod-groups.ts';
 import { isAnyTaken } from '../plugins/node-ports.ts';
 import type { AffinityTerms } from '../pod/affinity-terms.ts';
@@ -16,15 +16,15 @@ import type { AffinityTerms } from '../pod/affinity-terms.ts';
 export interface Asked {
   readonly pod: PodInfo;
   readonly profile: ProfileConfig;
-  readonly statics: StaticClass;
-  readonly wide: WideClass;
+  readonly nodeSpec: NodeSpecClass;
+  readonly wide: TopologyClass;
   readonly needs: LocalNeeds;
 }
 
 /** All filters on one node as it is, in their order. Classes must be up to date. */
 export function filterNode(asked: Asked, state: NodeState): Rejection | undefined {
-  const { profile, statics, needs } = asked;
-  return statics.filter(state) ?? localFilter(needs, profile, state) ?? filterNeighbours(asked, state);
+  const { profile, nodeSpec, needs } = asked;
+  return nodeSpec.filter(state) ?? localFilter(needs, profile, state) ?? filterNeighbours(asked, state);
 }
 
 /** Of all filters those that ask about other pods, which come last. */
@@ -92,10 +92,10 @@ export class NodeTrial implements WhatIf {
   }
 
   #filter(added: readonly PodInfo[]): Rejection | undefined {
-    const { statics, wide, needs, profile } = this.#asked;
+    const { nodeSpec, wide, needs, profile } = this.#asked;
     const state = this.#state;
     if (added.length === 0 && this.#removed.size === 0) return filterNode(this.#asked, state);
-    const { refused } = (this.#static ??= { refused: statics.filter(state) });
+    const { refused } = (this.#static ??= { refused: nodeSpec.filter(state) });
     if (refused) return refused;
     const rest = this.#rest;
     const local = localFilter(needs, profile, state, {

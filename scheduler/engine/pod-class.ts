@@ -10,8 +10,8 @@ import type { HostPort } from '../../kube/api/pod-requests.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { Node } from '../types.ts';
 import type { Requests } from '../pod/requests.ts';
-import type { StaticClass } from './static-class.ts';
-import { ABSENT, grown, type Verdicts } from './rejections.ts';
+import type { NodeSpecClass } from './static-class.ts';
+import { ABSENT, grown, type RejectionTable } from './rejections.ts';
 
 /** Volumes of a pod on a node, where it has any that matter. */
 export type VolumeFilter = (node: Readonly<Node>, pods: readonly PodInfo[]) => Rejection | undefined;
@@ -77,10 +77,10 @@ export function localPoints(needs: LocalNeeds, profile: ProfileConfig, state: No
  * best nodes are known without asking the others again.
  */
 export class PodClass {
-  readonly statics: StaticClass;
+  readonly nodeSpec: NodeSpecClass;
   readonly needs: LocalNeeds;
   readonly #cluster: Cluster;
-  readonly #verdicts: Verdicts;
+  readonly #verdicts: RejectionTable;
   readonly #profile: ProfileConfig;
   readonly #max: number;
   readonly #mostPoints: number;
@@ -95,8 +95,8 @@ export class PodClass {
     return this.#codes.length * (this.#buckets === undefined ? 6 : 18);
   }
 
-  constructor(statics: StaticClass, needs: LocalNeeds, { cluster, verdicts, profile, max }: PodClassParts) {
-    this.statics = statics;
+  constructor(nodeSpec: NodeSpecClass, needs: LocalNeeds, { cluster, verdicts, profile, max }: PodClassParts) {
+    this.nodeSpec = nodeSpec;
     this.needs = needs;
     this.#cluster = cluster;
     this.#verdicts = verdicts;
@@ -112,7 +112,7 @@ export class PodClass {
     return this.#counts.get(0) ?? 0;
   }
 
-  /** Nodes by verdict: see {@link Verdicts}. */
+  /** Nodes by verdict: see {@link RejectionTable}. */
   get counts(): ReadonlyMap<number, number> {
     return this.#counts;
   }
@@ -143,7 +143,7 @@ export class PodClass {
 
   refresh(): void {
     const cluster = this.#cluster;
-    this.statics.refresh();
+    this.nodeSpec.refresh();
     const images = this.#imageCounts();
     if (this.#seen === cluster.version && images === this.#imagesAt) return;
     const since = images === this.#imagesAt ? this.#seen : -1;
@@ -166,7 +166,7 @@ export class PodClass {
 
   #look(state: NodeState): void {
     const { slot } = state;
-    const fixed = this.statics.code(slot);
+    const fixed = this.nodeSpec.code(slot);
     if (fixed !== 0) {
       this.#set(slot, fixed, 0);
       return;
@@ -204,7 +204,7 @@ export class PodClass {
 
 export interface PodClassParts {
   cluster: Cluster;
-  verdicts: Verdicts;
+  verdicts: RejectionTable;
   profile: ProfileConfig;
   /** The most points a plugin gives, before its weight. */
   max: number;

@@ -7,7 +7,7 @@ const MAX_KNOWN = 8_192;
 const MAX_TEXT = 4 * 1024 * 1024;
 
 /** Rejections as small numbers, for columns: 0 is no rejection. The same reasons have the same number. */
-export class Verdicts {
+export class RejectionTable {
   readonly #byKey = new Map<string, number>();
   readonly #known: (Rejection | undefined)[] = [undefined];
   #seen = new WeakMap<Rejection, number>();

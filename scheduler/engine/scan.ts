@@ -8,7 +8,7 @@ import { fewestOf, spreadScore, spreadWeight, type CountedConstraint } from '../
 import type { Asked } from './node-trial.ts';
 import { localPoints, type PodClass } from './pod-class.ts';
 import { grown } from './rejections.ts';
-import type { WideClass } from './wide-class.ts';
+import type { TopologyClass } from './wide-class.ts';
 
 /** So many different raw points may be in a table. */
 const MAX_TABLE_SIZE = 1_024;
@@ -92,7 +92,7 @@ export class Scan {
   }
 
   /** @returns how many of the first `count` pass what is asked of other pods */
-  #filter(wide: WideClass, count: number): number {
+  #filter(wide: TopologyClass, count: number): number {
     let left = count;
     for (const constraint of wide.hard) left = this.#keepSpread(constraint, left);
     if (wide.affinity.length > 0) left = this.#keepFriends(wide, left);
@@ -116,7 +116,7 @@ export class Scan {
     return left;
   }
 
-  #keepFriends({ affinity, matchesItself }: WideClass, count: number): number {
+  #keepFriends({ affinity, matchesItself }: TopologyClass, count: number): number {
     const passing = this.#passing;
     const isFirst = matchesItself && affinity.every(({ total }) => total === 0);
     let end = count;
@@ -147,13 +147,13 @@ export class Scan {
   }
 
   /** Adds points besides a node's own, weights included, for the first `count` that pass. */
-  #addCompared({ profile: { scores }, statics, wide }: Asked, count: number): void {
+  #addCompared({ profile: { scores }, nodeSpec, wide }: Asked, count: number): void {
     const weight = (name: ScoreName): number => scores.get(name) ?? 0;
     const taints = weight('TaintToleration');
     const affinity = weight('NodeAffinity');
-    if (statics.hasPoints) {
-      if (taints > 0) this.#addShares(count, taints, true, statics.preferences);
-      if (affinity > 0) this.#addShares(count, affinity, false, statics.affinities);
+    if (nodeSpec.hasPoints) {
+      if (taints > 0) this.#addShares(count, taints, true, nodeSpec.preferences);
+      if (affinity > 0) this.#addShares(count, affinity, false, nodeSpec.affinities);
     } else if (taints > 0) this.#addToAll(count, taints * ofHighest(0, 0, this.#max, true));
     const spread = weight('PodTopologySpread');
     if (spread > 0 && wide.soft.length > 0) this.#addSpread(wide, count, spread);
@@ -180,7 +180,7 @@ export class Scan {
     this.#addEach(count, 0, most, (points) => weight * ofHighest(points, most, this.#max, reversed));
   }
 
-  #addSpread({ soft, comparesAll }: WideClass, count: number, weight: number): void {
+  #addSpread({ soft, comparesAll }: TopologyClass, count: number, weight: number): void {
     const passing = this.#passing;
     const raw = this.#raw;
     raw.fill(0, 0, count);
@@ -241,7 +241,7 @@ export class Scan {
     return found + (comparesAll ? without : 0);
   }
 
-  #addNeighbours({ points }: WideClass, count: number, weight: number): void {
+  #addNeighbours({ points }: TopologyClass, count: number, weight: number): void {
     const passing = this.#passing;
     const raw = this.#raw;
     raw.fill(0, 0, count);

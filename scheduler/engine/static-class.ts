@@ -10,9 +10,9 @@ import type { Rejection } from '../plugins/names.ts';
 import { taintToleration, untoleratedPreferences, type TaintMessage } from '../plugins/taint-toleration.ts';
 import { compactKey } from '../pod/read-selector.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
-import { grown, type Verdicts } from './rejections.ts';
+import { grown, type RejectionTable } from './rejections.ts';
 
-/** Verdicts of so many sets of taints are remembered, whatever is on nodes. */
+/** RejectionTable of so many sets of taints are remembered, whatever is on nodes. */
 const MIN_REMEMBERED = 64;
 
 /** What a pod asks of the node objects themselves; pods on them do not matter. */
@@ -28,10 +28,10 @@ interface TaintVerdict {
   readonly preferences: number;
 }
 
-/** Verdicts and raw points of all nodes for pods that ask the same of node objects. A node is looked at when it changes, by whoever asks next. */
-export class StaticClass {
+/** RejectionTable and raw points of all nodes for pods that ask the same of node objects. A node is looked at when it changes, by whoever asks next. */
+export class NodeSpecClass {
   readonly #cluster: Cluster;
-  readonly #verdicts: Verdicts;
+  readonly #verdicts: RejectionTable;
   readonly #profile: ProfileConfig;
   readonly #message: TaintMessage;
   readonly #spec: Pick<PodSpec, 'nodeSelector' | 'affinity' | 'tolerations' | 'nodeName'>;
@@ -202,7 +202,7 @@ export class StaticClass {
 
 export interface StaticParts {
   cluster: Cluster;
-  verdicts: Verdicts;
+  verdicts: RejectionTable;
   profile: ProfileConfig;
   taintMessage: TaintMessage;
 }

@@ -11,10 +11,10 @@ import { termMatches, type AffinityTerm } from '../pod/affinity-terms.ts';
 import { compactKey, selectorText } from '../pod/read-selector.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import { spreadConstraintsOf, type SpreadConstraint } from '../pod/spread-constraints.ts';
-import type { StaticClass } from './static-class.ts';
+import type { NodeSpecClass } from './static-class.ts';
 
 /** The selector by which a pod's siblings are found: of its services and its controller. Undefined: nobody's. */
-export type SiblingsOf = (pod: PodInfo) => { readonly id: string; readonly selector: LabelSelector } | undefined;
+export type DefaultSelectorOf = (pod: PodInfo) => { readonly id: string; readonly selector: LabelSelector } | undefined;
 
 /** What a pod asks of other pods, and what it is to them. */
 export function wideKey(pod: PodInfo, siblings: string, staticKey: string): string {
@@ -43,7 +43,7 @@ interface Weighted {
  * Rules about other pods, for pods that have the same ones and are the same to others. Counts behind them are kept up to date pod by pod, one for all terms about
  * the same label of nodes: what a node gets of them is a sum.
  */
-export class WideClass implements PodNeighbours {
+export class TopologyClass implements PodNeighbours {
   /** What it is to others. */
   readonly #pod: Pick<PodInfo, 'namespace' | 'labels' | 'terminating'>;
   readonly #cluster: Cluster;
@@ -90,11 +90,11 @@ export class WideClass implements PodNeighbours {
       this.#own.push(...this.#summed([...preferred, ...preferredAnti.map(({ term, weight }) => ({ term, weight: -weight }))]));
     const own = spreadConstraintsOf(pod.pod.spec?.topologySpreadConstraints, pod.labels);
     const hasOwn = own.hard.length + own.soft.length > 0;
-    const siblings = hasOwn ? undefined : parts.siblingsOf(pod);
+    const siblings = hasOwn ? undefined : parts.defaultSelectorOf(pod);
     const defaults = siblings === undefined ? [] : defaultConstraints(parts.profile, siblings);
     this.comparesAll = !hasOwn && parts.profile.spread.defaults === 'system';
-    this.hard = filters.has('PodTopologySpread') ? this.#counted(own.hard, parts.statics, true) : [];
-    this.soft = scores.has('PodTopologySpread') ? this.#counted(hasOwn ? own.soft : defaults, parts.statics, !this.comparesAll) : [];
+    this.hard = filters.has('PodTopologySpread') ? this.#counted(own.hard, parts.nodeSpec, true) : [];
+    this.soft = scores.has('PodTopologySpread') ? this.#counted(hasOwn ? own.soft : defaults, parts.nodeSpec, !this.comparesAll) : [];
     this.rules = required.length + requiredAnti.length + preferred.length + preferredAnti.length + this.hard.length + this.soft.length;
   }
 
@@ -169,7 +169,7 @@ export class WideClass implements PodNeighbours {
     return other.terms.requiredAnti.filter((term) => this.#means(term)).map(({ topologyKey }) => topologyKey);
   }
 
-  #counted(constraints: readonly SpreadConstraint[], statics: StaticClass, needsAll: boolean): CountedConstraint[] {
+  #counted(constraints: readonly SpreadConstraint[], nodeSpec: NodeSpecClass, needsAll: boolean): CountedConstraint[] {
     const keys = needsAll ? constraints.map(({ topologyKey }) => topologyKey) : [];
     return constraints.map((constraint) => {
       const { selector, topologyKey, honorsAffinity, honorsTaints, maxSkew, minDomains } = constraint;
@@ -180,7 +180,7 @@ export class WideClass implements PodNeighbours {
       const counter = this.#cluster.groups.counter(id, counts, false);
       // The labels themselves: hard and soft rules may name as many, and other ones.
       const asked = `${honorsAffinity} ${honorsTaints} ${keys.join(' ')}`;
-      const eligible = this.#eligible.get(asked) ?? statics.eligible(honorsAffinity, honorsTaints, keys);
+      const eligible = this.#eligible.get(asked) ?? nodeSpec.eligible(honorsAffinity, honorsTaints, keys);
       this.#eligible.set(asked, eligible);
       const view = this.#view(counter, topologyKey, eligible);
       const isHostname = topologyKey === 'kubernetes.io/hostname';
@@ -318,8 +318,8 @@ export class WideClass implements PodNeighbours {
 export interface WideParts {
   cluster: Cluster;
   profile: ProfileConfig;
-  statics: StaticClass;
-  siblingsOf: SiblingsOf;
+  nodeSpec: NodeSpecClass;
+  defaultSelectorOf: DefaultSelectorOf;
 }
 
 function pointsOf({ kind, weight }: CarriedTerm, hardWeight: number): number {

@@ -129,11 +129,11 @@ export class Extenders {
     const url = urlOf(extender.config, verb);
     try {
       const answer = await call();
-      if (this.#passedOver.delete(url)) this.#log.info('extender is heard again', { url });
+      if (this.#passedOver.delete(url)) this.#log.info('extender recovered', { url });
       return answer;
     } catch (error) {
       if (signal.aborted || !isIgnored) throw error;
-      if (!this.#passedOver.has(url)) this.#log.warn('extender is passed over', { url, error: describeError(error) });
+      if (!this.#passedOver.has(url)) this.#log.warn('extender failed, ignoring it', { url, error: describeError(error) });
       this.#passedOver.add(url);
       return undefined;
     }

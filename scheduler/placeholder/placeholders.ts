@@ -212,7 +212,7 @@ export class Placeholders {
         entry.info ??= podInfoOf(made);
         meters.made('ok');
         this.#isTold = false;
-        log.debug('a pod stands for kept room', { pod: key, node });
+        log.debug('placeholder pod created', { pod: key, node });
       } catch (error) {
         signal.throwIfAborted();
         if (isAlreadyExists(error)) return await this.#identify(entry, signal);
@@ -239,12 +239,12 @@ export class Placeholders {
         signal.throwIfAborted();
         meters.removed('error');
         if (entry.failures === 0)
-          log.warn('a pod that stands for room could not be removed', { pod: key, why, error: describeError(error) });
+          log.warn('failed to remove a placeholder pod, retrying', { pod: key, reason: why, error: describeError(error) });
         seen.count(entry.uid);
         throw error;
       }
       meters.removed('ok');
-      log.debug('a pod that stood for room is removed', { pod: key, why });
+      log.debug('placeholder pod removed', { pod: key, reason: why });
       this.#forget(entry);
       // It made way for a successor. Should that not come after all, another may stand here.
       if (this.#due.has(oldUid)) this.#had.delete(oldUid);
@@ -304,7 +304,7 @@ export class Placeholders {
         return;
       } catch (error) {
         if (signal.aborted) return;
-        if (failures === 1) log.warn('pods that may still stand for room are not known', { error: describeError(error) });
+        if (failures === 1) log.warn('failed to list placeholder pods, retrying', { error: describeError(error) });
         await clock.sleep(backoff(failures, AGAIN, random), signal).catch(() => {});
       }
     }
@@ -315,7 +315,11 @@ export class Placeholders {
     this.#options.onUnseen(room, error);
     if (this.#isTold) return;
     this.#isTold = true;
-    log.warn('kept room is not shown to other schedulers', { pod: room.ghost.key, node: room.node, error: describeError(error) });
+    log.warn('failed to create a placeholder pod, other schedulers do not see the reservation', {
+      pod: room.ghost.key,
+      node: room.node,
+      error: describeError(error),
+    });
   }
 }
 

@@ -27,12 +27,12 @@ export interface QueuedPod {
  * How an attempt ended without a place. Refused by nobody in particular counts as an error.
  * `short`: what NodeResourcesFit found too little of on some node (`pods`, `cpu`, `example.com/gpu`): pods that go without leaving any of it are then no
  * reason to try again. Undefined: not known, every pod that goes is.
- * `likewise`: pods that were refused with the same text would be refused for the same reasons in each other's stead, at any time. So when something happens
+ * `equivalenceClass`: pods of one class would be rejected for the same reasons in each other's stead, at any time. So when something happens
  * that may help them one is tried for all, the first in line that does not back off; the next one follows when that one found a place, or was refused in
  * another way. Undefined: nobody can be tried in its stead.
  */
 export type Failure =
-  { why: 'refused'; by: ReadonlySet<Rejector>; short?: ReadonlySet<string>; likewise?: string | undefined } | { why: 'error' };
+  { why: 'refused'; by: ReadonlySet<Rejector>; short?: ReadonlySet<string>; equivalenceClass?: string | undefined } | { why: 'error' };
 
 export type PoolName = 'active' | 'backoff' | 'unschedulable' | 'gated';
 
@@ -67,7 +67,7 @@ export interface SchedulingQueue {
    * @param info - the newest that is known of the pod
    */
   requeue(queued: QueuedPod, failure: Failure, info: PodInfo): void;
-  /** Something happened: who it may help is tried again, or one for all of those that were refused likewise. @param only - none but these. @default all */
+  /** Something happened: who it may help is tried again, or one for all of an equivalence class. @param only - none but these. @default all */
   wake(event: ClusterEvent, only?: (info: PodInfo) => boolean): void;
   /** Has this pod tried again at once, whatever refused it, once its backoff is over. */
   activate(uid: string): void;
@@ -77,7 +77,7 @@ export interface SchedulingQueue {
    */
   hold(uid: string): void;
   release(uid: string): void;
-  /** Whether this pod is favoured (goes first among those of its priority) has changed. Nobody is tried in its stead any more. */
+  /** Whether this pod is prioritized (goes first among those of its priority) has changed. Nobody is tried in its stead any more. */
   reorder(uid: string): void;
   /** Moves whoever's time has come. @returns when to call again, in ms of the wall clock; undefined: nobody waits for time */
   tick(): Millis | undefined;

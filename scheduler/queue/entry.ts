@@ -12,14 +12,14 @@ import type { ClusterEvent } from '../cluster-event.ts';
  * - active, backoff --pop--> in-flight         backoff --time--> active; also at once when nothing else is there, unless it failed with an error
  * - in-flight --requeue--> unschedulable; backoff, if it failed with an error or something that helps happened meanwhile
  * - unschedulable --woken, own change, flush--> backoff, or active when its backoff is over
- * - unschedulable, in a line --woken first for all, next in line--> as when woken, and it leads the line; it does so until it is refused like the others
- *   again (the line sleeps), or anything else becomes of it (the next one leads)
+ * - unschedulable, in an equivalence class --woken first for all, next of the class--> as when woken, and it represents the class; it does so until it is rejected
+ *   like the others again (the class waits), or anything else becomes of it (the next one represents)
  * - any but gated --hold--> held (in-flight: with its requeue)     held --release--> backoff or active
  */
 export type Place = 'active' | 'backoff' | 'unschedulable' | 'held' | 'gated' | 'in-flight';
 
-/** Pods that wait and were refused likewise. */
-export interface Line {
+/** Pods that wait and were rejected for the same reasons: one of them, the representative, is tried for all. */
+export interface EquivalenceClass {
   readonly key: string;
   /** How the one was refused that was tried last, and so all of them. */
   refusal: Refusal;
@@ -27,8 +27,8 @@ export interface Line {
   readonly ready: IndexedHeap<string, Entry>;
   /** Those that backed off when they were looked at last, by when that ends. */
   readonly resting: IndexedHeap<string, Entry>;
-  /** Who was chosen last to be tried in the stead of all, while that is still to come; not among the members. */
-  leader: Entry | undefined;
+  /** The pod that was chosen last to be tried for all, while that is still to come; not among the members. */
+  representative: Entry | undefined;
 }
 
 /** Who refused a pod, and what was short. */
@@ -51,20 +51,20 @@ export interface Entry {
   errors: number;
   rejectedBy: ReadonlySet<Rejector>;
   short: ReadonlySet<string> | undefined;
-  /** Which pods were refused as it was, as {@link Failure} said last. */
-  likewise: string | undefined;
-  /** The line in whose stead it is tried, or to be tried. There may be more for one line: when the first backs off, another one need not wait for that. */
-  leads: Line | undefined;
+  /** Key of its equivalence class, as {@link Failure} said last. */
+  equivalenceClass: string | undefined;
+  /** The class that it is tried for, or to be tried. A class may have several: when the first backs off, another one need not wait for that. */
+  represents: EquivalenceClass | undefined;
   /** Undefined: it does not back off. */
   backoffUntil: Millis | undefined;
   /** Goes first among those of its priority. */
-  favoured: boolean;
+  prioritized: boolean;
   /** To be held once it is not in flight any more. */
   held: boolean;
   /** In flight: when it set out. Undefined: what happens is of no concern to it. */
   flight: Moment | undefined;
   /** In flight: whose refusal is void since, because of what changed in the pod itself; `all`: it was asked for. */
-  voided: Set<Rejector> | 'all' | undefined;
+  invalidated: Set<Rejector> | 'all' | undefined;
 }
 
 export const noRejectors: ReadonlySet<Rejector> = new Set();
@@ -82,13 +82,13 @@ export function newEntry(info: PodInfo, now: Millis): Entry {
     errors: 0,
     rejectedBy: noRejectors,
     short: undefined,
-    likewise: undefined,
-    leads: undefined,
+    equivalenceClass: undefined,
+    represents: undefined,
     backoffUntil: undefined,
-    favoured: false,
+    prioritized: false,
     held: false,
     flight: undefined,
-    voided: undefined,
+    invalidated: undefined,
   };
 }
 
@@ -99,7 +99,7 @@ export function queuedPodOf({ info, attempts, since, queuedAt, refusals, errors,
 
 /** Who is tried first. */
 export function byTurn(a: Entry, b: Entry): number {
-  return b.info.priority - a.info.priority || Number(b.favoured) - Number(a.favoured) || a.turn - b.turn;
+  return b.info.priority - a.info.priority || Number(b.prioritized) - Number(a.prioritized) || a.turn - b.turn;
 }
 
 export function byBackoff(a: Entry, b: Entry): number {
@@ -112,7 +112,7 @@ export function byAge(a: Entry, b: Entry): number {
 }
 
 /** Something that happened, and whom it was told to. */
-export interface Happening {
+export interface LoggedEvent {
   readonly event: ClusterEvent;
   /** Undefined: all. */
   readonly only: ((info: PodInfo) => boolean) | undefined;
@@ -120,7 +120,7 @@ export interface Happening {
 
 /** A moment between two happenings. Holding it keeps what came after it in memory, and nothing before. */
 export interface Moment {
-  next: (Moment & { readonly happening: Happening }) | undefined;
+  next: (Moment & { readonly logged: LoggedEvent }) | undefined;
 }
 
 /**
@@ -134,19 +134,19 @@ export class EventLog {
     return this.#last;
   }
 
-  add(happening: Happening): void {
-    const link = { happening, next: undefined };
+  add(logged: LoggedEvent): void {
+    const link = { logged, next: undefined };
     this.#last.next = link;
     this.#last = link;
   }
 
-  /** Nobody asks for anything any more: also the last happening is let go. */
+  /** Nobody asks for anything any more: also the last logged is let go. */
   forget(): void {
     this.#last = { next: undefined };
   }
 }
 
 /** What happened after a moment, oldest first. */
-export function* happenedSince(moment: Moment): Generator<Happening> {
-  for (let link = moment.next; link !== undefined; link = link.next) yield link.happening;
+export function* eventsSince(moment: Moment): Generator<LoggedEvent> {
+  for (let link = moment.next; link !== undefined; link = link.next) yield link.logged;
 }

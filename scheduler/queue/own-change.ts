@@ -11,28 +11,28 @@ export function isGated({ pod }: PodInfo): boolean {
 }
 
 /** Whose refusal may be void after a change of the pod itself. What schedulers and kubelets write into its status is no such change. */
-export function voidedBy(before: PodInfo, after: PodInfo): Set<Rejector> {
-  const voided = new Set<Rejector>();
-  if (before === after) return voided;
+export function invalidatedBy(before: PodInfo, after: PodInfo): Set<Rejector> {
+  const invalidated = new Set<Rejector>();
+  if (before === after) return invalidated;
   const [was, is] = [before.pod.spec, after.pod.spec];
   const relabelled = !same(before.labels, after.labels);
-  if (relabelled) voided.add('PodTopologySpread').add('InterPodAffinity'); // it may count for itself, or be no longer who others keep away from
+  if (relabelled) invalidated.add('PodTopologySpread').add('InterPodAffinity'); // it may count for itself, or be no longer who others keep away from
   if (was !== is) {
-    if (asksLess(before.requests, after.requests)) voided.add('NodeResourcesFit');
+    if (asksLess(before.requests, after.requests)) invalidated.add('NodeResourcesFit');
     if (!same(was?.tolerations, is?.tolerations)) {
-      voided.add('TaintToleration').add('NodeUnschedulable');
+      invalidated.add('TaintToleration').add('NodeUnschedulable');
       if (spreadConstraintsOf(is?.topologySpreadConstraints, after.labels).hard.some(({ honorsTaints }) => honorsTaints))
-        voided.add('PodTopologySpread');
+        invalidated.add('PodTopologySpread');
     }
     if (!same(was?.nodeSelector, is?.nodeSelector) || !same(was?.affinity?.nodeAffinity, is?.affinity?.nodeAffinity))
-      voided.add('NodeAffinity').add('PodTopologySpread');
-    if (excessOf(was) !== excessOf(is)) voided.add('PodLimits');
-    if (isGated(before) && !isGated(after)) voided.add('SchedulingGates');
+      invalidated.add('NodeAffinity').add('PodTopologySpread');
+    if (excessOf(was) !== excessOf(is)) invalidated.add('PodLimits');
+    if (isGated(before) && !isGated(after)) invalidated.add('SchedulingGates');
   }
   // What an extender looks at is its own affair.
   if (relabelled || !same(before.pod.metadata.annotations, after.pod.metadata.annotations) || (was !== is && !same(was, is)))
-    voided.add('Extender');
-  return voided;
+    invalidated.add('Extender');
+  return invalidated;
 }
 
 /** Whether the pod can still be taken for others that it was refused with. What is said of its having no place is no such change. */

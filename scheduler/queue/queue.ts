@@ -4,8 +4,18 @@ import { IndexedHeap } from '../../base/heap.ts';
 import type { ClusterEvent } from '../cluster-event.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { Failure, Found, PoolName, QueuedPod, SchedulingQueue } from './contract.ts';
-import { byBackoff, byTurn, newEntry, noRejectors, queuedPodOf, EventLog, happenedSince, type Entry, type Line } from './entry.ts';
-import { asksTheSame, isGated, meet, voidedBy } from './own-change.ts';
+import {
+  byBackoff,
+  byTurn,
+  newEntry,
+  noRejectors,
+  queuedPodOf,
+  EventLog,
+  eventsSince,
+  type Entry,
+  type EquivalenceClass,
+} from './entry.ts';
+import { asksTheSame, isGated, meet, invalidatedBy } from './own-change.ts';
 import { firstReady, mayHelp, Unschedulable } from './unschedulable.ts';
 import type { Hints } from './hints.ts';
 
@@ -56,7 +66,7 @@ class PodQueue implements SchedulingQueue {
       this.#change(known, info);
       return;
     }
-    this.#forgetNamesake(info);
+    this.#forgetSameName(info);
     const entry = newEntry(info, this.#options.now());
     entry.turn = this.#turns++;
     this.#entries.set(info.uid, entry);
@@ -79,13 +89,13 @@ class PodQueue implements SchedulingQueue {
   pop(): QueuedPod | undefined {
     const next = (this.#active.peek() ?? this.#refused.peek())?.value;
     if (next === undefined) return undefined;
-    const entry = this.#firstInLine(next);
+    const entry = this.#firstOfClass(next);
     this.#take(entry);
     entry.attempts++;
     entry.rejectedBy = noRejectors;
     entry.short = undefined;
     entry.backoffUntil = undefined;
-    entry.voided = undefined;
+    entry.invalidated = undefined;
     this.#put(entry, 'in-flight');
     return queuedPodOf(entry);
   }
@@ -94,7 +104,7 @@ class PodQueue implements SchedulingQueue {
     const entry = this.#entries.get(uid);
     if (entry?.place !== 'in-flight') return;
     this.#stopListening(entry);
-    this.#passOn(entry);
+    this.#nextRepresentative(entry);
   }
 
   done(uid: string): void {
@@ -113,27 +123,27 @@ class PodQueue implements SchedulingQueue {
     this.#take(entry);
     entry.info = info;
     entry.queuedAt = this.#options.now();
-    const likewise = failure.why === 'refused' ? failure.likewise : undefined;
-    // Others in its line were not tried: it does not go behind them for that it was.
-    if (likewise === undefined || likewise !== entry.likewise) entry.turn = this.#turns++;
-    entry.likewise = likewise;
+    const equivalenceClass = failure.why === 'refused' ? failure.equivalenceClass : undefined;
+    // Others in its class were not tried: it keeps its place among them.
+    if (equivalenceClass === undefined || equivalenceClass !== entry.equivalenceClass) entry.turn = this.#turns++;
+    entry.equivalenceClass = equivalenceClass;
     entry.backoffUntil = this.#backoffOf(entry);
     if (isGated(info)) this.#put(entry, 'gated');
     else if (entry.held) this.#put(entry, 'held');
     else if (worthIt) this.#enqueue(entry);
     else this.#put(entry, 'unschedulable');
-    this.#settleLine(entry);
+    this.#settleClass(entry);
   }
 
   wake(event: ClusterEvent, only?: (info: PodInfo) => boolean): void {
-    const happening = { event, only };
-    if (this.#listening > 0) this.#log.add(happening);
-    for (const entry of this.#unschedulable.takeHelped(happening, this.#options.now())) this.#enqueue(entry);
+    const logged = { event, only };
+    if (this.#listening > 0) this.#log.add(logged);
+    for (const entry of this.#unschedulable.takeHelped(logged, this.#options.now())) this.#enqueue(entry);
   }
 
   activate(uid: string): void {
     const entry = this.#entries.get(uid);
-    if (entry?.place === 'in-flight') entry.voided = 'all';
+    if (entry?.place === 'in-flight') entry.invalidated = 'all';
     else if (entry?.place === 'unschedulable') this.#move(entry);
   }
 
@@ -144,21 +154,21 @@ class PodQueue implements SchedulingQueue {
     if (entry.place === 'in-flight' || entry.place === 'held') return;
     this.#take(entry);
     this.#put(entry, 'held');
-    this.#passOn(entry);
+    this.#nextRepresentative(entry);
   }
 
   release(uid: string): void {
     const entry = this.#entries.get(uid);
     if (entry === undefined || !entry.held) return;
     entry.held = false;
-    if (entry.place === 'in-flight') entry.voided = 'all';
+    if (entry.place === 'in-flight') entry.invalidated = 'all';
     else if (entry.place === 'held') this.#move(entry);
   }
 
   reorder(uid: string): void {
     const entry = this.#entries.get(uid);
     if (entry === undefined) return;
-    if (entry.place === 'unschedulable' && entry.likewise !== undefined) this.#waitAlone(entry);
+    if (entry.place === 'unschedulable' && entry.equivalenceClass !== undefined) this.#waitAlone(entry);
     this.#sort(entry);
   }
 
@@ -196,11 +206,16 @@ class PodQueue implements SchedulingQueue {
     entry.errors = 0;
     entry.rejectedBy = failure.by;
     entry.short = failure.short;
-    const { voided } = entry;
-    if (voided === 'all' || (voided !== undefined && meet(voided, failure.by)) || meet(voidedBy(entry.info, info), failure.by)) return true;
+    const { invalidated } = entry;
+    if (
+      invalidated === 'all' ||
+      (invalidated !== undefined && meet(invalidated, failure.by)) ||
+      meet(invalidatedBy(entry.info, info), failure.by)
+    )
+      return true;
     if (entry.flight === undefined) return true; // nobody looked out for it meanwhile
-    for (const happening of happenedSince(entry.flight))
-      if (happening.only?.(info) !== false && mayHelp(this.#options.hints, info, entry, happening)) return true;
+    for (const logged of eventsSince(entry.flight))
+      if (logged.only?.(info) !== false && mayHelp(this.#options.hints, info, entry, logged)) return true;
     return false;
   }
 
@@ -215,26 +230,26 @@ class PodQueue implements SchedulingQueue {
   #change(entry: Entry, info: PodInfo): void {
     const before = entry.info;
     if (before === info) return;
-    const voided = voidedBy(before, info);
+    const invalidated = invalidatedBy(before, info);
     const isAlike = asksTheSame(before, info);
     // Of all that is written about waiting pods most is what was said of them here.
-    if (entry.place === 'unschedulable' && entry.likewise !== undefined && isAlike) {
+    if (entry.place === 'unschedulable' && entry.equivalenceClass !== undefined && isAlike) {
       entry.info = info;
       return;
     }
     // In its pool under what it was: out first, back in as what it is.
     if (entry.place === 'unschedulable') {
       this.#take(entry);
-      entry.likewise = undefined;
+      entry.equivalenceClass = undefined;
       entry.info = info;
       if (isGated(info)) this.#put(entry, 'gated');
-      else if (meet(voided, entry.rejectedBy)) this.#enqueue(entry);
+      else if (meet(invalidated, entry.rejectedBy)) this.#enqueue(entry);
       else this.#put(entry, 'unschedulable');
       return;
     }
     entry.info = info;
     if (entry.place === 'in-flight') {
-      if (entry.voided !== 'all') entry.voided = new Set([...(entry.voided ?? []), ...voided]);
+      if (entry.invalidated !== 'all') entry.invalidated = new Set([...(entry.invalidated ?? []), ...invalidated]);
     } else if (entry.place === 'gated' && !isGated(info)) {
       this.#move(entry);
     } else if (entry.place !== 'gated' && isGated(info)) {
@@ -242,70 +257,70 @@ class PodQueue implements SchedulingQueue {
       this.#put(entry, 'gated');
     } else this.#sort(entry);
     // What becomes of it says nothing of the others any more. In flight, that is told by what it was refused for.
-    if (!isAlike && entry.place !== 'in-flight') this.#passOn(entry);
+    if (!isAlike && entry.place !== 'in-flight') this.#nextRepresentative(entry);
   }
 
   /** Nobody can be tried in its stead any more. */
   #waitAlone(entry: Entry): void {
     this.#take(entry);
-    entry.likewise = undefined;
+    entry.equivalenceClass = undefined;
     this.#put(entry, 'unschedulable');
   }
 
-  /** It was tried, perhaps in the stead of a line: that sleeps on if nothing is to be done for it. */
-  #settleLine(entry: Entry): void {
-    const { leads, place } = entry;
-    if (leads === undefined) return;
-    const isLike = leads.key === entry.likewise;
-    if (isLike && place === 'unschedulable') this.#standDown(entry);
-    // It is to be tried once more: so is the line, and perhaps not as late.
-    else if (isLike && (place === 'active' || place === 'backoff')) this.#leadOn(leads);
-    else this.#passOn(entry);
+  /** It was tried, perhaps in the stead of a class: that sleeps on if nothing is to be done for it. */
+  #settleClass(entry: Entry): void {
+    const { represents, place } = entry;
+    if (represents === undefined) return;
+    const isLike = represents.key === entry.equivalenceClass;
+    if (isLike && place === 'unschedulable') this.#letClassWait(entry);
+    // It is to be tried once more: so is the class, and perhaps not as late.
+    else if (isLike && (place === 'active' || place === 'backoff')) this.#tryClassAgain(represents);
+    else this.#nextRepresentative(entry);
   }
 
-  /** Something else became of it than of the line that it was tried for: the next one is tried. */
-  #passOn(entry: Entry): void {
-    const { leads } = entry;
-    if (leads === undefined) return;
-    this.#standDown(entry);
-    this.#leadOn(leads);
+  /** Something else became of it than of the class that it was tried for: the next one is tried. */
+  #nextRepresentative(entry: Entry): void {
+    const { represents } = entry;
+    if (represents === undefined) return;
+    this.#letClassWait(entry);
+    this.#tryClassAgain(represents);
   }
 
-  /** Who is tried when this one's turn has come: as it was chosen, whoever is before it in its line may have backed off, and does so no longer. */
-  #firstInLine(entry: Entry): Entry {
-    const first = entry.leads && firstReady(entry.leads, this.#options.now());
-    if (first === undefined || entry.leads === undefined || byTurn(entry, first) <= 0) return entry;
-    const line = entry.leads;
+  /** Who is tried when this one's turn has come: as it was chosen, whoever is before it in its class may have backed off, and does so no longer. */
+  #firstOfClass(entry: Entry): Entry {
+    const first = entry.represents && firstReady(entry.represents, this.#options.now());
+    if (first === undefined || entry.represents === undefined || byTurn(entry, first) <= 0) return entry;
+    const group = entry.represents;
     this.#take(entry);
-    this.#standDown(entry);
+    this.#letClassWait(entry);
     entry.place = 'unschedulable';
     this.#unschedulable.giveBack(entry);
-    this.#unschedulable.lead(line, first);
+    this.#unschedulable.represent(group, first);
     return first;
   }
 
-  #standDown(entry: Entry): void {
-    if (entry.leads?.leader === entry) entry.leads.leader = undefined;
-    entry.leads = undefined;
+  #letClassWait(entry: Entry): void {
+    if (entry.represents?.representative === entry) entry.represents.representative = undefined;
+    entry.represents = undefined;
   }
 
-  #leadOn(line: Line): void {
-    const next = this.#unschedulable.takeNext(line, this.#options.now());
+  #tryClassAgain(group: EquivalenceClass): void {
+    const next = this.#unschedulable.takeNext(group, this.#options.now());
     if (next !== undefined) this.#enqueue(next);
   }
 
   /** A name is one pod's at a time: whoever had it before is gone, though nobody said so. */
-  #forgetNamesake({ key }: PodInfo): void {
+  #forgetSameName({ key }: PodInfo): void {
     const uid = this.#uids.get(key);
-    const namesake = uid === undefined ? undefined : this.#entries.get(uid);
-    if (namesake !== undefined) this.#drop(namesake);
+    const sameName = uid === undefined ? undefined : this.#entries.get(uid);
+    if (sameName !== undefined) this.#drop(sameName);
   }
 
   #drop(entry: Entry): void {
     this.#take(entry);
     this.#entries.delete(entry.uid);
     if (this.#uids.get(entry.info.key) === entry.uid) this.#uids.delete(entry.info.key);
-    this.#passOn(entry);
+    this.#nextRepresentative(entry);
   }
 
   #move(entry: Entry): void {
@@ -320,7 +335,7 @@ class PodQueue implements SchedulingQueue {
 
   #put(entry: Entry, place: Entry['place']): void {
     entry.place = place;
-    entry.favoured = this.#options.favoured(entry.info);
+    entry.prioritized = this.#options.prioritized(entry.info);
     switch (place) {
       case 'active':
         this.#active.set(entry.uid, entry);
@@ -399,7 +414,7 @@ export interface QueueOptions {
   flushMs: Millis;
   hints: Hints;
   /** Whether it goes before others of its priority. When this changes, {@link SchedulingQueue.reorder}. */
-  favoured(info: PodInfo): boolean;
+  prioritized(info: PodInfo): boolean;
   /**
    * Pods with the same text get the same answer of every hint: they have the same namespace, requests, ports, tolerations, node selector, affinity,
    * spread constraints (with the labels these take values from) and volumes. Their own labels are told apart here. @default each its own

@@ -1,7 +1,7 @@
 import { IndexedHeap } from '../../base/heap.ts';
 import type { Millis } from '../../base/clock.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
-import { byAge, byBackoff, byTurn, type Happening, type Entry, type Line, type Refusal } from './entry.ts';
+import { byAge, byBackoff, byTurn, type LoggedEvent, type Entry, type EquivalenceClass, type Refusal } from './entry.ts';
 import type { Hint } from './contract.ts';
 import type { Hints } from './hints.ts';
 
@@ -12,7 +12,7 @@ interface Group {
   readonly members: Map<string, Entry>;
 }
 
-/** Pods that were refused and wait for something to happen: each for itself, or in line with others that were refused likewise. */
+/** Pods that were rejected and wait for a cluster event: each for itself, or together with others of its equivalence class. */
 export class Unschedulable {
   readonly #classOf: (info: PodInfo) => string;
   readonly #hints: Hints;
@@ -20,7 +20,7 @@ export class Unschedulable {
   readonly #groups = new Map<string, Group>();
   readonly #groupOf = new Map<string, Group>();
   /** None is without members. */
-  readonly #lines = new Map<string, Line>();
+  readonly #classes = new Map<string, EquivalenceClass>();
 
   constructor(classOf: (info: PodInfo) => string, hints: Hints) {
     this.#classOf = classOf;
@@ -39,14 +39,14 @@ export class Unschedulable {
   /** It was refused just now, or waits on for itself alone. */
   add(entry: Entry): void {
     this.#byAge.set(entry.uid, entry);
-    if (entry.likewise === undefined) this.#join(entry);
-    else this.#lineUp(entry, entry.likewise, true);
+    if (entry.equivalenceClass === undefined) this.#join(entry);
+    else this.#joinClass(entry, entry.equivalenceClass, true);
   }
 
-  /** It was taken out and not tried: it waits on in its line. */
+  /** It was taken out and not tried: it waits on in its class. */
   giveBack(entry: Entry): void {
     this.#byAge.set(entry.uid, entry);
-    this.#lineUp(entry, entry.likewise ?? '', false);
+    this.#joinClass(entry, entry.equivalenceClass ?? '', false);
   }
 
   /** Takes it out; from then on it knows itself what it was refused for. */
@@ -60,51 +60,51 @@ export class Unschedulable {
       this.#groupOf.delete(uid);
       return;
     }
-    const line = this.#lineOf(entry);
-    if (line === undefined) return;
-    entry.rejectedBy = line.refusal.rejectedBy;
-    entry.short = line.refusal.short;
-    line.ready.delete(uid);
-    line.resting.delete(uid);
-    if (line.ready.size + line.resting.size === 0) this.#lines.delete(line.key);
+    const alike = this.#equivalentTo(entry);
+    if (alike === undefined) return;
+    entry.rejectedBy = alike.refusal.rejectedBy;
+    entry.short = alike.refusal.short;
+    alike.ready.delete(uid);
+    alike.resting.delete(uid);
+    if (alike.ready.size + alike.resting.size === 0) this.#classes.delete(alike.key);
   }
 
   /** What would be said to it if it was tried now, as far as is known. */
   refusalOf(entry: Entry): Refusal {
-    return this.#lineOf(entry)?.refusal ?? entry;
+    return this.#equivalentTo(entry)?.refusal ?? entry;
   }
 
-  /** Takes out whom this may help; of a line whoever can be tried first, for all of them. */
-  takeHelped(happening: Happening, now: Millis): Entry[] {
-    const { only } = happening;
+  /** Takes out whom this may help; of a class whoever can be tried first, for all of them. */
+  takeHelped(logged: LoggedEvent, now: Millis): Entry[] {
+    const { only } = logged;
     const helped: Entry[] = [];
     for (const { members, refusal } of this.#groups.values()) {
       const [first] = members.values();
-      if (first === undefined || !mayHelp(this.#hints, first.info, refusal, happening)) continue;
+      if (first === undefined || !mayHelp(this.#hints, first.info, refusal, logged)) continue;
       for (const entry of members.values()) if (only === undefined || only(entry.info)) helped.push(entry);
     }
     for (const entry of helped) this.delete(entry);
-    for (const line of this.#lines.values()) {
-      const next = nextIn(line, now, only);
-      if (next === undefined || !mayHelp(this.#hints, next.info, line.refusal, happening)) continue;
-      this.lead(line, next);
+    for (const alike of this.#classes.values()) {
+      const next = nextIn(alike, now, only);
+      if (next === undefined || !mayHelp(this.#hints, next.info, alike.refusal, logged)) continue;
+      this.represent(alike, next);
       helped.push(next);
     }
     return helped;
   }
 
-  /** Takes out who is next to be tried for the line, unless somebody is who need not wait longer. */
-  takeNext(line: Line, now: Millis): Entry | undefined {
-    const next = nextIn(line, now);
-    if (next !== undefined) this.lead(line, next);
+  /** Takes out who is next to be tried for the class, unless somebody is who need not wait longer. */
+  takeNext(alike: EquivalenceClass, now: Millis): Entry | undefined {
+    const next = nextIn(alike, now);
+    if (next !== undefined) this.represent(alike, next);
     return next;
   }
 
-  /** Takes it out, to be tried for the line. */
-  lead(line: Line, entry: Entry): void {
+  /** Takes it out, to be tried for the class. */
+  represent(alike: EquivalenceClass, entry: Entry): void {
     this.delete(entry);
-    line.leader = entry;
-    entry.leads = line;
+    alike.representative = entry;
+    entry.represents = alike;
   }
 
   #join(entry: Entry): void {
@@ -118,19 +118,19 @@ export class Unschedulable {
     this.#groupOf.set(entry.uid, group);
   }
 
-  /** @param isNews - it was refused just now: whoever is in line with it would have been refused as it was */
-  #lineUp(entry: Entry, key: string, isNews: boolean): void {
+  /** @param isNews - it was refused just now: whoever is in one class with it would have been refused as it was */
+  #joinClass(entry: Entry, key: string, isNews: boolean): void {
     const { rejectedBy, short } = entry;
     const refusal = { rejectedBy, short };
-    let line = this.#lines.get(key);
-    if (line === undefined) this.#lines.set(key, (line = newLine(key, refusal)));
-    if (isNews) line.refusal = refusal;
-    line.resting.set(entry.uid, entry);
+    let alike = this.#classes.get(key);
+    if (alike === undefined) this.#classes.set(key, (alike = newClass(key, refusal)));
+    if (isNews) alike.refusal = refusal;
+    alike.resting.set(entry.uid, entry);
   }
 
-  #lineOf({ uid, likewise }: Entry): Line | undefined {
-    const line = likewise === undefined ? undefined : this.#lines.get(likewise);
-    return line !== undefined && (line.ready.has(uid) || line.resting.has(uid)) ? line : undefined;
+  #equivalentTo({ uid, equivalenceClass }: Entry): EquivalenceClass | undefined {
+    const alike = equivalenceClass === undefined ? undefined : this.#classes.get(equivalenceClass);
+    return alike !== undefined && (alike.ready.has(uid) || alike.resting.has(uid)) ? alike : undefined;
   }
 
   /** Labels are part of it where other pods may mind them: terms of pods to come can ask for labels that no class knows of yet. */
@@ -140,22 +140,22 @@ export class Unschedulable {
   }
 }
 
-function newLine(key: string, refusal: Refusal): Line {
-  return { key, refusal, ready: new IndexedHeap(byTurn), resting: new IndexedHeap(byBackoff), leader: undefined };
+function newClass(key: string, refusal: Refusal): EquivalenceClass {
+  return { key, refusal, ready: new IndexedHeap(byTurn), resting: new IndexedHeap(byBackoff), representative: undefined };
 }
 
-/** Who is to be tried for the line: of those that do not back off the first, else whoever does so the least. Undefined: who leads it has not longer to wait. */
-function nextIn(line: Line, now: Millis, only?: Happening['only']): Entry | undefined {
-  const { ready, resting, leader } = line;
-  firstReady(line, now);
-  if (leader !== undefined && leader.place !== 'backoff') return undefined;
+/** Who is to be tried for the class: of those that do not back off the first, else whoever does so the least. Undefined: its representative has not longer to wait. */
+function nextIn(alike: EquivalenceClass, now: Millis, only?: LoggedEvent['only']): Entry | undefined {
+  const { ready, resting, representative } = alike;
+  firstReady(alike, now);
+  if (representative !== undefined && representative.place !== 'backoff') return undefined;
   const next = firstIn(ready, byTurn, only) ?? firstIn(resting, byBackoff, only);
   const at = (entry: Entry): Millis => Math.max(now, entry.backoffUntil ?? now);
-  return next === undefined || (leader !== undefined && at(leader) <= at(next)) ? undefined : next;
+  return next === undefined || (representative !== undefined && at(representative) <= at(next)) ? undefined : next;
 }
 
 /** Who is first of those that do not back off, or no longer do. */
-export function firstReady({ ready, resting }: Line, now: Millis): Entry | undefined {
+export function firstReady({ ready, resting }: EquivalenceClass, now: Millis): Entry | undefined {
   for (let due = resting.peek(); due !== undefined && (due.value.backoffUntil ?? 0) <= now; due = resting.peek()) {
     resting.delete(due.key);
     ready.set(due.key, due.value);
@@ -164,7 +164,7 @@ export function firstReady({ ready, resting }: Line, now: Millis): Entry | undef
 }
 
 /** @param order - the heap's own */
-function firstIn(heap: Line['ready'], order: typeof byTurn, only: Happening['only']): Entry | undefined {
+function firstIn(heap: EquivalenceClass['ready'], order: typeof byTurn, only: LoggedEvent['only']): Entry | undefined {
   const first = heap.peek()?.value;
   if (first === undefined || only === undefined || only(first.info)) return first;
   const meant = [...heap.entries()].flatMap(({ value }) => (only(value.info) ? [value] : []));
@@ -172,7 +172,7 @@ function firstIn(heap: Line['ready'], order: typeof byTurn, only: Happening['onl
 }
 
 /** Whether one of those who refused the pod sees in this a reason to ask again. One that nothing is known of always does. */
-export function mayHelp(hints: Hints, info: PodInfo, { rejectedBy, short }: Refusal, { event }: Happening): boolean {
+export function mayHelp(hints: Hints, info: PodInfo, { rejectedBy, short }: Refusal, { event }: LoggedEvent): boolean {
   for (const rejector of rejectedBy) {
     const hint = hints.get(rejector);
     if (hint === undefined || helps(hint, info, event, short)) return true;

@@ -111,8 +111,7 @@ export function reservationHooks(options: ReservationHooksOptions): ReservationH
       }
       const owner = controllerOf(pod.pod);
       if (isLeading()) onSets?.ended(owner?.uid ?? '', pod.pod.metadata.name ?? '');
-      if (owner?.kind === 'StatefulSet')
-        log.debug('nothing is reserved for the successor of a pod', { pod: pod.key, reason: decision.why });
+      if (owner?.kind === 'StatefulSet') log.debug('no reservation made for a deleted pod', { pod: pod.key, reason: decision.why });
       return -Infinity;
     },
     onNodeChanged(name, node, change) {

@@ -51,8 +51,7 @@ export class ReservationsOnSets {
         longestMs: config.reservation.claimedTtlMs,
         now: shown(at),
       });
-      for (const why of refused)
-        this.#log.info('a reservation of an annotation is not adopted', { set: `${namespace}/${name}`, reason: why });
+      for (const why of refused) this.#log.info('reservation from annotation ignored', { set: `${namespace}/${name}`, reason: why });
       for (const { expiresAt, ...room } of found) {
         // Written by the wall clock; here time goes by the scheduler's own.
         const reservation = { ...room, createdAt: at, expiresAt: at + expiresAt - shown(at) };

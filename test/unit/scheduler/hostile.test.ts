@@ -147,7 +147,7 @@ for (const { what, kind, object } of hostile)
       await stage.pass(5_000);
       assert.deepEqual(entries(parts), before);
       assert.deepEqual(
-        scheduler.failures().filter((line) => !line.includes('a decision took long')),
+        scheduler.failures().filter((line) => !line.includes('slow scheduling decision')),
         [],
       );
     } finally {
@@ -165,7 +165,7 @@ test('what takes long of the first decision over a pod is done in small steps: a
     cluster,
     random: seededRandom(1),
     compat: defaultSchedulerConfig.compat,
-    siblingsOf: () => undefined,
+    defaultSelectorOf: () => undefined,
     promises: { nodes: [], on: () => [] },
     volumes: { key: () => '', prepare: () => undefined },
     inOneGo: 0,

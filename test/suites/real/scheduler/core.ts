@@ -55,7 +55,7 @@ function decided(
   for (const placed of pods.filter(isPlaced)) cluster.addPod(podInfoOf(placed));
   const volumes = { key: () => '', prepare: () => undefined };
   const promises = { nodes: [], on: () => [] };
-  const engine = new Engine({ cluster, random: seededRandom(1), compat, siblingsOf: () => undefined, promises, volumes });
+  const engine = new Engine({ cluster, random: seededRandom(1), compat, defaultSelectorOf: () => undefined, promises, volumes });
   const { totals, error } = engine.evaluate(podInfoOf(pod), profile);
   const decision = engine.decide(podInfoOf(pod), profile);
   if (decision.placed) return { total: totals, refused: '', node: decision.node };

@@ -11,10 +11,10 @@ test('the log says when the scheduler begins to place pods, and when it has stop
   await world.until(() => scheduler.ready, 60_000);
   const said = (): string[] => scheduler.lines.filter((line) => line.includes('scheduler '));
   assert.equal(said().length, 1, scheduler.lines.join('\n'));
-  assert.match(said().join(), /scheduler runs/);
+  assert.match(said().join(), /scheduler started/);
   void scheduler.stop();
   await stage.pass(1_000);
   assert.equal(said().length, 2);
-  assert.match(said().join(), /scheduler has stopped/);
+  assert.match(said().join(), /scheduler stopped/);
   await world.stop();
 });

@@ -33,7 +33,7 @@ test('a soft rule counts nodes that have its own label, whatever label a hard ru
     cluster,
     random: seededRandom(1),
     compat: defaultSchedulerConfig.compat,
-    siblingsOf: () => undefined,
+    defaultSelectorOf: () => undefined,
     promises: { nodes: [], on: () => [] },
     volumes: { key: () => '', prepare: () => undefined },
   });

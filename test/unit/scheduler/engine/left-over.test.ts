@@ -17,7 +17,7 @@ function engineOn(nodes: number): { cluster: Cluster; engine: Engine } {
     cluster,
     random: seededRandom(1),
     compat: defaultSchedulerConfig.compat,
-    siblingsOf: () => undefined,
+    defaultSelectorOf: () => undefined,
     promises: { nodes: [], on: () => [] },
     volumes: { key: () => '', prepare: () => undefined },
   });

@@ -50,7 +50,7 @@ export function engineSubject(random: Random, budgets: OracleCluster['budgets'])
     cluster,
     random,
     compat: defaultSchedulerConfig.compat,
-    siblingsOf: spreadSelectors.of,
+    defaultSelectorOf: spreadSelectors.of,
     promises: {
       get nodes() {
         return new Set([...promised.values()].map(({ node }) => node));

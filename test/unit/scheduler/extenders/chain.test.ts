@@ -116,7 +116,7 @@ test('being passed over is told once, and once more when it is over', async (t) 
     isWell = well;
     await chain.filter(asking, nodes, t.signal);
   }
-  assert.deepEqual(lines, ['warn: extender is passed over', 'info: extender is heard again', 'warn: extender is passed over']);
+  assert.deepEqual(lines, ['warn: extender failed, ignoring it', 'info: extender recovered', 'warn: extender failed, ignoring it']);
 });
 
 test('whoever gives up is not passed over', async (t) => {

@@ -93,7 +93,7 @@ const mirrors = (world: LiveWorld): string[] =>
     .filter(isMirror)
     .map(({ metadata }) => metadata.name ?? '');
 
-test('a pod stands for kept room from the moment that the old pod is gone until right before its successor is bound', LIMIT, async (t) => {
+test('placeholder pod created from the moment that the old pod is gone until right before its successor is bound', LIMIT, async (t) => {
   const world = await fullNode(t);
   const lines = transcript(world, /^web/);
   await roll(world, 'v2');
@@ -158,7 +158,10 @@ test('where none may be made the room is kept all the same, and that is told onc
   );
   await world.until('it is told', () => world.told('web', 'ReservationNotMirrored') === 2);
   assert.ok(world.eventsOf('web').includes(`Warning ReservationNotMirrored Room of pod default/web-0 on node a is not shown to other schedulers: ${quota}`)); // prettier-ignore
-  assert.equal(world.lines.filter((line) => line === 'warn: kept room is not shown to other schedulers').length, 1);
+  assert.equal(
+    world.lines.filter((line) => line === 'warn: failed to create a placeholder pod, other schedulers do not see the reservation').length,
+    1,
+  );
 });
 
 for (const isThere of [true, false])
@@ -283,7 +286,7 @@ test('one that cannot be removed counts like any pod once its room is given up',
   const world = await standing(t, { by: refused });
   const lines = transcript(world, /./);
   await world.client.patch(statefulSets, web, { spec: { replicas: 0 } }, { type: 'merge' });
-  await world.until('it is told', () => world.lines.includes('warn: a pod that stands for room could not be removed'));
+  await world.until('it is told', () => world.lines.includes('warn: failed to remove a placeholder pod, retrying'));
   world.add(pod('late').cpu('2'));
   await world.refused('late', /Insufficient cpu/);
   refuses = false;

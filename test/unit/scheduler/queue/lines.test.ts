@@ -14,8 +14,8 @@ const sameNamespace: Hint = ({ namespace }, event) => event.kind === 'assigned-p
 const setUp = () => queueWith(sameNamespace);
 const uidOf = (name: string): string => `uid-default-${name}`;
 
-function refuse(queue: SchedulingQueue, queued: QueuedPod, likewise?: string, by: Rejector = 'NodeResourcesFit'): void {
-  queue.requeue(queued, { why: 'refused', by: new Set([by]), ...(likewise !== undefined && { likewise }) }, queued.info);
+function refuse(queue: SchedulingQueue, queued: QueuedPod, equivalenceClass?: string, by: Rejector = 'NodeResourcesFit'): void {
+  queue.requeue(queued, { why: 'refused', by: new Set([by]), ...(equivalenceClass !== undefined && { equivalenceClass }) }, queued.info);
 }
 
 /** They come, and are refused likewise. */
@@ -29,7 +29,7 @@ const outcomes: { why: string; led: (queue: SchedulingQueue, first: QueuedPod) =
   {
     why: 'refused like before, by somebody else as well',
     led: (queue, first) =>
-      queue.requeue(first, { why: 'refused', by: new Set(['NodePorts', 'NodeResourcesFit']), likewise: 'like' }, first.info),
+      queue.requeue(first, { why: 'refused', by: new Set(['NodePorts', 'NodeResourcesFit']), equivalenceClass: 'like' }, first.info),
     next: undefined,
   },
   { why: 'given a place', led: (queue, { info: { uid } }) => queue.assumed(uid), next: 'b' },
@@ -50,7 +50,7 @@ const outcomes: { why: string; led: (queue: SchedulingQueue, first: QueuedPod) =
     why: 'one with gates',
     led: (queue, first) => {
       const gated = info(pod('a').spec({ schedulingGates: [{ name: 'g' }] }));
-      queue.requeue(first, { why: 'refused', by: new Set(['NodeResourcesFit']), likewise: 'like' }, gated);
+      queue.requeue(first, { why: 'refused', by: new Set(['NodeResourcesFit']), equivalenceClass: 'like' }, gated);
     },
     next: 'b',
   },
@@ -330,7 +330,7 @@ for (let seed = 1; seed <= 40; seed++)
     const land = (queued: QueuedPod, dice: number) => {
       const { uid, namespace } = queued.info;
       const newest = known.get(uid) ?? queued.info;
-      const likewise = `${namespace} ${upTo(8) === 0}`;
+      const equivalenceClass = `${namespace} ${upTo(8) === 0}`;
       if (dice < 0.1) queue.requeue(queued, { why: 'error' }, newest);
       else if (dice < 0.2) {
         queue.assumed(uid);
@@ -339,7 +339,7 @@ for (let seed = 1; seed <= 40; seed++)
           queue.done(uid);
           known.delete(uid);
         }
-      } else queue.requeue(queued, { why: 'refused', by: new Set(['NodeResourcesFit']), likewise }, newest);
+      } else queue.requeue(queued, { why: 'refused', by: new Set(['NodeResourcesFit']), equivalenceClass }, newest);
     };
     for (let step = 0, made = 0; step < 400; step++) {
       const dice = random();

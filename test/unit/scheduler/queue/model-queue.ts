@@ -21,7 +21,7 @@ interface ModelPod {
   seen: ModelEvent[];
   deaf: boolean;
   again: boolean;
-  voided: string[];
+  invalidated: string[];
 }
 
 const pools = {
@@ -39,7 +39,7 @@ export class ModelQueue {
   now = 0;
   pods: ModelPod[] = [];
   #turn = 0;
-  readonly favoured = new Set<string>();
+  readonly prioritized = new Set<string>();
 
   of(uid: string): ModelPod | undefined {
     return this.pods.find(({ info }) => info.uid === uid);
@@ -57,7 +57,7 @@ export class ModelQueue {
       seen: [],
       deaf: false,
       again: false,
-      voided: [],
+      invalidated: [],
     };
     this.pods.push({ info, at: gated ? 'gated' : 'active', turn: this.#turn++, lastTry: this.now, ...fresh });
   }
@@ -66,9 +66,9 @@ export class ModelQueue {
     const pod = this.of(info.uid);
     if (pod === undefined) return this.add(info, gated);
     pod.info = info;
-    if (pod.at === 'in-flight') pod.voided.push(...voids);
-    else if (pod.at === 'gated' && !gated) this.#line(pod);
-    else if (pod.at === 'unschedulable' && pod.by.some((rejector) => voids.includes(rejector))) this.#line(pod);
+    if (pod.at === 'in-flight') pod.invalidated.push(...voids);
+    else if (pod.at === 'gated' && !gated) this.#class(pod);
+    else if (pod.at === 'unschedulable' && pod.by.some((rejector) => voids.includes(rejector))) this.#class(pod);
   }
 
   delete(uid: string): void {
@@ -86,7 +86,7 @@ export class ModelQueue {
       seen: [],
       deaf: false,
       again: false,
-      voided: [],
+      invalidated: [],
     });
     return first.info.uid;
   }
@@ -101,14 +101,14 @@ export class ModelQueue {
       pod.errors = 0;
       pod.by = [...failure.by];
       const helped = (event: ModelEvent) => event.only?.(pod.info) !== false && pod.by.some((rejector) => event.helps(pod.info, rejector));
-      goesOn = pod.deaf || pod.again || pod.by.some((rejector) => pod.voided.includes(rejector)) || pod.seen.some(helped);
+      goesOn = pod.deaf || pod.again || pod.by.some((rejector) => pod.invalidated.includes(rejector)) || pod.seen.some(helped);
     }
     pod.turn = this.#turn++;
     pod.lastTry = this.now;
     const failures = pod.errors || pod.refusals;
     pod.until = this.now + Math.min(10_000, 1_000 * 2 ** (failures - 1));
     if (pod.held) pod.at = 'held';
-    else if (goesOn) this.#line(pod);
+    else if (goesOn) this.#class(pod);
     else pod.at = 'unschedulable';
   }
 
@@ -116,14 +116,14 @@ export class ModelQueue {
     for (const pod of this.pods) {
       if (pod.at === 'in-flight') pod.seen.push(event);
       if (pod.at !== 'unschedulable' || event.only?.(pod.info) === false) continue;
-      if (pod.by.some((rejector) => event.helps(pod.info, rejector))) this.#line(pod);
+      if (pod.by.some((rejector) => event.helps(pod.info, rejector))) this.#class(pod);
     }
   }
 
   activate(uid: string): void {
     const pod = this.of(uid);
     if (pod?.at === 'in-flight') pod.again = true;
-    if (pod?.at === 'unschedulable') this.#line(pod);
+    if (pod?.at === 'unschedulable') this.#class(pod);
   }
 
   hold(uid: string): void {
@@ -138,12 +138,12 @@ export class ModelQueue {
     if (pod === undefined || !pod.held) return;
     pod.held = false;
     if (pod.at === 'in-flight') pod.again = true;
-    else this.#line(pod);
+    else this.#class(pod);
   }
 
   tick(): number | undefined {
     for (const pod of this.pods) {
-      if (pod.at === 'unschedulable' && pod.lastTry + 300_000 <= this.now) this.#line(pod);
+      if (pod.at === 'unschedulable' && pod.lastTry + 300_000 <= this.now) this.#class(pod);
       if ((pod.at === 'refused' || pod.at === 'failed') && (pod.until ?? 0) <= this.now) pod.at = 'active';
     }
     const times = this.pods.flatMap(({ at, until, lastTry }) => {
@@ -162,13 +162,13 @@ export class ModelQueue {
       .toSorted();
   }
 
-  #line(pod: ModelPod): void {
+  #class(pod: ModelPod): void {
     if (pod.until === undefined || pod.until <= this.now) pod.at = 'active';
     else pod.at = pod.errors > 0 ? 'failed' : 'refused';
   }
 
   #sorted(at: ModelPod['at']): ModelPod[] {
-    const first = (pod: ModelPod) => (this.favoured.has(pod.info.uid) ? 0 : 1);
+    const first = (pod: ModelPod) => (this.prioritized.has(pod.info.uid) ? 0 : 1);
     return this.pods
       .filter((pod) => pod.at === at)
       .toSorted(

@@ -32,7 +32,7 @@ for (let seed = 1; seed <= SEEDS; seed++)
       maxBackoffMs: 10_000,
       flushMs: 300_000,
       hints,
-      favoured: ({ uid }) => model.favoured.has(uid),
+      prioritized: ({ uid }) => model.prioritized.has(uid),
       classOf: ({ namespace }) => namespace,
     });
     let flying: QueuedPod[] = [];
@@ -46,7 +46,7 @@ for (let seed = 1; seed <= SEEDS; seed++)
       const gated = chance(0.1);
       const builder = pod(name).uid(`${name}#${made++}`).priority(upTo(3)).cpu('8');
       const info = podInfoOf((gated ? builder.spec({ schedulingGates: [{ name: 'g' }] }) : builder).build());
-      if (chance(0.2)) model.favoured.add(info.uid);
+      if (chance(0.2)) model.prioritized.add(info.uid);
       model.add(info, gated);
       queue.add(info);
       return `add ${info.uid}`;
@@ -131,7 +131,7 @@ for (let seed = 1; seed <= SEEDS; seed++)
           queue.activate(info.uid);
           return `activate ${info.uid}`;
         case 4:
-          if (!model.favoured.delete(info.uid)) model.favoured.add(info.uid);
+          if (!model.prioritized.delete(info.uid)) model.prioritized.add(info.uid);
           queue.reorder(info.uid);
           return `reorder ${info.uid}`;
         default:

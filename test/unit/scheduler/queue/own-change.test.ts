@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
-import { voidedBy } from '../../../../scheduler/queue/own-change.ts';
+import { invalidatedBy } from '../../../../scheduler/queue/own-change.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
 import { pod, PodBuilder } from '../builders.ts';
 
@@ -62,5 +62,5 @@ for (const { why, before, after, voids } of cases)
   test(`what is void when a pod's change is ${why}`, () => {
     const was = before.build();
     const is = after instanceof PodBuilder ? after.build() : { ...was, ...after };
-    assert.deepEqual([...voidedBy(podInfoOf(was), podInfoOf(is))].toSorted(), voids);
+    assert.deepEqual([...invalidatedBy(podInfoOf(was), podInfoOf(is))].toSorted(), voids);
   });

@@ -13,7 +13,7 @@ test('how pods stand, as plain values', () => {
     maxBackoffMs: 10_000,
     flushMs: 300_000,
     hints: new Map(),
-    favoured: () => false,
+    prioritized: () => false,
   });
   queue.add(podInfoOf(pod('refused').priority(7).build()));
   const queued = queue.pop();

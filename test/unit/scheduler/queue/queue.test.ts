@@ -25,16 +25,16 @@ function refuse(queue: SchedulingQueue, queued: QueuedPod, by: Rejector = 'NodeR
   queue.requeue(queued, { why: 'refused', by: new Set([by]) }, now);
 }
 
-test('more important pods go first, then those that are favoured, then those that came first', () => {
-  const { queue } = setUp({ favoured: ({ name }) => name.startsWith('kept') });
+test('more important pods go first, then those that are prioritized, then those that came first', () => {
+  const { queue } = setUp({ prioritized: ({ name }) => name.startsWith('kept') });
   for (const [name, priority] of Object.entries({ a: 0, b: 5, 'kept-c': 0, d: 5, e: 0, 'kept-f': -1 }))
     queue.add(info(pod(name).priority(priority)));
   assert.deepEqual(drain(queue), ['b', 'd', 'kept-c', 'a', 'e', 'kept-f']);
 });
 
-test('a pod that comes to be favoured moves up, and back', () => {
+test('a pod that comes to be prioritized moves up, and back', () => {
   const kept = new Set<string>();
-  const { queue } = setUp({ favoured: ({ uid }) => kept.has(uid) });
+  const { queue } = setUp({ prioritized: ({ uid }) => kept.has(uid) });
   add(queue, 'a', 'b', 'c');
   kept.add('uid-default-c');
   queue.reorder('uid-default-c');

@@ -16,7 +16,7 @@ export function queueWith(resources: Hint, more: Partial<QueueOptions> = {}) {
     ['NodePorts', () => false],
   ]);
   const limits = { initialBackoffMs: 1_000, maxBackoffMs: 10_000, flushMs: FLUSH };
-  return { clock, queue: createQueue({ now: () => clock.now, ...limits, hints, favoured: () => false, ...more }) };
+  return { clock, queue: createQueue({ now: () => clock.now, ...limits, hints, prioritized: () => false, ...more }) };
 }
 
 export const info = (built: PodBuilder): PodInfo => podInfoOf(built.build());

@@ -20,7 +20,7 @@ testHints({
       yes: false,
     },
     {
-      why: 'a namesake of a friend came to another namespace',
+      why: 'a sameName of a friend came to another namespace',
       pod: pod('a').affinity(near({ labelSelector: app('a') })),
       event: came(pod('other/b').labels({ app: 'a' })),
       yes: false,

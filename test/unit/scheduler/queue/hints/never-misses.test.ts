@@ -5,7 +5,7 @@ import { seededRandom } from '../../../../../base/random.ts';
 import type { ClusterEvent, NodeAspect } from '../../../../../scheduler/cluster-event.ts';
 import { podInfoOf, type PodInfo } from '../../../../../scheduler/pod/pod-info.ts';
 import { createHints } from '../../../../../scheduler/queue/hints.ts';
-import { voidedBy } from '../../../../../scheduler/queue/own-change.ts';
+import { invalidatedBy } from '../../../../../scheduler/queue/own-change.ts';
 import type { Node, Pod } from '../../../../../scheduler/types.ts';
 import { node as nodeOf, pod as podOf, type PodBuilder } from '../../builders.ts';
 import { ToyCluster } from './toy-cluster.ts';
@@ -186,8 +186,8 @@ for (let seed = 1; seed <= SEEDS; seed++)
       let yes: boolean;
       if (chance(0.1)) {
         const after = ownChange(pod);
-        const voided = voidedBy(pod, after);
-        yes = [...known.by].some((rejector) => voided.has(rejector));
+        const invalidated = invalidatedBy(pod, after);
+        yes = [...known.by].some((rejector) => invalidated.has(rejector));
         story.push(`own change: ${JSON.stringify(after.pod)}`);
         pod = after;
       } else {
