@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
-import { apart, badNames, decides, harmless, lazyOnly, levels, worldly } from './rules.ts';
+import { apart, badNames, decides, harmless, lazyOnly, levels, mayDoIO, pureRooms, worldly } from './rules.ts';
 
 interface Import {
   from: string;
@@ -62,17 +62,25 @@ function reach(start: string): Map<string, string[]> {
   return seen;
 }
 
+/** Whether the rules ask this file to be pure: in a pure room unless it is listed, elsewhere if it is listed. */
+function isPure(file: string): boolean {
+  if (decides.some((rule) => rule.test(file))) return true;
+  return pureRooms.includes(roomOf(file)) && !mayDoIO.some((rule) => rule.test(file));
+}
+
 function purityProblems(): string[] {
-  const deciding = files.filter((file) => decides.some((rule) => rule.test(file)));
+  const deciding = files.filter(isPure);
   return deciding.flatMap((file) => {
     const own = worldly.flatMap(({ pattern, what }) => {
       const at = texts.get(file)?.search(pattern) ?? -1;
       return at < 0
         ? []
-        : [`${file}:${texts.get(file)?.slice(0, at).split('\n').length}: a file that decides ${what}; take it as a parameter`];
+        : [
+            `${file}:${texts.get(file)?.slice(0, at).split('\n').length}: a pure file ${what}; take it as a parameter, or list the file in mayDoIO`,
+          ];
     });
     const reached = [...reach(file)].flatMap(([to, chain]) =>
-      isOurs(to) || harmless.has(to) ? [] : [`${file}: a file that decides reaches ${to} (${chain.join(' -> ')})`],
+      isOurs(to) || harmless.has(to) ? [] : [`${file}: a pure file reaches ${to} (${chain.join(' -> ')})`],
     );
     return [...own, ...reached];
   });
@@ -85,8 +93,26 @@ function lazyProblems(): string[] {
   });
 }
 
+/**
+ * Circles of imports that are run while the files load. Types are left out, since they are erased, and `await import()`, which runs later: neither
+ * can meet a name that is not there yet.
+ */
+function circleProblems(): string[] {
+  const problems: string[] = [];
+  const done = new Set<string>();
+  const visit = (file: string, path: readonly string[]): void => {
+    const at = path.indexOf(file);
+    if (at >= 0) problems.push(`${file}: imports itself: ${[...path.slice(at), file].join(' -> ')}`);
+    if (at >= 0 || done.has(file)) return;
+    for (const { to, typeOnly, lazy } of imports.get(file) ?? []) if (!typeOnly && !lazy) visit(to, [...path, file]);
+    done.add(file);
+  };
+  for (const file of files) visit(file, []);
+  return problems;
+}
+
 /** Everything the import walk finds wrong, a line each. */
 export function importProblems(): string[] {
   const names = files.filter((file) => badNames.test(file)).map((file) => `${file}: name it by what it holds`);
-  return [...names, ...directionProblems(), ...apartProblems(), ...purityProblems(), ...lazyProblems()];
+  return [...names, ...directionProblems(), ...apartProblems(), ...purityProblems(), ...circleProblems(), ...lazyProblems()];
 }
