@@ -47,6 +47,8 @@ const { values: options } = parseArgs({
 /** Survivors that were there when they were measured last. */
 interface Known {
   commit: string;
+  /** Which of the faults were tried there. */
+  measured?: string;
   survivors: { id: string; why?: string }[];
 }
 
