@@ -4,21 +4,21 @@ import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
 import { messageOf } from '../../base/errors.ts';
 
 /** What people should know about a set. */
-export interface Told {
+export interface SetEvent {
   type: EventType;
   reason: string;
   message: string;
 }
 
 /** Where it is told. */
-export interface Audience {
+export interface EventTarget {
   events: Pick<EventRecorder, 'event'>;
   set: Readonly<KubeObject>;
   /** Of which kind the set is. */
   resource: Resource;
 }
 
-export function tell({ events, set, resource }: Audience, told: readonly Told[]): void {
+export function tell({ events, set, resource }: EventTarget, told: readonly SetEvent[]): void {
   for (const { type, reason, message } of told) events.event(set, type, reason, message, { resource });
 }
 
@@ -26,12 +26,12 @@ export function tell({ events, set, resource }: Audience, told: readonly Told[])
  * Tells it once for as long as it is so, and again when it was not so meanwhile; all of it when any of it is new.
  * @param isNews - whether this was not what was said last
  */
-export function tellNews(to: Audience, told: readonly Told[], isNews: (text: string) => boolean): void {
+export function recordNewEvents(to: EventTarget, told: readonly SetEvent[], isNews: (text: string) => boolean): void {
   if (isNews(told.map(({ message }) => message).join('\n'))) tell(to, told);
 }
 
 /** The last text that was reported about each subject of each set, so that people read it once and not at every look. */
-export class News {
+export class EventDeduper {
   readonly #said = new Map<string, Map<string, string>>();
 
   /**
@@ -60,7 +60,7 @@ export class News {
  * the log and backoff, and no other set anything.
  * @throws what `decide` throws
  */
-export function decideFor<T>({ events, set, resource }: Audience, decide: () => T): T {
+export function decideFor<T>({ events, set, resource }: EventTarget, decide: () => T): T {
   try {
     return decide();
   } catch (error) {

@@ -6,7 +6,7 @@ import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
 import { holdBack } from '../../kube/controller/hold-back.ts';
 import { done, type Outcome } from '../../kube/controller/outcome.ts';
 import type { OwnWrites, SeenCache } from '../../kube/controller/own-writes.ts';
-import { decideFor, tellNews, type Told } from './events.ts';
+import { decideFor, recordNewEvents, type SetEvent } from './events.ts';
 import type { Revision } from './history/contract.ts';
 import { readRevisions } from './history/read-revisions.ts';
 import { ownedOrOrphaned } from './owner-index.ts';
@@ -22,7 +22,7 @@ interface RulesOf<S extends KubeObject> {
 /** What the author of a set should know; `about` names the subject, on each of which only what changed is told. */
 export interface Warnings {
   about: string;
-  told: readonly Told[];
+  told: readonly SetEvent[];
 }
 
 /** What one kind of set does in each phase of a reconcile. */
@@ -74,7 +74,7 @@ export async function reconcileSet<S extends KubeObject, R extends RulesOf<S>, F
   const gone = memory.whileGone(set);
   if (gone !== undefined) return gone;
   const to = { events, set, resource };
-  const tell = ({ about, told }: Warnings): void => tellNews(to, told, (text) => memory.isNews(set, text, about));
+  const tell = ({ about, told }: Warnings): void => recordNewEvents(to, told, (text) => memory.isNews(set, text, about));
   const rules = decideFor(to, () => by.rules(set));
   tell({ about: 'size', told: rules.tooLarge === undefined ? [] : [tooLargeEvent(rules.tooLarge)] });
   const why = rules.tooLarge ?? by.unusable(rules);
@@ -103,7 +103,7 @@ export function earliest(wakeUps: readonly WakeUp[]): Outcome {
 }
 
 /** Reads each object once: one of a cache never changes, so what was read stays true for as long as the object is there. */
-export function readOnce<T extends object, R>(read: (object: T) => R): (object: T) => R {
+export function memoize<T extends object, R>(read: (object: T) => R): (object: T) => R {
   const known = new WeakMap<T, R>();
   return (object) => {
     const value = known.get(object) ?? read(object);

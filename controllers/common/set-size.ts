@@ -1,6 +1,6 @@
 import type { PodSpec, PodTemplateSpec } from 'kubernetes-types/core/v1.js';
 import type { LabelSelectorObject } from '../../kube/api/selector.ts';
-import type { Told } from './events.ts';
+import type { SetEvent } from './events.ts';
 
 /** What is asked of every orphan of a namespace. A list of values counts as one for each sixteen. */
 export const MAX_SELECTOR_STEPS = 500;
@@ -46,7 +46,7 @@ export function tooLarge({ selector, template, claimTemplates = [] }: Sized): st
 }
 
 /** What the author of such a set is told. */
-export function tooLargeEvent(why: string): Told {
+export function tooLargeEvent(why: string): SetEvent {
   return { type: 'Warning', reason: 'SetTooLarge', message: `Nothing is done for this set: ${why}` };
 }
 

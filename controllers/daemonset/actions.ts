@@ -1,4 +1,4 @@
-import type { Told } from '../common/events.ts';
+import type { SetEvent } from '../common/events.ts';
 import type { WakeUp } from '../common/reconcile.ts';
 import type { PodTemplate, Pod } from './types.ts';
 import { daemonSets } from '../../kube/api/resources.ts';
@@ -33,7 +33,7 @@ export interface Deletion {
 export interface PodActions {
   creations: Creation[];
   deletions: Deletion[];
-  events: Told[];
+  events: SetEvent[];
   wakeUps: WakeUp[];
 }
 

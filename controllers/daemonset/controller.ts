@@ -11,13 +11,13 @@ import type { Controller } from '../../kube/controller/controller.ts';
 import type { Runnable } from '../../kube/process/options.ts';
 import type { Runtime } from '../../kube/process/runtime.ts';
 import { decideFor } from '../common/events.ts';
-import { readOnce, reconcileSet, type SetSync } from '../common/reconcile.ts';
+import { memoize, reconcileSet, type SetSync } from '../common/reconcile.ts';
 import { readableSelector } from '../common/set-size.ts';
 import { BY_NODE, cachesOf, nodeValue, type Caches } from './caches.ts';
-import { isRelevant, wakesOfNode, wakesOfRoom, SuspendedSets } from './enqueue.ts';
+import { isRelevant, enqueueOnNode, enqueueOnFreedNode, SuspendedSets } from './enqueue.ts';
 import { execute, type Executor } from './execute.ts';
 import type { SetFacts } from './facts.ts';
-import { Ledger } from './ledger.ts';
+import { StatusCounter } from './ledger.ts';
 import { observe, type Observer } from './observe.ts';
 import type { DaemonSetOptions } from './options.ts';
 import { plan } from './plan.ts';
@@ -33,7 +33,7 @@ const COMPONENT = 'daemonset-controller';
 export function daemonSetController(runtime: Runtime, options: DaemonSetOptions = {}): Runnable {
   const { clock, log, client, queue } = runtime;
   const caches = cachesOf(runtime, options);
-  const ledger = new Ledger(caches);
+  const ledger = new StatusCounter(caches);
   const expectations = new Expectations(clock, {
     reached: () => caches.pods.version,
     onExpired: (key, missing) => log.warn('creations or deletions were never seen', { daemonset: key, ...missing }),
@@ -41,7 +41,7 @@ export function daemonSetController(runtime: Runtime, options: DaemonSetOptions 
   const ownWrites = new OwnWrites(clock, { metrics: runtime.meters.ownWrites('daemonset_controller') });
   const remembered = new Remembered(clock);
   const events = runtime.events(COMPONENT);
-  const rules = readOnce((set: Readonly<DaemonSet>) => rulesOf(set, options.placement ?? 'scheduler'));
+  const rules = memoize((set: Readonly<DaemonSet>) => rulesOf(set, options.placement ?? 'scheduler'));
   const places = options.placement === 'controller';
   const suspended = new SuspendedSets();
   const decide = places ? (of: Rules) => decideByRoom(of, caches.pods) : decision;
@@ -60,9 +60,9 @@ export function daemonSetController(runtime: Runtime, options: DaemonSetOptions 
       {
         of: caches.nodes,
         mapFunc: (change: Change<Node>, sets: Lister<DaemonSet>) =>
-          wakesOfNode(change, { sets: sets.list(), rules, hasPods: hasPods(caches) }),
+          enqueueOnNode(change, { sets: sets.list(), rules, hasPods: hasPods(caches) }),
       },
-      ...(places ? [{ of: caches.pods, mapFunc: (change: Change<Pod>) => wakesOfRoom(change, suspended) }] : []),
+      ...(places ? [{ of: caches.pods, mapFunc: (change: Change<Pod>) => enqueueOnFreedNode(change, suspended) }] : []),
     ],
     gone: (key) => {
       expectations.forget(key);
@@ -123,7 +123,7 @@ function hasPods({ pods }: Caches): (set: Readonly<DaemonSet>, node: string) => 
 }
 
 /** The ledger hears of every change in the turn in which it happens, before any worker looks. */
-function keepCount({ sets, pods, nodes }: Caches, ledger: Ledger, remembered: Remembered, places: boolean): void {
+function keepCount({ sets, pods, nodes }: Caches, ledger: StatusCounter, remembered: Remembered, places: boolean): void {
   const changed = (pod: Readonly<Pod>): void => {
     const owner = controllerOf(pod);
     if (owner !== undefined) ledger.podChanged(owner.uid, targetNode(pod));

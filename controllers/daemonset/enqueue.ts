@@ -27,7 +27,7 @@ export interface NodeEdge {
  *
  * Where the controller places pods, whatever changes of a node may make room: every set looks again.
  */
-export function wakesOfNode(change: Change<Node>, { sets, rules, hasPods }: NodeEdge): Key[] {
+export function enqueueOnNode(change: Change<Node>, { sets, rules, hasPods }: NodeEdge): Key[] {
   if (change.do === 'update' && !isRelevant(change)) return [];
   const keys: Key[] = [];
   for (const set of sets) {
@@ -109,7 +109,7 @@ export class SuspendedSets {
 }
 
 /** Whoever waits for room on a node looks again when a pod there has ended or gone, whosever it was. */
-export function wakesOfRoom(change: Change<Pod>, suspended: SuspendedSets): EnqueueRequest[] {
+export function enqueueOnFreedNode(change: Change<Pod>, suspended: SuspendedSets): EnqueueRequest[] {
   const node = freedNode(change);
   return node === undefined || node === '' ? [] : suspended.freed(node).map((key) => ({ key, limited: true }));
 }

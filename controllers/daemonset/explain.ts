@@ -1,6 +1,6 @@
 import { whyNotAvailable } from '../common/availability.ts';
 import type { SetFacts } from './facts.ts';
-import type { Verdict } from './judge.ts';
+import type { NodeState } from './judge.ts';
 import { limitsOf, type Limits } from './update.ts';
 import type { Reason } from './placement/node-decision.ts';
 import { plan, type Plan } from './plan.ts';
@@ -24,7 +24,7 @@ export interface Explained {
  * Why each node has a pod of the set, or has none, or one of an old revision: from the same decision that the controller takes.
  * @param verdicts - of all nodes, also of those where nothing is to be done
  */
-export function explain(facts: SetFacts, verdicts: readonly Verdict[]): Explained[] {
+export function explain(facts: SetFacts, verdicts: readonly NodeState[]): Explained[] {
   const decided = plan(facts);
   const limits = limitsOf(facts.rules, facts.summary);
   return verdicts
@@ -34,7 +34,7 @@ export function explain(facts: SetFacts, verdicts: readonly Verdict[]): Explaine
 
 type Why = Omit<Explained, 'object'>;
 
-function explainOne(facts: SetFacts, verdict: Verdict, decided: Plan, limits: Limits): Why {
+function explainOne(facts: SetFacts, verdict: NodeState, decided: Plan, limits: Limits): Why {
   const { cell } = verdict;
   if (cell.known === undefined)
     return { reason: 'no-node', detail: `there is no such node; ${podsOf([...cell.pods, ...cell.ended])} waits for it or is left over` };
@@ -48,7 +48,7 @@ function explainOne(facts: SetFacts, verdict: Verdict, decided: Plan, limits: Li
 }
 
 /** No pod runs there, and one should. */
-function missing(facts: SetFacts, { cell }: Verdict, decided: Plan): Why | undefined {
+function missing(facts: SetFacts, { cell }: NodeState, decided: Plan): Why | undefined {
   const { node, pods } = cell;
   const failed = pods.find((pod) => !isGoing(pod) && pod.status?.phase === 'Failed');
   if (failed !== undefined) {
@@ -70,7 +70,7 @@ function missing(facts: SetFacts, { cell }: Verdict, decided: Plan): Why | undef
 }
 
 /** A pod of an old revision is there. */
-function updateOf({ rules }: SetFacts, verdict: Verdict, decided: Plan, limits: Limits): Why | undefined {
+function updateOf({ rules }: SetFacts, verdict: NodeState, decided: Plan, limits: Limits): Why | undefined {
   const { standing, fresh, old, cell } = verdict;
   if (old === undefined) return undefined;
   const which = `pod ${nameOf(old)} is of an old revision`;
@@ -91,7 +91,7 @@ function updateOf({ rules }: SetFacts, verdict: Verdict, decided: Plan, limits: 
   return { reason: 'budget', detail: `${which}; ${budget}, and other nodes use it up or come first` };
 }
 
-function runs({ cell, counts }: Verdict): Why {
+function runs({ cell, counts }: NodeState): Why {
   const alive = cell.pods.find((pod) => !isGoing(pod)) ?? cell.pods[0];
   if (alive === undefined) return { reason: 'creating', detail: 'a pod is to be made' };
   if (counts.available === 1) return { reason: 'runs', detail: `pod ${nameOf(alive)} is available` };

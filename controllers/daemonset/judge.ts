@@ -1,7 +1,7 @@
 import type { Millis } from '../../base/clock.ts';
 import { availableIn, isReady } from '../common/availability.ts';
 import { HASH_LABEL } from '../common/history/contract.ts';
-import { type Cell, isGoing, isOver, isPlaced } from './pods.ts';
+import { type NodePods, isGoing, isOver, isPlaced } from './pods.ts';
 import type { Rules } from './rules.ts';
 import type { Pod } from './types.ts';
 
@@ -45,8 +45,8 @@ export interface Work {
 }
 
 /** All that a set needs to know of one node. */
-export interface Verdict {
-  readonly cell: Cell;
+export interface NodeState {
+  readonly cell: NodePods;
   readonly counts: Counts;
   readonly standing: Standing;
   /** The pods of the present and of another revision, where there is just one. */
@@ -70,7 +70,7 @@ const noPods: readonly Readonly<Pod>[] = [];
 const idle: Work = { create: false, remove: noPods, failed: noPods, succeeded: noPods, suspended: false };
 
 /** @param hash - of the present revision. @param now - wall clock */
-export function judge(rules: Rules, hash: string, cell: Cell, now: Millis): Verdict {
+export function judge(rules: Rules, hash: string, cell: NodePods, now: Millis): NodeState {
   const availability = (pod: Readonly<Pod>): Millis | undefined => availableIn(pod, rules.minReadyMs, now);
   const isFresh = (pod: Readonly<Pod>): boolean => isUpdated(pod, hash, rules.templateGeneration);
   const update = updateOf(cell, isFresh, availability);
@@ -94,10 +94,10 @@ function isUpdated({ metadata: { labels = {} } }: Readonly<Pod>, hash: string, g
   return own === undefined ? generation !== undefined && labels[GENERATION_LABEL] === generation : own === hash;
 }
 
-type Update = Pick<Verdict, 'standing' | 'fresh' | 'old' | 'freshAvailable' | 'serves'>;
+type Update = Pick<NodeState, 'standing' | 'fresh' | 'old' | 'freshAvailable' | 'serves'>;
 
 function updateOf(
-  { pods, known }: Cell,
+  { pods, known }: NodePods,
   isFresh: (pod: Readonly<Pod>) => boolean,
   availability: (pod: Readonly<Pod>) => Millis | undefined,
 ): Update {
@@ -129,7 +129,7 @@ function updateOf(
 
 /** Judges the first pod alone, so that during a surge the old one counts. */
 function countsOf(
-  { known, pods }: Cell,
+  { known, pods }: NodePods,
   isFresh: (pod: Readonly<Pod>) => boolean,
   availability: (pod: Readonly<Pod>) => Millis | undefined,
 ): Counts {
@@ -159,7 +159,7 @@ interface Seen {
  * | may not keep | some | all go that are not going |
  * | is not there | some | those that no node has go; the others are left to who cleans up after nodes |
  */
-function workOn(rules: Rules, { known, pods }: Cell, seen: Seen): Work | undefined {
+function workOn(rules: Rules, { known, pods }: NodePods, seen: Seen): Work | undefined {
   if (known === undefined) return removing(pods.filter((pod) => !isGoing(pod) && !isPlaced(pod)));
   const { run, schedule, keep, reason } = known.decision;
   if (run && !schedule) return { ...idle, suspended: true };

@@ -1,24 +1,24 @@
 import type { Millis } from '../../base/clock.ts';
 import type { Lister } from '../../kube/cache/contract.ts';
 import { BY_NODE, nodeValue } from './caches.ts';
-import { cellOf, nowhere, nameOf, targetNode } from './pods.ts';
-import { judge, type Verdict } from './judge.ts';
+import { nodePodsOf, nowhere, nameOf, targetNode } from './pods.ts';
+import { judge, type NodeState } from './judge.ts';
 import { selects, type Decide } from './recount.ts';
 import type { Rules } from './rules.ts';
 import { Summary } from './summary.ts';
 import type { Node, Pod } from './types.ts';
 
 /** What the ledger asks of the caches. */
-export interface LedgerCaches {
+export interface StatusCounterCaches {
   nodes: Pick<Lister<Node>, 'get' | 'list'>;
   pods: Pick<Lister<Pod>, 'indexed'>;
 }
 
-interface Account {
+interface SetCount {
   /** What all verdicts rest on besides their nodes: with another one they are all made anew. */
   readonly basis: string;
   readonly summary: Summary;
-  readonly verdicts: Map<string, Verdict>;
+  readonly verdicts: Map<string, NodeState>;
   /** Nodes to judge again. */
   readonly dirty: Set<string>;
   /** The set's pods that its selector does not match any more, by node. */
@@ -34,13 +34,13 @@ export interface Counted {
  * Keeps the summary of each set while nodes and pods change, so that a change costs one node and not all of them. It must hear of every change of the
  * caches that it reads, in the turn in which it happens; what it gives is what a recount of everything would give.
  */
-export class Ledger {
-  readonly #caches: LedgerCaches;
-  readonly #accounts = new Map<string, Account>();
+export class StatusCounter {
+  readonly #caches: StatusCounterCaches;
+  readonly #accounts = new Map<string, SetCount>();
   /** Where each set has pods, by UID; known for sets that have no account yet too. */
   readonly #places = new Map<string, Set<string>>();
 
-  constructor(caches: LedgerCaches) {
+  constructor(caches: StatusCounterCaches) {
     this.#caches = caches;
   }
 
@@ -82,7 +82,7 @@ export class Ledger {
       this.#accounts.set(uid, account);
     }
     const { summary, verdicts, dirty } = account;
-    for (const { changesAt, cell } of summary.restless.values()) if (changesAt !== undefined && changesAt <= now) dirty.add(cell.node);
+    for (const { changesAt, cell } of summary.pendingNodes.values()) if (changesAt !== undefined && changesAt <= now) dirty.add(cell.node);
     const extra = Map.groupBy(adopted, (pod) => targetNode(pod) ?? '');
     for (const node of extra.keys()) dirty.add(node);
     for (const node of dirty) {
@@ -108,9 +108,9 @@ export class Ledger {
     decide: Decide,
     now: Millis,
     node: string,
-    { unselected }: Account,
+    { unselected }: SetCount,
     adopted: readonly Readonly<Pod>[],
-  ): Verdict | undefined {
+  ): NodeState | undefined {
     const isSelected = selects(rules);
     const uid = rules.set.metadata.uid ?? '';
     const there = this.#podsAt(uid, node);
@@ -127,7 +127,7 @@ export class Ledger {
     const object = this.#caches.nodes.get(node);
     if (object === undefined && pods.length === 0) return undefined;
     const known = object === undefined ? undefined : { object, decision: decide(object) };
-    return judge(rules, hash, cellOf(node, known, pods), now);
+    return judge(rules, hash, nodePodsOf(node, known, pods), now);
   }
 
   #everything(uid: string): Set<string> {

@@ -2,13 +2,13 @@ import { HASH_LABEL, type Revision } from '../common/history/contract.ts';
 import { templateOf } from '../common/history/revision.ts';
 import { noActions, type Creation, type PodActions } from './actions.ts';
 import type { SetFacts } from './facts.ts';
-import type { Verdict, Work } from './judge.ts';
+import type { NodeState, Work } from './judge.ts';
 import { limitsOf } from './update.ts';
 import { nameOf } from './pods.ts';
 import type { Summary } from './summary.ts';
 
 /** One pod on each node that should have one, none where none may be, whatever its revision. */
-export function manage(facts: SetFacts, verdicts: readonly Verdict[]): PodActions {
+export function manage(facts: SetFacts, verdicts: readonly NodeState[]): PodActions {
   const actions = noActions();
   const revisionFor = newRevisions(facts);
   for (const verdict of verdicts) {
@@ -54,7 +54,7 @@ function removeEnded({ memory, rules }: SetFacts, node: string, { failed, succee
  * Which revision a missing pod is made of: the present one, but for nodes that are kept at the old one. They get the newest other revision
  * that a pod still has; when none has, there is nothing that could be kept.
  */
-function newRevisions(facts: SetFacts): (verdict: Verdict) => Omit<Creation, 'node'> {
+function newRevisions(facts: SetFacts): (verdict: NodeState) => Omit<Creation, 'node'> {
   const { rules, history, summary } = facts;
   const present = { hash: history.hash, template: rules.template, present: true };
   const { optIns, update } = rules;

@@ -8,14 +8,14 @@ import { planHistory } from '../common/history/plan.ts';
 import { orphanValue, ownedOrOrphaned } from '../common/owner-index.ts';
 import { BY_NODE, type Caches } from './caches.ts';
 import type { SetFacts } from './facts.ts';
-import type { Ledger } from './ledger.ts';
+import type { StatusCounter } from './ledger.ts';
 import { selects, type Decide } from './recount.ts';
 import type { Remembered } from './remembered.ts';
 import type { Rules } from './rules.ts';
 
 export interface Observer {
   caches: Caches;
-  ledger: Ledger;
+  ledger: StatusCounter;
   remembered: Remembered;
   expectations: Expectations;
   clock: Clock;

@@ -1,12 +1,12 @@
 import type { DaemonSetStatus } from 'kubernetes-types/apps/v1.js';
 import type { Millis } from '../../base/clock.ts';
 import { planTruncation } from '../common/history/plan.ts';
-import type { Told } from '../common/events.ts';
+import type { SetEvent } from '../common/events.ts';
 import type { WakeUp } from '../common/reconcile.ts';
 import type { HistoryStep, Revision } from '../common/history/contract.ts';
 import { noActions, type Creation, type Deletion, type PodActions } from './actions.ts';
 import type { SetFacts } from './facts.ts';
-import type { Verdict } from './judge.ts';
+import type { NodeState } from './judge.ts';
 import { manage } from './manage.ts';
 import { planProgress, statusChange, statusOf } from './status.ts';
 import { planUpdate, planSurge } from './update.ts';
@@ -18,7 +18,7 @@ export const BURST = 250;
 export interface Plan {
   claims: SetFacts['claims'];
   history: readonly HistoryStep[];
-  events: readonly Told[];
+  events: readonly SetEvent[];
   creations: readonly Creation[];
   deletions: readonly Deletion[];
   /** Nodes that should have a pod and have no room for it. */
@@ -41,7 +41,7 @@ export function plan(facts: SetFacts): Plan {
   const { status, wakeUps } = planStatus({ ...facts, pendingMs });
   if (facts.pendingMs > 0) wakeUps.push({ requeueAfter: facts.pendingMs, why: 'creations or deletions are not seen yet' });
   if (facts.pendingMs < pendingMs) wakeUps.push({ requeueAfter: pendingMs, why: 'pods were told another revision' });
-  for (const { changesAt } of facts.summary.restless.values())
+  for (const { changesAt } of facts.summary.pendingNodes.values())
     if (changesAt !== undefined) wakeUps.push({ requeueAfter: changesAt - facts.now, why: 'a pod will be available' });
   return {
     claims: facts.claims,
@@ -61,7 +61,7 @@ function relabelMs({ history }: SetFacts): Millis {
   return history.steps.some((step) => step.do === 'relabel') ? 1_000 : 0;
 }
 
-function podActions(facts: SetFacts, verdicts: readonly Verdict[]): PodActions {
+function podActions(facts: SetFacts, verdicts: readonly NodeState[]): PodActions {
   const managed = manage(facts, verdicts);
   const settled = managed.creations.length === 0 && managed.deletions.length === 0;
   const update =

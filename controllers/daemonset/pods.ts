@@ -50,7 +50,7 @@ export function isOver({ status }: Readonly<Pod>): boolean {
 export const nameOf = ({ metadata }: Readonly<Pod> | Readonly<Node>): string => metadata.name ?? '';
 
 /** One node and what a set has on it. */
-export interface Cell {
+export interface NodePods {
   readonly node: string;
   /** undefined: there is no such node, only pods made for it. */
   readonly known: { readonly object: Readonly<Node>; readonly decision: Decision } | undefined;
@@ -63,7 +63,7 @@ export interface Cell {
 const nobody: readonly Readonly<Pod>[] = [];
 
 /** @param pods - the set's, made for this node; in any order */
-export function cellOf(node: string, known: Cell['known'], pods: readonly Readonly<Pod>[]): Cell {
+export function nodePodsOf(node: string, known: NodePods['known'], pods: readonly Readonly<Pod>[]): NodePods {
   if (pods.length === 0) return { node, known, pods: nobody, ended: nobody };
   if (pods.length === 1) {
     const [pod] = pods;
@@ -78,6 +78,6 @@ export function cellOf(node: string, known: Cell['known'], pods: readonly Readon
 }
 
 /** Pods that were made for no node that one could tell: they keep their revisions from being forgotten, and count for nothing else. */
-export function nowhere(pods: readonly Readonly<Pod>[]): Cell {
+export function nowhere(pods: readonly Readonly<Pod>[]): NodePods {
   return { node: '', known: undefined, pods: nobody, ended: pods };
 }

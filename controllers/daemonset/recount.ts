@@ -8,9 +8,9 @@ import { matchesLabels } from '../../kube/api/selector.ts';
 import { planClaim } from '../../kube/controller/claim-plan.ts';
 import type { Revision } from '../common/history/contract.ts';
 import { planHistory } from '../common/history/plan.ts';
-import { cellOf, nowhere, nameOf, targetNode } from './pods.ts';
+import { nodePodsOf, nowhere, nameOf, targetNode } from './pods.ts';
 import type { Memory, SetFacts } from './facts.ts';
-import { judge, type Verdict } from './judge.ts';
+import { judge, type NodeState } from './judge.ts';
 import { decideNode, type Decision } from './placement/node-decision.ts';
 import type { Rules } from './rules.ts';
 import { summarize } from './summary.ts';
@@ -33,7 +33,7 @@ export type Decide = (node: Readonly<Node>) => Decision;
 /** The facts of a set, and of each node what they were made of. */
 export interface Recounted {
   facts: SetFacts;
-  verdicts: readonly Verdict[];
+  verdicts: readonly NodeState[];
 }
 
 /**
@@ -63,7 +63,7 @@ export function recount(rules: Rules, cluster: Cluster, decide: Decide = decisio
   const strays = byNode.get(undefined) ?? [];
   const known = new Map(nodes.map((object) => [nameOf(object), { object, decision: decide(object) }]));
   const names = new Set([...known.keys(), ...[...byNode.keys()].filter((name) => name !== undefined)]);
-  const verdicts = [...names].map((name) => judge(rules, history.hash, cellOf(name, known.get(name), byNode.get(name) ?? []), now));
+  const verdicts = [...names].map((name) => judge(rules, history.hash, nodePodsOf(name, known.get(name), byNode.get(name) ?? []), now));
   const summary = summarize(strays.length === 0 ? verdicts : [...verdicts, judge(rules, history.hash, nowhere(strays), now)]);
   return { facts: { rules, now, pendingMs, claims, history, summary, memory }, verdicts };
 }

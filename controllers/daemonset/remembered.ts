@@ -1,9 +1,9 @@
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { Outcome } from '../../kube/controller/outcome.ts';
-import { GoneSets } from '../common/gone-sets.ts';
-import { News } from '../common/events.ts';
+import { NotFoundCache } from '../common/not-found-cache.ts';
+import { EventDeduper } from '../common/events.ts';
 import { PodBackoff } from '../common/pod-backoff.ts';
-import { StatusPace } from '../common/status-pace.ts';
+import { StatusThrottle } from '../common/status-throttle.ts';
 import type { Memory } from './facts.ts';
 import type { Rules } from './rules.ts';
 
@@ -11,15 +11,15 @@ import type { Rules } from './rules.ts';
 export class Remembered {
   readonly #failures: PodBackoff;
   readonly #holds: PodBackoff;
-  readonly #pace: StatusPace;
-  readonly #news = new News();
-  readonly #gone: GoneSets;
+  readonly #pace: StatusThrottle;
+  readonly #news = new EventDeduper();
+  readonly #gone: NotFoundCache;
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
     this.#failures = new PodBackoff(clock);
     this.#holds = new PodBackoff(clock);
-    this.#pace = new StatusPace(clock);
-    this.#gone = new GoneSets(clock);
+    this.#pace = new StatusThrottle(clock);
+    this.#gone = new NotFoundCache(clock);
   }
 
   /** For one set in one pass. */

@@ -7,7 +7,7 @@ import { optInsOf, type OptIns } from './opt-ins.ts';
 import { daemonTolerations } from './placement/tolerations.ts';
 import type { Placement } from './options.ts';
 import type { DaemonSet, PodTemplate } from './types.ts';
-import type { Told } from '../common/events.ts';
+import type { SetEvent } from '../common/events.ts';
 
 /** A set as its author wrote it, read once: defaulted, and with what cannot be read named. */
 export interface Rules {
@@ -86,8 +86,8 @@ function updateOf({ spec }: Readonly<DaemonSet>): Rules['update'] {
 }
 
 /** What the author of a set should know, for as long as it is so. */
-export function warningsOf({ optIns, surging, template }: Rules): Told[] {
-  const warnings = optIns.problems.map((problem): Told => ({
+export function warningsOf({ optIns, surging, template }: Rules): SetEvent[] {
+  const warnings = optIns.problems.map((problem): SetEvent => ({
     type: 'Warning',
     reason: 'InvalidAnnotation',
     message: `No pods are replaced, for an annotation cannot be read: ${problem}`,

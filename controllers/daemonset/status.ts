@@ -80,7 +80,7 @@ function stateOf({ rules, summary }: SetFacts): 'complete' | 'paused' | 'updatin
 /** Nodes that the limits of the rollout leave to be updated. */
 function hasEligible({ rules, summary }: Pick<SetFacts, 'rules' | 'summary'>): boolean {
   const { mayUpdate } = limitsOf(rules, summary);
-  for (const verdict of summary.restless.values()) if (verdict.old !== undefined && mayUpdate(verdict)) return true;
+  for (const verdict of summary.pendingNodes.values()) if (verdict.old !== undefined && mayUpdate(verdict)) return true;
   return false;
 }
 

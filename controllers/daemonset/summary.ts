@@ -1,5 +1,5 @@
 import { HASH_LABEL } from '../common/history/contract.ts';
-import type { Counts, Standing, Verdict } from './judge.ts';
+import type { Counts, Standing, NodeState } from './judge.ts';
 import type { Pod } from './types.ts';
 
 type Sums = { -readonly [count in keyof Counts]: number };
@@ -27,29 +27,29 @@ export class Summary {
   /** Pods of each revision, by hash; those that have ended and are going too. */
   readonly hashes = new Map<string, number>();
   /** Nodes where there is something to do, to wait for or to update. */
-  readonly restless = new Map<string, Verdict>();
+  readonly pendingNodes = new Map<string, NodeState>();
 
-  add(verdict: Verdict): void {
+  add(verdict: NodeState): void {
     this.#count(verdict, 1);
-    if (!verdict.settled) this.restless.set(verdict.cell.node, verdict);
+    if (!verdict.settled) this.pendingNodes.set(verdict.cell.node, verdict);
   }
 
-  remove(verdict: Verdict): void {
+  remove(verdict: NodeState): void {
     this.#count(verdict, -1);
-    this.restless.delete(verdict.cell.node);
+    this.pendingNodes.delete(verdict.cell.node);
   }
 
   /** Restless nodes by name, so that the same cluster gives the same plan. */
-  inOrder(): Verdict[] {
-    return [...this.restless.values()].toSorted(byName);
+  inOrder(): NodeState[] {
+    return [...this.pendingNodes.values()].toSorted(byName);
   }
 
   /** Those where something may have to be done, without those that are only waited for: while a thousand pods become ready these are most. */
-  actionable(): Verdict[] {
-    return [...this.restless.values()].filter(({ work, standing }) => work !== undefined || !QUIET.has(standing)).toSorted(byName);
+  actionable(): NodeState[] {
+    return [...this.pendingNodes.values()].filter(({ work, standing }) => work !== undefined || !QUIET.has(standing)).toSorted(byName);
   }
 
-  #count({ counts, standing, serves, cell, fresh }: Verdict, by: 1 | -1): void {
+  #count({ counts, standing, serves, cell, fresh }: NodeState, by: 1 | -1): void {
     const { counts: sums } = this;
     sums.desired += by * counts.desired;
     sums.current += by * counts.current;
@@ -76,10 +76,10 @@ export class Summary {
 /** Nothing is replaced there. */
 const QUIET: ReadonlySet<Standing> = new Set(['outside', 'updated', 'updating']);
 
-const byName = (a: Verdict, b: Verdict): number => (a.cell.node < b.cell.node ? -1 : 1);
+const byName = (a: NodeState, b: NodeState): number => (a.cell.node < b.cell.node ? -1 : 1);
 
 /** From nothing. */
-export function summarize(verdicts: Iterable<Verdict>): Summary {
+export function summarize(verdicts: Iterable<NodeState>): Summary {
   const summary = new Summary();
   for (const verdict of verdicts) summary.add(verdict);
   return summary;

@@ -1,6 +1,6 @@
 import { noActions, type PodActions } from './actions.ts';
 import type { SetFacts } from './facts.ts';
-import type { Verdict } from './judge.ts';
+import type { NodeState } from './judge.ts';
 import { isOver } from './pods.ts';
 import { resolveIntOrPercent } from '../../kube/api/int-or-percent.ts';
 import { matchesLabels } from '../../kube/api/selector.ts';
@@ -12,11 +12,11 @@ import type { Summary } from './summary.ts';
  * count against the budget all the same; then as many of the others as the budget leaves, in the order of their nodes' names. Where a partition leaves
  * room for so many only, nodes whose old pod is still going have taken theirs: what is made there will be of the present revision.
  */
-export function planUpdate({ rules, summary }: SetFacts, verdicts: readonly Verdict[]): PodActions {
+export function planUpdate({ rules, summary }: SetFacts, verdicts: readonly NodeState[]): PodActions {
   const actions = noActions();
   const { maxUnavailable, room, mayUpdate } = limitsOf(rules, summary);
   const { empty, updating, broken, both, excess } = summary.standings;
-  const eligible = (standing: 'broken' | 'old'): Verdict[] => verdicts.filter((one) => one.standing === standing && mayUpdate(one));
+  const eligible = (standing: 'broken' | 'old'): NodeState[] => verdicts.filter((one) => one.standing === standing && mayUpdate(one));
   const budget = Math.max(0, maxUnavailable - (empty + updating + broken + both + excess));
   const chosen = [...eligible('broken'), ...eligible('old').slice(0, budget)];
   const underWay = verdicts.filter((one) => one.standing === 'empty' && one.cell.known?.decision.run === true && mayUpdate(one)).length;
@@ -37,12 +37,12 @@ export function planUpdate({ rules, summary }: SetFacts, verdicts: readonly Verd
  * | both, new not available | wait; counts against the budget |
  * | both, new available | the old one goes |
  */
-export function planSurge({ rules, summary, history, memory }: SetFacts, verdicts: readonly Verdict[]): PodActions {
+export function planSurge({ rules, summary, history, memory }: SetFacts, verdicts: readonly NodeState[]): PodActions {
   const actions = noActions();
   const { maxSurge, room, mayUpdate } = limitsOf(rules, summary);
-  const now: Verdict[] = [];
-  const candidates: Verdict[] = [];
-  const leaving: Verdict[] = [];
+  const now: NodeState[] = [];
+  const candidates: NodeState[] = [];
+  const leaving: NodeState[] = [];
   let surging = summary.standings.excess;
   for (const verdict of verdicts) {
     const { standing, cell, old, work } = verdict;
@@ -77,7 +77,7 @@ export interface Limits {
   /** Nodes that may still be given the present revision; Infinity unless a partition keeps some at the old one. */
   room: number;
   /** Whether pods may be replaced on the node, leaving `room` aside. */
-  mayUpdate: (verdict: Verdict) => boolean;
+  mayUpdate: (verdict: NodeState) => boolean;
 }
 
 /** Counts and shares are of the desired nodes, shares rounded up. What cannot be read is the default. */

@@ -8,13 +8,13 @@ import { OwnWrites } from '../../kube/controller/own-writes.ts';
 import { runController } from '../../kube/controller/run-controller.ts';
 import type { Runnable } from '../../kube/process/options.ts';
 import type { Runtime } from '../../kube/process/runtime.ts';
-import { News } from '../common/events.ts';
-import { GoneSets } from '../common/gone-sets.ts';
-import { readOnce, reconcileSet, type SetSync } from '../common/reconcile.ts';
+import { EventDeduper } from '../common/events.ts';
+import { NotFoundCache } from '../common/not-found-cache.ts';
+import { memoize, reconcileSet, type SetSync } from '../common/reconcile.ts';
 import { readableSelector } from '../common/set-size.ts';
-import { StatusPace } from '../common/status-pace.ts';
+import { StatusThrottle } from '../common/status-throttle.ts';
 import { cachesOf } from './caches.ts';
-import { wakesOfClaim, wakesOfClass, wakesOfName } from './enqueue.ts';
+import { enqueueOnPvc, enqueueOnStorageClass, enqueueOnPodName } from './enqueue.ts';
 import { execute, type Executor } from './execute.ts';
 import type { SetFacts } from './facts.ts';
 import { observe } from './observe.ts';
@@ -29,10 +29,10 @@ export function statefulSetController(runtime: Runtime, options: StatefulSetOpti
   const { clock, log, client, queue } = runtime;
   const caches = cachesOf(runtime, options);
   const ownWrites = new OwnWrites(clock, { metrics: runtime.meters.ownWrites('statefulset_controller') });
-  const pace = new StatusPace(clock);
-  const news = new News();
-  const rules = readOnce(rulesOf);
-  const executor: Executor = { client, caches, ownWrites, pace, events: runtime.events(COMPONENT), gone: new GoneSets(clock) };
+  const pace = new StatusThrottle(clock);
+  const news = new EventDeduper();
+  const rules = memoize(rulesOf);
+  const executor: Executor = { client, caches, ownWrites, pace, events: runtime.events(COMPONENT), gone: new NotFoundCache(clock) };
   const sync = syncOf(executor, news, rules, clock);
   const matching = matchingOwners<StatefulSet>(({ spec }) => readableSelector(spec?.selector), log);
   const controller: Controller<StatefulSet> = {
@@ -43,9 +43,12 @@ export function statefulSetController(runtime: Runtime, options: StatefulSetOpti
       { of: caches.revisions, matching },
     ],
     reads: [
-      { of: caches.claims, mapFunc: (change: Change<Claim>, sets: Lister<StatefulSet>) => wakesOfClaim(change, sets, rules) },
-      { of: caches.pods, mapFunc: (change: Change<Pod>, sets: Lister<StatefulSet>) => wakesOfName(change, sets) },
-      { of: caches.classes, mapFunc: (change: Change<StorageClass>, sets: Lister<StatefulSet>) => wakesOfClass(change, sets, rules) },
+      { of: caches.claims, mapFunc: (change: Change<Claim>, sets: Lister<StatefulSet>) => enqueueOnPvc(change, sets, rules) },
+      { of: caches.pods, mapFunc: (change: Change<Pod>, sets: Lister<StatefulSet>) => enqueueOnPodName(change, sets) },
+      {
+        of: caches.classes,
+        mapFunc: (change: Change<StorageClass>, sets: Lister<StatefulSet>) => enqueueOnStorageClass(change, sets, rules),
+      },
     ],
     gone: (key) => ownWrites.forget(key),
     reconcile: (key, signal) => reconcileSet(key, sync, signal),
@@ -64,7 +67,7 @@ export function statefulSetController(runtime: Runtime, options: StatefulSetOpti
 /** What the runner calls for a StatefulSet; a terminating one gets its status, so it is no exception here. */
 function syncOf(
   executor: Executor,
-  news: News,
+  news: EventDeduper,
   rules: (set: Readonly<StatefulSet>) => Rules,
   clock: Clock,
 ): SetSync<StatefulSet, Rules, SetFacts> {

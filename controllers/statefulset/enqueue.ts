@@ -11,7 +11,7 @@ import { isControlledBy } from '../../kube/controller/owner-refs.ts';
  * Sets whose pods may wait for a claim that has gone, or has come back: those of whose claim templates its name is made. Changes of a claim that stays are
  * its own affair, but for the mark of deletion, and for its owners: a write that nobody waited for any more may come late and undo what the policy says.
  */
-export function wakesOfClaim(
+export function enqueueOnPvc(
   change: Change<Claim>,
   sets: Pick<Lister<StatefulSet>, 'get'>,
   rules: (set: Readonly<StatefulSet>) => Rules,
@@ -36,7 +36,7 @@ function isSame({ metadata: before }: Readonly<Claim>, { metadata: after }: Read
 }
 
 /** Sets whose claims are to grow, when a class may let them grow now, or another one is the default. */
-export function wakesOfClass(
+export function enqueueOnStorageClass(
   change: Change<StorageClass>,
   sets: Pick<Lister<StatefulSet>, 'list'>,
   rules: (set: Readonly<StatefulSet>) => Rules,
@@ -56,7 +56,7 @@ function isSameClass(before: Readonly<StorageClass>, after: Readonly<StorageClas
  * The set that may wait for the name of a pod that was none of its own: of a former set of its name, or made by hand. Without this the backoff of the
  * refused creations would go on for up to a quarter of an hour after the name is free.
  */
-export function wakesOfName(change: Change<Pod>, sets: Pick<Lister<StatefulSet>, 'get'>): Key[] {
+export function enqueueOnPodName(change: Change<Pod>, sets: Pick<Lister<StatefulSet>, 'get'>): Key[] {
   if (change.do !== 'delete') return [];
   const { name = '', namespace = '' } = change.last.metadata;
   const parent = identityOf(name)?.parent;

@@ -10,9 +10,9 @@ import { decideFor } from '../common/events.ts';
 import type { History } from '../common/history/contract.ts';
 import { executeClaims, setWriter, type SetWriter, writeStatus } from '../common/set-writer.ts';
 import { executeHistory, executeTruncation } from '../common/history/execute.ts';
-import type { GoneSets } from '../common/gone-sets.ts';
+import type { NotFoundCache } from '../common/not-found-cache.ts';
 import { conditionsOnto } from '../common/progress.ts';
-import type { StatusPace } from '../common/status-pace.ts';
+import type { StatusThrottle } from '../common/status-throttle.ts';
 import type { WakeUp } from '../common/reconcile.ts';
 import type { Caches } from './caches.ts';
 import { act } from './execute-actions.ts';
@@ -28,9 +28,9 @@ export interface Executor {
   client: Client;
   caches: Caches;
   ownWrites: OwnWrites;
-  pace: StatusPace;
+  pace: StatusThrottle;
   events: EventRecorder;
-  gone: GoneSets;
+  gone: NotFoundCache;
 }
 
 /**

@@ -4,7 +4,7 @@ import { tooLarge } from '../common/set-size.ts';
 import { optInsOf, type OptIns } from './opt-ins.ts';
 import { Places } from './places.ts';
 import type { Claim, PodTemplate, StatefulSet } from './types.ts';
-import type { Told } from '../common/events.ts';
+import type { SetEvent } from '../common/events.ts';
 
 /** A set as its author wrote it, read once: defaulted, and with what cannot be read named. */
 export interface Rules {
@@ -109,13 +109,13 @@ function keepOr(policy: string | undefined): 'Retain' | 'Delete' {
 }
 
 /** A claim that cannot grow. */
-export const refusal = ({ claim, why }: { claim: string; why: string }): Told => ({
+export const refusal = ({ claim, why }: { claim: string; why: string }): SetEvent => ({
   type: 'Warning',
   reason: 'FailedExpand',
   message: `Claim ${claim} cannot be expanded: ${why}`,
 });
 
-export function problemsOf({ optIns }: Rules): Told[] {
+export function problemsOf({ optIns }: Rules): SetEvent[] {
   return optIns.problems.map((problem) => ({
     type: 'Warning',
     reason: 'InvalidAnnotation',
@@ -124,7 +124,7 @@ export function problemsOf({ optIns }: Rules): Told[] {
 }
 
 /** More replicas than there are places. */
-export function excessOf({ replicas, places }: Rules): Told[] {
+export function excessOf({ replicas, places }: Rules): SetEvent[] {
   if (replicas <= places.length) return [];
   const message = `spec.replicas is ${replicas}, and ${places.length} pods are made: a set has at most ${MAX_REPLICAS}, and no ordinal above 2147483647; lower spec.replicas`;
   return [{ type: 'Warning', reason: 'TooManyReplicas', message }];

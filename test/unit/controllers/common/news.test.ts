@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { News, tellNews, type Told } from '../../../../controllers/common/events.ts';
+import { EventDeduper, recordNewEvents, type SetEvent } from '../../../../controllers/common/events.ts';
 import { daemonSets } from '../../../../kube/api/resources.ts';
 import type { EventRecorder } from '../../../../kube/controller/event-recorder.ts';
 
-const told = (...messages: string[]): Told[] => messages.map((message) => ({ type: 'Warning', reason: 'Bad', message }));
+const told = (...messages: string[]): SetEvent[] => messages.map((message) => ({ type: 'Warning', reason: 'Bad', message }));
 
 test('people are told what is new with all that is so, and nothing at looks at which nothing is', () => {
-  const news = new News();
+  const news = new EventDeduper();
   const set = { metadata: { name: 'web', uid: 'a' } };
   const heard: string[] = [];
   const events: Pick<EventRecorder, 'event'> = {
@@ -18,7 +18,7 @@ test('people are told what is new with all that is so, and nothing at looks at w
   };
   const looks = [[], ['x'], ['x'], ['x', 'y'], ['y'], [], ['y']].map((messages) => {
     heard.length = 0;
-    tellNews({ events, set, resource: daemonSets }, told(...messages), (text) => news.is('a', text));
+    recordNewEvents({ events, set, resource: daemonSets }, told(...messages), (text) => news.is('a', text));
     return [...heard];
   });
   const [x, y] = ['Warning Bad x DaemonSet', 'Warning Bad y DaemonSet'];

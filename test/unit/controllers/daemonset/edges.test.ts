@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { wakesOfNode } from '../../../../controllers/daemonset/enqueue.ts';
+import { enqueueOnNode } from '../../../../controllers/daemonset/enqueue.ts';
 import type { Placement } from '../../../../controllers/daemonset/options.ts';
 import { rulesOf } from '../../../../controllers/daemonset/rules.ts';
 import type { DaemonSet, Node } from '../../../../controllers/daemonset/types.ts';
@@ -47,7 +47,7 @@ function changeOf(text: string): Change<Node> {
 }
 
 function wakes(change: Change<Node>, set: SetOptions = {}, hasPods = false, placement: Placement = 'scheduler'): string[] {
-  return wakesOfNode(change, { sets: [daemonSet(set)], rules: (of) => rulesOf(of, placement), hasPods: () => hasPods });
+  return enqueueOnNode(change, { sets: [daemonSet(set)], rules: (of) => rulesOf(of, placement), hasPods: () => hasPods });
 }
 
 for (const { why, change, set, hasPods, wakes: expected } of cases)
@@ -76,7 +76,7 @@ test('where the controller places pods, more room wakes every set', () => {
 test('only the sets that a change concerns are looked at', () => {
   const other: DaemonSet = { ...daemonSet(canary), metadata: { ...daemonSet().metadata, name: 'other' } };
   const edge = { sets: [daemonSet(), other], rules: (of: Readonly<DaemonSet>) => rulesOf(of, 'scheduler'), hasPods: () => false };
-  assert.deepEqual(wakesOfNode(changeOf('-> a'), edge), ['ns/ds']);
-  assert.deepEqual(wakesOfNode(changeOf('a -> a:canary'), edge), ['ns/other']);
-  assert.deepEqual(wakesOfNode(changeOf('-> a:canary'), edge), ['ns/ds', 'ns/other']);
+  assert.deepEqual(enqueueOnNode(changeOf('-> a'), edge), ['ns/ds']);
+  assert.deepEqual(enqueueOnNode(changeOf('a -> a:canary'), edge), ['ns/other']);
+  assert.deepEqual(enqueueOnNode(changeOf('-> a:canary'), edge), ['ns/ds', 'ns/other']);
 });

@@ -6,7 +6,7 @@ import { HASH_LABEL } from '../../../../controllers/common/history/contract.ts';
 import { noMemory } from '../../../../controllers/daemonset/facts.ts';
 import { isRelevant } from '../../../../controllers/daemonset/enqueue.ts';
 import { BY_NODE, bySetAndNode } from '../../../../controllers/daemonset/caches.ts';
-import { Ledger } from '../../../../controllers/daemonset/ledger.ts';
+import { StatusCounter } from '../../../../controllers/daemonset/ledger.ts';
 import { targetNode } from '../../../../controllers/daemonset/pods.ts';
 import { decision, recount } from '../../../../controllers/daemonset/recount.ts';
 import { rulesOf } from '../../../../controllers/daemonset/rules.ts';
@@ -82,7 +82,7 @@ const histories = (['new', 'old'] as const).map((hash) =>
 class World {
   readonly nodes = new IndexedStore<Node>();
   readonly pods = new IndexedStore<Pod>();
-  readonly ledger = new Ledger({ nodes: this.nodes, pods: this.pods });
+  readonly ledger = new StatusCounter({ nodes: this.nodes, pods: this.pods });
   now = NOW;
   set: DaemonSet = daemonSet({ minReadySeconds: 20 });
   #hash = 0;
@@ -173,7 +173,7 @@ const namesOf = (pods: readonly Readonly<Pod>[]): string[] => pods.map(({ metada
 
 function saying(summary: Summary): Record<string, unknown> {
   const { counts, standings, serving, renewed, hashes } = summary;
-  const restless = summary.inOrder().map(({ cell, work, standing, changesAt, fresh, old, freshAvailable, serves }) => ({
+  const pendingNodes = summary.inOrder().map(({ cell, work, standing, changesAt, fresh, old, freshAvailable, serves }) => ({
     node: cell.node,
     pods: cell.pods.map(({ metadata }) => metadata.name),
     work,
@@ -184,7 +184,7 @@ function saying(summary: Summary): Record<string, unknown> {
     freshAvailable,
     serves,
   }));
-  return { counts, standings, serving, renewed, hashes: [...hashes].map(([hash, count]) => `${hash} ${count}`).toSorted(), restless };
+  return { counts, standings, serving, renewed, hashes: [...hashes].map(([hash, count]) => `${hash} ${count}`).toSorted(), pendingNodes };
 }
 
 test('a ledger that hears of every change says what a recount of everything would', () => {

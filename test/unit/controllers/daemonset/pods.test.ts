@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NodeSelectorTerm, PodSpec } from 'kubernetes-types/core/v1.js';
-import { cellOf, inOrder, targetNode } from '../../../../controllers/daemonset/pods.ts';
+import { nodePodsOf, inOrder, targetNode } from '../../../../controllers/daemonset/pods.ts';
 import { pod, pods, words } from './notation.ts';
 
 const field = (...values: string[]) => ({ key: 'metadata.name', operator: 'In', values });
@@ -59,10 +59,10 @@ for (const { why, pods: text, first } of orders)
 test('a pod is in order with itself', () => assert.equal(inOrder(pod('a@new'), pod('a@new')), 0));
 
 test('a node is kept by all its pods but those that have ended and are going', () => {
-  const cell = cellOf('a', undefined, pods('a@new#- a@new# a@new- a@new$- a@new'));
+  const cell = nodePodsOf('a', undefined, pods('a@new#- a@new# a@new- a@new$- a@new'));
   const names = (there: typeof cell.pods): string => there.map(({ metadata }) => metadata.name).join(' ');
   assert.equal(names(cell.pods), 'a-new2 a-new3 a-new5');
   assert.equal(names(cell.ended), 'a-new a-new4');
-  for (const text of words('a@new#- a@new$-')) assert.deepEqual(cellOf('a', undefined, pods(text)).pods, []);
-  assert.equal(cellOf('a', undefined, pods('a@new-')).pods.length, 1);
+  for (const text of words('a@new#- a@new$-')) assert.deepEqual(nodePodsOf('a', undefined, pods(text)).pods, []);
+  assert.equal(nodePodsOf('a', undefined, pods('a@new-')).pods.length, 1);
 });

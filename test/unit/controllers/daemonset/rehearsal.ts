@@ -1,6 +1,6 @@
 import type { HistoryStep, Revision } from '../../../../controllers/common/history/contract.ts';
 import { templateOf } from '../../../../controllers/common/history/revision.ts';
-import { wakesOfNode } from '../../../../controllers/daemonset/enqueue.ts';
+import { enqueueOnNode } from '../../../../controllers/daemonset/enqueue.ts';
 import { newPod } from '../../../../controllers/daemonset/actions.ts';
 import { plan, type Plan } from '../../../../controllers/daemonset/plan.ts';
 import { isGoing, isOver, isPlaced, nameOf, targetNode } from '../../../../controllers/daemonset/pods.ts';
@@ -67,7 +67,7 @@ export class Rehearsal {
     const change = changeOf(before, after);
     if (change === undefined) return;
     const hasPods = (_: unknown, node: string): boolean => this.pods.some((pod) => targetNode(pod) === node);
-    if (wakesOfNode(change, { sets: [this.#set], rules: () => this.#rules, hasPods }).length > 0) this.#isNews = true;
+    if (enqueueOnNode(change, { sets: [this.#set], rules: () => this.#rules, hasPods }).length > 0) this.#isNews = true;
     if (after === undefined) this.#since.set(name, this.clock.now());
   }
 

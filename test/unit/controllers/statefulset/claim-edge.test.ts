@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { wakesOfClaim } from '../../../../controllers/statefulset/enqueue.ts';
+import { enqueueOnPvc } from '../../../../controllers/statefulset/enqueue.ts';
 import { rulesOf } from '../../../../controllers/statefulset/rules.ts';
 import type { Claim, StatefulSet } from '../../../../controllers/statefulset/types.ts';
 import type { Change } from '../../../../kube/cache/change.ts';
@@ -17,7 +17,7 @@ const sets = [
   called('b-web', ['a', 'a-b'], 'other'),
 ];
 const wakes = (change: Change<Claim>): string[] =>
-  wakesOfClaim(change, { get: (key) => sets.find(({ metadata }) => `${metadata.namespace}/${metadata.name}` === key) }, rulesOf);
+  enqueueOnPvc(change, { get: (key) => sets.find(({ metadata }) => `${metadata.namespace}/${metadata.name}` === key) }, rulesOf);
 const there = claim('data-web-0');
 const owned = claim('data-web-0', { ownerReferences: [{ apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid: 'set-uid' }] });
 const going = claim('data-web-0', { deletionTimestamp: '2026-01-01T00:00:00Z' });

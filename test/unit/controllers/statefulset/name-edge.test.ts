@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { wakesOfName } from '../../../../controllers/statefulset/enqueue.ts';
+import { enqueueOnPodName } from '../../../../controllers/statefulset/enqueue.ts';
 import type { Pod } from '../../../../controllers/statefulset/types.ts';
 import { statefulSet } from './objects.ts';
 
@@ -21,6 +21,6 @@ const cases = [
 ];
 for (const { why, last, wakes } of cases)
   test(`a pod that is gone ${wakes ? 'wakes' : 'does not wake'} the set: one ${why}`, () => {
-    assert.deepEqual(wakesOfName({ do: 'delete', last, unseen: false }, sets), wakes ? [`${set.metadata.namespace}/web`] : []);
-    assert.deepEqual(wakesOfName({ do: 'add', object: last }, sets), []);
+    assert.deepEqual(enqueueOnPodName({ do: 'delete', last, unseen: false }, sets), wakes ? [`${set.metadata.namespace}/web`] : []);
+    assert.deepEqual(enqueueOnPodName({ do: 'add', object: last }, sets), []);
   });

@@ -2,13 +2,13 @@ import type { Clock, Millis } from '../../base/clock.ts';
 import type { Outcome } from '../../kube/controller/outcome.ts';
 
 /** Much longer than a working watch ever lags. */
-const BELIEVED: Millis = 60_000;
+const NOT_FOUND_TTL: Millis = 60_000;
 
 /**
  * Sets that the server says are no more, while the cache still has them: what is made for them goes to the garbage collector, and would be made again as
  * fast as that takes it. Believed for a minute: a proxy, or a server that starts, says so of what is there, too, and no event would bring that one back.
  */
-export class GoneSets {
+export class NotFoundCache {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #until = new Map<string, Millis>();
 
@@ -18,7 +18,7 @@ export class GoneSets {
 
   /** @param uid - the set's, here and below */
   add(uid: string): void {
-    this.#until.set(uid, this.#clock.monotonic() + BELIEVED);
+    this.#until.set(uid, this.#clock.monotonic() + NOT_FOUND_TTL);
   }
 
   /** When to look at it again; undefined for one that is there, as far as anybody knows. */
