@@ -87,7 +87,7 @@ export const commands: readonly Entry[] = [
     name: 'scheduler run',
     summary: 'Schedule pods, beside kube-scheduler or in its place',
     group: 'Scheduler',
-    load: async () => (await import('./scheduler/run-command.ts')).schedulerRun,
+    load: async () => (await import('./scheduler/run.ts')).schedulerRun,
   },
   {
     name: 'scheduler config',

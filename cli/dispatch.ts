@@ -4,9 +4,8 @@ import { takesNext, parse } from './args/parse.ts';
 import { nearest } from '../base/nearest.ts';
 import { inKindWords } from './explain/kinds.ts';
 import { exitCodeOf, failureText, Interrupted, UsageError } from './failure.ts';
-import { overview } from './help/help.ts';
+import { overview, spokenAs } from './help/help.ts';
 import { printable } from './output/printable.ts';
-import { spokenAs } from './help/program.ts';
 import type { Flag, Context } from './command.ts';
 import type { Entry } from './commands.ts';
 

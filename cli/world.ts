@@ -9,7 +9,7 @@ import { openLog } from '../base/pino-log.ts';
 import { realRandom } from '../base/random.ts';
 import { realDisk } from '../base/real-disk.ts';
 import { Interrupted } from './failure.ts';
-import { programName } from './help/program.ts';
+import { programName } from './help/help.ts';
 import { buildInfo } from './build-info.ts';
 import type { Context, Sink } from './command.ts';
 

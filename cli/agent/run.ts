@@ -1,3 +1,6 @@
+import { sourceText } from '../../agent/checkpoint/source.ts';
+import { printable } from '../output/printable.ts';
+import { jsonText, yamlText } from '../output/structured.ts';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { bootOnce, runAgent } from '../../agent/agent.ts';
@@ -14,8 +17,8 @@ import { runFlags } from './command.ts';
 import { buildInfo } from '../build-info.ts';
 import { UsageError, failureText, USAGE } from '../failure.ts';
 import { nodeOptions } from './node-options.ts';
-import { onceText } from './once-text.ts';
 import { plainFlags } from '../args/plain-flags.ts';
+import type { BootOutcome } from '../../agent/boot/plan.ts';
 import type { AgentOptions, AgentWorld } from '../../agent/options.ts';
 import type { Log } from '../../base/log.ts';
 import type { Args } from '../args/args.ts';
@@ -79,4 +82,20 @@ function agentWorld(log: Log): AgentWorld {
     version: buildInfo().version,
     stop: stop.signal,
   };
+}
+
+/** What `dkc agent run --once` prints. */
+export function onceText({ used, source, error, effective }: BootOutcome, format: string): string {
+  const { path, sha256, changed } = effective;
+  const data = { used, source, error, effective: { path, sha256, changed } };
+  if (format === 'json') return jsonText(data);
+  if (format === 'yaml') return yamlText(data);
+  const lines = [
+    `used       ${used}`,
+    `source     ${printable(sourceText(source))}`,
+    `error      ${printable(error ?? '-')}`,
+    `effective  ${printable(path)} ${effective.usable ? (changed ? 'written' : 'unchanged') : 'NOT USABLE'}`,
+    `sha256     ${sha256 || '-'}`,
+  ];
+  return `${lines.join('\n')}\n`;
 }

@@ -1,5 +1,6 @@
+import { basename } from 'node:path';
+import type { Program, Command, Example, Flag } from '../command.ts';
 import type { Entry } from '../commands.ts';
-import type { Command, Example, Flag } from '../command.ts';
 
 /** The command whose help describes what all commands on a node take. */
 const NODE_FLAGS_TOPIC = 'node-flags';
@@ -98,4 +99,21 @@ export function overview(entries: readonly Entry[], prefix: string): string {
       : `Usage: dkc ${prefix} COMMAND [flags]`;
   const last = `EXAMPLES\n  dkc help ${shown[0]?.name ?? ''}\n  dkc demo\n\nExit codes: 0 success, 1 check failed, 2 usage error, 3 operation failed.`;
   return `${[title, ...sections, last].join('\n\n')}\n`;
+}
+
+/**
+ * As kubectl's plugin the bundle is called `kubectl-dkc`.
+ * @param script - process.argv[1]; a launcher puts its own name in $DKC_CALLED_AS
+ */
+export function programName(env: Readonly<Record<string, string | undefined>>, script: string | undefined): Program {
+  const called = basename(env['DKC_CALLED_AS'] || script || '');
+  return /^kubectl-dkc(?:\.[cm]?js)?$/.test(called) ? 'kubectl dkc' : 'dkc';
+}
+
+/** A text of ours in which `dkc COMMAND` is what a person types. @param words - first words of commands, and `help` */
+export function spokenAs(program: Program, words: ReadonlySet<string>, text: string): string {
+  if (program === 'dkc') return text;
+  return text.replace(/(?<![\w./-])dkc (?=(\S+))/g, (found, next: string) =>
+    words.has(next.replace(/[^A-Za-z_-].*$/, '')) ? `${program} ` : found,
+  );
 }

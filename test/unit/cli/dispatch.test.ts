@@ -5,10 +5,10 @@ import { dispatch } from '../../../cli/dispatch.ts';
 import { fine, wrong, type Command, type Exit } from '../../../cli/command.ts';
 import { Interrupted, UsageError } from '../../../cli/failure.ts';
 import { formatFlag } from '../../../cli/output/output.ts';
-import { programName } from '../../../cli/help/program.ts';
+import { programName } from '../../../cli/help/help.ts';
 import { commands, type Entry } from '../../../cli/commands.ts';
-import type { Args } from '../../../cli/args/args.ts';
 import { cliContext, runCli } from '../../support/cli-context.ts';
+import type { Args } from '../../../cli/args/args.ts';
 
 function entry(name: string, run: (args: Args) => Promise<Exit>, over: Partial<Command> = {}): Entry {
   const command: Command = {
