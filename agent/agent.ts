@@ -157,7 +157,7 @@ export async function runAgent(options: AgentOptions, world: AgentWorld): Promis
     log.info('agent ends', { why: shutdown.why });
     return 0;
   } catch (error) {
-    log.error('the agent cannot go on', { error });
+    log.error('agent failed', { error });
     return 1;
   } finally {
     await lock.release();
@@ -226,7 +226,7 @@ async function lockAgent(options: AgentOptions, { disk, locks, log }: AgentWorld
   } catch (error) {
     const cause = error instanceof LockError ? error.cause : error;
     if (DISK_TROUBLE.has(errorCode(cause))) {
-      log.error('the disk takes no lock; going on without', { path, error });
+      log.error('file locking not supported, continuing without', { path, error });
       return { release: async () => {}, [Symbol.asyncDispose]: async () => {} };
     }
     if (!(error instanceof LockError) || cause !== undefined) throw error;

@@ -59,11 +59,11 @@ export async function writeBackToDisk({ options, world, store, shutdown }: Agent
         await volatileFile.remove();
       }
       if (isSettled) {
-        if (failures > 0) log.info('the disk takes writes again: nothing is kept in memory any more');
+        if (failures > 0) log.info('disk is writable again, records written back');
         return;
       }
     } catch (error) {
-      log[failures === 0 ? 'error' : 'debug']('the disk takes no writes; what it should hold is kept in /run', { failures, error });
+      log[failures === 0 ? 'error' : 'debug']('disk is not writable, records are kept in /run', { failures, error });
     }
     await clock.sleep(PERIOD_MS, signal).catch(() => {});
   }

@@ -70,7 +70,7 @@ async function versionOf(program: string, { exec, log, memo }: KubeletDeps): Pro
     known === undefined ? await exec(program, ['--version'], { timeoutMs: VERSION_TIMEOUT_MS }) : { stdout: '', stderr: '' };
   const text = known ?? /^Kubernetes (v\S+)/.exec(stdout)?.[1];
   if (text === undefined) {
-    log.warn('the kubelet does not tell its version', { program, answer: (stdout || stderr).slice(0, 200) });
+    log.warn('cannot parse kubelet --version', { program, answer: (stdout || stderr).slice(0, 200) });
     return undefined;
   }
   try {
@@ -173,7 +173,7 @@ export class VersionRecord {
     if (before?.version === version && (binary === undefined || before.binary === binary)) return;
     await this.#disk
       .replace(this.#path, new TextEncoder().encode(`${JSON.stringify(now)}\n`))
-      .catch((error: unknown) => this.#log.warn('the version of the kubelet cannot be remembered', { path: this.#path, error }));
+      .catch((error: unknown) => this.#log.warn('failed to save kubelet version', { path: this.#path, error }));
   }
 
   async #read(): Promise<Remembered | undefined> {

@@ -22,7 +22,7 @@ export async function loadJudgeInputs(options: JudgeInputsOptions, kubelet: Kube
   const current = await readOptional(disk, options.effectiveConfig, log);
   const policy = await readPolicy(options.policy, disk);
   if (policy.problem !== undefined)
-    log.error('policy file cannot be used: nothing new is let in until it is mended', { problem: policy.problem });
+    log.error('policy file cannot be used: new configs are rejected until it is fixed', { problem: policy.problem });
   const inputs: JudgeInputs = { local, current, kubelet, merge: options.merge, policy: policy.policy };
   return policy.problem === undefined ? { inputs } : { inputs, policyProblem: policy.problem };
 }

@@ -33,7 +33,7 @@ export function openNotify(deps: NotifyDeps): Notify {
   const { env, pid, clock, log } = deps;
   const send = sender(deps);
   const quietly = async (sent: Promise<void>): Promise<void> => {
-    await sent.catch((error: unknown) => log.warn('systemd could not be told', { error }));
+    await sent.catch((error: unknown) => log.warn('sd_notify failed', { error }));
   };
   const watchdogMs: Millis =
     env['WATCHDOG_PID'] === undefined || env['WATCHDOG_PID'] === String(pid) ? Number(env['WATCHDOG_USEC'] ?? 0) / 1000 : 0;

@@ -55,7 +55,7 @@ export async function runOnline(context: AgentContext, kubeconfig: string): Prom
       if (!sameSource(now, trusted)) sync.notify();
       trusted = now;
     });
-    log.info('assignment is learned from the API server', { carrier: carrier.name, why });
+    log.info('watching assignment on the API server', { carrier: carrier.name, why });
     await Promise.all([
       carrier.watch(
         {
@@ -90,7 +90,7 @@ async function connect({ world, shutdown, activeRecord }: AgentContext, kubeconf
       return await world.connect(kubeconfig);
     } catch (error) {
       const text = describeError(error);
-      if (text !== told) world.log.error('no way to the API server; trying again', { kubeconfig, error });
+      if (text !== told) world.log.error('cannot reach API server, retrying', { kubeconfig, error });
       told = text;
       activeRecord.carrier(null, error instanceof ActionError ? error.message : text);
       await world.clock.sleep(CONNECT_RETRY_MS, shutdown.signal).catch(() => {});

@@ -43,7 +43,7 @@ export class Shutdown {
     if (this.#ending) return this.#ending;
     if (!spread || !this.#leaving) {
       this.#why = why;
-      world.log.info('leaving, to start again', { why });
+      world.log.info('exiting to restart kubelet', { why });
     }
     if (!spread) return this.#end();
     this.#leaving ??= world.clock

@@ -67,7 +67,7 @@ export class Reporter {
         if (signal.aborted) return;
         failures += 1;
         const wait = backoff(failures, limits, random);
-        log[failures === 1 ? 'warn' : 'debug']('status cannot be written; trying again', { carrier: carrier.name, failures, error });
+        log[failures === 1 ? 'warn' : 'debug']('failed to write status, retrying', { carrier: carrier.name, failures, error });
         // A change or a new look at the object is a better reason to try than the clock.
         await this.#due.waitOr(wait, clock, signal);
       }

@@ -84,7 +84,7 @@ export class Sync {
       // What is wrong may be mended on this node, where no watch of the API sees it: a file, swap, a policy.
       return done && !steps.some((step) => step.do === 'report' && step.error !== null && step.final !== true);
     } catch (error) {
-      log.error('sync failed; trying again', { error: describeError(error) });
+      log.error('sync failed, retrying', { error: describeError(error) });
       configState.update({ error: statusErrors.syncInternal });
       onRun(true);
       return false;
@@ -123,7 +123,7 @@ export class Sync {
           // The Node authorizer learns of an assignment a moment after the node does (spec 14): its first refusal says nothing yet.
           if (failures === 1) isEarly = this.#seen === undefined && isForbidden(error);
           if (failures === 1 && isEarly) return;
-          log[failures === (isEarly ? 2 : 1) ? 'warn' : 'debug']('ConfigMap cannot be watched; trying again', {
+          log[failures === (isEarly ? 2 : 1) ? 'warn' : 'debug']('failed to watch ConfigMap, retrying', {
             configMap,
             failures,
             error,

@@ -47,7 +47,7 @@ export async function condemn({ store, clock, log }: CondemnDeps, { source, cont
   await store.locked(write).catch(() => write(store));
   log.error('trial failed: this config is condemned on this node', { source: sourceText(source), reason, evidence });
   const quietly = async (what: string, change: Promise<void>): Promise<void> =>
-    change.catch((error: unknown) => log.error(`${what} failed; the node goes back without it`, { error }));
+    change.catch((error: unknown) => log.error(`${what} failed, rolling back without it`, { error }));
   await quietly('journal entry', store.addToJournal({ at, event: 'condemned', source, detail: reason }));
   // Kept in memory only, the verdict goes with the next boot of the machine: the trial must then go on where it was.
   if (await store.settleCondemned().catch(() => false)) await quietly('removal of the trial record', store.setTrial(undefined));

@@ -60,7 +60,7 @@ export class KubeletWatch {
         if (configState.picture.trial) await this.#skip();
         else await this.#look(signal);
       } catch (error) {
-        log.warn('the kubelet cannot be watched, retrying', { error: describeError(error) });
+        log.warn('failed to watch kubelet, retrying', { error: describeError(error) });
       }
       await this.#due.waitOr(this.#periodMs, clock, signal);
     }
@@ -109,7 +109,7 @@ export class KubeletWatch {
     this.#evidence = [];
     if (!this.#isBad) return;
     this.#isBad = false;
-    log.info('the kubelet does well again', { source: sourceText(source) });
+    log.info('kubelet healthy again', { source: sourceText(source) });
     onState(null);
   }
 }

@@ -89,7 +89,7 @@ export class NodeHealth {
       } catch (error) {
         if (signal.aborted) return;
         this.#said = undefined;
-        log.debug('node health cannot be read, the word of the kubelet alone counts', { error });
+        log.debug('failed to read node health, using only kubelet health', { error });
       }
       await clock.sleep(this.#periodMs, signal).catch(() => {});
     }

@@ -112,7 +112,7 @@ export class TrialWatch {
         await this.#look(signal);
       } catch (error) {
         const text = describeError(error);
-        log[text === failure ? 'debug' : 'error']('trial cannot go on; trying again', { error });
+        log[text === failure ? 'debug' : 'error']('trial failed to make progress, retrying', { error });
         failure = text;
       }
       await this.#due.waitOr(this.#periodMs, clock, signal);

@@ -56,7 +56,7 @@ export async function watchNodeFiles(context: AgentContext): Promise<void> {
     while (!end.aborted) {
       await raised.wait(end);
       if (end.aborted) return;
-      await look().catch((error: unknown) => world.log.warn('a change on disk cannot be followed', { error }));
+      await look().catch((error: unknown) => world.log.warn('failed to handle a change on disk', { error }));
     }
   }
 }

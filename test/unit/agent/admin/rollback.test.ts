@@ -19,7 +19,7 @@ import type { JournalLine, MetaRecord } from '../../../../agent/store/store.ts';
 const at = '2026-02-01T00:00:00.000Z';
 const stored = '9 8 7=9 6!';
 
-/** `trust 8; condemn 9 by admin; journal rolled-back`, or `refused`. */
+/** `set-last-known-good 8; condemn 9 by admin; journal rolled-back`, or `refused`. */
 function steps(plan: RollbackPlan): string {
   if (plan.at === 'refused') return 'refused';
   return plan.steps
@@ -90,28 +90,28 @@ const cases: { why: string; given: Given; journal?: string; to?: string; force?:
     why: 'goes to what was trusted before the assigned, as an undo does',
     given: { ...base, stored: '9 8 5 4', lkg: '9' },
     journal: 'promoted 4, promoted 5, promoted 8, promoted 9',
-    steps: `trust 8; ${condemn}`,
+    steps: `set-last-known-good 8; ${condemn}`,
     says: /goes to ns\/web:kubelet@8/,
   },
   {
     why: 'passes over what is damaged, condemned, gone or of the same content on its way back',
     given: { ...base, stored: '9 7=9 6! 5 4', lkg: '9', condemned: [condemnation('5')] },
     journal: 'promoted 4, promoted 3, promoted 5, promoted 6, promoted 7, promoted 9',
-    steps: `trust 4; ${condemn}`,
+    steps: `set-last-known-good 4; ${condemn}`,
     says: /goes to ns\/web:kubelet@4/,
   },
   {
     why: 'does not go back to what a later trial condemned, though that was retried since',
     given: { ...base, stored: '9 5 4', lkg: '9' },
     journal: 'promoted 4, promoted 5, condemned 5, retried 5, promoted 9',
-    steps: `trust 4; ${condemn}`,
+    steps: `set-last-known-good 4; ${condemn}`,
     says: /goes to ns\/web:kubelet@4/,
   },
   {
     why: 'goes back to what an admin rolled back and retried: a trial had trusted it',
     given: { ...base, stored: '9 5', lkg: '9' },
     journal: 'promoted 5, rolled-back 5, retried 5, promoted 9',
-    steps: `trust 5; ${condemn}`,
+    steps: `set-last-known-good 5; ${condemn}`,
     says: /goes to ns\/web:kubelet@5/,
   },
   {
@@ -125,7 +125,7 @@ const cases: { why: string; given: Given; journal?: string; to?: string; force?:
     why: 'goes to what was trusted before a last-known-good that is damaged',
     given: { ...base, stored: '9 6! 4', lkg: '6' },
     journal: 'promoted 4, promoted 6',
-    steps: `trust 4; ${condemn}`,
+    steps: `set-last-known-good 4; ${condemn}`,
     says: /kubelet@4/,
   },
   { why: 'warns when last-known-good is damaged', given: { ...base, lkg: '6' }, steps: condemn, says: /cannot be used.*local config/ },
@@ -134,7 +134,7 @@ const cases: { why: string; given: Given; journal?: string; to?: string; force?:
     given: { ...base, lkg: '-' },
     journal: 'promoted 8',
     to: 'u1/8',
-    steps: `trust 8; ${condemn}`,
+    steps: `set-last-known-good 8; ${condemn}`,
     says: /goes to ns\/web:kubelet@8/,
   },
   { why: 'does not write the same trust again', given: base, to: 'last-known-good', steps: condemn, says: /kubelet@8/ },

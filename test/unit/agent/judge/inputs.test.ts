@@ -90,7 +90,7 @@ for (const { why, files = {}, flag, broken, policy, problem } of policies) {
     assert.ok(policy(inputs.policy));
     if (problem) assert.match(policyProblem ?? '', problem);
     else assert.equal(policyProblem, undefined);
-    assert.deepEqual(lines, problem ? ['error: policy file cannot be used: nothing new is let in until it is mended'] : []);
+    assert.deepEqual(lines, problem ? ['error: policy file cannot be used: new configs are rejected until it is fixed'] : []);
   });
 }
 

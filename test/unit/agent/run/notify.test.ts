@@ -143,7 +143,7 @@ test('a watchdog that cannot be told is told again: the log knows, the agent goe
   end.abort();
   await alive;
   assert.equal(ran.length, 4);
-  assert.deepEqual(lines, ['warn: systemd could not be told', 'warn: systemd could not be told']);
+  assert.deepEqual(lines, ['warn: sd_notify failed', 'warn: sd_notify failed']);
 });
 
 test('a socket that takes nothing is only worth a warning', async (t) => {
@@ -155,7 +155,7 @@ test('a socket that takes nothing is only worth a warning', async (t) => {
   await sayAll(notify);
   assert.deepEqual(
     lines,
-    Array.from({ length: 3 }, () => 'warn: systemd could not be told'),
+    Array.from({ length: 3 }, () => 'warn: sd_notify failed'),
   );
 });
 
@@ -199,9 +199,9 @@ test('without a socket READY and STATUS go through the package, STOPPING and WAT
     'STOPPING=1|',
   ]);
   assert.deepEqual(refused.slice(0, -1), [
-    'systemd could not be told no such socket',
-    'systemd could not be told no such socket',
-    'systemd could not be told systemd-notify: no such socket',
-    'systemd could not be told systemd-notify: no such socket',
+    'sd_notify failed no such socket',
+    'sd_notify failed no such socket',
+    'sd_notify failed systemd-notify: no such socket',
+    'sd_notify failed systemd-notify: no such socket',
   ]);
 });

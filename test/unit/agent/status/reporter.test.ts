@@ -126,7 +126,7 @@ test('a report that fails is tried again, longer apart each time, and said aloud
   assert.deepEqual(times(), [0, 500, 1500, 3500, 7500, 15_500, 31_500, 61_500, 91_500]);
   assert.deepEqual(
     lines.filter((line) => line.startsWith('warn')),
-    ['warn: status cannot be written; trying again'],
+    ['warn: failed to write status, retrying'],
   );
 });
 
