@@ -8,7 +8,7 @@ import type { Disk } from '../../base/disk.ts';
 import { errorCode } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
-import { Signal } from '../../base/signal.ts';
+import { Trigger } from '../../base/trigger.ts';
 import { coreEvents, type KubeObject } from '../../kube/api/object.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { isAlreadyExists, isInvalidRequest } from '../../kube/client/errors.ts';
@@ -42,14 +42,14 @@ const retryLimits = { base: 1000, cap: 60_000 };
  */
 export class Announcer {
   readonly #deps: AnnouncerDeps;
-  readonly #due = new Signal();
+  readonly #due = new Trigger();
   #mark: Mark | undefined;
   #sentences: KubeObject[] = [];
   #failures = 0;
 
   constructor(deps: AnnouncerDeps) {
     this.#deps = deps;
-    this.#due.raise();
+    this.#due.notify();
   }
 
   /** Reads the mark. Where there was none, what the journal holds is history that nobody waits for. Before boot adds to the journal. */
@@ -68,18 +68,18 @@ export class Announcer {
 
   /** The journal changed. */
   notify(): void {
-    this.#due.raise();
+    this.#due.notify();
   }
 
   /** The API server answers: what it did not take before is tried now. */
   retry(): void {
-    if (this.#failures > 0) this.#due.raise();
+    if (this.#failures > 0) this.#due.notify();
   }
 
   /** Something to say that is no transition. Kept until there is an API server; only the newest are. */
   say(message: string): void {
     this.#sentences = [...this.#sentences, suspectEvent(message, this.#facts())].slice(-MAX_SENTENCES);
-    this.#due.raise();
+    this.#due.notify();
   }
 
   /** Sends until the signal aborts. */

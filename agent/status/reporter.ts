@@ -3,7 +3,7 @@ import { backoff } from '../../base/backoff.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
-import { Signal } from '../../base/signal.ts';
+import { Trigger } from '../../base/trigger.ts';
 import type { Wanted } from '../sync/plan.ts';
 
 const limits = { base: 500, cap: 30_000 };
@@ -24,16 +24,16 @@ export interface ReporterDeps {
 /** Writes the picture whenever it changed or the carrier's object was seen, and tries again until it is written (design Q6). */
 export class Reporter {
   readonly #deps: ReporterDeps;
-  readonly #due = new Signal();
+  readonly #due = new Trigger();
 
   constructor(deps: ReporterDeps) {
     this.#deps = deps;
-    deps.configState.onChange(() => this.#due.raise());
+    deps.configState.onChange(() => this.#due.notify());
   }
 
   /** The carrier's object was seen. */
   notify(): void {
-    this.#due.raise();
+    this.#due.notify();
   }
 
   /**
@@ -49,7 +49,7 @@ export class Reporter {
       if (failures === 0) await this.#due.wait(signal);
       await this.#untilComplete(complete, signal);
       if (signal.aborted) return;
-      this.#due.lower();
+      this.#due.reset();
       try {
         const { shown: picture } = configState;
         const { sent, kept } = await carrier.report(picture, signal);

@@ -5,7 +5,7 @@ import type { Store } from './store.ts';
 import type { Disk } from '../../base/disk.ts';
 import { errorCode } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
-import { Signal } from '../../base/signal.ts';
+import { Trigger } from '../../base/trigger.ts';
 
 export interface CheckpointGCDeps {
   options: Pick<AgentOptions, 'effectiveConfig' | 'keepCheckpoints'>;
@@ -18,17 +18,17 @@ export interface CheckpointGCDeps {
 /** Removes checkpoints that nothing needs any more (design Q1): after the start, after each new one, and when their roles change. */
 export class CheckpointGC {
   readonly #deps: CheckpointGCDeps;
-  readonly #due = new Signal();
+  readonly #due = new Trigger();
 
   constructor(deps: CheckpointGCDeps) {
     this.#deps = deps;
-    this.#due.raise();
-    deps.configState.onChange(() => this.#due.raise());
+    this.#due.notify();
+    deps.configState.onChange(() => this.#due.notify());
   }
 
   /** A checkpoint was saved. */
   notify(): void {
-    this.#due.raise();
+    this.#due.notify();
   }
 
   async run(signal: AbortSignal): Promise<void> {

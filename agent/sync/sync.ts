@@ -5,7 +5,7 @@ import type { SpecSource } from '../checkpoint/source.ts';
 import { statusErrors } from '../status/errors.ts';
 import type { Millis } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
-import { Signal } from '../../base/signal.ts';
+import { Trigger } from '../../base/trigger.ts';
 import { configMaps, type KubeObject } from '../../kube/api/object.ts';
 import { isForbidden } from '../../kube/client/errors.ts';
 import { watchObject, type WatchDeps } from '../../kube/client/watch-object.ts';
@@ -23,7 +23,7 @@ export interface SyncDeps extends ObserveDeps, WatchDeps {
  */
 export class Sync {
   readonly #deps: SyncDeps;
-  readonly #due = new Signal();
+  readonly #due = new Trigger();
   #wanted: Wanted | undefined;
   #seen: ConfigMapSeen | undefined;
   #watching: { spec: SpecSource; stop: AbortController } | undefined;
@@ -45,7 +45,7 @@ export class Sync {
 
   /** Something on disk changed that a plan depends on. */
   notify(): void {
-    this.#due.raise();
+    this.#due.notify();
   }
 
   /** The carrier has seen what this node should use. */
@@ -53,7 +53,7 @@ export class Sync {
     this.#wanted = wanted;
     this.#behind.push(Promise.withResolvers());
     this.#watchConfigMap(wanted.at === 'source' ? wanted.spec : undefined);
-    this.#due.raise();
+    this.#due.notify();
   }
 
   /** Runs until the signal aborts. */
@@ -108,7 +108,7 @@ export class Sync {
     const see = (seen: ConfigMapSeen): void => {
       if (stop.signal.aborted) return;
       this.#seen = seen;
-      this.#due.raise();
+      this.#due.notify();
     };
     const { log } = this.#deps;
     const configMap = `${spec.namespace}/${spec.name}`;

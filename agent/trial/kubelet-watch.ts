@@ -7,7 +7,7 @@ import type { NodeConfigState } from '../status/node-config-state.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
-import { Signal } from '../../base/signal.ts';
+import { Trigger } from '../../base/trigger.ts';
 
 export interface KubeletWatchDeps {
   options: Pick<AgentOptions, 'kubeletHealthz' | 'trialDuration' | 'unhealthyDeadline' | 'maxKubeletExits'>;
@@ -30,7 +30,7 @@ const fresh: Trial = { healthyMs: 0, unhealthyMs: 0, exits: 0 };
 /** Watches the kubelet under a config that is not on trial, trusted or local: what does badly there is reported, and nothing is undone. */
 export class KubeletWatch {
   readonly #deps: KubeletWatchDeps;
-  readonly #due = new Signal();
+  readonly #due = new Trigger();
   readonly #periodMs: Millis;
   readonly #limits: TrialLimits;
   #state = fresh;
@@ -48,7 +48,7 @@ export class KubeletWatch {
 
   /** The exits file changed. */
   notify(): void {
-    this.#due.raise();
+    this.#due.notify();
   }
 
   /** Until the signal aborts. */

@@ -16,7 +16,7 @@ import type { AgentOptions } from '../options.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { Disk } from '../../base/disk.ts';
 import type { Log } from '../../base/log.ts';
-import { Signal } from '../../base/signal.ts';
+import { Trigger } from '../../base/trigger.ts';
 import { nodes } from '../../kube/api/object.ts';
 import { leases, pods } from '../../kube/api/resources.ts';
 import { escapeFieldValue } from '../../kube/api/selector.ts';
@@ -42,7 +42,7 @@ const MAX_PODS = 5000;
 export class NodeHealth {
   readonly #deps: NodeHealthDeps;
   readonly #periodMs: Millis;
-  readonly #due = new Signal();
+  readonly #due = new Trigger();
   #trialAt: Millis | undefined;
   #said: { health: Health; at: Millis } | undefined;
   /** What was found stays: a pod that is deleted later was rejected all the same. */
@@ -64,7 +64,7 @@ export class NodeHealth {
     this.#said = undefined;
     this.#rejected = undefined;
     this.#alive.clear();
-    this.#due.raise();
+    this.#due.notify();
   }
 
   /** @returns undefined where it says nothing: then the kubelet's word alone counts */

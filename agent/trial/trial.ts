@@ -12,7 +12,7 @@ import type { JournalEvent, Store, TrialRecord } from '../store/store.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
-import { Signal } from '../../base/signal.ts';
+import { Trigger } from '../../base/trigger.ts';
 
 export interface TrialDeps {
   options: Pick<AgentOptions, 'kubeletHealthz' | 'trialDuration' | 'unhealthyDeadline' | 'maxKubeletExits'>;
@@ -44,7 +44,7 @@ const MIN_MOVE_MS: Millis = 30_000;
  */
 export class TrialWatch {
   readonly #deps: TrialDeps;
-  readonly #due = new Signal();
+  readonly #due = new Trigger();
   readonly #periodMs: Millis;
   readonly #limits: TrialLimits;
   #record: TrialRecord | undefined;
@@ -92,7 +92,7 @@ export class TrialWatch {
 
   /** The exits file, or the source's name, changed. */
   notify(): void {
-    this.#due.raise();
+    this.#due.notify();
   }
 
   /** Until the signal aborts, or there is nothing left to watch. */

@@ -4,7 +4,7 @@ import { DEFAULT_POLICY_FILE } from '../options.ts';
 import type { AgentContext } from '../run/agent-context.ts';
 import { layout } from '../store/layout.ts';
 import { localConfigWatch } from './local-config.ts';
-import { Signal } from '../../base/signal.ts';
+import { Trigger } from '../../base/trigger.ts';
 
 /** Notices what others change on this node's disk: an admin's commands, an installer, the end of a kubelet. Works with the API server away. */
 export async function watchNodeFiles(context: AgentContext): Promise<void> {
@@ -19,11 +19,11 @@ export async function watchNodeFiles(context: AgentContext): Promise<void> {
     paths.meta('last-known-good'),
   ];
   const policy = options.policy === 'none' ? [] : [options.policy ?? DEFAULT_POLICY_FILE];
-  const due = new Signal();
-  const localDue = new Signal();
+  const due = new Trigger();
+  const localDue = new Trigger();
   // Something may have changed between boot and the first watch.
-  due.raise();
-  localDue.raise();
+  due.notify();
+  localDue.notify();
   const watching = world.watchFiles(
     [...records, paths.journal, options.kubeletExits, options.localConfig, ...policy],
     (path) => {
@@ -31,9 +31,9 @@ export async function watchNodeFiles(context: AgentContext): Promise<void> {
         trial.notify();
         context.kubeletWatch.notify();
       } else if (path === paths.journal) announcer.notify();
-      else if (path === options.localConfig) localDue.raise();
+      else if (path === options.localConfig) localDue.notify();
       else if (policy.includes(path)) context.sync?.notify();
-      else due.raise();
+      else due.notify();
     },
     signal,
   );
@@ -52,7 +52,7 @@ export async function watchNodeFiles(context: AgentContext): Promise<void> {
   );
   await Promise.all([watching, recordsLoop, localLoop]);
 
-  async function each(raised: Signal, end: AbortSignal, look: () => Promise<void>): Promise<void> {
+  async function each(raised: Trigger, end: AbortSignal, look: () => Promise<void>): Promise<void> {
     while (!end.aborted) {
       await raised.wait(end);
       if (end.aborted) return;

@@ -1,39 +1,39 @@
 import type { Clock, Millis } from './clock.ts';
 
-/** A flag that one loop waits for. Raised many times before it is looked at, it still counts once. */
-export class Signal {
-  #raised = false;
+/** A wake-up that one loop waits for: notified many times before the loop looks, it still counts once. */
+export class Trigger {
+  #notified = false;
   #wake: (() => void) | undefined;
 
-  raise(): void {
-    this.#raised = true;
+  notify(): void {
+    this.#notified = true;
     this.#wake?.();
   }
 
-  /** What raised it so far is seen to by what comes next. */
-  lower(): void {
-    this.#raised = false;
+  /** Drops the notifications so far: the caller is about to handle them. */
+  reset(): void {
+    this.#notified = false;
   }
 
-  /** Resolves once the flag is raised, and takes it down. Resolves too when `signal` aborts, and then leaves it as it is. One waiter at a time. */
+  /** Resolves once notified, and resets. Resolves too when `signal` aborts, and then does not reset. One waiter at a time. */
   async wait(signal: AbortSignal): Promise<void> {
-    if (!this.#raised && !signal.aborted) {
+    if (!this.#notified && !signal.aborted) {
       await this.#woken(signal);
     }
-    if (!signal.aborted) this.#raised = false;
+    if (!signal.aborted) this.#notified = false;
   }
 
   /**
    * The same, and after `ms` at the latest.
-   * @returns whether the flag was raised, rather than time over
+   * @returns whether it was notified, rather than time over
    */
   async waitOr(ms: Millis, clock: Clock, signal: AbortSignal): Promise<boolean> {
-    if (!this.#raised && !signal.aborted) {
+    if (!this.#notified && !signal.aborted) {
       await this.#woken(signal, (wake) => clock.after(ms, wake));
     }
-    const raised = this.#raised;
-    if (!signal.aborted) this.#raised = false;
-    return raised;
+    const notified = this.#notified;
+    if (!signal.aborted) this.#notified = false;
+    return notified;
   }
 
   /** @param also - what else wakes; returns how it is stopped */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
-import { Signal } from '../../../base/signal.ts';
+import { Trigger } from '../../../base/trigger.ts';
 import { atRest, FakeClock } from '../../support/fake-clock.ts';
 
 /** Whether `promise` is settled once everything that can move has moved. */
@@ -14,48 +14,48 @@ async function isDone(promise: Promise<unknown>): Promise<boolean> {
 const never = (): AbortSignal => new AbortController().signal;
 
 test('a signal raised before anyone waits is not lost, and counts once however often it was raised', async () => {
-  const due = new Signal();
-  due.raise();
-  due.raise();
+  const due = new Trigger();
+  due.notify();
+  due.notify();
   await due.wait(never());
   assert.equal(await isDone(due.wait(never())), false, 'the second wait found the flag down');
 });
 
 test('a signal wakes its waiter, and the next wait waits anew', async () => {
-  const due = new Signal();
+  const due = new Trigger();
   const first = due.wait(never());
   assert.equal(await isDone(first), false);
-  due.raise();
+  due.notify();
   assert.equal(await isDone(first), true);
   const second = due.wait(never());
   assert.equal(await isDone(second), false);
-  due.raise();
+  due.notify();
   assert.equal(await isDone(second), true);
 });
 
 test('a signal raised while its waiter wakes is there for the next wait', async () => {
-  const due = new Signal();
+  const due = new Trigger();
   const first = due.wait(never());
-  due.raise();
+  due.notify();
   await first;
-  due.raise();
+  due.notify();
   assert.equal(await isDone(due.wait(never())), true);
 });
 
 test('an abort ends a wait, before it and during it, and leaves the flag as it is', async () => {
-  const due = new Signal();
+  const due = new Trigger();
   const end = new AbortController();
   const waiting = due.wait(end.signal);
   end.abort();
   assert.equal(await isDone(waiting), true);
   assert.equal(await isDone(due.wait(end.signal)), true);
-  due.raise();
+  due.notify();
   await due.wait(end.signal);
   assert.equal(await isDone(due.wait(never())), true, 'the flag raised after the abort is still up');
 });
 
 test('a wait with a limit tells a raised flag from time that is over', async () => {
-  const due = new Signal();
+  const due = new Trigger();
   const clock = new FakeClock();
   const over = due.waitOr(1000, clock, never());
   await clock.advance(999);
@@ -64,12 +64,12 @@ test('a wait with a limit tells a raised flag from time that is over', async () 
   assert.equal(await over, false);
 
   const raised = due.waitOr(1000, clock, never());
-  due.raise();
+  due.notify();
   assert.equal(await raised, true);
   assert.equal(clock.sleepers, 0, 'the timer that is not needed any more is gone');
   assert.equal(await isDone(due.wait(never())), false, 'the flag was taken down');
 
-  due.raise();
+  due.notify();
   assert.equal(await due.waitOr(1000, clock, never()), true, 'raised before the wait');
   const end = new AbortController();
   const aborted = due.waitOr(1000, clock, end.signal);
@@ -79,14 +79,14 @@ test('a wait with a limit tells a raised flag from time that is over', async () 
 });
 
 test('ten thousand waits leave no listener and no timer behind', async () => {
-  const due = new Signal();
+  const due = new Trigger();
   const clock = new FakeClock();
   const { signal } = new AbortController();
   let most = 0;
   for (let n = 0; n < 10_000; n++) {
     const waiting = n % 2 === 0 ? due.wait(signal) : due.waitOr(1000, clock, signal);
     most = Math.max(most, getEventListeners(signal, 'abort').length);
-    due.raise();
+    due.notify();
     await waiting;
   }
   assert.equal(most, 1, 'a wait listens once');
