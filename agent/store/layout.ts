@@ -23,13 +23,13 @@ export interface Layout {
   condemned: string;
   /** What preflight refuses now; see refused-record.ts. */
   refused: string;
-  /** The kubelet's version as last learned; see host/version-memo.ts. */
+  /** The kubelet's version as last learned; see host/kubelet.ts. */
   kubeletVersion: string;
   /** What the agent last knew to be active; see active-record.ts. */
   active: string;
-  /** Names the boot that the agent left cleanly; see trial/clean-stop.ts. */
+  /** Names the boot that the agent left cleanly; see trial/count-boot.ts. */
   cleanStop: string;
-  /** How far the events of transitions came; see announce/announcer.ts. */
+  /** How far the events of transitions came; see events/announcer.ts. */
   announced: string;
   checkpoints: string;
   /** `checkpoints/UID`. @throws RangeError on a uid that cannot be a directory name; callers judge first */
