@@ -5,9 +5,9 @@ import type { PodInfo } from '../pod/pod-info.ts';
 import type { Counter } from '../cache/counter.ts';
 import type { Asked } from './node-trial.ts';
 import { localNeeds, PodClass, type LocalNeeds, type VolumeFilter } from './pod-class.ts';
-import { NodeSpecClass, staticKey } from './static-class.ts';
+import { NodeSpecClass, staticKey } from './node-spec-class.ts';
 import type { RejectionTable } from './rejections.ts';
-import { TopologyClass, wideKey, type DefaultSelectorOf } from './wide-class.ts';
+import { TopologyClass, wideKey, type DefaultSelectorOf } from './topology-class.ts';
 
 export interface ClassesOptions {
   cluster: Cluster;

@@ -2,7 +2,7 @@ import type { OwnerReference } from '../../kube/api/object.ts';
 import { matchesLabels, type LabelSelector } from '../../kube/api/selector.ts';
 import { controllerOf } from '../../kube/controller/owner-refs.ts';
 import { labelsKey } from '../cache/pod-groups.ts';
-import type { DefaultSelectorOf } from './wide-class.ts';
+import type { DefaultSelectorOf } from './topology-class.ts';
 import { readSelector, selectorText } from '../pod/read-selector.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { ReplicaSet, Service, StatefulSet } from '../types.ts';

@@ -11,7 +11,7 @@ import { fitErrorOf, RejectionTable, type FitError } from './rejections.ts';
 import { Effects, filterNeighbours, filterNode, NodeTrial, type Asked, type WhatIf } from './node-trial.ts';
 import type { PodClass, VolumeFilter } from './pod-class.ts';
 import { Scan } from './scan.ts';
-import type { DefaultSelectorOf } from './wide-class.ts';
+import type { DefaultSelectorOf } from './topology-class.ts';
 
 /** Pods that are promised room they do not take yet: nominated after a preemption, or kept room for. */
 export interface Promises {

@@ -6,8 +6,8 @@ import { podTopologySpread, type CountedConstraint } from '../plugins/pod-topolo
 import type { Rejection } from '../plugins/names.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import { localFilter, type LocalNeeds } from './pod-class.ts';
-import type { NodeSpecClass } from './static-class.ts';
-import type { TopologyClass } from './wide-class.ts';
+import type { NodeSpecClass } from './node-spec-class.ts';
+import type { TopologyClass } from './topology-class.ts';
 import { labelsKey } from '../cache/pod-groups.ts';
 import { isAnyTaken } from '../plugins/node-ports.ts';
 import type { AffinityTerms } from '../pod/affinity-terms.ts';

@@ -10,7 +10,7 @@ import type { HostPort } from '../../kube/api/pod-requests.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { Node } from '../types.ts';
 import type { Requests } from '../pod/requests.ts';
-import type { NodeSpecClass } from './static-class.ts';
+import type { NodeSpecClass } from './node-spec-class.ts';
 import { ABSENT, grown, type RejectionTable } from './rejections.ts';
 
 /** Volumes of a pod on a node, where it has any that matter. */

@@ -8,7 +8,7 @@ import { fewestOf, spreadScore, spreadWeight, type CountedConstraint } from '../
 import type { Asked } from './node-trial.ts';
 import { localPoints, type PodClass } from './pod-class.ts';
 import { grown } from './rejections.ts';
-import type { TopologyClass } from './wide-class.ts';
+import type { TopologyClass } from './topology-class.ts';
 
 /** So many different raw points may be in a table. */
 const MAX_TABLE_SIZE = 1_024;

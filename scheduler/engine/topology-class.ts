@@ -11,7 +11,7 @@ import { termMatches, type AffinityTerm } from '../pod/affinity-terms.ts';
 import { compactKey, selectorText } from '../pod/read-selector.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import { spreadConstraintsOf, type SpreadConstraint } from '../pod/spread-constraints.ts';
-import type { NodeSpecClass } from './static-class.ts';
+import type { NodeSpecClass } from './node-spec-class.ts';
 
 /** The selector by which a pod's siblings are found: of its services and its controller. Undefined: nobody's. */
 export type DefaultSelectorOf = (pod: PodInfo) => { readonly id: string; readonly selector: LabelSelector } | undefined;
