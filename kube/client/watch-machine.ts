@@ -6,7 +6,7 @@ import type { KubeObject } from '../api/object.ts';
  *
  * relisting --listed--> watching                 relisting --anything else--> relisting
  * watching --changed, bookmark--> watching, at the newer version
- * watching --expired (410)--> relisting          watching --closed, failed--> watching, at the same version
+ * watching --expired (410), too-large--> relisting   watching --closed, failed--> watching, at the same version
  *
  * The driver lists or watches as the state says, waits between failures, and chooses no edge of its own.
  */
@@ -17,6 +17,8 @@ export type Saw =
   /** An event, or a bookmark; without a version it moves nothing. */
   | { kind: 'changed' | 'bookmark'; rv: string | undefined }
   | { kind: 'expired' }
+  /** The next event has more in it than a client takes: every watch from this version would begin with it again. */
+  | { kind: 'too-large' }
   /** The server ended the watch, as it does every few minutes. */
   | { kind: 'closed' }
   | { kind: 'failed' };
@@ -29,6 +31,7 @@ export function next(state: Watch, saw: Saw): Watch {
     case 'bookmark':
       return state.at === 'watching' && saw.rv !== undefined && saw.rv !== '' ? { at: 'watching', rv: saw.rv } : state;
     case 'expired':
+    case 'too-large':
       return { at: 'relisting' };
     case 'closed':
     case 'failed':

@@ -1,6 +1,6 @@
 import { ActionError, describeError, unreachable } from '../../base/errors.ts';
 import { escapeFieldValue } from '../api/selector.ts';
-import { isExpired, retryAfterOf } from './errors.ts';
+import { isExpired, retryAfterOf, TransportError } from './errors.ts';
 import { learn, next } from './watch-machine.ts';
 import { freshPace, pace } from './watch-pace.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -145,7 +145,7 @@ class ObjectWatch<T extends KubeObject> {
       else this.#log.debug('watch expired, listing again');
       return waitMs;
     }
-    this.#saw({ kind: 'failed' });
+    this.#saw({ kind: error instanceof TransportError && error.problem === 'too-large' ? 'too-large' : 'failed' });
     const waitMs = this.#turn({ kind: 'failed', lastedMs, retryAfterMs: retryAfterOf(error) });
     this.#report(error, waitMs);
     return waitMs;

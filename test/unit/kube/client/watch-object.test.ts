@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { seededRandom } from '../../../../base/random.ts';
 import { silentLog } from '../../../../base/log.ts';
 import { nodes } from '../../../../kube/api/object.ts';
-import { ApiError } from '../../../../kube/client/errors.ts';
+import { ApiError, TransportError } from '../../../../kube/client/errors.ts';
 import { learn, next } from '../../../../kube/client/watch-machine.ts';
 import { watchObject } from '../../../../kube/client/watch-object.ts';
 import { freshPace, pace } from '../../../../kube/client/watch-pace.ts';
@@ -341,4 +341,28 @@ test('whatever the server does, the watch ends with what the server holds, and t
     }),
     { numRuns: 400 },
   );
+});
+
+test('an event that is too large is not asked for again: the object is listed, and seen once it is smaller', async () => {
+  const call = { method: 'GET', path: '/api/v1/nodes', host: 'h' };
+  const asked: string[] = [];
+  const stop = new AbortController();
+  const ours = (resourceVersion: string): KubeObject => ({ metadata: { name: 'n', uid: 'u', resourceVersion } });
+  const client = {
+    list: () => {
+      const rv = asked.length === 0 ? '1' : '3';
+      asked.push('list');
+      return Promise.resolve({ metadata: { resourceVersion: rv }, items: [ours(rv)] });
+    },
+    watch(_: unknown, { resourceVersion }: WatchQuery) {
+      asked.push(`watch from ${resourceVersion}`);
+      if (asked.length >= 4) stop.abort();
+      throw new TransportError(call, 'too-large', { hint: 'it has too many values' });
+    },
+  };
+  const seen: unknown[] = [];
+  const deps = { client: client as never, clock: new QuickClock(), random: seededRandom(1), log: silentLog };
+  await watchObject(deps, nodes, { name: 'n' }, { onSeen: ({ object }) => seen.push(object?.metadata.resourceVersion) }, stop.signal);
+  assert.deepEqual(asked, ['list', 'watch from 1', 'list', 'watch from 3']);
+  assert.deepEqual(seen, ['1', '3']);
 });
