@@ -2,6 +2,9 @@ import type { PodAffinityTerm, TopologySpreadConstraint } from 'kubernetes-types
 import type { Node, Pod, Service } from '../../../../scheduler/types.ts';
 import type { NodeBuilder, PodBuilder } from '../builders.ts';
 import type { ProfileConfig } from '../../../../scheduler/config/config.ts';
+import { seededRandom } from '../../../../base/random.ts';
+import { difference } from '../engine/compare.ts';
+import { engineSubject } from '../engine/subject.ts';
 import { emptyCluster, type OracleCluster } from './cluster.ts';
 import { evaluate } from './evaluate.ts';
 import type { ScoreName } from '../../../../scheduler/plugins/names.ts';
@@ -59,9 +62,33 @@ export interface ScoreExample {
   readonly profile?: Partial<ProfileConfig>;
 }
 
+/**
+ * Where the engine answers otherwise than the oracle on this cluster, in words: a worked example that holds for the oracle holds for what ships, and where it does
+ * not, the test that fails names the plugin.
+ * @returns undefined: nowhere
+ */
+export function engineDiffers(cluster: OracleCluster, pod: Pod, profile: ProfileConfig): string | undefined {
+  const subject = engineSubject(seededRandom(1), cluster.budgets);
+  for (const namespace of cluster.namespaces) subject.happened({ do: 'set-namespace', namespace });
+  subject.happened({ do: 'set-groups', groups: cluster });
+  for (const one of cluster.nodes) subject.happened({ do: 'set-node', node: one });
+  for (const one of cluster.pods) if (!hasEnded(one)) subject.happened({ do: 'set-pod', pod: one });
+  for (const one of cluster.nominated) subject.happened({ do: 'nominate', ...one });
+  return difference(subject, cluster, { pod, profile, first: undefined }).found;
+}
+
+const hasEnded = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed';
+
+/** The profile in which one plugin alone gives points. */
+export const scoring = (plugin: ScoreName, profile?: Partial<ProfileConfig>): ProfileConfig => ({
+  ...plainProfile,
+  ...profile,
+  scores: new Map([[plugin, 1]]),
+});
+
 /** What one plugin alone gives to each feasible node. */
 export function points(plugin: ScoreName, { cluster, pod, profile }: ScoreExample): Record<string, number> {
-  const { byPlugin } = evaluate(cluster, pod, { ...plainProfile, ...profile, scores: new Map([[plugin, 1]]) });
+  const { byPlugin } = evaluate(cluster, pod, scoring(plugin, profile));
   return Object.fromEntries(byPlugin.get(plugin) ?? []);
 }
 

@@ -6,7 +6,7 @@ import type { Pod } from '../../../../scheduler/types.ts';
 import { node, pod } from '../builders.ts';
 import type { OracleCluster } from './cluster.ts';
 import { evaluate, NO_NODES } from './evaluate.ts';
-import { clusterOf, near, required, verdicts } from './examples.ts';
+import { clusterOf, engineDiffers, near, required, verdicts } from './examples.ts';
 import { plainProfile } from './profile.ts';
 
 /* Worked examples: which nodes may have a pod for what they are and have, and what is said of the others. */
@@ -203,7 +203,11 @@ const examples: readonly Example[] = [
 ];
 
 for (const { why, cluster, pod, says, profile } of examples)
-  test(`a node is judged by ${why}`, () => assert.deepEqual(verdicts(cluster, pod, { ...plainProfile, ...profile }), says));
+  test(`a node is judged by ${why}`, () => {
+    const whole = { ...plainProfile, ...profile };
+    assert.deepEqual(verdicts(cluster, pod, whole), says);
+    assert.equal(engineDiffers(cluster, pod, whole), undefined);
+  });
 
 const messages: readonly (Pick<Example, 'why' | 'cluster' | 'pod'> & { readonly text: string })[] = [
   {
@@ -244,4 +248,7 @@ const messages: readonly (Pick<Example, 'why' | 'cluster' | 'pod'> & { readonly 
 ];
 
 for (const { why, cluster, pod, text } of messages)
-  test(`what users read ${why}`, () => assert.equal(evaluate(cluster, pod, plainProfile).message, text));
+  test(`what users read ${why}`, () => {
+    assert.equal(evaluate(cluster, pod, plainProfile).message, text);
+    assert.equal(engineDiffers(cluster, pod, plainProfile), undefined);
+  });

@@ -92,7 +92,10 @@ const filters: Readonly<Record<FilterName, Filter>> = {
 function resourceRefusal(place: Place, pod: PodInfo, fit: ProfileConfig['fit']): Refusal {
   const reasons: string[] = [];
   let resolvable = true;
-  if (BigInt(place.pods.length) + 1n > allocatable(place, 'pods')) reasons.push('Too many pods');
+  if (BigInt(place.pods.length) + 1n > allocatable(place, 'pods')) {
+    reasons.push('Too many pods');
+    if (allocatable(place, 'pods') < 1n) resolvable = false;
+  }
   for (const resource of ['cpu', 'memory', 'ephemeral-storage', ...pod.requests.scalars.keys()]) {
     const wanted = asked(pod, resource);
     if (wanted === 0n || (isScalar(resource) && isIgnored(resource, fit))) continue;

@@ -1,7 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { node, pod } from '../builders.ts';
-import { clusterOf, HOST, near, points, preferred, required, service, spread, ZONE, type ScoreExample } from './examples.ts';
+import {
+  clusterOf,
+  engineDiffers,
+  HOST,
+  near,
+  points,
+  preferred,
+  required,
+  scoring,
+  service,
+  spread,
+  ZONE,
+  type ScoreExample,
+} from './examples.ts';
 
 /* Worked examples of what other pods give a node in points: every figure was computed by hand. */
 
@@ -202,4 +215,7 @@ const examples: Readonly<Record<'PodTopologySpread' | 'InterPodAffinity', readon
 
 for (const plugin of ['PodTopologySpread', 'InterPodAffinity'] as const)
   for (const example of examples[plugin])
-    test(`${plugin} counts ${example.why}`, () => assert.deepEqual(points(plugin, example), example.points));
+    test(`${plugin} counts ${example.why}`, () => {
+      assert.deepEqual(points(plugin, example), example.points);
+      assert.equal(engineDiffers(example.cluster, example.pod, scoring(plugin, example.profile)), undefined);
+    });

@@ -4,7 +4,7 @@ import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
 import { node, pod } from '../builders.ts';
 import type { OracleCluster } from './cluster.ts';
-import { clusterOf, HOST, near, preferred, required, service, spread, verdicts, ZONE } from './examples.ts';
+import { clusterOf, engineDiffers, HOST, near, preferred, required, service, spread, verdicts, ZONE } from './examples.ts';
 import { plainProfile } from './profile.ts';
 import { groupOf } from './spread.ts';
 
@@ -206,7 +206,10 @@ const examples: readonly Example[] = [
 ];
 
 for (const { why, cluster, pod, says } of examples)
-  test(`a node is judged by ${why}`, () => assert.deepEqual(verdicts(cluster, pod, plainProfile), says));
+  test(`a node is judged by ${why}`, () => {
+    assert.deepEqual(verdicts(cluster, pod, plainProfile), says);
+    assert.equal(engineDiffers(cluster, pod, plainProfile), undefined);
+  });
 
 test('who belongs together is what services and the controller say, taken together', () => {
   const cluster = clusterOf([], [], {

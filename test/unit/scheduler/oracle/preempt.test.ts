@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Budget, Pod } from '../../../../scheduler/types.ts';
 import { node, pod } from '../builders.ts';
 import type { OracleCluster } from './cluster.ts';
-import { clusterOf, near, required } from './examples.ts';
+import { clusterOf, engineDiffers, near, required } from './examples.ts';
 import { preempt } from './preempt.ts';
 import { plainProfile } from './profile.ts';
 
@@ -206,6 +206,7 @@ for (const { why, cluster, pod = preemptor().build(), victims, equals, message =
     assert.deepEqual(Object.fromEntries(said), victims);
     assert.deepEqual(found.equals, equals ?? said.map(([name]) => name));
     assert.equal(found.message, message);
+    assert.equal(engineDiffers(cluster, pod, plainProfile), undefined);
     if (found.candidates.length > 0) assert.ok(found.equals.includes(found.chosen ?? ''));
   });
 

@@ -4,7 +4,7 @@ import type { ProfileConfig } from '../../../../scheduler/config/config.ts';
 import type { ScoreName } from '../../../../scheduler/plugins/names.ts';
 import { node, pod } from '../builders.ts';
 import { evaluate } from './evaluate.ts';
-import { clusterOf, points, type ScoreExample } from './examples.ts';
+import { clusterOf, engineDiffers, points, scoring, type ScoreExample } from './examples.ts';
 import { plainProfile } from './profile.ts';
 
 /* Worked examples: every figure was computed by hand. Points are before weights. */
@@ -218,7 +218,11 @@ const examples: Readonly<Record<Own, readonly ScoreExample[]>> = {
 };
 
 for (const [plugin, list] of Object.entries(examples) as [Own, readonly ScoreExample[]][])
-  for (const example of list) test(`${plugin} counts ${example.why}`, () => assert.deepEqual(points(plugin, example), example.points));
+  for (const example of list)
+    test(`${plugin} counts ${example.why}`, () => {
+      assert.deepEqual(points(plugin, example), example.points);
+      assert.equal(engineDiffers(example.cluster, example.pod, scoring(plugin, example.profile)), undefined);
+    });
 
 test('points are added up by their weights, and the best are all of those with the most', () => {
   const { totals, top, byPlugin } = evaluate(clusterOf([node('b'), node('a'), node('c').cpu('2')]), quarter, plainProfile);
