@@ -45,7 +45,7 @@ export function nodeCarrier(deps: NodeCarrierDeps): Carrier {
           },
           onFailure: (error, failures) => {
             // One line for the trouble, not one for every try of a long night.
-            log[failures === 1 ? 'warn' : 'debug']('Node cannot be watched; trying again', { node: nodeName, failures, error });
+            log[failures === 1 ? 'warn' : 'debug']('failed to watch Node, retrying', { node: nodeName, failures, error });
             handlers.onTrouble?.(describeError(error));
           },
         },

@@ -2,6 +2,7 @@ import { isJsonObject, setField } from '../api/json.ts';
 import { isObject, wrongKind } from './answer.ts';
 import { apiErrorFromStatus, TransportError } from './errors.ts';
 import { hasTooManyValues, MAX_JSON_VALUES } from './json-values.ts';
+import { IN_ITEM, withoutManagedFields } from './managed-fields.ts';
 import { ListDecoder, ListSyntaxError } from './list-decoder.ts';
 import { tooLargeFrom } from './too-large.ts';
 import type { JsonObject } from '../api/json.ts';
@@ -49,8 +50,10 @@ export async function readList<T extends KubeObject>(
         refuseOtherKind(fields, kind, call);
       },
       item(text) {
-        if (hasTooManyValues(text)) return tooManyValues(text);
-        const item = parse(text);
+        // As a watch counts: what no cache keeps is no reason to leave an object out.
+        const kept = hasTooManyValues(text) ? withoutManagedFields(text, IN_ITEM) : text;
+        if (hasTooManyValues(kept)) return tooManyValues(kept);
+        const item = parse(kept);
         if (!isObject(item)) throw wrongKind(kind, fields, call);
         each(item as T);
       },

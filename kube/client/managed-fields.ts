@@ -3,25 +3,27 @@ import { BACKSLASH, CLOSE_LIST, CLOSE_OBJECT, COMMA, OPEN_LIST, OPEN_OBJECT, QUO
 const NAME = Buffer.from('"managedFields":[');
 const METADATA = Buffer.from('"metadata":');
 
-/** `object.metadata.managedFields` of an event is this deep. */
-const DEPTH = 3;
+/** `object.metadata.managedFields` of an event is this deep; those of an item of a list are one less. */
+const IN_EVENT = 3;
+export const IN_ITEM = 2;
 
 /**
  * The text of a watch event without the `managedFields` of its object, which are half of what a server sends about a pod, and which no cache keeps: what is
  * not parsed costs next to nothing. What is not found where servers write it stays, for the parser to see.
  * @param line - JSON, as UTF-8
+ * @param depth - of the fields. @default as in an event
  */
-export function withoutManagedFields(line: Uint8Array): Uint8Array {
+export function withoutManagedFields(line: Uint8Array, depth = IN_EVENT): Uint8Array {
   const bytes = Buffer.from(line.buffer, line.byteOffset, line.byteLength);
   const from = bytes.indexOf(NAME);
   // Behind a comma: servers write it last. Where it is the first field of something it is not worth the trouble.
-  if (from <= 0 || bytes[from - 1] !== COMMA || !isInMetadata(bytes, from)) return line;
+  if (from <= 0 || bytes[from - 1] !== COMMA || !isInMetadata(bytes, from, depth)) return line;
   const end = endOfList(bytes, from + NAME.length - 1);
   return end === undefined ? line : Buffer.concat([bytes.subarray(0, from - 1), bytes.subarray(end)]);
 }
 
-/** Whether the innermost object that is open before `at` is `object.metadata`. */
-function isInMetadata(bytes: Buffer, at: number): boolean {
+/** Whether the innermost object that is open before `at` is `metadata`. */
+function isInMetadata(bytes: Buffer, at: number, wanted: number): boolean {
   let depth = 0;
   let inString = false;
   let opened = 0;
@@ -33,10 +35,10 @@ function isInMetadata(bytes: Buffer, at: number): boolean {
     } else if (byte === QUOTE) inString = true;
     else if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
       depth++;
-      if (depth === DEPTH) opened = i;
+      if (depth === wanted) opened = i;
     } else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) depth--;
   }
-  return !inString && depth === DEPTH && bytes.subarray(opened - METADATA.length, opened).equals(METADATA);
+  return !inString && depth === wanted && bytes.subarray(opened - METADATA.length, opened).equals(METADATA);
 }
 
 /** The place behind the list that begins at `from`; undefined when it has no end. */

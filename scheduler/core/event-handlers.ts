@@ -12,7 +12,7 @@ export interface EventHandlersOptions {
   /** Something happened that may give the scheduler something to do. */
   notify: () => void;
   /** For the log. */
-  onNote(message: string, facts: Record<string, unknown>): void;
+  onNote: (message: string, facts: Record<string, unknown>) => void;
   /** An object could not be taken in, and the scheduler goes on without that change of it. */
   onBroken(kind: string, object: Key, error: unknown): void;
 }

@@ -26,7 +26,10 @@ export class ReservationsOnSets {
   }
 
   /** Takes over what a process before this one wrote down. Room that is kept already, or that is no more, is left as it is. */
-  restore({ recheck, adopted }: { recheck(node: string): void; adopted(reservation: Reservation): void }, signal: AbortSignal): void {
+  restore(
+    { recheck, adopted }: { recheck: (node: string) => void; adopted: (reservation: Reservation) => void },
+    signal: AbortSignal,
+  ): void {
     const { caches, cluster, config, now, shown } = this.#state;
     const at = now();
     this.#annotations = new KeptAnnotations(

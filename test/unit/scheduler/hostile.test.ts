@@ -36,8 +36,8 @@ const apart = (name: string, count: number): PodBuilder =>
 /** What a user of one namespace may make, and what a node may say of itself. */
 const hostile: { what: string; kind: '/pods' | '/nodes'; object: object }[] = [
   { what: 'a pod with as many terms as may be', kind: '/pods', object: preferring('hostile', MAX_TERMS).build() },
-  { what: 'a pod with 8,000 terms', kind: '/pods', object: preferring('hostile', 8_000).build() },
-  { what: 'a pod on a node with 10,000 terms of anti-affinity', kind: '/pods', object: apart('hostile', 10_000).on('n1').build() },
+  { what: 'a pod with 4,000 terms', kind: '/pods', object: preferring('hostile', 4_000).build() },
+  { what: 'a pod on a node with 6,000 terms of anti-affinity', kind: '/pods', object: apart('hostile', 6_000).on('n1').build() },
   {
     what: 'a pod with 8,000 constraints',
     kind: '/pods',
@@ -70,11 +70,11 @@ const hostile: { what: string; kind: '/pods' | '/nodes'; object: object }[] = [
       .build(),
   },
   {
-    what: 'a pod on a node with 20,000 host ports',
+    what: 'a pod on a node with 10,000 host ports',
     kind: '/pods',
     object: pod('hostile')
       .on('n1')
-      .spec({ containers: [{ name: 'c', ports: list(20_000, (at) => ({ containerPort: at + 1, hostPort: at + 1 })) }] })
+      .spec({ containers: [{ name: 'c', ports: list(10_000, (at) => ({ containerPort: at + 1, hostPort: at + 1 })) }] })
       .build(),
   },
   {
@@ -84,8 +84,8 @@ const hostile: { what: string; kind: '/pods' | '/nodes'; object: object }[] = [
       .spec({ volumes: list(10_000, (at) => ({ name: `v${at}`, persistentVolumeClaim: { claimName: `v${at}` } })) })
       .build(),
   },
-  { what: 'a pod with 50,000 labels', kind: '/pods', object: pod('hostile').labels(labelsOf(50_000)).build() },
-  { what: 'a node with 60,000 labels', kind: '/nodes', object: node('hostile').labels(labelsOf(60_000)).cordoned().build() },
+  { what: 'a pod with 40,000 labels', kind: '/pods', object: pod('hostile').labels(labelsOf(40_000)).build() },
+  { what: 'a node with 40,000 labels', kind: '/nodes', object: node('hostile').labels(labelsOf(40_000)).cordoned().build() },
   {
     what: 'a node with 10,000 taints',
     kind: '/nodes',
@@ -94,11 +94,11 @@ const hostile: { what: string; kind: '/pods' | '/nodes'; object: object }[] = [
       .build(),
   },
   {
-    what: 'a node with 20,000 images',
+    what: 'a node with 10,000 images',
     kind: '/nodes',
     object: {
       ...node('hostile').cordoned().build(),
-      status: { allocatable: { pods: '5' }, images: list(20_000, (at) => ({ names: [`image:${at}`], sizeBytes: 1 })) },
+      status: { allocatable: { pods: '5' }, images: list(10_000, (at) => ({ names: [`image:${at}`], sizeBytes: 1 })) },
     },
   },
 ];

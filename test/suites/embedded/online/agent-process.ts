@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, '../../../..');
 /** Puts the agent's sources into one file of JavaScript: thirty starts of it cost less than thirty readings of TypeScript. */
 export async function bundledAgent(dir: string): Promise<string> {
   const outfile = join(dir, 'agent.cjs');
-  const main = `import { agentRun } from './cli/agent-run.ts'; void agentRun(process.argv.slice(2)).then((code) => { process.exitCode = code; });`;
+  const main = `import { agentRun } from './cli/agent/run.ts'; void agentRun(process.argv.slice(2)).then((code) => { process.exitCode = code; });`;
   await build({
     stdin: { contents: main, resolveDir: root, loader: 'ts' },
     outfile,

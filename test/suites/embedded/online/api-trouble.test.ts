@@ -45,7 +45,7 @@ describe('an agent whose API server is in trouble', { concurrency: 9 }, () => {
     const { agent } = await settled(on);
     await using _agent = agent;
     await on.server.hooks.pause();
-    await agent.says('ConfigMap cannot be watched');
+    await agent.says('failed to watch ConfigMap, retrying');
     const { starts } = agent;
     on.server.add({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'unrelated' } });
     await on.server.hooks.resume();
@@ -83,7 +83,7 @@ describe('an agent whose API server is in trouble', { concurrency: 9 }, () => {
       const from = realClock.monotonic();
       on.server.hooks.setFaults(faults.map((one) => ({ verb: '*', resource: '*', ms: 0, action: 'drop', ...one })));
       on.server.hooks.dropConnections();
-      await agent.says(why === '410' ? 'watch expired' : 'Node cannot be watched', lines);
+      await agent.says(why === '410' ? 'watch expired' : 'failed to watch Node, retrying', lines);
       const seconds = await secondsSince(from);
       const made = agent.calls.slice(calls);
       assert.ok(made.length <= 12 * seconds, `${made.length} calls in ${seconds} s: ${made.join(', ')}`);
@@ -113,7 +113,7 @@ describe('an agent whose API server is in trouble', { concurrency: 9 }, () => {
       { verb: 'patch', resource: 'nodes/status', action: 'reset', ms: 0, count: 1 },
     ]);
     await follows(on, agent, 51);
-    assert.ok(agent.said.filter(({ text }) => text.startsWith('status cannot be written')).length >= 3);
+    assert.ok(agent.said.filter(({ text }) => text.startsWith('failed to write status, retrying')).length >= 3);
   });
 
   test('an event that the server does not take stops nothing; a refusal is told when it takes one again', async (t) => {

@@ -148,7 +148,7 @@ describe('an agent on an API server with the gate on', { concurrency: 6 }, () =>
       const from = agent.said.length;
       agent.start();
       await agent.until(error, async () => ((await picture()) === error ? true : undefined));
-      assert.match(String((await agent.says('status cannot be written', from)).fields['error']), /422/);
+      assert.match(String((await agent.says('failed to write status, retrying', from)).fields['error']), /422/);
       assert.equal(await agent.effectiveField('maxPods'), '50');
     }
     await cluster.assign(agent.name, agent.name);

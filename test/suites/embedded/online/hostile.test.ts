@@ -198,7 +198,7 @@ describe('an address that is no API server', { concurrency: 20 }, () => {
       agent.start();
       await agent.ready();
       if (!says.test('')) {
-        const { fields } = await agent.says('Node cannot be watched');
+        const { fields } = await agent.says('failed to watch Node, retrying');
         assert.match(String(fields['error']), says);
       }
       const [asked, lines] = [server.requests, agent.said.length];
@@ -237,7 +237,7 @@ describe('an address that is no API server', { concurrency: 20 }, () => {
   test('a kubeconfig that points nowhere', async () => {
     await using agent = await HostedAgent.standing(new Bell(), { kubeconfigText: nowhere });
     agent.start();
-    const { fields } = await agent.says('Node cannot be watched');
+    const { fields } = await agent.says('failed to watch Node, retrying');
     assert.match(String(fields['error']), /ECONNREFUSED|refused/);
     const calls = agent.calls.length;
     const seconds = await secondsSince(realClock.monotonic());

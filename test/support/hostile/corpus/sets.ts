@@ -165,7 +165,7 @@ export const hostileRevisions: Hostile[] = [
   {
     why: 'a revision of as many small objects as a client takes',
     resource: controllerRevisions,
-    objects: () => [revision('objects', 1, { x: many(65_000, (at) => ({ [`k${at}`]: 1 })) })],
+    objects: () => [revision('objects', 1, { x: many(33_000, (at) => ({ [`k${at}`]: 1 })) })],
   },
   { why: 'a revision of 1.4 million marks', resource: controllerRevisions, objects: () => [revision('marks', 1, { x: marks })] },
   {

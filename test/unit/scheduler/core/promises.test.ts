@@ -4,7 +4,6 @@ import { pods as podKind } from '../../../../kube/api/resources.ts';
 import { ApiError, TransportError } from '../../../../kube/client/errors.ts';
 import type { Interceptor } from '../../controllers/daemonset/simulated/intercepted.ts';
 import { nodeObject } from '../../../support/hollow/hollow-node.ts';
-import type { EventRecorder } from '../../../../kube/controller/event-recorder.ts';
 import { reservationHooks } from '../../../../scheduler/reservation/hooks.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
 import { EventHandlers } from '../../../../scheduler/core/event-handlers.ts';
@@ -244,7 +243,7 @@ test('room is kept for a pod of a rolling set whose binding was never seen befor
     placeholders: undefined,
     onSets: undefined,
     client: nothing,
-    events: nothing as unknown as EventRecorder,
+    events: nothing,
     meters: nothing,
     log: recordedLog().log,
   });
