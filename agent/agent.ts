@@ -42,7 +42,7 @@ export function openStore(
   const onDamage = async (path: string, problem: string): Promise<void> => {
     log.error('damaged file is set aside', { path, problem });
     const line = { at: new Date(clock.now()).toISOString(), event: 'damaged', source: null, detail: `${path}: ${problem}` } as const;
-    await store.addToJournal(line).catch((error: unknown) => log.error('journal entry failed', { error }));
+    await store.addToJournal(line).catch((error: unknown) => log.error('failed to write journal entry', { error }));
   };
   const store = new FsStore({
     disk,
@@ -133,7 +133,7 @@ export async function runAgent(options: AgentOptions, world: AgentWorld): Promis
       onHealthy: metrics.trialHealthy,
       exit: (why) => shutdown.leave(why),
     });
-    await trial.open().catch((error: unknown) => log.error('trial cannot begin', { error }));
+    await trial.open().catch((error: unknown) => log.error('failed to begin trial', { error }));
     await notify.ready(`${outcome.used}: ${sourceText(outcome.source)}${outcome.error === null ? '' : `; ${outcome.error}`}`);
     activeRecord.notice('local-config', outcome.localProblem ?? null);
     const checkpointGc = new CheckpointGC({ options, disk, log, store, configState });

@@ -186,7 +186,7 @@ async function regular(file: RawFile, path: string): Promise<Stat> {
 async function writeAll(file: RawFile, bytes: Uint8Array): Promise<void> {
   for (let done = 0; done < bytes.length;) {
     const wrote = await file.write(bytes.subarray(done));
-    if (wrote <= 0) throw systemError('EIO', 'the disk took no more bytes');
+    if (wrote <= 0) throw systemError('EIO', 'the disk accepted no more bytes');
     done += wrote;
   }
 }

@@ -100,5 +100,5 @@ function runFlock(program: string, path: string, file: FileHandle, waitMs: Milli
 
 function heldText(path: string, waitMs: Millis): string {
   const tried = waitMs > 0 ? `, and kept it for ${Math.round(waitMs)} ms` : '';
-  return `another process holds it${tried}; try again, or see who does with: fuser -v ${path}`;
+  return `another process holds it${tried}; try again, or find it with: fuser -v ${path}`;
 }

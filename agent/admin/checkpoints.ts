@@ -76,7 +76,7 @@ function effectOf({ title, files, kubeletConfigKey, dir }: Side, version: Kubele
   const bytes = files.get(kubeletConfigKey);
   if (!bytes) return `${title} has no key ${JSON.stringify(kubeletConfigKey)}; its keys are ${Array.from(files.keys()).join(', ')}`;
   const decoded = decode(bytes, version);
-  if (!decoded.ok) return `${title} is no kubelet configuration: ${problemText(decoded.errors)}`;
+  if (!decoded.ok) return `${title} is not a kubelet configuration: ${problemText(decoded.errors)}`;
   return applyDefaults(dir === undefined ? decoded.written : resolvePaths(decoded.written, dir, version), version);
 }
 

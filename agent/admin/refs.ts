@@ -56,7 +56,7 @@ function ambiguity(hits: readonly Named[], byName: boolean): string {
     .slice(0, 4)
     .map((ref) => (byName ? `${ref.namespace}/${ref.name}@${ref.resourceVersion}` : text(ref)))
     .join(', ');
-  return `it fits ${hits.length} checkpoints (${some}${hits.length > 4 ? ', ...' : ''}); write more of it`;
+  return `it fits ${hits.length} checkpoints (${some}${hits.length > 4 ? ', ...' : ''}); write more characters of it`;
 }
 
 /** What can be named. A checkpoint of upstream has no manifest yet, a damaged one none that can be read: a record may tell its name. */

@@ -108,7 +108,7 @@ const standingFaults: Readonly<Partial<Record<Standing, string>>> = {
   'fallen-back': 'this node fell back: the assigned config cannot be used',
   barred: 'the config that the API server assigns is condemned on this node',
   refused: 'the config that the API server assigns is refused on this node',
-  unknown: 'what is assigned is not known',
+  unknown: 'the assigned config is unknown',
 };
 
 export type Standing =
@@ -223,12 +223,12 @@ const stepAfterRefusal =
 const stepBeyondLimit = 'The ConfigMap is beyond a limit of the agent, which the findings above name: make it smaller, and assign it again';
 
 const stepAfterDamage =
-  'The checkpoint of the assigned config is missing, damaged, or no kubelet configuration: dkc checkpoints verify, dkc history. ' +
+  'The checkpoint of the assigned config is missing, damaged, or not a kubelet configuration: dkc checkpoints verify, dkc history. ' +
   'The agent downloads it again once it reaches the API server';
 
 const stepsByError: Readonly<Record<string, string>> = {
   [statusErrors.load]:
-    'It is no kubelet configuration, or the ConfigMap lacks the key: dkc history and the event KubeletConfigRefused of the Node say more. ' +
+    'It is not a kubelet configuration, or the ConfigMap lacks the key: dkc history and the event KubeletConfigRefused of the Node say more. ' +
     'Fix it, test it with dkc validate, and assign it again',
   [statusErrors.validate]:
     'The config is refused on this node: dkc history and the event KubeletConfigRefused of the Node name the fields and rules. ' +

@@ -17,19 +17,19 @@ export const boot: Boot = async (deps) => {
     });
   } catch (error) {
     if (held) throw error;
-    deps.log.error('the store cannot be locked; booting from what is there', { error });
+    deps.log.error('failed to lock store, booting without the lock', { error });
     return choose(deps);
   }
 };
 
 const choose: Boot = async (deps) => {
   const { store, log } = deps;
-  await store.initialize().catch((error: unknown) => log.error('store cannot be prepared; reading what is there', { error }));
+  await store.initialize().catch((error: unknown) => log.error('failed to prepare store, reading it as it is', { error }));
   const swept = await store.sweep().catch((error: unknown) => {
-    log.error('leftovers cannot be swept', { error });
+    log.error('failed to remove leftovers of an interrupted write', { error });
     return [];
   });
-  if (swept.length > 0) log.info('leftovers of an interrupted write swept', { paths: swept });
+  if (swept.length > 0) log.info('removed leftovers of an interrupted write', { paths: swept });
   const observed = await observe(deps);
   return execute(planBoot(observed.facts), observed, deps);
 };

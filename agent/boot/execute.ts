@@ -70,7 +70,7 @@ async function writeEffective(plan: BootPlan, observed: Observed, deps: BootDeps
   } catch (error) {
     const instead = await placeStandIn(wanted, observed, deps, error);
     if (instead !== undefined) return done(instead);
-    log.error('effective file cannot be written: the one that is there stays', { path, error });
+    log.error('failed to write effective file, keeping the previous one', { path, error });
     // A write can fail after its rename: the kubelet would then find the new bytes.
     const there = volatileFile ?? (await disk.read(path).catch(() => current));
     const now = there === undefined ? '' : sha256(there);
@@ -111,7 +111,7 @@ async function placeStandIn(
     log.error('nor can another file be put in its place', { path: place.config, error });
     return undefined;
   }
-  log.error('effective file cannot be written: the kubelet gets another file until it can', {
+  log.error('failed to write effective file, giving the kubelet another file until it can be written', {
     path: options.effectiveConfig,
     instead: place.config,
     error: cause,

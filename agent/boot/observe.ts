@@ -34,7 +34,7 @@ export async function observe(deps: BootDeps): Promise<Observed> {
   const assignedRecord = await readRecord(store, 'assigned', deps);
   const trustedRecord = await readRecord(store, 'last-known-good', deps);
   const condemned = await store.condemned().catch((error: unknown) => {
-    log.error('condemnations cannot be read', { error });
+    log.error('failed to read condemnations', { error });
     return [];
   });
   const usual = await loadJudgeInputs(options, kubelet, disk, log);

@@ -45,7 +45,7 @@ const isNewer = ({ major, minor }: KubeletVersion): boolean => major > 1 || (maj
 
 function uncovered(version: KubeletVersion): ActionError {
   const newer = isNewer(version) ? '' : `, and this one is older; upgrade the kubelet to ${named(OLDEST_MINOR)} at least`;
-  return new ActionError('judge a configuration for kubelet', `${version.major}.${version.minor}`, {
+  return new ActionError('validate a configuration for kubelet', `${version.major}.${version.minor}`, {
     hint: `the field table covers kubelets ${named(OLDEST_MINOR)} to ${named(NEWEST_MINOR)}${newer}`,
   });
 }

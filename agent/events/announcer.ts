@@ -59,7 +59,7 @@ export class Announcer {
       const { at, sha256: hash } = JSON.parse(new TextDecoder().decode(await disk.read(path, 4096))) as Partial<Mark>;
       if (typeof at === 'string' && typeof hash === 'string') this.#mark = { at, sha256: hash };
     } catch (error) {
-      if (errorCode(error) !== 'ENOENT') log.warn('the mark of announced transitions cannot be read', { path, error });
+      if (errorCode(error) !== 'ENOENT') log.warn('failed to read which transitions have an event', { path, error });
     }
     if (this.#mark) return;
     const last = (await store.journal().catch(() => [])).at(-1);
@@ -148,7 +148,7 @@ export class Announcer {
     this.#mark = mark;
     await disk
       .replace(path, new TextEncoder().encode(`${JSON.stringify(mark)}\n`))
-      .catch((error: unknown) => log.warn('the mark of announced transitions cannot be written', { path, error }));
+      .catch((error: unknown) => log.warn('failed to write which transitions have an event', { path, error }));
   }
 
   #facts() {

@@ -45,9 +45,9 @@ export async function learnKubelet(deps: KubeletDeps): Promise<LearnedKubelet> {
   const line = await commandLine(deps);
   const learned = told ?? (line.program === undefined ? undefined : await versionOf(line.program, deps)) ?? (await fromMemo(deps));
   if (learned?.newer !== undefined)
-    log.warn('the kubelet is newer than all this agent knows', { version: learned.newer, judgedAs: learned.version.text });
+    log.warn('kubelet is newer than the latest version that this agent knows', { version: learned.newer, judgedAs: learned.version.text });
   if (!learned)
-    log.warn('version of the kubelet is not known yet: its Node or --kubelet-version tells', { assuming: newestKubeletVersion.text });
+    log.warn('kubelet version is not known yet, waiting for the Node; or set --kubelet-version', { assuming: newestKubeletVersion.text });
   return { ...(learned ?? { version: newestKubeletVersion }), args: line.args };
 }
 
@@ -90,7 +90,7 @@ async function fromMemo({ memo, log }: KubeletDeps): Promise<ReturnType<typeof c
   try {
     return closestKubeletVersion(text);
   } catch (error) {
-    log.warn('the remembered version of the kubelet cannot be used', { error: describeError(error) });
+    log.warn('saved kubelet version cannot be used', { error: describeError(error) });
     return undefined;
   }
 }

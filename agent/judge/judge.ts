@@ -112,7 +112,7 @@ export function* prepare(config: JudgeInput, inputs: JudgeInputs): Pieces<Readab
 
   const dynamic = resolvePaths(decoded.written, config.dir, kubelet.version);
   if (inputs.merge === 'overlay' && local.at === 'broken')
-    return loadFailure('local-config', 'the local config that it would be laid over cannot be read');
+    return loadFailure('local-config', 'the local config to merge it into cannot be read');
   const merged = inputs.merge === 'overlay' && local.at === 'present' ? mergeOverlay(local.resolved, dynamic) : dynamic;
 
   const flagged = applyFlags(merged, kubelet.args, kubelet.version);

@@ -32,7 +32,7 @@ export function localProblem(path: string, local: LocalConfig, effectiveIsThere:
   const what = local.at === 'missing' ? `there is no local config ${path}` : `the local config ${path} cannot be used: ${local.problem}`;
   const then = effectiveIsThere
     ? 'without an assignment the effective file stays as it is'
-    : 'and there is no effective file, so the kubelet is left alone until one of them or an assignment comes';
+    : 'and there is no effective file, so the kubelet is not restarted until there is a local config or an assignment';
   return `${what}; ${then}. Is localConfig right in /etc/dkc/agent.yaml?`;
 }
 

@@ -86,7 +86,7 @@ async function print(
   for (const event of journalEvents) changes.set({ event }, journal.filter((line) => line.event === event).length);
   const runs = new Counter({
     name: 'dkc_agent_sync_runs_total',
-    help: 'Looks at Node and ConfigMap since the agent started, by result.',
+    help: 'Syncs of Node and ConfigMap since the agent started, by result.',
     labelNames: ['result'],
     registers,
   });
@@ -98,7 +98,7 @@ async function print(
   }).set(trialHealthySeconds);
   new Gauge({
     name: 'dkc_agent_kubelet_unhealthy',
-    help: 'This metric is true (1) while the kubelet does badly under a config that is trusted or local, false (0) otherwise.',
+    help: 'This metric is true (1) while the kubelet is unhealthy under a config that is trusted or local, false (0) otherwise.',
     registers,
   }).set(kubeletIsWell ? 0 : 1);
   return Promise.resolve(registers[0]?.metrics() ?? '');

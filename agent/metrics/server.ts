@@ -81,7 +81,7 @@ async function listen(address: string, metrics: Pick<Metrics, 'text'>, signal: A
   const server = http().createServer({ requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS }, (request, response) => {
     const path = request.url?.split('?')[0];
     if (path === '/healthz') return void response.end('ok');
-    if (path !== '/metrics') return void response.writeHead(404).end('there are /metrics and /healthz\n');
+    if (path !== '/metrics') return void response.writeHead(404).end('not found; use /metrics or /healthz\n');
     text().then(
       (body) => response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }).end(body),
       () => response.writeHead(500).end(),

@@ -140,7 +140,8 @@ function kubeletKnowledge(
       try {
         const before = facts.version.text;
         const { version: closest, newer } = closestKubeletVersion(version);
-        if (newer !== undefined) log.warn('the kubelet is newer than all this agent knows', { version: newer, judgedAs: closest.text });
+        if (newer !== undefined)
+          log.warn('kubelet is newer than the latest version that this agent knows', { version: newer, judgedAs: closest.text });
         facts = { ...facts, version: closest };
         void versionRecord.remember(version);
         if (facts.version.text === before) return;

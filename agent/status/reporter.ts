@@ -58,9 +58,12 @@ export class Reporter {
         if (sent && told && sameConfigStatus(told, picture)) await clock.sleep(CONFLICT_BACKOFF_MS, signal).catch(() => {});
         if (sent) told = picture;
         if (sent && !kept) {
-          log.warn('the API server took the status and dropped it: its DynamicKubeletConfig gate is off, or it is 1.26 or newer', {
-            carrier: carrier.name,
-          });
+          log.warn(
+            'the API server accepted the status but dropped its fields: its DynamicKubeletConfig gate is off, or it is 1.26 or newer',
+            {
+              carrier: carrier.name,
+            },
+          );
         }
         failures = 0;
       } catch (error) {

@@ -125,7 +125,7 @@ export async function verifyStore(disk: Disk, paths: Layout, store: Pick<Store, 
   const below = async (dir: string, what: 'UID' | 'ResourceVersion', judge: (name: string) => Promise<void>) => {
     for (const name of await onPath('list', dir, async () => ((await disk.stat(dir)) ? disk.list(dir) : []))) {
       const path = join(dir, name);
-      if (directoryNameProblem(what, name) !== undefined) problems.push({ path, problem: 'it is no part of a store' });
+      if (directoryNameProblem(what, name) !== undefined) problems.push({ path, problem: 'it does not belong to a store' });
       else if ((await disk.stat(path))?.kind !== 'dir') problems.push({ path, problem: 'it is not a directory' });
       else await judge(name);
     }

@@ -133,7 +133,7 @@ export class FsStore implements Store {
   async setAside(path: string): Promise<void> {
     const { trial, condemned, refused, journal } = this.paths;
     if (![...metaNames.map((name) => this.paths.meta(name)), trial, condemned, refused, journal].includes(path)) {
-      throw new StoreError('set aside', path, { hint: 'it is no record of this store' });
+      throw new StoreError('set aside', path, { hint: 'it is not a record of this store' });
     }
     await this.#locked(() =>
       onPath('set aside', path, async () => {

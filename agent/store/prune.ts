@@ -26,7 +26,7 @@ export interface PruneDecision {
 export function planPrune(facts: PruneFacts): PruneDecision[] {
   let others = 0;
   return facts.entries.map((entry) => {
-    if (!facts.assignedKnown) return { entry, kept: 'which checkpoint is assigned is not known' };
+    if (!facts.assignedKnown) return { entry, kept: 'the assigned checkpoint is unknown' };
     const needed = whyNeeded(entry.ref, facts);
     if (needed !== undefined) return { entry, kept: needed };
     others += 1;

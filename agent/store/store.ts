@@ -152,7 +152,7 @@ const hints: Readonly<Record<string, string>> = {
   ENOENT: 'it, or its directory, is not there: start the agent once to make the store',
   ENOTDIR: 'a part of its path is not a directory: move that away',
   EISDIR: 'a directory is in its place: move that away',
-  EINVAL: 'something that is no regular file is in its place: move that away',
+  EINVAL: 'something that is not a regular file is in its place: move that away',
   ELOOP: 'a symbolic link is in its place: move that away',
 };
 

@@ -38,7 +38,13 @@ export function preflighter({
       return {
         ok: false,
         stage: 'validate',
-        findings: [{ field: '', rule: 'policy-file', message: 'the policy file of this node cannot be used, so nothing new is let in' }],
+        findings: [
+          {
+            field: '',
+            rule: 'policy-file',
+            message: 'the policy file of this node cannot be used, so new configs are rejected until it is fixed',
+          },
+        ],
       };
     }
     const dir = layout(options.dynamicConfigDir).checkpoint(source);

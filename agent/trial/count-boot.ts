@@ -30,7 +30,7 @@ export async function countBoot(deps: CountBootDeps): Promise<ThisBoot> {
       const isCounted = record.uncleanBoots !== old.uncleanBoots;
       const { source, kubeletConfigKey, contentSha256, uncleanBoots = 0, exits } = record;
       if (isCounted)
-        log.warn('the machine came up without a clean stop while a config is on trial: it counts as an exit of the kubelet', {
+        log.warn('machine restarted without a clean shutdown during a trial, counting it as a kubelet exit', {
           source: sourceText(source),
           uncleanBoots,
         });
@@ -77,7 +77,7 @@ export class CleanStop {
       const { bootId } = JSON.parse(new TextDecoder().decode(await this.#disk.read(this.#path, MAX_BYTES))) as { bootId?: unknown };
       return typeof bootId === 'string' && bootId !== '' ? bootId : undefined;
     } catch (error) {
-      if (errorCode(error) !== 'ENOENT') this.#log.warn('the mark of a clean stop cannot be read', { path: this.#path, error });
+      if (errorCode(error) !== 'ENOENT') this.#log.warn('failed to read the clean-shutdown marker', { path: this.#path, error });
       return undefined;
     }
   }
@@ -87,7 +87,10 @@ export class CleanStop {
     await this.#disk
       .replace(this.#path, new TextEncoder().encode(`${JSON.stringify({ bootId, at })}\n`))
       .catch((error: unknown) =>
-        this.#log.warn('the clean stop cannot be noted: the next boot counts as an exit of the kubelet', { path: this.#path, error }),
+        this.#log.warn('failed to write the clean-shutdown marker, the next boot will count as a kubelet exit', {
+          path: this.#path,
+          error,
+        }),
       );
   }
 
@@ -95,7 +98,7 @@ export class CleanStop {
   async clear(): Promise<void> {
     await this.#disk
       .remove(this.#path)
-      .catch((error: unknown) => this.#log.error('the mark of a clean stop cannot be removed', { path: this.#path, error }));
+      .catch((error: unknown) => this.#log.error('failed to remove the clean-shutdown marker', { path: this.#path, error }));
   }
 }
 

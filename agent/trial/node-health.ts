@@ -156,7 +156,7 @@ export class NodeHealth {
       this.#forbidden.add(what);
       const isAsked = what === 'pods' && options.trialHealth === 'pods';
       log[isAsked ? 'warn' : 'info'](
-        `the rights of this agent do not cover ${what === 'pods' ? 'pods' : 'the Lease'} of its node: a trial goes on without`,
+        `the rights of this agent do not cover ${what === 'pods' ? 'pods' : 'the Lease'} of its node: trials continue without it`,
         { error },
       );
       return undefined;

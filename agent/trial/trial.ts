@@ -198,7 +198,7 @@ export class TrialWatch {
     });
     if (!isCondemned) return;
     this.#record = undefined;
-    await this.#deps.exit(`going back: ${reason}`);
+    await this.#deps.exit(`rolling back: ${reason}`);
   }
 
   /** Says when the trial passes if all goes well from now on; again only where that moved by more than a little, as each time is a write of the Node. */

@@ -23,7 +23,7 @@ export function nextHandOver(before: HandOver, start: KubeletStart, now: Millis)
 const hint = 'is the drop-in 20-dkc.conf loaded, and does it name the effective file? is /run full? See systemctl cat kubelet, journalctl -u dkc-agent -u kubelet'; // prettier-ignore
 const problems: Readonly<Record<'another' | 'unknown', string>> = {
   another: `the kubelet has not been started on the effective file, so its trial cannot end: ${hint}`,
-  unknown: `nobody knows which file the kubelet was started on, so its exits do not count in a trial: ${hint}`,
+  unknown: `it is unknown which file the kubelet was started on, so its exits do not count in a trial: ${hint}`,
 };
 
 /** Says in log, event and `dkc status` when the kubelet does not take what the agent wrote: a trial waits for that, and would never end. */

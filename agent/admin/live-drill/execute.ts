@@ -24,7 +24,7 @@ const LOOK_EVERY: Millis = 250;
 const TRIES_TO_TAKE_BACK = 3;
 
 /**
- * Falls back on this very node and returns. Whatever happens, the condemnation is taken back before this ends.
+ * Falls back on this very node and returns. Whatever happens, the condemnation is cleared before this ends.
  * @throws ActionError when the signal aborts, or the store cannot be written
  */
 export async function liveDrill(plan: Extract<LivePlan, { at: 'planned' }>, deps: LiveDeps): Promise<DrillReport> {
@@ -46,7 +46,7 @@ export async function liveDrill(plan: Extract<LivePlan, { at: 'planned' }>, deps
 async function takeBack(plan: Extract<LivePlan, { at: 'planned' }>, deps: LiveDeps): Promise<void> {
   const { store, clock } = deps;
   const at = new Date(clock.now()).toISOString();
-  const line = { at, event: 'retried', source: plan.back.source, detail: 'live drill: taken back' } as const;
+  const line = { at, event: 'retried', source: plan.back.source, detail: 'live drill: condemnation cleared' } as const;
   for (let tries = 1; ; tries++)
     try {
       await store.locked(() => executeRetry(store, [plan.record], [line]));
@@ -56,7 +56,7 @@ async function takeBack(plan: Extract<LivePlan, { at: 'planned' }>, deps: LiveDe
         throw new ActionError('take back', `the condemnation of ${sourceText(plan.back.source)}`, { hint: 'run dkc retry now', cause });
       await clock.sleep(LOOK_EVERY); // not cut short by the signal: this is what a command that was ended still has to do
     }
-  deps.say('the condemnation is taken back'); // after it: there may be nobody left to hear it
+  deps.say('the condemnation is cleared'); // after it: there may be nobody left to hear it
 }
 
 async function arrive(step: string, place: Place, deps: LiveDeps): Promise<DrillStep[]> {
@@ -84,7 +84,7 @@ async function until(step: string, expected: string, there: (peek: Peek) => bool
 
 function interrupted(step: string, signal: AbortSignal): ActionError {
   return new ActionError('finish', `the drill at "${step}"`, {
-    hint: 'it was interrupted; its condemnation is taken back, and the agent returns to the assigned config',
+    hint: 'it was interrupted; its condemnation is cleared, and the agent returns to the assigned config',
     cause: signal.reason,
   });
 }

@@ -26,7 +26,12 @@ export function planLiveDrill(facts: AdminFacts, at: string): LivePlan {
   const record = drillCondemnation(assigned, facts, at);
   if (!record) return no('the checkpoint of the assigned config is missing or damaged; see dkc checkpoints verify');
   const { used, source } = fallBack({ ...facts, condemned: [...facts.condemned, record] });
-  const journal: JournalLine = { at, event: 'rolled-back', source: assigned, detail: 'live drill: it is taken back in a moment' };
+  const journal: JournalLine = {
+    at,
+    event: 'rolled-back',
+    source: assigned,
+    detail: 'live drill: the condemnation is cleared in a moment',
+  };
   return { at: 'planned', record, journal, there: { used, source }, back: { used: 'assigned', source: assigned } };
 }
 
@@ -65,6 +70,6 @@ export function describePeek(peek: Peek): string {
 export function describeLive(plan: Extract<LivePlan, { at: 'planned' }>): string {
   return [
     `would condemn ${sourceText(plan.back.source)}, which restarts the kubelet with ${plan.there.used} (${sourceText(plan.there.source)}),`,
-    'wait until the kubelet is healthy on that, then take the condemnation back, which restarts the kubelet once more',
+    'wait until the kubelet is healthy on that, then clear the condemnation, which restarts the kubelet once more',
   ].join(' ');
 }

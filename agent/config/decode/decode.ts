@@ -40,7 +40,7 @@ export function decode(bytes: Uint8Array, version: KubeletVersion): Decoded {
 
 function duplicateKeys(document: Document): Finding[] {
   const { paths, more } = document.duplicates;
-  const duplicates = paths.map((field) => finding(field, 'duplicate-key', 'stands more than once; the last one counts'));
+  const duplicates = paths.map((field) => finding(field, 'duplicate-key', 'is set more than once; the last one counts'));
   return more > 0 ? [...duplicates, andMore(more)] : duplicates;
 }
 
@@ -232,7 +232,7 @@ function isAnyKnown(place: Place): boolean {
 }
 
 function unknownTo(path: string, { field }: Leaf, version: KubeletVersion): Finding {
-  const span = field.until !== undefined && version.minor > field.until ? `gone since 1.${field.until + 1}` : `new in 1.${field.since}`;
+  const span = field.until !== undefined && version.minor > field.until ? `removed in 1.${field.until + 1}` : `new in 1.${field.since}`;
   return finding(path, 'unknown-to-version', `is not known to kubelet 1.${version.minor} (${span}); it ignores the field`);
 }
 

@@ -40,7 +40,7 @@ export function readJson(text: string): Document {
   const fail = (): DocumentError => {
     match(SPACE);
     const { line, column } = placeAt(text, at);
-    const what = at >= text.length ? 'the text ends too early' : 'this does not belong there';
+    const what = at >= text.length ? 'the text ends too early' : 'unexpected character';
     return new DocumentError('syntax', `the text begins like JSON but is not JSON: line ${line}, column ${column}: ${what}`, { line });
   };
   const skip = (): void => {

@@ -172,7 +172,7 @@ function hintFor(field: string, own: boolean, policy: Policy): string {
   const deny = nearest(field, policy.fields) === 'deny';
   const ways = own ? ['take it out of the ConfigMap'] : ['merge with --merge=overlay', 'start from the output of dkc render'];
   if (!deny && policy.overrides) return listed([...ways, `allow it by the annotation dkc.dev/allow: "${shownName(field)}"`]);
-  return `${listed(ways)}; only the field policy of this node can allow it, ${deny ? 'and denies it by name' : 'which heeds no annotation'}`;
+  return `${listed(ways)}; only the field policy of this node can allow it, ${deny ? 'and denies it by name' : 'and it ignores annotations'}`;
 }
 
 /** `a`, `a, or b`, `a, b, or c`. */

@@ -123,7 +123,7 @@ export function judgeEviction(flight: Preflight): void {
 function known(flight: Preflight, field: string, signal: string): void {
   if (SIGNALS.includes(signal) || (flight.minor >= SINCE_NEWER && NEWER.includes(signal))) return;
   const signals = flight.minor >= SINCE_NEWER ? [...SIGNALS, ...NEWER] : SIGNALS;
-  flight.add(field, 'eviction-signal', `is no eviction signal; there are ${signals.join(', ')}`);
+  flight.add(field, 'eviction-signal', `is not an eviction signal; use ${signals.join(', ')}`);
 }
 
 /** @param zero - zero is allowed */

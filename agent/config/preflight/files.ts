@@ -52,7 +52,7 @@ export function judgeFiles(flight: Preflight): void {
     // Whatever is there, also what the agent may not look at, is the kubelet's to try.
     if (there === 'missing')
       flight.add(field, 'socket', 'names a socket that is not on this node: the kubelet does not start without its runtime');
-    else if (there === 'file' || there === 'dir') flight.add(field, 'socket', 'names something on this node that is no socket');
+    else if (there === 'file' || there === 'dir') flight.add(field, 'socket', 'names a file on this node that is not a socket');
   }
   const [cert, key] = ['tlsCertFile', 'tlsPrivateKeyFile'];
   if (flight.text(cert) !== '' && flight.text(key) === '') flight.add(key, 'tls-pair', 'must be set together with tlsCertFile');

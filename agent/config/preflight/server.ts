@@ -54,7 +54,7 @@ const CIPHERS = new Set(
 /** The kubelet's own server: TLS, addresses, ports, who may use it. */
 export function judgeServer(flight: Preflight): void {
   if (flight.texts('tlsCipherSuites').some((name) => !CIPHERS.has(name)))
-    flight.add('tlsCipherSuites', 'cipher', 'holds a name that is no cipher suite of Go');
+    flight.add('tlsCipherSuites', 'cipher', 'holds a name that is not a cipher suite of Go');
   const least = flight.text('tlsMinVersion');
   if (least !== '' && !TLS_VERSIONS.includes(least))
     flight.add('tlsMinVersion', 'tls-version', `must be one of ${TLS_VERSIONS.join(', ')}`);
@@ -141,7 +141,7 @@ export function judgePods(flight: Preflight): void {
     flight.warn(
       'clusterDNS',
       'cluster-dns',
-      'holds an entry that is no IP address: the kubelet leaves it out, and pods have no DNS server from it',
+      'holds an entry that is not an IP address: the kubelet leaves it out, and pods have no DNS server from it',
     );
   for (const field of ['evictionHard', 'evictionSoft'])
     for (const [signal, given] of flight.entries(field)) {

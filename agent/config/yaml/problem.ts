@@ -23,7 +23,7 @@ const WORDS: Partial<Record<ErrorCode, string>> = {
 };
 
 export function yamlProblem(code: ErrorCode): string {
-  return WORDS[code] ?? 'this is no YAML';
+  return WORDS[code] ?? 'this is not YAML';
 }
 
 export interface Place {

@@ -200,7 +200,7 @@ class Reader {
     }
     const value = scalarValue(node);
     if (typeof value === 'string') this.#countLetters(value.length);
-    if (value === NOT_JSON) throw new DocumentError('number', `${path}: infinity and not-a-number are no values`, { field: path });
+    if (value === NOT_JSON) throw new DocumentError('number', `${path}: infinity and not-a-number are not allowed`, { field: path });
     return value;
   }
 
@@ -329,7 +329,7 @@ function scalarValue(node: Scalar): Json | typeof NOT_JSON {
     (kind === 'int' && (typeof value === 'bigint' || (Number.isInteger(value) && !/[.eE]/.test(text)))) ||
     (kind === 'float' && (typeof value === 'number' || typeof value === 'bigint' || value === NOT_JSON)) ||
     (kind === 'timestamp' && /^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}/.test(text));
-  if (!fits) throw new DocumentError('tag', `the text tags a value as ${kind} that is none`);
+  if (!fits) throw new DocumentError('tag', `the text tags a value as ${kind}, but it is not one`);
   return kind === 'timestamp' ? text : value;
 }
 

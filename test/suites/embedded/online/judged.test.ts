@@ -219,7 +219,7 @@ describe('a config is judged before the kubelet sees it', { concurrency: 6 }, ()
     await writeFile(join(strict.dir, 'policy.yaml'), 'apiVersion: dkc.dev/v1alpha1\nkind: FieldPolicy\noverrides: false\n');
     await give(strict, kubelet, { annotations: { 'dkc.dev/allow': 'cgroupDriver' } });
     await strict.reports(cluster, { error: statusErrors.validate });
-    assert.match(String(refusals(strict)[0]?.message), /only the field policy of this node can allow it, which heeds no annotation/);
+    assert.match(String(refusals(strict)[0]?.message), /only the field policy of this node can allow it, and it ignores annotations/);
   });
 
   test('a policy file that cannot be read lets nothing new in, and leaves what runs', async () => {

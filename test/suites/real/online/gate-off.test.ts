@@ -15,7 +15,7 @@ await onRealNodes(
       assert.deepEqual([seen.status.assignment, seen.status.error], [{ carrier: 'node', why }, null]);
       assert.ok(seen.people.includes(`Assignment by:   node (${why})\n`), seen.people);
       const line =
-        'the API server took the status and dropped it: its DynamicKubeletConfig gate is off, or it is 1.26 or newer carrier=node';
+        'the API server accepted the status but dropped its fields: its DynamicKubeletConfig gate is off, or it is 1.26 or newer carrier=node';
       assert.deepEqual([...new Set(seen.warnings)], [line]);
       assert.ok(seen.warnings.length <= 2, `said ${seen.warnings.length} times`);
 

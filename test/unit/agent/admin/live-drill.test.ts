@@ -118,7 +118,7 @@ test('an interrupted drill takes its condemnation back before it ends', async (t
   };
   await assert.rejects(
     liveDrill(plan, { ...deps, peek }),
-    /Cannot finish the drill at "fall back: .*: it was interrupted; its condemnation is taken back/,
+    /Cannot finish the drill at "fall back: .*: it was interrupted; its condemnation is cleared/,
   );
   assert.deepEqual(await node.store.condemned(), []);
 });
@@ -129,7 +129,7 @@ test('a node that cannot be looked at is no reason to leave it condemned', async
   assert.deepEqual(await node.store.condemned(), []);
 });
 
-test('the condemnation is taken back before a word is said of it, so that a dead terminal cannot stop it', async (t) => {
+test('the condemnation is cleared before a word is said of it, so that a dead terminal cannot stop it', async (t) => {
   const { node, plan, deps, control } = await nodeWithAgent(t, { follows: false });
   let heard = 0;
   const say = (text: string): void => {

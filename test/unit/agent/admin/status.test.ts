@@ -95,7 +95,7 @@ const { noSource, download, syncInternal, validate } = statusErrors;
 const onTrusted: Given = { assigned: '9', lkg: '9', stored: '9', active: 'assigned 9' };
 const beside: { given: Given; is: Standing; next: RegExp }[] = [
   { given: { ...onTrusted, error: validate }, is: 'refused', next: /dkc history and the event KubeletConfigRefused .* name the fields/ },
-  { given: { ...onTrusted, error: load }, is: 'refused', next: /no kubelet configuration, .*dkc validate/ },
+  { given: { ...onTrusted, error: load }, is: 'refused', next: /not a kubelet configuration, .*dkc validate/ },
   { given: { active: 'local', error: validate }, is: 'refused', next: /KubeletConfigRefused/ },
   { given: { active: 'local', error: failedTrial }, is: 'barred', next: /condemned on this node\. .*dkc retry/ },
   { given: { ...onTrusted, error: download }, is: 'not-synced', next: /exist, may this node read it, .*--configmap-namespace/ },

@@ -140,7 +140,7 @@ const policies: { why: string; local?: string; files: Record<string, string>; al
   { why: 'does not refuse the same as an overlay', local: config('maxPods: 110', 'authentication: {anonymous: {enabled: true}}'), files: { kubelet: config('maxPods: 41') }, merge: 'overlay', used: 'assigned' },
   { why: 'lets through what the annotation names', local: config('authentication: {anonymous: {enabled: true}}'), files: { kubelet: config('maxPods: 41') }, allow: 'authentication.anonymous.enabled', used: 'assigned' },
   { why: 'does not let through more than the annotation names', local: config('authentication: {anonymous: {enabled: true}}', 'port: 10251'), files: { kubelet: config('maxPods: 41') }, allow: 'authentication.anonymous.enabled', used: 'local', says: [/port/] },
-  { why: 'heeds no annotation where the node says overrides: false', local: config('authentication: {anonymous: {enabled: true}}'), files: { kubelet: config('maxPods: 41') }, allow: 'authentication.anonymous.enabled', policy: 'overrides: false', used: 'local', says: [/heeds no annotation/] },
+  { why: 'heeds no annotation where the node says overrides: false', local: config('authentication: {anonymous: {enabled: true}}'), files: { kubelet: config('maxPods: 41') }, allow: 'authentication.anonymous.enabled', policy: 'overrides: false', used: 'local', says: [/ignores annotations/] },
   { why: 'lets through what the node allows', local: config('authentication: {anonymous: {enabled: true}}'), files: { kubelet: config('maxPods: 41') }, policy: 'fields: {authentication: allow}', used: 'assigned' },
   { why: 'refuses a safe field that the node denies', files: { kubelet: config('maxPods: 41') }, policy: 'fields: {maxPods: deny}', used: 'local', says: [/maxPods/, /denies it/] },
 ];

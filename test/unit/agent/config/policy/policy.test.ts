@@ -107,7 +107,7 @@ test('fields that came after the newest version of the table are judged for a ku
 
 const port = { ...local, port: 4711 };
 const DENY = 'only the field policy of this node can allow it, and denies it by name';
-const STRICT = 'only the field policy of this node can allow it, which heeds no annotation';
+const STRICT = 'only the field policy of this node can allow it, and it ignores annotations';
 const remedies: { why: string; dynamic: JsonObject; merge?: 'overlay'; policy?: string; says: string }[] = [
   {
     why: 'that only fails to say what the local config says offers overlay',
