@@ -51,7 +51,7 @@ export async function tell(context: Context, stage: Stage, teller: Teller): Prom
   await assign('deadly');
   await stage.kubelet.until('the kubelet die', (seen) => seen.crashes > crashes, PATIENCE, signal);
   teller.happened('the kubelet crashes: the cgroup named in the config does not exist');
-  await node('the deadly config condemned', (seen) => seen.error?.startsWith('failed trial') === true && seen.active?.name === 'good');
+  await node('the crashing config condemned', (seen) => seen.error?.startsWith('failed trial') === true && seen.active?.name === 'good');
   await kubelet('the kubelet back on the good config', 120);
   teller.happened('condemned and rolled back; kubelet running with maxPods 120');
   teller.note(await eventText(context, stage, 'KubeletConfigCondemned'));

@@ -24,7 +24,7 @@ export const checkpointsShow: Command = {
     const asked = args.one('ref') ?? '';
     const found = resolveRef(asked, facts);
     if (found.at === 'local') {
-      const hint = `it stands for the local config, which has no checkpoint: read ${node.options.localConfig}`;
+      const hint = `it refers to the local config, which has no checkpoint: read ${node.options.localConfig}`;
       throw new ActionError('show', asked, { hint });
     }
     const state = await node.store.load(found.ref);

@@ -73,7 +73,7 @@ test('a file that is not there is exit 3, a bad setting exit 3 and a bad flag ex
     ['validate nope.yaml', 3, /^dkc: Cannot read \/nowhere\/nope\.yaml: no such file/],
     ['validate good.yaml --local-config=gone.yaml', 3, /^dkc: Cannot compare with \/nowhere\/gone\.yaml/],
     ['validate good.yaml --agent-config=drop.yaml', 3, /^dkc: Cannot use \/nowhere\/drop\.yaml: merge must be one of/],
-    ['validate good.yaml --kubelet-version=1.5', 3, /^dkc: Cannot judge a configuration for kubelet 1\.5/],
+    ['validate good.yaml --kubelet-version=1.5', 3, /^dkc: Cannot validate a configuration for kubelet 1\.5/],
     ['validate good.yaml --merge=x', 2, /^dkc: validate: --merge must be one of/],
     ['validate', 2, /^dkc: validate: FILE is missing/],
     ['render broken.yaml', 3, /^dkc: Cannot read the kubelet configuration in \/nowhere\/broken\.yaml/],
@@ -230,5 +230,5 @@ test('a kubelet newer than all that is known is judged as the newest, which stde
   assert.match(wrong.stderr, /^dkc: bad\.yaml is not valid for kubelet 1\.34: 2 errors; kubelet 1\.40 is newer than .*\n$/);
   const old = await run('validate good.yaml --kubelet-version=1.19');
   assert.equal(old.code, 3);
-  assert.match(old.stderr, /^dkc: Cannot judge a configuration for kubelet 1\.19: .*1\.20 to 1\.34, and this one is older; .*\n$/);
+  assert.match(old.stderr, /^dkc: Cannot validate a configuration for kubelet 1\.19: .*1\.20 to 1\.34, and this one is older; .*\n$/);
 });

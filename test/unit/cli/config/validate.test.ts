@@ -110,7 +110,7 @@ const broken: { why: string; text: string; says: RegExp }[] = [
   {
     why: 'JSON with a comma too many',
     text: '{\n "kind": "KubeletConfiguration",\n}',
-    says: /line 3, column 1: this does not belong there/,
+    says: /line 3, column 1: unexpected character/,
   },
   { why: 'half a JSON', text: '{"kind":\n', says: /line 2, column 1: the text ends too early/ },
 ];

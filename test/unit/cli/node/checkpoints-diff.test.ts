@@ -116,7 +116,7 @@ test('what does not decode is found wrong, without its values', async (t) => {
   const bad = await save('8', { files: { kubelet: `${head}maxPods: secret\n` } });
   const ran = await dkc('checkpoints', 'diff', `${bad.uid}/8`);
   assert.equal(ran.code, 1);
-  assert.match(ran.stderr, /\/8 is no kubelet configuration: /);
+  assert.match(ran.stderr, /\/8 is not a kubelet configuration: /);
   assert.ok(!ran.stderr.includes('secret'));
 });
 
