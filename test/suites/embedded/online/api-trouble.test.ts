@@ -186,7 +186,7 @@ describe('an agent whose API server is in trouble', { concurrency: 9 }, () => {
     const on = await cluster(t, { dynamicKubeletConfig: false });
     await using agent = await HostedAgent.on(on);
     agent.start();
-    await agent.says('the API server took the status and dropped it');
+    await agent.says('the API server accepted the status but dropped its fields');
     await agent.until('it in dkc status', async () => ((await agent.activeRecord())?.why.includes('drops its fields') ? true : undefined));
     // Heartbeats of the kubelet come every few seconds; each is a look, none a request.
     for (let beat = 0; beat < 5; beat++) {
@@ -196,7 +196,7 @@ describe('an agent whose API server is in trouble', { concurrency: 9 }, () => {
     }
     await realClock.sleep(300);
     assert.equal(agent.calls.filter((call) => call === 'patch nodes/status').length, 1);
-    assert.equal(agent.said.filter(({ text }) => text.startsWith('the API server took the status')).length, 1);
+    assert.equal(agent.said.filter(({ text }) => text.startsWith('the API server accepted the status')).length, 1);
     const status = await agent.dkc('status');
     assert.match(status.stdout, /drops its fields/);
   });
