@@ -84,14 +84,12 @@ export class CleanStop {
 
   /** @param at - RFC 3339, UTC; for people */
   async note(bootId: string, at: string): Promise<void> {
-    await this.#disk
-      .replace(this.#path, new TextEncoder().encode(`${JSON.stringify({ bootId, at })}\n`))
-      .catch((error: unknown) =>
-        this.#log.warn('failed to write the clean-shutdown marker, the next boot will count as a kubelet exit', {
-          path: this.#path,
-          error,
-        }),
-      );
+    await this.#disk.replace(this.#path, new TextEncoder().encode(`${JSON.stringify({ bootId, at })}\n`)).catch((error: unknown) =>
+      this.#log.warn('failed to write the clean-shutdown marker, the next boot will count as a kubelet exit', {
+        path: this.#path,
+        error,
+      }),
+    );
   }
 
   /** The machine goes on: whatever ends it now is no part of that stop. */
