@@ -32,7 +32,7 @@ export async function executePods(by: Executor, rules: Rules, plan: Plan, signal
   const pass = by.expectations.expect(key, { creations: creations.length, deletions: uids });
   const errors = [...(await create(by, rules, creations, pass, signal)), ...(await remove(by, rules, deletions, pass, signal))];
   signal.throwIfAborted();
-  if (errors.length > 0) throw asOneError(errors, () => `${errors.length} pods could not be made or deleted: ${serverWords(errors[0])}`);
+  if (errors.length > 0) throw asOneError(errors, () => `${errors.length} pods could not be created or deleted: ${serverWords(errors[0])}`);
 }
 
 function isStillOurs({ caches }: Executor, { set }: Rules, pod: Readonly<Pod>): boolean {

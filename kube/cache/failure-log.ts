@@ -42,7 +42,7 @@ export class FailureLog {
     const name = resourceName(resource);
     this.#name = name;
     this.#remedies = {
-      missing: `the server has no ${name} in version ${resource.version}; install its CustomResourceDefinition, or do without what reads it`,
+      missing: `the server has no ${name} in version ${resource.version}; install its CustomResourceDefinition, or disable the feature that reads it`,
       forbidden: `the verbs list and watch on ${name} are needed`,
     };
   }

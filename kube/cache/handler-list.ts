@@ -80,7 +80,7 @@ export class HandlerList<T extends KubeObject> {
       if (!isLogged(reader.failures)) return;
       const { name, failures } = reader;
       const facts = { handler: name, object: objectKey(object), failures, error: describeError(error) };
-      this.#log.error('a handler of cache changes failed; the others go on', facts);
+      this.#log.error('a handler of cache changes failed, continuing with the other handlers', facts);
     }
   }
 }

@@ -32,7 +32,7 @@ export class IndexedStore<T extends KubeObject> implements Lister<T> {
   index(name: string, by: IndexBy<T>): void {
     const there = this.#indexes.get(name);
     if (there?.by === by) return;
-    if (there !== undefined) throw new RangeError(`there is an index ${name} already, and it finds by something else`);
+    if (there !== undefined) throw new RangeError(`there is already an index ${name} with another function`);
     const index: Index<T> = { by, keys: new Map() };
     for (const [key, object] of this.#objects) for (const value of this.#valuesOf(name, index, object)) insert(index.keys, value, key);
     this.#indexes.set(name, index);

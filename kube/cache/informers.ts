@@ -50,7 +50,7 @@ export class Informers {
     const name = nameOf(resource, selection);
     let informer = this.#informers.get(name) as SharedInformer<T> | undefined;
     if (informer === undefined) {
-      if (this.#runs) throw new RangeError(`the caches run already; ask for ${name} before`);
+      if (this.#runs) throw new RangeError(`the caches are already running; request ${name} before they start`);
       const { metrics, onIgnored, ...options } = this.#options;
       const reported = {
         ...(metrics === undefined ? {} : { metrics: metrics(name) }),
@@ -61,7 +61,7 @@ export class Informers {
     }
     const { version } = informer.resource;
     if (version !== resource.version)
-      throw new RangeError(`${name} is read in version ${version} already, and cannot be in ${resource.version}`);
+      throw new RangeError(`${name} is already read in version ${version}, and cannot also be read in ${resource.version}`);
     informer.need(needs);
     return informer;
   }

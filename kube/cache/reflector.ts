@@ -151,7 +151,7 @@ export class Reflector<T extends KubeObject> {
       if (version === '') version = metadata.resourceVersion ?? '';
       const { continue: following = '' } = metadata;
       more = following !== '';
-      if (more && following === token) throw this.#problemWith('list', 'the server answers with the same page for ever');
+      if (more && following === token) throw this.#problemWith('list', 'the server returns the same page again and again');
       token = following;
       page = { ...selection, ...limit, continue: token };
     }
@@ -160,7 +160,7 @@ export class Reflector<T extends KubeObject> {
 
   async #complete(items: readonly T[], version: string, signal: AbortSignal, from: Millis): Promise<Millis> {
     // To watch from no version is to miss what is deleted in between.
-    if (version === '') throw this.#problemWith('list', 'the answer has no resourceVersion, so that nothing can follow it');
+    if (version === '') throw this.#problemWith('list', 'the answer has no resourceVersion, so a watch cannot start from it');
     const after = next(this.#state, { kind: 'listed', rv: version });
     if (after.is.at !== 'watching') {
       const hint = `the answer is of version ${version}, and ${this.#state.rv} was seen before; it is asked again`;
@@ -223,7 +223,7 @@ export class Reflector<T extends KubeObject> {
     if (signal.aborted) return 0;
     if (pending !== undefined) {
       this.#saw({ kind: 'incomplete' });
-      return this.#failed(this.#problemWith('watch', 'it ended before the present state was complete'), clock.monotonic() - from);
+      return this.#failed(this.#problemWith('watch', 'it ended before the current state was complete'), clock.monotonic() - from);
     }
     this.#saw({ kind: 'closed' });
     const waitMs = this.#turn({ kind: 'ended', lastedMs: clock.monotonic() - from });
@@ -259,7 +259,7 @@ export class Reflector<T extends KubeObject> {
     this.#metrics.failed();
     this.#saw({ kind: 'lost' });
     const waitMs = this.#turn({ kind: 'expired' });
-    this.#log.warn('the events of a watch came out of order, listing again', { version: this.#state.rv });
+    this.#log.warn('watch events came out of order, listing again', { version: this.#state.rv });
     return waitMs;
   }
 
@@ -297,7 +297,7 @@ export class Reflector<T extends KubeObject> {
 
   /** @returns the state of it that is held; undefined where there is none, or of another object of that name */
   #skipped({ of, metadata }: TooLarge): T | undefined {
-    this.#ignore(metadata ?? {}, `it has more ${of} than this client takes`);
+    this.#ignore(metadata ?? {}, `it has more ${of} than this client accepts`);
     const held = metadata === undefined ? undefined : this.#sink.held(objectKey({ metadata }));
     return held?.metadata.uid === metadata?.uid ? held : undefined;
   }
@@ -316,13 +316,13 @@ export class Reflector<T extends KubeObject> {
     if (this.#ignored.has(uid) || this.#ignored.size >= MAX_IGNORED_SAID) return;
     this.#ignored.add(uid);
     const object = metadata.name === undefined ? 'unknown' : objectKey({ metadata });
-    this.#log.error('an object cannot be cached and is ignored; what was read of it before stays', { object, uid, why });
+    this.#log.error('failed to cache an object, keeping its previous version', { object, uid, why });
     this.#options.onIgnored?.({ metadata, why });
   }
 
   #refused(): Millis {
     this.#saw({ kind: 'refused' });
-    this.#log.debug('no watch begins with the present state here, listing instead');
+    this.#log.debug('the API server does not support streaming lists, listing instead');
     return 0;
   }
 
@@ -358,7 +358,7 @@ export class Reflector<T extends KubeObject> {
     if (name === '' || texts.some((text) => typeof text !== 'string'))
       throw this.#problemWith(
         'read',
-        'the server sent one without a name, or with metadata that is no text; is this a Kubernetes API server?',
+        'the server sent one without a name, or with metadata that is not text; is this a Kubernetes API server?',
       );
     return object;
   }

@@ -97,7 +97,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
    */
   need({ fields = 'all', indexes = {} }: Needs<T>): void {
     if (this.#prune !== undefined)
-      throw new RangeError(`the cache of ${this.resource.resource} runs already; say before what is needed of it`);
+      throw new RangeError(`the cache of ${this.resource.resource} is already running; declare what is needed of it before it starts`);
     this.#wanted.push(fields);
     for (const [name, by] of Object.entries(indexes)) this.#store.index(name, by);
   }
@@ -150,7 +150,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    if (this.#prune !== undefined) throw new RangeError(`the cache of ${this.resource.resource} runs already`);
+    if (this.#prune !== undefined) throw new RangeError(`the cache of ${this.resource.resource} is already running`);
     const fields = this.#wanted.length === 0 ? 'all' : unite(this.#wanted);
     this.#prune = pruner(this.resource, fields, this.#options.strings ?? new StringPool());
     // The two end together: what a broken sink throws must not leave the other behind.

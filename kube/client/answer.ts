@@ -55,7 +55,7 @@ export class AnswerReader {
   ): Promise<string> {
     this.refuseEncoding(response, call);
     const tooLarge = () =>
-      new TransportError(call, 'too-large', { hint: `the answer has more than ${limit} bytes, which is more than this client takes` });
+      new TransportError(call, 'too-large', { hint: `the answer has more than ${limit} bytes, which is more than this client accepts` });
     // Asked before the bytes come, so that they do not have to.
     if (Number(response.header('content-length') ?? 0) > limit) throw tooLarge();
     const parts: Uint8Array[] = [];
@@ -69,13 +69,13 @@ export class AnswerReader {
     const [only] = parts;
     const whole = parts.length === 1 && only !== undefined ? only : Buffer.concat(parts, bytes);
     if (isOne && hasTooManyValues(whole)) {
-      const hint = `the object has more than ${MAX_JSON_VALUES} values, which is more than this client takes; kubectl can make it smaller`;
+      const hint = `the object has more than ${MAX_JSON_VALUES} values, which is more than this client accepts; kubectl can make it smaller`;
       throw new TransportError(call, 'too-large', { hint });
     }
     try {
       return utf8.decode(whole);
     } catch (cause) {
-      throw new TransportError(call, 'garbage', { hint: 'the answer is no UTF-8 text; is this a Kubernetes API server?', cause });
+      throw new TransportError(call, 'garbage', { hint: 'the answer is not UTF-8 text; is this a Kubernetes API server?', cause });
     }
   }
 
@@ -88,8 +88,8 @@ export class AnswerReader {
     } catch {
       // The parser's own words quote the text, so they stay here.
       const hint = /^\s*[[{]/.test(text)
-        ? 'the answer is broken JSON; something cut or changed it on the way'
-        : 'the answer is no JSON; is this a Kubernetes API server?';
+        ? 'the answer is invalid JSON; a proxy may have truncated or changed it'
+        : 'the answer is not JSON; is this a Kubernetes API server?';
       throw new TransportError(call, 'garbage', { hint });
     }
     if (isJsonObject(answer) && answer['kind'] === 'Status' && answer['status'] === 'Failure') throw apiErrorFromStatus(call, answer);

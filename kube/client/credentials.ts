@@ -71,7 +71,7 @@ export class Credentials {
       this.#known = await this.#read(await this.#source.current(), force);
     } catch (error) {
       if (this.#known === undefined) throw error;
-      this.#log.warn('new credentials cannot be used, the last ones stay', {
+      this.#log.warn('failed to load new credentials, keeping the previous ones', {
         error: messageOf(error),
       });
     }
@@ -144,7 +144,9 @@ function bearer(text: string, access: ClusterAccess): string {
   const token = text.trim();
   // Anything else would break out of the header, or is a file that is no token at all.
   if (!/^[\x21-\x7e]+$/.test(token)) {
-    throw new ActionError('use the token of', access.tokenFile ?? access.origin, { hint: 'it holds characters that no token has' });
+    throw new ActionError('use the token of', access.tokenFile ?? access.origin, {
+      hint: 'it contains characters that are not allowed in a token',
+    });
   }
   return `Bearer ${token}`;
 }

@@ -7,6 +7,6 @@ export class DialError extends Error {
 export class ProxyError extends DialError {
   override name = 'ProxyError';
   constructor(proxy: URL, hint: string, cause?: unknown) {
-    super(`there is no way through the proxy ${proxy.protocol}//${proxy.host}: ${hint}`, cause === undefined ? {} : { cause });
+    super(`cannot connect through the proxy ${proxy.protocol}//${proxy.host}: ${hint}`, cause === undefined ? {} : { cause });
   }
 }

@@ -70,7 +70,12 @@ export function apiErrorFrom(call: Call, code: number, body: string, retryAfterM
   if (status !== undefined) return apiErrorFromStatus(call, status, { code, retryAfterMs });
   const text = body.trim();
   const plain = /^[\x20-\x7e]{1,300}$/.test(text) && !/^[<{[]/.test(text);
-  return new ApiError(call, { code, reason: reasonFor(code), message: plain ? text : 'the answer is no Kubernetes Status', retryAfterMs });
+  return new ApiError(call, {
+    code,
+    reason: reasonFor(code),
+    message: plain ? text : 'the answer is not a Kubernetes Status',
+    retryAfterMs,
+  });
 }
 
 /** The error in a Status: of a failed answer, or of a watch's ERROR event (which has no HTTP code of its own). */

@@ -32,7 +32,7 @@ export class FreshFile {
       const version = { mtimeMs: found.mtimeMs, ino: found.ino, size: found.size };
       if (this.#text !== undefined && this.#version !== undefined && isSame(version, this.#version)) return this.#text;
       // A fifo would block for ever, a directory and a disk image are mistakes.
-      if (!found.isFile()) throw this.#error('it is no regular file');
+      if (!found.isFile()) throw this.#error('it is not a regular file');
       if (found.size > LARGEST) throw this.#error(`it has ${found.size} bytes, the limit is ${LARGEST}`);
       const text = await readFile(this.path, 'utf8');
       if (text.trim() === '') throw this.#error('it is empty');
@@ -56,7 +56,7 @@ function isSame(left: Version, right: Version): boolean {
 }
 
 function hintFor(code: string | undefined): string {
-  if (code === 'ENOENT') return 'there is no such file; name the right path';
-  if (code === 'EACCES' || code === 'EPERM') return 'this user may not read it; mend its owner or mode';
-  return 'the disk refused it';
+  if (code === 'ENOENT') return 'no such file; correct the path';
+  if (code === 'EACCES' || code === 'EPERM') return 'permission denied; correct its owner or mode';
+  return 'I/O error; see the kernel log';
 }

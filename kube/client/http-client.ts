@@ -158,7 +158,9 @@ class HttpClient implements Client {
   async create<T extends KubeObject>(resource: Resource, object: T, options?: WriteOptions & { namespace?: string }): Promise<T> {
     const namespace = options?.namespace ?? object.metadata.namespace;
     if (resource.namespaced && namespace === undefined) {
-      throw new ActionError('create', `${resource.kind} ${object.metadata.name ?? ''}`, { hint: 'its kind lives in namespaces; name one' });
+      throw new ActionError('create', `${resource.kind} ${object.metadata.name ?? ''}`, {
+        hint: 'its kind is namespaced; set a namespace',
+      });
     }
     return this.#object<T>(resource, {
       method: 'POST',

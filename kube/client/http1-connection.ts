@@ -57,7 +57,7 @@ export class Http1Connection implements Connection {
       (cause) => {
         foundDead();
         this.retire();
-        for (const fail of this.#underWay) fail(new Error('the server does not answer any more', { cause }));
+        for (const fail of this.#underWay) fail(new Error('the server stopped answering', { cause }));
       },
     );
   }

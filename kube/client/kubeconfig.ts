@@ -21,7 +21,7 @@ export interface KubeconfigChoice {
  */
 export function accessFromKubeconfig(document: unknown, path: string, choice: KubeconfigChoice = {}): ClusterAccess {
   const fail = (hint: string) => new ActionError('use kubeconfig', path, { hint });
-  if (!isJsonObject(document)) throw fail('it holds no mapping; write a kubeconfig with clusters, users and contexts');
+  if (!isJsonObject(document)) throw fail('it is not a mapping; write a kubeconfig with clusters, users and contexts');
   const contextName = choice.context ?? text(document, 'current-context');
   if (contextName === undefined) throw fail('it has no current-context; set one, or name a context');
   const find = (list: string, field: string, name: string): JsonObject => {
@@ -50,7 +50,7 @@ export function accessFromKubeconfig(document: unknown, path: string, choice: Ku
     const data = text(from, `${field}-data`);
     if (data !== undefined) {
       const pem = Buffer.from(data, 'base64').toString('utf8');
-      if (!pem.includes('-----BEGIN ')) throw fail(`${owner} has a ${field}-data that is no PEM in base64`);
+      if (!pem.includes('-----BEGIN ')) throw fail(`${owner} has a ${field}-data that is not PEM in base64`);
       return { data: pem };
     }
     const file = text(from, field);
@@ -94,8 +94,8 @@ export function accessFromKubeconfig(document: unknown, path: string, choice: Ku
 function checkedServer(server: string | undefined, fail: (hint: string) => ActionError): string {
   if (server === undefined) throw fail('has no server; give its URL, like https://host:6443');
   const url = URL.parse(server);
-  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) throw fail('has a server that is no https:// URL');
-  if (url.username !== '' || url.password !== '') throw fail('has a password in its server; put it into a user');
+  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) throw fail('has a server that is not an https:// URL');
+  if (url.username !== '' || url.password !== '') throw fail('has a password in its server URL; move it to a user');
   return server.replace(/\/+$/, '');
 }
 

@@ -259,5 +259,5 @@ function isItems(name: Uint8Array): boolean {
 }
 
 function garbage(): ListSyntaxError {
-  return new ListSyntaxError('garbage', 'it is broken JSON');
+  return new ListSyntaxError('garbage', 'it is invalid JSON');
 }

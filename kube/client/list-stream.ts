@@ -100,7 +100,7 @@ function jsonReader(call: Call): (text: Uint8Array) => unknown {
     try {
       return JSON.parse(utf8.decode(bytes));
     } catch {
-      throw new TransportError(call, 'garbage', { hint: 'the answer is broken JSON; something cut or changed it on the way' });
+      throw new TransportError(call, 'garbage', { hint: 'the answer is invalid JSON; a proxy may have truncated or changed it' });
     }
   };
 }

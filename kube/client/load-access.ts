@@ -88,12 +88,12 @@ async function fromYaml(path: string, text: string): Promise<unknown> {
   const [broken] = document.errors;
   if (broken !== undefined) {
     const line = text.slice(0, broken.pos[0]).split('\n').length;
-    throw new ActionError('use kubeconfig', path, { hint: `line ${line} is no YAML (${broken.code}); mend the file or fetch it anew` });
+    throw new ActionError('use kubeconfig', path, { hint: `line ${line} is not YAML (${broken.code}); fix the file or download it again` });
   }
   try {
     return document.toJS({ maxAliasCount: 100 });
   } catch {
-    throw new ActionError('use kubeconfig', path, { hint: 'its YAML aliases multiply beyond measure; write it out' });
+    throw new ActionError('use kubeconfig', path, { hint: 'its YAML aliases expand to too much data; write it without aliases' });
   }
 }
 
@@ -123,7 +123,7 @@ export async function inClusterAccess(
   const port = environment['KUBERNETES_SERVICE_PORT'];
   if (host === undefined || host === '' || port === undefined || port === '') {
     throw new ActionError('use', "the pod's service account", {
-      hint: 'KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set, so this is no pod; give a kubeconfig',
+      hint: 'KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set, so this is not a pod; set a kubeconfig',
     });
   }
   const tokenFile = join(directory, 'token');

@@ -46,7 +46,7 @@ export class OidcUser {
     const clientId = this.#text('client-id');
     if (issuer === undefined || clientId === undefined || this.#refreshToken === undefined) {
       throw new ActionError('refresh the OIDC token of', issuer ?? 'a user', {
-        hint: 'the auth-provider needs idp-issuer-url, client-id and refresh-token for that; log in anew',
+        hint: 'the auth-provider needs idp-issuer-url, client-id and refresh-token for that; log in again',
       });
     }
     const found = await this.#ask(`${issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`);
@@ -71,7 +71,7 @@ export class OidcUser {
 
   async #ask(url: string, form?: string, more: Record<string, string> = {}): Promise<JsonObject> {
     const to = URL.parse(url);
-    if (to?.protocol !== 'https:') throw this.#refused(url, 'it is no https:// URL');
+    if (to?.protocol !== 'https:') throw this.#refused(url, 'it is not an https:// URL');
     const ca = await this.#authority();
     const headers = {
       accept: 'application/json',
@@ -101,7 +101,7 @@ export class OidcUser {
     } catch {
       // said below, without the text: it may hold tokens
     }
-    throw this.#refused(url, 'its answer is no JSON object');
+    throw this.#refused(url, 'its answer is not a JSON object');
   }
 
   async #authority(): Promise<string | undefined> {
@@ -118,7 +118,7 @@ export class OidcUser {
 
   #refused(url: string, hint: string, cause?: unknown): ActionError {
     return new ActionError('refresh the OIDC token at', url.slice(0, 200), {
-      hint: `${hint}; check idp-issuer-url, or log in anew`,
+      hint: `${hint}; check idp-issuer-url, or log in again`,
       ...(cause === undefined ? {} : { cause }),
     });
   }

@@ -43,8 +43,8 @@ export async function persistTokens(kubeconfig: string, user: string, tokens: Ne
 }
 
 function remedyFor(code: string | undefined, path: string): string {
-  if (code === 'EEXIST') return `another process holds ${path}.lock; remove that where none does`;
-  return code === undefined ? 'it cannot be read as YAML; log in again' : 'make it and its directory writable';
+  if (code === 'EEXIST') return `another process holds ${path}.lock; if no process does, remove that file`;
+  return code === undefined ? 'it cannot be read as YAML; log in again' : 'make the file and its directory writable';
 }
 
 /** @returns undefined where the file does not have the user */

@@ -75,8 +75,8 @@ async function keep({ kubeconfig }: Plugin, user: string, tokens: NewTokens, log
     await persistTokens(kubeconfig, user, tokens);
   } catch (error) {
     unwritable.add(kubeconfig);
-    const remedy = 'where the provider gives each refresh token once, log in again before this process is started again';
-    log.warn('refreshed OIDC tokens are kept in memory alone', { error: describeError(error), remedy });
+    const remedy = 'if the provider issues each refresh token once, log in again before restarting this process';
+    log.warn('failed to save refreshed OIDC tokens, keeping them in memory only', { error: describeError(error), remedy });
   }
 }
 

@@ -26,9 +26,10 @@ export function proxyFor(server: string, environment: Environment): string | und
 export function checkedProxy(value: string, fail: (hint: string) => Error): string {
   const text = value.trim();
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`);
-  if (url === null || url.hostname === '') throw fail('is no URL; write it like http://proxy:3128');
+  if (url === null || url.hostname === '') throw fail('is not a URL; write it like http://proxy:3128');
   if (url.protocol.startsWith('socks')) throw fail('is a SOCKS proxy, which is not supported; name an http:// or https:// one');
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw fail('is no http:// or https:// URL; write it like http://proxy:3128');
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw fail('is not an http:// or https:// URL; write it like http://proxy:3128');
   return url.href;
 }
 

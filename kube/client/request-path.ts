@@ -18,7 +18,7 @@ export function objectPath(
   if (resource.namespaced && ref.namespace !== undefined && ref.namespace !== '')
     parts.push('namespaces', segment('namespace', ref.namespace));
   else if (resource.namespaced && ref.name !== undefined) {
-    throw new ActionError('address', `${resource.kind} ${ref.name}`, { hint: 'its kind lives in namespaces; name one' });
+    throw new ActionError('address', `${resource.kind} ${ref.name}`, { hint: 'its kind is namespaced; set a namespace' });
   }
   parts.push(segment('resource', resource.resource));
   if (ref.name !== undefined) parts.push(segment('name', ref.name));

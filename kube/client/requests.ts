@@ -95,7 +95,7 @@ export class Requests {
       return await semaphore.take(queued.signal);
     } catch (cause) {
       if (!(cause instanceof DeadlineError)) throw cause;
-      throw new DeadlineError(`it was not sent, since too many requests wait for this server: ${cause.message}`, {
+      throw new DeadlineError(`it was not sent, because too many requests are waiting for this server: ${cause.message}`, {
         neverSent: true,
         cause,
       });

@@ -33,7 +33,7 @@ function explain(error: unknown): { problem: TransportProblem; hint: string } {
     if (isTrustProblem(code))
       return { problem: 'tls', hint: `its certificate is not trusted (${code}); check certificate-authority and the server's name` };
     if (/CERTIFICATE_REQUIRED|ALERT_(BAD|UNKNOWN|UNSUPPORTED)_C|ALERT_CERTIFICATE/.test(code)) {
-      return { problem: 'tls', hint: `it refused our client certificate (${code}); renew it` };
+      return { problem: 'tls', hint: `it rejected the client certificate (${code}); renew it` };
     }
     if (code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS') || code === 'EPROTO') {
       return { problem: 'tls', hint: `TLS failed (${code}); is this port really an HTTPS one?` };
@@ -43,7 +43,8 @@ function explain(error: unknown): { problem: TransportProblem; hint: string } {
     }
     if (/^(ECONNRESET|EPIPE|ERR_HTTP2|HPE_|ERR_STREAM_PREMATURE_CLOSE)/.test(code)) break;
   }
-  if (error instanceof BrokenConnection) return { problem: 'cut', hint: `${error.message}; the server went away, or is no API server` };
+  if (error instanceof BrokenConnection)
+    return { problem: 'cut', hint: `${error.message}; the server closed the connection, or is not an API server` };
   return { problem: 'unreachable', hint: "there is no connection; check the server's address, and that it runs" };
 }
 

@@ -81,7 +81,7 @@ function eventOf<T extends KubeObject>(line: Uint8Array, call: Call): WatchEvent
   try {
     parsed = parse(line);
   } catch {
-    throw new TransportError(call, 'garbage', { hint: 'the watch sent a line that is no JSON; is this a Kubernetes API server?' });
+    throw new TransportError(call, 'garbage', { hint: 'the watch sent a line that is not JSON; is this a Kubernetes API server?' });
   }
   return checkedEvent<T>(parsed, call);
 }
@@ -96,7 +96,7 @@ function checkedEvent<T extends KubeObject>(event: unknown, call: Call): WatchEv
     if (type === 'ERROR') throw apiErrorFromStatus(call, object);
     if (types.has(type) && isJsonObject(object['metadata'])) return event as unknown as WatchEvent & { object: T };
   }
-  throw new TransportError(call, 'garbage', { hint: 'the watch sent JSON that is no event; is this a Kubernetes API server?' });
+  throw new TransportError(call, 'garbage', { hint: 'the watch sent JSON that is not a watch event; is this a Kubernetes API server?' });
 }
 
 function tooLong(call: Call, longest: number): TransportError {

@@ -41,7 +41,7 @@ export function matchingOwners<T extends KubeObject>(
     if (said.size >= MAX_SAID) said.clear();
     said.add(text);
     const more = keys.length > MAX_NAMED ? { more: keys.length - MAX_NAMED } : {};
-    log.error('several owners select the same object; give them selectors that differ', { ...facts, owners: pair, ...more });
+    log.error('several owners select the same object; give them different selectors', { ...facts, owners: pair, ...more });
   };
   return ({ kind, metadata }, owners) => {
     const { namespace, labels = {} } = metadata;
@@ -67,7 +67,7 @@ function parse<T extends KubeObject>(
   try {
     return labelSelectorOf(selectorOf(owner) ?? {});
   } catch (error) {
-    log.warn('selector cannot be read; its owner adopts nothing', {
+    log.warn('invalid selector; its owner adopts nothing', {
       kind: owner.kind,
       owner: objectKey(owner),
       error: describeError(error),

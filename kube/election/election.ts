@@ -227,7 +227,7 @@ export class LeaderElection implements Fence {
     if (term === undefined || held === undefined) return { why: 'stopped', released: false };
     let released = false;
     if (term.mayBeUnfinished(this.#settings.leaseDurationMs)) {
-      this.#log.warn('the lease is left to run out: a write had no answer, and may still take effect');
+      this.#log.warn('not releasing the lease: a write had no answer and may still take effect');
     } else {
       try {
         const lease = releasedLease(held.lease, this.#options.clock.now());
@@ -274,8 +274,9 @@ export class LeaderElection implements Fence {
     const found = leaseTrouble(verb, this.#options.lease, error);
     const text = describeError(found);
     // A server that is away for an hour is one line, not one per try.
-    if (this.#options.outage?.met('lease', found) === true) this.#log.debug('leader election cannot reach its lease', { error: text });
-    else if (text !== this.#trouble?.text) this.#log.warn('leader election has trouble with its lease; it is tried again', { error: text });
+    if (this.#options.outage?.met('lease', found) === true)
+      this.#log.debug('leader election failed to reach its lease, retrying', { error: text });
+    else if (text !== this.#trouble?.text) this.#log.warn('leader election failed to update its lease, retrying', { error: text });
     this.#trouble = { verb, text, refused: found !== error };
     return { kind: 'failed', at: this.#now() };
   }

@@ -7,7 +7,7 @@ export function eventMetrics(registry: Registry): EventMetrics {
   const registers = [registry];
   const sent = new Counter({
     name: 'dkc_events_sent_total',
-    help: 'Events that the API server took, by whether they were created or patched.',
+    help: 'Events that the API server accepted, by whether they were created or patched.',
     labelNames: ['operation'],
     registers,
   });

@@ -12,7 +12,7 @@ export function ownWritesMetrics(registry: Registry, subsystem: string): OwnWrit
   });
   const overdue = new Counter({
     name: `${subsystem}_own_writes_never_seen_total`,
-    help: 'Times that a write of this controller did not show up in its cache in all the time allowed.',
+    help: 'Times that a write of this controller did not appear in its cache before the timeout.',
     registers,
   });
   return { heldBack: () => skips.inc(), gaveUp: () => overdue.inc() };

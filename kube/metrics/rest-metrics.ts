@@ -36,7 +36,7 @@ export function restMetrics(registry: Registry): RestMetrics {
   });
   const dials = new Counter({
     name: 'dkc_rest_client_dials_total',
-    help: 'Number of connections dialled, partitioned by what they speak, or error, and host.',
+    help: 'Number of connections dialed, partitioned by protocol or error, and host.',
     labelNames: ['result', 'host'] as const,
     registers,
   });

@@ -29,7 +29,7 @@ export class Discovery {
     return {
       name: 'discovery',
       problem: () => this.#waitsFor(),
-      detail: () => this.#waitsFor() ?? 'the API server has said what it serves',
+      detail: () => this.#waitsFor() ?? 'API discovery succeeded',
     };
   }
 
@@ -48,7 +48,7 @@ export class Discovery {
     for (let failures = 1; !signal.aborted; failures++) {
       try {
         const setup = await this.#setup.discover(client, signal);
-        if (this.#failure !== undefined) log.info('the API server has said what it serves', { failures: failures - 1 });
+        if (this.#failure !== undefined) log.info('API discovery succeeded', { failures: failures - 1 });
         this.#isOver = true;
         return setup;
       } catch (error) {
@@ -63,14 +63,13 @@ export class Discovery {
   #met(error: string, failures: number): void {
     const { log } = this.#world;
     this.#failure = error;
-    if (this.#told.has(error) || this.#told.size === MAX_TEXTS)
-      log.debug('the API server has still not said what it serves', { error, failures });
-    else log.warn('the API server has not said yet what it serves', { error });
+    if (this.#told.has(error) || this.#told.size === MAX_TEXTS) log.debug('API discovery is still failing, retrying', { error, failures });
+    else log.warn('API discovery has not succeeded yet', { error });
     if (this.#told.size < MAX_TEXTS) this.#told.add(error);
   }
 
   #waitsFor(): string | undefined {
     if (this.#isOver) return undefined;
-    return `the API server has not said yet what it serves: ${this.#failure ?? 'it is being asked'}`;
+    return `API discovery has not succeeded yet: ${this.#failure ?? 'it is being asked'}`;
   }
 }

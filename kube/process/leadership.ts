@@ -64,8 +64,8 @@ export class Leadership {
   describe(): string {
     const { holder, refusal } = this.#election;
     if (refusal !== undefined) return refusal;
-    if (holder === '') return 'nobody leads yet';
-    return holder === this.#identity ? `this process leads, as ${holder}` : `standing by for ${holder}`;
+    if (holder === '') return 'no process is the leader yet';
+    return holder === this.#identity ? `this process is the leader, as ${holder}` : `standing by for ${holder}`;
   }
 
   /** Resolves once we lead; rejects with the signal's reason. */

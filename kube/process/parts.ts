@@ -68,7 +68,7 @@ export function makeParts(options: ProcessOptions, access: AccessSource, world: 
     ...metrics.informer,
     onIgnored: (resource, { metadata, why }) => {
       if (metadata.name === undefined) return;
-      const message = `${name} cannot read this object as it is now, and goes on without: ${why}`;
+      const message = `${name} failed to read this object, ignoring it: ${why}`;
       events.recorder(name).event({ metadata }, 'Warning', 'ObjectIgnored', message, { resource });
     },
   });

@@ -61,7 +61,7 @@ export class Checks {
   #ask({ name, problem }: Check): boolean {
     const found = problemOf(problem);
     if (found !== this.#failing.get(name)) {
-      if (found === undefined) this.#log.info('check is well again', { endpoint: this.#name, check: name });
+      if (found === undefined) this.#log.info('check passes again', { endpoint: this.#name, check: name });
       else this.#log.warn('check failed', { endpoint: this.#name, check: name, problem: found });
     }
     if (found === undefined) this.#failing.delete(name);

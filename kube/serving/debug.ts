@@ -24,7 +24,7 @@ export async function debugAnswer(
     default: {
       const name = path.slice('/debug/'.length);
       const dump = Object.hasOwn(dumps, name) ? dumps[name] : undefined;
-      return dump === undefined ? { status: 404, text: '/debug/ lists what there is\n' } : json(dump());
+      return dump === undefined ? { status: 404, text: 'not found; /debug/ lists the endpoints\n' } : json(dump());
     }
   }
 }

@@ -4,7 +4,7 @@ import type { Clock, Millis } from '../../base/clock.ts';
 export class ProfileBusyError extends Error {
   override name = 'ProfileBusyError';
   constructor() {
-    super('a profile is being taken; ask again when it is done');
+    super('another profile is being taken; try again later');
   }
 }
 

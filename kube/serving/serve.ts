@@ -64,7 +64,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
       respond(request, response, { answer, closing: closing.signal }).catch((error: unknown) => {
         options.log.warn('request not answered', { path: pathOf(request), error: describeError(error) });
         if (response.headersSent) response.destroy();
-        else send(response, { status: 500, text: 'internal error; the log says more\n' }, request.method);
+        else send(response, { status: 500, text: 'internal error; see the log\n' }, request.method);
       });
     },
   );

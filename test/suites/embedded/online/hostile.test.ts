@@ -166,7 +166,7 @@ describe('an address that is no API server', { concurrency: 20 }, () => {
   const answers: { why: string; answer: Answer; says: RegExp }[] = [
     { why: 'garbage', answer: plain(200, 'application/json', new Uint8Array([0xff, 0xfe, 0, 1, 2])), says: /no UTF-8 text/ },
     { why: 'HTML', answer: plain(200, 'text/html', '<html>Welcome</html>'), says: /no JSON; is this a Kubernetes API server/ },
-    { why: 'half a JSON', answer: plain(200, 'application/json', nodeList.slice(0, 40)), says: /broken JSON/ },
+    { why: 'half a JSON', answer: plain(200, 'application/json', nodeList.slice(0, 40)), says: /invalid JSON/ },
     { why: 'half of what was announced', answer: (_request, response) => { response.writeHead(200, { 'content-length': '1000' }).write('{'); setImmediate(() => response.destroy()); }, says: /Cannot GET/ }, // prettier-ignore
     {
       why: 'another kind',
@@ -220,11 +220,11 @@ describe('an address that is no API server', { concurrency: 20 }, () => {
       await using agent = await HostedAgent.standing(cluster.bell, { name });
       agent.start();
       await agent.ready();
-      await agent.until('the missing file in the log', () => agent.said.find(({ fields }) => String(fields['error']).includes('there is no such file'))); // prettier-ignore
+      await agent.until('the missing file in the log', () => agent.said.find(({ fields }) => String(fields['error']).includes('no such file'))); // prettier-ignore
       const file = join(agent.dir, 'kubeconfig');
       await writeFile(file, 'clusters: [');
       await agent.until('the broken file in the log', () =>
-        agent.said.find(({ fields }) => String(fields['error']).includes('is no YAML')),
+        agent.said.find(({ fields }) => String(fields['error']).includes('is not YAML')),
       );
       await writeFile(file, cluster.server.kubeconfig(name));
       await agent.reports(cluster, {});

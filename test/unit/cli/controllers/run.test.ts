@@ -58,7 +58,7 @@ test('controllers run: one ready line, at work, seen, and gone on SIGTERM withou
   ])
     assert.match(found, line);
   assert.equal(await text(`${metrics}/healthz`), 'ok');
-  assert.match(await text(`${metrics}/readyz?verbose`), /\[\+\]caches ok: all have synced\n\[\+\]leader ok: this process leads/);
+  assert.match(await text(`${metrics}/readyz?verbose`), /\[\+\]caches ok: all have synced\n\[\+\]leader ok: this process is the leader/);
   assert.match(await text(`${metrics}/debug/caches`), /"name": "pods"/);
 
   assert.equal(await run.stop(), 0);
@@ -126,7 +126,7 @@ const impossible: { why: string; argv: string[]; env?: Record<string, string>; s
   {
     why: 'the kubeconfig is not there',
     argv: ['--kubeconfig=/gone'],
-    says: /^dkc: Cannot read kubeconfig \/gone: there is no such file; name the right path \(ENOENT[^\n]*\)\n$/,
+    says: /^dkc: Cannot read kubeconfig \/gone: no such file; correct the path \(ENOENT[^\n]*\)\n$/,
   },
 ];
 for (const { why, argv, env = {}, says } of impossible)
@@ -152,7 +152,7 @@ test('a server that is away is one line in the log of a whole process', { timeou
   const failed = (what: string) => run.lines.filter((line) => line === `debug: ${what}`).length;
   await eventually(
     'all of them have failed',
-    () => failed('list or watch failed again') >= 7 && failed('leader election cannot reach its lease') > 0,
+    () => failed('list or watch failed again') >= 7 && failed('leader election failed to reach its lease, retrying') > 0,
   );
   assert.deepEqual(
     run.lines.filter((line) => line.startsWith('warn')),

@@ -69,9 +69,9 @@ const REFUSED = 'Cannot GET .* ECONNREFUSED';
 const commands = [
   {
     command: 'scheduler run',
-    waits: new RegExp(`^500 \\[\\+\\]ping ok\n\\[-\\]discovery failed: the API server has not said yet what it serves: ${REFUSED}`),
+    waits: new RegExp(`^500 \\[\\+\\]ping ok\n\\[-\\]discovery failed: API discovery has not succeeded yet: ${REFUSED}`),
     logs: / WARN +\b(?!check failed)/g,
-    again: 'the API server has still not said what it serves',
+    again: 'API discovery is still failing, retrying',
   },
   {
     command: 'controllers run',

@@ -11,7 +11,7 @@ import { configFile, idle, start, type Seen } from './scheduler-world.ts';
 longContract({
   name: 'scheduler run',
   lease: 'dkc-scheduler',
-  away: 'warn: the API server has not said yet what it serves',
+  away: 'warn: API discovery has not succeeded yet',
   start,
   broken: {
     part: 'scheduler',
@@ -100,7 +100,7 @@ test('an API server that is away is waited for, and asked what it serves once it
   await server.hooks.pause();
   const seen: Seen = {};
   const run = start(t, [`--kubeconfig=${await kubeconfig()}`, ...quick], { make: idle(seen) });
-  await eventually('the first failure', () => run.lines.includes('warn: the API server has not said yet what it serves'));
+  await eventually('the first failure', () => run.lines.includes('warn: API discovery has not succeeded yet'));
   assert.deepEqual([run.out(), seen.served], ['', undefined]);
   await server.hooks.resume();
   assert.equal((await run.ready).ready, true);

@@ -31,7 +31,7 @@ describe('the caches of a process', () => {
     const running = one.run(ending.signal);
     await one.whenSynced(ending.signal);
     assert.equal(one.indexed('all', 'x').length, 1);
-    assert.throws(() => informers.of(pods), /runs already/);
+    assert.throws(() => informers.of(pods), /already running/);
     ending.abort();
     await running;
   });
@@ -81,11 +81,11 @@ describe('the caches of a process', () => {
   test('nothing is added to them once they run', async () => {
     const informers = new Informers(options(new ScriptedApi('list 5:', 'watch hold')));
     informers.of(pods);
-    assert.throws(() => informers.of({ ...pods, version: 'v2' }), /pods is read in version v1 already, and cannot be in v2/);
+    assert.throws(() => informers.of({ ...pods, version: 'v2' }), /pods is already read in version v1, and cannot also be read in v2/);
     const ending = new AbortController();
     const running = informers.run(ending.signal);
     assert.throws(() => informers.of({ ...pods, resource: 'nodes' }), /the caches run already; ask for nodes before/);
-    assert.throws(() => informers.of(pods), /runs already/);
+    assert.throws(() => informers.of(pods), /already running/);
     ending.abort();
     await running;
   });
@@ -97,7 +97,7 @@ describe('the caches of a process', () => {
     informers.of({ ...pods, resource: 'nodes' });
     const ending = new AbortController();
     const first = one.run(ending.signal);
-    await assert.rejects(informers.run(ending.signal), /runs already/);
+    await assert.rejects(informers.run(ending.signal), /already running/);
     ending.abort();
     await first;
     assert.equal(clock.sleepers, 0);

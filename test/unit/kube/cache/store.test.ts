@@ -93,7 +93,7 @@ describe('the store', () => {
     store.index('colour', byColour);
     store.index('colour', byColour);
     assert.equal(store.indexed('colour', 'red').length, 1);
-    assert.throws(() => store.index('colour', () => []), /there is an index colour already/);
+    assert.throws(() => store.index('colour', () => []), /there is already an index colour/);
     assert.throws(() => store.indexed('size', '1'), /there is no index size; there are colour/);
   });
 });

@@ -103,7 +103,7 @@ async function served(t: TestContext, first: string): Promise<Server> {
   return world;
 }
 
-const why = 'it has more bytes than this client takes';
+const why = 'it has more bytes than this client accepts';
 
 test('an object that is too large is left out of a list, and the others are there', { timeout: 30_000 }, async (t) => {
   const { informer, errors, requests } = await served(t, 'a#1@3 big#2@4! c#3@5');

@@ -271,8 +271,8 @@ test('a kubeconfig that changes its server takes effect at the next call', async
 test('unusable credentials are named, and never shown', async (t) => {
   const server = await h2(t, (_request, response) => ok(response));
   const bad: [Partial<ClusterAccess>, RegExp][] = [
-    [{ tokenFile: join(authority.directory, 'nowhere') }, /Cannot read token file .*nowhere: there is no such file/],
-    [{ token: 'sec\nret' }, /Cannot use the token of test: it holds characters/],
+    [{ tokenFile: join(authority.directory, 'nowhere') }, /Cannot read token file .*nowhere: no such file/],
+    [{ token: 'sec\nret' }, /Cannot use the token of test: it contains characters/],
     [{ ca: { data: 'secret' }, clientKey: { data: 'secret' } }, /Cannot use the certificates of test: .* must be PEM/],
   ];
   for (const [access, says] of bad) {
@@ -299,7 +299,7 @@ test('a server that wants a client certificate and gets none is understood', asy
   t.after(() => server.close());
   const { port } = server.address() as AddressInfo;
   const client = clientOf(t, { origin: 'test', server: `https://127.0.0.1:${port}`, ca: { data: authority.ca } });
-  await assert.rejects(client.get(nodes, { name: 'n' }), { problem: 'tls', message: /it refused our client certificate .*renew it/ });
+  await assert.rejects(client.get(nodes, { name: 'n' }), { problem: 'tls', message: /it rejected the client certificate .*renew it/ });
 });
 
 test('an exec user gets its credentials from its program', async (t) => {

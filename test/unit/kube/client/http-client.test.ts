@@ -113,8 +113,8 @@ for (const kind of kinds) {
     const cases: { why: string; answer: (response: Response) => void; problem?: string; code?: number; reason?: string; says?: RegExp }[] =
       [
         { why: 'garbage', answer: text(200, Buffer.from([0xff, 0xfe, 0x00, 0x80])), problem: 'garbage' },
-        { why: 'HTML', answer: text(200, html), problem: 'garbage', says: /no JSON; is this a Kubernetes API server\?/ },
-        { why: 'half a JSON', answer: text(200, '{"kind":"Node","metadata":{"na'), problem: 'garbage', says: /broken JSON/ },
+        { why: 'HTML', answer: text(200, html), problem: 'garbage', says: /not JSON; is this a Kubernetes API server\?/ },
+        { why: 'half a JSON', answer: text(200, '{"kind":"Node","metadata":{"na'), problem: 'garbage', says: /invalid JSON/ },
         { why: 'nothing', answer: text(200, ''), problem: 'garbage' },
         { why: 'a number', answer: text(200, '7'), problem: 'garbage' },
         { why: 'another kind', answer: text(200, '{"kind":"Pod","metadata":{}}'), problem: 'garbage', says: /"Pod"/ },
@@ -341,7 +341,7 @@ test('names that would leave their place in the path are refused, others are enc
   }
   await client.get(nodes, { name: 'a?watch=true#x y\r\nHost: evil' });
   assert.deepEqual(seen, ['/api/v1/nodes/a%3Fwatch%3Dtrue%23x%20y%0D%0AHost%3A%20evil']);
-  await assert.rejects(client.get(configMaps, { name: 'a' }), { message: /lives in namespaces; name one/ });
+  await assert.rejects(client.get(configMaps, { name: 'a' }), { message: /its kind is namespaced; set a namespace/ });
 });
 
 test('a server behind a path keeps its path', async (t) => {

@@ -58,7 +58,7 @@ test('several files are one kubeconfig, also while they come and change', async 
   await writeFile(none, JSON.stringify({ users: [user('u', { token: 'third' })] }));
   assert.equal((await source.current()).token, 'third');
   await assert.rejects(loadKubeconfig([none]), /has no current-context/);
-  await assert.rejects(loadKubeconfig([join(dir, 'a'), join(dir, 'b')]), /Cannot read kubeconfig .*\/a: there is no such file/);
+  await assert.rejects(loadKubeconfig([join(dir, 'a'), join(dir, 'b')]), /Cannot read kubeconfig .*\/a: no such file/);
 });
 
 test('what a proxy variable says counts for a kubeconfig without proxy-url', async (t) => {

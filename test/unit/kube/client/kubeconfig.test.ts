@@ -69,15 +69,15 @@ for (const { why, given, access } of read) {
 }
 
 const refused: { why: string; document: unknown; context?: string; says: RegExp }[] = [
-  { why: 'is empty', document: null, says: /holds no mapping/ },
-  { why: 'is a list', document: [], says: /holds no mapping/ },
+  { why: 'is empty', document: null, says: /is not a mapping/ },
+  { why: 'is a list', document: [], says: /is not a mapping/ },
   { why: 'has no current context', document: {}, says: /no current-context; set one/ },
   { why: 'lacks the context', document: config(), context: 'nope', says: /no context "nope"; there are main, other/ },
   { why: 'lacks the user', document: config(), context: 'other', says: /no user "nobody"; there are u/ },
   { why: 'lacks the cluster', document: config({ context: { cluster: 'gone' } }), says: /no cluster "gone"; there are c/ },
   { why: 'names no server', document: config({ cluster: { server: '' } }), says: /cluster "c" has no server/ },
-  { why: 'names a server without scheme', document: config({ cluster: { server: '10.0.0.1:6443' } }), says: /no https:\/\/ URL/ },
-  { why: 'names an ftp server', document: config({ cluster: { server: 'ftp://x' } }), says: /no https:\/\/ URL/ },
+  { why: 'names a server without scheme', document: config({ cluster: { server: '10.0.0.1:6443' } }), says: /not an https:\/\/ URL/ },
+  { why: 'names an ftp server', document: config({ cluster: { server: 'ftp://x' } }), says: /not an https:\/\/ URL/ },
   {
     why: 'wants a SOCKS proxy',
     document: config({ cluster: { 'proxy-url': 'socks5://u:secret@p' } }),
@@ -86,7 +86,7 @@ const refused: { why: string; document: unknown; context?: string; says: RegExp 
   {
     why: 'has broken certificate data',
     document: config({ cluster: { 'certificate-authority-data': 'eA==' } }),
-    says: /certificate-authority-data that is no PEM/,
+    says: /certificate-authority-data that is not PEM/,
   },
   { why: 'has a certificate without key', document: config({ user: { 'client-certificate': 'c' } }), says: /without client-key/ },
   {
@@ -109,20 +109,20 @@ for (const { why, document, context, says } of refused) {
 test('a kubeconfig that is not there, a directory, or no YAML gives an error without its content', async () => {
   await assert.rejects(loadKubeconfig(join(dir, 'missing')), {
     name: 'ActionError',
-    message: /Cannot read kubeconfig .*missing: there is no such file/,
+    message: /Cannot read kubeconfig .*missing: no such file/,
   });
-  await assert.rejects(loadKubeconfig(dir), { message: /no regular file/ });
+  await assert.rejects(loadKubeconfig(dir), { message: /not a regular file/ });
   const broken = join(dir, 'broken');
   await writeFile(broken, 'users:\n- name: u\n  user: {token: s3cr3t, token: "s3cr3t\n');
   await assert.rejects(loadKubeconfig(broken), (error: Error) => {
-    assert.match(error.message, /line \d+ is no YAML/);
+    assert.match(error.message, /line \d+ is not YAML/);
     assert.doesNotMatch(`${error.stack} ${String(error.cause)}`, /s3cr3t/);
     return true;
   });
   const bomb = join(dir, 'bomb');
   const levels = Array.from({ length: 30 }, (_, at) => `a${at + 1}: &a${at + 1} [*a${at},*a${at}]`);
   await writeFile(bomb, ['a0: &a0 x', ...levels].join('\n'));
-  await assert.rejects(loadKubeconfig(bomb), { name: 'ActionError', message: /aliases multiply/ });
+  await assert.rejects(loadKubeconfig(bomb), { name: 'ActionError', message: /aliases expand/ });
 });
 
 test('a kubeconfig is read again when it changes, and a broken one leaves the last in force', async () => {
@@ -155,6 +155,6 @@ test('a pod reaches the API server through its service account, and follows its 
     tokenFile: join(account, 'token'),
     namespace: 'apps',
   });
-  await assert.rejects(inClusterAccess({}, account), { message: /this is no pod; give a kubeconfig/ });
+  await assert.rejects(inClusterAccess({}, account), { message: /this is not a pod; set a kubeconfig/ });
   await assert.rejects(inClusterAccess(environment, join(dir, 'nothing')), { message: /Cannot read service account token/ });
 });

@@ -50,7 +50,7 @@ const refused: { why: string; body: string | Uint8Array; error: object; items?: 
     error: { name: 'ApiError', code: 410 },
   },
   { why: 'no JSON', body: 'no', error: { problem: 'garbage', message: /is this a Kubernetes API server/ } },
-  { why: 'broken JSON', body: '{"items":[{"metadata":secret}]}', error: { problem: 'garbage', message: /^(?!.*secret).*broken JSON/ } },
+  { why: 'broken JSON', body: '{"items":[{"metadata":secret}]}', error: { problem: 'garbage', message: /^(?!.*secret).*invalid JSON/ } },
   { why: 'no UTF-8', body: Buffer.from('{"items":[{"metadata":{"a":"\xff"}}]}', 'latin1'), error: { problem: 'garbage' } },
   { why: 'half a list', body: '{"items":[{"metadata":{}},{"meta', error: { problem: 'cut', message: /in the middle of the list/ } },
   { why: 'a list without its last bracket', body: '{"metadata":{},"items":[{"metadata":{}}]', error: { problem: 'cut' } },

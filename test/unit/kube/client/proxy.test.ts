@@ -61,7 +61,7 @@ test('a proxy that cannot be used is refused by its variable, without its passwo
 
 test('user and password go into a header, and never into a name', () => {
   const proxy = new URL('http://us%40er:p%3Ass@p:3128');
-  assert.match(new ProxyError(proxy, 'it is down').message, /^there is no way through the proxy http:\/\/p:3128: it is down$/);
+  assert.match(new ProxyError(proxy, 'it is down').message, /^cannot connect through the proxy http:\/\/p:3128: it is down$/);
   assert.deepEqual(proxyHeaders(proxy), { 'proxy-authorization': `Basic ${Buffer.from('us@er:p:ss').toString('base64')}` });
   assert.deepEqual(proxyHeaders(new URL('http://p')), {});
 });

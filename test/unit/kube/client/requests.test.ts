@@ -101,7 +101,7 @@ test('what waited in vain was never sent, and is known not to have taken effect'
   await clock.advance(300_000);
   const error = await second;
   assert.ok(error instanceof TransportError && error.problem === 'timeout', String(error));
-  assert.match(error.message, /it was not sent, since too many requests wait for this server: no answer within 300000 ms$/);
+  assert.match(error.message, /it was not sent, because too many requests are waiting for this server: no answer within 300000 ms$/);
   assert.equal(mayHaveTakenEffect(error), false);
   assert.equal(sent, 1);
   await clock.advance(100_000);

@@ -332,7 +332,7 @@ test('a creation that throws before it is asked for is not awaited', async () =>
   const expectations = new Expectations(new FakeClock());
   const pass = expectations.expect('ns/ds', { creations: 1, deletions: [] });
   const call = (): Promise<KubeObject> => {
-    throw new ActionError('create', 'Pod', { hint: 'its kind lives in namespaces; name one' });
+    throw new ActionError('create', 'Pod', { hint: 'its kind is namespaced; set a namespace' });
   };
   await assert.rejects(pass.create(call), ActionError);
   assert.equal(expectations.size, 0);

@@ -33,7 +33,7 @@ const cases: {
     labels: { app: 'web' },
     owners: { 'x/a': expression('Like', ['web']), 'x/b': app('web'), 'x/c': { matchExpressions: [null] } },
     keys: ['x/b'],
-    says: [/^warn: selector cannot be read/, /^warn: selector cannot be read/],
+    says: [/^warn: invalid selector/, /^warn: invalid selector/],
   },
   {
     why: 'all of several, and says so',

@@ -17,9 +17,9 @@ const discover = async (client: Client, signal: AbortSignal): Promise<Setup> => 
   await client.raw('GET', '/version', { signal });
   return setup;
 };
-const FAILED = 'warn: the API server has not said yet what it serves';
-const AGAIN = 'debug: the API server has still not said what it serves';
-const SAID = 'info: the API server has said what it serves';
+const FAILED = 'warn: API discovery has not succeeded yet';
+const AGAIN = 'debug: API discovery is still failing, retrying';
+const SAID = 'info: API discovery succeeded';
 
 const troubles = [
   { why: 'answers 503', fault: { status: 503 }, says: /503/ },
@@ -40,11 +40,11 @@ for (const { why, fault, says } of troubles)
       const lines = (await text(`${url}/readyz`)).split('\n');
       const [ping, discovery, ...others] = lines;
       assert.equal(ping, '[+]ping ok');
-      assert.match(discovery ?? '', /^\[-\]discovery failed: the API server has not said yet what it serves: /);
+      assert.match(discovery ?? '', /^\[-\]discovery failed: API discovery has not succeeded yet: /);
       assert.match(discovery ?? '', says);
       assert.deepEqual(others, [
         '[-]caches failed: not chosen yet: discovery comes before',
-        '[+]leader ok: nobody leads yet',
+        '[+]leader ok: no process is the leader yet',
         'readyz check failed',
         '',
       ]);
@@ -56,7 +56,7 @@ for (const { why, fault, says } of troubles)
       assert.equal(await one.ready, url);
       assert.match(
         await text(`${url}/readyz?verbose`),
-        /\n\[\+\]discovery ok: the API server has said what it serves\n\[\+\]caches ok: all have synced\n/,
+        /\n\[\+\]discovery ok: API discovery succeeded\n\[\+\]caches ok: all have synced\n/,
       );
       assert.deepEqual([one.lines.filter((line) => line === FAILED).length, one.lines.filter((line) => line === SAID).length], [1, 1]);
       assert.equal(await one.stop(), 0);
@@ -75,7 +75,7 @@ test('a server that says nothing at all is waited for, and nobody has to wait fo
   };
   const one = start(api, 'one', { setup: { discover: hanging }, metricsAddress: url.slice('http://'.length) });
   await eventually('it is asked', () => asked);
-  assert.match(await text(`${url}/readyz`), /^\[-\]discovery failed: the API server has not said yet what it serves: it is being asked$/m);
+  assert.match(await text(`${url}/readyz`), /^\[-\]discovery failed: API discovery has not succeeded yet: it is being asked$/m);
   assert.equal(await one.stop(), 0);
   assert.equal(await one.ready, undefined);
   assert.deepEqual(

@@ -36,7 +36,10 @@ test('a controller end to end: ready, at work, seen, and gone without a trace', 
   await eventually('the annotation', () => written() === 'a,b');
 
   assert.equal(await text(`${url}/readyz`), 'ok');
-  assert.match(await text(`${url}/readyz?verbose`), /\[\+\]caches ok: all have synced\n\[\+\]leader ok: this process leads, as one\n/);
+  assert.match(
+    await text(`${url}/readyz?verbose`),
+    /\[\+\]caches ok: all have synced\n\[\+\]leader ok: this process is the leader, as one\n/,
+  );
   assert.equal(await text(`${url}/healthz`), 'ok');
   const metrics = await text(`${url}/metrics`, /workqueue_work_duration_seconds_count\{name="key-lister"\} [1-9]/);
   for (const line of [
@@ -178,7 +181,7 @@ test('a process that may not have the lease is not ready, and the probe says whi
   const url = `http://127.0.0.1:${port}`;
   const refused =
     /^\[-\]leader failed: Cannot create lease kube-system\/keys: the right to create leases .* is missing; grant get, create and update/m;
-  await eventually('the refusal', () => one.lines.includes('warn: leader election has trouble with its lease; it is tried again'));
+  await eventually('the refusal', () => one.lines.includes('warn: leader election failed to update its lease, retrying'));
   assert.match(await text(`${url}/readyz`), refused);
   api.hooks.setFaults([]);
   assert.equal(await one.ready, url);

@@ -93,7 +93,7 @@ test('checks answer as those of Kubernetes do', async () => {
   assert.equal((await ask('/readyz/nope')).status, 404);
   assert.deepEqual(lines, ['warn: check failed'], 'the reason is told once, in the log');
   problem = undefined;
-  assert.deepEqual([(await ask('/readyz')).text, lines.at(-1)], ['ok', 'info: check is well again']);
+  assert.deepEqual([(await ask('/readyz')).text, lines.at(-1)], ['ok', 'info: check passes again']);
 });
 
 test('a check that throws has failed', async () => {
@@ -137,7 +137,7 @@ test('a failure inside is a 500 that says nothing of it', async () => {
   const registry = { metrics: () => Promise.reject(new Error('secret')), contentType: Registry.PROMETHEUS_CONTENT_TYPE };
   const { ask, lines } = await serving({ registry });
   const { status, text } = await ask('/metrics');
-  assert.deepEqual([status, text, lines], [500, 'internal error; the log says more\n', ['warn: request not answered']]);
+  assert.deepEqual([status, text, lines], [500, 'internal error; see the log\n', ['warn: request not answered']]);
 });
 
 test('debugging shows profiles and dumps, one profile at a time', async () => {
