@@ -164,8 +164,8 @@ const nodeList = JSON.stringify({
 
 describe('an address that is no API server', { concurrency: 20 }, () => {
   const answers: { why: string; answer: Answer; says: RegExp }[] = [
-    { why: 'garbage', answer: plain(200, 'application/json', new Uint8Array([0xff, 0xfe, 0, 1, 2])), says: /no UTF-8 text/ },
-    { why: 'HTML', answer: plain(200, 'text/html', '<html>Welcome</html>'), says: /no JSON; is this a Kubernetes API server/ },
+    { why: 'garbage', answer: plain(200, 'application/json', new Uint8Array([0xff, 0xfe, 0, 1, 2])), says: /not UTF-8 text/ },
+    { why: 'HTML', answer: plain(200, 'text/html', '<html>Welcome</html>'), says: /not JSON; is this a Kubernetes API server/ },
     { why: 'half a JSON', answer: plain(200, 'application/json', nodeList.slice(0, 40)), says: /invalid JSON/ },
     { why: 'half of what was announced', answer: (_request, response) => { response.writeHead(200, { 'content-length': '1000' }).write('{'); setImmediate(() => response.destroy()); }, says: /Cannot GET/ }, // prettier-ignore
     {

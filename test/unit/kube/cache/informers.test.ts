@@ -84,7 +84,7 @@ describe('the caches of a process', () => {
     assert.throws(() => informers.of({ ...pods, version: 'v2' }), /pods is already read in version v1, and cannot also be read in v2/);
     const ending = new AbortController();
     const running = informers.run(ending.signal);
-    assert.throws(() => informers.of({ ...pods, resource: 'nodes' }), /the caches run already; ask for nodes before/);
+    assert.throws(() => informers.of({ ...pods, resource: 'nodes' }), /the caches are already running; request nodes before they start/);
     assert.throws(() => informers.of(pods), /already running/);
     ending.abort();
     await running;
