@@ -20,16 +20,25 @@ export interface Compared {
   /** What differs wherever it may: each shows in some story. @default nothing */
   everywhere?: Difference;
   play: (subject: SubjectName) => Promise<Played>;
+  /** Plays them to ours in fake time as well, on the embedded server. */
+  inFakeTime?: {
+    play: () => Promise<ReadonlyMap<string, readonly string[]>>;
+    /** What the embedded server, which plays a later version, writes otherwise than a real 1.20. */
+    plain: (line: string) => string;
+    only: readonly RegExp[];
+  };
 }
 
 /** Every story is played to kube-controller-manager and to ours; what is left at the end must be equal, but for the differences that are named. */
-export function compareWithUpstream({ stories, differences, everywhere, play }: Compared): void {
+export function compareWithUpstream({ stories, differences, everywhere, play, inFakeTime }: Compared): void {
   describe('a story leaves behind what it does with kube-controller-manager', () => {
     let [upstream, ours]: (Played | undefined)[] = [];
+    let simulated: ReadonlyMap<string, readonly string[]> = new Map();
     const shown = new Set<Pattern>();
     const all = patternsOf(everywhere);
     before(async () => {
       [upstream, ours] = await Promise.all([play('kube-controller-manager'), play('dkc')]);
+      if (inFakeTime !== undefined) simulated = await inFakeTime.play();
     });
     after(() => {
       const stale = Object.keys(differences).filter((name) => !stories.includes(name));
@@ -50,6 +59,17 @@ export function compareWithUpstream({ stories, differences, everywhere, play }: 
           return by.length === 0;
         });
         assert.deepEqual(unexplained, [], 'lines that only one of the two left (- upstream, + ours), and no difference that explains them');
+        if (inFakeTime !== undefined) {
+          const { plain, only } = inFakeTime;
+          const otherwise = differing(own.map(plain), (simulated.get(name) ?? []).map(plain)).filter(
+            (line) => !only.some((one) => one.test(line)),
+          );
+          assert.deepEqual(
+            otherwise,
+            [],
+            'lines that only one of two left: ours on the real server (-), and in fake time on the embedded one (+)',
+          );
+        }
         const idle = expected.filter((one) => !shown.has(one)).map(written);
         assert.deepEqual(idle, [], `no longer differs, so take it out of the differences: ${differences[name]?.why}`);
       });
