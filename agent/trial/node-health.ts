@@ -18,10 +18,12 @@ import type { Disk } from '../../base/disk.ts';
 import type { Log } from '../../base/log.ts';
 import { Trigger } from '../../base/trigger.ts';
 import { nodes } from '../../kube/api/object.ts';
+import type { KubeObject } from '../../kube/api/object.ts';
 import { leases, pods } from '../../kube/api/resources.ts';
 import { escapeFieldValue } from '../../kube/api/selector.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { isForbidden } from '../../kube/client/errors.ts';
+import type { TooLarge } from '../../kube/client/too-large.ts';
 
 export interface NodeHealthDeps {
   options: Pick<AgentOptions, 'nodeName' | 'trialHealth' | 'kubeletExits' | 'trialDuration' | 'unhealthyDeadline'>;
@@ -74,7 +76,7 @@ export class NodeHealth {
   }
 
   /** Asks until the signal aborts. */
-  async run(client: Pick<Client, 'get' | 'list'>, signal: AbortSignal): Promise<void> {
+  async run(client: Pick<Client, 'get' | 'list' | 'listEach'>, signal: AbortSignal): Promise<void> {
     const { clock, log, options } = this.#deps;
     if (options.trialHealth === 'kubelet') return;
     while (!signal.aborted) {
@@ -95,7 +97,7 @@ export class NodeHealth {
     }
   }
 
-  async #ask(client: Pick<Client, 'get' | 'list'>, trialAt: Millis, signal: AbortSignal): Promise<Health | undefined> {
+  async #ask(client: Pick<Client, 'get' | 'list' | 'listEach'>, trialAt: Millis, signal: AbortSignal): Promise<Health | undefined> {
     const { options, clock } = this.#deps;
     const call = { signal, timeoutMs: TIMEOUT_MS };
     const { items } = await client.list(nodes, { fieldSelector: `metadata.name=${escapeFieldValue(options.nodeName)}` }, call);
@@ -120,7 +122,7 @@ export class NodeHealth {
 
   /** @returns undefined where the pods say nothing bad */
   async #podHealth(
-    client: Pick<Client, 'list'>,
+    client: Pick<Client, 'listEach'>,
     times: ChangeTimes,
     call: { signal: AbortSignal; timeoutMs: Millis },
   ): Promise<Health | undefined> {
@@ -135,14 +137,26 @@ export class NodeHealth {
     return this.#rejected;
   }
 
-  async #pods(client: Pick<Client, 'list'>, call: { signal: AbortSignal; timeoutMs: Millis }): Promise<PodSeen[]> {
+  /** Pod by pod, so that one of megabytes takes no turn of the others; one that is too large to be read is left out. */
+  async #pods(client: Pick<Client, 'listEach'>, call: { signal: AbortSignal; timeoutMs: Millis }): Promise<PodSeen[]> {
     const seen: PodSeen[] = [];
+    /** With those that are too large. */
+    let looked = 0;
     const fieldSelector = `spec.nodeName=${escapeFieldValue(this.#deps.options.nodeName)}`;
     for (let from = ''; ;) {
-      const { items, metadata } = await client.list(pods, { fieldSelector, limit: PAGE, ...(from === '' ? {} : { continue: from }) }, call);
-      for (const pod of items) seen.push(podSeen(pod));
+      const before = looked;
+      const each = (pod: KubeObject): void => {
+        looked += 1;
+        seen.push(podSeen(pod));
+      };
+      const skipped = ({ metadata }: TooLarge): void => {
+        looked += 1;
+        this.#deps.log.debug('ignoring a pod that is too large', { pod: metadata && `${metadata.namespace}/${metadata.name}` });
+      };
+      const query = { fieldSelector, limit: PAGE, ...(from === '' ? {} : { continue: from }) };
+      const metadata = await client.listEach(pods, query, each, { ...call, skipped });
       from = metadata.continue ?? '';
-      if (from === '' || items.length === 0 || seen.length >= MAX_PODS) return seen.slice(0, MAX_PODS);
+      if (from === '' || looked === before || looked >= MAX_PODS) return seen.slice(0, MAX_PODS);
     }
   }
 

@@ -1,4 +1,4 @@
-import type { Client, ObjectRef, WatchEvent } from '../../kube/client/client.ts';
+import type { Client, ListQuery, ObjectRef, WatchEvent } from '../../kube/client/client.ts';
 import { ApiError, TransportError } from '../../kube/client/errors.ts';
 import { applyMergePatch } from '../../apiserver/patch/patch.ts';
 import type { KubeList, KubeObject, Resource } from '../../kube/api/object.ts';
@@ -104,7 +104,6 @@ export class FakeApi {
         if (!object) throw new ApiError(call(resource, 'GET'), { code: 404, reason: 'NotFound', message: 'no such object' });
         return object as T;
       },
-      listEach: unused,
       post: unused,
       replace: unused,
       delete: unused,
@@ -116,6 +115,15 @@ export class FakeApi {
           key.startsWith(`${resource.resource}/`) && matches(object, query) ? [object as T] : [],
         );
         return { metadata: { resourceVersion: String(this.#rv) }, items };
+      },
+      listEach: async <T extends KubeObject>(
+        resource: Resource,
+        query: ListQuery,
+        each: (item: T) => void,
+      ): Promise<KubeList['metadata']> => {
+        reach(resource, 'GET');
+        for (const [key, object] of this.#objects) if (key.startsWith(`${resource.resource}/`) && matches(object, query)) each(object as T);
+        return { resourceVersion: String(this.#rv) };
       },
       create: async <T extends KubeObject>(resource: Resource, object: T): Promise<T> => {
         reach(resource, 'POST');

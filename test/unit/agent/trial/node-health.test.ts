@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { NodeHealth } from '../../../../agent/trial/node-health.ts';
 import { silentLog } from '../../../../base/log.ts';
 import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
+import type { Skipping } from '../../../../kube/client/client.ts';
 import { ApiError, TransportError } from '../../../../kube/client/errors.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
@@ -25,10 +26,12 @@ function standing(
     return said;
   };
   const client = {
-    list: async (resource: Resource, query = {}) => {
-      const found = items(resource, query);
-      const more = resource.kind === 'Pod' ? { continue: 'more' } : {};
-      return { metadata: { resourceVersion: '1', ...more }, items: found };
+    list: async (resource: Resource, query = {}) => ({ metadata: { resourceVersion: '1' }, items: items(resource, query) }),
+    listEach: async (resource: Resource, query: object, each: (item: KubeObject) => void, { skipped }: Skipping = {}) => {
+      for (const item of items(resource, query))
+        if (item.metadata.name === TOO_LARGE) skipped?.({ of: 'bytes', type: undefined, metadata: undefined });
+        else each(item);
+      return { resourceVersion: '1', continue: 'more' };
     },
     get: async (resource: Resource, ref: object) => items(resource, ref)[0],
   };
@@ -45,6 +48,9 @@ function standing(
   };
   return { clock, health, asked, end };
 }
+
+/** A pod of this name is more than the client takes. */
+const TOO_LARGE = 'too-large';
 
 const node = (status: 'True' | 'False', at: number): KubeObject => {
   const time = new Date(at).toISOString();
@@ -107,6 +113,18 @@ test('of a node with endless pods ten pages are read, and only for two minutes a
   assert.ok(seen <= 160, `${seen} pages`);
   await clock.advance(400_000);
   assert.equal(of(asked, 'Pod'), seen);
+  await end();
+});
+
+test('pods that are too large to be read are left out, and end the reading like any others', async () => {
+  const failed = {
+    metadata: { namespace: 'web', name: 'rejected', uid: 'r' },
+    status: { phase: 'Failed', reason: 'UnexpectedAdmissionError' },
+  };
+  const large = Array.from({ length: 499 }, () => ({ metadata: { name: TOO_LARGE } }));
+  const { clock, asked, end } = standing(({ kind }, now) => (kind === 'Pod' ? [...large, failed] : [node('True', now)]));
+  await clock.advance(0);
+  assert.equal(of(asked, 'Pod'), 10);
   await end();
 });
 
