@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { after, before, test } from 'node:test';
 import { configMaps, nodes, type KubeObject } from '../../../kube/api/object.ts';
-import { namespaces } from '../../../kube/api/resources.ts';
+import { leases, namespaces, pods } from '../../../kube/api/resources.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { createClient } from '../../../kube/client/http-client.ts';
 import { loadKubeconfig } from '../../../kube/client/load-access.ts';
+import { eventually } from '../../support/eventually.ts';
 import { marks, many, named, record } from '../../support/hostile/corpus/hostile.ts';
 import { inParallel } from '../../support/hostile/ordinary.ts';
 import { Subject } from '../../support/hostile/subject.ts';
@@ -27,6 +27,7 @@ let home: string;
 let server: Subject;
 let client: Client;
 let agent: Subject;
+let flags: Record<string, string>;
 let aloneMs = 0;
 let round = 0;
 
@@ -44,7 +45,7 @@ before(async () => {
   await mkdir(join(home, 'run'));
   const local = join(home, 'config.yaml');
   await writeFile(local, 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nfailSwapOn: false\n');
-  const flags = {
+  flags = {
     'node-name': NODE,
     kubeconfig,
     'dynamic-config-dir': join(home, 'dkc'),
@@ -56,8 +57,7 @@ before(async () => {
     policy: 'none',
     'metrics-bind-address': '',
   };
-  const args = Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`);
-  agent = await Subject.start('agent', ['agent', 'run', ...args], 'booted');
+  agent = await startAgent('booted');
   await served();
   aloneMs = await served();
 });
@@ -68,20 +68,25 @@ after(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
+/** @param word - of the line that says that it is ready */
+function startAgent(word: string, more: Record<string, string> = {}): Promise<Subject> {
+  const args = Object.entries({ ...flags, ...more }).map(([flag, value]) => `--${flag}=${value}`);
+  return Subject.start('agent', ['agent', 'run', ...args], word);
+}
+
 async function errorOfNode(): Promise<string> {
   const { status } = await client.get<KubeObject & { status?: { config?: { error?: string } } }>(nodes, { name: NODE });
   return status?.config?.error ?? '';
 }
 
 async function until(what: string, isTrue: (error: string) => boolean): Promise<void> {
-  const end = performance.now() + WITHIN_MS;
-  for (;;) {
-    const error = await errorOfNode();
-    if (isTrue(error)) return;
-    if (agent.ended !== undefined) throw new Error(`${agent.ended}\n${agent.log}`);
-    if (performance.now() > end) throw new Error(`not ${what} but "${error}"\n${agent.log}`);
-    await sleep(20);
-  }
+  const seen = await eventually(
+    `the Node has ${what}`,
+    async () => agent.ended ?? isTrue(await errorOfNode()),
+    WITHIN_MS,
+    () => agent.log,
+  );
+  if (seen !== true) throw new Error(`${seen}\n${agent.log}`);
 }
 
 const assign = (name: string | undefined): Promise<unknown> => {
@@ -163,3 +168,60 @@ for (const { why, put, takeAway, isUnreadable = false } of rows)
     assert.ok(seen.longestTurnMs <= MAX_TURN_MS, `a turn of ${seen.longestTurnMs} ms`);
     assert.ok(seen.heapBytes - marked.heapBytes <= MAX_LEFT_BYTES, `${seen.heapBytes - marked.heapBytes} bytes are still in use`);
   });
+
+/** Pods of its node: the agent reads them only while a config is on trial. */
+const hostilePods = [
+  podHere('marks', { containers: [{ name: 'c', image: 'i', env: [{ name: 'E', value: marks }] }] }),
+  podHere('values', {}, { labels: record(110_000, (at) => [`k-${at}`, 'v']) }),
+];
+
+function podHere(name: string, spec: object, metadata: object = {}): KubeObject {
+  return named(name, 'v1', 'Pod', { spec: { nodeName: NODE, containers: [{ name: 'c', image: 'i' }], ...spec } }, metadata);
+}
+
+test('on trial an agent reads its node beside hostile pods and a hostile Lease', async (t) => {
+  const kubelet = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nfailSwapOn: false\nmaxPods: 50\n';
+  await client.create<KubeObject>(configMaps, named('good', 'v1', 'ConfigMap', { data: { kubelet } }), { namespace: NAMESPACE });
+  await client.create<KubeObject>(namespaces, named('kube-node-lease', 'v1', 'Namespace', {})).catch(() => {});
+  // The Node's own heartbeat is old, so that the Lease decides.
+  const time = new Date().toISOString();
+  const conditions = [{ type: 'Ready', status: 'True', lastHeartbeatTime: '2020-01-01T00:00:00Z', lastTransitionTime: time }];
+  await client.patch(nodes, { name: NODE }, { status: { conditions } }, { type: 'strategic', subresource: 'status' });
+  const spec = { holderIdentity: 'x'.repeat(100_000), renewTime: '2099-01-01T00:00:00.000000Z' };
+  await client.create<KubeObject>(leases, named(NODE, 'coordination.k8s.io/v1', 'Lease', { spec }), { namespace: 'kube-node-lease' });
+  await assign('good');
+  const ended = agent;
+  await eventually(
+    'the agent takes the config and ends',
+    () => ended.ended,
+    WITHIN_MS,
+    () => ended.log,
+  );
+  agent = await startAgent('trial begins', {
+    'trial-health': 'pods',
+    'trial-duration': '1h',
+    'unhealthy-deadline': '8s',
+    verbosity: '1',
+  });
+  const marked = await agent.ask('mark');
+  for (const pod of hostilePods) await client.create<KubeObject>(pods, pod, { namespace: NAMESPACE, timeoutMs: WITHIN_MS });
+  const trying = agent;
+  // Pods are read once a second: with the second line both were read as a whole.
+  const lines = (): number => trying.log.split('ignoring a pod that is too large').length - 1;
+  await eventually(
+    'both pods are read',
+    () => trying.ended !== undefined || lines() >= 2,
+    WITHIN_MS,
+    () => trying.log,
+  );
+  assert.equal(trying.ended, undefined, trying.log);
+  for (const { metadata } of hostilePods) {
+    const ref = { name: metadata.name ?? '', namespace: NAMESPACE };
+    await client.delete(pods, ref, { body: { gracePeriodSeconds: 0 }, timeoutMs: WITHIN_MS });
+  }
+  const seen = await agent.ask('look');
+  t.diagnostic(`turn ${seen.longestTurnMs.toFixed()} ms, ${((seen.heapBytes - marked.heapBytes) / 2 ** 20).toFixed(1)} MB more`);
+  assert.ok(seen.longestTurnMs <= MAX_TURN_MS, `a turn of ${seen.longestTurnMs} ms`);
+  assert.ok(seen.heapBytes - marked.heapBytes <= MAX_LEFT_BYTES, `${seen.heapBytes - marked.heapBytes} bytes are still in use`);
+  assert.equal(await errorOfNode(), '');
+});
