@@ -1,5 +1,5 @@
 import { explain, type Explained } from '../../controllers/daemonset/explain.ts';
-import { noMemory } from '../../controllers/daemonset/facts.ts';
+import { noMemory } from '../../controllers/common/set-memory.ts';
 import { nameOf } from '../../controllers/daemonset/pods.ts';
 import { decision, recount, decideByRoom, type Decide } from '../../controllers/daemonset/recount.ts';
 import { rulesOf, type Rules } from '../../controllers/daemonset/rules.ts';

@@ -23,7 +23,7 @@ import type { DaemonSetOptions } from './options.ts';
 import { plan } from './plan.ts';
 import { nameOf, targetNode } from './pods.ts';
 import { decideByRoom, decision } from './recount.ts';
-import { Remembered } from './remembered.ts';
+import { SetMemory } from '../common/set-memory.ts';
 import { rulesOf, type Rules, warningsOf } from './rules.ts';
 import type { DaemonSet, Node, Pod } from './types.ts';
 
@@ -39,7 +39,7 @@ export function daemonSetController(runtime: Runtime, options: DaemonSetOptions 
     onExpired: (key, missing) => log.warn('creations or deletions were never seen', { daemonset: key, ...missing }),
   });
   const ownWrites = new OwnWrites(clock, { metrics: runtime.meters.ownWrites('daemonset_controller') });
-  const remembered = new Remembered(clock);
+  const remembered = new SetMemory(clock);
   const events = runtime.events(COMPONENT);
   const rules = memoize((set: Readonly<DaemonSet>) => rulesOf(set, options.placement ?? 'scheduler'));
   const places = options.placement === 'controller';
@@ -123,7 +123,7 @@ function hasPods({ pods }: Caches): (set: Readonly<DaemonSet>, node: string) => 
 }
 
 /** The ledger hears of every change in the turn in which it happens, before any worker looks. */
-function keepCount({ sets, pods, nodes }: Caches, ledger: StatusCounter, remembered: Remembered, places: boolean): void {
+function keepCount({ sets, pods, nodes }: Caches, ledger: StatusCounter, remembered: SetMemory, places: boolean): void {
   const changed = (pod: Readonly<Pod>): void => {
     const owner = controllerOf(pod);
     if (owner !== undefined) ledger.podChanged(owner.uid, targetNode(pod));

@@ -14,7 +14,7 @@ import { conditionsOnto } from '../common/progress.ts';
 import type { Caches } from './caches.ts';
 import { executePods } from './execute-actions.ts';
 import type { Plan } from './plan.ts';
-import type { Remembered } from './remembered.ts';
+import type { SetMemory } from '../common/set-memory.ts';
 import type { Rules } from './rules.ts';
 import type { DaemonSet } from './types.ts';
 
@@ -23,7 +23,7 @@ export interface Executor {
   caches: Caches;
   expectations: Expectations;
   ownWrites: OwnWrites;
-  remembered: Remembered;
+  remembered: SetMemory;
   events: EventRecorder;
 }
 
@@ -76,7 +76,7 @@ async function countedStatus(by: Executor, rules: Rules, status: DaemonSetStatus
   };
   const isThere = await writeStatus({ client, resource: daemonSets, set, change, wrote }, signal);
   // Once the cache knows it too, nobody would forget it any more.
-  if (!isThere && caches.sets.get(objectKey(set))?.metadata.uid === set.metadata.uid) remembered.gone(rules);
+  if (!isThere && caches.sets.get(objectKey(set))?.metadata.uid === set.metadata.uid) remembered.notFound(rules);
 }
 
 /** Changed by history alone. */

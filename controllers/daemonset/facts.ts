@@ -1,6 +1,7 @@
 import type { Millis } from '../../base/clock.ts';
 import type { ClaimPlan } from '../../kube/controller/claim-plan.ts';
 import type { HistoryPlan, Revision } from '../common/history/contract.ts';
+import type { Memory } from '../common/set-memory.ts';
 import type { Rules } from './rules.ts';
 import type { Summary } from './summary.ts';
 import type { Pod } from './types.ts';
@@ -18,15 +19,3 @@ export interface SetFacts {
   summary: Summary;
   memory: Memory;
 }
-
-/** What a controller remembers from pass to pass. Losing it costs a wait, never a wrong decision. */
-export interface Memory {
-  /** Ms for which the failed pod of a node must stay; 0 when it may go. */
-  backoffMs(node: string): Millis;
-  /** Ms for which no pod may be made, since the server changes them on their way in; 0 when they may. */
-  creationsHeldMs: Millis;
-  /** Ms until the status may be written again when only its numbers changed. */
-  statusHeldMs: Millis;
-}
-
-export const noMemory: Memory = { backoffMs: () => 0, creationsHeldMs: 0, statusHeldMs: 0 };

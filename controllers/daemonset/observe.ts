@@ -10,13 +10,13 @@ import { BY_NODE, type Caches } from './caches.ts';
 import type { SetFacts } from './facts.ts';
 import type { StatusCounter } from './ledger.ts';
 import { selects, type Decide } from './recount.ts';
-import type { Remembered } from './remembered.ts';
+import type { SetMemory } from '../common/set-memory.ts';
 import type { Rules } from './rules.ts';
 
 export interface Observer {
   caches: Caches;
   ledger: StatusCounter;
-  remembered: Remembered;
+  remembered: SetMemory;
   expectations: Expectations;
   clock: Clock;
   decide: (rules: Rules) => Decide;

@@ -8,11 +8,9 @@ import { OwnWrites } from '../../kube/controller/own-writes.ts';
 import { runController } from '../../kube/controller/run-controller.ts';
 import type { Runnable } from '../../kube/process/options.ts';
 import type { Runtime } from '../../kube/process/runtime.ts';
-import { EventDeduper } from '../common/events.ts';
-import { NotFoundCache } from '../common/not-found-cache.ts';
 import { memoize, reconcileSet, type SetSync } from '../common/reconcile.ts';
+import { SetMemory } from '../common/set-memory.ts';
 import { readableSelector } from '../common/set-size.ts';
-import { StatusThrottle } from '../common/status-throttle.ts';
 import { cachesOf } from './caches.ts';
 import { enqueueOnPvc, enqueueOnStorageClass, enqueueOnPodName } from './enqueue.ts';
 import { execute, type Executor } from './execute.ts';
@@ -29,11 +27,10 @@ export function statefulSetController(runtime: Runtime, options: StatefulSetOpti
   const { clock, log, client, queue } = runtime;
   const caches = cachesOf(runtime, options);
   const ownWrites = new OwnWrites(clock, { metrics: runtime.meters.ownWrites('statefulset_controller') });
-  const pace = new StatusThrottle(clock);
-  const news = new EventDeduper();
+  const memory = new SetMemory(clock);
   const rules = memoize(rulesOf);
-  const executor: Executor = { client, caches, ownWrites, pace, events: runtime.events(COMPONENT), gone: new NotFoundCache(clock) };
-  const sync = syncOf(executor, news, rules, clock);
+  const executor: Executor = { client, caches, ownWrites, memory, events: runtime.events(COMPONENT) };
+  const sync = syncOf(executor, rules, clock);
   const matching = matchingOwners<StatefulSet>(({ spec }) => readableSelector(spec?.selector), log);
   const controller: Controller<StatefulSet> = {
     name: 'statefulset',
@@ -54,34 +51,22 @@ export function statefulSetController(runtime: Runtime, options: StatefulSetOpti
     reconcile: (key, signal) => reconcileSet(key, sync, signal),
   };
   caches.sets.addHandlers('statefulset-memory', {
-    deleted: ({ metadata: { uid = '' } }) => {
-      pace.forget(uid);
-      news.forget(uid);
-      executor.gone.forget(uid);
-    },
+    deleted: ({ metadata: { uid = '' } }) => memory.forget(uid),
   });
   const own = { queue: queue('statefulset'), workers: options.workers ?? 5, clock, log };
   return { name: controller.name, run: (signal) => runController(controller, own, signal) };
 }
 
 /** What the runner calls for a StatefulSet; a terminating one gets its status, so it is no exception here. */
-function syncOf(
-  executor: Executor,
-  news: EventDeduper,
-  rules: (set: Readonly<StatefulSet>) => Rules,
-  clock: Clock,
-): SetSync<StatefulSet, Rules, SetFacts> {
-  const { caches, events, ownWrites, gone } = executor;
+function syncOf(executor: Executor, rules: (set: Readonly<StatefulSet>) => Rules, clock: Clock): SetSync<StatefulSet, Rules, SetFacts> {
+  const { caches, events, ownWrites, memory } = executor;
   return {
     resource: statefulSets,
     caches,
     written: Object.values(caches) as Informer<StatefulSet>[],
     ownWrites,
     events,
-    memory: {
-      whileGone: ({ metadata: { uid = '' } }) => gone.outcome(uid),
-      isNews: ({ metadata: { uid = '' } }, text, about) => news.is(uid, text, about),
-    },
+    memory,
     rules,
     unusable: ({ selector }) => (selector === undefined ? 'the selector cannot be read, or selects everything' : undefined),
     warnings: (of) => [

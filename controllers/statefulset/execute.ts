@@ -10,10 +10,9 @@ import { decideFor } from '../common/events.ts';
 import type { History } from '../common/history/contract.ts';
 import { executeClaims, setWriter, type SetWriter, writeStatus } from '../common/set-writer.ts';
 import { executeHistory, executeTruncation } from '../common/history/execute.ts';
-import type { NotFoundCache } from '../common/not-found-cache.ts';
 import { conditionsOnto } from '../common/progress.ts';
-import type { StatusThrottle } from '../common/status-throttle.ts';
 import type { WakeUp } from '../common/reconcile.ts';
+import type { SetMemory } from '../common/set-memory.ts';
 import type { Caches } from './caches.ts';
 import { act } from './execute-actions.ts';
 import type { SetFacts } from './facts.ts';
@@ -28,9 +27,8 @@ export interface Executor {
   client: Client;
   caches: Caches;
   ownWrites: OwnWrites;
-  pace: StatusThrottle;
+  memory: SetMemory;
   events: EventRecorder;
-  gone: NotFoundCache;
 }
 
 /**
@@ -96,7 +94,7 @@ async function executeGroups(
 }
 
 async function executeStatus(
-  { client, caches, ownWrites, pace, gone }: Executor,
+  { client, caches, ownWrites, memory }: Executor,
   facts: SetFacts,
   todo: Plan,
   removed: number,
@@ -107,11 +105,11 @@ async function executeStatus(
   const { uid = '' } = set.metadata;
   const { status, change } = finalStatus(facts, todo, removed);
   if (change === 'nothing') return undefined;
-  const held = change === 'numbers' ? pace.heldMs(uid) : 0;
+  const held = change === 'numbers' ? memory.of({ set }).statusHeldMs : 0;
   if (held > 0) return { requeueAfter: held, why: 'the status was written a moment ago' };
   const wrote = (written: StatefulSet): void => {
     ownWrites.wrote(objectKey(set), caches.sets, written);
-    pace.written(uid);
+    memory.statusWritten({ set });
   };
   // Conditions that are not there any more are taken away.
   const over = (onto: Readonly<StatefulSet>): object => ({
@@ -124,7 +122,7 @@ async function executeStatus(
       !(await writeStatus({ client, resource: statefulSets, set, change: over, wrote }, signal)) &&
       caches.sets.get(objectKey(set))?.metadata.uid === uid
     )
-      gone.add(uid);
+      memory.notFound({ set });
   };
   await attempt(write());
   return undefined;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { unreachable } from '../../../../base/errors.ts';
 import { HASH_LABEL } from '../../../../controllers/common/history/contract.ts';
-import { noMemory } from '../../../../controllers/daemonset/facts.ts';
+import { noMemory } from '../../../../controllers/common/set-memory.ts';
 import { isRelevant } from '../../../../controllers/daemonset/enqueue.ts';
 import { BY_NODE, bySetAndNode } from '../../../../controllers/daemonset/caches.ts';
 import { StatusCounter } from '../../../../controllers/daemonset/ledger.ts';

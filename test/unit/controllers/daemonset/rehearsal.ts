@@ -5,7 +5,7 @@ import { newPod } from '../../../../controllers/daemonset/actions.ts';
 import { plan, type Plan } from '../../../../controllers/daemonset/plan.ts';
 import { isGoing, isOver, isPlaced, nameOf, targetNode } from '../../../../controllers/daemonset/pods.ts';
 import { recount } from '../../../../controllers/daemonset/recount.ts';
-import { Remembered } from '../../../../controllers/daemonset/remembered.ts';
+import { SetMemory } from '../../../../controllers/common/set-memory.ts';
 import { rulesOf, type Rules } from '../../../../controllers/daemonset/rules.ts';
 import type { DaemonSet, Node, Pod } from '../../../../controllers/daemonset/types.ts';
 import type { Change } from '../../../../kube/cache/change.ts';
@@ -33,7 +33,7 @@ export class Rehearsal {
   pods: Pod[] = [];
   #revisions: Revision[] = [];
   #set: DaemonSet;
-  #remembered = new Remembered(this.clock);
+  #remembered = new SetMemory(this.clock);
   #isNews = false;
   #wakeAt: Millis = Infinity;
   readonly #since = new Map<string, Millis>();
@@ -54,7 +54,7 @@ export class Rehearsal {
 
   /** Another process takes over; all that was remembered is gone. */
   restart(): void {
-    this.#remembered = new Remembered(this.clock);
+    this.#remembered = new SetMemory(this.clock);
     this.#wakeAt = Infinity;
     this.#isNews = true;
   }

@@ -1,5 +1,5 @@
 import { seededRandom } from '../../../../../base/random.ts';
-import { noMemory } from '../../../../../controllers/daemonset/facts.ts';
+import { noMemory } from '../../../../../controllers/common/set-memory.ts';
 import { plan } from '../../../../../controllers/daemonset/plan.ts';
 import { recount } from '../../../../../controllers/daemonset/recount.ts';
 import { rulesOf } from '../../../../../controllers/daemonset/rules.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Remembered } from '../../../../controllers/daemonset/remembered.ts';
+import { SetMemory } from '../../../../controllers/common/set-memory.ts';
 import { rulesOf, type Rules } from '../../../../controllers/daemonset/rules.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
-import { daemonSet } from './notation.ts';
+import { daemonSet } from '../daemonset/notation.ts';
 
 function rules(generation = 2, uid = 'ds-uid'): Rules {
   const set = daemonSet();
@@ -12,7 +12,7 @@ function rules(generation = 2, uid = 'ds-uid'): Rules {
 
 test('a node where pods fail again and again waits for longer, for this set alone', async () => {
   const clock = new FakeClock();
-  const remembered = new Remembered(clock);
+  const remembered = new SetMemory(clock);
   const seen: number[] = [];
   for (let n = 0; n < 4; n++) {
     const left = remembered.of(rules()).backoffMs('a');
@@ -26,14 +26,14 @@ test('a node where pods fail again and again waits for longer, for this set alon
 });
 
 test('a new generation starts anew', () => {
-  const remembered = new Remembered(new FakeClock());
+  const remembered = new SetMemory(new FakeClock());
   remembered.failed(rules(2), 'a');
   assert.equal(remembered.of(rules(2)).backoffMs('a'), 1_000);
   assert.equal(remembered.of(rules(3)).backoffMs('a'), 0);
 });
 
 test('creations are held for longer each time, and failures are something else', () => {
-  const remembered = new Remembered(new FakeClock());
+  const remembered = new SetMemory(new FakeClock());
   assert.equal(remembered.of(rules()).creationsHeldMs, 0);
   assert.equal(remembered.hold(rules()), 1_000);
   assert.equal(remembered.hold(rules()), 2_000);
@@ -43,7 +43,7 @@ test('creations are held for longer each time, and failures are something else',
 
 test('numbers of a status that was just written are held for a moment', async () => {
   const clock = new FakeClock();
-  const remembered = new Remembered(clock);
+  const remembered = new SetMemory(clock);
   assert.equal(remembered.of(rules()).statusHeldMs, 0);
   remembered.statusWritten(rules());
   assert.equal(remembered.of(rules()).statusHeldMs, 100);
@@ -54,7 +54,7 @@ test('numbers of a status that was just written are held for a moment', async ()
 });
 
 test('what was said is no news until it was not so meanwhile', () => {
-  const remembered = new Remembered(new FakeClock());
+  const remembered = new SetMemory(new FakeClock());
   assert.deepEqual(
     ['', 'x', 'x', 'y', '', 'y'].map((text) => remembered.isNews(rules().set, text)),
     [false, true, false, true, false, true],
@@ -62,12 +62,12 @@ test('what was said is no news until it was not so meanwhile', () => {
 });
 
 test('nothing is known of a set that is gone', () => {
-  const remembered = new Remembered(new FakeClock());
+  const remembered = new SetMemory(new FakeClock());
   remembered.failed(rules(), 'a');
   remembered.hold(rules());
   remembered.statusWritten(rules());
   remembered.isNews(rules().set, 'x');
-  remembered.gone(rules());
+  remembered.notFound(rules());
   assert.ok(remembered.whileGone(rules().set));
   assert.equal(remembered.whileGone(rules(2, 'another').set), undefined);
   remembered.forget('ds-uid');

@@ -1,0 +1,154 @@
+import type { Clock, Millis } from '../../base/clock.ts';
+import type { KubeObject } from '../../kube/api/object.ts';
+import type { Outcome } from '../../kube/controller/outcome.ts';
+import { EventDeduper } from './events.ts';
+import { PodBackoff } from './pod-backoff.ts';
+
+/** What a plan may know of earlier reconciles. Losing it costs a wait, never a wrong decision. */
+export interface Memory {
+  /** Ms for which the failed pod of a node must stay; 0 when it may go. */
+  backoffMs(node: string): Millis;
+  /** Ms for which no pod may be made, since the server changes them on their way in; 0 when they may. */
+  creationsHeldMs: Millis;
+  /** Ms until the status may be written again when only its numbers changed. */
+  statusHeldMs: Millis;
+}
+
+export const noMemory: Memory = { backoffMs: () => 0, creationsHeldMs: 0, statusHeldMs: 0 };
+
+/** Much longer than a working watch ever lags. */
+const NOT_FOUND_TTL: Millis = 60_000;
+
+/**
+ * Sets that the server says are no more, while the cache still has them: what is made for them goes to the garbage collector, and would be made again as
+ * fast as that takes it. Believed for a minute: a proxy, or a server that starts, says so of what is there, too, and no event would bring that one back.
+ */
+class NotFoundCache {
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #until = new Map<string, Millis>();
+
+  constructor(clock: Pick<Clock, 'monotonic'>) {
+    this.#clock = clock;
+  }
+
+  /** @param uid - the set's, here and below */
+  add(uid: string): void {
+    this.#until.set(uid, this.#clock.monotonic() + NOT_FOUND_TTL);
+  }
+
+  /** When to look at it again; undefined for one that is there, as far as anybody knows. */
+  outcome(uid: string): Outcome | undefined {
+    const until = this.#until.get(uid);
+    if (until === undefined) return undefined;
+    const after = Math.ceil(until - this.#clock.monotonic());
+    if (after > 0) return { requeueAfter: after, why: 'the server says that the set is no more' };
+    this.#until.delete(uid);
+    return undefined;
+  }
+
+  /** The cache knows it too. */
+  forget(uid: string): void {
+    this.#until.delete(uid);
+  }
+}
+
+/** Numbers alone are written this often at most: a thousand pods that become ready within a second are worth ten writes. */
+const MIN_INTERVAL: Millis = 100;
+
+/** When the status of each set was last written. */
+class StatusThrottle {
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #at = new Map<string, Millis>();
+
+  constructor(clock: Pick<Clock, 'monotonic'>) {
+    this.#clock = clock;
+  }
+
+  /** Ms until numbers may be written again. @param uid - the set's */
+  heldMs(uid: string): Millis {
+    const at = this.#at.get(uid);
+    return at === undefined ? 0 : Math.max(0, Math.ceil(at + MIN_INTERVAL - this.#clock.monotonic()));
+  }
+
+  written(uid: string): void {
+    this.#at.set(uid, this.#clock.monotonic());
+  }
+
+  /** The set is gone. */
+  forget(uid: string): void {
+    this.#at.delete(uid);
+  }
+}
+
+/** A set, and whatever else is known of it. */
+interface OfSet {
+  readonly set: Readonly<KubeObject>;
+}
+
+/** What a controller remembers of its sets between reconciles: backoffs of pods, when the status was written, what was reported, sets that are not found. */
+export class SetMemory {
+  readonly #failures: PodBackoff;
+  readonly #holds: PodBackoff;
+  readonly #throttle: StatusThrottle;
+  readonly #deduper = new EventDeduper();
+  readonly #notFound: NotFoundCache;
+
+  constructor(clock: Pick<Clock, 'monotonic'>) {
+    this.#failures = new PodBackoff(clock);
+    this.#holds = new PodBackoff(clock);
+    this.#throttle = new StatusThrottle(clock);
+    this.#notFound = new NotFoundCache(clock);
+  }
+
+  /** For one set in one reconcile. */
+  of({ set }: OfSet): Memory {
+    return {
+      backoffMs: (node) => this.#failures.left(place(set, node)),
+      creationsHeldMs: this.#holds.left(place(set, '')),
+      statusHeldMs: this.#throttle.heldMs(set.metadata.uid ?? ''),
+    };
+  }
+
+  /** A failed pod of this node was removed. */
+  failed({ set }: OfSet, node: string): void {
+    this.#failures.raise(place(set, node));
+  }
+
+  /** The server made another pod than it was asked to. @returns ms for which no more should be made */
+  hold({ set }: OfSet): Millis {
+    this.#holds.raise(place(set, ''));
+    return this.#holds.left(place(set, ''));
+  }
+
+  statusWritten({ set }: OfSet): void {
+    this.#throttle.written(set.metadata.uid ?? '');
+  }
+
+  /** The server has answered that there is no such set, and the cache does not show it yet. */
+  notFound({ set }: OfSet): void {
+    this.#notFound.add(set.metadata.uid ?? '');
+  }
+
+  /** When to reconcile a set again that the server did not find; undefined for any other. */
+  whileGone({ metadata: { uid = '' } }: Readonly<KubeObject>): Outcome | undefined {
+    return this.#notFound.outcome(uid);
+  }
+
+  /** Whether this was not reported last about the set. */
+  isNews({ metadata: { uid = '' } }: Readonly<KubeObject>, text: string, about = ''): boolean {
+    return this.#deduper.is(uid, text, about);
+  }
+
+  forget(uid: string): void {
+    this.#failures.forget(`${uid}/`);
+    this.#holds.forget(`${uid}/`);
+    this.#throttle.forget(uid);
+    this.#deduper.forget(uid);
+    this.#notFound.forget(uid);
+  }
+}
+
+/** Another generation has no backoff yet: its pods are others. */
+function place({ metadata }: Readonly<KubeObject>, node: string): string {
+  return `${metadata.uid ?? ''}/${metadata.generation ?? 0}/${node}`;
+}
