@@ -51,6 +51,8 @@ export interface DeletionFacts {
   readonly node: Readonly<Node> | undefined;
   /** This scheduler had it deleted to make room for another. The pod says so itself too, unless that could not be written. */
   readonly isVictim?: boolean;
+  /** Key of another pod of the owner that is on the node and not terminating; undefined: there is none. */
+  readonly otherOnNode?: string | undefined;
   readonly now: Millis;
 }
 

@@ -76,11 +76,17 @@ function whyNoMember({ pod, set }: DeletionFacts, owner: OwnerReference, kind: s
   return no(set !== undefined && !placeInSet(set, pod.name).wanted ? 'place' : 'set', why);
 }
 
-function whyNoDaemon({ pod, daemonSet }: DeletionFacts, owner: OwnerReference, { isOurs }: DecisionRules): Decision | undefined {
+function whyNoDaemon(
+  { pod, daemonSet, otherOnNode }: DeletionFacts,
+  owner: OwnerReference,
+  { isOurs }: DecisionRules,
+): Decision | undefined {
   if (daemonSet !== undefined && daemonSet.metadata.uid !== owner.uid) return no('set', `DaemonSet ${owner.name} is another one by now`);
   const why = whySetMakesNone(daemonSet, owner, pod.name, isOurs);
   if (why !== undefined) return no('set', why);
   if (surges(daemonSet)) return no('set', `DaemonSet ${owner.name} makes the successor before the old pod goes (maxSurge)`);
+  // Made while the set still surged, which it may have ceased to do before the old pod was deleted.
+  if (otherOnNode !== undefined) return no('place', `its successor ${otherOnNode} is on the node already`);
   if (pinnedTo(pod) !== pod.nodeName) return no('place', 'the pod is not pinned to its node, nor would its successor be');
   return undefined;
 }

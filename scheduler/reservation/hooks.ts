@@ -166,15 +166,23 @@ function deletionFacts(state: SchedulerState, pod: PodInfo, unseen: boolean): De
   const owner = controllerOf(pod.pod);
   const key = `${pod.namespace}/${owner?.name ?? ''}`;
   const revisions = owner === undefined ? [] : caches.revisions.indexed(BY_OWNER, owner.uid);
+  const on = cluster.node(pod.nodeName);
   return {
     pod,
     unseen,
     set: owner?.kind === 'StatefulSet' ? caches.statefulSets.get(key) : undefined,
     daemonSet: owner?.kind === 'DaemonSet' ? caches.daemonSets?.get(key) : undefined,
     newestRevision: owner === undefined ? undefined : newestRevision(revisions, owner),
-    node: cluster.node(pod.nodeName)?.node,
+    node: on?.node,
+    otherOnNode: owner?.kind === 'DaemonSet' ? otherOf(owner.uid, pod, on?.pods.values() ?? []) : undefined,
     now,
   };
+}
+
+/** Another pod of that owner that stays. */
+function otherOf(owner: string, { uid }: PodInfo, pods: Iterable<PodInfo>): string | undefined {
+  for (const other of pods) if (other.uid !== uid && !other.terminating && controllerOf(other.pod)?.uid === owner) return other.key;
+  return undefined;
 }
 
 /** So long before room is given up, the API server is asked whether the pod that went is still there: the caches do not see pods that have ended. */

@@ -132,6 +132,7 @@ const cases: Case[] = [
   { why: 'the DaemonSet is another', facts: ofDaemon({ daemonSet: agent({ metadata: { uid: 'x' } }) }), rules: daemons, is: 'set', says: /another one/ },
   { why: 'the DaemonSet surges by count', facts: ofDaemon({ daemonSet: agent({ spec: { updateStrategy: { rollingUpdate: { maxSurge: 1 } } } }) }), rules: daemons, is: 'set', says: /maxSurge/ },
   { why: 'the DaemonSet surges by share', facts: ofDaemon({ daemonSet: agent({ spec: { updateStrategy: { rollingUpdate: { maxSurge: '10%' } } } }) }), rules: daemons, is: 'set', says: /maxSurge/ },
+  { why: 'the DaemonSet surged, and its successor is there', facts: ofDaemon({ otherOnNode: 'ns/agent-2' }), rules: daemons, is: 'place', says: /agent-2 is on the node/ },
   { why: 'the DaemonSet surges by nothing', facts: ofDaemon({ daemonSet: agent({ spec: { updateStrategy: { rollingUpdate: { maxSurge: '0%' } } } }) }), rules: daemons, is: 'upgrade', says: /newest/ },
   { why: 'the pod of the DaemonSet is not pinned', facts: ofDaemon({}, pod('agent-x').ownedBy('DaemonSet', 'agent').on('n1').terminating()), rules: daemons, is: 'place', says: /not pinned/ },
 ]; // prettier-ignore
