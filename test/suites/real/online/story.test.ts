@@ -49,7 +49,7 @@ const expected: readonly Expected[] = [
 const explained = [
   /^the API server has no such Node|^failed to sync: internal failure.*Node node-0 does not exist/, // before the kubelet has made it
   /^config is refused .*rule=not-negative|^failed to validate config/,
-  /^(?:Node|ConfigMap) cannot be watched; trying again .*the connection ended|^(?:Node|ConfigMap) cannot be watched.*ECONNREFUSED/, // the restart of the API server
+  /^failed to watch (?:Node|ConfigMap), retrying .*(?:the connection ended|ECONNREFUSED)/, // the restart of the API server
   /^trial failed: this config is condemned on this node .*reason="kubelet exited 3 times"/,
   /^failed to sync: failed to download config.*detail="the ConfigMap does not exist"/,
 ];
