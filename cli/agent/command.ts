@@ -1,21 +1,5 @@
-import { agentFileFlag, agentFlags } from './flags.ts';
-import type { Command, Flag } from '../command.ts';
-
-/** What `dkc agent run` takes beyond its settings. */
-export const runFlags: readonly Flag[] = [
-  ...agentFlags,
-  { name: 'once', type: 'boolean', text: 'boot only: write the effective file, print the choice and exit' },
-  {
-    name: 'output',
-    alias: 'o',
-    type: 'string',
-    value: 'FORMAT',
-    choices: ['table', 'wide', 'json', 'yaml'],
-    default: 'table',
-    text: 'output format of --once',
-  },
-  agentFileFlag,
-];
+import { runFlags } from './flags.ts';
+import type { Command } from '../command.ts';
 
 /** Help and completion of `dkc agent run`; cli/main.ts runs it without coming here, so that the agent loads no parser. */
 export const agentCommand: Command = {

@@ -137,6 +137,22 @@ export const agentFileFlag: Flag = {
   completes: 'file',
 };
 
+/** All that `dkc agent run` takes: its settings, and flags that no file can set. */
+export const runFlags: readonly Flag[] = [
+  ...agentFlags,
+  { name: 'once', type: 'boolean', text: 'boot only: write the effective file, print the choice and exit' },
+  {
+    name: 'output',
+    alias: 'o',
+    type: 'string',
+    value: 'FORMAT',
+    choices: ['table', 'wide', 'json', 'yaml'],
+    default: 'table',
+    text: 'output format of --once',
+  },
+  agentFileFlag,
+];
+
 /** What `status` to `why` take, so that they look at the same node as its agent. */
 const nodeFlagTexts = {
   'node-name': 'name of this node',

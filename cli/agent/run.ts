@@ -13,7 +13,7 @@ import { openLineLog } from '../../base/line-log.ts';
 import { realRandom } from '../../base/random.ts';
 import { realDisk } from '../../base/real-disk.ts';
 import { fileWatcher } from '../../base/watch-files.ts';
-import { runFlags } from './command.ts';
+import { runFlags } from './flags.ts';
 import { buildInfo } from '../build-info.ts';
 import { UsageError, failureText, USAGE } from '../failure.ts';
 import { nodeOptions } from './node-options.ts';
