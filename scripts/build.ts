@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { build, type Plugin } from 'esbuild';
 import { packageDirs, readBundled, thirdPartyLicenses } from './licenses.ts';
-import { onlyOwnMetrics, packedLine, packPlugin, unpacker, withoutGeneratedApi, yamlWhenNeeded, type Pack } from './pack.ts';
+import { onlyOwnMetrics, packedLine, packPlugin, unpacker, yamlWhenNeeded, type Pack } from './pack.ts';
 
 /** `npm run build`: everything dkc is, in dist/dkc.js. The result depends on the sources and the commit alone. */
 function commit(): string {
@@ -48,14 +48,10 @@ async function bundle(entry: string, plugins: Plugin[], banner = ''): Promise<Ui
 }
 
 const commands: Pack = { name: 'commands', paths: /^\.\/every-command\.ts$/ };
-const clientNode: Pack = { name: 'client-node', paths: /^@kubernetes\/client-node$/ };
 
-const lean = [packPlugin([commands, clientNode]), onlyOwnMetrics(), yamlWhenNeeded];
+const lean = [packPlugin([commands]), onlyOwnMetrics(), yamlWhenNeeded];
 const agent = await bundle('cli/main.ts', lean, `#!/usr/bin/env node\n${unpacker}`);
-const packs = [
-  packedLine(commands.name, await bundle('cli/every-command.ts', [packPlugin([clientNode]), onlyOwnMetrics('Histogram')])),
-  packedLine(clientNode.name, await bundle('node_modules/@kubernetes/client-node/dist/config.js', [withoutGeneratedApi])),
-];
+const packs = [packedLine(commands.name, await bundle('cli/every-command.ts', [onlyOwnMetrics('Histogram')]))];
 mkdirSync('dist', { recursive: true });
 const code = Buffer.from(agent).toString().trimEnd();
 writeFileSync('dist/dkc.js', [code, '\n', ...packs].join(''));
@@ -65,6 +61,4 @@ chmodSync('dist/dkc.js', 0o755);
 const packages = packageDirs(inputs).map(readBundled);
 writeFileSync('dist/THIRD_PARTY_LICENSES', thirdPartyLicenses(packages));
 const kib = (bytes: number): string => `${Math.round(bytes / 1024)} KiB`;
-console.log(
-  `dist/dkc.js: ${packages.length} bundled packages, agent ${kib(agent.length)}, commands ${kib(packs[0]?.length ?? 0)}, client-node ${kib(packs[1]?.length ?? 0)}`,
-);
+console.log(`dist/dkc.js: ${packages.length} bundled packages, agent ${kib(agent.length)}, commands ${kib(packs[0]?.length ?? 0)}`);

@@ -51,21 +51,6 @@ export function packedLine(name: string, code: Uint8Array): string {
 }
 
 /**
- * Leaves the generated API out of @kubernetes/client-node: 5 MB of classes, of which credentials (all that dkc wants of the package) use none.
- */
-export const withoutGeneratedApi: Plugin = {
-  name: 'without-generated-api',
-  setup: (build) => {
-    build.onResolve({ filter: /^\.\/gen\/index\.js$/ }, () => ({ path: 'gen', namespace: 'left-out' }));
-    build.onLoad({ filter: /.*/, namespace: 'left-out' }, () => ({
-      contents:
-        "const no = () => { throw new Error('the generated API is not part of dkc'); }; export { no as createConfiguration, no as ServerConfiguration };",
-      loader: 'js',
-    }));
-  },
-};
-
-/**
  * Leaves out of prom-client what reads the process itself: it brings OpenTelemetry and cluster along, and dkc counts nothing of that.
  * @param kinds - what stays besides Counter, Gauge and Registry
  */

@@ -24,19 +24,22 @@ export interface ClusterAccess {
   clientCertificate?: Material;
   clientKey?: Material;
   impersonate?: { user: string; groups: readonly string[] };
-  /** The user has `exec` or `auth-provider`: a program or an OIDC server gives the credentials. */
+  /** The user has `exec` or the `auth-provider` oidc. */
   plugin?: Plugin;
   /** The context's namespace. */
   namespace?: string;
 }
 
-export interface Plugin {
+/** A user whose credentials come from a program or from an OIDC provider. The same object as long as the kubeconfig does not change. */
+export type Plugin = {
   /** For messages. */
   kubeconfig: string;
   context: string;
-  /** The kubeconfig's content; the same object as long as it does not change. Paths in it are absolute. */
-  document: JsonObject;
-}
+  user: string;
+} & (
+  | { /** The user's `exec`. */ exec: JsonObject; /** Value of `KUBERNETES_EXEC_INFO` in the program's environment. */ execInfo: string }
+  | { /** The `config` of its `auth-provider`. */ oidc: JsonObject }
+);
 
 /**
  * A {@link ClusterAccess} that may change while we run. `current` is asked before requests and answers from memory while nothing changed.

@@ -1,4 +1,4 @@
-import { dirname, resolve } from 'node:path';
+import { dirname, isAbsolute, resolve } from 'node:path';
 import { isJsonObject, ownField } from '../api/json.ts';
 import type { JsonObject } from '../api/json.ts';
 
@@ -40,5 +40,13 @@ function withAbsolute(body: JsonObject, fields: readonly string[], directory: st
     const value = ownField(body, field);
     return typeof value === 'string' && value !== '' ? [[field, resolve(directory, value)]] : [];
   });
-  return { ...body, ...Object.fromEntries(absolute) };
+  const { exec } = body;
+  const command = isJsonObject(exec) ? exec['command'] : undefined;
+  const run = isJsonObject(exec) && typeof command === 'string' ? { exec: { ...exec, command: commandPath(command, directory) } } : {};
+  return { ...body, ...Object.fromEntries(absolute), ...run };
+}
+
+/** As in client-go: a command with a slash starts at the kubeconfig's directory, one without is searched in `$PATH`. */
+export function commandPath(command: string, directory: string): string {
+  return command.includes('/') && !isAbsolute(command) ? resolve(directory, command) : command;
 }

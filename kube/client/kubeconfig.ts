@@ -1,9 +1,10 @@
 import { dirname, resolve } from 'node:path';
 import { ActionError } from '../../base/errors.ts';
 import { isJsonObject, ownField } from '../api/json.ts';
+import { commandPath } from './kubeconfig-merge.ts';
 import { checkedProxy, proxyFor } from './proxy.ts';
 import type { JsonObject } from '../api/json.ts';
-import type { ClusterAccess, Material } from './access.ts';
+import type { ClusterAccess, Material, Plugin } from './access.ts';
 import type { Environment } from './proxy.ts';
 
 export interface KubeconfigChoice {
@@ -85,10 +86,51 @@ export function accessFromKubeconfig(document: unknown, path: string, choice: Ku
     ...given('impersonate', impersonateOf(text(user, 'as'), Array.isArray(groups) ? groups.map(String) : [])),
     ...given(
       'plugin',
-      isJsonObject(user['exec']) || isJsonObject(user['auth-provider']) ? { kubeconfig: path, context: contextName, document } : undefined,
+      pluginOf(user, cluster, { kubeconfig: path, context: contextName, user: userName ?? '' }, (hint) => fail(`${owner} ${hint}`)),
     ),
     ...given('namespace', text(context, 'namespace')),
   };
+}
+
+type PluginName = Pick<Plugin, 'kubeconfig' | 'context' | 'user'>;
+
+/** @throws {ActionError} for what no program answers: an auth-provider that Kubernetes removed, an exec without a command or one that asks a person */
+function pluginOf(user: JsonObject, cluster: JsonObject, name: PluginName, fail: (hint: string) => ActionError): Plugin | undefined {
+  const { exec, 'auth-provider': provider } = user;
+  if (isJsonObject(exec)) {
+    const command = text(exec, 'command');
+    if (command === undefined) throw fail('has an exec without command');
+    if (exec['interactiveMode'] === 'Always') throw fail('has an exec with interactiveMode Always, and dkc runs it without a terminal');
+    return { ...name, exec: { ...exec, command: commandPath(command, dirname(name.kubeconfig)) }, execInfo: execInfo(exec, cluster) };
+  }
+  if (!isJsonObject(provider)) return undefined;
+  if (provider['name'] !== 'oidc') {
+    throw fail(
+      `has auth-provider "${String(provider['name'])}", which dkc does not support; use an exec plugin, as kubectl 1.26 and newer do`,
+    );
+  }
+  return { ...name, oidc: isJsonObject(provider['config']) ? provider['config'] : {} };
+}
+
+/** What client-go gives the program in `KUBERNETES_EXEC_INFO`: https://kubernetes.io/docs/reference/config-api/client-authentication.v1/ */
+function execInfo(exec: JsonObject, cluster: JsonObject): string {
+  const extensions = Array.isArray(cluster['extensions']) ? cluster['extensions'] : [];
+  const extension: unknown = extensions.find((one) => isJsonObject(one) && one['name'] === 'client.authentication.k8s.io/exec');
+  const { server, 'tls-server-name': serverName, 'insecure-skip-tls-verify': insecure, 'proxy-url': proxy } = cluster;
+  const spec = {
+    interactive: false,
+    ...(exec['provideClusterInfo'] === true && {
+      cluster: {
+        server,
+        'tls-server-name': serverName,
+        'insecure-skip-tls-verify': insecure,
+        'certificate-authority-data': cluster['certificate-authority-data'],
+        'proxy-url': proxy,
+        config: isJsonObject(extension) ? extension['extension'] : undefined,
+      },
+    }),
+  };
+  return JSON.stringify({ kind: 'ExecCredential', apiVersion: exec['apiVersion'], spec });
 }
 
 function checkedServer(server: string | undefined, fail: (hint: string) => ActionError): string {

@@ -3,7 +3,7 @@ import { isJsonObject } from '../api/json.ts';
 import { OidcUser } from './oidc.ts';
 import { persistTokens } from './persist-tokens.ts';
 import type { RequestOptions } from 'node:https';
-import type { KubeConfig } from '@kubernetes/client-node';
+import type { ExecAuth } from '@kubernetes/client-node/dist/exec_auth.js';
 import type { Millis } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { JsonObject } from '../api/json.ts';
@@ -16,60 +16,57 @@ export interface PluginCredentials {
   key?: string;
 }
 
-type Known = { document: JsonObject } & ({ oidc: OidcUser } | { config: KubeConfig });
+type ExecPlugin = Extract<Plugin, { exec: JsonObject }>;
+type OidcPlugin = Extract<Plugin, { oidc: JsonObject }>;
 
-const loaded = new Map<string, Known>();
+const execs = new WeakMap<ExecPlugin, ExecAuth>();
+const oidcUsers = new WeakMap<OidcPlugin, OidcUser>();
 const unwritable = new Set<string>();
 
 /**
- * Credentials from a kubeconfig user's `exec` program or `auth-provider`. Other than for OIDC this loads @kubernetes/client-node (about 70 MB of memory),
- * which also keeps what it was given until that expires: import this file only when a user needs it.
- * @param renew - the server refused what was given last: ask anew
+ * Credentials from a kubeconfig user's `exec` program, kept until they expire, or from its OIDC provider.
+ * @param renew - the server refused the last ones: run the program again, refresh the token
  * @param nowMs - the wall clock
- * @param log - hears of tokens that could not be written back
+ * @param log - gets a warning when refreshed tokens cannot be written back
  * @throws {ActionError} when the program or the provider fails
  */
 export async function pluginCredentials(plugin: Plugin, renew: boolean, nowMs: Millis, log: Log): Promise<PluginCredentials> {
-  const id = JSON.stringify([plugin.kubeconfig, plugin.context]);
-  let known = loaded.get(id);
-  if (known?.document !== plugin.document || (renew && 'config' in known)) {
-    known = await load(plugin, log);
-    loaded.set(id, known);
+  if ('oidc' in plugin) {
+    const user = oidcUsers.get(plugin) ?? new OidcUser(plugin.oidc, (tokens) => keep(plugin, tokens, log));
+    oidcUsers.set(plugin, user);
+    return { authorization: `Bearer ${await user.token(nowMs, renew)}` };
   }
-  if ('oidc' in known) return { authorization: `Bearer ${await known.oidc.token(nowMs, renew)}` };
-  const options: RequestOptions = { headers: {} };
+  return execCredentials(plugin, renew);
+}
+
+/** The one part of @kubernetes/client-node that dkc loads: its index would load the whole generated API with it, some 70 MB of memory. */
+async function execCredentials(plugin: ExecPlugin, renew: boolean): Promise<PluginCredentials> {
+  const { ExecAuth } = await import('@kubernetes/client-node/dist/exec_auth.js');
+  const auth = (renew ? undefined : execs.get(plugin)) ?? new ExecAuth();
+  execs.set(plugin, auth);
+  const options: RequestOptions & { headers: Record<string, string> } = { headers: {} };
+  const given: readonly unknown[] = Array.isArray(plugin.exec['env']) ? plugin.exec['env'] : [];
+  // The package does not set what client-go always does; programs read the apiVersion to answer with there.
+  const env = [...given.filter(isJsonObject), { name: 'KUBERNETES_EXEC_INFO', value: plugin.execInfo }];
   try {
-    await known.config.applyToHTTPSOptions(options);
+    await auth.applyAuthentication({ name: plugin.user, exec: { ...plugin.exec, env } }, options);
   } catch (cause) {
-    throw failed(plugin, cause);
+    const install = plugin.exec['installHint'];
+    throw new ActionError('get credentials for', plugin.kubeconfig, {
+      hint: `the exec program ${String(plugin.exec['command'])} of user "${plugin.user}" failed; ${typeof install === 'string' ? install : 'run kubectl with this kubeconfig to see why'}`,
+      cause,
+    });
   }
-  const headers = new Headers(Object.entries(options.headers ?? {}).map(([name, value]): [string, string] => [name, String(value)]));
-  const cert = pem(options.cert);
-  const key = pem(options.key);
+  const [cert, key] = [pem(options.cert), pem(options.key)];
   return {
-    authorization: headers.get('authorization') ?? undefined,
+    authorization: options.headers['Authorization'],
     ...(cert === undefined ? {} : { cert }),
     ...(key === undefined ? {} : { key }),
   };
 }
 
-async function load(plugin: Plugin, log: Log): Promise<Known> {
-  const { document } = plugin;
-  const oidc = oidcConfig(plugin);
-  if (oidc !== undefined) return { document, oidc: new OidcUser(oidc.config, (tokens) => keep(plugin, oidc.user, tokens, log)) };
-  const { KubeConfig } = await import('@kubernetes/client-node');
-  const config = new KubeConfig();
-  try {
-    config.loadFromString(JSON.stringify(document));
-    config.setCurrentContext(plugin.context);
-  } catch (cause) {
-    throw failed(plugin, cause);
-  }
-  return { document, config };
-}
-
-/** A kubeconfig that cannot be written (a read-only mount) is said so once; the process goes on with what it has in memory. */
-async function keep({ kubeconfig }: Plugin, user: string, tokens: NewTokens, log: Log): Promise<void> {
+/** Warns once about a kubeconfig that cannot be written (a read-only mount); the tokens in memory stay in use. */
+async function keep({ kubeconfig, user }: OidcPlugin, tokens: NewTokens, log: Log): Promise<void> {
   if (unwritable.has(kubeconfig)) return;
   try {
     await persistTokens(kubeconfig, user, tokens);
@@ -78,28 +75,6 @@ async function keep({ kubeconfig }: Plugin, user: string, tokens: NewTokens, log
     const remedy = 'if the provider issues each refresh token once, log in again before restarting this process';
     log.warn('failed to save refreshed OIDC tokens, keeping them in memory only', { error: describeError(error), remedy });
   }
-}
-
-/** What stands under `auth-provider` of the context's user, if that is `oidc` and not run by a program. */
-function oidcConfig({ document, context }: Plugin): { user: string; config: JsonObject } | undefined {
-  const { user } = entry(document['contexts'], context, 'context');
-  if (typeof user !== 'string') return undefined;
-  const { exec, 'auth-provider': provider } = entry(document['users'], user, 'user');
-  if (isJsonObject(exec) || !isJsonObject(provider) || provider['name'] !== 'oidc') return undefined;
-  return { user, config: isJsonObject(provider['config']) ? provider['config'] : {} };
-}
-
-function entry(list: unknown, name: string, field: string): JsonObject {
-  const found: unknown = Array.isArray(list) ? list.find((item) => isJsonObject(item) && item['name'] === name) : undefined;
-  const body = isJsonObject(found) ? found[field] : undefined;
-  return isJsonObject(body) ? body : {};
-}
-
-function failed(plugin: Plugin, cause: unknown): ActionError {
-  return new ActionError('get credentials for', plugin.kubeconfig, {
-    hint: `the exec program or auth provider of context "${plugin.context}" failed; run kubectl with it to see why`,
-    cause,
-  });
 }
 
 function pem(value: unknown): string | undefined {

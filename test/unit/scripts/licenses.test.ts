@@ -11,7 +11,7 @@ test('of each package with bundled code, scoped and nested ones too, the folder 
       'cli/main.ts',
       'node_modules/yaml/dist/index.js',
       'node_modules/yaml/dist/nodes/Node.js',
-      'node_modules/@kubernetes/client-node/dist/config.js',
+      'node_modules/@kubernetes/client-node/dist/exec_auth.js',
       'node_modules/yargs/node_modules/cliui/index.js',
     ]),
     ['node_modules/@kubernetes/client-node', 'node_modules/yaml', 'node_modules/yargs/node_modules/cliui'],

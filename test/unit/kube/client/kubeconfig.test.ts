@@ -55,7 +55,29 @@ const read = [
   {
     why: 'an exec user',
     given: { user: { exec: { command: 'x' } } },
-    access: { plugin: { kubeconfig: '/etc/k/config', context: 'main', document: config({ user: { exec: { command: 'x' } } }) } },
+    access: { plugin: plugin({ exec: { command: 'x' }, execInfo: '{"kind":"ExecCredential","spec":{"interactive":false}}' }) },
+  },
+  {
+    why: 'an exec user whose program is beside the file and wants to know the cluster',
+    given: {
+      cluster: { extensions: [{ name: 'client.authentication.k8s.io/exec', extension: { audience: 'a' } }] },
+      user: { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: './x', provideClusterInfo: true } },
+    },
+    access: {
+      plugin: plugin({
+        exec: { apiVersion: 'client.authentication.k8s.io/v1', command: '/etc/k/x', provideClusterInfo: true },
+        execInfo: JSON.stringify({
+          kind: 'ExecCredential',
+          apiVersion: 'client.authentication.k8s.io/v1',
+          spec: { interactive: false, cluster: { server: 'https://127.0.0.1:6443/', config: { audience: 'a' } } },
+        }),
+      }),
+    },
+  },
+  {
+    why: 'an OIDC user',
+    given: { user: { 'auth-provider': { name: 'oidc', config: { 'client-id': 'c' } } } },
+    access: { plugin: plugin({ oidc: { 'client-id': 'c' } }) },
   },
 ];
 for (const { why, given, access } of read) {
@@ -66,6 +88,11 @@ for (const { why, given, access } of read) {
       ...access,
     });
   });
+}
+
+/** What a user with an `exec` or the `auth-provider` oidc comes to. */
+function plugin<T extends object>(of: T) {
+  return { kubeconfig: '/etc/k/config', context: 'main', user: 'u', ...of };
 }
 
 const refused: { why: string; document: unknown; context?: string; says: RegExp }[] = [
@@ -89,6 +116,17 @@ const refused: { why: string; document: unknown; context?: string; says: RegExp 
     says: /certificate-authority-data that is not PEM/,
   },
   { why: 'has a certificate without key', document: config({ user: { 'client-certificate': 'c' } }), says: /without client-key/ },
+  { why: 'has an exec without command', document: config({ user: { exec: {} } }), says: /user "u" has an exec without command/ },
+  {
+    why: 'has an exec that asks a person',
+    document: config({ user: { exec: { command: 'x', interactiveMode: 'Always' } } }),
+    says: /interactiveMode Always, and dkc runs it without a terminal/,
+  },
+  {
+    why: 'has an auth-provider that Kubernetes removed',
+    document: config({ user: { 'auth-provider': { name: 'gcp' } } }),
+    says: /user "u" has auth-provider "gcp", which dkc does not support; use an exec plugin/,
+  },
   {
     why: 'trusts everybody and somebody',
     document: config({ cluster: { 'insecure-skip-tls-verify': true, 'certificate-authority': 'ca' } }),

@@ -72,12 +72,8 @@ test('a lock that nobody takes away, and a file that is no YAML, are errors with
 });
 
 test('credentials without a provider to ask say so', async () => {
-  const document = {
-    contexts: [{ name: 'x', context: { user: 'me' } }],
-    users: [{ name: 'me', user: { 'auth-provider': { name: 'oidc', config: {} } } }],
-  };
   await assert.rejects(
-    pluginCredentials({ kubeconfig: '/nowhere', context: 'x', document }, false, 0, silentLog),
+    pluginCredentials({ kubeconfig: '/nowhere', context: 'x', user: 'me', oidc: {} }, false, 0, silentLog),
     /Cannot refresh the OIDC token/,
   );
 });
