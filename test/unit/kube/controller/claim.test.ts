@@ -144,23 +144,6 @@ test('a pass keeps, releases, and adopts after one look at the live owner', asyn
   assert.deepEqual(server.wrote, ['loose', 'a', 'b']);
 });
 
-test('everything is done also when nobody wants to hear of it', async () => {
-  const server = new Server();
-  const { wrote: _, ...by } = server.claimer();
-  await claim(
-    by,
-    planClaim(set(), [pod('a'), pod('loose', 'ds-uid')], ({ metadata: { name } }) => name === 'a'),
-    new AbortController().signal,
-  );
-  assert.deepEqual(server.asked, ['release loose strategic', 'get ds', 'adopt a strategic']);
-});
-
-test('nothing is asked when there is nothing to do', async () => {
-  const server = new Server();
-  assert.deepEqual(await server.claim([pod('kept', 'ds-uid')]), ['kept@cached']);
-  assert.deepEqual(server.asked, []);
-});
-
 const refusals = [
   {
     why: 'the owner is another one by now',

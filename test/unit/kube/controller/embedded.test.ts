@@ -1,29 +1,21 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
-import { RealTime } from '../../../support/real-time.ts';
 import type { TestContext } from 'node:test';
 import { parseFaults } from '../../../../apiserver/faults/fault.ts';
-import type { ApiServer } from '../../../../apiserver/server.ts';
-import type { Clock } from '../../../../base/clock.ts';
-import { realClock } from '../../../../base/clock.ts';
+import type { LocalApi } from '../../../../apiserver/local-api.ts';
 import { silentLog } from '../../../../base/log.ts';
 import { seededRandom } from '../../../../base/random.ts';
 import { configMaps, coreEvents } from '../../../../kube/api/object.ts';
 import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
 import type { Client } from '../../../../kube/client/client.ts';
 import { isConflict } from '../../../../kube/client/errors.ts';
-import { createClient } from '../../../../kube/client/http-client.ts';
-import { kubeconfigSource } from '../../../../kube/client/load-access.ts';
 import { claim } from '../../../../kube/controller/claim.ts';
 import { planClaim } from '../../../../kube/controller/claim-plan.ts';
 import { EventSender } from '../../../../kube/controller/event-recorder.ts';
 import { controllerOf, isControlledBy } from '../../../../kube/controller/owner-refs.ts';
-import { started } from '../../apiserver/started.ts';
+import { localApi, localClient } from '../../../support/embedded-api.ts';
+import { RealTime } from '../../../support/real-time.ts';
 
-const namespaces: Resource = { group: '', version: 'v1', resource: 'namespaces', kind: 'Namespace', namespaced: false };
 const modernEvents: Resource = { group: 'events.k8s.io', version: 'v1', resource: 'events', kind: 'Event', namespaced: true };
 
 interface Event extends KubeObject {
@@ -32,7 +24,7 @@ interface Event extends KubeObject {
 }
 
 interface Scene {
-  server: ApiServer;
+  api: LocalApi;
   client: Client;
   sender: EventSender;
   events: () => Promise<Event[]>;
@@ -41,19 +33,16 @@ interface Scene {
 /** Waits between tries are over at once; who asked for how long is another test's. */
 const hasty = new RealTime({ maxSleepMs: 1 });
 
-async function scene(t: TestContext, clock: Clock = hasty): Promise<Scene> {
-  const { server } = await started();
-  const dir = await mkdtemp(join(tmpdir(), 'dkc-control-'));
-  await writeFile(join(dir, 'config'), server.kubeconfig());
-  const client = createClient(kubeconfigSource(join(dir, 'config')));
-  const sender = new EventSender({ client, clock, random: seededRandom(1), log: silentLog });
+function scene(t: TestContext): Scene {
+  const api = localApi(hasty);
+  const client = localClient(api);
+  const sender = new EventSender({ client, clock: hasty, random: seededRandom(1), log: silentLog });
   t.after(async () => {
     await client.close();
-    await server.stop();
-    await rm(dir, { recursive: true, force: true });
+    api.stop();
   });
   return {
-    server,
+    api,
     client,
     sender,
     events: async () => (await client.list<Event>(coreEvents, { namespace: 'default' })).items,
@@ -65,7 +54,7 @@ const map = (name: string): KubeObject => ({ apiVersion: 'v1', kind: 'ConfigMap'
 const patience = (): AbortSignal => AbortSignal.timeout(60_000);
 
 test('events on a server: counted, combined, and the same in both APIs', { timeout: 120_000 }, async (t) => {
-  const { client, sender, events } = await scene(t);
+  const { client, sender, events } = scene(t);
   const object = await client.create(configMaps, map('web'));
   const recorder = sender.recorder('daemonset-controller');
   recorder.event(object, 'Warning', 'FailedCreate', 'Error creating: quota');
@@ -129,15 +118,6 @@ test('events on a server: counted, combined, and the same in both APIs', { timeo
   assert.equal(about.items.length, found.length, 'as kubectl describe asks');
 });
 
-test('events about what lives in no namespace are taken', { timeout: 120_000 }, async (t) => {
-  const { client, sender, events } = await scene(t);
-  const { kind: _, apiVersion: __, ...bare } = await client.get(namespaces, { name: 'kube-system' });
-  sender.recorder('c').event(bare, 'Normal', 'R', 'm', { resource: namespaces });
-  await sender.flush(patience());
-  const [event = map('none')] = await events();
-  assert.deepEqual([event.metadata.namespace, (event['involvedObject'] as { kind: string }).kind], ['default', 'Namespace']);
-});
-
 const faults: { why: string; faults: object[] }[] = [
   { why: '500 twice', faults: [{ verb: 'create', resource: 'events', status: 500, count: 2 }] },
   { why: 'dropped twice', faults: [{ verb: 'create', resource: 'events', status: 'drop', count: 2 }] },
@@ -148,11 +128,11 @@ const faults: { why: string; faults: object[] }[] = [
   { why: 'a patch that finds nothing', faults: [{ verb: 'patch', resource: 'events', status: 404, count: 1 }] },
 ];
 test('events through faults: each is there once with its count', { timeout: 120_000 }, async (t) => {
-  const { server, client, sender, events } = await scene(t);
+  const { api, client, sender, events } = scene(t);
   const recorder = sender.recorder('c');
   for (const [at, { why, faults: plan }] of faults.entries()) {
     const object = await client.create(configMaps, map(`web-${at}`));
-    server.hooks.setFaults(parseFaults(plan));
+    api.hooks.setFaults(parseFaults(plan));
     for (let round = 0; round < 2; round++) {
       for (const message of ['a', 'b', 'c']) recorder.event(object, 'Normal', 'R', message);
       assert.equal(await sender.flush(patience()), true, why);
@@ -164,37 +144,8 @@ test('events through faults: each is there once with its count', { timeout: 120_
   }
 });
 
-test('an event that was deleted comes back with its count', { timeout: 120_000 }, async (t) => {
-  const { client, sender, events } = await scene(t);
-  const object = await client.create(configMaps, map('web'));
-  const recorder = sender.recorder('c');
-  recorder.event(object, 'Normal', 'R', 'm');
-  await sender.flush(patience());
-  for (const { metadata } of await events()) await client.delete(coreEvents, { namespace: 'default', name: metadata.name ?? '' });
-  recorder.event(object, 'Normal', 'R', 'm');
-  await sender.flush(patience());
-  assert.deepEqual(
-    (await events()).map(({ count }) => count),
-    [2],
-  );
-});
-
-test('a server that answers nothing keeps nobody from working or from stopping', { timeout: 120_000 }, async (t) => {
-  const { server, client, sender } = await scene(t, realClock);
-  const object = await client.create(configMaps, map('web'));
-  server.hooks.setFaults(parseFaults([{ verb: '*', resource: 'events', status: 'hang' }]));
-  const recorder = sender.recorder('c');
-  const begin = performance.now();
-  for (let at = 0; at < 1_000; at++) recorder.event({ ...object, metadata: { ...object.metadata, uid: `u${at}` } }, 'Normal', 'R', 'm');
-  assert.ok(performance.now() - begin < 10_000);
-  await client.get(configMaps, { namespace: 'default', name: 'web' });
-  const stopping = performance.now();
-  await sender.close(AbortSignal.timeout(200));
-  assert.ok(performance.now() - stopping < 10_000);
-});
-
 test('adopting and releasing on a server', { timeout: 120_000 }, async (t) => {
-  const { client } = await scene(t);
+  const { client } = scene(t);
   const signal = patience();
   const owner = await client.create(configMaps, map('owner'));
   const { uid = '' } = (await client.create(configMaps, map('other'))).metadata;

@@ -88,104 +88,78 @@ class Stage {
   }
 }
 
-test('an event is created, and patched when it happens again', async () => {
-  const stage = new Stage();
-  stage.say('p');
-  assert.deepEqual(stage.calls, [], 'never in the turn of the caller');
-  await atRest();
-  stage.say('p');
-  await atRest();
-  assert.deepEqual(stage.calls, ['create', 'patch']);
-  assert.deepEqual(stage.kept, ['p x2 m']);
-  assert.equal(stage.sender.waiting, 0);
-});
-
-test('what happens again before it is sent goes out once', async () => {
-  const stage = new Stage();
-  for (let times = 0; times < 5; times++) stage.say('p');
-  await atRest();
-  assert.deepEqual(stage.calls, ['create']);
-  assert.deepEqual(stage.kept, ['p x5 m']);
-});
+// What happens: `p` an event about pod p, `.` everything comes to rest, `forget` the server forgets its events, `later` a minute passes.
+// `faults` are what becomes of the calls, one after the other.
+const sendings: { why: string; happens: string; faults?: Fault[]; calls: string; kept?: string; told?: string }[] = [
+  { why: 'an event is created, and patched when it happens again', happens: 'p . p .', calls: 'create, patch' },
+  { why: 'what happens again before it is sent is sent once', happens: 'p p .', calls: 'create' },
+  {
+    why: 'a server that is broken for a moment is asked again',
+    happens: 'p p later',
+    faults: [500, 500],
+    calls: 'create 500, create 500, create',
+  },
+  { why: 'a server that is too busy is asked again', happens: 'p p later', faults: [429], calls: 'create 429, create' },
+  {
+    why: 'a server that does not answer is asked again',
+    happens: 'p p later',
+    faults: ['unreachable'],
+    calls: 'create unreachable, create',
+  },
+  { why: 'a creation whose answer is lost is made once', happens: 'p p later', faults: ['lost'], calls: 'create lost, create' },
+  { why: 'a refusal is final', happens: 'p p later', faults: [403], calls: 'create 403', kept: '' },
+  { why: 'a namespace that is deleted is final', happens: 'p p later', faults: [404], calls: 'create 404', kept: '' },
+  { why: 'a name that another event has is final', happens: 'p p later', faults: [409], calls: 'create 409', kept: '' },
+  { why: 'a closed client is final', happens: 'p p later', faults: ['closed'], calls: 'create closed', kept: '' },
+  {
+    why: 'what happens again while its creation is in doubt is patched, not created beside it',
+    happens: 'p . p later',
+    faults: ['lost'],
+    calls: 'create lost, create, patch',
+  },
+  { why: 'an event that the server forgot is created with its count', happens: 'p . forget p .', calls: 'create, patch, create' },
+  {
+    why: 'a server that contradicts itself is not asked for ever',
+    happens: 'p . p later',
+    faults: [undefined, 404, 409],
+    calls: 'create, patch 404, create 409',
+    kept: 'p x1 m',
+    told: 'dropped: refused',
+  },
+  {
+    why: 'a patch whose answer is lost counts nothing twice',
+    happens: 'p . p later',
+    faults: [undefined, 'lost'],
+    calls: 'create, patch lost, patch',
+  },
+];
+for (const { why, happens, faults = [], calls, kept = 'p x2 m', told } of sendings) {
+  test(`events: ${why}`, async () => {
+    const stage = new Stage();
+    stage.faults = faults;
+    for (const word of happens.split(' ')) {
+      if (word === '.') await atRest();
+      else if (word === 'later') await stage.clock.advance(60_000);
+      else if (word === 'forget') stage.events.clear();
+      else stage.say(word);
+    }
+    assert.equal(stage.calls.join(', '), calls);
+    assert.equal(stage.kept.join(', '), kept);
+    if (told !== undefined) assert.equal(stage.told.at(-1), told);
+    assert.deepEqual([stage.clock.sleepers, stage.sender.waiting], [0, 0]);
+  });
+}
 
 test('what happens again while it is being sent goes out again', async () => {
   const stage = new Stage();
   stage.say('p');
+  assert.deepEqual(stage.calls, [], 'never in the turn of the caller');
   await Promise.resolve(); // the call is under way
   await Promise.resolve();
   assert.deepEqual(stage.calls, ['create']);
   stage.say('p');
   await atRest();
   assert.deepEqual(stage.calls, ['create', 'patch']);
-  assert.deepEqual(stage.kept, ['p x2 m']);
-});
-
-// Calls that go wrong, and what the server is asked until it holds the event with a count of 2.
-const troubles: { why: string; faults: Fault[]; calls: string[]; kept: string[] }[] = [
-  { why: 'the server is broken for a moment', faults: [500, 500], calls: ['create 500', 'create 500', 'create'], kept: ['p x2 m'] },
-  { why: 'it is too busy', faults: [429], calls: ['create 429', 'create'], kept: ['p x2 m'] },
-  { why: 'nobody answers', faults: ['unreachable'], calls: ['create unreachable', 'create'], kept: ['p x2 m'] },
-  { why: 'the answer to a creation is lost', faults: ['lost'], calls: ['create lost', 'create'], kept: ['p x2 m'] },
-  { why: 'the server refuses', faults: [403], calls: ['create 403'], kept: [] },
-  { why: 'the namespace is gone', faults: [404], calls: ['create 404'], kept: [] },
-  { why: 'the name is taken by another', faults: [409], calls: ['create 409'], kept: [] },
-  { why: 'our own client is closed', faults: ['closed'], calls: ['create closed'], kept: [] },
-];
-for (const { why, faults, calls, kept } of troubles) {
-  test(`events: ${why}`, async () => {
-    const stage = new Stage();
-    stage.faults = faults;
-    stage.say('p');
-    stage.say('p');
-    await stage.clock.advance(60_000);
-    assert.deepEqual(stage.calls, calls);
-    assert.deepEqual(stage.kept, kept);
-    assert.equal(stage.clock.sleepers, 0);
-  });
-}
-
-test('a creation that arrived unknown is patched, not created beside, when it happened again meanwhile', async () => {
-  const stage = new Stage();
-  stage.faults = ['lost'];
-  stage.say('p');
-  await atRest();
-  stage.say('p');
-  await stage.clock.advance(5_000);
-  assert.deepEqual(stage.calls, ['create lost', 'create', 'patch']);
-  assert.deepEqual(stage.kept, ['p x2 m']);
-});
-
-test('an event that the server has forgotten is created anew with its count', async () => {
-  const stage = new Stage();
-  stage.say('p');
-  await atRest();
-  stage.events.clear();
-  stage.say('p');
-  await atRest();
-  assert.deepEqual(stage.calls, ['create', 'patch', 'create']);
-  assert.deepEqual(stage.kept, ['p x2 m']);
-});
-
-test('a server that contradicts itself is not asked for ever', async () => {
-  const stage = new Stage();
-  stage.faults = ['lost'];
-  stage.say('p');
-  await stage.clock.advance(5_000);
-  stage.faults = [404, 409];
-  stage.say('p');
-  await stage.clock.advance(60_000);
-  assert.deepEqual(stage.calls, ['create lost', 'create', 'patch 404', 'create 409']);
-  assert.equal(stage.told.at(-1), 'dropped: refused');
-});
-
-test('a patch whose answer is lost counts nothing twice', async () => {
-  const stage = new Stage();
-  stage.say('p');
-  await atRest();
-  stage.faults = ['lost'];
-  stage.say('p');
-  await stage.clock.advance(5_000);
-  assert.deepEqual(stage.calls, ['create', 'patch lost', 'patch']);
   assert.deepEqual(stage.kept, ['p x2 m']);
 });
 
@@ -272,9 +246,7 @@ test('too many about one object are not sent, and not complained about', async (
     stage.say('p');
     await atRest();
   }
-  assert.equal(stage.calls.length, 25);
-  assert.deepEqual(stage.kept, ['p x25 m']);
-  assert.deepEqual(stage.logged.lines, []);
+  assert.deepEqual([stage.calls.length, stage.kept, stage.logged.lines], [25, ['p x25 m'], []]);
 });
 
 test('flush waits until all is out, or the signal aborts', async () => {

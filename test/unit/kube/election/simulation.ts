@@ -1,11 +1,12 @@
 import { type Clock, type Millis } from '../../../../base/clock.ts';
+import { IndexedHeap } from '../../../../base/heap.ts';
 import { seededRandom, type Random } from '../../../../base/random.ts';
 
 /** One time for all machines. Nothing happens between two events, and all that runs on promises comes to rest after each. */
 export class World {
   now: Millis = 0;
   readonly random: Random;
-  #events: { at: Millis; order: number; happen: () => void }[] = [];
+  readonly #events = new IndexedHeap<number, { at: Millis; happen: () => void }>((a, b) => a.at - b.at);
   #order = 0;
 
   constructor(seed: number) {
@@ -21,52 +22,18 @@ export class World {
   }
 
   after(ms: Millis, happen: () => void): void {
-    const event = { at: this.now + Math.max(0, ms), order: (this.#order += 1), happen };
-    const events = this.#events;
-    events.push(event);
-    for (let child = events.length - 1; child > 0;) {
-      const parent = (child - 1) >> 1;
-      if (!this.#isBefore(child, parent)) break;
-      this.#swap(child, parent);
-      child = parent;
-    }
+    this.#events.set((this.#order += 1), { at: this.now + Math.max(0, ms), happen });
   }
 
   async run(until: () => boolean): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
     while (!until()) {
-      const event = this.#pop();
+      const event = this.#events.pop()?.value;
       if (event === undefined) throw new Error('nothing will ever happen again');
       this.now = event.at;
       event.happen();
       await new Promise((resolve) => setImmediate(resolve));
     }
-  }
-
-  #pop(): { at: Millis; happen: () => void } | undefined {
-    const events = this.#events;
-    if (events.length === 0) return undefined;
-    this.#swap(0, events.length - 1);
-    const first = events.pop();
-    for (let parent = 0; ;) {
-      let least = parent;
-      for (const child of [2 * parent + 1, 2 * parent + 2]) if (child < events.length && this.#isBefore(child, least)) least = child;
-      if (least === parent) return first;
-      this.#swap(parent, least);
-      parent = least;
-    }
-  }
-
-  #isBefore(left: number, right: number): boolean {
-    const [a, b] = [this.#events[left], this.#events[right]];
-    return a !== undefined && b !== undefined && (a.at < b.at || (a.at === b.at && a.order < b.order));
-  }
-
-  #swap(left: number, right: number): void {
-    const [a, b] = [this.#events[left], this.#events[right]];
-    if (a === undefined || b === undefined) return;
-    this.#events[left] = b;
-    this.#events[right] = a;
   }
 }
 

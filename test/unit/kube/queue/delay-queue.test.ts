@@ -11,21 +11,6 @@ function delays(clock = new FakeClock()) {
   return { clock, waiting, rang };
 }
 
-test('keys ring in the order of their times, equal ones in the order asked', async () => {
-  const { clock, waiting, rang } = delays();
-  for (const [key, ms] of [
-    ['c', 30],
-    ['a', 10],
-    ['b', 20],
-    ['d', 30],
-  ] as const)
-    waiting.set(key, ms);
-  assert.deepEqual(rang, []);
-  await clock.advance(100);
-  assert.deepEqual(rang, ['a at 10', 'b at 20', 'c at 30', 'd at 30']);
-  assert.equal(clock.sleepers, 0);
-});
-
 const cases = [
   { why: 'an earlier time takes the place of a later one', ask: 'a30 a10', rings: ['a at 10'] },
   { why: 'a later time changes nothing', ask: 'a10 a30', rings: ['a at 10'] },

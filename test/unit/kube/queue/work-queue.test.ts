@@ -14,50 +14,6 @@ function workQueue() {
 }
 const empty = { ready: 0, processing: 0, delayed: 0, failing: 0 };
 
-test('keys come out in the order in which they came, each once', async () => {
-  const { queue, get, sizes } = workQueue();
-  for (const key of ['a', 'b', 'a', 'c', 'b']) queue.add(key);
-  assert.equal(queue.length, 3);
-  assert.deepEqual([await get(), await get(), await get()], ['a', 'b', 'c']);
-  for (const key of ['a', 'b', 'c']) queue.done(key);
-  assert.deepEqual(sizes(), empty);
-});
-
-test('a key added while a worker has it comes again afterwards, once, behind the others', async () => {
-  const { queue, get } = workQueue();
-  queue.add('a');
-  await get();
-  queue.add('a');
-  queue.add('b');
-  queue.add('a');
-  assert.equal(queue.length, 1);
-  queue.done('a');
-  assert.deepEqual([await get(), await get()], ['b', 'a']);
-  queue.done('a');
-  assert.equal(queue.length, 0);
-});
-
-test('a key is with one worker at a time', async () => {
-  const { queue, get } = workQueue();
-  queue.add('a');
-  await get();
-  queue.add('a');
-  let second: string | undefined = 'nothing yet';
-  void get().then((key) => (second = key));
-  await atRest();
-  assert.equal(second, 'nothing yet');
-  queue.done('a');
-  await atRest();
-  assert.equal(second, 'a');
-});
-
-test('those who wait are served in turn', async () => {
-  const { queue, get } = workQueue();
-  const waiting = [get(), get(), get()];
-  for (const key of ['a', 'b', 'c']) queue.add(key);
-  assert.deepEqual(await Promise.all(waiting), ['a', 'b', 'c']);
-});
-
 test('an aborted wait takes no key with it and leaves no listener', async () => {
   const { queue, get } = workQueue();
   const first = new AbortController();
@@ -95,45 +51,9 @@ test('done with a key that nobody has is an error of the program', async () => {
   assert.throws(() => queue.done('a'), RangeError);
 });
 
-test('a delayed key comes when its time has come, at once for none, and not twice for an add meanwhile', async () => {
-  const { clock, queue, get, sizes } = workQueue();
-  queue.addAfter('late', 50);
-  queue.addAfter('now', 0);
-  queue.addAfter('past', -5);
-  assert.deepEqual([queue.length, queue.delayed], [2, 1]);
-  await clock.advance(49);
-  assert.equal(queue.length, 2);
-  queue.add('late');
-  await clock.advance(1);
-  assert.equal(queue.length, 3);
-  assert.deepEqual([await get(), await get(), await get()], ['now', 'past', 'late']);
-  for (const key of ['now', 'past', 'late']) queue.done(key);
-  assert.deepEqual(sizes(), empty);
-});
-
 test('a delay that is no time is refused', () => {
   const { queue } = workQueue();
   for (const ms of [NaN, Infinity]) assert.throws(() => queue.addAfter('a', ms), RangeError);
-});
-
-test('failures put a key off longer and longer, until it is forgotten', async () => {
-  const { clock, queue } = workQueue();
-  const waits: number[] = [];
-  for (let failure = 0; failure < 4; failure++) {
-    queue.addRateLimited('a');
-    const from = clock.monotonic();
-    while (queue.length === 0) await clock.advance(1);
-    waits.push(clock.monotonic() - from);
-    await queue.get(never);
-    queue.done('a');
-  }
-  assert.deepEqual(waits, [5, 10, 20, 40]);
-  assert.equal(queue.retries('a'), 4);
-  queue.forget('a');
-  assert.equal(queue.retries('a'), 0);
-  queue.addRateLimited('a');
-  await clock.advance(5);
-  assert.equal(queue.length, 1);
 });
 
 test('shut down: no more keys, those in the line are still handed out, then none', async () => {
@@ -200,24 +120,4 @@ test('a drain that is given up says so and leaves no listener', async () => {
   assert.equal(await draining, false);
   assert.equal(getEventListeners(stop.signal, 'abort').length, 0);
   queue.done('a');
-});
-
-test('keys of all kinds come and go, and nothing of them stays', async () => {
-  const { clock, queue, get, sizes } = workQueue();
-  for (let round = 0; round < 4; round++) {
-    for (let n = 0; n < 1000; n++) {
-      const key = `${round}/${n}`;
-      if (n % 20 === 0) queue.addRateLimited(key);
-      else if (n % 3 === 0) queue.addAfter(key, n);
-      else queue.add(key);
-    }
-    await clock.advance(60_000);
-    while (queue.length > 0) {
-      const key = (await get()) ?? '';
-      queue.forget(key);
-      queue.done(key);
-    }
-    assert.deepEqual(sizes(), empty);
-    assert.equal(clock.sleepers, 0);
-  }
 });
