@@ -11,7 +11,7 @@ export function explainSet({ set, placement, nodes, ...cluster }: SetInCluster):
   const untouched = whyUntouched(rules);
   if (untouched !== undefined) return nodes.map(nameOf).toSorted().map((object) => ({ object, ...untouched })); // prettier-ignore
   const decide = placement === 'controller' ? byRoom(rules, cluster.pods) : decision(rules);
-  const { facts, verdicts } = recount(rules, { ...cluster, nodes, pendingMs: 0, memory: noMemory }, decide);
+  const { facts, states: verdicts } = recount(rules, { ...cluster, nodes, pendingMs: 0, memory: noMemory }, decide);
   return explain(facts, verdicts);
 }
 

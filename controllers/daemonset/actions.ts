@@ -21,12 +21,12 @@ export interface Creation {
  * Why a pod goes. misplaced: its node may not keep it; surplus: there is another; failed, succeeded: it has ended; vanished: its node is gone and it
  * never got there; update: it is to be replaced; surged: its successor is there.
  */
-export type Because = 'misplaced' | 'surplus' | 'failed' | 'succeeded' | 'vanished' | 'update' | 'surged';
+export type DeletionReason = 'misplaced' | 'surplus' | 'failed' | 'succeeded' | 'vanished' | 'update' | 'surged';
 
 export interface Deletion {
   pod: Readonly<Pod>;
   node: string;
-  because: Because;
+  reason: DeletionReason;
 }
 
 /** What is to be done to pods; parts of it are put together by `manage`, `planUpdate` and `planSurge`. */

@@ -17,7 +17,7 @@ import { BY_NODE, cachesOf, nodeValue, type Caches } from './caches.ts';
 import { isRelevant, enqueueOnNode, enqueueOnFreedNode, SuspendedSets } from './enqueue.ts';
 import { execute, type Executor } from './execute.ts';
 import type { SetFacts } from './facts.ts';
-import { StatusCounter } from './ledger.ts';
+import { StatusCounter } from './status-counter.ts';
 import { observe, type Observer } from './observe.ts';
 import type { DaemonSetOptions } from './options.ts';
 import { plan } from './plan.ts';
@@ -33,20 +33,20 @@ const COMPONENT = 'daemonset-controller';
 export function daemonSetController(runtime: Runtime, options: DaemonSetOptions = {}): Runnable {
   const { clock, log, client, queue } = runtime;
   const caches = cachesOf(runtime, options);
-  const ledger = new StatusCounter(caches);
+  const counter = new StatusCounter(caches);
   const expectations = new Expectations(clock, {
     reached: () => caches.pods.version,
     onExpired: (key, missing) => log.warn('creations or deletions were never seen', { daemonset: key, ...missing }),
   });
   const ownWrites = new OwnWrites(clock, { metrics: runtime.meters.ownWrites('daemonset_controller') });
-  const remembered = new SetMemory(clock);
+  const memory = new SetMemory(clock);
   const events = runtime.events(COMPONENT);
   const rules = memoize((set: Readonly<DaemonSet>) => rulesOf(set, options.placement ?? 'scheduler'));
   const places = options.placement === 'controller';
   const suspended = new SuspendedSets();
   const decide = places ? (of: Rules) => decideByRoom(of, caches.pods) : decision;
-  const observer: Observer = { caches, ledger, remembered, expectations, clock, decide };
-  const executor: Executor = { client, caches, expectations, ownWrites, remembered, events };
+  const observer: Observer = { caches, counter, memory, expectations, clock, decide };
+  const executor: Executor = { client, caches, expectations, ownWrites, memory, events };
   const sync = syncOf({ rules, observer, executor, suspended });
   const matching = matchingOwners<DaemonSet>(({ spec }) => readableSelector(spec?.selector), log);
   const controller: Controller<DaemonSet> = {
@@ -73,7 +73,7 @@ export function daemonSetController(runtime: Runtime, options: DaemonSetOptions 
     reconcile: async (key, signal) =>
       caches.sets.get(key)?.metadata.deletionTimestamp === undefined ? reconcileSet(key, sync, signal) : done,
   };
-  keepCount(caches, ledger, remembered, places);
+  keepCount(caches, counter, memory, places);
   const workers = options.workers ?? 5;
   const own = { queue: queue('daemonset'), workers, clock, log };
   return { name: controller.name, run: (signal) => runController(controller, own, signal) };
@@ -88,7 +88,7 @@ interface Parts {
 
 /** What the runner calls for a DaemonSet. */
 function syncOf({ rules, observer, executor, suspended }: Parts): SetSync<DaemonSet, Rules, SetFacts> {
-  const { caches, events, ownWrites, remembered: memory } = executor;
+  const { caches, events, ownWrites, memory } = executor;
   return {
     resource: daemonSets,
     caches,
@@ -122,15 +122,15 @@ function hasPods({ pods }: Caches): (set: Readonly<DaemonSet>, node: string) => 
   return ({ metadata }, node) => pods.indexed(BY_NODE, nodeValue(metadata.uid ?? '', node)).length > 0;
 }
 
-/** The ledger hears of every change in the turn in which it happens, before any worker looks. */
-function keepCount({ sets, pods, nodes }: Caches, ledger: StatusCounter, remembered: SetMemory, places: boolean): void {
+/** The counter hears of every change in the turn in which it happens, before any worker looks. */
+function keepCount({ sets, pods, nodes }: Caches, counter: StatusCounter, memory: SetMemory, places: boolean): void {
   const changed = (pod: Readonly<Pod>): void => {
     const owner = controllerOf(pod);
-    if (owner !== undefined) ledger.podChanged(owner.uid, targetNode(pod));
+    if (owner !== undefined) counter.podChanged(owner.uid, targetNode(pod));
     // Room for one is no room for another.
-    if (places && pod.spec?.nodeName !== undefined) ledger.nodeChanged(pod.spec.nodeName);
+    if (places && pod.spec?.nodeName !== undefined) counter.nodeChanged(pod.spec.nodeName);
   };
-  pods.addHandlers('daemonset-ledger', {
+  pods.addHandlers('daemonset-status-counter', {
     added: changed,
     updated: (before, after) => {
       changed(before);
@@ -138,17 +138,17 @@ function keepCount({ sets, pods, nodes }: Caches, ledger: StatusCounter, remembe
     },
     deleted: changed,
   });
-  nodes.addHandlers('daemonset-ledger', {
-    added: (node) => ledger.nodeChanged(nameOf(node)),
+  nodes.addHandlers('daemonset-status-counter', {
+    added: (node) => counter.nodeChanged(nameOf(node)),
     updated: (before, after) => {
-      if (isRelevant({ before, after })) ledger.nodeChanged(nameOf(after));
+      if (isRelevant({ before, after })) counter.nodeChanged(nameOf(after));
     },
-    deleted: (node) => ledger.nodeChanged(nameOf(node)),
+    deleted: (node) => counter.nodeChanged(nameOf(node)),
   });
-  sets.addHandlers('daemonset-ledger', {
+  sets.addHandlers('daemonset-status-counter', {
     deleted: ({ metadata }) => {
-      ledger.forget(metadata.uid ?? '');
-      remembered.forget(metadata.uid ?? '');
+      counter.forget(metadata.uid ?? '');
+      memory.forget(metadata.uid ?? '');
     },
   });
 }

@@ -64,7 +64,7 @@ async function create(by: Executor, rules: Rules, creations: readonly Creation[]
 
 /** Else each look would find the node without a pod and make one more, and the scheduler would put them all somewhere. */
 async function undo(by: Executor, rules: Rules, pod: Pod, { node }: Creation, signal: AbortSignal): Promise<never> {
-  const held = by.remembered.hold(rules);
+  const held = by.memory.hold(rules);
   const message = `Pod ${nameOf(pod)} was made for node ${node} and came back as one for ${targetNode(pod) ?? 'no node'}: a webhook of the cluster rewrites the pods of this set. It is deleted, and no more are made for ${seconds(held)}`;
   by.events.event(rules.set, 'Warning', 'PlacementLost', message, { resource: daemonSets });
   await removeOne(by, pod, signal).catch((error: unknown) => {
@@ -76,17 +76,17 @@ async function undo(by: Executor, rules: Rules, pod: Pod, { node }: Creation, si
 const seconds = (ms: Millis): string => `${Math.ceil(ms / 1_000)} s`;
 
 async function remove(by: Executor, rules: Rules, deletions: readonly Deletion[], pass: Pass, signal: AbortSignal): Promise<unknown[]> {
-  const { events, remembered } = by;
+  const { events, memory } = by;
   const { set } = rules;
   const errors: unknown[] = [];
   const failed = new Set<string>();
   await Promise.all(
-    deletions.map(async ({ pod, node, because }) => {
+    deletions.map(async ({ pod, node, reason }) => {
       try {
         await removeOne(by, pod, signal);
         // Two on one node failed for one reason: that is one failure.
-        if (because === 'failed' && !failed.has(node)) remembered.failed(rules, node);
-        if (because === 'failed') failed.add(node);
+        if (reason === 'failed' && !failed.has(node)) memory.failed(rules, node);
+        if (reason === 'failed') failed.add(node);
         events.event(set, 'Normal', 'SuccessfulDelete', `Deleted pod: ${nameOf(pod)}`, { resource: daemonSets });
       } catch (error) {
         pass.notDeleted(pod.metadata.uid ?? '');

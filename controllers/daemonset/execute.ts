@@ -23,7 +23,7 @@ export interface Executor {
   caches: Caches;
   expectations: Expectations;
   ownWrites: OwnWrites;
-  remembered: SetMemory;
+  memory: SetMemory;
   events: EventRecorder;
 }
 
@@ -62,7 +62,7 @@ async function prefixed(prefix: string, work: () => Promise<unknown>): Promise<v
 }
 
 async function countedStatus(by: Executor, rules: Rules, status: DaemonSetStatus, signal: AbortSignal): Promise<void> {
-  const { client, caches, ownWrites, remembered } = by;
+  const { client, caches, ownWrites, memory } = by;
   const { set } = rules;
   // Conditions that are not there any more are taken away.
   const change = (onto: Readonly<DaemonSet>): object => ({
@@ -72,11 +72,11 @@ async function countedStatus(by: Executor, rules: Rules, status: DaemonSetStatus
   });
   const wrote = (written: DaemonSet): void => {
     ownWrites.wrote(objectKey(set), caches.sets, written);
-    remembered.statusWritten(rules);
+    memory.statusWritten(rules);
   };
   const isThere = await writeStatus({ client, resource: daemonSets, set, change, wrote }, signal);
   // Once the cache knows it too, nobody would forget it any more.
-  if (!isThere && caches.sets.get(objectKey(set))?.metadata.uid === set.metadata.uid) remembered.notFound(rules);
+  if (!isThere && caches.sets.get(objectKey(set))?.metadata.uid === set.metadata.uid) memory.notFound(rules);
 }
 
 /** Changed by history alone. */

@@ -1,6 +1,6 @@
 import { whyNotAvailable } from '../common/availability.ts';
 import type { SetFacts } from './facts.ts';
-import type { NodeState } from './judge.ts';
+import type { NodeState } from './node-state.ts';
 import { limitsOf, type Limits } from './update.ts';
 import type { Reason } from './placement/node-decision.ts';
 import { plan, type Plan } from './plan.ts';
@@ -22,34 +22,36 @@ export interface Explained {
 
 /**
  * Why each node has a pod of the set, or has none, or one of an old revision: from the same decision that the controller takes.
- * @param verdicts - of all nodes, also of those where nothing is to be done
+ * @param states - of all nodes, also of those where nothing is to be done
  */
-export function explain(facts: SetFacts, verdicts: readonly NodeState[]): Explained[] {
+export function explain(facts: SetFacts, states: readonly NodeState[]): Explained[] {
   const decided = plan(facts);
   const limits = limitsOf(facts.rules, facts.summary);
-  return verdicts
-    .toSorted((a, b) => (a.cell.node < b.cell.node ? -1 : 1))
-    .map((verdict) => ({ object: verdict.cell.node, ...explainOne(facts, verdict, decided, limits) }));
+  return states
+    .toSorted((a, b) => (a.nodePods.node < b.nodePods.node ? -1 : 1))
+    .map((state) => ({ object: state.nodePods.node, ...explainOne(facts, state, decided, limits) }));
 }
 
 type Why = Omit<Explained, 'object'>;
 
-function explainOne(facts: SetFacts, verdict: NodeState, decided: Plan, limits: Limits): Why {
-  const { cell } = verdict;
-  if (cell.known === undefined)
-    return { reason: 'no-node', detail: `there is no such node; ${podsOf([...cell.pods, ...cell.ended])} waits for it or is left over` };
-  const { run, schedule, keep, reason } = cell.known.decision;
+function explainOne(facts: SetFacts, state: NodeState, decided: Plan, limits: Limits): Why {
+  const { nodePods } = state;
+  if (nodePods.known === undefined)
+    return {
+      reason: 'no-node',
+      detail: `there is no such node; ${podsOf([...nodePods.pods, ...nodePods.ended])} waits for it or is left over`,
+    };
+  const { run, schedule, keep, reason } = nodePods.known.decision;
   if (!run || !schedule) {
-    const { because, text } = refusal(reason);
-    const there = cell.pods.length === 0 ? '' : keep ? `; ${podsOf(cell.pods)} may stay` : `; ${podsOf(cell.pods)} goes`;
-    return { reason: because, detail: `${text}${there}` };
+    const there = nodePods.pods.length === 0 ? '' : keep ? `; ${podsOf(nodePods.pods)} may stay` : `; ${podsOf(nodePods.pods)} goes`;
+    return { reason: reason.kind, detail: `${refusal(reason)}${there}` };
   }
-  return missing(facts, verdict, decided) ?? updateOf(facts, verdict, decided, limits) ?? runs(verdict);
+  return missing(facts, state, decided) ?? updateOf(facts, state, decided, limits) ?? runs(state);
 }
 
 /** No pod runs there, and one should. */
-function missing(facts: SetFacts, { cell }: NodeState, decided: Plan): Why | undefined {
-  const { node, pods } = cell;
+function missing(facts: SetFacts, { nodePods }: NodeState, decided: Plan): Why | undefined {
+  const { node, pods } = nodePods;
   const failed = pods.find((pod) => !isGoing(pod) && pod.status?.phase === 'Failed');
   if (failed !== undefined) {
     const { text } = whyNotAvailable(failed);
@@ -70,53 +72,51 @@ function missing(facts: SetFacts, { cell }: NodeState, decided: Plan): Why | und
 }
 
 /** A pod of an old revision is there. */
-function updateOf({ rules }: SetFacts, verdict: NodeState, decided: Plan, limits: Limits): Why | undefined {
-  const { standing, fresh, old, cell } = verdict;
+function updateOf({ rules }: SetFacts, state: NodeState, decided: Plan, limits: Limits): Why | undefined {
+  const { updateState, fresh, old, nodePods } = state;
   if (old === undefined) return undefined;
   const which = `pod ${nameOf(old)} is of an old revision`;
   if (rules.update.type === 'OnDelete') return { reason: 'on-delete', detail: `${which}, and stays until somebody deletes it` };
-  if (standing === 'both' && fresh !== undefined)
+  if (updateState === 'both' && fresh !== undefined)
     return { reason: 'updating', detail: `pod ${nameOf(old)} goes when pod ${nameOf(fresh)} is available: ${whyNotAvailable(fresh).text}` };
-  const chosen = [...decided.deletions, ...decided.creations].some(({ node }) => node === cell.node);
+  const chosen = [...decided.deletions, ...decided.creations].some(({ node }) => node === nodePods.node);
   if (chosen) return { reason: 'updating', detail: `${which}, and is about to be replaced` };
   const [problem] = rules.optIns.problems;
   if (problem !== undefined)
     return { reason: 'paused', detail: `${which}; nothing is replaced while an annotation cannot be read: ${problem}` };
   if (rules.optIns.paused) return { reason: 'paused', detail: `${which}; the rollout is paused by dkc.dev/paused` };
-  if (!limits.mayUpdate(verdict))
-    return { reason: 'kept', detail: `${which}; the node is not among those of dkc.dev/rollout-node-selector` };
+  if (!limits.mayUpdate(state)) return { reason: 'kept', detail: `${which}; the node is not among those of dkc.dev/rollout-node-selector` };
   if (limits.room <= 0)
     return { reason: 'kept', detail: `${which}; dkc.dev/partition keeps ${String(rules.optIns.partition)} of the nodes there` };
   const budget = rules.surging ? `maxSurge is ${limits.maxSurge}` : `maxUnavailable is ${limits.maxUnavailable}`;
   return { reason: 'budget', detail: `${which}; ${budget}, and other nodes use it up or come first` };
 }
 
-function runs({ cell, counts }: NodeState): Why {
-  const alive = cell.pods.find((pod) => !isGoing(pod)) ?? cell.pods[0];
+function runs({ nodePods, counts }: NodeState): Why {
+  const alive = nodePods.pods.find((pod) => !isGoing(pod)) ?? nodePods.pods[0];
   if (alive === undefined) return { reason: 'creating', detail: 'a pod is to be made' };
   if (counts.available === 1) return { reason: 'runs', detail: `pod ${nameOf(alive)} is available` };
   return { reason: 'not-available', detail: `pod ${nameOf(alive)} is there, and is ${whyNotAvailable(alive).text}` };
 }
 
-function refusal(reason: Reason): { because: string; text: string } {
-  const { because } = reason;
-  switch (because) {
+function refusal(reason: Reason): string {
+  switch (reason.kind) {
     case 'fits':
-      return { because, text: 'nothing stands against it' };
+      return 'nothing stands against it';
     case 'node-name':
-      return { because, text: `the template names node ${reason.wanted}` };
+      return `the template names node ${reason.wanted}`;
     case 'node-selector':
-      return { because, text: `nodeSelector wants label ${reason.key}=${reason.wanted}; the node has ${reason.found ?? 'none'}` };
+      return `nodeSelector wants label ${reason.key}=${reason.wanted}; the node has ${reason.found ?? 'none'}`;
     case 'node-affinity':
-      return { because, text: 'no term of the required node affinity matches' };
+      return 'no term of the required node affinity matches';
     case 'taint': {
       const { key, value, effect } = reason.taint;
-      return { because, text: `taint ${key}${value === undefined || value === '' ? '' : `=${value}`}:${effect} is not tolerated` };
+      return `taint ${key}${value === undefined || value === '' ? '' : `=${value}`}:${effect} is not tolerated`;
     }
     case 'host-ports':
-      return { because, text: `another pod has host port ${reason.port}` };
+      return `another pod has host port ${reason.port}`;
     case 'resources':
-      return { because, text: `${reason.wanted} of ${reason.resource} is wanted; ${reason.free} is free` };
+      return `${reason.wanted} of ${reason.resource} is wanted; ${reason.free} is free`;
   }
 }
 

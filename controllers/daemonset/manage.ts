@@ -2,31 +2,31 @@ import { HASH_LABEL, type Revision } from '../common/history/contract.ts';
 import { templateOf } from '../common/history/revision.ts';
 import { noActions, type Creation, type PodActions } from './actions.ts';
 import type { SetFacts } from './facts.ts';
-import type { NodeState, Work } from './judge.ts';
+import type { NodeState, Work } from './node-state.ts';
 import { limitsOf } from './update.ts';
 import { nameOf } from './pods.ts';
 import type { Summary } from './summary.ts';
 
 /** One pod on each node that should have one, none where none may be, whatever its revision. */
-export function manage(facts: SetFacts, verdicts: readonly NodeState[]): PodActions {
+export function manage(facts: SetFacts, states: readonly NodeState[]): PodActions {
   const actions = noActions();
   const revisionFor = newRevisions(facts);
-  for (const verdict of verdicts) {
-    const { cell, work } = verdict;
+  for (const state of states) {
+    const { nodePods, work } = state;
     if (work === undefined) continue;
-    const { node } = cell;
-    if (cell.known === undefined) {
-      for (const pod of work.remove) actions.deletions.push({ pod, node, because: 'vanished' });
+    const { node } = nodePods;
+    if (nodePods.known === undefined) {
+      for (const pod of work.remove) actions.deletions.push({ pod, node, reason: 'vanished' });
       continue;
     }
-    if (work.create) actions.creations.push({ node, ...revisionFor(verdict) });
-    const { keep } = cell.known.decision;
+    if (work.create) actions.creations.push({ node, ...revisionFor(state) });
+    const { keep } = nodePods.known.decision;
     for (const pod of work.remove) {
-      const surplus = facts.rules.surging && pod === verdict.old ? 'surged' : 'surplus';
-      actions.deletions.push({ pod, node, because: keep ? surplus : 'misplaced' });
+      const surplus = facts.rules.surging && pod === state.old ? 'surged' : 'surplus';
+      actions.deletions.push({ pod, node, reason: keep ? surplus : 'misplaced' });
     }
     removeEnded(facts, node, work, actions);
-    for (const reason of work.suspended ? (cell.known.decision.failedPlacement ?? []) : [])
+    for (const reason of work.suspended ? (nodePods.known.decision.failedPlacement ?? []) : [])
       actions.events.push({ type: 'Warning', reason: 'FailedPlacement', message: `failed to place pod on "${node}": ${reason}` });
   }
   return actions;
@@ -41,12 +41,12 @@ function removeEnded({ memory, rules }: SetFacts, node: string, { failed, succee
     for (const pod of failed) {
       const message = `Found failed daemon pod ${namespace}/${nameOf(pod)} on node ${node}, will try to kill it`;
       actions.events.push({ type: 'Warning', reason: 'FailedDaemonPod', message });
-      actions.deletions.push({ pod, node, because: 'failed' });
+      actions.deletions.push({ pod, node, reason: 'failed' });
     }
   for (const pod of succeeded) {
     const message = `Found succeeded daemon pod ${namespace}/${nameOf(pod)} on node ${node}, will try to delete it`;
     actions.events.push({ type: 'Normal', reason: 'SucceededDaemonPod', message });
-    actions.deletions.push({ pod, node, because: 'succeeded' });
+    actions.deletions.push({ pod, node, reason: 'succeeded' });
   }
 }
 
@@ -54,7 +54,7 @@ function removeEnded({ memory, rules }: SetFacts, node: string, { failed, succee
  * Which revision a missing pod is made of: the present one, but for nodes that are kept at the old one. They get the newest other revision
  * that a pod still has; when none has, there is nothing that could be kept.
  */
-function newRevisions(facts: SetFacts): (verdict: NodeState) => Omit<Creation, 'node'> {
+function newRevisions(facts: SetFacts): (state: NodeState) => Omit<Creation, 'node'> {
   const { rules, history, summary } = facts;
   const present = { hash: history.hash, template: rules.template, present: true };
   const { optIns, update } = rules;
@@ -63,8 +63,8 @@ function newRevisions(facts: SetFacts): (verdict: NodeState) => Omit<Creation, '
   if (kept === undefined) return () => present;
   const limits = limitsOf(rules, summary);
   let room = optIns.problems.length > 0 ? 0 : limits.room;
-  return (verdict) => {
-    if (!limits.mayUpdate(verdict) || room <= 0) return kept;
+  return (state) => {
+    if (!limits.mayUpdate(state) || room <= 0) return kept;
     room -= 1;
     return present;
   };

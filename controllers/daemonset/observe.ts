@@ -8,22 +8,22 @@ import { planHistory } from '../common/history/plan.ts';
 import { orphanValue, ownedOrOrphaned } from '../common/owner-index.ts';
 import { BY_NODE, type Caches } from './caches.ts';
 import type { SetFacts } from './facts.ts';
-import type { StatusCounter } from './ledger.ts';
+import type { StatusCounter } from './status-counter.ts';
 import { selects, type Decide } from './recount.ts';
 import type { SetMemory } from '../common/set-memory.ts';
 import type { Rules } from './rules.ts';
 
 export interface Observer {
   caches: Caches;
-  ledger: StatusCounter;
-  remembered: SetMemory;
+  counter: StatusCounter;
+  memory: SetMemory;
   expectations: Expectations;
   clock: Clock;
   decide: (rules: Rules) => Decide;
 }
 
 /** The facts of one set, out of the caches as they are now. */
-export function observe(key: Key, rules: Rules, { caches, ledger, remembered, expectations, clock, decide }: Observer): SetFacts {
+export function observe(key: Key, rules: Rules, { caches, counter, memory, expectations, clock, decide }: Observer): SetFacts {
   const { set } = rules;
   const { namespace = '' } = set.metadata;
   const isSelected = selects(rules);
@@ -43,7 +43,7 @@ export function observe(key: Key, rules: Rules, { caches, ledger, remembered, ex
     },
     daemonSets,
   );
-  const { summary, unselected } = ledger.count(rules, history.hash, decide(rules), now, adopt);
+  const { summary, unselected } = counter.count(rules, history.hash, decide(rules), now, adopt);
   return {
     rules,
     now,
@@ -51,6 +51,6 @@ export function observe(key: Key, rules: Rules, { caches, ledger, remembered, ex
     claims: { pods: { keep: [], adopt, release: [...unselected] }, revisions },
     history,
     summary,
-    memory: remembered.of(rules),
+    memory: memory.of(rules),
   };
 }

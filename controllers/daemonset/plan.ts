@@ -6,7 +6,7 @@ import type { WakeUp } from '../common/reconcile.ts';
 import type { HistoryStep, Revision } from '../common/history/contract.ts';
 import { noActions, type Creation, type Deletion, type PodActions } from './actions.ts';
 import type { SetFacts } from './facts.ts';
-import type { NodeState } from './judge.ts';
+import type { NodeState } from './node-state.ts';
 import { manage } from './manage.ts';
 import { planProgress, statusChange, statusOf } from './status.ts';
 import { planUpdate, planSurge } from './update.ts';
@@ -36,8 +36,8 @@ export interface Plan {
 export function plan(facts: SetFacts): Plan {
   const pendingMs = Math.max(facts.pendingMs, relabelMs(facts));
   const pending = pendingMs > 0;
-  const verdicts = pending ? [] : facts.summary.actionable();
-  const actions = pending ? noActions() : podActions(facts, verdicts);
+  const states = pending ? [] : facts.summary.actionable();
+  const actions = pending ? noActions() : podActions(facts, states);
   const { status, wakeUps } = planStatus({ ...facts, pendingMs });
   if (facts.pendingMs > 0) wakeUps.push({ requeueAfter: facts.pendingMs, why: 'creations or deletions are not seen yet' });
   if (facts.pendingMs < pendingMs) wakeUps.push({ requeueAfter: pendingMs, why: 'pods were told another revision' });
@@ -49,7 +49,7 @@ export function plan(facts: SetFacts): Plan {
     events: actions.events,
     creations: actions.creations.slice(0, BURST),
     deletions: actions.deletions.slice(0, BURST),
-    suspendedOn: verdicts.flatMap(({ work, cell }) => (work?.suspended === true ? [cell.node] : [])),
+    suspendedOn: states.flatMap(({ work, nodePods }) => (work?.suspended === true ? [nodePods.node] : [])),
     truncate: pending ? [] : planTruncation(facts.history, new Set(facts.summary.hashes.keys()), facts.rules.historyLimit),
     status,
     wakeUps: [...actions.wakeUps, ...wakeUps],
@@ -61,11 +61,10 @@ function relabelMs({ history }: SetFacts): Millis {
   return history.steps.some((step) => step.do === 'relabel') ? 1_000 : 0;
 }
 
-function podActions(facts: SetFacts, verdicts: readonly NodeState[]): PodActions {
-  const managed = manage(facts, verdicts);
+function podActions(facts: SetFacts, states: readonly NodeState[]): PodActions {
+  const managed = manage(facts, states);
   const settled = managed.creations.length === 0 && managed.deletions.length === 0;
-  const update =
-    settled && mayUpdate(facts) ? (facts.rules.surging ? planSurge(facts, verdicts) : planUpdate(facts, verdicts)) : noActions();
+  const update = settled && mayUpdate(facts) ? (facts.rules.surging ? planSurge(facts, states) : planUpdate(facts, states)) : noActions();
   const creations = [...managed.creations, ...update.creations];
   const { creationsHeldMs } = facts.memory;
   const held = creations.length > 0 && creationsHeldMs > 0;

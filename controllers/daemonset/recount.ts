@@ -11,7 +11,7 @@ import { planHistory } from '../common/history/plan.ts';
 import { nodePodsOf, nowhere, nameOf, targetNode } from './pods.ts';
 import type { SetFacts } from './facts.ts';
 import type { Memory } from '../common/set-memory.ts';
-import { judge, type NodeState } from './judge.ts';
+import { nodeStateOf, type NodeState } from './node-state.ts';
 import { decideNode, type Decision } from './placement/node-decision.ts';
 import type { Rules } from './rules.ts';
 import { summarize } from './summary.ts';
@@ -34,11 +34,11 @@ export type Decide = (node: Readonly<Node>) => Decision;
 /** The facts of a set, and of each node what they were made of. */
 export interface Recounted {
   facts: SetFacts;
-  verdicts: readonly NodeState[];
+  states: readonly NodeState[];
 }
 
 /**
- * The facts of a set from whole lists. The controller keeps its count node by node (`ledger.ts`); what it keeps must be what this gives.
+ * The facts of a set from whole lists. The controller keeps its count node by node (`status-counter.ts`); what it keeps must be what this gives.
  * @param decide - @default as where a scheduler places pods
  */
 export function recount(rules: Rules, cluster: Cluster, decide: Decide = decision(rules)): Recounted {
@@ -64,9 +64,9 @@ export function recount(rules: Rules, cluster: Cluster, decide: Decide = decisio
   const strays = byNode.get(undefined) ?? [];
   const known = new Map(nodes.map((object) => [nameOf(object), { object, decision: decide(object) }]));
   const names = new Set([...known.keys(), ...[...byNode.keys()].filter((name) => name !== undefined)]);
-  const verdicts = [...names].map((name) => judge(rules, history.hash, nodePodsOf(name, known.get(name), byNode.get(name) ?? []), now));
-  const summary = summarize(strays.length === 0 ? verdicts : [...verdicts, judge(rules, history.hash, nowhere(strays), now)]);
-  return { facts: { rules, now, pendingMs, claims, history, summary, memory }, verdicts };
+  const states = [...names].map((name) => nodeStateOf(rules, history.hash, nodePodsOf(name, known.get(name), byNode.get(name) ?? []), now));
+  const summary = summarize(strays.length === 0 ? states : [...states, nodeStateOf(rules, history.hash, nowhere(strays), now)]);
+  return { facts: { rules, now, pendingMs, claims, history, summary, memory }, states };
 }
 
 export function decision({ template, tolerations }: Rules): Decide {

@@ -1,6 +1,6 @@
 import type { DaemonSetStatus } from 'kubernetes-types/apps/v1.js';
 import { conditionsDiffer, type Condition, progressOf, type Progress } from '../common/progress.ts';
-import type { Counts } from './judge.ts';
+import type { Counts } from './node-state.ts';
 import type { DaemonSet } from './types.ts';
 import { whyNotAvailable } from '../common/availability.ts';
 import type { SetFacts } from './facts.ts';
@@ -80,7 +80,7 @@ function stateOf({ rules, summary }: SetFacts): 'complete' | 'paused' | 'updatin
 /** Nodes that the limits of the rollout leave to be updated. */
 function hasEligible({ rules, summary }: Pick<SetFacts, 'rules' | 'summary'>): boolean {
   const { mayUpdate } = limitsOf(rules, summary);
-  for (const verdict of summary.pendingNodes.values()) if (verdict.old !== undefined && mayUpdate(verdict)) return true;
+  for (const state of summary.pendingNodes.values()) if (state.old !== undefined && mayUpdate(state)) return true;
   return false;
 }
 
@@ -98,17 +98,17 @@ function hasMoved({ rules, summary, pendingMs }: SetFacts): boolean {
 
 /** The first node, by name, that keeps the rollout waiting. */
 function blocker({ rules, summary }: SetFacts): { reason: string; message: string } {
-  const waiting = summary.inOrder().filter(({ cell, counts }) => cell.known?.decision.run === true && counts.available === 0);
+  const waiting = summary.inOrder().filter(({ nodePods, counts }) => nodePods.known?.decision.run === true && counts.available === 0);
   const [first] = waiting;
   if (first === undefined) {
     const reason = rules.optIns.problems.length > 0 ? 'InvalidAnnotation' : 'NotUpdated';
     return { reason, message: rules.optIns.problems.join('; ') || 'old pods are available and are not replaced' };
   }
-  const { cell } = first;
+  const { nodePods } = first;
   const more = waiting.length > 1 ? ` (and ${waiting.length - 1} more nodes)` : '';
   // The new pod may be well, and an old one that does not go be the one that counts.
-  const pod = (first.freshAvailable ? undefined : first.fresh) ?? first.old ?? cell.pods[0];
-  if (pod === undefined) return { reason: 'NoPod', message: `node ${cell.node} has no pod${more}` };
+  const pod = (first.freshAvailable ? undefined : first.fresh) ?? first.old ?? nodePods.pods[0];
+  if (pod === undefined) return { reason: 'NoPod', message: `node ${nodePods.node} has no pod${more}` };
   const { reason, text } = whyNotAvailable(pod);
-  return { reason, message: `pod ${nameOf(pod)} on node ${cell.node}: ${text}${more}` };
+  return { reason, message: `pod ${nameOf(pod)} on node ${nodePods.node}: ${text}${more}` };
 }

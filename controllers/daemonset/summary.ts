@@ -1,16 +1,16 @@
 import { HASH_LABEL } from '../common/history/contract.ts';
-import type { Counts, Standing, NodeState } from './judge.ts';
+import type { Counts, UpdateState, NodeState } from './node-state.ts';
 import type { Pod } from './types.ts';
 
 type Sums = { -readonly [count in keyof Counts]: number };
 
 /**
- * All nodes of a set together. Adding a node's verdict and taking it away again are exact opposites, so that a change of one node costs one node,
+ * All nodes of a set together. Adding a node's state and taking it away again are exact opposites, so that a change of one node costs one node,
  * and what comes out is what a recount of all would give.
  */
 export class Summary {
   readonly counts: Sums = { desired: 0, current: 0, ready: 0, available: 0, updated: 0, misscheduled: 0 };
-  readonly standings: Record<Standing, number> = {
+  readonly updateStates: Record<UpdateState, number> = {
     outside: 0,
     empty: 0,
     updated: 0,
@@ -29,14 +29,14 @@ export class Summary {
   /** Nodes where there is something to do, to wait for or to update. */
   readonly pendingNodes = new Map<string, NodeState>();
 
-  add(verdict: NodeState): void {
-    this.#count(verdict, 1);
-    if (!verdict.settled) this.pendingNodes.set(verdict.cell.node, verdict);
+  add(state: NodeState): void {
+    this.#count(state, 1);
+    if (!state.settled) this.pendingNodes.set(state.nodePods.node, state);
   }
 
-  remove(verdict: NodeState): void {
-    this.#count(verdict, -1);
-    this.pendingNodes.delete(verdict.cell.node);
+  remove(state: NodeState): void {
+    this.#count(state, -1);
+    this.pendingNodes.delete(state.nodePods.node);
   }
 
   /** Restless nodes by name, so that the same cluster gives the same plan. */
@@ -46,10 +46,12 @@ export class Summary {
 
   /** Those where something may have to be done, without those that are only waited for: while a thousand pods become ready these are most. */
   actionable(): NodeState[] {
-    return [...this.pendingNodes.values()].filter(({ work, standing }) => work !== undefined || !QUIET.has(standing)).toSorted(byName);
+    return [...this.pendingNodes.values()]
+      .filter(({ work, updateState }) => work !== undefined || !QUIET.has(updateState))
+      .toSorted(byName);
   }
 
-  #count({ counts, standing, serves, cell, fresh }: NodeState, by: 1 | -1): void {
+  #count({ counts, updateState, serves, nodePods, fresh }: NodeState, by: 1 | -1): void {
     const { counts: sums } = this;
     sums.desired += by * counts.desired;
     sums.current += by * counts.current;
@@ -57,11 +59,11 @@ export class Summary {
     sums.available += by * counts.available;
     sums.updated += by * counts.updated;
     sums.misscheduled += by * counts.misscheduled;
-    this.standings[standing] += by;
+    this.updateStates[updateState] += by;
     if (serves) this.serving += by;
-    if (fresh !== undefined && cell.known?.decision.run === true) this.renewed += by;
-    for (const pod of cell.pods) this.#countHash(pod, by);
-    for (const pod of cell.ended) this.#countHash(pod, by);
+    if (fresh !== undefined && nodePods.known?.decision.run === true) this.renewed += by;
+    for (const pod of nodePods.pods) this.#countHash(pod, by);
+    for (const pod of nodePods.ended) this.#countHash(pod, by);
   }
 
   #countHash({ metadata }: Readonly<Pod>, by: 1 | -1): void {
@@ -74,13 +76,13 @@ export class Summary {
 }
 
 /** Nothing is replaced there. */
-const QUIET: ReadonlySet<Standing> = new Set(['outside', 'updated', 'updating']);
+const QUIET: ReadonlySet<UpdateState> = new Set(['outside', 'updated', 'updating']);
 
-const byName = (a: NodeState, b: NodeState): number => (a.cell.node < b.cell.node ? -1 : 1);
+const byName = (a: NodeState, b: NodeState): number => (a.nodePods.node < b.nodePods.node ? -1 : 1);
 
 /** From nothing. */
-export function summarize(verdicts: Iterable<NodeState>): Summary {
+export function summarize(states: Iterable<NodeState>): Summary {
   const summary = new Summary();
-  for (const verdict of verdicts) summary.add(verdict);
+  for (const state of states) summary.add(state);
   return summary;
 }

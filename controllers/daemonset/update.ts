@@ -1,6 +1,6 @@
 import { noActions, type PodActions } from './actions.ts';
 import type { SetFacts } from './facts.ts';
-import type { NodeState } from './judge.ts';
+import type { NodeState } from './node-state.ts';
 import { isOver } from './pods.ts';
 import { resolveIntOrPercent } from '../../kube/api/int-or-percent.ts';
 import { matchesLabels } from '../../kube/api/selector.ts';
@@ -12,16 +12,19 @@ import type { Summary } from './summary.ts';
  * count against the budget all the same; then as many of the others as the budget leaves, in the order of their nodes' names. Where a partition leaves
  * room for so many only, nodes whose old pod is still going have taken theirs: what is made there will be of the present revision.
  */
-export function planUpdate({ rules, summary }: SetFacts, verdicts: readonly NodeState[]): PodActions {
+export function planUpdate({ rules, summary }: SetFacts, states: readonly NodeState[]): PodActions {
   const actions = noActions();
   const { maxUnavailable, room, mayUpdate } = limitsOf(rules, summary);
-  const { empty, updating, broken, both, excess } = summary.standings;
-  const eligible = (standing: 'broken' | 'old'): NodeState[] => verdicts.filter((one) => one.standing === standing && mayUpdate(one));
+  const { empty, updating, broken, both, excess } = summary.updateStates;
+  const eligible = (updateState: 'broken' | 'old'): NodeState[] =>
+    states.filter((one) => one.updateState === updateState && mayUpdate(one));
   const budget = Math.max(0, maxUnavailable - (empty + updating + broken + both + excess));
   const chosen = [...eligible('broken'), ...eligible('old').slice(0, budget)];
-  const underWay = verdicts.filter((one) => one.standing === 'empty' && one.cell.known?.decision.run === true && mayUpdate(one)).length;
-  for (const { old, cell } of room === Infinity ? chosen : chosen.slice(0, Math.max(0, room - underWay)))
-    if (old !== undefined) actions.deletions.push({ pod: old, node: cell.node, because: 'update' });
+  const underWay = states.filter(
+    (one) => one.updateState === 'empty' && one.nodePods.known?.decision.run === true && mayUpdate(one),
+  ).length;
+  for (const { old, nodePods } of room === Infinity ? chosen : chosen.slice(0, Math.max(0, room - underWay)))
+    if (old !== undefined) actions.deletions.push({ pod: old, node: nodePods.node, reason: 'update' });
   return actions;
 }
 
@@ -37,34 +40,34 @@ export function planUpdate({ rules, summary }: SetFacts, verdicts: readonly Node
  * | both, new not available | wait; counts against the budget |
  * | both, new available | the old one goes |
  */
-export function planSurge({ rules, summary, history, memory }: SetFacts, verdicts: readonly NodeState[]): PodActions {
+export function planSurge({ rules, summary, history, memory }: SetFacts, states: readonly NodeState[]): PodActions {
   const actions = noActions();
   const { maxSurge, room, mayUpdate } = limitsOf(rules, summary);
   const now: NodeState[] = [];
   const candidates: NodeState[] = [];
   const leaving: NodeState[] = [];
-  let surging = summary.standings.excess;
-  for (const verdict of verdicts) {
-    const { standing, cell, old, work } = verdict;
-    const run = cell.known?.decision.run === true;
+  let surging = summary.updateStates.excess;
+  for (const state of states) {
+    const { updateState, nodePods, old, work } = state;
+    const run = nodePods.known?.decision.run === true;
     // It waits for room: nothing is made there, and what is there stays.
     if (work?.suspended === true) continue;
-    if (standing === 'both') {
-      if (!verdict.freshAvailable) surging += 1;
-      else if (old !== undefined) actions.deletions.push({ pod: old, node: cell.node, because: 'surged' });
-    } else if (cell.known === undefined || old === undefined || !mayUpdate(verdict)) continue;
-    else if (standing === 'old') (run ? candidates : leaving).push(verdict);
-    else if (standing === 'broken') {
-      if (!run) actions.deletions.push({ pod: old, node: cell.node, because: 'update' });
+    if (updateState === 'both') {
+      if (!state.freshAvailable) surging += 1;
+      else if (old !== undefined) actions.deletions.push({ pod: old, node: nodePods.node, reason: 'surged' });
+    } else if (nodePods.known === undefined || old === undefined || !mayUpdate(state)) continue;
+    else if (updateState === 'old') (run ? candidates : leaving).push(state);
+    else if (updateState === 'broken') {
+      if (!run) actions.deletions.push({ pod: old, node: nodePods.node, reason: 'update' });
       // The node that refused the old one would most likely refuse the new one too.
-      else if (!isOver(old) || memory.backoffMs(cell.node) === 0) now.push(verdict);
+      else if (!isOver(old) || memory.backoffMs(nodePods.node) === 0) now.push(state);
     }
   }
   const created = [...now, ...candidates.slice(0, Math.max(0, maxSurge - surging))];
-  for (const { cell } of room === Infinity ? created : created.slice(0, room))
-    actions.creations.push({ node: cell.node, hash: history.hash, template: rules.template, present: true });
-  for (const { cell, old } of leaving.slice(0, Math.max(0, summary.serving - summary.counts.desired)))
-    if (old !== undefined) actions.deletions.push({ pod: old, node: cell.node, because: 'update' });
+  for (const { nodePods } of room === Infinity ? created : created.slice(0, room))
+    actions.creations.push({ node: nodePods.node, hash: history.hash, template: rules.template, present: true });
+  for (const { nodePods, old } of leaving.slice(0, Math.max(0, summary.serving - summary.counts.desired)))
+    if (old !== undefined) actions.deletions.push({ pod: old, node: nodePods.node, reason: 'update' });
   return actions;
 }
 
@@ -77,7 +80,7 @@ export interface Limits {
   /** Nodes that may still be given the present revision; Infinity unless a partition keeps some at the old one. */
   room: number;
   /** Whether pods may be replaced on the node, leaving `room` aside. */
-  mayUpdate: (verdict: NodeState) => boolean;
+  mayUpdate: (state: NodeState) => boolean;
 }
 
 /** Counts and shares are of the desired nodes, shares rounded up. What cannot be read is the default. */
@@ -96,6 +99,6 @@ export function limitsOf(rules: Rules, { counts, renewed }: Summary): Limits {
     maxUnavailable,
     maxSurge,
     room,
-    mayUpdate: ({ cell }) => rolloutNodes === undefined || matchesLabels(rolloutNodes, cell.known?.object.metadata.labels),
+    mayUpdate: ({ nodePods }) => rolloutNodes === undefined || matchesLabels(rolloutNodes, nodePods.known?.object.metadata.labels),
   };
 }

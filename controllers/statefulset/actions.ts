@@ -12,7 +12,7 @@ import { whyNotAvailable } from '../common/availability.ts';
  * Why a pod goes. ended: it has failed or succeeded; scaled-down: there is no place for it; update: it is to be replaced by one of the update revision; forced: it
  * keeps the rollout waiting, and is not of the wanted revision; recreate: all of the old ones go at once.
  */
-export type Because = 'ended' | 'scaled-down' | 'update' | 'forced' | 'recreate';
+export type DeletionReason = 'ended' | 'scaled-down' | 'update' | 'forced' | 'recreate';
 
 export type Action =
   | {
@@ -26,7 +26,7 @@ export type Action =
       /** Claims that are being deleted: nothing can be made before they are gone. */
       going: readonly string[];
     }
-  | { do: 'delete'; pod: Readonly<Pod>; because: Because }
+  | { do: 'delete'; pod: Readonly<Pod>; reason: DeletionReason }
   /** Claims of a pod that waits for them. */
   | { do: 'storage'; pod: Readonly<Pod>; claims: readonly Claim[]; going: readonly string[] }
   /** Who owns claims is put right. */

@@ -37,12 +37,12 @@ export function planOrdered(facts: SetFacts, slots: Slots): Work {
       return stop(waitsFor(slot, typeof action === 'string' ? action : 'creating'));
     }
     if (health.ended) {
-      if (!health.going) groups.push([{ do: 'delete', pod, because: 'ended' }]);
+      if (!health.going) groups.push([{ do: 'delete', pod, reason: 'ended' }]);
       return stop(waitsFor(slot));
     }
     if (isUnavailable(slot) || !health.runningReady) {
       // One that goes needs no claims any more; that these cannot be made must not keep it.
-      if (isInTheWay(facts, slot)) groups.push([{ do: 'delete', pod, because: 'forced' }]);
+      if (isInTheWay(facts, slot)) groups.push([{ do: 'delete', pod, reason: 'forced' }]);
       else if (health.pending) groups.push(storage(facts, slot));
       return stop(waitsFor(slot));
     }
@@ -55,7 +55,7 @@ export function planOrdered(facts: SetFacts, slots: Slots): Work {
     if (top.health.going || facts.rules.optIns.problems.length > 0) return stop(waits);
     const ready = top.health.runningReady && !isUnavailable(top);
     // What has ended will never be well, and nothing is lost by it: two of them would wait for each other for ever.
-    if (ready || top.health.ended || firstUnhealthy(slots) === top) groups.push([{ do: 'delete', pod: top.pod, because: 'scaled-down' }]);
+    if (ready || top.health.ended || firstUnhealthy(slots) === top) groups.push([{ do: 'delete', pod: top.pod, reason: 'scaled-down' }]);
     return stop(waits);
   }
   const update = planUpdate(facts, slots, new Set());

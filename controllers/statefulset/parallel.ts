@@ -32,7 +32,7 @@ export function planParallel(facts: SetFacts, slots: Slots): Work {
     }
     if (isUnavailable(slot)) waits ??= waitsFor(slot);
     if (health.ended) {
-      if (!health.going) places.push({ do: 'delete', pod, because: 'ended' });
+      if (!health.going) places.push({ do: 'delete', pod, reason: 'ended' });
       continue;
     }
     if (health.going) continue;
@@ -41,7 +41,7 @@ export function planParallel(facts: SetFacts, slots: Slots): Work {
   const owners = slots.condemned.flatMap((slot) => claims(facts, slot, true));
   const leaving = facts.rules.optIns.problems.length > 0 ? [] : slots.condemned;
   const removals = leaving.flatMap(({ pod, health }): Action[] =>
-    pod === undefined || health.going ? [] : [{ do: 'delete', pod, because: 'scaled-down' }],
+    pod === undefined || health.going ? [] : [{ do: 'delete', pod, reason: 'scaled-down' }],
   );
   const [top] = slots.condemned;
   if (top !== undefined) waits ??= waitsFor(top, 'scaling-down');

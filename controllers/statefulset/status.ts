@@ -32,7 +32,7 @@ export function countsOf({ history, currentRevision }: SetFacts, { wanted, conde
 
 /** Whether a pod of the current revision makes room for one of the update revision: it is not counted as current from now on. */
 export function makesRoom({ currentRevision }: SetFacts, action: Action): boolean {
-  if (action.do !== 'delete' || (action.because !== 'update' && action.because !== 'forced')) return false;
+  if (action.do !== 'delete' || (action.reason !== 'update' && action.reason !== 'forced')) return false;
   return action.pod.metadata.labels?.[HASH_LABEL] === currentRevision.metadata.name;
 }
 

@@ -80,7 +80,7 @@ export function isOld({ history }: SetFacts, { pod, revision }: Slot): boolean {
 
 function removal({ pod }: Slot): Action {
   if (pod === undefined) throw new TypeError('a place without a pod has none to delete');
-  return { do: 'delete', pod, because: 'update' };
+  return { do: 'delete', pod, reason: 'update' };
 }
 
 /**
@@ -94,7 +94,7 @@ export function planRecreate(facts: SetFacts, { wanted, condemned }: Slots): Wor
   const [first] = old;
   if (first === undefined) return undefined;
   const actions = old.flatMap(({ pod, health }): Action[] =>
-    pod === undefined || health.going ? [] : [{ do: 'delete', pod, because: 'recreate' }],
+    pod === undefined || health.going ? [] : [{ do: 'delete', pod, reason: 'recreate' }],
   );
   // With a pod that there is no place for its claims may go: who owns them is said while it is there.
   const owners = condemned.flatMap((slot) => claims(facts, slot, true));

@@ -6,8 +6,8 @@ import type { Node, PodTemplate } from '../types.ts';
 const evicting = ['NoExecute'] as const;
 
 /** Most nodes get this or the next, always the same object. */
-export const fits: Decision = Object.freeze({ run: true, schedule: true, keep: true, reason: Object.freeze({ because: 'fits' }) });
-const outOfAffinity: Decision = Object.freeze(never({ because: 'node-affinity' }));
+export const fits: Decision = Object.freeze({ run: true, schedule: true, keep: true, reason: Object.freeze({ kind: 'fits' }) });
+const outOfAffinity: Decision = Object.freeze(never({ kind: 'node-affinity' }));
 
 /**
  * Whether a set should have a pod on a node, where a scheduler places it. The node's name, labels and taints are asked, in this order; room, ports and
@@ -25,16 +25,16 @@ const outOfAffinity: Decision = Object.freeze(never({ because: 'node-affinity' }
 export function decideNode(template: Readonly<PodTemplate>, tolerations: readonly Toleration[], node: Readonly<Node>): Decision {
   const { nodeName, nodeSelector, affinity } = template.spec ?? nothing;
   const { metadata } = node;
-  if (nodeName && nodeName !== metadata.name) return never({ because: 'node-name', wanted: nodeName });
+  if (nodeName && nodeName !== metadata.name) return never({ kind: 'node-name', wanted: nodeName });
   const mismatch = matchesNodeSelector(nodeSelector, metadata.labels);
-  if (mismatch !== undefined) return never({ because: 'node-selector', ...mismatch });
+  if (mismatch !== undefined) return never({ kind: 'node-selector', ...mismatch });
   if (!matchesNodeAffinity(affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution, metadata)) return outOfAffinity;
   const taints = node.spec?.taints;
   const refusing = firstUntolerated(taints, tolerations, refusingEffects);
   if (refusing === undefined) return fits;
   const taint = firstUntolerated(taints, tolerations, evicting);
-  if (taint !== undefined) return never({ because: 'taint', taint });
-  return { run: false, schedule: false, keep: true, reason: { because: 'taint', taint: refusing } };
+  if (taint !== undefined) return never({ kind: 'taint', taint });
+  return { run: false, schedule: false, keep: true, reason: { kind: 'taint', taint: refusing } };
 }
 
 const nothing: NonNullable<PodTemplate['spec']> = { containers: [] };
@@ -58,15 +58,15 @@ export interface Decision {
 }
 
 export type Reason =
-  | { because: 'fits' }
+  | { kind: 'fits' }
   /** The template names another node. */
-  | { because: 'node-name'; wanted: string }
+  | { kind: 'node-name'; wanted: string }
   /** A label of `spec.nodeSelector` that the node has not, or has otherwise. */
-  | { because: 'node-selector'; key: string; wanted: string; found: string | undefined }
+  | { kind: 'node-selector'; key: string; wanted: string; found: string | undefined }
   /** No term of the required node affinity matches. */
-  | { because: 'node-affinity' }
-  | { because: 'taint'; taint: Taint }
+  | { kind: 'node-affinity' }
+  | { kind: 'taint'; taint: Taint }
   /** Controller placement alone: another pod has a port that is wanted. */
-  | { because: 'host-ports'; port: number }
+  | { kind: 'host-ports'; port: number }
   /** Controller placement alone. Amounts as quantities. */
-  | { because: 'resources'; resource: string; wanted: string; free: string };
+  | { kind: 'resources'; resource: string; wanted: string; free: string };

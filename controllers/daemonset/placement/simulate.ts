@@ -48,7 +48,7 @@ const nothing: Footprint = { requests: new Map(), ports: [] };
 const nobody: readonly Found[] = [];
 
 function refusal(reason: Reason, keep: boolean): readonly Found[] {
-  switch (reason.because) {
+  switch (reason.kind) {
     case 'node-name':
       return [{ failed: 'host-name', reason }];
     case 'node-selector':
@@ -75,7 +75,7 @@ function footprints(pods: Iterable<Readonly<Pod>>): Footprint[] {
 function takenPorts({ ports }: Footprint, there: readonly Footprint[]): readonly Found[] {
   for (const wanted of ports) {
     if (there.some((other) => other.ports.some((taken) => portsConflict(wanted, taken))))
-      return [{ failed: 'host-ports', reason: { because: 'host-ports', port: wanted.port } }];
+      return [{ failed: 'host-ports', reason: { kind: 'host-ports', port: wanted.port } }];
   }
   return nobody;
 }
@@ -91,7 +91,7 @@ function lacking({ requests }: Footprint, there: readonly Footprint[], { status 
     if (used + requested <= capacity) return [];
     const wanted = asText(resource, requested);
     const free = asText(resource, used < capacity ? capacity - used : 0n);
-    return [{ failed: 'resource', resource, requested, used, capacity, reason: { because: 'resources', resource, wanted, free } }];
+    return [{ failed: 'resource', resource, requested, used, capacity, reason: { kind: 'resources', resource, wanted, free } }];
   });
 }
 

@@ -3,7 +3,7 @@ import { wordsOf, type Failure } from './failure.ts';
 import { simulate, type Situation } from './simulate.ts';
 
 /** What follows from failures, where the controller itself places pods. */
-export interface Judgement {
+export interface PredicateResult {
   /** A pod should be there, now or when there is room: counts as desired. */
   want: boolean;
   /** It may be made there now. */
@@ -29,9 +29,9 @@ export interface Judgement {
  * | affinity of pods or services | no | no | no | error, ends here |
  * | any other | no | no | no | event, goes on |
  */
-export function judgePredicates(failures: readonly Failure[]): Judgement {
-  const judgement: Judgement = { want: true, schedule: true, keep: true, failedPlacement: [] };
-  const { failedPlacement } = judgement;
+export function evaluatePredicates(failures: readonly Failure[]): PredicateResult {
+  const result: PredicateResult = { want: true, schedule: true, keep: true, failedPlacement: [] };
+  const { failedPlacement } = result;
   const never = { want: false, schedule: false, keep: false };
   let short: Failure | undefined;
   for (const failure of failures) {
@@ -40,18 +40,18 @@ export function judgePredicates(failures: readonly Failure[]): Judgement {
       case 'host-name':
       case 'label-presence':
       case 'host-ports':
-        return Object.assign(judgement, never);
+        return Object.assign(result, never);
       case 'taints':
-        if (failure.evicts) return Object.assign(judgement, never);
-        judgement.want = false;
-        judgement.schedule = false;
+        if (failure.evicts) return Object.assign(result, never);
+        result.want = false;
+        result.schedule = false;
         break;
       case 'disk-conflict':
       case 'volume-zone':
       case 'volume-count':
       case 'memory-pressure':
       case 'disk-pressure':
-        judgement.schedule = false;
+        result.schedule = false;
         failedPlacement.push(wordsOf(failure));
         break;
       case 'resource':
@@ -60,19 +60,19 @@ export function judgePredicates(failures: readonly Failure[]): Judgement {
       case 'pod-affinity':
       case 'service-affinity': {
         const error = `unexpected reason: DaemonSet Predicates should not return reason ${wordsOf(failure)}`;
-        return Object.assign(judgement, never, { error });
+        return Object.assign(result, never, { error });
       }
       case 'other':
-        Object.assign(judgement, never);
+        Object.assign(result, never);
         failedPlacement.push(wordsOf(failure));
         break;
     }
   }
-  if (short !== undefined && judgement.schedule) {
-    judgement.schedule = false;
+  if (short !== undefined && result.schedule) {
+    result.schedule = false;
     failedPlacement.push(wordsOf(short));
   }
-  return judgement;
+  return result;
 }
 
 /** Whether a set should have a pod on a node, and may have it now, where the controller itself places pods. */
@@ -80,6 +80,6 @@ export function decideAndSimulate(situation: Situation): Decision {
   const found = simulate(situation);
   const [first] = found;
   if (first === undefined) return fits;
-  const { want, schedule, keep, failedPlacement } = judgePredicates(found);
+  const { want, schedule, keep, failedPlacement } = evaluatePredicates(found);
   return { run: want, schedule, keep, reason: first.reason, ...(failedPlacement.length > 0 && { failedPlacement }) };
 }

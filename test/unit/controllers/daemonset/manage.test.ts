@@ -182,7 +182,7 @@ test('a pod that succeeded is told of, and its node need not wait', () => {
 });
 
 test('where the controller places pods, a node without room is left alone, and told of', () => {
-  const full = { run: true, schedule: false, keep: true, reason: { because: 'fits' as const }, failedPlacement: ['no room'] };
+  const full = { run: true, schedule: false, keep: true, reason: { kind: 'fits' as const }, failedPlacement: ['no room'] };
   for (const pods of ['', 'a@new#', 'a@new a@new']) {
     const plan = planned({ nodes: 'a', pods, placement: 'controller', decide: () => full });
     assert.equal(actionsOf(plan), '', pods);

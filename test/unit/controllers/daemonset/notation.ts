@@ -179,7 +179,7 @@ export const planned = (situation: Situation): Plan => plan(factsOf(situation));
 export function actionsOf({ creations, deletions }: Pick<Plan, 'creations' | 'deletions'>): string {
   return [
     ...creations.map(({ node, hash }) => `create ${node}@${hash}`),
-    ...deletions.map(({ pod: { metadata }, because }) => `delete ${metadata.name} (${because})`),
+    ...deletions.map(({ pod: { metadata }, reason }) => `delete ${metadata.name} (${reason})`),
   ].join(', ');
 }
 

@@ -164,8 +164,8 @@ export class Rehearsal {
       this.pods = [...this.pods, { ...made, metadata, status: { phase: 'Pending' } }];
       this.#since.set(name, this.clock.now());
     }
-    for (const { pod, node, because } of deletions) {
-      if (because === 'failed') this.#remembered.failed(this.#rules, node);
+    for (const { pod, node, reason } of deletions) {
+      if (reason === 'failed') this.#remembered.failed(this.#rules, node);
       // Nobody has to end what does not run.
       this.pods = this.pods.flatMap((other) => {
         if (other !== pod) return [other];

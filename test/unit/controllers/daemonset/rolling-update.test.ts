@@ -89,7 +89,7 @@ const cases: Case[] = [
 for (const { why, deletes, ...situation } of cases)
   test(`a rolling update ${why}`, () => {
     const { deletions } = planned(situation);
-    const updated = deletions.filter(({ because }) => because === 'update').map(({ node }) => node);
+    const updated = deletions.filter(({ reason }) => reason === 'update').map(({ node }) => node);
     assert.equal(updated.join(' '), deletes);
   });
 

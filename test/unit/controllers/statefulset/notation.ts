@@ -182,7 +182,7 @@ function inWords(action: Action): string {
     case 'create':
       return `create ${short(action.slot.name)}@${action.revision.replace('web-', '')}${storageIn(action)}`;
     case 'delete':
-      return `delete ${short(action.pod.metadata.name)} (${action.because})`;
+      return `delete ${short(action.pod.metadata.name)} (${action.reason})`;
     case 'storage':
       return `storage ${short(action.pod.metadata.name)}${storageIn(action)}`;
     case 'claims':

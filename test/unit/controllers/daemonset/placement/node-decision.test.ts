@@ -20,8 +20,8 @@ const affinity = (required: NodeSelector): Partial<PodSpec> => ({
 const name = (value: string): NodeSelector => ({
   nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: [value] }] }],
 });
-const fits: Reason = { because: 'fits' };
-const tainted = (text: string): Reason => ({ because: 'taint', taint: taint(text) });
+const fits: Reason = { kind: 'fits' };
+const tainted = (text: string): Reason => ({ kind: 'taint', taint: taint(text) });
 
 interface Case {
   why: string;
@@ -41,7 +41,7 @@ const cases: Case[] = [
     spec: { nodeName: 'n2', nodeSelector: { disk: 'hdd' } },
     run: false,
     keep: false,
-    reason: { because: 'node-name', wanted: 'n2' },
+    reason: { kind: 'node-name', wanted: 'n2' },
   },
   { why: 'the selector matches', spec: { nodeSelector: { disk: 'ssd' } }, run: true, keep: true, reason: fits },
   {
@@ -50,7 +50,7 @@ const cases: Case[] = [
     taints: 'a:NoSchedule',
     run: false,
     keep: false,
-    reason: { because: 'node-selector', key: 'disk', wanted: 'hdd', found: 'ssd' },
+    reason: { kind: 'node-selector', key: 'disk', wanted: 'hdd', found: 'ssd' },
   },
   { why: 'the affinity matches', spec: affinity(name('n1')), run: true, keep: true, reason: fits },
   {
@@ -59,21 +59,21 @@ const cases: Case[] = [
     taints: 'a:NoSchedule',
     run: false,
     keep: false,
-    reason: { because: 'node-affinity' },
+    reason: { kind: 'node-affinity' },
   },
   {
     why: 'selector matches and affinity does not',
     spec: { nodeSelector: { disk: 'ssd' }, ...affinity(name('n2')) },
     run: false,
     keep: false,
-    reason: { because: 'node-affinity' },
+    reason: { kind: 'node-affinity' },
   },
   {
     why: 'an affinity has no terms',
     spec: affinity({ nodeSelectorTerms: [] }),
     run: false,
     keep: false,
-    reason: { because: 'node-affinity' },
+    reason: { kind: 'node-affinity' },
   },
   {
     why: 'the affinity is a mere preference',

@@ -134,7 +134,7 @@ test('whether a taint evicts goes along', () => {
 });
 
 const decisions = [
-  { why: 'has room', given: { wants: 'cpu=1' }, decision: { run: true, schedule: true, keep: true, reason: { because: 'fits' } } },
+  { why: 'has room', given: { wants: 'cpu=1' }, decision: { run: true, schedule: true, keep: true, reason: { kind: 'fits' } } },
   {
     why: 'has none',
     given: { wants: 'memory=2Gi', others: ['memory=3Gi', 'cpu=9'] },
@@ -142,7 +142,7 @@ const decisions = [
       run: true,
       schedule: false,
       keep: true,
-      reason: { because: 'resources', resource: 'memory', wanted: '2Gi', free: '1Gi' },
+      reason: { kind: 'resources', resource: 'memory', wanted: '2Gi', free: '1Gi' },
       failedPlacement: [lacks('memory, requested: 2147483648, used: 3221225472, capacity: 4294967296')],
     },
   },
@@ -153,24 +153,24 @@ const decisions = [
       run: true,
       schedule: false,
       keep: true,
-      reason: { because: 'resources', resource: 'cpu', wanted: '1', free: '0' },
+      reason: { kind: 'resources', resource: 'cpu', wanted: '1', free: '0' },
       failedPlacement: [lacks('cpu, requested: 1000, used: 4500, capacity: 4000')],
     },
   },
   {
     why: 'has its port taken',
     given: { wants: ':80', others: [':80'] },
-    decision: { run: false, schedule: false, keep: false, reason: { because: 'host-ports', port: 80 } },
+    decision: { run: false, schedule: false, keep: false, reason: { kind: 'host-ports', port: 80 } },
   },
   {
     why: 'refuses newcomers, and has no room',
     given: { wants: 'cpu=9', at: tainted },
-    decision: { run: false, schedule: false, keep: true, reason: { because: 'taint', taint: { key: 'a', effect: 'NoSchedule' } } },
+    decision: { run: false, schedule: false, keep: true, reason: { kind: 'taint', taint: { key: 'a', effect: 'NoSchedule' } } },
   },
   {
     why: 'evicts',
     given: { wants: 'cpu=1', at: evicting },
-    decision: { run: false, schedule: false, keep: false, reason: { because: 'taint', taint: { key: 'a', effect: 'NoExecute' } } },
+    decision: { run: false, schedule: false, keep: false, reason: { kind: 'taint', taint: { key: 'a', effect: 'NoExecute' } } },
   },
   {
     why: 'has not the label',
@@ -179,7 +179,7 @@ const decisions = [
       run: false,
       schedule: false,
       keep: false,
-      reason: { because: 'node-selector', key: 'disk', wanted: 'ssd', found: undefined },
+      reason: { kind: 'node-selector', key: 'disk', wanted: 'ssd', found: undefined },
     },
   },
 ];

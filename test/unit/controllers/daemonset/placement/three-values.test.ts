@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { judgePredicates } from '../../../../../controllers/daemonset/placement/three-values.ts';
+import { evaluatePredicates } from '../../../../../controllers/daemonset/placement/three-values.ts';
 import type { Failure } from '../../../../../controllers/daemonset/placement/failure.ts';
 
 const cpu: Failure = { failed: 'resource', resource: 'cpu', requested: 2n, used: 3n, capacity: 4n };
@@ -80,6 +80,12 @@ const cases: { why: string; failures: Failure[]; values: string; events?: string
 for (const { why, failures, values, events = [], error } of cases) {
   test(`where ${why}: ${values}`, () => {
     const [want, schedule, keep] = values.split(' ').map((value) => value === 'yes');
-    assert.deepEqual(judgePredicates(failures), { want, schedule, keep, failedPlacement: events, ...(error !== undefined && { error }) });
+    assert.deepEqual(evaluatePredicates(failures), {
+      want,
+      schedule,
+      keep,
+      failedPlacement: events,
+      ...(error !== undefined && { error }),
+    });
   });
 }

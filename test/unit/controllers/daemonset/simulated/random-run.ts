@@ -75,7 +75,7 @@ function wrongWith(world: SimWorld, set: DaemonSet): string[] {
     release: [...pods.release, ...revisions.release],
     history,
     creations: creations.map(({ node }) => node),
-    deletions: deletions.map(({ node, because }) => `${node} ${because}`),
+    deletions: deletions.map(({ node, reason }) => `${node} ${reason}`),
     truncate,
     status: status === undefined ? [] : [{ has: set.status, wants: status }],
   };

@@ -18,7 +18,7 @@ export interface Counts {
 /**
  * How a node stands in an update, its terminating pods left out.
  *
- * | standing | pods there | counts as unavailable |
+ * | updateState | pods there | counts as unavailable |
  * | --- | --- | --- |
  * | outside  | none, and none is wanted | no |
  * | empty    | none that stays | yes |
@@ -29,7 +29,7 @@ export interface Counts {
  * | both     | one of each | yes |
  * | excess   | more of a kind than one | yes |
  */
-export type Standing = 'outside' | 'empty' | 'updated' | 'updating' | 'old' | 'broken' | 'both' | 'excess';
+export type UpdateState = 'outside' | 'empty' | 'updated' | 'updating' | 'old' | 'broken' | 'both' | 'excess';
 
 /** What is to be done on a node apart from updates. */
 export interface Work {
@@ -46,9 +46,9 @@ export interface Work {
 
 /** All that a set needs to know of one node. */
 export interface NodeState {
-  readonly cell: NodePods;
+  readonly nodePods: NodePods;
   readonly counts: Counts;
-  readonly standing: Standing;
+  readonly updateState: UpdateState;
   /** The pods of the present and of another revision, where there is just one. */
   readonly fresh: Readonly<Pod> | undefined;
   readonly old: Readonly<Pod> | undefined;
@@ -56,7 +56,7 @@ export interface NodeState {
   /** The old pod, or the new one where there is none, is available. */
   readonly serves: boolean;
   readonly work: Work | undefined;
-  /** Wall clock, in ms: when time alone changes this verdict. */
+  /** Wall clock, in ms: when time alone changes this state. */
   readonly changesAt: Millis | undefined;
   /** Nothing to do, to wait for, or to update here: only its counts matter. */
   readonly settled: boolean;
@@ -70,19 +70,19 @@ const noPods: readonly Readonly<Pod>[] = [];
 const idle: Work = { create: false, remove: noPods, failed: noPods, succeeded: noPods, suspended: false };
 
 /** @param hash - of the present revision. @param now - wall clock */
-export function judge(rules: Rules, hash: string, cell: NodePods, now: Millis): NodeState {
+export function nodeStateOf(rules: Rules, hash: string, nodePods: NodePods, now: Millis): NodeState {
   const availability = (pod: Readonly<Pod>): Millis | undefined => availableIn(pod, rules.minReadyMs, now);
   const isFresh = (pod: Readonly<Pod>): boolean => isUpdated(pod, hash, rules.templateGeneration);
-  const update = updateOf(cell, isFresh, availability);
-  const counts = countsOf(cell, isFresh, availability);
-  const work = workOn(rules, cell, { isFresh, isAvailable: (pod) => availability(pod) === 0 });
-  const changesAt = earliest(cell.pods, availability, now);
-  const { standing } = update;
+  const update = updateOf(nodePods, isFresh, availability);
+  const counts = countsOf(nodePods, isFresh, availability);
+  const work = workOn(rules, nodePods, { isFresh, isAvailable: (pod) => availability(pod) === 0 });
+  const changesAt = earliest(nodePods.pods, availability, now);
+  const { updateState } = update;
   const settled =
     work === undefined &&
     changesAt === undefined &&
-    (standing === 'outside' || (standing === 'updated' && counts.available === counts.current));
-  return { cell, counts, ...update, work, changesAt, settled };
+    (updateState === 'outside' || (updateState === 'updated' && counts.available === counts.current));
+  return { nodePods, counts, ...update, work, changesAt, settled };
 }
 
 /**
@@ -94,7 +94,7 @@ function isUpdated({ metadata: { labels = {} } }: Readonly<Pod>, hash: string, g
   return own === undefined ? generation !== undefined && labels[GENERATION_LABEL] === generation : own === hash;
 }
 
-type Update = Pick<NodeState, 'standing' | 'fresh' | 'old' | 'freshAvailable' | 'serves'>;
+type Update = Pick<NodeState, 'updateState' | 'fresh' | 'old' | 'freshAvailable' | 'serves'>;
 
 function updateOf(
   { pods, known }: NodePods,
@@ -116,7 +116,7 @@ function updateOf(
   const freshAvailable = fresh !== undefined && availability(fresh) === 0;
   const oldAvailable = old !== undefined && availability(old) === 0;
   const serves = old === undefined ? freshAvailable : oldAvailable;
-  const standing = ((): Standing => {
+  const updateState = ((): UpdateState => {
     if (excess) return 'excess';
     if (fresh !== undefined && old !== undefined) return 'both';
     if (fresh !== undefined) return freshAvailable ? 'updated' : 'updating';
@@ -124,7 +124,7 @@ function updateOf(
     // What is still going fills its node: it counts, as everywhere.
     return pods.length > 0 || known?.decision.run === true ? 'empty' : 'outside';
   })();
-  return { standing, fresh, old, freshAvailable, serves };
+  return { updateState, fresh, old, freshAvailable, serves };
 }
 
 /** Judges the first pod alone, so that during a surge the old one counts. */
@@ -163,7 +163,7 @@ function workOn(rules: Rules, { known, pods }: NodePods, seen: Seen): Work | und
   if (known === undefined) return removing(pods.filter((pod) => !isGoing(pod) && !isPlaced(pod)));
   const { run, schedule, keep, reason } = known.decision;
   if (run && !schedule) return { ...idle, suspended: true };
-  if (reason.because === 'host-ports') return { ...idle, remove: pods.filter((pod) => !isGoing(pod)), suspended: true };
+  if (reason.kind === 'host-ports') return { ...idle, remove: pods.filter((pod) => !isGoing(pod)), suspended: true };
   if (pods.length === 0) return run ? { ...idle, create: true } : undefined;
   if (!keep) return removing(pods.filter((pod) => !isGoing(pod)));
   const [first] = pods;

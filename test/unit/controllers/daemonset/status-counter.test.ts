@@ -6,7 +6,7 @@ import { HASH_LABEL } from '../../../../controllers/common/history/contract.ts';
 import { noMemory } from '../../../../controllers/common/set-memory.ts';
 import { isRelevant } from '../../../../controllers/daemonset/enqueue.ts';
 import { BY_NODE, bySetAndNode } from '../../../../controllers/daemonset/caches.ts';
-import { StatusCounter } from '../../../../controllers/daemonset/ledger.ts';
+import { StatusCounter } from '../../../../controllers/daemonset/status-counter.ts';
 import { targetNode } from '../../../../controllers/daemonset/pods.ts';
 import { decision, recount } from '../../../../controllers/daemonset/recount.ts';
 import { rulesOf } from '../../../../controllers/daemonset/rules.ts';
@@ -78,11 +78,11 @@ const histories = (['new', 'old'] as const).map((hash) =>
   revisions(daemonSet(), 'new').map((one) => ({ ...one, metadata: { ...one.metadata, labels: { app: 'x', [HASH_LABEL]: hash } } })),
 );
 
-/** Caches, and a ledger that hears of all that changes in them. */
+/** Caches, and a counter that sees all that changes in them. */
 class World {
   readonly nodes = new IndexedStore<Node>();
   readonly pods = new IndexedStore<Pod>();
-  readonly ledger = new StatusCounter({ nodes: this.nodes, pods: this.pods });
+  readonly counter = new StatusCounter({ nodes: this.nodes, pods: this.pods });
   now = NOW;
   set: DaemonSet = daemonSet({ minReadySeconds: 20 });
   #hash = 0;
@@ -97,12 +97,12 @@ class World {
         const after = node(step.node);
         const before = this.nodes.get(after.metadata.name ?? '');
         this.nodes.put(after);
-        if (before === undefined || isRelevant({ before, after })) this.ledger.nodeChanged(after.metadata.name ?? '');
+        if (before === undefined || isRelevant({ before, after })) this.counter.nodeChanged(after.metadata.name ?? '');
         return;
       }
       case 'node goes':
         this.nodes.delete(step.name);
-        return this.ledger.nodeChanged(step.name);
+        return this.counter.nodeChanged(step.name);
       case 'pod': {
         const before = this.pods.get(`ns/${step.name}`);
         const after = podAs(step);
@@ -123,7 +123,7 @@ class World {
         this.set = states[step.set] ?? this.set;
         return;
       case 'forget':
-        return this.ledger.forget('ds-uid');
+        return this.counter.forget('ds-uid');
       case 'hash':
         this.#hash = 1 - this.#hash;
         return;
@@ -134,10 +134,10 @@ class World {
 
   #changed(pod: Readonly<Pod>): void {
     const owner = controllerOf(pod);
-    if (owner !== undefined) this.ledger.podChanged(owner.uid, targetNode(pod));
+    if (owner !== undefined) this.counter.podChanged(owner.uid, targetNode(pod));
   }
 
-  /** What the ledger says, and what is so. */
+  /** What the counter gives, and what a recount gives. */
   look(): { kept: unknown; counted: unknown } {
     const rules = rulesOf(this.set, 'scheduler');
     const cluster = {
@@ -150,7 +150,7 @@ class World {
     };
     const { facts } = recount(rules, cluster);
     const { adopt, release } = facts.claims.pods;
-    const { summary, unselected } = this.ledger.count(rules, facts.history.hash, decision(rules), this.now, adopt);
+    const { summary, unselected } = this.counter.count(rules, facts.history.hash, decision(rules), this.now, adopt);
     return {
       kept: { ...saying(summary), unselected: namesOf(unselected) },
       counted: { ...saying(facts.summary), unselected: namesOf(release) },
@@ -172,22 +172,24 @@ function podAs({ name, pod: text, as }: Extract<Step, { do: 'pod' }>): Pod {
 const namesOf = (pods: readonly Readonly<Pod>[]): string[] => pods.map(({ metadata: { name = '' } }) => name).toSorted();
 
 function saying(summary: Summary): Record<string, unknown> {
-  const { counts, standings, serving, renewed, hashes } = summary;
-  const pendingNodes = summary.inOrder().map(({ cell, work, standing, changesAt, fresh, old, freshAvailable, serves }) => ({
-    node: cell.node,
-    pods: cell.pods.map(({ metadata }) => metadata.name),
-    work,
-    standing,
-    changesAt,
-    fresh: fresh?.metadata.name,
-    old: old?.metadata.name,
-    freshAvailable,
-    serves,
-  }));
+  const { counts, updateStates: standings, serving, renewed, hashes } = summary;
+  const pendingNodes = summary
+    .inOrder()
+    .map(({ nodePods: cell, work, updateState: standing, changesAt, fresh, old, freshAvailable, serves }) => ({
+      node: cell.node,
+      pods: cell.pods.map(({ metadata }) => metadata.name),
+      work,
+      standing,
+      changesAt,
+      fresh: fresh?.metadata.name,
+      old: old?.metadata.name,
+      freshAvailable,
+      serves,
+    }));
   return { counts, standings, serving, renewed, hashes: [...hashes].map(([hash, count]) => `${hash} ${count}`).toSorted(), pendingNodes };
 }
 
-test('a ledger that hears of every change says what a recount of everything would', () => {
+test('a counter that sees every change gives what a recount of everything would', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(step, fc.constantFrom(true, true, false)), { minLength: 30, maxLength: 60 }), (steps) => {
       const world = new World();
@@ -203,25 +205,25 @@ test('a ledger that hears of every change says what a recount of everything woul
   );
 });
 
-test('a ledger judges no node again of which it heard nothing', () => {
+test('a counter looks again at no node that has not changed', () => {
   const world = new World();
   for (const name of ['a', 'b']) world.do({ do: 'node', node: name });
   world.look();
   // Behind its back, so that it can be seen not to look.
   world.pods.put(pod('a@new'));
   world.pods.put(pod('b@new'));
-  world.ledger.podChanged('ds-uid', 'b');
-  const { summary } = world.ledger.count(rulesOf(world.set, 'scheduler'), 'new', decision(rulesOf(world.set, 'scheduler')), world.now);
+  world.counter.podChanged('ds-uid', 'b');
+  const { summary } = world.counter.count(rulesOf(world.set, 'scheduler'), 'new', decision(rulesOf(world.set, 'scheduler')), world.now);
   assert.deepEqual([summary.counts.desired, summary.counts.current], [2, 1]);
 });
 
-test('a ledger forgets a set that is gone, and begins anew with another of its name', () => {
+test('a counter forgets a set that is gone, and begins anew with another of its name', () => {
   const world = new World();
   world.do({ do: 'node', node: 'a' });
   world.look();
-  assert.equal(world.ledger.size, 1);
-  world.ledger.forget('ds-uid');
-  assert.equal(world.ledger.size, 0);
+  assert.equal(world.counter.size, 1);
+  world.counter.forget('ds-uid');
+  assert.equal(world.counter.size, 0);
   world.pods.put(pod('a@new'));
   const { kept, counted } = world.look();
   assert.deepEqual(kept, counted);

@@ -2,24 +2,24 @@ import type { Millis } from '../../base/clock.ts';
 import type { Lister } from '../../kube/cache/contract.ts';
 import { BY_NODE, nodeValue } from './caches.ts';
 import { nodePodsOf, nowhere, nameOf, targetNode } from './pods.ts';
-import { judge, type NodeState } from './judge.ts';
+import { nodeStateOf, type NodeState } from './node-state.ts';
 import { selects, type Decide } from './recount.ts';
 import type { Rules } from './rules.ts';
 import { Summary } from './summary.ts';
 import type { Node, Pod } from './types.ts';
 
-/** What the ledger asks of the caches. */
+/** What the counter asks of the caches. */
 export interface StatusCounterCaches {
   nodes: Pick<Lister<Node>, 'get' | 'list'>;
   pods: Pick<Lister<Pod>, 'indexed'>;
 }
 
 interface SetCount {
-  /** What all verdicts rest on besides their nodes: with another one they are all made anew. */
+  /** What all states rest on besides their nodes: with another one they are all made anew. */
   readonly basis: string;
   readonly summary: Summary;
-  readonly verdicts: Map<string, NodeState>;
-  /** Nodes to judge again. */
+  readonly states: Map<string, NodeState>;
+  /** Nodes to look at again. */
   readonly dirty: Set<string>;
   /** The set's pods that its selector does not match any more, by node. */
   readonly unselected: Map<string, readonly Readonly<Pod>[]>;
@@ -36,7 +36,7 @@ export interface Counted {
  */
 export class StatusCounter {
   readonly #caches: StatusCounterCaches;
-  readonly #accounts = new Map<string, SetCount>();
+  readonly sets = new Map<string, SetCount>();
   /** Where each set has pods, by UID; known for sets that have no account yet too. */
   readonly #places = new Map<string, Set<string>>();
 
@@ -46,25 +46,25 @@ export class StatusCounter {
 
   /** Sets that it keeps. */
   get size(): number {
-    return this.#accounts.size;
+    return this.sets.size;
   }
 
   /** A node came, went, or is another than before for all sets. */
   nodeChanged(node: string): void {
-    for (const { dirty } of this.#accounts.values()) dirty.add(node);
+    for (const { dirty } of this.sets.values()) dirty.add(node);
   }
 
   /** A pod of this set on this node (or made for it) came, went or changed. */
   podChanged(uid: string, node: string | undefined): void {
     const place = node ?? '';
-    const account = this.#accounts.get(uid);
+    const account = this.sets.get(uid);
     account?.dirty.add(place);
     this.#note(uid, place, account !== undefined || this.#podsAt(uid, place).length > 0);
   }
 
   /** The set is gone. */
   forget(uid: string): void {
-    this.#accounts.delete(uid);
+    this.sets.delete(uid);
     for (const place of this.#places.get(uid) ?? []) this.#note(uid, place, this.#podsAt(uid, place).length > 0);
   }
 
@@ -76,23 +76,24 @@ export class StatusCounter {
     const { metadata } = rules.set;
     const uid = metadata.uid ?? '';
     const basis = [metadata.generation, rules.templateGeneration, hash].join(' ');
-    let account = this.#accounts.get(uid);
+    let account = this.sets.get(uid);
     if (account?.basis !== basis) {
-      account = { basis, summary: new Summary(), verdicts: new Map(), dirty: this.#everything(uid), unselected: new Map() };
-      this.#accounts.set(uid, account);
+      account = { basis, summary: new Summary(), states: new Map(), dirty: this.#everything(uid), unselected: new Map() };
+      this.sets.set(uid, account);
     }
-    const { summary, verdicts, dirty } = account;
-    for (const { changesAt, cell } of summary.pendingNodes.values()) if (changesAt !== undefined && changesAt <= now) dirty.add(cell.node);
+    const { summary, states, dirty } = account;
+    for (const { changesAt, nodePods } of summary.pendingNodes.values())
+      if (changesAt !== undefined && changesAt <= now) dirty.add(nodePods.node);
     const extra = Map.groupBy(adopted, (pod) => targetNode(pod) ?? '');
     for (const node of extra.keys()) dirty.add(node);
     for (const node of dirty) {
-      const before = verdicts.get(node);
+      const before = states.get(node);
       if (before !== undefined) summary.remove(before);
-      const after = this.#judge(rules, hash, decide, now, node, account, extra.get(node) ?? []);
-      if (after === undefined) verdicts.delete(node);
+      const after = this.stateOf(rules, hash, decide, now, node, account, extra.get(node) ?? []);
+      if (after === undefined) states.delete(node);
       else {
         summary.add(after);
-        verdicts.set(node, after);
+        states.set(node, after);
       }
     }
     dirty.clear();
@@ -102,7 +103,7 @@ export class StatusCounter {
   }
 
   /** @returns undefined where there is nothing to be said: no node, and no pod for it */
-  #judge(
+  stateOf(
     rules: Rules,
     hash: string,
     decide: Decide,
@@ -123,11 +124,11 @@ export class StatusCounter {
         there.filter((pod) => !isSelected(pod)),
       );
     const pods = adopted.length === 0 ? own : [...own, ...adopted];
-    if (node === '') return pods.length === 0 ? undefined : judge(rules, hash, nowhere(pods), now);
+    if (node === '') return pods.length === 0 ? undefined : nodeStateOf(rules, hash, nowhere(pods), now);
     const object = this.#caches.nodes.get(node);
     if (object === undefined && pods.length === 0) return undefined;
     const known = object === undefined ? undefined : { object, decision: decide(object) };
-    return judge(rules, hash, nodePodsOf(node, known, pods), now);
+    return nodeStateOf(rules, hash, nodePodsOf(node, known, pods), now);
   }
 
   #everything(uid: string): Set<string> {
