@@ -232,15 +232,6 @@ describe('an object of a custom kind', () => {
     assert.equal(((await client.get(things, at))['spec'] as { i: number }).i, 3);
   });
 
-  test('is watched like any other', async () => {
-    const seen: string[] = [];
-    for await (const { type, object } of client.watch(things, { resourceVersion: '0' }, new AbortController().signal)) {
-      seen.push(`${type} ${object.metadata.name} ${object.kind}`);
-      break;
-    }
-    assert.deepEqual(seen, ['ADDED a Thing']);
-  });
-
   test('is shown with the columns of its definition', async () => {
     const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io';
     const table = (await client.raw('GET', '/apis/test.io/v1/things', { accept })) as {

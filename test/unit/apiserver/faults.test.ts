@@ -6,7 +6,6 @@ import { parseFaults } from '../../../apiserver/faults/fault.ts';
 import { FaultPlan } from '../../../apiserver/faults/plan.ts';
 import { createLocalApi } from '../../../apiserver/local-api.ts';
 import type { ApiServer } from '../../../apiserver/server.ts';
-import { text } from '../../support/api-http.ts';
 import type { ApiHttp } from '../../support/api-http.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { recordedLog } from '../../support/recorded-log.ts';
@@ -84,12 +83,6 @@ describe('a fault plan', () => {
     });
 
   test('a path has methods for verbs', () => assert.equal(parseFaults([{ verb: 'post', resource: '/x', status: 500 }])[0]?.verb, 'post'));
-
-  test('takes the word in any of its three places', () => {
-    for (const entry of [{ status: 'drop' }, { fault: 'drop' }, { drop: true }]) {
-      assert.equal(parseFaults([{ verb: 'get', resource: 'nodes', ...entry }])[0]?.action, 'drop');
-    }
-  });
 });
 
 describe('a server with faults', () => {
@@ -103,14 +96,6 @@ describe('a server with faults', () => {
   beforeEach(() => server.hooks.setFaults([]));
   const set = (fault: object) => server.hooks.setFaults(parseFaults([{ verb: '*', resource: 'nodes', count: 1, ...fault }]));
 
-  test('answers with a status, and does nothing', async () => {
-    set({ verb: 'create', status: 503 });
-    const refused = await api.post(nodes, { metadata: { name: 'b' } });
-    assert.equal(refused.code, 503);
-    assert.equal(refused.json['reason'], 'ServiceUnavailable');
-    assert.equal((await api.get(`${nodes}/b`)).code, 404);
-  });
-
   test('answers 429 with a time to wait', async () => {
     set({ status: 429 });
     const { code, headers, json } = await api.get(nodes);
@@ -119,23 +104,10 @@ describe('a server with faults', () => {
     assert.equal(json['details']?.['retryAfterSeconds'], 1);
   });
 
-  test('drops an exchange before anything is done', async () => {
-    set({ verb: 'create', status: 'drop' });
-    await assert.rejects(api.post(nodes, { metadata: { name: 'dropped' } }));
-    assert.equal((await api.get(`${nodes}/dropped`)).code, 404);
-  });
-
   test('breaks off half way, after it is done', async () => {
     set({ verb: 'create', status: 'half' });
     await assert.rejects(api.post(nodes, { metadata: { name: 'halved' } }));
     assert.equal((await api.get(`${nodes}/halved`)).code, 200);
-  });
-
-  test('breaks off a watch in the middle of an event', async () => {
-    set({ verb: 'watch', status: 'half' });
-    const watch = await api.watch(`${nodes}?watch=1`);
-    assert.equal(watch.code, 200);
-    await assert.rejects(watch.rest(), /cut off|aborted|JSON/);
   });
 
   test('ends an answer before its end, and says that this is all', async () => {
@@ -143,13 +115,6 @@ describe('a server with faults', () => {
     const answer = await api.get(`${nodes}/a`);
     assert.equal(answer.code, 200);
     assert.throws(() => JSON.parse(answer.text), SyntaxError);
-  });
-
-  test('ends a watch in the middle of an event, and says that this is all', async () => {
-    set({ verb: 'watch', status: 'truncate' });
-    const watch = await api.watch(`${nodes}?watch=1`);
-    // The helper would complain of an answer that is cut off; this one is not.
-    assert.deepEqual(await watch.rest(), []);
   });
 
   test('leaves an HTTP/2 connection half open: not even a ping comes back', async () => {
@@ -175,18 +140,6 @@ describe('a server with faults', () => {
     assert.deepEqual({ answered, ponged }, { answered: false, ponged: false });
     assert.equal(session.destroyed, false);
     session.destroy();
-  });
-
-  test('says gone in the middle of a watch, and ends it there', async () => {
-    set({ verb: 'watch', fault: 'early-gone', after: 1 });
-    const watch = await api.watch(`${nodes}?watch=1`);
-    assert.equal((await watch.next())?.type, 'ADDED');
-    await api.post(nodes, { metadata: { name: 'early' } });
-    await api.post(nodes, { metadata: { name: 'later' } });
-    assert.deepEqual(
-      (await watch.rest()).map(({ type, object }) => `${type} ${text(object['code'])}`),
-      ['ERROR 410'],
-    );
   });
 
   test('resets the connection', async () => {

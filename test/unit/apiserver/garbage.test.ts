@@ -47,16 +47,6 @@ const to = ({ metadata: { name = '', uid = '' } }: KubeObject, more: Partial<Own
 });
 
 describe('what an owner leaves behind', () => {
-  test('goes after it, and so does what that owned', async () => {
-    const { add, remove, left, told } = world();
-    const child = add('child', [to(add('owner'))]);
-    add('grandchild', [to(child)]);
-    add('other');
-    await remove('owner');
-    assert.equal(await left(), 'other');
-    assert.equal(told(), '+owner +child +grandchild +other -owner -child -grandchild');
-  });
-
   test('goes before it in the foreground, where it blocks it', async () => {
     const { add, remove, left, told } = world();
     const owner = add('owner');
@@ -64,17 +54,6 @@ describe('what an owner leaves behind', () => {
     await remove('owner', { propagationPolicy: 'Foreground' });
     assert.equal(await left(), '');
     assert.equal(told(), '+owner +child ~owner -child -owner');
-  });
-
-  test('holds it in the foreground for as long as somebody else holds that', async () => {
-    const { add, remove, left, patch, get } = world();
-    add('child', [to(add('owner'), { blockOwnerDeletion: true })], { finalizers: ['test.io/held'] });
-    await remove('owner', { propagationPolicy: 'Foreground' });
-    assert.equal(await left(), 'child owner');
-    assert.ok(get('child')?.deletionTimestamp);
-    assert.deepEqual(get('owner')?.finalizers, ['foregroundDeletion']);
-    await patch('child', { finalizers: null });
-    assert.equal(await left(), '');
   });
 
   test('does not hold it in the foreground where it does not block it', async () => {
@@ -107,29 +86,6 @@ describe('what an owner leaves behind', () => {
     await remove('second', { orphanDependents: true });
     assert.equal(await left(), 'child');
     assert.equal(get('child')?.ownerReferences, undefined);
-  });
-
-  test('stays while another owner is there, and forgets the one that is gone', async () => {
-    const { add, remove, left, get } = world();
-    const [one, two] = [add('one'), add('two')];
-    add('child', [to(one), to(two)]);
-    await remove('one');
-    assert.equal(await left(), 'child two');
-    assert.deepEqual(
-      get('child')?.ownerReferences?.map(({ name }) => name),
-      ['two'],
-    );
-    await remove('two');
-    assert.equal(await left(), '');
-  });
-
-  test('goes at once when its owner was never there, or is another of the same name', async () => {
-    const { add, left } = world();
-    const owner = add('owner');
-    add('a', [to(owner, { uid: 'another' })]);
-    add('b', [to(owner, { name: 'nobody' })]);
-    add('c', [to(owner)]);
-    assert.equal(await left(), 'c owner');
   });
 
   test('stays when its owner is of a kind that is not served', async () => {
@@ -171,14 +127,5 @@ describe('a delete in one way of propagation', () => {
     assert.deepEqual(await finalizers('Foreground'), ['test.io/held', 'foregroundDeletion']);
     assert.deepEqual(await finalizers('Orphan'), ['test.io/held', 'orphan']);
     assert.deepEqual(await finalizers('Background'), ['test.io/held']);
-  });
-
-  test('marks nothing in a dry run', async () => {
-    const { add, remove, get, storage } = world();
-    add('a');
-    const { version } = storage;
-    await remove('a', { propagationPolicy: 'Foreground', dryRun: ['All'] });
-    assert.equal(get('a')?.finalizers, undefined);
-    assert.equal(storage.version, version);
   });
 });

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { ApiHttp } from '../../support/api-http.ts';
 import { describeWithKubectl, Kubectl } from '../../support/kubectl.ts';
 import type { ApiServer } from '../../../apiserver/server.ts';
 import { started } from './started.ts';
@@ -14,6 +13,29 @@ metadata: {name: node-0, labels: {node-role.kubernetes.io/worker: ""}}
 spec: {taints: [{key: a, effect: NoSchedule}]}
 `;
 
+const daemonSet = `apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: ds}
+spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: "example/i:1"}]}}}
+`;
+
+function revision(number: number, uid: string): Record<string, unknown> {
+  const containers = [{ name: 'c', image: `example/i:${number}` }];
+  const template = { $patch: 'replace', metadata: { labels: { a: 'b' } }, spec: { containers } };
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'ControllerRevision',
+    metadata: {
+      name: `ds-${number}`,
+      labels: { a: 'b' },
+      ownerReferences: [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'ds', uid, controller: true, blockOwnerDeletion: true }],
+    },
+    revision: number,
+    data: { spec: { template } },
+  };
+}
+
+// All that kubectl asks and shows is compared with a real server, command by command, in suites/real/kubectl-compare.
 describeWithKubectl('kubectl drives the embedded server', (program) => {
   let server: ApiServer;
   let kubectl: Kubectl;
@@ -36,58 +58,6 @@ describeWithKubectl('kubectl drives the embedded server', (program) => {
     assert.equal(await good('get configmap cm -o jsonpath={.data}'), '{"a":"three"}');
   });
 
-  test('refuses unknown fields by the OpenAPI document', async () => {
-    const { code, stderr } = await run(['apply', '-f', '-'], configMap('{a: x}').replace('data:', 'datum:'));
-    assert.equal(code, 1);
-    assert.match(stderr, /unknown field/);
-  });
-
-  test('applies on the server side, and meets another manager', async () => {
-    const object = configMap('{a: x}').replace('name: cm', 'name: ssa');
-    assert.equal(await good('apply --server-side -f -', object), 'configmap/ssa serverside-applied\n');
-    const { code, stderr } = await run(['apply', '--server-side', '--field-manager=other', '-f', '-'], object.replace('a: x', 'a: z'));
-    assert.equal(code, 1);
-    assert.match(stderr, /conflict with "kubectl": \.data\.a/);
-  });
-
-  test('edits', async () => {
-    const editor = join(kubectl.home, 'editor');
-    await writeFile(editor, '#!/bin/sh\nsed -i s/three/four/ "$1"\n', { mode: 0o755 });
-    assert.match(await good('edit configmap cm', '', { EDITOR: editor, KUBE_EDITOR: editor }), /^configmap\/cm edited/);
-    assert.equal(await good('get cm cm -o jsonpath={.data.a}'), 'four');
-  });
-
-  test('patches a node in all three ways, and reads the refusal of a bad one', async () => {
-    const source = { configMap: { namespace: 'default', name: 'cm', kubeletConfigKey: 'a' } };
-    const strategic = await run(['patch', 'node', 'node-0', '-p', JSON.stringify({ spec: { configSource: source } })]);
-    assert.equal(strategic.stdout, 'node/node-0 patched\n', strategic.stderr);
-    const bad = await run(['patch', 'node', 'node-0', '--type=merge', '-p', '{"spec":{"configSource":{"configMap":{"uid":"u"}}}}']);
-    assert.equal(bad.code, 1);
-    assert.match(bad.stderr, /The Node "node-0" is invalid: spec\.configSource\.configMap\.uid: Forbidden: uid must not be set in spec/);
-    const json = await run(['patch', 'node', 'node-0', '--type=json', '-p', '[{"op":"remove","path":"/spec/configSource"}]']);
-    assert.equal(json.stdout, 'node/node-0 patched\n', json.stderr);
-  });
-
-  test('labels, annotates and cordons', async () => {
-    await good('label node node-0 pool=web');
-    await good('annotate configmap cm dkc.dev/allow=maxPods');
-    await good('cordon node-0');
-    assert.match(await good('get nodes -l pool=web'), /node-0 +Unknown,SchedulingDisabled +worker +\d+s/);
-  });
-
-  test('shows tables, plain and wide', async () => {
-    assert.match(await good('get nodes'), /^NAME +STATUS +ROLES +AGE +VERSION *\n/);
-    assert.match(await good('get nodes -o wide'), /INTERNAL-IP +EXTERNAL-IP +OS-IMAGE +KERNEL-VERSION +CONTAINER-RUNTIME/);
-    assert.match(await good('get cm -A'), /^NAMESPACE +NAME +DATA +AGE *\ndefault +cm +1 +\d+s\n/);
-    assert.match(await good('get ns'), /dkc-system +Active/);
-  });
-
-  test('describes and explains', async () => {
-    assert.match(await good('describe node node-0'), /Taints: +a:NoSchedule|node\.kubernetes\.io\/unschedulable/);
-    assert.match(await good('describe configmap cm'), /a:\n----\nfour/);
-    assert.match(await good('explain node.spec.configSource.configMap'), /kubeletConfigKey\s+<string> -required-/);
-  });
-
   test('watches', async () => {
     const child = kubectl.spawn(['get', 'cm', '-w', '--no-headers']);
     let seen = '';
@@ -106,16 +76,27 @@ describeWithKubectl('kubectl drives the embedded server', (program) => {
     await once(child, 'close');
   });
 
+  test('follows, remembers, undoes and restarts a rollout', async () => {
+    await good('create -f -', daemonSet);
+    const uid = await good('get ds ds -o jsonpath={.metadata.uid}');
+    for (const number of [1, 2]) server.add(revision(number, uid));
+    assert.match(await good('rollout history ds ds'), /REVISION +CHANGE-CAUSE\n1 +<none>\n2 +<none>\n/);
+    assert.match(await good('get controllerrevisions'), /ds-2 +daemonset\.apps\/ds +2 /);
+    await good('rollout undo ds ds --to-revision=2');
+    assert.equal(await good('get ds ds -o jsonpath={.spec.template.spec.containers[0].image}'), 'example/i:2');
+    await good('rollout restart ds ds');
+    assert.match(await good('get ds ds -o jsonpath={.spec.template.metadata.annotations}'), /restartedAt/);
+    const api = new ApiHttp({ url: server.url, ca: server.caPem, token: server.token });
+    const done = { desiredNumberScheduled: 1, currentNumberScheduled: 1, updatedNumberScheduled: 1, numberReady: 1, numberAvailable: 1 };
+    await api.patch('/apis/apps/v1/namespaces/default/daemonsets/ds/status', { status: { ...done, observedGeneration: 9 } });
+    assert.match(await good('rollout status ds ds --timeout=60s'), /successfully rolled out/);
+  });
+
   test('deletes, and waits until it is gone', async () => {
     assert.equal(await good('delete configmap cm'), 'configmap "cm" deleted\n');
     await good('create namespace going');
     await good('delete namespace going');
     assert.match((await run(['get', 'namespace', 'going'])).stderr, /namespaces "going" not found/);
     assert.equal(await good('delete node node-0'), 'node "node-0" deleted\n');
-  });
-
-  test('asks for a dry run', async () => {
-    assert.match(await good('apply --dry-run=server -f -', configMap('{a: x}')), /configmap\/cm created \((server )?dry run\)/);
-    assert.match((await run(['get', 'cm', 'cm'])).stderr, /NotFound/);
   });
 });

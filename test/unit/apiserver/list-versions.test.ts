@@ -24,32 +24,6 @@ function world() {
 }
 
 describe('a list', () => {
-  test('with a limit and a version is of just that version, as before there was a match to ask for', async () => {
-    const { client, make } = world();
-    const resourceVersion = make('a', 'b', 'c');
-    make('aa', 'd');
-    const first = await client.list(configMaps, { resourceVersion, limit: 2 });
-    assert.equal(names(first), 'a b');
-    assert.equal(first.metadata.resourceVersion, resourceVersion);
-    assert.equal(first.metadata.remainingItemCount, 1);
-    const second = await client.list(configMaps, { limit: 2, continue: first.metadata.continue ?? '' });
-    assert.equal(names(second), 'c');
-    assert.equal(names(await client.list(configMaps, { resourceVersion, resourceVersionMatch: 'NotOlderThan', limit: 9 })), 'a aa b c d');
-  });
-
-  test('of a version that is forgotten is 410', async () => {
-    const { api, client, make } = world();
-    const resourceVersion = make('a');
-    make('b');
-    api.hooks.compact();
-    make('c');
-    await assert.rejects(client.list(configMaps, { resourceVersion, resourceVersionMatch: 'Exact' }), {
-      code: 410,
-      reason: 'Expired',
-      serverMessage: 'The resourceVersion for the provided list is too old.',
-    });
-  });
-
   test('that cannot be continued says how it can be, with what is there now', async () => {
     const { api, client, make, remove } = world();
     make('a', 'c', 'e');

@@ -20,19 +20,6 @@ test('speaks TLS with a certificate of its own that names loopback', async (t) =
   assert.equal((await api.get('/healthz')).text, 'ok');
 });
 
-test('speaks HTTP/2 on the same port', async (t) => {
-  const { server } = await started();
-  const session = connect(server.url, { ca: server.caPem });
-  t.after(async () => {
-    session.destroy();
-    await server.stop();
-  });
-  const stream = session.request({ ':path': '/api/v1/namespaces/default', authorization: `Bearer ${server.token}` });
-  let received = '';
-  for await (const part of stream.setEncoding('utf8')) received += part;
-  assert.equal(JSON.parse(received).metadata.name, 'default');
-});
-
 test('streams a watch over HTTP/2', async (t) => {
   const { server, api } = await started();
   const session = connect(server.url, { ca: server.caPem });
@@ -90,38 +77,6 @@ test('goes away and comes back at the same address, with what it had', async (t)
   await assert.rejects(api.get('/healthz'), { code: 'ECONNREFUSED' });
   await server.hooks.resume();
   assert.equal((await api.get(`${configMaps}/kept`)).code, 200);
-});
-
-test('cuts every connection when asked, and serves new ones', async (t) => {
-  const { server, api } = await started();
-  t.after(() => server.stop());
-  const watch = await api.watch(`${configMaps}?watch=1`);
-  server.hooks.dropConnections();
-  await assert.rejects(watch.next());
-  assert.equal((await api.get('/healthz')).code, 200);
-});
-
-test('after a compaction older watches hear 410, and older pages too', async (t) => {
-  const { server, api } = await started({ tls: false });
-  t.after(() => server.stop());
-  for (const name of ['a', 'b', 'c']) await api.post(configMaps, { metadata: { name } });
-  const page = await api.get(`${configMaps}?limit=1`);
-  const token = encodeURIComponent(text(page.json['metadata']?.['continue']));
-  const version = text(page.json['metadata']?.['resourceVersion']);
-  await api.post(configMaps, { metadata: { name: 'd' } });
-  server.hooks.compact();
-  const watch = await api.watch(`${configMaps}?watch=1&resourceVersion=${version}`);
-  assert.equal(watch.code, 200);
-  const [event, ...more] = await watch.rest();
-  assert.deepEqual(more, []);
-  assert.equal(event?.type, 'ERROR');
-  assert.equal(event.object['code'], 410);
-  assert.equal(event.object['reason'], 'Expired');
-  const next = await api.get(`${configMaps}?limit=1&continue=${token}`);
-  assert.equal(next.code, 410);
-  assert.equal(next.json['reason'], 'Expired');
-  const exact = await api.get(`${configMaps}?resourceVersion=${version}&resourceVersionMatch=Exact`);
-  assert.equal(exact.code, 410);
 });
 
 test('a watch that falls out of the window hears 410, one inside it misses nothing', async (t) => {
