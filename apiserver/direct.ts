@@ -38,14 +38,14 @@ export class DirectLine {
 
 class DirectConnection implements Connection {
   readonly #server: Server;
-  readonly #gone: () => void;
+  readonly #onOver: () => void;
   readonly #underWay = new Set<AbortController>();
   #isRetired = false;
   #isSilent = false;
 
-  constructor(server: Server, gone: () => void) {
+  constructor(server: Server, onOver: () => void) {
     this.#server = server;
-    this.#gone = gone;
+    this.#onOver = onOver;
   }
 
   get usable(): boolean {
@@ -67,7 +67,7 @@ class DirectConnection implements Connection {
     const finish = () => {
       signal.removeEventListener('abort', stop);
       this.#underWay.delete(over);
-      if (this.isOver) this.#gone();
+      if (this.isOver) this.#onOver();
     };
     try {
       const reply = await replyTo(this.#server, {
@@ -102,14 +102,14 @@ class DirectConnection implements Connection {
 
   retire(): void {
     this.#isRetired = true;
-    if (this.#underWay.size === 0) this.#gone();
+    if (this.#underWay.size === 0) this.#onOver();
   }
 
   destroy(): void {
     this.#isRetired = true;
     for (const over of this.#underWay) over.abort(broken('perhaps'));
     this.#underWay.clear();
-    this.#gone();
+    this.#onOver();
   }
 
   async *#whole(reply: Extract<Reply, { answer: Answer }>, signal: AbortSignal, finish: () => void): AsyncGenerator<Uint8Array, void> {

@@ -115,7 +115,7 @@ export class LiveKinds {
   /** Storage names of kinds, by the key of the definition they come from. */
   readonly #kinds = new Map<string, string>();
   /** Terminating definitions, by the storage name of their kind. */
-  readonly #going = new Map<string, string>();
+  readonly #terminating = new Map<string, string>();
   readonly #pending = new Set<string>();
   #waiters: (() => void)[] = [];
 
@@ -123,7 +123,7 @@ export class LiveKinds {
     this.#context = context;
     context.storage.onChange((kind, change) => {
       if (kind === DEFINITIONS) this.#serve(change);
-      else if (change.type === 'DELETED' && this.#going.has(kind)) this.#schedule(kind);
+      else if (change.type === 'DELETED' && this.#terminating.has(kind)) this.#schedule(kind);
     });
   }
 
@@ -140,7 +140,7 @@ export class LiveKinds {
     if (first === undefined) {
       if (before !== undefined) registry.remove(before);
       this.#kinds.delete(key);
-      if (before !== undefined) this.#going.delete(before);
+      if (before !== undefined) this.#terminating.delete(before);
       // Without a kind there is nothing to clean up.
       if (type !== 'DELETED' && object.metadata.deletionTimestamp !== undefined) this.#schedule('', key);
       return;
@@ -149,11 +149,11 @@ export class LiveKinds {
     registry.put(first.kind, served);
     this.#kinds.set(key, name);
     if (object.metadata.deletionTimestamp === undefined) return;
-    this.#going.set(name, key);
+    this.#terminating.set(name, key);
     this.#schedule(name);
   }
 
-  #schedule(name: string, key = this.#going.get(name)): void {
+  #schedule(name: string, key = this.#terminating.get(name)): void {
     if (key === undefined || this.#pending.has(key)) return;
     this.#pending.add(key);
     setImmediate(() => {
@@ -175,7 +175,7 @@ export class LiveKinds {
     const definitions = registry.stored(DEFINITIONS);
     if (definition === undefined || definitions === undefined) return;
     if (storage.list(name).objects.length > 0) {
-      // Says what it waits for; once, since what does not change is no change.
+      // Updates the status with the reason; a write that changes nothing is not stored.
       commitUpdate(this.#context, definitions, key, withStatus(definition, rules(this.#context, '')), definition, false);
       return;
     }

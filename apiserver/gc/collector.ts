@@ -10,8 +10,8 @@ import type { ServedKind } from '../kinds/kind.ts';
 import { StatusError } from '../errors.ts';
 import { storageKey } from '../storage/storage.ts';
 import type { Change } from '../storage/watch-log.ts';
-import { Dependents, blocks, isOrphaning, isWaiting, judge } from './verdict.ts';
-import type { Place, Owner } from './verdict.ts';
+import { Dependents, blocks, isOrphaning, isWaiting, planOwned } from './plan.ts';
+import type { Place, Owner } from './plan.ts';
 
 /** Objects processed in one turn of the event loop, so that a large collection does not block it. */
 const TURN = 500;
@@ -87,8 +87,8 @@ export class Collector {
     if (object === undefined || served === undefined) return;
     try {
       if (isOrphaning(object)) this.#orphan(served, place, object);
-      else if (isWaiting(object)) this.#finish(served, place, object);
-      else this.#judge(served, place, object);
+      else if (isWaiting(object)) this.#finishForeground(served, place, object);
+      else this.#process(served, place, object);
     } catch (error) {
       if (!(error instanceof StatusError)) throw error;
       this.#log.warn('failed to collect object', { ...place, error: describeError(error) });
@@ -97,36 +97,36 @@ export class Collector {
 
   /** Its dependents stay without it. */
   #orphan(served: ServedKind, place: Place, owner: KubeObject): void {
-    for (const dependent of this.#dependents.of(owner.metadata.uid)) this.#leave(dependent, (uid) => uid === owner.metadata.uid);
+    for (const dependent of this.#dependents.of(owner.metadata.uid)) this.#removeReferences(dependent, (uid) => uid === owner.metadata.uid);
     this.#release(served, place, owner, ORPHAN);
   }
 
   /** Removes it once no dependent blocks it. */
-  #finish(served: ServedKind, place: Place, owner: KubeObject): void {
+  #finishForeground(served: ServedKind, place: Place, owner: KubeObject): void {
     const { uid } = owner.metadata;
     if (!this.#owned(uid).some((dependent) => blocks(dependent, uid))) this.#release(served, place, owner, FOREGROUND);
   }
 
-  #judge(served: ServedKind, place: Place, object: KubeObject): void {
+  #process(served: ServedKind, place: Place, object: KubeObject): void {
     const { namespace = '', name = '', uid, resourceVersion } = object.metadata;
-    const verdict = judge(
+    const step = planOwned(
       object,
       (reference) => this.#ask(reference, object),
       () => this.#owned(uid),
     );
-    switch (verdict.do) {
+    switch (step.do) {
       case 'keep':
         return;
-      case 'leave':
-        return this.#leave(place, (owner) => verdict.owners.has(owner));
+      case 'release':
+        return this.#removeReferences(place, (owner) => step.owners.has(owner));
       case 'delete': {
         let version = resourceVersion;
-        if (verdict.unblock) {
+        if (step.unblock) {
           const ownerReferences = object.metadata.ownerReferences?.map((one) => ({ ...one, blockOwnerDeletion: false })) ?? [];
           version = this.#change(served, place, object, { ownerReferences }).metadata.resourceVersion;
         }
         const preconditions = { ...(uid === undefined ? {} : { uid }), ...(version === undefined ? {} : { resourceVersion: version }) };
-        deleteObject(this.#context, served, { namespace, name }, { dryRun: false, propagation: verdict.propagation, ...preconditions });
+        deleteObject(this.#context, served, { namespace, name }, { dryRun: false, propagation: step.propagation, ...preconditions });
       }
     }
   }
@@ -136,7 +136,7 @@ export class Collector {
     if (place === undefined) return 'unknown';
     const owner = this.#context.storage.get(place.kind, place.key);
     if (owner === undefined || owner.metadata.uid !== reference.uid) return 'absent';
-    return isWaiting(owner) ? 'waiting' : 'solid';
+    return isWaiting(owner) ? 'waiting' : 'present';
   }
 
   /** Where an owner must lie: in the namespace of its dependent, or in none. Nowhere for what cannot own it, or is not served. */
@@ -151,7 +151,7 @@ export class Collector {
     return this.#dependents.of(uid).flatMap(({ kind, key }) => this.#context.storage.get(kind, key) ?? []);
   }
 
-  #leave(place: Place, isLeft: (uid: string) => boolean): void {
+  #removeReferences(place: Place, isLeft: (uid: string) => boolean): void {
     const served = this.#served(place.kind);
     const object = this.#context.storage.get(place.kind, place.key);
     if (served === undefined || object === undefined) return;

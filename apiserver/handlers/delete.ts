@@ -19,7 +19,7 @@ export function deleteObject(
   served: ServedKind,
   at: { namespace: string; name: string },
   options: DeleteOptions,
-): { object: KubeObject; gone: boolean } {
+): { object: KubeObject; removed: boolean } {
   const { kind } = served;
   const { storage } = context;
   const name = storageName(kind);
@@ -35,13 +35,13 @@ export function deleteObject(
   // A kind with a grace period gets a deletionTimestamp even when it is removed at once.
   const marks = waits || kind.gracePeriod !== undefined;
   const left = marks ? terminating(context, isNamespace, old, grace, finalizers) : old;
-  const gone = !waits && (!marks || left.metadata.deletionGracePeriodSeconds === 0);
-  if (options.dryRun) return { object: left, gone };
+  const removed = !waits && (!marks || left.metadata.deletionGracePeriodSeconds === 0);
+  if (options.dryRun) return { object: left, removed };
   const object = jsonEqual(left, old) ? old : storage.put(name, key, left);
-  if (gone) storage.remove(name, key);
+  if (removed) storage.remove(name, key);
   if (isNamespace) sweepNamespace(context, at.name);
-  else if (gone) sweepNamespace(context, object.metadata.namespace);
-  return { object, gone };
+  else if (removed) sweepNamespace(context, object.metadata.namespace);
+  return { object, removed };
 }
 
 function terminating(context: Context, isNamespace: boolean, old: KubeObject, asked: number, finalizers: readonly string[]): KubeObject {

@@ -156,8 +156,8 @@ function exists(context: Context, served: ServedKind, { namespace, name }: Resou
 }
 
 function remove({ context, served, request, from, body, present }: Call): Answer {
-  const { object, gone } = deleteObject(context, served, request, deleteOptions(bodyOptions(body, from), from.query));
-  if (!gone || served.kind.returnsDeleted === true) return { code: 200, json: present.object(object) };
+  const { object, removed } = deleteObject(context, served, request, deleteOptions(bodyOptions(body, from), from.query));
+  if (!removed || served.kind.returnsDeleted === true) return { code: 200, json: present.object(object) };
   const { group, resource } = groupResource(served);
   const details = { name: request.name, ...(group === '' ? {} : { group }), kind: resource, uid: object.metadata.uid };
   return { code: 200, json: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details } };

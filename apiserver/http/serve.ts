@@ -23,10 +23,10 @@ export interface SocketServer extends Server {
 
 /** Answers one request over HTTP, or fails it as the fault plan demands. */
 export async function serve(server: SocketServer, incoming: Incoming, response: Outgoing): Promise<void> {
-  const gone = new AbortController();
-  response.once('close', () => gone.abort());
-  response.once('error', () => gone.abort());
-  const signal = AbortSignal.any([gone.signal, server.stopping]);
+  const closed = new AbortController();
+  response.once('close', () => closed.abort());
+  response.once('error', () => closed.abort());
+  const signal = AbortSignal.any([closed.signal, server.stopping]);
   const reply = await replyTo(server, {
     method: incoming.method ?? 'GET',
     url: incoming.url ?? '/',

@@ -42,7 +42,9 @@ export const namespaces: Kind = {
   ],
   schema: object('A room for names.', {
     metadata: ref('ObjectMeta', 'Name, labels and the like.'),
-    spec: object('How it behaves.', { finalizers: list('Who must let go before it is gone.', text('A finalizer.')) }),
+    spec: object('How it behaves.', {
+      finalizers: list('Finalizers that must be removed before the object is deleted.', text('A finalizer.')),
+    }),
     status: object('What it is.', {
       phase: text('Active or Terminating.'),
       conditions: list('What is observed.', anything('A condition.'), { by: 'type' }),

@@ -82,7 +82,7 @@ const waiting = {
   message: 'Scheduling is blocked due to non-empty scheduling gates',
 };
 
-/** Whoever writes a status cannot give the pod away. */
+/** A write of the status subresource cannot change the owner references. */
 function prepareUpdate(pod: KubeObject, old: KubeObject, { subresource }: RuleContext): KubeObject {
   if (subresource !== 'status') return pod;
   const { ownerReferences: _theirs, ...metadata } = pod.metadata;

@@ -29,7 +29,7 @@ const shared: Readonly<Record<string, Schema>> = {
     creationTimestamp: time('When it was created.'),
     deletionGracePeriodSeconds: int64('How long it may take to go.'),
     deletionTimestamp: time('When it will go.'),
-    finalizers: list('Who must let go before it is gone.', text('A finalizer.'), { as: 'set' }),
+    finalizers: list('Finalizers that must be removed before the object is deleted.', text('A finalizer.'), { as: 'set' }),
     generateName: text('Start of a name that the server makes up.'),
     generation: int64('Counts changes of what is wanted.'),
     labels: textMap('What it can be selected by.'),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Dependents } from '../../../apiserver/gc/verdict.ts';
+import { Dependents } from '../../../apiserver/gc/plan.ts';
 import type { KubeObject } from '../../../kube/api/object.ts';
 
 const owned = (name: string, ...owners: string[]): KubeObject => ({

@@ -4,22 +4,26 @@ import type { Propagation } from '../handlers/write-options.ts';
 import type { Change } from '../storage/watch-log.ts';
 
 /** State of an owner: it exists; it waits for its dependents (foreground deletion); it does not exist; or its kind is not served. */
-export type Owner = 'solid' | 'waiting' | 'absent' | 'unknown';
+export type Owner = 'present' | 'waiting' | 'absent' | 'unknown';
 
-/** What becomes of an object that has owners. */
-export type Verdict =
-  { do: 'keep' } | { do: 'leave'; owners: ReadonlySet<string> } | { do: 'delete'; propagation: Propagation; unblock: boolean };
+/** Keep the object, remove references to these owners from it, or delete it. */
+export type Step =
+  { do: 'keep' } | { do: 'release'; owners: ReadonlySet<string> } | { do: 'delete'; propagation: Propagation; unblock: boolean };
 
-/** Judges an object by its owners. An owner of a kind that is not served cannot be asked for, so nothing is done. */
-export function judge(object: KubeObject, ownerOf: (reference: OwnerReference) => Owner, dependents: () => readonly KubeObject[]): Verdict {
+/** What to do with an object, given the states of its owners. With an owner of a kind that is not served it is kept. */
+export function planOwned(
+  object: KubeObject,
+  ownerOf: (reference: OwnerReference) => Owner,
+  dependents: () => readonly KubeObject[],
+): Step {
   const references = object.metadata.ownerReferences ?? [];
   if (references.length === 0 || object.metadata.deletionTimestamp !== undefined) return { do: 'keep' };
   const owners = references.map((reference) => ({ uid: reference.uid, is: ownerOf(reference) }));
   if (owners.some(({ is }) => is === 'unknown')) return { do: 'keep' };
-  const others = owners.filter(({ is }) => is !== 'solid');
+  const others = owners.filter(({ is }) => is !== 'present');
   if (others.length < owners.length) {
-    // A solid owner keeps it; references to owners that are absent or wait are removed.
-    return others.length === 0 ? { do: 'keep' } : { do: 'leave', owners: new Set(others.map(({ uid }) => uid)) };
+    // A present owner keeps it; references to owners that are absent or wait are removed.
+    return others.length === 0 ? { do: 'keep' } : { do: 'release', owners: new Set(others.map(({ uid }) => uid)) };
   }
   if (others.some(({ is }) => is === 'waiting')) {
     const owned = dependents();
@@ -45,7 +49,7 @@ export function blocks(dependent: KubeObject, uid: string | undefined): boolean 
   return dependent.metadata.ownerReferences?.some((reference) => reference.uid === uid && reference.blockOwnerDeletion === true) === true;
 }
 
-/** Where an object lies. */
+/** Storage kind and key of an object. */
 export interface Place {
   /** Of its kind, as storage has it. */
   kind: string;
@@ -56,7 +60,7 @@ export interface Place {
 export class Dependents {
   readonly #byOwner = new Map<string, Map<string, Place>>();
 
-  /** Takes in a change of an object of `kind`. */
+  /** Applies a change of an object of `kind`. */
   apply(kind: string, { type, key, object, previous }: Change): void {
     const before = previous?.metadata.ownerReferences;
     const after = type === 'DELETED' ? undefined : object.metadata.ownerReferences;
@@ -73,7 +77,7 @@ export class Dependents {
     }
   }
 
-  /** In the order in which they came to their owner. */
+  /** In the order in which they named the owner. */
   of(uid: string | undefined): Place[] {
     return [...(this.#byOwner.get(uid ?? '')?.values() ?? [])];
   }
