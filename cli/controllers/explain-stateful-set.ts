@@ -20,16 +20,16 @@ export function explainStatefulSet({ set, pods, revisions, claims, classes, now 
   const facts = factsOf(rules, {
     pods,
     revisions,
-    claim: (name) => claimsByName.get(name),
-    allClaims: () => claims,
+    pvc: (name) => claimsByName.get(name),
+    allPvcs: () => claims,
     storageClass: (name) => (name === undefined ? defaultClassOf(classes) : classes.find(({ metadata }) => metadata.name === name)),
     now,
   });
   return [
     ...rules.optIns.problems.map((problem) => whole('annotation', `rollout and scale-down are paused: invalid annotation: ${problem}`)),
     ...excessOf(rules).map(({ message }) => whole('replicas', message)),
-    ...withTakenNames(explain(facts), facts.claims.pods, pods),
-    ...plan(facts).refused.map(({ claim, why }) => ({ object: claim, reason: 'cannot-expand', detail: why })),
+    ...withTakenNames(explain(facts), facts.adoption.pods, pods),
+    ...plan(facts).refused.map(({ pvc: claim, why }) => ({ object: claim, reason: 'cannot-expand', detail: why })),
   ];
 }
 
@@ -38,7 +38,7 @@ const UNMADE: ReadonlySet<string> = new Set(['creating', 'missing']);
 /** The controller sees its own pods alone, and learns from a refusal that the name of one is another's: no event tells of it. */
 function withTakenNames(
   rows: readonly Explained[],
-  { keep, adopt }: SetFacts['claims']['pods'],
+  { keep, adopt }: SetFacts['adoption']['pods'],
   pods: readonly Readonly<Pod>[],
 ): Explained[] {
   const own = new Set([...keep, ...adopt]);

@@ -7,7 +7,7 @@ import { formatFlag } from '../output/output.ts';
 import { explainStatefulSet } from './explain-stateful-set.ts';
 import type { Millis } from '../../base/clock.ts';
 import type { Revision } from '../../controllers/common/history/contract.ts';
-import type { Claim, Pod, StatefulSet, StorageClass } from '../../controllers/statefulset/types.ts';
+import type { Pvc, Pod, StatefulSet, StorageClass } from '../../controllers/statefulset/types.ts';
 import type { KubeObject, Resource } from '../../kube/api/object.ts';
 import type { Client } from '../../kube/client/client.ts';
 
@@ -43,7 +43,7 @@ export const whyStatefulSetCommand: Command = whyStatefulSet(explainStatefulSet)
 export interface StatefulSetInCluster {
   set: Readonly<StatefulSet>;
   pods: readonly Readonly<Pod>[];
-  claims: readonly Readonly<Claim>[];
+  claims: readonly Readonly<Pvc>[];
   revisions: readonly Readonly<Revision>[];
   /** Of the cluster; none unless the set asks for claims to grow. */
   classes: readonly Readonly<StorageClass>[];
@@ -66,7 +66,7 @@ export async function readStatefulSet(
   const set = await getNamed<StatefulSet>(client, statefulSets, query, signal);
   const [podsThere, claims, revisions, classes] = await Promise.all([
     all<Pod>(pods),
-    all<Claim>(persistentVolumeClaims),
+    all<Pvc>(persistentVolumeClaims),
     all<Revision>(controllerRevisions),
     // Not everybody who may look at a namespace may look at the cluster's classes.
     optInsOf(set.metadata.annotations).expandClaims ? all<StorageClass>(storageClasses, {}) : [],

@@ -10,7 +10,7 @@ export interface SetEvent {
   message: string;
 }
 
-/** Where it is told. */
+/** Where it is reported. */
 export interface EventTarget {
   events: Pick<EventRecorder, 'event'>;
   set: Readonly<KubeObject>;
@@ -18,16 +18,16 @@ export interface EventTarget {
   resource: Resource;
 }
 
-export function tell({ events, set, resource }: EventTarget, told: readonly SetEvent[]): void {
-  for (const { type, reason, message } of told) events.event(set, type, reason, message, { resource });
+export function recordEvents({ events, set, resource }: EventTarget, reported: readonly SetEvent[]): void {
+  for (const { type, reason, message } of reported) events.event(set, type, reason, message, { resource });
 }
 
 /**
  * Tells it once for as long as it is so, and again when it was not so meanwhile; all of it when any of it is new.
  * @param isNews - whether this was not what was said last
  */
-export function recordNewEvents(to: EventTarget, told: readonly SetEvent[], isNews: (text: string) => boolean): void {
-  if (isNews(told.map(({ message }) => message).join('\n'))) tell(to, told);
+export function recordNewEvents(to: EventTarget, reported: readonly SetEvent[], isNews: (text: string) => boolean): void {
+  if (isNews(reported.map(({ message }) => message).join('\n'))) recordEvents(to, reported);
 }
 
 /** The last text that was reported about each subject of each set, so that people read it once and not at every look. */

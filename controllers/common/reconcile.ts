@@ -22,7 +22,7 @@ interface RulesOf<S extends KubeObject> {
 /** What the author of a set should know; `about` names the subject, on each of which only what changed is told. */
 export interface Warnings {
   about: string;
-  told: readonly SetEvent[];
+  events: readonly SetEvent[];
 }
 
 /** What one kind of set does in each phase of a reconcile. */
@@ -36,7 +36,7 @@ export interface SetSync<S extends KubeObject, R extends RulesOf<S>, F> {
   events: Pick<EventRecorder, 'event'>;
   memory: {
     /** When to look again at a set that the server says is gone; undefined for any other. */
-    whileGone(set: Readonly<S>): Outcome | undefined;
+    outcomeIfNotFound(set: Readonly<S>): Outcome | undefined;
     /** Whether `text` is another than what was told last about this. */
     isNews(set: Readonly<S>, text: string, about: string): boolean;
   };
@@ -71,22 +71,22 @@ export async function reconcileSet<S extends KubeObject, R extends RulesOf<S>, F
   const { caches, events, memory, ownWrites, resource } = by;
   const set = caches.sets.get(key);
   if (set === undefined) return done;
-  const gone = memory.whileGone(set);
+  const gone = memory.outcomeIfNotFound(set);
   if (gone !== undefined) return gone;
   const to = { events, set, resource };
-  const tell = ({ about, told }: Warnings): void => recordNewEvents(to, told, (text) => memory.isNews(set, text, about));
+  const report = ({ about, events: found }: Warnings): void => recordNewEvents(to, found, (text) => memory.isNews(set, text, about));
   const rules = decideFor(to, () => by.rules(set));
-  tell({ about: 'size', told: rules.tooLarge === undefined ? [] : [tooLargeEvent(rules.tooLarge)] });
+  report({ about: 'size', events: rules.tooLarge === undefined ? [] : [tooLargeEvent(rules.tooLarge)] });
   const why = rules.tooLarge ?? by.unusable(rules);
   if (why !== undefined) return { stalled: true, why };
   const held = holdBack(key, { ownWrites, caches: by.written });
   if (held !== undefined) return held;
-  for (const warnings of by.warnings(rules)) tell(warnings);
+  for (const warnings of by.warnings(rules)) report(warnings);
   await readRevisions(ownedOrOrphaned(caches.revisions, set));
   const facts = decideFor(to, () => by.observe(key, rules));
   const { wakeUps, warnings = [] } = await by.sync(key, rules, facts, signal);
-  for (const one of warnings) tell(one);
-  return memory.whileGone(set) ?? earliest(wakeUps);
+  for (const one of warnings) report(one);
+  return memory.outcomeIfNotFound(set) ?? earliest(wakeUps);
 }
 
 /** Look again after so long: nothing else will tell. */

@@ -130,7 +130,7 @@ export class SetMemory {
   }
 
   /** When to reconcile a set again that the server did not find; undefined for any other. */
-  whileGone({ metadata: { uid = '' } }: Readonly<KubeObject>): Outcome | undefined {
+  outcomeIfNotFound({ metadata: { uid = '' } }: Readonly<KubeObject>): Outcome | undefined {
     return this.#notFound.outcome(uid);
   }
 

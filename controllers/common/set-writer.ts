@@ -36,13 +36,13 @@ export function setWriter(
 }
 
 /** Whose claims, and who is told of what was written for them. */
-export interface SetClaims extends Pick<Claimer, 'client' | 'owner' | 'ownerKind'> {
+export interface Adopter extends Pick<Claimer, 'client' | 'owner' | 'ownerKind'> {
   wrote: (resource: Resource, object: KubeObject) => void;
 }
 
 /** Adopts and releases what the plan says, of one kind. @throws what failed: nothing may be decided then */
-export async function executeClaims<T extends KubeObject>(
-  { wrote, ...by }: SetClaims,
+export async function executeAdoption<T extends KubeObject>(
+  { wrote, ...by }: Adopter,
   kind: Resource,
   plan: ClaimPlan<T>,
   signal: AbortSignal,

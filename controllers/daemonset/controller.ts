@@ -98,7 +98,7 @@ function syncOf({ rules, observer, executor, suspended }: Parts): SetSync<Daemon
     memory,
     rules,
     unusable: (of) => unusable(of, events),
-    warnings: (of) => [{ about: 'rules', told: warningsOf(of) }],
+    warnings: (of) => [{ about: 'rules', events: warningsOf(of) }],
     observe: (key, of) => observe(key, of, observer),
     async sync(key, of, facts, signal) {
       const todo = decideFor({ events, set: of.set, resource: daemonSets }, () => plan(facts));

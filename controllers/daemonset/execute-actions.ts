@@ -10,7 +10,7 @@ import { slowStart } from '../../kube/controller/slow-start.ts';
 import { type Creation, type Deletion, newPod } from './actions.ts';
 import type { Executor } from './execute.ts';
 import { BURST, type Plan } from './plan.ts';
-import { isGoing, nameOf, targetNode } from './pods.ts';
+import { isTerminating, nameOf, targetNode } from './pods.ts';
 import type { Rules } from './rules.ts';
 import type { Pod } from './types.ts';
 
@@ -37,7 +37,7 @@ export async function executePods(by: Executor, rules: Rules, plan: Plan, signal
 
 function isStillOurs({ caches }: Executor, { set }: Rules, pod: Readonly<Pod>): boolean {
   const now = caches.pods.get(objectKey(pod));
-  return now !== undefined && now.metadata.uid === pod.metadata.uid && !isGoing(now) && isControlledBy(now, set);
+  return now !== undefined && now.metadata.uid === pod.metadata.uid && !isTerminating(now) && isControlledBy(now, set);
 }
 
 async function create(by: Executor, rules: Rules, creations: readonly Creation[], pass: Pass, signal: AbortSignal): Promise<unknown[]> {
@@ -54,7 +54,7 @@ async function create(by: Executor, rules: Rules, creations: readonly Creation[]
     { largest: Math.min(...creations.map(({ template }) => batchOf(template, BURST)), BURST), signal },
   );
   if (result.skipped.length > 0) pass.notCreated(result.skipped.length);
-  const errors = result.failed.map(({ error }) => error).filter((error) => !isTerminating(error));
+  const errors = result.failed.map(({ error }) => error).filter((error) => !isOfTerminatingNamespace(error));
   for (const error of errors) {
     if (error instanceof MisplacedError || signal.aborted) continue;
     events.event(set, 'Warning', 'FailedCreate', `Error creating: ${serverWords(error)}`, { resource: daemonSets });
@@ -107,6 +107,6 @@ async function removeOne({ client }: Executor, { metadata }: Readonly<Pod>, sign
 }
 
 /** A namespace that goes takes no more pods: that is no failure, and trying again is of no use. */
-function isTerminating(error: unknown): boolean {
+function isOfTerminatingNamespace(error: unknown): boolean {
   return error instanceof ApiError && (error.details?.causes ?? []).some(({ reason }) => reason === 'NamespaceTerminating');
 }

@@ -6,10 +6,10 @@ import type { Client } from '../../kube/client/client.ts';
 import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
 import type { Expectations } from '../../kube/controller/expectations.ts';
 import type { OwnWrites } from '../../kube/controller/own-writes.ts';
-import { executeClaims, setWriter, writeStatus } from '../common/set-writer.ts';
+import { executeAdoption, setWriter, writeStatus } from '../common/set-writer.ts';
 import { executeHistory, executeTruncation } from '../common/history/execute.ts';
 import type { HistoryPlan } from '../common/history/contract.ts';
-import { tell } from '../common/events.ts';
+import { recordEvents } from '../common/events.ts';
 import { conditionsOnto } from '../common/progress.ts';
 import type { Caches } from './caches.ts';
 import { executePods } from './execute-actions.ts';
@@ -34,15 +34,15 @@ export interface Executor {
  */
 export async function execute(by: Executor, rules: Rules, plan: Plan, history: HistoryPlan, signal: AbortSignal): Promise<void> {
   const { set } = rules;
-  const { claims } = plan;
+  const { adoption } = plan;
   const writer = setWriter({ ...by, caches: Object.values(by.caches) }, set);
   const claimer = { ...writer, owner: set, ownerKind: daemonSets };
-  await executeClaims(claimer, pods, claims.pods, signal);
+  await executeAdoption(claimer, pods, adoption.pods, signal);
   await prefixed('failed to construct revisions of DaemonSet: ', async () => {
-    await executeClaims(claimer, controllerRevisions, claims.revisions, signal);
+    await executeAdoption(claimer, controllerRevisions, adoption.revisions, signal);
     await executeHistory({ ...writer, owner: set, ownerResource: daemonSets }, history, signal);
   });
-  tell({ events: by.events, set, resource: daemonSets }, plan.events);
+  recordEvents({ events: by.events, set, resource: daemonSets }, plan.events);
   const failures: unknown[] = [];
   const attempt = (work: Promise<void>): Promise<void> => work.catch((error: unknown) => void failures.push(error));
   await attempt(executePods(by, rules, plan, signal));

@@ -4,7 +4,7 @@ import type { NodeState } from './node-state.ts';
 import { limitsOf, type Limits } from './update.ts';
 import type { Reason } from './placement/node-decision.ts';
 import { plan, type Plan } from './plan.ts';
-import { isGoing, nameOf } from './pods.ts';
+import { isTerminating, nameOf } from './pods.ts';
 import type { Pod } from './types.ts';
 
 /** How a set stands with one node, and the first thing that it waits for there. */
@@ -52,12 +52,12 @@ function explainOne(facts: SetFacts, state: NodeState, decided: Plan, limits: Li
 /** No pod runs there, and one should. */
 function missing(facts: SetFacts, { nodePods }: NodeState, decided: Plan): Why | undefined {
   const { node, pods } = nodePods;
-  const failed = pods.find((pod) => !isGoing(pod) && pod.status?.phase === 'Failed');
+  const failed = pods.find((pod) => !isTerminating(pod) && pod.status?.phase === 'Failed');
   if (failed !== undefined) {
     const { text } = whyNotAvailable(failed);
     return { reason: 'backoff', detail: `pod ${nameOf(failed)} ${text}; it stays to be looked at, and is replaced with backoff` };
   }
-  const alive = pods.filter((pod) => !isGoing(pod));
+  const alive = pods.filter((pod) => !isTerminating(pod));
   if (alive.length > 0) return undefined;
   const planned = decided.creations.some((creation) => creation.node === node);
   const [going] = pods;
@@ -93,7 +93,7 @@ function updateOf({ rules }: SetFacts, state: NodeState, decided: Plan, limits: 
 }
 
 function runs({ nodePods, counts }: NodeState): Why {
-  const alive = nodePods.pods.find((pod) => !isGoing(pod)) ?? nodePods.pods[0];
+  const alive = nodePods.pods.find((pod) => !isTerminating(pod)) ?? nodePods.pods[0];
   if (alive === undefined) return { reason: 'creating', detail: 'a pod is to be made' };
   if (counts.available === 1) return { reason: 'runs', detail: `pod ${nameOf(alive)} is available` };
   return { reason: 'not-available', detail: `pod ${nameOf(alive)} is there, and is ${whyNotAvailable(alive).text}` };

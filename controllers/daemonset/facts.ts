@@ -13,7 +13,7 @@ export interface SetFacts {
   now: Millis;
   /** Ms until it need not be waited any longer for what the last pass did; 0 when all of it was seen. */
   pendingMs: Millis;
-  claims: { pods: ClaimPlan<Pod>; revisions: ClaimPlan<Revision> };
+  adoption: { pods: ClaimPlan<Pod>; revisions: ClaimPlan<Revision> };
   history: HistoryPlan;
   /** Of the pods that are the set's, or will be by the claims. */
   summary: Summary;

@@ -1,7 +1,7 @@
 import type { Millis } from '../../base/clock.ts';
 import { availableIn, isReady } from '../common/availability.ts';
 import { HASH_LABEL } from '../common/history/contract.ts';
-import { type NodePods, isGoing, isOver, isPlaced } from './pods.ts';
+import { type NodePods, isTerminating, isOver, isPlaced } from './pods.ts';
 import type { Rules } from './rules.ts';
 import type { Pod } from './types.ts';
 
@@ -104,7 +104,7 @@ function updateOf(
   let [fresh, old]: (Readonly<Pod> | undefined)[] = [];
   let excess = false;
   for (const pod of pods) {
-    if (isGoing(pod)) continue;
+    if (isTerminating(pod)) continue;
     if (isFresh(pod)) {
       excess ||= fresh !== undefined;
       fresh ??= pod;
@@ -160,16 +160,16 @@ interface Seen {
  * | is not there | some | those that no node has go; the others are left to who cleans up after nodes |
  */
 function workOn(rules: Rules, { known, pods }: NodePods, seen: Seen): Work | undefined {
-  if (known === undefined) return removing(pods.filter((pod) => !isGoing(pod) && !isPlaced(pod)));
+  if (known === undefined) return removing(pods.filter((pod) => !isTerminating(pod) && !isPlaced(pod)));
   const { run, schedule, keep, reason } = known.decision;
   if (run && !schedule) return { ...idle, suspended: true };
-  if (reason.kind === 'host-ports') return { ...idle, remove: pods.filter((pod) => !isGoing(pod)), suspended: true };
+  if (reason.kind === 'host-ports') return { ...idle, remove: pods.filter((pod) => !isTerminating(pod)), suspended: true };
   if (pods.length === 0) return run ? { ...idle, create: true } : undefined;
-  if (!keep) return removing(pods.filter((pod) => !isGoing(pod)));
+  if (!keep) return removing(pods.filter((pod) => !isTerminating(pod)));
   const [first] = pods;
   // Nearly always: one pod, which runs.
-  if (pods.length === 1 && first !== undefined && !isGoing(first) && !isOver(first)) return undefined;
-  const staying = pods.filter((pod) => !isGoing(pod));
+  if (pods.length === 1 && first !== undefined && !isTerminating(first) && !isOver(first)) return undefined;
+  const staying = pods.filter((pod) => !isTerminating(pod));
   const failed = staying.filter(({ status }) => status?.phase === 'Failed');
   const succeeded = staying.filter(({ status }) => status?.phase === 'Succeeded');
   const running = staying.filter((pod) => !isOver(pod));

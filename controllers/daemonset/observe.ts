@@ -48,7 +48,7 @@ export function observe(key: Key, rules: Rules, { caches, counter, memory, expec
     rules,
     now,
     pendingMs: expectations.requeueAfter(key) ?? 0,
-    claims: { pods: { keep: [], adopt, release: [...unselected] }, revisions },
+    adoption: { pods: { keep: [], adopt, release: [...unselected] }, revisions },
     history,
     summary,
     memory: memory.of(rules),

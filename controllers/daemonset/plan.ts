@@ -16,7 +16,7 @@ export const BURST = 250;
 
 /** What is to be done about one set, in this order. Nothing in it is nothing to do. */
 export interface Plan {
-  claims: SetFacts['claims'];
+  adoption: SetFacts['adoption'];
   history: readonly HistoryStep[];
   events: readonly SetEvent[];
   creations: readonly Creation[];
@@ -44,7 +44,7 @@ export function plan(facts: SetFacts): Plan {
   for (const { changesAt } of facts.summary.pendingNodes.values())
     if (changesAt !== undefined) wakeUps.push({ requeueAfter: changesAt - facts.now, why: 'a pod will be available' });
   return {
-    claims: facts.claims,
+    adoption: facts.adoption,
     history: facts.history.steps,
     events: actions.events,
     creations: actions.creations.slice(0, BURST),

@@ -38,7 +38,7 @@ export function isPlaced({ spec }: Readonly<Pod>): boolean {
 }
 
 /** Marked for deletion. */
-export function isGoing({ metadata }: Readonly<Pod>): boolean {
+export function isTerminating({ metadata }: Readonly<Pod>): boolean {
   return metadata.deletionTimestamp !== undefined;
 }
 
@@ -67,11 +67,11 @@ export function nodePodsOf(node: string, known: NodePods['known'], pods: readonl
   if (pods.length === 0) return { node, known, pods: nobody, ended: nobody };
   if (pods.length === 1) {
     const [pod] = pods;
-    return pod !== undefined && isGoing(pod) && isOver(pod)
+    return pod !== undefined && isTerminating(pod) && isOver(pod)
       ? { node, known, pods: nobody, ended: pods }
       : { node, known, pods, ended: nobody };
   }
-  const hasEnded = (pod: Readonly<Pod>): boolean => isGoing(pod) && isOver(pod);
+  const hasEnded = (pod: Readonly<Pod>): boolean => isTerminating(pod) && isOver(pod);
   const ended = pods.filter(hasEnded);
   const there = ended.length === 0 ? pods : pods.filter((pod) => !hasEnded(pod));
   return { node, known, pods: there.toSorted(inOrder), ended };

@@ -44,12 +44,12 @@ export interface Recounted {
 export function recount(rules: Rules, cluster: Cluster, decide: Decide = decision(rules)): Recounted {
   const { set } = rules;
   const { nodes, now, pendingMs, memory } = cluster;
-  const claims = {
+  const adoption = {
     pods: planClaim(set, cluster.pods, selects(rules)),
     revisions: planClaim(set, cluster.revisions, selects(rules)),
   };
-  const pods = [...claims.pods.keep, ...claims.pods.adopt];
-  const revisions = [...claims.revisions.keep, ...claims.revisions.adopt];
+  const pods = [...adoption.pods.keep, ...adoption.pods.adopt];
+  const revisions = [...adoption.revisions.keep, ...adoption.revisions.adopt];
   const history = planHistory(
     {
       owner: set,
@@ -66,7 +66,7 @@ export function recount(rules: Rules, cluster: Cluster, decide: Decide = decisio
   const names = new Set([...known.keys(), ...[...byNode.keys()].filter((name) => name !== undefined)]);
   const states = [...names].map((name) => nodeStateOf(rules, history.hash, nodePodsOf(name, known.get(name), byNode.get(name) ?? []), now));
   const summary = summarize(strays.length === 0 ? states : [...states, nodeStateOf(rules, history.hash, nowhere(strays), now)]);
-  return { facts: { rules, now, pendingMs, claims, history, summary, memory }, states };
+  return { facts: { rules, now, pendingMs, adoption, history, summary, memory }, states };
 }
 
 export function decision({ template, tolerations }: Rules): Decide {

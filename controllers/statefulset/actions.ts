@@ -1,5 +1,5 @@
 import type { Slot } from './slots.ts';
-import type { Claim, Pod, PodTemplate } from './types.ts';
+import type { Pvc, Pod, PodTemplate } from './types.ts';
 import { statefulSets } from '../../kube/api/resources.ts';
 import { HASH_LABEL } from '../common/history/contract.ts';
 import { podFromTemplate } from '../common/pod-from-template.ts';
@@ -22,16 +22,16 @@ export type Action =
       revision: string;
       template: Readonly<PodTemplate>;
       /** Made first. */
-      claims: readonly Claim[];
+      pvcs: readonly Pvc[];
       /** Claims that are being deleted: nothing can be made before they are gone. */
-      going: readonly string[];
+      terminating: readonly string[];
     }
   | { do: 'delete'; pod: Readonly<Pod>; reason: DeletionReason }
   /** Claims of a pod that waits for them. */
-  | { do: 'storage'; pod: Readonly<Pod>; claims: readonly Claim[]; going: readonly string[] }
+  | { do: 'storage'; pod: Readonly<Pod>; pvcs: readonly Pvc[]; terminating: readonly string[] }
   /** Who owns claims is put right. */
-  | { do: 'claims'; pod: string; write: readonly Claim[]; conflicting: readonly string[] }
-  | { do: 'grow'; claim: Claim }
+  | { do: 'pvc-owners'; pod: string; write: readonly Pvc[]; conflicting: readonly string[] }
+  | { do: 'grow'; pvc: Pvc }
   /** Its labels are put right. */
   | { do: 'repair'; pod: Pod };
 
@@ -88,7 +88,7 @@ export function waitsFor({ name, pod }: Slot, what?: keyof typeof details): Wait
   const state = pod === undefined ? undefined : whyNotAvailable(pod);
   if (what === undefined) return { object: name, reason: state?.reason ?? 'NoPod', detail: state?.text ?? 'there is no pod' };
   const ready = pod?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
-  const going = pod?.metadata.deletionTimestamp !== undefined;
-  const also = state === undefined || (ready && !going) ? '' : `; ${state.text}`;
+  const terminating = pod?.metadata.deletionTimestamp !== undefined;
+  const also = state === undefined || (ready && !terminating) ? '' : `; ${state.text}`;
   return { object: name, reason: what, detail: `${details[what]}${also}` };
 }

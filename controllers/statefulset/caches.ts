@@ -5,12 +5,12 @@ import type { Runtime } from '../../kube/process/runtime.ts';
 import type { Revision } from '../common/history/contract.ts';
 import { BY_OWNER, byOwner } from '../common/owner-index.ts';
 import type { StatefulSetOptions } from './options.ts';
-import type { Claim, Pod, StatefulSet, StorageClass } from './types.ts';
+import type { Pvc, Pod, StatefulSet, StorageClass } from './types.ts';
 
 export interface Caches {
   sets: Informer<StatefulSet>;
   pods: Informer<Pod>;
-  claims: Informer<Claim>;
+  pvcs: Informer<Pvc>;
   revisions: Informer<Revision>;
   /** For claims that are to grow. */
   classes: Informer<StorageClass>;
@@ -37,7 +37,7 @@ export function cachesOf({ informers }: Pick<Runtime, 'informers'>, { namespace,
     sets: informers.of<StatefulSet>(statefulSets, { fields: 'all' }, { ...within, ...selected }),
     pods: informers.of<Pod>(pods, { fields: [...podFields, ...conditions], indexes: { [BY_SET]: bySet } }, within),
     // Whole: they are written back.
-    claims: informers.of<Claim>(persistentVolumeClaims, { fields: 'all' }, within),
+    pvcs: informers.of<Pvc>(persistentVolumeClaims, { fields: 'all' }, within),
     revisions: informers.of<Revision>(controllerRevisions, { fields: 'all', indexes: { [BY_OWNER]: byOwner } }, within),
     classes: informers.of<StorageClass>(storageClasses, { fields: ['metadata.annotations', 'allowVolumeExpansion'] }),
   };

@@ -18,7 +18,7 @@ import type { SetFacts } from './facts.ts';
 import { observe } from './observe.ts';
 import type { StatefulSetOptions } from './options.ts';
 import { rulesOf, type Rules, excessOf, problemsOf, refusal } from './rules.ts';
-import type { Claim, Pod, StatefulSet, StorageClass } from './types.ts';
+import type { Pvc, Pod, StatefulSet, StorageClass } from './types.ts';
 
 const COMPONENT = 'statefulset-controller';
 
@@ -40,7 +40,7 @@ export function statefulSetController(runtime: Runtime, options: StatefulSetOpti
       { of: caches.revisions, matching },
     ],
     reads: [
-      { of: caches.claims, mapFunc: (change: Change<Claim>, sets: Lister<StatefulSet>) => enqueueOnPvc(change, sets, rules) },
+      { of: caches.pvcs, mapFunc: (change: Change<Pvc>, sets: Lister<StatefulSet>) => enqueueOnPvc(change, sets, rules) },
       { of: caches.pods, mapFunc: (change: Change<Pod>, sets: Lister<StatefulSet>) => enqueueOnPodName(change, sets) },
       {
         of: caches.classes,
@@ -70,13 +70,13 @@ function syncOf(executor: Executor, rules: (set: Readonly<StatefulSet>) => Rules
     rules,
     unusable: ({ selector }) => (selector === undefined ? 'the selector cannot be read, or selects everything' : undefined),
     warnings: (of) => [
-      { about: 'annotations', told: problemsOf(of) },
-      { about: 'replicas', told: excessOf(of) },
+      { about: 'annotations', events: problemsOf(of) },
+      { about: 'replicas', events: excessOf(of) },
     ],
     observe: (_, of) => observe(of, caches, clock),
     async sync(_key, _rules, facts, signal) {
       const { wakeUps, refused } = await execute(executor, facts, signal);
-      return { wakeUps, warnings: [{ about: 'claims', told: refused.map(refusal) }] };
+      return { wakeUps, warnings: [{ about: 'claims', events: refused.map(refusal) }] };
     },
   };
 }

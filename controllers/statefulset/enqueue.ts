@@ -4,7 +4,7 @@ import type { Change } from '../../kube/cache/change.ts';
 import { objectKey, type Key, type Lister } from '../../kube/cache/contract.ts';
 import { isDefaultClass } from './observe.ts';
 import type { Rules } from './rules.ts';
-import type { Claim, StatefulSet, StorageClass, Pod } from './types.ts';
+import type { Pvc, StatefulSet, StorageClass, Pod } from './types.ts';
 import { isControlledBy } from '../../kube/controller/owner-refs.ts';
 
 /**
@@ -12,7 +12,7 @@ import { isControlledBy } from '../../kube/controller/owner-refs.ts';
  * its own affair, but for the mark of deletion, and for its owners: a write that nobody waited for any more may come late and undo what the policy says.
  */
 export function enqueueOnPvc(
-  change: Change<Claim>,
+  change: Change<Pvc>,
   sets: Pick<Lister<StatefulSet>, 'get'>,
   rules: (set: Readonly<StatefulSet>) => Rules,
 ): Key[] {
@@ -31,7 +31,7 @@ export function enqueueOnPvc(
   return keys;
 }
 
-function isSame({ metadata: before }: Readonly<Claim>, { metadata: after }: Readonly<Claim>): boolean {
+function isSame({ metadata: before }: Readonly<Pvc>, { metadata: after }: Readonly<Pvc>): boolean {
   return before.deletionTimestamp === after.deletionTimestamp && jsonEqual(before.ownerReferences ?? [], after.ownerReferences ?? []);
 }
 

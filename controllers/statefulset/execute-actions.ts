@@ -6,7 +6,7 @@ import type { SetWriter } from '../common/set-writer.ts';
 import type { Executor } from './execute.ts';
 import { POD_INDEX_LABEL, POD_NAME_LABEL } from './places.ts';
 import type { Rules } from './rules.ts';
-import type { Claim, Pod } from './types.ts';
+import type { Pvc, Pod } from './types.ts';
 
 /** Does one thing, and tells people how it went. @throws what failed */
 export async function act(by: Executor, writer: SetWriter, rules: Rules, action: Action, signal: AbortSignal): Promise<void> {
@@ -17,13 +17,13 @@ export async function act(by: Executor, writer: SetWriter, rules: Rules, action:
       return remove(by, writer, rules, action.pod, signal);
     case 'storage': {
       const { name = '' } = action.pod.metadata;
-      const { claims, going } = action;
-      return verb(by, rules, 'update', name, () => makeClaims(by, writer, rules, { pod: name, claims, going }, signal), 'silent');
+      const { pvcs, terminating } = action;
+      return verb(by, rules, 'update', name, () => createPvcs(by, writer, rules, { pod: name, pvcs, terminating }, signal), 'silent');
     }
-    case 'claims':
-      return ownClaims(by, writer, rules, action, signal);
+    case 'pvc-owners':
+      return updatePvcOwners(by, writer, rules, action, signal);
     case 'grow':
-      return grow(by, writer, rules, action.claim, signal);
+      return grow(by, writer, rules, action.pvc, signal);
     case 'repair':
       return repair(by, writer, rules, action.pod, signal);
     default:
@@ -38,7 +38,7 @@ async function create(by: Executor, writer: SetWriter, rules: Rules, action: Cre
   const { slot, revision, template } = action;
   const { name, ordinal } = slot;
   await verb(by, rules, 'create', name, async () => {
-    await makeClaims(by, writer, rules, { pod: name, ...action }, signal);
+    await createPvcs(by, writer, rules, { pod: name, ...action }, signal);
     const pod = newPod(rules, { name, ordinal, revision, template });
     const { namespace } = rules;
     try {
@@ -54,18 +54,18 @@ async function create(by: Executor, writer: SetWriter, rules: Rules, action: Cre
   });
 }
 
-async function makeClaims(
+async function createPvcs(
   { events }: Executor,
   { client, wrote }: SetWriter,
   { set, namespace, name: of }: Rules,
-  { pod, claims, going }: { pod: string; claims: readonly Claim[]; going: readonly string[] },
+  { pod, pvcs, terminating }: { pod: string; pvcs: readonly Pvc[]; terminating: readonly string[] },
   signal: AbortSignal,
 ): Promise<void> {
-  if (going.length > 0) throw new Error(going.map((name) => `pvc ${name} is being deleted`).join('; '));
-  for (const claim of claims) {
-    const { name = '' } = claim.metadata;
+  if (terminating.length > 0) throw new Error(terminating.map((name) => `pvc ${name} is being deleted`).join('; '));
+  for (const pvc of pvcs) {
+    const { name = '' } = pvc.metadata;
     try {
-      wrote(persistentVolumeClaims, await client.create<Claim>(persistentVolumeClaims, claim, { namespace, signal }));
+      wrote(persistentVolumeClaims, await client.create<Pvc>(persistentVolumeClaims, pvc, { namespace, signal }));
       events.event(set, 'Normal', 'SuccessfulCreate', `create Claim ${name} Pod ${pod} in StatefulSet ${of} success`, about);
     } catch (cause) {
       signal.throwIfAborted();
@@ -100,9 +100,9 @@ async function repair(by: Executor, writer: SetWriter, rules: Rules, { metadata,
   });
 }
 
-type Owners = Extract<Action, { do: 'claims' }>;
+type Owners = Extract<Action, { do: 'pvc-owners' }>;
 
-async function ownClaims(
+async function updatePvcOwners(
   { events }: Executor,
   { client, wrote }: SetWriter,
   { set }: Rules,
@@ -113,13 +113,13 @@ async function ownClaims(
     const message = `PersistentVolumeClaim ${name} has a conflicting OwnerReference that acts as a manging controller, the retention policy is ignored for this claim`;
     events.event(set, 'Warning', 'ConflictingController', message, about);
   }
-  for (const claim of write) {
+  for (const pvc of write) {
     try {
-      wrote(persistentVolumeClaims, await client.replace<Claim>(persistentVolumeClaims, claim, { signal }));
+      wrote(persistentVolumeClaims, await client.replace<Pvc>(persistentVolumeClaims, pvc, { signal }));
     } catch (cause) {
       signal.throwIfAborted();
       if (isNotFound(cause)) continue;
-      throw new Error(`could not update claim ${claim.metadata.name ?? ''} for delete policy ownerRefs: ${serverWords(cause)}`, { cause });
+      throw new Error(`could not update pvc ${pvc.metadata.name ?? ''} for delete policy ownerRefs: ${serverWords(cause)}`, { cause });
     }
   }
 }
@@ -128,13 +128,13 @@ async function grow(
   { events }: Executor,
   { client, wrote }: SetWriter,
   { set, name: of }: Rules,
-  claim: Claim,
+  pvc: Pvc,
   signal: AbortSignal,
 ): Promise<void> {
-  const { name = '' } = claim.metadata;
-  const size = claim.spec?.resources?.requests?.['storage'] ?? '';
+  const { name = '' } = pvc.metadata;
+  const size = pvc.spec?.resources?.requests?.['storage'] ?? '';
   try {
-    wrote(persistentVolumeClaims, await client.replace<Claim>(persistentVolumeClaims, claim, { signal }));
+    wrote(persistentVolumeClaims, await client.replace<Pvc>(persistentVolumeClaims, pvc, { signal }));
     events.event(set, 'Normal', 'ClaimExpanded', `Claim ${name} of StatefulSet ${of} asks for ${size} now`, about);
   } catch (error) {
     signal.throwIfAborted();

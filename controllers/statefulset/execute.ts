@@ -8,7 +8,7 @@ import { slowStart } from '../../kube/controller/slow-start.ts';
 import { batchOf } from '../common/pod-from-template.ts';
 import { decideFor } from '../common/events.ts';
 import type { History } from '../common/history/contract.ts';
-import { executeClaims, setWriter, type SetWriter, writeStatus } from '../common/set-writer.ts';
+import { executeAdoption, setWriter, type SetWriter, writeStatus } from '../common/set-writer.ts';
 import { executeHistory, executeTruncation } from '../common/history/execute.ts';
 import { conditionsOnto } from '../common/progress.ts';
 import type { WakeUp } from '../common/reconcile.ts';
@@ -32,19 +32,19 @@ export interface Executor {
 }
 
 /**
- * Makes the plan of the facts true: claims and history first, and when one of these fails nothing else is done; then pods and what belongs to them, group
+ * Makes the plan of the facts true: adoption and history first, and when one of these fails nothing else is done; then pods and what belongs to them, group
  * by group; old revisions; the status last, also when something before it has failed.
  * @returns when to look again without an event, and what people should know of claims
  * @throws the first failure: the key comes back
  */
 export async function execute(by: Executor, facts: SetFacts, signal: AbortSignal): Promise<Pick<Plan, 'wakeUps' | 'refused'>> {
-  const { rules, claims } = facts;
+  const { rules, adoption } = facts;
   const { set } = rules;
   const writer = setWriter({ ...by, caches: Object.values(by.caches) }, set);
   const claimer = { ...writer, owner: set, ownerKind: statefulSets };
   const leaving = set.metadata.deletionTimestamp !== undefined;
-  await executeClaims(claimer, controllerRevisions, claims.revisions, signal);
-  await executeClaims(claimer, pods, claims.pods, signal);
+  await executeAdoption(claimer, controllerRevisions, adoption.revisions, signal);
+  await executeAdoption(claimer, pods, adoption.pods, signal);
   // A name that was taken is found out here alone: then everything is decided again with the one that is.
   const history: History = leaving
     ? facts.history

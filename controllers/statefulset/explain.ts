@@ -39,7 +39,7 @@ export function explain(facts: SetFacts): Explained[] {
 function howIs(facts: SetFacts, slot: Slot, below: boolean): Omit<Explained, 'object'> {
   const { pod, health } = slot;
   if (pod === undefined) return { reason: 'missing', detail: 'it is made when those before it are available' };
-  if (!health.available || health.going) {
+  if (!health.available || health.terminating) {
     const { reason, text } = whyNotAvailable(pod);
     return { reason, detail: text };
   }

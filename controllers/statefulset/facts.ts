@@ -2,7 +2,7 @@ import type { Millis } from '../../base/clock.ts';
 import type { ClaimPlan } from '../../kube/controller/claim-plan.ts';
 import type { HistoryPlan, Revision } from '../common/history/contract.ts';
 import type { Rules } from './rules.ts';
-import type { Claim, Pod, StorageClass } from './types.ts';
+import type { Pvc, Pod, StorageClass } from './types.ts';
 
 /** All that one decision on one set rests on. Values: the same facts give the same plan. */
 export interface SetFacts {
@@ -10,15 +10,15 @@ export interface SetFacts {
   /** Wall clock, in ms: pods say when they became ready on that of their nodes. */
   now: Millis;
   /** `pods.keep` and `pods.adopt` are the set's. */
-  claims: { pods: ClaimPlan<Pod>; revisions: ClaimPlan<Revision> };
+  adoption: { pods: ClaimPlan<Pod>; revisions: ClaimPlan<Revision> };
   /** Its `current` is the update revision: that of the present template. */
   history: HistoryPlan;
   /** The revision that the last complete rollout left; the update revision where there is none. */
   currentRevision: Readonly<Revision>;
   /** A claim of the set's namespace, by name. */
-  claim: (name: string) => Readonly<Claim> | undefined;
+  pvc: (name: string) => Readonly<Pvc> | undefined;
   /** All claims of the set's namespace; asked for when they are to grow. */
-  allClaims: () => readonly Readonly<Claim>[];
+  allPvcs: () => readonly Readonly<Pvc>[];
   /** @param name - undefined: of claims that name none */
   storageClass: (name: string | undefined) => Readonly<StorageClass> | undefined;
 }

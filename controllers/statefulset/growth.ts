@@ -1,15 +1,15 @@
 import { identityOf } from '../../kube/api/ordinals.ts';
 import { compareQuantities, quantity } from '../../kube/api/quantity.ts';
 import type { Rules } from './rules.ts';
-import type { Claim, StorageClass } from './types.ts';
+import type { Pvc, StorageClass } from './types.ts';
 
 const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class';
 
 export interface GrowthPlan {
   /** Whole objects, of the version that was looked at. */
-  write: Claim[];
+  write: Pvc[];
   /** Claims that are too small and cannot grow, and why. */
-  refused: { claim: string; why: string }[];
+  refused: { pvc: string; why: string }[];
 }
 
 /**
@@ -20,22 +20,22 @@ export interface GrowthPlan {
  */
 export function planGrowth(
   rules: Rules,
-  claims: readonly Readonly<Claim>[],
+  pvcs: readonly Readonly<Pvc>[],
   classOf: (name: string | undefined) => Readonly<StorageClass> | undefined,
 ): GrowthPlan {
   const plan: GrowthPlan = { write: [], refused: [] };
-  for (const { claim, size } of ownClaims(rules, claims)) {
-    if (!canBeAsked(claim) || !isSmaller(sizeOf(claim), size)) continue;
-    const why = obstacle(claim, classOf);
-    const { name = '' } = claim.metadata;
-    if (why === undefined) plan.write.push(withSize(claim, size));
-    else plan.refused.push({ claim: name, why: `it is smaller than the ${size} of its template, and ${why}` });
+  for (const { pvc, size } of pvcsOfPlaces(rules, pvcs)) {
+    if (!canBeAsked(pvc) || !isSmaller(sizeOf(pvc), size)) continue;
+    const why = obstacle(pvc, classOf);
+    const { name = '' } = pvc.metadata;
+    if (why === undefined) plan.write.push(withSize(pvc, size));
+    else plan.refused.push({ pvc: name, why: `it is smaller than the ${size} of its template, and ${why}` });
   }
   return plan;
 }
 
-interface OwnClaim {
-  claim: Readonly<Claim>;
+interface PvcOfPlace {
+  pvc: Readonly<Pvc>;
   /** That its template asks for. */
   size: string;
   template: number;
@@ -43,27 +43,27 @@ interface OwnClaim {
 }
 
 /** Claims of the set's places whose templates ask for a size, in the order of the templates. It takes time for each claim, whatever `replicas` says. */
-function ownClaims(rules: Rules, claims: readonly Readonly<Claim>[]): OwnClaim[] {
+function pvcsOfPlaces(rules: Rules, pvcs: readonly Readonly<Pvc>[]): PvcOfPlace[] {
   const templates = new Map(rules.claimTemplates.map((template, at) => [template.metadata.name ?? '', { at, size: sizeOf(template) }]));
   const suffix = `-${rules.name}`;
-  const own: OwnClaim[] = [];
-  for (const claim of claims) {
-    const identity = identityOf(claim.metadata.name ?? '');
+  const own: PvcOfPlace[] = [];
+  for (const pvc of pvcs) {
+    const identity = identityOf(pvc.metadata.name ?? '');
     if (identity?.parent.endsWith(suffix) !== true || rules.places.placeOf(identity.ordinal) === undefined) continue;
     const template = templates.get(identity.parent.slice(0, -suffix.length));
-    if (template?.size !== undefined) own.push({ claim, size: template.size, template: template.at, ordinal: identity.ordinal });
+    if (template?.size !== undefined) own.push({ pvc, size: template.size, template: template.at, ordinal: identity.ordinal });
   }
   return own.sort((a, b) => a.template - b.template || a.ordinal - b.ordinal);
 }
 
 /** Servers take a new size for bound claims only. One that is not bound yet is looked at again when its pod has started. */
-function canBeAsked({ metadata, status }: Readonly<Claim>): boolean {
+function canBeAsked({ metadata, status }: Readonly<Pvc>): boolean {
   return metadata.deletionTimestamp === undefined && status?.phase === 'Bound';
 }
 
 /** undefined: it can grow. */
-function obstacle(claim: Readonly<Claim>, classOf: Parameters<typeof planGrowth>[2]): string | undefined {
-  const name = claim.metadata.annotations?.[CLASS_ANNOTATION] ?? claim.spec?.storageClassName;
+function obstacle(pvc: Readonly<Pvc>, classOf: Parameters<typeof planGrowth>[2]): string | undefined {
+  const name = pvc.metadata.annotations?.[CLASS_ANNOTATION] ?? pvc.spec?.storageClassName;
   if (name === '') return 'it has no storage class, so nobody would enlarge it';
   const found = classOf(name);
   if (found === undefined) return name === undefined ? 'there is no default storage class' : `storage class ${name} does not exist`;
@@ -71,7 +71,7 @@ function obstacle(claim: Readonly<Claim>, classOf: Parameters<typeof planGrowth>
   return `storage class ${name ?? found.metadata.name ?? ''} does not set allowVolumeExpansion`;
 }
 
-function sizeOf({ spec }: Readonly<Claim>): string | undefined {
+function sizeOf({ spec }: Readonly<Pvc>): string | undefined {
   return spec?.resources?.requests?.['storage'];
 }
 
@@ -80,8 +80,8 @@ function isSmaller(has: string | undefined, wants: string): boolean {
   return from !== undefined && to !== undefined && compareQuantities(from, to) < 0;
 }
 
-function withSize(claim: Readonly<Claim>, storage: string): Claim {
-  const { spec } = claim;
+function withSize(pvc: Readonly<Pvc>, storage: string): Pvc {
+  const { spec } = pvc;
   const requests = { ...spec?.resources?.requests, storage };
-  return { ...claim, spec: { ...spec, resources: { ...spec?.resources, requests } } };
+  return { ...pvc, spec: { ...spec, resources: { ...spec?.resources, requests } } };
 }

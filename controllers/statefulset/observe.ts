@@ -10,28 +10,28 @@ import { ownedOrOrphaned } from '../common/owner-index.ts';
 import { BY_SET, type Caches } from './caches.ts';
 import type { SetFacts } from './facts.ts';
 import type { Rules } from './rules.ts';
-import type { Claim, Pod, StorageClass } from './types.ts';
+import type { Pvc, Pod, StorageClass } from './types.ts';
 
 /** What the facts are made of, wherever it comes from. */
 export interface Cluster {
   /** The set's, and those that it might adopt. */
   pods: readonly Readonly<Pod>[];
   revisions: readonly Readonly<Revision>[];
-  claim: SetFacts['claim'];
-  allClaims: SetFacts['allClaims'];
+  pvc: SetFacts['pvc'];
+  allPvcs: SetFacts['allPvcs'];
   storageClass: SetFacts['storageClass'];
   now: number;
 }
 
 /** The facts of one set. Pure. */
-export function factsOf(rules: Rules, { pods, revisions, claim, allClaims, storageClass, now }: Cluster): SetFacts {
+export function factsOf(rules: Rules, { pods, revisions, pvc, allPvcs, storageClass, now }: Cluster): SetFacts {
   const { set, selector = [] } = rules;
   const selected = (object: Readonly<Pod> | Readonly<Revision>): boolean =>
     selector.length > 0 && matchesLabels(selector, object.metadata.labels);
   // By its name as well: what the selector of two sets finds belongs to the one that its name says.
   const ours = (pod: Readonly<Pod>): boolean => identityOf(pod.metadata.name ?? '')?.parent === rules.name && selected(pod);
-  const claims = { pods: planClaim(set, pods, ours), revisions: planClaim(set, revisions, selected) };
-  const own = [...claims.revisions.keep, ...claims.revisions.adopt];
+  const adoption = { pods: planClaim(set, pods, ours), revisions: planClaim(set, revisions, selected) };
+  const own = [...adoption.revisions.keep, ...adoption.revisions.adopt];
   const history = planHistory(
     { owner: set, template: rules.template, collisionCount: set.status?.collisionCount, revisions: own, pods: [] },
     statefulSets,
@@ -40,11 +40,11 @@ export function factsOf(rules: Rules, { pods, revisions, claim, allClaims, stora
   return {
     rules,
     now,
-    claims,
+    adoption,
     history,
     currentRevision: currentRevision(own, set.status?.currentRevision, history.current),
-    claim,
-    allClaims,
+    pvc,
+    allPvcs,
     storageClass,
   };
 }
@@ -52,12 +52,12 @@ export function factsOf(rules: Rules, { pods, revisions, claim, allClaims, stora
 /** The facts of one set, out of the caches as they are now. */
 export function observe(rules: Rules, caches: Caches, clock: Clock): SetFacts {
   const { set, namespace } = rules;
-  const claim = (name: string): Readonly<Claim> | undefined => caches.claims.get(objectKey({ metadata: { name, namespace } }));
+  const pvc = (name: string): Readonly<Pvc> | undefined => caches.pvcs.get(objectKey({ metadata: { name, namespace } }));
   return factsOf(rules, {
     pods: ownedOrOrphaned(caches.pods, set, BY_SET),
     revisions: ownedOrOrphaned(caches.revisions, set),
-    claim,
-    allClaims: () => caches.claims.list(namespace),
+    pvc,
+    allPvcs: () => caches.pvcs.list(namespace),
     storageClass: (name) => (name === undefined ? defaultClassOf(caches.classes.list()) : caches.classes.get(name)),
     now: clock.now(),
   });

@@ -1,6 +1,6 @@
 import { type Action, type Waits, type Work, waitsFor } from './actions.ts';
 import type { SetFacts } from './facts.ts';
-import { claims, creation, repairs, storage } from './place.ts';
+import { pvcOwners, creation, repairs, storage } from './place.ts';
 import { firstUnhealthy, isUnavailable, type Slot, type Slots } from './slots.ts';
 import { planUpdate } from './update.ts';
 
@@ -37,7 +37,7 @@ export function planOrdered(facts: SetFacts, slots: Slots): Work {
       return stop(waitsFor(slot, typeof action === 'string' ? action : 'creating'));
     }
     if (health.ended) {
-      if (!health.going) groups.push([{ do: 'delete', pod, reason: 'ended' }]);
+      if (!health.terminating) groups.push([{ do: 'delete', pod, reason: 'ended' }]);
       return stop(waitsFor(slot));
     }
     if (isUnavailable(slot) || !health.runningReady) {
@@ -48,11 +48,11 @@ export function planOrdered(facts: SetFacts, slots: Slots): Work {
     }
     groups.push(repairs(facts, slot));
   }
-  groups.push(slots.condemned.flatMap((slot) => claims(facts, slot, true)));
+  groups.push(slots.condemned.flatMap((slot) => pvcOwners(facts, slot, true)));
   const [top] = slots.condemned;
   if (top?.pod !== undefined) {
     const waits = waitsFor(top, 'scaling-down');
-    if (top.health.going || facts.rules.optIns.problems.length > 0) return stop(waits);
+    if (top.health.terminating || facts.rules.optIns.problems.length > 0) return stop(waits);
     const ready = top.health.runningReady && !isUnavailable(top);
     // What has ended will never be well, and nothing is lost by it: two of them would wait for each other for ever.
     if (ready || top.health.ended || firstUnhealthy(slots) === top) groups.push([{ do: 'delete', pod: top.pod, reason: 'scaled-down' }]);
@@ -68,5 +68,5 @@ function isInTheWay({ rules, history, currentRevision }: SetFacts, { revision, h
   if (!optIns.forcedRollback || optIns.paused || optIns.problems.length > 0 || update.type !== 'RollingUpdate') return false;
   // Below it comes back as it was, and would be deleted again without end. Without the block of the strategy it is itself one of those that count.
   const kept = (set.status?.currentReplicas ?? 0) - (revision === currentRevision.metadata.name ? 1 : 0);
-  return !health.going && !health.runningReady && revision !== history.current.metadata.name && at >= (update.partition ?? kept);
+  return !health.terminating && !health.runningReady && revision !== history.current.metadata.name && at >= (update.partition ?? kept);
 }

@@ -1,6 +1,6 @@
 import { type Action, type Waits, type Work, waitsFor } from './actions.ts';
 import type { SetFacts } from './facts.ts';
-import { claims, creation, repairs } from './place.ts';
+import { pvcOwners, creation, repairs } from './place.ts';
 import { isUnavailable, type Slots } from './slots.ts';
 import { planUpdate } from './update.ts';
 
@@ -32,16 +32,16 @@ export function planParallel(facts: SetFacts, slots: Slots): Work {
     }
     if (isUnavailable(slot)) waits ??= waitsFor(slot);
     if (health.ended) {
-      if (!health.going) places.push({ do: 'delete', pod, reason: 'ended' });
+      if (!health.terminating) places.push({ do: 'delete', pod, reason: 'ended' });
       continue;
     }
-    if (health.going) continue;
+    if (health.terminating) continue;
     places.push(...repairs(facts, slot));
   }
-  const owners = slots.condemned.flatMap((slot) => claims(facts, slot, true));
+  const owners = slots.condemned.flatMap((slot) => pvcOwners(facts, slot, true));
   const leaving = facts.rules.optIns.problems.length > 0 ? [] : slots.condemned;
   const removals = leaving.flatMap(({ pod, health }): Action[] =>
-    pod === undefined || health.going ? [] : [{ do: 'delete', pod, reason: 'scaled-down' }],
+    pod === undefined || health.terminating ? [] : [{ do: 'delete', pod, reason: 'scaled-down' }],
   );
   const [top] = slots.condemned;
   if (top !== undefined) waits ??= waitsFor(top, 'scaling-down');
@@ -55,5 +55,5 @@ export function planParallel(facts: SetFacts, slots: Slots): Work {
 
 /** A claim of it is being deleted: people are to be told, and nothing else can be done. */
 function isDoomed(action: Action): boolean {
-  return (action.do === 'create' || action.do === 'storage') && action.going.length > 0;
+  return (action.do === 'create' || action.do === 'storage') && action.terminating.length > 0;
 }

@@ -5,7 +5,7 @@ import { RESERVED_ORDINALS } from './opt-ins.ts';
 import { planRetention } from './retention.ts';
 import type { Slot } from './slots.ts';
 import { hasIdentity, hasStorage, isStale, planStorage, repaired } from './storage.ts';
-import type { Claim, PodTemplate } from './types.ts';
+import type { Pvc, PodTemplate } from './types.ts';
 
 /**
  * Of which revision a new pod is. `at` counts places from the first, reserved ones left out.
@@ -30,23 +30,23 @@ export function isOfCurrent({ rules }: SetFacts, at: number): boolean {
  * annotation that leaves places out cannot be read, so it may be one of them
  */
 export function creation(facts: SetFacts, slot: Slot): Action | 'stale-claim' | 'unknown-place' {
-  const { rules, history, currentRevision, claim } = facts;
+  const { rules, history, currentRevision, pvc } = facts;
   if (rules.optIns.problems.some((problem) => problem.startsWith(RESERVED_ORDINALS))) return 'unknown-place';
-  if (isStale(rules, slot.pod, slot.ordinal, claim)) return 'stale-claim';
-  const { create, going } = planStorage(rules, slot.ordinal, claim);
+  if (isStale(rules, slot.pod, slot.ordinal, pvc)) return 'stale-claim';
+  const { create, terminating } = planStorage(rules, slot.ordinal, pvc);
   const revision = isOfCurrent(facts, slot.at) ? currentRevision : history.current;
   const template = revision === history.current ? rules.template : ((templateOf(revision) ?? rules.template) as PodTemplate);
-  return { do: 'create', slot, revision: revision.metadata.name ?? '', template, claims: create.map(owned(facts, slot)), going };
+  return { do: 'create', slot, revision: revision.metadata.name ?? '', template, pvcs: create.map(withOwner(facts, slot)), terminating };
 }
 
 /** Claims that a pod waits for, and whose claims they are. */
 export function storage(facts: SetFacts, slot: Slot): Action[] {
   const { pod } = slot;
   if (pod === undefined) return [];
-  const { create, going } = planStorage(facts.rules, slot.ordinal, facts.claim);
+  const { create, terminating } = planStorage(facts.rules, slot.ordinal, facts.pvc);
   const missing: Action[] =
-    create.length > 0 || going.length > 0 ? [{ do: 'storage', pod, claims: create.map(owned(facts, slot)), going }] : [];
-  return [...missing, ...claims(facts, slot, false)];
+    create.length > 0 || terminating.length > 0 ? [{ do: 'storage', pod, pvcs: create.map(withOwner(facts, slot)), terminating }] : [];
+  return [...missing, ...pvcOwners(facts, slot, false)];
 }
 
 /** What makes a pod that is there the one that should be; one that is pending may lack claims too. */
@@ -55,21 +55,21 @@ export function repairs(facts: SetFacts, slot: Slot): Action[] {
   const { pod, ordinal } = slot;
   if (pod === undefined) return [];
   const right = hasIdentity(pod, rules) && hasStorage(rules, pod, ordinal);
-  if (right) return slot.health.pending ? storage(facts, slot) : claims(facts, slot, false);
+  if (right) return slot.health.pending ? storage(facts, slot) : pvcOwners(facts, slot, false);
   return [...storage(facts, slot), { do: 'repair', pod: repaired(rules, pod, ordinal) }];
 }
 
 /** Puts right who owns the claims of a pod, so that the garbage collector removes what should go with the pod or the set. */
-export function claims({ rules, claim }: SetFacts, { name, ordinal, pod }: Slot, condemned: boolean): Action[] {
+export function pvcOwners({ rules, pvc }: SetFacts, { name, ordinal, pod }: Slot, condemned: boolean): Action[] {
   if (rules.claimTemplates.length === 0) return [];
-  const { write, conflicting } = planRetention(rules, { podName: name, podUid: pod?.metadata.uid, ordinal, condemned }, claim);
-  return write.length > 0 || conflicting.length > 0 ? [{ do: 'claims', pod: name, write, conflicting }] : [];
+  const { write, conflicting } = planRetention(rules, { podName: name, podUid: pod?.metadata.uid, ordinal, condemned }, pvc);
+  return write.length > 0 || conflicting.length > 0 ? [{ do: 'pvc-owners', pod: name, write, conflicting }] : [];
 }
 
 /** A claim is made with the owners that it should have. */
-function owned({ rules }: SetFacts, { name, ordinal }: Slot): (claim: Claim) => Claim {
-  return (claim) => {
-    const only = (asked: string): Claim | undefined => (asked === claim.metadata.name ? claim : undefined);
-    return planRetention(rules, { podName: name, podUid: undefined, ordinal, condemned: false }, only).write[0] ?? claim;
+function withOwner({ rules }: SetFacts, { name, ordinal }: Slot): (pvc: Pvc) => Pvc {
+  return (pvc) => {
+    const only = (asked: string): Pvc | undefined => (asked === pvc.metadata.name ? pvc : undefined);
+    return planRetention(rules, { podName: name, podUid: undefined, ordinal, condemned: false }, only).write[0] ?? pvc;
   };
 }

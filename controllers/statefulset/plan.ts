@@ -18,7 +18,7 @@ export interface Plan {
   /** What keeps the set from going on; undefined: nothing. */
   waits: Waits | undefined;
   /** Claims that cannot grow, and why: for people. */
-  refused: readonly { claim: string; why: string }[];
+  refused: readonly { pvc: string; why: string }[];
   counts: Counts;
   /** Of the status that comes last. */
   conditions: ReturnType<typeof progressOf>['conditions'];
@@ -34,7 +34,7 @@ export function plan(facts: SetFacts): Plan {
   const counts = countsOf(facts, slots);
   const leaving = rules.set.metadata.deletionTimestamp !== undefined;
   const growth =
-    rules.optIns.expandClaims && !leaving ? planGrowth(rules, facts.allClaims(), facts.storageClass) : { write: [], refused: [] };
+    rules.optIns.expandClaims && !leaving ? planGrowth(rules, facts.allPvcs(), facts.storageClass) : { write: [], refused: [] };
   const work = leaving ? nothing : workOn(facts, slots);
   const progress = progressOf({
     has: rules.set.status?.conditions ?? [],
@@ -51,12 +51,14 @@ export function plan(facts: SetFacts): Plan {
     ),
   );
   const wakeUps = all.flatMap(({ health }) =>
-    health.availableAt === undefined || health.going ? [] : [{ requeueAfter: health.availableAt - now, why: 'a pod will be available' }],
+    health.availableAt === undefined || health.terminating
+      ? []
+      : [{ requeueAfter: health.availableAt - now, why: 'a pod will be available' }],
   );
   if (progress.deadlineIn !== undefined) wakeUps.push({ requeueAfter: progress.deadlineIn, why: 'the progress deadline' });
   return {
     // Growth comes last: what the server refuses to enlarge keeps no pod from being made.
-    groups: [...work.groups, growth.write.map((claim): Action => ({ do: 'grow', claim }))].filter((group) => group.length > 0),
+    groups: [...work.groups, growth.write.map((pvc): Action => ({ do: 'grow', pvc }))].filter((group) => group.length > 0),
     waits: work.waits,
     refused: growth.refused,
     counts,

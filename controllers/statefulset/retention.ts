@@ -3,8 +3,8 @@ import { pods, statefulSets } from '../../kube/api/resources.ts';
 import { controllerRef } from '../../kube/controller/owner-refs.ts';
 import { claimName, refersTo } from './places.ts';
 import type { Rules } from './rules.ts';
-import type { ClaimLookup } from './storage.ts';
-import type { Claim } from './types.ts';
+import type { PvcLookup } from './storage.ts';
+import type { Pvc } from './types.ts';
 
 /** Whose claims they are. */
 export interface Holder {
@@ -18,7 +18,7 @@ export interface Holder {
 
 export interface RetentionPlan {
   /** Whole objects, of the version that was looked at. */
-  write: Claim[];
+  write: Pvc[];
   /** Names of claims that somebody else looks after: the policy is ignored for them. They stay so until a person changes that. */
   conflicting: string[];
 }
@@ -43,7 +43,7 @@ export interface RetentionPlan {
  *
  * @throws {TypeError} for a set without name or UID
  */
-export function planRetention(rules: Rules, holder: Holder, lookup: ClaimLookup): RetentionPlan {
+export function planRetention(rules: Rules, holder: Holder, lookup: PvcLookup): RetentionPlan {
   const plan: RetentionPlan = { write: [], conflicting: [] };
   const { podName: name, podUid: uid, condemned, ordinal } = holder;
   // Nobody is condemned before it is made: what should own the claim cannot be named.
@@ -54,15 +54,15 @@ export function planRetention(rules: Rules, holder: Holder, lookup: ClaimLookup)
   const pod = controllerRef({ metadata: { name, uid: uid ?? NOBODY } }, pods);
   const owner = { set, pod, nobody: undefined }[ownerOf(rules, condemned)];
   for (const template of rules.claimTemplates) {
-    const claim = lookup(claimName(template.metadata.name ?? '', rules.name, ordinal));
-    if (claim === undefined) continue;
-    const refs = claim.metadata.ownerReferences ?? [];
+    const pvc = lookup(claimName(template.metadata.name ?? '', rules.name, ordinal));
+    if (pvc === undefined) continue;
+    const refs = pvc.metadata.ownerReferences ?? [];
     if (refs.some((ref) => [set, pod].some((named) => refersTo(ref, named) && ref.uid !== named.uid))) continue;
     const others = refs.filter(({ uid }) => uid !== set.uid && uid !== pod.uid);
     const conflicts = !retainsAll(rules) && others.some(({ controller }) => controller === true);
-    if (conflicts) plan.conflicting.push(claim.metadata.name ?? '');
+    if (conflicts) plan.conflicting.push(pvc.metadata.name ?? '');
     const wanted = conflicts ? undefined : owner;
-    if (!isRight(refs, others, wanted)) plan.write.push(ownedBy(claim, wanted === undefined ? others : [...others, wanted]));
+    if (!isRight(refs, others, wanted)) plan.write.push(ownedBy(pvc, wanted === undefined ? others : [...others, wanted]));
   }
   return plan;
 }
@@ -86,7 +86,7 @@ function isRight(refs: readonly OwnerReference[], others: readonly OwnerReferenc
   return ours === 1 && refs.some((ref) => refersTo(ref, wanted) && ref.controller === true);
 }
 
-function ownedBy(claim: Readonly<Claim>, owners: readonly OwnerReference[]): Claim {
-  const { ownerReferences: _, ...metadata } = claim.metadata;
-  return { ...claim, metadata: owners.length === 0 ? metadata : { ...metadata, ownerReferences: [...owners] } };
+function ownedBy(pvc: Readonly<Pvc>, owners: readonly OwnerReference[]): Pvc {
+  const { ownerReferences: _, ...metadata } = pvc.metadata;
+  return { ...pvc, metadata: owners.length === 0 ? metadata : { ...metadata, ownerReferences: [...owners] } };
 }

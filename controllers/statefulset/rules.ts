@@ -3,7 +3,7 @@ import { labelSelectorOf, SelectorError, type LabelSelector } from '../../kube/a
 import { tooLarge } from '../common/set-size.ts';
 import { optInsOf, type OptIns } from './opt-ins.ts';
 import { Places } from './places.ts';
-import type { Claim, PodTemplate, StatefulSet } from './types.ts';
+import type { Pvc, PodTemplate, StatefulSet } from './types.ts';
 import type { SetEvent } from '../common/events.ts';
 
 /** A set as its author wrote it, read once: defaulted, and with what cannot be read named. */
@@ -17,7 +17,7 @@ export interface Rules {
   readonly tooLarge: string | undefined;
   readonly matchLabels: Readonly<Record<string, string>>;
   readonly template: Readonly<PodTemplate>;
-  readonly claimTemplates: readonly Readonly<Claim>[];
+  readonly claimTemplates: readonly Readonly<Pvc>[];
   /** Those that should have a pod; {@link MAX_REPLICAS} at most. */
   readonly places: Places;
   /** As the author wrote it: it may be more than there are places. */
@@ -82,8 +82,8 @@ function selectorOf({ spec }: Readonly<StatefulSet>): LabelSelector | undefined 
 }
 
 /** A pod has room for one volume of a name: of templates that share one the last counts, as in the field. */
-function claimTemplatesOf({ spec }: Readonly<StatefulSet>): Claim[] {
-  const byName = new Map<string, Claim>();
+function claimTemplatesOf({ spec }: Readonly<StatefulSet>): Pvc[] {
+  const byName = new Map<string, Pvc>();
   for (const template of spec?.volumeClaimTemplates ?? []) {
     const { metadata = {} } = template;
     byName.set(metadata.name ?? '', { ...template, metadata });
@@ -109,10 +109,10 @@ function keepOr(policy: string | undefined): 'Retain' | 'Delete' {
 }
 
 /** A claim that cannot grow. */
-export const refusal = ({ claim, why }: { claim: string; why: string }): SetEvent => ({
+export const refusal = ({ pvc, why }: { pvc: string; why: string }): SetEvent => ({
   type: 'Warning',
   reason: 'FailedExpand',
-  message: `Claim ${claim} cannot be expanded: ${why}`,
+  message: `Claim ${pvc} cannot be expanded: ${why}`,
 });
 
 export function problemsOf({ optIns }: Rules): SetEvent[] {

@@ -10,7 +10,7 @@ import type { Pod } from './types.ts';
 
 /** How a pod stands. What is not there is none of it. */
 export interface Health {
-  readonly going: boolean;
+  readonly terminating: boolean;
   /** Failed or Succeeded: it will never run again. */
   readonly ended: boolean;
   readonly pending: boolean;
@@ -48,17 +48,17 @@ export const MAX_LISTED = 500;
 /** Claims that one look makes for them, each sixteen labels or annotations counted as one more; those of one place go together. */
 export const MAX_NEW_CLAIMS = 2_000;
 
-const absent: Health = { going: false, ended: false, pending: false, runningReady: false, available: false, availableAt: undefined };
+const absent: Health = { terminating: false, ended: false, pending: false, runningReady: false, available: false, availableAt: undefined };
 
 /**
  * Sorts the set's pods into its places. Pods whose name is none of the set's are left alone. It takes time for each pod, and for each place that it lists:
  * {@link MAX_LISTED} at most, whatever `replicas` says.
  */
-export function slotsOf({ rules, claims, now }: SetFacts): Slots {
+export function slotsOf({ rules, adoption, now }: SetFacts): Slots {
   const { places } = rules;
   const filled: Slot[] = [];
   const condemned: Slot[] = [];
-  for (const pod of [...claims.pods.keep, ...claims.pods.adopt]) {
+  for (const pod of [...adoption.pods.keep, ...adoption.pods.adopt]) {
     const { name = '', labels } = pod.metadata;
     const ordinal = identityOf(name)?.ordinal;
     if (ordinal === undefined) continue;
@@ -75,8 +75,8 @@ export function slotsOf({ rules, claims, now }: SetFacts): Slots {
   }
   filled.sort((a, b) => a.at - b.at);
   const { claimTemplates, matchLabels } = rules;
-  const claimsOfOne = claimTemplates.length + Math.floor(claimFields(claimTemplates, matchLabels) / 16);
-  const listed = Math.max(1, Math.min(MAX_LISTED, Math.floor(MAX_NEW_CLAIMS / Math.max(1, claimsOfOne))));
+  const pvcsOfOne = claimTemplates.length + Math.floor(claimFields(claimTemplates, matchLabels) / 16);
+  const listed = Math.max(1, Math.min(MAX_LISTED, Math.floor(MAX_NEW_CLAIMS / Math.max(1, pvcsOfOne))));
   const { wanted, top } = withEmpty(rules, filled, listed);
   const unlisted = places.length - wanted.length;
   return {
@@ -119,7 +119,7 @@ function healthOf(pod: Readonly<Pod>, minReadyMs: Millis, now: Millis): Health {
   const phase = pod.status?.phase;
   const left = availableIn(pod, minReadyMs, now);
   return {
-    going: pod.metadata.deletionTimestamp !== undefined,
+    terminating: pod.metadata.deletionTimestamp !== undefined,
     ended: phase === 'Failed' || phase === 'Succeeded',
     pending: phase === 'Pending',
     runningReady: phase === 'Running' && isReady(pod),
@@ -130,7 +130,7 @@ function healthOf(pod: Readonly<Pod>, minReadyMs: Millis, now: Millis): Health {
 
 /** Counts against what may be unavailable; places without a pod do. */
 export function isUnavailable({ health }: Slot): boolean {
-  return !health.available || health.going;
+  return !health.available || health.terminating;
 }
 
 /** The one that everything waits for: the lowest bad place, else the lowest bad pod that has none. */

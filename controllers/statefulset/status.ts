@@ -23,7 +23,7 @@ export function countsOf({ history, currentRevision }: SetFacts, { wanted, conde
     counts.replicas += 1;
     if (health.runningReady) counts.ready += 1;
     if (health.runningReady && health.available) counts.available += 1;
-    if (health.going) continue;
+    if (health.terminating) continue;
     if (revision === current) counts.current += 1;
     if (revision === update) counts.updated += 1;
   }

@@ -1,24 +1,24 @@
 import { identityOf } from '../../kube/api/ordinals.ts';
 import { podName as nameOf, claimName, POD_INDEX_LABEL, POD_NAME_LABEL, refersTo } from './places.ts';
 import type { Rules } from './rules.ts';
-import type { Claim, Pod } from './types.ts';
+import type { Pvc, Pod } from './types.ts';
 
 /** A claim of the set's namespace, by name. */
-export type ClaimLookup = (name: string) => Readonly<Claim> | undefined;
+export type PvcLookup = (name: string) => Readonly<Pvc> | undefined;
 type Volume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number];
 
 /** What must happen to claims before a pod can be made, or can start. */
 export interface StoragePlan {
-  create: Claim[];
+  create: Pvc[];
   /** Names of claims that are being deleted: what has them cannot be made, `pvc NAME is being deleted`. */
-  going: string[];
+  terminating: string[];
 }
 
 /**
  * The claims of the pod with this ordinal, as they are made when they are missing: copies of the templates, found by what finds the pods. They have no
  * owner: who else owns them is the retention policy's to say. Their specs belong to the set: copy to change.
  */
-export function claimsOf(rules: Rules, ordinal: number): Claim[] {
+export function pvcsOf(rules: Rules, ordinal: number): Pvc[] {
   return rules.claimTemplates.map(({ metadata, spec }) => ({
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',
@@ -34,13 +34,13 @@ export function claimsOf(rules: Rules, ordinal: number): Claim[] {
 }
 
 /** A claim that is there is taken as it is: nobody compares its size, class or modes. */
-export function planStorage(rules: Rules, ordinal: number, lookup: ClaimLookup): StoragePlan {
-  const plan: StoragePlan = { create: [], going: [] };
-  for (const claim of claimsOf(rules, ordinal)) {
-    const { name = '' } = claim.metadata;
+export function planStorage(rules: Rules, ordinal: number, lookup: PvcLookup): StoragePlan {
+  const plan: StoragePlan = { create: [], terminating: [] };
+  for (const pvc of pvcsOf(rules, ordinal)) {
+    const { name = '' } = pvc.metadata;
     const found = lookup(name);
-    if (found === undefined) plan.create.push(claim);
-    else if (found.metadata.deletionTimestamp !== undefined) plan.going.push(name);
+    if (found === undefined) plan.create.push(pvc);
+    else if (found.metadata.deletionTimestamp !== undefined) plan.terminating.push(name);
   }
   return plan;
 }
@@ -50,7 +50,7 @@ export function planStorage(rules: Rules, ordinal: number, lookup: ClaimLookup):
  * removes the claim, so this ends by itself.
  * @param pod - the one that is there; undefined for one to be made
  */
-export function isStale(rules: Rules, pod: Readonly<Pod> | undefined, ordinal: number, lookup: ClaimLookup): boolean {
+export function isStale(rules: Rules, pod: Readonly<Pod> | undefined, ordinal: number, lookup: PvcLookup): boolean {
   if (rules.retention.whenScaled !== 'Delete') return false;
   const wanted = { apiVersion: 'v1', kind: 'Pod', name: nameOf(rules.name, ordinal) };
   return rules.claimTemplates.some(({ metadata }) =>

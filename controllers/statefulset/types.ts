@@ -6,6 +6,6 @@ import type { Kube } from '../../kube/api/resources.ts';
 export type StatefulSet = Kube<StatefulSetFields>;
 export type Pod = Kube<PodFields>;
 /** What a pod has storage by. */
-export type Claim = Kube<PersistentVolumeClaim>;
+export type Pvc = Kube<PersistentVolumeClaim>;
 export type StorageClass = Kube<StorageClassFields>;
 export type PodTemplate = PodTemplateSpec;

@@ -3,7 +3,7 @@ import { type Action, type Waits, waitsFor, type Work } from './actions.ts';
 import type { SetFacts } from './facts.ts';
 import { isUnavailable, type Slot, type Slots } from './slots.ts';
 import type { Pod } from './types.ts';
-import { claims } from './place.ts';
+import { pvcOwners } from './place.ts';
 
 export interface Update {
   actions: Action[];
@@ -23,7 +23,7 @@ export function planUpdate(facts: SetFacts, slots: Slots, gone: ReadonlySet<Read
   const places = listed
     .filter(({ at }) => at >= partition)
     .toReversed()
-    .map((slot) => (slot.pod !== undefined && gone.has(slot.pod) ? { ...slot, health: { ...slot.health, going: true } } : slot));
+    .map((slot) => (slot.pod !== undefined && gone.has(slot.pod) ? { ...slot, health: { ...slot.health, terminating: true } } : slot));
   const old = places.filter((slot) => isOld(facts, slot));
   if (old.length === 0) return nothing;
   if (optIns.paused || optIns.problems.length > 0) {
@@ -42,7 +42,7 @@ export function planUpdate(facts: SetFacts, slots: Slots, gone: ReadonlySet<Read
  */
 function oneByOne(facts: SetFacts, places: readonly Slot[]): Update {
   for (const slot of places) {
-    if (isOld(facts, slot) && !slot.health.going) return { actions: [removal(slot)], waits: waitsFor(slot, 'updating') };
+    if (isOld(facts, slot) && !slot.health.terminating) return { actions: [removal(slot)], waits: waitsFor(slot, 'updating') };
     if (isUnavailable(slot)) return { actions: [], waits: waitsFor(slot) };
   }
   return nothing;
@@ -50,13 +50,13 @@ function oneByOne(facts: SetFacts, places: readonly Slot[]): Update {
 
 /** As many at once as may be unavailable; then none before all are available again, since they come back one by one. */
 function manyInOrder(facts: SetFacts, places: readonly Slot[], budget: number): Update {
-  const candidates = places.filter((slot) => isOld(facts, slot) && !slot.health.going);
+  const candidates = places.filter((slot) => isOld(facts, slot) && !slot.health.terminating);
   return chosen(candidates.slice(0, budget), places);
 }
 
 /** Old pods that are not available go whatever the budget, for nothing is lost by it: one that never gets ready must not stop its own replacement. */
 function manyAtOnce(facts: SetFacts, places: readonly Slot[], budget: number): Update {
-  const candidates = places.filter((slot) => isOld(facts, slot) && !slot.health.going);
+  const candidates = places.filter((slot) => isOld(facts, slot) && !slot.health.terminating);
   const broken = candidates.filter(isUnavailable);
   const available = candidates.filter((slot) => !isUnavailable(slot));
   return chosen([...broken, ...available.slice(0, budget)], places);
@@ -94,9 +94,9 @@ export function planRecreate(facts: SetFacts, { wanted, condemned }: Slots): Wor
   const [first] = old;
   if (first === undefined) return undefined;
   const actions = old.flatMap(({ pod, health }): Action[] =>
-    pod === undefined || health.going ? [] : [{ do: 'delete', pod, reason: 'recreate' }],
+    pod === undefined || health.terminating ? [] : [{ do: 'delete', pod, reason: 'recreate' }],
   );
   // With a pod that there is no place for its claims may go: who owns them is said while it is there.
-  const owners = condemned.flatMap((slot) => claims(facts, slot, true));
+  const owners = condemned.flatMap((slot) => pvcOwners(facts, slot, true));
   return { groups: [owners, actions], waits: waitsFor(first, 'recreating') };
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { StatefulSetSpec, StatefulSetStatus } from 'kubernetes-types/apps/v1.js';
 import type { PodSpec } from 'kubernetes-types/core/v1.js';
-import type { Claim, Pod, StatefulSet } from '../../../../controllers/statefulset/types.ts';
+import type { Pvc, Pod, StatefulSet } from '../../../../controllers/statefulset/types.ts';
 import { persistentVolumeClaims, statefulSets } from '../../../../kube/api/resources.ts';
 import type { Informer } from '../../../../kube/cache/contract.ts';
 import { isNotFound } from '../../../../kube/client/errors.ts';
@@ -37,7 +37,7 @@ export interface Figures {
 }
 
 const setsOf = ({ more }: World): Informer<StatefulSet> => more.get(statefulSets.resource) as unknown as Informer<StatefulSet>;
-const claimsOf = ({ more }: World): Informer<Claim> => more.get(persistentVolumeClaims.resource) as unknown as Informer<Claim>;
+const claimsOf = ({ more }: World): Informer<Pvc> => more.get(persistentVolumeClaims.resource) as unknown as Informer<Pvc>;
 
 /** Stories of StatefulSets, on one node. */
 export class Stage extends WorkloadStage<StatefulSet> {
@@ -149,7 +149,7 @@ export class Stage extends WorkloadStage<StatefulSet> {
     return this.until(`${name} is replaced`, () => this.pods().some(({ metadata }) => metadata.name === name && metadata.uid !== uid));
   }
 
-  claims(): Readonly<Claim>[] {
+  claims(): Readonly<Pvc>[] {
     return claimsOf(this.world).list(this.name);
   }
 
@@ -195,7 +195,7 @@ function figuresOf(status: Readonly<StatefulSetStatus> | undefined): Required<Fi
   return { replicas, ready, current, updated };
 }
 
-const claimTemplate = (name: string): Claim => ({
+const claimTemplate = (name: string): Pvc => ({
   apiVersion: 'v1',
   kind: 'PersistentVolumeClaim',
   metadata: { name },

@@ -19,7 +19,7 @@ import { freePort, quick, up, type Up } from '../process/long-world.ts';
 import { idle, start } from './controllers-world.ts';
 import type { ApiServerOptions } from '../../../../apiserver/server.ts';
 import type { DaemonSet, Pod } from '../../../../controllers/daemonset/types.ts';
-import type { Claim, StatefulSet } from '../../../../controllers/statefulset/types.ts';
+import type { Pvc, StatefulSet } from '../../../../controllers/statefulset/types.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';
 
 const page = await readFile(new URL('../../../../docs/controllers.md', import.meta.url), 'utf8');
@@ -136,7 +136,7 @@ test('with the rights of docs/controllers.md and no others StatefulSets get all 
   const { metrics } = await run.ready;
   const objects = <T extends KubeObject>(kind: string) => server.hooks.storage.list(kind).objects as unknown as T[];
   const images = () => objects<Pod>('/pods').filter(({ metadata }) => metadata.deletionTimestamp === undefined).map(({ spec }) => spec?.containers[0]?.image).join(); // prettier-ignore
-  const claims = () => objects<Claim>('/persistentvolumeclaims').map(({ metadata, spec }) =>
+  const claims = () => objects<Pvc>('/persistentvolumeclaims').map(({ metadata, spec }) =>
     `${metadata.name} ${metadata.ownerReferences?.map(({ kind }) => kind).join() ?? ''} ${String(spec?.resources?.requests?.['storage'])}`).toSorted(); // prettier-ignore
   const ref = { name: 'db', namespace: 'default' };
   const status = () => objects<StatefulSet>('apps/statefulsets')[0]?.status;

@@ -68,10 +68,10 @@ test('nothing is known of a set that is gone', () => {
   remembered.statusWritten(rules());
   remembered.isNews(rules().set, 'x');
   remembered.notFound(rules());
-  assert.ok(remembered.whileGone(rules().set));
-  assert.equal(remembered.whileGone(rules(2, 'another').set), undefined);
+  assert.ok(remembered.outcomeIfNotFound(rules().set));
+  assert.equal(remembered.outcomeIfNotFound(rules(2, 'another').set), undefined);
   remembered.forget('ds-uid');
-  assert.equal(remembered.whileGone(rules().set), undefined);
+  assert.equal(remembered.outcomeIfNotFound(rules().set), undefined);
   const memory = remembered.of(rules());
   assert.deepEqual([memory.backoffMs('a'), memory.creationsHeldMs, memory.statusHeldMs], [0, 0, 0]);
   assert.equal(remembered.isNews(rules().set, 'x'), true);

@@ -154,7 +154,7 @@ test("orphans that match count as the set's own, and are to be adopted; what doe
   const orphan = { ...one, metadata: { ...one.metadata, ownerReferences: [] } };
   const unselected = { ...other, metadata: { ...other.metadata, labels: { app: 'y' } } };
   const plan = planned({ nodes: 'a b', pods: [orphan, unselected] });
-  assert.deepEqual(plan.claims.pods, { keep: [], adopt: [orphan], release: [unselected] });
+  assert.deepEqual(plan.adoption.pods, { keep: [], adopt: [orphan], release: [unselected] });
   assert.equal(actionsOf(plan), 'create b@new');
 });
 

@@ -3,7 +3,7 @@ import { templateOf } from '../../../../controllers/common/history/revision.ts';
 import { enqueueOnNode } from '../../../../controllers/daemonset/enqueue.ts';
 import { newPod } from '../../../../controllers/daemonset/actions.ts';
 import { plan, type Plan } from '../../../../controllers/daemonset/plan.ts';
-import { isGoing, isOver, isPlaced, nameOf, targetNode } from '../../../../controllers/daemonset/pods.ts';
+import { isTerminating, isOver, isPlaced, nameOf, targetNode } from '../../../../controllers/daemonset/pods.ts';
 import { recount } from '../../../../controllers/daemonset/recount.ts';
 import { SetMemory } from '../../../../controllers/common/set-memory.ts';
 import { rulesOf, type Rules } from '../../../../controllers/daemonset/rules.ts';
@@ -104,10 +104,10 @@ export class Rehearsal {
       const node = targetNode(pod) ?? '';
       const age = (now - (this.#since.get(name) ?? now)) / 1_000;
       const isLost = !this.nodes.has(node);
-      if (isLost ? isPlaced(pod) && now - (this.#since.get(node) ?? now) >= 5_000 : isGoing(pod) && age >= 1) {
+      if (isLost ? isPlaced(pod) && now - (this.#since.get(node) ?? now) >= 5_000 : isTerminating(pod) && age >= 1) {
         this.pods = this.pods.filter((other) => other !== pod);
         happened.push({ pod: name, what: 'gone' });
-      } else if (isLost || isGoing(pod) || isOver(pod)) continue;
+      } else if (isLost || isTerminating(pod) || isOver(pod)) continue;
       else if (!isPlaced(pod)) this.#put({ ...pod, spec: { ...pod.spec, containers: [], nodeName: node } }, 'Running', false);
       else if (this.failing.has(node) && !isReadyNow(pod)) {
         this.#put(pod, 'Failed', false);

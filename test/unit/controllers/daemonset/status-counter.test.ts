@@ -149,7 +149,7 @@ class World {
       memory: noMemory,
     };
     const { facts } = recount(rules, cluster);
-    const { adopt, release } = facts.claims.pods;
+    const { adopt, release } = facts.adoption.pods;
     const { summary, unselected } = this.counter.count(rules, facts.history.hash, decision(rules), this.now, adopt);
     return {
       kept: { ...saying(summary), unselected: namesOf(unselected) },

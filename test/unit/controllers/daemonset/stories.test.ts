@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Plan } from '../../../../controllers/daemonset/plan.ts';
-import { isGoing, isPlaced, nameOf } from '../../../../controllers/daemonset/pods.ts';
+import { isTerminating, isPlaced, nameOf } from '../../../../controllers/daemonset/pods.ts';
 import type { DaemonSet } from '../../../../controllers/daemonset/types.ts';
 import { replay } from '../../../support/transcript.ts';
 import { actionsOf, daemonSet, node, numbersOf, templateOf, words } from './notation.ts';
@@ -163,7 +163,7 @@ class Story {
       .map((pod) => {
         const isReady = pod.status?.conditions?.[0]?.status === 'True';
         const image = this.#rehearsal.imageOf(pod.metadata.labels?.['controller-revision-hash']);
-        return `${nameOf(pod)}@${image}${isReady ? '' : '!'}${isGoing(pod) ? '-' : ''}${isPlaced(pod) ? '' : '?'}${pod.status?.phase === 'Failed' ? '#' : ''}`;
+        return `${nameOf(pod)}@${image}${isReady ? '' : '!'}${isTerminating(pod) ? '-' : ''}${isPlaced(pod) ? '' : '?'}${pod.status?.phase === 'Failed' ? '#' : ''}`;
       })
       .toSorted()
       .join(' ');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { enqueueOnPvc } from '../../../../controllers/statefulset/enqueue.ts';
 import { rulesOf } from '../../../../controllers/statefulset/rules.ts';
-import type { Claim, StatefulSet } from '../../../../controllers/statefulset/types.ts';
+import type { Pvc, StatefulSet } from '../../../../controllers/statefulset/types.ts';
 import type { Change } from '../../../../kube/cache/change.ts';
 import { claim, statefulSet } from './objects.ts';
 
@@ -16,13 +16,13 @@ const sets = [
   called('web', ['a-b', 'a'], 'other'),
   called('b-web', ['a', 'a-b'], 'other'),
 ];
-const wakes = (change: Change<Claim>): string[] =>
+const wakes = (change: Change<Pvc>): string[] =>
   enqueueOnPvc(change, { get: (key) => sets.find(({ metadata }) => `${metadata.namespace}/${metadata.name}` === key) }, rulesOf);
 const there = claim('data-web-0');
 const owned = claim('data-web-0', { ownerReferences: [{ apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid: 'set-uid' }] });
 const going = claim('data-web-0', { deletionTimestamp: '2026-01-01T00:00:00Z' });
 
-const cases: { why: string; change: Change<Claim>; wakes: string[] }[] = [
+const cases: { why: string; change: Change<Pvc>; wakes: string[] }[] = [
   { why: 'came', change: { do: 'add', object: there }, wakes: ['ns/web'] },
   { why: 'went', change: { do: 'delete', last: there, unseen: false }, wakes: ['ns/web'] },
   { why: 'went unseen', change: { do: 'delete', last: there, unseen: true }, wakes: ['ns/web'] },

@@ -67,7 +67,7 @@ for (const { why, pod: text = '0@new', owner = 'ours', labels, namespace, leavin
         namespace: namespace ?? 'ns',
       },
     };
-    const { keep, adopt, release } = factsOf({ pods: [asked], leaving: leaving === true }).claims.pods;
+    const { keep, adopt, release } = factsOf({ pods: [asked], leaving: leaving === true }).adoption.pods;
     const is = { keep: keep.length, adopt: adopt.length, release: release.length };
     assert.deepEqual(is, { keep: 0, adopt: 0, release: 0, ...(claim === 'ignore' ? {} : { [claim]: 1 }) });
   });
@@ -75,14 +75,14 @@ for (const { why, pod: text = '0@new', owner = 'ours', labels, namespace, leavin
 test('a pod that is adopted fills its place at once', () => {
   const { ownerReferences: _, ...metadata } = pod('0@new').metadata;
   const facts = factsOf({ pods: [{ ...pod('0@new'), metadata }] });
-  assert.equal(facts.claims.pods.adopt.length, 1);
+  assert.equal(facts.adoption.pods.adopt.length, 1);
   assert.equal(slotsOf(facts).wanted[0]?.pod?.metadata.name, 'web-0');
 });
 
 test('revisions of nobody are adopted, those that are not selected released, and those of another set left alone', () => {
   const set = setOf();
   const [older = missing, old = missing, current = missing] = revisions(set);
-  const { claims } = factsFrom(rulesOf(set), {
+  const { adoption: claims } = factsFrom(rulesOf(set), {
     pods: [],
     revisions: [
       { ...older, metadata: { ...older.metadata, ownerReferences: [] } },
@@ -90,8 +90,8 @@ test('revisions of nobody are adopted, those that are not selected released, and
       current,
       { ...current, metadata: { ...current.metadata, name: 'web-x', labels: { app: 'x' } } },
     ],
-    claim: () => undefined,
-    allClaims: () => [],
+    pvc: () => undefined,
+    allPvcs: () => [],
     storageClass: () => undefined,
     now: NOW,
   });
@@ -109,10 +109,10 @@ test('a set whose selector cannot be read adopts nothing', () => {
   const cluster = {
     pods: [{ ...pod('0@new'), metadata }],
     revisions: [],
-    claim: () => undefined,
-    allClaims: () => [],
+    pvc: () => undefined,
+    allPvcs: () => [],
     storageClass: () => undefined,
     now: NOW,
   };
-  assert.deepEqual(factsFrom(blind, cluster).claims.pods.adopt, []);
+  assert.deepEqual(factsFrom(blind, cluster).adoption.pods.adopt, []);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { planGrowth } from '../../../../controllers/statefulset/growth.ts';
 import { rulesOf } from '../../../../controllers/statefulset/rules.ts';
-import type { Claim, StorageClass } from '../../../../controllers/statefulset/types.ts';
+import type { Pvc, StorageClass } from '../../../../controllers/statefulset/types.ts';
 import { claim, claimTemplate, statefulSet } from './objects.ts';
 
 const classes: Record<string, StorageClass> = {
@@ -14,16 +14,16 @@ const classes: Record<string, StorageClass> = {
 const classOf = (name: string | undefined): StorageClass | undefined => classes[name ?? 'fast'];
 
 /** `data-web-0` of a size, in a class. */
-function sized(storage: string, storageClassName?: string, metadata: Claim['metadata'] = {}): Claim {
+function sized(storage: string, storageClassName?: string, metadata: Pvc['metadata'] = {}): Pvc {
   const resources = { requests: { storage }, limits: { storage: '9Ti' } };
   return claim('data-web-0', metadata, { resources, ...(storageClassName === undefined ? {} : { storageClassName }) });
 }
-function unbound(phase?: string): Claim {
+function unbound(phase?: string): Pvc {
   const { status: _, ...there } = sized('1Gi', 'fast');
   return phase === undefined ? there : { ...there, status: { phase } };
 }
 
-const cases: { why: string; has: Claim; wants: string; becomes?: string; refused?: string }[] = [
+const cases: { why: string; has: Pvc; wants: string; becomes?: string; refused?: string }[] = [
   { why: 'smaller', has: sized('1Gi', 'fast'), wants: '2Gi', becomes: '2Gi' },
   { why: 'smaller, in other words', has: sized('1023Mi', 'fast'), wants: '1Gi', becomes: '1Gi' },
   { why: 'smaller by less than a number can tell', has: sized('4611686018427387903', 'fast'), wants: '4Ei', becomes: '4Ei' },
@@ -77,7 +77,7 @@ for (const { why, has, wants, becomes, refused } of cases)
     const resources = { requests: { storage: becomes ?? '' }, limits: { storage: '9Ti' } };
     assert.deepEqual(plan, {
       write: becomes === undefined ? [] : [{ ...has, spec: { ...has.spec, resources } }],
-      refused: refused === undefined ? [] : [{ claim: 'data-web-0', why: refused }],
+      refused: refused === undefined ? [] : [{ pvc: 'data-web-0', why: refused }],
     });
     assert.deepEqual(has, before);
   });
@@ -85,7 +85,7 @@ for (const { why, has, wants, becomes, refused } of cases)
 test('a claim of the default class, where there is none', () => {
   const rules = rulesOf(statefulSet({ claims: [claimTemplate('data', '2Gi')] }));
   assert.deepEqual(planGrowth(rules, [sized('1Gi')], () => undefined).refused, [
-    { claim: 'data-web-0', why: 'it is smaller than the 2Gi of its template, and there is no default storage class' },
+    { pvc: 'data-web-0', why: 'it is smaller than the 2Gi of its template, and there is no default storage class' },
   ]);
 });
 

@@ -2,26 +2,26 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { plan, type Plan } from '../../../../controllers/statefulset/plan.ts';
 import { slotsOf } from '../../../../controllers/statefulset/slots.ts';
-import type { Claim } from '../../../../controllers/statefulset/types.ts';
+import type { Pvc } from '../../../../controllers/statefulset/types.ts';
 import { actionsOf, factsOf, waitOf, type Situation } from './notation.ts';
 import { claim as claimNamed, claimTemplate } from './objects.ts';
 
 const ALL = 2 ** 31 - 1;
 
 /** A plan, and how often it asked for a claim. */
-function counted(situation: Situation, there: readonly Claim[] = []): { plan: Plan; lookups: number } {
+function counted(situation: Situation, there: readonly Pvc[] = []): { plan: Plan; lookups: number } {
   const facts = factsOf(situation);
   let lookups = 0;
-  const claim = (name: string): Readonly<Claim> | undefined => {
+  const claim = (name: string): Readonly<Pvc> | undefined => {
     lookups += 1;
-    return facts.claim(name);
+    return facts.pvc(name);
   };
-  return { plan: plan({ ...facts, claim, allClaims: () => there }), lookups };
+  return { plan: plan({ ...facts, pvc: claim, allPvcs: () => there }), lookups };
 }
 
 const templates = (count: number): string[] => Array.from({ length: count }, (_, at) => `t${at}`);
 const actions = ({ groups }: Plan): number => groups.reduce((sum, group) => sum + group.length, 0);
-const claims = ({ groups }: Plan): number => groups.flat().reduce((sum, one) => sum + (one.do === 'create' ? one.claims.length : 0), 0);
+const claims = ({ groups }: Plan): number => groups.flat().reduce((sum, one) => sum + (one.do === 'create' ? one.pvcs.length : 0), 0);
 
 test('in parallel, two billion replicas are made in steps of 500', () => {
   const { plan: first } = counted({ replicas: ALL, parallel: true });
@@ -58,7 +58,7 @@ test('claims that are to grow are found among those that there are', () => {
   const situation: Situation = { replicas: ALL, parallel: true, templates: templates(50), annotations: { 'expand-claims': 'true' } };
   const { plan: first, lookups } = counted(situation, there);
   assert.deepEqual(
-    first.refused.map(({ claim }) => claim),
+    first.refused.map(({ pvc: claim }) => claim),
     ['t0-web-0', 't49-web-999999'],
   );
   assert.ok(lookups <= 2_000, `${lookups} lookups`);

@@ -32,7 +32,7 @@ import { factsOf as factsFrom } from '../../../../controllers/statefulset/observ
 import { identityOf } from '../../../../kube/api/ordinals.ts';
 import { plan, type Plan } from '../../../../controllers/statefulset/plan.ts';
 import { rulesOf } from '../../../../controllers/statefulset/rules.ts';
-import type { Claim, Pod, PodTemplate, StatefulSet } from '../../../../controllers/statefulset/types.ts';
+import type { Pvc, Pod, PodTemplate, StatefulSet } from '../../../../controllers/statefulset/types.ts';
 import { statefulSets } from '../../../../kube/api/resources.ts';
 import { controllerRef } from '../../../../kube/controller/owner-refs.ts';
 import { claim, lookupOf, pod as podAt, statefulSet } from './objects.ts';
@@ -100,7 +100,7 @@ export function pod(text: string, templates: readonly string[] = []): Pod {
   };
 }
 
-function claims(text: string): Claim[] {
+function claims(text: string): Pvc[] {
   return words(text).map((word) => {
     const [, template = '', ordinal = '', mark = ''] = /^(.+)-(\d+)([-^]?)$/.exec(word) ?? [];
     const earlier = { apiVersion: 'v1', kind: 'Pod', name: `web-${ordinal}`, uid: 'earlier-uid' };
@@ -165,8 +165,8 @@ export function factsOf(situation: Situation): SetFacts {
   return factsFrom(rulesOf(set), {
     pods: typeof pods === 'string' ? words(pods).map((word) => pod(word, situation.templates)) : pods,
     revisions: revisions(set, situation.revisions),
-    claim: lookupOf(...there),
-    allClaims: () => there,
+    pvc: lookupOf(...there),
+    allPvcs: () => there,
     storageClass: () => undefined,
     now: NOW,
   });
@@ -185,17 +185,17 @@ function inWords(action: Action): string {
       return `delete ${short(action.pod.metadata.name)} (${action.reason})`;
     case 'storage':
       return `storage ${short(action.pod.metadata.name)}${storageIn(action)}`;
-    case 'claims':
+    case 'pvc-owners':
       return `owners ${short(action.pod)}`;
     case 'grow':
-      return `grow ${action.claim.metadata.name}`;
+      return `grow ${action.pvc.metadata.name}`;
     case 'repair':
       return `repair ${short(action.pod.metadata.name)}`;
   }
 }
 
-function storageIn({ claims, going }: { claims: readonly Claim[]; going: readonly string[] }): string {
-  return [...claims.map(({ metadata }) => ` +${metadata.name}`), ...going.map((name) => ` (${name} is going)`)].join('');
+function storageIn({ pvcs, terminating }: { pvcs: readonly Pvc[]; terminating: readonly string[] }): string {
+  return [...pvcs.map(({ metadata }) => ` +${metadata.name}`), ...terminating.map((name) => ` (${name} is going)`)].join('');
 }
 
 /** `create 0@new, create 1@new; delete 2 (update)`. */

@@ -1,10 +1,10 @@
-import type { Claim, Pod, StatefulSet } from '../../../../controllers/statefulset/types.ts';
+import type { Pvc, Pod, StatefulSet } from '../../../../controllers/statefulset/types.ts';
 
 export interface SetOptions {
   spec?: Omit<Partial<NonNullable<StatefulSet['spec']>>, 'volumeClaimTemplates'>;
   annotations?: Record<string, string>;
   /** Names, or whole templates. */
-  claims?: readonly (string | Claim)[];
+  claims?: readonly (string | Pvc)[];
 }
 
 /** `ns/web`, as a server stores it, with three replicas. */
@@ -25,12 +25,12 @@ export function statefulSet({ spec, annotations, claims = [] }: SetOptions = {})
 }
 
 /** Of 1Gi. */
-export function claimTemplate(name: string, storage = '1Gi', metadata: Claim['metadata'] = {}): Claim {
+export function claimTemplate(name: string, storage = '1Gi', metadata: Pvc['metadata'] = {}): Pvc {
   return { metadata: { name, ...metadata }, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage } } } };
 }
 
 /** A claim in `ns`, of 1Gi, as a server has it. */
-export function claim(name: string, metadata: Claim['metadata'] = {}, spec: Claim['spec'] = {}): Claim {
+export function claim(name: string, metadata: Pvc['metadata'] = {}, spec: Pvc['spec'] = {}): Pvc {
   return {
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',
@@ -66,6 +66,6 @@ export function pod(ordinal: number, claims: readonly string[] = []): Pod {
 }
 
 /** Looks up by name. */
-export function lookupOf(...claims: readonly Readonly<Claim>[]): (name: string) => Readonly<Claim> | undefined {
+export function lookupOf(...claims: readonly Readonly<Pvc>[]): (name: string) => Readonly<Pvc> | undefined {
   return (name) => claims.find(({ metadata }) => metadata.name === name);
 }

@@ -93,7 +93,7 @@ test('claims are made with the owners that they should have', () => {
   ] as const)
     for (const pods of ['', '0@new?']) {
       const [action] = planned({ ...policy, templates: ['data'], pods }).groups.flat();
-      const made = action?.do === 'create' || action?.do === 'storage' ? action.claims : [];
+      const made = action?.do === 'create' || action?.do === 'storage' ? action.pvcs : [];
       assert.deepEqual(
         made.map(({ metadata }) => metadata.ownerReferences?.map(({ name }) => name)),
         [owners],
@@ -135,7 +135,7 @@ const health: { pod: string; minReady?: number; is: string; availableIn?: number
   { pod: '0@new?', is: 'pending' },
   { pod: '0@new#', is: 'ended' },
   { pod: '0@new$', is: 'ended' },
-  { pod: '0@new-', is: 'going runningReady available' },
+  { pod: '0@new-', is: 'terminating runningReady available' },
   { pod: '0@new=5', is: 'runningReady available' },
   { pod: '0@new=5', minReady: 6, is: 'runningReady', availableIn: 1_000 },
   { pod: '0@new=6', minReady: 6, is: 'runningReady available' },

@@ -26,7 +26,7 @@ for (const parallel of [false, true])
 test('claims of a set that goes do not grow', () => {
   const small = claim('data-web-0', {}, { resources: { requests: { storage: '1Mi' } } });
   const growing = { templates: ['data'], annotations: { 'expand-claims': 'true' } };
-  const todo = (leaving: boolean): Plan => plan({ ...factsOf({ ...growing, leaving }), allClaims: () => [small] });
+  const todo = (leaving: boolean): Plan => plan({ ...factsOf({ ...growing, leaving }), allPvcs: () => [small] });
   assert.deepEqual([todo(false).refused.length, todo(true).refused.length], [1, 0]);
 });
 

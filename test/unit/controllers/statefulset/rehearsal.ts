@@ -135,8 +135,8 @@ export class Rehearsal {
     const cluster = {
       pods: this.pods,
       revisions: this.#revisions,
-      claim: () => undefined,
-      allClaims: () => [],
+      pvc: () => undefined,
+      allPvcs: () => [],
       storageClass: () => undefined,
     };
     return factsOf(rules, { ...cluster, now: this.clock.now() });

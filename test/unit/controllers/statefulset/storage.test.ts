@@ -1,23 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rulesOf } from '../../../../controllers/statefulset/rules.ts';
-import {
-  claimsOf,
-  hasIdentity,
-  hasStorage,
-  isStale,
-  planStorage,
-  repaired,
-  volumesOf,
-} from '../../../../controllers/statefulset/storage.ts';
-import type { Claim, Pod } from '../../../../controllers/statefulset/types.ts';
+import { pvcsOf, hasIdentity, hasStorage, isStale, planStorage, repaired, volumesOf } from '../../../../controllers/statefulset/storage.ts';
+import type { Pvc, Pod } from '../../../../controllers/statefulset/types.ts';
 import { claim, claimTemplate, lookupOf, pod, statefulSet } from './objects.ts';
 
 const two = rulesOf(statefulSet({ claims: ['data', 'log'] }));
 const going = '2026-01-01T00:00:00Z';
 
 test('claims are copies of their templates, named after template and pod, and found as pods are', () => {
-  const template: Claim = {
+  const template: Pvc = {
     metadata: {
       name: 'data',
       labels: { app: 'other', tier: 'gold' },
@@ -33,7 +25,7 @@ test('claims are copies of their templates, named after template and pod, and fo
     claims: [template],
     spec: { selector: { matchLabels: { app: 'web' }, matchExpressions: [{ key: 'zone', operator: 'Exists' }] } },
   });
-  assert.deepEqual(claimsOf(rulesOf(set), 2), [
+  assert.deepEqual(pvcsOf(rulesOf(set), 2), [
     {
       apiVersion: 'v1',
       kind: 'PersistentVolumeClaim',
@@ -51,19 +43,19 @@ test('claims are copies of their templates, named after template and pod, and fo
 
 test('claims: one for each template', () =>
   assert.deepEqual(
-    claimsOf(two, 0).map(({ metadata }) => metadata.name),
+    pvcsOf(two, 0).map(({ metadata }) => metadata.name),
     ['data-web-0', 'log-web-0'],
   ));
 
 test('claims of two templates with one name are made once, as the last says', () => {
   const rules = rulesOf(statefulSet({ claims: [claimTemplate('data', '1Gi'), claimTemplate('data', '2Gi')] }));
   assert.deepEqual(
-    claimsOf(rules, 0).map(({ spec }) => spec?.resources?.requests?.['storage']),
+    pvcsOf(rules, 0).map(({ spec }) => spec?.resources?.requests?.['storage']),
     ['2Gi'],
   );
 });
 
-const plans: { why: string; there: Claim[]; create: string[]; going?: string[] }[] = [
+const plans: { why: string; there: Pvc[]; create: string[]; going?: string[] }[] = [
   { why: 'makes all', there: [], create: ['data-web-0', 'log-web-0'] },
   { why: 'makes what is missing', there: [claim('data-web-0')], create: ['log-web-0'] },
   { why: 'takes what is there as it is', there: [claim('data-web-0', {}, { storageClassName: 'slow' }), claim('log-web-0')], create: [] },
@@ -84,7 +76,7 @@ const plans: { why: string; there: Claim[]; create: string[]; going?: string[] }
 for (const { why, there, create, going: leaving = [] } of plans)
   test(`storage of a pod: ${why}`, () => {
     const plan = planStorage(two, 0, lookupOf(...there));
-    assert.deepEqual({ create: plan.create.map(({ metadata }) => metadata.name), going: plan.going }, { create, going: leaving });
+    assert.deepEqual({ create: plan.create.map(({ metadata }) => metadata.name), going: plan.terminating }, { create, going: leaving });
   });
 
 const ref = (over: Partial<{ apiVersion: string; kind: string; name: string; uid: string }> = {}) => ({

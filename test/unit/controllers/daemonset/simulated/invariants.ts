@@ -2,7 +2,7 @@ import type { LocalApi } from '../../../../../apiserver/local-api.ts';
 import type { Change } from '../../../../../apiserver/storage/watch-log.ts';
 import type { Clock, Millis } from '../../../../../base/clock.ts';
 import { HASH_LABEL, type Revision } from '../../../../../controllers/common/history/contract.ts';
-import { isGoing, isOver, targetNode } from '../../../../../controllers/daemonset/pods.ts';
+import { isTerminating, isOver, targetNode } from '../../../../../controllers/daemonset/pods.ts';
 import { matchesLabels } from '../../../../../kube/api/selector.ts';
 import type { DaemonSet, Node, Pod } from '../../../../../controllers/daemonset/types.ts';
 import { jsonEqual } from '../../../../../kube/api/json.ts';
@@ -125,7 +125,9 @@ export class Invariants {
     if (owner?.kind === 'DaemonSet' && type === 'ADDED' && object.metadata.generateName !== undefined) this.#made(object, set, owner.uid);
     if (set === undefined) return;
     const marked =
-      type === 'DELETED' ? previous !== undefined && !isGoing(previous) : isGoing(object) && previous !== undefined && !isGoing(previous);
+      type === 'DELETED'
+        ? previous !== undefined && !isTerminating(previous)
+        : isTerminating(object) && previous !== undefined && !isTerminating(previous);
     const ours = marked && this.#deleting.has(uid);
     this.#keepAvailability(set, object, ours);
     if (ours && previous !== undefined) this.#deleted(previous, set);

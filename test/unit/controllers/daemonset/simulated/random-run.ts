@@ -68,7 +68,7 @@ function wrongWith(world: SimWorld, set: DaemonSet): string[] {
   const now = world.clock.now();
   const rules = rulesOf(set, 'scheduler');
   const cluster = { nodes: world.nodes(), pods: world.pods(), revisions: world.revisions(), now, pendingMs: 0, memory: noMemory };
-  const { claims, history, creations, deletions, truncate, status } = plan(recount(rules, cluster).facts);
+  const { adoption: claims, history, creations, deletions, truncate, status } = plan(recount(rules, cluster).facts);
   const { pods, revisions } = claims;
   const open = {
     adopt: [...pods.adopt, ...revisions.adopt],

@@ -3,7 +3,7 @@ import { availableIn } from '../../../../../controllers/common/availability.ts';
 import { HASH_LABEL, type Revision } from '../../../../../controllers/common/history/contract.ts';
 import { limitsOf } from '../../../../../controllers/daemonset/update.ts';
 import { decideNode } from '../../../../../controllers/daemonset/placement/node-decision.ts';
-import { isGoing, isOver, targetNode } from '../../../../../controllers/daemonset/pods.ts';
+import { isTerminating, isOver, targetNode } from '../../../../../controllers/daemonset/pods.ts';
 import { rulesOf, type Rules } from '../../../../../controllers/daemonset/rules.ts';
 import { Summary } from '../../../../../controllers/daemonset/summary.ts';
 import type { DaemonSet, Node, Pod } from '../../../../../controllers/daemonset/types.ts';
@@ -51,12 +51,12 @@ export class SetView {
 
   /** Neither going nor ended. */
   live(node: string): Pod[] {
-    return this.pods.filter((pod) => targetNode(pod) === node && !isGoing(pod) && !isOver(pod));
+    return this.pods.filter((pod) => targetNode(pod) === node && !isTerminating(pod) && !isOver(pod));
   }
 
   /** Marked for deletion, and still running. */
   going(node: string): Pod[] {
-    return this.pods.filter((pod) => targetNode(pod) === node && isGoing(pod) && !isOver(pod));
+    return this.pods.filter((pod) => targetNode(pod) === node && isTerminating(pod) && !isOver(pod));
   }
 
   isAvailable(pod: Pod): boolean {

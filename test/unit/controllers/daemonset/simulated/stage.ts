@@ -1,6 +1,6 @@
 import type { Millis } from '../../../../../base/clock.ts';
 import { HASH_LABEL, type Revision } from '../../../../../controllers/common/history/contract.ts';
-import { isGoing, targetNode } from '../../../../../controllers/daemonset/pods.ts';
+import { isTerminating, targetNode } from '../../../../../controllers/daemonset/pods.ts';
 import type { DaemonSet, Pod } from '../../../../../controllers/daemonset/types.ts';
 import { daemonSets, pods } from '../../../../../kube/api/resources.ts';
 import { controllerOf } from '../../../../../kube/controller/owner-refs.ts';
@@ -69,13 +69,13 @@ export class Stage {
       numberAvailable === desired &&
       updatedNumberScheduled === desired &&
       pods.length === desired &&
-      !pods.some(isGoing)
+      !pods.some(isTerminating)
     );
   }
 
   /** The first one of the set on this node that is not going. @throws when there is none */
   pod(node: string): Pod {
-    const found = this.#own().find((pod) => targetNode(pod) === node && !isGoing(pod));
+    const found = this.#own().find((pod) => targetNode(pod) === node && !isTerminating(pod));
     if (found === undefined) throw new Error(`there is no pod on ${node}`);
     return found;
   }
@@ -99,7 +99,7 @@ export class Stage {
       const whose = owner === undefined ? 'nobody' : owner.uid === set?.metadata.uid ? 'its' : owner.kind;
       const ready = pod.status?.conditions?.find(({ type }) => type === 'Ready')?.status ?? 'no';
       const revision = numberOf(pod.metadata.labels?.[HASH_LABEL]);
-      return `${targetNode(pod)} ${whose} ${imageOf(pod.spec)} @${revision} ready=${ready}${isGoing(pod) ? ' going' : ''}`;
+      return `${targetNode(pod)} ${whose} ${imageOf(pod.spec)} @${revision} ready=${ready}${isTerminating(pod) ? ' going' : ''}`;
     });
     const { status: { observedGeneration, ...status } = {}, metadata } = set ?? { metadata: {} };
     return [

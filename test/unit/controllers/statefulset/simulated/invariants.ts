@@ -4,7 +4,7 @@ import type { Clock, Millis } from '../../../../../base/clock.ts';
 import { availableIn } from '../../../../../controllers/common/availability.ts';
 import { HASH_LABEL, type Revision } from '../../../../../controllers/common/history/contract.ts';
 import { rulesOf, type Rules } from '../../../../../controllers/statefulset/rules.ts';
-import type { Claim, Pod, StatefulSet } from '../../../../../controllers/statefulset/types.ts';
+import type { Pvc, Pod, StatefulSet } from '../../../../../controllers/statefulset/types.ts';
 import { resolveIntOrPercent } from '../../../../../kube/api/int-or-percent.ts';
 import { jsonEqual } from '../../../../../kube/api/json.ts';
 import type { KubeObject } from '../../../../../kube/api/object.ts';
@@ -92,7 +92,7 @@ export class Invariants {
       if (type === 'DELETED' || before?.generation !== after.generation || !jsonEqual(before?.annotations ?? {}, after.annotations ?? {}))
         this.#changed.set(uid, this.#clock.now());
     } else if (kind === '/pods') this.#podChanged({ object: object as Pod, previous: previous as Pod | undefined, type });
-    else if (kind === '/persistentvolumeclaims' && type === 'DELETED') this.#claimGone(object as Claim);
+    else if (kind === '/persistentvolumeclaims' && type === 'DELETED') this.#claimGone(object as Pvc);
     else if (kind === 'apps/controllerrevisions' && type === 'DELETED' && this.#deleting.has(uid)) this.#revisionGone(object as Revision);
   }
 
@@ -199,7 +199,7 @@ export class Invariants {
     if (!parallel && most === 1) this.#expectBelow(what, ordinal, set, rules);
   }
 
-  #claimGone({ metadata: { name = '', ownerReferences = [] } }: Claim): void {
+  #claimGone({ metadata: { name = '', ownerReferences = [] } }: Pvc): void {
     this.#changed.set(name, this.#clock.now());
     const isWanted = this.#sets().some((set) => !isGoing(set) && name.startsWith(`data-${set.metadata.name}-`));
     if (isWanted && ownerReferences.length === 0 && !this.#taken.has(name))

@@ -93,14 +93,14 @@ function wrongWith(world: SimWorld, set: StatefulSet): string[] {
   const facts = factsOf(rules, {
     pods: (world.pods() as Pod[]).filter((pod) => controllerOf(pod) === undefined || isControlledBy(pod, set)),
     revisions: world.revisions().filter((one) => controllerOf(one) === undefined || isControlledBy(one, set)),
-    claim: (of) => claims.get(of),
-    allClaims: () => claimsOf(world),
+    pvc: (of) => claims.get(of),
+    allPvcs: () => claimsOf(world),
     storageClass: () => undefined,
     now: world.clock.now(),
   });
   const { groups, truncate } = plan(facts);
-  const { adopt, release } = facts.claims.pods;
-  const open = { adopt, release, revisions: facts.claims.revisions.adopt, history: facts.history.steps, groups, truncate };
+  const { adopt, release } = facts.adoption.pods;
+  const open = { adopt, release, revisions: facts.adoption.revisions.adopt, history: facts.history.steps, groups, truncate };
   const left = Object.entries(open).flatMap(([what, is]) =>
     is.length > 0 ? [`${name} is left with ${what}: ${JSON.stringify(is).slice(0, 600)}`] : [],
   );

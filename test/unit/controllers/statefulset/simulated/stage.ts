@@ -1,6 +1,6 @@
 import type { Millis } from '../../../../../base/clock.ts';
 import { HASH_LABEL, type Revision } from '../../../../../controllers/common/history/contract.ts';
-import type { Claim, Pod, StatefulSet } from '../../../../../controllers/statefulset/types.ts';
+import type { Pvc, Pod, StatefulSet } from '../../../../../controllers/statefulset/types.ts';
 import { pods, statefulSets } from '../../../../../kube/api/resources.ts';
 import { controllerOf } from '../../../../../kube/controller/owner-refs.ts';
 import type { HollowNode } from '../../../../support/hollow/hollow-node.ts';
@@ -105,7 +105,7 @@ export class Stage implements AnyStage {
     const numberOf = (name: string | undefined): string =>
       String(revisions.find(({ metadata }) => metadata.name === name)?.revision ?? '?');
     const uidOf = new Map(world.pods().map(({ metadata }) => [metadata.uid, metadata.name]));
-    const whose = ({ metadata: { ownerReferences = [] } }: Pod | Claim | Revision): string =>
+    const whose = ({ metadata: { ownerReferences = [] } }: Pod | Pvc | Revision): string =>
       ownerReferences
         .map(({ kind, uid }) => `${kind} ${uid === set?.metadata.uid ? 'of now' : (uidOf.get(uid) ?? 'of before')}`)
         .join(', ');

@@ -1,5 +1,5 @@
 import { statefulSetController } from '../../../../../controllers/statefulset/controller.ts';
-import type { Claim, Pod, StatefulSet } from '../../../../../controllers/statefulset/types.ts';
+import type { Pvc, Pod, StatefulSet } from '../../../../../controllers/statefulset/types.ts';
 import type { KubeObject } from '../../../../../kube/api/object.ts';
 import type { Pace } from '../../daemonset/simulated/sim-kubelets.ts';
 import { SimWorld, type SimOptions } from '../../daemonset/simulated/sim-world.ts';
@@ -43,8 +43,8 @@ export function setsOf({ api }: Pick<SimWorld, 'api'>): StatefulSet[] {
   return api.hooks.storage.list('apps/statefulsets').objects as unknown as StatefulSet[];
 }
 
-export function claimsOf({ api }: Pick<SimWorld, 'api'>): Claim[] {
-  return api.hooks.storage.list('/persistentvolumeclaims').objects as unknown as Claim[];
+export function claimsOf({ api }: Pick<SimWorld, 'api'>): Pvc[] {
+  return api.hooks.storage.list('/persistentvolumeclaims').objects as unknown as Pvc[];
 }
 
-export const isGoing = ({ metadata }: KubeObject | Pod | Claim): boolean => metadata.deletionTimestamp !== undefined;
+export const isGoing = ({ metadata }: KubeObject | Pod | Pvc): boolean => metadata.deletionTimestamp !== undefined;
