@@ -6,10 +6,13 @@ import { persistentVolumeClaims, statefulSets } from '../../../kube/api/resource
 import { stories as daemonSetStories } from '../../support/stories/daemonset/all.ts';
 import { playDaemonSets, playStatefulSets } from '../../support/stories/play.ts';
 import type { Play } from '../../support/stories/play.ts';
+import { extensions as statefulSetExtensions } from '../../support/stories/statefulset/extensions.ts';
+import { extensions as daemonSetExtensions } from '../../support/stories/daemonset/extensions.ts';
 import { startSimulated, type Simulated } from '../../support/stories/simulated.ts';
 import { stories as statefulSetStories } from '../../support/stories/statefulset/all.ts';
 
-/* The stories that test/suites/real plays to a real control plane: here on the embedded server, in fake time. */
+/* The stories that test/suites/real plays to a real control plane: here on the embedded server, in fake time,
+   and with them those of what a kube-controller-manager does not know. */
 function played<S extends { name: string }>(kind: string, stories: readonly S[], play: Play<S>, start: () => Promise<Simulated>): void {
   describe(`stories of ${kind} in fake time`, () => {
     let home: Simulated;
@@ -33,8 +36,10 @@ function played<S extends { name: string }>(kind: string, stories: readonly S[],
   });
 }
 
-played('DaemonSets', daemonSetStories, playDaemonSets, () => startSimulated((runtime) => [daemonSetController(runtime)]));
+played('DaemonSets', [...daemonSetStories, ...daemonSetExtensions], playDaemonSets, () =>
+  startSimulated((runtime) => [daemonSetController(runtime)]),
+);
 
-played('StatefulSets', statefulSetStories, playStatefulSets, () =>
+played('StatefulSets', [...statefulSetStories, ...statefulSetExtensions], playStatefulSets, () =>
   startSimulated((runtime) => [statefulSetController(runtime)], { more: [statefulSets, persistentVolumeClaims], endMs: 200 }),
 );

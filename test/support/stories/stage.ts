@@ -15,7 +15,7 @@ import type { Revision, World } from './world.ts';
 
 /** What a stage reads of a DaemonSet or StatefulSet. */
 export interface WorkloadSet extends KubeObject {
-  status?: { observedGeneration?: number };
+  status?: { observedGeneration?: number; conditions?: { type: string; status: string; reason?: string }[] };
 }
 
 /** What a kind of workload brings to its stage. */
@@ -121,6 +121,29 @@ export abstract class Stage<S extends WorkloadSet> {
 
   image(image: string, name = 'web'): Promise<S> {
     return this.patch({ spec: { template: { spec: { containers: [{ name: 'main', image }] } } } }, name);
+  }
+
+  /** Sets our annotations, `dkc.dev/NAME`; null takes one away. */
+  annotate(values: Record<string, string | null>, name = 'web'): Promise<S> {
+    const annotations = Object.fromEntries(Object.entries(values).map(([key, value]) => [`dkc.dev/${key}`, value]));
+    return this.patch({ metadata: { annotations } }, name, 'merge');
+  }
+
+  /** Resolves once a condition of the set reads so: `Stalled True NotReady`. */
+  async condition(text: string, name = 'web'): Promise<void> {
+    const [type, ...rest] = text.split(' ');
+    await this.until(`${name} says ${text}`, () => {
+      const { conditions = [] } = this.status(name) ?? {};
+      return conditions.some((one) => one.type === type && `${one.status} ${one.reason}` === rest.join(' '));
+    });
+  }
+
+  /** Image of each pod that is not terminating, by the pods' nodes and names. */
+  images(): string[] {
+    return this.pods()
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+      .toSorted((a, b) => byPlace(a).localeCompare(byPlace(b)))
+      .map(({ spec }) => spec?.containers[0]?.image ?? '');
   }
 
   async remove(propagationPolicy: 'Background' | 'Foreground' | 'Orphan', name = 'web'): Promise<void> {
@@ -275,6 +298,8 @@ export abstract class Stage<S extends WorkloadSet> {
     return object;
   }
 }
+
+const byPlace = ({ spec, metadata }: Readonly<Pod>): string => `${spec?.nodeName} ${metadata.name}`;
 
 function taintOf(text: string): Taint {
   const [, key = '', value = '', effect = ''] = /^([^=:]+)(?:=([^:]*))?:(\w+)$/.exec(text) ?? [];
