@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
 import type { KubeObject } from '../../../../kube/api/object.ts';
 import type { Handlers } from '../../../../kube/cache/contract.ts';
 import { SharedInformer } from '../../../../kube/cache/shared-informer.ts';
@@ -57,4 +58,16 @@ export async function run(steps: string[], options: Partial<InformerOptions> = {
     assert.equal(clock.sleepers, 0, 'somebody still waits for time to pass');
   };
   return { api, clock, informer, told, lines, stop };
+}
+
+/** Runs a cache until the test ends. @param clock - on which nobody may sleep then @returns what aborts at the end */
+export function runs(t: TestContext, cache: { run(signal: AbortSignal): Promise<void> }, clock?: FakeClock): AbortSignal {
+  const ending = new AbortController();
+  const running = cache.run(ending.signal);
+  t.after(async () => {
+    ending.abort();
+    await running;
+    assert.equal(clock?.sleepers ?? 0, 0, 'somebody still waits for time to pass');
+  });
+  return ending.signal;
 }

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { Informers } from '../../../../kube/cache/informers.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
-import { pods } from './informer-world.ts';
+import { pods, runs } from './informer-world.ts';
 import { ScriptedApi } from './scripted-api.ts';
 
 describe('the caches of a process', () => {
@@ -57,14 +57,13 @@ describe('the caches of a process', () => {
     await running;
   });
 
-  test('say which of them wait and why, and which of them grow old', async () => {
+  test('say which of them wait and why, and which of them grow old', async (t) => {
     const clock = new FakeClock();
     const api = new ScriptedApi('list 5: a#1@3', 'fail 403');
     const informers = new Informers({ ...options(api), clock });
     informers.of(pods);
-    const ending = new AbortController();
     assert.deepEqual(informers.unsynced, [{ name: 'pods', problem: undefined }]);
-    const running = informers.run(ending.signal);
+    runs(t, informers);
     await clock.advance(400);
     assert.deepEqual(informers.unsynced, []);
     const [old] = informers.troubled;
@@ -74,8 +73,6 @@ describe('the caches of a process', () => {
     api.add('watch hold: MODIFIED a#1@6');
     await clock.advance(100);
     assert.deepEqual(informers.troubled, []);
-    ending.abort();
-    await running;
   });
 
   test('nothing is added to them once they run', async () => {

@@ -6,7 +6,7 @@ import { Reflector } from '../../../../kube/cache/reflector.ts';
 import type { ReflectorOptions, Sink } from '../../../../kube/cache/reflector.ts';
 import { atRest, FakeClock } from '../../../support/fake-clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
-import { pods } from './informer-world.ts';
+import { pods, runs } from './informer-world.ts';
 import { event, written } from './notation.ts';
 import { ScriptedApi } from './scripted-api.ts';
 
@@ -58,7 +58,7 @@ describe('what one object does to a sink costs that object alone', () => {
     };
 
   for (const streams of [false, true]) {
-    test(`what it cannot keep is left out of a ${streams ? 'stream' : 'list'}, once in the log, by name`, async () => {
+    test(`what it cannot keep is left out of a ${streams ? 'stream' : 'list'}, once in the log, by name`, async (t) => {
       const script = streams
         ? ['watch break: ADDED a#1@3, ADDED b#2@4, BOOKMARK 5 end', 'watch hold']
         : ['list 5: a#1@3 b#2@4', 'fail 410', 'list 6: a#1@3 b#2@4', 'watch hold'];
@@ -72,19 +72,16 @@ describe('what one object does to a sink costs that object alone', () => {
       };
       const { log, lines, fields } = recordedLog();
       const options = { resource: pods, client: api.client, clock: new FakeClock(), random: () => 0, log, streams };
-      const ending = new AbortController();
-      const running = new Reflector({ ...options, onIgnored: (object) => ignored.push(object) }, sink).run(ending.signal);
+      runs(t, new Reflector({ ...options, onIgnored: (object) => ignored.push(object) }, sink));
       await atRest();
       assert.deepEqual(replaced, streams ? ['a#1@3'] : ['a#1@3', 'a#1@3']);
       const said = lines.flatMap((line, at) => (line.startsWith('error') ? [fields[at]] : []));
       assert.deepEqual(said, [{ object: 'ns/b', uid: '2', why: 'Maximum call stack size exceeded' }]);
       assert.equal(ignored.length, 1);
-      ending.abort();
-      await running;
     });
   }
 
-  test('an event that it cannot apply is left out, those after it are applied, and none is asked for again', async () => {
+  test('an event that it cannot apply is left out, those after it are applied, and none is asked for again', async (t) => {
     const api = new ScriptedApi('list 5: a#1@3', 'watch: MODIFIED b#2@6, MODIFIED a#1@7', 'watch hold');
     const applied: string[] = [];
     const apply: Sink<KubeObject>['apply'] = (_type, object) => {
@@ -97,18 +94,15 @@ describe('what one object does to a sink costs that object alone', () => {
       { resource: pods, client: api.client, clock, random: () => 0, log, streams: false },
       { ...whole, apply },
     );
-    const ending = new AbortController();
-    const running = reflector.run(ending.signal);
+    runs(t, reflector);
     await atRest();
     await clock.advance(1_000);
     assert.deepEqual(applied, ['a#1@7']);
     assert.equal(api.requests.at(-1), 'watch resourceVersion=7');
-    ending.abort();
-    await running;
   });
 });
 
-test('a present state that comes slowly is waited for, bookmarks do not prolong it', async () => {
+test('a present state that comes slowly is waited for, bookmarks do not prolong it', async (t) => {
   const clock = new FakeClock();
   const requests: string[] = [];
   const text = async function* (signal: AbortSignal): AsyncGenerator<string> {
@@ -129,18 +123,14 @@ test('a present state that comes slowly is waited for, bookmarks do not prolong 
   };
   const { log } = recordedLog();
   const reflector = new Reflector({ resource: pods, client, clock, random: () => 0, log }, whole);
-  const ending = new AbortController();
-  const running = reflector.run(ending.signal);
+  runs(t, reflector, clock);
   await clock.advance(3 * 20_000 + 29_999);
   assert.deepEqual(requests, ['watch']);
   await clock.advance(1);
   assert.deepEqual(requests, ['watch', 'list']);
-  ending.abort();
-  await running;
-  assert.equal(clock.sleepers, 0);
 });
 
-test('a watch that stood and had nothing to tell ends the trouble', async () => {
+test('a watch that stood and had nothing to tell ends the trouble', async (t) => {
   const clock = new FakeClock();
   let watches = 0;
   const client: ReflectorOptions['client'] = {
@@ -154,8 +144,7 @@ test('a watch that stood and had nothing to tell ends the trouble', async () => 
   };
   const { log, lines } = recordedLog();
   const reflector = new Reflector({ resource: pods, client, clock, random: () => 0, log, streams: false }, whole);
-  const ending = new AbortController();
-  const running = reflector.run(ending.signal);
+  runs(t, reflector);
   await clock.advance(300_000);
   assert.match(reflector.problem?.text ?? '', /no connection/);
   await clock.advance(500);
@@ -164,11 +153,9 @@ test('a watch that stood and had nothing to tell ends the trouble', async () => 
     lines.filter((line) => !line.startsWith('debug')),
     ['warn: list or watch failed, trying again', 'info: list and watch work again'],
   );
-  ending.abort();
-  await running;
 });
 
-test('a watch that the server takes ends the trouble, though nothing happens', async () => {
+test('a watch that the server takes ends the trouble, though nothing happens', async (t) => {
   const clock = new FakeClock();
   let watches = 0;
   const client: ReflectorOptions['client'] = {
@@ -184,14 +171,10 @@ test('a watch that the server takes ends the trouble, though nothing happens', a
   };
   const { log } = recordedLog();
   const reflector = new Reflector({ resource: pods, client, clock, random: () => 0, log, streams: false }, whole);
-  const ending = new AbortController();
-  const running = reflector.run(ending.signal);
+  runs(t, reflector, clock);
   await clock.advance(4_000);
   assert.equal(watches, 4);
   assert.match(reflector.problem?.text ?? '', /broken at once/);
   await clock.advance(5_000);
   assert.equal(reflector.problem, undefined);
-  ending.abort();
-  await running;
-  assert.equal(clock.sleepers, 0);
 });

@@ -7,7 +7,7 @@ import { SharedInformer } from '../../../../kube/cache/shared-informer.ts';
 import type { InformerOptions } from '../../../../kube/cache/shared-informer.ts';
 import { FakeClock, atRest } from '../../../support/fake-clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
-import { diary, pods, run } from './informer-world.ts';
+import { diary, pods, run, runs } from './informer-world.ts';
 import { written } from './notation.ts';
 import { ScriptedApi } from './scripted-api.ts';
 
@@ -35,11 +35,10 @@ const turns = async (count: number): Promise<void> => {
 };
 
 describe('while a list is applied', () => {
-  test('a relist shows all of it or nothing of it, and its version with it', async () => {
+  test('a relist shows all of it or nothing of it, and its version with it', async (t) => {
     const api = new ScriptedApi(`list 5: ${many(2_000, 1, 3)}`, 'fail 410', `list 9: ${many(1_000, 2, 8)}`, 'watch hold');
     const { informer } = begin(api);
-    const ending = new AbortController();
-    const running = informer.run(ending.signal);
+    runs(t, informer);
     const seen = new Set<string>();
     for (let turn = 0; turn < 100 && informer.version !== '9'; turn++) {
       await turns(1);
@@ -47,17 +46,14 @@ describe('while a list is applied', () => {
       if (informer.synced) seen.add(`${informer.size} of uid ${[...uids].join(' and ')} at ${informer.version}`);
     }
     assert.deepEqual([...seen], ['2000 of uid 1 at 5', '1000 of uid 2 at 9']);
-    ending.abort();
-    await running;
   });
 
-  test('more changes than fit in a turn are told in several, and the version comes last', async () => {
+  test('more changes than fit in a turn are told in several, and the version comes last', async (t) => {
     const api = new ScriptedApi(`list 5: ${many(6_000, 1, 3)}`, 'fail 410', `list 9: ${many(6_000, 1, 8)}`, 'watch hold');
     const { informer } = begin(api);
     const versions = new Map<string, number>();
     informer.addHandlers('witness', { updated: () => versions.set(informer.version, (versions.get(informer.version) ?? 0) + 1) });
-    const ending = new AbortController();
-    const running = informer.run(ending.signal);
+    runs(t, informer);
     let between = 0;
     for (let turn = 0; turn < 200 && informer.version !== '9'; turn++) {
       await turns(1);
@@ -66,58 +62,47 @@ describe('while a list is applied', () => {
     }
     assert.ok(between > 0, 'nobody else had a turn');
     assert.deepEqual([...versions], [['5', 6_000]]);
-    ending.abort();
-    await running;
   });
 
-  test('handlers that come in the middle of the first list hear everything once, and are synced with it', async () => {
+  test('handlers that come in the middle of the first list hear everything once, and are synced with it', async (t) => {
     const api = new ScriptedApi(`list 5: ${many(2_000, 1, 3)}`, 'watch hold');
     const { informer } = begin(api);
-    const ending = new AbortController();
-    const running = informer.run(ending.signal);
+    const signal = runs(t, informer);
     for (let turn = 0; turn < 100 && informer.size === 0; turn++) await turns(1);
     assert.ok(informer.size < 2_000, 'the list was applied in one turn');
     assert.equal(informer.version, '');
     const late = diary();
     const registration = informer.addHandlers('late', late.handlers);
     assert.equal(registration.synced, false);
-    await informer.whenSynced(ending.signal);
+    await informer.whenSynced(signal);
     assert.equal(informer.version, '5', 'who waited for the list has its version');
     assert.equal(registration.synced, true);
     assert.equal(new Set(late.told).size, 2_000);
     assert.equal(late.told.length, 2_000);
     assert.ok(late.told.every((line) => line.startsWith('there ')));
-    ending.abort();
-    await running;
   });
 
-  test('a resync in the middle of the first list tells nothing', async () => {
+  test('a resync in the middle of the first list tells nothing', async (t) => {
     const api = new ScriptedApi(`list 5: ${many(10_000, 1, 3)}`, 'watch hold');
     const { informer, clock } = begin(api, { resyncMs: 1_000 });
     const { told, handlers } = diary();
     informer.addHandlers('diary', handlers);
-    const ending = new AbortController();
-    const running = informer.run(ending.signal);
+    const signal = runs(t, informer);
     for (let turn = 0; turn < 100 && informer.size === 0; turn++) await turns(1);
     await clock.advance(1_000);
     assert.ok(!informer.synced, 'the list was over too soon for this test');
-    await informer.whenSynced(ending.signal);
+    await informer.whenSynced(signal);
     assert.equal(told.length, 10_000);
-    ending.abort();
-    await running;
   });
 
-  test('a resync waits for the first list', async () => {
+  test('a resync waits for the first list', async (t) => {
     const api = new ScriptedApi('fail 500', 'fail 500', 'fail 500', 'list 5: a#1@3', 'watch hold');
     const { informer, clock } = begin(api, { resyncMs: 1_000 });
     const { told, handlers } = diary();
     informer.addHandlers('diary', handlers);
-    const ending = new AbortController();
-    const running = informer.run(ending.signal);
+    runs(t, informer);
     await clock.advance(4_999);
     assert.deepEqual(told, ['there a#1@3', 'updated a#1@3 a#1@3']);
-    ending.abort();
-    await running;
   });
 
   test('an object that did not change stays the very same, in a list as in a stream', async () => {
@@ -134,7 +119,7 @@ describe('while a list is applied', () => {
   });
 });
 
-test('of an object that did not change no second copy is made while a list comes in', async () => {
+test('of an object that did not change no second copy is made while a list comes in', async (t) => {
   const api = new ScriptedApi('list 5: a#1@3', 'fail 410', 'list 9: a#1@3', 'watch hold');
   const { client } = api;
   let copies = 0;
@@ -156,13 +141,10 @@ test('of an object that did not change no second copy is made while a list comes
     },
   };
   const { informer } = begin(api, { client: watched });
-  const ending = new AbortController();
-  const running = informer.run(ending.signal);
+  runs(t, informer);
   await atRest();
   assert.equal(informer.version, '9');
   assert.equal(copies, 1);
-  ending.abort();
-  await running;
 });
 
 test('wherever it is stopped, nothing is left behind and nothing is told afterwards', async () => {
@@ -216,7 +198,7 @@ describe('objects that nobody expects', () => {
     { why: 'with a number for a namespace', metadata: { name: 'x', namespace: 3 } },
     { why: 'with an object for a uid', metadata: { name: 'x', uid: {} } },
   ]) {
-    test(`one ${why} is no reason to end, nor to forget the others`, async () => {
+    test(`one ${why} is no reason to end, nor to forget the others`, async (t) => {
       const api = new ScriptedApi('list 5: a#1@3', 'fail 410', 'list 9: a#1@3', 'watch hold');
       const { client } = api;
       let listed = 0;
@@ -240,8 +222,7 @@ describe('objects that nobody expects', () => {
           ),
       };
       const { informer, clock, fields } = begin(api, { client: hostile });
-      const ending = new AbortController();
-      const running = informer.run(ending.signal);
+      runs(t, informer);
       await atRest();
       assert.deepEqual(informer.list().map(written), ['a#1@3']);
       assert.equal(informer.version, '5');
@@ -249,13 +230,11 @@ describe('objects that nobody expects', () => {
       assert.equal(fields.filter(({ error }) => error !== undefined).length, 1);
       api.add('list 9: a#1@3', 'watch hold');
       await clock.advance(500);
-      ending.abort();
-      await running;
     });
   }
 
   for (const streams of [false, true]) {
-    test(`an event without a name is no change, in a ${streams ? 'present state' : 'watch'} either`, async () => {
+    test(`an event without a name is no change, in a ${streams ? 'present state' : 'watch'} either`, async (t) => {
       const { client } = new ScriptedApi(...(streams ? [] : ['list 5: a#1@3']), 'watch hold: BOOKMARK 6');
       let asked = 0;
       const hostile: InformerOptions['client'] = {
@@ -267,20 +246,17 @@ describe('objects that nobody expects', () => {
         },
       };
       const { informer, clock } = begin(new ScriptedApi(), { client: hostile, streams });
-      const ending = new AbortController();
-      const running = informer.run(ending.signal);
+      runs(t, informer);
       await atRest();
       assert.deepEqual(informer.list().map(written), streams ? [] : ['a#1@3']);
       assert.equal(informer.version, streams ? '' : '5');
       assert.match(informer.problem?.text ?? '', /Cannot read pods/);
       await clock.advance(499);
       assert.equal(asked, 1, 'it asked again without a wait');
-      ending.abort();
-      await running;
     });
   }
 
-  test('what an index cannot have is found by everything else', async () => {
+  test('what an index cannot have is found by everything else', async (t) => {
     const failed: string[] = [];
     const api = new ScriptedApi('list 5: a#1@3 b#1@4', 'watch hold');
     const { informer, lines, fields } = begin(api, { onIndexFailure: (index) => failed.push(index) });
@@ -292,19 +268,16 @@ describe('objects that nobody expects', () => {
         },
       },
     });
-    const ending = new AbortController();
-    const running = informer.run(ending.signal);
-    await informer.whenSynced(ending.signal);
+    const signal = runs(t, informer);
+    await informer.whenSynced(signal);
     assert.deepEqual(informer.list().map(written), ['a#1@3', 'b#1@4']);
     assert.deepEqual(informer.indexed('node', 'n').map(written), ['b#1@4']);
     assert.deepEqual(failed, ['node']);
     assert.deepEqual(fields[lines.findIndex((line) => line.startsWith('error'))], { index: 'node', object: 'ns/a', error: 'no node' });
-    ending.abort();
-    await running;
   });
 });
 
-test('a mistake in a handler that shows with every object does not fill the log', async () => {
+test('a mistake in a handler that shows with every object does not fill the log', async (t) => {
   const api = new ScriptedApi(`list 5: ${many(1_500, 1, 3)}`, 'watch hold');
   const failed: string[] = [];
   const { informer, lines, fields } = begin(api, { onHandlerFailure: (name) => failed.push(name) });
@@ -313,14 +286,11 @@ test('a mistake in a handler that shows with every object does not fill the log'
       throw new Error('broken');
     },
   });
-  const ending = new AbortController();
-  const running = informer.run(ending.signal);
-  await informer.whenSynced(ending.signal);
+  const signal = runs(t, informer);
+  await informer.whenSynced(signal);
   assert.equal(failed.length, 1_500);
   assert.deepEqual(
     fields.filter((_, n) => lines[n]?.startsWith('error') === true).map(({ failures }) => failures),
     [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 100, 1_000],
   );
-  ending.abort();
-  await running;
 });
