@@ -51,16 +51,6 @@ function fractionOf(fraction: string, unit: bigint): bigint {
   return BigInt(Math.trunc(Number(digits) * (Number(unit) / 10 ** digits.length)));
 }
 
-/**
- * Nanoseconds of a duration as Go writes it.
- * @throws {RangeError} when it is none; the message does not repeat the text, which may be a secret
- */
-export function parseGoDuration(text: string): bigint {
-  const parsed = goDuration(text);
-  if (parsed === undefined) throw new RangeError('not a duration: write numbers with units ns, us, ms, s, m or h, such as "1m30s"');
-  return parsed;
-}
-
 /** The duration as Go prints it: `1m0s`, `100ms`, `1.5µs`, `0s`. */
 export function formatGoDuration(nanoseconds: bigint): string {
   if (nanoseconds === 0n) return '0s';

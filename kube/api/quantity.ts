@@ -54,16 +54,6 @@ export function quantity(text: string): Quantity | undefined {
   return { nanos: sign === '-' ? -nanos : nanos, format: formatOf(suffix, bits) };
 }
 
-/**
- * @throws {RangeError} when `text` is no quantity; the message does not repeat the text
- */
-export function parseQuantity(text: string): Quantity {
-  const parsed = quantity(text);
-  if (parsed === undefined)
-    throw new RangeError('not a quantity: write a number with a suffix such as m, k, M, Ki, Mi or Gi, for example "100Mi"');
-  return parsed;
-}
-
 /** Negative when `a` is less than `b`, 0 when they are equal (`1Gi` and `1024Mi` are), positive when it is more. */
 export function compareQuantities(a: Quantity, b: Quantity): number {
   return a.nanos < b.nanos ? -1 : a.nanos > b.nanos ? 1 : 0;

@@ -130,10 +130,6 @@ export function isInvalidRequest(error: unknown): error is ApiError {
   return error instanceof ApiError && (error.code === 400 || error.code === 422);
 }
 
-export function isUnauthorized(error: unknown): error is ApiError {
-  return error instanceof ApiError && error.code === 401;
-}
-
 export function isForbidden(error: unknown): error is ApiError {
   return error instanceof ApiError && error.code === 403;
 }

@@ -32,19 +32,9 @@ export function controllerRef(owner: Meta, { group, version, kind }: Resource): 
 }
 
 /**
- * The owner that the object's controller reference means: the kind must be right (its group is not looked at, as in the field), and the
- * UID too, else it was another one of that name.
+ * The owner that a controller reference means: the kind must be right (its group is not looked at, as upstream), and the UID too, else it was
+ * another one of that name.
  */
-export function resolveController<T extends KubeObject>(
-  object: Meta,
-  { kind }: Resource,
-  owners: Pick<Lister<T>, 'get'>,
-): Readonly<T> | undefined {
-  const ref = controllerOf(object);
-  return ref === undefined ? undefined : resolveRef(ref, object.metadata.namespace, { kind }, owners);
-}
-
-/** As {@link resolveController}, for a reference that the object no longer has. */
 export function resolveRef<T extends KubeObject>(
   ref: OwnerReference,
   namespace: string | undefined,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { formatGoDuration, goDuration, parseGoDuration } from '../../../base/go-duration.ts';
+import { formatGoDuration, goDuration } from '../../../base/go-duration.ts';
 
 const cases: [text: string, nanoseconds: bigint | undefined, printed?: string][] = [
   ['0', 0n, '0s'],
@@ -28,8 +28,7 @@ const cases: [text: string, nanoseconds: bigint | undefined, printed?: string][]
 for (const [text, nanoseconds, printed] of cases) {
   test(`duration ${JSON.stringify(text)}`, () => {
     assert.equal(goDuration(text), nanoseconds);
-    if (nanoseconds === undefined) assert.throws(() => parseGoDuration(text), RangeError);
-    else assert.equal(formatGoDuration(nanoseconds), printed);
+    if (nanoseconds !== undefined) assert.equal(formatGoDuration(nanoseconds), printed);
   });
 }
 

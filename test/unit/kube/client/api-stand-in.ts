@@ -2,10 +2,17 @@ import { createServer as createPlainServer } from 'node:http';
 import { createSecureServer } from 'node:http2';
 import { createServer as createHttpsServer } from 'node:https';
 import { once } from 'node:events';
+import { after, before } from 'node:test';
+import { createClient } from '../../../../kube/client/http-client.ts';
+import { makeAuthority } from '../../../support/certificates.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ServerHttp2Session } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
-import type { KeyPair } from '../../../support/certificates.ts';
+import type { TestContext } from 'node:test';
+import type { ClusterAccess } from '../../../../kube/client/access.ts';
+import type { Client } from '../../../../kube/client/client.ts';
+import type { ClientOptions } from '../../../../kube/client/http-client.ts';
+import type { Authority, KeyPair } from '../../../support/certificates.ts';
 
 /** Node's HTTP/2 server has the same face for what tests do with it. */
 export type Request = IncomingMessage;
@@ -22,7 +29,7 @@ export interface StandIn extends AsyncDisposable {
   sessions: ServerHttp2Session[];
 }
 
-type Kind = 'h2' | 'https' | 'http';
+export type Kind = 'h2' | 'https' | 'http';
 
 export async function standIn(
   kind: Kind,
@@ -86,4 +93,46 @@ export async function bodyOf(request: Request): Promise<string> {
   const parts: Buffer[] = [];
   for await (const part of request) parts.push(part as Buffer);
   return Buffer.concat(parts).toString();
+}
+
+/** A certificate authority for the tests of a file, and servers and clients that trust it and end with their test. */
+export class Trust {
+  authority!: Authority;
+  serverPair!: KeyPair;
+
+  constructor() {
+    before(async () => {
+      this.authority = await makeAuthority();
+      this.serverPair = await this.authority.server();
+    });
+    after(() => this.authority.remove());
+  }
+
+  /** How to reach a server of it. */
+  access(server: Pick<StandIn, 'url'>, more: Partial<ClusterAccess> = {}): ClusterAccess {
+    return { origin: 'test', server: server.url, ca: { data: this.authority.ca }, ...more };
+  }
+
+  async server(t: TestContext, kind: Kind, handler: Handler, tls: object = {}): Promise<StandIn> {
+    const server = await standIn(kind, handler, { ...this.serverPair, ...tls });
+    t.after(() => server[Symbol.asyncDispose]());
+    return server;
+  }
+
+  async pair(
+    t: TestContext,
+    kind: Kind,
+    handler: Handler,
+    { access, ...options }: ClientOptions & { access?: Partial<ClusterAccess> } = {},
+  ): Promise<{ server: StandIn; client: Client }> {
+    const server = await this.server(t, kind, handler);
+    return { server, client: clientOf(t, this.access(server, access), options) };
+  }
+}
+
+/** A patient client that is closed with its test. */
+export function clientOf(t: TestContext, access: Parameters<typeof createClient>[0], options: ClientOptions = {}): Client {
+  const client = createClient(access, { timeoutMs: 60_000, ...options });
+  t.after(() => client.close());
+  return client;
 }

@@ -3,44 +3,20 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { constants, createSecureServer } from 'node:http2';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { nodes } from '../../../../kube/api/object.ts';
-import { createClient } from '../../../../kube/client/http-client.ts';
 import { kubeconfigSource } from '../../../../kube/client/load-access.ts';
-import { makeAuthority } from '../../../support/certificates.ts';
-import { json, node, standIn, status } from './api-stand-in.ts';
+import { clientOf, json, node, status, Trust } from './api-stand-in.ts';
 import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { TestContext } from 'node:test';
-import type { AccessSource, ClusterAccess } from '../../../../kube/client/access.ts';
-import type { Client } from '../../../../kube/client/client.ts';
-import type { ClientOptions } from '../../../../kube/client/http-client.ts';
-import type { Authority, KeyPair } from '../../../support/certificates.ts';
+import type { ClusterAccess } from '../../../../kube/client/access.ts';
 import type { Handler, Response, StandIn } from './api-stand-in.ts';
 
-let authority: Authority;
-let serverPair: KeyPair;
-before(async () => {
-  authority = await makeAuthority();
-  serverPair = await authority.server();
-});
-after(() => authority.remove());
-
-async function h2(t: TestContext, handler: Handler): Promise<StandIn> {
-  const server = await standIn('h2', handler, { ...serverPair, ca: authority.ca, requestCert: true });
-  t.after(() => server[Symbol.asyncDispose]());
-  return server;
-}
-
-function clientOf(t: TestContext, access: ClusterAccess | AccessSource, options: ClientOptions = {}): Client {
-  const client = createClient(access, { timeoutMs: 60_000, ...options });
-  t.after(() => client.close());
-  return client;
-}
-
-function to(server: StandIn, more: Partial<ClusterAccess> = {}): ClusterAccess {
-  return { origin: 'test', server: server.url, ca: { data: authority.ca }, ...more };
-}
+const trust = new Trust();
+const h2 = (t: TestContext, handler: Handler): Promise<StandIn> =>
+  trust.server(t, 'h2', handler, { ca: trust.authority.ca, requestCert: true });
+const to = (server: StandIn, more: Partial<ClusterAccess> = {}): ClusterAccess => trust.access(server, more);
 
 const ok = (response: Response) => json(response, 200, node('n', '1'));
 
@@ -122,7 +98,7 @@ test('many calls at once share one new connection', async (t) => {
 });
 
 test('a rotated token is used by the next call, and at once when the server refuses the old one', async (t) => {
-  const tokenFile = join(authority.directory, 'token');
+  const tokenFile = join(trust.authority.directory, 'token');
   await writeFile(tokenFile, 'one\n');
   const seen: unknown[] = [];
   const server = await h2(t, (request, response) => {
@@ -156,9 +132,9 @@ test('a rotated token is used by the next call, and at once when the server refu
 });
 
 test('a rotated client certificate gets a new connection while the old one drains', async (t) => {
-  const paths = { cert: join(authority.directory, 'rotating.crt'), key: join(authority.directory, 'rotating.key') };
-  const first = await authority.client('node-1');
-  const second = await authority.client('node-2');
+  const paths = { cert: join(trust.authority.directory, 'rotating.crt'), key: join(trust.authority.directory, 'rotating.key') };
+  const first = await trust.authority.client('node-1');
+  const second = await trust.authority.client('node-2');
   await writeFile(paths.cert, first.cert);
   await writeFile(paths.key, first.key);
   const held: Response[] = [];
@@ -194,7 +170,7 @@ test('a kubeconfig that changes its server takes effect at the next call', async
       json(response, 200, node(name, '1'));
   const one = await h2(t, answer('one'));
   const two = await h2(t, answer('two'));
-  const path = join(authority.directory, 'kubeconfig');
+  const path = join(trust.authority.directory, 'kubeconfig');
   const write = (server: StandIn) =>
     writeFile(
       path,
@@ -214,7 +190,7 @@ test('a kubeconfig that changes its server takes effect at the next call', async
 test('unusable credentials are named, and never shown', async (t) => {
   const server = await h2(t, (_request, response) => ok(response));
   const bad: [Partial<ClusterAccess>, RegExp][] = [
-    [{ tokenFile: join(authority.directory, 'nowhere') }, /Cannot read token file .*nowhere: no such file/],
+    [{ tokenFile: join(trust.authority.directory, 'nowhere') }, /Cannot read token file .*nowhere: no such file/],
     [{ token: 'sec\nret' }, /Cannot use the token of test: it contains characters/],
     [{ ca: { data: 'secret' }, clientKey: { data: 'secret' } }, /Cannot use the certificates of test: .* must be PEM/],
   ];
@@ -234,19 +210,19 @@ test('an exec program that hangs does not hang the call', async (t) => {
 });
 
 test('a server that wants a client certificate and gets none is understood', async (t) => {
-  const server = createSecureServer({ ...serverPair, ca: authority.ca, requestCert: true, rejectUnauthorized: true }).listen(
+  const server = createSecureServer({ ...trust.serverPair, ca: trust.authority.ca, requestCert: true, rejectUnauthorized: true }).listen(
     0,
     '127.0.0.1',
   );
   await once(server, 'listening');
   t.after(() => server.close());
   const { port } = server.address() as AddressInfo;
-  const client = clientOf(t, { origin: 'test', server: `https://127.0.0.1:${port}`, ca: { data: authority.ca } });
+  const client = clientOf(t, { origin: 'test', server: `https://127.0.0.1:${port}`, ca: { data: trust.authority.ca } });
   await assert.rejects(client.get(nodes, { name: 'n' }), { problem: 'tls', message: /it rejected the client certificate .*renew it/ });
 });
 
 test('an exec user gets its credentials from its program', async (t) => {
-  const path = join(authority.directory, 'exec-kubeconfig');
+  const path = join(trust.authority.directory, 'exec-kubeconfig');
   const credential = { apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status: { token: 'from-exec' } };
   const server = await h2(t, (request, response) => json(response, 200, node(request.headers.authorization ?? 'none', '1')));
   const program = `case $KUBERNETES_EXEC_INFO in *${credential.apiVersion}*) echo '${JSON.stringify(credential)}';; *) exit 1;; esac`;

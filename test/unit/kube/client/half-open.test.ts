@@ -1,23 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { nodes } from '../../../../kube/api/object.ts';
-import { createClient } from '../../../../kube/client/http-client.ts';
-import { makeAuthority } from '../../../support/certificates.ts';
-import { json, node, standIn } from './api-stand-in.ts';
+import { clientOf, json, node, Trust } from './api-stand-in.ts';
 import { childServer } from './child-server.ts';
-import type { TestContext } from 'node:test';
 import type { Client } from '../../../../kube/client/client.ts';
-import type { ClientOptions } from '../../../../kube/client/http-client.ts';
 import type { RestMetrics } from '../../../../kube/client/rest-metrics.ts';
-import type { Authority, KeyPair } from '../../../support/certificates.ts';
 
-let authority: Authority;
-let pair: KeyPair;
-before(async () => {
-  authority = await makeAuthority();
-  pair = await authority.server();
-});
-after(() => authority.remove());
+const trust = new Trust();
 
 /** Counts what a client finds dead. */
 class Finds implements RestMetrics {
@@ -35,12 +24,6 @@ class Finds implements RestMetrics {
   }
 }
 
-function clientOf(t: TestContext, server: string, options: ClientOptions): Client {
-  const client = createClient({ origin: 'test', server, ca: { data: authority.ca } }, options);
-  t.after(() => client.close());
-  return client;
-}
-
 /** Resolves to a watch that has seen its first event. */
 async function watching(client: Client): Promise<{ over: Promise<void> }> {
   const seen = Promise.withResolvers<void>();
@@ -55,10 +38,10 @@ async function watching(client: Client): Promise<{ over: Promise<void> }> {
 /** The same for each kind, at once: most of the time is waiting. */
 test('a frozen server is noticed by a quiet watch and by a request, whatever is spoken', { timeout: 120_000 }, async (t) => {
   const frozen = async (kind: 'h2' | 'https' | 'http') => {
-    const server = await childServer(kind, pair);
+    const server = await childServer(kind, trust.serverPair);
     t.after(() => server[Symbol.asyncDispose]());
     const metrics = new Finds();
-    const client = clientOf(t, server.url, { ping: { everyMs: 200, timeoutMs: 5_000 }, timeoutMs: 60_000, metrics });
+    const client = clientOf(t, trust.access(server), { ping: { everyMs: 200, timeoutMs: 5_000 }, timeoutMs: 60_000, metrics });
     await client.get(nodes, { name: 'n' });
     const { over } = await watching(client);
     const patch = () => client.patch(nodes, { name: 'n' }, {}, { type: 'merge' });
@@ -79,25 +62,19 @@ for (const kind of ['https', 'http'] as const) {
   test(`a server that is alive but has nothing to tell keeps its watch, over ${kind}`, async (t) => {
     const probes: string[] = [];
     const enough = Promise.withResolvers<void>();
-    const server = await standIn(
-      kind,
-      (request, response) => {
-        if (request.url?.includes('watch=true') === true) {
-          response.writeHead(200);
-          response.write(`${JSON.stringify({ type: 'ADDED', object: node('n', '1') })}\n`);
-          return;
-        }
-        probes.push(`${request.method} ${request.url} ${request.headers.authorization ?? '-'}`);
-        if (probes.length === 5) enough.resolve();
-        // Whatever it says, it says something.
-        json(response, 401, {});
-      },
-      pair,
-    );
-    t.after(() => server[Symbol.asyncDispose]());
+    const server = await trust.server(t, kind, (request, response) => {
+      if (request.url?.includes('watch=true') === true) {
+        response.writeHead(200);
+        response.write(`${JSON.stringify({ type: 'ADDED', object: node('n', '1') })}\n`);
+        return;
+      }
+      probes.push(`${request.method} ${request.url} ${request.headers.authorization ?? '-'}`);
+      if (probes.length === 5) enough.resolve();
+      // Whatever it says, it says something.
+      json(response, 401, {});
+    });
     const metrics = new Finds();
-    const access = { origin: 'test', server: server.url, ca: { data: authority.ca }, token: 'secret' };
-    const client = createClient(access, { ping: { everyMs: 20, timeoutMs: 60_000 }, metrics });
+    const client = clientOf(t, trust.access(server, { token: 'secret' }), { ping: { everyMs: 20, timeoutMs: 60_000 }, metrics });
     const { over } = await watching(client);
     const broken = over.catch(() => 'broken');
     await enough.promise;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { realClock } from '../../../../base/clock.ts';
 import { configMaps, nodes } from '../../../../kube/api/object.ts';
 import {
@@ -12,55 +12,21 @@ import {
   isForbidden,
   isNotFound,
   isTooManyRequests,
-  isUnauthorized,
   TransportError,
 } from '../../../../kube/client/errors.ts';
-import { createClient } from '../../../../kube/client/http-client.ts';
-import { makeAuthority } from '../../../support/certificates.ts';
-import { bodyOf, json, node, standIn, status } from './api-stand-in.ts';
+import { bodyOf, clientOf, json, node, standIn, status, Trust } from './api-stand-in.ts';
 import type { AddressInfo } from 'node:net';
-import type { TestContext } from 'node:test';
 import type { ClusterAccess } from '../../../../kube/client/access.ts';
-import type { Client } from '../../../../kube/client/client.ts';
-import type { ClientOptions } from '../../../../kube/client/http-client.ts';
-import type { Authority, KeyPair } from '../../../support/certificates.ts';
-import type { Handler, Response, StandIn } from './api-stand-in.ts';
+import type { Handler, Kind, Response } from './api-stand-in.ts';
 
-type Kind = 'h2' | 'https' | 'http';
-
-let authority: Authority;
-let serverPair: KeyPair;
-before(async () => {
-  authority = await makeAuthority();
-  serverPair = await authority.server();
-});
-after(() => authority.remove());
-
-async function pair(
-  t: TestContext,
-  kind: Kind,
-  handler: Handler,
-  options: ClientOptions & { access?: Partial<ClusterAccess> } = {},
-): Promise<{ server: StandIn; client: Client }> {
-  const { access, ...rest } = options;
-  const server = await standIn(kind, handler, serverPair);
-  const client = createClient(
-    { origin: 'test', server: server.url, ca: { data: authority.ca }, ...access },
-    { timeoutMs: 60_000, ...rest },
-  );
-  t.after(async () => {
-    await client.close();
-    await server[Symbol.asyncDispose]();
-  });
-  return { server, client };
-}
+const trust = new Trust();
 
 const kinds: Kind[] = ['h2', 'https', 'http'];
 
 for (const kind of kinds) {
   test(`every call goes to its path, over ${kind}`, async (t) => {
     const seen: string[] = [];
-    const { client, server } = await pair(
+    const { client, server } = await trust.pair(
       t,
       kind,
       (request, response) => {
@@ -102,7 +68,7 @@ for (const kind of kinds) {
 
   test(`what a server answers instead of an object is told apart, over ${kind}`, async (t) => {
     let answer: (response: Response) => void = () => {};
-    const { client } = await pair(t, kind, (_request, response) => answer(response));
+    const { client } = await trust.pair(t, kind, (_request, response) => answer(response));
     const text =
       (code: number, body: string | Buffer, headers: Record<string, string> = {}) =>
       (response: Response) => {
@@ -166,7 +132,7 @@ for (const kind of kinds) {
 
   test(`a server that hangs, drips, or answers without end is given up, over ${kind}`, async (t) => {
     let answer: Handler = () => {};
-    const { client } = await pair(t, kind, (request, response) => answer(request, response), {
+    const { client } = await trust.pair(t, kind, (request, response) => answer(request, response), {
       largestObject: 100_000,
       largestList: 200_000,
     });
@@ -210,7 +176,7 @@ for (const kind of kinds) {
 
   test(`a connection that breaks fails what was under way and the next call has a new one, over ${kind}`, async (t) => {
     let requests = 0;
-    const { client, server } = await pair(t, kind, (_request, response) => {
+    const { client, server } = await trust.pair(t, kind, (_request, response) => {
       requests++;
       response.writeHead(200);
       response.write('{"metadata":');
@@ -231,7 +197,7 @@ for (const kind of kinds) {
   test(`the caller's signal ends a call and a watch with its reason, over ${kind}`, async (t) => {
     const ends: Promise<unknown>[] = [];
     const bothCame = Promise.withResolvers<void>();
-    const { client } = await pair(t, kind, (_request, response) => {
+    const { client } = await trust.pair(t, kind, (_request, response) => {
       ends.push(once(response, 'close'));
       response.writeHead(200);
       response.write('\n');
@@ -254,7 +220,7 @@ for (const kind of kinds) {
 
   test(`after close calls fail, those under way too, over ${kind}`, async (t) => {
     const arrived = Promise.withResolvers<void>();
-    const { client, server } = await pair(t, kind, () => arrived.resolve());
+    const { client, server } = await trust.pair(t, kind, () => arrived.resolve());
     const call = client.get(nodes, { name: 'n' });
     const failed = assert.rejects(call, { name: 'TransportError', problem: 'closed' });
     await arrived.promise;
@@ -266,7 +232,7 @@ for (const kind of kinds) {
   });
 
   test(`a watch fails when its client is closed, over ${kind}`, async (t) => {
-    const { client } = await pair(t, kind, (_request, response) => {
+    const { client } = await trust.pair(t, kind, (_request, response) => {
       response.writeHead(200);
       response.write(`${JSON.stringify({ type: 'ADDED', object: node('n', '1') })}\n`);
     });
@@ -281,7 +247,7 @@ for (const kind of kinds) {
 }
 
 test('a client that is closed while it connects leaves no connection behind', async (t) => {
-  const { client, server } = await pair(t, 'h2', (_request, response) => json(response, 200, node('n', '1')));
+  const { client, server } = await trust.pair(t, 'h2', (_request, response) => json(response, 200, node('n', '1')));
   const call = assert.rejects(client.get(nodes, { name: 'n' }), { problem: 'closed' });
   setImmediate(() => void client.close());
   await call;
@@ -293,7 +259,7 @@ test('429 and 503 say how long to stay away', async (t) => {
   // All of them longer than the client has patience for: it does not wait.
   let headers: Record<string, string> = {};
   let code = 429;
-  const { client } = await pair(
+  const { client } = await trust.pair(
     t,
     'h2',
     (_request, response) => json(response, code, status(code, 'TooManyRequests', 'slow', { retryAfterSeconds: 300 }), headers),
@@ -318,12 +284,7 @@ test('429 and 503 say how long to stay away', async (t) => {
 
 test('predicates tell the answers of the API apart', () => {
   const error = (code: number, reason: string) => new ApiError({ method: 'GET', path: '/', host: 'h' }, { code, reason, message: '' });
-  assert.ok(
-    isNotFound(error(404, 'NotFound')) &&
-      isForbidden(error(403, '')) &&
-      isUnauthorized(error(401, '')) &&
-      isTooManyRequests(error(429, '')),
-  );
+  assert.ok(isNotFound(error(404, 'NotFound')) && isForbidden(error(403, '')) && isTooManyRequests(error(429, '')));
   assert.ok(isConflict(error(409, 'Conflict')) && !isConflict(error(409, 'AlreadyExists')) && isAlreadyExists(error(409, 'AlreadyExists')));
   assert.ok(isExpired(error(410, 'Gone')) && isExpired(error(400, 'Expired')) && !isExpired(error(404, 'NotFound')));
   assert.ok(!isNotFound(new Error('404')) && !isExpired(undefined));
@@ -331,7 +292,7 @@ test('predicates tell the answers of the API apart', () => {
 
 test('names that would leave their place in the path are refused, others are encoded', async (t) => {
   const seen: unknown[] = [];
-  const { client } = await pair(t, 'http', (request, response) => {
+  const { client } = await trust.pair(t, 'http', (request, response) => {
     seen.push(request.url);
     json(response, 200, { metadata: {} });
   });
@@ -346,20 +307,17 @@ test('names that would leave their place in the path are refused, others are enc
 
 test('a server behind a path keeps its path', async (t) => {
   const seen: unknown[] = [];
-  const { server } = await pair(t, 'http', (request, response) => {
+  const { server } = await trust.pair(t, 'http', (request, response) => {
     seen.push(request.url);
     json(response, 200, { metadata: {} });
   });
-  const client = createClient({ origin: 'test', server: `${server.url}/k8s/clusters/c1` });
-  t.after(() => client.close());
-  await client.get(nodes, { name: 'a' });
+  await clientOf(t, { origin: 'test', server: `${server.url}/k8s/clusters/c1` }).get(nodes, { name: 'a' });
   assert.deepEqual(seen, ['/k8s/clusters/c1/api/v1/nodes/a']);
 });
 
 test('no server, no trust, and no TLS are told apart, each with a remedy', async (t) => {
   const failure = async (access: Partial<ClusterAccess> & { server: string }, connectTimeoutMs = 10_000) => {
-    const client = createClient({ origin: 'test', ...access }, { connectTimeoutMs });
-    t.after(() => client.close());
+    const client = clientOf(t, { origin: 'test', ...access }, { connectTimeoutMs });
     const error = await client.get(nodes, { name: 'n' }).then(
       () => assert.fail('no error'),
       (failed: unknown) => failed,
@@ -367,24 +325,20 @@ test('no server, no trust, and no TLS are told apart, each with a remedy', async
     assert.ok(error instanceof TransportError, String(error));
     return `${error.problem}: ${error.message}`;
   };
-  const { server } = await pair(t, 'h2', (_request, response) => json(response, 200, node('n', '1')));
-  const plain = await standIn('http', (_request, response) => json(response, 200, {}));
+  const { server } = await trust.pair(t, 'h2', (_request, response) => json(response, 200, node('n', '1')));
+  const plain = await trust.server(t, 'http', (_request, response) => json(response, 200, {}));
   const silent = createServer().listen(0, '127.0.0.1');
   await once(silent, 'listening');
   const { port } = silent.address() as AddressInfo;
   const free = await standIn('http', () => {});
   await free[Symbol.asyncDispose]();
-  t.after(async () => {
-    await plain[Symbol.asyncDispose]();
-    silent.close();
-  });
+  t.after(() => silent.close());
   assert.match(await failure({ server: free.url }), /^unreachable: .*ECONNREFUSED.*check the server's address/);
   assert.match(await failure({ server: free.url.replace('http', 'https') }), /^unreachable: .*ECONNREFUSED/);
   assert.match(await failure({ server: `https://127.0.0.1:${port}` }, 100), /^unreachable: /);
   assert.match(await failure({ server: server.url }), /^tls: .*is not trusted.*check certificate-authority/);
-  assert.match(await failure({ server: server.url, ca: { data: authority.ca }, tlsServerName: 'other' }), /^tls: .*ALTNAME/);
+  assert.match(await failure({ server: server.url, ca: { data: trust.authority.ca }, tlsServerName: 'other' }), /^tls: .*ALTNAME/);
   assert.match(await failure({ server: plain.url.replace('http', 'https') }), /^tls: .*is this port really an HTTPS one/);
-  const named = createClient({ origin: 'test', server: server.url.replace('127.0.0.1', 'localhost'), ca: { data: authority.ca } });
-  t.after(() => named.close());
+  const named = clientOf(t, trust.access({ url: server.url.replace('127.0.0.1', 'localhost') }));
   assert.equal((await named.get(nodes, { name: 'n' })).metadata.name, 'n');
 });

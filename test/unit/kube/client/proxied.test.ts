@@ -3,24 +3,16 @@ import { once } from 'node:events';
 import { createServer as createPlain, request as plainRequest } from 'node:http';
 import { createServer as createSecure } from 'node:https';
 import { connect } from 'node:net';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { nodes } from '../../../../kube/api/object.ts';
-import { createClient } from '../../../../kube/client/http-client.ts';
 import { makeAuthority } from '../../../support/certificates.ts';
-import { json, node, standIn } from './api-stand-in.ts';
+import { clientOf, json, node, Trust } from './api-stand-in.ts';
 import type { AddressInfo, Socket } from 'node:net';
 import type { TestContext } from 'node:test';
-import type { Client } from '../../../../kube/client/client.ts';
 import type { Authority, KeyPair } from '../../../support/certificates.ts';
-import type { StandIn } from './api-stand-in.ts';
+import type { Kind } from './api-stand-in.ts';
 
-let authority: Authority;
-let serverPair: KeyPair;
-before(async () => {
-  authority = await makeAuthority();
-  serverPair = await authority.server();
-});
-after(() => authority.remove());
+const trust = new Trust();
 
 interface Proxy {
   url: string;
@@ -70,20 +62,8 @@ async function proxy(t: TestContext, tls?: KeyPair): Promise<Proxy> {
   return self;
 }
 
-async function through(
-  t: TestContext,
-  kind: 'h2' | 'https' | 'http',
-  way: string,
-  connectTimeoutMs = 60_000,
-): Promise<{ server: StandIn; client: Client }> {
-  const server = await standIn(kind, (_request, response) => json(response, 200, node('n', '1')), serverPair);
-  const client = createClient({ origin: 'test', server: server.url, ca: { data: authority.ca }, proxy: way }, { connectTimeoutMs });
-  t.after(async () => {
-    await client.close();
-    await server[Symbol.asyncDispose]();
-  });
-  return { server, client };
-}
+const through = (t: TestContext, kind: Kind, proxy: string, connectTimeoutMs = 60_000) =>
+  trust.pair(t, kind, (_request, response) => json(response, 200, node('n', '1')), { access: { proxy }, connectTimeoutMs });
 
 const withUser = (url: string) => url.replace('://', '://us%40er:s3cret@');
 const basic = `Basic ${Buffer.from('us@er:s3cret').toString('base64')}`;
@@ -91,7 +71,7 @@ const basic = `Basic ${Buffer.from('us@er:s3cret').toString('base64')}`;
 for (const isSecure of [false, true]) {
   for (const kind of ['h2', 'https'] as const) {
     test(`requests go through a tunnel of an ${isSecure ? 'https' : 'http'} proxy to an ${kind} server`, async (t) => {
-      const way = await proxy(t, isSecure ? serverPair : undefined);
+      const way = await proxy(t, isSecure ? trust.serverPair : undefined);
       const { client, server } = await through(t, kind, withUser(way.url));
       for (let n = 0; n < 3; n++) assert.equal((await client.get(nodes, { name: 'n' })).metadata.name, 'n');
       const { host } = new URL(server.url);
@@ -135,8 +115,7 @@ test('a proxy that refuses, hangs, is not there or not trusted is named, and its
   gone.close();
   assert.match(await failure(gone.url, 200), /ECONNREFUSED/);
   assert.match(await failure(gone.url, 200), name(gone.url));
-  const plain = createClient({ origin: 'test', server: 'http://api.test', proxy: withUser(gone.url) });
-  t.after(() => plain.close());
+  const plain = clientOf(t, { origin: 'test', server: 'http://api.test', proxy: withUser(gone.url) });
   await assert.rejects(plain.get(nodes, { name: 'n' }), { problem: 'unreachable', message: name(gone.url) });
 });
 

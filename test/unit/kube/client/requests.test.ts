@@ -3,25 +3,17 @@ import { test } from 'node:test';
 import { Registry } from 'prom-client';
 import { configMaps, nodes } from '../../../../kube/api/object.ts';
 import { mayHaveTakenEffect, TransportError } from '../../../../kube/client/errors.ts';
-import { createClient } from '../../../../kube/client/http-client.ts';
 import { restMetrics } from '../../../../kube/metrics/rest-metrics.ts';
 import { atRest, FakeClock } from '../../../support/fake-clock.ts';
-import { json, node, standIn, status } from './api-stand-in.ts';
+import { json, node, status, Trust } from './api-stand-in.ts';
 import { eventually } from '../../../support/eventually.ts';
 import type { TestContext } from 'node:test';
-import type { Client } from '../../../../kube/client/client.ts';
 import type { ClientOptions } from '../../../../kube/client/http-client.ts';
-import type { Handler, Response, StandIn } from './api-stand-in.ts';
+import type { Handler, Response } from './api-stand-in.ts';
 
-async function pair(t: TestContext, handler: Handler, options: ClientOptions = {}): Promise<{ server: StandIn; client: Client }> {
-  const server = await standIn('http', handler);
-  const client = createClient({ origin: 'test', server: server.url }, { random: () => 0, ...options });
-  t.after(async () => {
-    await client.close();
-    await server[Symbol.asyncDispose]();
-  });
-  return { server, client };
-}
+const trust = new Trust();
+const pair = (t: TestContext, handler: Handler, options: ClientOptions = {}) =>
+  trust.pair(t, 'http', handler, { random: () => 0, ...options });
 
 const ok = (response: Response) => json(response, 200, node('n', '1'));
 

@@ -2,39 +2,32 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { silentLog } from '../../../../base/log.ts';
 import { realClock } from '../../../../base/clock.ts';
 import { nodes } from '../../../../kube/api/object.ts';
-import { createClient } from '../../../../kube/client/http-client.ts';
 import { kubeconfigSource } from '../../../../kube/client/load-access.ts';
 import { Rotation } from '../../../../kube/client/rotation.ts';
 import { watchObject } from '../../../../kube/client/watch-object.ts';
-import { makeAuthority } from '../../../support/certificates.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
-import { bodyOf, json, node, standIn } from './api-stand-in.ts';
+import { bodyOf, clientOf, json, node, Trust } from './api-stand-in.ts';
 import type { TLSSocket } from 'node:tls';
 import type { Endpoint, Identity } from '../../../../kube/client/credentials.ts';
-import type { Authority } from '../../../support/certificates.ts';
 
-let authority: Authority;
-before(async () => {
-  authority = await makeAuthority();
-});
-after(() => authority.remove());
+const trust = new Trust();
 
 for (const kind of ['h2', 'https'] as const) {
   test(`a quiet watch moves to a rotated certificate by itself, over ${kind}`, { timeout: 120_000 }, async (t) => {
-    const paths = { cert: join(authority.directory, `${kind}.crt`), key: join(authority.directory, `${kind}.key`) };
+    const paths = { cert: join(trust.authority.directory, `${kind}.crt`), key: join(trust.authority.directory, `${kind}.key`) };
     const write = async ({ cert, key }: { cert: string; key: string }) => {
       await writeFile(paths.cert, cert);
       await writeFile(paths.key, key);
     };
-    await write(await authority.client('node-1'));
+    await write(await trust.authority.client('node-1'));
     const watches: string[] = [];
     const second = Promise.withResolvers<void>();
-    const pair = { ...(await authority.server()), ca: authority.ca, requestCert: true };
-    const server = await standIn(
+    const server = await trust.server(
+      t,
       kind,
       (request, response) => {
         if (request.url?.includes('watch') !== true)
@@ -43,24 +36,12 @@ for (const kind of ['h2', 'https'] as const) {
         watches.push(`${CN} ${/resourceVersion=(\d+)/.exec(request.url)?.[1] ?? '-'}`);
         response.writeHead(200).flushHeaders();
         if (watches.length === 2) second.resolve();
-        else void authority.client('node-2').then(write);
+        else void trust.authority.client('node-2').then(write);
       },
-      pair,
+      { ca: trust.authority.ca, requestCert: true },
     );
-    const client = createClient(
-      {
-        origin: 'test',
-        server: server.url,
-        ca: { data: authority.ca },
-        clientCertificate: { file: paths.cert },
-        clientKey: { file: paths.key },
-      },
-      { credentialCheckMs: 0, rotationCheckMs: 10 },
-    );
-    t.after(async () => {
-      await client.close();
-      await server[Symbol.asyncDispose]();
-    });
+    const access = trust.access(server, { clientCertificate: { file: paths.cert }, clientKey: { file: paths.key } });
+    const client = clientOf(t, access, { credentialCheckMs: 0, rotationCheckMs: 10 });
     const stop = new AbortController();
     const failures: unknown[] = [];
     const seen: unknown[] = [];
@@ -121,44 +102,27 @@ function idToken(issuer: string, name: string, seconds: number): string {
 
 test('an OIDC user whose token has expired gets a new one from its provider, once', { timeout: 120_000 }, async (t) => {
   const asked: string[] = [];
-  const provider = await standIn(
-    'https',
-    (request, response) => {
-      const { url: issuer } = provider;
-      if (request.url?.startsWith('/.well-known/') === true) {
-        return json(response, 200, {
-          issuer,
-          token_endpoint: `${issuer}/token`,
-          jwks_uri: `${issuer}/keys`,
-          response_types_supported: ['code'],
-        });
-      }
-      void bodyOf(request).then((body) => {
-        asked.push(
-          `${request.method} ${request.url} ${new URLSearchParams(body).get('grant_type')} ${new URLSearchParams(body).get('refresh_token')}`,
-        );
-        json(response, 200, {
-          token_type: 'bearer',
-          access_token: 'unused',
-          expires_in: 3_600,
-          refresh_token: 'next',
-          id_token: idToken(issuer, 'fresh', 3_600),
-        });
-      });
-    },
-    await authority.server(),
-  );
+  const provider = await trust.server(t, 'https', (request, response) => {
+    const { url: issuer } = provider;
+    if (request.url?.startsWith('/.well-known/') === true) {
+      const endpoints = { token_endpoint: `${issuer}/token`, jwks_uri: `${issuer}/keys`, response_types_supported: ['code'] };
+      return json(response, 200, { issuer, ...endpoints });
+    }
+    void bodyOf(request).then((body) => {
+      const form = new URLSearchParams(body);
+      asked.push(`${request.method} ${request.url} ${form.get('grant_type')} ${form.get('refresh_token')}`);
+      const token = { token_type: 'bearer', access_token: 'unused', expires_in: 3_600, refresh_token: 'next' };
+      json(response, 200, { ...token, id_token: idToken(issuer, 'fresh', 3_600) });
+    });
+  });
   const seen: string[] = [];
-  const server = await standIn(
-    'h2',
-    (request, response) => {
-      const [, payload = ''] = (request.headers.authorization ?? '').split('.');
-      seen.push((JSON.parse(Buffer.from(payload, 'base64url').toString()) as { sub: string }).sub);
-      json(response, 200, node('n', '1'));
-    },
-    await authority.server(),
-  );
-  const ca = Buffer.from(authority.ca).toString('base64');
+  const subjectOf = (token = ''): string =>
+    (JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { sub: string }).sub;
+  const server = await trust.server(t, 'h2', (request, response) => {
+    seen.push(subjectOf(request.headers.authorization));
+    json(response, 200, node('n', '1'));
+  });
+  const ca = Buffer.from(trust.authority.ca).toString('base64');
   const config = {
     'client-id': 'dkc',
     'id-token': idToken(provider.url, 'stale', -60),
@@ -166,7 +130,7 @@ test('an OIDC user whose token has expired gets a new one from its provider, onc
     'idp-issuer-url': provider.url,
     'idp-certificate-authority-data': ca,
   };
-  const path = join(authority.directory, 'oidc-kubeconfig');
+  const path = join(trust.authority.directory, 'oidc-kubeconfig');
   await writeFile(
     path,
     JSON.stringify({
@@ -176,18 +140,13 @@ test('an OIDC user whose token has expired gets a new one from its provider, onc
       users: [{ name: 'x', user: { 'auth-provider': { name: 'oidc', config } } }],
     }),
   );
-  const client = createClient(kubeconfigSource(path), { credentialCheckMs: 0 });
-  t.after(async () => {
-    await client.close();
-    await server[Symbol.asyncDispose]();
-    await provider[Symbol.asyncDispose]();
-  });
+  const client = clientOf(t, kubeconfigSource(path), { credentialCheckMs: 0 });
   for (let n = 0; n < 3; n++) await client.get(nodes, { name: 'n' });
   assert.deepEqual(seen, ['fresh', 'fresh', 'fresh']);
   assert.deepEqual(asked, ['POST /token refresh_token first']);
   const kept = JSON.parse(await readFile(path, 'utf8')) as { users: { user: { 'auth-provider': { config: typeof config } } }[] };
-  const { 'id-token': newId = '', ...others } = kept.users[0]?.user['auth-provider'].config ?? {};
+  const { 'id-token': newId, ...others } = kept.users[0]?.user['auth-provider'].config ?? {};
   const { 'id-token': _, ...before } = config;
   assert.deepEqual(others, { ...before, 'refresh-token': 'next' });
-  assert.equal((JSON.parse(Buffer.from(newId.split('.')[1] ?? '', 'base64url').toString()) as { sub: string }).sub, 'fresh');
+  assert.equal(subjectOf(newId), 'fresh');
 });

@@ -14,7 +14,6 @@ import {
   haveSameController,
   isControlledBy,
   releasePatch,
-  resolveController,
 } from '../../../../kube/controller/owner-refs.ts';
 
 const pods: Resource = { group: '', version: 'v1', resource: 'pods', kind: 'Pod', namespaced: true };
@@ -65,21 +64,6 @@ test('an owner that does not control is none', () => {
   assert.equal(haveSameController(plain, pod('q')), true);
   assert.equal(haveSameController(owned, plain), false);
 });
-
-const resolutions = [
-  { why: 'it is the one', ref: {}, found: true },
-  { why: 'another one has its name by now', ref: { uid: 'older' }, found: false },
-  { why: 'it is of another kind', ref: { kind: 'ReplicaSet' }, found: false },
-  { why: 'its group is another: not looked at', ref: { apiVersion: 'apps.example/v1' }, found: true },
-  { why: 'there is none of its name', ref: { name: 'gone' }, found: false },
-];
-for (const { why, ref, found } of resolutions) {
-  test(`a controller is ${found ? '' : 'not '}resolved when ${why}`, () => {
-    const owners = { get: (key: string) => (key === 'ns/ds' ? set() : undefined) };
-    const object = pod('p', undefined, { ownerReferences: [{ ...controllerRef(set(), sets), ...ref }] });
-    assert.equal(resolveController(object, sets, owners) !== undefined, found);
-  });
-}
 
 test('patches are, byte for byte, those of the field', () => {
   assert.equal(

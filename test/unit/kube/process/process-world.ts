@@ -10,6 +10,7 @@ import { runProcess } from '../../../../kube/process/process.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
 import { RealTime } from '../../../support/real-time.ts';
 import { localApi } from '../../../support/embedded-api.ts';
+import { eventually } from '../../../support/eventually.ts';
 
 /** Looked at often, and held through any stall of a busy machine: nobody here waits for one to run out. */
 export const quickLease = { namespace: 'kube-system', name: 'keys', retryPeriodMs: 20, renewDeadlineMs: 20_000, leaseDurationMs: 30_000 };
@@ -64,13 +65,12 @@ export function start(
       createClient: (access, given) => {
         const client = createClient(access, { ...given, dial: api.dial });
         open += 1;
-        return {
-          ...delegated(client),
-          close: async () => {
-            await client.close();
-            open -= 1;
-          },
+        const close = client.close.bind(client);
+        client.close = async () => {
+          await close();
+          open -= 1;
         };
+        return client;
       },
     },
   );
@@ -93,24 +93,6 @@ export function start(
   return process;
 }
 
-type Whole = ReturnType<typeof createClient>;
-
-function delegated(client: Whole): Whole {
-  return {
-    get: (...args) => client.get(...args),
-    list: (...args) => client.list(...args),
-    listEach: (...args) => client.listEach(...args),
-    watch: (...args) => client.watch(...args),
-    create: (...args) => client.create(...args),
-    post: (...args) => client.post(...args),
-    replace: (...args) => client.replace(...args),
-    patch: (...args) => client.patch(...args),
-    delete: (...args) => client.delete(...args),
-    raw: (...args) => client.raw(...args),
-    close: () => client.close(),
-  };
-}
-
 export function leaseOf(api: LocalApi): Lease | undefined {
   return api.hooks.storage.get('coordination.k8s.io/leases', 'kube-system/keys');
 }
@@ -121,14 +103,9 @@ export function holder(api: LocalApi): string | undefined {
   return lease === undefined ? undefined : holderOf(lease);
 }
 
-/** Only a failure takes as long. */
-const PATIENCE_MS = 60_000;
-
 /** The text at `url` once it says what is looked for. */
-export async function text(url: string, until = /(?:)/): Promise<string> {
-  for (const end = performance.now() + PATIENCE_MS; ; await realClock.sleep(5)) {
+export const text = (url: string, until = /(?:)/): Promise<string> =>
+  eventually(`${url} says ${String(until)}`, async () => {
     const found = await (await fetch(url, { headers: { connection: 'close' } })).text();
-    if (until.test(found)) return found;
-    if (performance.now() > end) throw new Error(`${url} does not say ${String(until)}: ${found}`);
-  }
-}
+    return until.test(found) ? found : undefined;
+  });
