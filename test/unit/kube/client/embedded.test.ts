@@ -9,7 +9,6 @@ import { realClock } from '../../../../base/clock.ts';
 import { silentLog } from '../../../../base/log.ts';
 import { seededRandom } from '../../../../base/random.ts';
 import { configMaps } from '../../../../kube/api/object.ts';
-import { isAlreadyExists, isConflict, isForbidden, isNotFound } from '../../../../kube/client/errors.ts';
 import { createClient } from '../../../../kube/client/http-client.ts';
 import { kubeconfigSource } from '../../../../kube/client/load-access.ts';
 import { watchObject } from '../../../../kube/client/watch-object.ts';
@@ -86,28 +85,6 @@ test('an object watch over the wire follows its object through cuts, restarts an
     sightings.seen.filter((seen) => seen !== 'gone'),
     ['one', 'two', 'three', 'four'],
   );
-});
-
-test('the answers of an API server become the errors that callers tell apart', async (t) => {
-  const { server, client } = await embedded(t);
-  const ref = { name: 'cm', namespace: 'default' };
-  await assert.rejects(client.get(configMaps, ref), isNotFound);
-  const made = await client.create(configMaps, map('one'));
-  await assert.rejects(client.create(configMaps, map('one')), isAlreadyExists);
-  await client.replace(configMaps, map('two', { resourceVersion: made.metadata.resourceVersion }));
-  await assert.rejects(client.replace(configMaps, map('three', { resourceVersion: made.metadata.resourceVersion })), isConflict);
-  const access = { origin: 'test', server: server.url, ca: { data: server.caPem } };
-  const stranger = createClient({ ...access, token: 'nobody' });
-  const node = createClient({ ...access, token: 'weak' });
-  t.after(() => Promise.all([stranger.close(), node.close()]));
-  await assert.rejects(stranger.get(configMaps, ref), { code: 401 });
-  await assert.rejects(node.get(configMaps, ref), isForbidden);
-  const list = await client.list(configMaps, { fieldSelector: 'metadata.name=cm' });
-  assert.deepEqual(
-    list.items.map(({ metadata }) => metadata.name),
-    ['cm'],
-  );
-  assert.ok(list.metadata.resourceVersion);
 });
 
 test('a subresource may have a kind of its own', async (t) => {

@@ -33,31 +33,30 @@ function workersOf(t: TestContext, reconcile: Reconcile, { workers = 2, drainMs 
   return { clock, queue, lines, fields, stop, ended };
 }
 
-test('done: forgotten', async (t) => {
-  const seen: string[] = [];
-  const { queue, clock, lines } = workersOf(t, async (key) => {
-    seen.push(key);
-    return done;
+// What the reconciles of a key come to, one after the other: `done`, `fail`, or after how many ms it comes again; then the key is added once more.
+for (const { why, outcomes, at } of [
+  { why: 'one that is done is forgotten', outcomes: 'done', at: [0] },
+  { why: 'requeueAfter brings it back when its time has come', outcomes: '60000 60000 done', at: [0, 60_000, 120_000] },
+  { why: 'after a success a failure waits as the first one', outcomes: 'fail fail done fail done', at: [0, 5, 15, 1_000_000, 1_000_005] },
+  { why: 'requeueAfter is a success too', outcomes: 'fail fail 50 fail done', at: [0, 5, 15, 65, 70] },
+])
+  test(`reconciles of a key: ${why}`, async (t) => {
+    const left = outcomes.split(' ');
+    const seen: number[] = [];
+    const { queue, clock } = workersOf(t, () => {
+      seen.push(clock.monotonic() - from);
+      const outcome = left.shift();
+      if (outcome === 'fail') return Promise.reject(new Error('conflict'));
+      return Promise.resolve(outcome === 'done' ? done : { requeueAfter: Number(outcome), why: 'it becomes available' });
+    });
+    const from = clock.monotonic();
+    queue.add('a');
+    await clock.advance(1_000_000);
+    if (left.length > 0) queue.add('a');
+    await clock.advance(100);
+    assert.deepEqual(seen, at);
+    assert.deepEqual([queue.failing, queue.delayed, queue.processing], [0, 0, 0]);
   });
-  queue.addRateLimited('a');
-  await clock.advance(5);
-  assert.deepEqual(seen, ['a']);
-  assert.deepEqual([queue.failing, queue.delayed, queue.processing], [0, 0, 0]);
-  assert.deepEqual(lines, []);
-});
-
-test('after: comes again when its time has come, and its failures are forgotten', async (t) => {
-  const seen: number[] = [];
-  const { queue, clock } = workersOf(t, () => {
-    seen.push(clock.monotonic() - from);
-    return Promise.resolve(seen.length < 3 ? { requeueAfter: 60_000, why: 'it becomes available' } : done);
-  });
-  const from = clock.monotonic();
-  queue.add('a');
-  await clock.advance(200_000);
-  assert.deepEqual(seen, [0, 60_000, 120_000]);
-  assert.equal(queue.failing, 0);
-});
 
 test('after no time at all: at once, behind the others', async (t) => {
   const seen: string[] = [];
@@ -149,22 +148,6 @@ for (const { why, reconcile, says } of failures)
     assert.deepEqual(fields[0], { key: 'a', failures: 1, error: says });
     assert.equal(queue.retries('a'), 4);
   });
-
-test('a failure, then success: the next failure waits as the first', async (t) => {
-  const plan = ['fail', 'fail', 'ok', 'fail', 'ok'];
-  const seen: number[] = [];
-  const { queue, clock } = workersOf(t, () => {
-    seen.push(clock.monotonic() - from);
-    return plan.shift() === 'fail' ? Promise.reject(new Error('conflict')) : Promise.resolve(done);
-  });
-  const from = clock.monotonic();
-  queue.add('a');
-  await clock.advance(100);
-  queue.add('a');
-  await clock.advance(100);
-  assert.deepEqual(seen, [0, 5, 15, 100, 105]);
-  assert.equal(queue.failing, 0);
-});
 
 test('many keys at once, one key never twice at once', async (t) => {
   const running = new Set<string>();

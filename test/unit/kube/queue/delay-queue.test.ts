@@ -11,28 +11,6 @@ function delays(clock = new FakeClock()) {
   return { clock, waiting, rang };
 }
 
-const cases = [
-  { why: 'an earlier time takes the place of a later one', ask: 'a30 a10', rings: ['a at 10'] },
-  { why: 'a later time changes nothing', ask: 'a10 a30', rings: ['a at 10'] },
-  { why: 'an earlier key does not disturb a later one', ask: 'a30 b10', rings: ['b at 10', 'a at 30'] },
-  { why: 'a key that was taken back is silent', ask: 'a10 b20 -a', rings: ['b at 20'] },
-  { why: 'a key that was taken back can be asked for again', ask: 'a10 -a a20', rings: ['a at 20'] },
-];
-for (const c of cases)
-  test(`delays: ${c.why}`, async () => {
-    for (const restBetween of [false, true]) {
-      const { clock, waiting, rang } = delays();
-      for (const one of c.ask.split(' ')) {
-        if (one.startsWith('-')) waiting.delete(one.slice(1));
-        else waiting.set(one.slice(0, 1), Number(one.slice(1)));
-        if (restBetween) await atRest();
-      }
-      await clock.advance(100);
-      assert.deepEqual(rang, c.rings);
-      assert.equal(clock.sleepers, 0);
-    }
-  });
-
 test('however many wait, one sleep is under way', async () => {
   const { clock, waiting } = delays();
   for (let n = 200; n > 0; n--) {
