@@ -30,10 +30,10 @@ export interface World {
   informer: SharedInformer<KubeObject>;
   told: string[];
   lines: string[];
-  stop: () => Promise<void>;
 }
 
-export async function run(steps: string[], options: Partial<InformerOptions> = {}): Promise<World> {
+/** A cache on a script, until the test ends. */
+export async function run(t: TestContext, steps: string[], options: Partial<InformerOptions> = {}): Promise<World> {
   const api = new ScriptedApi(...steps);
   const clock = new FakeClock();
   const { log, lines } = recordedLog();
@@ -49,15 +49,9 @@ export async function run(steps: string[], options: Partial<InformerOptions> = {
   });
   const { told, handlers } = diary();
   informer.addHandlers('diary', handlers);
-  const ending = new AbortController();
-  const running = informer.run(ending.signal);
+  runs(t, informer, clock);
   await atRest();
-  const stop = async () => {
-    ending.abort(new Error('over'));
-    await running;
-    assert.equal(clock.sleepers, 0, 'somebody still waits for time to pass');
-  };
-  return { api, clock, informer, told, lines, stop };
+  return { api, clock, informer, told, lines };
 }
 
 /** Runs a cache until the test ends. @param clock - on which nobody may sleep then @returns what aborts at the end */

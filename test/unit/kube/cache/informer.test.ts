@@ -8,9 +8,9 @@ import { diary, pods, run, runs } from './informer-world.ts';
 import { ScriptedApi } from './scripted-api.ts';
 
 describe('handlers', () => {
-  test('what one throws changes nothing for the others', async () => {
+  test('what one throws changes nothing for the others', async (t) => {
     const failures: string[] = [];
-    const world = await run(['list 5: a#1@3', 'fail 500'], { onHandlerFailure: (name) => failures.push(name) });
+    const world = await run(t, ['list 5: a#1@3', 'fail 500'], { onHandlerFailure: (name) => failures.push(name) });
     const other = diary();
     world.informer.addHandlers('broken', {
       added: () => {
@@ -25,11 +25,10 @@ describe('handlers', () => {
     await world.clock.advance(500);
     assert.deepEqual(failures, ['broken', 'broken']);
     assert.deepEqual(other.told, ['there a#1@3', 'updated a#1@3 a#1@6']);
-    await world.stop();
   });
 
-  test('who comes late is told what is there, who leaves nothing more', async () => {
-    const world = await run(['list 5: a#1@3', 'watch: MODIFIED a#1@6', 'watch hold: MODIFIED a#1@7']);
+  test('who comes late is told what is there, who leaves nothing more', async (t) => {
+    const world = await run(t, ['list 5: a#1@3', 'watch: MODIFIED a#1@6', 'watch hold: MODIFIED a#1@7']);
     const late = diary();
     const registration = world.informer.addHandlers('late', late.handlers);
     assert.equal(registration.synced, true);
@@ -38,7 +37,6 @@ describe('handlers', () => {
     await world.clock.advance(500);
     assert.deepEqual(late.told, ['there a#1@6']);
     assert.equal(world.told.at(-1), 'updated a#1@6 a#1@7');
-    await world.stop();
   });
 
   test('who comes in the middle of an event is not told it twice', async (t) => {
@@ -65,25 +63,23 @@ describe('handlers', () => {
     assert.deepEqual(late.told, ['there a#1@6', 'updated a#1@6 a#1@7']);
   });
 
-  test('who is removed in the middle of an event is not told it', async () => {
-    const world = await run(['list 5: a#1@3 b#1@4', 'watch:', 'watch hold: MODIFIED a#1@6']);
+  test('who is removed in the middle of an event is not told it', async (t) => {
+    const world = await run(t, ['list 5: a#1@3 b#1@4', 'watch:', 'watch hold: MODIFIED a#1@6']);
     const leaver = diary();
     world.informer.addHandlers('remover', { updated: () => leaving.remove() });
     const leaving = world.informer.addHandlers('leaver', leaver.handlers);
     await world.clock.advance(500);
     assert.equal(world.told.at(-1), 'updated a#1@3 a#1@6');
     assert.deepEqual(leaver.told, ['there a#1@3', 'there b#1@4']);
-    await world.stop();
   });
 
-  test('resyncs are spread at random', async () => {
-    const world = await run(['list 5: a#1@3', 'watch hold'], { resyncMs: 60_000, random: () => 0.5 });
+  test('resyncs are spread at random', async (t) => {
+    const world = await run(t, ['list 5: a#1@3', 'watch hold'], { resyncMs: 60_000, random: () => 0.5 });
     world.told.length = 0;
     await world.clock.advance(89_999);
     assert.deepEqual(world.told, []);
     await world.clock.advance(1);
     assert.deepEqual(world.told, ['updated a#1@3 a#1@3']);
-    await world.stop();
   });
 
   test('what breaks a cache ends all of it', async () => {
@@ -106,11 +102,10 @@ describe('handlers', () => {
     assert.equal(clock.sleepers, 0);
   });
 
-  test('a cached object cannot be changed where that is watched for', async () => {
-    const world = await run(['list 5: a#1@3', 'watch hold']);
+  test('a cached object cannot be changed where that is watched for', async (t) => {
+    const world = await run(t, ['list 5: a#1@3', 'watch hold']);
     const held = world.informer.get('ns/a');
     assert.ok(held);
     assert.throws(() => Object.assign(held.metadata, { labels: {} }), TypeError);
-    await world.stop();
   });
 });

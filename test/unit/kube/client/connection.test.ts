@@ -71,10 +71,6 @@ test('a watch that the server resets ends as cut, one that it ends ends quietly'
   await assert.rejects(watch(), { problem: 'cut' }, 'reset');
   end = () => server.sockets.at(-1)?.destroy();
   await assert.rejects(watch(), { problem: 'cut' }, 'the end of a killed server');
-  end = (response) => response.end('{"type":"ADD');
-  await assert.rejects(watch(), { problem: 'cut', message: /middle of an event/ });
-  end = (response) => response.end(`${JSON.stringify({ type: 'ERROR', object: status(410, 'Expired', 'too old') })}\n`);
-  await assert.rejects(watch(), { name: 'ApiError', code: 410 });
   server.handler = (_request, response) => json(response, 403, status(403, 'Forbidden', 'no'));
   await assert.rejects(watch(), { name: 'ApiError', code: 403 });
 });

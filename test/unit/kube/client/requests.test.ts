@@ -188,26 +188,6 @@ test('a list may take long while it flows, but not silently, and not for ever', 
   assert.equal(clock.sleepers, 0);
 });
 
-test('a list that waits for others is not late for that', async (t) => {
-  const clock = new FakeClock();
-  const held: Response[] = [];
-  const options = { clock, timeoutMs: 1_000, limits: { listing: 1 } };
-  const { client } = await pair(t, (_request, response) => void held.push(response), options);
-  const end = (response?: Response) => response?.end(`${JSON.stringify(node('n', '1'))}]}`);
-  const [first, second] = [client.listEach(nodes, {}, () => {}), client.listEach(nodes, {}, () => {})];
-  await eventually('held.length === 1', () => held.length === 1);
-  held[0]?.write('{"metadata":{},"items":[');
-  await new Promise((resolve) => setTimeout(resolve, 20));
-  await clock.advance(900);
-  end(held[0]);
-  await first;
-  await eventually('held.length === 2', () => held.length === 2);
-  await clock.advance(900);
-  held[1]?.write('{"metadata":{},"items":[');
-  end(held[1]);
-  await second;
-});
-
 test('requests, times, repetitions, waits and connections are counted under the names of the field', async (t) => {
   const registry = new Registry();
   let refusals = 1;

@@ -21,16 +21,6 @@ const planted: { why: string; only?: string; weaker: Partial<Rules> }[] = [
     },
   },
   { why: 'leads until it is told otherwise', only: 'stop', weaker: { isCertain: () => true } },
-  {
-    why: 'leads for longer than its lease',
-    only: 'cut off',
-    weaker: { isCertain: (held, now) => now.monotonic - held.from.monotonic < 40_000 },
-  },
-  {
-    why: 'does not notice a suspension',
-    only: 'suspend',
-    weaker: { isCertain: (held, now, deadline) => now.monotonic - held.from.monotonic < deadline },
-  },
 ];
 for (const { why, weaker, only } of planted) {
   test(`an election that ${why} is found out`, async () => {
