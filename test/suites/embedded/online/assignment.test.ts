@@ -45,16 +45,6 @@ describe('an agent on an API server with the gate on', { concurrency: 6 }, () =>
     assert.equal(reportsOf(agent), 2, 'it showed half of a change');
   });
 
-  test('an edit gives new content under a new resourceVersion, and one more start', async () => {
-    await using agent = await HostedAgent.on(cluster);
-    const first = await assigned(agent);
-    const second = await cluster.configMap(agent.name, { data: { kubelet: config({ maxPods: 60 }) } });
-    await agent.reports(cluster, { assigned: sourceOf(second), active: sourceOf(second) });
-    assert.deepEqual(eventsOf(agent), [changeEvent(agent.name, first), changeEvent(agent.name, second)]);
-    assert.deepEqual(agent.exitCodes, [0, 0]);
-    assert.equal(await agent.effectiveField('maxPods'), '60');
-  });
-
   test('a touch of metadata alone is followed in place: no exit, no event', async () => {
     await using agent = await HostedAgent.on(cluster);
     const first = await assigned(agent);
@@ -70,66 +60,6 @@ describe('an agent on an API server with the gate on', { concurrency: 6 }, () =>
     await agent.ready(3);
     assert.equal(await agent.effective(), bytes);
     assert.deepEqual(await agent.store().record('assigned'), { at: 'known', source: sourceOf(touched).configMap });
-  });
-
-  test('another key of the same ConfigMap restarts once, on the checkpoint that is there', async () => {
-    await using agent = await HostedAgent.on(cluster);
-    const data = { kubelet: config({ maxPods: 50 }), other: config({ maxPods: 70 }) };
-    const made = await cluster.configMap(agent.name, { data });
-    await cluster.assign(agent.name, agent.name);
-    agent.start();
-    await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made) });
-    await cluster.assign(agent.name, agent.name, 'other');
-    const other = sourceOf(made, 'other');
-    await agent.reports(cluster, { assigned: other, active: other });
-    assert.deepEqual(eventsOf(agent), [changeEvent(agent.name, made), changeEvent(agent.name, made, 'other')]);
-    assert.equal(await agent.effectiveField('maxPods'), '70');
-    assert.equal((await agent.store().list()).length, 1);
-  });
-
-  test('a deleted ConfigMap is a download error and nothing else; made again it has a new uid', async () => {
-    await using agent = await HostedAgent.on(cluster);
-    const made = await assigned(agent);
-    await cluster.removeConfigMap(agent.name);
-    await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made), error: statusErrors.download });
-    assert.equal(agent.starts, 2);
-    assert.equal(await agent.effectiveField('maxPods'), '50');
-    // The same content under another uid is another name, not another config.
-    const again = await cluster.configMap(agent.name, { data: { kubelet: config({ maxPods: 50 }) } });
-    await agent.reports(cluster, { assigned: sourceOf(again), active: sourceOf(again) });
-    assert.notEqual(again.metadata.uid, made.metadata.uid);
-    assert.equal(agent.starts, 2);
-    await cluster.removeConfigMap(agent.name);
-    const other = await cluster.configMap(agent.name, { data: { kubelet: config({ maxPods: 55 }) } });
-    await agent.reports(cluster, { assigned: sourceOf(other), active: sourceOf(other) });
-    assert.deepEqual(eventsOf(agent), [changeEvent(agent.name, made), changeEvent(agent.name, other)]);
-    assert.equal(agent.starts, 3);
-  });
-
-  test('a ConfigMap that is not there is a download error until it is', async () => {
-    await using agent = await HostedAgent.on(cluster);
-    const made = await assigned(agent);
-    await cluster.assign(agent.name, `${agent.name}-later`);
-    await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made), error: statusErrors.download });
-    const later = await cluster.configMap(`${agent.name}-later`, { data: { kubelet: config({ maxPods: 80 }) } });
-    await agent.reports(cluster, { assigned: sourceOf(later), active: sourceOf(later) });
-    assert.equal(await agent.effectiveField('maxPods'), '80');
-    assert.equal(agent.starts, 3);
-  });
-
-  test('clearing goes back to local, and says so in event and status', async () => {
-    await using agent = await HostedAgent.on(cluster, { trialDuration: 100 });
-    const made = await cluster.configMap(agent.name, { data: { kubelet: config({ maxPods: 50 }) } });
-    await cluster.assign(agent.name, agent.name);
-    agent.start();
-    await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made), lastKnownGood: sourceOf(made) });
-    await cluster.configSource(agent.name, null);
-    await agent.until('the third start', () => (agent.readies >= 3 ? true : undefined));
-    await agent.reports(cluster, {});
-    assert.deepEqual(eventsOf(agent), [changeEvent(agent.name, made), changeEvent(agent.name, null)]);
-    assert.equal(await agent.effective(), config({ maxPods: 110 }));
-    assert.deepEqual(await agent.store().record('assigned'), { at: 'known', source: null });
-    assert.deepEqual(await agent.store().record('last-known-good'), { at: 'known', source: null });
   });
 
   test('an empty configSource names nothing: said where it can be said, and the config stays', async () => {
@@ -171,23 +101,6 @@ describe('an agent on an API server with the gate on', { concurrency: 6 }, () =>
     assert.ok(agent.exitCodes.every((code) => code === 0));
   });
 
-  test('two nodes use one ConfigMap, each with its own event and status', async () => {
-    await using one = await HostedAgent.on(cluster);
-    await using two = await HostedAgent.on(cluster);
-    const shared = `${one.name}-shared`;
-    const first = await cluster.configMap(shared, { data: { kubelet: config({ maxPods: 50 }) } });
-    for (const agent of [one, two]) {
-      await cluster.assign(agent.name, shared);
-      agent.start();
-    }
-    for (const agent of [one, two]) await agent.reports(cluster, { assigned: sourceOf(first), active: sourceOf(first) });
-    const second = await cluster.configMap(shared, { data: { kubelet: config({ maxPods: 51 }) } });
-    for (const agent of [one, two]) {
-      await agent.reports(cluster, { assigned: sourceOf(second), active: sourceOf(second) });
-      assert.deepEqual(eventsOf(agent), [changeEvent(agent.name, first), changeEvent(agent.name, second)]);
-    }
-  });
-
   test('only the namespace of --configmap-namespace is read; an empty one means any', async () => {
     await using agent = await HostedAgent.on(cluster);
     const made = await cluster.configMap(agent.name, { data: { kubelet: config({ maxPods: 50 }) }, namespace: 'default' });
@@ -199,15 +112,6 @@ describe('an agent on an API server with the gate on', { concurrency: 6 }, () =>
     agent.options.configmapNamespace = '';
     agent.start();
     await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made) });
-  });
-
-  test('an immutable ConfigMap is as good as any', async () => {
-    await using agent = await HostedAgent.on(cluster);
-    const made = await cluster.configMap(agent.name, { data: { kubelet: config({ maxPods: 50 }) }, immutable: true });
-    await cluster.assign(agent.name, agent.name);
-    agent.start();
-    await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made) });
-    await assert.rejects(cluster.configMap(agent.name, { data: { kubelet: config({ maxPods: 51 }) } }), /immutable/);
   });
 
   test('a Node that goes clears nothing; when it comes back its status is written again', async () => {
