@@ -104,19 +104,6 @@ describe('a server with faults', () => {
     assert.equal(json['details']?.['retryAfterSeconds'], 1);
   });
 
-  test('breaks off half way, after it is done', async () => {
-    set({ verb: 'create', status: 'half' });
-    await assert.rejects(api.post(nodes, { metadata: { name: 'halved' } }));
-    assert.equal((await api.get(`${nodes}/halved`)).code, 200);
-  });
-
-  test('ends an answer before its end, and says that this is all', async () => {
-    set({ verb: 'get', status: 'truncate' });
-    const answer = await api.get(`${nodes}/a`);
-    assert.equal(answer.code, 200);
-    assert.throws(() => JSON.parse(answer.text), SyntaxError);
-  });
-
   test('leaves an HTTP/2 connection half open: not even a ping comes back', async () => {
     const session = connect(server.url, { ca: server.caPem });
     session.on('error', () => undefined);

@@ -47,15 +47,6 @@ const to = ({ metadata: { name = '', uid = '' } }: KubeObject, more: Partial<Own
 });
 
 describe('what an owner leaves behind', () => {
-  test('goes before it in the foreground, where it blocks it', async () => {
-    const { add, remove, left, told } = world();
-    const owner = add('owner');
-    add('child', [to(owner, { blockOwnerDeletion: true })]);
-    await remove('owner', { propagationPolicy: 'Foreground' });
-    assert.equal(await left(), '');
-    assert.equal(told(), '+owner +child ~owner -child -owner');
-  });
-
   test('does not hold it in the foreground where it does not block it', async () => {
     const { add, remove, left } = world();
     add('child', [to(add('owner'))], { finalizers: ['test.io/held'] });
@@ -70,22 +61,6 @@ describe('what an owner leaves behind', () => {
     await remove('owner', { propagationPolicy: 'Foreground' });
     assert.equal(await left(), '');
     assert.match(told(), /-grandchild.* -child.* -owner$/);
-  });
-
-  test('stays without it when it is orphaned', async () => {
-    const { add, remove, left, get, told } = world();
-    const owner = add('owner');
-    add('child', [to(owner), to(add('second'))]);
-    await remove('owner', { propagationPolicy: 'Orphan' });
-    assert.equal(await left(), 'child second');
-    assert.deepEqual(
-      get('child')?.ownerReferences?.map(({ name }) => name),
-      ['second'],
-    );
-    assert.equal(told(), '+owner +second +child ~owner ~child -owner');
-    await remove('second', { orphanDependents: true });
-    assert.equal(await left(), 'child');
-    assert.equal(get('child')?.ownerReferences, undefined);
   });
 
   test('stays when its owner is of a kind that is not served', async () => {

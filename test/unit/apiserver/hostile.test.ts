@@ -24,6 +24,13 @@ const requests = [
   { why: 'deep nesting in a patch', method: 'PATCH', path: `${configMaps}/there`, raw: deep(100_000), code: 400 },
   { why: 'invalid UTF-8', method: 'POST', path: configMaps, raw: Uint8Array.of(0x22, 0xff, 0x22), code: 400 },
   { why: 'metadata of the wrong type', method: 'POST', path: configMaps, raw: '{"metadata":"x"}', code: 400 },
+  {
+    why: 'a version for what is not there yet',
+    method: 'POST',
+    path: configMaps,
+    raw: '{"metadata":{"name":"x","resourceVersion":"1"}}',
+    code: 400,
+  },
   { why: 'labels of the wrong type', method: 'POST', path: configMaps, raw: '{"metadata":{"name":"x","labels":[1]}}', code: 400 },
   {
     why: 'finalizers of the wrong type',

@@ -62,6 +62,8 @@ describe('a list', () => {
     make('team/x', 'team-a/y', 'team0/z', 'tea/w', 'team/a');
     assert.equal(names(await client.list(configMaps, { namespace: 'team' })), 'a x');
     assert.equal(names(await client.list(configMaps, { namespace: 'team', limit: 1 })), 'a');
+    const full = await client.list(configMaps, { namespace: 'team', limit: 2 });
+    assert.equal(full.metadata.continue, undefined, 'a full page is the last one where there is no more');
   });
 
   test('is in order, however many came and went since the last one', async () => {

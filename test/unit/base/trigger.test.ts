@@ -13,27 +13,28 @@ async function isDone(promise: Promise<unknown>): Promise<boolean> {
 }
 const never = (): AbortSignal => new AbortController().signal;
 
-test('a signal raised before anyone waits is not lost, and counts once however often it was raised', async () => {
-  const due = new Trigger();
-  due.notify();
-  due.notify();
-  await due.wait(never());
-  assert.equal(await isDone(due.wait(never())), false, 'the second wait found the flag down');
-});
+// `n` it is notified, `w` a wait that ends, `W` one that does not.
+for (const { why, steps } of [
+  { why: 'notified before anyone waits is not lost, and counts once', steps: 'n n w W' },
+  { why: 'wakes its waiter, and the next wait waits again', steps: 'W n W n W' },
+  { why: 'notified after a wait is there for the next one', steps: 'n w n w W' },
+])
+  test(`a trigger ${why}`, async () => {
+    const due = new Trigger();
+    const waiting: Promise<unknown>[] = [];
+    for (const step of steps.split(' ')) {
+      if (step === 'n') {
+        due.notify();
+        for (const one of waiting.splice(0)) assert.equal(await isDone(one), true);
+      } else {
+        const wait = due.wait(never());
+        assert.equal(await isDone(wait), step === 'w');
+        if (step === 'W') waiting.push(wait);
+      }
+    }
+  });
 
-test('a signal wakes its waiter, and the next wait waits anew', async () => {
-  const due = new Trigger();
-  const first = due.wait(never());
-  assert.equal(await isDone(first), false);
-  due.notify();
-  assert.equal(await isDone(first), true);
-  const second = due.wait(never());
-  assert.equal(await isDone(second), false);
-  due.notify();
-  assert.equal(await isDone(second), true);
-});
-
-test('a signal raised while its waiter wakes is there for the next wait', async () => {
+test('a trigger notified while its waiter wakes is there for the next wait', async () => {
   const due = new Trigger();
   const first = due.wait(never());
   due.notify();

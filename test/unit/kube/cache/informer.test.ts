@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { SharedInformer } from '../../../../kube/cache/shared-informer.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';
-import { FakeClock, atRest } from '../../../support/fake-clock.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
-import { diary, pods, run, runs } from './informer-world.ts';
+import { diary, pods, run } from './informer-world.ts';
 import { ScriptedApi } from './scripted-api.ts';
 
 describe('handlers', () => {
@@ -40,26 +40,16 @@ describe('handlers', () => {
   });
 
   test('who comes in the middle of an event is not told it twice', async (t) => {
+    const world = await run(t, ['list 5: a#1@3', 'watch:', 'watch hold: MODIFIED a#1@6, MODIFIED a#1@7']);
     const late = diary();
-    const api = new ScriptedApi('list 5: a#1@3', 'watch hold: MODIFIED a#1@6, MODIFIED a#1@7');
-    const { log } = recordedLog();
-    const informer = new SharedInformer<KubeObject>({
-      resource: pods,
-      client: api.client,
-      clock: new FakeClock(),
-      random: () => 0,
-      log,
-      streams: false,
-    });
     let invited = false;
-    informer.addHandlers('host', {
+    world.informer.addHandlers('host', {
       updated: () => {
-        if (!invited) informer.addHandlers('late', late.handlers);
+        if (!invited) world.informer.addHandlers('late', late.handlers);
         invited = true;
       },
     });
-    runs(t, informer);
-    await atRest();
+    await world.clock.advance(500);
     assert.deepEqual(late.told, ['there a#1@6', 'updated a#1@6 a#1@7']);
   });
 
