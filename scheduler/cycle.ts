@@ -2,7 +2,7 @@ import { describeError } from '../base/errors.ts';
 import type { Runnable } from '../kube/process/options.ts';
 import type { Runtime } from '../kube/process/runtime.ts';
 import type { EventRecorder } from '../kube/controller/event-recorder.ts';
-import { BackgroundTasks, WakeUp } from './core/background.ts';
+import { BackgroundTasks, LoopTrigger } from './core/background.ts';
 import { Binder } from './core/binder.ts';
 import { BindingCycle } from './core/binding-cycle.ts';
 import { EventHandlers } from './core/event-handlers.ts';
@@ -27,10 +27,10 @@ export function cycleRunnable(runtime: Runtime, state: SchedulerState, hooks: Sc
   const metrics = schedulerMetrics(meters, state);
   const extenders =
     config.extenders.length === 0 ? undefined : new Extenders(config.extenders, { clock, log, scoreRange: config.compat.scoreRange });
-  const wakeUp = new WakeUp();
+  const trigger = new LoopTrigger();
   const notify = (): void => {
     hooks.onChange();
-    wakeUp.notify();
+    trigger.notify();
   };
   const handlers = new EventHandlers(state, {
     hooks,
@@ -46,7 +46,7 @@ export function cycleRunnable(runtime: Runtime, state: SchedulerState, hooks: Sc
     clock,
     timeoutMs: config.volumeBindTimeoutMs,
     freed: (event) => {
-      state.wake(event);
+      state.enqueueOn(event);
       notify();
     },
   });
@@ -66,7 +66,7 @@ export function cycleRunnable(runtime: Runtime, state: SchedulerState, hooks: Sc
     statuses,
     hasExtenders: extenders !== undefined,
     caches: runtime.informers,
-    wakeUp,
+    trigger,
     clock,
   });
   handlers.listen();

@@ -1,7 +1,7 @@
 import type { Millis } from '../base/clock.ts';
 import type { SchedulerConfig } from './config/config.ts';
 import type { Pending } from './queue/pending.ts';
-import type { KeptRoom } from './reservation/kept-room.ts';
+import type { ReservationView } from './reservation/view.ts';
 import type {
   Budget,
   Claim,
@@ -56,7 +56,7 @@ export interface PodFacts {
 
 /** What only the scheduler that runs knows. */
 export interface RunningFacts {
-  readonly rooms: readonly KeptRoom[];
+  readonly rooms: readonly ReservationView[];
   /** How this pod stands in its queue; undefined: it is not there, or beyond what is listed. */
   readonly pending: Pending | undefined;
   /** How many more wait than are listed. */

@@ -8,7 +8,7 @@ import type { Explained, ExplainPod, PodFacts } from './explain-facts.ts';
 import type { Rejection } from './plugins/names.ts';
 import { podInfoOf, type PodInfo } from './pod/pod-info.ts';
 import { Nominator } from './queue/nominator.ts';
-import { wakersOf } from './queue/pending.ts';
+import { retryConditionsOf } from './queue/pending.ts';
 import { listedStorage } from './volumes/view.ts';
 
 /** See {@link ExplainPod}. */
@@ -24,7 +24,7 @@ export const explainPod: ExplainPod = (facts) => {
   const refused =
     error.everywhere !== undefined
       ? [{ object: pod.key, reason: [...error.by].join(), detail: `no node can help: ${error.everywhere}` }]
-      : refusals(pod, evaluation.refusals, error.nodes);
+      : refusals(pod, evaluation.rejections, error.nodes);
   const parts = {
     cluster,
     engine,
@@ -34,7 +34,7 @@ export const explainPod: ExplainPod = (facts) => {
     now: () => facts.now,
     budgets: () => facts.budgets,
   };
-  return [...refused, ...room(postFilter(parts, pod, profile, error), pod), ...wakers(facts, pod, error.by)];
+  return [...refused, ...room(postFilter(parts, pod, profile, error), pod), ...retryConditions(facts, pod, error.by)];
 };
 
 /** The cluster as the scheduler would have it in mind. */
@@ -67,7 +67,7 @@ function worldOf(facts: PodFacts, pod: PodInfo): { cluster: Cluster; engine: Eng
     compat: facts.config.compat,
     defaultSelectorOf: spreadSelectors.of,
     volumes: new VolumeWork(view, { claimUsers: () => [] }),
-    promises: {
+    nominations: {
       nodes: nominator.nodes,
       on: (node, { uid, priority }) => nominator.on(node).filter((other) => other.uid !== uid && other.priority >= priority),
     },
@@ -112,9 +112,9 @@ function room({ chosen, message }: ReturnType<typeof postFilter>, pod: PodInfo):
   return at < 0 ? [] : [{ object: pod.key, reason: 'preemption', detail: message.slice(at + 'preemption: '.length) }];
 }
 
-function wakers({ running }: PodFacts, pod: PodInfo, by: Evaluation['error']['by']): Explained[] {
+function retryConditions({ running }: PodFacts, pod: PodInfo, by: Evaluation['error']['by']): Explained[] {
   if (running?.pending !== undefined) return [];
-  return wakersOf(by).map((detail) => ({ object: pod.key, reason: 'wakes-on', detail }));
+  return retryConditionsOf(by).map((detail) => ({ object: pod.key, reason: 'retried-when', detail }));
 }
 
 const NAMED = 3;

@@ -9,13 +9,13 @@ import { SchedulerState } from './core/state.ts';
 import { cycleRunnable } from './cycle.ts';
 import { schedulerCaches, servedBudgets, type ServedKinds } from './informers.ts';
 import { placeholderHooks } from './placeholder/hooks.ts';
-import { mirrorMeters, Placeholders } from './placeholder/placeholders.ts';
+import { placeholderMeters, Placeholders } from './placeholder/placeholders.ts';
 import { SeenPlaceholders } from './placeholder/seen-placeholders.ts';
 import type { Reservations } from './reservation/contract.ts';
 import { atLeastASecond, longestTtl } from './reservation/deadlines.ts';
 import { unseenEvent, reservationMeters } from './reservation/events.ts';
 import { reservationHooks } from './reservation/hooks.ts';
-import { keptRooms } from './reservation/kept-room.ts';
+import { reservationViews } from './reservation/view.ts';
 import { createReservations } from './reservation/reservations.ts';
 import { ReservationsOnSets } from './reservation/on-sets.ts';
 import { servedStorageKinds } from './volumes/view.ts';
@@ -48,7 +48,7 @@ export function schedulerRunnable(
   onMade({ state, reservations });
   const events = runtime.events([...config.profiles.keys()][0] ?? 'dkc-scheduler');
   const hooks = hooksOf(runtime, state, reservations, events);
-  runtime.dump('reservations', () => keptRooms(reservations.list(), state.shown));
+  runtime.dump('reservations', () => reservationViews(reservations.list(), state.shown));
   return [cycleRunnable(runtime, state, hooks, events)];
 }
 
@@ -76,7 +76,7 @@ function hooksOf(runtime: Runtime, state: SchedulerState, reservations: Reservat
     clock,
     random,
     log,
-    meters: mirrorMeters(meters),
+    meters: placeholderMeters(meters),
     isOurs,
     image,
     longestMs: longestTtl(atLeastASecond(state.config.reservation)),

@@ -78,7 +78,7 @@ export function makeCore(nodes: readonly Node[], standing: readonly PodInfo[], h
     random,
     compat: config.compat,
     defaultSelectorOf: spreadSelectors.of,
-    promises: { nodes: [], on: () => [] },
+    nominations: { nodes: [], on: () => [] },
     volumes: { key: () => '', prepare: none },
   });
   return { cluster, engine, config, random, now: () => 0, nominator: new Nominator(), budgets: () => [], profile };

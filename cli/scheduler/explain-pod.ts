@@ -1,7 +1,7 @@
 import type { SchedulerConfig } from '../../scheduler/config/config.ts';
 import type { Explained, PodFacts, RunningFacts } from '../../scheduler/explain-facts.ts';
 import type { Pending } from '../../scheduler/queue/pending.ts';
-import type { KeptRoom } from '../../scheduler/reservation/kept-room.ts';
+import type { ReservationView } from '../../scheduler/reservation/view.ts';
 import type { Pod } from '../../scheduler/types.ts';
 
 const nameOf = ({ metadata: { namespace = '', name = '' } }: Pod): string => `${namespace}/${name}`;
@@ -57,7 +57,7 @@ export function explainStanding({ pod, config, running }: Pick<PodFacts, 'pod' |
 
 /** Rooms on nodes that this pod has to leave alone, and its own. */
 function rooms({ metadata, spec }: Pod, { rooms: kept }: RunningFacts): Explained[] {
-  const isOwn = (room: KeptRoom): boolean => room.namespace === metadata.namespace && room.name === metadata.name;
+  const isOwn = (room: ReservationView): boolean => room.namespace === metadata.namespace && room.name === metadata.name;
   const priority = spec?.priority ?? 0;
   return kept
     .filter((room) => isOwn(room) || room.priority >= priority)
@@ -68,7 +68,7 @@ function rooms({ metadata, spec }: Pod, { rooms: kept }: RunningFacts): Explaine
     });
 }
 
-function amounts({ requests }: KeptRoom): string {
+function amounts({ requests }: ReservationView): string {
   const each = Object.entries(requests).map(([name, amount]) => `${name} ${amount}`);
   return each.length === 0 ? 'a pod slot is' : `${each.join(', ')} ${each.length === 1 ? 'is' : 'are'}`;
 }
@@ -81,7 +81,7 @@ function inQueue(object: string, { pending, unlisted }: RunningFacts): Explained
   if (pending === undefined) return [{ object, reason: 'not-queued', detail: 'it is not among the pending pods of the running scheduler' }];
   const { pool, held, attempts, backoffUntil, flushAt, wakesOn } = pending;
   const tried = attempts === 1 ? 'tried once' : `tried ${attempts} times`;
-  return [{ object, reason: held ? 'held' : pool, detail: `${tried}; ${poolText({ pool, held, backoffUntil, flushAt })}` }, ...wakesOn.map((detail) => ({ object, reason: 'wakes-on', detail }))]; // prettier-ignore
+  return [{ object, reason: held ? 'held' : pool, detail: `${tried}; ${poolText({ pool, held, backoffUntil, flushAt })}` }, ...wakesOn.map((detail) => ({ object, reason: 'retried-when', detail }))]; // prettier-ignore
 }
 
 function poolText({ pool, held, backoffUntil, flushAt }: Pick<Pending, 'pool' | 'held' | 'backoffUntil' | 'flushAt'>): string {

@@ -28,7 +28,7 @@ import type { KubeObject, Resource } from '../../kube/api/object.ts';
 import type { Client } from '../../kube/client/client.ts';
 import type { PodFacts, RunningFacts, ExplainPod } from '../../scheduler/explain-facts.ts';
 import type { PendingDump } from '../../scheduler/queue/pending.ts';
-import type { KeptRoom } from '../../scheduler/reservation/kept-room.ts';
+import type { ReservationView } from '../../scheduler/reservation/view.ts';
 import type { SchedulerConfig } from '../../scheduler/config/config.ts';
 import type { Pod } from '../../scheduler/types.ts';
 
@@ -113,7 +113,7 @@ export async function askScheduler(address: string, { namespace, name }: NamedRe
   if (!URL.canParse(url))
     throw new UsageError(`why pod: --debug-address must be HOST:PORT, such as 127.0.0.1:10462; see dkc why pod --help`);
   const [rooms, queue] = await Promise.all([
-    read<KeptRoom[]>(url, 'reservations', signal),
+    read<ReservationView[]>(url, 'reservations', signal),
     read<PendingDump>(url, 'scheduler-queue', signal),
   ]);
   const { pools, inFlight, pods } = queue;

@@ -3,7 +3,7 @@ import { describeError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 
 /** What the scheduling loop sleeps on. */
-export class WakeUp {
+export class LoopTrigger {
   #notified = Promise.withResolvers<void>();
   #isNotified = false;
 

@@ -129,7 +129,7 @@ export class EventHandlers {
     if (placed === undefined) {
       // Also where it did not wait any more: terminating for long, it was let go without a place.
       hooks.onPendingPodDeleted(last);
-      if (nominated !== undefined) state.wakeForDeleted(last, nominated);
+      if (nominated !== undefined) state.enqueueForDeleted(last, nominated);
       return;
     }
     // Where we counted it is where room is free now, whatever the last state says.
@@ -138,11 +138,14 @@ export class EventHandlers {
     if (placed.at === 'assumed' && !(unseen && placed.boundAt !== undefined)) {
       state.abandonBinding(pod.uid);
       hooks.onPendingPodDeleted(pod);
-      state.wakeForUnused(pod);
+      state.enqueueForUnused(pod);
       return;
     }
     const heldUpTo = hooks.onAssignedPodDeleted(pod, { unseen, isVictim });
-    state.wake({ kind: 'assigned-pod-deleted', before: pod }, heldUpTo === -Infinity ? undefined : ({ priority }) => priority > heldUpTo);
+    state.enqueueOn(
+      { kind: 'assigned-pod-deleted', before: pod },
+      heldUpTo === -Infinity ? undefined : ({ priority }) => priority > heldUpTo,
+    );
   }
 
   nodeSet(node: Readonly<Node>): void {
@@ -150,14 +153,14 @@ export class EventHandlers {
     const { name = '' } = node.metadata;
     const before = state.cluster.node(name)?.node;
     const change = state.setNode(node);
-    if (change === 'added') state.wake({ kind: 'node-added', after: node });
-    else if (change.size > 0 && before !== undefined) state.wake({ kind: 'node-updated', before, after: node, changed: change });
+    if (change === 'added') state.enqueueOn({ kind: 'node-added', after: node });
+    else if (change.size > 0 && before !== undefined) state.enqueueOn({ kind: 'node-updated', before, after: node, changed: change });
     if (change === 'added' || change.size > 0) this.#options.hooks.onNodeChanged(name, node, change);
   }
 
   nodeDeleted(node: Readonly<Node>): void {
     const { name = '' } = node.metadata;
-    this.#state.wake({ kind: 'node-deleted', before: node });
+    this.#state.enqueueOn({ kind: 'node-deleted', before: node });
     this.#state.removeNode(name);
     this.#options.hooks.onNodeChanged(name, undefined, 'added');
   }
@@ -165,7 +168,7 @@ export class EventHandlers {
   #assigned(pod: PodInfo): void {
     const wasAssumed = this.#state.addAssigned(pod);
     this.#options.hooks.onPodAssigned(pod, wasAssumed);
-    this.#state.wake({ kind: 'assigned-pod-added', after: pod });
+    this.#state.enqueueOn({ kind: 'assigned-pod-added', after: pod });
   }
 
   #assignedUpdated(before: PodInfo, after: PodInfo): void {
@@ -173,12 +176,12 @@ export class EventHandlers {
     if (this.#state.updateAssigned(after)) onNote('a pod is on another node than before', { pod: after.key, node: after.nodeName });
     if (after.terminating && !before.terminating) hooks.onPodTerminating(after);
     if (before.requests !== after.requests || before.labels !== after.labels || before.terminating !== after.terminating)
-      this.#state.wake({ kind: 'assigned-pod-updated', before, after });
+      this.#state.enqueueOn({ kind: 'assigned-pod-updated', before, after });
   }
 
   #namespaceChanged(before: Readonly<Namespace> | undefined, after: Readonly<Namespace>): void {
     this.#state.namespacesChanged();
-    this.#state.wake({ kind: 'namespace-changed', before, after });
+    this.#state.enqueueOn({ kind: 'namespace-changed', before, after });
   }
 
   #isOurs(pod: PodInfo): boolean {
@@ -218,7 +221,7 @@ export class EventHandlers {
   #onStorage<K extends keyof StorageObjects>(informer: Informer<StorageObjects[K]> | undefined, of: K): void {
     if (informer === undefined) return;
     const wake = (before: Readonly<StorageObjects[K]> | undefined, after: Readonly<StorageObjects[K]> | undefined): void => {
-      this.#state.wake({ kind: 'storage-changed', of, before, after } as ClusterEvent);
+      this.#state.enqueueOn({ kind: 'storage-changed', of, before, after } as ClusterEvent);
     };
     this.#on(informer, {
       added: (after, initial) => {

@@ -2,7 +2,7 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { Runtime } from '../../kube/process/runtime.ts';
 import type { Placed } from '../cache/cluster.ts';
-import type { BackgroundTasks, WakeUp } from './background.ts';
+import type { BackgroundTasks, LoopTrigger } from './background.ts';
 import type { Binder } from './binder.ts';
 import type { BindingCycle } from './binding-cycle.ts';
 import type { SchedulerHooks } from './hooks.ts';
@@ -22,7 +22,7 @@ export interface LoopOptions {
   hasExtenders: boolean;
   /** Whether the caches show a state that the server had: nothing is decided in the middle of a relist. */
   caches: Pick<Runtime['informers'], 'settled' | 'whenSettled'>;
-  wakeUp: WakeUp;
+  trigger: LoopTrigger;
   clock: Clock;
 }
 
@@ -40,8 +40,8 @@ export class Loop {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { tasks, statuses, caches, wakeUp, clock, state } = this.#options;
-    const abort = (): void => wakeUp.notify();
+    const { tasks, statuses, caches, trigger, clock, state } = this.#options;
+    const abort = (): void => trigger.notify();
     signal.addEventListener('abort', abort, { once: true });
     try {
       while (!signal.aborted) {
@@ -57,7 +57,7 @@ export class Loop {
           // After what was decided others may wait for a time; and pods whose time came meanwhile wait for none any more.
           const next = this.#tick(signal);
           if (!this.#maySchedule())
-            await wakeUp.wait(clock, next === undefined ? undefined : Math.min(MAX_SLEEP, Math.max(0, next - state.now())));
+            await trigger.wait(clock, next === undefined ? undefined : Math.min(MAX_SLEEP, Math.max(0, next - state.now())));
         }
       }
     } finally {

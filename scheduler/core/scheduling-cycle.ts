@@ -80,7 +80,9 @@ export async function schedulingCycleWithExtenders(
     const node = await choose(state, extenders, attempt, evaluation, filtered.survivors, signal);
     const changed = (): string | undefined => {
       const on = state.cluster.node(node);
-      return on === undefined || state.engine.refusalOn(pod, profile, on) !== undefined || isOver(state, pod) ? `node ${node}` : undefined;
+      return on === undefined || state.engine.rejectionOn(pod, profile, on) !== undefined || isOver(state, pod)
+        ? `node ${node}`
+        : undefined;
     };
     return { result: 'scheduled', node, changed };
   } catch (error) {
@@ -103,7 +105,7 @@ async function unschedulable(
   // Nobody has to go for a pod that is gone, nor where there is room by now.
   const changed = (): string | undefined => {
     const on = made.chosen && state.cluster.node(made.chosen.node);
-    const hasRoom = on !== undefined && state.engine.refusalOn(pod, profile, on) === undefined;
+    const hasRoom = on !== undefined && state.engine.rejectionOn(pod, profile, on) === undefined;
     return podChanged() ?? (hasRoom ? `node ${on.name}` : undefined);
   };
   return { result: 'unschedulable', error, postFilter: made, equivalenceClass: undefined, changed };

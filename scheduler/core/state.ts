@@ -13,7 +13,7 @@ import type { Candidate } from '../preempt/contract.ts';
 import type { Failure, QueuedPod, SchedulingQueue } from '../queue/contract.ts';
 import { createHints } from '../queue/hints.ts';
 import { nominatedNodeOf, Nominator } from '../queue/nominator.ts';
-import { podClassKey } from '../queue/equivalence-class.ts';
+import { requirementsKey } from '../queue/equivalence-class.ts';
 import { createQueue } from '../queue/queue.ts';
 import type { Budget, Node } from '../types.ts';
 import { CachedStorage, ClaimUsers } from '../volumes/view.ts';
@@ -90,11 +90,11 @@ export class SchedulerState {
       compat,
       defaultSelectorOf: this.spreadSelectors.of,
       volumes: this.volumes,
-      promises: {
+      nominations: {
         get nodes() {
-          return promisedNodes(nominator, held);
+          return nominatedNodes(nominator, held);
         },
-        on: (node, pod) => promisedOn(nominator, held, node, pod),
+        on: (node, pod) => nominatedPodsOn(nominator, held, node, pod),
       },
     });
     const hints = createHints({
@@ -112,7 +112,7 @@ export class SchedulerState {
       flushMs: config.unschedulableFlushMs,
       hints,
       prioritized: (info) => reservation.upgradeFirst && held.of(info) !== undefined,
-      classOf: podClassKey,
+      classOf: requirementsKey,
     });
   }
 
@@ -159,7 +159,7 @@ export class SchedulerState {
     this.#queue.update(before, after);
     const was = nominatedNodeOf(before);
     this.#nominator.update(before, after);
-    if (was !== '' && was !== nominatedNodeOf(after)) this.wakeUpTo({ ...before, nodeName: was }, before.priority);
+    if (was !== '' && was !== nominatedNodeOf(after)) this.enqueueUpTo({ ...before, nodeName: was }, before.priority);
   }
 
   /** A pod is on a node, by whomever it was bound: no longer assumed, nor waiting. @returns whether it was assumed until now */
@@ -169,7 +169,7 @@ export class SchedulerState {
     const nominated = this.#nominator.delete(pod.uid);
     this.#cluster.addPod(pod);
     this.#claimUsers.add(pod, pod.nodeName);
-    if (nominated !== undefined && nominated !== pod.nodeName) this.#wakeForNominated(pod, nominated);
+    if (nominated !== undefined && nominated !== pod.nodeName) this.#enqueueForNominated(pod, nominated);
     return wasAssumed;
   }
 
@@ -236,7 +236,7 @@ export class SchedulerState {
     this.#claimUsers.add(pod, node);
     this.#queue.assumed(pod.uid);
     const nominated = this.#nominator.delete(pod.uid);
-    if (nominated !== undefined && nominated !== node) this.#wakeForNominated(pod, nominated);
+    if (nominated !== undefined && nominated !== node) this.#enqueueForNominated(pod, nominated);
     const over = new AbortController();
     const assumed = { over, forgotten: over.signal, reserved: undefined };
     this.#assumed.set(pod.uid, assumed);
@@ -255,13 +255,13 @@ export class SchedulerState {
     if (placed === undefined || !this.#cluster.forget(pod.uid)) return false;
     this.#claimUsers.remove(placed.info);
     this.abandonBinding(pod.uid);
-    this.wakeForUnused({ ...placed.info, nodeName: placed.state.name });
+    this.enqueueForUnused({ ...placed.info, nodeName: placed.state.name });
     return true;
   }
 
   /** Its binding comes to nothing: what was decided of its volumes is free for others, what was reserved for it is held again. */
   abandonBinding(uid: string): void {
-    for (const event of this.volumes.view.forget(uid)) this.wake(event);
+    for (const event of this.volumes.view.forget(uid)) this.enqueueOn(event);
     const assumed = this.#assumed.get(uid);
     assumed?.over.abort();
     assumed?.reserved?.unreserve();
@@ -300,7 +300,7 @@ export class SchedulerState {
       nominator.add(pod, chosen.node);
     } else if (!keepsNomination) nominator.delete(pod.uid);
     // At once: what its status says need not change for it, when nobody ever wrote it there.
-    if (before !== undefined && nominator.nodeOf(pod.uid) !== before) this.#wakeForNominated(pod, before);
+    if (before !== undefined && nominator.nodeOf(pod.uid) !== before) this.#enqueueForNominated(pod, before);
     return { nominate: chosen?.node ?? (keepsNomination ? undefined : cleared(before, pod)), unnominated };
   }
 
@@ -309,7 +309,7 @@ export class SchedulerState {
     const nominated = this.#nominator.delete(pod.uid);
     const latest = this.#latestOr(pod);
     this.#queue.requeue(queued, { why: 'error' }, latest);
-    if (nominated !== undefined) this.#wakeForNominated(pod, nominated);
+    if (nominated !== undefined) this.#enqueueForNominated(pod, nominated);
     return { nominate: cleared(nominated, latest) };
   }
 
@@ -338,24 +338,24 @@ export class SchedulerState {
   }
 
   /** Pods that this may help are tried again. @param only - none but these. @default all */
-  wake(event: ClusterEvent, only?: (pod: PodInfo) => boolean): void {
-    this.#queue.wake(event, only);
+  enqueueOn(event: ClusterEvent, only?: (pod: PodInfo) => boolean): void {
+    this.#queue.enqueueOn(event, only);
   }
 
   /** What this pod took, or what was held as if it did, is free for pods of at most this priority: the others never had to leave it. */
-  wakeUpTo(pod: PodInfo, most: number): void {
-    this.#queue.wake({ kind: 'assigned-pod-deleted', before: pod }, ({ priority }) => priority <= most);
+  enqueueUpTo(pod: PodInfo, most: number): void {
+    this.#queue.enqueueOn({ kind: 'assigned-pod-deleted', before: pod }, ({ priority }) => priority <= most);
   }
 
   /** An assumed pod does not take its place after all: others may want it, unless it is held. */
-  wakeForUnused(pod: PodInfo): void {
+  enqueueForUnused(pod: PodInfo): void {
     const heldUpTo = this.held.heldUpTo(pod);
-    this.#queue.wake({ kind: 'assigned-pod-deleted', before: pod }, ({ uid, priority }) => uid !== pod.uid && priority > heldUpTo);
+    this.#queue.enqueueOn({ kind: 'assigned-pod-deleted', before: pod }, ({ uid, priority }) => uid !== pod.uid && priority > heldUpTo);
   }
 
   /** A pod that was nominated for this node is gone. */
-  wakeForDeleted(pod: PodInfo, nominated: string): void {
-    this.#wakeForNominated(pod, nominated);
+  enqueueForDeleted(pod: PodInfo, nominated: string): void {
+    this.#enqueueForNominated(pod, nominated);
   }
 
   /** Whether something is held for this pod has changed: that decides who goes first. */
@@ -378,9 +378,9 @@ export class SchedulerState {
   }
 
   /** The pod is not nominated for this node any more: that is free for whoever had to leave it, but for the pod itself. */
-  #wakeForNominated(pod: PodInfo, node: string): void {
+  #enqueueForNominated(pod: PodInfo, node: string): void {
     const before = { ...pod, nodeName: node };
-    this.#queue.wake({ kind: 'assigned-pod-deleted', before }, ({ uid, priority }) => uid !== pod.uid && priority <= pod.priority);
+    this.#queue.enqueueOn({ kind: 'assigned-pod-deleted', before }, ({ uid, priority }) => uid !== pod.uid && priority <= pod.priority);
   }
 }
 
@@ -389,14 +389,14 @@ function cleared(nominated: string | undefined, pod: PodInfo): '' | undefined {
   return nominated !== undefined || nominatedNodeOf(pod) !== '' ? '' : undefined;
 }
 
-function promisedNodes(nominator: Nominator, held: HeldCapacity): Iterable<string> {
+function nominatedNodes(nominator: Nominator, held: HeldCapacity): Iterable<string> {
   if (held.size === 0) return nominator.nodes;
   if (nominator.size === 0) return held.nodes;
   return new Set([...nominator.nodes, ...held.nodes]);
 }
 
 /** Pods of at least this pod's priority that are nominated for the node, and those that capacity is held for there. */
-function promisedOn(nominator: Nominator, held: HeldCapacity, node: string, pod: PodInfo): readonly PodInfo[] {
+function nominatedPodsOn(nominator: Nominator, held: HeldCapacity, node: string, pod: PodInfo): readonly PodInfo[] {
   const heldHere = held.podsFor(pod, node);
   const nominated = nominator.on(node);
   if (nominated.length === 0) return heldHere;

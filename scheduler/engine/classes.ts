@@ -4,34 +4,34 @@ import { compactKey } from '../pod/read-selector.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { Counter } from '../cache/counter.ts';
 import type { Asked } from './node-trial.ts';
-import { localNeeds, PodClass, type LocalNeeds, type VolumeFilter } from './pod-class.ts';
-import { NodeSpecClass, staticKey } from './node-spec-class.ts';
+import { resourceNeeds, ResourceClass, type ResourceNeeds, type VolumeFilter } from './resource-class.ts';
+import { NodeSpecClass, nodeSpecKey } from './node-spec-class.ts';
 import type { RejectionTable } from './rejections.ts';
-import { TopologyClass, wideKey, type DefaultSelectorOf } from './topology-class.ts';
+import { TopologyClass, topologyClassKey, type DefaultSelectorOf } from './topology-class.ts';
 
 export interface ClassesOptions {
   cluster: Cluster;
-  verdicts: RejectionTable;
+  rejections: RejectionTable;
   compat: Pick<SchedulerConfig['compat'], 'taintMessage' | 'scoreRange'>;
   defaultSelectorOf: DefaultSelectorOf;
 }
 
 /** What is kept of pods that were asked for last: more costs memory, less costs time. */
-const MAX_STATIC = 512;
-const MAX_WIDE = 1_024;
+const MAX_NODE_SPEC_CLASSES = 512;
+const MAX_TOPOLOGY_CLASSES = 1_024;
 /** Bytes of their columns together. */
-const MAX_WIDE_BYTES = 256 * 1024 * 1024;
+const MAX_TOPOLOGY_CLASS_BYTES = 256 * 1024 * 1024;
 /** Terms and constraints of all of them: each is compared with every other kind of pod that comes. */
-const MAX_WIDE_RULES = 20_000;
-const MAX_LOCAL_BYTES = 64 * 1024 * 1024;
-const MIN_LOCAL = 16;
+const MAX_TOPOLOGY_CLASS_RULES = 20_000;
+const MAX_RESOURCE_CLASS_BYTES = 64 * 1024 * 1024;
+const MIN_RESOURCE_CLASSES = 16;
 
 /** The classes of the pods that were looked at lately; whoever was not asked for the longest time goes first. */
 export class Classes {
   readonly #options: ClassesOptions;
   readonly #nodeSpec = new Map<string, NodeSpecClass>();
-  readonly #wides = new Map<string, TopologyClass>();
-  readonly #locals = new Map<string, PodClass>();
+  readonly #topologyClasses = new Map<string, TopologyClass>();
+  readonly #resourceClasses = new Map<string, ResourceClass>();
 
   constructor(options: ClassesOptions) {
     this.#options = options;
@@ -39,81 +39,84 @@ export class Classes {
 
   clear(): void {
     this.#nodeSpec.clear();
-    for (const wide of this.#wides.values()) wide.close();
-    this.#wides.clear();
-    this.#locals.clear();
+    for (const topology of this.#topologyClasses.values()) topology.close();
+    this.#topologyClasses.clear();
+    this.#resourceClasses.clear();
     this.#options.cluster.groups.keep(new Set());
   }
 
   /** @param volumes - asked for this pod alone */
   asked(pod: PodInfo, profile: ProfileConfig, volumes: VolumeFilter | undefined): Asked {
-    const { cluster, verdicts, compat, defaultSelectorOf } = this.#options;
-    const fixed = `${profile.schedulerName} ${staticKey(pod)}`;
+    const { cluster, rejections, compat, defaultSelectorOf } = this.#options;
+    const fixed = `${profile.schedulerName} ${nodeSpecKey(pod)}`;
     const nodeSpec = recent(this.#nodeSpec, fixed, () => {
       const { taintMessage } = compat;
-      if (this.#nodeSpec.size >= MAX_STATIC) this.#nodeSpec.delete(this.#nodeSpec.keys().next().value ?? '');
-      return new NodeSpecClass(pod, { cluster, verdicts, profile, taintMessage });
+      if (this.#nodeSpec.size >= MAX_NODE_SPEC_CLASSES) this.#nodeSpec.delete(this.#nodeSpec.keys().next().value ?? '');
+      return new NodeSpecClass(pod, { cluster, rejections, profile, taintMessage });
     });
     const siblings = defaultSelectorOf(pod)?.id ?? '';
-    const wideId = `${profile.schedulerName} ${wideKey(pod, siblings, fixed)}`;
-    const before = this.#wides.get(wideId);
+    const topologyId = `${profile.schedulerName} ${topologyClassKey(pod, siblings, fixed)}`;
+    const before = this.#topologyClasses.get(topologyId);
     if (before?.isStale === true) {
       before.close();
-      this.#wides.delete(wideId);
+      this.#topologyClasses.delete(topologyId);
     }
-    const wide = recent(this.#wides, wideId, () => {
-      this.#fewerWides();
+    const topology = recent(this.#topologyClasses, topologyId, () => {
+      this.#evictTopologyClasses();
       return new TopologyClass(pod, { cluster, profile, nodeSpec, defaultSelectorOf });
     });
-    const needs = localNeeds(pod, profile, volumes);
-    return { pod, profile, nodeSpec, wide, needs };
+    const needs = resourceNeeds(pod, profile, volumes);
+    return { pod, profile, nodeSpec, topology, needs };
   }
 
   /** The class of pods that ask the same of a node. One with volumes is made anew each time: claims and volumes change without nodes. */
-  local({ pod, profile, nodeSpec, needs }: Asked): PodClass {
-    const { cluster, verdicts, compat } = this.#options;
-    const make = (): PodClass => new PodClass(nodeSpec, needs, { cluster, verdicts, profile, max: compat.scoreRange });
+  resources({ pod, profile, nodeSpec, needs }: Asked): ResourceClass {
+    const { cluster, rejections, compat } = this.#options;
+    const make = (): ResourceClass => new ResourceClass(nodeSpec, needs, { cluster, rejections, profile, max: compat.scoreRange });
     if (needs.volumes !== undefined) return make();
-    return recent(this.#locals, `${profile.schedulerName} ${staticKey(pod)} ${localKey(needs)}`, () => {
-      this.#fewerLocals();
+    return recent(this.#resourceClasses, `${profile.schedulerName} ${nodeSpecKey(pod)} ${resourceKey(needs)}`, () => {
+      this.#evictResourceClasses();
       return make();
     });
   }
 
-  #fewerLocals(): void {
+  #evictResourceClasses(): void {
     let bytes = 0;
-    for (const local of this.#locals.values()) bytes += local.bytes;
-    for (const [key, local] of this.#locals) {
-      if (bytes <= MAX_LOCAL_BYTES || this.#locals.size <= MIN_LOCAL) return;
-      bytes -= local.bytes;
-      this.#locals.delete(key);
+    for (const resources of this.#resourceClasses.values()) bytes += resources.bytes;
+    for (const [key, resources] of this.#resourceClasses) {
+      if (bytes <= MAX_RESOURCE_CLASS_BYTES || this.#resourceClasses.size <= MIN_RESOURCE_CLASSES) return;
+      bytes -= resources.bytes;
+      this.#resourceClasses.delete(key);
     }
   }
 
-  #fewerWides(): void {
+  #evictTopologyClasses(): void {
     let [bytes, rules] = [0, 0];
-    for (const wide of this.#wides.values()) {
-      bytes += wide.bytes;
-      rules += wide.rules;
+    for (const topology of this.#topologyClasses.values()) {
+      bytes += topology.bytes;
+      rules += topology.rules;
     }
-    if (this.#wides.size <= MAX_WIDE && bytes <= MAX_WIDE_BYTES && rules <= MAX_WIDE_RULES) return;
+    if (this.#topologyClasses.size <= MAX_TOPOLOGY_CLASSES && bytes <= MAX_TOPOLOGY_CLASS_BYTES && rules <= MAX_TOPOLOGY_CLASS_RULES)
+      return;
     // A quarter at once: what they counted is let go of together.
     const isEnough = (): boolean =>
-      this.#wides.size <= (MAX_WIDE * 3) / 4 && bytes <= (MAX_WIDE_BYTES * 3) / 4 && rules <= (MAX_WIDE_RULES * 3) / 4;
-    for (const [key, wide] of this.#wides) {
+      this.#topologyClasses.size <= (MAX_TOPOLOGY_CLASSES * 3) / 4 &&
+      bytes <= (MAX_TOPOLOGY_CLASS_BYTES * 3) / 4 &&
+      rules <= (MAX_TOPOLOGY_CLASS_RULES * 3) / 4;
+    for (const [key, topology] of this.#topologyClasses) {
       if (isEnough()) break;
-      bytes -= wide.bytes;
-      rules -= wide.rules;
-      wide.close();
-      this.#wides.delete(key);
+      bytes -= topology.bytes;
+      rules -= topology.rules;
+      topology.close();
+      this.#topologyClasses.delete(key);
     }
     const used = new Set<Counter>();
-    for (const wide of this.#wides.values()) for (const counter of wide.counters()) used.add(counter);
+    for (const topology of this.#topologyClasses.values()) for (const counter of topology.counters()) used.add(counter);
     this.#options.cluster.groups.keep(used);
   }
 }
 
-function localKey({ requests, ports, images }: LocalNeeds): string {
+function resourceKey({ requests, ports, images }: ResourceNeeds): string {
   const { cpu, memory, ephemeral, scalars, scoredCpu, scoredMemory } = requests;
   const asked = `${cpu} ${memory} ${ephemeral} ${scoredCpu} ${scoredMemory} ${images.join()}`;
   if (ports.length === 0 && scalars.size === 0) return compactKey(asked);

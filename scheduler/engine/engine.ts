@@ -9,13 +9,13 @@ import { excessOf } from '../pod/pod-limits.ts';
 import { Classes } from './classes.ts';
 import { fitErrorOf, RejectionTable, type FitError } from './rejections.ts';
 import { Effects, filterNeighbours, filterNode, NodeTrial, type Asked, type WhatIf } from './node-trial.ts';
-import type { PodClass, VolumeFilter } from './pod-class.ts';
+import type { ResourceClass, VolumeFilter } from './resource-class.ts';
 import { Scan } from './scan.ts';
 import type { DefaultSelectorOf } from './topology-class.ts';
 
-/** Pods that are promised room they do not take yet: nominated after a preemption, or kept room for. */
-export interface Promises {
-  /** Nodes with promises on them. */
+/** Pods that count on a node before they are on it: nominated after a preemption, or with a reservation there. */
+export interface NominatedPods {
+  /** Nodes with nominations on them. */
   readonly nodes: Iterable<string>;
   /** Those on a node that this pod has to leave room for: of at least its priority, and not its own. */
   on(node: string, pod: PodInfo): readonly PodInfo[];
@@ -25,7 +25,7 @@ export interface Promises {
 export interface VolumeAsk {
   /** The same text for pods whose volumes ask for the same, at this moment; '' without any that matter. */
   key(pod: PodInfo): string;
-  /** @returns a refusal where no node can help, else what to ask of each node */
+  /** @returns a rejection where no node can help, else what to ask of each node */
   prepare(pod: PodInfo, profile: ProfileConfig): Rejection | VolumeFilter | undefined;
 }
 
@@ -34,7 +34,7 @@ export interface EngineOptions {
   random: Random;
   compat: SchedulerConfig['compat'];
   defaultSelectorOf: DefaultSelectorOf;
-  promises: Promises;
+  nominations: NominatedPods;
   volumes: VolumeAsk;
   /** So many comparisons of a rule with a pod, or a node, need no preparation. @default 20_000 */
   inOneGo?: number;
@@ -46,7 +46,7 @@ export type Decision = { placed: true; node: string; feasible: number; ties: num
 export interface Evaluation {
   /** Total points by feasible node, in the cluster's order. */
   readonly totals: ReadonlyMap<string, number>;
-  readonly refusals: ReadonlyMap<string, Rejection>;
+  readonly rejections: ReadonlyMap<string, Rejection>;
   readonly error: FitError;
 }
 
@@ -57,14 +57,14 @@ export interface Evaluation {
  */
 export class Engine {
   readonly #options: EngineOptions;
-  readonly #verdicts = new RejectionTable();
+  readonly #rejections = new RejectionTable();
   readonly #classes: Classes;
   readonly #scan: Scan;
   #lastTie = 0;
 
   constructor(options: EngineOptions) {
     this.#options = options;
-    this.#classes = new Classes({ ...options, verdicts: this.#verdicts });
+    this.#classes = new Classes({ ...options, rejections: this.#rejections });
     this.#scan = new Scan(options.cluster, options.compat.scoreRange);
   }
 
@@ -83,30 +83,30 @@ export class Engine {
     const kinds = cluster.groups.sizes.groups;
     if (rulesOf(pod) * kinds + cluster.carried.size + nodeRulesOf(pod) * cluster.nodeCount < inOneGo) return true;
     if (excessOf(pod.pod.spec) !== undefined) return true;
-    const { nodeSpec, wide } = this.#classes.asked(pod, profile, undefined);
-    return nodeSpec.advance(isOver) && wide.advance(isOver);
+    const { nodeSpec, topology } = this.#classes.asked(pod, profile, undefined);
+    return nodeSpec.advance(isOver) && topology.advance(isOver);
   }
 
-  /** Different refusals that are remembered. */
-  get verdictCount(): number {
-    return this.#verdicts.size;
+  /** Different rejections that are remembered. */
+  get rejectionCount(): number {
+    return this.#rejections.size;
   }
 
-  /** Where the pod goes. @param first - a node to take without looking further, if the pod fits there: promised to it, or kept for it */
+  /** Where the pod goes. @param first - a node to take without looking further, if the pod fits there: nominated to it, or kept for it */
   decide(pod: PodInfo, profile: ProfileConfig, first?: string): Decision {
     const asked = this.#ask(pod, profile);
     if ('error' in asked) return { placed: false, error: asked.error };
     const preferred = first === undefined ? undefined : this.#options.cluster.node(first);
-    if (preferred !== undefined && this.#refusalBeside(asked, preferred) === undefined)
+    if (preferred !== undefined && this.#rejectionBeside(asked, preferred) === undefined)
       return { placed: true, node: preferred.name, feasible: 1, ties: 1 };
     const named = namedBy(pod, profile);
     if (named !== undefined) return this.#decideNamed(asked, named);
-    const promised = this.#promised(pod);
-    const set = this.#classes.local(asked);
+    const nominated = this.#nominated(pod);
+    const set = this.#classes.resources(asked);
     set.refresh();
-    const closed = this.#closed(asked, set, promised);
-    const best = asked.wide.isIndifferent && !asked.nodeSpec.hasPoints ? bestOf(set, closed) : this.#scan.best(asked, set, closed);
-    if (best.feasible === 0) return { placed: false, error: this.#explain(asked, set, promised) };
+    const closed = this.#closed(asked, set, nominated);
+    const best = asked.topology.isIndifferent && !asked.nodeSpec.hasPoints ? bestOf(set, closed) : this.#scan.best(asked, set, closed);
+    if (best.feasible === 0) return { placed: false, error: this.#explain(asked, set, nominated) };
     const slot = this.#choose(best.slots);
     return { placed: true, node: this.#options.cluster.at(slot)?.name ?? '', feasible: best.feasible, ties: best.slots.length };
   }
@@ -115,33 +115,34 @@ export class Engine {
   evaluate(pod: PodInfo, profile: ProfileConfig): Evaluation {
     const { cluster } = this.#options;
     const asked = this.#ask(pod, profile);
-    if ('error' in asked) return { totals: new Map(), refusals: new Map(), error: asked.error };
-    const promised = this.#promised(pod);
+    if ('error' in asked) return { totals: new Map(), rejections: new Map(), error: asked.error };
+    const nominated = this.#nominated(pod);
     const named = namedBy(pod, profile);
     const totals = new Map<string, number>();
-    const refusals = new Map<string, Rejection>();
+    const rejections = new Map<string, Rejection>();
     const feasible: NodeState[] = [];
     for (const state of cluster.order) {
-      const refused = named !== undefined && !named.includes(state.name) ? outside : this.#refusal(asked, state, promised.get(state.slot));
+      const refused =
+        named !== undefined && !named.includes(state.name) ? outside : this.#rejection(asked, state, nominated.get(state.slot));
       if (refused === undefined) feasible.push(state);
-      else refusals.set(state.name, refused);
+      else rejections.set(state.name, refused);
     }
     this.#scan.totals(asked, feasible, (state, total) => totals.set(state.name, total));
     return {
       totals,
-      refusals,
+      rejections,
       error: fitErrorOf(
         cluster.nodeCount,
-        refusals.values().map((refused) => [refused, 1]),
+        rejections.values().map((refused) => [refused, 1]),
       ),
     };
   }
 
   /** Why the pod cannot be on this node; undefined: it can. */
-  refusalOn(pod: PodInfo, profile: ProfileConfig, state: NodeState): Rejection | undefined {
+  rejectionOn(pod: PodInfo, profile: ProfileConfig, state: NodeState): Rejection | undefined {
     const asked = this.#ask(pod, profile);
     if ('error' in asked) return outside;
-    return this.#refusalBeside(asked, state);
+    return this.#rejectionBeside(asked, state);
   }
 
   /**
@@ -152,25 +153,25 @@ export class Engine {
     const asked = this.#ask(pod, profile);
     if ('error' in asked) throw new RangeError(`no node can help pod ${pod.key}`);
     const effects = new Effects(asked);
-    return (state) => new NodeTrial(asked, state, this.#options.promises.on(state.name, pod), effects);
+    return (state) => new NodeTrial(asked, state, this.#options.nominations.on(state.name, pod), effects);
   }
 
   /** Why a pod cannot be on each node, as it is now: who may be helped by taking pods away is resolvable. */
-  *refusals(pod: PodInfo, profile: ProfileConfig): Iterable<readonly [NodeState, Rejection]> {
+  *rejections(pod: PodInfo, profile: ProfileConfig): Iterable<readonly [NodeState, Rejection]> {
     const asked = this.#ask(pod, profile);
     if ('error' in asked) return;
-    const promised = this.#promised(pod);
+    const nominated = this.#nominated(pod);
     const named = namedBy(pod, profile);
-    const set = named === undefined ? this.#classes.local(asked) : undefined;
+    const set = named === undefined ? this.#classes.resources(asked) : undefined;
     set?.refresh();
     for (const state of this.#options.cluster.order) {
-      const code = promised.has(state.slot) ? 0 : (set?.code(state.slot) ?? 0);
+      const code = nominated.has(state.slot) ? 0 : (set?.code(state.slot) ?? 0);
       const refused =
         named !== undefined && !named.includes(state.name)
           ? outside
           : code !== 0
-            ? this.#verdicts.of(code)
-            : this.#refusal(asked, state, promised.get(state.slot));
+            ? this.#rejections.of(code)
+            : this.#rejection(asked, state, nominated.get(state.slot));
       if (refused !== undefined) yield [state, refused];
     }
   }
@@ -186,49 +187,51 @@ export class Engine {
     if (excess !== undefined) return refuse('PodLimits', excess);
     if (hasResourceClaims(pod)) return refuse('DynamicResources', 'pods with resourceClaims are not supported by this scheduler');
     if (namedBy(pod, profile)?.length === 0) return refuse('NodeAffinity', 'pod affinity terms conflict');
-    if (this.#verdicts.isFull) this.#reset();
+    if (this.#rejections.isFull) this.#reset();
     const prepared = volumes.key(pod) === '' ? undefined : volumes.prepare(pod, profile);
     if (prepared !== undefined && 'plugin' in prepared) return refuse(prepared.plugin, prepared.reasons.join(', '));
     const asked = this.#classes.asked(pod, profile, prepared);
     asked.nodeSpec.refresh();
-    asked.wide.refresh();
+    asked.topology.refresh();
     return asked;
   }
 
   #reset(): void {
     this.#classes.clear();
-    this.#verdicts.clear();
+    this.#rejections.clear();
   }
 
-  #promised(pod: PodInfo): ReadonlyMap<number, readonly PodInfo[]> {
-    const { cluster, promises } = this.#options;
+  #nominated(pod: PodInfo): ReadonlyMap<number, readonly PodInfo[]> {
+    const { cluster, nominations } = this.#options;
     let bySlot: Map<number, readonly PodInfo[]> | undefined;
-    for (const name of promises.nodes) {
+    for (const name of nominations.nodes) {
       const state = cluster.node(name);
       if (state === undefined) continue;
-      const pods = promises.on(name, pod);
+      const pods = nominations.on(name, pod);
       if (pods.length > 0) (bySlot ??= new Map()).set(state.slot, pods);
     }
     return bySlot ?? nothing;
   }
 
-  /** With all that is promised on the node. */
-  #refusalBeside(asked: Asked, state: NodeState): Rejection | undefined {
-    return this.#refusal(asked, state, this.#options.promises.on(state.name, asked.pod));
+  /** With all that is nominated on the node. */
+  #rejectionBeside(asked: Asked, state: NodeState): Rejection | undefined {
+    return this.#rejection(asked, state, this.#options.nominations.on(state.name, asked.pod));
   }
 
-  #refusal(asked: Asked, state: NodeState, promised: readonly PodInfo[] | undefined): Rejection | undefined {
-    return promised === undefined || promised.length === 0 ? filterNode(asked, state) : new NodeTrial(asked, state, promised).refusal();
+  #rejection(asked: Asked, state: NodeState, nominated: readonly PodInfo[] | undefined): Rejection | undefined {
+    return nominated === undefined || nominated.length === 0
+      ? filterNode(asked, state)
+      : new NodeTrial(asked, state, nominated).rejection();
   }
 
-  /** Nodes that would do, if nothing were promised there. */
-  #closed(asked: Asked, set: PodClass, promised: ReadonlyMap<number, readonly PodInfo[]>): ReadonlyMap<number, Rejection> {
+  /** Nodes that would do, if nothing were nominated there. */
+  #closed(asked: Asked, set: ResourceClass, nominated: ReadonlyMap<number, readonly PodInfo[]>): ReadonlyMap<number, Rejection> {
     let closed: Map<number, Rejection> | undefined;
     const effects = new Effects(asked);
-    for (const [slot, pods] of promised) {
+    for (const [slot, pods] of nominated) {
       const state = this.#options.cluster.at(slot);
       if (state === undefined || set.code(slot) !== 0) continue;
-      const refused = new NodeTrial(asked, state, pods, effects).refusal();
+      const refused = new NodeTrial(asked, state, pods, effects).rejection();
       if (refused !== undefined) (closed ??= new Map()).set(slot, refused);
     }
     return closed ?? open;
@@ -237,18 +240,18 @@ export class Engine {
   #decideNamed(asked: Asked, names: readonly string[]): Decision {
     const { cluster } = this.#options;
     const feasible: NodeState[] = [];
-    const refusals: [Rejection, number][] = [];
+    const rejections: [Rejection, number][] = [];
     let found = 0;
     for (const name of names) {
       const state = cluster.node(name);
       if (state === undefined) continue;
       found += 1;
-      const refused = this.#refusalBeside(asked, state);
+      const refused = this.#rejectionBeside(asked, state);
       if (refused === undefined) feasible.push(state);
-      else refusals.push([refused, 1]);
+      else rejections.push([refused, 1]);
     }
     if (feasible.length === 0) {
-      const error = fitErrorOf(cluster.nodeCount, [...refusals, [outside, cluster.nodeCount - found]]);
+      const error = fitErrorOf(cluster.nodeCount, [...rejections, [outside, cluster.nodeCount - found]]);
       // A node that is named may be still to come.
       return { placed: false, error: { ...error, by: new Set([...error.by, 'NodeAffinity']) } };
     }
@@ -266,27 +269,27 @@ export class Engine {
     };
   }
 
-  /** Where something is promised, what the pod is told is why it does not fit beside that. */
-  #explain(asked: Asked, set: PodClass, promised: ReadonlyMap<number, readonly PodInfo[]>): FitError {
+  /** Where something is nominated, what the pod is told is why it does not fit beside that. */
+  #explain(asked: Asked, set: ResourceClass, nominated: ReadonlyMap<number, readonly PodInfo[]>): FitError {
     const { cluster } = this.#options;
     const counted = new Map<Rejection, number>();
     const count = (refused: Rejection | undefined, by = 1): void => {
       if (refused !== undefined) counted.set(refused, (counted.get(refused) ?? 0) + by);
     };
-    for (const [code, nodes] of set.counts) if (code !== 0) count(this.#verdicts.of(code), nodes);
+    for (const [code, nodes] of set.counts) if (code !== 0) count(this.#rejections.of(code), nodes);
     if (set.feasible > 0) {
       this.#scan.eachPassing(set, (slot) => {
         const state = cluster.at(slot);
-        if (state !== undefined && !promised.has(slot)) count(filterNeighbours(asked, state));
+        if (state !== undefined && !nominated.has(slot)) count(filterNeighbours(asked, state));
       });
     }
     const effects = new Effects(asked);
-    for (const [slot, pods] of promised) {
+    for (const [slot, pods] of nominated) {
       const state = cluster.at(slot);
       const code = set.code(slot);
       if (state === undefined) continue;
-      if (code !== 0) count(this.#verdicts.of(code), -1);
-      count(new NodeTrial(asked, state, pods, effects).refusal());
+      if (code !== 0) count(this.#rejections.of(code), -1);
+      count(new NodeTrial(asked, state, pods, effects).rejection());
     }
     return fitErrorOf(cluster.nodeCount, counted);
   }
@@ -319,8 +322,8 @@ const outside: Rejection = { plugin: 'NodeAffinity', resolvable: false, reasons:
 const nothing: ReadonlyMap<number, readonly PodInfo[]> = new Map();
 const open: ReadonlyMap<number, Rejection> = new Map();
 
-/** The best of a class that asks nothing of other pods. Nodes that promises close step aside for the moment. */
-function bestOf(set: PodClass, closed: ReadonlyMap<number, Rejection>): { slots: readonly number[]; feasible: number } {
+/** The best of a class that asks nothing of other pods. Nodes that nominations close step aside for the moment. */
+function bestOf(set: ResourceClass, closed: ReadonlyMap<number, Rejection>): { slots: readonly number[]; feasible: number } {
   const { buckets } = set;
   if (closed.size === 0) return { slots: buckets.best, feasible: set.feasible };
   for (const slot of closed.keys()) buckets.remove(slot, set.pointsOf(slot));

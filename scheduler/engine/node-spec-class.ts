@@ -16,14 +16,14 @@ import { grown, type RejectionTable } from './rejections.ts';
 const MIN_REMEMBERED = 64;
 
 /** What a pod asks of the node objects themselves; pods on them do not matter. */
-export function staticKey({ pod: { spec } }: PodInfo): string {
+export function nodeSpecKey({ pod: { spec } }: PodInfo): string {
   const { nodeSelector, affinity, tolerations, nodeName: named } = spec ?? {};
   if (!nodeSelector && !affinity?.nodeAffinity && !tolerations?.length && !named) return '';
   return compactKey(JSON.stringify([nodeSelector ?? null, affinity?.nodeAffinity ?? null, tolerations ?? null, named ?? '']));
 }
 
-/** Taints and cordon of a node make the same verdict for every node that has the same. */
-interface TaintVerdict {
+/** Taints and cordon of a node make the same result for every node that has the same. */
+interface TaintResult {
   readonly rejection: Rejection | undefined;
   readonly preferences: number;
 }
@@ -31,11 +31,11 @@ interface TaintVerdict {
 /** RejectionTable and raw points of all nodes for pods that ask the same of node objects. A node is looked at when it changes, by whoever asks next. */
 export class NodeSpecClass {
   readonly #cluster: Cluster;
-  readonly #verdicts: RejectionTable;
+  readonly #rejections: RejectionTable;
   readonly #profile: ProfileConfig;
   readonly #message: TaintMessage;
   readonly #spec: Pick<PodSpec, 'nodeSelector' | 'affinity' | 'tolerations' | 'nodeName'>;
-  readonly #byTaints = new Map<number, TaintVerdict>();
+  readonly #byTaints = new Map<number, TaintResult>();
   #seen = -1;
   /** How far the first look at all nodes has come, and which version it began at. */
   #first: { at: number; readonly version: number } | undefined;
@@ -45,9 +45,9 @@ export class NodeSpecClass {
   /** Nodes with preferences that are not tolerated, and with preferred affinity: with none of them every node is as good as any other. */
   #scored = 0;
 
-  constructor(pod: PodInfo, { cluster, verdicts, profile, taintMessage }: StaticParts) {
+  constructor(pod: PodInfo, { cluster, rejections, profile, taintMessage }: NodeSpecClassParts) {
     this.#cluster = cluster;
-    this.#verdicts = verdicts;
+    this.#rejections = rejections;
     this.#profile = profile;
     this.#message = taintMessage;
     // No more of the pod than this: a class outlives it.
@@ -111,7 +111,7 @@ export class NodeSpecClass {
     this.#seen = cluster.version;
   }
 
-  /** The first static refusal; also for a pod whose class is not kept. */
+  /** The first static rejection; also for a pod whose class is not kept. */
   filter(state: NodeState): Rejection | undefined {
     const { node } = state;
     if (node === undefined) return undefined;
@@ -124,7 +124,7 @@ export class NodeSpecClass {
       const refused = nodeName(this.#spec.nodeName ?? '', state.name);
       if (refused) return refused;
     }
-    const { rejection } = this.#taintVerdict(state);
+    const { rejection } = this.#taintResult(state);
     if (rejection) return rejection;
     return filters.has('NodeAffinity') ? nodeAffinity(this.#spec, own.addedAffinity, node) : undefined;
   }
@@ -158,7 +158,7 @@ export class NodeSpecClass {
   scoreOf(state: NodeState): { preferences: number; affinity: number } {
     const { node } = state;
     return {
-      preferences: this.#taintVerdict(state).preferences,
+      preferences: this.#taintResult(state).preferences,
       affinity: node === undefined ? 0 : preferredWeight(this.#spec, node),
     };
   }
@@ -172,7 +172,7 @@ export class NodeSpecClass {
 
   #look(state: NodeState): void {
     const { preferences, affinity } = this.scoreOf(state);
-    this.#set(state.slot, this.#verdicts.code(this.filter(state)), preferences, affinity);
+    this.#set(state.slot, this.#rejections.code(this.filter(state)), preferences, affinity);
   }
 
   #set(slot: number, code: number, preferences: number, affinity: number): void {
@@ -183,26 +183,26 @@ export class NodeSpecClass {
     this.#affinities[slot] = affinity;
   }
 
-  #taintVerdict(state: NodeState): TaintVerdict {
+  #taintResult(state: NodeState): TaintResult {
     const known = this.#byTaints.get(state.taintSet);
     if (known !== undefined) return known;
     const { node } = state;
     const tolerations = this.#spec.tolerations ?? [];
     const asked = this.#profile.filters.has('TaintToleration');
-    const verdict: TaintVerdict = {
+    const result: TaintResult = {
       rejection: node !== undefined && asked ? taintToleration(tolerations, node, this.#message) : undefined,
       preferences: node === undefined ? 0 : untoleratedPreferences(tolerations, node),
     };
     // Most sets of taints last as long as their nodes; those with a time in them are as many as there were changes.
     if (this.#byTaints.size > 2 * this.#cluster.taintSetCount + MIN_REMEMBERED) this.#byTaints.clear();
-    this.#byTaints.set(state.taintSet, verdict);
-    return verdict;
+    this.#byTaints.set(state.taintSet, result);
+    return result;
   }
 }
 
-export interface StaticParts {
+export interface NodeSpecClassParts {
   cluster: Cluster;
-  verdicts: RejectionTable;
+  rejections: RejectionTable;
   profile: ProfileConfig;
   taintMessage: TaintMessage;
 }

@@ -5,7 +5,7 @@ import { existingAnti, interPodAffinity } from '../plugins/inter-pod-affinity.ts
 import { podTopologySpread, type CountedConstraint } from '../plugins/pod-topology-spread.ts';
 import type { Rejection } from '../plugins/names.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
-import { localFilter, type LocalNeeds } from './pod-class.ts';
+import { resourceFilter, type ResourceNeeds } from './resource-class.ts';
 import type { NodeSpecClass } from './node-spec-class.ts';
 import type { TopologyClass } from './topology-class.ts';
 import { labelsKey } from '../cache/pod-groups.ts';
@@ -17,28 +17,28 @@ export interface Asked {
   readonly pod: PodInfo;
   readonly profile: ProfileConfig;
   readonly nodeSpec: NodeSpecClass;
-  readonly wide: TopologyClass;
-  readonly needs: LocalNeeds;
+  readonly topology: TopologyClass;
+  readonly needs: ResourceNeeds;
 }
 
 /** All filters on one node as it is, in their order. Classes must be up to date. */
 export function filterNode(asked: Asked, state: NodeState): Rejection | undefined {
   const { profile, nodeSpec, needs } = asked;
-  return nodeSpec.filter(state) ?? localFilter(needs, profile, state) ?? filterNeighbours(asked, state);
+  return nodeSpec.filter(state) ?? resourceFilter(needs, profile, state) ?? filterNeighbours(asked, state);
 }
 
 /** Of all filters those that ask about other pods, which come last. */
-export function filterNeighbours({ wide }: Asked, state: NodeState): Rejection | undefined {
-  return podTopologySpread(wide.hard, state.slot, undefined) ?? interPodAffinity(wide, state.slot);
+export function filterNeighbours({ topology }: Asked, state: NodeState): Rejection | undefined {
+  return podTopologySpread(topology.hard, state.slot, undefined) ?? interPodAffinity(topology, state.slot);
 }
 
-/** One node with some of its pods away and others on it that are only promised to it. Nothing but this object changes. */
+/** One node with some of its pods away and others on it that are only nominated to it. Nothing but this object changes. */
 export class NodeTrial implements WhatIf {
   readonly node: string;
   readonly pods: readonly PodInfo[];
   readonly #asked: Asked;
   readonly #state: NodeState;
-  readonly #promised: readonly PodInfo[];
+  readonly #nominated: readonly PodInfo[];
   readonly #removed = new Map<string, PodInfo>();
   readonly #effects: Effects;
   /** What stays of the pods on the node, kept up to date pod by pod. */
@@ -49,15 +49,15 @@ export class NodeTrial implements WhatIf {
   #static: { readonly refused: Rejection | undefined } | undefined;
 
   /**
-   * @param promised - pods with at least the priority of the one in question, and not itself
+   * @param nominated - pods with at least the priority of the one in question, and not itself
    * @param effects - shared by trials of one turn for the same pod
    */
-  constructor(asked: Asked, state: NodeState, promised: readonly PodInfo[], effects = new Effects(asked)) {
+  constructor(asked: Asked, state: NodeState, nominated: readonly PodInfo[], effects = new Effects(asked)) {
     this.node = state.name;
     this.pods = [...state.pods.values()];
     this.#asked = asked;
     this.#state = state;
-    this.#promised = promised.filter(({ uid }) => !state.pods.has(uid));
+    this.#nominated = nominated.filter(({ uid }) => !state.pods.has(uid));
     this.#effects = effects;
     this.#rest = new Rest(state);
   }
@@ -73,40 +73,40 @@ export class NodeTrial implements WhatIf {
   }
 
   fits(): boolean {
-    return this.refusal() === undefined;
+    return this.rejection() === undefined;
   }
 
   reasons(): readonly string[] {
-    return this.refusal()?.reasons ?? [];
+    return this.rejection()?.reasons ?? [];
   }
 
-  /** With what is promised, and then without: a promise may also help, and nobody may count on that. */
-  refusal(): Rejection | undefined {
-    if (this.#promised.length > 0) {
-      for (const pod of this.#promised) this.#rest.count(pod, this.#effects.of(pod), 1);
-      const refused = this.#filter(this.#promised);
-      for (const pod of this.#promised) this.#rest.count(pod, this.#effects.of(pod), -1);
+  /** With what is nominated, and then without: a promise may also help, and nobody may count on that. */
+  rejection(): Rejection | undefined {
+    if (this.#nominated.length > 0) {
+      for (const pod of this.#nominated) this.#rest.count(pod, this.#effects.of(pod), 1);
+      const refused = this.#filter(this.#nominated);
+      for (const pod of this.#nominated) this.#rest.count(pod, this.#effects.of(pod), -1);
       if (refused) return refused;
     }
     return this.#filter([]);
   }
 
   #filter(added: readonly PodInfo[]): Rejection | undefined {
-    const { nodeSpec, wide, needs, profile } = this.#asked;
+    const { nodeSpec, topology, needs, profile } = this.#asked;
     const state = this.#state;
     if (added.length === 0 && this.#removed.size === 0) return filterNode(this.#asked, state);
     const { refused } = (this.#static ??= { refused: nodeSpec.filter(state) });
     if (refused) return refused;
     const rest = this.#rest;
-    const local = localFilter(needs, profile, state, {
+    const resources = resourceFilter(needs, profile, state, {
       load: rest,
       isPortTaken: needs.ports.length > 0 && this.#portTakers + rest.portTakers > 0,
       volumeUsers: needs.volumes === undefined ? none : [...this.#volumeUsers.filter(({ uid }) => !this.#removed.has(uid)), ...added],
     });
-    if (local) return local;
-    const spread = podTopologySpread(wide.hard, state.slot, undefined, (constraint) => rest.change(constraint));
+    if (resources) return resources;
+    const spread = podTopologySpread(topology.hard, state.slot, undefined, (constraint) => rest.change(constraint));
     if (spread) return spread;
-    const neighbours = interPodAffinity(wide, state.slot, (view: DomainCounts) => rest.change(view));
+    const neighbours = interPodAffinity(topology, state.slot, (view: DomainCounts) => rest.change(view));
     return neighbours ?? this.#newcomersMind(added);
   }
 
@@ -119,10 +119,10 @@ export class NodeTrial implements WhatIf {
     return (this.#volumeUsersThere ??= this.pods.filter(hasVolumes));
   }
 
-  /** What promised pods say of the one in question, where no pod on a node says the same yet. */
+  /** What nominated pods say of the one in question, where no pod on a node says the same yet. */
   #newcomersMind(added: readonly PodInfo[]): Rejection | undefined {
     const labels = this.#state.node?.metadata.labels ?? {};
-    const minds = added.some((pod) => this.#asked.wide.antiOf(pod).some((key) => Object.hasOwn(labels, key)));
+    const minds = added.some((pod) => this.#asked.topology.antiOf(pod).some((key) => Object.hasOwn(labels, key)));
     return minds ? existingAnti : undefined;
   }
 }
@@ -184,7 +184,7 @@ export class Rest implements NodeLoad {
 }
 
 /**
- * A node as it would be without some of its pods, and whether a certain pod would fit there then. What other pods are promised (nominated, or kept room)
+ * A node as it would be without some of its pods, and whether a certain pod would fit there then. What other pods are nominated (nominated, or kept room)
  * with at least its priority counts as if it were there. Nothing outside changes; throw it away afterwards.
  */
 export interface WhatIf {
@@ -221,18 +221,18 @@ export class Effects {
   }
 
   #countsOf(pod: PodInfo): Effect['counts'] {
-    const { wide } = this.#asked;
-    if (!wide.hasFilters) return noCounts;
+    const { topology } = this.#asked;
+    if (!topology.hasFilters) return noCounts;
     let alike = this.#known.get(pod.terms);
     if (alike === undefined) this.#known.set(pod.terms, (alike = new Map<string, Effect['counts']>()));
     const key = `${pod.terminating} ${pod.namespace} ${labelsKey(pod.labels)}`;
     const known = alike.get(key);
     if (known !== undefined) return known;
     const counts = new Map<CountedConstraint | DomainCounts, number>();
-    for (const constraint of wide.hard) if (wide.countsIn(constraint, pod)) counts.set(constraint, 1);
-    for (const views of [wide.affinity, wide.anti, wide.existingAnti])
+    for (const constraint of topology.hard) if (topology.countsIn(constraint, pod)) counts.set(constraint, 1);
+    for (const views of [topology.affinity, topology.anti, topology.existingAnti])
       for (const view of views) {
-        const adds = wide.addsTo(view, pod);
+        const adds = topology.addsTo(view, pod);
         if (adds !== 0) counts.set(view, adds);
       }
     alike.set(key, counts);

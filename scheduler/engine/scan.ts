@@ -6,7 +6,7 @@ import { ofHighest, roundHalfUp } from '../plugins/arithmetic.ts';
 import { neighbourScore } from '../plugins/inter-pod-affinity.ts';
 import { fewestOf, spreadScore, spreadWeight, type CountedConstraint } from '../plugins/pod-topology-spread.ts';
 import type { Asked } from './node-trial.ts';
-import { localPoints, type PodClass } from './pod-class.ts';
+import { resourcePoints, type ResourceClass } from './resource-class.ts';
 import { grown } from './rejections.ts';
 import type { TopologyClass } from './topology-class.ts';
 
@@ -43,11 +43,11 @@ export class Scan {
   }
 
   /** @param closed - slots that are out of the question for other reasons */
-  best(asked: Asked, set: PodClass, closed: ReadonlyMap<number, unknown>): Best {
+  best(asked: Asked, set: ResourceClass, closed: ReadonlyMap<number, unknown>): Best {
     this.#grow();
     const passing = this.#passing;
     const totals = this.#totals;
-    const count = this.#filter(asked.wide, this.#begin(set, closed));
+    const count = this.#filter(asked.topology, this.#begin(set, closed));
     if (count <= 1) return { slots: Array.from(passing.subarray(0, count)), feasible: count };
     const { points: own } = set;
     for (let at = 0; at < count; at++) totals[at] = own[passing[at] ?? 0] ?? 0;
@@ -71,18 +71,18 @@ export class Scan {
     this.#grow();
     for (const [at, state] of feasible.entries()) {
       this.#passing[at] = state.slot;
-      this.#totals[at] = localPoints(asked.needs, asked.profile, state, this.#cluster, this.#max);
+      this.#totals[at] = resourcePoints(asked.needs, asked.profile, state, this.#cluster, this.#max);
     }
     this.#addCompared(asked, feasible.length);
     for (const [at, state] of feasible.entries()) each(state, this.#totals[at] ?? 0);
   }
 
   /** Slots that pass what the class itself looks at. */
-  eachPassing(set: PodClass, each: (slot: number) => void): void {
+  eachPassing(set: ResourceClass, each: (slot: number) => void): void {
     for (let slot = 0; slot < this.#cluster.slotCount; slot++) if (set.code(slot) === 0) each(slot);
   }
 
-  #begin({ codes }: PodClass, closed: ReadonlyMap<number, unknown>): number {
+  #begin({ codes }: ResourceClass, closed: ReadonlyMap<number, unknown>): number {
     const passing = this.#passing;
     const slots = this.#cluster.slotCount;
     const isOpen = closed.size === 0;
@@ -92,12 +92,12 @@ export class Scan {
   }
 
   /** @returns how many of the first `count` pass what is asked of other pods */
-  #filter(wide: TopologyClass, count: number): number {
+  #filter(topology: TopologyClass, count: number): number {
     let left = count;
-    for (const constraint of wide.hard) left = this.#keepSpread(constraint, left);
-    if (wide.affinity.length > 0) left = this.#keepFriends(wide, left);
-    for (const view of wide.anti) left = this.#keepWithout(view, left);
-    for (const view of wide.existingAnti) left = this.#keepWithout(view, left);
+    for (const constraint of topology.hard) left = this.#keepSpread(constraint, left);
+    if (topology.affinity.length > 0) left = this.#keepFriends(topology, left);
+    for (const view of topology.anti) left = this.#keepWithout(view, left);
+    for (const view of topology.existingAnti) left = this.#keepWithout(view, left);
     return left;
   }
 
@@ -147,7 +147,7 @@ export class Scan {
   }
 
   /** Adds points besides a node's own, weights included, for the first `count` that pass. */
-  #addCompared({ profile: { scores }, nodeSpec, wide }: Asked, count: number): void {
+  #addCompared({ profile: { scores }, nodeSpec, topology }: Asked, count: number): void {
     const weight = (name: ScoreName): number => scores.get(name) ?? 0;
     const taints = weight('TaintToleration');
     const affinity = weight('NodeAffinity');
@@ -156,9 +156,9 @@ export class Scan {
       if (affinity > 0) this.#addShares(count, affinity, false, nodeSpec.affinities);
     } else if (taints > 0) this.#addToAll(count, taints * ofHighest(0, 0, this.#max, true));
     const spread = weight('PodTopologySpread');
-    if (spread > 0 && wide.soft.length > 0) this.#addSpread(wide, count, spread);
+    if (spread > 0 && topology.soft.length > 0) this.#addSpread(topology, count, spread);
     const neighbours = weight('InterPodAffinity');
-    if (neighbours > 0 && wide.points.length > 0) this.#addNeighbours(wide, count, neighbours);
+    if (neighbours > 0 && topology.points.length > 0) this.#addNeighbours(topology, count, neighbours);
   }
 
   #addToAll(count: number, points: number): void {

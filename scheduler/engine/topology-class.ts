@@ -17,10 +17,10 @@ import type { NodeSpecClass } from './node-spec-class.ts';
 export type DefaultSelectorOf = (pod: PodInfo) => { readonly id: string; readonly selector: LabelSelector } | undefined;
 
 /** What a pod asks of other pods, and what it is to them. */
-export function wideKey(pod: PodInfo, siblings: string, staticKey: string): string {
+export function topologyClassKey(pod: PodInfo, siblings: string, nodeSpecKey: string): string {
   const constraints = pod.pod.spec?.topologySpreadConstraints;
   const { podAffinity, podAntiAffinity } = pod.pod.spec?.affinity ?? {};
-  const spread = constraints?.length ? [constraints, staticKey] : siblings === '' ? null : [siblings, staticKey];
+  const spread = constraints?.length ? [constraints, nodeSpecKey] : siblings === '' ? null : [siblings, nodeSpecKey];
   return compactKey(JSON.stringify([pod.namespace, labelsKey(pod.labels), podAffinity ?? null, podAntiAffinity ?? null, spread]));
 }
 
@@ -72,7 +72,7 @@ export class TopologyClass implements PodNeighbours {
   /** Nodes without a label that rules about points name are not compared; those of the system's own rules are. */
   readonly comparesAll: boolean;
 
-  constructor(pod: PodInfo, parts: WideParts) {
+  constructor(pod: PodInfo, parts: TopologyClassParts) {
     const { namespace, labels } = pod;
     // Whoever is placed is not on its way out, and a class is for all that are like this pod.
     this.#pod = { namespace, labels, terminating: false };
@@ -315,7 +315,7 @@ export class TopologyClass implements PodNeighbours {
   }
 }
 
-export interface WideParts {
+export interface TopologyClassParts {
   cluster: Cluster;
   profile: ProfileConfig;
   nodeSpec: NodeSpecClass;

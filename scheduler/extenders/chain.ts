@@ -7,9 +7,9 @@ import type { Candidate } from '../preempt/contract.ts';
 import type { Node } from '../types.ts';
 import { Extender } from './extender.ts';
 import { inOrder, urlOf, type Verb } from './protocol.ts';
-import { addScores, type Refusal } from './verdict.ts';
+import { addScores, type ExtenderRejection } from './apply-answer.ts';
 
-export type { Refusal } from './verdict.ts';
+export type { ExtenderRejection } from './apply-answer.ts';
 export type { Verb } from './protocol.ts';
 
 export interface ChainOptions {
@@ -26,7 +26,7 @@ export interface Filtered {
   /** In the order in which they were given. */
   readonly survivors: readonly Readonly<Node>[];
   /** All others. */
-  readonly refused: ReadonlyMap<string, Refusal>;
+  readonly refused: ReadonlyMap<string, ExtenderRejection>;
 }
 
 /**
@@ -58,7 +58,7 @@ export class Extenders {
   /** One after the other: each is asked about what those before it left. */
   async filter(pod: PodInfo, nodes: readonly Readonly<Node>[], signal: AbortSignal): Promise<Filtered> {
     let survivors = nodes;
-    const refused = new Map<string, Refusal>();
+    const refused = new Map<string, ExtenderRejection>();
     for (const extender of this.#who('filter', pod)) {
       if (survivors.length === 0) break;
       const verdict = await this.#unlessIgnored(extender, 'filter', signal, () => extender.filter(pod, survivors, signal));

@@ -20,7 +20,7 @@ import {
   type PreemptAnswer,
   type Verb,
 } from './protocol.ts';
-import { candidatesLeft, survivorsOf, type Refusal } from './verdict.ts';
+import { candidatesLeft, survivorsOf, type ExtenderRejection } from './apply-answer.ts';
 
 /** An extender did not do what it was asked. */
 export class ExtenderError extends Error {
@@ -63,7 +63,7 @@ export class Extender {
     { pod }: PodInfo,
     nodes: readonly Readonly<Node>[],
     signal: AbortSignal,
-  ): Promise<{ survivors: readonly string[]; refused: Map<string, Refusal> }> {
+  ): Promise<{ survivors: readonly string[]; refused: Map<string, ExtenderRejection> }> {
     const { nodeCacheCapable } = this.config;
     return this.#call('filter', encodeNodes(pod, nodes, nodeCacheCapable), signal, (answer) => {
       const said = decodeFilter(answer);

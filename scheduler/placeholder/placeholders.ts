@@ -10,21 +10,21 @@ import { ApiError, isAlreadyExists, isConflict, isNotFound, isTooManyRequests } 
 import type { ClusterView } from '../core/state.ts';
 import { podInfoOf, type PodInfo } from '../pod/pod-info.ts';
 import type { Reservation, Reservations } from '../reservation/contract.ts';
-import { MIRROR_LABEL, mirrorKey, mirrorOf, mirroredUid } from './placeholder-pod.ts';
-import { planMirrors, type Mirror, type MirrorPlan } from './plan.ts';
+import { PLACEHOLDER_LABEL, placeholderKey, placeholderOf, placeholderOldUid } from './placeholder-pod.ts';
+import { planPlaceholders, type PlaceholderPod, type PlaceholderPlan } from './plan.ts';
 import type { Pod } from '../types.ts';
 import type { SeenPlaceholders } from './seen-placeholders.ts';
 import type { Meters } from '../../kube/process/meters.ts';
 
 export interface PlaceholdersOptions {
   seen: SeenPlaceholders;
-  reservations: Pick<Reservations, 'list' | 'lent' | 'size'>;
+  reservations: Pick<Reservations, 'list' | 'inFlight' | 'size'>;
   cluster: Pick<ClusterView, 'placed'>;
   client: Pick<Client, 'create' | 'delete' | 'get' | 'list'>;
   clock: Clock;
   random: Random;
   log: Log;
-  meters: MirrorMeters;
+  meters: PlaceholderMeters;
   isOurs: (schedulerName: string) => boolean;
   image: string;
   /** No room is kept for longer than this. */
@@ -33,7 +33,7 @@ export interface PlaceholdersOptions {
   onUnseen(room: Reservation, error: unknown): void;
 }
 
-interface Entry extends Mirror {
+interface Entry extends PlaceholderPod {
   uid: string;
   info: PodInfo | undefined;
   /** A call about it is under way. Never fails: see `error`. */
@@ -80,12 +80,12 @@ export class Placeholders {
     if (this.#isIdle()) return;
     this.#prune();
     const { make, remove } = this.#plan();
-    for (const { mirror, why } of remove) {
-      const entry = this.#entries.get(mirror.key);
+    for (const { placeholder, why } of remove) {
+      const entry = this.#entries.get(placeholder.key);
       if (entry !== undefined && this.#isFree(entry)) void this.#remove(entry, why);
     }
     for (const room of make) {
-      const entry = this.#entries.get(mirrorKey(room));
+      const entry = this.#entries.get(placeholderKey(room));
       if (entry === undefined || this.#isFree(entry)) this.#make(room);
     }
   };
@@ -98,8 +98,8 @@ export class Placeholders {
   async clear(node: string, room: Reservation | undefined, signal: AbortSignal): Promise<void> {
     if (room !== undefined) this.#due.add(room.oldUid);
     for (let round = 0; this.#entries.size > 0; round++) {
-      const ways = this.#plan().remove.flatMap(({ mirror, why }) => {
-        const entry = mirror.node === node ? this.#entries.get(mirror.key) : undefined;
+      const ways = this.#plan().remove.flatMap(({ placeholder, why }) => {
+        const entry = placeholder.node === node ? this.#entries.get(placeholder.key) : undefined;
         return entry === undefined ? [] : [{ entry, why }];
       });
       if (ways.length === 0) return;
@@ -131,7 +131,7 @@ export class Placeholders {
   #prune(): void {
     if (this.#had.size < REMEMBERED) return;
     const { reservations } = this.#options;
-    const rooms = new Set([...reservations.list(), ...reservations.lent()].map(({ oldUid }) => oldUid));
+    const rooms = new Set([...reservations.list(), ...reservations.inFlight()].map(({ oldUid }) => oldUid));
     for (const uid of this.#had) if (!rooms.has(uid)) this.#had.delete(uid);
   }
 
@@ -139,14 +139,20 @@ export class Placeholders {
     return flight === undefined && this.#options.clock.monotonic() >= notBefore;
   }
 
-  #plan(): MirrorPlan {
+  #plan(): PlaceholderPlan {
     const { reservations, cluster } = this.#options;
     // Who goes elsewhere leaves its room to others at once.
-    const given = reservations.lent().filter(({ claimant, node }) => {
+    const given = reservations.inFlight().filter(({ claimant, node }) => {
       const placed = claimant && cluster.placed(claimant.uid);
       return placed?.at === 'assumed' && placed.state.name === node;
     });
-    return planMirrors({ kept: reservations.list(), given, due: this.#due, mirrors: [...this.#entries.values()], had: this.#had });
+    return planPlaceholders({
+      kept: reservations.list(),
+      given,
+      due: this.#due,
+      placeholders: [...this.#entries.values()],
+      had: this.#had,
+    });
   }
 
   #seen(info: PodInfo, oldUid: string): void {
@@ -197,7 +203,7 @@ export class Placeholders {
 
   #make(room: Reservation): void {
     const { client, seen, meters, image, longestMs, log } = this.#options;
-    const key = mirrorKey(room);
+    const key = placeholderKey(room);
     const { oldUid, node } = room;
     const entry: Entry = this.#entries.get(key) ?? { key, node, oldUid, uid: '', info: undefined, ...atRest };
     this.#entries.set(key, entry);
@@ -205,7 +211,7 @@ export class Placeholders {
     void this.#call(entry, async (signal) => {
       let uid: string | undefined;
       try {
-        const made = await client.create<Pod>(pods, mirrorOf(room, image, longestMs), { signal, timeoutMs: CALL_MS });
+        const made = await client.create<Pod>(pods, placeholderOf(room, image, longestMs), { signal, timeoutMs: CALL_MS });
         ({ uid } = made.metadata);
         this.#had.add(oldUid);
         entry.uid = uid ?? '';
@@ -272,7 +278,7 @@ export class Placeholders {
       const pod = await client.get<Pod>(pods, refOf(entry.key), { signal, timeoutMs: CALL_MS });
       const info = podInfoOf(pod);
       this.#had.add(entry.oldUid);
-      if (mirroredUid(info, isOurs) === entry.oldUid) Object.assign(entry, { uid: info.uid, info });
+      if (placeholderOldUid(info, isOurs) === entry.oldUid) Object.assign(entry, { uid: info.uid, info });
       else this.#forget(entry);
     } catch (error) {
       if (!isNotFound(error)) throw error;
@@ -295,9 +301,9 @@ export class Placeholders {
     const { client, clock, random, log, isOurs } = this.#options;
     for (let failures = 1; ; failures++) {
       try {
-        const { items } = await client.list<Pod>(pods, { labelSelector: MIRROR_LABEL }, { signal });
+        const { items } = await client.list<Pod>(pods, { labelSelector: PLACEHOLDER_LABEL }, { signal });
         for (const info of items.map((pod) => podInfoOf(pod))) {
-          const oldUid = mirroredUid(info, isOurs);
+          const oldUid = placeholderOldUid(info, isOurs);
           if (oldUid !== undefined) this.#seen(info, oldUid);
         }
         this.look();
@@ -316,7 +322,7 @@ export class Placeholders {
     if (this.#isTold) return;
     this.#isTold = true;
     log.warn('failed to create a placeholder pod, other schedulers do not see the reservation', {
-      pod: room.ghost.key,
+      pod: room.heldPod.key,
       node: room.node,
       error: describeError(error),
     });
@@ -336,12 +342,12 @@ const isFinal = (error: unknown): boolean =>
 
 export type Answer = 'ok' | 'error';
 
-export interface MirrorMeters {
+export interface PlaceholderMeters {
   made(result: Answer): void;
   removed(result: Answer): void;
 }
 
-export function mirrorMeters(meters: Meters): MirrorMeters {
+export function placeholderMeters(meters: Meters): PlaceholderMeters {
   const writes = meters.counter('reservation_mirror_writes_total', 'Pods that stand for kept room: calls to make and to remove them', [
     'verb',
     'result',

@@ -2,15 +2,15 @@ import type { Key } from '../../kube/cache/contract.ts';
 import type { SchedulerState } from '../core/state.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { Reservation, Reservations } from '../reservation/contract.ts';
-import { exceeds, mirroredUid, standsFor } from './placeholder-pod.ts';
+import { exceeds, placeholderOldUid, standsFor } from './placeholder-pod.ts';
 
 export interface SeenPlaceholdersOptions {
   state: Pick<SchedulerState, 'countPod' | 'ignorePod'>;
-  reservations: Pick<Reservations, 'list' | 'lent'>;
+  reservations: Pick<Reservations, 'list' | 'inFlight'>;
   isOurs: (schedulerName: string) => boolean;
 }
 
-/** Told of each, and of each change. @param oldUid - of the pod whose room it stands for */
+/** Called for each, and for each change. @param oldUid - of the pod whose room it stands for */
 export type PlaceholderListener = (info: PodInfo, oldUid: string) => void;
 
 /** Uids of pods that were made and are not seen yet; more than this were missed. */
@@ -55,7 +55,7 @@ export class SeenPlaceholders {
   /** A pod was seen, or seen changed. @returns whether it is not to be counted */
   ignores(info: PodInfo): boolean {
     const known = this.#seen.get(info.uid);
-    const oldUid = mirroredUid(info, this.#options.isOurs);
+    const oldUid = placeholderOldUid(info, this.#options.isOurs);
     if (oldUid === undefined) {
       // Whoever took its marks off has made it a pod like any other.
       if (known !== undefined) this.#seen.delete(info.uid);
@@ -109,6 +109,6 @@ export class SeenPlaceholders {
 
   #roomOf(info: PodInfo): Reservation | undefined {
     const { reservations } = this.#options;
-    return [...reservations.list(), ...reservations.lent()].find((one) => standsFor(one, info));
+    return [...reservations.list(), ...reservations.inFlight()].find((one) => standsFor(one, info));
   }
 }

@@ -68,7 +68,7 @@ function nominatedFacts(
   if (name === undefined) return undefined;
   const on = cluster.node(name);
   if (on === undefined) return { resolvable: false, pods: [] };
-  const refusal = engine.refusalOn(pod, profile, on);
+  const refusal = engine.rejectionOn(pod, profile, on);
   // What we had deleted may show so only later: without this more and more would have to go until it does.
   return { resolvable: refusal?.resolvable ?? true, pods: [...on.pods.values()], isVictim: ({ uid }) => victims?.has(uid) === true };
 }
@@ -79,7 +79,7 @@ function preemptionFacts(state: PostFilterState, pod: PodInfo, profile: ProfileC
   if (error.resolvable === 0 || cluster.lowestPriority >= pod.priority) return undefined;
   const candidates: PreemptionFacts['candidates'][number][] = [];
   const tryOn = engine.trials(pod, profile);
-  for (const [node, refusal] of engine.refusals(pod, profile)) {
+  for (const [node, refusal] of engine.rejections(pod, profile)) {
     if (!refusal.resolvable) continue;
     candidates.push({ node: node.name, lowest: node.lowestPriority, tryOut: () => tryOn(node) });
   }

@@ -68,7 +68,7 @@ export interface SchedulingQueue {
    */
   requeue(queued: QueuedPod, failure: Failure, info: PodInfo): void;
   /** Something happened: who it may help is tried again, or one for all of an equivalence class. @param only - none but these. @default all */
-  wake(event: ClusterEvent, only?: (info: PodInfo) => boolean): void;
+  enqueueOn(event: ClusterEvent, only?: (info: PodInfo) => boolean): void;
   /** Has this pod tried again at once, whatever refused it, once its backoff is over. */
   activate(uid: string): void;
   /**

@@ -22,7 +22,7 @@ export type Place = 'active' | 'backoff' | 'unschedulable' | 'held' | 'gated' | 
 export interface EquivalenceClass {
   readonly key: string;
   /** How the one was refused that was tried last, and so all of them. */
-  refusal: Refusal;
+  rejection: LastRejection;
   /** In the order in which they are tried. */
   readonly ready: IndexedHeap<string, Entry>;
   /** Those that backed off when they were looked at last, by when that ends. */
@@ -32,7 +32,7 @@ export interface EquivalenceClass {
 }
 
 /** Who refused a pod, and what was short. */
-export interface Refusal {
+export interface LastRejection {
   readonly rejectedBy: ReadonlySet<Rejector>;
   readonly short: ReadonlySet<string> | undefined;
 }
@@ -63,7 +63,7 @@ export interface Entry {
   held: boolean;
   /** In flight: when it set out. Undefined: what happens is of no concern to it. */
   flight: Moment | undefined;
-  /** In flight: whose refusal is void since, because of what changed in the pod itself; `all`: it was asked for. */
+  /** In flight: whose rejection is void since, because of what changed in the pod itself; `all`: it was asked for. */
   invalidated: Set<Rejector> | 'all' | undefined;
 }
 

@@ -34,13 +34,13 @@ export function equivalenceClassOf(
     error.by.has('InterPodAffinity') ||
     (enabled && error.resolvable > 0 && cluster.lowestPriority < pod.priority);
   const labels = isLabelled ? labelsKey(pod.labels) : '';
-  return [pod.priority, pod.pod.spec?.preemptionPolicy, isLabelled, labels, podClassKey(pod)].join('\n');
+  return [pod.priority, pod.pod.spec?.preemptionPolicy, isLabelled, labels, requirementsKey(pod)].join('\n');
 }
 
 const known = new WeakMap<PodInfo, string>();
 
 /** The same text for pods that the same events can help: all that filters look at but their own labels. One that cannot be read is like no other. */
-export function podClassKey(info: PodInfo): string {
+export function requirementsKey(info: PodInfo): string {
   const seen = known.get(info);
   if (seen !== undefined) return seen;
   let key: string;

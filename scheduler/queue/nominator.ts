@@ -17,7 +17,7 @@ export class Nominator {
     return this.#byNode.keys();
   }
 
-  /** Those who are promised this node, in the order of the promises. */
+  /** Those who are promised this node, in the order of the nominations. */
   on(node: string): readonly PodInfo[] {
     return this.#byNode.get(node) ?? none;
   }

@@ -34,7 +34,7 @@ export interface PendingDump {
 }
 
 /** What has a pod tried again that was refused. */
-const wakers: Readonly<Record<Rejector, string>> = {
+const retryConditions: Readonly<Record<Rejector, string>> = {
   NodeUnschedulable: 'a node that is new, or uncordoned',
   NodeName: 'a node of that name',
   TaintToleration: 'a node without taints that the pod does not tolerate, or a toleration more',
@@ -56,8 +56,8 @@ const wakers: Readonly<Record<Rejector, string>> = {
 };
 
 /** What has a pod tried again that these refused, as people read it. */
-export function wakersOf(rejectedBy: Iterable<Rejector>): string[] {
-  return [...rejectedBy].toSorted().map((rejector) => wakers[rejector]);
+export function retryConditionsOf(rejectedBy: Iterable<Rejector>): string[] {
+  return [...rejectedBy].toSorted().map((rejector) => retryConditions[rejector]);
 }
 
 /** @param flushMs - after how long without an attempt a refused pod is tried again anyway. @param shown - what the wall clock shows at a moment of the queue's */
@@ -81,7 +81,7 @@ export function pendingOf({ pool, queued, backoffUntil, held }: Found, flushMs: 
     flushAt: pool === 'unschedulable' && !held ? iso(queuedAt + flushMs) : null,
     rejectedBy: rejectors,
     short: [...(short ?? [])].toSorted(),
-    wakesOn: wakesOnOf(pool, held, rejectors),
+    wakesOn: retryConditionsIn(pool, held, rejectors),
   };
 }
 
@@ -100,10 +100,10 @@ export function dumpQueue(
   return { pools: queue.sizes, inFlight: queue.inFlight, pods };
 }
 
-function wakesOnOf(pool: Found['pool'], held: boolean, rejectors: readonly Rejector[]): string[] {
-  if (pool === 'gated') return [wakers.SchedulingGates];
+function retryConditionsIn(pool: Found['pool'], held: boolean, rejectors: readonly Rejector[]): string[] {
+  if (pool === 'gated') return [retryConditions.SchedulingGates];
   if (held) return ['the pods in its way being gone'];
-  return pool === 'unschedulable' ? wakersOf(rejectors) : [];
+  return pool === 'unschedulable' ? retryConditionsOf(rejectors) : [];
 }
 
 function asItIs(at: Millis): Millis {

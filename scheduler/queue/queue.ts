@@ -135,7 +135,7 @@ class PodQueue implements SchedulingQueue {
     this.#settleClass(entry);
   }
 
-  wake(event: ClusterEvent, only?: (info: PodInfo) => boolean): void {
+  enqueueOn(event: ClusterEvent, only?: (info: PodInfo) => boolean): void {
     const logged = { event, only };
     if (this.#listening > 0) this.#log.add(logged);
     for (const entry of this.#unschedulable.takeHelped(logged, this.#options.now())) this.#enqueue(entry);
@@ -387,8 +387,8 @@ class PodQueue implements SchedulingQueue {
 
   #found(entry: Entry): Found {
     const { place, backoffUntil, held } = entry;
-    const refusal = place === 'unschedulable' ? this.#unschedulable.refusalOf(entry) : entry;
-    const queued = { ...queuedPodOf(entry), rejectedBy: refusal.rejectedBy, short: refusal.short };
+    const rejection = place === 'unschedulable' ? this.#unschedulable.rejectionOf(entry) : entry;
+    const queued = { ...queuedPodOf(entry), rejectedBy: rejection.rejectedBy, short: rejection.short };
     return { pool: place === 'held' ? 'unschedulable' : place, queued, backoffUntil, held };
   }
 

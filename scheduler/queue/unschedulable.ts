@@ -1,14 +1,14 @@
 import { IndexedHeap } from '../../base/heap.ts';
 import type { Millis } from '../../base/clock.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
-import { byAge, byBackoff, byTurn, type LoggedEvent, type Entry, type EquivalenceClass, type Refusal } from './entry.ts';
+import { byAge, byBackoff, byTurn, type LoggedEvent, type Entry, type EquivalenceClass, type LastRejection } from './entry.ts';
 import type { Hint } from './contract.ts';
 import type { Hints } from './hints.ts';
 
 /** Pods to which every hint says the same: one look at an event does for all of them. */
 interface Group {
   readonly key: string;
-  readonly refusal: Refusal;
+  readonly rejection: LastRejection;
   readonly members: Map<string, Entry>;
 }
 
@@ -62,31 +62,31 @@ export class Unschedulable {
     }
     const alike = this.#equivalentTo(entry);
     if (alike === undefined) return;
-    entry.rejectedBy = alike.refusal.rejectedBy;
-    entry.short = alike.refusal.short;
+    entry.rejectedBy = alike.rejection.rejectedBy;
+    entry.short = alike.rejection.short;
     alike.ready.delete(uid);
     alike.resting.delete(uid);
     if (alike.ready.size + alike.resting.size === 0) this.#classes.delete(alike.key);
   }
 
   /** What would be said to it if it was tried now, as far as is known. */
-  refusalOf(entry: Entry): Refusal {
-    return this.#equivalentTo(entry)?.refusal ?? entry;
+  rejectionOf(entry: Entry): LastRejection {
+    return this.#equivalentTo(entry)?.rejection ?? entry;
   }
 
   /** Takes out whom this may help; of a class whoever can be tried first, for all of them. */
   takeHelped(logged: LoggedEvent, now: Millis): Entry[] {
     const { only } = logged;
     const helped: Entry[] = [];
-    for (const { members, refusal } of this.#groups.values()) {
+    for (const { members, rejection } of this.#groups.values()) {
       const [first] = members.values();
-      if (first === undefined || !mayHelp(this.#hints, first.info, refusal, logged)) continue;
+      if (first === undefined || !mayHelp(this.#hints, first.info, rejection, logged)) continue;
       for (const entry of members.values()) if (only === undefined || only(entry.info)) helped.push(entry);
     }
     for (const entry of helped) this.delete(entry);
     for (const alike of this.#classes.values()) {
       const next = nextIn(alike, now, only);
-      if (next === undefined || !mayHelp(this.#hints, next.info, alike.refusal, logged)) continue;
+      if (next === undefined || !mayHelp(this.#hints, next.info, alike.rejection, logged)) continue;
       this.represent(alike, next);
       helped.push(next);
     }
@@ -111,7 +111,7 @@ export class Unschedulable {
     const key = this.#groupKey(entry);
     let group = this.#groups.get(key);
     if (group === undefined) {
-      group = { key, refusal: { rejectedBy: entry.rejectedBy, short: entry.short }, members: new Map() };
+      group = { key, rejection: { rejectedBy: entry.rejectedBy, short: entry.short }, members: new Map() };
       this.#groups.set(key, group);
     }
     group.members.set(entry.uid, entry);
@@ -121,10 +121,10 @@ export class Unschedulable {
   /** @param isNews - it was refused just now: whoever is in one class with it would have been refused as it was */
   #joinClass(entry: Entry, key: string, isNews: boolean): void {
     const { rejectedBy, short } = entry;
-    const refusal = { rejectedBy, short };
+    const rejection = { rejectedBy, short };
     let alike = this.#classes.get(key);
-    if (alike === undefined) this.#classes.set(key, (alike = newClass(key, refusal)));
-    if (isNews) alike.refusal = refusal;
+    if (alike === undefined) this.#classes.set(key, (alike = newClass(key, rejection)));
+    if (isNews) alike.rejection = rejection;
     alike.resting.set(entry.uid, entry);
   }
 
@@ -140,8 +140,8 @@ export class Unschedulable {
   }
 }
 
-function newClass(key: string, refusal: Refusal): EquivalenceClass {
-  return { key, refusal, ready: new IndexedHeap(byTurn), resting: new IndexedHeap(byBackoff), representative: undefined };
+function newClass(key: string, rejection: LastRejection): EquivalenceClass {
+  return { key, rejection, ready: new IndexedHeap(byTurn), resting: new IndexedHeap(byBackoff), representative: undefined };
 }
 
 /** Who is to be tried for the class: of those that do not back off the first, else whoever does so the least. Undefined: its representative has not longer to wait. */
@@ -172,7 +172,7 @@ function firstIn(heap: EquivalenceClass['ready'], order: typeof byTurn, only: Lo
 }
 
 /** Whether one of those who refused the pod sees in this a reason to ask again. One that nothing is known of always does. */
-export function mayHelp(hints: Hints, info: PodInfo, { rejectedBy, short }: Refusal, { event }: LoggedEvent): boolean {
+export function mayHelp(hints: Hints, info: PodInfo, { rejectedBy, short }: LastRejection, { event }: LoggedEvent): boolean {
   for (const rejector of rejectedBy) {
     const hint = hints.get(rejector);
     if (hint === undefined || helps(hint, info, event, short)) return true;

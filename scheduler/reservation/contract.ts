@@ -21,7 +21,7 @@ export interface Reservation {
    * What others see on the node: the pod that went, or what its successor takes of that. Its uid is nobody else's and stays the same for as long as the room
    * is kept. `requests` counts, not what the pod in it says.
    */
-  readonly ghost: PodInfo;
+  readonly heldPod: PodInfo;
   readonly createdAt: Millis;
   readonly expiresAt: Millis;
   /** upgrade: another revision is to come; recreate: the same one again. */
@@ -59,16 +59,16 @@ export interface DeletionFacts {
 /** Whether room is to be kept, and why, for logs and for people who ask. */
 export type Decision =
   | { readonly keep: true; readonly purpose: Purpose; readonly why: string }
-  | { readonly keep: false; readonly because: Refusal; readonly why: string };
+  | { readonly keep: false; readonly because: NotReservedReason; readonly why: string };
 
 /** disabled, owner, set: not what room is kept for; place: no successor comes; ended, disrupted: it did not go for its successor; node: none may come there. */
-export type Refusal = 'disabled' | 'owner' | 'set' | 'place' | 'ended' | 'disrupted' | 'node' | 'revision';
+export type NotReservedReason = 'disabled' | 'owner' | 'set' | 'place' | 'ended' | 'disrupted' | 'node' | 'revision';
 
 /** What a node has free. Less than nothing is possible. */
 export type Spare = Pick<Requests, 'cpu' | 'memory' | 'ephemeral' | 'scalars'>;
 
 /** The node on which the room is, when a successor is seen. */
-export interface RoomFacts {
+export interface CapacityFacts {
   /** undefined: gone, or not known. */
   readonly node: Readonly<Node> | undefined;
   /** What it has free beside its pods and all that is kept. Undefined: nothing. */
@@ -107,16 +107,16 @@ export interface Reservations extends HeldCapacity {
   readonly size: number;
   list(): readonly Reservation[];
   /** Rooms that were released to pods which are being bound, and that may come back. */
-  lent(): readonly Reservation[];
+  inFlight(): readonly Reservation[];
   /** Nodes with room kept on them. */
   readonly nodes: Iterable<string>;
   /** The same list until something of it changes. */
   on(node: string): readonly Reservation[];
   /** Whether this pod has to leave room for that reservation. */
   isVisibleTo(reservation: Reservation, pod: PodInfo): boolean;
-  /** Ghosts on the node that this pod has to leave room for. */
+  /** Held pods on the node that this pod has to leave room for. */
   podsFor(pod: PodInfo, node: string): readonly PodInfo[];
-  /** Ghosts that use this claim, as far as this pod has to mind them: its own room is no user of its claims. */
+  /** Held pods that use this claim, as far as this pod has to mind them: its own room is no user of its claims. */
   claimUsers(pod: PodInfo, claim: string): readonly { readonly pod: PodInfo; readonly node: string }[];
   /** Of the room that is kept for the pod of this name on its node. */
   heldUpTo(pod: PodInfo): number;
@@ -125,7 +125,7 @@ export interface Reservations extends HeldCapacity {
   /** Right after the cache let the pod go, in the same turn. For pods that had a place. */
   podDeleted(facts: DeletionFacts): Made;
   /** A pod that wants a place was seen, or seen changed; also one that another scheduler is to place. @param room - asked at most once */
-  podSeen(pod: PodInfo, room: (node: string) => RoomFacts, now: Millis): Seen;
+  podSeen(pod: PodInfo, room: (node: string) => CapacityFacts, now: Millis): Seen;
   /** It was refused everywhere. The first time counts. */
   podFailed(pod: PodInfo, now: Millis): void;
   /** A pod has a place: by our doing, confirmed, or by somebody else's. */
@@ -134,7 +134,7 @@ export interface Reservations extends HeldCapacity {
    * A pod is gone before it had a place; if it was being bound, {@link restore} is due as well, before or after. Another may come under its name: the room is
    * kept, for no longer than for one that nobody has seen.
    */
-  podGone(pod: PodInfo, now: Millis): void;
+  pendingPodDeleted(pod: PodInfo, now: Millis): void;
   /** It was given a place: the room is released. @returns what to give back should binding fail; it is `used` on its node, `moved` elsewhere */
   assumed(pod: PodInfo): Reservation | undefined;
   /** Binding succeeded: nothing is given back. Seeing the pod in its place ({@link podPlaced}) says the same. */
@@ -150,7 +150,7 @@ export interface Reservations extends HeldCapacity {
   setChanged(uid: string, set: Readonly<StatefulSet> | Readonly<DaemonSet> | undefined): readonly Dropped[];
   /**
    * Somebody more important took of the node: what does not fit any longer is dropped; the most important is kept first.
-   * @param fit - whether the ghosts of all these fit together beside the node's pods; it has said so of all but the last
+   * @param fit - whether the held pods of all these fit together beside the node's pods; it has said so of all but the last
    */
   recheck(node: string, fit: (together: readonly Reservation[]) => boolean): readonly Dropped[];
   /** The pod that went is still in the API, on its way out: the room is kept on. Up to a limit: one that never goes makes no successor. */

@@ -15,12 +15,12 @@ import type { Reservation } from './contract.ts';
 
 export type Ttls = Pick<ReservationConfig, 'ttlMs' | 'claimedTtlMs'>;
 
-const SHORTEST_TTL: Millis = 1_000;
+const MIN_TTL: Millis = 1_000;
 /** What a pod whose binding failed has to try again: it waits for its backoff first. */
 const SECOND_TRY: Millis = 10_000;
 
 export function atLeastASecond({ ttlMs, claimedTtlMs }: Ttls): Ttls {
-  return { ttlMs: Math.max(SHORTEST_TTL, ttlMs), claimedTtlMs: Math.max(SHORTEST_TTL, claimedTtlMs) };
+  return { ttlMs: Math.max(MIN_TTL, ttlMs), claimedTtlMs: Math.max(MIN_TTL, claimedTtlMs) };
 }
 
 /** No room is kept for longer than this after its pod went, but for the tries of a pod whose binding fails. */
@@ -42,7 +42,7 @@ export function whenFailed(now: Millis, { claimedTtlMs }: Ttls): Millis {
   return now + claimedTtlMs;
 }
 
-export function whenGone({ expiresAt }: Reservation, now: Millis, { ttlMs }: Ttls): Millis {
+export function whenClaimantDeleted({ expiresAt }: Reservation, now: Millis, { ttlMs }: Ttls): Millis {
   return Math.min(expiresAt, now + ttlMs);
 }
 

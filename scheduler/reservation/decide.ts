@@ -3,7 +3,7 @@ import { controllerOf } from '../../kube/controller/owner-refs.ts';
 import type { ReservationConfig } from '../config/config.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { DaemonSet, StatefulSet, ControllerRevision } from '../types.ts';
-import type { Decision, DeletionFacts, Purpose, Refusal } from './contract.ts';
+import type { Decision, DeletionFacts, Purpose, NotReservedReason } from './contract.ts';
 import { pinnedTo } from './reservation-index.ts';
 import { whyNotOnNode, whySetMakesNone, placeInSet } from './reasons.ts';
 
@@ -147,7 +147,7 @@ function revisionOf({ labels }: PodInfo): string {
   return labels[HASH_LABEL] ?? 'none';
 }
 
-function no(because: Refusal, why: string): Decision {
+function no(because: NotReservedReason, why: string): Decision {
   return { keep: false, because, why };
 }
 

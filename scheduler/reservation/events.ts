@@ -4,28 +4,28 @@ import type { Dropped, Reservation, Reservations } from './contract.ts';
 import type { Meters } from '../../kube/process/meters.ts';
 
 /** What users are told: about whom is with the caller, for only the owner is known here. */
-export type Told = Pick<Happening, 'type' | 'reason' | 'message'>;
+export type ReservationEvent = Pick<Happening, 'type' | 'reason' | 'message'>;
 
 /** About the owner. */
-export function createdEvent({ namespace, name, node, expiresAt }: Reservation): Told {
+export function createdEvent({ namespace, name, node, expiresAt }: Reservation): ReservationEvent {
   const message = `Room of pod ${namespace}/${name} on node ${node} is kept until ${timeOf(expiresAt)}`;
   return { type: 'Normal', reason: 'ReservationCreated', message };
 }
 
 /** About the successor, once it is bound. @param node - where it is */
-export function placedEvent({ node: kept }: Reservation, node: string): Told {
+export function placedEvent({ node: kept }: Reservation, node: string): ReservationEvent {
   if (node === kept) return { type: 'Normal', reason: 'ReservationUsed', message: `Placed in the room kept on node ${kept}` };
   return { type: 'Normal', reason: 'ReservationMissed', message: `Placed on node ${node} instead of the room kept on node ${kept}` };
 }
 
 /** About the owner. Only what nobody meant to happen is a warning: a set that shrinks has no use for the room. */
-export function endedEvent({ reservation: { namespace, name, node }, why, result }: Dropped): Told {
+export function endedEvent({ reservation: { namespace, name, node }, why, result }: Dropped): ReservationEvent {
   const message = `Room of pod ${namespace}/${name} on node ${node} is given up: ${why}`;
   return { type: result === 'expired' ? 'Warning' : 'Normal', reason: 'ReservationExpired', message };
 }
 
 /** About the owner: nothing stands for its room. @param why - in the server's words */
-export function unseenEvent({ namespace, name, node }: Reservation, why: string): Told {
+export function unseenEvent({ namespace, name, node }: Reservation, why: string): ReservationEvent {
   const message = `Room of pod ${namespace}/${name} on node ${node} is not shown to other schedulers: ${why}`;
   return { type: 'Warning', reason: 'ReservationNotMirrored', message };
 }

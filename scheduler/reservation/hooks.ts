@@ -10,7 +10,7 @@ import { BY_OWNER } from '../informers.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import { capacityFacts, stillFit } from './capacity.ts';
 import type { DeletionFacts, Dropped, Reservation, Reservations } from './contract.ts';
-import { createdEvent, endedEvent, placedEvent, resultOf, type Told, type ReservationMeters, type Result } from './events.ts';
+import { createdEvent, endedEvent, placedEvent, resultOf, type ReservationEvent, type ReservationMeters, type Result } from './events.ts';
 import { newestRevision } from './decide.ts';
 import type { ReservationsOnSets } from './on-sets.ts';
 import { isNotFound } from '../../kube/client/errors.ts';
@@ -40,7 +40,7 @@ export interface ReservationHooks extends SchedulerHooks {
   /** Capacity of a node was taken, or is free again: a reservation that does not fit any longer is dropped. */
   recheck(node: string): void;
   /** An event about the owner of a reservation. */
-  report(reservation: Reservation, event: Told): void;
+  report(reservation: Reservation, event: ReservationEvent): void;
   /** Calls whenever a reservation has ended. */
   onEnded(listener: () => void): void;
 }
@@ -52,7 +52,7 @@ export function reservationHooks(options: ReservationHooksOptions): ReservationH
   const isLeading = (): boolean => leading?.aborted === false;
 
   // A standby has the same reservations, and reports nothing.
-  const report = ({ owner, namespace }: Reservation, { type, reason, message }: Told): void => {
+  const report = ({ owner, namespace }: Reservation, { type, reason, message }: ReservationEvent): void => {
     const { apiVersion, kind, name, uid } = owner;
     if (isLeading()) events.event({ apiVersion, kind, metadata: { namespace, name, uid } }, type, reason, message);
   };
@@ -68,7 +68,7 @@ export function reservationHooks(options: ReservationHooksOptions): ReservationH
       const { reservation, result } = one;
       report(reservation, endedEvent(one));
       ended(result, reservation);
-      state.wakeUpTo(reservation.ghost, reservation.priority);
+      state.enqueueUpTo(reservation.heldPod, reservation.priority);
       if (reservation.claimant !== undefined) state.reorder(reservation.claimant.uid);
     }
   };
@@ -90,9 +90,9 @@ export function reservationHooks(options: ReservationHooksOptions): ReservationH
       if (reservations.size === 0) return;
       const seen = reservations.podSeen(pod, (node) => capacityFacts(state.cluster, reservations, node), state.now());
       dropped(seen.dropped);
-      if (seen.eased !== undefined) state.wakeUpTo(seen.eased.before.ghost, seen.eased.before.priority);
+      if (seen.eased !== undefined) state.enqueueUpTo(seen.eased.before.heldPod, seen.eased.before.priority);
     },
-    onPendingPodDeleted: (pod) => reservations.podGone(pod, state.now()),
+    onPendingPodDeleted: (pod) => reservations.pendingPodDeleted(pod, state.now()),
     onPodAssigned(pod, wasAssumed) {
       dropped(reservations.podPlaced(pod));
       // A placeholder was on the node before whatever comes: the kubelet will reject the newcomer, and has room for the other.
@@ -124,7 +124,7 @@ export function reservationHooks(options: ReservationHooksOptions): ReservationH
 
     onReserve(pod, node) {
       const released = reservations.assumed(pod);
-      if (released !== undefined && released.node !== node) state.wakeUpTo(released.ghost, released.priority);
+      if (released !== undefined && released.node !== node) state.enqueueUpTo(released.heldPod, released.priority);
       recheck(node);
       return released && reservedFor(pod, node, released);
     },

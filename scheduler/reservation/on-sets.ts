@@ -5,7 +5,14 @@ import { controllerOf } from '../../kube/controller/owner-refs.ts';
 import type { SchedulerState } from '../core/state.ts';
 import type { DeletionFacts, Reservation, Reservations } from './contract.ts';
 import { decide } from './decide.ts';
-import { decodeKept, entryFor, KEPT_ANNOTATION, restoredFrom, encodeKept, type KeptEntry } from './persist.ts';
+import {
+  decodeReservations,
+  entryFor,
+  RESERVATIONS_ANNOTATION,
+  restoredFrom,
+  encodeReservations,
+  type SavedReservation,
+} from './persist.ts';
 import type { Pod, StatefulSet } from '../types.ts';
 import { isNotFound } from '../../kube/client/errors.ts';
 import { statefulSets } from '../../kube/api/resources.ts';
@@ -16,7 +23,7 @@ export class ReservationsOnSets {
   readonly #reservations: Reservations;
   readonly #client: Pick<Client, 'patch'>;
   readonly #log: Log;
-  #annotations: KeptAnnotations | undefined;
+  #annotations: ReservationAnnotations | undefined;
 
   constructor(state: SchedulerState, reservations: Reservations, client: Pick<Client, 'patch'>, log: Log) {
     this.#state = state;
@@ -32,7 +39,7 @@ export class ReservationsOnSets {
   ): void {
     const { caches, cluster, config, now, shown } = this.#state;
     const at = now();
-    this.#annotations = new KeptAnnotations(
+    this.#annotations = new ReservationAnnotations(
       this.#client,
       (set, error) => this.#log.warn('failed to save reservations in an annotation', { set, error: describeError(error) }),
       signal,
@@ -41,8 +48,8 @@ export class ReservationsOnSets {
     let count = 0;
     for (const set of caches.statefulSets.list()) {
       const { annotations, namespace = '', name = '' } = set.metadata;
-      const { entries } = decodeKept(annotations?.[KEPT_ANNOTATION]);
-      if (annotations?.[KEPT_ANNOTATION] === undefined) continue;
+      const { entries } = decodeReservations(annotations?.[RESERVATIONS_ANNOTATION]);
+      if (annotations?.[RESERVATIONS_ANNOTATION] === undefined) continue;
       this.#annotations.known(set, entries);
       priorities ??= prioritiesOf(caches.pods.list());
       const { reservations: found, refused } = restoredFrom({
@@ -117,7 +124,7 @@ interface Noted {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
-  readonly entries: Map<string, KeptEntry>;
+  readonly entries: Map<string, SavedReservation>;
   /** Being written; what comes meanwhile is written after it, all at once. */
   writing: boolean;
   dirty: boolean;
@@ -127,7 +134,7 @@ interface Noted {
  * Writes down on StatefulSets what room is, or is about to be, kept. What the annotation says is always all that is known here, so that no write depends on what
  * an earlier one left. Best effort: a write that fails is told of and not repeated before there is news of the set.
  */
-export class KeptAnnotations {
+export class ReservationAnnotations {
   readonly #client: Pick<Client, 'patch'>;
   readonly #signal: AbortSignal;
   readonly #failed: (set: string, error: unknown) => void;
@@ -141,13 +148,13 @@ export class KeptAnnotations {
   }
 
   /** What was read from a set at the start: it is there already. */
-  known(set: Readonly<StatefulSet>, entries: readonly KeptEntry[]): void {
+  known(set: Readonly<StatefulSet>, entries: readonly SavedReservation[]): void {
     const noted = this.#of(set);
     for (const entry of entries) noted.entries.set(entry.name, entry);
   }
 
   /** The pod is on its way out, and its room is likely to be kept. Said again, nothing is written. */
-  arm(set: Readonly<StatefulSet>, entry: KeptEntry): void {
+  arm(set: Readonly<StatefulSet>, entry: SavedReservation): void {
     const noted = this.#of(set);
     if (noted.entries.get(entry.name)?.uid === entry.uid) return;
     // The newest last: the oldest is what gives way when it gets too much.
@@ -192,7 +199,7 @@ export class KeptAnnotations {
     while (noted.dirty && !this.#signal.aborted) {
       noted.dirty = false;
       // The uid keeps it from another set of the same name.
-      const patch = { metadata: { uid, annotations: { [KEPT_ANNOTATION]: encodeKept([...entries.values()]) } } };
+      const patch = { metadata: { uid, annotations: { [RESERVATIONS_ANNOTATION]: encodeReservations([...entries.values()]) } } };
       try {
         await this.#client.patch(statefulSets, { namespace, name }, patch, { type: 'merge', signal: this.#signal });
       } catch (error) {

@@ -4,14 +4,14 @@ import { dnsSubdomainProblems } from '../../kube/api/names.ts';
 import { podInfoOf, type PodInfo } from '../pod/pod-info.ts';
 import type { Node, Pod, StatefulSet } from '../types.ts';
 import type { Reservation } from './contract.ts';
-import { ghostOf } from './ghost.ts';
+import { heldPodOf } from './held-pod.ts';
 import { whyNotOnNode, whySetMakesNone } from './reasons.ts';
 
 /** On a StatefulSet: room that is kept for its pods, for the process that comes after this one. */
-export const KEPT_ANNOTATION = 'dkc.dev/reservations';
+export const RESERVATIONS_ANNOTATION = 'dkc.dev/reservations';
 
 /** A pod that is on its way out, where it is, and for how long its room is worth looking after. */
-export interface KeptEntry {
+export interface SavedReservation {
   readonly name: string;
   readonly node: string;
   /** Of the pod. */
@@ -25,14 +25,14 @@ const MAX_LENGTH = 64 * 1024;
 const MAX_ENTRIES = 500;
 
 /** To be written when the pod is seen to be on its way out: its end is when its grace period is over. */
-export function entryFor(pod: PodInfo, ttlMs: Millis, now: Millis): KeptEntry {
+export function entryFor(pod: PodInfo, ttlMs: Millis, now: Millis): SavedReservation {
   const end = Date.parse(pod.pod.metadata.deletionTimestamp ?? '');
   const until = (Number.isFinite(end) ? Math.max(end, now) : now) + ttlMs;
   return { name: pod.name, node: pod.nodeName, uid: pod.uid, until: new Date(until).toISOString() };
 }
 
 /** @returns null: the annotation is to go. What is too much is left out, the oldest first: without it a restart costs what it costs everybody else */
-export function encodeKept(entries: readonly KeptEntry[]): string | null {
+export function encodeReservations(entries: readonly SavedReservation[]): string | null {
   const kept: string[] = [];
   let length = 2;
   for (const { name, node, uid, until } of entries.slice(-MAX_ENTRIES).toReversed()) {
@@ -45,8 +45,11 @@ export function encodeKept(entries: readonly KeptEntry[]): string | null {
 }
 
 /** Anybody who may edit the set may have written this: what makes no sense is refused, each with a reason, and never throws. */
-export function decodeKept(text: string | undefined): { entries: readonly KeptEntry[]; refused: readonly string[] } {
-  const refuseAll = (why: string): { entries: readonly KeptEntry[]; refused: readonly string[] } => ({ entries: [], refused: [why] });
+export function decodeReservations(text: string | undefined): { entries: readonly SavedReservation[]; refused: readonly string[] } {
+  const refuseAll = (why: string): { entries: readonly SavedReservation[]; refused: readonly string[] } => ({
+    entries: [],
+    refused: [why],
+  });
   if (text === undefined) return { entries: [], refused: [] };
   if (text.length > MAX_LENGTH) return refuseAll(`it is longer than ${MAX_LENGTH} characters`);
   let value: unknown;
@@ -57,7 +60,7 @@ export function decodeKept(text: string | undefined): { entries: readonly KeptEn
   }
   if (!Array.isArray(value)) return refuseAll('it is not a list');
   if (value.length > MAX_ENTRIES) return refuseAll(`it has more than ${MAX_ENTRIES} entries`);
-  const entries = new Map<string, KeptEntry>();
+  const entries = new Map<string, SavedReservation>();
   const refused: string[] = [];
   for (const [at, item] of (value as unknown[]).entries()) {
     const entry = entryOf(item);
@@ -87,7 +90,7 @@ export interface RestoreFacts {
  */
 export function restoredFrom(facts: RestoreFacts): { reservations: readonly Reservation[]; refused: readonly string[] } {
   const { set, now } = facts;
-  const { entries, refused } = decodeKept(set.metadata.annotations?.[KEPT_ANNOTATION]);
+  const { entries, refused } = decodeReservations(set.metadata.annotations?.[RESERVATIONS_ANNOTATION]);
   const reservations: Reservation[] = [];
   const reasons = [...refused];
   for (const entry of entries) {
@@ -105,11 +108,11 @@ export function restoredFrom(facts: RestoreFacts): { reservations: readonly Rese
       oldUid: entry.uid,
       node: entry.node,
       priority: pod.priority,
-      ghost: ghostOf(pod),
+      heldPod: heldPodOf(pod),
       createdAt: now,
       expiresAt: Math.min(Date.parse(entry.until), now + facts.longestMs),
       purpose: 'upgrade',
-      why: `the set's annotation ${KEPT_ANNOTATION} says so`,
+      why: `the set's annotation ${RESERVATIONS_ANNOTATION} says so`,
       state: 'active',
       claimant: undefined,
       failedAt: undefined,
@@ -118,14 +121,14 @@ export function restoredFrom(facts: RestoreFacts): { reservations: readonly Rese
   return { reservations, refused: reasons };
 }
 
-function whyNotRestored({ set, isPlaced, node, isOurs, now }: RestoreFacts, entry: KeptEntry): string | undefined {
+function whyNotRestored({ set, isPlaced, node, isOurs, now }: RestoreFacts, entry: SavedReservation): string | undefined {
   if (Date.parse(entry.until) <= now) return `it was kept until ${entry.until}`;
   if (isPlaced(entry.name)) return 'a pod of that name has a place';
   const owner = { kind: 'StatefulSet', name: set.metadata.name ?? '' };
   return whySetMakesNone(set, owner, entry.name, isOurs) ?? whyNotOnNode(entry.node, node(entry.node), set.spec?.template.spec, true);
 }
 
-function likeOneOf({ set, priority }: RestoreFacts, { name, node, uid }: KeptEntry): Pod {
+function likeOneOf({ set, priority }: RestoreFacts, { name, node, uid }: SavedReservation): Pod {
   const { template, volumeClaimTemplates = [] } = set.spec ?? {};
   const spec = template?.spec ?? { containers: [] };
   const claimed = new Set(volumeClaimTemplates.map(({ metadata }) => metadata?.name ?? ''));
@@ -146,7 +149,7 @@ function likeOneOf({ set, priority }: RestoreFacts, { name, node, uid }: KeptEnt
   };
 }
 
-function entryOf(item: unknown): KeptEntry | string {
+function entryOf(item: unknown): SavedReservation | string {
   if (!isJsonObject(item)) return 'it is no object';
   const [name, node, uid, until] = ['name', 'node', 'uid', 'until'].map((field) => ownField(item, field));
   if (typeof name !== 'string' || dnsSubdomainProblems(name).length > 0) return 'its name is no name of a pod';

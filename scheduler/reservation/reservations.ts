@@ -5,19 +5,19 @@ import { controllerOf } from '../../kube/controller/owner-refs.ts';
 import type { ReservationConfig } from '../config/config.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { DaemonSet, Node, StatefulSet } from '../types.ts';
-import type { DeletionFacts, Dropped, Made, Reservation, Reservations, RoomFacts, Seen } from './contract.ts';
-import { atLeastASecond, whenDeleted, whenFailed, whenGone, whenRestored, whenSeen, type Ttls } from './deadlines.ts';
+import type { DeletionFacts, Dropped, Made, Reservation, Reservations, CapacityFacts, Seen } from './contract.ts';
+import { atLeastASecond, whenDeleted, whenFailed, whenClaimantDeleted, whenRestored, whenSeen, type Ttls } from './deadlines.ts';
 import { decide, type DecisionRules } from './decide.ts';
-import { ghostOf, isEased, successorGhost, claimsOf } from './ghost.ts';
+import { heldPodOf, isEased, heldPodOfSuccessor, claimsOf } from './held-pod.ts';
 import { isSuccessor, ReservationIndex, slotOf, slotsOf } from './reservation-index.ts';
 import { whyNotOnNode, whySetMakesNone } from './reasons.ts';
 
 const nobody: Seen = { reservation: undefined, eased: undefined, dropped: [] };
-const noGhosts: readonly PodInfo[] = [];
+const noHeldPods: readonly PodInfo[] = [];
 
 /** @param isOurs - whether pods with this scheduler name are ours to place */
 export function createReservations(config: Readonly<ReservationConfig>, isOurs: (schedulerName: string) => boolean): Reservations {
-  return new KeptRooms({ ...config, isOurs }, atLeastASecond(config));
+  return new InMemoryReservations({ ...config, isOurs }, atLeastASecond(config));
 }
 
 /**
@@ -25,15 +25,15 @@ export function createReservations(config: Readonly<ReservationConfig>, isOurs: 
  *
  *   (none)  --podDeleted, adopt--> active      active, claimed --set, node, recheck, expire, podPlaced--> (none), told as dropped
  *   active  --podSeen------------> claimed     claimed --podSeen by another uid--> claimed by that
- *   claimed --podGone------------> active      active, claimed --assumed--> lent
- *   lent    --restore------------> claimed     lent --bound, podPlaced, set, node, podDeleted of that name--> (none): nothing to give back
+ *   claimed --pendingPodDeleted-> active      active, claimed --assumed--> in flight
+ *   in flight --restore-----------> claimed     in flight --bound, podPlaced, set, node, podDeleted of that name--> (none): nothing to give back
  */
-class KeptRooms implements Reservations {
+class InMemoryReservations implements Reservations {
   readonly #rules: DecisionRules;
   readonly #ttls: Ttls;
   readonly #kept = new ReservationIndex();
   /** Released to pods that are being bound. By slot: whatever ends the reason ends the claim to get it back. */
-  readonly #lent = new Map<Key, Reservation>();
+  readonly #inFlight = new Map<Key, Reservation>();
 
   constructor(rules: DecisionRules, ttls: Ttls) {
     this.#rules = rules;
@@ -56,8 +56,8 @@ class KeptRooms implements Reservations {
     return this.#kept.all();
   }
 
-  lent(): readonly Reservation[] {
-    return [...this.#lent.values()];
+  inFlight(): readonly Reservation[] {
+    return [...this.#inFlight.values()];
   }
 
   on(node: string): readonly Reservation[] {
@@ -70,8 +70,8 @@ class KeptRooms implements Reservations {
 
   podsFor(pod: PodInfo, node: string): readonly PodInfo[] {
     const here = this.#kept.on(node);
-    if (here.length === 0) return noGhosts;
-    return here.filter((reservation) => this.isVisibleTo(reservation, pod)).map(({ ghost }) => ghost);
+    if (here.length === 0) return noHeldPods;
+    return here.filter((reservation) => this.isVisibleTo(reservation, pod)).map(({ heldPod }) => heldPod);
   }
 
   heldUpTo({ namespace, name, nodeName }: PodInfo): number {
@@ -83,8 +83,8 @@ class KeptRooms implements Reservations {
     if (this.#kept.size === 0) return [];
     return this.#kept
       .all()
-      .filter((kept) => kept.namespace === pod.namespace && claimsOf(kept.ghost).includes(claim) && this.isVisibleTo(kept, pod))
-      .map(({ ghost, node }) => ({ pod: ghost, node }));
+      .filter((kept) => kept.namespace === pod.namespace && claimsOf(kept.heldPod).includes(claim) && this.isVisibleTo(kept, pod))
+      .map(({ heldPod, node }) => ({ pod: heldPod, node }));
   }
 
   of(pod: PodInfo): Reservation | undefined {
@@ -105,7 +105,7 @@ class KeptRooms implements Reservations {
       oldUid: pod.uid,
       node: pod.nodeName,
       priority: pod.priority,
-      ghost: ghostOf(pod),
+      heldPod: heldPodOf(pod),
       createdAt: now,
       expiresAt: whenDeleted(now, this.#ttls),
       purpose: decision.purpose,
@@ -118,7 +118,7 @@ class KeptRooms implements Reservations {
     return { decision, reservation, dropped };
   }
 
-  podSeen(pod: PodInfo, room: (node: string) => RoomFacts, now: Millis): Seen {
+  podSeen(pod: PodInfo, room: (node: string) => CapacityFacts, now: Millis): Seen {
     const before = this.#kept.of(pod);
     if (before === undefined) return nobody;
     // Most updates of a pod that waits are of its status, by ourselves.
@@ -137,11 +137,11 @@ class KeptRooms implements Reservations {
       state: 'claimed',
       claimant: pod,
       priority: pod.priority,
-      ghost: successorGhost(before.ghost, pod, grows ? spare : undefined),
+      heldPod: heldPodOfSuccessor(before.heldPod, pod, grows ? spare : undefined),
       expiresAt: isKnown ? before.expiresAt : whenSeen(before, now, this.#ttls),
     };
     this.#kept.set(after);
-    const isLess = after.priority < before.priority || isEased(before.ghost, after.ghost);
+    const isLess = after.priority < before.priority || isEased(before.heldPod, after.heldPod);
     return { reservation: after, eased: isLess ? { before, after } : undefined, dropped: [] };
   }
 
@@ -155,19 +155,19 @@ class KeptRooms implements Reservations {
     return this.#settle(pod, `pod ${pod.key} is on node ${pod.nodeName}`);
   }
 
-  podGone(pod: PodInfo, now: Millis): void {
+  pendingPodDeleted(pod: PodInfo, now: Millis): void {
     const unclaimed = (by: Reservation): Reservation => ({
       ...by,
       state: 'active',
       claimant: undefined,
-      expiresAt: whenGone(by, now, this.#ttls),
+      expiresAt: whenClaimantDeleted(by, now, this.#ttls),
     });
     const kept = this.#kept.of(pod);
     if (kept?.claimant?.uid === pod.uid) this.#kept.set(unclaimed(kept));
-    if (this.#lent.size === 0) return;
+    if (this.#inFlight.size === 0) return;
     for (const slot of slotsOf(pod)) {
-      const lent = this.#lent.get(slot);
-      if (lent?.claimant?.uid === pod.uid) this.#lent.set(slot, unclaimed(lent));
+      const inFlight = this.#inFlight.get(slot);
+      if (inFlight?.claimant?.uid === pod.uid) this.#inFlight.set(slot, unclaimed(inFlight));
     }
   }
 
@@ -175,19 +175,19 @@ class KeptRooms implements Reservations {
     const kept = this.#kept.of(pod);
     if (kept === undefined) return undefined;
     this.#kept.delete(kept);
-    this.#lent.set(slotOf(kept), kept);
+    this.#inFlight.set(slotOf(kept), kept);
     return kept;
   }
 
   bound(released: Reservation): void {
-    if (this.#lentAs(released) !== undefined) this.#lent.delete(slotOf(released));
+    if (this.#inFlightAs(released) !== undefined) this.#inFlight.delete(slotOf(released));
   }
 
   restore(released: Reservation, now: Millis): Reservation | undefined {
-    const lent = this.#lentAs(released);
-    if (lent === undefined) return undefined;
-    this.#lent.delete(slotOf(lent));
-    const reservation = { ...lent, expiresAt: whenRestored(lent, now) };
+    const inFlight = this.#inFlightAs(released);
+    if (inFlight === undefined) return undefined;
+    this.#inFlight.delete(slotOf(inFlight));
+    const reservation = { ...inFlight, expiresAt: whenRestored(inFlight, now) };
     this.#kept.set(reservation);
     return reservation;
   }
@@ -195,8 +195,8 @@ class KeptRooms implements Reservations {
   nodeChanged(name: string, node: Readonly<Node> | undefined, isPlaced: (key: Key) => boolean = () => false): readonly Dropped[] {
     return this.#dropWhere(
       ({ node }) => node === name,
-      ({ ghost, state }) =>
-        isPlaced(ghost.key) ? `pod ${ghost.key} has a place` : whyNotOnNode(name, node, ghost.pod.spec, state === 'claimed'),
+      ({ heldPod, state }) =>
+        isPlaced(heldPod.key) ? `pod ${heldPod.key} has a place` : whyNotOnNode(name, node, heldPod.pod.spec, state === 'claimed'),
     );
   }
 
@@ -230,7 +230,7 @@ class KeptRooms implements Reservations {
 
   adopt(reservation: Reservation): Reservation | undefined {
     const slot = slotOf(reservation);
-    if (this.#kept.at(slot) !== undefined || this.#lent.has(slot)) return undefined;
+    if (this.#kept.at(slot) !== undefined || this.#inFlight.has(slot)) return undefined;
     this.#kept.set(reservation);
     return reservation;
   }
@@ -244,16 +244,16 @@ class KeptRooms implements Reservations {
 
   /** Whoever has this pod's place has it: nothing is kept for it, nor to be given back. */
   #settle(pod: PodInfo, why: string): readonly Dropped[] {
-    if (this.#kept.size === 0 && this.#lent.size === 0) return [];
+    if (this.#kept.size === 0 && this.#inFlight.size === 0) return [];
     return slotsOf(pod).flatMap((slot) => {
-      this.#lent.delete(slot);
+      this.#inFlight.delete(slot);
       const kept = this.#kept.at(slot);
       return kept === undefined ? [] : this.#drop(kept, why);
     });
   }
 
   #dropWhere(concerns: (kept: Reservation) => boolean, whyOver: (kept: Reservation) => string | undefined): readonly Dropped[] {
-    for (const [slot, lent] of this.#lent) if (concerns(lent) && whyOver(lent) !== undefined) this.#lent.delete(slot);
+    for (const [slot, inFlight] of this.#inFlight) if (concerns(inFlight) && whyOver(inFlight) !== undefined) this.#inFlight.delete(slot);
     if (this.#kept.size === 0) return [];
     return this.#kept.all().flatMap((kept) => {
       const why = concerns(kept) ? whyOver(kept) : undefined;
@@ -266,9 +266,9 @@ class KeptRooms implements Reservations {
     return [{ reservation, why, result }];
   }
 
-  #lentAs(released: Reservation): Reservation | undefined {
-    const lent = this.#lent.get(slotOf(released));
-    return lent?.oldUid === released.oldUid ? lent : undefined;
+  #inFlightAs(released: Reservation): Reservation | undefined {
+    const inFlight = this.#inFlight.get(slotOf(released));
+    return inFlight?.oldUid === released.oldUid ? inFlight : undefined;
   }
 }
 

@@ -43,9 +43,9 @@ export class ClaimBinder implements VolumeBinder {
     this.#options = options;
     this.#timeoutMs = options.timeoutMs ?? 600_000;
     const { claims, volumes, nodes } = options.caches;
-    const claimChanged = (claim: Readonly<Claim>): void => this.#wake(objectKey(claim));
+    const claimChanged = (claim: Readonly<Claim>): void => this.#notify(objectKey(claim));
     const volumeChanged = ({ spec }: Readonly<Volume>): void => {
-      if (spec?.claimRef) this.#wake(`${spec.claimRef.namespace ?? ''}/${spec.claimRef.name ?? ''}`);
+      if (spec?.claimRef) this.#notify(`${spec.claimRef.namespace ?? ''}/${spec.claimRef.name ?? ''}`);
     };
     claims.addHandlers('volume binding', { added: claimChanged, updated: (_, after) => claimChanged(after), deleted: claimChanged });
     volumes.addHandlers('volume binding', {
@@ -56,7 +56,7 @@ export class ClaimBinder implements VolumeBinder {
       },
       deleted: volumeChanged,
     });
-    nodes.addHandlers('volume binding', { deleted: ({ metadata }) => this.#wakeNode(metadata.name ?? '') });
+    nodes.addHandlers('volume binding', { deleted: ({ metadata }) => this.#notifyNode(metadata.name ?? '') });
   }
 
   /** Pods whose claims are waited for. */
@@ -226,11 +226,11 @@ export class ClaimBinder implements VolumeBinder {
     if (there?.delete(waiter) && there.size === 0) this.#waiters.delete(key);
   }
 
-  #wake(key: Key): void {
+  #notify(key: Key): void {
     for (const waiter of this.#waiters.get(key) ?? []) waiter.look();
   }
 
-  #wakeNode(node: string): void {
+  #notifyNode(node: string): void {
     for (const waiters of this.#waiters.values()) for (const waiter of waiters) if (waiter.node === node) waiter.look();
   }
 }

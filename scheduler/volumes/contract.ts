@@ -102,7 +102,7 @@ export interface VolumeRules {
   key(pod: PodInfo): string;
   /** @returns undefined for a pod without volumes that matter; a rejection where no node can help @param disabled - plugins not to ask */
   needs(pod: PodInfo, view: StorageView, disabled?: ReadonlySet<string>): VolumeNeeds | Rejection | undefined;
-  /** VolumeRestrictions, NodeVolumeLimits, VolumeBinding, VolumeZone, in this order: the first refusal. @param disabled - plugins not to ask */
+  /** VolumeRestrictions, NodeVolumeLimits, VolumeBinding, VolumeZone, in this order: the first rejection. @param disabled - plugins not to ask */
   filter(needs: VolumeNeeds, on: VolumeNode, view: StorageView, disabled?: ReadonlySet<string>): Rejection | undefined;
   /** For a node that {@link filter} lets pass. */
   decide(needs: VolumeNeeds, on: VolumeNode, view: StorageView): VolumeDecision;

@@ -78,8 +78,8 @@ function zonesOf(value: string | undefined): string[] | undefined {
   return zones?.includes('') ? undefined : zones;
 }
 
-const NO_DISK = refusal('node(s) had no available disk');
-const IN_USE = refusal('node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode');
+const NO_DISK = rejection('node(s) had no available disk');
+const IN_USE = rejection('node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode');
 
 /** Disks that another pod of the node writes to, and claims that only one pod may use. */
 export function filterRestrictions({ pod, disks, exclusive }: VolumeNeeds, on: VolumeNode, view: StorageView): Rejection | undefined {
@@ -106,6 +106,6 @@ function isInUse({ metadata }: Readonly<Claim>, pod: PodInfo, on: VolumeNode, vi
   return on.pods.some((other) => other.namespace === namespace && other.key !== pod.key && usesClaim(other, name));
 }
 
-function refusal(reason: string): Rejection {
+function rejection(reason: string): Rejection {
   return { plugin: 'VolumeRestrictions', resolvable: true, reasons: [reason] };
 }

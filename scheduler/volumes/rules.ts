@@ -6,7 +6,7 @@ import { needsOf } from './needs.ts';
 import { volumeKey } from './pod-volumes.ts';
 import type { ProfileConfig } from '../config/config.ts';
 import type { VolumeAsk } from '../engine/engine.ts';
-import type { VolumeFilter } from '../engine/pod-class.ts';
+import type { VolumeFilter } from '../engine/resource-class.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { Node } from '../types.ts';
 

@@ -166,7 +166,7 @@ test('what takes long of the first decision over a pod is done in small steps: a
     random: seededRandom(1),
     compat: defaultSchedulerConfig.compat,
     defaultSelectorOf: () => undefined,
-    promises: { nodes: [], on: () => [] },
+    nominations: { nodes: [], on: () => [] },
     volumes: { key: () => '', prepare: () => undefined },
     inOneGo: 0,
   });

@@ -3,14 +3,14 @@ import { test } from 'node:test';
 import { seededRandom } from '../../../base/random.ts';
 import type { ExtenderConfig } from '../../../scheduler/config/config.ts';
 import { defaultSchedulerConfig } from '../../../scheduler/config/defaults.ts';
-import { podClassKey } from '../../../scheduler/queue/equivalence-class.ts';
-import { localNeeds } from '../../../scheduler/engine/pod-class.ts';
-import { staticKey } from '../../../scheduler/engine/node-spec-class.ts';
-import { wideKey } from '../../../scheduler/engine/topology-class.ts';
+import { requirementsKey } from '../../../scheduler/queue/equivalence-class.ts';
+import { resourceNeeds } from '../../../scheduler/engine/resource-class.ts';
+import { nodeSpecKey } from '../../../scheduler/engine/node-spec-class.ts';
+import { topologyClassKey } from '../../../scheduler/engine/topology-class.ts';
 import { podInfoOf } from '../../../scheduler/pod/pod-info.ts';
 import { nominatedNodeOf } from '../../../scheduler/queue/nominator.ts';
 import { isGated } from '../../../scheduler/queue/own-change.ts';
-import { claimsOf } from '../../../scheduler/reservation/ghost.ts';
+import { claimsOf } from '../../../scheduler/reservation/held-pod.ts';
 import type { Pod } from '../../../scheduler/types.ts';
 import { keeper } from './as-kept.ts';
 import { node, pod } from './builders.ts';
@@ -21,8 +21,8 @@ import { plainProfile } from './oracle/profile.ts';
 function read(of: Readonly<Pod>): object {
   const info = podInfoOf(of);
   const { pod: _, ...rest } = info;
-  const { images } = localNeeds(info, plainProfile, undefined);
-  const keys = [podClassKey(info), staticKey(info), wideKey(info, '', ''), isGated(info), nominatedNodeOf(info)];
+  const { images } = resourceNeeds(info, plainProfile, undefined);
+  const keys = [requirementsKey(info), nodeSpecKey(info), topologyClassKey(info, '', ''), isGated(info), nominatedNodeOf(info)];
   return { ...rest, images, keys, policy: of.spec?.preemptionPolicy, started: of.status?.startTime, phase: of.status?.phase };
 }
 

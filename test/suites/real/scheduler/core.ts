@@ -54,8 +54,8 @@ function decided(
   for (const node of nodes) cluster.setNode(node);
   for (const placed of pods.filter(isPlaced)) cluster.addPod(podInfoOf(placed));
   const volumes = { key: () => '', prepare: () => undefined };
-  const promises = { nodes: [], on: () => [] };
-  const engine = new Engine({ cluster, random: seededRandom(1), compat, defaultSelectorOf: () => undefined, promises, volumes });
+  const nominations = { nodes: [], on: () => [] };
+  const engine = new Engine({ cluster, random: seededRandom(1), compat, defaultSelectorOf: () => undefined, nominations, volumes });
   const { totals, error } = engine.evaluate(podInfoOf(pod), profile);
   const decision = engine.decide(podInfoOf(pod), profile);
   if (decision.placed) return { total: totals, refused: '', node: decision.node };

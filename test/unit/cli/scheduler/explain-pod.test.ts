@@ -5,7 +5,7 @@ import { defaultSchedulerConfig } from '../../../../scheduler/config/defaults.ts
 import { pod } from '../../scheduler/builders.ts';
 import type { RunningFacts } from '../../../../scheduler/explain-facts.ts';
 import type { Pending } from '../../../../scheduler/queue/pending.ts';
-import type { KeptRoom } from '../../../../scheduler/reservation/kept-room.ts';
+import type { ReservationView } from '../../../../scheduler/reservation/view.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
 
 const config = defaultSchedulerConfig;
@@ -34,7 +34,7 @@ for (const { why, pod, says } of settled)
     assert.ok(line === undefined || line.object === 'shop/web-0');
   });
 
-const room = (over: Partial<KeptRoom> = {}): KeptRoom => ({
+const room = (over: Partial<ReservationView> = {}): ReservationView => ({
   namespace: 'shop',
   name: 'db-1',
   node: 'node-a',
@@ -122,7 +122,7 @@ const standing: { why: string; pod?: Pod; reservation?: boolean; running?: Runni
   {
     why: 'others go for it',
     running: running({ pending: pending({ held: true, wakesOn: ['the pods in its way being gone'] }) }),
-    says: ['shop/web-0 held tried 3 times; waiting for preemption', 'shop/web-0 wakes-on the pods in its way being gone'],
+    says: ['shop/web-0 held tried 3 times; waiting for preemption', 'shop/web-0 retried-when the pods in its way being gone'],
   },
   {
     why: 'the running scheduler does not know it',

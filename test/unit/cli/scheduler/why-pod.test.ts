@@ -134,7 +134,7 @@ test('the running scheduler is asked for kept room and for the queue', async (t)
   assert.deepEqual(JSON.parse(stdout), [
     { object: 'node-a', reason: 'kept-room', detail: 'cpu 3 is reserved for shop/db-1 until THEN: db rolls' },
     { object: 'shop/big', reason: 'backoff', detail: 'tried 2 times; in backoff after a failure' },
-    { object: 'shop/big', reason: 'wakes-on', detail: 'rain' },
+    { object: 'shop/big', reason: 'retried-when', detail: 'rain' },
   ]);
 });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { WakeUp } from '../../../../scheduler/core/background.ts';
+import { LoopTrigger } from '../../../../scheduler/core/background.ts';
 import { Loop, type LoopOptions } from '../../../../scheduler/core/loop.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
@@ -33,10 +33,10 @@ function loopOf(
     },
   };
   const never = { tick: () => undefined };
-  const wakeUp = new WakeUp();
-  const options = { state, hooks: never, scheduleOne, binding: cycle, assumed: never, tasks: idle, statuses: idle, caches, wakeUp, clock };
+  const trigger = new LoopTrigger();
+  const options = { state, hooks: never, scheduleOne, binding: cycle, assumed: never, tasks: idle, statuses: idle, caches, trigger, clock };
   const loop = new Loop({ ...options, hasExtenders: false } as unknown as LoopOptions);
-  return { loop, clock, pops: () => pops, notify: wakeUp.notify, free: () => (cycle.inFlight = 0) };
+  return { loop, clock, pops: () => pops, notify: trigger.notify, free: () => (cycle.inFlight = 0) };
 }
 
 test('a pod whose time comes while others are decided over is tried at once, and not when something happens', async () => {

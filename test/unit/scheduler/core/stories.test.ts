@@ -158,7 +158,7 @@ class Story implements Interceptor {
       case 'rooms':
         this.lines.push(
           ...(this.#world.parts?.reservations.list() ?? []).map(
-            ({ name, node, state, ghost }) => `${name} on ${node}: ${ghost.requests.cpu}m, ${state}`,
+            ({ name, node, state, heldPod }) => `${name} on ${node}: ${heldPod.requests.cpu}m, ${state}`,
           ),
         );
         return;

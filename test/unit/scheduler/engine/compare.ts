@@ -42,10 +42,10 @@ export function difference(
 }
 
 function inEvaluation(subject: Subject, right: Evaluation, { pod, profile }: Question): string | undefined {
-  const { totals, refusals, error } = subject.evaluate(pod, profile);
+  const { totals, rejections, error } = subject.evaluate(pod, profile);
   if (!same(right.totals, totals)) return saying('points', right.totals, totals, { byPlugin: plain(right.byPlugin) });
   if (error.everywhere !== undefined) return inError(right, error, pod);
-  if (!same(right.rejections, refusals)) return saying('refusals', right.rejections, refusals);
+  if (!same(right.rejections, rejections)) return saying('rejections', right.rejections, rejections);
   return right.feasible.length > 0 ? undefined : inError(right, error, pod);
 }
 

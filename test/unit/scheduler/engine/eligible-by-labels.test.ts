@@ -34,7 +34,7 @@ test('a soft rule counts nodes that have its own label, whatever label a hard ru
     random: seededRandom(1),
     compat: defaultSchedulerConfig.compat,
     defaultSelectorOf: () => undefined,
-    promises: { nodes: [], on: () => [] },
+    nominations: { nodes: [], on: () => [] },
     volumes: { key: () => '', prepare: () => undefined },
   });
   const rule = (topologyKey: string, whenUnsatisfiable: 'DoNotSchedule' | 'ScheduleAnyway') => ({

@@ -18,7 +18,7 @@ function engineOn(nodes: number): { cluster: Cluster; engine: Engine } {
     random: seededRandom(1),
     compat: defaultSchedulerConfig.compat,
     defaultSelectorOf: () => undefined,
-    promises: { nodes: [], on: () => [] },
+    nominations: { nodes: [], on: () => [] },
     volumes: { key: () => '', prepare: () => undefined },
   });
   for (let n = 0; n < nodes; n++)
@@ -95,14 +95,14 @@ test('terms about a label that no node had count from the moment when one has it
   assert.deepEqual([fits('new'), plain()], [['n1'], ['n1']]);
 });
 
-test('refusals that name what users chose are forgotten when they are many, and answers stay right', () => {
+test('rejections that name what users chose are forgotten when they are many, and answers stay right', () => {
   const { cluster, engine } = engineOn(2);
   cluster.setNode(node('n1').has('example.com/gpu', '4').build());
   for (let n = 0; n < 20_000; n++) {
     const decision = engine.decide(podInfoOf(pod(`asks-${n}`).asks(`example.com/r-${n}`, '1').build()), profile);
     assert.deepEqual(decision.placed ? {} : Object.fromEntries(decision.error.reasons), { [`Insufficient example.com/r-${n}`]: 2 });
   }
-  assert.ok(engine.verdictCount < 10_000, `${engine.verdictCount} refusals are remembered`);
+  assert.ok(engine.rejectionCount < 10_000, `${engine.rejectionCount} rejections are remembered`);
   const decision = engine.decide(podInfoOf(pod('fits').asks('example.com/gpu', '1').build()), profile);
   assert.equal(decision.placed && decision.node, 'n1');
 });

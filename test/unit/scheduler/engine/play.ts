@@ -35,7 +35,7 @@ export function playRandomly(seed: number, questions: number, make: MakeSubject)
     const first = chance.of(15) ? `n${chance.upTo(begin.size)}` : undefined;
     const profile = chance.of(60) ? plainProfile : chance.one(profiles);
     if (teller.tell({ do: 'ask', pod, profile, first })) break;
-    // The same but for its importance, for which other promises hold: one must not spoil it for the other.
+    // The same but for its importance, for which other nominations hold: one must not spoil it for the other.
     const twin = { ...pod, spec: { containers: [], ...pod.spec, priority: chance.one([-10, 0, 50, 2000]) } };
     if (chance.of(40) && teller.tell({ do: 'ask', pod: twin, profile, first })) break;
     // Pods go where they should more often than not, as in life.

@@ -34,7 +34,7 @@ export type MakeSubject = (random: Random, budgets: OracleCluster['budgets']) =>
 /** The engine as the scheduler uses it, without the rest of the scheduler. */
 export function engineSubject(random: Random, budgets: OracleCluster['budgets']): Subject {
   const namespaces = new Map<string, Namespace>();
-  const promised = new Map<string, { pod: Pod; node: string }>();
+  const nominated = new Map<string, { pod: Pod; node: string }>();
   let groups: Pick<OracleCluster, 'services' | 'replicaSets' | 'replicationControllers' | 'statefulSets'> = emptyCluster;
   const found = <T extends { metadata: { namespace?: string; name?: string } }>(list: readonly T[], key: string): T | undefined =>
     list.find(({ metadata }) => `${metadata.namespace}/${metadata.name}` === key);
@@ -51,12 +51,12 @@ export function engineSubject(random: Random, budgets: OracleCluster['budgets'])
     random,
     compat: defaultSchedulerConfig.compat,
     defaultSelectorOf: spreadSelectors.of,
-    promises: {
+    nominations: {
       get nodes() {
-        return new Set([...promised.values()].map(({ node }) => node));
+        return new Set([...nominated.values()].map(({ node }) => node));
       },
       on: (node, { uid, priority }) =>
-        [...promised.values()]
+        [...nominated.values()]
           .filter((promise) => promise.node === node)
           .map(({ pod }) => podInfoOf(pod))
           .filter((other) => other.uid !== uid && other.priority >= priority),
@@ -98,10 +98,10 @@ export function engineSubject(random: Random, budgets: OracleCluster['budgets'])
         cluster.forget(event.uid);
         break;
       case 'nominate':
-        promised.set(event.pod.metadata.uid ?? '', { pod: event.pod, node: event.node });
+        nominated.set(event.pod.metadata.uid ?? '', { pod: event.pod, node: event.node });
         break;
       case 'withdraw':
-        promised.delete(event.uid);
+        nominated.delete(event.uid);
         break;
       case 'set-namespace':
         namespaces.set(event.namespace.metadata.name ?? '', event.namespace);
@@ -119,14 +119,14 @@ export function engineSubject(random: Random, budgets: OracleCluster['budgets'])
     if (name === undefined) return undefined;
     const state = cluster.node(name);
     if (state === undefined) return { resolvable: false, pods: [] };
-    return { resolvable: engine.refusalOn(pod, profile, state)?.resolvable ?? true, pods: [...state.pods.values()] };
+    return { resolvable: engine.rejectionOn(pod, profile, state)?.resolvable ?? true, pods: [...state.pods.values()] };
   };
   const preempt = (pod: Pod, profile: ProfileConfig, now: string): MadeRoom => {
     const info = podInfoOf(pod);
     const why = whyNotEligible({ pod: info, nominated: nominatedFacts(info, profile) });
     if (why !== undefined) return { candidates: [], chosen: undefined, message: preemptionText(why) };
     const candidates: PreemptionFacts['candidates'][number][] = [];
-    for (const [state, { resolvable }] of engine.refusals(info, profile))
+    for (const [state, { resolvable }] of engine.rejections(info, profile))
       if (resolvable)
         candidates.push({ node: state.name, lowest: state.lowestPriority, tryOut: () => engine.trials(info, profile)(state) });
     const facts: PreemptionFacts = {

@@ -12,7 +12,7 @@ export function means(world: World, { selector, namespaces, namespaceSelector }:
 }
 
 /** Why other pods keep this one from a place. Pods on their way out count as long as they are there. */
-export function affinityRefusal(world: World, place: Place, pod: PodInfo): { reason: string; resolvable: boolean } | undefined {
+export function affinityRejection(world: World, place: Place, pod: PodInfo): { reason: string; resolvable: boolean } | undefined {
   if (!affinityHolds(world, place, pod)) return { reason: "node(s) didn't match pod affinity rules", resolvable: false };
   if (pod.terms.requiredAnti.some((term) => neighbours(world, place, term.topologyKey).some((other) => means(world, term, other))))
     return { reason: "node(s) didn't match pod anti-affinity rules", resolvable: true };

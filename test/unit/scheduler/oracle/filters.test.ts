@@ -175,7 +175,7 @@ const examples: readonly Example[] = [
     says: { a: 'never: Insufficient x.org/z' },
     profile: { fit: { ...plainProfile.fit, ignoredResources: new Set(['x.org/y']), ignoredResourceGroups: new Set(['example.com']) } },
   },
-  // Promises.
+  // NominatedPods.
   {
     why: 'who is promised a place and no less important',
     cluster: {

@@ -1,18 +1,18 @@
 import type { ProfileConfig } from '../../../../scheduler/config/config.ts';
 import { filterNames, type FilterName, type Rejection } from '../../../../scheduler/plugins/names.ts';
 import type { PodInfo } from '../../../../scheduler/pod/pod-info.ts';
-import { affinityRefusal } from './affinity.ts';
+import { affinityRejection } from './affinity.ts';
 import { placeCalled, worldOf, type OracleCluster, type Place, type World } from './cluster.ts';
 import { isChosenByPod, isKeptByCordon, isSelected, refusingTaint } from './node-rules.ts';
 import { allocatable, asked, isExtended, isScalar, total } from './resources.ts';
-import { spreadRefusal } from './spread.ts';
+import { spreadRejection } from './spread.ts';
 
 type Refusal = { reasons: readonly string[]; resolvable: boolean } | undefined;
 type Filter = (world: World, place: Place, pod: PodInfo, profile: ProfileConfig) => Refusal;
 
 /**
  * Whether a pod may be on a node, looked at twice where other pods are promised a place there: with them, as they may come, and without them, as it must not
- * need them. Promises to less important pods bind nobody.
+ * need them. NominatedPods to less important pods bind nobody.
  */
 export function refusal(
   cluster: OracleCluster,
@@ -73,23 +73,23 @@ const filters: Readonly<Record<FilterName, Filter>> = {
     );
     return taken ? one("node(s) didn't have free ports for the requested pod ports", true) : undefined;
   },
-  NodeResourcesFit: (_, place, pod, { fit }) => resourceRefusal(place, pod, fit),
+  NodeResourcesFit: (_, place, pod, { fit }) => resourceRejection(place, pod, fit),
   VolumeRestrictions: volumes,
   NodeVolumeLimits: volumes,
   VolumeBinding: volumes,
   VolumeZone: volumes,
   PodTopologySpread: (world, place, pod) => {
-    const refused = spreadRefusal(world, place, pod);
+    const refused = spreadRejection(world, place, pod);
     return refused && one(refused.reason, refused.resolvable);
   },
   InterPodAffinity: (world, place, pod) => {
-    const refused = affinityRefusal(world, place, pod);
+    const refused = affinityRejection(world, place, pod);
     return refused && one(refused.reason, refused.resolvable);
   },
 };
 
 /** Everything there is too little of. No other pod is in the way of one that asks for more than the node has at all. */
-function resourceRefusal(place: Place, pod: PodInfo, fit: ProfileConfig['fit']): Refusal {
+function resourceRejection(place: Place, pod: PodInfo, fit: ProfileConfig['fit']): Refusal {
   const reasons: string[] = [];
   let resolvable = true;
   if (BigInt(place.pods.length) + 1n > allocatable(place, 'pods')) {

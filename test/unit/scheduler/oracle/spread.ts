@@ -14,7 +14,7 @@ const SKEWED = "node(s) didn't match pod topology spread constraints";
 type Rule = Pick<SpreadConstraint, 'topologyKey' | 'maxSkew' | 'selector' | 'honorsAffinity' | 'honorsTaints'>;
 
 /** The first constraint that speaks against a place gives the reason. */
-export function spreadRefusal(world: World, place: Place, pod: PodInfo): { reason: string; resolvable: boolean } | undefined {
+export function spreadRejection(world: World, place: Place, pod: PodInfo): { reason: string; resolvable: boolean } | undefined {
   const { hard } = spreadConstraintsOf(pod.pod.spec?.topologySpreadConstraints, pod.labels);
   for (const rule of hard) {
     const value = labelOf(place, rule.topologyKey);

@@ -13,7 +13,7 @@ const config = {
   maxBackoffMs: 1_000,
   reservation: { ...defaultSchedulerConfig.reservation, mirror: true, mirrorImage: 'pause:1' },
 };
-const isMirror = ({ metadata }: Pod): boolean => metadata.labels?.['dkc.dev/room'] === 'kept';
+const isPlaceholder = ({ metadata }: Pod): boolean => metadata.labels?.['dkc.dev/room'] === 'kept';
 
 /** What happens to pods, in the order of the API: `+web-0`, `-web-0`, `web-0@a`. A pod that stands for room of web-0 is `[web-0]`. */
 function transcript(world: LiveWorld, names: RegExp): string[] {
@@ -23,7 +23,7 @@ function transcript(world: LiveWorld, names: RegExp): string[] {
     const { metadata, spec } = object as Pod;
     const { name = '', uid = '', annotations = {} } = metadata;
     if (kind !== '/pods' || !names.test(name)) return;
-    const shown = isMirror(object as Pod) ? `[${annotations['dkc.dev/room-of']}]` : name;
+    const shown = isPlaceholder(object as Pod) ? `[${annotations['dkc.dev/room-of']}]` : name;
     const before = nodeOf.get(uid);
     const node = spec?.nodeName ?? '';
     if (type === 'DELETED') lines.push(`-${shown}`);
@@ -49,7 +49,7 @@ async function fullNode(t: TestContext, by?: Interceptor, podSpec: object = {}):
   return world;
 }
 
-const isAboutMirror = ({ resource, key }: SeenCall): boolean => resource === 'pods' && /-room-/.test(key);
+const isAboutPlaceholder = ({ resource, key }: SeenCall): boolean => resource === 'pods' && /-room-/.test(key);
 
 /** Calls about pods that stand for room meet this, the first so many times. */
 function failing(
@@ -60,7 +60,7 @@ function failing(
   let left = times;
   return {
     call: (call, pass) => {
-      return call.verb === verb && isAboutMirror(call) && left-- > 0 ? fail(call, pass) : pass();
+      return call.verb === verb && isAboutPlaceholder(call) && left-- > 0 ? fail(call, pass) : pass();
     },
   };
 }
@@ -87,10 +87,10 @@ function cameBackInPlace(lines: readonly string[]): void {
   );
 }
 
-const mirrors = (world: LiveWorld): string[] =>
+const placeholders = (world: LiveWorld): string[] =>
   world
     .pods()
-    .filter(isMirror)
+    .filter(isPlaceholder)
     .map(({ metadata }) => metadata.name ?? '');
 
 test('placeholder pod created from the moment that the old pod is gone until right before its successor is bound', LIMIT, async (t) => {
@@ -103,7 +103,7 @@ test('placeholder pod created from the moment that the old pod is gone until rig
   assert.deepEqual(world.dump('reservations'), []);
   await roll(world, 'v3');
   await rolled(world, 'v3');
-  assert.deepEqual(mirrors(world), []);
+  assert.deepEqual(placeholders(world), []);
   assert.equal(world.nodeOf('waits'), '');
 });
 
@@ -111,7 +111,7 @@ test('it is as important as the pod that went, and goes with its set', LIMIT, as
   const world = await fullNode(t, undefined, { priorityClassName: 'p10' });
   const seen: Pod[] = [];
   world.api.hooks.storage.onChange((kind, { object, type }) => {
-    if (kind === '/pods' && type === 'ADDED' && isMirror(object as Pod)) seen.push(object as Pod);
+    if (kind === '/pods' && type === 'ADDED' && isPlaceholder(object as Pod)) seen.push(object as Pod);
   });
   await roll(world, 'v2');
   await rolled(world, 'v2');
@@ -181,7 +181,7 @@ for (const isThere of [true, false])
         lines.filter((line) => line !== '+web-0'),
         isThere ? ['-web-0', '+[web-0]@a', '-[web-0]', 'web-0@a'] : ['-web-0', 'web-0@a'],
       );
-      assert.deepEqual(mirrors(world), []);
+      assert.deepEqual(placeholders(world), []);
     },
   );
 
@@ -208,7 +208,7 @@ async function standing(
   world.add(pod('small').cpu('1'));
   await world.bound('small', 'a');
   await world.delete('web-0');
-  await world.until('one stands for the room', () => mirrors(world).length === 1);
+  await world.until('one stands for the room', () => placeholders(world).length === 1);
   world.add(pod('waits').cpu('1'));
   await world.refused('waits', /Insufficient cpu/);
   return world;
@@ -234,7 +234,7 @@ test('it makes way for a more important pod that takes its room', LIMIT, async (
 test('one that the kubelet refuses counts for nobody, is not made again, and goes with the room', LIMIT, async (t) => {
   const world = await standing(t, { mirrorImage: 'hollow/failed' });
   const lines = transcript(world, /^web/);
-  await world.until('it has failed', () => world.pods().some((one) => isMirror(one) && one.status?.phase === 'Failed'));
+  await world.until('it has failed', () => world.pods().some((one) => isPlaceholder(one) && one.status?.phase === 'Failed'));
   world.add(pod('late').cpu('1'));
   await world.refused('late', /Insufficient cpu/);
   world.add(member(world));
@@ -246,7 +246,7 @@ test('one that the kubelet refuses counts for nobody, is not made again, and goe
 test('one that somebody else takes away is not made again, and the room is kept all the same', LIMIT, async (t) => {
   const world = await standing(t);
   const lines = transcript(world, /^web/);
-  const [name = ''] = mirrors(world);
+  const [name = ''] = placeholders(world);
   await world.client.delete(podKind, { namespace: 'default', name }, { body: { gracePeriodSeconds: 0 } });
   world.add(pod('late').cpu('1'));
   await world.refused('late', /Insufficient cpu/);
@@ -257,9 +257,9 @@ test('one that somebody else takes away is not made again, and the room is kept 
 
 test('what a process before this one left is removed, ended or not; what only looks like it counts, and stays', LIMIT, async (t) => {
   const world = await standing(t, { mirrorImage: 'hollow/failed' });
-  await world.until('it has failed', () => world.pods().some((one) => isMirror(one) && one.status?.phase === 'Failed'));
+  await world.until('it has failed', () => world.pods().some((one) => isPlaceholder(one) && one.status?.phase === 'Failed'));
   await world.stopProcesses();
-  const left = world.pods().find(isMirror);
+  const left = world.pods().find(isPlaceholder);
   assert.ok(left !== undefined);
   const { metadata, spec } = left;
   const forged = (name: string, more: object): void => {
@@ -269,7 +269,7 @@ test('what a process before this one left is removed, ended or not; what only lo
   forged('another', {});
   forged('nobodys', { ownerReferences: [] });
   await world.startScheduler();
-  await world.until('both are gone', () => mirrors(world).join() === 'nobodys');
+  await world.until('both are gone', () => placeholders(world).join() === 'nobodys');
   world.add(pod('late').cpu('3'));
   await world.refused('late', /Insufficient cpu/);
   await world.delete('nobodys');
@@ -281,7 +281,7 @@ test('one that cannot be removed counts like any pod once its room is given up',
   let refuses = true;
   const refused: Interceptor = {
     call: (call, pass) =>
-      refuses && call.verb === 'delete' && isAboutMirror(call) ? Promise.reject(answer(call, 500, 'InternalError', 'no')) : pass(),
+      refuses && call.verb === 'delete' && isAboutPlaceholder(call) ? Promise.reject(answer(call, 500, 'InternalError', 'no')) : pass(),
   };
   const world = await standing(t, { by: refused });
   const lines = transcript(world, /./);
@@ -317,9 +317,9 @@ test('a pod of another scheduler that comes after it does not take the room: the
 
 test('a pod of another scheduler that came before it has the room: the kubelet refuses what should stand for it', LIMIT, async (t) => {
   const world = await standing(t, { mirrorImage: 'hollow/failed:OutOfcpu' });
-  await world.until('it has failed', () => world.pods().some((one) => isMirror(one) && one.status?.phase === 'Failed'));
+  await world.until('it has failed', () => world.pods().some((one) => isPlaceholder(one) && one.status?.phase === 'Failed'));
   world.add(pod('foreign').cpu('3').spec({ schedulerName: 'another' }));
   await bindElsewhere(world, 'foreign');
-  await world.until('the room is given up', () => mirrors(world).length === 0);
+  await world.until('the room is given up', () => placeholders(world).length === 0);
   assert.deepEqual(world.dump('reservations'), []);
 });

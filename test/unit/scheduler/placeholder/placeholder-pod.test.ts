@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
 import type { Reservation } from '../../../../scheduler/reservation/contract.ts';
-import { exceeds, mirroredUid, mirrorKey, mirrorOf, standsFor } from '../../../../scheduler/placeholder/placeholder-pod.ts';
-import { planMirrors, type Mirror } from '../../../../scheduler/placeholder/plan.ts';
+import { exceeds, placeholderOldUid, placeholderKey, placeholderOf, standsFor } from '../../../../scheduler/placeholder/placeholder-pod.ts';
+import { planPlaceholders, type PlaceholderPod } from '../../../../scheduler/placeholder/plan.ts';
 import { createReservations } from '../../../../scheduler/reservation/reservations.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
 import type { PodBuilder } from '../builders.ts';
@@ -18,7 +18,7 @@ function roomOf(gone: PodBuilder = member(), over: Partial<Reservation> = {}): R
 
 /** As the server has it. */
 function made(room: Reservation, change: (pod: Pod) => void = () => {}): PodInfo {
-  const pod = structuredClone(mirrorOf(room, 'pause:1', 60 * SECOND));
+  const pod = structuredClone(placeholderOf(room, 'pause:1', 60 * SECOND));
   pod.metadata.uid = `uid-of-mirror-${room.name}`;
   change(pod);
   return podInfoOf(pod);
@@ -27,7 +27,7 @@ function made(room: Reservation, change: (pod: Pod) => void = () => {}): PodInfo
 test('a pod that stands for the room takes what is kept, is nobody, is as important and ends by itself', () => {
   const gone = member().port(80).asks('example.com/gpu', '2').memory('1Gi').spec({ priorityClassName: 'high' });
   const room = roomOf(gone);
-  const { metadata, spec } = mirrorOf(room, 'pause:1', 660 * SECOND);
+  const { metadata, spec } = placeholderOf(room, 'pause:1', 660 * SECOND);
   assert.equal(metadata.name, 'web-2-room-efaultweb2');
   assert.deepEqual(metadata.labels, { 'dkc.dev/room': 'kept', 'dkc.dev/room-of-uid': room.oldUid });
   assert.deepEqual(metadata.annotations, { 'dkc.dev/room-of': 'web-2' });
@@ -41,10 +41,10 @@ test('a pod that stands for the room takes what is kept, is nobody, is as import
 });
 
 test('its name is that of one room, and a name that the server takes', () => {
-  assert.notEqual(mirrorKey(roomOf()), mirrorKey(roomOf(undefined, { oldUid: 'another' })));
-  const long = mirrorKey(roomOf(undefined, { name: `${'a'.repeat(219)}.${'b'.repeat(30)}`, oldUid: '0A1B-2c3d-4e5f' }));
+  assert.notEqual(placeholderKey(roomOf()), placeholderKey(roomOf(undefined, { oldUid: 'another' })));
+  const long = placeholderKey(roomOf(undefined, { name: `${'a'.repeat(219)}.${'b'.repeat(30)}`, oldUid: '0A1B-2c3d-4e5f' }));
   assert.match(long, /^default\/a{219}-room-1b2c3d4e5f$/);
-  assert.equal(mirrorKey(roomOf(undefined, { oldUid: '---' })), 'default/web-2-room');
+  assert.equal(placeholderKey(roomOf(undefined, { oldUid: '---' })), 'default/web-2-room');
 });
 
 const own = 'uid-default-web-2';
@@ -59,7 +59,7 @@ const looks: { why: string; change: (pod: Pod) => void; is: string | undefined }
 ];
 for (const { why, change, is } of looks)
   test(`a pod ${why}: it is ${is === undefined ? 'not ' : ''}taken for one of ours`, () =>
-    assert.equal(mirroredUid(made(roomOf(), change), isOurs), is));
+    assert.equal(placeholderOldUid(made(roomOf(), change), isOurs), is));
 
 const stands: { why: string; room?: Partial<Reservation>; change?: (pod: Pod) => void; is: boolean }[] = [
   { why: 'its own room', is: true },
@@ -100,7 +100,7 @@ const plans: {
   why: string;
   kept?: string;
   given?: string;
-  mirrors?: string;
+  placeholders?: string;
   due?: string;
   had?: string;
   make?: string;
@@ -109,18 +109,18 @@ const plans: {
   { why: 'nothing is kept' },
   { why: 'room is kept', kept: '0:active 1:active', make: '0 1' },
   { why: 'room is claimed already', kept: '0:claimed' },
-  { why: 'one stands', kept: '0:active 1:claimed', mirrors: '0 1' },
-  { why: 'one may stand', kept: '0:active', mirrors: '0?', make: '0' },
+  { why: 'one stands', kept: '0:active 1:claimed', placeholders: '0 1' },
+  { why: 'one may stand', kept: '0:active', placeholders: '0?', make: '0' },
   { why: 'one was made before and is not there any more', kept: '0:active', had: '0' },
-  { why: 'no room is kept any more', mirrors: '0 1?', remove: '0 1' },
-  { why: 'room of another is kept', kept: '1:active', mirrors: '0', make: '1', remove: '0' },
-  { why: 'the successor is about to be bound there', given: '0:claimed', mirrors: '0' },
-  { why: 'the successor is bound next', given: '0:claimed', mirrors: '0', due: '0', remove: '0' },
-  { why: 'the successor went meanwhile, and its binding is not over', kept: '0:active', mirrors: '0', due: '0', remove: '0' },
+  { why: 'no room is kept any more', placeholders: '0 1?', remove: '0 1' },
+  { why: 'room of another is kept', kept: '1:active', placeholders: '0', make: '1', remove: '0' },
+  { why: 'the successor is about to be bound there', given: '0:claimed', placeholders: '0' },
+  { why: 'the successor is bound next', given: '0:claimed', placeholders: '0', due: '0', remove: '0' },
+  { why: 'the successor went meanwhile, and its binding is not over', kept: '0:active', placeholders: '0', due: '0', remove: '0' },
   { why: 'the successor went, and so did what stood for the room', kept: '0:active', due: '0' },
-  { why: 'more is asked for it than is kept', kept: '0:claimed', mirrors: '0+', remove: '0' },
+  { why: 'more is asked for it than is kept', kept: '0:claimed', placeholders: '0+', remove: '0' },
 ];
-for (const { why, kept = '', given = '', mirrors = '', due = '', had = '', make = '', remove = '' } of plans)
+for (const { why, kept = '', given = '', placeholders = '', due = '', had = '', make = '', remove = '' } of plans)
   test(`what stands for room where ${why}`, () => {
     const names = (text: string): string[] => text.split(' ').filter((name) => name !== '');
     const room = (text: string): Reservation => {
@@ -128,28 +128,30 @@ for (const { why, kept = '', given = '', mirrors = '', due = '', had = '', make 
       return { ...roomOf(member(`web-${name}`)), state: state === 'claimed' ? 'claimed' : 'active' };
     };
     const uid = (name: string): string => room(name).oldUid;
-    const mirror = (text: string): Mirror => {
+    const placeholder = (text: string): PlaceholderPod => {
       const of = room(text.replace(/[?+]/, ''));
-      const info = made(text.endsWith('+') ? { ...of, ghost: { ...of.ghost, requests: { ...of.ghost.requests, cpu: 2_000 } } } : of);
+      const info = made(text.endsWith('+') ? { ...of, heldPod: { ...of.heldPod, requests: { ...of.heldPod.requests, cpu: 2_000 } } } : of);
       const unknown = text.endsWith('?');
-      return { key: mirrorKey(of), node: 'n1', oldUid: of.oldUid, uid: unknown ? '' : info.uid, info: unknown ? undefined : info };
+      return { key: placeholderKey(of), node: 'n1', oldUid: of.oldUid, uid: unknown ? '' : info.uid, info: unknown ? undefined : info };
     };
-    const plan = planMirrors({
+    const plan = planPlaceholders({
       kept: names(kept).map(room),
       given: names(given).map(room),
-      mirrors: names(mirrors).map(mirror),
+      placeholders: names(placeholders).map(placeholder),
       due: new Set(names(due).map(uid)),
       had: new Set(names(had).map(uid)),
     });
-    assert.deepEqual([plan.make.map(({ name }) => name), plan.remove.map(({ mirror: { key } }) => key)], [names(make).map((name) => `web-${name}`), names(remove).map((name) => mirrorKey(room(name)))]); // prettier-ignore
+    assert.deepEqual([plan.make.map(({ name }) => name), plan.remove.map(({ placeholder: { key } }) => key)], [names(make).map((name) => `web-${name}`), names(remove).map((name) => placeholderKey(room(name)))]); // prettier-ignore
   });
 
 test('what is removed has a reason', () => {
   const room = roomOf();
   const info = made(room);
-  const mirror: Mirror = { key: mirrorKey(room), node: 'n1', oldUid: room.oldUid, uid: info.uid, info };
-  const why = (kept: Reservation[], one: Partial<Mirror> = {}): string[] =>
-    planMirrors({ kept, given: [], due: new Set(), had: new Set(), mirrors: [{ ...mirror, ...one }] }).remove.map((step) => step.why);
+  const placeholder: PlaceholderPod = { key: placeholderKey(room), node: 'n1', oldUid: room.oldUid, uid: info.uid, info };
+  const why = (kept: Reservation[], one: Partial<PlaceholderPod> = {}): string[] =>
+    planPlaceholders({ kept, given: [], due: new Set(), had: new Set(), placeholders: [{ ...placeholder, ...one }] }).remove.map(
+      (step) => step.why,
+    );
   assert.deepEqual(why([]), ['no room is kept any more']);
   assert.deepEqual(why([room], { node: 'n2' }), ['no room is kept any more']);
   assert.deepEqual(why([room], { info: made(room, (pod) => (pod.metadata.name = 'forged')) }), ['it is another than was made']);

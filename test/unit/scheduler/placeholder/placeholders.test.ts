@@ -7,7 +7,7 @@ import { SeenPlaceholders } from '../../../../scheduler/placeholder/seen-placeho
 import { Placeholders } from '../../../../scheduler/placeholder/placeholders.ts';
 import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
 import type { Reservation } from '../../../../scheduler/reservation/contract.ts';
-import { mirrorKey, mirrorOf } from '../../../../scheduler/placeholder/placeholder-pod.ts';
+import { placeholderKey, placeholderOf } from '../../../../scheduler/placeholder/placeholder-pod.ts';
 import { createReservations } from '../../../../scheduler/reservation/reservations.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
@@ -63,7 +63,7 @@ function stage() {
   };
   const larger: Record<string, string> = {};
   const unseen: string[] = [];
-  const mirrors = new Placeholders({
+  const placeholders = new Placeholders({
     seen,
     reservations,
     cluster,
@@ -81,14 +81,14 @@ function stage() {
   const keep = (): Reservation => {
     const { reservation } = reservations.podDeleted(deletion({ pod: member(), now: clock.now() }));
     assert.ok(reservation !== undefined);
-    mirrors.look();
+    placeholders.look();
     return reservation;
   };
   return {
     clock,
     reservations,
     seen,
-    mirrors,
+    placeholders,
     calls,
     answers,
     there,
@@ -97,12 +97,12 @@ function stage() {
     larger,
     keep,
     over,
-    begin: () => mirrors.begin(over.signal),
+    begin: () => placeholders.begin(over.signal),
   };
 }
 
 const made = (room: Reservation, change: (pod: Pod) => void = () => {}): PodInfo => {
-  const pod = structuredClone(mirrorOf(room, 'pause:1', 60_000));
+  const pod = structuredClone(placeholderOf(room, 'pause:1', 60_000));
   pod.metadata.uid = 'uid-of-mirror';
   change(pod);
   return podInfoOf(pod);
@@ -141,14 +141,14 @@ test('one that another process made is known, and is removed for the successor',
   const s = stage();
   const room = s.keep();
   const left = made(room);
-  s.there.set(mirrorKey(room), left.pod);
+  s.there.set(placeholderKey(room), left.pod);
   assert.equal(s.seen.ignores(left), true, 'it is not counted');
   s.begin();
   await s.clock.advance(10_000);
   assert.deepEqual(s.calls, []);
   const pod = info(successor());
   s.reservations.podSeen(pod, () => ({ node: undefined, spare: undefined }), s.clock.now());
-  await s.mirrors.clear('n1', room, s.over.signal);
+  await s.placeholders.clear('n1', room, s.over.signal);
   assert.deepEqual([s.calls, s.there.size], [['delete'], 0]);
   s.over.abort();
 });
@@ -160,7 +160,7 @@ test('one that was taken away by others is not made again, for as long as the ro
   await s.clock.advance(1);
   s.seen.deleted(made(room));
   s.there.clear();
-  s.mirrors.look();
+  s.placeholders.look();
   await s.clock.advance(10_000);
   assert.deepEqual(s.calls, ['create']);
   s.over.abort();
@@ -182,9 +182,9 @@ test('what is in the way of a binding and cannot be removed fails it, once for e
   const room = s.keep();
   await s.clock.advance(1);
   s.answers.push(refuse(500, 'InternalError'), refuse(500, 'InternalError'));
-  for (let n = 0; n < 2; n++) await assert.rejects(s.mirrors.clear('n1', room, s.over.signal), /the test says so/);
-  await s.mirrors.clear('n2', undefined, s.over.signal);
-  await s.mirrors.clear('n1', room, s.over.signal);
+  for (let n = 0; n < 2; n++) await assert.rejects(s.placeholders.clear('n1', room, s.over.signal), /the test says so/);
+  await s.placeholders.clear('n2', undefined, s.over.signal);
+  await s.placeholders.clear('n1', room, s.over.signal);
   assert.deepEqual(s.calls, ['create', 'delete', 'delete', 'delete']);
   s.over.abort();
 });
@@ -203,9 +203,9 @@ test('which pods count is decided when they are first seen', () => {
   assert.equal(s.seen.ignores(made(room, (pod) => (pod.metadata.uid = 'u3'))), true);
   assert.equal(s.seen.standsFor(room), true);
   // Made by this process, and larger on the way; or seen when its room is used already.
-  s.seen.expect(mirrorKey(room));
+  s.seen.expect(placeholderKey(room));
   assert.equal(s.seen.ignores(made(room, (pod) => ((pod.metadata.uid = 'u4'), cpu('2')(pod)))), true);
-  s.seen.made(mirrorKey(room), 'u5');
+  s.seen.made(placeholderKey(room), 'u5');
   s.reservations.setChanged('uid-web', undefined);
   assert.equal(s.seen.ignores(made(room, (pod) => (pod.metadata.uid = 'u5'))), true);
   assert.equal(s.seen.ignores(made(room, (pod) => (pod.metadata.uid = 'u6'))), false, 'no room is kept');

@@ -13,7 +13,7 @@ const oneNode: {
   why: string;
   incoming?: string;
   pods: string;
-  promised?: number;
+  nominated?: number;
   budgets?: readonly Budget[];
   victims: string;
   broken?: number;
@@ -29,8 +29,8 @@ const oneNode: {
   { why: 'spares who has started before who has not', pods: 'waits 1 2, runs 1 2 +10', victims: 'waits' },
   { why: 'orders victims by importance', incoming: 'p 10 4', pods: 'a 1 1 +1, b 3 1, c 1 1 +2, d 2 1', victims: 'b d a c' },
   { why: 'among equals goes by name', pods: 'a 1 2, b 1 2', victims: 'b' },
-  { why: 'takes what is promised to others into account', promised: 1, pods: 'a 5 1, b 1 2', victims: 'b' },
-  { why: 'cannot have what is promised to others', promised: 3, pods: 'a 5 1', victims: '', refused: 'Insufficient cpu' },
+  { why: 'takes what is nominated to others into account', nominated: 1, pods: 'a 5 1, b 1 2', victims: 'b' },
+  { why: 'cannot have what is nominated to others', nominated: 3, pods: 'a 5 1', victims: '', refused: 'Insufficient cpu' },
   { why: 'takes no one who stands in no way', pods: 'a 1 0, b 2 3', victims: 'b' },
   { why: 'takes negative priorities', incoming: 'p -1 2', pods: 'a -2 4', victims: 'a' },
 
@@ -114,9 +114,9 @@ const oneNode: {
   },
 ];
 
-for (const { why, incoming = 'p 10 2', pods, promised = 0, budgets = [], victims, broken = 0, refused } of oneNode)
+for (const { why, incoming = 'p 10 2', pods, nominated = 0, budgets = [], victims, broken = 0, refused } of oneNode)
   test(`a plan ${why}`, () => {
-    const plan = planPreemption(toyFacts({ incoming, nodes: { n: pods }, promised: { n: promised }, budgets }));
+    const plan = planPreemption(toyFacts({ incoming, nodes: { n: pods }, nominated: { n: nominated }, budgets }));
     assert.deepEqual(
       plan.candidates.map((candidate) => [candidate.node, candidate.victims.map(({ name }) => name).join(' '), candidate.violations]),
       victims === '' ? [] : [['n', victims, broken]],

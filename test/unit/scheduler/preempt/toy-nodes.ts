@@ -22,7 +22,7 @@ export function toyPod(text: string, node = 'n'): PodInfo {
 
 export const toyPods = (text: string, node = 'n'): PodInfo[] => (text === '' ? [] : text.split(', ').map((one) => toyPod(one, node)));
 
-/** `promised`: what is kept on the node for others who are at least as important as the incoming pod. */
+/** `nominated`: what is kept on the node for others who are at least as important as the incoming pod. */
 export class ToyNode implements WhatIf {
   readonly node: string;
   readonly pods: readonly PodInfo[];
@@ -30,12 +30,12 @@ export class ToyNode implements WhatIf {
   #free: number;
   readonly #there: Set<PodInfo>;
 
-  constructor(node: string, cpus: number, pods: readonly PodInfo[], incoming: PodInfo, promised = 0) {
+  constructor(node: string, cpus: number, pods: readonly PodInfo[], incoming: PodInfo, nominated = 0) {
     this.node = node;
     this.pods = pods;
     this.#there = new Set(pods);
     this.#wants = incoming.requests.cpu;
-    this.#free = (cpus - promised) * 1000 - pods.reduce((sum, { requests }) => sum + requests.cpu, 0);
+    this.#free = (cpus - nominated) * 1000 - pods.reduce((sum, { requests }) => sum + requests.cpu, 0);
   }
 
   remove(pod: PodInfo): void {
@@ -63,7 +63,7 @@ export interface ToyCluster {
   /** Pods by node; all nodes have `cpus`. */
   nodes: Record<string, string>;
   cpus?: number;
-  promised?: Record<string, number>;
+  nominated?: Record<string, number>;
   budgets?: readonly Budget[];
   offset?: number;
   limits?: PreemptionFacts['limits'];
@@ -75,7 +75,7 @@ export function toyFacts({
   incoming,
   nodes,
   cpus = 4,
-  promised = {},
+  nominated = {},
   budgets = [],
   offset = 0,
   limits,
@@ -89,7 +89,7 @@ export function toyFacts({
       lowest: Math.min(...there.map(({ priority }) => priority)),
       tryOut: () => {
         onTry?.(node);
-        return new ToyNode(node, cpus, there, wants, promised[node]);
+        return new ToyNode(node, cpus, there, wants, nominated[node]);
       },
     };
   });

@@ -57,7 +57,7 @@ const outcomes: { why: string; led: (queue: SchedulingQueue, first: QueuedPod) =
   {
     why: 'refused like before, and something happened meanwhile',
     led: (queue, first) => {
-      queue.wake(went('x'));
+      queue.enqueueOn(went('x'));
       refuse(queue, first, 'like');
     },
     // The first has to wait the longest now: the others would not have had to, but for it.
@@ -69,7 +69,7 @@ for (const { why, led, next, after } of outcomes)
   test(`of pods that were refused likewise one is tried for all: when it is ${why}, ${next ?? 'nobody'} is next`, () => {
     const { queue } = setUp();
     wait(queue, 'a', 'b', 'c');
-    queue.wake(went('x'));
+    queue.enqueueOn(went('x'));
     const first = pop(queue);
     assert.equal(first.info.name, 'a');
     led(queue, first);
@@ -95,13 +95,13 @@ const changes: { why: string; does: (queue: SchedulingQueue) => void; next: read
     does: (queue) => queue.update(info(pod('a')), podInfoOf({ ...pod('a').build(), status: { message: 'no place' } })),
     next: ['a'],
   },
-  { why: 'has to wait until something else happens as well', does: (queue) => queue.wake(went('y')), next: ['a'] },
+  { why: 'has to wait until something else happens as well', does: (queue) => queue.enqueueOn(went('y')), next: ['a'] },
 ];
 for (const { why, does, next } of changes)
   test(`the line goes on where it should when the pod to be tried for it ${why}`, () => {
     const { queue } = setUp();
     wait(queue, 'a', 'b', 'c');
-    queue.wake(went('x'));
+    queue.enqueueOn(went('x'));
     does(queue);
     const out: string[] = [];
     for (let queued = queue.pop(); queued !== undefined; queued = queue.pop()) out.push(queued.info.name);
@@ -118,7 +118,7 @@ test('a pod that comes to be other than those it was refused with is tried for i
     const { queue } = setUp();
     wait(queue, 'a', 'b', 'c');
     leaves(queue);
-    queue.wake(went('x'));
+    queue.enqueueOn(went('x'));
     assert.deepEqual([pop(queue).info.name, pop(queue).info.name, queue.pop()], ['a', 'b', undefined]);
   }
 });
@@ -126,10 +126,10 @@ test('a pod that comes to be other than those it was refused with is tried for i
 test('whoever waits in line goes by what the one was refused for that was tried last', () => {
   const { queue } = setUp();
   wait(queue, 'a', 'b');
-  queue.wake(went('x'));
+  queue.enqueueOn(went('x'));
   refuse(queue, pop(queue), 'like', 'NodePorts');
   assert.deepEqual([...(queue.find(uidOf('b'))?.queued.rejectedBy ?? [])], ['NodePorts']);
-  queue.wake(went('x'));
+  queue.enqueueOn(went('x'));
   assert.equal(queue.pop(), undefined, 'nobody waits for that any more');
   queue.activate(uidOf('b'));
   assert.equal(pop(queue).info.name, 'b');
@@ -150,19 +150,19 @@ test('who has to wait before the next attempt keeps nobody waiting who need not,
   };
   wait(queue, 'a', 'b');
   assert.deepEqual(pass(1_000), []);
-  queue.wake(went('x'));
+  queue.enqueueOn(went('x'));
   assert.deepEqual(pass(0), ['a'], 'backs off for two seconds now');
-  queue.wake(went('x'));
+  queue.enqueueOn(went('x'));
   assert.deepEqual(pass(100), ['b']);
-  queue.wake(went('x'));
+  queue.enqueueOn(went('x'));
   assert.deepEqual(pass(100), [], 'all of them back off');
   wait(queue, 'late');
-  queue.wake(went('x'));
+  queue.enqueueOn(went('x'));
   assert.deepEqual(pass(999), []);
   assert.deepEqual(pass(1), ['late'], 'sooner than whoever was to be tried for all');
   assert.deepEqual(pass(800), ['a'], 'who still is');
   assert.deepEqual(pass(10_000), [], 'the line sleeps');
-  queue.wake(went('x'));
+  queue.enqueueOn(went('x'));
   assert.deepEqual(pass(0), ['a'], 'and is in the order in which they came');
 });
 
@@ -176,7 +176,7 @@ test('who was chosen to be tried for the line lets the first go first, if that o
     assert.equal(queued.info.name, name);
     refuse(queue, queued, 'like');
   }
-  queue.wake(went('x'));
+  queue.enqueueOn(went('x'));
   assert.deepEqual([queue.find(uidOf('a'))?.pool, queue.find(uidOf('b'))?.pool], ['unschedulable', 'backoff']);
   queue.add(info(pod('c')));
   refuse(queue, pop(queue), 'like', 'NodePorts');
@@ -190,9 +190,9 @@ test('who was chosen to be tried for the line lets the first go first, if that o
 test('only those are tried for the line whom it was told to', () => {
   const { queue } = setUp();
   wait(queue, 'a', 'b', 'c');
-  queue.wake(went('x'), () => false);
+  queue.enqueueOn(went('x'), () => false);
   assert.equal(queue.pop(), undefined);
-  queue.wake(went('x'), ({ name }) => name !== 'a');
+  queue.enqueueOn(went('x'), ({ name }) => name !== 'a');
   assert.equal(pop(queue).info.name, 'b');
 });
 
@@ -200,7 +200,7 @@ test('each pod of a line is tried again after five minutes without an attempt of
   const { queue, clock } = setUp();
   wait(queue, 'a', 'b', 'c');
   clock.now += FLUSH / 2;
-  queue.wake(went('x'));
+  queue.enqueueOn(went('x'));
   refuse(queue, pop(queue), 'like');
   clock.now += FLUSH / 2;
   queue.tick();
@@ -231,7 +231,7 @@ class Places {
 
   leave({ namespace }: PodInfo): void {
     this.free.set(namespace, (this.free.get(namespace) ?? 0) + 1);
-    this.queue.wake(went(`${namespace}/x`));
+    this.queue.enqueueOn(went(`${namespace}/x`));
   }
 
   /** Tries whoever is to be tried, until nobody is; none backs off by then, for whoever does lets others go first. */
@@ -350,7 +350,7 @@ for (let seed = 1; seed <= 40; seed++)
         queue.add(fresh);
       } else if (dice < 0.45) flying.push(...[queue.pop()].filter((queued) => queued !== undefined));
       else if (dice < 0.65) for (const queued of flying.splice(upTo(flying.length), 1)) land(queued, random());
-      else if (dice < 0.75) queue.wake(went(`ns-${upTo(2)}/x`), random() < 0.2 ? ({ name }) => name.endsWith('1') : undefined);
+      else if (dice < 0.75) queue.enqueueOn(went(`ns-${upTo(2)}/x`), random() < 0.2 ? ({ name }) => name.endsWith('1') : undefined);
       else if (dice < 0.9 && one !== undefined) does[upTo(does.length)]?.(one);
       else {
         clock.now += upTo(3_000);
@@ -360,7 +360,7 @@ for (let seed = 1; seed <= 40; seed++)
     for (const queued of flying) land(queued, 1);
     flying = [];
     for (const { uid } of known.values()) queue.release(uid);
-    for (const namespace of ['ns-0', 'ns-1']) queue.wake(went(`${namespace}/x`));
+    for (const namespace of ['ns-0', 'ns-1']) queue.enqueueOn(went(`${namespace}/x`));
     clock.now += 10_000;
     queue.tick();
     const out: string[] = [];

@@ -112,7 +112,7 @@ export class ModelQueue {
     else pod.at = 'unschedulable';
   }
 
-  wake(event: ModelEvent): void {
+  enqueueOn(event: ModelEvent): void {
     for (const pod of this.pods) {
       if (pod.at === 'in-flight') pod.seen.push(event);
       if (pod.at !== 'unschedulable' || event.only?.(pod.info) === false) continue;

@@ -88,8 +88,8 @@ for (let seed = 1; seed <= SEEDS; seed++)
       );
       const only = chance(0.3) ? (info: PodInfo) => info.priority > 0 : undefined;
       const event: ClusterEvent = { kind: 'assigned-pod-deleted', before: went };
-      model.wake({ helps: (info, rejector) => helps(rejector as Rejector, info, went), only });
-      queue.wake(event, only);
+      model.enqueueOn({ helps: (info, rejector) => helps(rejector as Rejector, info, went), only });
+      queue.enqueueOn(event, only);
       return `wake ${went.namespace} ${Object.keys(labels).join()}`;
     };
     const land = () => {

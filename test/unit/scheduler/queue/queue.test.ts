@@ -94,7 +94,7 @@ test('where nothing else is to be done, a refused pod does not wait out its back
   add(queue, 'a', 'b');
   const [a, b] = [pop(queue), pop(queue)];
   refuse(queue, a);
-  queue.wake(gone('helps'));
+  queue.enqueueOn(gone('helps'));
   queue.requeue(b, { why: 'error' }, b.info);
   assert.deepEqual([poolOf(queue, 'a'), poolOf(queue, 'b')], ['backoff', 'backoff']);
   add(queue, 'new');
@@ -116,7 +116,7 @@ for (const c of afterRefusal) {
     const { queue } = setUp();
     add(queue, 'a');
     const a = pop(queue);
-    if (c.wake !== undefined) queue.wake(gone(c.wake), c.only);
+    if (c.wake !== undefined) queue.enqueueOn(gone(c.wake), c.only);
     refuse(queue, a, c.by);
     assert.equal(poolOf(queue, 'a'), c.pool);
   });
@@ -124,12 +124,12 @@ for (const c of afterRefusal) {
     const { queue, clock } = setUp();
     add(queue, 'a');
     refuse(queue, pop(queue), c.by);
-    if (c.wake !== undefined) queue.wake(gone(c.wake), c.only);
+    if (c.wake !== undefined) queue.enqueueOn(gone(c.wake), c.only);
     assert.equal(poolOf(queue, 'a'), c.pool);
     clock.now += 5_000;
     queue.tick();
     assert.equal(poolOf(queue, 'a'), c.pool === 'backoff' ? 'active' : c.pool, 'its backoff ends');
-    if (c.wake !== undefined) queue.wake(gone(c.wake), c.only);
+    if (c.wake !== undefined) queue.enqueueOn(gone(c.wake), c.only);
     assert.equal(poolOf(queue, 'a'), c.pool === 'backoff' ? 'active' : c.pool, 'after its backoff it is tried at once');
   });
 }
@@ -138,7 +138,7 @@ test('what happened before a pod set out is nothing to it, what happened while a
   const { queue } = setUp();
   add(queue, 'a', 'b', 'c');
   const a = pop(queue);
-  queue.wake(gone('helps'));
+  queue.enqueueOn(gone('helps'));
   const b = pop(queue);
   refuse(queue, a);
   const c = pop(queue);
@@ -182,7 +182,7 @@ test('a gated pod waits for its own gates alone', () => {
   const gated = info(pod('a').spec({ schedulingGates: [{ name: 'wait' }, { name: 'more' }] }));
   queue.add(gated);
   assert.deepEqual(queue.sizes, { active: 0, backoff: 0, unschedulable: 0, gated: 1 });
-  queue.wake(gone('helps'));
+  queue.enqueueOn(gone('helps'));
   queue.activate(gated.uid);
   queue.hold(gated.uid);
   queue.release(gated.uid);
@@ -208,7 +208,7 @@ test('a pod that is held does not move, whatever happens, and is tried when it i
     queue.hold(uid);
     if (queued !== undefined && when === 'in-flight') refuse(queue, queued);
     assert.equal(queue.sizes.unschedulable, 1, when);
-    queue.wake(gone('helps'));
+    queue.enqueueOn(gone('helps'));
     queue.activate(uid);
     clock.now += 2 * FLUSH;
     queue.tick();
@@ -321,7 +321,7 @@ test('one look at an event does for all pods of a class that were refused alike'
       const queued = pop(queue);
       queue.requeue(queued, { why: 'refused', by: new Set([by]), ...(short && { short }) }, queued.info);
     }
-  queue.wake(gone('any'));
+  queue.enqueueOn(gone('any'));
   assert.equal(queue.sizes.unschedulable, 300);
   assert.equal(looks, 4);
 });

@@ -21,7 +21,7 @@ export function problemsOf(kept: Reservations, view: KeptView): string[] {
   const problems = kept
     .list()
     .flatMap((reservation) => whatIsWrong(reservation, view).map((what) => `${reservation.namespace}/${reservation.name}: ${what}`));
-  const slots = kept.list().map(({ ghost }) => ghost.key);
+  const slots = kept.list().map(({ heldPod }) => heldPod.key);
   if (new Set(slots).size !== slots.length) problems.push('room is kept twice under one name');
   const byNode = [...kept.nodes].flatMap((node) => kept.on(node));
   if (byNode.length !== kept.size || !kept.list().every((one) => byNode.includes(one))) problems.push('the list of nodes says otherwise');
@@ -31,9 +31,9 @@ export function problemsOf(kept: Reservations, view: KeptView): string[] {
 }
 
 function whatIsWrong(reservation: Reservation, view: KeptView): string[] {
-  const { owner, name, node, ghost, state, claimant, expiresAt, createdAt, failedAt } = reservation;
+  const { owner, name, node, heldPod, state, claimant, expiresAt, createdAt, failedAt } = reservation;
   const problems: string[] = [];
-  if (view.isPlaced(ghost.key)) problems.push('a pod of that name has a place');
+  if (view.isPlaced(heldPod.key)) problems.push('a pod of that name has a place');
   if (expiresAt <= view.now) problems.push('it should have expired');
   const { ttlMs, claimedTtlMs } = view.ttls;
   // 10 s for each binding that fails: from the last one on.
@@ -42,9 +42,9 @@ function whatIsWrong(reservation: Reservation, view: KeptView): string[] {
   const set = view.set(owner.uid);
   const unwanted = set === 'unknown' ? undefined : whySetMakesNone(set, owner, name, view.isOurs);
   if (unwanted !== undefined) problems.push(unwanted);
-  const barred = whyNotOnNode(node, view.node(node), ghost.pod.spec, state === 'claimed');
+  const barred = whyNotOnNode(node, view.node(node), heldPod.pod.spec, state === 'claimed');
   if (barred !== undefined) problems.push(barred);
   if ((state === 'claimed') !== (claimant !== undefined)) problems.push('it is claimed by nobody, or by somebody unsaid');
-  if (ghost.nodeName !== node || ghost.terminating) problems.push('its ghost is elsewhere, or on its way out');
+  if (heldPod.nodeName !== node || heldPod.terminating) problems.push('its heldPod is elsewhere, or on its way out');
   return problems;
 }

@@ -27,27 +27,27 @@ for (const { why, who, has } of cases)
     const { kept, room } = keeping();
     assert.equal(kept.of(info(who)), has ? room : undefined);
     assert.equal(kept.isVisibleTo(room, info(who)), !has);
-    assert.deepEqual(kept.podsFor(info(who), 'n1'), has ? [] : [room.ghost]);
+    assert.deepEqual(kept.podsFor(info(who), 'n1'), has ? [] : [room.heldPod]);
     assert.deepEqual(kept.podsFor(info(who), 'n2'), []);
   });
 
 test('what others see is the pod that went, well, and of a uid of its own', () => {
   const { room } = keeping({ pod: member().port(80).asks('example.com/gpu', '2').labels({ role: 'db' }) });
-  const { ghost } = room;
-  assert.deepEqual([ghost.key, ghost.nodeName, ghost.terminating, ghost.requests.cpu], ['default/web-2', 'n1', false, 1_000]);
-  assert.deepEqual([ghost.labels['role'], ghost.ports.length, ghost.requests.scalars.get('example.com/gpu')], ['db', 1, 2]);
-  assert.notEqual(ghost.uid, 'uid-default-web-2');
-  assert.equal(ghost.pod.metadata.deletionTimestamp, undefined);
+  const { heldPod } = room;
+  assert.deepEqual([heldPod.key, heldPod.nodeName, heldPod.terminating, heldPod.requests.cpu], ['default/web-2', 'n1', false, 1_000]);
+  assert.deepEqual([heldPod.labels['role'], heldPod.ports.length, heldPod.requests.scalars.get('example.com/gpu')], ['db', 1, 2]);
+  assert.notEqual(heldPod.uid, 'uid-default-web-2');
+  assert.equal(heldPod.pod.metadata.deletionTimestamp, undefined);
 });
 
-test('of each resource the successor keeps what it takes, and of more what is free; its ghost stays the same pod', () => {
+test('of each resource the successor keeps what it takes, and of more what is free; its heldPod stays the same pod', () => {
   const { kept, room } = keeping({ pod: member().memory('2Gi').asks('example.com/gpu', '2').asks('example.com/disk', '1').asks('ephemeral-storage', '1Gi') }); // prettier-ignore
   const next = successor('web-2', '3').memory('1Gi').asks('example.com/gpu', '4').asks('example.com/nic', '3').asks('ephemeral-storage', '1Gi').port(81); // prettier-ignore
   const spare = { cpu: 500, memory: 0, ephemeral: -5, scalars: new Map([['example.com/gpu', 1]]) };
   const { reservation } = kept.podSeen(info(next), () => ({ node: deletion().node, spare }), T0);
   assert.ok(reservation !== undefined);
-  const { requests, uid, ports } = reservation.ghost;
-  assert.equal(uid, room.ghost.uid);
+  const { requests, uid, ports } = reservation.heldPod;
+  assert.equal(uid, room.heldPod.uid);
   assert.deepEqual(ports.map(({ port }) => port), [81]); // prettier-ignore
   assert.deepEqual([requests.cpu, requests.memory, requests.ephemeral], [1_500, 2 ** 30, 2 ** 30]);
   assert.deepEqual([...requests.scalars], [['example.com/gpu', 3]]);
@@ -67,7 +67,7 @@ test('what was free when the successor came counts once', () => {
   const { kept } = keeping();
   const see = (who: PodBuilder, cpu: number): number | undefined => {
     const spare = { cpu, memory: 0, ephemeral: 0, scalars: new Map<string, number>() };
-    return kept.podSeen(info(who), () => ({ node: deletion().node, spare }), T0).reservation?.ghost.requests.cpu;
+    return kept.podSeen(info(who), () => ({ node: deletion().node, spare }), T0).reservation?.heldPod.requests.cpu;
   };
   assert.equal(see(successor('web-2', '3'), 500), 1_500);
   assert.equal(see(successor('web-2', '3').labels({ more: 'labels' }), 4_000), 1_500);
@@ -96,9 +96,9 @@ test('claims of what went are used for all but its successor', () => {
   ];
   const { kept, room } = keeping({ pod: member().spec({ volumes }) });
   const users = (who: PodBuilder, claim: string): unknown => kept.claimUsers(info(who), claim);
-  const ghost = [{ pod: room.ghost, node: 'n1' }];
-  assert.deepEqual(users(successor('web-1'), 'data-web-2'), ghost);
-  assert.deepEqual(users(successor('web-1'), 'web-2-tmp'), ghost);
+  const heldPod = [{ pod: room.heldPod, node: 'n1' }];
+  assert.deepEqual(users(successor('web-1'), 'data-web-2'), heldPod);
+  assert.deepEqual(users(successor('web-1'), 'web-2-tmp'), heldPod);
   assert.deepEqual(users(successor(), 'data-web-2'), []);
   assert.deepEqual(users(successor('web-1'), 'data-web-1'), []);
   assert.deepEqual(users(pod('other/web-1'), 'data-web-2'), []);

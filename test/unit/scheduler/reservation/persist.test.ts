@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Client } from '../../../../kube/client/client.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
-import { KeptAnnotations } from '../../../../scheduler/reservation/on-sets.ts';
-import { decodeKept, encodeKept, entryFor, KEPT_ANNOTATION, restoredFrom, type KeptEntry, type RestoreFacts } from '../../../../scheduler/reservation/persist.ts'; // prettier-ignore
+import { ReservationAnnotations } from '../../../../scheduler/reservation/on-sets.ts';
+import { decodeReservations, encodeReservations, entryFor, RESERVATIONS_ANNOTATION, restoredFrom, type SavedReservation, type RestoreFacts } from '../../../../scheduler/reservation/persist.ts'; // prettier-ignore
 import type { StatefulSet } from '../../../../scheduler/types.ts';
 import { node } from '../builders.ts';
 import { info, isOurs, member, SECOND, T0, web } from './situations.ts';
 
 const until = '2026-03-01T00:01:00.000Z';
-const entry = (name = 'web-2', over: object = {}): KeptEntry => ({ name, node: 'n1', uid: `uid-${name}`, until, ...over });
-const annotated = (text: string, over: Parameters<typeof web>[0] = {}): StatefulSet => web({ ...over, metadata: { annotations: { [KEPT_ANNOTATION]: text } } }); // prettier-ignore
+const entry = (name = 'web-2', over: object = {}): SavedReservation => ({ name, node: 'n1', uid: `uid-${name}`, until, ...over });
+const annotated = (text: string, over: Parameters<typeof web>[0] = {}): StatefulSet => web({ ...over, metadata: { annotations: { [RESERVATIONS_ANNOTATION]: text } } }); // prettier-ignore
 const facts = (set: StatefulSet, over: Partial<RestoreFacts> = {}): RestoreFacts => ({
   set,
   isPlaced: () => false,
@@ -23,7 +23,7 @@ const facts = (set: StatefulSet, over: Partial<RestoreFacts> = {}): RestoreFacts
 });
 
 test('what is written is when the pod has to be gone, and a while', () => {
-  const gone = (at: string): KeptEntry => entryFor(info(member().terminating(at)), 60 * SECOND, T0);
+  const gone = (at: string): SavedReservation => entryFor(info(member().terminating(at)), 60 * SECOND, T0);
   assert.deepEqual(gone('2026-03-01T00:00:30Z'), {
     name: 'web-2',
     node: 'n1',
@@ -36,17 +36,17 @@ test('what is written is when the pod has to be gone, and a while', () => {
 
 test('what is written can be read', () => {
   const entries = [entry(), entry('web-1')];
-  assert.deepEqual(decodeKept(encodeKept(entries) ?? ''), { entries, refused: [] });
-  assert.equal(encodeKept([]), null);
-  assert.deepEqual(decodeKept(undefined), { entries: [], refused: [] });
+  assert.deepEqual(decodeReservations(encodeReservations(entries) ?? ''), { entries, refused: [] });
+  assert.equal(encodeReservations([]), null);
+  assert.deepEqual(decodeReservations(undefined), { entries: [], refused: [] });
 });
 
 test('too much gives way to what is newer', () => {
   const many = Array.from({ length: 900 }, (_, at) => entry(`web-${at}`));
-  const { entries, refused } = decodeKept(encodeKept(many) ?? '');
+  const { entries, refused } = decodeReservations(encodeReservations(many) ?? '');
   assert.deepEqual([refused, entries.length, entries.at(-1)?.name], [[], 500, 'web-899']);
   const long = Array.from({ length: 400 }, (_, at) => entry(`${'a.'.repeat(120)}${at}`, { uid: 'x' }));
-  const read = decodeKept(encodeKept(long) ?? '');
+  const read = decodeReservations(encodeReservations(long) ?? '');
   assert.deepEqual([read.refused, read.entries.at(-1)?.name], [[], long.at(-1)?.name]);
 });
 
@@ -104,8 +104,8 @@ test('what is kept on is as large as the template says, with the claims of its p
     [room?.name, room?.node, room?.oldUid, room?.priority, room?.expiresAt],
     ['web-2', 'n1', 'uid-web-2', 7, Date.parse(until)],
   );
-  assert.equal(room?.ghost.requests.cpu, 2_000);
-  assert.deepEqual(room?.ghost.pod.spec?.volumes, [{ name: 'data', persistentVolumeClaim: { claimName: 'data-web-2' } }]);
+  assert.equal(room?.heldPod.requests.cpu, 2_000);
+  assert.deepEqual(room?.heldPod.pod.spec?.volumes, [{ name: 'data', persistentVolumeClaim: { claimName: 'data-web-2' } }]);
 });
 
 test('nobody keeps room for long by writing so', () => {
@@ -119,7 +119,7 @@ function slowClient(): { client: Pick<Client, 'patch'>; written: unknown[]; answ
   const waiting: PromiseWithResolvers<void>[] = [];
   const patch = async (_resource: unknown, _ref: unknown, body: unknown): Promise<never> => {
     const { metadata } = body as { metadata: { annotations: Record<string, string | null> } };
-    written.push(decodeKept(metadata.annotations[KEPT_ANNOTATION] ?? undefined).entries.map(({ name }) => name));
+    written.push(decodeReservations(metadata.annotations[RESERVATIONS_ANNOTATION] ?? undefined).entries.map(({ name }) => name));
     const turn = Promise.withResolvers<void>();
     waiting.push(turn);
     await turn.promise;
@@ -136,7 +136,7 @@ function slowClient(): { client: Pick<Client, 'patch'>; written: unknown[]; answ
 test('what is armed while a write is under way is written after it, all at once; nothing is written twice', async () => {
   const { client, written, answer } = slowClient();
   const failures: string[] = [];
-  const annotations = new KeptAnnotations(client, (set) => failures.push(set), new AbortController().signal);
+  const annotations = new ReservationAnnotations(client, (set) => failures.push(set), new AbortController().signal);
   annotations.arm(web(), entry());
   annotations.arm(web(), entry('web-1'));
   annotations.arm(web(), entry('web-0'));
@@ -161,7 +161,7 @@ test('what is armed while a write is under way is written after it, all at once;
 
 test('what a process before this one wrote stays until it ends', async () => {
   const { client, written, answer } = slowClient();
-  const annotations = new KeptAnnotations(client, assert.fail, new AbortController().signal);
+  const annotations = new ReservationAnnotations(client, assert.fail, new AbortController().signal);
   annotations.known(web(), [entry('web-0')]);
   annotations.arm(web(), entry());
   answer();
@@ -186,7 +186,7 @@ test('a priority that only a template says is worth nothing, and places that a s
 
 test('a write that meets a conflict costs no entry: the next one has them all', async () => {
   const { client, written, answer } = slowClient();
-  const annotations = new KeptAnnotations(client, () => {}, new AbortController().signal);
+  const annotations = new ReservationAnnotations(client, () => {}, new AbortController().signal);
   annotations.arm(web(), entry());
   answer(new ApiError({ method: 'PATCH', path: '/', host: 'local' }, { code: 409, reason: 'Conflict', message: 'the test says so' }));
   await annotations.settled();

@@ -191,7 +191,7 @@ export class RandomWorld {
     this.#standing.delete(name);
     const isLate = this.#chance(0.5);
     if (there.at === 'assumed' && !isLate) this.#restore(there.released);
-    this.kept.podGone(there.pod, this.now);
+    this.kept.pendingPodDeleted(there.pod, this.now);
     if (there.at === 'assumed' && isLate) this.#restore(there.released);
     return `gone ${name}`;
   }
@@ -227,7 +227,7 @@ export class RandomWorld {
   #recheck(): string {
     const name = this.#pick(nodeNames);
     const most = this.#pick([500, 1_000, 4_000]);
-    this.#told(this.kept.recheck(name, (together) => together.reduce((sum, { ghost }) => sum + ghost.requests.cpu, 0) <= most));
+    this.#told(this.kept.recheck(name, (together) => together.reduce((sum, { heldPod }) => sum + heldPod.requests.cpu, 0) <= most));
     return `recheck ${name}`;
   }
 

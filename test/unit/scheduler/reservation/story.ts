@@ -43,7 +43,7 @@ export class Story {
         this.kept.podFailed(this.#pod(what, option), this.now);
         return this.#show();
       case 'gone':
-        this.kept.podGone(this.#pod(what, option), this.now);
+        this.kept.pendingPodDeleted(this.#pod(what, option), this.now);
         return this.#show();
       case 'placed':
         return told(this.kept.podPlaced(info(successor(what).on(where))));
@@ -139,7 +139,7 @@ export class Story {
   }
 
   #show(): string[] {
-    const lines = this.kept.list().map(({ name, node, ghost, priority, state, expiresAt }) => `${name} on ${node}: cpu ${ghost.requests.cpu / 1_000}, priority ${priority}, ${state}, ${Math.round((expiresAt - this.now) / SECOND)} s left`); // prettier-ignore
+    const lines = this.kept.list().map(({ name, node, heldPod, priority, state, expiresAt }) => `${name} on ${node}: cpu ${heldPod.requests.cpu / 1_000}, priority ${priority}, ${state}, ${Math.round((expiresAt - this.now) / SECOND)} s left`); // prettier-ignore
     return lines.length === 0 ? ['nothing is kept'] : lines;
   }
 }
@@ -158,5 +158,5 @@ function milli(cpu: string): number {
 }
 
 function sum(kept: readonly Reservation[]): number {
-  return kept.reduce((total, { ghost }) => total + ghost.requests.cpu, 0);
+  return kept.reduce((total, { heldPod }) => total + heldPod.requests.cpu, 0);
 }

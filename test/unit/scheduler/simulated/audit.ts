@@ -25,7 +25,7 @@ export function audit({ api, clock, parts }: Audited): string[] {
   return [
     ...nodesOf(parts, list<Node>(api, '/nodes'), infos),
     ...waitingOf(parts, infos),
-    ...promisesOf(parts, infos),
+    ...nominationsOf(parts, infos),
     ...problemsOf(parts.reservations, {
       isPlaced: (key) => infos.some((pod) => pod.key === key && pod.nodeName !== ''),
       set: (uid) =>
@@ -93,12 +93,12 @@ function waitingOf({ queue, profileOf, engine, config, reservations }: Parts, po
     const first = config.reservation.placement === 'prefer' ? reservations.of(pod)?.node : undefined;
     if (engine.decide(pod, profile, first).placed) problems.push(`${pod.key} waits, and would find a place`);
   }
-  for (const { queued: ghost, pool } of queued.values())
-    problems.push(`the queue has ${ghost.info.key} ${ghost.info.uid} (${pool}) and it is gone`);
+  for (const { queued: heldPod, pool } of queued.values())
+    problems.push(`the queue has ${heldPod.info.key} ${heldPod.info.uid} (${pool}) and it is gone`);
   return problems;
 }
 
-function promisesOf({ nominator, victims }: Parts, pods: readonly PodInfo[]): string[] {
+function nominationsOf({ nominator, victims }: Parts, pods: readonly PodInfo[]): string[] {
   const byUid = new Map(pods.map((pod) => [pod.uid, pod]));
   const promised = [...nominator.nodes].flatMap((node) => nominator.on(node).map(({ uid, key }) => ({ node, uid, key })));
   return [

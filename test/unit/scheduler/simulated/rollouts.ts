@@ -2,7 +2,7 @@ import { seededRandom, type Random } from '../../../../base/random.ts';
 import { daemonSets, nodes as nodeKind, statefulSets } from '../../../../kube/api/resources.ts';
 import type { Interceptor } from '../../controllers/daemonset/simulated/intercepted.ts';
 import { defaultSchedulerConfig } from '../../../../scheduler/config/defaults.ts';
-import { MIRROR_LABEL } from '../../../../scheduler/placeholder/placeholder-pod.ts';
+import { PLACEHOLDER_LABEL } from '../../../../scheduler/placeholder/placeholder-pod.ts';
 import { pod } from '../builders.ts';
 import { audit, Witness } from './audit.ts';
 import { Stage } from './stage.ts';
@@ -145,7 +145,7 @@ class Rollouts {
 
   standing(): string[] {
     const { objects } = this.#world.api.hooks.storage.list('/pods');
-    return objects.filter(({ metadata }) => metadata.labels?.[MIRROR_LABEL] !== undefined).map(({ metadata }) => metadata.name ?? '');
+    return objects.filter(({ metadata }) => metadata.labels?.[PLACEHOLDER_LABEL] !== undefined).map(({ metadata }) => metadata.name ?? '');
   }
 
   async #step(): Promise<void> {

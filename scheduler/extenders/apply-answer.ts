@@ -5,7 +5,7 @@ import { AnswerError } from './fields.ts';
 import type { FilterAnswer, PreemptAnswer } from './protocol.ts';
 
 /** Why an extender does not want a node. */
-export interface Refusal {
+export interface ExtenderRejection {
   /** Whether taking pods away from the node could help. */
   readonly resolvable: boolean;
   /** As users read them; none where the extender left the node out without a word. */
@@ -21,19 +21,19 @@ export function survivorsOf(
   asked: readonly string[],
   answer: FilterAnswer,
   namesOnly: boolean,
-): { survivors: readonly string[]; refused: Map<string, Refusal> } {
+): { survivors: readonly string[]; refused: Map<string, ExtenderRejection> } {
   // Neither list: nobody survives.
   const [list, from] = namesOnly && answer.nodeNames !== undefined ? [answer.nodeNames, 'NodeNames'] : [answer.nodes ?? [], 'Nodes'];
   const chosen = new Set(list);
   const known = new Set(asked);
   for (const name of chosen)
     if (!known.has(name)) throw new AnswerError(`${from} has node ${JSON.stringify(name)}, which is none of those it was sent`);
-  const refused = new Map<string, Refusal>();
-  for (const name of asked) if (!chosen.has(name)) refused.set(name, refusalOf(name, answer));
+  const refused = new Map<string, ExtenderRejection>();
+  for (const name of asked) if (!chosen.has(name)) refused.set(name, rejectionOf(name, answer));
   return { survivors: asked.filter((name) => chosen.has(name)), refused };
 }
 
-function refusalOf(name: string, { failed, unresolvable }: FilterAnswer): Refusal {
+function rejectionOf(name: string, { failed, unresolvable }: FilterAnswer): ExtenderRejection {
   const final = unresolvable.get(name);
   const reason = final ?? failed.get(name);
   return { resolvable: final === undefined && reason !== undefined, reasons: reason === undefined || reason === '' ? [] : [reason] };

@@ -17,7 +17,7 @@ import { ABSENT, grown, type RejectionTable } from './rejections.ts';
 export type VolumeFilter = (node: Readonly<Node>, pods: readonly PodInfo[]) => Rejection | undefined;
 
 /** What a pod asks of a node and the pods on it: the same for pods that no node can tell apart. */
-export interface LocalNeeds {
+export interface ResourceNeeds {
   readonly requests: Requests;
   readonly ports: readonly HostPort[];
   readonly images: readonly string[];
@@ -26,7 +26,7 @@ export interface LocalNeeds {
   readonly ignored: (resource: string) => boolean;
 }
 
-export function localNeeds(pod: PodInfo, { fit }: ProfileConfig, volumes: VolumeFilter | undefined): LocalNeeds {
+export function resourceNeeds(pod: PodInfo, { fit }: ProfileConfig, volumes: VolumeFilter | undefined): ResourceNeeds {
   const images = imageNames(pod.pod.spec ?? { containers: [] });
   const ignored = (resource: string): boolean => isIgnored(fit, resource);
   return { requests: pod.requests, ports: pod.ports, images, volumes, ignored };
@@ -41,8 +41,8 @@ export interface OtherPods {
 }
 
 /** What decides besides node objects: room, ports and volumes. @param others - on it then. @default it is as it is */
-export function localFilter(
-  { requests, ports, volumes, ignored }: LocalNeeds,
+export function resourceFilter(
+  { requests, ports, volumes, ignored }: ResourceNeeds,
   { filters }: ProfileConfig,
   state: NodeState,
   others?: OtherPods,
@@ -57,7 +57,7 @@ export function localFilter(
 }
 
 /** Points that a node gets by itself: how full it would be, how balanced, and images that it has. Whole, weights included. */
-export function localPoints(needs: LocalNeeds, profile: ProfileConfig, state: NodeState, cluster: Cluster, max: number): number {
+export function resourcePoints(needs: ResourceNeeds, profile: ProfileConfig, state: NodeState, cluster: Cluster, max: number): number {
   const { requests, images } = needs;
   const { scores, fit, balanced } = profile;
   let points = 0;
@@ -76,11 +76,11 @@ export function localPoints(needs: LocalNeeds, profile: ProfileConfig, state: No
  * Verdict and own points of every node for a class of pods. Placing a pod changes one node, and so one entry, looked at by the next pod of the class: the
  * best nodes are known without asking the others again.
  */
-export class PodClass {
+export class ResourceClass {
   readonly nodeSpec: NodeSpecClass;
-  readonly needs: LocalNeeds;
+  readonly needs: ResourceNeeds;
   readonly #cluster: Cluster;
-  readonly #verdicts: RejectionTable;
+  readonly #rejections: RejectionTable;
   readonly #profile: ProfileConfig;
   readonly #max: number;
   readonly #mostPoints: number;
@@ -95,11 +95,11 @@ export class PodClass {
     return this.#codes.length * (this.#buckets === undefined ? 6 : 18);
   }
 
-  constructor(nodeSpec: NodeSpecClass, needs: LocalNeeds, { cluster, verdicts, profile, max }: PodClassParts) {
+  constructor(nodeSpec: NodeSpecClass, needs: ResourceNeeds, { cluster, rejections, profile, max }: ResourceClassParts) {
     this.nodeSpec = nodeSpec;
     this.needs = needs;
     this.#cluster = cluster;
-    this.#verdicts = verdicts;
+    this.#rejections = rejections;
     this.#profile = profile;
     this.#max = max;
     const { scores } = profile;
@@ -112,7 +112,7 @@ export class PodClass {
     return this.#counts.get(0) ?? 0;
   }
 
-  /** Nodes by verdict: see {@link RejectionTable}. */
+  /** Nodes by result: see {@link RejectionTable}. */
   get counts(): ReadonlyMap<number, number> {
     return this.#counts;
   }
@@ -171,9 +171,9 @@ export class PodClass {
       this.#set(slot, fixed, 0);
       return;
     }
-    const refused = localFilter(this.needs, this.#profile, state);
-    if (refused !== undefined) this.#set(slot, this.#verdicts.code(refused), 0);
-    else this.#set(slot, 0, localPoints(this.needs, this.#profile, state, this.#cluster, this.#max));
+    const refused = resourceFilter(this.needs, this.#profile, state);
+    if (refused !== undefined) this.#set(slot, this.#rejections.code(refused), 0);
+    else this.#set(slot, 0, resourcePoints(this.needs, this.#profile, state, this.#cluster, this.#max));
   }
 
   #set(slot: number, code: number, points: number): void {
@@ -202,9 +202,9 @@ export class PodClass {
   }
 }
 
-export interface PodClassParts {
+export interface ResourceClassParts {
   cluster: Cluster;
-  verdicts: RejectionTable;
+  rejections: RejectionTable;
   profile: ProfileConfig;
   /** The most points a plugin gives, before its weight. */
   max: number;

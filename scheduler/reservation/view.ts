@@ -3,7 +3,7 @@ import type { Requests } from '../pod/requests.ts';
 import type { Reservation } from './contract.ts';
 
 /** Room that is kept, as JSON can say it: what `/debug/reservations` lists. Moments are ISO 8601. */
-export interface KeptRoom {
+export interface ReservationView {
   /** Of the pod it is kept for, which is not there yet or waits. */
   namespace: string;
   name: string;
@@ -23,13 +23,13 @@ export interface KeptRoom {
 }
 
 /** @param shown - what the wall clock shows at a moment of the reservations'. @returns by namespace and name */
-export function keptRooms(reservations: readonly Reservation[], shown = (at: Millis): Millis => at): KeptRoom[] {
+export function reservationViews(reservations: readonly Reservation[], shown = (at: Millis): Millis => at): ReservationView[] {
   return reservations
     .map((reservation) => roomOf(reservation, shown))
     .toSorted((a, b) => compare(a.namespace, b.namespace) || compare(a.name, b.name) || compare(a.node, b.node));
 }
 
-function roomOf({ owner, ghost, claimant, createdAt, expiresAt, ...room }: Reservation, shown: (at: Millis) => Millis): KeptRoom {
+function roomOf({ owner, heldPod, claimant, createdAt, expiresAt, ...room }: Reservation, shown: (at: Millis) => Millis): ReservationView {
   const { namespace, name, node, priority, state, purpose, why } = room;
   return {
     namespace,
@@ -40,7 +40,7 @@ function roomOf({ owner, ghost, claimant, createdAt, expiresAt, ...room }: Reser
     state,
     purpose,
     why,
-    requests: requestsText(ghost.requests),
+    requests: requestsText(heldPod.requests),
     claimedBy: claimant?.uid ?? null,
     createdAt: new Date(shown(createdAt)).toISOString(),
     expiresAt: new Date(shown(expiresAt)).toISOString(),

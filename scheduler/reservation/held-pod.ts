@@ -4,13 +4,13 @@ import type { Requests } from '../pod/requests.ts';
 import type { Spare } from './contract.ts';
 
 /** Names end with a letter or digit: no pod of the server's has such a uid. */
-export function ghostUid(oldUid: string): string {
+export function heldPodUid(oldUid: string): string {
   return `room-of-${oldUid}-`;
 }
 
 /** A pod that went, as if it were still on its node and well: nothing of its way out is left. */
-export function ghostOf(pod: PodInfo): PodInfo {
-  return podInfoOf(standIn(pod, ghostUid(pod.uid), pod.nodeName));
+export function heldPodOf(pod: PodInfo): PodInfo {
+  return podInfoOf(standIn(pod, heldPodUid(pod.uid), pod.nodeName));
 }
 
 /**
@@ -18,9 +18,9 @@ export function ghostOf(pod: PodInfo): PodInfo {
  * moment, so that keeping room never takes of what somebody else has.
  * @param spare - undefined: nothing is free, or nothing is to be added
  */
-export function successorGhost(ghost: PodInfo, successor: PodInfo, spare: Spare | undefined): PodInfo {
-  const info = podInfoOf(standIn(successor, ghost.uid, ghost.nodeName));
-  return { ...info, requests: keptOf(ghost.requests, successor.requests, spare) };
+export function heldPodOfSuccessor(heldPod: PodInfo, successor: PodInfo, spare: Spare | undefined): PodInfo {
+  const info = podInfoOf(standIn(successor, heldPod.uid, heldPod.nodeName));
+  return { ...info, requests: keptOf(heldPod.requests, successor.requests, spare) };
 }
 
 /**

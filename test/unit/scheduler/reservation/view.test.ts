@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
-import { keptRooms } from '../../../../scheduler/reservation/kept-room.ts';
+import { reservationViews } from '../../../../scheduler/reservation/view.ts';
 import { pod } from '../builders.ts';
 import type { Reservation } from '../../../../scheduler/reservation/contract.ts';
 
@@ -14,7 +14,7 @@ const room = (over: Partial<Reservation>): Reservation => ({
   oldUid: 'old',
   node: 'node-a',
   priority: 7,
-  ghost: info('db-1'),
+  heldPod: info('db-1'),
   createdAt: 0,
   expiresAt: 60_000,
   purpose: 'upgrade',
@@ -26,7 +26,7 @@ const room = (over: Partial<Reservation>): Reservation => ({
 });
 
 test('kept room is listed with all that a person asks for, and no raw record', () => {
-  assert.deepEqual(keptRooms([room({})]), [
+  assert.deepEqual(reservationViews([room({})]), [
     {
       namespace: 'shop',
       name: 'db-1',
@@ -45,13 +45,13 @@ test('kept room is listed with all that a person asks for, and no raw record', (
 });
 
 test('a successor that waits is named, and nothing that is asked for in vain', () => {
-  const ghost = podInfoOf(pod('shop/db-1').build());
-  const [listed] = keptRooms([room({ state: 'claimed', claimant: info('db-1'), ghost })]);
+  const heldPod = podInfoOf(pod('shop/db-1').build());
+  const [listed] = reservationViews([room({ state: 'claimed', claimant: info('db-1'), heldPod })]);
   assert.deepEqual([listed?.claimedBy, listed?.requests], ['uid-shop-db-1', {}]);
 });
 
 test('rooms are listed by pod, then by node', () => {
   const rooms = [room({ name: 'db-2' }), room({ node: 'node-b' }), room({ namespace: 'a', name: 'z' }), room({})];
-  const names = keptRooms(rooms).map(({ namespace, name, node }) => `${namespace}/${name} ${node}`);
+  const names = reservationViews(rooms).map(({ namespace, name, node }) => `${namespace}/${name} ${node}`);
   assert.deepEqual(names, ['a/z node-a', 'shop/db-1 node-a', 'shop/db-1 node-b', 'shop/db-2 node-a']);
 });

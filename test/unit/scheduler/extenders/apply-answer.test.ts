@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodeFilter, decodePreempt } from '../../../../scheduler/extenders/protocol.ts';
-import { addScores, candidatesLeft, survivorsOf } from '../../../../scheduler/extenders/verdict.ts';
+import { addScores, candidatesLeft, survivorsOf } from '../../../../scheduler/extenders/apply-answer.ts';
 import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
 import { pod } from '../builders.ts';
 
