@@ -47,7 +47,9 @@ export async function parse(entry: Named, command: Command, argv: readonly strin
   const values = new Map<string, ArgValue | undefined>();
   const written = writtenValues(flags, argv);
   for (const flag of flags) {
-    const read = flagValue(flag, written.get(flag.name) ?? given[flag.name]);
+    // To yargs a count that was not given is 0, which would win over agent.yaml.
+    const counted = flag.type === 'count' && given[flag.name] === 0 ? undefined : given[flag.name];
+    const read = flagValue(flag, written.get(flag.name) ?? counted);
     if (read.ok) values.set(flag.name, read.value);
     else throw usage(entry, `--${flag.name} ${read.problem}`);
   }

@@ -5,7 +5,9 @@ import { parseAgentFile, readAgentFile } from '../../../cli/agent/settings-file.
 import { agentFlags, nodeFlags, runFlags } from '../../../cli/agent/flags.ts';
 import { agentOptions, checkSettings, SettingError, settingsOf } from '../../../cli/agent/options.ts';
 import { nodeOptions } from '../../../cli/agent/node-options.ts';
+import { parse } from '../../../cli/args/parse.ts';
 import { plainFlags } from '../../../cli/args/plain-flags.ts';
+import type { Command } from '../../../cli/command.ts';
 import type { AgentOptions } from '../../../agent/options.ts';
 
 const host = { hostName: 'Node-A', path: (text: string) => (text.startsWith('/') ? text : `/cwd/${text}`) };
@@ -51,6 +53,15 @@ test('flags win over the file, the file over defaults', () => {
   assert.equal(read.keepCheckpoints, 9);
   assert.equal(read.preflight, false);
   assert.equal(read.verbosity, 2);
+});
+
+test('a flag that is not given leaves the setting to the file, also where yargs reads the line: dkc -o json agent run', async () => {
+  const command = { flags: runFlags, positionals: [] } as unknown as Command;
+  const read = await parse({ name: 'agent run', below: [] }, command, ['--once'], 80);
+  assert.ok(read.want === 'run');
+  const settings = settingsOf(read.args, host);
+  assert.deepEqual(settings, {});
+  assert.equal(agentOptions(settings, parseAgentFile('verbosity: 1', '/f'), host).verbosity, 1);
 });
 
 test('the effective file follows the directory, unless it is named', () => {
