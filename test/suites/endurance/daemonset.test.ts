@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { faultKinds } from '../../unit/controllers/daemonset/simulated/faulty-calls.ts';
-import { watchFaults } from '../../unit/controllers/daemonset/simulated/faulty-watches.ts';
+import { faultKinds } from '../../support/simulated/faulty-calls.ts';
+import { watchFaults } from '../../support/simulated/faulty-watches.ts';
 import { inWords, randomRun, shrunk } from '../../unit/controllers/daemonset/simulated/random-run.ts';
 import { stories } from '../../unit/controllers/daemonset/simulated/stories.ts';
 import { sweep, sweepWatches } from '../../unit/controllers/daemonset/simulated/sweep.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { watchFaults } from '../../unit/controllers/daemonset/simulated/faulty-watches.ts';
+import { watchFaults } from '../../support/simulated/faulty-watches.ts';
 import { noRooms, plus, rollouts } from '../../unit/scheduler/simulated/rollouts.ts';
 import { stories } from '../../unit/scheduler/simulated/stories.ts';
 import { faultKinds, sweep, sweepWatches } from '../../unit/scheduler/simulated/sweep.ts';

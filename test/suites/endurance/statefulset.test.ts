@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { faultKinds } from '../../unit/controllers/daemonset/simulated/faulty-calls.ts';
-import { watchFaults } from '../../unit/controllers/daemonset/simulated/faulty-watches.ts';
-import { inWords } from '../../unit/controllers/daemonset/simulated/play-randomly.ts';
+import { faultKinds } from '../../support/simulated/faulty-calls.ts';
+import { watchFaults } from '../../support/simulated/faulty-watches.ts';
+import { inWords } from '../../support/simulated/play-randomly.ts';
 import { randomRun, shrunk } from '../../unit/controllers/statefulset/simulated/random-run.ts';
 import { stories } from '../../unit/controllers/statefulset/simulated/stories.ts';
 import { sweep, sweepWatches } from '../../unit/controllers/statefulset/simulated/sweep.ts';

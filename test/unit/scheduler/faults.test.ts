@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { SeenCall } from '../controllers/daemonset/simulated/intercepted.ts';
-import type { FaultKind } from '../controllers/daemonset/simulated/faulty-calls.ts';
-import { watchFaults, type WatchFault } from '../controllers/daemonset/simulated/faulty-watches.ts';
+import type { SeenCall } from '../../support/simulated/intercepted.ts';
+import type { FaultKind } from '../../support/simulated/faulty-calls.ts';
+import { watchFaults, type WatchFault } from '../../support/simulated/faulty-watches.ts';
 import { defaultSchedulerConfig } from '../../../scheduler/config/defaults.ts';
 import { stories } from './simulated/stories.ts';
 import { faultKinds, sweep, sweepWatches } from './simulated/sweep.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TransportError } from '../../../kube/client/errors.ts';
 import { defaultSchedulerConfig } from '../../../scheduler/config/defaults.ts';
-import type { SeenCall } from '../controllers/daemonset/simulated/intercepted.ts';
+import type { SeenCall } from '../../support/simulated/intercepted.ts';
 import { pod } from './builders.ts';
 import { Witness } from './simulated/audit.ts';
 import { Stage } from './simulated/stage.ts';

@@ -13,7 +13,7 @@ import type { SchedulerConfig } from '../../../scheduler/config/config.ts';
 import { defaultSchedulerConfig } from '../../../scheduler/config/defaults.ts';
 import { schedulerRunnable, servedKinds } from '../../../scheduler/scheduler.ts';
 import type { Node, Pod } from '../../../scheduler/types.ts';
-import { intercepted, type Interceptor } from '../controllers/daemonset/simulated/intercepted.ts';
+import { intercepted, type Interceptor } from '../../support/simulated/intercepted.ts';
 import { startLocally, type LocalProcess } from '../../support/local-process.ts';
 import { recordedLog } from '../../support/recorded-log.ts';
 import type { HollowNode } from '../../support/hollow/hollow-node.ts';

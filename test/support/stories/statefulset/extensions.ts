@@ -103,4 +103,14 @@ export const extensions: readonly Story[] = [
       await s.condition('Progressing True RolloutComplete');
     },
   },
+  {
+    name: 'two-billion-replicas-stop-nobody-else',
+    async play(s) {
+      const annotations = { 'dkc.dev/expand-claims': 'true' };
+      await s.create({ name: 'huge', replicas: 2 ** 31 - 1, annotations, claims: ['data'], image: 'hollow/unready:1' });
+      await s.create({ replicas: 2 });
+      await s.rolledOut();
+      await s.reported('TooManyReplicas');
+    },
+  },
 ];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { faultKinds, type FaultKind } from './simulated/faulty-calls.ts';
-import { watchFaults, type WatchFault } from './simulated/faulty-watches.ts';
+import { faultKinds, type FaultKind } from '../../../support/simulated/faulty-calls.ts';
+import { watchFaults, type WatchFault } from '../../../support/simulated/faulty-watches.ts';
 import { stories } from './simulated/stories.ts';
 import { sweep, sweepWatches } from './simulated/sweep.ts';
 

@@ -5,9 +5,9 @@ import type { KubeObject } from '../../../../kube/api/object.ts';
 import { daemonSets } from '../../../../kube/api/resources.ts';
 import { apiErrorFrom } from '../../../../kube/client/errors.ts';
 import { behave } from '../../../support/hollow/hollow-nodes.ts';
-import { daemonSet } from './live-world.ts';
-import type { Interceptor } from './simulated/intercepted.ts';
-import { SimWorld, type SimProcess } from './simulated/sim-world.ts';
+import { daemonSet } from '../../../support/simulated/sets.ts';
+import type { Interceptor } from '../../../support/simulated/intercepted.ts';
+import { SimWorld, type SimProcess } from '../../../support/simulated/sim-world.ts';
 
 /** Repetitions that do no harm are seen by nothing but counting. */
 

@@ -1,15 +1,26 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { daemonSetController } from '../../../../controllers/daemonset/controller.ts';
+import type { Pod } from '../../../../controllers/daemonset/types.ts';
 import { pods } from '../../../../kube/api/resources.ts';
-import { daemonSet } from './live-world.ts';
-import { SimWorld } from './simulated/sim-world.ts';
+import { daemonSet } from '../../../support/simulated/sets.ts';
+import { SimWorld } from '../../../support/simulated/sim-world.ts';
 
 const cases = [
-  { why: 'a host port', takes: { ports: [{ containerPort: 80, hostPort: 80 }] } },
-  { why: 'room', takes: { resources: { requests: { memory: '10Gi' } } } },
+  {
+    why: 'a host port',
+    takes: { ports: [{ containerPort: 80, hostPort: 80 }] },
+    told: [],
+  },
+  {
+    why: 'memory',
+    takes: { resources: { requests: { memory: '10Gi' } } },
+    told: [
+      `failed to place pod on "a": Node didn't have enough resource: memory, requested: 10737418240, used: 10737418240, capacity: 17179869184`,
+    ],
+  },
 ];
-for (const { why, takes } of cases)
+for (const { why, takes, told } of cases)
   test(`where the controller places pods, ${why} that becomes free is taken`, async (t) => {
     const world = new SimWorld({ setup: (runtime) => [daemonSetController(runtime, { placement: 'controller' })] });
     t.after(() => world.stop());
@@ -25,7 +36,36 @@ for (const { why, takes } of cases)
       world.pods().map(({ metadata: { name } }) => name),
       ['other'],
     );
+    assert.deepEqual(messages(world, 'FailedPlacement'), told);
     await world.user.delete(pods, { name: 'other', namespace: 'default' });
     await world.clock.advance(10_000);
     assert.equal(world.set()?.status?.numberAvailable, 1);
+    assert.equal(world.pods()[0]?.spec?.schedulerName, 'kubernetes.io/daemonset-controller');
   });
+
+test('makes one pod and no thousands when a webhook takes the affinity away', async (t) => {
+  const world = new SimWorld();
+  t.after(() => world.stop());
+  world.addNodes('a', 'b', 'c');
+  let made = 0;
+  const process = world.start({
+    call: async ({ verb, resource, body }, pass) => {
+      if (verb === 'create' && resource === 'pods') {
+        made += 1;
+        delete (body as Pod).spec?.affinity;
+      }
+      return pass();
+    },
+  });
+  await world.until(() => process.ready, 10_000);
+  world.api.add(daemonSet('web'));
+  await world.until(() => messages(world, 'PlacementLost').length > 0 && world.pods().length === 0, 900, 50);
+  assert.equal(made, 1);
+  const expected = /^Pod web-\w{5} was made for node a and came back as one for no node: a webhook .* no more are made for 1 s$/;
+  assert.match(messages(world, 'PlacementLost')[0] ?? '', expected);
+});
+
+function messages(world: SimWorld, reason: string): string[] {
+  const { objects } = world.api.hooks.storage.list('/events');
+  return objects.filter((event) => event['reason'] === reason).map(({ message }) => String(message));
+}

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { faultKinds, type FaultKind } from '../daemonset/simulated/faulty-calls.ts';
-import { watchFaults, type WatchFault } from '../daemonset/simulated/faulty-watches.ts';
-import type { SeenCall } from '../daemonset/simulated/intercepted.ts';
+import { faultKinds, type FaultKind } from '../../../support/simulated/faulty-calls.ts';
+import { watchFaults, type WatchFault } from '../../../support/simulated/faulty-watches.ts';
+import type { SeenCall } from '../../../support/simulated/intercepted.ts';
 import { stories } from './simulated/stories.ts';
 import { sweep, sweepWatches } from './simulated/sweep.ts';
 

@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test';
 import type { KubeObject } from '../../../../kube/api/object.ts';
 import { pods, statefulSets } from '../../../../kube/api/resources.ts';
 import { apiErrorFrom } from '../../../../kube/client/errors.ts';
-import type { SimWorld } from '../daemonset/simulated/sim-world.ts';
+import type { SimWorld } from '../../../support/simulated/sim-world.ts';
 import { claimsOf, setsOf, simWorld, statefulSet } from './simulated/world.ts';
 
 /** @param before - what others do just before the controller's call is made. @param endMs - from the mark of deletion of a pod to its end */

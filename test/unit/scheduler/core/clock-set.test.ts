@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type { Millis } from '../../../../base/clock.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
-import type { Interceptor } from '../../controllers/daemonset/simulated/intercepted.ts';
+import type { Interceptor } from '../../../support/simulated/intercepted.ts';
 import { pod } from '../builders.ts';
 import { Stage } from '../simulated/stage.ts';
 import { SchedulerWorld } from '../simulated/world.ts';

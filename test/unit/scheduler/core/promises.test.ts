@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { pods as podKind } from '../../../../kube/api/resources.ts';
 import { ApiError, TransportError } from '../../../../kube/client/errors.ts';
-import type { Interceptor } from '../../controllers/daemonset/simulated/intercepted.ts';
+import type { Interceptor } from '../../../support/simulated/intercepted.ts';
 import { nodeObject } from '../../../support/hollow/hollow-node.ts';
 import { reservationHooks } from '../../../../scheduler/reservation/hooks.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { ApiError } from '../../../../kube/client/errors.ts';
-import type { Interceptor } from '../../controllers/daemonset/simulated/intercepted.ts';
+import type { Interceptor } from '../../../support/simulated/intercepted.ts';
 import { replay } from '../../../support/transcript.ts';
 import { pod } from '../builders.ts';
 import { audit } from '../simulated/audit.ts';

@@ -4,7 +4,7 @@ import { pods as podKind, statefulSets } from '../../../../kube/api/resources.ts
 import { ApiError, TransportError } from '../../../../kube/client/errors.ts';
 import { defaultSchedulerConfig } from '../../../../scheduler/config/defaults.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
-import type { Interceptor, SeenCall } from '../../controllers/daemonset/simulated/intercepted.ts';
+import type { Interceptor, SeenCall } from '../../../support/simulated/intercepted.ts';
 import { pod, type PodBuilder } from '../builders.ts';
 import { LiveWorld, statefulSet } from '../live-world.ts';
 

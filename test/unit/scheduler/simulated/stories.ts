@@ -1,4 +1,4 @@
-import type { StoryOn } from '../../controllers/daemonset/simulated/sweeping.ts';
+import type { StoryOn } from '../../../support/simulated/sweeping.ts';
 import { pod } from '../builders.ts';
 import type { Stage } from './stage.ts';
 

@@ -1,7 +1,7 @@
-import { faultKinds as ofControllers, type FaultKind } from '../../controllers/daemonset/simulated/faulty-calls.ts';
-import type { WatchFault } from '../../controllers/daemonset/simulated/faulty-watches.ts';
-import type { SeenCall } from '../../controllers/daemonset/simulated/intercepted.ts';
-import { sweepCalls, sweepEvents, type Swept, type Theatre } from '../../controllers/daemonset/simulated/sweeping.ts';
+import { faultKinds as ofControllers, type FaultKind } from '../../../support/simulated/faulty-calls.ts';
+import type { WatchFault } from '../../../support/simulated/faulty-watches.ts';
+import type { SeenCall } from '../../../support/simulated/intercepted.ts';
+import { sweepCalls, sweepEvents, type Swept, type Theatre } from '../../../support/simulated/sweeping.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
 import type { SchedulerConfig } from '../../../../scheduler/config/config.ts';
 import { Witness } from './audit.ts';

@@ -13,9 +13,9 @@ import { schedulerCaches } from '../../../../scheduler/informers.ts';
 import type { Reservations } from '../../../../scheduler/reservation/contract.ts';
 import { createReservations } from '../../../../scheduler/reservation/reservations.ts';
 import { schedulerRunnable, servedKinds, type ServedKinds } from '../../../../scheduler/scheduler.ts';
-import { intercepted, type Interceptor } from '../../controllers/daemonset/simulated/intercepted.ts';
-import type { Pace } from '../../controllers/daemonset/simulated/sim-kubelets.ts';
-import { SimWorld, type SimProcess } from '../../controllers/daemonset/simulated/sim-world.ts';
+import { intercepted, type Interceptor } from '../../../support/simulated/intercepted.ts';
+import type { Pace } from '../../../support/simulated/sim-kubelets.ts';
+import { SimWorld, type SimProcess } from '../../../support/simulated/sim-world.ts';
 import { startLocally } from '../../../support/local-process.ts';
 
 export interface SchedulerWorldOptions {

@@ -3,8 +3,8 @@ import type { DaemonSet, Pod } from '../../../../../controllers/daemonset/types.
 import { daemonSets, nodes, pods } from '../../../../../kube/api/resources.ts';
 import { controllerOf } from '../../../../../kube/controller/owner-refs.ts';
 import { behave } from '../../../../support/hollow/hollow-nodes.ts';
-import { daemonSet } from '../live-world.ts';
-import { pick, roughActs, type Act, type Scene } from './rough-acts.ts';
+import { daemonSet } from '../../../../support/simulated/sets.ts';
+import { pick, roughActs, type Act, type Scene } from '../../../../support/simulated/rough-acts.ts';
 
 const NAMES = ['web', 'logs'];
 const MAX_NODES = 12;

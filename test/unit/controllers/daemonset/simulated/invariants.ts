@@ -8,16 +8,9 @@ import type { DaemonSet, Node, Pod } from '../../../../../controllers/daemonset/
 import { jsonEqual } from '../../../../../kube/api/json.ts';
 import { controllerOf } from '../../../../../kube/controller/owner-refs.ts';
 import { mayHaveTakenEffect } from '../../../../../kube/client/errors.ts';
-import type { Interceptor, SeenCall } from './intercepted.ts';
+import type { Interceptor, SeenCall } from '../../../../support/simulated/intercepted.ts';
+import type { Checked } from '../../../../support/simulated/play-randomly.ts';
 import { SetView } from './set-view.ts';
-
-/** How often something could have gone wrong and was looked at; a run in which nothing was judged proves nothing. */
-export interface Judged {
-  creations: number;
-  deletions: number;
-  /** Left out: the controller may not have known of a change yet. */
-  excused: number;
-}
 
 const SETS = 'apps/daemonsets';
 
@@ -31,7 +24,7 @@ const SETS = 'apps/daemonsets';
  */
 export class Invariants {
   readonly problems: string[] = [];
-  readonly judged: Judged = { creations: 0, deletions: 0, excused: 0 };
+  readonly checked: Checked = { creations: 0, deletions: 0, excused: 0 };
   /** What changed after this (wall clock) a controller need not know yet. Infinity: it knows everything. */
   unknownSince: () => Millis = () => Infinity;
   /** Two controllers work, or did a moment ago: what both do they may do twice. */
@@ -159,10 +152,10 @@ export class Invariants {
       others.some(({ metadata }) => (this.#joined.get(metadata.uid ?? '') ?? 0) >= this.unknownSince()) ||
       this.#wasLost(`${uid}/${node}`);
     if (isExcused) {
-      this.judged.excused += 1;
+      this.checked.excused += 1;
       return;
     }
-    this.judged.creations += 1;
+    this.checked.creations += 1;
     const most = view.rules.surging || !knowsSet ? 1 : 0;
     if (others.length > most) this.#problem(`${what} beside ${others.map(({ metadata }) => metadata.name).join(', ')}`);
     if (!view.rules.surging && knowsSet && going.length > 0) this.#problem(`${what} beside one that is still going`);
@@ -175,11 +168,11 @@ export class Invariants {
     const view = this.#view(set);
     if (isOver(pod) || !view.isAvailable(pod) || !isSelected(view, pod)) return;
     if (this.rivals() || this.#isUnknown(uid) || this.#isUnknown(node)) {
-      this.judged.excused += 1;
+      this.checked.excused += 1;
       return;
     }
     if (!view.runs(node)) return;
-    this.judged.deletions += 1;
+    this.checked.deletions += 1;
     const what = `pod ${pod.metadata.name} of ${node}, which was available, is deleted`;
     const others = view.live(node);
     const { update, optIns, surging } = view.rules;

@@ -5,13 +5,13 @@ import { recount } from '../../../../../controllers/daemonset/recount.ts';
 import { rulesOf } from '../../../../../controllers/daemonset/rules.ts';
 import type { DaemonSet } from '../../../../../controllers/daemonset/types.ts';
 import { acts } from './acts.ts';
-import { Crew } from './crew.ts';
+import { Crew } from '../../../../support/simulated/crew.ts';
 import { Invariants } from './invariants.ts';
-import { leastOf, playRandomly, type RandomRun, type Ran } from './play-randomly.ts';
+import { leastOf, playRandomly, type RandomRun, type Ran } from '../../../../support/simulated/play-randomly.ts';
 import { SetView } from './set-view.ts';
-import { SimWorld } from './sim-world.ts';
+import { SimWorld } from '../../../../support/simulated/sim-world.ts';
 
-export { inWords } from './play-randomly.ts';
+export { inWords } from '../../../../support/simulated/play-randomly.ts';
 
 const MINUTE = 60_000;
 /** Longer than a failed pod stays, and than anything is waited for. */
@@ -29,7 +29,7 @@ export async function randomRun({ seed, steps, without = new Set() }: RandomRun)
   });
   const invariants = new Invariants(world.api, world.clock);
   const crew = new Crew(world, invariants);
-  const ran: Ran = { problems: invariants.problems, steps: 0, transcript: [], judged: invariants.judged, quiet: 0 };
+  const ran: Ran = { problems: invariants.problems, steps: 0, transcript: [], checked: invariants.checked, quiet: 0 };
   const nodes = 2 + Math.floor(dice() * 11);
   world.addNodes(...Array.from({ length: nodes }, (_, n) => ({ name: `n${n}`, labels: { pool: dice() < 0.5 ? 'x' : 'y' } })));
   return playRandomly({

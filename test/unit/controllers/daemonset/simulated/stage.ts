@@ -6,7 +6,7 @@ import { daemonSets, pods } from '../../../../../kube/api/resources.ts';
 import { controllerOf } from '../../../../../kube/controller/owner-refs.ts';
 import { behave } from '../../../../support/hollow/hollow-nodes.ts';
 import type { HollowNode } from '../../../../support/hollow/hollow-node.ts';
-import type { SimWorld } from './sim-world.ts';
+import type { SimWorld } from '../../../../support/simulated/sim-world.ts';
 
 /** A set called `web`, its users and its nodes: what a story plays on, again and again on one server and before one controller. */
 export class Stage {

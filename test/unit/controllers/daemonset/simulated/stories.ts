@@ -3,9 +3,9 @@ import { pinnedTo } from '../../../../../controllers/daemonset/pods.ts';
 import { pods } from '../../../../../kube/api/resources.ts';
 import { isNotFound } from '../../../../../kube/client/errors.ts';
 import { behave } from '../../../../support/hollow/hollow-nodes.ts';
-import { daemonSet } from '../live-world.ts';
+import { daemonSet } from '../../../../support/simulated/sets.ts';
 import type { Stage } from './stage.ts';
-import type { StoryOn } from './sweeping.ts';
+import type { StoryOn } from '../../../../support/simulated/sweeping.ts';
 
 export interface Story extends StoryOn<Stage> {
   /** Why it proves nothing where events come late. */

@@ -1,11 +1,11 @@
-import type { FaultKind } from './faulty-calls.ts';
-import type { WatchFault } from './faulty-watches.ts';
-import type { SeenCall } from './intercepted.ts';
+import type { FaultKind } from '../../../../support/simulated/faulty-calls.ts';
+import type { WatchFault } from '../../../../support/simulated/faulty-watches.ts';
+import type { SeenCall } from '../../../../support/simulated/intercepted.ts';
 import { Invariants } from './invariants.ts';
-import { SimWorld } from './sim-world.ts';
+import { SimWorld } from '../../../../support/simulated/sim-world.ts';
 import { Stage } from './stage.ts';
 import type { Story } from './stories.ts';
-import { sweepCalls, sweepEvents, type Swept, type Theatre } from './sweeping.ts';
+import { sweepCalls, sweepEvents, type Swept, type Theatre } from '../../../../support/simulated/sweeping.ts';
 
 /** {@link sweepCalls} before a DaemonSet controller. */
 export function sweep(story: Story, kinds: (call: SeenCall, n: number) => readonly FaultKind[]): Promise<Swept> {

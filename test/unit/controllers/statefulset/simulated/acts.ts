@@ -3,7 +3,7 @@ import type { Pod, StatefulSet } from '../../../../../controllers/statefulset/ty
 import { persistentVolumeClaims, pods, statefulSets } from '../../../../../kube/api/resources.ts';
 import { controllerOf } from '../../../../../kube/controller/owner-refs.ts';
 import { behave } from '../../../../support/hollow/hollow-nodes.ts';
-import { pick, roughActs, type Act, type Scene as AnyScene } from '../../daemonset/simulated/rough-acts.ts';
+import { pick, roughActs, type Act, type Scene as AnyScene } from '../../../../support/simulated/rough-acts.ts';
 import type { Invariants } from './invariants.ts';
 import { troubles } from './troubles.ts';
 import { claimsOf, setsOf, statefulSet, template } from './world.ts';

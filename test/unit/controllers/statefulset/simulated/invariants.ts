@@ -10,16 +10,9 @@ import { jsonEqual } from '../../../../../kube/api/json.ts';
 import type { KubeObject } from '../../../../../kube/api/object.ts';
 import { controllerOf } from '../../../../../kube/controller/owner-refs.ts';
 import { ordinalsOf } from '../ordinals.ts';
-import type { Interceptor, SeenCall } from '../../daemonset/simulated/intercepted.ts';
+import type { Interceptor, SeenCall } from '../../../../support/simulated/intercepted.ts';
+import type { Checked } from '../../../../support/simulated/play-randomly.ts';
 import { isGoing } from './world.ts';
-
-/** How often something could have gone wrong and was looked at; a run in which nothing was judged proves nothing. */
-export interface Judged {
-  creations: number;
-  deletions: number;
-  /** Left out: the controller may not have known of a change yet. */
-  excused: number;
-}
 
 const SETS = 'apps/statefulsets';
 const ordinalOf = (name: string): number => Number(/-(\d+)$/.exec(name)?.[1] ?? -1);
@@ -35,7 +28,7 @@ const ordinalOf = (name: string): number => Number(/-(\d+)$/.exec(name)?.[1] ?? 
  */
 export class Invariants {
   readonly problems: string[] = [];
-  readonly judged: Judged = { creations: 0, deletions: 0, excused: 0 };
+  readonly checked: Checked = { creations: 0, deletions: 0, excused: 0 };
   /** What changed after this (wall clock) a controller need not know yet. Infinity: it knows everything. */
   unknownSince: () => Millis = () => Infinity;
   /** Two controllers work, or did a moment ago. */
@@ -143,10 +136,10 @@ export class Invariants {
         this.#problem(`${what}, and there is no claim ${claim}`);
     }
     if (this.rivals() || this.#isUnknown(uid) || this.#isUnknown(`pods of ${uid}`)) {
-      this.judged.excused += 1;
+      this.checked.excused += 1;
       return;
     }
-    this.judged.creations += 1;
+    this.checked.creations += 1;
     if (rules.places.placeOf(ordinal) === undefined) this.#problem(`${what}, which has no place`);
     const revision = storage.get('apps/controllerrevisions', `${namespace}/${labels[HASH_LABEL]}`) as Revision | undefined;
     if (revision === undefined || controllerOf(revision)?.uid !== uid)
@@ -165,10 +158,10 @@ export class Invariants {
     const { phase } = pod.status ?? {};
     if (phase === 'Failed' || phase === 'Succeeded') return;
     if (this.rivals() || this.#isUnknown(uid) || this.#isUnknown(`pods of ${uid}`)) {
-      this.judged.excused += 1;
+      this.checked.excused += 1;
       return;
     }
-    this.judged.deletions += 1;
+    this.checked.deletions += 1;
     const rules = rulesOf(set);
     const { update, optIns, parallel } = rules;
     const ordinals = ordinalsOf(rules);

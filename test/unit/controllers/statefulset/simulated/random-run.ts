@@ -8,9 +8,9 @@ import type { Pod, StatefulSet } from '../../../../../controllers/statefulset/ty
 import { pods, statefulSets } from '../../../../../kube/api/resources.ts';
 import { controllerOf, isControlledBy } from '../../../../../kube/controller/owner-refs.ts';
 import { behaviourOf } from '../../../../support/hollow/behaviour.ts';
-import { Crew } from '../../daemonset/simulated/crew.ts';
-import { leastOf, playRandomly, type RandomRun, type Ran } from '../../daemonset/simulated/play-randomly.ts';
-import type { SimWorld } from '../../daemonset/simulated/sim-world.ts';
+import { Crew } from '../../../../support/simulated/crew.ts';
+import { leastOf, playRandomly, type RandomRun, type Ran } from '../../../../support/simulated/play-randomly.ts';
+import type { SimWorld } from '../../../../support/simulated/sim-world.ts';
 import { ordinalsOf } from '../ordinals.ts';
 import { acts } from './acts.ts';
 import { Invariants } from './invariants.ts';
@@ -28,7 +28,7 @@ export async function randomRun(run: RandomRun): Promise<Ran> {
   const world = simWorld(times, { seed: run.seed, api: { watchWindow: 500 } });
   const invariants = new Invariants(world.api, world.clock);
   const crew = new Crew(world, invariants);
-  const ran: Ran = { problems: invariants.problems, steps: 0, transcript: [], judged: invariants.judged, quiet: 0 };
+  const ran: Ran = { problems: invariants.problems, steps: 0, transcript: [], checked: invariants.checked, quiet: 0 };
   world.addNodes(NODE);
   return playRandomly({
     run,

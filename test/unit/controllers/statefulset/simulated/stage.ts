@@ -5,8 +5,8 @@ import { pods, statefulSets } from '../../../../../kube/api/resources.ts';
 import { controllerOf } from '../../../../../kube/controller/owner-refs.ts';
 import type { HollowNode } from '../../../../support/hollow/hollow-node.ts';
 import { behave } from '../../../../support/hollow/hollow-nodes.ts';
-import type { SimWorld } from '../../daemonset/simulated/sim-world.ts';
-import type { AnyStage } from '../../daemonset/simulated/sweeping.ts';
+import type { SimWorld } from '../../../../support/simulated/sim-world.ts';
+import type { AnyStage } from '../../../../support/simulated/sweeping.ts';
 import { claimsOf, isGoing, setsOf, statefulSet } from './world.ts';
 
 type Spec = NonNullable<StatefulSet['spec']>;

@@ -1,5 +1,5 @@
 import { pods } from '../../../../../kube/api/resources.ts';
-import type { StoryOn } from '../../daemonset/simulated/sweeping.ts';
+import type { StoryOn } from '../../../../support/simulated/sweeping.ts';
 import type { Stage } from './stage.ts';
 import { NODE, template } from './world.ts';
 

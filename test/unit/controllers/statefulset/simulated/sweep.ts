@@ -1,8 +1,8 @@
 import { controllerOf } from '../../../../../kube/controller/owner-refs.ts';
-import type { FaultKind } from '../../daemonset/simulated/faulty-calls.ts';
-import type { WatchFault } from '../../daemonset/simulated/faulty-watches.ts';
-import type { SeenCall } from '../../daemonset/simulated/intercepted.ts';
-import { sweepCalls, sweepEvents, type Swept, type Theatre } from '../../daemonset/simulated/sweeping.ts';
+import type { FaultKind } from '../../../../support/simulated/faulty-calls.ts';
+import type { WatchFault } from '../../../../support/simulated/faulty-watches.ts';
+import type { SeenCall } from '../../../../support/simulated/intercepted.ts';
+import { sweepCalls, sweepEvents, type Swept, type Theatre } from '../../../../support/simulated/sweeping.ts';
 import { Invariants } from './invariants.ts';
 import { Stage } from './stage.ts';
 import type { Story } from './stories.ts';

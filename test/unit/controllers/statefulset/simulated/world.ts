@@ -1,8 +1,8 @@
 import { statefulSetController } from '../../../../../controllers/statefulset/controller.ts';
 import type { Pvc, Pod, StatefulSet } from '../../../../../controllers/statefulset/types.ts';
 import type { KubeObject } from '../../../../../kube/api/object.ts';
-import type { Pace } from '../../daemonset/simulated/sim-kubelets.ts';
-import { SimWorld, type SimOptions } from '../../daemonset/simulated/sim-world.ts';
+import type { Pace } from '../../../../support/simulated/sim-kubelets.ts';
+import { SimWorld, type SimOptions } from '../../../../support/simulated/sim-world.ts';
 
 /** The node that the pods of {@link statefulSet} are on from the start. */
 export const NODE = 'a';

@@ -1,6 +1,6 @@
-import type { HollowNode } from '../../../../support/hollow/hollow-node.ts';
-import type { Millis } from '../../../../../base/clock.ts';
-import type { KubeObject } from '../../../../../kube/api/object.ts';
+import type { HollowNode } from '../hollow/hollow-node.ts';
+import type { Millis } from '../../../base/clock.ts';
+import type { KubeObject } from '../../../kube/api/object.ts';
 import type { FaultKind } from './faulty-calls.ts';
 import { LATEST, refusal, type Event, type WatchFault } from './faulty-watches.ts';
 import type { Interceptor, SeenCall } from './intercepted.ts';

@@ -1,8 +1,7 @@
-import { seededRandom, type Random } from '../../../../../base/random.ts';
-import { ApiError } from '../../../../../kube/client/errors.ts';
+import { seededRandom, type Random } from '../../../base/random.ts';
+import { ApiError } from '../../../kube/client/errors.ts';
 import type { Crew } from './crew.ts';
 import type { Act, Scene } from './rough-acts.ts';
-import type { Judged } from './invariants.ts';
 import type { SimWorld } from './sim-world.ts';
 
 export interface RandomRun {
@@ -13,12 +12,20 @@ export interface RandomRun {
   without?: ReadonlySet<number>;
 }
 
+/** How often something could have gone wrong and was looked at; a run in which nothing was proves nothing. */
+export interface Checked {
+  creations: number;
+  deletions: number;
+  /** Left out: the controller may not have known of a change yet. */
+  excused: number;
+}
+
 export interface Ran {
   problems: string[];
   /** Acts done until then. */
   steps: number;
   transcript: string[];
-  judged: Judged;
+  checked: Checked;
   /** How often the cluster was left alone, and looked at. */
   quiet: number;
 }

@@ -1,5 +1,5 @@
-import { parseFaults } from '../../../../../apiserver/faults/fault.ts';
-import type { Random } from '../../../../../base/random.ts';
+import { parseFaults } from '../../../apiserver/faults/fault.ts';
+import type { Random } from '../../../base/random.ts';
 import type { Crew } from './crew.ts';
 import type { SimWorld } from './sim-world.ts';
 

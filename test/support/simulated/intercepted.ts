@@ -1,5 +1,5 @@
-import type { KubeList, KubeObject, Resource } from '../../../../../kube/api/object.ts';
-import type { CallOptions, Client, ListQuery, ObjectRef, WatchEvent, WatchQuery } from '../../../../../kube/client/client.ts';
+import type { KubeList, KubeObject, Resource } from '../../../kube/api/object.ts';
+import type { CallOptions, Client, ListQuery, ObjectRef, WatchEvent, WatchQuery } from '../../../kube/client/client.ts';
 
 /** One call of a client, as far as a test wants to tell calls apart. */
 export interface SeenCall {

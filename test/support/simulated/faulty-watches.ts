@@ -1,7 +1,7 @@
-import type { WatchEvent } from '../../../../../kube/client/client.ts';
-import type { KubeObject } from '../../../../../kube/api/object.ts';
-import { BrokenConnection } from '../../../../../kube/client/connection.ts';
-import { ApiError, TransportError } from '../../../../../kube/client/errors.ts';
+import type { WatchEvent } from '../../../kube/client/client.ts';
+import type { KubeObject } from '../../../kube/api/object.ts';
+import { BrokenConnection } from '../../../kube/client/connection.ts';
+import { ApiError, TransportError } from '../../../kube/client/errors.ts';
 import type { SimWorld } from './sim-world.ts';
 
 /** Later than this nothing comes that is late. */

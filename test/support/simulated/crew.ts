@@ -1,4 +1,4 @@
-import type { Millis } from '../../../../../base/clock.ts';
+import type { Millis } from '../../../base/clock.ts';
 import type { Interceptor, SeenCall } from './intercepted.ts';
 import type { SimProcess, SimWorld } from './sim-world.ts';
 
@@ -10,7 +10,7 @@ const HAND_OVER: Millis = 30_000;
 const BEHIND: Millis = 2_000;
 
 /** Who watches what the controllers do, and may have to excuse it. */
-export interface Judge {
+export interface Watcher {
   readonly watching: Interceptor;
   unknownSince: () => Millis;
   rivals: () => boolean;
@@ -20,13 +20,13 @@ export interface Judge {
 export class Crew {
   readonly calls: SeenCall[] = [];
   readonly #world: SimWorld;
-  readonly #invariants: Judge;
+  readonly #invariants: Watcher;
   #leader: { process: SimProcess; lateMs: Millis } | undefined;
   #rivalsUntil: Millis = 0;
   #unwellSince: Millis = Infinity;
   #wellAt: Millis = 0;
 
-  constructor(world: SimWorld, invariants: Judge) {
+  constructor(world: SimWorld, invariants: Watcher) {
     this.#world = world;
     this.#invariants = invariants;
     invariants.unknownSince = () => this.#unknownSince();

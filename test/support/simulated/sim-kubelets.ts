@@ -1,11 +1,11 @@
-import type { Api } from '../../../../../apiserver/api.ts';
-import { deleteObject } from '../../../../../apiserver/handlers/delete.ts';
-import type { Millis } from '../../../../../base/clock.ts';
-import type { KubeObject } from '../../../../../kube/api/object.ts';
-import { behaviourOf, statusFor } from '../../../../support/hollow/behaviour.ts';
-import type { Pod } from '../../../../support/hollow/behaviour.ts';
-import { homeOf, nextStep } from '../../../../support/hollow/next.ts';
-import type { Home, Node } from '../../../../support/hollow/next.ts';
+import type { Api } from '../../../apiserver/api.ts';
+import { deleteObject } from '../../../apiserver/handlers/delete.ts';
+import type { Millis } from '../../../base/clock.ts';
+import type { KubeObject } from '../../../kube/api/object.ts';
+import { behaviourOf, statusFor } from '../hollow/behaviour.ts';
+import type { Pod } from '../hollow/behaviour.ts';
+import { homeOf, nextStep } from '../hollow/next.ts';
+import type { Home, Node } from '../hollow/next.ts';
 
 export interface Pace {
   /** From made to bound, from bound to running, from the mark of deletion to gone; asked anew for each pod. */
