@@ -1,5 +1,7 @@
 import { explain, type Explained } from '../../controllers/statefulset/explain.ts';
-import { defaultClassOf, factsOf } from '../../controllers/statefulset/observe.ts';
+import { noMemory } from '../../controllers/common/set-memory.ts';
+import { defaultClassOf } from '../../controllers/statefulset/observe.ts';
+import { planOwnership } from '../../controllers/statefulset/plan-ownership.ts';
 import { plan } from '../../controllers/statefulset/plan.ts';
 import { rulesOf, excessOf } from '../../controllers/statefulset/rules.ts';
 import { controllerOf } from '../../kube/controller/owner-refs.ts';
@@ -17,7 +19,9 @@ export function explainStatefulSet({ set, pods, revisions, claims, classes, now 
   if (rules.selector === undefined)
     return [whole('selector', 'the set is not synced: its selector is invalid, or is empty and would select all pods')];
   const claimsByName = new Map(claims.map((claim) => [claim.metadata.name ?? '', claim]));
-  const facts = factsOf(rules, {
+  const facts = planOwnership({
+    rules,
+    memory: noMemory,
     pods,
     revisions,
     pvc: (name) => claimsByName.get(name),

@@ -1,16 +1,26 @@
 import type { Millis } from '../../base/clock.ts';
 import type { Resource } from '../../kube/api/object.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import type { Informer, Key } from '../../kube/cache/contract.ts';
+import { objectKey, type Informer, type Key } from '../../kube/cache/contract.ts';
+import type { Client } from '../../kube/client/client.ts';
+import type { ClaimPlan } from '../../kube/controller/claim-plan.ts';
 import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
 import { holdBack } from '../../kube/controller/hold-back.ts';
 import { done, type Outcome } from '../../kube/controller/outcome.ts';
 import type { OwnWrites, SeenCache } from '../../kube/controller/own-writes.ts';
 import { decideFor, recordNewEvents, type SetEvent } from './events.ts';
-import type { Revision } from './history/contract.ts';
+import type { HistoryPlan, Revision } from './history/contract.ts';
 import { readRevisions } from './history/read-revisions.ts';
 import { ownedOrOrphaned } from './owner-index.ts';
+import { conditionsOnto, type Condition } from './progress.ts';
+import type { SetMemory } from './set-memory.ts';
 import { tooLargeEvent } from './set-size.ts';
+import { writeStatus } from './set-writer.ts';
+
+/** A set of any kind, as far as its status goes. */
+interface StatusOwner extends KubeObject {
+  status?: { conditions?: Condition[] };
+}
 
 /** What the runner needs of the rules of a set of any kind. */
 interface RulesOf<S extends KubeObject> {
@@ -25,54 +35,96 @@ export interface Warnings {
   events: readonly SetEvent[];
 }
 
-/** What one kind of set does in each phase of a reconcile. */
-export interface SetSync<S extends KubeObject, R extends RulesOf<S>, F> {
+/** What planning whose each object is comes to: the first writes of a reconcile. */
+interface Ownership {
+  adoption: { pods: ClaimPlan<KubeObject>; revisions: ClaimPlan<Revision> };
+  history: Pick<HistoryPlan, 'steps'>;
+}
+
+/** What the plan of every kind has. */
+interface AnyPlan {
+  /** What the author of the set should know of this plan, once it is executed. */
+  warnings?: readonly Warnings[];
+  wakeUps: readonly WakeUp[];
+}
+
+/** What executing a plan came to. */
+export interface Executed {
+  /** In the order in which they occurred; the first one is thrown when the status is written. */
+  failures: unknown[];
+}
+
+/** What one kind of set does in each phase of a reconcile. What plans is pure, and called once each. */
+export interface SetSync<S extends StatusOwner, R extends RulesOf<S>, O, F extends Ownership, P extends AnyPlan, D extends Executed> {
   /** The kind. */
   resource: Resource;
+  client: Client;
   caches: { sets: Informer<S>; revisions: Informer<Revision> };
   /** Of every kind that the controller writes. */
   written: readonly SeenCache[];
   ownWrites: OwnWrites;
   events: Pick<EventRecorder, 'event'>;
-  memory: {
-    /** When to look again at a set that the server says is gone; undefined for any other. */
-    outcomeIfNotFound(set: Readonly<S>): Outcome | undefined;
-    /** Whether `text` is another than what was told last about this. */
-    isNews(set: Readonly<S>, text: string, about: string): boolean;
-  };
-  /** Reads the set. Called at each look: memoize it. */
+  memory: SetMemory;
+  /** Reads the set. Called at each reconcile: memoize it. */
   rules: (set: Readonly<S>) => R;
   /** Sets for which nothing can be done, and why. Reports it where people should know. */
   unusable: (rules: R) => string | undefined;
   /** What is wrong with the set and does not stop it. */
   warnings: (rules: R) => readonly Warnings[];
-  /** Facts out of the caches as they are now; it only reads. */
-  observe: (key: Key, rules: R) => F;
-  /** Plans and executes. @throws the first failure: the key comes back with backoff */
-  sync: (key: Key, rules: R, facts: F, signal: AbortSignal) => Promise<{ wakeUps: readonly WakeUp[]; warnings?: readonly Warnings[] }>;
+  /** What the caches have of the set; it only reads. */
+  observe: (key: Key, rules: R) => O;
+  /** Which objects are adopted and released, and which steps put the history in order. */
+  planOwnership: (observed: O) => F;
+  /**
+   * Adopts, releases, and does the steps of the history. Not called when there is nothing of that to do.
+   * @returns the facts with what the server made of them, such as another name for a revision: the rest is planned on these
+   * @throws the first failure: nothing else is done, since what the set has is not known then
+   */
+  executeOwnership: (facts: F, signal: AbortSignal) => Promise<F>;
+  /** Pods, and what belongs to them; old revisions. */
+  plan: (facts: F) => P;
+  execute: (key: Key, facts: F, plan: P, signal: AbortSignal) => Promise<D>;
+  planStatus: (facts: F, plan: P, executed: D) => StatusPlan<S>;
+  /** What of the status that the server has is kept although the plan names it. @default nothing */
+  keptStatus?: (onto: Readonly<S>) => object;
+}
+
+/** Whether to write the status. */
+export interface StatusPlan<S extends StatusOwner> {
+  /** undefined: it is right as it is, or is not to be written yet. */
+  status: S['status'] | undefined;
+  wakeUps: readonly WakeUp[];
 }
 
 /**
- * One reconcile of a set, the same for every kind: hold back until the caches show what was written, observe, plan, execute, requeue.
+ * One reconcile of a set, the same for every kind.
  *
  * ```text
  * set is not in the cache, or not found on the server  -> nothing, or look again in a minute
  * too large, or its selector cannot be used            -> stalled: an event of the set brings it back
  * own writes are not in the caches yet                 -> requeue
- * else                                                 -> warnings, observe, sync, earliest requeue of the plan
+ * else: warnings
+ *       observe                                        -> what the caches have
+ *       plan ownership; execute it, if there is any    -> facts, as the server has them now
+ *       plan, execute                                  -> pods and what belongs to them, old revisions
+ *       plan the status, write it                      -> also when execute failed
+ *       requeue                                        -> after the shortest time that a plan asks for
  * ```
- * @throws what a phase threw
+ * @throws what a phase threw, or the first failure of execute: the key comes back with backoff
  */
-export async function reconcileSet<S extends KubeObject, R extends RulesOf<S>, F>(
-  key: Key,
-  by: SetSync<S, R, F>,
-  signal: AbortSignal,
-): Promise<Outcome> {
+export async function reconcileSet<
+  S extends StatusOwner,
+  R extends RulesOf<S>,
+  O,
+  F extends Ownership,
+  P extends AnyPlan,
+  D extends Executed,
+>(key: Key, by: SetSync<S, R, O, F, P, D>, signal: AbortSignal): Promise<Outcome> {
   const { caches, events, memory, ownWrites, resource } = by;
   const set = caches.sets.get(key);
   if (set === undefined) return done;
-  const gone = memory.outcomeIfNotFound(set);
-  if (gone !== undefined) return gone;
+  const notFound = memory.outcomeIfNotFound(set);
+  if (notFound !== undefined) return notFound;
   const to = { events, set, resource };
   const report = ({ about, events: found }: Warnings): void => recordNewEvents(to, found, (text) => memory.isNews(set, text, about));
   const rules = decideFor(to, () => by.rules(set));
@@ -83,10 +135,51 @@ export async function reconcileSet<S extends KubeObject, R extends RulesOf<S>, F
   if (held !== undefined) return held;
   for (const warnings of by.warnings(rules)) report(warnings);
   await readRevisions(ownedOrOrphaned(caches.revisions, set));
-  const facts = decideFor(to, () => by.observe(key, rules));
-  const { wakeUps, warnings = [] } = await by.sync(key, rules, facts, signal);
-  for (const one of warnings) report(one);
-  return memory.outcomeIfNotFound(set) ?? earliest(wakeUps);
+  const planned = decideFor(to, () => by.planOwnership(by.observe(key, rules)));
+  const facts = isInOrder(planned) ? planned : await by.executeOwnership(planned, signal);
+  const plan = decideFor(to, () => by.plan(facts));
+  const executed = await by.execute(key, facts, plan, signal);
+  const { status, wakeUps } = by.planStatus(facts, plan, executed);
+  const { failures } = executed;
+  if (status !== undefined) await executeStatus(by, set, status, signal).catch((error: unknown) => failures.push(error));
+  signal.throwIfAborted();
+  if (failures.length > 0) throw failures[0];
+  for (const warnings of plan.warnings ?? []) report(warnings);
+  return memory.outcomeIfNotFound(set) ?? earliest([...plan.wakeUps, ...wakeUps]);
+}
+
+function isInOrder({ adoption: { pods, revisions }, history }: Ownership): boolean {
+  return history.steps.length === 0 && [pods, revisions].every(({ adopt, release }) => adopt.length === 0 && release.length === 0);
+}
+
+/** A set that is not found is remembered: the cache may have it for a while yet. */
+async function executeStatus<S extends StatusOwner>(
+  {
+    client,
+    resource,
+    caches,
+    ownWrites,
+    memory,
+    keptStatus,
+  }: Pick<SetSync<S, never, never, never, never, never>, 'client' | 'resource' | 'caches' | 'ownWrites' | 'memory' | 'keptStatus'>,
+  set: Readonly<S>,
+  status: NonNullable<S['status']>,
+  signal: AbortSignal,
+): Promise<void> {
+  const key = objectKey(set);
+  // Conditions that are not there any more are taken away.
+  const change = (onto: Readonly<S>): object => ({
+    ...status,
+    conditions: conditionsOnto(onto.status?.conditions, status.conditions),
+    ...keptStatus?.(onto),
+  });
+  const wrote = (written: S): void => {
+    ownWrites.wrote(key, caches.sets, written);
+    memory.statusWritten({ set });
+  };
+  const isThere = await writeStatus({ client, resource, set, change, wrote }, signal);
+  // Once the cache knows it too, nothing would make us forget it.
+  if (!isThere && caches.sets.get(key)?.metadata.uid === set.metadata.uid) memory.notFound({ set });
 }
 
 /** Look again after so long: nothing else will tell. */

@@ -11,10 +11,10 @@ export interface Memory {
   /** Ms for which no pod may be made, since the server changes them on their way in; 0 when they may. */
   creationsHeldMs: Millis;
   /** Ms until the status may be written again when only its numbers changed. */
-  statusHeldMs: Millis;
+  statusHeldMs(): Millis;
 }
 
-export const noMemory: Memory = { backoffMs: () => 0, creationsHeldMs: 0, statusHeldMs: 0 };
+export const noMemory: Memory = { backoffMs: () => 0, creationsHeldMs: 0, statusHeldMs: () => 0 };
 
 /** Much longer than a working watch ever lags. */
 const NOT_FOUND_TTL: Millis = 60_000;
@@ -105,7 +105,7 @@ export class SetMemory {
     return {
       backoffMs: (node) => this.#failures.left(place(set, node)),
       creationsHeldMs: this.#holds.left(place(set, '')),
-      statusHeldMs: this.#throttle.heldMs(set.metadata.uid ?? ''),
+      statusHeldMs: () => this.#throttle.heldMs(set.metadata.uid ?? ''),
     };
   }
 

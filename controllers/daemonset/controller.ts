@@ -10,21 +10,22 @@ import { runController } from '../../kube/controller/run-controller.ts';
 import type { Controller } from '../../kube/controller/controller.ts';
 import type { Runnable } from '../../kube/process/options.ts';
 import type { Runtime } from '../../kube/process/runtime.ts';
-import { decideFor } from '../common/events.ts';
-import { memoize, reconcileSet, type SetSync } from '../common/reconcile.ts';
+import { memoize, reconcileSet, type Executed, type SetSync } from '../common/reconcile.ts';
 import { readableSelector } from '../common/set-size.ts';
 import { BY_NODE, cachesOf, nodeValue, type Caches } from './caches.ts';
 import { isRelevant, enqueueOnNode, enqueueOnFreedNode, SuspendedSets } from './enqueue.ts';
-import { execute, type Executor } from './execute.ts';
-import type { SetFacts } from './facts.ts';
+import { execute, executeOwnership, type Executor, keptStatus } from './execute.ts';
+import type { Observed, SetFacts } from './facts.ts';
 import { StatusCounter } from './status-counter.ts';
 import { observe, type Observer } from './observe.ts';
 import type { DaemonSetOptions } from './options.ts';
-import { plan } from './plan.ts';
+import { plan, type Plan } from './plan.ts';
+import { planOwnership } from './plan-ownership.ts';
 import { nameOf, targetNode } from './pods.ts';
 import { decideByRoom, decision } from './recount.ts';
 import { SetMemory } from '../common/set-memory.ts';
 import { rulesOf, type Rules, warningsOf } from './rules.ts';
+import { planStatus } from './status.ts';
 import type { DaemonSet, Node, Pod } from './types.ts';
 
 const COMPONENT = 'daemonset-controller';
@@ -87,10 +88,11 @@ interface Parts {
 }
 
 /** What the runner calls for a DaemonSet. */
-function syncOf({ rules, observer, executor, suspended }: Parts): SetSync<DaemonSet, Rules, SetFacts> {
-  const { caches, events, ownWrites, memory } = executor;
+function syncOf({ rules, observer, executor, suspended }: Parts): SetSync<DaemonSet, Rules, Observed, SetFacts, Plan, Executed> {
+  const { client, caches, events, ownWrites, memory } = executor;
   return {
     resource: daemonSets,
+    client,
     caches,
     written: Object.values(caches) as Informer<DaemonSet>[],
     ownWrites,
@@ -100,13 +102,16 @@ function syncOf({ rules, observer, executor, suspended }: Parts): SetSync<Daemon
     unusable: (of) => unusable(of, events),
     warnings: (of) => [{ about: 'rules', events: warningsOf(of) }],
     observe: (key, of) => observe(key, of, observer),
-    async sync(key, of, facts, signal) {
-      const todo = decideFor({ events, set: of.set, resource: daemonSets }, () => plan(facts));
+    planOwnership,
+    executeOwnership: (facts, signal) => executeOwnership(executor, facts, signal),
+    plan,
+    execute(key, { rules: of }, todo, signal) {
       suspended.forgetSet(key);
       for (const node of todo.suspendedOn) suspended.evaluated(key, node, true);
-      await execute(executor, of, todo, facts.history, signal);
-      return { wakeUps: todo.wakeUps };
+      return execute(executor, of, todo, signal);
     },
+    planStatus,
+    keptStatus,
   };
 }
 

@@ -1,19 +1,18 @@
 import type { Millis } from '../../base/clock.ts';
-import { daemonSets } from '../../kube/api/resources.ts';
 import type { Informer } from '../../kube/cache/contract.ts';
 import { isControlledBy } from '../../kube/controller/owner-refs.ts';
 import { ON_NODE } from './caches.ts';
 import { decideAndSimulate } from './placement/three-values.ts';
-import { matchesLabels } from '../../kube/api/selector.ts';
 import { planClaim } from '../../kube/controller/claim-plan.ts';
 import type { Revision } from '../common/history/contract.ts';
-import { planHistory } from '../common/history/plan.ts';
 import { nodePodsOf, nowhere, nameOf, targetNode } from './pods.ts';
 import type { SetFacts } from './facts.ts';
 import type { Memory } from '../common/set-memory.ts';
 import { nodeStateOf, type NodeState } from './node-state.ts';
 import { decideNode, type Decision } from './placement/node-decision.ts';
-import type { Rules } from './rules.ts';
+import { planOwnership } from './plan-ownership.ts';
+import { selects, type Rules } from './rules.ts';
+import type { Counted } from './status-counter.ts';
 import { summarize } from './summary.ts';
 import type { Node, Pod } from './types.ts';
 
@@ -42,31 +41,20 @@ export interface Recounted {
  * @param decide - @default as where a scheduler places pods
  */
 export function recount(rules: Rules, cluster: Cluster, decide: Decide = decision(rules)): Recounted {
-  const { set } = rules;
-  const { nodes, now, pendingMs, memory } = cluster;
-  const adoption = {
-    pods: planClaim(set, cluster.pods, selects(rules)),
-    revisions: planClaim(set, cluster.revisions, selects(rules)),
+  const { nodes, now, pendingMs, memory, revisions } = cluster;
+  const claims = planClaim(rules.set, cluster.pods, selects(rules));
+  let states: readonly NodeState[] = [];
+  const count = (hash: string, adopted: readonly Readonly<Pod>[]): Counted => {
+    const byNode = Map.groupBy([...claims.keep, ...adopted], (pod) => targetNode(pod));
+    const strays = byNode.get(undefined) ?? [];
+    const known = new Map(nodes.map((object) => [nameOf(object), { object, decision: decide(object) }]));
+    const names = new Set([...known.keys(), ...[...byNode.keys()].filter((name) => name !== undefined)]);
+    states = [...names].map((name) => nodeStateOf(rules, hash, nodePodsOf(name, known.get(name), byNode.get(name) ?? []), now));
+    const summary = summarize(strays.length === 0 ? states : [...states, nodeStateOf(rules, hash, nowhere(strays), now)]);
+    return { summary, unselected: claims.release };
   };
-  const pods = [...adoption.pods.keep, ...adoption.pods.adopt];
-  const revisions = [...adoption.revisions.keep, ...adoption.revisions.adopt];
-  const history = planHistory(
-    {
-      owner: set,
-      template: rules.template,
-      collisionCount: set.status?.collisionCount,
-      revisions,
-      pods,
-    },
-    daemonSets,
-  );
-  const byNode = Map.groupBy(pods, (pod) => targetNode(pod));
-  const strays = byNode.get(undefined) ?? [];
-  const known = new Map(nodes.map((object) => [nameOf(object), { object, decision: decide(object) }]));
-  const names = new Set([...known.keys(), ...[...byNode.keys()].filter((name) => name !== undefined)]);
-  const states = [...names].map((name) => nodeStateOf(rules, history.hash, nodePodsOf(name, known.get(name), byNode.get(name) ?? []), now));
-  const summary = summarize(strays.length === 0 ? states : [...states, nodeStateOf(rules, history.hash, nowhere(strays), now)]);
-  return { facts: { rules, now, pendingMs, adoption, history, summary, memory }, states };
+  const observed = { rules, now, pendingMs, memory, revisions, orphans: cluster.pods, ownPods: () => claims.keep, count };
+  return { facts: planOwnership(observed), states };
 }
 
 export function decision({ template, tolerations }: Rules): Decide {
@@ -79,9 +67,4 @@ export function decideByRoom({ template, tolerations, critical, set }: Rules, po
     const others = pods.indexed(ON_NODE, nameOf(node)).filter((pod) => !isControlledBy(pod, set));
     return decideAndSimulate({ template, tolerations, node, others, critical });
   };
-}
-
-/** Whether the set wants an object with these labels. One that selects everything, or cannot be read, wants nothing. */
-export function selects({ selector }: Rules): (object: Readonly<Pod> | Readonly<Revision>) => boolean {
-  return ({ metadata }) => selector.kind === 'labels' && matchesLabels(selector.labels, metadata.labels);
 }

@@ -1,7 +1,8 @@
 import type { Toleration } from 'kubernetes-types/core/v1.js';
 import type { Millis } from '../../base/clock.ts';
+import type { KubeObject } from '../../kube/api/object.ts';
 import { resolveIntOrPercent } from '../../kube/api/int-or-percent.ts';
-import { labelSelectorOf, SelectorError, type LabelSelector } from '../../kube/api/selector.ts';
+import { labelSelectorOf, matchesLabels, SelectorError, type LabelSelector } from '../../kube/api/selector.ts';
 import { tooLarge } from '../common/set-size.ts';
 import { optInsOf, type OptIns } from './opt-ins.ts';
 import { daemonTolerations } from './placement/tolerations.ts';
@@ -83,6 +84,11 @@ function updateOf({ spec }: Readonly<DaemonSet>): Rules['update'] {
   if (type === 'OnDelete') return { type };
   const { maxUnavailable = 1, maxSurge = 0 } = rollingUpdate;
   return { type: 'RollingUpdate', maxUnavailable, maxSurge };
+}
+
+/** Whether the set wants an object with these labels. One that selects everything, or cannot be read, wants nothing. */
+export function selects({ selector }: Rules): (object: Readonly<KubeObject>) => boolean {
+  return ({ metadata }) => selector.kind === 'labels' && matchesLabels(selector.labels, metadata.labels);
 }
 
 /** What the author of a set should know, for as long as it is so. */

@@ -3,8 +3,8 @@ import type { Lister } from '../../kube/cache/contract.ts';
 import { BY_NODE, nodeValue } from './caches.ts';
 import { nodePodsOf, nowhere, nameOf, targetNode } from './pods.ts';
 import { nodeStateOf, type NodeState } from './node-state.ts';
-import { selects, type Decide } from './recount.ts';
-import type { Rules } from './rules.ts';
+import type { Decide } from './recount.ts';
+import { selects, type Rules } from './rules.ts';
 import { Summary } from './summary.ts';
 import type { Node, Pod } from './types.ts';
 

@@ -1,5 +1,7 @@
 import type { DaemonSetStatus } from 'kubernetes-types/apps/v1.js';
+import type { Millis } from '../../base/clock.ts';
 import { conditionsDiffer, type Condition, progressOf, type Progress } from '../common/progress.ts';
+import type { StatusPlan, WakeUp } from '../common/reconcile.ts';
 import type { Counts } from './node-state.ts';
 import type { DaemonSet } from './types.ts';
 import { whyNotAvailable } from '../common/availability.ts';
@@ -52,8 +54,30 @@ export function statusChange(has: DaemonSetStatus | undefined, wants: DaemonSetS
   return numbers || conditions === 'words' || has === undefined ? 'numbers' : 'nothing';
 }
 
+/**
+ * What to write as the status, after pods were made and deleted: it says how things were before that, as upstream does, and the events of these pods
+ * bring the next reconcile. While creations or deletions are not in the cache yet the generation is not reported as observed.
+ */
+export function planStatus(facts: SetFacts): StatusPlan<DaemonSet> {
+  const { rules, summary, memory } = facts;
+  const pendingMs = pendingMsOf(facts);
+  const { conditions, deadlineIn } = planProgress({ ...facts, pendingMs });
+  const wakeUps: WakeUp[] = deadlineIn === undefined ? [] : [{ requeueAfter: deadlineIn, why: 'the progress deadline' }];
+  const status = statusOf(rules.set, summary.counts, { observed: pendingMs === 0, conditions });
+  const change = statusChange(rules.set.status, status);
+  if (change === 'nothing') return { status: undefined, wakeUps };
+  const held = change === 'numbers' ? memory.statusHeldMs() : 0;
+  if (held > 0) return { status: undefined, wakeUps: [...wakeUps, { requeueAfter: held, why: 'the status was written a moment ago' }] };
+  return { status, wakeUps };
+}
+
+/** Ms until it need not be waited any longer for what the last reconcile did, or for the new revision labels that this one writes to pods; 0: for nothing. */
+export function pendingMsOf({ pendingMs, history }: SetFacts): Millis {
+  return history.steps.some((step) => step.do === 'relabel') ? Math.max(pendingMs, 1_000) : pendingMs;
+}
+
 /** How the rollout of a set goes, for people and scripts that wait for it. */
-export function planProgress(facts: SetFacts): Progress {
+function planProgress(facts: SetFacts): Progress {
   const { rules, summary, now } = facts;
   const { desired, updated, available } = summary.counts;
   return progressOf({

@@ -13,11 +13,14 @@ import { SetMemory } from '../common/set-memory.ts';
 import { readableSelector } from '../common/set-size.ts';
 import { cachesOf } from './caches.ts';
 import { enqueueOnPvc, enqueueOnStorageClass, enqueueOnPodName } from './enqueue.ts';
-import { execute, type Executor } from './execute.ts';
-import type { SetFacts } from './facts.ts';
+import { execute, executeOwnership, type Executor, type Progressed } from './execute.ts';
+import type { Observed, SetFacts } from './facts.ts';
 import { observe } from './observe.ts';
 import type { StatefulSetOptions } from './options.ts';
-import { rulesOf, type Rules, excessOf, problemsOf, refusal } from './rules.ts';
+import { plan, type Plan } from './plan.ts';
+import { planOwnership } from './plan-ownership.ts';
+import { rulesOf, type Rules, excessOf, problemsOf } from './rules.ts';
+import { planStatus } from './status.ts';
 import type { Pvc, Pod, StatefulSet, StorageClass } from './types.ts';
 
 const COMPONENT = 'statefulset-controller';
@@ -58,10 +61,15 @@ export function statefulSetController(runtime: Runtime, options: StatefulSetOpti
 }
 
 /** What the runner calls for a StatefulSet; a terminating one gets its status, so it is no exception here. */
-function syncOf(executor: Executor, rules: (set: Readonly<StatefulSet>) => Rules, clock: Clock): SetSync<StatefulSet, Rules, SetFacts> {
-  const { caches, events, ownWrites, memory } = executor;
+function syncOf(
+  executor: Executor,
+  rules: (set: Readonly<StatefulSet>) => Rules,
+  clock: Clock,
+): SetSync<StatefulSet, Rules, Observed, SetFacts, Plan, Progressed> {
+  const { client, caches, events, ownWrites, memory } = executor;
   return {
     resource: statefulSets,
+    client,
     caches,
     written: Object.values(caches) as Informer<StatefulSet>[],
     ownWrites,
@@ -73,10 +81,11 @@ function syncOf(executor: Executor, rules: (set: Readonly<StatefulSet>) => Rules
       { about: 'annotations', events: problemsOf(of) },
       { about: 'replicas', events: excessOf(of) },
     ],
-    observe: (_, of) => observe(of, caches, clock),
-    async sync(_key, _rules, facts, signal) {
-      const { wakeUps, refused } = await execute(executor, facts, signal);
-      return { wakeUps, warnings: [{ about: 'claims', events: refused.map(refusal) }] };
-    },
+    observe: (_, of) => observe(of, { caches, memory, clock }),
+    planOwnership,
+    executeOwnership: (facts, signal) => executeOwnership(executor, facts, signal),
+    plan,
+    execute: (_, facts, todo, signal) => execute(executor, facts, todo, signal),
+    planStatus,
   };
 }

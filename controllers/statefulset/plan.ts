@@ -1,5 +1,4 @@
-import type { StatefulSetStatus } from 'kubernetes-types/apps/v1.js';
-import type { WakeUp } from '../common/reconcile.ts';
+import type { WakeUp, Warnings } from '../common/reconcile.ts';
 import { progressOf } from '../common/progress.ts';
 import { statefulSetHistory, type Revision } from '../common/history/contract.ts';
 import { planTruncation } from '../common/history/plan.ts';
@@ -10,15 +9,17 @@ import { planOrdered } from './ordered.ts';
 import { planParallel } from './parallel.ts';
 import { planRecreate, isOld } from './update.ts';
 import { slotsOf, type Slots } from './slots.ts';
-import { countsOf, statusChange, statusOf, type Counts } from './status.ts';
+import { refusal } from './rules.ts';
+import { countsOf, type Counts } from './status.ts';
 
-/** What is to be done about one set, in this order; claims and history, which are in the facts, come first. */
+/** What is to be done about one set when its ownership is settled, in this order; the status comes after it. */
 export interface Plan {
   groups: readonly (readonly Action[])[];
   /** What keeps the set from going on; undefined: nothing. */
   waits: Waits | undefined;
   /** Claims that cannot grow, and why: for people. */
   refused: readonly { pvc: string; why: string }[];
+  warnings: readonly Warnings[];
   counts: Counts;
   /** Of the status that comes last. */
   conditions: ReturnType<typeof progressOf>['conditions'];
@@ -26,16 +27,16 @@ export interface Plan {
   wakeUps: readonly WakeUp[];
 }
 
-/** The whole decision on one set. One that is being deleted gets its status and nothing else: its pods are the garbage collector's. */
+/** What to do about pods, claims and old revisions. A terminating set gets its status and nothing else: the garbage collector deletes its pods. */
 export function plan(facts: SetFacts): Plan {
   const { rules, now, history, currentRevision } = facts;
   const slots = slotsOf(facts);
   const all = [...slots.wanted, ...slots.condemned];
   const counts = countsOf(facts, slots);
-  const leaving = rules.set.metadata.deletionTimestamp !== undefined;
+  const terminating = rules.set.metadata.deletionTimestamp !== undefined;
   const growth =
-    rules.optIns.expandClaims && !leaving ? planGrowth(rules, facts.allPvcs(), facts.storageClass) : { write: [], refused: [] };
-  const work = leaving ? nothing : workOn(facts, slots);
+    rules.optIns.expandClaims && !terminating ? planGrowth(rules, facts.allPvcs(), facts.storageClass) : { write: [], refused: [] };
+  const work = terminating ? nothing : workOn(facts, slots);
   const progress = progressOf({
     has: rules.set.status?.conditions ?? [],
     now,
@@ -61,21 +62,12 @@ export function plan(facts: SetFacts): Plan {
     groups: [...work.groups, growth.write.map((pvc): Action => ({ do: 'grow', pvc }))].filter((group) => group.length > 0),
     waits: work.waits,
     refused: growth.refused,
+    warnings: [{ about: 'claims', events: growth.refused.map(refusal) }],
     counts,
     conditions: progress.conditions,
-    truncate: leaving ? [] : planTruncation(history, live, rules.historyLimit, statefulSetHistory),
+    truncate: terminating ? [] : planTruncation(history, live, rules.historyLimit, statefulSetHistory),
     wakeUps,
   };
-}
-
-/** @param removed - pods of the current revision that were deleted to make room for others */
-export function finalStatus(
-  facts: SetFacts,
-  { counts, conditions }: Plan,
-  removed: number,
-): { status: StatefulSetStatus; change: ReturnType<typeof statusChange> } {
-  const status = statusOf(facts, counts, { removed, conditions });
-  return { status, change: statusChange(facts.rules.set.status, status) };
 }
 
 const nothing: Work = { groups: [], waits: undefined };

@@ -1,9 +1,12 @@
 import type { StatefulSetStatus } from 'kubernetes-types/apps/v1.js';
-import { conditionsDiffer, type Condition } from '../common/progress.ts';
+import { conditionsDiffer } from '../common/progress.ts';
 import { HASH_LABEL } from '../common/history/contract.ts';
+import type { StatusPlan } from '../common/reconcile.ts';
 import type { Action } from './actions.ts';
 import type { SetFacts } from './facts.ts';
+import type { Plan } from './plan.ts';
 import type { Slots } from './slots.ts';
+import type { StatefulSet } from './types.ts';
 
 /** What the set's pods add up to, as they were when looked at. */
 export interface Counts {
@@ -36,15 +39,29 @@ export function makesRoom({ currentRevision }: SetFacts, action: Action): boolea
   return action.pod.metadata.labels?.[HASH_LABEL] === currentRevision.metadata.name;
 }
 
+/** What to write as the status, when the plan was executed. */
+export function planStatus(
+  facts: SetFacts,
+  plan: Pick<Plan, 'counts' | 'conditions'>,
+  { removed }: { removed: number },
+): StatusPlan<StatefulSet> {
+  const { rules, memory } = facts;
+  const status = statusOf(facts, plan, removed);
+  const change = statusChange(rules.set.status, status);
+  if (change === 'nothing') return { status: undefined, wakeUps: [] };
+  const held = change === 'numbers' ? memory.statusHeldMs() : 0;
+  if (held > 0) return { status: undefined, wakeUps: [{ requeueAfter: held, why: 'the status was written a moment ago' }] };
+  return { status, wakeUps: [] };
+}
+
 /**
- * What the status should be.
- * @param removed - pods that {@link makesRoom} is true of and that this look has deleted
- * @param conditions - all of them, others' too
+ * What the status should be: it says how things were before the plan was executed, as upstream does.
+ * @param removed - but for pods that {@link makesRoom} is true of, and that were deleted since
  */
 export function statusOf(
   { rules, history, currentRevision }: SetFacts,
-  counts: Counts,
-  { removed, conditions }: { removed: number; conditions: readonly Condition[] },
+  { counts, conditions }: Pick<Plan, 'counts' | 'conditions'>,
+  removed: number,
 ): StatefulSetStatus {
   const { set, update, places } = rules;
   const { replicas, ready, available, updated } = counts;

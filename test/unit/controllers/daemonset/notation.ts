@@ -22,12 +22,13 @@
  */
 import type { DaemonSetStatus } from 'kubernetes-types/apps/v1.js';
 import type { PodSpec } from 'kubernetes-types/core/v1.js';
-import { HASH_LABEL, type Revision } from '../../../../controllers/common/history/contract.ts';
+import { HASH_LABEL, type HistoryStep, type Revision } from '../../../../controllers/common/history/contract.ts';
 import { revisionData } from '../../../../controllers/common/history/revision.ts';
 import { type SetFacts } from '../../../../controllers/daemonset/facts.ts';
 import { noMemory, type Memory } from '../../../../controllers/common/set-memory.ts';
 import type { Placement } from '../../../../controllers/daemonset/options.ts';
 import { plan, type Plan } from '../../../../controllers/daemonset/plan.ts';
+import { planStatus } from '../../../../controllers/daemonset/status.ts';
 import { pinnedTo } from '../../../../controllers/daemonset/pods.ts';
 import { recount, type Decide } from '../../../../controllers/daemonset/recount.ts';
 import { rulesOf } from '../../../../controllers/daemonset/rules.ts';
@@ -173,7 +174,16 @@ export function factsOf(situation: Situation): SetFacts {
   return (decide === undefined ? recount(rules, cluster) : recount(rules, cluster, decide)).facts;
 }
 
-export const planned = (situation: Situation): Plan => plan(factsOf(situation));
+/** What the phases of one reconcile come to, if all that it writes succeeds. */
+export type Planned = Plan & { adoption: SetFacts['adoption']; history: readonly HistoryStep[]; status: DaemonSetStatus | undefined };
+
+export const planned = (situation: Situation): Planned => plannedFrom(factsOf(situation));
+
+export function plannedFrom(facts: SetFacts): Planned {
+  const todo = plan(facts);
+  const { status, wakeUps } = planStatus(facts);
+  return { ...todo, adoption: facts.adoption, history: facts.history.steps, status, wakeUps: [...todo.wakeUps, ...wakeUps] };
+}
 
 /** `create b@new, delete a-old (update)`. */
 export function actionsOf({ creations, deletions }: Pick<Plan, 'creations' | 'deletions'>): string {

@@ -71,11 +71,11 @@ test('while the last pass is not seen yet a status with the right numbers is lef
 
 test('numbers alone wait for their turn, and the set is looked at then', () => {
   const status = { ...seen, observedGeneration: 2 };
-  const held = planned({ nodes: 'a', pods: 'a@new!', status, memory: { statusHeldMs: 200 } });
+  const held = planned({ nodes: 'a', pods: 'a@new!', status, memory: { statusHeldMs: () => 200 } });
   assert.equal(held.status, undefined);
   assert.deepEqual(wakesOf(held), ['0.2s the status was written a moment ago']);
   assert.notEqual(
-    planned({ nodes: 'a', pods: 'a@new!', status: seen, memory: { statusHeldMs: 200 } }).status,
+    planned({ nodes: 'a', pods: 'a@new!', status: seen, memory: { statusHeldMs: () => 200 } }).status,
     undefined,
     'a generation does not wait',
   );

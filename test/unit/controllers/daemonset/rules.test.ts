@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DaemonSetSpec } from 'kubernetes-types/apps/v1.js';
-import { selects } from '../../../../controllers/daemonset/recount.ts';
-import { rulesOf, type Rules } from '../../../../controllers/daemonset/rules.ts';
+import { rulesOf, type Rules, selects } from '../../../../controllers/daemonset/rules.ts';
 import { daemonSet, pod, templateOf, type SetOptions } from './notation.ts';
 
 const read = (options: SetOptions = {}): Rules => rulesOf(daemonSet(options), 'scheduler');

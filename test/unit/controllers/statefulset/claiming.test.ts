@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { statefulSets } from '../../../../kube/api/resources.ts';
 import { controllerRef } from '../../../../kube/controller/owner-refs.ts';
 import type { Pod } from '../../../../controllers/statefulset/types.ts';
-import { factsOf as factsFrom } from '../../../../controllers/statefulset/observe.ts';
+import { noMemory } from '../../../../controllers/common/set-memory.ts';
+import { planOwnership } from '../../../../controllers/statefulset/plan-ownership.ts';
 import { slotsOf } from '../../../../controllers/statefulset/slots.ts';
 import { rulesOf } from '../../../../controllers/statefulset/rules.ts';
 import type { Revision } from '../../../../controllers/common/history/contract.ts';
@@ -82,7 +83,9 @@ test('a pod that is adopted fills its place at once', () => {
 test('revisions of nobody are adopted, those that are not selected released, and those of another set left alone', () => {
   const set = setOf();
   const [older = missing, old = missing, current = missing] = revisions(set);
-  const { adoption: claims } = factsFrom(rulesOf(set), {
+  const { adoption: claims } = planOwnership({
+    rules: rulesOf(set),
+    memory: noMemory,
     pods: [],
     revisions: [
       { ...older, metadata: { ...older.metadata, ownerReferences: [] } },
@@ -107,6 +110,8 @@ test('a set whose selector cannot be read adopts nothing', () => {
   const { ownerReferences: _, ...metadata } = pod('0@new').metadata;
   const blind = { ...rulesOf(set), selector: undefined };
   const cluster = {
+    rules: blind,
+    memory: noMemory,
     pods: [{ ...pod('0@new'), metadata }],
     revisions: [],
     pvc: () => undefined,
@@ -114,5 +119,5 @@ test('a set whose selector cannot be read adopts nothing', () => {
     storageClass: () => undefined,
     now: NOW,
   };
-  assert.deepEqual(factsFrom(blind, cluster).adoption.pods.adopt, []);
+  assert.deepEqual(planOwnership(cluster).adoption.pods.adopt, []);
 });

@@ -28,7 +28,8 @@ import { HASH_LABEL, type Revision } from '../../../../controllers/common/histor
 import { revisionData } from '../../../../controllers/common/history/revision.ts';
 import type { Action } from '../../../../controllers/statefulset/actions.ts';
 import type { SetFacts } from '../../../../controllers/statefulset/facts.ts';
-import { factsOf as factsFrom } from '../../../../controllers/statefulset/observe.ts';
+import { noMemory } from '../../../../controllers/common/set-memory.ts';
+import { planOwnership } from '../../../../controllers/statefulset/plan-ownership.ts';
 import { identityOf } from '../../../../kube/api/ordinals.ts';
 import { plan, type Plan } from '../../../../controllers/statefulset/plan.ts';
 import { rulesOf } from '../../../../controllers/statefulset/rules.ts';
@@ -162,7 +163,9 @@ export function factsOf(situation: Situation): SetFacts {
   const set = setOf(situation);
   const { pods = '' } = situation;
   const there = claims(situation.claims ?? '');
-  return factsFrom(rulesOf(set), {
+  return planOwnership({
+    rules: rulesOf(set),
+    memory: noMemory,
     pods: typeof pods === 'string' ? words(pods).map((word) => pod(word, situation.templates)) : pods,
     revisions: revisions(set, situation.revisions),
     pvc: lookupOf(...there),

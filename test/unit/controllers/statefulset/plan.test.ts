@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { actionsOf, ago, factsOf, numbersOf, planned, setOf, waitOf, type Situation } from './notation.ts';
 import { claim } from './objects.ts';
-import { finalStatus, plan, type Plan } from '../../../../controllers/statefulset/plan.ts';
+import { plan, type Plan } from '../../../../controllers/statefulset/plan.ts';
+import { statusOf } from '../../../../controllers/statefulset/status.ts';
 
 const leaving: (Situation & { why: string; is: string })[] = [
   { why: 'nothing is made', is: '0/0/0 0/0' },
@@ -20,7 +21,7 @@ for (const parallel of [false, true])
       const facts = factsOf({ ...situation, parallel, leaving: true });
       const todo = plan(facts);
       assert.deepEqual([actionsOf(todo), waitOf(todo), todo.truncate, todo.refused], ['', '', [], []]);
-      assert.equal(numbersOf(finalStatus(facts, todo, 0).status), is);
+      assert.equal(numbersOf(statusOf(facts, todo, 0)), is);
     });
 
 test('claims of a set that goes do not grow', () => {

@@ -1,13 +1,13 @@
 import type { StatefulSetStatus } from 'kubernetes-types/apps/v1.js';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { finalStatus, plan } from '../../../../controllers/statefulset/plan.ts';
-import { makesRoom, statusChange } from '../../../../controllers/statefulset/status.ts';
+import { plan } from '../../../../controllers/statefulset/plan.ts';
+import { makesRoom, statusChange, statusOf } from '../../../../controllers/statefulset/status.ts';
 import { factsOf, numbersOf, type Situation } from './notation.ts';
 
 function statusFor(situation: Situation, removed = 0): StatefulSetStatus {
   const facts = factsOf(situation);
-  return finalStatus(facts, plan(facts), removed).status;
+  return statusOf(facts, plan(facts), removed);
 }
 
 /** Numbers are `replicas/ready/available current/updated`; `at` is currentRevision. */

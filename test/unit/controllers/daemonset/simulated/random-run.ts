@@ -1,6 +1,6 @@
+import { plannedFrom } from '../notation.ts';
 import { seededRandom } from '../../../../../base/random.ts';
 import { noMemory } from '../../../../../controllers/common/set-memory.ts';
-import { plan } from '../../../../../controllers/daemonset/plan.ts';
 import { recount } from '../../../../../controllers/daemonset/recount.ts';
 import { rulesOf } from '../../../../../controllers/daemonset/rules.ts';
 import type { DaemonSet } from '../../../../../controllers/daemonset/types.ts';
@@ -68,7 +68,7 @@ function wrongWith(world: SimWorld, set: DaemonSet): string[] {
   const now = world.clock.now();
   const rules = rulesOf(set, 'scheduler');
   const cluster = { nodes: world.nodes(), pods: world.pods(), revisions: world.revisions(), now, pendingMs: 0, memory: noMemory };
-  const { adoption: claims, history, creations, deletions, truncate, status } = plan(recount(rules, cluster).facts);
+  const { adoption: claims, history, creations, deletions, truncate, status } = plannedFrom(recount(rules, cluster).facts);
   const { pods, revisions } = claims;
   const open = {
     adopt: [...pods.adopt, ...revisions.adopt],

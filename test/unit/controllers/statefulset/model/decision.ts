@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { finalStatus, plan } from '../../../../../controllers/statefulset/plan.ts';
-import { makesRoom } from '../../../../../controllers/statefulset/status.ts';
+import { plan } from '../../../../../controllers/statefulset/plan.ts';
+import { makesRoom, statusOf } from '../../../../../controllers/statefulset/status.ts';
 import { factsOf, type Situation } from '../notation.ts';
 import { call, pod } from './state.ts';
 
@@ -37,7 +37,7 @@ function decided(pods: readonly number[], set: number, options: Pick<Situation, 
       readyReplicas: ready = 0,
       currentReplicas: current = 0,
       updatedReplicas: updated = 0,
-    } = finalStatus(facts, todo, removed).status;
+    } = statusOf(facts, todo, removed);
     assert.ok(
       Math.min(all, ready, current, updated) >= 0 && Math.max(ready, current, updated) <= all,
       'the numbers of the status cannot be',

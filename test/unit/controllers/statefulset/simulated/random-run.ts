@@ -1,7 +1,8 @@
 import { seededRandom } from '../../../../../base/random.ts';
 import { isReady } from '../../../../../controllers/common/availability.ts';
 import { HASH_LABEL } from '../../../../../controllers/common/history/contract.ts';
-import { factsOf } from '../../../../../controllers/statefulset/observe.ts';
+import { noMemory } from '../../../../../controllers/common/set-memory.ts';
+import { planOwnership } from '../../../../../controllers/statefulset/plan-ownership.ts';
 import { plan } from '../../../../../controllers/statefulset/plan.ts';
 import { rulesOf } from '../../../../../controllers/statefulset/rules.ts';
 import type { Pod, StatefulSet } from '../../../../../controllers/statefulset/types.ts';
@@ -90,7 +91,9 @@ function wrongWith(world: SimWorld, set: StatefulSet): string[] {
   if (isGoing(set)) return [];
   const rules = rulesOf(set);
   const claims = new Map(claimsOf(world).map((claim) => [claim.metadata.name, claim]));
-  const facts = factsOf(rules, {
+  const facts = planOwnership({
+    rules,
+    memory: noMemory,
     pods: (world.pods() as Pod[]).filter((pod) => controllerOf(pod) === undefined || isControlledBy(pod, set)),
     revisions: world.revisions().filter((one) => controllerOf(one) === undefined || isControlledBy(one, set)),
     pvc: (of) => claims.get(of),
