@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { VolatileFile } from '../../../../agent/boot/volatile-file.ts';
+import { realDisk } from '../../../../base/real-disk.ts';
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -157,4 +159,21 @@ test('boot leaves upstream’s records and checkpoints byte for byte as they wer
   assert.equal(await readFile(node.path('meta', 'last-known-good'), 'utf8'), serializeSource(numbered(2)));
   assert.equal(await readFile(node.path('checkpoints', 'uid-1', 'rv-1', 'kubelet'), 'utf8'), ONE);
   assert.deepEqual(await readdir(join(node.path('checkpoints', 'uid-1', 'rv-1'))), ['..manifest.json', 'kubelet']);
+});
+
+test('boot reports content that it trusts under a new name as last-known-good at once', async (t) => {
+  const node = await HandMadeNode.make(t);
+  await both(node, ONE, ONE);
+  assert.deepEqual((await node.boot()).lastKnownGood, numbered(1));
+});
+
+test('boot removes the file in /run as soon as the effective file can be written', async (t) => {
+  const node = await HandMadeNode.make(t);
+  node.options = { ...node.options, kubeletUnit: 'kubelet.service', kubeletExits: join(node.dir, 'run', 'kubelet-exits') };
+  await both(node, ONE, undefined);
+  const inMemory = new VolatileFile(node.options, realDisk);
+  await inMemory.place(new TextEncoder().encode(TWO));
+  await node.boot();
+  assert.match(await node.effective(), /maxPods: 41/);
+  assert.equal(await inMemory.read(), undefined, 'the kubelet reads the effective file again');
 });
