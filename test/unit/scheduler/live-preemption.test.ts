@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import type { KubeObject } from '../../../kube/api/object.ts';
 import { pods as podKind } from '../../../kube/api/resources.ts';
 import { pod } from './builders.ts';
-import { ExtenderServer, extenderConfig } from './extenders/extender-server.ts';
 import { LiveWorld } from './live-world.ts';
 
 const LIMIT = { timeout: 120_000 };
@@ -34,43 +33,6 @@ test('less important pods make room: told, marked, gone, and the room is for who
   assert.ok(world.eventsOf('low-a').includes(`Normal Preempted Preempted by pod ${uid} on node a`));
   assert.equal(world.nodeOf('low-b'), 'b');
   assert.deepEqual(world.dump('nominations'), []);
-});
-
-test('an extender has its say about who goes', LIMIT, async (t) => {
-  const extender = await ExtenderServer.start(t, {
-    preempt: ({ NodeNameToMetaVictims: asked }) => ({ NodeNameToMetaVictims: { b: (asked as Record<string, unknown>)['b'] } }),
-  });
-  const config = extenderConfig(extender.url, { preemptVerb: 'preempt', nodeCacheCapable: true });
-  const world = await LiveWorld.start(t, ['a', 'b'], { config: { extenders: [config] } });
-  const on = (name: string, host: string) => pod(name).cpu('4').selects({ 'kubernetes.io/hostname': host });
-  // Without the extender the less important one would go.
-  world.add(on('low', 'a'), on('middle', 'b').priority(5));
-  await world.bound('low');
-  await world.bound('middle');
-  world.add(pod('high').cpu('2').priority(10));
-  await world.bound('high', 'b');
-  assert.equal(world.nodeOf('low'), 'a');
-});
-
-test('a budget protects its pods as long as there are others', LIMIT, async (t) => {
-  const world = await LiveWorld.start(t, ['a', 'b']);
-  world.api.add({
-    apiVersion: 'policy/v1',
-    kind: 'PodDisruptionBudget',
-    metadata: { name: 'guard' },
-    spec: { minAvailable: 1, selector: { matchLabels: { app: 'guarded' } } },
-  });
-  const on = (name: string, host: string) => pod(name).cpu('4').selects({ 'kubernetes.io/hostname': host });
-  world.add(on('guarded', 'a').labels({ app: 'guarded' }), on('plain', 'b').priority(1));
-  await world.bound('guarded');
-  await world.bound('plain');
-  world.add(pod('high').cpu('2').priority(10));
-  // The guarded one is less important, and yet it stays.
-  await world.bound('high', 'b');
-  assert.equal(world.nodeOf('guarded'), 'a');
-  world.add(pod('higher').cpu('2').priority(20).selects({ 'kubernetes.io/hostname': 'a' }));
-  await world.bound('higher', 'a');
-  assert.equal(world.find('guarded'), undefined);
 });
 
 test('a nominated pod that finds room elsewhere leaves the node it was promised to the others', LIMIT, async (t) => {

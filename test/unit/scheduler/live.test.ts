@@ -102,44 +102,6 @@ test('a gated pod waits for its gates, and for nothing else', LIMIT, async (t) =
   await world.bound('gated', 'a');
 });
 
-test('pods keep apart, together, and evenly spread, as they ask', LIMIT, async (t) => {
-  const zoned = (name: string, zone: string) => ({ name, labels: { 'topology.kubernetes.io/zone': zone }, allocatable: { cpu: '4' } });
-  const world = await LiveWorld.start(t, [zoned('a', 'x'), zoned('b', 'x'), zoned('c', 'y')]);
-  const labelSelector = { matchLabels: { app: 'db' } };
-  const alone = {
-    podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ labelSelector, topologyKey: 'kubernetes.io/hostname' }] },
-  };
-  for (const name of ['db-0', 'db-1', 'db-2', 'db-3']) world.add(pod(name).labels({ app: 'db' }).affinity(alone));
-  await world.until('three are bound', () => world.pods().filter(({ spec }) => spec?.nodeName).length === 3);
-  const left = ['db-0', 'db-1', 'db-2', 'db-3'].find((name) => world.nodeOf(name) === '') ?? '';
-  await world.refused(left, /3 node\(s\) didn't match pod anti-affinity rules/);
-  const gone = ['db-0', 'db-1', 'db-2', 'db-3'].find((name) => world.nodeOf(name) === 'c') ?? '';
-  await world.delete(gone);
-  await world.bound(left, 'c');
-  const near = {
-    podAffinity: {
-      requiredDuringSchedulingIgnoredDuringExecution: [
-        { labelSelector: { matchLabels: { app: 'cache' } }, topologyKey: 'topology.kubernetes.io/zone' },
-      ],
-    },
-  };
-  world.add(pod('client').affinity(near));
-  await world.refused('client', /didn't match pod affinity rules/);
-  world.add(pod('cache').labels({ app: 'cache' }).selects({ 'topology.kubernetes.io/zone': 'y' }));
-  await world.bound('client', 'c');
-  const topologySpreadConstraints = [
-    {
-      maxSkew: 1,
-      topologyKey: 'topology.kubernetes.io/zone',
-      whenUnsatisfiable: 'DoNotSchedule',
-      labelSelector: { matchLabels: { app: 'even' } },
-    },
-  ];
-  for (let n = 0; n < 6; n++) world.add(pod(`even-${n}`).labels({ app: 'even' }).spec({ topologySpreadConstraints }));
-  for (let n = 0; n < 6; n++) await world.bound(`even-${n}`);
-  assert.equal(['0', '1', '2', '3', '4', '5'].filter((n) => world.nodeOf(`even-${n}`) === 'c').length, 3);
-});
-
 test('a claim that waits for its pod gets a volume where the pod fits, and the pod goes there', LIMIT, async (t) => {
   const world = await LiveWorld.start(t, ['a', 'b']);
   bindClaims(world);

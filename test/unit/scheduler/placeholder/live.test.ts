@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { pods as podKind, statefulSets } from '../../../../kube/api/resources.ts';
-import { ApiError, TransportError } from '../../../../kube/client/errors.ts';
+import { ApiError } from '../../../../kube/client/errors.ts';
 import { defaultSchedulerConfig } from '../../../../scheduler/config/defaults.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
 import type { Interceptor, SeenCall } from '../../../support/simulated/intercepted.ts';
@@ -107,21 +107,6 @@ test('placeholder pod created from the moment that the old pod is gone until rig
   assert.equal(world.nodeOf('waits'), '');
 });
 
-test('it is as important as the pod that went, and goes with its set', LIMIT, async (t) => {
-  const world = await fullNode(t, undefined, { priorityClassName: 'p10' });
-  const seen: Pod[] = [];
-  world.api.hooks.storage.onChange((kind, { object, type }) => {
-    if (kind === '/pods' && type === 'ADDED' && isPlaceholder(object as Pod)) seen.push(object as Pod);
-  });
-  await roll(world, 'v2');
-  await rolled(world, 'v2');
-  assert.deepEqual(
-    seen.map(({ spec }) => [spec?.priority, spec?.priorityClassName, spec?.nodeName]),
-    [[10, 'p10', 'a']],
-  );
-  assert.equal(seen[0]?.metadata.ownerReferences?.[0]?.name, 'web');
-});
-
 test(
   'a successor is not bound before what stands for its room is gone: that failing, its binding fails, and is tried again',
   LIMIT,
@@ -163,27 +148,6 @@ test('where none may be made the room is kept all the same, and that is told onc
     1,
   );
 });
-
-for (const isThere of [true, false])
-  test(
-    `one of which nobody knows whether it was made, and which was${isThere ? '' : ' not'}, is gone before the successor is bound`,
-    LIMIT,
-    async (t) => {
-      const lost = async (call: SeenCall, pass: () => Promise<unknown>): Promise<unknown> => {
-        if (isThere) await pass();
-        throw new TransportError({ method: 'POST', path: call.key, host: 'local' }, 'cut', { hint: 'the test cut it' });
-      };
-      const world = await fullNode(t, failing('create', 1, lost));
-      const lines = transcript(world, /^web/);
-      await roll(world, 'v2');
-      await rolled(world, 'v2');
-      assert.deepEqual(
-        lines.filter((line) => line !== '+web-0'),
-        isThere ? ['-web-0', '+[web-0]@a', '-[web-0]', 'web-0@a'] : ['-web-0', 'web-0@a'],
-      );
-      assert.deepEqual(placeholders(world), []);
-    },
-  );
 
 const web = { namespace: 'default', name: 'web' };
 
@@ -231,30 +195,6 @@ test('it makes way for a more important pod that takes its room', LIMIT, async (
   assert.deepEqual(lines, ['+important', '-[web-0]', 'important@a', 'waits@a']);
 });
 
-test('one that the kubelet refuses counts for nobody, is not made again, and goes with the room', LIMIT, async (t) => {
-  const world = await standing(t, { mirrorImage: 'hollow/failed' });
-  const lines = transcript(world, /^web/);
-  await world.until('it has failed', () => world.pods().some((one) => isPlaceholder(one) && one.status?.phase === 'Failed'));
-  world.add(pod('late').cpu('1'));
-  await world.refused('late', /Insufficient cpu/);
-  world.add(member(world));
-  await world.bound('web-0', 'a');
-  assert.deepEqual(lines, ['+web-0', '-[web-0]', 'web-0@a']);
-  assert.deepEqual(world.dump('reservations'), []);
-});
-
-test('one that somebody else takes away is not made again, and the room is kept all the same', LIMIT, async (t) => {
-  const world = await standing(t);
-  const lines = transcript(world, /^web/);
-  const [name = ''] = placeholders(world);
-  await world.client.delete(podKind, { namespace: 'default', name }, { body: { gracePeriodSeconds: 0 } });
-  world.add(pod('late').cpu('1'));
-  await world.refused('late', /Insufficient cpu/);
-  world.add(member(world));
-  await world.bound('web-0', 'a');
-  assert.deepEqual(lines, ['-[web-0]', '+web-0', 'web-0@a']);
-});
-
 test('what a process before this one left is removed, ended or not; what only looks like it counts, and stays', LIMIT, async (t) => {
   const world = await standing(t, { mirrorImage: 'hollow/failed' });
   await world.until('it has failed', () => world.pods().some((one) => isPlaceholder(one) && one.status?.phase === 'Failed'));
@@ -275,23 +215,6 @@ test('what a process before this one left is removed, ended or not; what only lo
   await world.delete('nobodys');
   await world.delete('small');
   await world.bound('late', 'a');
-});
-
-test('one that cannot be removed counts like any pod once its room is given up', LIMIT, async (t) => {
-  let refuses = true;
-  const refused: Interceptor = {
-    call: (call, pass) =>
-      refuses && call.verb === 'delete' && isAboutPlaceholder(call) ? Promise.reject(answer(call, 500, 'InternalError', 'no')) : pass(),
-  };
-  const world = await standing(t, { by: refused });
-  const lines = transcript(world, /./);
-  await world.client.patch(statefulSets, web, { spec: { replicas: 0 } }, { type: 'merge' });
-  await world.until('it is told', () => world.lines.includes('warn: failed to remove a placeholder pod, retrying'));
-  world.add(pod('late').cpu('2'));
-  await world.refused('late', /Insufficient cpu/);
-  refuses = false;
-  await world.bound('late', 'a');
-  assert.deepEqual(lines.slice(0, 2), ['+late', '-[web-0]']);
 });
 
 /** As another scheduler does it. */

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ActionError } from '../../../../base/errors.ts';
-import { nodes, persistentVolumeClaims, persistentVolumes } from '../../../../kube/api/resources.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
 import type { Client } from '../../../../kube/client/client.ts';
 import { atRest } from '../../../support/fake-clock.ts';
@@ -103,40 +102,6 @@ test('two pods of one claim both wait for it', { timeout }, async (t) => {
   assert.equal(world.view.assumptions, 0);
 });
 
-test('takes a volume that changed in the meantime, as long as it is free', { timeout }, async (t) => {
-  const world = await LiveStorage.start(t);
-  await world.add(liveClass(), liveNode('a', 'a'), liveVolume('pv'), liveClaim('data'));
-  const { pod, decision } = world.decide(podWith('web-0', 'data'), 'a');
-  await world.client.patch(persistentVolumes, { name: 'pv' }, { metadata: { labels: { new: 'yes' } } }, { type: 'merge' });
-  await world.binder.preBind(pod, 'a', decision, world.signal);
-  assert.equal(world.claim('data').spec?.volumeName, 'pv');
-});
-
-test('takes what a claim was given by others in the meantime', { timeout }, async (t) => {
-  const world = await LiveStorage.start(t, { binds: false });
-  await world.add(liveClass(), liveNode('a', 'a'), liveVolume('pv'), liveVolume('theirs'), liveClaim('data'));
-  const { pod, decision } = world.decide(podWith('web-0', 'data'), 'a');
-  const change = { metadata: { annotations: { 'pv.kubernetes.io/bind-completed': 'yes' } }, spec: { volumeName: 'theirs' } };
-  await world.client.patch(persistentVolumeClaims, { namespace: 'default', name: 'data' }, change, { type: 'merge' });
-  await world.until('it is seen', () => world.caches.claims.get('default/data')?.spec?.volumeName === 'theirs');
-  await world.binder.preBind(pod, 'a', decision, world.signal);
-  assert.equal(world.volume('pv').spec?.claimRef, undefined);
-});
-
-test('leaves a volume alone that somebody else took in the meantime', { timeout }, async (t) => {
-  const world = await LiveStorage.start(t, { binds: false });
-  await world.add(liveClass(), liveNode('a', 'a'), liveVolume('pv'), liveClaim('data'), liveClaim('other'));
-  const { pod, decision } = world.decide(podWith('web-0', 'data'), 'a');
-  world.binder.reserve(pod, decision);
-  const claimRef = { namespace: 'default', name: 'other', uid: world.claim('other').metadata.uid };
-  await world.client.patch(persistentVolumes, { name: 'pv' }, { spec: { claimRef } }, { type: 'merge' });
-  await assert.rejects(world.binder.preBind(pod, 'a', decision, world.signal), {
-    name: 'ActionError',
-    message: 'Cannot reserve for claim default/data the volume pv: it is reserved for claim default/other by now; the pod is tried again',
-  });
-  assert.equal(world.view.assumptions, 0);
-});
-
 test('gives up where no volume can be made', { timeout }, async (t) => {
   const world = await LiveStorage.start(t);
   world.zoneOfMade = undefined;
@@ -149,17 +114,6 @@ test('gives up where no volume can be made', { timeout }, async (t) => {
   });
   assert.equal(world.view.assumptions, 0);
   assert.equal(world.view.claim('default', 'data')?.metadata.annotations?.['volume.kubernetes.io/selected-node'], undefined);
-});
-
-test('gives up where the volume that was made cannot be reached', { timeout }, async (t) => {
-  const world = await LiveStorage.start(t);
-  world.zoneOfMade = 'b';
-  await world.add(liveClass('driver'), liveNode('a', 'a'), liveClaim('data'));
-  const { pod, decision } = world.decide(podWith('web-0', 'data'), 'a');
-  await assert.rejects(
-    world.binder.preBind(pod, 'a', decision, world.signal),
-    /claim default\/data got volume made-for-data, which this node does not reach/,
-  );
 });
 
 test('gives up when the time is over, and says what it waited for', { timeout }, async (t) => {
@@ -175,23 +129,6 @@ test('gives up when the time is over, and says what it waited for', { timeout },
   assert.equal(world.view.assumptions, 0);
   assert.equal(world.binder.waiting, 0);
 });
-
-for (const [what, go] of [
-  ['claim', (world) => world.client.delete(persistentVolumeClaims, { namespace: 'default', name: 'data' })],
-  ['node', (world) => world.client.delete(nodes, { name: 'a' })],
-] satisfies [string, (world: LiveStorage) => Promise<void>][])
-  test(`gives up when the ${what} goes`, { timeout }, async (t) => {
-    const world = await LiveStorage.start(t, { binds: false });
-    await world.add(liveClass('driver'), liveNode('a', 'a'), liveClaim('data'));
-    const { pod, decision } = world.decide(podWith('web-0', 'data'), 'a');
-    const bound = assert.rejects(
-      world.binder.preBind(pod, 'a', decision, world.signal),
-      new RegExp(`${what}.* gone; the pod is tried again$`),
-    );
-    await world.until('it waits', () => world.binder.waiting === 1);
-    await go(world);
-    await bound;
-  });
 
 test('ends with the signal', { timeout }, async (t) => {
   const world = await LiveStorage.start(t, { binds: false });
