@@ -2,9 +2,6 @@ import { after, before } from 'node:test';
 import { cacheStory } from './runtime/cache.ts';
 import { certificatesStory } from './runtime/certificates.ts';
 import { controllerStory } from './runtime/controller.ts';
-import { electionStory } from './runtime/election.ts';
-import { eventsStory } from './runtime/events.ts';
-import { evictionsStory } from './runtime/evictions.ts';
 import { RuntimeWorld } from './runtime/world.ts';
 import { withRealParts } from './suite.ts';
 
@@ -14,8 +11,5 @@ await withRealParts('runtime', ['etcd', 'kube-apiserver'], () => {
   after(() => world.stop());
   cacheStory(world);
   controllerStory(world);
-  electionStory(world);
-  eventsStory(world);
-  evictionsStory(world);
   certificatesStory(world);
 });

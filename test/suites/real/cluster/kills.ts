@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { seededRandom } from '../../../../base/random.ts';
 import type { Subject } from './subject.ts';
 import type { Revision } from '../../../support/stories/world.ts';
 
@@ -15,7 +17,60 @@ export async function keepAlive(subject: Subject, signal: AbortSignal): Promise<
   }
 }
 
-export interface Killing {
+/** Two processes are killed again and again while an administrator makes sets and changes their image, until the killing is over. */
+export interface Rolling {
+  killing: Omit<Killing, 'random' | 'until'>;
+  names: readonly string[];
+  /** Between two changes, in ms at most. */
+  pauseMs: number;
+  start: () => Promise<Subject>;
+  create: (name: string) => Promise<unknown>;
+  image: (image: string, name: string) => Promise<unknown>;
+  until: Killing['until'];
+  /** Looks at the sets once the last change, to image `app:LAST`, has been made and nobody is killed any more. */
+  check: (last: number) => Promise<void>;
+}
+
+export async function killWhileRolling(
+  t: TestContext,
+  { killing, names, pauseMs, start, create, image, until, check }: Rolling,
+): Promise<void> {
+  const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 1e6));
+  t.diagnostic(`SEED=${seed}`);
+  const random = seededRandom(seed);
+  await using one = await start();
+  await using other = await start();
+  const ending = new AbortController();
+  const kept = [one, other].map((subject) => keepAlive(subject, ending.signal));
+  let isOver = false;
+  const kill = async (): Promise<void> => {
+    await killAgainAndAgain(one, other, { ...killing, random, until });
+    isOver = true;
+  };
+  const administrate = async (): Promise<number> => {
+    for (const name of names) await create(name);
+    for (let tag = 2; ; tag++) {
+      for (const name of names) {
+        await image(`app:${tag}`, name);
+        await sleep(random() * pauseMs);
+      }
+      if (isOver) return tag;
+    }
+  };
+  const [last] = await Promise.all([administrate(), kill()]);
+  try {
+    await check(last);
+  } catch (error) {
+    t.diagnostic(await one.log());
+    t.diagnostic(await other.log());
+    throw error;
+  } finally {
+    ending.abort();
+    await Promise.all(kept);
+  }
+}
+
+interface Killing {
   times: number;
   /** Pods that are made between two kills at most. */
   apart: number;
@@ -26,7 +81,7 @@ export interface Killing {
 }
 
 /** Kills one of the two, or both, in the middle of work. */
-export async function killAgainAndAgain(one: Subject, other: Subject, { times, apart, random, made, until }: Killing): Promise<void> {
+async function killAgainAndAgain(one: Subject, other: Subject, { times, apart, random, made, until }: Killing): Promise<void> {
   for (let kills = 0; kills < times; kills++) {
     // In the middle of work, however slow the machine is.
     const enough = made() + Math.ceil(random() * apart);

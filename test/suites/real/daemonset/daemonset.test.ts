@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { controllerOf } from '../../../../kube/controller/owner-refs.ts';
-import { coreEvents } from '../../../../kube/api/object.ts';
 import { daemonSets } from '../../../../kube/api/resources.ts';
-import { ApiError } from '../../../../kube/client/errors.ts';
 import { Kubectl } from '../../../support/kubectl.ts';
 import { realParts } from '../../../support/real-parts/real-kubelet.ts';
 import { withRealParts } from '../suite.ts';
-import type { Event } from '../../../support/stories/remains.ts';
 import { Stage } from '../../../support/stories/daemonset/stage.ts';
 import { startSubject } from '../cluster/controllers.ts';
 import type { Subject } from '../cluster/controllers.ts';
@@ -43,46 +39,6 @@ await withRealParts('DaemonSets on a real API server', [...worldParts, 'kubectl'
     await started?.kubectl.stop();
     await started?.world.stop();
     assert.doesNotMatch(log ?? '', / ERROR /);
-  });
-
-  test('a set has a pod on each node that it selects and tolerates, no more and no less', async () => {
-    const s = await stage('lands');
-    await s.nodes(3);
-    const set = await s.create();
-    await s.shows({ desired: 3, current: 3, ready: 3, available: 3, updated: 3, misscheduled: 0 });
-    const pod = s.podOn(0);
-    assert.equal(controllerOf(pod)?.uid, set.metadata.uid);
-    const [revision] = s.revisions();
-    assert.equal(pod.metadata.labels?.['controller-revision-hash'], revision?.metadata.labels?.['controller-revision-hash']);
-    const affinity = pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
-    const matchFields = [{ key: 'metadata.name', operator: 'In', values: [s.node(0)] }];
-    assert.deepEqual(affinity, { nodeSelectorTerms: [{ matchFields }] });
-
-    await s.taint(1, 'busy=yes:NoSchedule');
-    await s.taint(2, 'busy=yes:NoExecute');
-    await s.shows({ desired: 1, misscheduled: 1, available: 1 });
-    assert.equal(s.podOn(1).metadata.deletionTimestamp, undefined, 'it may stay');
-    await s.taint(1);
-    await s.taint(2);
-    await s.shows({ desired: 3, available: 3, misscheduled: 0 });
-
-    await s.label(0, { story: 'another' });
-    await s.until('its pod goes', () => s.isGone(pod));
-    await s.shows({ desired: 2, available: 2 });
-    await s.label(0, { story: s.name });
-    await s.shows({ desired: 3, available: 3 });
-  });
-
-  test('a set that is deleted takes its pods along, and a node that is deleted is counted no more', async () => {
-    const s = await stage('goes');
-    await s.nodes(3);
-    await s.create();
-    await s.rolledOut();
-    await s.kubelet(2, 'dead');
-    await s.removeNode(2);
-    await s.shows({ desired: 2, available: 2 });
-    await s.remove('Background');
-    await s.until('all goes', () => s.pods().length + s.revisions().length === 0);
   });
 
   test('kubectl waits for a rollout, shows its history, undoes and restarts', async () => {
@@ -129,67 +85,6 @@ await withRealParts('DaemonSets on a real API server', [...worldParts, 'kubectl'
     await s.rolledOut();
     assert.ok(s.isGone(before));
     assert.deepEqual(await numbers(), ['3', '4', '5']);
-  });
-
-  test('kubectl orphans pods, and the next set takes them over without a restart', async () => {
-    const { kubectl } = here();
-    const s = await stage('orphans');
-    await s.nodes(3);
-    await s.create();
-    await s.rolledOut();
-    const before = identities(s);
-    await kubectl.good(`delete ds web --cascade=orphan -n ${s.name}`);
-    await s.until('there are orphans', () => s.pods().every((pod) => controllerOf(pod) === undefined));
-    const set = await s.create();
-    await s.rolledOut();
-    assert.deepEqual(identities(s), before);
-    for (const object of [...s.pods(), ...s.revisions()]) assert.equal(controllerOf(object)?.uid, set.metadata.uid);
-  });
-
-  test('a server that knows no surge drops it, and the set rolls one by one', async () => {
-    const s = await stage('surge');
-    await s.nodes(3);
-    const surging = { spec: { updateStrategy: { rollingUpdate: { maxSurge: 1 } } } };
-    const set = await s.create(surging);
-    assert.deepEqual(set.spec?.updateStrategy, { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1 } });
-    await s.rolledOut();
-    let most = 0;
-    const watch = here().world.pods.addHandlers('surge', {
-      added: ({ metadata: { namespace } }) => {
-        if (namespace === s.name) most = Math.max(most, s.pods().length);
-      },
-    });
-    await s.image('app:2');
-    await s.rolledOut();
-    watch.remove();
-    assert.equal(most, 3, 'never a pod more than nodes');
-    const none = s.create({ name: 'refused', spec: { updateStrategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } } });
-    await assert.rejects(none, (error) => error instanceof ApiError && error.code === 422 && /maxUnavailable/.test(error.message));
-  });
-
-  test('events tell of pods that were made, failed and deleted', async () => {
-    const s = await stage('events');
-    await s.nodes(1);
-    await s.create();
-    await s.rolledOut();
-    const pod = s.podOn(0);
-    await s.behave(pod, 'failed:Evicted');
-    await s.until('it is replaced', () => s.isGone(pod) && s.pods().length === 1);
-    await s.rolledOut();
-    await here().world.fence?.told();
-    const { items } = await s.client.list<Event>(coreEvents, { namespace: s.name, fieldSelector: 'involvedObject.kind=DaemonSet' });
-    const told = items.map(({ type, reason, message, source }) => `${source?.component} ${type} ${reason} ${message}`);
-    const { name = '' } = pod.metadata;
-    const second = s.podOn(0).metadata.name;
-    assert.deepEqual(
-      told.toSorted(),
-      [
-        `daemonset-controller Normal SuccessfulCreate Created pod: ${name}`,
-        `daemonset-controller Normal SuccessfulCreate Created pod: ${second}`,
-        `daemonset-controller Normal SuccessfulDelete Deleted pod: ${name}`,
-        `daemonset-controller Warning FailedDaemonPod Found failed daemon pod events/${name} on node events-0, will try to kill it`,
-      ].toSorted(),
-    );
   });
 
   test('the API server restarts in the middle of a rollout, and the rollout goes on', async () => {
@@ -289,12 +184,7 @@ await withRealParts('DaemonSets on a real API server', [...worldParts, 'kubectl'
   });
 });
 
-/** Who the pods and revisions are, whatever was written to them. */
-function identities(s: Stage): string[] {
-  return [...s.pods(), ...s.revisions()].map(({ metadata }) => `${metadata.name} ${metadata.uid}`).toSorted();
-}
-
-/** The same, and their versions: any write shows. */
+/** Who the pods and revisions are, and their versions: any write shows. */
 function writes(s: Stage): string[] {
   return [...s.pods(), ...s.revisions()].map(({ metadata }) => `${metadata.name} ${metadata.uid} ${metadata.resourceVersion}`).toSorted();
 }

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import { startSubject } from '../cluster/controllers.ts';
 import type { Subject } from '../cluster/subject.ts';
 import { worldParts } from '../cluster/real-world.ts';
@@ -19,9 +18,6 @@ const ROOM = 7;
 const FIT = NODES * ROOM - SET;
 /** Replacements of the first pod of a rollout, with either StatefulSet controller. */
 const ROUNDS = 25;
-const RACES = Number(process.env['RACES'] ?? 3);
-/** Pods that kube-scheduler refused are tried again after this at the latest, as soon as something happens. */
-const MAX_BACKOFF_MS = 11_000;
 
 /*
  * A StatefulSet is rolled on a cluster that is full, while 182 pods of a Deployment wait for room: whoever is quicker than the StatefulSet controller has the
@@ -138,7 +134,7 @@ await withRealParts('the place of a pod that is upgraded', worldParts, () => {
       assert.match(await s.refused('late'), new RegExp(`\\b${NODES} Insufficient cpu`));
       const had = boundIn(s);
       assert.equal(had.size, FIT);
-      // Between the end of what stands for it and its own binding, the room is whoever's is quicker: that is the next test's. Here nobody is.
+      // Between the end of what stands for it and its own binding, the room is whoever's is quicker. Here nobody is.
       await native.stop();
       sets = await startSubject('kube-controller-manager', world.plane, ['--leader-elect=false'], 'statefulset');
       await s.until('the pod is back', () => s.find('web-2')?.spec?.containers[0]?.image === 'app:2' && nodeOf(s.find('web-2')) !== '');
@@ -156,69 +152,6 @@ await withRealParts('the place of a pod that is upgraded', worldParts, () => {
       await sets.stop();
       await native.stop();
     }
-  });
-
-  test(`is shown to kube-scheduler, which is at rest and as quick: in each of ${RACES} rounds one of the two has it, and nothing is left`, async (t) => {
-    const { world } = here();
-    const theirs = 'raced-by';
-    await using scheduler = await startScheduler('dkc', world.plane, { schedulerName: 'raced', config: shown });
-    await using _native = await startScheduler('kube-scheduler', world.plane, { schedulerName: theirs });
-    await using _sets = await startSubject('kube-controller-manager', world.plane, ['--leader-elect=false'], 'statefulset');
-    const s = await fullCluster(world, 'raced', { update: SET - 1, deployedBy: theirs });
-    let [kept, first] = [0, 0];
-    try {
-      for (let tag = 2; tag < 2 + RACES; tag++) {
-        const [places, had] = [placesOf(s, 'web'), boundIn(s)];
-        await delay(MAX_BACKOFF_MS);
-        await s.image(`app:${tag}`, 'web');
-        const isBack = (): boolean => s.hasRolled('web', `app:${tag}`, SET - 1);
-        await s.until(`round ${tag} is over`, () => isBack() || boundIn(s).size > FIT);
-        if (boundIn(s).size === FIT) {
-          kept += 1;
-          assert.deepEqual([placesOf(s, 'web'), boundIn(s)], [places, had]);
-          await s.until('nothing stands for the room', () => mirrors(s).length === 0);
-          continue;
-        }
-        assert.equal(boundIn(s).size, FIT + 1);
-        // These nodes take whoever comes. One that counts refuses the second, and the room is kept for as long as that may be.
-        await delay(1_000);
-        if (mirrors(s).length > 0) first += 1;
-        // Whoever waits goes first, and then the thief, for whom nobody comes.
-        await s.resize('deploy', FIT);
-        await s.until('the pod is back all the same', isBack);
-        await s.until('nothing stands for the room', () => mirrors(s).length === 0);
-        await s.resize('deploy', DEPLOYMENT);
-        await s.until('the others wait again', () => isFull(s, DEPLOYMENT));
-      }
-    } catch (error) {
-      t.diagnostic(await scheduler.log());
-      throw error;
-    }
-    t.diagnostic(`of ${RACES} rounds: kept in ${kept}, and before the other in ${first} more`);
-    await s.clear();
-  });
-
-  test('is given up as soon as the set does not want the pod any more', async () => {
-    const { world } = here();
-    await using _scheduler = await startScheduler('dkc', world.plane, { schedulerName: 'shrunk' });
-    const sets = await startSubject('kube-controller-manager', world.plane, ['--leader-elect=false'], 'statefulset');
-    await using _sets = sets;
-    const s = await fullCluster(world, 'shrunk', { update: 'OnDelete', replicas: FIT + 5 });
-    await s.image('app:2', 'web');
-    await s.until('there is another revision', () => {
-      const { currentRevision, updateRevision } = s.set('web').status ?? {};
-      return updateRevision !== undefined && updateRevision !== currentRevision;
-    });
-    // Nobody makes the pod anew.
-    await sets.stop();
-    await s.cluster.deletePod(s.pod('web-2'));
-    await s.until('it is gone', () => s.find('web-2') === undefined);
-    await s.create('late', { spec: { schedulerName: 'shrunk' } });
-    assert.match(await s.refused('late'), new RegExp(`\\b${NODES} Insufficient cpu`), 'its room is kept');
-    assert.equal(s.ofApp('deploy').filter(isBound).length, FIT);
-    await s.scale('web', SET - 1);
-    await s.until('somebody has the room', () => s.pods().filter(isBound).length === NODES * ROOM);
-    await s.clear();
   });
 
   for (const kind of ['kube-controller-manager', 'dkc'] as const) {

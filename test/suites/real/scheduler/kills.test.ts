@@ -6,6 +6,7 @@ import { coreEvents } from '../../../../kube/api/object.ts';
 import { pods } from '../../../../kube/api/resources.ts';
 import { eventually } from '../../../support/eventually.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
+import { keepAlive, quickElection } from '../cluster/kills.ts';
 import type { Subject } from '../cluster/subject.ts';
 import type { RealWorld } from '../cluster/real-world.ts';
 import type { Event } from '../../../support/stories/remains.ts';
@@ -24,8 +25,7 @@ const UNDER_WAY = 40;
 /** Of killing or freezing one of two. */
 const TURNS = 4;
 
-/** As quick as a lease can change hands on a busy machine. */
-const election = ['', '-lease-duration=3s', '-renew-deadline=2s', '-retry-period=200ms'].map((flag) => `--leader-elect${flag}`);
+const election = ['--leader-elect', ...quickElection];
 
 /*
  * Whatever happens to the scheduler or the server: a pod that has a node keeps it, no node holds more than it can, every pod has a place in the end, and is told
@@ -86,7 +86,7 @@ await withRealParts('schedulers that are killed', ['etcd', 'kube-apiserver', 'ku
     await using one = await startScheduler('dkc', world.plane, { config: {}, more: election });
     await using other = await startScheduler('dkc', world.plane, { config: {}, more: election });
     const ending = new AbortController();
-    const kept = [one, other].map((subject) => keep(subject, ending.signal));
+    const kept = [one, other].map((subject) => keepAlive(subject, ending.signal));
     try {
       await makeAll(s, 0, 200);
       let made = 200;
@@ -152,15 +152,6 @@ async function untilBinding(scheduler: Subject, count: number): Promise<void> {
     return binding >= count;
   };
   await eventually(`${count} pods are being bound`, look, 120_000, () => `${binding} are`);
-}
-
-/** As systemd does with Restart=always. */
-async function keep(subject: Subject, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    // It may be killed while it starts.
-    if (subject.pid === undefined) await subject.start().catch(() => {});
-    await sleep(100, undefined, { signal }).catch(() => {});
-  }
 }
 
 async function frozen({ pid }: Subject, ms: number): Promise<void> {

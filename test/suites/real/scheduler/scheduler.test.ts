@@ -145,72 +145,6 @@ await withRealParts('a scheduler on a real API server', [...worldParts, 'kubectl
     assert.equal(s.pod('nobodys').status?.conditions, undefined, 'nobody has looked at it');
   });
 
-  story('what comes or changes wakes the pods that it helps', 'wake', [2, 2], async (s) => {
-    const steps: readonly { why: string; spec: Parameters<Stage['create']>[1]; help: () => Promise<unknown>; node: number }[] = [
-      { why: 'a label', spec: { spec: { nodeSelector: { disk: 'ssd' } } }, help: () => s.cluster.label(1, { disk: 'ssd' }), node: 1 },
-      {
-        why: 'a node',
-        spec: { cpu: '8' },
-        help: () => s.cluster.nodes(1, { allocatable: { cpu: '8' } }, 2),
-        node: 2,
-      },
-      { why: 'a cordon that ends', spec: { cpu: '2' }, help: () => s.cluster.cordon(0, false), node: 0 },
-    ];
-    await s.cluster.cordon(0);
-    await s.known(0);
-    for (const [n, { why, spec, help, node }] of steps.entries()) {
-      await s.create(`waits-${n}`, spec);
-      await s.refused(`waits-${n}`);
-      await help();
-      assert.equal(await s.bound(`waits-${n}`), s.cluster.node(node), why);
-    }
-    await s.cluster.taint(1, 'off:NoSchedule');
-    await s.known(1);
-    await s.create('taint');
-    await s.refused('taint');
-    await s.cluster.taint(1);
-    assert.equal(await s.bound('taint'), s.cluster.node(1));
-    await s.create('mate', { cpu: '0', spec: { affinity: near('leader') } });
-    await s.refused('mate');
-    await s.create('leader', { cpu: '0', labels: { app: 'leader' } });
-    assert.equal(await s.bound('mate'), await s.bound('leader'));
-  });
-
-  story('a pod of high priority has one pod go, waits for its end, and takes its place', 'preempt', [2, 2], async (s) => {
-    for (const [n, name] of ['low', 'middle', 'middle', 'middle'].entries()) {
-      await s.create(`pod-${n}`, { spec: { priorityClassName: name } });
-      await s.bound(`pod-${n}`);
-    }
-    const place = nodeOf(s.pod('pod-0'));
-    // The victim stays long enough to be looked at.
-    const home = [0, 1].find((n) => s.cluster.node(n) === place) ?? 0;
-    await s.cluster.kubelet(home, 'dead');
-    const { uid } = await s.create('high', { spec: { priorityClassName: 'high' } }).then(({ metadata }) => metadata);
-    await s.until('it is nominated', () => s.pod('high').status?.nominatedNodeName === place);
-    await s.until('its victim ends', () => s.find('pod-0')?.metadata.deletionTimestamp !== undefined);
-    assert.equal(nodeOf(s.pod('high')), '', 'it waits');
-    const victim = s.pod('pod-0');
-    const target = victim.status?.conditions?.find(({ type }) => type === 'DisruptionTarget');
-    assert.deepEqual([target?.status, target?.reason], ['True', 'PreemptionByScheduler']);
-    await s.cluster.kubelet(home, 'alive');
-    assert.equal(await s.bound('high'), place);
-    assert.deepEqual(
-      s
-        .pods()
-        .flatMap(({ metadata }) => metadata.name ?? [])
-        .toSorted(),
-      ['high', 'pod-1', 'pod-2', 'pod-3'],
-      'one victim',
-    );
-    const told = await s.events('pod-0', (events) => events.some(({ reason }) => reason === 'Preempted'));
-    assert.ok(told.some(({ message }) => message === `Preempted by pod ${uid} on node ${place}`));
-
-    await s.create('equal', { spec: { priorityClassName: 'low' } });
-    assert.match(await s.refused('equal'), /preemption: 0\/2 nodes are available: 2 No preemption victims found for incoming pod\.$/);
-    await s.create('polite', { spec: { priorityClassName: 'polite' } });
-    assert.match(await s.refused('polite'), /preemption: not eligible due to preemptionPolicy=Never\.$/);
-  });
-
   story('a budget of policy/v1beta1 turns preemption to other pods, as long as there are others', 'budget', [2, 1], async (s) => {
     const { world } = here();
     await using _disruption = await startSubject('kube-controller-manager', world.plane, ['--leader-elect=false'], 'disruption');
@@ -271,12 +205,6 @@ await withRealParts('a scheduler on a real API server', [...worldParts, 'kubectl
     await s.until('its pods are gone', () => s.pods().length === 0);
     await s.client.delete(nodes, { name: s.cluster.node(2) });
   });
-});
-
-const near = (app: string) => ({
-  podAffinity: {
-    requiredDuringSchedulingIgnoredDuringExecution: [{ labelSelector: { matchLabels: { app } }, topologyKey: 'kubernetes.io/hostname' }],
-  },
 });
 
 const isScheduled = ({ reason }: Event): boolean => reason === 'Scheduled';

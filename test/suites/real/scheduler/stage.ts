@@ -147,10 +147,6 @@ export class Stage {
     await this.client.create<KubeObject & { spec: DeploymentSpec }>(deployments, { metadata, spec });
   }
 
-  async resize(name: string, replicas: number): Promise<void> {
-    await this.client.patch(deployments, { name, namespace: this.name }, { spec: { replicas } }, { type: 'merge' });
-  }
-
   /** @param update - ordinals below this stay as they are, or `OnDelete`. @default 0 */
   async statefulSet(name: string, { schedulerName, cpu = '1', replicas }: OwnerOptions, update: number | 'OnDelete' = 0): Promise<void> {
     const labels = { app: name, story: this.name };
@@ -176,10 +172,6 @@ export class Stage {
 
   image(image: string, name: string): Promise<void> {
     return this.#patchSet(name, { template: { spec: { containers: [{ name: 'main', image }] } } });
-  }
-
-  scale(name: string, replicas: number): Promise<void> {
-    return this.#patchSet(name, { replicas });
   }
 
   async #patchSet(name: string, spec: unknown): Promise<void> {

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { seededRandom } from '../../../../base/random.ts';
 import type { Pod } from '../../../../controllers/statefulset/types.ts';
 import { controllerOf } from '../../../../kube/controller/owner-refs.ts';
-import { assertOrderly, keepAlive, killAgainAndAgain, quickElection } from '../cluster/kills.ts';
+import { assertOrderly, killWhileRolling, quickElection } from '../cluster/kills.ts';
 import { worldParts } from '../cluster/real-world.ts';
 import type { World } from '../../../support/stories/world.ts';
 import { withRealParts } from '../suite.ts';
@@ -19,63 +17,35 @@ const parallel = new Set(['set-d', 'set-e']);
 
 await withRealParts('StatefulSets and killed controllers', worldParts, () => {
   test('two processes are killed again and again while sets are made and rolled, and no two pods of an ordered set are ever down at once', async (t) => {
-    const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 1e6));
-    t.diagnostic(`SEED=${seed}`);
-    const random = seededRandom(seed);
     const world = await startWorld();
     t.after(() => world.stop());
     const s = await Stage.open(world, 'kills');
     const watched = watchPods(world);
-    await using one = await startKeeper('dkc', world.plane, quickElection);
-    await using other = await startKeeper('dkc', world.plane, quickElection);
-
-    const ending = new AbortController();
-    const kept = [one, other].map((subject) => keepAlive(subject, ending.signal));
-    let isOver = false;
-    const killing = async (): Promise<void> => {
-      await killAgainAndAgain(one, other, {
-        times: KILLS,
-        apart: 10,
-        random,
-        made: () => watched.made,
-        until: (what, holds) => s.until(what, holds),
-      });
-      isOver = true;
-    };
-    const administrating = async (): Promise<number> => {
-      for (const name of names) await s.create({ name, replicas: REPLICAS, claims: ['data'], parallel: parallel.has(name) });
-      for (let tag = 2; ; tag++) {
+    await killWhileRolling(t, {
+      killing: { times: KILLS, apart: 10, made: () => watched.made },
+      names,
+      pauseMs: 500,
+      start: () => startKeeper('dkc', world.plane, quickElection),
+      create: (name) => s.create({ name, replicas: REPLICAS, claims: ['data'], parallel: parallel.has(name) }),
+      image: (image, name) => s.image(image, name),
+      until: (what, holds) => s.until(what, holds),
+      check: async (last) => {
+        for (const name of names) await s.rolledOut(name);
         for (const name of names) {
-          await s.image(`app:${tag}`, name);
-          await sleep(random() * 500);
+          const set = s.set(name);
+          const own = s.own(name);
+          const ordinals = Array.from({ length: REPLICAS }, (_, n) => `${name}-${n}`);
+          assert.deepEqual(own.map(({ metadata }) => metadata.name ?? '').toSorted(), ordinals);
+          assert.ok(own.every(({ spec }) => spec?.containers[0]?.image === `app:${last}`));
+          const revisions = s.revisions().filter((revision) => controllerOf(revision)?.uid === set.metadata.uid);
+          assertOrderly(revisions, set.status?.collisionCount);
         }
-        if (isOver) return tag;
-      }
-    };
-    const [last] = await Promise.all([administrating(), killing()]);
-    try {
-      for (const name of names) await s.rolledOut(name);
-      for (const name of names) {
-        const set = s.set(name);
-        const own = s.own(name);
-        const ordinals = Array.from({ length: REPLICAS }, (_, n) => `${name}-${n}`);
-        assert.deepEqual(own.map(({ metadata }) => metadata.name ?? '').toSorted(), ordinals);
-        assert.ok(own.every(({ spec }) => spec?.containers[0]?.image === `app:${last}`));
-        const revisions = s.revisions().filter((revision) => controllerOf(revision)?.uid === set.metadata.uid);
-        assertOrderly(revisions, set.status?.collisionCount);
-      }
-      assert.equal(s.pods().length, names.length * REPLICAS, 'every pod belongs to a set');
-      assert.equal(s.claims().length, names.length * REPLICAS, 'every pod has its claim');
-      assert.deepEqual(watched.wrongs, []);
-    } catch (error) {
-      t.diagnostic(await one.log());
-      t.diagnostic(await other.log());
-      throw error;
-    } finally {
-      ending.abort();
-      await Promise.all(kept);
-      s.close();
-    }
+        assert.equal(s.pods().length, names.length * REPLICAS, 'every pod belongs to a set');
+        assert.equal(s.claims().length, names.length * REPLICAS, 'every pod has its claim');
+        assert.deepEqual(watched.wrongs, []);
+      },
+    });
+    s.close();
   });
 });
 

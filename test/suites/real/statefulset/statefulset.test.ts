@@ -2,12 +2,9 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Pod } from '../../../../controllers/statefulset/types.ts';
-import { coreEvents } from '../../../../kube/api/object.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';
-import { controllerOf } from '../../../../kube/controller/owner-refs.ts';
 import { Kubectl } from '../../../support/kubectl.ts';
 import { realParts } from '../../../support/real-parts/real-kubelet.ts';
-import type { Event } from '../../../support/stories/remains.ts';
 import type { Subject } from '../cluster/controllers.ts';
 import { worldParts } from '../cluster/real-world.ts';
 import type { RealWorld } from '../cluster/real-world.ts';
@@ -88,63 +85,6 @@ await withRealParts('StatefulSets on a real API server', [...worldParts, 'kubect
     await s.partition(0);
     await s.shows({ updated: 1, ready: 1 });
     assert.match(await rollout('status sts/web --watch=false'), /Waiting for .*1 pods to be ready|1 out of 2 new pods have been updated/);
-  });
-
-  test('kubectl orphans pods, and the next set takes them over without a restart', async () => {
-    const { kubectl } = here();
-    const s = await stage('orphans');
-    await s.create({ claims: ['data'] });
-    await s.rolledOut();
-    const before = identities(s);
-    await kubectl.good(`delete sts web --cascade=orphan -n ${s.name}`);
-    await s.until('there are orphans', () => s.pods().every((pod) => controllerOf(pod) === undefined));
-    const set = await s.create({ claims: ['data'] });
-    await s.rolledOut();
-    assert.deepEqual(identities(s), before);
-    for (const object of [...s.pods(), ...s.revisions()]) assert.equal(controllerOf(object)?.uid, set.metadata.uid);
-  });
-
-  test('a claim that is deleted goes with its pod, and the next pod has a new one', async () => {
-    const { kubectl } = here();
-    const s = await stage('claims');
-    await s.create({ replicas: 2, claims: ['data'] });
-    await s.rolledOut();
-    const before = new Map(s.claims().map(({ metadata }) => [metadata.name, metadata.uid]));
-    await kubectl.good(`delete pvc data-web-1 --wait=false -n ${s.name}`);
-    await s.quiet();
-    assert.equal(s.pods().length, 2, 'its pod still has it');
-    const pod = s.pod(1);
-    await s.deletePod(pod);
-    await s.replaced(pod);
-    await s.rolledOut();
-    const after = new Map(s.claims().map(({ metadata }) => [metadata.name, metadata.uid]));
-    assert.deepEqual(new Set(after.keys()), new Set(['data-web-0', 'data-web-1']));
-    assert.equal(after.get('data-web-0'), before.get('data-web-0'));
-    assert.notEqual(after.get('data-web-1'), before.get('data-web-1'));
-    assert.ok(
-      s.claims().every(({ metadata }) => metadata.deletionTimestamp === undefined),
-      'no pod holds a claim that goes',
-    );
-    await kubectl.good(`delete sts web -n ${s.name}`);
-    await s.until('its pods go', () => s.pods().length === 0);
-    assert.equal(s.claims().length, 2, 'claims outlive their set');
-  });
-
-  test('events tell of pods and claims that were made, failed and deleted', async () => {
-    const s = await stage('events');
-    await s.create({ replicas: 1, claims: ['data'] });
-    await s.rolledOut();
-    const pod = s.pod(0);
-    await s.behave(pod, 'failed:Evicted');
-    await s.replaced(pod);
-    await s.rolledOut();
-    await here().world.fence?.told();
-    const { items } = await s.client.list<Event>(coreEvents, { namespace: s.name, fieldSelector: 'involvedObject.kind=StatefulSet' });
-    assert.deepEqual(items.map(({ type, reason, message, count }) => `${type} ${reason} ${message} (${count})`).toSorted(), [
-      'Normal SuccessfulCreate create Claim data-web-0 Pod web-0 in StatefulSet web success (1)',
-      'Normal SuccessfulCreate create Pod web-0 in StatefulSet web successful (2)',
-      'Normal SuccessfulDelete delete Pod web-0 in StatefulSet web successful (1)',
-    ]);
   });
 
   test('the API server restarts in the middle of a rollout, and the rollout goes on', async () => {
@@ -231,27 +171,11 @@ await withRealParts('StatefulSets on a real API server', [...worldParts, 'kubect
       [1, 2, 3],
     );
   });
-
-  test('a set in a namespace that ends is left alone without an error', async () => {
-    const s = await stage('ends');
-    await s.create({ replicas: 2, claims: ['data'] });
-    await s.rolledOut();
-    await here().kubectl.good(`delete namespace ${s.name} --wait=false`);
-    await s.until('all goes', () => s.pods().length + s.revisions().length === 0);
-    await s.until('the set goes', () => s.sets().length === 0);
-  });
 });
 
 const objects = (s: Stage): Readonly<KubeObject>[] => [...s.pods(), ...s.revisions(), ...s.claims()];
 
-/** Who the pods, revisions and claims are, whatever was written to them. */
-function identities(s: Stage): string[] {
-  return objects(s)
-    .map(({ metadata }) => `${metadata.name} ${metadata.uid}`)
-    .toSorted();
-}
-
-/** The same, and their versions, the sets' too: any write shows. */
+/** Who the pods, revisions and claims are, and their versions, the sets' too: any write shows. */
 function writes(s: Stage): string[] {
   return [...objects(s), ...['web', 'hand', 'part'].map((name) => s.set(name))]
     .map(({ metadata }) => `${metadata.name} ${metadata.uid} ${metadata.resourceVersion}`)
