@@ -17,10 +17,10 @@ import { layout } from '../../agent/store/layout.ts';
 import { parseJournal } from '../../agent/store/records.ts';
 import type { Disk } from '../../base/disk.ts';
 import type { Locks } from '../../base/lock.ts';
+import { SimulatedStatus } from './simulated-status.ts';
 import { silentLog, type Log, type LogLevel } from '../../base/log.ts';
 import { seededRandom } from '../../base/random.ts';
 import { nodes } from '../../kube/api/object.ts';
-import { pods } from '../../kube/api/resources.ts';
 
 export const ROOT = '/var/lib/dkc';
 export const LOCAL = '/var/lib/kubelet/config.yaml';
@@ -59,6 +59,7 @@ export class SimulatedNode {
   readonly api: FakeApi;
   readonly name: string;
   readonly kubelet: SimulatedKubelet;
+  readonly status: SimulatedStatus;
   fs = new CrashDisk();
   /** What happened since someone last asked, in order. */
   readonly told: { at: number; line: string }[] = [];
@@ -82,6 +83,7 @@ export class SimulatedNode {
     this.api = api;
     this.clock = clock;
     this.name = name;
+    this.status = new SimulatedStatus(api, clock, name);
     this.#options = {
       ...agentDefaults,
       nodeName: name,
@@ -100,50 +102,10 @@ export class SimulatedNode {
       appendExit: async (line) => this.#outside(EXITS, Buffer.concat([(await this.read(EXITS)) ?? new Uint8Array(), Buffer.from(line)])),
       tell: (line) => this.tell(line),
       onStart: (kind) => {
-        if (this.reports) void this.clock.sleep(1000).then(() => this.#report(kind));
+        if (this.status.reports) void this.clock.sleep(1000).then(() => this.status.report(kind));
       },
     });
     this.api.put(nodes, { metadata: { name }, spec: {}, status: { nodeInfo: { kubeletVersion: 'v1.30.0' } } });
-  }
-
-  /** The kubelet writes its Node: Ready a second after each start, and what it makes of the pods there. Off: as if nobody had ever written it. */
-  reports = false;
-
-  /** Another hand writes that the Node is not Ready: a network that is down, say. */
-  setReady(isTrue: boolean): void {
-    const node = this.api.get(nodes, { name: this.name });
-    if (!node) return;
-    const at = `${new Date(this.clock.now()).toISOString().slice(0, 19)}Z`;
-    const status = node['status'] as { conditions?: { status: string; lastTransitionTime: string }[] };
-    const old = status.conditions?.[0];
-    const word = isTrue ? 'True' : 'False';
-    const ready = {
-      type: 'Ready',
-      status: word,
-      reason: isTrue ? 'KubeletReady' : 'KubeletNotReady',
-      message: isTrue ? '' : 'cni plugin not initialized',
-      lastHeartbeatTime: at,
-      lastTransitionTime: old?.status === word ? old.lastTransitionTime : at,
-    };
-    this.api.put(nodes, { ...node, status: { ...status, conditions: [ready] } });
-  }
-
-  /** A pod that the kubelet has run for a while. */
-  addPod(name: string): void {
-    const startTime = new Date(this.clock.now() - 60_000).toISOString();
-    this.api.put(pods, { metadata: { namespace: 'web', name }, spec: { nodeName: this.name }, status: { phase: 'Running', startTime } });
-  }
-
-  #report(kind: string): void {
-    if (!this.reports || this.api.away || kind === 'mute') return;
-    this.setReady(kind !== 'unready');
-    if (kind !== 'rejects') return;
-    for (const pod of this.api.all(pods)) {
-      const status = { ...(pod['status'] as object), phase: 'Failed', reason: 'OutOfcpu' };
-      const time = new Date(this.clock.now()).toISOString();
-      const metadata = { ...pod.metadata, managedFields: [{ manager: 'kubelet', subresource: 'status', time }] };
-      this.api.put(pods, { ...pod, metadata, status });
-    }
   }
 
   get options(): AgentOptions {
@@ -186,10 +148,6 @@ export class SimulatedNode {
   /** The store as an admin's command opens it. */
   store(): FsStore {
     return new FsStore({ disk: this.#watched(this.fs.disk(), () => true), locks: this.#locks, root: ROOT, clock: this.clock });
-  }
-
-  get running(): boolean {
-    return this.#process !== undefined;
   }
 
   /** systemd starts the agent; whenever it leaves with 0 it starts it again. */

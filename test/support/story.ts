@@ -91,13 +91,13 @@ export class Story {
         return undefined;
       case 'node':
         if (first === 'reports') {
-          node.reports = true;
-          node.setReady(true);
-        } else node.setReady(first === 'ready');
+          node.status.reports = true;
+          node.status.setReady(true);
+        } else node.status.setReady(first === 'ready');
         return undefined;
       case 'pods':
         if (first === 'forbidden') this.api.podsForbidden = true;
-        else for (const name of words) node.addPod(name);
+        else for (const name of words) node.status.addPod(name);
         return undefined;
       case 'kubelet':
         node.kubelet.cursed = first === 'cursed';
