@@ -1,6 +1,6 @@
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import type { Outcome } from '../../kube/controller/outcome.ts';
+import type { Outcome } from '../../kube/controller/controller.ts';
 import { EventDeduper } from './events.ts';
 import { PodBackoff } from './pod-backoff.ts';
 

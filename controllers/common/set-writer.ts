@@ -2,8 +2,7 @@ import { resourceName, type KubeObject, type Resource } from '../../kube/api/obj
 import { objectKey } from '../../kube/cache/contract.ts';
 import type { Client } from '../../kube/client/client.ts';
 import type { OwnWrites, SeenCache } from '../../kube/controller/own-writes.ts';
-import type { ClaimPlan } from '../../kube/controller/claim-plan.ts';
-import { claim, type Claimer } from '../../kube/controller/claim.ts';
+import { claim, type Claimer, type ClaimPlan } from '../../kube/controller/claim.ts';
 import { isNotFound } from '../../kube/client/errors.ts';
 
 /** Who is told of what was written for a set. */

@@ -1,5 +1,5 @@
 import { daemonSets } from '../../kube/api/resources.ts';
-import { planClaim } from '../../kube/controller/claim-plan.ts';
+import { planClaim } from '../../kube/controller/claim.ts';
 import { planHistory } from '../common/history/plan.ts';
 import type { Observed, SetFacts } from './facts.ts';
 import { selects } from './rules.ts';

@@ -3,7 +3,7 @@ import type { Informer } from '../../kube/cache/contract.ts';
 import { isControlledBy } from '../../kube/controller/owner-refs.ts';
 import { ON_NODE } from './caches.ts';
 import { decideAndSimulate } from './placement/three-values.ts';
-import { planClaim } from '../../kube/controller/claim-plan.ts';
+import { planClaim } from '../../kube/controller/claim.ts';
 import type { Revision } from '../common/history/contract.ts';
 import { nodePodsOf, nowhere, nameOf, targetNode } from './pods.ts';
 import type { SetFacts } from './facts.ts';

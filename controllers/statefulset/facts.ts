@@ -1,5 +1,5 @@
 import type { Millis } from '../../base/clock.ts';
-import type { ClaimPlan } from '../../kube/controller/claim-plan.ts';
+import type { ClaimPlan } from '../../kube/controller/claim.ts';
 import type { HistoryPlan, Revision } from '../common/history/contract.ts';
 import type { Memory } from '../common/set-memory.ts';
 import type { Rules } from './rules.ts';

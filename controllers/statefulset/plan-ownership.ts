@@ -1,7 +1,7 @@
 import { identityOf } from '../../kube/api/ordinals.ts';
 import { statefulSets } from '../../kube/api/resources.ts';
 import { matchesLabels } from '../../kube/api/selector.ts';
-import { planClaim } from '../../kube/controller/claim-plan.ts';
+import { planClaim } from '../../kube/controller/claim.ts';
 import { statefulSetHistory, type Revision } from '../common/history/contract.ts';
 import { currentRevision, planHistory } from '../common/history/plan.ts';
 import type { Observed, SetFacts } from './facts.ts';

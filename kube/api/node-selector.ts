@@ -1,5 +1,5 @@
 import type { NodeSelector, NodeSelectorRequirement, NodeSelectorTerm } from 'kubernetes-types/core/v1.js';
-import { isOneOf } from './one-of.ts';
+import { isOneOf } from './selector.ts';
 
 /*
  * Which nodes a pod asks for. Controllers and the scheduler ask this of every node for many pods at each look, so what matches allocates nothing.

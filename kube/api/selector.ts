@@ -1,5 +1,4 @@
 import { labelValueProblems, qualifiedNameProblems } from './names.ts';
-import { isOneOf } from './one-of.ts';
 
 /** One condition on labels. `notin` and `!=` also hold where the label is absent. */
 export type LabelRequirement =
@@ -206,4 +205,17 @@ export function escapeFieldValue(value: string): string {
 /** Whether an object is selected. `fieldOf` gives the field's text; an absent field counts as empty, as on the API server. */
 export function matchesFields(selector: FieldSelector, fieldOf: (field: string) => string | undefined): boolean {
   return selector.every(({ field, operator, value }) => ((fieldOf(field) ?? '') === value) === (operator === '='));
+}
+
+/** A list of at least so many is looked up in a set instead of read from its beginning. */
+const MIN_SET = 32;
+
+const sets = new WeakMap<readonly string[], ReadonlySet<string>>();
+
+/** Whether a list holds a value. @param list - taken as one that never changes, as lists in objects of a cache are */
+export function isOneOf(list: readonly string[], value: string): boolean {
+  if (list.length < MIN_SET) return list.includes(value);
+  let set = sets.get(list);
+  if (set === undefined) sets.set(list, (set = new Set(list)));
+  return set.has(value);
 }

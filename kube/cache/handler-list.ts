@@ -1,10 +1,8 @@
 import { describeError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import type { KubeObject } from '../api/object.ts';
-import { objectKey } from './contract.ts';
-import { isLogged } from './sparse.ts';
 import type { Change } from './change.ts';
-import type { Handlers, Registration } from './contract.ts';
+import { type Handlers, objectKey, type Registration } from './contract.ts';
 
 interface Reader<T extends KubeObject> extends Registration {
   name: string;
@@ -83,4 +81,15 @@ export class HandlerList<T extends KubeObject> {
       this.#log.error('a handler of cache changes failed, continuing with the other handlers', facts);
     }
   }
+}
+
+/** Failures that are logged one by one, each with the object it was about. */
+const MAX_EACH = 10;
+
+/**
+ * Whether the `count`-th failure of one kind is logged: the first ten, and then the 100th, 1,000th, ...: a mistake shows with each of 150,000 objects, and a
+ * few lines say as much.
+ */
+export function isLogged(count: number): boolean {
+  return count <= MAX_EACH || /^10*$/.test(String(count));
 }

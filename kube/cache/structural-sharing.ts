@@ -1,5 +1,5 @@
-import { isLarge } from './large.ts';
 import type { KubeObject } from '../api/object.ts';
+import { isLarge } from './intern.ts';
 
 /** Owners whose last object is remembered, per generation. */
 const MAX_OWNERS = 5_000;
@@ -72,4 +72,19 @@ function withPartsOf(like: unknown, next: unknown, budget = { left: MAX_VALUES }
     if (budget.left < 0) return next;
   }
   return same ? like : next;
+}
+
+/**
+ * Makes a cached object unchangeable, all the way down: whoever tries to change it gets a TypeError at that very line. For tests and for finding
+ * out who does; it costs as much as reading the object once.
+ */
+export function deepFreeze<T>(value: T): T {
+  const open: unknown[] = [value];
+  while (open.length > 0) {
+    const next = open.pop();
+    if (typeof next !== 'object' || next === null || Object.isFrozen(next)) continue;
+    Object.freeze(next);
+    for (const below of Object.values(next)) open.push(below);
+  }
+  return value;
 }

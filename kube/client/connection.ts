@@ -101,3 +101,16 @@ async function* partsOf(stream: Readable): AsyncGenerator<Uint8Array, void, unde
 export function abortReason(signal: AbortSignal): Error {
   return signal.reason instanceof Error ? signal.reason : new Error('aborted', { cause: signal.reason });
 }
+
+/** No connection came about: refused, no route, no trust, or no answer in time. */
+export class DialError extends Error {
+  override name = 'DialError';
+}
+
+/** The proxy is in the way: it refused, or cannot be reached itself. The message names it, never its password. */
+export class ProxyError extends DialError {
+  override name = 'ProxyError';
+  constructor(proxy: URL, hint: string, cause?: unknown) {
+    super(`cannot connect through the proxy ${proxy.protocol}//${proxy.host}: ${hint}`, cause === undefined ? {} : { cause });
+  }
+}

@@ -1,14 +1,19 @@
 import { http, https } from './builtins.ts';
-import { abortReason, BrokenConnection, readWhole } from './connection.ts';
-import { ProxyError } from './dial-error.ts';
+import {
+  abortReason,
+  BrokenConnection,
+  type Connection,
+  ProxyError,
+  readWhole,
+  type WireRequest,
+  type WireResponse,
+} from './connection.ts';
 import { Liveness } from './liveness.ts';
 import { KEEP_ALIVE_MS } from './open-socket.ts';
-import { proxyHeaders } from './proxy.ts';
-import { hostOf, portOf } from './server-address.ts';
+import { hostOf, portOf, proxyHeaders } from './proxy.ts';
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Millis } from '../../base/clock.ts';
-import type { Connection, WireRequest, WireResponse } from './connection.ts';
 import type { Endpoint } from './credentials.ts';
 import type { PingOptions } from './http2-connection.ts';
 

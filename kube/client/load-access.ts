@@ -3,11 +3,9 @@ import { delimiter, join, resolve } from 'node:path';
 import { ActionError } from '../../base/errors.ts';
 import { FreshFile } from './fresh-file.ts';
 import { isJsonObject } from '../api/json.ts';
-import { accessFromKubeconfig } from './kubeconfig.ts';
-import { mergeKubeconfigs } from './kubeconfig-merge.ts';
+import { accessFromKubeconfig, type KubeconfigChoice, mergeKubeconfigs } from './kubeconfig.ts';
 import { proxyFor } from './proxy.ts';
 import type { AccessSource, ClusterAccess } from './access.ts';
-import type { KubeconfigChoice } from './kubeconfig.ts';
 
 const SERVICE_ACCOUNT_DIR = '/var/run/secrets/kubernetes.io/serviceaccount';
 

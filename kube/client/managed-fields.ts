@@ -1,4 +1,4 @@
-import { BACKSLASH, CLOSE_LIST, CLOSE_OBJECT, COMMA, OPEN_LIST, OPEN_OBJECT, QUOTE } from './json-bytes.ts';
+import { BACKSLASH, CLOSE_LIST, CLOSE_OBJECT, COMMA, OPEN_LIST, OPEN_OBJECT, QUOTE } from './json-values.ts';
 
 const NAME = Buffer.from('"managedFields":[');
 const METADATA = Buffer.from('"metadata":');

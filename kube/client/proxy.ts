@@ -1,6 +1,5 @@
 import { ActionError } from '../../base/errors.ts';
 import { net } from './builtins.ts';
-import { hostOf, portOf } from './server-address.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -92,4 +91,13 @@ function matches(entry: string, host: string, port: string): boolean {
 
 function familyOf(version: number): 'ipv4' | 'ipv6' | undefined {
   return version === 4 ? 'ipv4' : version === 6 ? 'ipv6' : undefined;
+}
+
+/** The host as sockets want it: an IPv6 address without its brackets. */
+export function hostOf(server: URL): string {
+  return server.hostname.replace(/^\[(.*)\]$/, '$1');
+}
+
+export function portOf(server: URL): number {
+  return server.port === '' ? (server.protocol === 'http:' ? 80 : 443) : Number(server.port);
 }

@@ -1,7 +1,6 @@
 import { ActionError, errorCode } from '../../base/errors.ts';
-import { BrokenConnection } from './connection.ts';
+import { BrokenConnection, ProxyError } from './connection.ts';
 import { DeadlineError } from './deadline.ts';
-import { ProxyError } from './dial-error.ts';
 import { ApiError, TransportError } from './errors.ts';
 import { ClosedError } from './transport.ts';
 import type { Call, TransportProblem } from './errors.ts';

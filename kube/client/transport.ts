@@ -1,7 +1,5 @@
-import { abortReason, BrokenConnection } from './connection.ts';
+import { abortReason, BrokenConnection, type Connection, DialError, type WireRequest, type WireResponse } from './connection.ts';
 import { dial } from './dial.ts';
-import { DialError } from './dial-error.ts';
-import type { Connection, WireRequest, WireResponse } from './connection.ts';
 import type { Credentials, Endpoint } from './credentials.ts';
 import type { DialOptions } from './dial.ts';
 

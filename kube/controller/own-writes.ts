@@ -1,9 +1,9 @@
 import type { Clock, Millis } from '../../base/clock.ts';
-import type { KubeObject, Resource } from '../api/object.ts';
-import { resourceName } from '../api/object.ts';
-import { objectKey } from '../cache/contract.ts';
-import type { Informer, Key } from '../cache/contract.ts';
+import { type KubeObject, type Resource, resourceName } from '../api/object.ts';
+import { type Informer, type Key, objectKey } from '../cache/contract.ts';
 import { compareVersions } from '../cache/version.ts';
+import type { Expectations } from './expectations.ts';
+import type { Outcome } from './controller.ts';
 
 /** What a cache is asked. */
 export type SeenCache = Pick<Informer<KubeObject>, 'resource' | 'version' | 'get'>;
@@ -163,4 +163,23 @@ function isSeen(key: Key, written: Written, cache: SeenCache): boolean {
 /** Unlike "not older": what cannot be compared is not known to be newer. */
 function isAtLeast(version: string, wanted: string): boolean {
   return (compareVersions(version, wanted) ?? -1) >= 0;
+}
+
+export interface HoldBack {
+  /** @default nothing is awaited: for who decides on them by itself */
+  expectations?: Pick<Expectations, 'requeueAfter'>;
+  ownWrites: Pick<OwnWrites, 'caughtUp' | 'requeueAfter'>;
+  /** Of every kind that the controller writes. */
+  caches: readonly SeenCache[];
+}
+
+/**
+ * What every reconcile begins with, once it knows that its owner is there: the caches must show what the last passes did, else it is done twice.
+ * @returns when to look again, without an event too; undefined to go on
+ * @throws {RangeError} when a kind that was written is not among the caches: a mistake of the caller's
+ */
+export function holdBack(key: Key, { expectations, ownWrites, caches }: HoldBack): Outcome | undefined {
+  if (!ownWrites.caughtUp(key, caches)) return { requeueAfter: ownWrites.requeueAfter(key) ?? 0, why: 'own writes are not seen yet' };
+  const after = expectations?.requeueAfter(key);
+  return after === undefined ? undefined : { requeueAfter: after, why: 'creations or deletions are not seen yet' };
 }

@@ -4,7 +4,7 @@ import { describeError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import type { Key } from '../cache/contract.ts';
 import type { WorkQueue } from '../queue/work-queue.ts';
-import type { Outcome } from './outcome.ts';
+import type { Outcome } from './controller.ts';
 
 /**
  * Brings the object called `key` nearer to what it should be. Looks at the cache afresh each time; an object that is gone is a case like others.

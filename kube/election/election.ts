@@ -2,9 +2,21 @@ import { describeError } from '../../base/errors.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '../client/errors.ts';
 import { noElectionMetrics } from './election-metrics.ts';
 import { NotLeaderError } from './fence.ts';
-import { certainForMs, rules } from './judge.ts';
+import {
+  certainForMs,
+  firstStanding,
+  type Held,
+  type Moment,
+  next,
+  plan,
+  rules,
+  type Rules,
+  type Saw,
+  type Settings,
+  type Standing,
+  type Step,
+} from './next.ts';
 import { firstLease, holderOf, leases, releasedLease, renewedLease, takenLease, transitionsOf } from './lease.ts';
-import { firstStanding, next, plan } from './next.ts';
 import { Term } from './term.ts';
 import { leaseTrouble } from './trouble.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
@@ -14,9 +26,7 @@ import type { Client } from '../client/client.ts';
 import type { Outage } from '../client/outage.ts';
 import type { ElectionMetrics } from './election-metrics.ts';
 import type { Fence } from './fence.ts';
-import type { Held, Moment, Rules } from './judge.ts';
 import type { Lease } from './lease.ts';
-import type { Saw, Settings, Standing, Step } from './next.ts';
 import type { LeaseVerb } from './trouble.ts';
 
 export interface ElectionOptions {

@@ -3,7 +3,7 @@ import type { ReflectorMetrics } from '../cache/reflector-metrics.ts';
 import type { RestMetrics } from '../client/rest-metrics.ts';
 import type { EventMetrics } from '../controller/event-recorder.ts';
 import type { ElectionMetrics } from '../election/election-metrics.ts';
-import type { QueueMetrics } from '../queue/queue-metrics.ts';
+import type { QueueMetrics } from '../queue/work-queue.ts';
 import type { Labels, Meters } from '../process/meters.ts';
 import { electionMetrics } from './election-metrics.ts';
 import { eventMetrics } from './event-metrics.ts';

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { QueueGauges, QueueMetrics } from '../queue/queue-metrics.ts';
+import type { QueueGauges, QueueMetrics } from '../queue/work-queue.ts';
 
 // From 10 ns to 10 s, each ten times the one before. Multiplied up as Kubernetes does it, so that the odd 9.999999999999999e-6 is the same one.
 const buckets: number[] = [];

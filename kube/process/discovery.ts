@@ -2,8 +2,7 @@ import { backoff } from '../../base/backoff.ts';
 import { describeError } from '../../base/errors.ts';
 import type { Client } from '../client/client.ts';
 import type { Check } from '../serving/checks.ts';
-import type { ProcessOptions, Setup } from './options.ts';
-import type { World } from './world.ts';
+import type { ProcessOptions, Setup, World } from './options.ts';
 
 const RETRY = { base: 500, cap: 15_000 };
 /** Texts that differ by a number each time must not fill the log. */

@@ -1,6 +1,9 @@
-import type { Millis } from '../../base/clock.ts';
+import type { Clock, Millis } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import type { Random } from '../../base/random.ts';
 import type { AccessSource, ClusterAccess } from '../client/access.ts';
 import type { Client } from '../client/client.ts';
+import type { ClientOptions } from '../client/http-client.ts';
 import type { Check } from '../serving/checks.ts';
 import type { LeaseOptions } from './leadership.ts';
 import type { Runtime } from './runtime.ts';
@@ -45,4 +48,17 @@ export interface ProcessOptions {
   onReady?: (facts: { metrics: string | undefined }) => void;
   /** Why the exit code is going to be 1. Once at most, with the first reason; the log has it as well. */
   onFailed?: (facts: { part: string; error: unknown }) => void;
+}
+
+/** What a process cannot make up by itself. */
+export interface World {
+  clock: Clock;
+  random: Random;
+  log: Log;
+  /** Aborts when the process is to end: SIGTERM, SIGINT. */
+  signal: AbortSignal;
+  /** @default over the network */
+  createClient?: (access: AccessSource, options: ClientOptions) => Client;
+  /** Who it is in a lease; new in each process. @default `HOST_UUID` */
+  identity?: () => string;
 }

@@ -10,9 +10,8 @@ import type { AccessSource } from '../client/access.ts';
 import type { Dump } from '../serving/debug.ts';
 import type { Client } from '../client/client.ts';
 import type { AllMetrics } from '../metrics/all-metrics.ts';
-import type { ProcessOptions } from './options.ts';
+import type { ProcessOptions, World } from './options.ts';
 import type { Runtime } from './runtime.ts';
-import type { World } from './world.ts';
 
 /** What a process is made of. Nothing of it does anything yet. */
 export interface Parts {

@@ -6,9 +6,8 @@ import { makeParts } from './parts.ts';
 import type { Log } from '../../base/log.ts';
 import type { AccessSource } from '../client/access.ts';
 import type { Serving } from '../serving/serve.ts';
-import type { ProcessOptions, Runnable } from './options.ts';
+import type { ProcessOptions, Runnable, World } from './options.ts';
 import type { Parts } from './parts.ts';
-import type { World } from './world.ts';
 
 /**
  * Runs controllers until the signal aborts: serves what there is to see, asks the server what has to be known of it, fills the caches, waits for the

@@ -1,12 +1,11 @@
 import type { Informers } from '../cache/informers.ts';
-import { WorkQueue } from '../queue/work-queue.ts';
+import { type QueueMetrics, WorkQueue } from '../queue/work-queue.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import type { Client } from '../client/client.ts';
 import type { EventRecorder } from '../controller/event-recorder.ts';
 import type { RateLimits } from '../queue/rate-limit.ts';
-import type { QueueMetrics } from '../queue/queue-metrics.ts';
 import type { Dump } from '../serving/debug.ts';
 import type { Meters } from './meters.ts';
 

@@ -5,8 +5,7 @@ import { ActionError, describeError } from '../../base/errors.ts';
 import { http } from '../client/builtins.ts';
 import { isLoopback, parseBindAddress, urlOf } from './address.ts';
 import { Checks, type Check } from './checks.ts';
-import { debugAnswer, type Dump } from './debug.ts';
-import { Profiler } from './profile.ts';
+import { debugAnswer, type Dump, Profiler } from './debug.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 

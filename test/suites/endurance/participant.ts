@@ -5,8 +5,7 @@ import { configMaps, type KubeObject } from '../../../kube/api/object.ts';
 import type { ClusterAccess } from '../../../kube/client/access.ts';
 import { createClient } from '../../../kube/client/http-client.ts';
 import { LeaderElection } from '../../../kube/election/election.ts';
-import { NotLeaderError } from '../../../kube/election/fence.ts';
-import { fenced } from '../../../kube/election/fenced.ts';
+import { fenced, NotLeaderError } from '../../../kube/election/fence.ts';
 import { plantedRules } from './planted-rules.ts';
 
 /*

@@ -1,4 +1,4 @@
-import { rules, type Rules } from '../../../kube/election/judge.ts';
+import { rules, type Rules } from '../../../kube/election/next.ts';
 
 /** Elections that go wrong, each as some have been written. */
 const weaker: Readonly<Record<string, Partial<Rules>>> = {

@@ -5,16 +5,12 @@ import { objectKey } from '../../../kube/cache/contract.ts';
 import type { Informer, Key } from '../../../kube/cache/contract.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { isNotFound } from '../../../kube/client/errors.ts';
-import { claim } from '../../../kube/controller/claim.ts';
-import { planClaim } from '../../../kube/controller/claim-plan.ts';
-import type { Controller } from '../../../kube/controller/controller.ts';
+import { claim, planClaim } from '../../../kube/controller/claim.ts';
+import { type Controller, done, type Outcome } from '../../../kube/controller/controller.ts';
 import type { EventRecorder } from '../../../kube/controller/event-recorder.ts';
 import { Expectations } from '../../../kube/controller/expectations.ts';
-import { holdBack } from '../../../kube/controller/hold-back.ts';
-import { done } from '../../../kube/controller/outcome.ts';
-import type { Outcome } from '../../../kube/controller/outcome.ts';
+import { holdBack, OwnWrites } from '../../../kube/controller/own-writes.ts';
 import { controllerRef } from '../../../kube/controller/owner-refs.ts';
-import { OwnWrites } from '../../../kube/controller/own-writes.ts';
 import { slowStart } from '../../../kube/controller/slow-start.ts';
 
 /**

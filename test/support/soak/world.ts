@@ -13,7 +13,7 @@ import { EventSender } from '../../../kube/controller/event-recorder.ts';
 import { controllerOf } from '../../../kube/controller/owner-refs.ts';
 import { runController } from '../../../kube/controller/run-controller.ts';
 import { LeaderElection } from '../../../kube/election/election.ts';
-import { fenced } from '../../../kube/election/fenced.ts';
+import { fenced } from '../../../kube/election/fence.ts';
 import { WorkQueue } from '../../../kube/queue/work-queue.ts';
 import { Copies, namesOf, textOf } from './copies.ts';
 

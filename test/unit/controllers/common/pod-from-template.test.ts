@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { namePrefix, podFromTemplate } from '../../../../controllers/common/pod-from-template.ts';
-import { deepFreeze } from '../../../../kube/cache/freeze.ts';
+import { deepFreeze } from '../../../../kube/cache/structural-sharing.ts';
 import { daemonSets } from '../../../../kube/api/resources.ts';
 
 const owner = { metadata: { name: 'ds', namespace: 'ns', uid: 'ds-uid' } };

@@ -6,7 +6,7 @@ import type { Placement } from '../../../../controllers/daemonset/options.ts';
 import { targetNode } from '../../../../controllers/daemonset/pods.ts';
 import { rulesOf } from '../../../../controllers/daemonset/rules.ts';
 import type { Pod } from '../../../../controllers/daemonset/types.ts';
-import { deepFreeze } from '../../../../kube/cache/freeze.ts';
+import { deepFreeze } from '../../../../kube/cache/structural-sharing.ts';
 import { daemonSet, templateOf, type SetOptions } from './notation.ts';
 
 const GENERATION = 'deprecated.daemonset.template.generation';

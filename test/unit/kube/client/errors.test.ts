@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ActionError } from '../../../../base/errors.ts';
-import { BrokenConnection } from '../../../../kube/client/connection.ts';
+import { BrokenConnection, DialError, ProxyError } from '../../../../kube/client/connection.ts';
 import { DeadlineError } from '../../../../kube/client/deadline.ts';
-import { DialError, ProxyError } from '../../../../kube/client/dial-error.ts';
 import { apiErrorFrom, apiErrorFromStatus, mayHaveTakenEffect, TransportError } from '../../../../kube/client/errors.ts';
 import { transportErrorFrom } from '../../../../kube/client/transport-error.ts';
 import { ClosedError } from '../../../../kube/client/transport.ts';

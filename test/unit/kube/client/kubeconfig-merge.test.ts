@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { mergeKubeconfigs } from '../../../../kube/client/kubeconfig-merge.ts';
+import { mergeKubeconfigs } from '../../../../kube/client/kubeconfig.ts';
 import { kubeconfigSource, loadKubeconfig } from '../../../../kube/client/load-access.ts';
 
 const cluster = (name: string, more: object) => ({ name, cluster: more });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ProxyError } from '../../../../kube/client/dial-error.ts';
+import { ProxyError } from '../../../../kube/client/connection.ts';
 import { proxyFor, proxyHeaders } from '../../../../kube/client/proxy.ts';
 
 const P = 'http://p:3128/';

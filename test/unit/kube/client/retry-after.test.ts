@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { retryWaitMs } from '../../../../kube/client/retry-after.ts';
+import { retryWaitMs } from '../../../../kube/client/requests.ts';
 
 const refusal = { method: 'GET', status: 429, retryAfterMs: 1_000, tries: 1, leftMs: 30_000 };
 const cases: { why: string; given: object; random?: number; wait: number | undefined }[] = [

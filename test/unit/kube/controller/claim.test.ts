@@ -3,10 +3,7 @@ import { test } from 'node:test';
 import type { KubeObject, ObjectMeta, Resource } from '../../../../kube/api/object.ts';
 import type { Client } from '../../../../kube/client/client.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
-import { claim } from '../../../../kube/controller/claim.ts';
-import type { Claimer } from '../../../../kube/controller/claim.ts';
-import { claimOf, planClaim } from '../../../../kube/controller/claim-plan.ts';
-import type { Claim } from '../../../../kube/controller/claim-plan.ts';
+import { claim, type Claim, type Claimer, claimOf, planClaim } from '../../../../kube/controller/claim.ts';
 import {
   adoptPatch,
   controllerOf,

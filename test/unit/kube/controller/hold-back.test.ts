@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configMaps, type KubeObject } from '../../../../kube/api/object.ts';
 import { Expectations } from '../../../../kube/controller/expectations.ts';
-import { holdBack } from '../../../../kube/controller/hold-back.ts';
-import { OwnWrites } from '../../../../kube/controller/own-writes.ts';
+import { holdBack, OwnWrites } from '../../../../kube/controller/own-writes.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 const object = (resourceVersion: string): KubeObject => ({ metadata: { name: 'a', namespace: 'x', uid: 'u', resourceVersion } });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { KubeObject } from '../../../../kube/api/object.ts';
 import { SharedInformer } from '../../../../kube/cache/shared-informer.ts';
-import { done } from '../../../../kube/controller/outcome.ts';
+import { done } from '../../../../kube/controller/controller.ts';
 import { runController } from '../../../../kube/controller/run-controller.ts';
 import { WorkQueue } from '../../../../kube/queue/work-queue.ts';
 import { atRest, FakeClock } from '../../../support/fake-clock.ts';

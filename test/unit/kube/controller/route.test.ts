@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
 import type { Change } from '../../../../kube/cache/change.ts';
 import { objectKey, type Lister } from '../../../../kube/cache/contract.ts';
-import { routeOwned, routePrimary, routeRead, type Step } from '../../../../kube/controller/route.ts';
+import { routeOwned, routePrimary, routeRead, type Step } from '../../../../kube/controller/run-controller.ts';
 
 const sets: Resource = { group: 'apps', version: 'v1', resource: 'daemonsets', kind: 'DaemonSet', namespaced: true };
 const rollouts: Resource = {

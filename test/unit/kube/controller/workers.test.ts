@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { test, type TestContext } from 'node:test';
-import { done, type Outcome } from '../../../../kube/controller/outcome.ts';
+import { done, type Outcome } from '../../../../kube/controller/controller.ts';
 import { runWorkers, type Reconcile } from '../../../../kube/controller/workers.ts';
 import { WorkQueue } from '../../../../kube/queue/work-queue.ts';
 import { atRest, FakeClock } from '../../../support/fake-clock.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { rules, type Rules } from '../../../../kube/election/judge.ts';
+import { rules, type Rules } from '../../../../kube/election/next.ts';
 import { HandOvers } from './hand-overs.ts';
 
 // The endurance suite lives thousands of hand-overs.

@@ -3,7 +3,7 @@ import type { KubeObject } from '../../../../kube/api/object.ts';
 import { configMaps } from '../../../../kube/api/object.ts';
 import { LeaderElection } from '../../../../kube/election/election.ts';
 import { NotLeaderError } from '../../../../kube/election/fence.ts';
-import { rules, type Rules } from '../../../../kube/election/judge.ts';
+import { rules, type Rules } from '../../../../kube/election/next.ts';
 import { holderOf, type Lease } from '../../../../kube/election/lease.ts';
 import { ModelApi, modelClient } from './model-api.ts';
 import { Machine, World } from './simulation.ts';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { rules, type Moment } from '../../../../kube/election/judge.ts';
-import { firstStanding, next, plan, type Saw, type Settings, type Standing } from '../../../../kube/election/next.ts';
+import { firstStanding, type Moment, next, plan, rules, type Saw, type Settings, type Standing } from '../../../../kube/election/next.ts';
 import type { Lease, LeaseSpec } from '../../../../kube/election/lease.ts';
 
 const settings: Settings = { identity: 'me', leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000, rules };

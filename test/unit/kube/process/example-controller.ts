@@ -1,13 +1,11 @@
 import { configMaps } from '../../../../kube/api/object.ts';
 import { parseKey } from '../../../../kube/cache/contract.ts';
-import { done } from '../../../../kube/controller/outcome.ts';
+import { type Controller, done, type Outcome } from '../../../../kube/controller/controller.ts';
 import { runController } from '../../../../kube/controller/run-controller.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';
 import type { Informer, Key } from '../../../../kube/cache/contract.ts';
 import type { Client } from '../../../../kube/client/client.ts';
-import type { Controller } from '../../../../kube/controller/controller.ts';
 import type { EventRecorder } from '../../../../kube/controller/event-recorder.ts';
-import type { Outcome } from '../../../../kube/controller/outcome.ts';
 import type { Runnable } from '../../../../kube/process/options.ts';
 import type { Runtime } from '../../../../kube/process/runtime.ts';
 
