@@ -16,6 +16,18 @@ export interface Case {
   short?: string[];
 }
 
+/** The event may help this pod, refused before: it is tried again. */
+export const helps = (why: string, pod: PodBuilder, event: ClusterEvent, short?: string[]): Case => row(true, why, pod, event, short);
+/** The event does not help this pod. */
+export const fails = (why: string, pod: PodBuilder, event: ClusterEvent, short?: string[]): Case => row(false, why, pod, event, short);
+const row = (yes: boolean, why: string, pod: PodBuilder, event: ClusterEvent, short?: string[]): Case => ({
+  why,
+  pod,
+  event,
+  yes,
+  ...(short && { short }),
+});
+
 const info = (built: PodBuilder) => podInfoOf(built.build());
 export const came = (built: PodBuilder): ClusterEvent => ({ kind: 'assigned-pod-added', after: info(built.on('n')) });
 export const left = (built: PodBuilder): ClusterEvent => ({ kind: 'assigned-pod-deleted', before: info(built.on('n')) });

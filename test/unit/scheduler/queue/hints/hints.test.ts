@@ -1,8 +1,8 @@
 import { node, pod } from '../../builders.ts';
-import { newNode, noNode, testHints } from './hint-table.ts';
+import { fails, helps, newNode, noNode, testHints } from './hint-table.ts';
 
 testHints({
-  Extender: [{ why: 'anything happens', pod: pod('a'), event: noNode(node('n')), yes: true }],
-  SchedulingGates: [{ why: 'anything happens', pod: pod('a'), event: newNode(node('n')), yes: false }],
-  DynamicResources: [{ why: 'anything happens', pod: pod('a'), event: newNode(node('n')), yes: false }],
+  Extender: [helps('anything happens', pod('a'), noNode(node('n')))],
+  SchedulingGates: [fails('anything happens', pod('a'), newNode(node('n')))],
+  DynamicResources: [fails('anything happens', pod('a'), newNode(node('n')))],
 });

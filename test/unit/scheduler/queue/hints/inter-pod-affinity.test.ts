@@ -1,6 +1,6 @@
 import type { Affinity, PodAffinityTerm } from 'kubernetes-types/core/v1.js';
 import { node, pod } from '../../builders.ts';
-import { a, app, came, changed, left, namespace, newNode, noNode, testHints, turned, ZONE } from './hint-table.ts';
+import { a, app, came, changed, fails, helps, left, namespace, newNode, noNode, testHints, turned, ZONE } from './hint-table.ts';
 
 const near = (term: Partial<PodAffinityTerm>, ...more: PodAffinityTerm[]): Affinity => ({
   podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: ZONE, ...term }, ...more] },
@@ -11,91 +11,55 @@ const away = (term: Partial<PodAffinityTerm>): Affinity => ({
 
 testHints({
   InterPodAffinity: [
-    { why: 'a friend came', pod: pod('a').affinity(near({ labelSelector: app('a') })), event: came(a()), yes: true },
-    { why: 'somebody else came', pod: pod('a').affinity(near({ labelSelector: app('a') })), event: came(pod('b')), yes: false },
-    {
-      why: 'a friend of one term of two came',
-      pod: pod('a').affinity(near({ labelSelector: app('a') }, { topologyKey: 'rack', labelSelector: app('b') })),
-      event: came(a()),
-      yes: false,
-    },
-    {
-      why: 'a sameName of a friend came to another namespace',
-      pod: pod('a').affinity(near({ labelSelector: app('a') })),
-      event: came(pod('other/b').labels({ app: 'a' })),
-      yes: false,
-    },
-    {
-      why: 'a friend came to a namespace that is meant',
-      pod: pod('a').affinity(near({ labelSelector: app('a'), namespaceSelector: { matchLabels: { stage: 'test' } } })),
-      event: came(pod('tested/b').labels({ app: 'a' })),
-      yes: true,
-    },
-    {
-      why: 'a friend came, but it keeps away from nobody',
-      pod: pod('a').affinity(away({ labelSelector: app('a') })),
-      event: came(a()),
-      yes: false,
-    },
-    { why: 'somebody became a friend', pod: pod('a').affinity(near({ labelSelector: app('a') })), event: turned(pod('b'), a()), yes: true },
-    {
-      why: 'a friend has one more label',
-      pod: pod('a').affinity(near({ labelSelector: app('a') })),
-      event: turned(a(), a().labels({ x: 'y' })),
-      yes: false,
-    },
-    {
-      why: 'a friend is one no longer',
-      pod: pod('a').affinity(near({ labelSelector: app('a') })),
-      event: turned(a(), pod('b')),
-      yes: false,
-    },
-    { why: 'the last of its kind may have left', pod: a().affinity(near({ labelSelector: app('a') })), event: left(a()), yes: true },
-    { why: 'a friend left, of another kind', pod: pod('a').affinity(near({ labelSelector: app('a') })), event: left(a()), yes: false },
-    { why: 'one it keeps away from left', pod: pod('a').affinity(away({ labelSelector: app('a') })), event: left(a()), yes: true },
-    {
-      why: 'one it keeps away from is that no longer',
-      pod: pod('a').affinity(away({ labelSelector: app('a') })),
-      event: turned(a(), pod('b')),
-      yes: true,
-    },
-    {
-      why: 'one became somebody to keep away from',
-      pod: pod('a').affinity(away({ labelSelector: app('a') })),
-      event: turned(pod('b'), a()),
-      yes: false,
-    },
-    { why: 'one left that kept away from it', pod: a(), event: left(pod('c').affinity(away({ labelSelector: app('a') }))), yes: true },
-    { why: 'one left that kept away from others', pod: a(), event: left(pod('c').affinity(away({ labelSelector: app('c') }))), yes: false },
-    { why: 'a node is new', pod: a(), event: newNode(node('n')), yes: true },
-    {
-      why: 'a node is new, in the domain of nobody it wants to be near to',
-      pod: pod('a').affinity(near({ labelSelector: app('a') })),
-      event: newNode(node('n')),
-      yes: false,
-    },
-    {
-      why: 'a node is new, in a zone',
-      pod: pod('a').affinity(near({ labelSelector: app('a') })),
-      event: newNode(node('n').zone('z')),
-      yes: true,
-    },
-    { why: 'a node is in another zone', pod: a(), event: changed('labels', node('n').zone('y'), node('n').zone('z')), yes: true },
-    { why: 'a node has more room', pod: a(), event: changed('allocatable', node('n').cpu('1'), node('n').cpu('2')), yes: false },
-    { why: 'a node is gone with its pods', pod: a(), event: noNode(node('n')), yes: true },
-    { why: 'its namespace is called otherwise', pod: a(), event: namespace('default', {}, { x: 'y' }), yes: true },
-    { why: 'its namespace is as it was', pod: a(), event: namespace('default', { x: 'y' }, { x: 'y' }), yes: false },
-    {
-      why: 'a namespace came to be meant',
-      pod: pod('a').affinity(near({ labelSelector: app('a'), namespaceSelector: { matchLabels: { x: 'y' } } })),
-      event: namespace('other', {}, { x: 'y' }),
-      yes: true,
-    },
-    {
-      why: 'a namespace is not meant still',
-      pod: pod('a').affinity(near({ labelSelector: app('a'), namespaceSelector: { matchLabels: { x: 'y' } } })),
-      event: namespace('other', {}, { x: 'z' }),
-      yes: false,
-    },
+    helps('a friend came', pod('a').affinity(near({ labelSelector: app('a') })), came(a())),
+    fails('somebody else came', pod('a').affinity(near({ labelSelector: app('a') })), came(pod('b'))),
+    fails(
+      'a friend of one term of two came',
+      pod('a').affinity(near({ labelSelector: app('a') }, { topologyKey: 'rack', labelSelector: app('b') })),
+      came(a()),
+    ),
+    fails(
+      'a sameName of a friend came to another namespace',
+      pod('a').affinity(near({ labelSelector: app('a') })),
+      came(pod('other/b').labels({ app: 'a' })),
+    ),
+    helps(
+      'a friend came to a namespace that is meant',
+      pod('a').affinity(near({ labelSelector: app('a'), namespaceSelector: { matchLabels: { stage: 'test' } } })),
+      came(pod('tested/b').labels({ app: 'a' })),
+    ),
+    fails('a friend came, but it keeps away from nobody', pod('a').affinity(away({ labelSelector: app('a') })), came(a())),
+    helps('somebody became a friend', pod('a').affinity(near({ labelSelector: app('a') })), turned(pod('b'), a())),
+    fails('a friend has one more label', pod('a').affinity(near({ labelSelector: app('a') })), turned(a(), a().labels({ x: 'y' }))),
+    fails('a friend is one no longer', pod('a').affinity(near({ labelSelector: app('a') })), turned(a(), pod('b'))),
+    helps('the last of its kind may have left', a().affinity(near({ labelSelector: app('a') })), left(a())),
+    fails('a friend left, of another kind', pod('a').affinity(near({ labelSelector: app('a') })), left(a())),
+    helps('one it keeps away from left', pod('a').affinity(away({ labelSelector: app('a') })), left(a())),
+    helps('one it keeps away from is that no longer', pod('a').affinity(away({ labelSelector: app('a') })), turned(a(), pod('b'))),
+    fails('one became somebody to keep away from', pod('a').affinity(away({ labelSelector: app('a') })), turned(pod('b'), a())),
+    helps('one left that kept away from it', a(), left(pod('c').affinity(away({ labelSelector: app('a') })))),
+    fails('one left that kept away from others', a(), left(pod('c').affinity(away({ labelSelector: app('c') })))),
+    helps('a node is new', a(), newNode(node('n'))),
+    fails(
+      'a node is new, in the domain of nobody it wants to be near to',
+      pod('a').affinity(near({ labelSelector: app('a') })),
+      newNode(node('n')),
+    ),
+    helps('a node is new, in a zone', pod('a').affinity(near({ labelSelector: app('a') })), newNode(node('n').zone('z'))),
+    helps('a node is in another zone', a(), changed('labels', node('n').zone('y'), node('n').zone('z'))),
+    fails('a node has more room', a(), changed('allocatable', node('n').cpu('1'), node('n').cpu('2'))),
+    helps('a node is gone with its pods', a(), noNode(node('n'))),
+    helps('its namespace is called otherwise', a(), namespace('default', {}, { x: 'y' })),
+    fails('its namespace is as it was', a(), namespace('default', { x: 'y' }, { x: 'y' })),
+    helps(
+      'a namespace came to be meant',
+      pod('a').affinity(near({ labelSelector: app('a'), namespaceSelector: { matchLabels: { x: 'y' } } })),
+      namespace('other', {}, { x: 'y' }),
+    ),
+    fails(
+      'a namespace is not meant still',
+      pod('a').affinity(near({ labelSelector: app('a'), namespaceSelector: { matchLabels: { x: 'y' } } })),
+      namespace('other', {}, { x: 'z' }),
+    ),
   ],
 });

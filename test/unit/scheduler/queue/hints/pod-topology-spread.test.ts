@@ -1,6 +1,6 @@
 import type { TopologySpreadConstraint } from 'kubernetes-types/core/v1.js';
 import { node, pod } from '../../builders.ts';
-import { a, app, came, changed, left, newNode, noNode, testHints, turned, ZONE } from './hint-table.ts';
+import { a, app, came, changed, fails, helps, left, newNode, noNode, testHints, turned, ZONE } from './hint-table.ts';
 
 const t = { key: 't', effect: 'NoSchedule' };
 const spread = (more: Partial<TopologySpreadConstraint> = {}) =>
@@ -10,52 +10,35 @@ const spread = (more: Partial<TopologySpreadConstraint> = {}) =>
 
 testHints({
   PodTopologySpread: [
-    { why: 'a pod that is counted came', pod: spread(), event: came(a()), yes: true },
-    { why: 'a pod that is not counted came', pod: spread(), event: came(pod('b')), yes: false },
-    { why: 'such a pod came in another namespace', pod: spread(), event: came(pod('other/b').labels({ app: 'a' })), yes: false },
-    { why: 'a pod on its way out came', pod: spread(), event: came(a().terminating()), yes: false },
-    { why: 'a pod that is counted left', pod: spread(), event: left(a()), yes: true },
-    { why: 'a pod that was not counted left', pod: spread(), event: left(pod('b')), yes: false },
-    { why: 'a pod that is counted is on its way out', pod: spread(), event: turned(a(), a().terminating()), yes: true },
-    { why: 'a pod that is not counted is on its way out', pod: spread(), event: turned(pod('b'), pod('b').terminating()), yes: false },
-    { why: 'a pod came to be counted', pod: spread(), event: turned(pod('b'), a()), yes: true },
-    { why: 'a pod that is counted has one more label', pod: spread(), event: turned(a(), a().labels({ x: 'y' })), yes: false },
-    { why: 'a pod that is counted asks for less', pod: spread(), event: turned(a().cpu('2'), a().cpu('1')), yes: false },
-    { why: 'the rule is a wish only', pod: spread({ whenUnsatisfiable: 'ScheduleAnyway' }), event: came(a()), yes: false },
-    { why: 'a node is new in a zone', pod: spread(), event: newNode(node('n').zone('z')), yes: true },
-    { why: 'a node is new without a zone', pod: spread(), event: newNode(node('n')), yes: false },
-    {
-      why: 'a node is new in a zone, but not one to count',
-      pod: spread().selects({ x: 'y' }),
-      event: newNode(node('n').zone('z')),
-      yes: false,
-    },
-    { why: 'a node of a zone is gone', pod: spread(), event: noNode(node('n').zone('z')), yes: true },
-    { why: 'a node without a zone is gone', pod: spread(), event: noNode(node('n')), yes: false },
-    { why: 'a node is in another zone', pod: spread(), event: changed('labels', node('n').zone('y'), node('n').zone('z')), yes: true },
-    {
-      why: 'a node has another label',
-      pod: spread(),
-      event: changed('labels', node('n').zone('y'), node('n').zone('y').labels({ x: 'y' })),
-      yes: false,
-    },
-    {
-      why: 'a node has a label that makes it count',
-      pod: spread().selects({ x: 'y' }),
-      event: changed('labels', node('n').zone('y'), node('n').zone('y').labels({ x: 'y' })),
-      yes: true,
-    },
-    {
-      why: 'a taint is gone that does not matter',
-      pod: spread(),
-      event: changed('taints', node('n').zone('y').taints(t), node('n').zone('y')),
-      yes: false,
-    },
-    {
-      why: 'a taint is gone that kept a node from being counted',
-      pod: spread({ nodeTaintsPolicy: 'Honor' }),
-      event: changed('taints', node('n').zone('y').taints(t), node('n').zone('y')),
-      yes: true,
-    },
+    helps('a pod that is counted came', spread(), came(a())),
+    fails('a pod that is not counted came', spread(), came(pod('b'))),
+    fails('such a pod came in another namespace', spread(), came(pod('other/b').labels({ app: 'a' }))),
+    fails('a pod on its way out came', spread(), came(a().terminating())),
+    helps('a pod that is counted left', spread(), left(a())),
+    fails('a pod that was not counted left', spread(), left(pod('b'))),
+    helps('a pod that is counted is on its way out', spread(), turned(a(), a().terminating())),
+    fails('a pod that is not counted is on its way out', spread(), turned(pod('b'), pod('b').terminating())),
+    helps('a pod came to be counted', spread(), turned(pod('b'), a())),
+    fails('a pod that is counted has one more label', spread(), turned(a(), a().labels({ x: 'y' }))),
+    fails('a pod that is counted asks for less', spread(), turned(a().cpu('2'), a().cpu('1'))),
+    fails('the rule is a wish only', spread({ whenUnsatisfiable: 'ScheduleAnyway' }), came(a())),
+    helps('a node is new in a zone', spread(), newNode(node('n').zone('z'))),
+    fails('a node is new without a zone', spread(), newNode(node('n'))),
+    fails('a node is new in a zone, but not one to count', spread().selects({ x: 'y' }), newNode(node('n').zone('z'))),
+    helps('a node of a zone is gone', spread(), noNode(node('n').zone('z'))),
+    fails('a node without a zone is gone', spread(), noNode(node('n'))),
+    helps('a node is in another zone', spread(), changed('labels', node('n').zone('y'), node('n').zone('z'))),
+    fails('a node has another label', spread(), changed('labels', node('n').zone('y'), node('n').zone('y').labels({ x: 'y' }))),
+    helps(
+      'a node has a label that makes it count',
+      spread().selects({ x: 'y' }),
+      changed('labels', node('n').zone('y'), node('n').zone('y').labels({ x: 'y' })),
+    ),
+    fails('a taint is gone that does not matter', spread(), changed('taints', node('n').zone('y').taints(t), node('n').zone('y'))),
+    helps(
+      'a taint is gone that kept a node from being counted',
+      spread({ nodeTaintsPolicy: 'Honor' }),
+      changed('taints', node('n').zone('y').taints(t), node('n').zone('y')),
+    ),
   ],
 });
