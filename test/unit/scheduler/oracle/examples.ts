@@ -1,3 +1,5 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
 import type { PodAffinityTerm, TopologySpreadConstraint } from 'kubernetes-types/core/v1.js';
 import type { Node, Pod, Service } from '../../../../scheduler/types.ts';
 import type { NodeBuilder, PodBuilder } from '../builders.ts';
@@ -53,13 +55,54 @@ export const service = (app: string, namespace = 'default'): Service => ({
   spec: { selector: { app } },
 });
 
+/** What is said of each node: see {@link verdicts}. */
+export interface FilterExample {
+  readonly why: string;
+  readonly cluster: OracleCluster;
+  readonly pod: Pod;
+  readonly says: Readonly<Record<string, string>>;
+  readonly profile: ProfileConfig;
+}
+
+export const says = (
+  why: string,
+  cluster: OracleCluster,
+  pod: PodBuilder,
+  said: Readonly<Record<string, string>>,
+  profile: Partial<ProfileConfig> = {},
+): FilterExample => ({ why, cluster, pod: pod.build(), says: said, profile: { ...plainProfile, ...profile } });
+
+/** The oracle and the engine both say so. */
+export function testFilter({ why, cluster, pod, says, profile }: FilterExample): void {
+  test(`a node is judged by ${why}`, () => {
+    assert.deepEqual(verdicts(cluster, pod, profile), says);
+    assert.equal(engineDiffers(cluster, pod, profile), undefined);
+  });
+}
+
 export interface ScoreExample {
   readonly why: string;
   readonly cluster: OracleCluster;
   readonly pod: Pod;
   /** By node, before weights. */
   readonly points: Readonly<Record<string, number>>;
-  readonly profile?: Partial<ProfileConfig>;
+  readonly profile: Partial<ProfileConfig>;
+}
+
+export const gives = (
+  why: string,
+  cluster: OracleCluster,
+  pod: PodBuilder,
+  points: Readonly<Record<string, number>>,
+  profile: Partial<ProfileConfig> = {},
+): ScoreExample => ({ why, cluster, pod: pod.build(), points, profile });
+
+/** The oracle and the engine both give so many. */
+export function testScore(plugin: ScoreName, example: ScoreExample): void {
+  test(`${plugin} counts ${example.why}`, () => {
+    assert.deepEqual(points(plugin, example), example.points);
+    assert.equal(engineDiffers(example.cluster, example.pod, scoring(plugin, example.profile)), undefined);
+  });
 }
 
 /**
@@ -80,20 +123,20 @@ export function engineDiffers(cluster: OracleCluster, pod: Pod, profile: Profile
 const hasEnded = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed';
 
 /** The profile in which one plugin alone gives points. */
-export const scoring = (plugin: ScoreName, profile?: Partial<ProfileConfig>): ProfileConfig => ({
+const scoring = (plugin: ScoreName, profile?: Partial<ProfileConfig>): ProfileConfig => ({
   ...plainProfile,
   ...profile,
   scores: new Map([[plugin, 1]]),
 });
 
 /** What one plugin alone gives to each feasible node. */
-export function points(plugin: ScoreName, { cluster, pod, profile }: ScoreExample): Record<string, number> {
+function points(plugin: ScoreName, { cluster, pod, profile }: ScoreExample): Record<string, number> {
   const { byPlugin } = evaluate(cluster, pod, scoring(plugin, profile));
   return Object.fromEntries(byPlugin.get(plugin) ?? []);
 }
 
 /** What is said of each node: `fits`; or the reasons, behind `now:` where taking pods away may help, behind `never:` where not. */
-export function verdicts(cluster: OracleCluster, pod: Pod, profile: ProfileConfig): Record<string, string> {
+function verdicts(cluster: OracleCluster, pod: Pod, profile: ProfileConfig): Record<string, string> {
   const { rejections, feasible } = evaluate(cluster, pod, profile);
   const said = cluster.nodes.map(({ metadata: { name = '' } }) => {
     const rejection = rejections.get(name);
