@@ -36,8 +36,7 @@ export function cycleRunnable(runtime: Runtime, state: SchedulerState, hooks: Sc
     hooks,
     notify,
     onNote: (message, facts) => log.debug(message, facts),
-    onBroken: (kind, object, error) =>
-      log.error('failed to process an object, going on without it', { kind, object, error: describeError(error) }),
+    onBroken: (kind, object, error) => log.error('failed to process an object, skipping it', { kind, object, error: describeError(error) }),
   });
   const volumes = new ClaimBinder({
     client,

@@ -20,10 +20,10 @@ export const explainPod: ExplainPod = (facts) => {
   const evaluation = engine.evaluate(pod, profile);
   if (evaluation.totals.size > 0) return [fitting(evaluation)];
   const { error } = evaluation;
-  if (error.nodes === 0) return [{ object: pod.key, reason: 'NoNodes', detail: 'there are no nodes to schedule pods on' }];
+  if (error.nodes === 0) return [{ object: pod.key, reason: 'NoNodes', detail: 'the cluster has no nodes' }];
   const refused =
     error.everywhere !== undefined
-      ? [{ object: pod.key, reason: [...error.by].join(), detail: `no node can help: ${error.everywhere}` }]
+      ? [{ object: pod.key, reason: [...error.by].join(), detail: `no node can run it: ${error.everywhere}` }]
       : refusals(pod, evaluation.rejections, error.nodes);
   const parts = {
     cluster,
@@ -79,8 +79,12 @@ function fitting({ totals }: Evaluation): Explained {
   const best = Math.max(...totals.values());
   const names = [...totals].filter(([, total]) => total === best).map(([name]) => name);
   const [first = ''] = names;
-  const others = totals.size === 1 ? 'no other node would do' : `${totals.size} nodes would do, ${named(names)} with the most points`;
-  return { object: first, reason: 'fits', detail: `it can go there now (${others}): it waits for its turn, or for room kept for others` };
+  const others = totals.size === 1 ? 'no other node fits' : `${totals.size} nodes fit, ${named(names)} with the highest score`;
+  return {
+    object: first,
+    reason: 'fits',
+    detail: `it fits there now (${others}); it waits for its turn in the queue, or the capacity is reserved for other pods`,
+  };
 }
 
 /** For each reason how many nodes, and whether it could help to take pods away. */
@@ -97,7 +101,7 @@ function refusals(pod: PodInfo, refused: ReadonlyMap<string, Rejection>, nodes: 
   return [...byReason]
     .toSorted(([, a], [, b]) => b.names.length - a.names.length)
     .map(([reason, { plugin, names, resolvable }]) => {
-      const hope = resolvable ? '' : '; no pod that goes would change that';
+      const hope = resolvable ? '' : '; preemption would not help';
       return { object: pod.key, reason: plugin, detail: `${names.length} of ${nodes} nodes: ${reason} (${named(names)})${hope}` };
     });
 }
@@ -106,7 +110,7 @@ function room({ chosen, message }: ReturnType<typeof postFilter>, pod: PodInfo):
   if (chosen !== undefined) {
     const victims = chosen.victims.map(({ key }) => key);
     const broken = chosen.violations === 0 ? '' : `, breaking ${chosen.violations} disruption budget(s)`;
-    return [{ object: chosen.node, reason: 'preemption', detail: `room can be made there: ${named(victims)} would have to go${broken}` }];
+    return [{ object: chosen.node, reason: 'preemption', detail: `preempting ${named(victims)} would make it fit${broken}` }];
   }
   const at = message.indexOf('preemption: ');
   return at < 0 ? [] : [{ object: pod.key, reason: 'preemption', detail: message.slice(at + 'preemption: '.length) }];

@@ -30,7 +30,7 @@ export function readExtender(written: Mapping): ExtenderConfig {
 function judge(written: Mapping, { urlPrefix, prioritizeVerb, weight, enableHttps, tls, ...asked }: ExtenderConfig): void {
   const { findings, path } = written;
   if (verbs.every((verb) => ({ prioritizeVerb, ...asked })[verb] === ''))
-    findings.warn(path, `it has no effect: it is asked nothing without one of ${verbs.join(', ')}`);
+    findings.warn(path, `it has no effect: the extender needs at least one of ${verbs.join(', ')}`);
   if (prioritizeVerb !== '' && weight === 0) written.problem('weight', 'it is 0; it must be 1 or more beside a prioritizeVerb');
   if (prioritizeVerb === '' && written.has('weight') && weight > 0) written.warn('weight', 'it has no effect without a prioritizeVerb');
   if (urlPrefix === '') return;
@@ -39,7 +39,7 @@ function judge(written: Mapping, { urlPrefix, prioritizeVerb, weight, enableHttp
   if (!isHttps && written.has('tlsConfig')) written.warn('tlsConfig', 'it has no effect: urlPrefix begins with http://');
   const hasAuthority = tls.caFile !== undefined || tls.caData !== undefined;
   if (isHttps && enableHttps && !hasAuthority && !tls.insecure)
-    written.warn('tlsConfig', 'it names no authority (caFile, caData): with enableHTTPS any certificate is trusted then');
+    written.warn('tlsConfig', 'no CA is set (caFile, caData): with enableHTTPS any certificate is trusted');
 }
 
 function readTls(written: Mapping): ExtenderConfig['tls'] {
@@ -58,7 +58,7 @@ function readTls(written: Mapping): ExtenderConfig['tls'] {
   if (hasCert && !hasKey) written.problem('keyFile', 'it is missing: the certificate needs its key');
   if (hasKey && !hasCert) written.problem('certFile', 'it is missing: the key needs its certificate');
   if (tls.insecure && (tls.caFile !== undefined || tls.caData !== undefined))
-    written.problem('insecure', 'it is true beside an authority (caFile, caData); leave out one of the two');
+    written.problem('insecure', 'insecure and a CA (caFile, caData) exclude each other; remove one');
   return tls;
 }
 
@@ -70,7 +70,7 @@ function readPem(written: Mapping, key: string): string | undefined {
     const text = Buffer.from(packed, 'base64').toString('utf8');
     if (text.includes('-----BEGIN ')) return text;
   }
-  written.problem(key, 'it must be the base64 of PEM text; name a file instead where that is easier');
+  written.problem(key, 'it must be base64-encoded PEM; or use the ...File key instead');
   return undefined;
 }
 

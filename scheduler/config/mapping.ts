@@ -103,7 +103,7 @@ export class Mapping {
     const nanoseconds = typeof value === 'string' ? goDuration(value) : undefined;
     if (nanoseconds !== undefined && nanoseconds > 0n && nanoseconds <= BigInt(MAX_S) * 1_000_000_000n)
       return Number((nanoseconds + 999_999n) / 1_000_000n);
-    return this.#refuse(key, value, 'a duration as Go writes it, such as 5s or 1m30s, and more than 0', normal);
+    return this.#refuse(key, value, 'a Go duration above 0, such as 5s or 1m30s', normal);
   }
 
   text<T>(key: string, normal: T, mustBe: MustBe = () => undefined): string | T {

@@ -24,7 +24,7 @@ export function parseSchedulerConfig(text: string): ConfigRead {
   const document = parseDocument(text, { uniqueKeys: true, logLevel: 'error' });
   const [error] = document.errors;
   if (error?.code === 'MULTIPLE_DOCS')
-    return { ok: false, problems: [{ path: '', message: 'it holds more than one document; leave one' }] };
+    return { ok: false, problems: [{ path: '', message: 'it holds more than one YAML document; keep one' }] };
   if (error) return unreadable(error);
   let value: unknown;
   try {
@@ -83,7 +83,7 @@ function readAll(written: Mapping): SchedulerConfig {
 function refuseOthersFile(written: Mapping): void {
   for (const key of ['apiVersion', 'kind'])
     if (written.keys.includes(key) && written.has(key))
-      written.problem(key, "there is no such key: this is not kube-scheduler's file, although many keys are called alike");
+      written.problem(key, 'there is no such key: this file is not a KubeSchedulerConfiguration, although many keys have the same name');
 }
 
 function profilesByName(
@@ -96,7 +96,7 @@ function profilesByName(
     if (byName.has(profile.schedulerName))
       written.problem(
         `profiles[${at}].schedulerName`,
-        `it is ${JSON.stringify(profile.schedulerName)}, as of a profile before; give it another`,
+        `it is ${JSON.stringify(profile.schedulerName)}, which another profile uses already`,
       );
     byName.set(profile.schedulerName, profile);
   }
@@ -116,7 +116,7 @@ function ignoring(profile: ProfileConfig, ignored: readonly string[]): ProfileCo
 function judgeExtenders(written: Mapping, extenders: readonly ExtenderConfig[]): void {
   const binders = [...extenders.keys()].filter((at) => extenders[at]?.bindVerb !== '');
   for (const at of binders.slice(1))
-    written.problem(`extenders[${at}].bindVerb`, `only one extender can bind, and extenders[${binders[0]}] does`);
+    written.problem(`extenders[${at}].bindVerb`, `only one extender can bind, and extenders[${binders[0]}] does already`);
 }
 
 function readPreemption(written: Mapping): SchedulerConfig['preemption'] {
@@ -147,11 +147,11 @@ function readReservation(written: Mapping): ReservationConfig {
     mirror: written.flag('mirror', own.mirror),
     mirrorImage: written.text('mirrorImage', own.mirrorImage, mustBeImage),
   };
-  if (read.enabled && read.ownerKinds.size === 0 && !read.daemonSets) written.warn('ownerKinds', 'it is empty: no room is ever kept');
+  if (read.enabled && read.ownerKinds.size === 0 && !read.daemonSets) written.warn('ownerKinds', 'it is empty: nothing is ever reserved');
   if (read.enabled && read.mirror && !written.has('mirrorImage'))
     written.problem(
       'mirrorImage',
-      'it is missing, and mirror is true; name an image that does nothing and that every node can get, such as the pause image of your kubelets',
+      'it is missing, and mirror is true; name an image that does nothing and that every node can pull, such as the pause image of your cluster',
     );
   if (!read.mirror && read.mirrorImage !== undefined) written.warn('mirrorImage', 'it has no effect unless mirror is true');
   const others = written.keys.filter((key) => key !== 'enabled');
@@ -160,8 +160,9 @@ function readReservation(written: Mapping): ReservationConfig {
 }
 
 function mustBeOwnerKind(text: string): string | undefined {
-  if (text === 'apps/DaemonSet') return 'left out: `daemonSets: true` is for these';
-  if (text === 'apps/ReplicaSet' || text === 'apps/Deployment') return 'left out: their new pods have other names, and come first';
+  if (text === 'apps/DaemonSet') return 'removed: use `daemonSets: true` for DaemonSets';
+  if (text === 'apps/ReplicaSet' || text === 'apps/Deployment')
+    return 'removed: their new pods have other names and are created before the old ones are deleted';
   return /^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?\/[A-Z][A-Za-z0-9]*$/.test(text) ? undefined : 'GROUP/KIND, such as apps/StatefulSet';
 }
 

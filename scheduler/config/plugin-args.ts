@@ -38,10 +38,10 @@ function readPoint(written: Mapping): ShapePoint {
 
 function judgeShape(ratio: Mapping, points: readonly ShapePoint[], isUsed: boolean): void {
   if (!isUsed && points.length > 0) ratio.warn('shape', 'it has no effect unless the type is RequestedToCapacityRatio');
-  if (isUsed && points.length === 0) ratio.problem('shape', 'it must have a point or more for type RequestedToCapacityRatio');
+  if (isUsed && points.length === 0) ratio.problem('shape', 'type RequestedToCapacityRatio needs at least one point');
   const falls = points.findIndex(({ utilization }, at) => utilization <= (points[at - 1]?.utilization ?? -1));
   if (falls >= 0)
-    ratio.problem(`shape[${falls}].utilization`, `it is ${points[falls]?.utilization}; it must be more than that of the point before`);
+    ratio.problem(`shape[${falls}].utilization`, `it is ${points[falls]?.utilization}; it must be more than that of the previous point`);
 }
 
 /** `resources: [{name, weight}]` with weights of 1 to 100. */
@@ -61,7 +61,7 @@ function readResources(written: Mapping): ResourceWeight[] | undefined {
 export function readBalanced(args: Mapping): ProfileConfig['balanced'] {
   const resources = readResources(args);
   resources?.forEach(({ weight }, at) => {
-    if (weight !== 1) args.warn(`resources[${at}].weight`, 'it has no effect: how evenly a node is filled counts all resources alike');
+    if (weight !== 1) args.warn(`resources[${at}].weight`, 'it has no effect: balanced allocation weighs all resources equally');
   });
   return { resources: resources ?? defaultProfile.balanced.resources };
 }
@@ -112,7 +112,7 @@ type Operator = (typeof operators)[number];
 export function readNodeSelector(written: Mapping): NodeSelector {
   const nodeSelectorTerms = written.mappings('nodeSelectorTerms', readTerm);
   if (nodeSelectorTerms === undefined || nodeSelectorTerms.length === 0)
-    written.problem('nodeSelectorTerms', 'it must have a term or more');
+    written.problem('nodeSelectorTerms', 'it must have at least one term');
   return { nodeSelectorTerms: nodeSelectorTerms ?? [] };
 }
 
@@ -120,7 +120,7 @@ function readTerm(written: Mapping): NodeSelectorTerm {
   const matchExpressions = written.mappings('matchExpressions', readExpression);
   const matchFields = written.mappings('matchFields', readField);
   if ((matchExpressions?.length ?? 0) + (matchFields?.length ?? 0) === 0)
-    written.findings.problem(written.path, 'it is empty, and would match no node; say matchExpressions or matchFields');
+    written.findings.problem(written.path, 'it is empty and would match no node; set matchExpressions or matchFields');
   return { ...(matchExpressions ? { matchExpressions } : {}), ...(matchFields ? { matchFields } : {}) };
 }
 
@@ -138,7 +138,7 @@ function valuesOf(operator: Operator, values: readonly string[]): string | undef
   switch (operator) {
     case 'In':
     case 'NotIn':
-      return values.length > 0 ? undefined : 'have a value or more';
+      return values.length > 0 ? undefined : 'have at least one value';
     case 'Exists':
     case 'DoesNotExist':
       return values.length === 0 ? undefined : 'be empty';
@@ -154,6 +154,6 @@ function readField(written: Mapping): NodeSelectorRequirement {
   const key = written.choice('key', 'metadata.name', ['metadata.name']);
   const operator = written.choice('operator', 'In', ['In', 'NotIn']);
   const values = written.texts('values', mustBeObjectName) ?? [];
-  if (values.length !== 1) written.problem('values', 'it must be one name of a node; write a term for each');
+  if (values.length !== 1) written.problem('values', 'it must be one node name; write one term per node');
   return { key, operator, values };
 }

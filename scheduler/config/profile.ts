@@ -13,7 +13,7 @@ const elsewhere: ReadonlyMap<string, string> = new Map([
   ['SchedulingGates', 'it cannot be switched off'],
   ['PrioritySort', 'it cannot be switched off'],
   ['DefaultBinder', 'it cannot be switched off'],
-  ['DynamicResources', 'it is not part of this scheduler, which refuses pods with resource claims'],
+  ['DynamicResources', 'this scheduler does not support it: pods with resource claims are unschedulable'],
 ]);
 
 type Plugins = Pick<ProfileConfig, 'filters' | 'scores'>;
@@ -48,7 +48,7 @@ function readPlugins(written: Mapping): Plugins {
 function readPlugin(written: Mapping, name: PluginName): { enabled: boolean; weight: number } {
   const enabled = written.flag('enabled', true);
   const weight = written.whole('weight', isScore(name) ? scoreWeights[name] : 0, { min: 0, max: HEAVIEST });
-  if (written.has('weight') && weight > 0 && !isScore(name)) written.warn('weight', 'it has no effect: this plugin gives no points');
+  if (written.has('weight') && weight > 0 && !isScore(name)) written.warn('weight', 'it has no effect: this plugin does not score nodes');
   else if (written.has('weight') && weight > 0 && !enabled) written.warn('weight', 'it has no effect: the plugin is not enabled');
   return { enabled, weight };
 }

@@ -67,7 +67,7 @@ export class Binder {
     for (let failures = 0; ; failures++) {
       try {
         const { metadata, spec } = await client.get<Pod>(pods, { namespace, name }, { signal, timeoutMs: CALL_MS });
-        if (metadata.uid !== uid) return { is: 'irrelevant', why: 'another pod has its name' };
+        if (metadata.uid !== uid) return { is: 'irrelevant', why: 'another pod has its name now' };
         const { nodeName = '' } = spec ?? {};
         if (nodeName === node) return { is: 'bound' };
         if (nodeName !== '') return { is: 'irrelevant', why: `it is on node ${nodeName}` };

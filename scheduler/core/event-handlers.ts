@@ -173,7 +173,8 @@ export class EventHandlers {
 
   #assignedUpdated(before: PodInfo, after: PodInfo): void {
     const { hooks, onNote } = this.#options;
-    if (this.#state.updateAssigned(after)) onNote('a pod is on another node than before', { pod: after.key, node: after.nodeName });
+    if (this.#state.updateAssigned(after))
+      onNote('a pod moved to another node, which the API server should not allow', { pod: after.key, node: after.nodeName });
     if (after.terminating && !before.terminating) hooks.onPodTerminating(after);
     if (before.requests !== after.requests || before.labels !== after.labels || before.terminating !== after.terminating)
       this.#state.enqueueOn({ kind: 'assigned-pod-updated', before, after });

@@ -59,7 +59,7 @@ export class FailureHandler {
     return chosen && tasks.run('preemption', this.#preempt(pod, chosen, unnominated, signal), signal);
   }
 
-  /** Something went wrong on the way: the pod is tried again, later each time. */
+  /** Something went wrong on the way: the pod will be retried, later each time. */
   error(queued: QueuedPod, pod: PodInfo, message: string, signal: AbortSignal): void {
     const { nominate } = this.#options.state.failed(queued, pod);
     this.#report(pod, { reason: 'SchedulerError', message, nominate }, signal);

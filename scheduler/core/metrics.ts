@@ -15,24 +15,26 @@ const WAIT = [0.001, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56
 const MAX_ATTEMPTS = 15;
 
 export function schedulerMetrics(meters: Meters, { queue, cluster }: Pick<SchedulerState, 'queue' | 'cluster'>): SchedulerMetrics {
-  const attempts = meters.counter('scheduler_schedule_attempts_total', 'Attempts to find a place for a pod, by result', ['result']);
-  const decision = meters.histogram('scheduler_scheduling_algorithm_duration_seconds', 'Time to decide where a pod goes', {
+  const attempts = meters.counter('scheduler_schedule_attempts_total', 'Number of attempts to schedule pods, by result', ['result']);
+  const decision = meters.histogram('scheduler_scheduling_algorithm_duration_seconds', 'Duration of a scheduling decision', {
     buckets: DECISION,
   });
   const sli = meters.histogram(
     'scheduler_pod_scheduling_sli_duration_seconds',
-    'Time from when a pod first wanted a place to when it was bound, by attempts',
+    'Time from when a pod entered the queue until it was bound, by number of attempts',
     { labelNames: ['attempts'], buckets: WAIT },
   );
-  const preemptions = meters.counter('scheduler_preemption_attempts_total', 'Times that room was made for a pod');
-  const victims = meters.histogram('scheduler_preemption_victims', 'Pods that had to go for one', { buckets: [1, 2, 4, 8, 16, 32, 64] });
-  const bindings = meters.histogram('scheduler_binding_duration_seconds', 'Time that a binding took, volumes included, by result', {
+  const preemptions = meters.counter('scheduler_preemption_attempts_total', 'Number of preemption attempts');
+  const victims = meters.histogram('scheduler_preemption_victims', 'Number of victims of one preemption', {
+    buckets: [1, 2, 4, 8, 16, 32, 64],
+  });
+  const bindings = meters.histogram('scheduler_binding_duration_seconds', 'Duration of a binding cycle, volumes included, by result', {
     labelNames: ['result'],
     buckets: WAIT,
   });
-  meters.gauges('scheduler_pending_pods', 'Pods without a place, by where they wait', 'queue', () => queue.sizes);
-  meters.gauge('scheduler_binding_pods', 'Pods that are being bound', () => queue.inFlight);
-  meters.gauges('scheduler_cache_size', 'What the scheduler counts with', 'type', () => ({
+  meters.gauges('scheduler_pending_pods', 'Number of pending pods, by queue', 'queue', () => queue.sizes);
+  meters.gauge('scheduler_binding_pods', 'Number of pods that are being bound', () => queue.inFlight);
+  meters.gauges('scheduler_cache_size', 'Number of objects in the scheduler cache, by type', 'type', () => ({
     nodes: cluster.nodeCount,
     pods: cluster.podCount,
   }));

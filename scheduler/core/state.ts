@@ -304,7 +304,7 @@ export class SchedulerState {
     return { nominate: chosen?.node ?? (keepsNomination ? undefined : cleared(before, pod)), unnominated };
   }
 
-  /** An error: the pod is tried again, later each time. @returns as {@link unschedulable} */
+  /** An error: the pod will be retried, later each time. @returns as {@link unschedulable} */
   failed(queued: QueuedPod, pod: PodInfo): { nominate: string | undefined } {
     const nominated = this.#nominator.delete(pod.uid);
     const latest = this.#latestOr(pod);

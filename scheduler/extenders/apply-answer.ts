@@ -27,7 +27,7 @@ export function survivorsOf(
   const chosen = new Set(list);
   const known = new Set(asked);
   for (const name of chosen)
-    if (!known.has(name)) throw new AnswerError(`${from} has node ${JSON.stringify(name)}, which is none of those it was sent`);
+    if (!known.has(name)) throw new AnswerError(`${from} has node ${JSON.stringify(name)}, which was not in the request`);
   const refused = new Map<string, ExtenderRejection>();
   for (const name of asked) if (!chosen.has(name)) refused.set(name, rejectionOf(name, answer));
   return { survivors: asked.filter((name) => chosen.has(name)), refused };
@@ -67,8 +67,7 @@ export function candidatesLeft(
 ): Candidate[] {
   const proposed = new Set(candidates.map(({ node }) => node));
   for (const node of answer.keys())
-    if (!proposed.has(node))
-      throw new AnswerError(`NodeNameToMetaVictims has node ${JSON.stringify(node)}, which is none of those it was sent`);
+    if (!proposed.has(node)) throw new AnswerError(`NodeNameToMetaVictims has node ${JSON.stringify(node)}, which was not in the request`);
   const left: Candidate[] = [];
   for (const { node, victims } of candidates) {
     const wanted = answer.get(node);
@@ -89,6 +88,6 @@ function victimOf(uid: string, node: string, there: ReadonlyMap<string, PodInfo>
   const victim = there.get(uid);
   if (victim === undefined) throw new AnswerError(`${path} has pod (UID: ${uid}), which is not on that node`);
   if (victim.priority >= priority)
-    throw new AnswerError(`${path} has pod (UID: ${uid}), which is not less important than the one it is to make room for`);
+    throw new AnswerError(`${path} has pod (UID: ${uid}), whose priority is not lower than that of the preempting pod`);
   return victim;
 }

@@ -50,7 +50,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new AnswerError('the answer is no JSON');
+    throw new AnswerError('the response is not JSON');
   }
 }
 
@@ -86,7 +86,7 @@ async function read(answer: IncomingMessage, mostBytes: number): Promise<string>
   let size = 0;
   for await (const chunk of answer as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > mostBytes) throw new AnswerError(`the answer has more than ${mostBytes} bytes`);
+    if (size > mostBytes) throw new AnswerError(`the response has more than ${mostBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
@@ -111,7 +111,7 @@ export class Agents {
     const file = (data: string | undefined, path: string | undefined, what: string): FreshFile | undefined =>
       data === undefined && path !== undefined ? new FreshFile(path, what) : undefined;
     this.#files = {
-      ca: file(caData, caFile, 'authority file of an extender'),
+      ca: file(caData, caFile, 'CA file of an extender'),
       cert: file(certData, certFile, 'certificate file of an extender'),
       key: file(keyData, keyFile, 'key file of an extender'),
     };

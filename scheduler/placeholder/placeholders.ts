@@ -348,7 +348,7 @@ export interface PlaceholderMeters {
 }
 
 export function placeholderMeters(meters: Meters): PlaceholderMeters {
-  const writes = meters.counter('reservation_mirror_writes_total', 'Pods that stand for kept room: calls to make and to remove them', [
+  const writes = meters.counter('reservation_mirror_writes_total', 'Calls that create and delete placeholder pods, by verb and result', [
     'verb',
     'result',
   ]);

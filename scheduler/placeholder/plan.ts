@@ -52,8 +52,8 @@ export function planPlaceholders({ kept, given, due, placeholders, had }: Placeh
 }
 
 function whyNot({ key, node, oldUid, info }: PlaceholderPod, room: Reservation | undefined): string | undefined {
-  if (room === undefined || room.node !== node || room.oldUid !== oldUid) return 'no room is kept any more';
+  if (room === undefined || room.node !== node || room.oldUid !== oldUid) return 'the reservation ended';
   if (info === undefined) return undefined;
-  if (info.key !== key || !standsFor(room, info)) return 'it is another than was made';
-  return exceeds(room, info) ? 'it takes more than is kept' : undefined;
+  if (info.key !== key || !standsFor(room, info)) return 'it is not the pod that was created';
+  return exceeds(room, info) ? 'it requests more than is reserved' : undefined;
 }

@@ -79,7 +79,7 @@ function excessIn(spec: Readonly<PodSpec>): string | undefined {
     [sum(spec.volumes ?? [], claimsOf), MAX_CLAIMS, 'volumes that are claims or shared disks'],
   ];
   const over = counts.find(([count, max]) => count > max);
-  return over && `pod has ${over[0]} ${over[2]}, more than the ${over[1]} that this scheduler takes`;
+  return over && `pod has ${over[0]} ${over[2]}, more than the ${over[1]} that this scheduler supports`;
 }
 
 /** How much a term costs to compare with a pod. */

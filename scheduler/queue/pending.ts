@@ -35,24 +35,24 @@ export interface PendingDump {
 
 /** What has a pod tried again that was refused. */
 const retryConditions: Readonly<Record<Rejector, string>> = {
-  NodeUnschedulable: 'a node that is new, or uncordoned',
-  NodeName: 'a node of that name',
-  TaintToleration: 'a node without taints that the pod does not tolerate, or a toleration more',
-  NodeAffinity: 'a node that matches the node selector and affinity, new or by other labels',
-  NodePorts: 'a pod that leaves one of the host ports, or a new node',
+  NodeUnschedulable: 'a node is added or uncordoned',
+  NodeName: 'a node of that name is added',
+  TaintToleration: 'a node is added or loses a taint, or the pod gets a toleration',
+  NodeAffinity: 'a node that matches its node selector and affinity is added, or gets such labels',
+  NodePorts: 'a pod that uses one of the host ports is deleted, or a node is added',
   NodeResourcesFit:
-    'a pod that leaves, or asks for less of, what is short; a node that is new or has more of it; the pod itself asking for less',
-  VolumeRestrictions: 'a pod that leaves a disk or claim they share, or another state of its claims',
-  NodeVolumeLimits: 'a pod with volumes that leaves, a new node, or one that takes more volumes',
-  VolumeBinding:
-    'a volume, claim, storage class, or storage capacity that is new or other than it was; a node that is new or has other labels',
-  VolumeZone: 'a node that is new or in another zone, or another state of its claims and their volumes',
-  PodTopologySpread: 'pods that are counted coming, going or changing labels; nodes that come, go or change domains',
-  InterPodAffinity: 'a pod it wants to be near to, or the end of one that keeps it away; nodes that come, go or change labels',
-  Extender: 'anything that happens',
-  SchedulingGates: 'the end of its last scheduling gate',
-  PodLimits: 'nothing here: the pod has to be created again with less of what there is too much of',
-  DynamicResources: 'nothing here: resource claims are not served; the pod has to be made again without them',
+    'a pod that uses the missing resource is deleted or shrinks; a node is added or gets more of it; the pod itself requests less',
+  VolumeRestrictions: 'a pod that shares its disk or claim is deleted, or one of its claims changes',
+  NodeVolumeLimits: 'a pod with volumes is deleted, a node is added, or a node allows more volumes',
+  VolumeBinding: 'a volume, claim, storage class or storage capacity is added or changes; a node is added or its labels change',
+  VolumeZone: 'a node is added or its zone changes; one of its claims or volumes changes',
+  PodTopologySpread: 'pods that its constraints select are added, deleted or relabeled; nodes are added, deleted or change topology domain',
+  InterPodAffinity:
+    'a pod that its affinity selects is added, or one that keeps it away by anti-affinity is deleted; nodes are added, deleted or relabeled',
+  Extender: 'anything in the cluster changes',
+  SchedulingGates: 'its last scheduling gate is removed',
+  PodLimits: 'never: create the pod again within the limits that its event names',
+  DynamicResources: 'never: resource claims are not supported; create the pod again without them',
 };
 
 /** What has a pod tried again that these refused, as people read it. */
@@ -102,7 +102,7 @@ export function dumpQueue(
 
 function retryConditionsIn(pool: Found['pool'], held: boolean, rejectors: readonly Rejector[]): string[] {
   if (pool === 'gated') return [retryConditions.SchedulingGates];
-  if (held) return ['the pods in its way being gone'];
+  if (held) return ['the preempted pods are deleted'];
   return pool === 'unschedulable' ? retryConditionsOf(rejectors) : [];
 }
 

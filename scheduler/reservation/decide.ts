@@ -33,12 +33,12 @@ interface Replacement {
  */
 export function decide(facts: DeletionFacts, rules: DecisionRules): Decision {
   const { pod, node } = facts;
-  if (!rules.enabled) return no('disabled', 'no room is kept at all: reservation.enabled is false');
+  if (!rules.enabled) return no('disabled', 'reservation.enabled is false');
   const owner = controllerOf(pod.pod);
-  if (owner === undefined) return no('owner', 'nobody makes a successor: the pod has no controller');
+  if (owner === undefined) return no('owner', 'the pod has no controller that would create a successor');
   const kind = kindOf(owner);
   const isDaemon = kind === DAEMON_SET && rules.daemonSets;
-  if (!isDaemon && (never.has(kind) || !rules.ownerKinds.has(kind))) return no('owner', `no room is kept for pods of a ${kind}`);
+  if (!isDaemon && (never.has(kind) || !rules.ownerKinds.has(kind))) return no('owner', `nothing is reserved for pods of a ${kind}`);
   const ended = whyItDidNotGoForASuccessor(facts);
   if (ended !== undefined) return ended;
   const unwanted = isDaemon ? whyNoDaemon(facts, owner, rules) : whyNoMember(facts, owner, kind, rules);
@@ -47,7 +47,7 @@ export function decide(facts: DeletionFacts, rules: DecisionRules): Decision {
   if (barred !== undefined) return no('node', barred);
   const { purpose, why } = replacementOf(facts);
   if (purpose === 'recreate' && rules.reserveOn === 'upgrade')
-    return no('revision', `${why}; room is kept for upgrades alone (reservation.reserveOn)`);
+    return no('revision', `${why}; only upgrades get a reservation (reservation.reserveOn)`);
   return { keep: true, purpose, why };
 }
 
@@ -59,18 +59,20 @@ export function kindOf({ apiVersion, kind }: Pick<OwnerReference, 'apiVersion' |
 
 function whyItDidNotGoForASuccessor({ pod, isVictim }: DeletionFacts): Decision | undefined {
   const { phase, conditions } = pod.pod.status ?? {};
-  if (pod.nodeName === '') return no('ended', 'the pod had no place');
-  if (phase === 'Failed' || phase === 'Succeeded') return no('ended', `the pod had ended before (${phase}): its room was free already`);
-  if (isVictim === true) return no('disrupted', 'the pod was removed to make room for a more important one');
+  if (pod.nodeName === '') return no('ended', 'the pod was not on a node');
+  if (phase === 'Failed' || phase === 'Succeeded')
+    return no('ended', `the pod had ended before (${phase}): its resources were free already`);
+  if (isVictim === true) return no('disrupted', 'the pod was preempted');
   const disruption = conditions?.find(({ type, status }) => type === 'DisruptionTarget' && status === 'True');
   return disruption && no('disrupted', `the pod was removed from its node (DisruptionTarget: ${disruption.reason ?? 'no reason given'})`);
 }
 
 function whyNoMember({ pod, set }: DeletionFacts, owner: OwnerReference, kind: string, { isOurs }: DecisionRules): Decision | undefined {
   if (set === undefined && kind !== STATEFUL_SET) {
-    return isOurs(pod.schedulerName) ? undefined : no('set', `${kind} ${owner.name} has its pods placed by ${pod.schedulerName}`);
+    return isOurs(pod.schedulerName) ? undefined : no('set', `${kind} ${owner.name} uses scheduler ${pod.schedulerName}`);
   }
-  if (set !== undefined && set.metadata.uid !== owner.uid) return no('set', `${owner.kind} ${owner.name} is another one by now`);
+  if (set !== undefined && set.metadata.uid !== owner.uid)
+    return no('set', `${owner.kind} ${owner.name} was created again under that name`);
   const why = whySetMakesNone(set, owner, pod.name, isOurs);
   if (why === undefined) return undefined;
   return no(set !== undefined && !placeInSet(set, pod.name).wanted ? 'place' : 'set', why);
@@ -81,10 +83,11 @@ function whyNoDaemon(
   owner: OwnerReference,
   { isOurs }: DecisionRules,
 ): Decision | undefined {
-  if (daemonSet !== undefined && daemonSet.metadata.uid !== owner.uid) return no('set', `DaemonSet ${owner.name} is another one by now`);
+  if (daemonSet !== undefined && daemonSet.metadata.uid !== owner.uid)
+    return no('set', `DaemonSet ${owner.name} was created again under that name`);
   const why = whySetMakesNone(daemonSet, owner, pod.name, isOurs);
   if (why !== undefined) return no('set', why);
-  if (surges(daemonSet)) return no('set', `DaemonSet ${owner.name} makes the successor before the old pod goes (maxSurge)`);
+  if (surges(daemonSet)) return no('set', `DaemonSet ${owner.name} creates the successor before it deletes the old pod (maxSurge)`);
   // Made while the set still surged, which it may have ceased to do before the old pod was deleted.
   if (otherOnNode !== undefined) return no('place', `its successor ${otherOnNode} is on the node already`);
   if (pinnedTo(pod) !== pod.nodeName) return no('place', 'the pod is not pinned to its node, nor would its successor be');
@@ -101,9 +104,9 @@ function replacementOf(facts: DeletionFacts): Replacement {
   const { deletionTimestamp } = pod.pod.metadata;
   // Who watches pods that run sees one that ends as a deletion, without a word of why. One with no time to end is never seen ending, though.
   if (deletionTimestamp === undefined && !unseen && pod.pod.spec?.terminationGracePeriodSeconds !== 0)
-    return { purpose: 'recreate', why: 'nobody deleted the pod: it ended by itself, or its node evicted it' };
+    return { purpose: 'recreate', why: 'nobody deleted the pod: it ended, or its node evicted it' };
   if (daemonSet !== undefined) return ofDaemon(facts, daemonSet);
-  return set === undefined ? { purpose: 'upgrade', why: 'the pod was deleted; of its owner nothing is known' } : ofMember(facts, set);
+  return set === undefined ? { purpose: 'upgrade', why: 'the pod was deleted; its owner is not known' } : ofMember(facts, set);
 }
 
 /**
@@ -121,7 +124,7 @@ function ofMember({ pod, newestRevision }: DeletionFacts, set: Readonly<Stateful
     return { purpose: 'upgrade', why: `the pod is of revision ${hash}, and the partition wants it at ${currentRevision}` };
   }
   if (hash !== updateRevision && updateRevision !== '')
-    return { purpose: 'upgrade', why: `the pod is of revision ${hash}, and the set is on its way to ${updateRevision}` };
+    return { purpose: 'upgrade', why: `the pod is of revision ${hash}, and the set is being updated to ${updateRevision}` };
   return unlessNews(set, hash, newestRevision);
 }
 
@@ -140,7 +143,7 @@ function unlessNews(
     return { purpose: 'upgrade', why: `the set was changed (generation ${generation}), which its status does not show yet` };
   if (newest !== undefined && newest !== hash)
     return { purpose: 'upgrade', why: `the pod is of revision ${hash}, and the newest is ${newest}` };
-  return { purpose: 'recreate', why: `the pod is made again of the same revision (${hash})` };
+  return { purpose: 'recreate', why: `the pod is created again with the same revision (${hash})` };
 }
 
 function revisionOf({ labels }: PodInfo): string {

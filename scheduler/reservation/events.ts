@@ -47,8 +47,8 @@ export interface ReservationMeters {
 }
 
 export function reservationMeters(meters: Meters, kept: Pick<Reservations, 'size'>): ReservationMeters {
-  meters.gauge('reservations_active', 'Rooms on nodes that are kept for upgrading pods now', () => kept.size);
-  const total = meters.counter('reservations_total', 'Rooms that were kept for upgrading pods, by how that ended', ['result']);
+  meters.gauge('reservations_active', 'Number of reservations that are held now', () => kept.size);
+  const total = meters.counter('reservations_total', 'Number of reservations that ended, by result', ['result']);
   return { ended: (result) => total({ result }) };
 }
 

@@ -122,8 +122,8 @@ export function restoredFrom(facts: RestoreFacts): { reservations: readonly Rese
 }
 
 function whyNotRestored({ set, isPlaced, node, isOurs, now }: RestoreFacts, entry: SavedReservation): string | undefined {
-  if (Date.parse(entry.until) <= now) return `it was kept until ${entry.until}`;
-  if (isPlaced(entry.name)) return 'a pod of that name has a place';
+  if (Date.parse(entry.until) <= now) return `it expired at ${entry.until}`;
+  if (isPlaced(entry.name)) return 'a pod of that name is on a node';
   const owner = { kind: 'StatefulSet', name: set.metadata.name ?? '' };
   return whySetMakesNone(set, owner, entry.name, isOurs) ?? whyNotOnNode(entry.node, node(entry.node), set.spec?.template.spec, true);
 }
@@ -150,12 +150,12 @@ function likeOneOf({ set, priority }: RestoreFacts, { name, node, uid }: SavedRe
 }
 
 function entryOf(item: unknown): SavedReservation | string {
-  if (!isJsonObject(item)) return 'it is no object';
+  if (!isJsonObject(item)) return 'not an object';
   const [name, node, uid, until] = ['name', 'node', 'uid', 'until'].map((field) => ownField(item, field));
-  if (typeof name !== 'string' || dnsSubdomainProblems(name).length > 0) return 'its name is no name of a pod';
-  if (typeof node !== 'string' || dnsSubdomainProblems(node).length > 0) return 'its node is no name of a node';
-  if (typeof uid !== 'string' || !/^[-\w.:]{1,128}$/.test(uid)) return 'its uid is none';
+  if (typeof name !== 'string' || dnsSubdomainProblems(name).length > 0) return 'name is not a pod name';
+  if (typeof node !== 'string' || dnsSubdomainProblems(node).length > 0) return 'node is not a node name';
+  if (typeof uid !== 'string' || !/^[-\w.:]{1,128}$/.test(uid)) return 'uid is not a uid';
   if (typeof until !== 'string' || !/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(until) || !Number.isFinite(Date.parse(until)))
-    return 'its until is no time such as 2026-01-01T00:00:00Z';
+    return 'until is not a time such as 2026-01-01T00:00:00Z';
   return { name, node, uid, until };
 }

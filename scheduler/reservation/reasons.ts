@@ -23,7 +23,7 @@ export function whyNotOnNode(
   spec: Readonly<PodSpec> | undefined,
   choosesNodes: boolean,
 ): string | undefined {
-  if (node === undefined) return `node ${name} is gone`;
+  if (node === undefined) return `node ${name} was deleted`;
   const tolerations = spec?.tolerations;
   const isKeptOut = (taint: Taint): boolean => firstUntolerated([taint], tolerations, refusingEffects) !== undefined;
   if (node.spec?.unschedulable === true && isKeptOut(CORDON)) return `node ${name} is cordoned`;
@@ -35,7 +35,7 @@ export function whyNotOnNode(
   if (!choosesNodes || spec === undefined) return undefined;
   const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   const chosen = matchesNodeSelector(spec.nodeSelector, node.metadata.labels) === undefined && matchesNodeAffinity(required, node.metadata);
-  return chosen ? undefined : `the pod asks for other nodes than ${name}`;
+  return chosen ? undefined : `the pod's node selector or affinity excludes node ${name}`;
 }
 
 /** Why the set makes no pod of this name for us. @param set - undefined: gone */
@@ -46,10 +46,10 @@ export function whySetMakesNone(
   isOurs: (schedulerName: string) => boolean,
 ): string | undefined {
   const who = `${owner.kind} ${owner.name}`;
-  if (set === undefined) return `${who} is gone`;
+  if (set === undefined) return `${who} was deleted`;
   if (set.metadata.deletionTimestamp !== undefined) return `${who} is being deleted`;
   const schedulerName = set.spec?.template.spec?.schedulerName ?? 'default-scheduler';
-  if (!isOurs(schedulerName)) return `${who} has its pods placed by ${schedulerName}`;
+  if (!isOurs(schedulerName)) return `${who} uses scheduler ${schedulerName}`;
   if (owner.kind === 'DaemonSet') return undefined;
   const place = placeInSet(set as Readonly<StatefulSet>, podName);
   return place.wanted ? undefined : place.why;
@@ -65,16 +65,16 @@ export type PlaceInSet = { wanted: true; index: number } | { wanted: false; why:
 export function placeInSet(set: Readonly<StatefulSet>, podName: string): PlaceInSet {
   const { name = '' } = set.metadata;
   const { parent, ordinal = 0 } = identityOf(podName) ?? {};
-  if (parent !== name) return { wanted: false, why: `${podName} is no name of a pod of StatefulSet ${name}` };
+  if (parent !== name) return { wanted: false, why: `${podName} is not a pod name of StatefulSet ${name}` };
   const start = set.spec?.ordinals?.start ?? 0;
   const replicas = set.spec?.replicas ?? 1;
-  if (ordinal < start) return { wanted: false, why: `StatefulSet ${name} begins at ordinal ${start}` };
+  if (ordinal < start) return { wanted: false, why: `StatefulSet ${name} starts at ordinal ${start}` };
   // What cannot be read leaves nothing out, as for who makes the pods.
   const reserved = ordinalRangesIn((set.metadata.annotations?.[RESERVED_ORDINALS] ?? '').trim()) ?? [];
   if (reserved.some(({ from, to }) => from <= ordinal && ordinal <= to))
-    return { wanted: false, why: `StatefulSet ${name} leaves out ordinal ${ordinal}` };
+    return { wanted: false, why: `StatefulSet ${name} skips ordinal ${ordinal}` };
   const index = ordinal - start - leftOut(reserved, start, ordinal);
-  if (index >= replicas) return { wanted: false, why: `StatefulSet ${name} has ${replicas} replicas, and no place for ordinal ${ordinal}` };
+  if (index >= replicas) return { wanted: false, why: `StatefulSet ${name} has ${replicas} replicas, none with ordinal ${ordinal}` };
   return { wanted: true, index };
 }
 

@@ -94,7 +94,7 @@ class InMemoryReservations implements Reservations {
   podDeleted(facts: DeletionFacts): Made {
     const { pod, now } = facts;
     // It had a place, so nobody may have been waiting for one under its name.
-    const dropped = this.#settle(pod, `pod ${pod.key} had a place`);
+    const dropped = this.#settle(pod, `pod ${pod.key} was on a node`);
     const decision = decide(facts, this.#rules);
     const owner = controllerOf(pod.pod);
     if (!decision.keep || owner === undefined) return { decision, reservation: undefined, dropped };
@@ -124,7 +124,7 @@ class InMemoryReservations implements Reservations {
     // Most updates of a pod that waits are of its status, by ourselves.
     if (before.claimant !== undefined && isSameClaim(before.claimant, pod)) return { ...nobody, reservation: before };
     if (!this.#rules.isOurs(pod.schedulerName)) {
-      return { ...nobody, dropped: this.#drop(before, `its successor is placed by ${pod.schedulerName}`) };
+      return { ...nobody, dropped: this.#drop(before, `its successor uses scheduler ${pod.schedulerName}`) };
     }
     const { node, spare } = room(before.node);
     const barred = whyNotOnNode(before.node, node, pod.pod.spec, true);
@@ -196,7 +196,7 @@ class InMemoryReservations implements Reservations {
     return this.#dropWhere(
       ({ node }) => node === name,
       ({ heldPod, state }) =>
-        isPlaced(heldPod.key) ? `pod ${heldPod.key} has a place` : whyNotOnNode(name, node, heldPod.pod.spec, state === 'claimed'),
+        isPlaced(heldPod.key) ? `pod ${heldPod.key} is on a node` : whyNotOnNode(name, node, heldPod.pod.spec, state === 'claimed'),
     );
   }
 
@@ -213,7 +213,9 @@ class InMemoryReservations implements Reservations {
     // Of equals the first to come stays.
     for (const kept of here.toSorted((a, b) => b.priority - a.priority || a.createdAt - b.createdAt))
       if (fit([...staying, kept])) staying.push(kept);
-    return here.filter((kept) => !staying.includes(kept)).flatMap((kept) => this.#drop(kept, `node ${node} has no room for it any more`));
+    return here
+      .filter((kept) => !staying.includes(kept))
+      .flatMap((kept) => this.#drop(kept, `node ${node} has no free capacity for it any more`));
   }
 
   oldStillThere(reservation: Reservation, now: Millis): void {
@@ -278,6 +280,6 @@ function isSameClaim(known: PodInfo, seen: PodInfo): boolean {
 }
 
 function whyExpired({ state, failedAt }: Reservation): string {
-  if (state === 'active') return 'no successor came in time';
-  return failedAt === undefined ? 'its successor was not tried in time' : 'its successor found no place in time';
+  if (state === 'active') return 'no successor was created in time';
+  return failedAt === undefined ? 'its successor was not tried in time' : 'its successor could not be scheduled in time';
 }

@@ -147,7 +147,7 @@ export class ClaimBinder implements VolumeBinder {
         signal.throwIfAborted();
         const again = isConflict(cause) || isNotFound(cause) || mayHaveTakenEffect(cause);
         if (!again || tries === MAX_TRIES)
-          throw new ActionError(job.action, object, { hint: `${serverWords(cause)}; the pod is tried again`, cause });
+          throw new ActionError(job.action, object, { hint: `${serverWords(cause)}; the pod will be retried`, cause });
       }
       now = await this.#fresh<T>(resource, ref, signal);
     }
@@ -191,7 +191,7 @@ export class ClaimBinder implements VolumeBinder {
     for (const key of keys) this.#waitFor(key, waiter);
     clock.sleep(this.#timeoutMs, AbortSignal.any([signal, over.signal])).then(() => {
       const progress = this.#progress(node, decision, written);
-      failed(`${progress.is === 'bound' ? 'it came too late' : progress.why} (waited ${this.#timeoutMs / 1_000} s)`);
+      failed(`${progress.is === 'bound' ? 'it was bound too late' : progress.why} (waited ${this.#timeoutMs / 1_000} s)`);
     }, reject);
     try {
       waiter.look();

@@ -6,7 +6,7 @@ import { claimRefTo } from './assumptions.ts';
 import type { VolumeDecision } from './contract.ts';
 
 const GONE = 'it is gone';
-const AGAIN = 'the pod is tried again';
+const AGAIN = 'the pod will be retried';
 
 /** What to write next so that a decision comes true; `why` finishes the sentence "Cannot ...:". */
 export type Step = { do: 'nothing' } | { do: 'patch'; patch: object } | { do: 'give-up'; why: string };
@@ -21,7 +21,7 @@ export function planReservation(volume: Readonly<Volume> | undefined, claim: Rea
   if ((claim.spec?.volumeName ?? '') !== '') return { do: 'nothing' };
   if (volume === undefined) return giveUp(GONE);
   const ref = volume.spec?.claimRef;
-  if (ref && !isReservedFor(volume, claim)) return giveUp(`it is reserved for claim ${ref.namespace ?? ''}/${ref.name ?? ''} by now`);
+  if (ref && !isReservedFor(volume, claim)) return giveUp(`it is already reserved for claim ${ref.namespace ?? ''}/${ref.name ?? ''}`);
   if (ref?.uid) return { do: 'nothing' };
   const { resourceVersion, uid } = volume.metadata;
   // What a person reserved stays reserved when the claim goes; what is chosen here is free again.
@@ -35,7 +35,7 @@ export function planProvision(claim: Readonly<Claim> | undefined, wanted: Readon
   if (claim === undefined || problem !== undefined) return giveUp(problem ?? GONE);
   const selected = selectedNodeOf(claim);
   if (selected === node || (claim.spec?.volumeName ?? '') !== '') return { do: 'nothing' };
-  if (selected !== undefined) return giveUp(`its volume is being made for node ${selected}`);
+  if (selected !== undefined) return giveUp(`its volume is being provisioned for node ${selected}`);
   const { resourceVersion, uid } = claim.metadata;
   return { do: 'patch', patch: { metadata: { resourceVersion, uid, annotations: { [SELECTED_NODE]: node } } } };
 }
@@ -70,13 +70,13 @@ function claimProgress(wanted: Readonly<Claim>, seen: Seen, problemOf: (claim: R
   if (volumeName === '') {
     const problem = problemOf(claim);
     if (problem !== undefined) return impossible(problem);
-    return { is: 'waiting', why: `${what} is not bound yet; look at its events, and at whoever makes volumes and binds claims` };
+    return { is: 'waiting', why: `${what} is not bound yet; see its events and the storage provisioner` };
   }
   const volume = seen.volume(volumeName);
-  if (volume === undefined) return { is: 'waiting', why: `volume ${volumeName} of ${what} is not seen yet` };
+  if (volume === undefined) return { is: 'waiting', why: `volume ${volumeName} of ${what} does not exist yet` };
   if (!isReachable(volume, seen.node?.metadata.labels ?? {}))
-    return impossible(`${what} got volume ${volumeName}, which this node does not reach`);
-  return isFullyBound(claim) ? { is: 'bound' } : { is: 'waiting', why: `${what} and volume ${volumeName} are not bound for good yet` };
+    return impossible(`${what} got volume ${volumeName}, which this node cannot reach`);
+  return isFullyBound(claim) ? { is: 'bound' } : { is: 'waiting', why: `${what} and volume ${volumeName} are not fully bound yet` };
 }
 
 function reservationProblem(chosen: Readonly<Volume>, claim: Readonly<Claim>, seen: Seen): string | undefined {
@@ -84,13 +84,13 @@ function reservationProblem(chosen: Readonly<Volume>, claim: Readonly<Claim>, se
   const volume = seen.volume(name);
   if (volume === undefined) return `volume ${name} is gone`;
   if (isReservedFor(volume, claim) || isStale(volume, seen)) return undefined;
-  return `volume ${name} is not reserved for claim ${pathOf(claim)} any more`;
+  return `volume ${name} is no longer reserved for claim ${pathOf(claim)}`;
 }
 
 /** A provisioner that cannot make the volume there takes the node out of the claim again. */
 function provisionProblem(claim: Readonly<Claim>, node: string, seen: Seen): string | undefined {
   if (selectedNodeOf(claim) === node || isStale(claim, seen)) return undefined;
-  return `no volume could be made on this node for claim ${pathOf(claim)}, whose events say more`;
+  return `no volume could be provisioned on this node for claim ${pathOf(claim)}; see its events`;
 }
 
 /** Seen as it was before our own write. */
@@ -101,7 +101,7 @@ function isStale(object: Readonly<Claim> | Readonly<Volume>, seen: Seen): boolea
 
 function claimProblem(claim: Readonly<Claim> | undefined, wanted: Readonly<Claim>): string | undefined {
   if (claim === undefined) return GONE;
-  if (claim.metadata.uid !== wanted.metadata.uid) return 'there is another one of this name';
+  if (claim.metadata.uid !== wanted.metadata.uid) return 'it was created again under its name';
   return claim.metadata.deletionTimestamp === undefined ? undefined : 'it is being deleted';
 }
 

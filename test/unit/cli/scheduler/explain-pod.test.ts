@@ -121,8 +121,8 @@ const standing: { why: string; pod?: Pod; reservation?: boolean; running?: Runni
   },
   {
     why: 'others go for it',
-    running: running({ pending: pending({ held: true, wakesOn: ['the pods in its way being gone'] }) }),
-    says: ['shop/web-0 held tried 3 times; waiting for preemption', 'shop/web-0 retried-when the pods in its way being gone'],
+    running: running({ pending: pending({ held: true, wakesOn: ['the preempted pods are deleted'] }) }),
+    says: ['shop/web-0 held tried 3 times; waiting for preemption', 'shop/web-0 retried-when the preempted pods are deleted'],
   },
   {
     why: 'the running scheduler does not know it',

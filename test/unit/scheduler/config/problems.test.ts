@@ -11,10 +11,10 @@ const texts: { why: string; text: string; says: string }[] = [
   { why: 'is a list', text: '[]', says: ': it is a list; it must be a mapping of keys to values' },
   { why: 'is a word', text: 'yes', says: ': it is "yes"; it must be a mapping of keys to values' },
   { why: 'is broken', text: 'a: [', says: ': it is neither YAML nor JSON: Flow sequence in block collection must be sufficiently indented and end with a ] at line 1, column 5:' }, // prettier-ignore
-  { why: 'holds two documents', text: 'api: {}\n---\napi: {}', says: ': it holds more than one document; leave one' },
+  { why: 'holds two documents', text: 'api: {}\n---\napi: {}', says: ': it holds more than one YAML document; keep one' },
   { why: 'has a key twice', text: 'api: {}\napi: {}', says: ': it is neither YAML nor JSON: Map keys must be unique at line 2, column 1:' },
   { why: 'refers to what is not there', text: 'api: *a', says: ': it is neither YAML nor JSON: Unresolved alias (the anchor must be set before the alias): a' }, // prettier-ignore
-  { why: "is kube-scheduler's file", text: 'kind: KubeSchedulerConfiguration', says: "kind: there is no such key: this is not kube-scheduler's file, although many keys are called alike" }, // prettier-ignore
+  { why: "is kube-scheduler's file", text: 'kind: KubeSchedulerConfiguration', says: "kind: there is no such key: this file is not a KubeSchedulerConfiguration, although many keys have the same name" }, // prettier-ignore
   { why: 'has a key misspelt', text: 'podMaxBackofSeconds: 1', says: 'podMaxBackofSeconds: there is no such key; did you mean podMaxBackoffSeconds?' }, // prettier-ignore
   { why: 'has a key in other letters', text: 'API: {}', says: 'API: there is no such key; did you mean api?' },
   { why: 'has a key of nobody', text: 'api: {qps: 5}', says: 'api.qps: there is no such key; there are maxInflightBinds, maxInflightStatus, maxInflightEvents, pageSize' }, // prettier-ignore
@@ -51,9 +51,9 @@ const values: { at: string; is: string; says: string }[] = [
   {
     at: 'reservation.ownerKinds[0]',
     is: 'apps/DaemonSet',
-    says: 'it is "apps/DaemonSet"; it must be left out: `daemonSets: true` is for these',
+    says: 'it is "apps/DaemonSet"; it must be removed: use `daemonSets: true` for DaemonSets',
   },
-  { at: 'reservation.ownerKinds[0]', is: 'apps/ReplicaSet', says: 'it is "apps/ReplicaSet"; it must be left out: their new pods have other names, and come first' }, // prettier-ignore
+  { at: 'reservation.ownerKinds[0]', is: 'apps/ReplicaSet', says: 'it is "apps/ReplicaSet"; it must be removed: their new pods have other names and are created before the old ones are deleted' }, // prettier-ignore
   { at: 'reservation.ownerKinds[1]', is: 'apps/StatefulSet', says: 'it is "apps/StatefulSet", which is there already; leave it out' },
   { at: 'compat.taintMessage', is: '1.20', says: 'it is 1.2; it must be one of 1.34, head' },
   { at: 'compat.scoreRange', is: '[100]', says: 'it is a list; it must be one of 100, 10' },
@@ -64,7 +64,7 @@ const values: { at: string; is: string; says: string }[] = [
   {
     at: 'leaderElection.leaseDuration',
     is: '15',
-    says: 'it is 15; it must be a duration as Go writes it, such as 5s or 1m30s, and more than 0',
+    says: 'it is 15; it must be a Go duration above 0, such as 5s or 1m30s',
   },
   { at: 'leaderElection.leaseDuration', is: '10s', says: 'it must be longer than renewDeadline' },
   { at: 'leaderElection.renewDeadline', is: '2400ms', says: 'it must be longer than 1.2 times retryPeriod' },
@@ -77,7 +77,7 @@ const values: { at: string; is: string; says: string }[] = [
   {
     at: 'extenders[0].httpTimeout',
     is: '0s',
-    says: 'it is "0s"; it must be a duration as Go writes it, such as 5s or 1m30s, and more than 0',
+    says: 'it is "0s"; it must be a Go duration above 0, such as 5s or 1m30s',
   },
   { at: 'extenders[0].weight', is: '-1', says: `it is -1; ${whole(0, 10_000)}` },
   { at: 'extenders[0].filterVerb', is: '1', says: 'it is 1; it must be text; put it in quotes' },
@@ -117,31 +117,31 @@ const together: { why: string; text: string; says: string[] }[] = [
       'backoff: there is no such key; there are profiles, percentageOfNodesToScore, podInitialBackoffSeconds, podMaxBackoffSeconds, extenders, assumeTtlSeconds, unschedulableFlushSeconds, preemption, reservation, compat, api, volumeBindTimeoutSeconds, leaderElection',
     ],
   },
-  { why: 'two profiles have one name', text: 'profiles: [{}, {schedulerName: default-scheduler}]', says: ['profiles[1].schedulerName: it is "default-scheduler", as of a profile before; give it another'] }, // prettier-ignore
-  { why: 'room is to be shown by pods of no image', text: 'reservation: {mirror: true, mirrorImage: null}', says: ['reservation.mirrorImage: it is missing, and mirror is true; name an image that does nothing and that every node can get, such as the pause image of your kubelets'] }, // prettier-ignore
+  { why: 'two profiles have one name', text: 'profiles: [{}, {schedulerName: default-scheduler}]', says: ['profiles[1].schedulerName: it is "default-scheduler", which another profile uses already'] }, // prettier-ignore
+  { why: 'room is to be shown by pods of no image', text: 'reservation: {mirror: true, mirrorImage: null}', says: ['reservation.mirrorImage: it is missing, and mirror is true; name an image that does nothing and that every node can pull, such as the pause image of your cluster'] }, // prettier-ignore
   { why: 'the longest wait is shorter than the first', text: 'podInitialBackoffSeconds: 5\npodMaxBackoffSeconds: 4', says: ['podMaxBackoffSeconds: it is 4; it must not be less than podInitialBackoffSeconds'] }, // prettier-ignore
   { why: 'no node is to be tried', text: 'preemption: {minCandidateNodesPercentage: 0, minCandidateNodesAbsolute: 0}', says: ['preemption.minCandidateNodesAbsolute: it is 0; it must be 1 or more where minCandidateNodesPercentage is 0'] }, // prettier-ignore
   { why: 'weights of resources are out of bounds', text: fit('scoringStrategy: {resources: [{name: cpu, weight: 0}, {name: memory, weight: 101}]}'), says: [`${strategy}.resources[0].weight: it is 0; ${whole(1, 100)}`, `${strategy}.resources[1].weight: it is 101; ${whole(1, 100)}`] }, // prettier-ignore
   { why: 'a resource comes twice, or has no name', text: fit('scoringStrategy: {resources: [{name: cpu}, {name: cpu}, {}]}'), says: [`${strategy}.resources[1].name: it is "cpu", which is there already; leave it out`, `${strategy}.resources[2].name: it is missing`] }, // prettier-ignore
   { why: 'there is no resource', text: fit('scoringStrategy: {resources: []}'), says: [`${strategy}.resources: it is empty; name a resource or leave the key out`] }, // prettier-ignore
-  { why: 'there is no shape', text: shape(''), says: [`${strategy}.requestedToCapacityRatio.shape: it must have a point or more for type RequestedToCapacityRatio`] }, // prettier-ignore
-  { why: 'a shape goes back', text: shape('{utilization: 5, score: 1}, {utilization: 5, score: 2}'), says: [`${strategy}.requestedToCapacityRatio.shape[1].utilization: it is 5; it must be more than that of the point before`] }, // prettier-ignore
+  { why: 'there is no shape', text: shape(''), says: [`${strategy}.requestedToCapacityRatio.shape: type RequestedToCapacityRatio needs at least one point`] }, // prettier-ignore
+  { why: 'a shape goes back', text: shape('{utilization: 5, score: 1}, {utilization: 5, score: 2}'), says: [`${strategy}.requestedToCapacityRatio.shape[1].utilization: it is 5; it must be more than that of the previous point`] }, // prettier-ignore
   { why: 'points of a shape are beyond 10, or missing', text: shape('{utilization: 0, score: 11}, {utilization: 1}'), says: [`${strategy}.requestedToCapacityRatio.shape[0].score: it is 11; ${whole(0, 10)}`, `${strategy}.requestedToCapacityRatio.shape[1].score: it is missing`] }, // prettier-ignore
   { why: 'a group is no domain', text: fit('ignoredResourceGroups: [example.com/gpu]'), says: ['profiles[0].pluginArgs.NodeResourcesFit.ignoredResourceGroups[0]: it is "example.com/gpu"; it must be a domain in front of resources, such as example.com'] }, // prettier-ignore
   { why: 'default constraints are not asked for', text: spread('defaultConstraints: [{topologyKey: a, maxSkew: 1}]'), says: [`${constraint}: it must be empty unless defaultingType is List`] }, // prettier-ignore
   { why: 'default constraints forbid, select, or come twice', text: spread('defaultingType: List, defaultConstraints: [{topologyKey: a, maxSkew: 0, whenUnsatisfiable: DoNotSchedule}, {topologyKey: a, maxSkew: 1, labelSelector: {}}, {}]'), says: [`${constraint}[0].maxSkew: it is 0; ${whole(1, 1_000_000)}`, `${constraint}[0].whenUnsatisfiable: it is "DoNotSchedule"; it must be one of ScheduleAnyway`, `${constraint}[1].topologyKey: it is "a", which is there already; leave it out`, `${constraint}[1].labelSelector: there is no such key; there are topologyKey, maxSkew, whenUnsatisfiable`, `${constraint}[2].topologyKey: it is missing`, `${constraint}[2].maxSkew: it is missing`] }, // prettier-ignore
   { why: 'a bound has two values', text: affinity("[{matchExpressions: [{key: a, operator: Gt, values: ['1', '2']}]}]"), says: [`${terms}[0].matchExpressions[0].values: it must be one whole number, in quotes, with operator Gt`] }, // prettier-ignore
-  { why: 'a selector has no terms', text: affinity('[]'), says: [`${terms}: it must have a term or more`] },
-  { why: 'a term matches nothing', text: affinity('[{}]'), says: [`${terms}[0]: it is empty, and would match no node; say matchExpressions or matchFields`] }, // prettier-ignore
-  { why: 'expressions have the wrong values', text: affinity("[{matchExpressions: [{key: a, operator: In}, {key: a, operator: Exists, values: [b]}, {key: a, operator: Lt, values: [b]}, {key: a, operator: NotIn, values: ['/']}, {key: '', operator: in, values: [a]}]}]"), says: [`${terms}[0].matchExpressions[0].values: it must have a value or more with operator In`, `${terms}[0].matchExpressions[1].values: it must be empty with operator Exists`, `${terms}[0].matchExpressions[2].values: it must be one whole number, in quotes, with operator Lt`, `${terms}[0].matchExpressions[3].values[0]: it is "/"; it must be the value of a label`, `${terms}[0].matchExpressions[4].key: it is ""; it must be a label key, such as topology.kubernetes.io/zone`, `${terms}[0].matchExpressions[4].operator: it is "in"; it must be one of In, NotIn, Exists, DoesNotExist, Gt, Lt; did you mean In?`] }, // prettier-ignore
-  { why: 'fields are none', text: affinity('[{matchFields: [{key: spec.x, operator: In, values: [a, b]}]}]'), says: [`${terms}[0].matchFields[0].key: it is "spec.x"; it must be one of metadata.name`, `${terms}[0].matchFields[0].values: it must be one name of a node; write a term for each`] }, // prettier-ignore
+  { why: 'a selector has no terms', text: affinity('[]'), says: [`${terms}: it must have at least one term`] },
+  { why: 'a term matches nothing', text: affinity('[{}]'), says: [`${terms}[0]: it is empty and would match no node; set matchExpressions or matchFields`] }, // prettier-ignore
+  { why: 'expressions have the wrong values', text: affinity("[{matchExpressions: [{key: a, operator: In}, {key: a, operator: Exists, values: [b]}, {key: a, operator: Lt, values: [b]}, {key: a, operator: NotIn, values: ['/']}, {key: '', operator: in, values: [a]}]}]"), says: [`${terms}[0].matchExpressions[0].values: it must have at least one value with operator In`, `${terms}[0].matchExpressions[1].values: it must be empty with operator Exists`, `${terms}[0].matchExpressions[2].values: it must be one whole number, in quotes, with operator Lt`, `${terms}[0].matchExpressions[3].values[0]: it is "/"; it must be the value of a label`, `${terms}[0].matchExpressions[4].key: it is ""; it must be a label key, such as topology.kubernetes.io/zone`, `${terms}[0].matchExpressions[4].operator: it is "in"; it must be one of In, NotIn, Exists, DoesNotExist, Gt, Lt; did you mean In?`] }, // prettier-ignore
+  { why: 'fields are none', text: affinity('[{matchFields: [{key: spec.x, operator: In, values: [a, b]}]}]'), says: [`${terms}[0].matchFields[0].key: it is "spec.x"; it must be one of metadata.name`, `${terms}[0].matchFields[0].values: it must be one node name; write one term per node`] }, // prettier-ignore
   { why: 'affinity is only preferred', text: 'profiles: [{pluginArgs: {NodeAffinity: {addedAffinity: {preferredDuringSchedulingIgnoredDuringExecution: []}}}}]', says: ['profiles[0].pluginArgs.NodeAffinity.addedAffinity.requiredDuringSchedulingIgnoredDuringExecution: it is missing', 'profiles[0].pluginArgs.NodeAffinity.addedAffinity.preferredDuringSchedulingIgnoredDuringExecution: there is no such key; did you mean requiredDuringSchedulingIgnoredDuringExecution?'] }, // prettier-ignore
   { why: 'an extender is nowhere', text: 'extenders: [{}]', says: ['extenders[0].urlPrefix: it is missing'] },
   { why: 'points of an extender count nothing', text: "extenders: [{urlPrefix: 'http://e', prioritizeVerb: p, weight: 0}]", says: ['extenders[0].weight: it is 0; it must be 1 or more beside a prioritizeVerb'] }, // prettier-ignore
-  { why: 'two extenders bind', text: "extenders: [{urlPrefix: 'http://e', filterVerb: f}, {urlPrefix: 'http://e', bindVerb: b}, {urlPrefix: 'http://e', bindVerb: b}]", says: ['extenders[2].bindVerb: only one extender can bind, and extenders[1] does'] }, // prettier-ignore
+  { why: 'two extenders bind', text: "extenders: [{urlPrefix: 'http://e', filterVerb: f}, {urlPrefix: 'http://e', bindVerb: b}, {urlPrefix: 'http://e', bindVerb: b}]", says: ['extenders[2].bindVerb: only one extender can bind, and extenders[1] does already'] }, // prettier-ignore
   { why: 'a certificate has no key', text: tls('certFile: c'), says: ['extenders[0].tlsConfig.keyFile: it is missing: the certificate needs its key'] }, // prettier-ignore
   { why: 'a key has no certificate', text: tls('keyFile: k'), says: ['extenders[0].tlsConfig.certFile: it is missing: the key needs its certificate'] }, // prettier-ignore
-  { why: 'an authority is not asked', text: tls('insecure: true, caFile: a'), says: ['extenders[0].tlsConfig.insecure: it is true beside an authority (caFile, caData); leave out one of the two'] }, // prettier-ignore
-  { why: 'a key is none, which nobody repeats', text: tls('certFile: c, keyFile: k, keyData: c2VjcmV0'), says: ['extenders[0].tlsConfig.keyData: it must be the base64 of PEM text; name a file instead where that is easier'] }, // prettier-ignore
+  { why: 'an authority is not asked', text: tls('insecure: true, caFile: a'), says: ['extenders[0].tlsConfig.insecure: insecure and a CA (caFile, caData) exclude each other; remove one'] }, // prettier-ignore
+  { why: 'a key is none, which nobody repeats', text: tls('certFile: c, keyFile: k, keyData: c2VjcmV0'), says: ['extenders[0].tlsConfig.keyData: it must be base64-encoded PEM; or use the ...File key instead'] }, // prettier-ignore
 ];
 for (const { why, text, says } of together) test(`a configuration is refused where ${why}`, () => assert.deepEqual(problems(text), says));

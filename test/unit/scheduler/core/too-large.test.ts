@@ -10,7 +10,7 @@ import { Stage } from '../simulated/stage.ts';
 import { SchedulerWorld } from '../simulated/world.ts';
 
 const TERMS = MAX_TERMS + 50;
-const WHY = `pod has ${TERMS} terms of pod affinity and anti-affinity, more than the ${MAX_TERMS} that this scheduler takes.`;
+const WHY = `pod has ${TERMS} terms of pod affinity and anti-affinity, more than the ${MAX_TERMS} that this scheduler supports.`;
 
 const tooLarge = (name: string) =>
   pod(name).affinity({
@@ -59,5 +59,5 @@ test('dkc why pod says the same', () => {
   const storage = { volumes: [], storageClasses: [], csiNodes: [], csiDrivers: [], capacities: [] };
   const cluster = { pods: [large], nodes: [node('a').build()], ...nothing, ...storage };
   const [first] = explainPod({ ...cluster, pod: large, config: defaultSchedulerConfig, running: undefined, now: 0 });
-  assert.deepEqual(first, { object: 'default/large', reason: 'PodLimits', detail: `no node can help: ${WHY.slice(0, -1)}` });
+  assert.deepEqual(first, { object: 'default/large', reason: 'PodLimits', detail: `no node can run it: ${WHY.slice(0, -1)}` });
 });

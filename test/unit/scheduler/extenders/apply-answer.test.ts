@@ -85,11 +85,11 @@ for (const { why, answer, namesOnly = true, survivors, refused } of filters)
   });
 
 for (const { namesOnly, answer, says } of [
-  { namesOnly: true, answer: { NodeNames: ['z'] }, says: 'NodeNames has node "z", which is none of those it was sent' },
+  { namesOnly: true, answer: { NodeNames: ['z'] }, says: 'NodeNames has node "z", which was not in the request' },
   {
     namesOnly: false,
     answer: { Nodes: { items: [{ metadata: { name: 'z' } }] } },
-    says: 'Nodes has node "z", which is none of those it was sent',
+    says: 'Nodes has node "z", which was not in the request',
   },
 ])
   test(`a filter is refused: ${says}`, () =>
@@ -153,13 +153,13 @@ for (const { why, answer, lenient = false, says } of left)
   });
 
 for (const { answer, says } of [
-  { answer: victims({ z: 'low' }), says: 'NodeNameToMetaVictims has node "z", which is none of those it was sent' },
+  { answer: victims({ z: 'low' }), says: 'NodeNameToMetaVictims has node "z", which was not in the request' },
   { answer: victims({ a: '' }), says: 'expected at least one victim pod on node "a"' },
   { answer: victims({ a: 'nobody' }), says: 'NodeNameToMetaVictims["a"] has pod (UID: nobody), which is not on that node' },
   { answer: victims({ a: 'elsewhere' }), says: 'NodeNameToMetaVictims["a"] has pod (UID: elsewhere), which is not on that node' },
   {
     answer: victims({ a: 'equal' }),
-    says: 'NodeNameToMetaVictims["a"] has pod (UID: equal), which is not less important than the one it is to make room for',
+    says: 'NodeNameToMetaVictims["a"] has pod (UID: equal), whose priority is not lower than that of the preempting pod',
   },
 ])
   test(`victims are refused: ${says}`, () =>

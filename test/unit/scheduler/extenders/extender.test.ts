@@ -115,9 +115,9 @@ const hostile: { why: string; filter: Behaviour; answerBytes?: number; says: str
     filter: (_, response) => void response.writeHead(307, { Location: '/else' }).end(),
     says: 'failed filter with extender at URL/filter, code 307',
   },
-  { why: 'nothing', filter: send(''), says: 'failed filter with extender at URL/filter: the answer is no JSON' },
-  { why: 'no JSON', filter: send('<html>'), says: 'failed filter with extender at URL/filter: the answer is no JSON' },
-  { why: 'half of JSON', filter: send('{"NodeNames":["a"'), says: 'failed filter with extender at URL/filter: the answer is no JSON' },
+  { why: 'nothing', filter: send(''), says: 'failed filter with extender at URL/filter: the response is not JSON' },
+  { why: 'no JSON', filter: send('<html>'), says: 'failed filter with extender at URL/filter: the response is not JSON' },
+  { why: 'half of JSON', filter: send('{"NodeNames":["a"'), says: 'failed filter with extender at URL/filter: the response is not JSON' },
   {
     why: 'a wrong type',
     filter: () => ({ failedNodes: { a: 1 } }),
@@ -126,7 +126,7 @@ const hostile: { why: string; filter: Behaviour; answerBytes?: number; says: str
   {
     why: 'a node that nobody knows',
     filter: () => ({ NodeNames: ['z'] }),
-    says: 'failed filter with extender at URL/filter: NodeNames has node "z", which is none of those it was sent',
+    says: 'failed filter with extender at URL/filter: NodeNames has node "z", which was not in the request',
   },
   {
     why: 'half an answer',
@@ -145,7 +145,7 @@ const hostile: { why: string; filter: Behaviour; answerBytes?: number; says: str
     why: 'an answer without an end',
     filter: (_, response) => pour(response),
     answerBytes: 100_000,
-    says: /^failed filter with extender at URL\/filter: the answer has more than \d+ bytes$/,
+    says: /^failed filter with extender at URL\/filter: the response has more than \d+ bytes$/,
   },
   { why: 'nests of nests', filter: send('['.repeat(200_000)), says: /^failed filter with extender at URL\/filter: / },
   {
@@ -307,7 +307,7 @@ describe('over TLS', () => {
     {
       why: 'with an authority in a file that is not there',
       tls: () => ({ caFile: '/nowhere/ca.crt' }),
-      says: /authority file of an extender/,
+      says: /CA file of an extender/,
     },
   ];
   for (const { why, tls, enableHttps = false, says } of cases)

@@ -112,7 +112,7 @@ const plans: {
   { why: 'one stands', kept: '0:active 1:claimed', placeholders: '0 1' },
   { why: 'one may stand', kept: '0:active', placeholders: '0?', make: '0' },
   { why: 'one was made before and is not there any more', kept: '0:active', had: '0' },
-  { why: 'no room is kept any more', placeholders: '0 1?', remove: '0 1' },
+  { why: 'the reservation ended', placeholders: '0 1?', remove: '0 1' },
   { why: 'room of another is kept', kept: '1:active', placeholders: '0', make: '1', remove: '0' },
   { why: 'the successor is about to be bound there', given: '0:claimed', placeholders: '0' },
   { why: 'the successor is bound next', given: '0:claimed', placeholders: '0', due: '0', remove: '0' },
@@ -152,8 +152,8 @@ test('what is removed has a reason', () => {
     planPlaceholders({ kept, given: [], due: new Set(), had: new Set(), placeholders: [{ ...placeholder, ...one }] }).remove.map(
       (step) => step.why,
     );
-  assert.deepEqual(why([]), ['no room is kept any more']);
-  assert.deepEqual(why([room], { node: 'n2' }), ['no room is kept any more']);
-  assert.deepEqual(why([room], { info: made(room, (pod) => (pod.metadata.name = 'forged')) }), ['it is another than was made']);
-  assert.deepEqual(why([roomOf(member().cpu('1m'))]), ['it takes more than is kept']);
+  assert.deepEqual(why([]), ['the reservation ended']);
+  assert.deepEqual(why([room], { node: 'n2' }), ['the reservation ended']);
+  assert.deepEqual(why([room], { info: made(room, (pod) => (pod.metadata.name = 'forged')) }), ['it is not the pod that was created']);
+  assert.deepEqual(why([roomOf(member().cpu('1m'))]), ['it requests more than is reserved']);
 });

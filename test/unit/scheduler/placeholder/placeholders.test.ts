@@ -193,7 +193,7 @@ test('which pods count is decided when they are first seen', () => {
   const s = stage();
   const room = s.keep();
   const cpu = (amount: string) => (pod: Pod) => Object.assign(pod.spec?.containers[0] ?? {}, { resources: { requests: { cpu: amount } } });
-  assert.equal(s.seen.ignores(made(room, cpu('2'))), false, 'it takes more than is kept');
+  assert.equal(s.seen.ignores(made(room, cpu('2'))), false, 'it requests more than is reserved');
   assert.equal(s.seen.standsFor(room), false);
   assert.equal(
     s.seen.ignores(made(room, (pod) => ((pod.metadata.uid = 'u2'), (pod.metadata.name = 'forged')))),

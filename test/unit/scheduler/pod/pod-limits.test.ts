@@ -109,7 +109,7 @@ for (const { what, max, of, says } of cases)
   test(`a pod may have ${max} ${what}, and is not scheduled with one more`, () => {
     const spec = (count: number): PodSpec => ({ containers: [], ...of(count) });
     assert.equal(excessOf(spec(max)), undefined);
-    assert.equal(excessOf(spec(max + 1)), `pod has ${max + 1} ${says}, more than the ${max} that this scheduler takes`);
+    assert.equal(excessOf(spec(max + 1)), `pod has ${max + 1} ${says}, more than the ${max} that this scheduler supports`);
   });
 
 test('of a pod on a node that has more terms than one may have, those count that keep others away, and then the first', () => {

@@ -53,8 +53,8 @@ test('how pods stand, as plain values', () => {
     rejectedBy: ['NodeResourcesFit', 'TaintToleration'],
     short: ['cpu', 'pods'],
     wakesOn: [
-      'a pod that leaves, or asks for less of, what is short; a node that is new or has more of it; the pod itself asking for less',
-      'a node without taints that the pod does not tolerate, or a toleration more',
+      'a pod that uses the missing resource is deleted or shrinks; a node is added or gets more of it; the pod itself requests less',
+      'a node is added or loses a taint, or the pod gets a toleration',
     ],
   });
   assert.deepEqual(

@@ -33,7 +33,7 @@ export function problemsOf(kept: Reservations, view: KeptView): string[] {
 function whatIsWrong(reservation: Reservation, view: KeptView): string[] {
   const { owner, name, node, heldPod, state, claimant, expiresAt, createdAt, failedAt } = reservation;
   const problems: string[] = [];
-  if (view.isPlaced(heldPod.key)) problems.push('a pod of that name has a place');
+  if (view.isPlaced(heldPod.key)) problems.push('a pod of that name is on a node');
   if (expiresAt <= view.now) problems.push('it should have expired');
   const { ttlMs, claimedTtlMs } = view.ttls;
   // 10 s for each binding that fails: from the last one on.

@@ -116,13 +116,13 @@ test('of a DaemonSet the successor is known by its node', () => {
   assert.match(kept.podPlaced(info(daemon('agent-y', 'n1')))[0]?.why ?? '', /agent-y is on node n1/);
   assert.equal(kept.size, 0);
   kept.podDeleted(deletion({ pod: daemon('agent-y', 'n1'), set: undefined, daemonSet: agent() }));
-  assert.match(kept.setChanged('uid-agent', undefined)[0]?.why ?? '', /DaemonSet agent is gone/);
+  assert.match(kept.setChanged('uid-agent', undefined)[0]?.why ?? '', /DaemonSet agent was deleted/);
 });
 
 test('a pod that has a place after all ends what is kept under its name, whoever missed it', () => {
   const { kept } = keeping();
   const [dropped] = kept.nodeChanged('n1', deletion().node, (key) => key === 'default/web-2');
-  assert.match(dropped?.why ?? '', /default\/web-2 has a place/);
+  assert.match(dropped?.why ?? '', /default\/web-2 is on a node/);
 });
 
 test('a time to live below a second is a second', () => {

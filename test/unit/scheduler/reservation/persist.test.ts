@@ -58,12 +58,12 @@ const hostile: { why: string; text: string; says: RegExp }[] = [
   { why: 'it is endless', text: ' '.repeat(70_000), says: /longer/ },
   { why: 'it nests without end', text: '['.repeat(60_000), says: /JSON/ },
   { why: 'it has too many entries', text: JSON.stringify(Array.from({ length: 501 }, () => 1)), says: /more than 500/ },
-  { why: 'an entry is no object', text: '[[]]', says: /entry 0: it is no object/ },
-  { why: 'an entry is null', text: '[null]', says: /entry 0: it is no object/ },
-  { why: 'a field is inherited', text: '[{"__proto__":{"name":"web-2"}}]', says: /name is no name/ },
-  { why: 'the name is a number', text: JSON.stringify([entry('web-2', { name: 2 })]), says: /name is no name/ },
-  { why: 'the name is a path', text: JSON.stringify([entry('../web-2')]), says: /name is no name/ },
-  { why: 'the node is no name', text: JSON.stringify([entry('web-2', { node: 'N 1' })]), says: /node is no name/ },
+  { why: 'an entry is no object', text: '[[]]', says: /entry 0: not an object/ },
+  { why: 'an entry is null', text: '[null]', says: /entry 0: not an object/ },
+  { why: 'a field is inherited', text: '[{"__proto__":{"name":"web-2"}}]', says: /name is not a pod name/ },
+  { why: 'the name is a number', text: JSON.stringify([entry('web-2', { name: 2 })]), says: /name is not a pod name/ },
+  { why: 'the name is a path', text: JSON.stringify([entry('../web-2')]), says: /name is not a pod name/ },
+  { why: 'the node is no name', text: JSON.stringify([entry('web-2', { node: 'N 1' })]), says: /node is not a node name/ },
   { why: 'the uid is not there', text: JSON.stringify([entry('web-2', { uid: '' })]), says: /uid/ },
   { why: 'the uid is long', text: JSON.stringify([entry('web-2', { uid: 'x'.repeat(200) })]), says: /uid/ },
   { why: 'the time is a number', text: JSON.stringify([entry('web-2', { until: 1e18 })]), says: /until/ },
@@ -79,11 +79,11 @@ for (const { why, text, says } of hostile)
   });
 
 const stale: { why: string; set?: Parameters<typeof web>[0]; over?: Partial<RestoreFacts>; says: RegExp }[] = [
-  { why: 'its time is over', over: { now: Date.parse(until) }, says: /kept until/ },
-  { why: 'a pod of the name has a place', over: { isPlaced: (name) => name === 'web-2' }, says: /has a place/ },
+  { why: 'its time is over', over: { now: Date.parse(until) }, says: /expired at/ },
+  { why: 'a pod of the name has a place', over: { isPlaced: (name) => name === 'web-2' }, says: /is on a node/ },
   { why: 'the set shrank', set: { spec: { replicas: 1 } }, says: /1 replicas/ },
-  { why: 'the set is placed by others', over: { isOurs: () => false }, says: /placed by/ },
-  { why: 'the node is gone', over: { node: () => undefined }, says: /n1 is gone/ },
+  { why: 'the set is placed by others', over: { isOurs: () => false }, says: /uses scheduler/ },
+  { why: 'the node is gone', over: { node: () => undefined }, says: /n1 was deleted/ },
   { why: 'the node is cordoned', over: { node: (name) => node(name).cordoned().build() }, says: /cordoned/ },
 ];
 for (const { why, set, over, says } of stale)

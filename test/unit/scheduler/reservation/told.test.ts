@@ -26,8 +26,8 @@ test('what users read of kept room', () => {
   assert.deepEqual(createdEvent(room), { type: 'Normal', reason: 'ReservationCreated', message: 'Room of pod default/web-2 on node n1 is kept until 2026-03-01T00:01:00Z' }); // prettier-ignore
   assert.deepEqual(placedEvent(room, 'n1'), { type: 'Normal', reason: 'ReservationUsed', message: 'Placed in the room kept on node n1' });
   assert.deepEqual(placedEvent(room, 'n2'), { type: 'Normal', reason: 'ReservationMissed', message: 'Placed on node n2 instead of the room kept on node n1' }); // prettier-ignore
-  const ended = { reservation: room, why: 'no successor came in time' };
-  assert.deepEqual(endedEvent({ ...ended, result: 'expired' }), { type: 'Warning', reason: 'ReservationExpired', message: 'Room of pod default/web-2 on node n1 is given up: no successor came in time' }); // prettier-ignore
+  const ended = { reservation: room, why: 'no successor was created in time' };
+  assert.deepEqual(endedEvent({ ...ended, result: 'expired' }), { type: 'Warning', reason: 'ReservationExpired', message: 'Room of pod default/web-2 on node n1 is given up: no successor was created in time' }); // prettier-ignore
   assert.equal(endedEvent({ ...ended, result: 'dropped' }).type, 'Normal');
   assert.deepEqual(unseenEvent(room, 'exceeded quota'), { type: 'Warning', reason: 'ReservationNotMirrored', message: 'Room of pod default/web-2 on node n1 is not shown to other schedulers: exceeded quota' }); // prettier-ignore
   assert.deepEqual(ownerReference(room), { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', namespace: 'default', uid: 'uid-web', resourceVersion: '', fieldPath: '' }); // prettier-ignore

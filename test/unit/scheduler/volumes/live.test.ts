@@ -110,7 +110,7 @@ test('gives up where no volume can be made', { timeout }, async (t) => {
   world.binder.reserve(pod, decision);
   await assert.rejects(world.binder.preBind(pod, 'a', decision, world.signal), {
     message:
-      'Cannot bind the volumes of pod default/web-0 on node a: no volume could be made on this node for claim default/data, whose events say more; the pod is tried again',
+      'Cannot bind the volumes of pod default/web-0 on node a: no volume could be provisioned on this node for claim default/data; see its events; the pod will be retried',
   });
   assert.equal(world.view.assumptions, 0);
   assert.equal(world.view.claim('default', 'data')?.metadata.annotations?.['volume.kubernetes.io/selected-node'], undefined);
@@ -123,7 +123,7 @@ test('gives up when the time is over, and says what it waited for', { timeout },
   world.binder.reserve(pod, decision);
   await assert.rejects(world.binder.preBind(pod, 'a', decision, world.signal), (error) => {
     assert.ok(error instanceof ActionError);
-    assert.match(error.message, /claim default\/data is not bound yet; look at its events.* \(waited 0\.02 s\)$/);
+    assert.match(error.message, /claim default\/data is not bound yet; see its events.* \(waited 0\.02 s\)$/);
     return true;
   });
   assert.equal(world.view.assumptions, 0);
@@ -192,7 +192,7 @@ for (const { why, code, expected } of [
     const { pod, decision } = world.decide(podWith('web-0', 'data'), 'a');
     world.binder.reserve(pod, decision);
     await assert.rejects(world.binder.preBind(pod, 'a', decision, world.signal), {
-      message: 'Cannot have a volume made on node a for claim default/data: no such luck; the pod is tried again',
+      message: 'Cannot have a volume made on node a for claim default/data: no such luck; the pod will be retried',
     });
     assert.equal(tries.length, expected);
     assert.equal(world.view.assumptions, 0);

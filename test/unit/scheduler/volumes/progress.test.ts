@@ -5,7 +5,7 @@ import { node } from '../builders.ts';
 import { claim, volume, type ClaimBuilder, type VolumeBuilder } from './storage-builders.ts';
 
 const wanted = claim('data').build();
-const inShort = (step: Step): string => (step.do === 'give-up' ? step.why.replace(/; the pod is tried again$/, '') : step.do);
+const inShort = (step: Step): string => (step.do === 'give-up' ? step.why.replace(/; the pod will be retried$/, '') : step.do);
 
 describe('to reserve a volume', () => {
   const cases: { why: string; volume: VolumeBuilder | undefined; claim?: ClaimBuilder | undefined; is: string }[] = [
@@ -21,12 +21,12 @@ describe('to reserve a volume', () => {
     {
       why: 'that somebody else has, cannot be',
       volume: volume('pv').for('other', 'u'),
-      is: 'it is reserved for claim default/other by now',
+      is: 'it is already reserved for claim default/other',
     },
     {
       why: 'for a claim that was here before, cannot be',
       volume: volume('pv').for('data', 'u'),
-      is: 'it is reserved for claim default/data by now',
+      is: 'it is already reserved for claim default/data',
     },
     { why: 'that is gone, cannot be', volume: undefined, is: 'it is gone' },
     { why: 'for a claim that is gone, cannot be', volume: volume('pv'), claim: undefined, is: 'claim default/data: it is gone' },
@@ -40,7 +40,7 @@ describe('to reserve a volume', () => {
       why: 'for another claim of this name, cannot be',
       volume: volume('pv'),
       claim: claim('data').uid('u'),
-      is: 'claim default/data: there is another one of this name',
+      is: 'claim default/data: it was created again under its name',
     },
   ];
   for (const c of cases)
@@ -80,10 +80,10 @@ describe('to have a volume made', () => {
     { why: 'the node is written', claim: claim('data'), is: 'patch' },
     { why: 'nothing is left where it is written', claim: claim('data').madeFor('node-a'), is: 'nothing' },
     { why: 'nothing is left where the claim is bound', claim: claim('data').to('pv'), is: 'nothing' },
-    { why: 'no other node may be written', claim: claim('data').madeFor('node-b'), is: 'its volume is being made for node node-b' },
+    { why: 'no other node may be written', claim: claim('data').madeFor('node-b'), is: 'its volume is being provisioned for node node-b' },
     { why: 'the claim must be there', claim: undefined, is: 'it is gone' },
     { why: 'the claim must stay', claim: claim('data').deleted(), is: 'it is being deleted' },
-    { why: 'the claim must be this one', claim: claim('data').uid('u'), is: 'there is another one of this name' },
+    { why: 'the claim must be this one', claim: claim('data').uid('u'), is: 'it was created again under its name' },
   ];
   for (const c of cases) test(c.why, () => assert.equal(inShort(planProvision(c.claim?.build(), wanted, 'node-a')), c.is));
 
@@ -139,7 +139,7 @@ describe('with a volume reserved', () => {
       why: 'half of it is not enough',
       claim: claim('data').spec({ volumeName: 'pv' }),
       volumes: [volume('pv')],
-      is: /^waiting: .* not bound for good yet/,
+      is: /^waiting: .* not fully bound yet/,
     },
     { why: 'our own write may not be seen yet', claim: claim('data'), volumes: [volume('pv')], written: '2', is: /^waiting/ },
     {
@@ -147,23 +147,23 @@ describe('with a volume reserved', () => {
       claim: claim('data'),
       volumes: [volume('pv')],
       written: '1',
-      is: /^impossible: volume pv is not reserved for claim default\/data any more; the pod/,
+      is: /^impossible: volume pv is no longer reserved for claim default\/data; the pod/,
     },
     { why: 'the volume is gone', claim: claim('data'), is: /^impossible: volume pv is gone/ },
     {
       why: 'the volume is gone after it was bound',
       claim: claim('data').to('pv'),
-      is: /^waiting: volume pv of claim default\/data is not seen yet/,
+      is: /^waiting: volume pv of claim default\/data does not exist yet/,
     },
     {
       why: 'the node does not reach the volume',
       claim: claim('data').to('pv'),
       volumes: [volume('pv').local('node-b')],
-      is: /^impossible: .* got volume pv, which this node does not reach/,
+      is: /^impossible: .* got volume pv, which this node cannot reach/,
     },
     { why: 'the claim is gone', claim: undefined, is: /^impossible: claim default\/data: it is gone/ },
     { why: 'the claim goes', claim: claim('data').deleted(), is: /^impossible: claim default\/data: it is being deleted/ },
-    { why: 'the claim is another', claim: claim('data').uid('u').to('pv'), volumes: [volume('pv')], is: /^impossible: .* another one/ },
+    { why: 'the claim is another', claim: claim('data').uid('u').to('pv'), volumes: [volume('pv')], is: /^impossible: .* created again/ },
     { why: 'the node is gone', claim: claim('data').to('pv'), volumes: [volume('pv')], gone: true, is: /^impossible: the node is gone/ },
   ];
   for (const c of cases) test(c.why, () => assert.match(progress(c, 'reserve'), c.is));
@@ -179,9 +179,13 @@ describe('with a volume being made', () => {
       why: 'the provisioner gave the node up',
       claim: claim('data'),
       written: '1',
-      is: /^impossible: no volume could be made on this node for claim default\/data/,
+      is: /^impossible: no volume could be provisioned on this node for claim default\/data/,
     },
-    { why: 'somebody chose another node', claim: claim('data').madeFor('node-b'), is: /^impossible: no volume could be made on this node/ },
+    {
+      why: 'somebody chose another node',
+      claim: claim('data').madeFor('node-b'),
+      is: /^impossible: no volume could be provisioned on this node/,
+    },
     {
       why: 'it was made elsewhere',
       claim: claim('data').madeFor('node-a').to('made'),
