@@ -95,10 +95,6 @@ export async function leastOf(
   return best;
 }
 
-export function inWords({ seed, steps }: RandomRun, { problems, transcript }: Ran): string {
-  return `seed ${seed}, ${steps} steps:\n${problems.slice(0, 5).join('\n')}\nafter\n${transcript.slice(-60).join('\n')}`;
-}
-
 function chosen<S extends Scene>(acts: readonly Act<S>[], random: Random, isRough: boolean): Act<S> {
   const possible = acts.filter(({ rough = false }) => isRough || !rough);
   let left = random() * possible.reduce((sum, { weight }) => sum + weight, 0);

@@ -99,23 +99,6 @@ test('a status that somebody else was quicker with is written onto what is there
   assert.equal(count(calls, 'get daemonsets'), 1);
 });
 
-test('a condition that somebody else writes at the same time is kept', async (t) => {
-  const condition = { type: 'Audited', status: 'True', reason: 'ByHand', message: 'm', lastTransitionTime: '2026-01-01T00:00:00Z' };
-  let left = 1;
-  const quicker = ({ api }: SimWorld, what: string): void => {
-    const { storage } = api.hooks;
-    const set = storage.get('apps/daemonsets', 'default/web');
-    if (what !== 'replace daemonsets/status' || left === 0 || set === undefined) return;
-    left -= 1;
-    storage.put('apps/daemonsets', 'default/web', { ...set, status: { conditions: [condition] } });
-  };
-  const { world } = await scene(t, '', quicker);
-  world.api.add(daemonSet('web'));
-  await world.clock.advance(10_000);
-  assert.equal(world.set()?.status?.numberAvailable, 2);
-  assert.deepEqual(world.set()?.status?.conditions, [condition]);
-});
-
 test('an orphan that goes while it is adopted is not counted on', async (t) => {
   const gone = ({ api }: SimWorld, what: string): void => {
     if (what === 'patch pods') api.hooks.storage.remove('/pods', 'default/orphan');
@@ -166,21 +149,6 @@ test('with a progress deadline, too, the status is written ten times a second at
   world.api.add({ ...set, metadata });
   await world.until(() => world.set()?.status?.numberAvailable === 100, 10_000, 5);
   assert.ok(count(calls, 'replace daemonsets/status') <= 12, String(count(calls, 'replace daemonsets/status')));
-});
-
-test('a set of which something said once that it is no more is not left alone for ever', async (t) => {
-  let left = 1;
-  const odd = (_: SimWorld, what: string): void => {
-    if (what !== 'replace daemonsets/status' || left === 0) return;
-    left -= 1;
-    throw apiErrorFrom({ method: 'PUT', path: '/', host: 'test' }, 404, '404 page not found');
-  };
-  const { world, calls } = await scene(t, '', odd);
-  world.api.add(daemonSet('web'));
-  await world.clock.advance(50_000);
-  assert.equal(count(calls, 'replace daemonsets/status'), 1, 'it is believed for a while');
-  await world.clock.advance(20_000);
-  assert.equal(world.set()?.status?.numberAvailable, 2);
 });
 
 test('a pod that is taken from the set while the set deletes it is not waited for', async (t) => {

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type { KubeObject } from '../../../../kube/api/object.ts';
 import { pods, statefulSets } from '../../../../kube/api/resources.ts';
-import { apiErrorFrom } from '../../../../kube/client/errors.ts';
 import type { SimWorld } from '../../../support/simulated/sim-world.ts';
-import { claimsOf, setsOf, simWorld, statefulSet } from './simulated/world.ts';
+import { claimsOf, simWorld, statefulSet } from './simulated/world.ts';
 
 /** @param before - what others do just before the controller's call is made. @param endMs - from the mark of deletion of a pod to its end */
 async function scene(t: TestContext, before: (world: SimWorld, what: string) => void, endMs = 500): Promise<SimWorld> {
@@ -20,23 +19,6 @@ async function scene(t: TestContext, before: (world: SimWorld, what: string) => 
   await world.until(() => process.ready, 10_000);
   return world;
 }
-
-test('a condition that somebody else writes at the same time is kept', async (t) => {
-  const condition = { type: 'Audited', status: 'True', reason: 'ByHand', message: 'm', lastTransitionTime: '2026-01-01T00:00:00Z' };
-  let left = 1;
-  const world = await scene(t, ({ api }, what) => {
-    const { storage } = api.hooks;
-    const set = storage.get('apps/statefulsets', 'default/web');
-    if (what !== 'replace statefulsets/status' || left === 0 || set === undefined) return;
-    left -= 1;
-    storage.put('apps/statefulsets', 'default/web', { ...set, status: { replicas: 0, conditions: [condition] } });
-  });
-  world.api.add(statefulSet('web'));
-  await world.clock.advance(20_000);
-  const [set] = setsOf(world);
-  assert.equal(set?.status?.readyReplicas, 3);
-  assert.deepEqual(set?.status?.conditions, [condition]);
-});
 
 test('a label that somebody else changes at the same time is left alone by a repair', async (t) => {
   const world = await scene(t, ({ api }, what) => {
@@ -54,20 +36,6 @@ test('a label that somebody else changes at the same time is left alone by a rep
   const now = world.api.hooks.storage.get('/pods', 'default/web-0')?.metadata.labels;
   assert.equal(now?.['statefulset.kubernetes.io/pod-name'], 'web-0');
   assert.equal(now?.['role'], 'replica');
-});
-
-test('a set of which something said once that it is no more is not left alone for ever', async (t) => {
-  let left = 1;
-  const world = await scene(t, (_, what) => {
-    if (what !== 'replace statefulsets/status' || left === 0) return;
-    left -= 1;
-    throw apiErrorFrom({ method: 'PUT', path: '/', host: 'test' }, 404, '404 page not found');
-  });
-  world.api.add(statefulSet('web'));
-  await world.clock.advance(50_000);
-  assert.ok(world.pods().length < 3, 'it is believed for a while');
-  await world.clock.advance(20_000);
-  assert.equal(setsOf(world)[0]?.status?.readyReplicas, 3);
 });
 
 test('a name that a pod of a former set had is taken as soon as it is free', async (t) => {

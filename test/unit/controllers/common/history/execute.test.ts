@@ -11,7 +11,7 @@ import { daemonSets } from '../../../../../kube/api/resources.ts';
 import { isAlreadyExists } from '../../../../../kube/client/errors.ts';
 import { controllerRef } from '../../../../../kube/controller/owner-refs.ts';
 import { stepsOf } from './notation.ts';
-import { HistoryScene } from './scene.ts';
+import { HistoryScene, ownedBy } from './scene.ts';
 
 /** What the set's present revision is called. */
 function expected(scene: HistoryScene): { name: string; hash: string } {
@@ -129,57 +129,15 @@ test('a revision that others change again and again is given up until the next p
   assert.equal(scene.revisions, 'ds-a#3=a@a ds-b#2=b@b');
 });
 
-/** A revision of that name, with what `change` makes of it, is there before ours. */
-function taken(scene: HistoryScene, change: (revision: Revision) => Revision): string {
-  const { owner, ...facts } = scene.facts();
-  const there = change(newRevision(owner, daemonSets, facts, 1));
-  scene.api.add(there);
-  return there.metadata.name ?? '';
-}
-const otherData = (scene: HistoryScene) => (revision: Revision) => ({
-  ...revision,
-  data: { spec: { template: { ...scene.template('other'), $patch: 'replace' } } },
-});
-
-test('a revision that the cache does not have is taken when it is ours', async () => {
-  const scene = new HistoryScene('a');
-  const before = scene.facts();
-  const first = await scene.pass(before);
-  const second = await scene.pass(before);
-  assert.deepEqual(second, first);
-  assert.equal(scene.set.status?.collisionCount, undefined);
-  const { name } = first.current.metadata;
-  assert.deepEqual(scene.told, [`wrote controllerrevisions ${name}`, `wrote controllerrevisions ${name}`], 'the cache has to come as far');
-});
-
-test('a creation that is refused is no collision, and nothing is asked', async () => {
-  for (const status of [403, 409, 422, 500]) {
-    const scene = new HistoryScene('a');
-    const { name } = expected(scene);
-    scene.faults({ verb: 'create', status });
-    await assert.rejects(scene.pass(), new RegExp(`^Error: Cannot create ControllerRevision ns/${name}: Cannot POST .* ${status} `));
-    assert.equal(scene.calls, 1);
-  }
-});
-
 const collisions: { why: string; change: (scene: HistoryScene) => (revision: Revision) => Revision }[] = [
-  { why: 'one of ours with other data', change: otherData },
-  {
-    why: 'one of another owner',
-    change: (scene) => (revision) => ({
-      ...revision,
-      metadata: { ...revision.metadata, ownerReferences: [{ ...controllerRef(scene.set, daemonSets), uid: 'another' }] },
-    }),
-  },
-  {
-    why: 'an orphan with other data',
-    change: (scene) => (revision) => otherData(scene)({ ...revision, metadata: { ...revision.metadata, ownerReferences: [] } }),
-  },
+  { why: 'one of ours with other data', change: (scene) => scene.ofOther },
+  { why: 'one of another owner', change: (scene) => ownedBy({ ...controllerRef(scene.set, daemonSets), uid: 'another' }) },
+  { why: 'an orphan with other data', change: (scene) => (revision) => ownedBy()(scene.ofOther(revision)) },
 ];
 for (const { why, change } of collisions) {
   test(`a name that ${why} has is a collision: counted, and another name is taken`, async () => {
     const scene = new HistoryScene('a');
-    const name = taken(scene, change(scene));
+    const name = scene.take(change(scene));
     const there = scene.revisions;
     await assert.rejects(
       scene.pass(),
@@ -196,24 +154,17 @@ for (const { why, change } of collisions) {
   });
 }
 
-test('an orphan of the same content is taken: it is about to be adopted, and so are the pods that carry its hash', async () => {
-  const scene = new HistoryScene('a');
-  const name = taken(scene, (revision) => ({ ...revision, metadata: { ...revision.metadata, ownerReferences: [] } }));
-  assert.equal((await scene.pass()).current.metadata.name, name);
-  assert.equal(scene.set.status?.collisionCount, undefined);
-});
-
 test('collisions are counted on, and what else is in the status stays', async () => {
   const scene = new HistoryScene('a');
   scene.change('set', 'ds', (set) => ({ ...set, status: { ...Object(set['status']), collisionCount: 4, numberReady: 7 } }));
-  taken(scene, otherData(scene));
+  scene.take(scene.ofOther);
   await assert.rejects(scene.pass());
   assert.deepEqual([scene.set.status?.collisionCount, Object(scene.set.status).numberReady, scene.set.metadata.generation], [5, 7, 1]);
 });
 
 test('a count that the cache is behind with is no collision', async () => {
   const scene = new HistoryScene('a');
-  taken(scene, otherData(scene));
+  scene.take(scene.ofOther);
   const before = scene.facts();
   await assert.rejects(scene.pass(before));
   await assert.rejects(scene.pass(before), /found a stale collision count \(none, the server has 1\) of DaemonSet ns\/ds/);
@@ -223,7 +174,7 @@ test('a count that the cache is behind with is no collision', async () => {
 
 test('an owner that was made again counts nothing for the one before', async () => {
   const scene = new HistoryScene('a');
-  taken(scene, otherData(scene));
+  scene.take(scene.ofOther);
   const before = scene.facts();
   scene.change('set', 'ds', (set) => ({ ...set, metadata: { ...set.metadata, uid: 'newer' } }));
   await assert.rejects(scene.pass(before), /original DaemonSet ns\/ds is gone: got uid newer/);
@@ -239,45 +190,13 @@ for (const fault of cut) {
   test(`a collision that cannot be looked into (${fault.verb} ${fault.resource}) comes again`, async () => {
     for (const status of [404, 409, 500, 'drop', 'half']) {
       const scene = new HistoryScene('a');
-      const name = taken(scene, otherData(scene));
+      const name = scene.take(scene.ofOther);
       scene.faults({ ...fault, status });
       await assert.rejects(scene.pass(), new RegExp(`^Error: Cannot create ControllerRevision ns/${name}: `));
       scene.faults();
       for (let tries = 0; tries < 3; tries++) await scene.pass().catch(() => {});
       assert.equal(scene.set.status?.collisionCount, 1, `${fault.verb} ${status}`);
       assert.equal(stepsOf(planHistory(scene.facts(), daemonSets)), '');
-    }
-  });
-}
-
-const situations = [
-  { why: 'the first revision', now: 'a', have: '', pods: '', ends: /^ds-[^ ]+#1=a@[^ ]+$/ },
-  { why: 'a new revision', now: 'c', have: 'ds-a#1=a@- ds-b#2=b', pods: 'p1@b', ends: /^ds-[4-9b-f]+#3=c@[^ ]+ ds-a#1=a@ds-a ds-b#2=b@b$/ },
-  { why: 'a rollback', now: 'a', have: 'ds-a#1=a@- ds-b#2=b', pods: 'p1@b', ends: /^ds-a#3=a@ds-a ds-b#2=b@b$/ },
-  {
-    why: 'duplicates',
-    now: 'a',
-    have: 'ds-a#1=a ds-b#2=b ds-c#1=a ds-d#1=a@-',
-    pods: 'p1@a p2@b p3@c p4@ds-d p5@a p6@a',
-    ends: /^ds-b#2=b@b ds-d#3=a@ds-d$/,
-  },
-];
-for (const { why, now, have, pods, ends } of situations) {
-  test(`${why}: whichever call fails, and however, the next passes bring it to the same end`, async () => {
-    for (const status of [404, 409, 422, 500, 503, 'drop', 'half', 'reset', 'truncate']) {
-      for (let after = 0, hit = true; hit; after++) {
-        const scene = new HistoryScene(now).with(have, pods);
-        scene.faults({ status, after, count: 1 });
-        await scene.pass().catch(() => {});
-        hit = scene.calls > after;
-        scene.faults();
-        // What stands in for the cache is up to date again.
-        await scene.pass();
-        assert.match(scene.revisions, ends, `${status} at call ${after}`);
-        assert.equal(stepsOf(planHistory(scene.facts(), daemonSets)), '');
-        // Of a pod that is said to be gone nothing is asked any more.
-        if (status !== 404) assert.equal(scene.pods, pods.replaceAll(/@(a|c)\b/g, '@ds-d'), `${status} at call ${after}`);
-      }
     }
   });
 }

@@ -4,8 +4,8 @@ import { executeHistory } from '../../../../../controllers/common/history/execut
 import type { HistoryWriter } from '../../../../../controllers/common/history/execute.ts';
 import { daemonSetHistory, HASH_LABEL } from '../../../../../controllers/common/history/contract.ts';
 import type { History, HistoryFacts, HistoryPlan, HistoryRules, Revision } from '../../../../../controllers/common/history/contract.ts';
-import { revisionData } from '../../../../../controllers/common/history/revision.ts';
-import type { KubeObject, Resource } from '../../../../../kube/api/object.ts';
+import { newRevision, revisionData } from '../../../../../controllers/common/history/revision.ts';
+import type { KubeObject, OwnerReference, Resource } from '../../../../../kube/api/object.ts';
 import { daemonSets } from '../../../../../kube/api/resources.ts';
 import { controllerRef, isControlledBy } from '../../../../../kube/controller/owner-refs.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
@@ -20,8 +20,13 @@ interface PodSet extends KubeObject {
 const REVISIONS = 'apps/controllerrevisions';
 const PODS = '/pods';
 
+/** The same revision with other owners. */
+export const ownedBy =
+  (...ownerReferences: OwnerReference[]) =>
+  (revision: Revision): Revision => ({ ...revision, metadata: { ...revision.metadata, ownerReferences } });
+
 /** A kind of sets, and how the history of one is kept. */
-interface SetKind {
+export interface SetKind {
   resource: Resource;
   rules: HistoryRules;
 }
@@ -134,6 +139,23 @@ export class HistoryScene {
   pass(facts: HistoryFacts = this.facts()): Promise<History> {
     return executeHistory(this.writer(facts.owner), this.plan(facts), this.signal.signal);
   }
+
+  /**
+   * A revision that nobody listed has the name that the set would give next.
+   * @param change - what it is otherwise
+   * @param counts - of collisions, for which names there are such revisions. @default the one of the status
+   * @returns the last one's name
+   */
+  take(change: (revision: Revision) => Revision, counts: (number | undefined)[] = [this.set.status?.collisionCount]): string {
+    const { owner, template } = this.facts();
+    const { resource, rules } = this.#kind;
+    const there = counts.map((collisionCount) => change(newRevision(owner, resource, { template, collisionCount }, 1, rules)));
+    for (const revision of there) this.api.add(revision);
+    return there.at(-1)?.metadata.name ?? '';
+  }
+
+  /** A revision with the data of another template. */
+  readonly ofOther = (revision: Revision): Revision => ({ ...revision, data: revisionData(this.template('other')) });
 
   /** Everything that goes wrong from now on. */
   faults(...faults: object[]): void {

@@ -7,11 +7,9 @@ import type { DaemonSet } from '../../../../../controllers/daemonset/types.ts';
 import { acts } from './acts.ts';
 import { Crew } from '../../../../support/simulated/crew.ts';
 import { Invariants } from './invariants.ts';
-import { leastOf, playRandomly, type RandomRun, type Ran } from '../../../../support/simulated/play-randomly.ts';
+import { playRandomly, type RandomRun, type Ran } from '../../../../support/simulated/play-randomly.ts';
 import { SetView } from './set-view.ts';
 import { SimWorld } from '../../../../support/simulated/sim-world.ts';
-
-export { inWords } from '../../../../support/simulated/play-randomly.ts';
 
 const MINUTE = 60_000;
 /** Longer than a failed pod stays, and than anything is waited for. */
@@ -41,11 +39,6 @@ export async function randomRun({ seed, steps, without = new Set() }: RandomRun)
     sceneOf: (random) => ({ world, crew, random }),
     quiet: () => quiet(world, crew, ran.problems),
   });
-}
-
-/** {@link leastOf}, of these runs. */
-export function shrunk(run: RandomRun, failed: Ran, tries?: number): Promise<{ run: RandomRun; ran: Ran }> {
-  return leastOf(randomRun, run, failed, tries);
 }
 
 async function quiet(world: SimWorld, crew: Crew, problems: string[]): Promise<void> {

@@ -7,16 +7,13 @@ import { daemonSet } from '../../../../support/simulated/sets.ts';
 import type { Stage } from './stage.ts';
 import type { StoryOn } from '../../../../support/simulated/sweeping.ts';
 
-export interface Story extends StoryOn<Stage> {
-  /** Why it proves nothing where events come late. */
-  neverLate?: string;
-}
+export type Story = StoryOn<Stage>;
 
 const four = ['a', 'b', 'c', 'd'];
 const three = ['a', 'b', 'c'];
 const two = ['a', 'b'];
 
-export const image = (name: string): object => ({ spec: { template: { spec: { containers: [{ name: 'c', image: name }] } } } });
+const image = (name: string): object => ({ spec: { template: { spec: { containers: [{ name: 'c', image: name }] } } } });
 
 const updated = (rollingUpdate: object, more: object = {}): Record<string, unknown> =>
   daemonSet('web', { updateStrategy: { type: 'RollingUpdate', rollingUpdate }, ...more });

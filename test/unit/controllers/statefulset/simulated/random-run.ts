@@ -10,7 +10,7 @@ import { pods, statefulSets } from '../../../../../kube/api/resources.ts';
 import { controllerOf, isControlledBy } from '../../../../../kube/controller/owner-refs.ts';
 import { behaviourOf } from '../../../../support/hollow/behaviour.ts';
 import { Crew } from '../../../../support/simulated/crew.ts';
-import { leastOf, playRandomly, type RandomRun, type Ran } from '../../../../support/simulated/play-randomly.ts';
+import { playRandomly, type RandomRun, type Ran } from '../../../../support/simulated/play-randomly.ts';
 import type { SimWorld } from '../../../../support/simulated/sim-world.ts';
 import { ordinalsOf } from '../ordinals.ts';
 import { acts } from './acts.ts';
@@ -40,11 +40,6 @@ export async function randomRun(run: RandomRun): Promise<Ran> {
     sceneOf: (random) => ({ world, crew, random, invariants }),
     quiet: () => quiet(world, crew, ran.problems),
   });
-}
-
-/** {@link leastOf}, of these runs. */
-export function shrunk(run: RandomRun, failed: Ran, tries?: number): Promise<{ run: RandomRun; ran: Ran }> {
-  return leastOf(randomRun, run, failed, tries);
 }
 
 async function quiet(world: SimWorld, crew: Crew, problems: string[]): Promise<void> {

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { daemonSetHistory, statefulSetHistory } from '../../../../../controllers/common/history/contract.ts';
+import { daemonSets, statefulSets } from '../../../../../kube/api/resources.ts';
+import { stepsOf } from './notation.ts';
+import { HistoryScene, ownedBy, type SetKind } from './scene.ts';
+
+/* What holds for the histories of both kinds. */
+const kinds: SetKind[] = [
+  { resource: daemonSets, rules: daemonSetHistory },
+  { resource: statefulSets, rules: statefulSetHistory },
+];
+
+for (const kind of kinds) {
+  const of = `of a ${kind.resource.kind}`;
+
+  test(`a revision ${of} that the cache does not have is taken when it is ours`, async () => {
+    const scene = new HistoryScene('a', kind);
+    const before = scene.facts();
+    const first = await scene.pass(before);
+    assert.deepEqual(await scene.pass(before), first);
+    assert.equal(first.collisionCount ?? scene.set.status?.collisionCount, undefined);
+    const told = `wrote controllerrevisions ${first.current.metadata.name}`;
+    assert.deepEqual(scene.told, [told, told], 'the cache has to come as far');
+  });
+
+  test(`a creation ${of} that is refused is no collision, and nothing is asked`, async () => {
+    for (const status of [403, 409, 422, 500]) {
+      const scene = new HistoryScene('a', kind);
+      const { metadata } = scene.plan().current;
+      scene.faults({ verb: 'create', status });
+      const expected = new RegExp(`^Error: Cannot create ControllerRevision ns/${metadata.name}: Cannot POST .* ${status} `);
+      await assert.rejects(scene.pass(), expected);
+      assert.equal(scene.calls, 1);
+    }
+  });
+
+  test(`an orphan ${of} of the same content is taken: it is about to be adopted, and so are the pods that carry its hash`, async () => {
+    const scene = new HistoryScene('a', kind);
+    const name = scene.take(ownedBy());
+    const { current, collisionCount } = await scene.pass();
+    assert.equal(current.metadata.name, name);
+    assert.equal(collisionCount ?? scene.set.status?.collisionCount, undefined);
+  });
+}
+
+const [ofDaemonSets, ofStatefulSets] = kinds;
+const situations: { why: string; kind: SetKind | undefined; now: string; have: string; pods?: string; collides?: true; ends: RegExp }[] = [
+  { why: 'the first revision', kind: ofDaemonSets, now: 'a', have: '', ends: /^ds-[^ ]+#1=a@[^ ]+$/ },
+  {
+    why: 'a new revision',
+    kind: ofDaemonSets,
+    now: 'c',
+    have: 'ds-a#1=a@- ds-b#2=b',
+    pods: 'p1@b',
+    ends: /^ds-[4-9b-f]+#3=c@[^ ]+ ds-a#1=a@ds-a ds-b#2=b@b$/,
+  },
+  { why: 'a rollback', kind: ofDaemonSets, now: 'a', have: 'ds-a#1=a@- ds-b#2=b', pods: 'p1@b', ends: /^ds-a#3=a@ds-a ds-b#2=b@b$/ },
+  {
+    why: 'duplicates',
+    kind: ofDaemonSets,
+    now: 'a',
+    have: 'ds-a#1=a ds-b#2=b ds-c#1=a ds-d#1=a@-',
+    pods: 'p1@a p2@b p3@c p4@ds-d p5@a p6@a',
+    ends: /^ds-b#2=b@b ds-d#3=a@ds-d$/,
+  },
+  { why: 'the first revision', kind: ofStatefulSets, now: 'a', have: '', ends: /^ds-\w+#1=a@\w+$/ },
+  {
+    why: 'a new revision',
+    kind: ofStatefulSets,
+    now: 'c',
+    have: 'ds-a#1=a ds-b#2=b',
+    ends: /^ds-\w+#3=c@\w+ ds-a#1=a@a ds-b#2=b@b$/,
+  },
+  { why: 'a rollback', kind: ofStatefulSets, now: 'a', have: 'ds-a#1=a ds-b#2=b', ends: /^ds-a#3=a@a ds-b#2=b@b$/ },
+  {
+    why: 'a collision',
+    kind: ofStatefulSets,
+    now: 'a',
+    have: '',
+    collides: true,
+    ends: /^(ds-\w+#2=a@\w+ ds-\w+#1=other@\w+|ds-\w+#1=other@\w+ ds-\w+#2=a@\w+)$/,
+  },
+];
+for (const { why, kind, now, have, pods = '', collides, ends } of situations)
+  test(`${why} of a ${kind?.resource.kind}: whichever call fails, and however, the next passes bring it to the same end`, async () => {
+    for (const status of [404, 409, 422, 500, 503, 'drop', 'half', 'reset', 'truncate'])
+      for (let after = 0, hit = true; hit; after++) {
+        const scene = new HistoryScene(now, kind).with(have, pods);
+        if (collides) scene.take(scene.ofOther);
+        scene.faults({ status, after, count: 1 });
+        await scene.pass().catch(() => {});
+        hit = scene.calls > after;
+        scene.faults();
+        // What stands in for the cache is up to date again.
+        await scene.pass();
+        assert.match(scene.revisions, ends, `${status} at call ${after}`);
+        assert.equal(stepsOf(scene.plan()), '');
+        // Of a pod that is said not to exist nothing is asked any more.
+        if (status !== 404) assert.equal(scene.pods, pods.replaceAll(/@(a|c)\b/g, '@ds-d'), `${status} at call ${after}`);
+      }
+  });

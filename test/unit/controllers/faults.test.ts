@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { faultKinds, type FaultKind } from '../../support/simulated/faulty-calls.ts';
+import { watchFaults, type WatchFault } from '../../support/simulated/faulty-watches.ts';
+import type { SeenCall } from '../../support/simulated/intercepted.ts';
+import type { Swept } from '../../support/simulated/sweeping.ts';
+import { subjects } from './simulated/subjects.ts';
+
+const classes = Map.groupBy(faultKinds, (kind) => kind.class);
+
+/** Every call of DaemonSets fails in a way of each class; with the next call it is the class's next way. All ways for every call: the endurance suite. */
+const ofEachClass = (n: number): FaultKind[] => [...classes.values()].flatMap((kinds) => kinds[n % kinds.length] ?? []);
+
+/** Every call of StatefulSets fails in one way; the next call in the next one, and those of the next story begin elsewhere. */
+function inTurn(call: SeenCall, n: number): FaultKind[] {
+  const possible = faultKinds.filter((kind) => kind.befalls(call));
+  return [possible[n % possible.length]].filter((kind) => kind !== undefined);
+}
+const oneOf = (n: number): WatchFault[] => [watchFaults[n % watchFaults.length]].filter((fault) => fault !== undefined);
+
+function assertSame({ problems, runs }: Swept): void {
+  assert.deepEqual(problems, []);
+  assert.ok(runs > 0, 'nothing went wrong');
+}
+
+for (const { kind, stories, alsoLate } of subjects) {
+  describe(`whichever call of a ${kind} controller fails, and however, it comes to the same end`, () => {
+    for (const [begin, story] of stories.entries())
+      test(story.why, async () =>
+        assertSame(await story.calls((call, n) => (kind === 'DaemonSet' ? ofEachClass(n) : inTurn(call, begin * 3 + n)))),
+      );
+  });
+
+  describe(`whichever event a ${kind} controller misses or sees late, it comes to the same end`, () => {
+    for (const story of stories.filter(({ why }) => alsoLate.has(why))) test(story.why, async () => assertSame(await story.events(oneOf)));
+  });
+}
