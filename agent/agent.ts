@@ -164,7 +164,7 @@ export async function runAgent(options: AgentOptions, world: AgentWorld): Promis
   }
 }
 
-/** Runs everything until the agent is to leave. One loop that fails for good takes the agent with it: systemd starts it anew. */
+/** Runs everything until the agent is to leave. One loop that fails for good takes the agent with it: systemd starts it again. */
 async function loops(context: AgentContext): Promise<void> {
   const { options, world, shutdown, trial } = context;
   const { signal } = shutdown;

@@ -126,7 +126,7 @@ export interface Context {
   build: Build;
   /** How the person called it: usage lines say the same. */
   program: Program;
-  /** Aborts on SIGINT, SIGTERM and SIGHUP: whoever waits ends then. */
+  /** Aborts on SIGINT, SIGTERM and SIGHUP: every wait ends then. */
   signal: AbortSignal;
   /** As the system has it, not yet in lower case. */
   hostName: string;
@@ -145,7 +145,7 @@ export interface Note {
 }
 
 /**
- * Ends a command that has something to remark on its own work. A line of its own beside exit 0; else part of the one line that says
+ * Ends a command that has something to remark on its own work. A separate line beside exit 0; else part of the one line that says
  * what was found, since stderr has no more than that. A command that fails never comes here: what it would have remarked is no help.
  */
 export function withNote({ stderr }: Pick<Context, 'stderr'>, exit: Exit, note: Note | undefined): Exit {

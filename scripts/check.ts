@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { importProblems } from './imports.ts';
 
-/** `npm run check`: everything that can be judged without running the product. Runs all parts, then says which failed. */
+/** `npm run check`: everything that can be checked without running the product. Runs all parts, then says which failed. */
 const parts: { name: string; run: () => boolean }[] = [
   { name: 'types', run: () => tool('tsc', ['--noEmit']) },
   { name: 'lint', run: () => tool('oxlint', ['--type-aware', '--deny-warnings', '--quiet']) },

@@ -4,7 +4,7 @@ import type { CheckpointEntry, Store } from '../store/store.ts';
 import type { FileDigest, Source } from '../checkpoint/source.ts';
 import { applyDefaults, compareConfigs, decode, type Difference, resolvePaths } from '../config/config.ts';
 import type { JsonObject, KubeletVersion } from '../config/contract.ts';
-import { problemText } from '../judge/local.ts';
+import { problemText } from '../evaluate/local.ts';
 import { planPrune } from '../store/prune.ts';
 
 /** One element of `dkc checkpoints list -o json`. */

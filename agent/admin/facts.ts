@@ -62,7 +62,7 @@ export function viewActive(facts: AdminFacts): ActiveView {
   return { used, source, error, carrier: null, why: 'the agent has not recorded what it uses', from: 'records', notices: [] };
 }
 
-/** Where boot would arrive by the records: which config passes decoding, policy and validation is not judged here. */
+/** Where boot would arrive by the records: which config passes decoding, policy and validation is not checked here. */
 export function fallBack(facts: AdminFacts): Pick<ActiveRecord, 'used' | 'source' | 'error'> {
   const assigned = recorded(facts.assigned);
   if (facts.assigned.at === 'known' && assigned === null) return { used: 'local', source: null, error: null };

@@ -6,7 +6,7 @@ import { compare } from '../store/content.ts';
 export type Found =
   /** `source` is what the role's record says, `key` what the REF names; absent where neither says it. */
   | { at: 'found'; ref: PayloadRef; role?: Role; source?: MaybeSource; key?: string }
-  /** A role that stands for the local config. */
+  /** A role that is the local config. */
   | { at: 'local'; role: Role }
   | { at: 'none'; why: string }
   | { at: 'ambiguous'; why: string };

@@ -63,15 +63,15 @@ export function condemnationUnder(entry: CheckpointEntry, key: string, condemned
 export function keyOf(entry: CheckpointEntry, facts: AdminFacts): string {
   const { ref, manifest } = entry;
   for (const source of roleSources(facts).values()) if (source && samePayload(source, ref)) return source.kubeletConfigKey;
-  const judged = facts.condemned.find((record) => samePayload(record, ref));
-  if (judged) return judged.kubeletConfigKey;
+  const condemned = facts.condemned.find((record) => samePayload(record, ref));
+  if (condemned) return condemned.kubeletConfigKey;
   const keys = manifest?.files.map((file) => file.key) ?? [];
   const [only] = keys;
   if (only !== undefined && keys.length === 1) return only;
   return keys.includes('kubelet') ? 'kubelet' : '';
 }
 
-/** The source that a checkpoint stands for, as far as store and records tell; unknown parts are ''. */
+/** The source of a checkpoint, as far as store and records tell; unknown parts are ''. */
 export function sourceOf(entry: CheckpointEntry, facts: AdminFacts): Source {
   const { ref, manifest } = entry;
   const recordedAs = [...roleSources(facts).values(), ...facts.condemned].find((one) => one && samePayload(one, ref));

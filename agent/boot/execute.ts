@@ -5,7 +5,7 @@ import { VolatileFile } from './volatile-file.ts';
 import { TRUSTED_ALREADY } from '../events/event.ts';
 import { sourceText } from '../checkpoint/source.ts';
 import { decode, renderYaml } from '../config/config.ts';
-import { minimalConfig } from '../judge/local.ts';
+import { minimalConfig } from '../evaluate/local.ts';
 import { parseActiveRecord, printActiveRecord } from '../store/active-record.ts';
 import { layout } from '../store/layout.ts';
 import { errorCode } from '../../base/errors.ts';
@@ -78,7 +78,7 @@ async function writeEffective(plan: BootPlan, observed: Observed, deps: BootDeps
   }
 }
 
-/** Says in `active.json` which file comes next, for whoever reads both while this is under way. Where there is no such record there is no need. */
+/** Says in `active.json` which file comes next, for a reader of both while this is under way. Where there is no such record there is no need. */
 async function announce(
   { used, source, error }: BootPlan,
   effectiveSha256: string,

@@ -1,11 +1,11 @@
 import type { BootDeps, BootFacts, Candidate, LocalCandidate } from './plan.ts';
-import { localProblem } from '../judge/local.ts';
+import { localProblem } from '../evaluate/local.ts';
 import { VolatileFile } from './volatile-file.ts';
 import { type MaybeSource, type Payload, type Source, sourceText } from '../checkpoint/source.ts';
 import { decode } from '../config/config.ts';
-import { loadJudgeInputs, type Gathered } from '../judge/inputs.ts';
-import { judge, type JudgeInputs } from '../judge/judge.ts';
-import { effectiveOfLocal, problemText } from '../judge/local.ts';
+import { loadNodeInputs, type Gathered } from '../evaluate/node-inputs.ts';
+import { evaluate, type NodeInputs } from '../evaluate/evaluate.ts';
+import { effectiveOfLocal, problemText } from '../evaluate/local.ts';
 import { contentRef, sameContent, sha256 } from '../store/content.ts';
 import { layout } from '../store/layout.ts';
 import type { CondemnedRecord, MetaName, MetaRecord, Store } from '../store/store.ts';
@@ -37,7 +37,7 @@ export async function observe(deps: BootDeps): Promise<Observed> {
     log.error('failed to read condemnations', { error });
     return [];
   });
-  const usual = await loadJudgeInputs(options, kubelet, disk, log);
+  const usual = await loadNodeInputs(options, kubelet, disk, log);
   const volatileFile = options.kubeletUnit === '' ? undefined : await new VolatileFile(options, disk).read();
   const gathered = volatileFile ? { ...usual, inputs: { ...usual.inputs, current: volatileFile } } : usual;
   const look = { deps, condemned, gathered };
@@ -105,27 +105,27 @@ async function loadCandidate(source: Source, look: Look): Promise<Candidate> {
   const content = contentRef(manifest.files, source.kubeletConfigKey);
   const verdict = condemned.find((record) => sameContent(record, content));
   if (verdict) return { at: 'condemned', source, by: verdict.by, reason: verdict.reason };
-  const judgement = judgeIn(source, payload, gathered.inputs, look);
-  if (!judgement.ok) {
-    const problem = problemText(judgement.findings);
-    deps.log.error('config cannot be used', { source: sourceText(source), stage: judgement.stage, problem });
+  const evaluation = evaluateIn(source, payload, gathered.inputs, look);
+  if (!evaluation.ok) {
+    const problem = problemText(evaluation.findings);
+    deps.log.error('config cannot be used', { source: sourceText(source), stage: evaluation.stage, problem });
     // Boot downloads nothing: what is beyond a limit cannot be loaded.
-    return { at: 'unusable', source, stage: judgement.stage === 'download' ? 'load' : judgement.stage, problem };
+    return { at: 'unusable', source, stage: evaluation.stage === 'download' ? 'load' : evaluation.stage, problem };
   }
-  for (const { field, message } of judgement.warnings)
+  for (const { field, message } of evaluation.warnings)
     deps.log.warn('config is usable, but', { source: sourceText(source), field, message });
-  const effective = (await earlierRendering(judgement.effective, source, payload, content.contentSha256, look)) ?? judgement.effective;
+  const effective = (await earlierRendering(evaluation.effective, source, payload, content.contentSha256, look)) ?? evaluation.effective;
   return { at: 'usable', source, content, effective };
 }
 
-function judgeIn(
+function evaluateIn(
   source: Pick<Source, 'uid' | 'resourceVersion' | 'kubeletConfigKey'>,
   payload: { files: ReadonlyMap<string, Uint8Array>; annotations: Readonly<Record<string, string>> },
-  inputs: JudgeInputs,
+  inputs: NodeInputs,
   { deps }: Look,
 ) {
   const dir = layout(deps.options.dynamicConfigDir).checkpoint(source);
-  return judge({ files: payload.files, annotations: payload.annotations, kubeletConfigKey: source.kubeletConfigKey, dir }, inputs);
+  return evaluate({ files: payload.files, annotations: payload.annotations, kubeletConfigKey: source.kubeletConfigKey, dir }, inputs);
 }
 
 /**
@@ -144,15 +144,15 @@ async function earlierRendering(
   if (current === undefined || same(current, effective)) return undefined;
   const unpoliced = { ...gathered.inputs, policy: 'none' } as const;
   // Most configs name no sibling and render the same anywhere: spare those a look at every checkpoint of the store.
-  const elsewhere = judgeIn({ ...source, uid: 'elsewhere', resourceVersion: 'elsewhere' }, payload, unpoliced, look);
+  const elsewhere = evaluateIn({ ...source, uid: 'elsewhere', resourceVersion: 'elsewhere' }, payload, unpoliced, look);
   if (elsewhere.ok && same(elsewhere.effective, effective)) return undefined;
   for (const { ref, manifest, state } of await deps.store.list().catch(() => [])) {
     if (state !== 'intact' || !manifest || contentRef(manifest.files, source.kubeletConfigKey).contentSha256 !== contentSha256) continue;
     const older = await deps.store.load(ref);
     if (older.at !== 'intact') continue;
     const { files } = older.checkpoint.payload;
-    const judgement = judgeIn({ ...source, ...ref }, { files, annotations: { ...manifest.annotations } }, unpoliced, look);
-    if (judgement.ok && same(judgement.effective, current)) return current;
+    const evaluation = evaluateIn({ ...source, ...ref }, { files, annotations: { ...manifest.annotations } }, unpoliced, look);
+    if (evaluation.ok && same(evaluation.effective, current)) return current;
   }
   return undefined;
 }
@@ -167,11 +167,11 @@ async function isRefused(record: MetaRecord, assigned: Candidate, look: Look): P
   return again.at === 'usable' && sha256(again.effective) === sha256(current);
 }
 
-function localCandidate({ local }: JudgeInputs): LocalCandidate {
+function localCandidate({ local }: NodeInputs): LocalCandidate {
   return local.at === 'present' ? { at: 'usable', effective: effectiveOfLocal(local) } : local;
 }
 
-function currentFile({ current, kubelet }: JudgeInputs): BootFacts['current'] {
+function currentFile({ current, kubelet }: NodeInputs): BootFacts['current'] {
   if (current === undefined) return { at: 'missing' };
   return decode(current, kubelet.version).ok ? { at: 'usable', bytes: current } : { at: 'unusable' };
 }

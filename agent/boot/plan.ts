@@ -1,5 +1,5 @@
 import { type ContentRef, type MaybeSource, sameSource, type Source } from '../checkpoint/source.ts';
-import type { Stage } from '../judge/judge.ts';
+import type { Stage } from '../evaluate/evaluate.ts';
 import { statusErrors } from '../status/errors.ts';
 import { sameContent } from '../store/content.ts';
 import type { KubeletFacts } from '../config/contract.ts';

@@ -25,7 +25,7 @@ export const OUR_ANNOTATIONS = 'dkc.dev/';
 /** A value here other than the one under which a content was condemned lifts the condemnation. */
 export const RETRY_ANNOTATION = 'dkc.dev/retry';
 
-/** Takes a ConfigMap apart. It came over the network: keys and names are judged before anybody joins them into a path. */
+/** Takes a ConfigMap apart. It came over the network: keys and names are checked before anybody joins them into a path. */
 export function payloadOf(configMap: KubeObject): Downloaded {
   const { uid, resourceVersion, namespace, name, annotations } = configMap.metadata;
   if (!uid) return { ok: false, problem: 'ConfigMap must have a non-empty UID' };

@@ -1,7 +1,7 @@
 import type { Source, SpecSource } from './source.ts';
 
 // What an API server hands us becomes directory and file names on the node, and on modern clusters no API server has checked it
-// before (spec 13): everything is judged here before it is joined into a path.
+// before (spec 13): everything is checked here before it is joined into a path.
 
 /** Longest name in a directory on Linux, in bytes. */
 const MAX_NAME_LENGTH = 255;

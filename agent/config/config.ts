@@ -11,7 +11,7 @@ export { applyFlags, gatesOnCommandLine, type Shadowed } from './flags/flags.ts'
 export { parseKubeletHelp } from './flags/flags.ts';
 export { mergeOverlay } from './overlay.ts';
 export { resolvePaths } from './overlay.ts';
-export { defaultPolicy, judgePolicy, judgingPolicy, parsePolicy, type Policy } from './policy/policy.ts';
+export { defaultPolicy, checkPolicy, checkingPolicy, parsePolicy, type Policy } from './policy/policy.ts';
 export { pathsToProbe, preflightFatal } from './preflight/preflight.ts';
 export { preflightSysctls } from './preflight/host.ts';
 export { POD_RULES } from './preflight/server.ts';

@@ -21,7 +21,7 @@ export function parseKubeletVersion(text: string): KubeletVersion {
 
 /**
  * The same, with the newest version that the field table covers in place of a newer one: Kubernetes takes little away, so that is the
- * best judge there is of a kubelet to come. What was added since is reported as unknown, and passed through.
+ * closest match for a later kubelet. What was added since is reported as unknown, and passed through.
  * @returns `newer` is what stands in the text, where it is newer than `version`
  * @throws {ActionError} when it is no version, or older than all that the field table covers
  */

@@ -27,7 +27,7 @@ export function execStartOf(text: string): string | undefined {
 }
 
 /**
- * The arguments that systemd would start the program with: `$NAME` as a word of its own splits at blanks, `${NAME}` does not.
+ * The arguments that systemd would start the program with: `$NAME` as a separate word splits at blanks, `${NAME}` does not.
  * @returns program first
  */
 export function expandCommandLine(argv: string, environment: Readonly<Record<string, string>>): string[] {

@@ -9,7 +9,7 @@ import { errorCode } from '../../base/errors.ts';
 const KUBELET_ROOT = '/var/lib/kubelet';
 
 /**
- * What preflight may know of this host. What cannot be read is left out, and then not judged: a sandbox that hides a file must not
+ * What preflight may know of this host. What cannot be read is left out, and then not checked: a sandbox that hides a file must not
  * refuse a config.
  * @param probe - paths whose presence matters to the config at hand
  * @param from.args - the kubelet's, for its `--root-dir`

@@ -36,7 +36,7 @@ export interface LearnedKubelet extends KubeletFacts {
 /**
  * What is known of this node's kubelet without asking an API server: version from flag or binary, arguments from file or unit. What
  * cannot be learned is said in the log; the newest version that this agent knows stands in.
- * A kubelet newer than all that is known is judged as the newest, and never ends the agent.
+ * A kubelet newer than all that is known is validated as the newest, and never ends the agent.
  * @throws ActionError for a version flag or an arguments file that cannot be read: a wrong setting must not be guessed around
  */
 export async function learnKubelet(deps: KubeletDeps): Promise<LearnedKubelet> {
@@ -45,7 +45,10 @@ export async function learnKubelet(deps: KubeletDeps): Promise<LearnedKubelet> {
   const line = await commandLine(deps);
   const learned = told ?? (line.program === undefined ? undefined : await versionOf(line.program, deps)) ?? (await fromMemo(deps));
   if (learned?.newer !== undefined)
-    log.warn('kubelet is newer than the latest version that this agent knows', { version: learned.newer, judgedAs: learned.version.text });
+    log.warn('kubelet is newer than the latest version that this agent knows', {
+      version: learned.newer,
+      validatedAs: learned.version.text,
+    });
   if (!learned)
     log.warn('kubelet version is not known yet, waiting for the Node; or set --kubelet-version', { assuming: newestKubeletVersion.text });
   return { ...(learned ?? { version: newestKubeletVersion }), args: line.args };
@@ -141,7 +144,7 @@ interface Remembered {
 
 /**
  * Remembers what version this node's kubelet has. A start of the agent need not start a kubelet to ask it as long as its binary is the same, and
- * one that cannot ask judges by what was so before: an assumed version could refuse a config that runs well.
+ * one that cannot ask validates by what was so before: an assumed version could refuse a config that runs well.
  */
 export class VersionRecord {
   readonly #disk: Pick<Disk, 'read' | 'replace' | 'stat'>;
@@ -182,7 +185,7 @@ export class VersionRecord {
       if (typeof version !== 'string') return undefined;
       return { version, ...(typeof binary === 'string' ? { binary } : {}) };
     } catch {
-      return undefined; // never written, or damaged: then it is learned anew
+      return undefined; // never written, or damaged: then it is determined again
     }
   }
 

@@ -7,7 +7,7 @@ import type { Log } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import { http } from '../../kube/client/builtins.ts';
 
-/** Connections to the metrics at once. The agent has 1,024 files in all, and whoever is on the node may connect. */
+/** Connections to the metrics at once. The agent has 1,024 files in all, and every process of the node may connect. */
 export const MAX_CONNECTIONS = 32;
 /** Ms until a request has to be complete: a client that sends nothing holds a connection no longer. */
 const REQUEST_TIMEOUT_MS = 10_000;

@@ -83,7 +83,7 @@ export async function runOnline(context: AgentContext, kubeconfig: string): Prom
   }
 }
 
-/** A kubeconfig that cannot be used today may be mended while the agent runs: bootstrap and certificates come late on new nodes. */
+/** A kubeconfig that cannot be used today may be fixed while the agent runs: bootstrap and certificates come late on new nodes. */
 async function connect({ world, shutdown, activeRecord }: AgentContext, kubeconfig: string): Promise<Client | undefined> {
   for (let told = ''; !shutdown.signal.aborted;) {
     try {
@@ -141,7 +141,7 @@ function kubeletKnowledge(
         const before = facts.version.text;
         const { version: closest, newer } = closestKubeletVersion(version);
         if (newer !== undefined)
-          log.warn('kubelet is newer than the latest version that this agent knows', { version: newer, judgedAs: closest.text });
+          log.warn('kubelet is newer than the latest version that this agent knows', { version: newer, validatedAs: closest.text });
         facts = { ...facts, version: closest };
         void versionRecord.remember(version);
         if (facts.version.text === before) return;

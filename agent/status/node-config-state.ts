@@ -75,7 +75,7 @@ export class NodeConfigState {
   }
 
   /**
-   * From now on nothing new is shown, whoever changes it. @returns a function that shows all of it at once; who leaves the node to the next
+   * From now on no change is shown. @returns a function that shows all of it at once; who leaves the node to the next
    * start never calls it
    */
   hold(): () => void {

@@ -122,12 +122,12 @@ export async function verifyStore(disk: Disk, paths: Layout, store: Pick<Store, 
   await own(paths.condemned, parseCondemned);
   await own(paths.refused, parseRefused);
 
-  const below = async (dir: string, what: 'UID' | 'ResourceVersion', judge: (name: string) => Promise<void>) => {
+  const below = async (dir: string, what: 'UID' | 'ResourceVersion', inspect: (name: string) => Promise<void>) => {
     for (const name of await onPath('list', dir, async () => ((await disk.stat(dir)) ? disk.list(dir) : []))) {
       const path = join(dir, name);
       if (directoryNameProblem(what, name) !== undefined) problems.push({ path, problem: 'it does not belong to a store' });
       else if ((await disk.stat(path))?.kind !== 'dir') problems.push({ path, problem: 'it is not a directory' });
-      else await judge(name);
+      else await inspect(name);
     }
   };
   await below(paths.checkpoints, 'UID', (uid) =>

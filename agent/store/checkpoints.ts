@@ -110,7 +110,7 @@ export class Checkpoints {
     );
   }
 
-  /** Under the lock: whoever replaced the checkpoint since it was read has given it a manifest of its own. */
+  /** Under the lock: a process that replaced the checkpoint since it was read has given it another manifest. */
   async #adopt(ref: PayloadRef, by: Pick<Source, 'namespace' | 'name'>): Promise<Found> {
     const found = await readCheckpoint(this.#disk, this.#paths, ref);
     if (found.at !== 'intact' || found.recorded) return found;

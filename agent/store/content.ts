@@ -35,7 +35,7 @@ export function compare(a: string, b: string): number {
 }
 
 /**
- * The content that a record stands for; undefined for local, and where its checkpoint is missing or damaged.
+ * The content that a record names; undefined for local, and where its checkpoint is missing or damaged.
  * @param adopt - gives a checkpoint of upstream's the manifest it lacks
  */
 export async function storedContent(

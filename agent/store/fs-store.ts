@@ -303,7 +303,7 @@ export class FsStore implements Store {
     const first = await this.#parseOwn(read, parse);
     if (first.ok) return first.value;
     try {
-      // Once more under the lock: another process may have mended it by now.
+      // Once more under the lock: another process may have repaired it by now.
       return await this.#locked(async () => {
         const again = await this.#parseOwn(read, parse);
         if (again.ok) return again.value;

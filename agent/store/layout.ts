@@ -32,7 +32,7 @@ export interface Layout {
   /** How far the events of transitions came; see events/announcer.ts. */
   announced: string;
   checkpoints: string;
-  /** `checkpoints/UID`. @throws RangeError on a uid that cannot be a directory name; callers judge first */
+  /** `checkpoints/UID`. @throws RangeError on a uid that cannot be a directory name; callers check first */
   uidDir(uid: string): string;
   /** `checkpoints/UID/RV`. @throws RangeError as {@link Layout.uidDir} */
   checkpoint(ref: PayloadRef): string;
@@ -82,7 +82,7 @@ export function damagedName(path: string, nowMs: number): string {
   return `${path}.damaged-${new Date(nowMs).toISOString().replaceAll(/[-:]/g, '')}`;
 }
 
-/** The last line of defence: a name that came this far unjudged must still not leave the store. */
+/** The last line of defence: a name that was not checked before must still not leave the store. */
 function trusted(problem: string | undefined, name: string): string {
   if (problem !== undefined) throw new RangeError(problem);
   return name;

@@ -3,7 +3,7 @@ import { keyProblem } from '../checkpoint/verify-names.ts';
 import type { RefusedRecord } from './refused-record.ts';
 import { type CondemnedRecord, journalEvents, type JournalLine, type TrialRecord } from './store.ts';
 
-// Text <-> record for every file of ours. Whoever reads a store may meet one that was cut, edited by hand or written by a newer
+// Text <-> record for every file of ours. A reader of a store may meet one that was cut, edited by hand or written by a newer
 // version: unknown members are ignored, a member of the wrong type is damage, and no problem text quotes the file.
 
 export type Parsed<T> = { ok: true; value: T } | { ok: false; problem: string };

@@ -41,7 +41,7 @@ export function parseSource(bytes: Uint8Array): ParsedSource {
 }
 
 const isNothing = /^(?:|~|null|Null|NULL)$/;
-/** Stands for a number or a boolean: which one is nobody's concern here. */
+/** In place of a number or a boolean: which one is nobody's concern here. */
 const notText = Symbol('not text');
 
 /** A line as upstream writes it: a word, or one in quotes that hold nothing to unescape. */

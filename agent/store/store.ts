@@ -27,7 +27,7 @@ export interface TrialRecord extends ContentRef {
   uncleanBoots?: number;
   /** Lines of the exits file that are already counted (byte offset), so that a restart of the agent counts none twice. */
   exitsOffset: number;
-  /** Kernel boot id: another boot starts the counts of exits anew. */
+  /** Kernel boot id: another boot resets the counts of exits. */
   bootId: string;
 }
 
@@ -156,7 +156,7 @@ const hints: Readonly<Record<string, string>> = {
   ELOOP: 'a symbolic link is in its place: move that away',
 };
 
-/** What a disk error means to the person who has to mend it. */
+/** What a disk error means to the person who has to fix it. */
 export function hintFor(error: unknown): string {
   return hints[errorCode(error) ?? ''] ?? describeError(error);
 }

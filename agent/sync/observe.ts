@@ -64,7 +64,7 @@ async function spoiledFacts(
   return found ? { spoiled: { due: isDue(found, clock.now()) } } : {};
 }
 
-/** undefined: missing or damaged, so nobody knows; the next assignment writes it anew. */
+/** undefined: missing or damaged, so nobody knows; the next assignment writes it again. */
 async function recordOf(
   { store, clock, log }: Pick<ObserveDeps, 'store' | 'clock' | 'log'>,
   name: 'assigned' | 'last-known-good',
@@ -98,7 +98,7 @@ async function fetchedOf(seen: ConfigMapSeen, key: string, store: Store): Promis
 function isSaved(state: CheckpointState, { annotations }: Payload, content: ContentRef): boolean {
   if (state.at !== 'intact') return false;
   const { manifest } = state.checkpoint;
-  // Upstream's checkpoints know no annotations, and boot judges by them.
+  // Upstream's checkpoints know no annotations, and boot evaluates with them.
   const same = Object.keys({ ...annotations, ...manifest.annotations }).every((name) => annotations[name] === manifest.annotations[name]);
   return same && sameContent(contentRef(manifest.files, content.kubeletConfigKey), content);
 }

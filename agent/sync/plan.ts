@@ -2,7 +2,7 @@ import { RETRY_ANNOTATION } from '../checkpoint/download.ts';
 import { type ContentRef, type MaybeSource, type Payload, sameSource, type Source, type SpecSource } from '../checkpoint/source.ts';
 import { splitFindings } from '../config/config.ts';
 import type { Finding } from '../config/contract.ts';
-import type { Stage } from '../judge/judge.ts';
+import type { Stage } from '../evaluate/evaluate.ts';
 import { statusErrors } from '../status/errors.ts';
 import { sameContent } from '../store/content.ts';
 import type { RefusedRecord } from '../store/refused-record.ts';
@@ -27,7 +27,7 @@ export type Fetched =
   /** It holds more than any checkpoint may. */
   | { at: 'beyond'; uid: string; resourceVersion: string; finding: Finding };
 
-/** Preflight's answer; null where preflight is off or has nothing to judge. */
+/** Preflight's answer; null where preflight is off or has nothing to evaluate. */
 export type Verdict = { ok: true } | { ok: false; stage: Stage; findings: readonly Finding[] } | null;
 
 export interface SyncFacts {

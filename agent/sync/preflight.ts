@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import { pathsToProbe } from '../config/config.ts';
 import type { KubeletFacts } from '../config/contract.ts';
 import { readHost } from '../host/host.ts';
-import { loadJudgeInputs } from '../judge/inputs.ts';
-import { judging, prepare, type Pieces } from '../judge/judge.ts';
+import { loadNodeInputs } from '../evaluate/node-inputs.ts';
+import { evaluating, prepare, type Pieces } from '../evaluate/evaluate.ts';
 import { sourceText, type Source } from '../checkpoint/source.ts';
 import type { AgentOptions } from '../options.ts';
 import { layout } from '../store/layout.ts';
@@ -33,7 +33,7 @@ export function preflighter({
 }: PreflightDeps): (source: Source, fetched: Extract<Fetched, { at: 'found' }>) => Promise<Verdict> {
   return async (source, { payload }) => {
     const facts = await kubelet();
-    const { inputs, policyProblem } = await loadJudgeInputs(options, facts, disk, log);
+    const { inputs, policyProblem } = await loadNodeInputs(options, facts, disk, log);
     if (policyProblem !== undefined) {
       return {
         ok: false,
@@ -57,9 +57,9 @@ export function preflighter({
     // Its checkpoint may not be on disk yet: what lies in it is what the ConfigMap holds.
     const inside = siblings.map((path) => [path, payload.files.has(path.slice(dir.length + 1)) ? 'file' : 'missing'] as const);
     const seen = { ...host, paths: { ...host.paths, ...Object.fromEntries(inside) } };
-    const judgement = await inTurns(judging(read, config, { ...inputs, host: seen }), pause);
-    if (!judgement.ok) return judgement;
-    for (const { field, message } of judgement.warnings)
+    const evaluation = await inTurns(evaluating(read, config, { ...inputs, host: seen }), pause);
+    if (!evaluation.ok) return evaluation;
+    for (const { field, message } of evaluation.warnings)
       log.warn('config is accepted, but', { source: sourceText(source), field, message });
     return { ok: true };
   };

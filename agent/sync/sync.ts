@@ -81,7 +81,7 @@ export class Sync {
       const steps = planSync(await observe(wanted, this.#seen, this.#deps));
       const done = await executor.run(steps);
       onRun(false);
-      // What is wrong may be mended on this node, where no watch of the API sees it: a file, swap, a policy.
+      // What is wrong may be fixed on this node, where no watch of the API sees it: a file, swap, a policy.
       return done && !steps.some((step) => step.do === 'report' && step.error !== null && step.final !== true);
     } catch (error) {
       log.error('sync failed, retrying', { error: describeError(error) });

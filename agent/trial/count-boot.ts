@@ -58,7 +58,7 @@ export async function countBoot(deps: CountBootDeps): Promise<ThisBoot> {
 
 /**
  * `D/clean-stop.json`: names the boot of the machine in which the agent was stopped while no kubelet ran. Only such a boot can have ended by a
- * shutdown; a panic, a power cut or a hang leaves no mark. A file of its own, since removing one works on a full disk and rewriting one does not.
+ * shutdown; a panic, a power cut or a hang leaves no mark. A separate file, since removing one works on a full disk and rewriting one does not.
  */
 export class CleanStop {
   readonly #disk: Pick<Disk, 'read' | 'replace' | 'remove'>;

@@ -25,7 +25,7 @@ const CUT_LEAVES_AT_LEAST = 16 * 1024;
 
 /**
  * Reads what was added after `offset`. A file that shrank was either cut, which kubelet-stopped does right before it adds a line (only that
- * one is new), or made anew (count from its start). A last line without its newline is still being written and waits.
+ * one is new), or created again (count from its start). A last line without its newline is still being written and waits.
  */
 export function readExits(bytes: Uint8Array, offset: number): ReadExits {
   const shrank = bytes.length < offset;

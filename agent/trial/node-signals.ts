@@ -2,7 +2,7 @@ import type { Health } from './health.ts';
 import type { Millis } from '../../base/clock.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 
-/** What a Node and its Lease say of the kubelet. Times are ms since 1970, by the clock of whoever wrote them; NaN where nobody did. */
+/** What a Node and its Lease say of the kubelet. Times are ms since 1970, by the clock of their writer; NaN where nobody did. */
 export interface NodeWord {
   /** Absent where no kubelet has ever reported. */
   ready?: { isTrue: boolean; why: string; heartbeatAt: Millis; sinceAt: Millis };
@@ -117,7 +117,7 @@ export function healthOfPods(pods: readonly PodSeen[], alive: ReadonlySet<string
   return { healthy: false, detail: `the restarted kubelet rejected pods that ran before: ${named.join(', ')}${more}` };
 }
 
-/** A failed pod has no time of its own: the newest of its conditions, of its containers' ends and of the kubelet's writes of its status is closest. */
+/** A failed pod has no time itself: the newest of its conditions, of its containers' ends and of the kubelet's writes of its status is closest. */
 function failedAt(metadata: KubeObject['metadata'], status: Record<string, unknown>): Millis {
   const conditions = records(status['conditions']).map((one) => one['lastTransitionTime']);
   const ends = records(status['containerStatuses']).map((one) => record(record(one['state'])['terminated'])['finishedAt']);

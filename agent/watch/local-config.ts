@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { effectiveOfLocal, localProblem, parseLocal, type LocalConfig } from '../judge/local.ts';
+import { effectiveOfLocal, localProblem, parseLocal, type LocalConfig } from '../evaluate/local.ts';
 import type { AgentOptions, AgentWorld } from '../options.ts';
 import type { AgentContext } from '../run/agent-context.ts';
 import { sha256 } from '../store/content.ts';

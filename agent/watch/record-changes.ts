@@ -25,7 +25,7 @@ export interface RecordFacts {
 
 /**
  * What a change of the records by someone else (an admin's `dkc rollback` or `dkc retry`) asks of a running agent: to start again, so
- * that boot chooses anew. Needs no API server. Pure.
+ * that boot chooses again. Needs no API server. Pure.
  * @returns why, or undefined where nothing is asked
  */
 export function planRecordChange(facts: RecordFacts): string | undefined {

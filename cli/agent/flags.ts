@@ -170,7 +170,7 @@ export type NodeFlag = keyof typeof nodeFlagTexts;
 
 /**
  * All of them, since they may stand in an alias or a script for every command; help shows those that this command heeds.
- * @param texts - what a flag means for this command, where that is something of its own
+ * @param texts - what a flag means for this command, where that differs
  */
 export function nodeFlagsFor(heeded: readonly NodeFlag[], texts: Partial<Record<NodeFlag, string>> = {}): readonly Flag[] {
   return [...agentFlags.filter((flag) => flag.nodeSide), agentFileFlag].map((flag) => {

@@ -122,7 +122,7 @@ function optionOf({ type, alias, implied }: Flag): Options {
   const named = alias === undefined ? {} : { alias };
   if (type === 'boolean' || implied !== undefined) return { ...named, type: 'boolean' };
   if (type === 'count') return { ...named, type: 'count' };
-  // All else is read as text and judged by flagValue: yargs would turn `abc` into NaN and `1e3` into 1000.
+  // All else is read as text and checked by flagValue: yargs would turn `abc` into NaN and `1e3` into 1000.
   return { ...named, type: 'string', requiresArg: true };
 }
 

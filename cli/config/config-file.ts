@@ -1,7 +1,7 @@
 import { newestKubeletVersion, decode } from '../../agent/config/config.ts';
 import { learnKubelet } from '../../agent/host/kubelet.ts';
 import { silentLog } from '../../base/log.ts';
-import { problemText } from '../../agent/judge/local.ts';
+import { problemText } from '../../agent/evaluate/local.ts';
 import { ActionError, errorCode } from '../../base/errors.ts';
 import type { KubeletFacts, JsonObject, KubeletVersion } from '../../agent/config/contract.ts';
 import type { AgentOptions } from '../../agent/options.ts';
@@ -40,13 +40,13 @@ export async function decodeFile(context: Context, name: string, version: Kubele
   });
 }
 
-/** The kubelet that configurations are judged for, and what is to be remarked on that: see `withNote`. */
-export interface JudgedFor extends KubeletFacts {
+/** The kubelet that configurations are validated for, and what is to be remarked on that: see `withNote`. */
+export interface ValidatedFor extends KubeletFacts {
   note?: Note;
 }
 
 /** As flags and agent.yaml say, else as found on this machine, else the newest known, which the note then says. */
-export async function kubeletOf(context: Context, options: AgentOptions): Promise<JudgedFor> {
+export async function kubeletOf(context: Context, options: AgentOptions): Promise<ValidatedFor> {
   // Away from a node there is no kubelet to ask, and nothing wrong with that: only what follows from it is said.
   const kubelet = await learnKubelet({ options, disk: context.disk, exec: context.exec, log: silentLog });
   const { newer, version } = kubelet;

@@ -6,7 +6,7 @@ import { fileOptions, nodeOptions } from '../agent/node-options.ts';
 import { formatFlag, formatOf, scriptText } from '../output/output.ts';
 import { printableLines } from '../output/printable.ts';
 import { decodeFile, isThere, kubeletOf } from './config-file.ts';
-import { directoryOf } from './judge-file.ts';
+import { directoryOf } from './validate-file.ts';
 import type { Args } from '../args/args.ts';
 import type { JsonObject, KubeletVersion } from '../../agent/config/contract.ts';
 import type { AgentOptions } from '../../agent/options.ts';

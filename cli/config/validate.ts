@@ -3,7 +3,7 @@ import { nodeFlagsFor } from '../agent/flags.ts';
 import { fileOptions } from '../agent/node-options.ts';
 import { formatFlag, show, table, type People } from '../output/output.ts';
 import { readConfigFile, kubeletOf } from './config-file.ts';
-import { directoryOf, judgeFile, type FileJudgement } from './judge-file.ts';
+import { directoryOf, validateFile, type FileValidation } from './validate-file.ts';
 import { UsageError } from '../failure.ts';
 import { printable } from '../output/printable.ts';
 
@@ -39,7 +39,7 @@ Exits with 1 on any error in any file.`,
     for (const name of names) {
       const bytes = await readConfigFile(context, name);
       const dir = directoryOf(context, name);
-      validated.push({ name, ...(await judgeFile(context, { bytes, dir, options, kubelet, withPolicy, strict: args.on('strict') })) });
+      validated.push({ name, ...(await validateFile(context, { bytes, dir, options, kubelet, withPolicy, strict: args.on('strict') })) });
     }
     const [only] = validated;
     await show(context, args, {
@@ -63,7 +63,7 @@ Exits with 1 on any error in any file.`,
   },
 };
 
-interface Validated extends FileJudgement {
+interface Validated extends FileValidation {
   name: string;
 }
 

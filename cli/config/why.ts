@@ -3,7 +3,7 @@ import { viewActive } from '../../agent/admin/facts.ts';
 import { observeNode } from '../../agent/admin/observe.ts';
 import { decode, resolvePaths } from '../../agent/config/config.ts';
 import { explainFields, type Explained } from '../../agent/config/policy/explain.ts';
-import { minimalConfig, problemText } from '../../agent/judge/local.ts';
+import { minimalConfig, problemText } from '../../agent/evaluate/local.ts';
 import { FsStore } from '../../agent/store/fs-store.ts';
 import { layout } from '../../agent/store/layout.ts';
 import { ActionError } from '../../base/errors.ts';

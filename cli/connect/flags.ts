@@ -49,7 +49,7 @@ export function connectQueryOf(context: Pick<Context, 'path'>, args: Args): Conn
   const kubeconfig = args.text('kubeconfig');
   const name = args.text('context');
   const as = args.text('as');
-  // 0 is kubectl's word for no limit of its own.
+  // 0 is kubectl's word for no limit.
   const requestTimeoutMs = args.ms('request-timeout') || undefined;
   return {
     ...(kubeconfig ? { kubeconfig: context.path(kubeconfig) } : {}),

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { once } from 'node:events';
 import { decode } from '../../agent/config/config.ts';
 import { newestKubeletVersion } from '../../agent/config/config.ts';
-import { problemText } from '../../agent/judge/local.ts';
+import { problemText } from '../../agent/evaluate/local.ts';
 import { ActionError } from '../../base/errors.ts';
 import { fine, wrong, type Command } from '../command.ts';
 import { UsageError } from '../failure.ts';

@@ -36,7 +36,7 @@ export interface AgentNote {
 export const AGENT_ANNOTATION = 'dkc.dev/agent';
 /** An annotation may have 256 KiB; the agent's own is below 100 characters. */
 const MAX_ANNOTATION = 1_000;
-/** A status.config error of ours has at most 80 characters; whoever may write a Node's status writes what they like. */
+/** A status.config error of ours has at most 80 characters; those who may write a Node's status writes what they like. */
 const MAX_ERROR = 1_000;
 
 /** Reads `Node.spec.configSource`, `Node.status.config` and the agent's annotation; what has not their shape counts as absent. */

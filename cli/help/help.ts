@@ -58,7 +58,7 @@ const withChoices = ({ text, choices, prefixes = [] }: Pick<Flag, 'text' | 'choi
 
 const exampleRow = ({ run, what }: Example): [string, string] => [run, what === '' ? '' : `# ${what}`];
 
-/** Two columns; a left word that is very long gets a line of its own. */
+/** Two columns; a left word that is very long gets a separate line. */
 function section(title: string, rows: readonly (readonly [string, string])[], width: number): string {
   if (rows.length === 0) return '';
   const left = Math.min(Math.max(...rows.map(([word]) => word.length)), Math.floor(width / 2));

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { nodeSide, nodeSideFlags, refPositional, resolveRef, type NodeSide } from './node-side.ts';
 import { keyOf } from '../../agent/admin/roles.ts';
 import { samePayload } from '../../agent/checkpoint/source.ts';
-import { minimalConfig } from '../../agent/judge/local.ts';
+import { minimalConfig } from '../../agent/evaluate/local.ts';
 import { ActionError, errorCode } from '../../base/errors.ts';
 import { fine, wrong, withNote, type Command, type Context } from '../command.ts';
 import { kubeletOf } from '../config/config-file.ts';

@@ -64,7 +64,7 @@ function paintOf(standing: Standing, paint: Paint): (text: string) => string {
   return standing === 'trial' || standing === 'running' || standing === 'pending' ? paint.yellow : paint.red;
 }
 
-/** Upstream's strings name the kubelet's log, for whoever knows them; what they speak of is in the agent's. */
+/** Upstream's strings name the kubelet's log, for readers who know them; what they speak of is in the agent's. */
 export function forPeople(error: string): string {
   return error.replace(/, see (Kubelet|dkc-agent) log for details$/, ' (see: journalctl -u dkc-agent)');
 }

@@ -14,7 +14,7 @@ export interface LongCommand extends Pick<ProcessOptions, 'name' | 'resyncMs' | 
   command: string;
   /** All that it does. */
   rights: readonly Right[];
-  /** The first line of the log, said before anything is known of the cluster: whoever reads the log of a wrong start sees what it was started for. */
+  /** The first line of the log, said before anything is known of the cluster: a reader of the log of a wrong start sees what it was started for. */
   announce: (log: Log, server: string) => void;
   /** Directory of the pod's service account, where there is no kubeconfig. @default where the kubelet mounts it */
   serviceAccount: string | undefined;
@@ -39,7 +39,7 @@ export async function runLong(context: Context, settings: ProcessSettings, what:
   announce(log, server);
   if (kubeconfig === undefined && isSet(env['KUBECONFIG']))
     log.warn("ignoring $KUBECONFIG: without --kubeconfig the pod's service account is used", { KUBECONFIG: env['KUBECONFIG'] });
-  // A connection of its own: writes of the process pass only while it leads, and a standby should know as well.
+  // A separate connection: writes of the process pass only while it leads, and a standby should know as well.
   const client = createClient(access, { clock, random, log, userAgent: options.name });
   const rights = new RightsCheck(needed, { client, clock, log });
   const over = new AbortController();
@@ -82,7 +82,7 @@ function whyFailed(failure: { part: string; error: unknown } | undefined): strin
   return failure === undefined ? 'it failed; see its log' : `${failure.part}: ${describeError(failure.error)}; restart it`;
 }
 
-/** In the journal a level goes before each line; whoever asked for JSON reads it elsewhere. */
+/** In the journal a level goes before each line; JSON is read elsewhere. */
 export function logFormat(asked: 'text' | 'json', env: Context['env']): 'text' | 'json' | 'journald' {
   if (asked === 'json') return 'json';
   return env['JOURNAL_STREAM'] !== undefined || env['INVOCATION_ID'] !== undefined ? 'journald' : 'text';

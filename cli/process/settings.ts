@@ -120,7 +120,7 @@ export const leaseFlags = (name: string): readonly Flag[] => [
   },
 ];
 
-/** What is seen of the process. @param port - of its own, so that it can be scraped and probed without a flag */
+/** What is seen of the process. @param port - separate, so that it can be scraped and probed without a flag */
 export const servingFlags = (port: number): readonly Flag[] => [
   {
     name: 'metrics-bind-address',

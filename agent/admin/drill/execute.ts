@@ -4,7 +4,7 @@ import {
   type DrillReport,
   type DrillStep,
   type Harm,
-  judgeBoot,
+  checkBoot,
   localConfigStep,
   planDrill,
   report,
@@ -58,7 +58,7 @@ async function rehearse(scenario: Scenario, root: string, deps: DrillDeps): Prom
     // What the real node keeps in /run stays out of it too.
     const kubeletExits = join(root, 'run', 'kubelet-exits');
     const outcome = await deps.boot({ ...deps, store, options: { ...options, dynamicConfigDir: root, effectiveConfig, kubeletExits } });
-    const step = judgeBoot(scenario, { used: outcome.used, usable: outcome.effective.usable }, Math.round(clock.monotonic() - began));
+    const step = checkBoot(scenario, { used: outcome.used, usable: outcome.effective.usable }, Math.round(clock.monotonic() - began));
     return outcome.localProblem === undefined ? step : { ...step, localProblem: outcome.localProblem };
   } catch (error) {
     // Boot itself never throws: this is the copying, and a rehearsal that could not be held has not been passed.

@@ -96,13 +96,13 @@ export function drillCondemnation(assigned: Source, facts: AdminFacts, at: strin
 }
 
 /** `seen` in words that compare with `expected`. */
-export function judgeBoot(scenario: Scenario, saw: { used: Used; usable: boolean }, ms: number): DrillStep {
+export function checkBoot(scenario: Scenario, saw: { used: Used; usable: boolean }, ms: number): DrillStep {
   const { step, expected } = scenario;
   const seen = saw.usable ? saw.used : `${saw.used}, without an effective file that a kubelet could start on`;
   return { step, expected, seen, ms, passed: seen === expected };
 }
 
-/** The last fallback is a step of its own where it is missing or broken: every other one may end well without it, on this day. */
+/** The last fallback is a separate step where it is missing or broken: every other one may end well without it, on this day. */
 export function localConfigStep(problem: string): DrillStep {
   return { step: 'local config, the last fallback', expected: 'can be used', seen: problem, ms: 0, passed: false };
 }

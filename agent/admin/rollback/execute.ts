@@ -44,7 +44,7 @@ export async function executeRollback(store: Store, steps: readonly RollbackStep
 
 /**
  * Where boot would arrive if the store said `then`: by boot's own eyes and plan, so that this node's local config, policy, kubelet and
- * rules are what judges. Nothing is written.
+ * rules decide. Nothing is written.
  */
 export async function predict(then: AdminFacts, deps: BootDeps): Promise<Landing> {
   const { facts } = await observe({ ...deps, store: asIf(then, deps.store) });

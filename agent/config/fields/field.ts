@@ -1,6 +1,6 @@
 import type { FieldClass, Json } from '../contract.ts';
 
-/** A field of KubeletConfiguration v1beta1 that has a value of its own. Structs are split into such leaves. */
+/** A field of KubeletConfiguration v1beta1 that has a value. Structs are split into such leaves. */
 export interface Field {
   /** Path in the document, dots between the levels. */
   readonly name: string;

@@ -4,7 +4,7 @@
  *     a off, alpha    A on, alpha    B off, beta    b on, beta    G on, stable    g on, stable and locked
  *     d off, deprecated    D on, deprecated    l off, deprecated and locked    x gone
  *
- * 20 also stands for earlier minors. `g` and `l` refuse the other value. A gate that became stable, and that 1.34 no longer lists,
+ * 20 also means earlier minors. `g` and `l` refuse the other value. A gate that became stable, and that 1.34 no longer lists,
  * is gone from 1.34 on at the latest; between the two we do not know the minor, and say nothing.
  * The column of 1.20 is checked against the kubelet itself by `npm run test:kubelet`.
  */

@@ -88,12 +88,12 @@ export interface PolicyQuestion {
 }
 
 /**
- * Judges what a ConfigMap changes for a node. Both sides are compared with their defaults filled in, as the kubelet will see them; of
+ * Checks what a ConfigMap changes for a node. Both sides are compared with their defaults filled in, as the kubelet will see them; of
  * what the field table does not know for a kubelet that may be newer, the texts are compared.
  * @returns one finding per refused field, with both values' origin and the remedy, never the values
  */
-export function judgePolicy(question: PolicyQuestion): Finding[] {
-  const pieces = judgingPolicy(question);
+export function checkPolicy(question: PolicyQuestion): Finding[] {
+  const pieces = checkingPolicy(question);
   for (;;) {
     const { done, value } = pieces.next();
     if (done === true) return value;
@@ -101,7 +101,7 @@ export function judgePolicy(question: PolicyQuestion): Finding[] {
 }
 
 /** The same in pieces, each of them short. */
-export function* judgingPolicy(question: PolicyQuestion): Generator<undefined, Finding[], undefined> {
+export function* checkingPolicy(question: PolicyQuestion): Generator<undefined, Finding[], undefined> {
   const { local, dynamic, version, policy, merge = 'replace', allowAnnotation } = question;
   if (policy === 'none') return [];
   const known = compareConfigs(applyDefaults(local, version), applyDefaults(dynamic, version));
@@ -182,7 +182,7 @@ function listed(ways: readonly string[]): string {
 
 /**
  * Where two configurations differ in what filling in defaults drops, and a kubelet may know nevertheless: one that is newer than the
- * table is judged as the newest in it. Older kubelets are known whole, and ignore what is not theirs: nothing is found for them.
+ * table is validated as the newest in it. Older kubelets are known whole, and ignore what is not theirs: nothing is found for them.
  * Members that the table does not have count as dangerous; inside of a field that it has, that field counts so.
  * @param a, b - as written
  */

@@ -9,7 +9,7 @@ const KINDS = ['cpu', 'memory', 'ephemeral-storage', 'pid'];
 const UNIT = 1_000_000_000n;
 
 /** What is reserved for the system and the kubelet, in itself and against what the host has. */
-export function judgeReserved(flight: Preflight): void {
+export function checkReserved(flight: Preflight): void {
   const sums = new Map<string, bigint>();
   for (const field of FIELDS) {
     for (const [kind, given] of flight.entries(field)) {
@@ -103,7 +103,7 @@ const NEWER = ['containerfs.available', 'containerfs.inodesFree'];
 const SINCE_NEWER = 29;
 
 /** Eviction thresholds: the kubelet reads them when it starts, and gives up on one that it cannot read. */
-export function judgeEviction(flight: Preflight): void {
+export function checkEviction(flight: Preflight): void {
   thresholds(flight, 'evictionHard', false);
   thresholds(flight, 'evictionSoft', false);
   thresholds(flight, 'evictionMinimumReclaim', true);

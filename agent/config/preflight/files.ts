@@ -30,7 +30,7 @@ export function pathsToProbe(defaulted: JsonObject): string[] {
   return [...new Set([...files, ...sockets, ...cgroupPaths(defaulted)])];
 }
 
-export function judgeFiles(flight: Preflight): void {
+export function checkFiles(flight: Preflight): void {
   for (const [field, fatal] of NEEDED) {
     const path = flight.text(field);
     if (path === '') continue;
@@ -73,7 +73,7 @@ interface Cgroup {
  * Cgroups that the kubelet wants to find when it starts; it makes none of them itself. Only warnings come of it: some are made together
  * with the kubelet's unit, so that one that is missing now proves nothing.
  */
-export function judgeCgroups(flight: Preflight): void {
+export function checkCgroups(flight: Preflight): void {
   for (const { field, places } of wanted(flight.config)) {
     const seen = places.map((place) => flight.host.paths?.[hierarchy(flight.host.cgroupVersion) + place]);
     if (seen.includes('dir')) continue;

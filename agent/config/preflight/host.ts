@@ -19,7 +19,7 @@ const MAX_SYSCTL = 253;
 const NAMESPACED = /^(?:kernel[./](?:shm|msg|sem)|fs[./]mqueue[./]|net[./])/;
 
 /** Swap, cgroups and sysctls. */
-export function judgeHost(flight: Preflight): void {
+export function checkHost(flight: Preflight): void {
   const { host } = flight;
   if (flight.flag('failSwapOn') && host.swapOn === true)
     flight.add('failSwapOn', 'swap', 'is true, and swap is on: turn swap off, or set it to false');

@@ -21,7 +21,7 @@ const TOPOLOGY_OPTIONS: Options = {
 };
 
 /** CPU, memory and topology managers: policies, their options, and the state files of another policy. */
-export function judgeManagers(flight: Preflight): void {
+export function checkManagers(flight: Preflight): void {
   if (flight.minor >= 33 || flight.gate('CPUManager')) cpu(flight);
   if (flight.minor >= 21 && (flight.minor >= 32 || flight.gate('MemoryManager'))) memory(flight);
   options(flight, 'topologyManagerPolicyOptions', 'TopologyManager', TOPOLOGY_OPTIONS);
@@ -53,7 +53,7 @@ function memory(flight: Preflight): void {
   const policy = flight.text(field);
   if (policy !== 'None' && policy !== 'Static') flight.add(field, 'memory-manager-policy', 'must be None or Static');
   else state(flight, field, 'memory-manager-state', flight.host.memoryManagerState, 'memory_manager_state', 'None');
-  if (policy === 'Static') judgeReservedMemory(flight);
+  if (policy === 'Static') checkReservedMemory(flight);
 }
 
 function state(
@@ -104,9 +104,9 @@ const IGNORES_EVICTION = /^--experimental[-_]allocatable[-_]ignore[-_]eviction(?
 
 /**
  * What the memory manager's policy Static asks of reservedMemory. It looks at nothing of this under the policy None.
- * Huge pages are not judged: what of them is reserved is not in the configuration.
+ * Huge pages are not checked: what of them is reserved is not in the configuration.
  */
-export function judgeReservedMemory(flight: Preflight): void {
+export function checkReservedMemory(flight: Preflight): void {
   const entries = flight.list('reservedMemory');
   if (entries.length === 0) {
     flight.add('memoryManagerPolicy', 'memory-manager-reserved', 'Static needs reservedMemory for every NUMA node');
@@ -133,7 +133,7 @@ function sum(flight: Preflight, entries: readonly Json[]): void {
   const reserved = total(limits.map((limit) => own(limit, 'memory')));
   const others = total(['kubeReserved', 'systemReserved'].map((field) => flight.entries(field).find(([kind]) => kind === 'memory')?.[1]));
   const eviction = evictionMemory(flight);
-  if (reserved === undefined || others === undefined) return; // no quantities: an error of its own
+  if (reserved === undefined || others === undefined) return; // no quantities: another error
   const rule = 'memory-manager-sum';
   const text = 'must add up to the memory of kubeReserved, systemReserved and evictionHard together: the kubelet does not start otherwise';
   if (eviction === undefined) flight.warn('reservedMemory', rule, `${text}; what evictionHard keeps free is not known here`);

@@ -1,10 +1,10 @@
 import { cappedFindings, type Finding, type HostFacts, type JsonObject, type KubeletFacts } from '../contract.ts';
 import { Preflight } from '../rules/validation.ts';
-import { judgeCgroups, judgeFiles } from './files.ts';
-import { judgeEviction, judgeReserved } from './allocatable.ts';
-import { judgeManagers } from './managers.ts';
-import { judgePods, judgeServer } from './server.ts';
-import { judgeHost } from './host.ts';
+import { checkCgroups, checkFiles } from './files.ts';
+import { checkEviction, checkReserved } from './allocatable.ts';
+import { checkManagers } from './managers.ts';
+import { checkPods, checkServer } from './server.ts';
+import { checkHost } from './host.ts';
 
 export { pathsToProbe } from './files.ts';
 
@@ -15,13 +15,13 @@ export { pathsToProbe } from './files.ts';
  */
 export function preflightFatal(defaulted: JsonObject, host: HostFacts, kubelet: KubeletFacts): { errors: Finding[]; warnings: Finding[] } {
   const flight = new Preflight(defaulted, host, kubelet);
-  judgeServer(flight);
-  judgeFiles(flight);
-  judgeManagers(flight);
-  judgeReserved(flight);
-  judgeEviction(flight);
-  judgeHost(flight);
-  judgeCgroups(flight);
-  judgePods(flight);
+  checkServer(flight);
+  checkFiles(flight);
+  checkManagers(flight);
+  checkReserved(flight);
+  checkEviction(flight);
+  checkHost(flight);
+  checkCgroups(flight);
+  checkPods(flight);
   return { errors: cappedFindings(flight.findings), warnings: cappedFindings(flight.warnings) };
 }

@@ -52,7 +52,7 @@ const CIPHERS = new Set(
 );
 
 /** The kubelet's own server: TLS, addresses, ports, who may use it. */
-export function judgeServer(flight: Preflight): void {
+export function checkServer(flight: Preflight): void {
   if (flight.texts('tlsCipherSuites').some((name) => !CIPHERS.has(name)))
     flight.add('tlsCipherSuites', 'cipher', 'holds a name that is not a cipher suite of Go');
   const least = flight.text('tlsMinVersion');
@@ -129,7 +129,7 @@ export const POD_RULES: ReadonlySet<string> = new Set(['cgroup-driver', 'cluster
 const HIGH_SHARE = 80;
 
 /** What the kubelet starts with, and its pods do not. Only warnings: it is healthy under all of it. */
-export function judgePods(flight: Preflight): void {
+export function checkPods(flight: Preflight): void {
   const driver = flight.text('cgroupDriver');
   if (driver !== '' && driver !== 'systemd' && driver !== 'cgroupfs')
     flight.warn(

@@ -1,34 +1,34 @@
 import { cappedFindings, type Finding, type JsonObject } from '../contract.ts';
 import { isObject, own } from '../decode/document.ts';
 import { gateNamed } from '../gates/gates.ts';
-import { type Against, Judge } from './validation.ts';
-import { judgeModernNode, judgeModernPods } from './modern.ts';
-import { judgeResources } from './resources.ts';
+import { type Against, Validator } from './validation.ts';
+import { validateModernNode, validateModernPods } from './modern.ts';
+import { validateResources } from './resources.ts';
 import { SECOND } from '../../../base/go-duration.ts';
 
 /**
- * Judges a configuration by all rules of the kubelet's own validation, for the version in `against`; every broken rule is reported.
- * Feature gates come first, as there: without knowing which are on, the rest cannot be judged, and is not.
+ * Validates a configuration by all rules of the kubelet's own validation, for the version in `against`; every broken rule is reported.
+ * Feature gates come first, as there: without knowing which are on, the rest cannot be validated, and is not.
  * @param defaulted - what `applyDefaults` made (the rules look at defaults too)
  * @returns findings without values; empty when the kubelet would go on to start
  */
 export function validate(defaulted: JsonObject, against: Against): Finding[] {
-  const gates = judgeGates(defaulted, against);
+  const gates = validateGates(defaulted, against);
   if (gates.length > 0) return cappedFindings(gates);
-  const judge = new Judge(defaulted, against);
-  judgeNumbers(judge);
-  judgeResources(judge);
-  judgeShutdown(judge);
-  if (judge.minor > 20) {
-    judgeModernNode(judge);
-    judgeModernPods(judge);
+  const validator = new Validator(defaulted, against);
+  validateNumbers(validator);
+  validateResources(validator);
+  validateShutdown(validator);
+  if (validator.minor > 20) {
+    validateModernNode(validator);
+    validateModernPods(validator);
   }
-  return cappedFindings(judge.findings);
+  return cappedFindings(validator.findings);
 }
 
-/** All of it at once, for people: what does not depend on gates that are wrong is judged as if they were not there. */
+/** All of it at once, for people: what does not depend on gates that are wrong is validated as if they were not there. */
 export function validateAll(defaulted: JsonObject, against: Against): Finding[] {
-  const gates = judgeGates(defaulted, against);
+  const gates = validateGates(defaulted, against);
   if (gates.length === 0) return validate(defaulted, against);
   const given = own(defaulted, 'featureGates');
   const wrong = new Set(gates.map(({ field }) => field));
@@ -37,7 +37,7 @@ export function validateAll(defaulted: JsonObject, against: Against): Finding[] 
 }
 
 /** Gates that the kubelet does not know, or that it no longer lets anyone change. It refuses both. */
-export function judgeGates(config: JsonObject, { version, knownGates }: Against): Finding[] {
+export function validateGates(config: JsonObject, { version, knownGates }: Against): Finding[] {
   const given = own(config, 'featureGates');
   if (!isObject(given)) return [];
   const findings: Finding[] = [];
@@ -62,29 +62,30 @@ export function judgeGates(config: JsonObject, { version, knownGates }: Against)
 }
 
 /** Graceful node shutdown: its three fields and their two gates. */
-export function judgeShutdown(judge: Judge): void {
-  const all = judge.duration('shutdownGracePeriod');
-  const critical = judge.duration('shutdownGracePeriodCriticalPods');
-  if (!judge.gate('GracefulNodeShutdown')) {
-    if (all > 0n || critical > 0n) judge.add('shutdownGracePeriod', 'gate', 'needs feature gate GracefulNodeShutdown');
+export function validateShutdown(validator: Validator): void {
+  const all = validator.duration('shutdownGracePeriod');
+  const critical = validator.duration('shutdownGracePeriodCriticalPods');
+  if (!validator.gate('GracefulNodeShutdown')) {
+    if (all > 0n || critical > 0n) validator.add('shutdownGracePeriod', 'gate', 'needs feature gate GracefulNodeShutdown');
   } else {
-    if (judge.minor > 20) {
-      if (critical > all) judge.add('shutdownGracePeriodCriticalPods', 'shutdown', 'must not exceed shutdownGracePeriod');
+    if (validator.minor > 20) {
+      if (critical > all) validator.add('shutdownGracePeriodCriticalPods', 'shutdown', 'must not exceed shutdownGracePeriod');
     } else if (all < 0n || critical < 0n || critical > all) {
-      judge.add('shutdownGracePeriod', 'shutdown', 'must be 0 or more, and not less than shutdownGracePeriodCriticalPods');
+      validator.add('shutdownGracePeriod', 'shutdown', 'must be 0 or more, and not less than shutdownGracePeriodCriticalPods');
     }
-    if (tooShort(all, judge.minor)) judge.add('shutdownGracePeriod', 'shutdown-second', 'must be 0 or at least 1s');
-    if (tooShort(critical, judge.minor)) judge.add('shutdownGracePeriodCriticalPods', 'shutdown-second', 'must be 0 or at least 1s');
+    if (tooShort(all, validator.minor)) validator.add('shutdownGracePeriod', 'shutdown-second', 'must be 0 or at least 1s');
+    if (tooShort(critical, validator.minor))
+      validator.add('shutdownGracePeriodCriticalPods', 'shutdown-second', 'must be 0 or at least 1s');
   }
-  if (judge.list('shutdownGracePeriodByPodPriority').length === 0) return;
-  if (!judge.gate('GracefulNodeShutdownBasedOnPodPriority')) {
-    judge.add('shutdownGracePeriodByPodPriority', 'gate', 'needs feature gate GracefulNodeShutdownBasedOnPodPriority');
+  if (validator.list('shutdownGracePeriodByPodPriority').length === 0) return;
+  if (!validator.gate('GracefulNodeShutdownBasedOnPodPriority')) {
+    validator.add('shutdownGracePeriodByPodPriority', 'gate', 'needs feature gate GracefulNodeShutdownBasedOnPodPriority');
   } else if (all > 0n || critical > 0n) {
-    judge.add('shutdownGracePeriodByPodPriority', 'shutdown-both', 'cannot be used together with shutdownGracePeriod');
+    validator.add('shutdownGracePeriodByPodPriority', 'shutdown-both', 'cannot be used together with shutdownGracePeriod');
   }
 }
 
-/** 1.20 has a rule of its own for negative periods. */
+/** 1.20 has a separate rule for negative periods. */
 function tooShort(period: bigint, minor: number): boolean {
   return minor > 20 ? period !== 0n && period < SECOND : period > 0n && period < SECOND;
 }
@@ -120,15 +121,15 @@ const bounds: readonly Bounds[] = [
   ['logging.verbosity', 0, 2_147_483_647, 23, 'log-verbosity'],
 ];
 
-export function judgeNumbers(judge: Judge): void {
+export function validateNumbers(validator: Validator): void {
   for (const [field, least, most, since, rule] of bounds) {
-    if (judge.minor < since) continue;
-    const value = judge.number(field);
+    if (validator.minor < since) continue;
+    const value = validator.number(field);
     if (value >= least && value <= most) continue;
-    judge.add(field, rule, most === ANY ? `must be ${least} or more` : `must be between ${least} and ${most}`);
+    validator.add(field, rule, most === ANY ? `must be ${least} or more` : `must be between ${least} and ${most}`);
   }
-  const low = judge.number('imageGCLowThresholdPercent');
-  if (low >= judge.number('imageGCHighThresholdPercent')) {
-    judge.add('imageGCLowThresholdPercent', 'image-gc-order', 'must be less than imageGCHighThresholdPercent');
+  const low = validator.number('imageGCLowThresholdPercent');
+  if (low >= validator.number('imageGCHighThresholdPercent')) {
+    validator.add('imageGCLowThresholdPercent', 'image-gc-order', 'must be less than imageGCHighThresholdPercent');
   }
 }

@@ -13,7 +13,7 @@ import { isList, isObject, own } from '../decode/document.ts';
 import { enabledGates, type KnownGates } from '../gates/gates.ts';
 import { gatesOnCommandLine } from '../flags/flags.ts';
 
-/** What rules are judged against besides the configuration. */
+/** What rules depend on besides the configuration. */
 export interface Against {
   version: KubeletVersion;
   /** Feature gates set on the kubelet's command line. */
@@ -22,8 +22,8 @@ export interface Against {
   knownGates?: KnownGates;
 }
 
-/** A defaulted configuration under judgement: typed looks at its values, and the findings so far. */
-export class Judge {
+/** A defaulted configuration under evaluation: typed looks at its values, and the findings so far. */
+export class Validator {
   readonly findings: Finding[] = [];
   readonly config: JsonObject;
   readonly minor: number;
@@ -99,7 +99,7 @@ export class Judge {
 }
 
 /** A configuration in question, with what the node shows; errors and warnings so far. */
-export class Preflight extends Judge {
+export class Preflight extends Validator {
   readonly warnings: Finding[] = [];
   readonly host: HostFacts;
   readonly kubelet: KubeletFacts;

@@ -23,7 +23,7 @@ interface Line {
 
 /**
  * Reads what nearly every configuration is: block style, one line per key or item, plain or quoted words, brackets on one line. Many times as fast as
- * `readYaml`, which judges everything else: nothing is refused here.
+ * `readYaml`, which decides on everything else: nothing is refused here.
  * @returns undefined for a text that may hold anything more, and for one that may be broken
  */
 export function readSimpleYaml(text: string): Json | undefined {

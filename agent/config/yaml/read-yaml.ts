@@ -89,7 +89,7 @@ export function readYaml(text: string): Document {
 }
 
 function firstDocument(text: string): YamlDocument.Parsed | undefined {
-  // Tokens cost time, and only explicit keys are judged by them.
+  // Tokens cost time, and only explicit keys need them.
   const composer = new Composer({ ...OPTIONS, keepSourceTokens: EXPLICIT_KEY.test(text) });
   for (const token of new Parser().parse(text)) {
     for (const document of composer.next(token)) return document;

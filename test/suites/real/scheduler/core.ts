@@ -11,13 +11,13 @@ import { evaluate } from '../../../unit/scheduler/oracle/evaluate.ts';
 import type { Points, Scored } from './score-log.ts';
 
 /** What is to be said of a pod: points of the nodes that would do, or why none would. */
-export type Judgement = Scored & { refused: string };
+export type Evaluation = Scored & { refused: string };
 
 /** The same question to the two parts that our scheduler is held together by, without a server between. */
 export interface Core {
   engine(state: State, pod: Readonly<Pod>): { total: Points; refused: string; node: string };
   /** Its points by the names that kube-scheduler has for who gives them. */
-  oracle(state: State, pod: Readonly<Pod>): Judgement;
+  oracle(state: State, pod: Readonly<Pod>): Evaluation;
 }
 
 export interface State {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { adminFacts, condemnation, source, type Given } from '../../../support/admin-facts.ts';
-import { judgeBoot, planDrill, report } from '../../../../agent/admin/drill/plan.ts';
+import { checkBoot, planDrill, report } from '../../../../agent/admin/drill/plan.ts';
 import { describePeek, hasSwitched, isHealthyOn, planLiveDrill, type Peek } from '../../../../agent/admin/live-drill/plan.ts';
 
 const both: Given = { stored: '9 8', assigned: '9', lkg: '8' };
@@ -40,9 +40,9 @@ for (const { why, given, ends } of cases) {
 
 test('a step passes only with the expected source and a usable file', () => {
   const scenario = { step: 's', harm: 'none', expected: 'local' } as const;
-  assert.equal(judgeBoot(scenario, { used: 'local', usable: true }, 3).passed, true);
-  assert.equal(judgeBoot(scenario, { used: 'assigned', usable: true }, 3).passed, false);
-  const unusable = judgeBoot(scenario, { used: 'local', usable: false }, 3);
+  assert.equal(checkBoot(scenario, { used: 'local', usable: true }, 3).passed, true);
+  assert.equal(checkBoot(scenario, { used: 'assigned', usable: true }, 3).passed, false);
+  const unusable = checkBoot(scenario, { used: 'local', usable: false }, 3);
   assert.deepEqual([unusable.passed, unusable.expected], [false, 'local']);
   assert.match(unusable.seen, /without an effective file/);
   assert.equal(report([]).passed, false);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { defaultPolicy, parseKubeletVersion } from '../../../../agent/config/config.ts';
 import { MAX_FINDINGS } from '../../../../agent/config/contract.ts';
-import { judge } from '../../../../agent/judge/judge.ts';
+import { evaluate } from '../../../../agent/evaluate/evaluate.ts';
 import { filesOf } from '../../../support/builders.ts';
 
 const version = parseKubeletVersion('1.34');
@@ -14,7 +14,7 @@ const args = ['--max-pods=5', '--v=2', '--rotate-certificates', '--event-qps=5',
 function decide(text: string) {
   const config = { files: filesOf({ kubelet: text }), kubeletConfigKey: 'kubelet', dir: '/var/lib/dkc/u/1', annotations: {} };
   const inputs = { local: { at: 'missing' }, current: undefined, kubelet: { version, args }, merge: 'replace', policy: defaultPolicy, host } as const; // prettier-ignore
-  return judge(config, inputs);
+  return evaluate(config, inputs);
 }
 
 const times = (many: number, one: (n: number) => string, between = ''): string =>
@@ -52,9 +52,10 @@ for (const { why, of, most } of shapes) {
     const [short, long] = [fastest(() => decide(few)), fastest(() => decide(many))];
     // What takes less than a few milliseconds is too short to compare. The square of sixteen is 256.
     assert.ok(long < 48 * Math.max(short, 3), `${short.toFixed(1)} ms, then ${long.toFixed(1)} ms`);
-    const judged = decide(many);
-    assert.ok((judged.ok ? judged.warnings : judged.findings).length <= MAX_FINDINGS + 1);
-    for (const { message } of judged.ok ? judged.warnings : judged.findings) assert.ok(message.length < 2000, message.slice(0, 100));
+    const evaluated = decide(many);
+    assert.ok((evaluated.ok ? evaluated.warnings : evaluated.findings).length <= MAX_FINDINGS + 1);
+    for (const { message } of evaluated.ok ? evaluated.warnings : evaluated.findings)
+      assert.ok(message.length < 2000, message.slice(0, 100));
   });
 }
 
@@ -85,8 +86,8 @@ const beyond: { why: string; text: string; rule: string }[] = [
 ];
 for (const { why, text, rule } of beyond) {
   test(`${why}: refused, and ${rule === 'alias' ? 'not to be loaded' : 'for good'}`, () => {
-    const judged = decide(text);
-    assert.deepEqual(judged.ok ? [] : [judged.stage, ...judged.findings.map((one) => one.rule)], [
+    const evaluated = decide(text);
+    assert.deepEqual(evaluated.ok ? [] : [evaluated.stage, ...evaluated.findings.map((one) => one.rule)], [
       rule === 'alias' ? 'load' : 'download',
       rule,
     ]);
@@ -100,8 +101,8 @@ const within: { why: string; text: string }[] = [
 ];
 for (const { why, text } of within) {
   test(`${why}: read`, () => {
-    const judged = decide(text);
-    assert.ok(!judged.ok && judged.stage === 'validate');
-    assert.ok(judged.findings.some(({ field, rule }) => field === 'a' && rule === 'policy'));
+    const evaluated = decide(text);
+    assert.ok(!evaluated.ok && evaluated.stage === 'validate');
+    assert.ok(evaluated.findings.some(({ field, rule }) => field === 'a' && rule === 'policy'));
   });
 }

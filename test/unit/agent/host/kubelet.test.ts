@@ -24,7 +24,7 @@ test('a kubelet tells its version and its arguments', async () => {
 });
 
 for (const { why, flag } of [{ why: 'by its binary' }, { why: 'by the flag', flag: 'v1.40.1' }])
-  test(`a kubelet newer than all that is known, ${why}, is judged as the newest, with a warning`, async () => {
+  test(`a kubelet newer than all that is known, ${why}, is validated as the newest, with a warning`, async () => {
     const { facts, warned } = await learn('v1.40.1', flag);
     assert.deepEqual([facts.version.major, facts.version.minor, facts.newer], [1, 34, 'v1.40.1']);
     assert.deepEqual([warned, facts.args], [['kubelet is newer than the latest version that this agent knows'], ['--v=2']]);

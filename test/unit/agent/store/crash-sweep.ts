@@ -27,11 +27,11 @@ export async function sweepCrashes(it: StoreChange, forgotten?: Forgotten): Prom
   const after = await look(openStore(clean));
 
   const sweep: Sweep = { disks: 0, violations: [] };
-  const judged = new Set<string>();
-  const judge = async (disk: CrashDisk, done: boolean, how: string): Promise<void> => {
+  const inspected = new Set<string>();
+  const inspect = async (disk: CrashDisk, done: boolean, how: string): Promise<void> => {
     const key = `${disk.fingerprint()} ${done}`;
-    if (judged.has(key)) return;
-    judged.add(key);
+    if (inspected.has(key)) return;
+    inspected.add(key);
     sweep.disks += 1;
     for (const problem of await problems(disk, { it, before, after, done: done && !it.unacknowledged }))
       sweep.violations.push(`${it.why}, ${how}: ${problem}`);
@@ -54,7 +54,7 @@ export async function sweepCrashes(it: StoreChange, forgotten?: Forgotten): Prom
   for (let at = 0; at <= whole.changes && !seenEnough(); at++) {
     const { disk, done } = await attempt({ kind: 'cut', at });
     const last = `power cut after ${at === 0 ? 'nothing' : (whole.disk.trace[at - 1] ?? 'all')}`;
-    for (const left of disk.afterPowerCut(CUT_STATES, at)) await judge(left, done && at >= whole.changes, last);
+    for (const left of disk.afterPowerCut(CUT_STATES, at)) await inspect(left, done && at >= whole.changes, last);
     // Killed here instead, started again, done again, and only then without power.
     const restarted = disk.afterKill();
     restarted.forgotten = forgotten;
@@ -68,18 +68,18 @@ export async function sweepCrashes(it: StoreChange, forgotten?: Forgotten): Prom
       }
     }
     await it.change(store);
-    for (const left of restarted.afterPowerCut(FAULT_STATES, at)) await judge(left, true, `killed and restarted, ${last}`);
+    for (const left of restarted.afterPowerCut(FAULT_STATES, at)) await inspect(left, true, `killed and restarted, ${last}`);
   }
 
   for (const kind of ['EIO', 'ENOSPC', 'EROFS'] as const) {
     for (let at = 1; at <= (kind === 'EIO' ? whole.operations : whole.changes) && !seenEnough(); at++) {
       const { disk, store, done } = await attempt({ kind, at });
       const how = `${kind} from operation ${at}`;
-      await judge(disk.afterKill(), done, how);
-      for (const left of disk.afterPowerCut(FAULT_STATES, at)) await judge(left, done, `${how}, then a power cut`);
+      await inspect(disk.afterKill(), done, how);
+      for (const left of disk.afterPowerCut(FAULT_STATES, at)) await inspect(left, done, `${how}, then a power cut`);
       // The same process tries again on a disk that works.
       await it.change(store);
-      for (const left of disk.afterPowerCut(FAULT_STATES, at)) await judge(left, true, `${how}, again, then a power cut`);
+      for (const left of disk.afterPowerCut(FAULT_STATES, at)) await inspect(left, true, `${how}, again, then a power cut`);
     }
   }
   return sweep;

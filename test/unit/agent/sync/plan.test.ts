@@ -48,7 +48,7 @@ const rows: Row[] = [
   { why: 'does not save what is saved', wants: 'web@2=B', assigned: 'web@1=A', active: 'web@1=A', verdict: 'ok', steps: ['assign web@2', 'report -', 'exit web@2'] },
   { why: 'assigns from local', wants: 'web@1=A unsaved', assigned: 'local', verdict: 'ok', steps: ['save web@1', 'assign web@1', 'report -', 'exit web@1'] },
   { why: 'assigns where the record is missing', wants: 'web@1=A', assigned: '?', verdict: 'ok', bootError: INTERNAL, steps: ['assign web@1', 'report -', 'exit web@1'] },
-  { why: 'assigns unjudged with preflight off', wants: 'web@2=B', assigned: 'web@1=A', active: 'web@1=A', verdict: 'off', steps: ['assign web@2', 'report -', 'exit web@2'] },
+  { why: 'assigns without evaluation with preflight off', wants: 'web@2=B', assigned: 'web@1=A', active: 'web@1=A', verdict: 'off', steps: ['assign web@2', 'report -', 'exit web@2'] },
   { why: 'assigns another ConfigMap', wants: 'db@9=B', assigned: 'web@1=A', active: 'web@1=A', verdict: 'ok', steps: ['assign db@9', 'report -', 'exit db@9'] },
   { why: 're-keys though the checkpoint is there', wants: 'web@1:other=A', assigned: 'web@1=A', active: 'web@1=A', verdict: 'ok', steps: ['assign web@1:other', 'report -', 'exit web@1:other'] },
   { why: 'returns to what it trusts from something unusable', wants: 'web@1=A', assigned: 'web@2=B', active: 'web@1=A', lkg: 'web@1=A', bootError: VALIDATE, verdict: 'ok', steps: ['assign web@1', 'adopt web@1', 'report -'] },
@@ -58,7 +58,7 @@ const rows: Row[] = [
   { why: 'refuses for good what is beyond a limit', wants: 'web@2=B', assigned: 'web@1=A', active: 'web@1=A', verdict: 'download', steps: ['refuse web@2', `report ${DOWNLOAD} for good`] },
   { why: 'refuses for good, and saves nothing of, a ConfigMap that is more than a checkpoint', wants: 'beyond', assigned: 'web@1=A', active: 'web@1=A', steps: ['refuse web@2', `report ${DOWNLOAD} for good`] },
   { why: 'says that flags did not parse over a refused config', wants: 'web@2=B', assigned: 'local', verdict: 'internal', steps: ['refuse web@2', `report ${INTERNAL}`] },
-  { why: 'judges a new value of dkc.dev/allow on the same content', wants: 'web@2=A', assigned: 'web@1=A', active: 'web@1=A', verdict: 'validate', steps: ['refuse web@2', `report ${VALIDATE}`] },
+  { why: 'evaluates a new value of dkc.dev/allow on the same content', wants: 'web@2=A', assigned: 'web@1=A', active: 'web@1=A', verdict: 'validate', steps: ['refuse web@2', `report ${VALIDATE}`] },
   { why: 'does not refuse what it has', wants: 'web@1=A', assigned: 'web@1=A', active: 'web@1=A', steps: ['adopt web@1', 'report -'] },
   // Same content
   { why: 'takes a touched label in place', wants: 'web@2=A unsaved', assigned: 'web@1=A', active: 'web@1=A', verdict: 'ok', steps: ['save web@2', 'assign web@2', 'adopt web@2', 'report -'] },
@@ -80,7 +80,7 @@ const rows: Row[] = [
   { why: 'takes it back for a new value of dkc.dev/retry', wants: 'web@3=B retry=1', assigned: 'web@2=B', active: 'web@1=A', lkg: 'web@1=A', bootError: TRIAL, condemned: 'B agent', verdict: 'ok', steps: ['clear-condemned web@3', 'assign web@3', 'report -', 'exit web@3'] },
   { why: 'does not take it back twice for the same value', wants: 'web@3=B retry=1', assigned: 'web@2=B', active: 'web@1=A', bootError: TRIAL, condemned: 'B agent 1', verdict: 'ok', steps: [`report ${TRIAL}`] },
   { why: 'does not take it back when the annotation is taken away again', wants: 'web@4=B', assigned: 'web@3=B', active: 'web@1=A', bootError: TRIAL, condemned: 'B agent 1', verdict: 'ok', steps: [`report ${TRIAL}`] },
-  { why: 'still judges what it takes back', wants: 'web@3=B retry=1', assigned: 'web@2=B', active: 'web@1=A', bootError: TRIAL, condemned: 'B agent', verdict: 'validate', steps: ['clear-condemned web@3', 'refuse web@3', `report ${VALIDATE}`] },
+  { why: 'still evaluates what it takes back', wants: 'web@3=B retry=1', assigned: 'web@2=B', active: 'web@1=A', bootError: TRIAL, condemned: 'B agent', verdict: 'validate', steps: ['clear-condemned web@3', 'refuse web@3', `report ${VALIDATE}`] },
   { why: 'does not mind that other content is condemned', wants: 'web@3=C', assigned: 'web@2=B', active: 'web@1=A', lkg: 'web@1=A', bootError: TRIAL, condemned: 'B agent', verdict: 'ok', steps: ['assign web@3', 'report -', 'exit web@3'] },
   { why: 'does not mind that the same bytes are condemned under another key', wants: 'web@2:other=B', assigned: 'web@2=B', active: 'web@1=A', bootError: TRIAL, condemned: 'B agent', verdict: 'ok', steps: ['assign web@2:other', 'report -', 'exit web@2:other'] },
   // Fallen back

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseKubeletVersion } from '../../../../agent/config/config.ts';
-import { effectiveOfLocal, parseLocal } from '../../../../agent/judge/local.ts';
+import { effectiveOfLocal, parseLocal } from '../../../../agent/evaluate/local.ts';
 import type { ActiveConfig } from '../../../../agent/status/node-config-state.ts';
 import { sha256 } from '../../../../agent/store/content.ts';
 import { localConfigWatch } from '../../../../agent/watch/local-config.ts';

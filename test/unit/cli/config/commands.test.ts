@@ -59,7 +59,7 @@ test('what depends on this machine is a warning: the file may be for another one
   assert.deepEqual(warnings.map(({ field }) => field), ['authentication.x509.clientCAFile']); // prettier-ignore
 });
 
-test('validate judges by policy only with --local-config', async () => {
+test('validate checks the policy only with --local-config', async () => {
   assert.equal((await run('validate other.yaml')).code, 0);
   const { code, stdout } = await run('validate other.yaml --local-config=/var/lib/kubelet/config.yaml -o json');
   assert.equal(code, 1);
@@ -218,7 +218,7 @@ test('stderr has one line whatever the end, and what was assumed is only remarke
   }
 });
 
-test('a kubelet newer than all that is known is judged as the newest, which stderr says; an older one is an error', async () => {
+test('a kubelet newer than all that is known is validated as the newest, which stderr says; an older one is an error', async () => {
   for (const version of ['1.40', 'v1.35.0', '2.0']) {
     const valid = await run(`validate good.yaml --kubelet-version=${version}`);
     assert.equal(valid.code, 0, valid.stderr);

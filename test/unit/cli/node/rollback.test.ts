@@ -163,7 +163,7 @@ for (const { why, text, settings, names } of unusable) {
   });
 }
 
-test('rollback says that without a local config the effective file stays, and judges by the policy of this node', async (t) => {
+test('rollback says that without a local config the effective file stays, and checks by the policy of this node', async (t) => {
   const node = await nodeOnDisk(t, { policy: 'none' });
   const other = await node.save('1', { files: { kubelet: `${kubeletYaml(60)}cgroupDriver: systemd\n` } });
   const assigned = await node.save('2');

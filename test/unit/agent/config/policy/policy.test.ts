@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '../../../../../agent/config/contract.ts';
 import { fields } from '../../../../../agent/config/fields/fields.ts';
-import { defaultPolicy, judgePolicy, parsePolicy } from '../../../../../agent/config/policy/policy.ts';
+import { defaultPolicy, checkPolicy, parsePolicy } from '../../../../../agent/config/policy/policy.ts';
 import { parseKubeletVersion } from '../../../../../agent/config/version.ts';
 
 const version = parseKubeletVersion('1.34');
@@ -52,7 +52,7 @@ const policies: { why: string; dynamic: object; policy?: string; allow?: string;
 for (const { why, dynamic, policy, allow, refused } of policies) {
   test(`the policy ${why}`, () => {
     const parsed = policy === undefined ? defaultPolicy : parsePolicy(`apiVersion: dkc.dev/v1alpha1\nkind: FieldPolicy\n${policy}\n`);
-    const findings = judgePolicy({ local, dynamic: { ...dynamic }, version, policy: parsed, allowAnnotation: allow });
+    const findings = checkPolicy({ local, dynamic: { ...dynamic }, version, policy: parsed, allowAnnotation: allow });
     assert.deepEqual(findings.map(({ field }) => field).sort(), refused);
   });
 }
@@ -84,20 +84,20 @@ for (const { why, local: own = local, dynamic, minor = '1.34', allow, refused } 
   test(`of fields that no table has, the policy ${why}`, () => {
     const question = { local: own, dynamic, version: parseKubeletVersion(minor), policy: defaultPolicy, allowAnnotation: allow };
     assert.deepEqual(
-      judgePolicy(question).map(({ field }) => field),
+      checkPolicy(question).map(({ field }) => field),
       refused,
     );
   });
 }
 
 test('without a policy nothing is refused', () => {
-  assert.deepEqual(judgePolicy({ local, dynamic: { ...local, port: 1 }, version, policy: 'none' }), []);
+  assert.deepEqual(checkPolicy({ local, dynamic: { ...local, port: 1 }, version, policy: 'none' }), []);
 });
 
-test('fields that came after the newest version of the table are judged for a kubelet that may be newer', () => {
+test('fields that came after the newest version of the table are checked for a kubelet that may be newer', () => {
   const later = fields.find(({ since, name, class: kind }) => since > 34 && kind === 'dangerous' && !name.includes('.'));
   assert.ok(later !== undefined);
-  const findings = judgePolicy({ local, dynamic: { ...local, [later.name]: true }, version, policy: defaultPolicy });
+  const findings = checkPolicy({ local, dynamic: { ...local, [later.name]: true }, version, policy: defaultPolicy });
   assert.deepEqual(
     findings.map(({ field }) => field),
     [later.name],
@@ -152,7 +152,7 @@ const remedies: { why: string; dynamic: JsonObject; merge?: 'overlay'; policy?: 
 for (const { why, dynamic, merge, policy, says } of remedies) {
   test(`the refusal of a ConfigMap ${why}`, () => {
     const parsed = policy === undefined ? defaultPolicy : parsePolicy(`apiVersion: dkc.dev/v1alpha1\nkind: FieldPolicy\n${policy}\n`);
-    const findings = judgePolicy({ local, dynamic, version, policy: parsed, ...(merge === undefined ? {} : { merge }) });
+    const findings = checkPolicy({ local, dynamic, version, policy: parsed, ...(merge === undefined ? {} : { merge }) });
     assert.equal(findings[0]?.message, says);
     assert.ok(findings.every(({ message }) => !/4711|10255/.test(message))); // never a value
   });

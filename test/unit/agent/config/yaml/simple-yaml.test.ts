@@ -61,7 +61,7 @@ const simple: [text: string, value: unknown][] = [
   ['a: []\nb: {}\nc: [1, "x"]\nd: {e: 5%, f: no}', { a: [], b: {}, c: [1, 'x'], d: { e: '5%', f: false } }],
   ['  a: 1\n  b: 2', { a: 1, b: 2 }],
 ];
-// The full reader judges these: some are fine, some are broken, and some are read differently by different readers.
+// The full reader decides on these: some are fine, some are broken, and some are read differently by different readers.
 const left = [
   ['', '# a', 'a', '- a', 'a: 1\na: 2', 'a: b: c', 'a: 1\n b: 2', 'a:\n  b: 1\n c: 2', '  a: 1\nb: 2', 'a: x\n  y', 'on: 1', 'a: .inf'],
   ['a: |\n  x', 'a: &b 1', 'a: *b', 'a: !!str 1', 'a: "\\n"', "a: 'it''s'", 'a: \u00e9', 'a:\tb', 'a: 1\r\nb: 2', '<<: {a: 1}', '? a\n: 1'],

@@ -4,7 +4,7 @@ import {
   cappedFindings,
   decode,
   gatesOnCommandLine,
-  judgingPolicy,
+  checkingPolicy,
   LIMIT_RULES,
   MAX_BYTES,
   mergeOverlay,
@@ -23,10 +23,10 @@ import { minimalConfig, type LocalConfig } from './local.ts';
 /** Where a configuration fails decides which of upstream's strings the Node shows. */
 export type Stage = 'download' | 'load' | 'validate' | 'internal';
 
-export type Judgement =
+export type Evaluation =
   { ok: true; effective: Uint8Array; warnings: readonly Finding[] } | { ok: false; stage: Stage; findings: readonly Finding[] };
 
-export interface JudgeInput {
+export interface EvaluatedConfig {
   /** The payload's files, and the absolute directory its checkpoint has: relative paths in it mean sibling keys. */
   files: ReadonlyMap<string, Uint8Array>;
   kubeletConfigKey: string;
@@ -34,7 +34,7 @@ export interface JudgeInput {
   annotations: Readonly<Record<string, string>>;
 }
 
-export interface JudgeInputs {
+export interface NodeInputs {
   local: LocalConfig;
   /** The effective file as it is on disk: policy compares with it where there is no local config (design Q5). */
   current: Uint8Array | undefined;
@@ -65,13 +65,13 @@ export function atOnce<T>(pieces: Pieces<T>): T {
  * Would this payload make a good effective file here, and which bytes? decode -> resolve paths -> overlay -> policy -> flags -> validate
  * -> fatal conditions (preflight only) -> render. Findings carry paths and rules, never values.
  */
-export function judge(config: JudgeInput, inputs: JudgeInputs): Judgement {
+export function evaluate(config: EvaluatedConfig, inputs: NodeInputs): Evaluation {
   const read = atOnce(prepare(config, inputs));
-  return read.ok ? atOnce(judging(read, config, inputs)) : read;
+  return read.ok ? atOnce(evaluating(read, config, inputs)) : read;
 }
 
-/** {@link judge} from the point on where everything is read. */
-export function* judging({ merged, defaulted, ...read }: Readable, config: JudgeInput, inputs: JudgeInputs): Pieces<Judgement> {
+/** {@link evaluate} from the point on where everything is read. */
+export function* evaluating({ merged, defaulted, ...read }: Readable, config: EvaluatedConfig, inputs: NodeInputs): Pieces<Evaluation> {
   const policy = yield* policyFindings(config, merged, inputs);
   yield;
   const rules = validate(defaulted, against(inputs));
@@ -90,7 +90,7 @@ export function* judging({ merged, defaulted, ...read }: Readable, config: Judge
 }
 
 /** Paths whose presence on the host matters to `config`, as the kubelet would see them: resolved, merged, with flags. */
-export function pathsOf(config: JudgeInput, inputs: JudgeInputs): string[] {
+export function pathsOf(config: EvaluatedConfig, inputs: NodeInputs): string[] {
   const read = atOnce(prepare(config, inputs));
   return read.ok ? pathsToProbe(read.defaulted) : [];
 }
@@ -98,7 +98,7 @@ export function pathsOf(config: JudgeInput, inputs: JudgeInputs): string[] {
 export type Readable = { ok: true; merged: JsonObject; defaulted: JsonObject; warnings: readonly Finding[] };
 
 /** Everything up to the point where rules can be held against it. */
-export function* prepare(config: JudgeInput, inputs: JudgeInputs): Pieces<Readable | Extract<Judgement, { ok: false }>> {
+export function* prepare(config: EvaluatedConfig, inputs: NodeInputs): Pieces<Readable | Extract<Evaluation, { ok: false }>> {
   const { kubelet, local } = inputs;
   const bytes = config.files.get(config.kubeletConfigKey);
   if (bytes === undefined) return loadFailure('kubelet-config-key', `the ConfigMap has no key ${JSON.stringify(config.kubeletConfigKey)}`);
@@ -121,18 +121,18 @@ export function* prepare(config: JudgeInput, inputs: JudgeInputs): Pieces<Readab
   return { ok: true, merged, defaulted: applyDefaults(flagged.merged, kubelet.version), warnings };
 }
 
-function loadFailure(rule: string, message: string): Extract<Judgement, { ok: false }> {
+function loadFailure(rule: string, message: string): Extract<Evaluation, { ok: false }> {
   return { ok: false, stage: 'load', findings: [{ field: '', rule, message }] };
 }
 
-function tooLargeRendered(): Judgement {
+function tooLargeRendered(): Evaluation {
   const message =
     'written out for the kubelet, with its indentation and quotes, and with aliases expanded, it would be too large to be read';
   return { ok: false, stage: 'download', findings: [{ field: '', rule: 'too-large', message }] };
 }
 
-function policyFindings(config: JudgeInput, merged: JsonObject, inputs: JudgeInputs): Pieces<readonly Finding[]> {
-  return judgingPolicy({
+function policyFindings(config: EvaluatedConfig, merged: JsonObject, inputs: NodeInputs): Pieces<readonly Finding[]> {
+  return checkingPolicy({
     local: comparedWith(inputs),
     dynamic: merged,
     version: inputs.kubelet.version,
@@ -143,14 +143,14 @@ function policyFindings(config: JudgeInput, merged: JsonObject, inputs: JudgeInp
 }
 
 /** What policy takes as "how this node is": the local config, else the effective file that is there, else all defaults. */
-function comparedWith({ local, current, kubelet }: JudgeInputs): JsonObject {
+function comparedWith({ local, current, kubelet }: NodeInputs): JsonObject {
   if (local.at === 'present') return local.resolved;
   const decoded = current === undefined ? undefined : decode(current, kubelet.version);
   return decoded?.ok ? decoded.written : minimalConfig;
 }
 
 /** What `validate` needs to know of this node's kubelet. */
-export function against({ kubelet, host }: Pick<JudgeInputs, 'kubelet' | 'host'>): Parameters<typeof validate>[1] {
+export function against({ kubelet, host }: Pick<NodeInputs, 'kubelet' | 'host'>): Parameters<typeof validate>[1] {
   const { version, args, knownGates } = kubelet;
   return { version, flags: gatesOnCommandLine(args, version), ...(knownGates ? { knownGates } : {}), ...(host ? { host } : {}) };
 }

@@ -7,7 +7,7 @@ import {
   applyFlags,
   cappedFindings,
   decode,
-  judgePolicy,
+  checkPolicy,
   mergeOverlay,
   pathsToProbe,
   POD_RULES,
@@ -15,8 +15,8 @@ import {
   resolvePaths,
   validateAll,
 } from '../../agent/config/config.ts';
-import { loadJudgeInputs } from '../../agent/judge/inputs.ts';
-import { against, shadowWarnings } from '../../agent/judge/judge.ts';
+import { loadNodeInputs } from '../../agent/evaluate/node-inputs.ts';
+import { against, shadowWarnings } from '../../agent/evaluate/evaluate.ts';
 import { readHost } from '../../agent/host/host.ts';
 import { ActionError } from '../../base/errors.ts';
 import { silentLog } from '../../base/log.ts';
@@ -25,12 +25,12 @@ import type { Finding, KubeletVersion, JsonObject, KubeletFacts } from '../../ag
 import type { AgentOptions } from '../../agent/options.ts';
 import type { Context } from '../command.ts';
 
-export interface FileJudgement {
+export interface FileValidation {
   errors: readonly Finding[];
   warnings: readonly Finding[];
 }
 
-export interface FileToJudge {
+export interface FileToValidate {
   bytes: Uint8Array;
   /** Where relative paths in it start. */
   dir: string;
@@ -46,7 +46,7 @@ export interface FileToJudge {
  * What `dkc validate` finds: everything at once, also what is wrong beside an error that the agent would stop at. What depends on this
  * machine is a warning: the file may be for another one.
  */
-export async function judgeFile(context: Context, file: FileToJudge): Promise<FileJudgement> {
+export async function validateFile(context: Context, file: FileToValidate): Promise<FileValidation> {
   const { bytes, dir, options, kubelet, withPolicy, strict } = file;
   const decoded = decode(bytes, kubelet.version);
   const read = decoded.ok ? decoded : decoded.rest;
@@ -75,7 +75,7 @@ export async function judgeFile(context: Context, file: FileToJudge): Promise<Fi
 }
 
 /** With lines, and names that were probably meant. */
-function shown(bytes: Uint8Array, { version }: KubeletFacts, errors: readonly Finding[], warnings: readonly Finding[]): FileJudgement {
+function shown(bytes: Uint8Array, { version }: KubeletFacts, errors: readonly Finding[], warnings: readonly Finding[]): FileValidation {
   const lineOf = locator(bytes);
   const one = (finding: Finding): Finding => {
     const line = finding.line ?? (finding.field === '' ? undefined : lineOf(finding.field));
@@ -97,7 +97,7 @@ async function besideLocal(
   options: AgentOptions,
   kubelet: KubeletFacts,
 ): Promise<{ written: JsonObject; policy: readonly Finding[] }> {
-  const { inputs, policyProblem } = await loadJudgeInputs(options, kubelet, context.disk, silentLog);
+  const { inputs, policyProblem } = await loadNodeInputs(options, kubelet, context.disk, silentLog);
   const { local, policy, merge } = inputs;
   if (local.at !== 'present')
     throw new ActionError('compare with', options.localConfig, {
@@ -109,7 +109,7 @@ async function besideLocal(
   const { version } = kubelet;
   return {
     written,
-    policy: judgePolicy({ local: local.resolved, dynamic: written, version, policy, merge }),
+    policy: checkPolicy({ local: local.resolved, dynamic: written, version, policy, merge }),
   };
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { defaultPolicy, parseKubeletVersion } from '../../../../agent/config/config.ts';
-import { loadJudgeInputs, type JudgeInputsOptions, type Gathered } from '../../../../agent/judge/inputs.ts';
+import { loadNodeInputs, type NodeInputsOptions, type Gathered } from '../../../../agent/evaluate/node-inputs.ts';
 import { DEFAULT_POLICY_FILE } from '../../../../agent/options.ts';
 import type { Disk } from '../../../../base/disk.ts';
 import { memoryDisk } from '../../../support/memory-disk.ts';
@@ -10,7 +10,7 @@ import { recordedLog } from '../../../support/recorded-log.ts';
 const KIND = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
 const POLICY = 'apiVersion: dkc.dev/v1alpha1\nkind: FieldPolicy\nallow: [safe]\n';
 const [LOCAL, EFFECTIVE, MINE] = ['/var/lib/kubelet/config.yaml', '/var/lib/dkc/kubelet.yaml', '/etc/mine.yaml'];
-const options: JudgeInputsOptions = { localConfig: LOCAL, effectiveConfig: EFFECTIVE, merge: 'replace' };
+const options: NodeInputsOptions = { localConfig: LOCAL, effectiveConfig: EFFECTIVE, merge: 'replace' };
 const kubelet = { version: parseKubeletVersion('1.30'), args: ['--v=2'] };
 
 /** A disk with these files, where the path in `broken` cannot be read at all. */
@@ -21,9 +21,9 @@ function diskOf(files: Record<string, string>, broken = ''): Disk {
   return { ...disk, read, readLinked: read };
 }
 
-async function gather(files: Record<string, string>, over: Partial<JudgeInputsOptions> = {}, broken?: string) {
+async function gather(files: Record<string, string>, over: Partial<NodeInputsOptions> = {}, broken?: string) {
   const { log, lines } = recordedLog();
-  const gathered = await loadJudgeInputs({ ...options, ...over }, kubelet, diskOf(files, broken), log);
+  const gathered = await loadNodeInputs({ ...options, ...over }, kubelet, diskOf(files, broken), log);
   return { ...gathered, lines };
 }
 
@@ -99,6 +99,6 @@ test('a policy file that is no UTF-8 is a problem: a letter lost could be a fiel
   const bytes = new Uint8Array([...new TextEncoder().encode(POLICY), 0x23, 0xff]);
   const disk = memoryDisk({});
   const readLinked = async (path: string): Promise<Uint8Array> => (path === MINE ? bytes : disk.readLinked(path));
-  const { policyProblem } = await loadJudgeInputs({ ...options, policy: MINE }, kubelet, { ...disk, readLinked }, log);
+  const { policyProblem } = await loadNodeInputs({ ...options, policy: MINE }, kubelet, { ...disk, readLinked }, log);
   assert.match(policyProblem ?? '', /^\/etc\/mine\.yaml: /);
 });

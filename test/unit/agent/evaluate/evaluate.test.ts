@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { defaultPolicy, parseKubeletVersion } from '../../../../agent/config/config.ts';
-import { judge, pathsOf, type JudgeInputs, type JudgeInput } from '../../../../agent/judge/judge.ts';
-import { parseLocal, type LocalConfig } from '../../../../agent/judge/local.ts';
+import { evaluate, pathsOf, type NodeInputs, type EvaluatedConfig } from '../../../../agent/evaluate/evaluate.ts';
+import { parseLocal, type LocalConfig } from '../../../../agent/evaluate/local.ts';
 import { filesOf } from '../../../support/builders.ts';
 
 const DIR = '/var/lib/dkc/store/checkpoints/u-web/1';
@@ -11,7 +11,7 @@ const version = parseKubeletVersion('1.30');
 const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-function input(kubelet: string, over: Partial<JudgeInput> = {}): JudgeInput {
+function input(kubelet: string, over: Partial<EvaluatedConfig> = {}): EvaluatedConfig {
   return { files: filesOf({ kubelet: KIND + kubelet }), kubeletConfigKey: 'kubelet', dir: DIR, annotations: {}, ...over };
 }
 
@@ -21,7 +21,7 @@ function local(fields: string): LocalConfig {
   return parsed;
 }
 
-const inputs: JudgeInputs = {
+const inputs: NodeInputs = {
   local: local('maxPods: 110'),
   current: undefined,
   kubelet: { version, args: [] },
@@ -29,19 +29,19 @@ const inputs: JudgeInputs = {
   policy: defaultPolicy,
 };
 const broken: LocalConfig = { at: 'broken', problem: 'it is not YAML' };
-const args = (...list: string[]): Partial<JudgeInputs> => ({ kubelet: { version, args: list } });
+const args = (...list: string[]): Partial<NodeInputs> => ({ kubelet: { version, args: list } });
 
 /** `STAGE: field rule, ...`, or the effective file without apiVersion and kind. */
-function verdict(config: JudgeInput, over: Partial<JudgeInputs> = {}): string {
-  const judged = judge(config, { ...inputs, ...over });
-  if (!judged.ok) return `${judged.stage}: ${judged.findings.map(({ field, rule }) => `${field} ${rule}`.trim()).join(', ')}`;
-  return textOf(judged.effective).trimEnd().split('\n').slice(2).join('; ');
+function verdict(config: EvaluatedConfig, over: Partial<NodeInputs> = {}): string {
+  const evaluated = evaluate(config, { ...inputs, ...over });
+  if (!evaluated.ok) return `${evaluated.stage}: ${evaluated.findings.map(({ field, rule }) => `${field} ${rule}`.trim()).join(', ')}`;
+  return textOf(evaluated.effective).trimEnd().split('\n').slice(2).join('; ');
 }
 
 interface Case {
   why: string;
-  config: JudgeInput;
-  inputs?: Partial<JudgeInputs>;
+  config: EvaluatedConfig;
+  inputs?: Partial<NodeInputs>;
   verdict: string;
 }
 
@@ -82,32 +82,32 @@ const cases: Case[] = [
   { why: 'is all defaults, where there is nothing else', config: input(''), inputs: { local: { at: 'missing' } }, verdict: '' },
 ];
 for (const { why, config, inputs: over, verdict: expected } of cases) {
-  test(`judged: a config that ${why}`, () => assert.equal(verdict(config, over), expected));
+  test(`evaluated: a config that ${why}`, () => assert.equal(verdict(config, over), expected));
 }
 
 test('a good config comes with its warnings: of its text, of flags that beat it, of this host', () => {
   const config = input('maxPods: 50\nnoSuchField: 1\nmaxPods: 51\n');
-  const judged = judge(config, { ...inputs, ...args('--max-pods=30', '--event-qps=7') });
-  assert.ok(judged.ok);
-  const told = judged.warnings.map(({ field, rule }) => `${field} ${rule}`);
+  const evaluated = evaluate(config, { ...inputs, ...args('--max-pods=30', '--event-qps=7') });
+  assert.ok(evaluated.ok);
+  const told = evaluated.warnings.map(({ field, rule }) => `${field} ${rule}`);
   assert.deepEqual(told.toSorted(), ['maxPods duplicate-key', 'maxPods flag', 'noSuchField unknown-field']);
-  assert.match(textOf(judged.effective), /^maxPods: 51$/m, 'flags stay with the kubelet: the file is as written');
+  assert.match(textOf(evaluated.effective), /^maxPods: 51$/m, 'flags stay with the kubelet: the file is as written');
 });
 
 test('no finding holds a value', () => {
   const secret = 'hunter2.example';
   const config = input(`clusterDomain: ${secret}\nmaxPods: -77777\nhealthzBindAddress: ${secret}\nnoSuchField: ${secret}`);
-  const over: Partial<JudgeInputs> = { local: local('clusterDomain: other.hunter2.example') };
-  for (const judged of [judge(config, { ...inputs, ...over }), judge(input(`maxPods: ${secret}`), inputs)]) {
-    assert.ok(!judged.ok);
-    assert.doesNotMatch(JSON.stringify(judged.findings), /hunter2|77777/);
+  const over: Partial<NodeInputs> = { local: local('clusterDomain: other.hunter2.example') };
+  for (const evaluated of [evaluate(config, { ...inputs, ...over }), evaluate(input(`maxPods: ${secret}`), inputs)]) {
+    assert.ok(!evaluated.ok);
+    assert.doesNotMatch(JSON.stringify(evaluated.findings), /hunter2|77777/);
   }
 });
 
 test('paths are asked after as the kubelet will see them: resolved, merged, with flags', () => {
   const config = input('authentication:\n  x509:\n    clientCAFile: ca.crt\n');
-  const over: Partial<JudgeInputs> = { merge: 'overlay', local: local('staticPodPath: manifests\n') };
-  const paths = (more: Partial<JudgeInputs> = {}): string[] => pathsOf(config, { ...inputs, ...over, ...more });
+  const over: Partial<NodeInputs> = { merge: 'overlay', local: local('staticPodPath: manifests\n') };
+  const paths = (more: Partial<NodeInputs> = {}): string[] => pathsOf(config, { ...inputs, ...over, ...more });
   assert.ok(paths().includes(`${DIR}/ca.crt`));
   const flagged = paths(args('--client-ca-file=/etc/ca.pem'));
   assert.ok(flagged.includes('/etc/ca.pem'));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decode, parseKubeletVersion, renderYaml } from '../../../../agent/config/config.ts';
-import { effectiveOfLocal, minimalConfig, parseLocal, problemText, type LocalConfig } from '../../../../agent/judge/local.ts';
+import { effectiveOfLocal, minimalConfig, parseLocal, problemText, type LocalConfig } from '../../../../agent/evaluate/local.ts';
 
 const KIND = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
 const version = parseKubeletVersion('1.30');

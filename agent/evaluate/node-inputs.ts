@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { parseLocal, type LocalConfig } from './local.ts';
-import type { JudgeInputs } from './judge.ts';
+import type { NodeInputs } from './evaluate.ts';
 import { defaultPolicy, parsePolicy, type Policy } from '../config/config.ts';
 import type { KubeletFacts } from '../config/contract.ts';
 import { DEFAULT_POLICY_FILE, type AgentOptions } from '../options.ts';
@@ -8,22 +8,22 @@ import type { Disk } from '../../base/disk.ts';
 import { describeError, errorCode } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 
-export type JudgeInputsOptions = Pick<AgentOptions, 'localConfig' | 'effectiveConfig' | 'merge' | 'policy'>;
+export type NodeInputsOptions = Pick<AgentOptions, 'localConfig' | 'effectiveConfig' | 'merge' | 'policy'>;
 
 export interface Gathered {
-  inputs: JudgeInputs;
-  /** The policy file cannot be used. What already runs is then not judged by policy, and nothing new is let in. */
+  inputs: NodeInputs;
+  /** The policy file cannot be used. What already runs is then not checked against the policy, and nothing new is let in. */
   policyProblem?: string;
 }
 
-/** Reads what a config is judged against, from this node's disk. Never throws: what cannot be read is logged and named in the result. */
-export async function loadJudgeInputs(options: JudgeInputsOptions, kubelet: KubeletFacts, disk: Disk, log: Log): Promise<Gathered> {
+/** Reads what a config is evaluated against, from this node's disk. Never throws: what cannot be read is logged and named in the result. */
+export async function loadNodeInputs(options: NodeInputsOptions, kubelet: KubeletFacts, disk: Disk, log: Log): Promise<Gathered> {
   const local = await readLocal(options.localConfig, kubelet, disk, log);
   const current = await readOptional(disk, options.effectiveConfig, log);
   const policy = await readPolicy(options.policy, disk);
   if (policy.problem !== undefined)
     log.error('policy file cannot be used: new configs are rejected until it is fixed', { problem: policy.problem });
-  const inputs: JudgeInputs = { local, current, kubelet, merge: options.merge, policy: policy.policy };
+  const inputs: NodeInputs = { local, current, kubelet, merge: options.merge, policy: policy.policy };
   return policy.problem === undefined ? { inputs } : { inputs, policyProblem: policy.problem };
 }
 
