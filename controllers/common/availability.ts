@@ -40,7 +40,7 @@ const MAX_REASON = 200;
 
 function inFull({ metadata, spec, status }: Readonly<Kube<PodFields>>): { reason: string; text: string } {
   if (metadata.deletionTimestamp !== undefined)
-    return { reason: 'Terminating', text: `terminating, with time until ${metadata.deletionTimestamp}` };
+    return { reason: 'Terminating', text: `terminating, grace period ends at ${metadata.deletionTimestamp}` };
   if (status?.phase === 'Failed')
     return { reason: status.reason ?? 'Failed', text: `failed${status.reason === undefined ? '' : ` (${status.reason})`}` };
   const conditions = status?.conditions ?? [];
@@ -49,6 +49,6 @@ function inFull({ metadata, spec, status }: Readonly<Kube<PodFields>>): { reason
     return { reason: unscheduled.reason ?? 'Unschedulable', text: `not scheduled (${unscheduled.reason ?? 'no reason given'})` };
   if (spec?.nodeName === undefined || spec.nodeName === '') return { reason: 'NotScheduled', text: 'not scheduled yet' };
   const ready = conditions.find(({ type }) => type === 'Ready');
-  if (ready?.status === 'True') return { reason: 'MinReadySeconds', text: 'ready, and not for long enough' };
+  if (ready?.status === 'True') return { reason: 'MinReadySeconds', text: 'ready for less than minReadySeconds' };
   return { reason: ready?.reason ?? 'NotReady', text: `not ready${ready?.reason === undefined ? '' : ` (${ready.reason})`}` };
 }

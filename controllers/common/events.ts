@@ -64,7 +64,7 @@ export function decideFor<T>({ events, set, resource }: EventTarget, decide: () 
   try {
     return decide();
   } catch (error) {
-    const message = `Nothing is done for this set: deciding on it failed: ${messageOf(error)}`;
+    const message = `The set is not synced: planning failed: ${messageOf(error)}`;
     events.event(set, 'Warning', 'FailedSync', message, { resource });
     throw error;
   }

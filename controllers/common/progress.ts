@@ -63,7 +63,7 @@ export function progressOf({ has, now, deadlineMs, state, message, moved, blocke
   const left = fresh ? deadlineMs : since + deadlineMs - now;
   const stalled = state === 'updating' && left <= 0;
   const progressing = stalled
-    ? { status: 'False', reason: EXCEEDED, message: `nothing has moved for longer than ${deadlineMs / 1_000} s: ${message}` }
+    ? { status: 'False', reason: EXCEEDED, message: `no progress for more than ${deadlineMs / 1_000} s: ${message}` }
     : { ...is, message };
   const conditions = [
     ...others,
@@ -78,7 +78,7 @@ function stalledCondition(has: readonly Condition[], why: { reason: string; mess
   const before = has.find(({ type }) => type === 'Stalled');
   const now =
     why === undefined
-      ? { status: 'False', reason: 'NotStalled', message: 'the rollout is moving or complete' }
+      ? { status: 'False', reason: 'NotStalled', message: 'the rollout is progressing or complete' }
       : { status: 'True', ...why };
   const turned = before?.status !== now.status;
   return { type: 'Stalled', ...now, lastTransitionTime: turned ? time : (before.lastTransitionTime ?? time) };

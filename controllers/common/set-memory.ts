@@ -41,7 +41,7 @@ class NotFoundCache {
     const until = this.#until.get(uid);
     if (until === undefined) return undefined;
     const after = Math.ceil(until - this.#clock.monotonic());
-    if (after > 0) return { requeueAfter: after, why: 'the server says that the set is no more' };
+    if (after > 0) return { requeueAfter: after, why: 'the API server reports that the set does not exist' };
     this.#until.delete(uid);
     return undefined;
   }

@@ -34,7 +34,7 @@ export function tooLarge({ selector, template, claimTemplates = [] }: Sized): st
     [claimFields(claimTemplates, selector?.matchLabels), MAX_CLAIM_FIELDS, 'labels and annotations in claim templates'],
   ];
   const over = counts.find(([count, most]) => count > most);
-  if (over !== undefined) return `it has ${over[0]} ${over[2]}, and ${over[1]} are taken at most`;
+  if (over !== undefined) return `it has ${over[0]} ${over[2]}, more than the limit of ${over[1]}`;
   switch (templateExcess(template)) {
     case 'depth':
       return `spec.template is nested deeper than ${MAX_DEPTH} levels`;
@@ -47,7 +47,7 @@ export function tooLarge({ selector, template, claimTemplates = [] }: Sized): st
 
 /** What the author of such a set is told. */
 export function tooLargeEvent(why: string): SetEvent {
-  return { type: 'Warning', reason: 'SetTooLarge', message: `Nothing is done for this set: ${why}` };
+  return { type: 'Warning', reason: 'SetTooLarge', message: `The set is not synced: ${why}` };
 }
 
 /** The selector, unless it is too large to be read: then it selects nothing. */

@@ -36,7 +36,7 @@ export function daemonSetController(runtime: Runtime, options: DaemonSetOptions 
   const counter = new StatusCounter(caches);
   const expectations = new Expectations(clock, {
     reached: () => caches.pods.version,
-    onExpired: (key, missing) => log.warn('creations or deletions were never seen', { daemonset: key, ...missing }),
+    onExpired: (key, missing) => log.warn('pod creations or deletions were not observed in time', { daemonset: key, ...missing }),
   });
   const ownWrites = new OwnWrites(clock, { metrics: runtime.meters.ownWrites('daemonset_controller') });
   const memory = new SetMemory(clock);
@@ -115,11 +115,11 @@ function syncOf({ rules, observer, executor, suspended }: Parts): SetSync<Daemon
 }
 
 function unusable({ set, selector }: Rules, events: Executor['events']): string | undefined {
-  if (selector.kind === 'bad') return `the selector cannot be read: ${selector.why}`;
+  if (selector.kind === 'bad') return `invalid selector: ${selector.why}`;
   if (selector.kind === 'labels') return undefined;
   const message = 'This daemon set is selecting all pods. A non-empty selector is required.';
   events.event(set, 'Warning', 'SelectingAll', message, { resource: daemonSets });
-  return 'the selector is empty, and would select all pods';
+  return 'the selector is empty and would select all pods';
 }
 
 function hasPods({ pods }: Caches): (set: Readonly<DaemonSet>, node: string) => boolean {

@@ -65,7 +65,7 @@ async function create(by: Executor, rules: Rules, creations: readonly Creation[]
 /** Else each look would find the node without a pod and make one more, and the scheduler would put them all somewhere. */
 async function undo(by: Executor, rules: Rules, pod: Pod, { node }: Creation, signal: AbortSignal): Promise<never> {
   const held = by.memory.hold(rules);
-  const message = `Pod ${nameOf(pod)} was made for node ${node} and came back as one for ${targetNode(pod) ?? 'no node'}: a webhook of the cluster rewrites the pods of this set. It is deleted, and no more are made for ${seconds(held)}`;
+  const message = `Pod ${nameOf(pod)} was created for node ${node}, but the API server returned it for ${targetNode(pod) ?? 'no node'}: an admission webhook rewrites the pods of this set. The pod is deleted, and no more are created for ${seconds(held)}`;
   by.events.event(rules.set, 'Warning', 'PlacementLost', message, { resource: daemonSets });
   await removeOne(by, pod, signal).catch((error: unknown) => {
     if (!isNotFound(error)) throw error;

@@ -39,11 +39,12 @@ function explainOne(facts: SetFacts, state: NodeState, decided: Plan, limits: Li
   if (nodePods.known === undefined)
     return {
       reason: 'no-node',
-      detail: `there is no such node; ${podsOf([...nodePods.pods, ...nodePods.ended])} waits for it or is left over`,
+      detail: `the node does not exist; ${podsOf([...nodePods.pods, ...nodePods.ended])} waits for it or is left over`,
     };
   const { run, schedule, keep, reason } = nodePods.known.decision;
   if (!run || !schedule) {
-    const there = nodePods.pods.length === 0 ? '' : keep ? `; ${podsOf(nodePods.pods)} may stay` : `; ${podsOf(nodePods.pods)} goes`;
+    const there =
+      nodePods.pods.length === 0 ? '' : keep ? `; ${podsOf(nodePods.pods)} may stay` : `; to be deleted: ${podsOf(nodePods.pods)}`;
     return { reason: reason.kind, detail: `${refusal(reason)}${there}` };
   }
   return missing(facts, state, decided) ?? updateOf(facts, state, decided, limits) ?? runs(state);
@@ -55,7 +56,7 @@ function missing(facts: SetFacts, { nodePods }: NodeState, decided: Plan): Why |
   const failed = pods.find((pod) => !isTerminating(pod) && pod.status?.phase === 'Failed');
   if (failed !== undefined) {
     const { text } = whyNotAvailable(failed);
-    return { reason: 'backoff', detail: `pod ${nameOf(failed)} ${text}; it stays to be looked at, and is replaced with backoff` };
+    return { reason: 'backoff', detail: `pod ${nameOf(failed)} ${text}; it is kept for inspection and replaced after a backoff` };
   }
   const alive = pods.filter((pod) => !isTerminating(pod));
   if (alive.length > 0) return undefined;
@@ -65,10 +66,10 @@ function missing(facts: SetFacts, { nodePods }: NodeState, decided: Plan): Why |
   if (going !== undefined && !planned)
     return {
       reason: 'terminating',
-      detail: `pod ${nameOf(going)} is ${whyNotAvailable(going).text}; the next one is made when it is gone`,
+      detail: `pod ${nameOf(going)} is ${whyNotAvailable(going).text}; the next one is created once it is deleted`,
     };
-  const later = facts.pendingMs > 0 ? 'what the last pass did is not seen yet' : 'other nodes come first';
-  return { reason: 'creating', detail: planned ? 'a pod is about to be made' : `a pod is to be made: ${later}` };
+  const later = facts.pendingMs > 0 ? 'the cache does not show the last writes yet' : 'other nodes come first';
+  return { reason: 'creating', detail: planned ? 'a pod is about to be created' : `a pod will be created: ${later}` };
 }
 
 /** A pod of an old revision is there. */
@@ -76,37 +77,40 @@ function updateOf({ rules }: SetFacts, state: NodeState, decided: Plan, limits: 
   const { updateState, fresh, old, nodePods } = state;
   if (old === undefined) return undefined;
   const which = `pod ${nameOf(old)} is of an old revision`;
-  if (rules.update.type === 'OnDelete') return { reason: 'on-delete', detail: `${which}, and stays until somebody deletes it` };
+  if (rules.update.type === 'OnDelete')
+    return { reason: 'on-delete', detail: `${which}; OnDelete replaces it only when somebody deletes it` };
   if (updateState === 'both' && fresh !== undefined)
-    return { reason: 'updating', detail: `pod ${nameOf(old)} goes when pod ${nameOf(fresh)} is available: ${whyNotAvailable(fresh).text}` };
+    return {
+      reason: 'updating',
+      detail: `pod ${nameOf(old)} is deleted once pod ${nameOf(fresh)} is available: ${whyNotAvailable(fresh).text}`,
+    };
   const chosen = [...decided.deletions, ...decided.creations].some(({ node }) => node === nodePods.node);
   if (chosen) return { reason: 'updating', detail: `${which}, and is about to be replaced` };
   const [problem] = rules.optIns.problems;
-  if (problem !== undefined)
-    return { reason: 'paused', detail: `${which}; nothing is replaced while an annotation cannot be read: ${problem}` };
+  if (problem !== undefined) return { reason: 'paused', detail: `${which}; no pod is replaced: invalid annotation: ${problem}` };
   if (rules.optIns.paused) return { reason: 'paused', detail: `${which}; the rollout is paused by dkc.dev/paused` };
   if (!limits.mayUpdate(state)) return { reason: 'kept', detail: `${which}; the node is not among those of dkc.dev/rollout-node-selector` };
   if (limits.room <= 0)
-    return { reason: 'kept', detail: `${which}; dkc.dev/partition keeps ${String(rules.optIns.partition)} of the nodes there` };
+    return { reason: 'kept', detail: `${which}; dkc.dev/partition keeps ${String(rules.optIns.partition)} of the nodes at it` };
   const budget = rules.surging ? `maxSurge is ${limits.maxSurge}` : `maxUnavailable is ${limits.maxUnavailable}`;
-  return { reason: 'budget', detail: `${which}; ${budget}, and other nodes use it up or come first` };
+  return { reason: 'budget', detail: `${which}; ${budget}: other nodes use it up or come first` };
 }
 
 function runs({ nodePods, counts }: NodeState): Why {
   const alive = nodePods.pods.find((pod) => !isTerminating(pod)) ?? nodePods.pods[0];
-  if (alive === undefined) return { reason: 'creating', detail: 'a pod is to be made' };
+  if (alive === undefined) return { reason: 'creating', detail: 'a pod will be created' };
   if (counts.available === 1) return { reason: 'runs', detail: `pod ${nameOf(alive)} is available` };
-  return { reason: 'not-available', detail: `pod ${nameOf(alive)} is there, and is ${whyNotAvailable(alive).text}` };
+  return { reason: 'not-available', detail: `pod ${nameOf(alive)} is not available: ${whyNotAvailable(alive).text}` };
 }
 
 function refusal(reason: Reason): string {
   switch (reason.kind) {
     case 'fits':
-      return 'nothing stands against it';
+      return 'the pod fits';
     case 'node-name':
-      return `the template names node ${reason.wanted}`;
+      return `the pod template sets nodeName ${reason.wanted}`;
     case 'node-selector':
-      return `nodeSelector wants label ${reason.key}=${reason.wanted}; the node has ${reason.found ?? 'none'}`;
+      return `nodeSelector requires label ${reason.key}=${reason.wanted}; the node has ${reason.found ?? 'none'}`;
     case 'node-affinity':
       return 'no term of the required node affinity matches';
     case 'taint': {
@@ -116,7 +120,7 @@ function refusal(reason: Reason): string {
     case 'host-ports':
       return `another pod has host port ${reason.port}`;
     case 'resources':
-      return `${reason.wanted} of ${reason.resource} is wanted; ${reason.free} is free`;
+      return `the pod requests ${reason.wanted} of ${reason.resource}; ${reason.free} is free`;
   }
 }
 

@@ -36,7 +36,7 @@ export function manage(facts: SetFacts, states: readonly NodeState[]): PodAction
 function removeEnded({ memory, rules }: SetFacts, node: string, { failed, succeeded }: Work, actions: PodActions): void {
   const { namespace = '' } = rules.set.metadata;
   const left = failed.length === 0 ? 0 : memory.backoffMs(node);
-  if (left > 0) actions.wakeUps.push({ requeueAfter: left, why: `the failed pod of node ${node} stays until then` });
+  if (left > 0) actions.wakeUps.push({ requeueAfter: left, why: `backoff of the failed pod on node ${node}` });
   else
     for (const pod of failed) {
       const message = `Found failed daemon pod ${namespace}/${nameOf(pod)} on node ${node}, will try to kill it`;

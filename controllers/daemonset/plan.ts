@@ -31,7 +31,7 @@ export function plan(facts: SetFacts): Plan {
   const actions = pending ? noActions() : podActions(facts, states);
   const wakeUps: WakeUp[] = [];
   if (facts.pendingMs > 0) wakeUps.push({ requeueAfter: facts.pendingMs, why: 'creations or deletions are not seen yet' });
-  if (facts.pendingMs < pendingMs) wakeUps.push({ requeueAfter: pendingMs, why: 'pods were told another revision' });
+  if (facts.pendingMs < pendingMs) wakeUps.push({ requeueAfter: pendingMs, why: 'pods get the label of another revision' });
   for (const { changesAt } of facts.summary.pendingNodes.values())
     if (changesAt !== undefined) wakeUps.push({ requeueAfter: changesAt - facts.now, why: 'a pod will be available' });
   return {
@@ -58,7 +58,9 @@ function podActions(facts: SetFacts, states: readonly NodeState[]): PodActions {
     wakeUps: [
       ...managed.wakeUps,
       ...update.wakeUps,
-      ...(held ? [{ requeueAfter: creationsHeldMs, why: 'the server changed the node affinity of the last pod made' }] : []),
+      ...(held
+        ? [{ requeueAfter: creationsHeldMs, why: 'the API server changed the node affinity of the last pod that was created' }]
+        : []),
     ],
   };
 }

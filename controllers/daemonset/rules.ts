@@ -96,14 +96,14 @@ export function warningsOf({ optIns, surging, template }: Rules): SetEvent[] {
   const warnings = optIns.problems.map((problem): SetEvent => ({
     type: 'Warning',
     reason: 'InvalidAnnotation',
-    message: `No pods are replaced, for an annotation cannot be read: ${problem}`,
+    message: `No pods are replaced: invalid annotation: ${problem}`,
   }));
   const port = surging ? hostPort(template) : undefined;
   if (port !== undefined)
     warnings.push({
       type: 'Warning',
       reason: 'HostPortWithSurge',
-      message: `Updates with maxSurge cannot end: a new pod cannot run beside the old one, which has host port ${port}; use maxUnavailable`,
+      message: `Updates with maxSurge cannot complete: a new pod cannot run beside the old one, which uses host port ${port}; use maxUnavailable`,
     });
   return warnings;
 }

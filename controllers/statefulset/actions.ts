@@ -75,18 +75,18 @@ export function newPod(
 }
 
 const details = {
-  creating: 'it is about to be made',
-  'stale-claim': 'a claim of the pod that was there before is about to be removed with it',
-  'unknown-place': 'dkc.dev/reserve-ordinals cannot be read, and may leave it out',
+  creating: 'it is about to be created',
+  'stale-claim': 'a PersistentVolumeClaim of the previous pod is about to be deleted with it',
+  'unknown-place': 'dkc.dev/reserve-ordinals is invalid and may reserve this ordinal',
   updating: 'it is of an old revision and is about to be replaced',
-  recreating: 'it is of an old revision, and all of these go before new ones are made',
-  'scaling-down': 'there is no place for it any more',
+  recreating: 'it is of an old revision; all of these are deleted before new ones are created',
+  'scaling-down': 'its ordinal is no longer part of the set',
 } as const;
 
 /** @param what - @default what keeps the pod from being available */
 export function waitsFor({ name, pod }: Slot, what?: keyof typeof details): Waits {
   const state = pod === undefined ? undefined : whyNotAvailable(pod);
-  if (what === undefined) return { object: name, reason: state?.reason ?? 'NoPod', detail: state?.text ?? 'there is no pod' };
+  if (what === undefined) return { object: name, reason: state?.reason ?? 'NoPod', detail: state?.text ?? 'the pod does not exist' };
   const ready = pod?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
   const terminating = pod?.metadata.deletionTimestamp !== undefined;
   const also = state === undefined || (ready && !terminating) ? '' : `; ${state.text}`;

@@ -76,7 +76,7 @@ function syncOf(
     events,
     memory,
     rules,
-    unusable: ({ selector }) => (selector === undefined ? 'the selector cannot be read, or selects everything' : undefined),
+    unusable: ({ selector }) => (selector === undefined ? 'the selector is invalid, or is empty and would select all pods' : undefined),
     warnings: (of) => [
       { about: 'annotations', events: problemsOf(of) },
       { about: 'replicas', events: excessOf(of) },

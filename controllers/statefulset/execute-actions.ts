@@ -119,7 +119,7 @@ async function updatePvcOwners(
     } catch (cause) {
       signal.throwIfAborted();
       if (isNotFound(cause)) continue;
-      throw new Error(`could not update pvc ${pvc.metadata.name ?? ''} for delete policy ownerRefs: ${serverWords(cause)}`, { cause });
+      throw new Error(`could not update claim ${pvc.metadata.name ?? ''} for delete policy ownerRefs: ${serverWords(cause)}`, { cause });
     }
   }
 }

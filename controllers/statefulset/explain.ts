@@ -23,8 +23,7 @@ export function explain(facts: SetFacts): Explained[] {
   const { wanted, condemned, unlisted } = slotsOf(facts);
   const partition = facts.rules.update.type === 'RollingUpdate' ? (facts.rules.update.partition ?? 0) : 0;
   const { places, name: set } = facts.rules;
-  const more =
-    unlisted && `${unlisted.count} more of ${places.length}, up to ${unlisted.top.name}: they are made when those before them are`;
+  const more = unlisted && `${unlisted.count} more of ${places.length}, up to ${unlisted.top.name}: they are created after lower ordinals`;
   const first = waits === undefined ? [] : [waits];
   return [
     ...first,
@@ -32,20 +31,24 @@ export function explain(facts: SetFacts): Explained[] {
     ...(more === undefined ? [] : [{ object: set, reason: 'missing', detail: more }]),
     ...condemned
       .filter(({ name }) => name !== waits?.object)
-      .map(({ name }) => ({ object: name, reason: 'leaving', detail: 'there is no place for it any more; those above it go first' })),
+      .map(({ name }) => ({
+        object: name,
+        reason: 'leaving',
+        detail: 'its ordinal is no longer part of the set; higher ordinals are deleted first',
+      })),
   ];
 }
 
 function howIs(facts: SetFacts, slot: Slot, below: boolean): Omit<Explained, 'object'> {
   const { pod, health } = slot;
-  if (pod === undefined) return { reason: 'missing', detail: 'it is made when those before it are available' };
+  if (pod === undefined) return { reason: 'missing', detail: 'it is created once lower ordinals are available' };
   if (!health.available || health.terminating) {
     const { reason, text } = whyNotAvailable(pod);
     return { reason, detail: text };
   }
   if (!isOld(facts, slot)) return { reason: 'runs', detail: 'available' };
-  if (below) return { reason: 'kept', detail: 'available, and of an old revision: it is below the partition' };
+  if (below) return { reason: 'kept', detail: 'available, of an old revision: its ordinal is below the partition' };
   if (facts.rules.update.type === 'OnDelete')
-    return { reason: 'old', detail: 'available, and of an old revision until somebody deletes it' };
-  return { reason: 'old', detail: 'available, and of an old revision: those above it are replaced first' };
+    return { reason: 'old', detail: 'available, of an old revision: OnDelete replaces it only when somebody deletes it' };
+  return { reason: 'old', detail: 'available, of an old revision: higher ordinals are replaced first' };
 }

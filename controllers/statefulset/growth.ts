@@ -64,7 +64,7 @@ function canBeAsked({ metadata, status }: Readonly<Pvc>): boolean {
 /** undefined: it can grow. */
 function obstacle(pvc: Readonly<Pvc>, classOf: Parameters<typeof planGrowth>[2]): string | undefined {
   const name = pvc.metadata.annotations?.[CLASS_ANNOTATION] ?? pvc.spec?.storageClassName;
-  if (name === '') return 'it has no storage class, so nobody would enlarge it';
+  if (name === '') return 'it has no storage class, so nothing can expand it';
   const found = classOf(name);
   if (found === undefined) return name === undefined ? 'there is no default storage class' : `storage class ${name} does not exist`;
   if (found.allowVolumeExpansion === true) return undefined;

@@ -119,13 +119,13 @@ export function problemsOf({ optIns }: Rules): SetEvent[] {
   return optIns.problems.map((problem) => ({
     type: 'Warning',
     reason: 'InvalidAnnotation',
-    message: `No pods are replaced or scaled down, for an annotation cannot be read: ${problem}`,
+    message: `No pods are replaced or scaled down: invalid annotation: ${problem}`,
   }));
 }
 
 /** More replicas than there are places. */
 export function excessOf({ replicas, places }: Rules): SetEvent[] {
   if (replicas <= places.length) return [];
-  const message = `spec.replicas is ${replicas}, and ${places.length} pods are made: a set has at most ${MAX_REPLICAS}, and no ordinal above 2147483647; lower spec.replicas`;
+  const message = `spec.replicas is ${replicas}, but ${places.length} pods are created: a set has at most ${MAX_REPLICAS}, and no ordinal above 2147483647; lower spec.replicas`;
   return [{ type: 'Warning', reason: 'TooManyReplicas', message }];
 }

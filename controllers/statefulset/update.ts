@@ -27,7 +27,7 @@ export function planUpdate(facts: SetFacts, slots: Slots, gone: ReadonlySet<Read
   const old = places.filter((slot) => isOld(facts, slot));
   if (old.length === 0) return nothing;
   if (optIns.paused || optIns.problems.length > 0) {
-    const why = optIns.paused ? 'dkc.dev/paused stops updates' : `an annotation cannot be read: ${optIns.problems.join('; ')}`;
+    const why = optIns.paused ? 'dkc.dev/paused stops updates' : `invalid annotation: ${optIns.problems.join('; ')}`;
     return { actions: [], waits: { object: old[0]?.name ?? '', reason: 'paused', detail: `of an old revision; ${why}` } };
   }
   if (update.maxUnavailable === undefined) return oneByOne(facts, places);

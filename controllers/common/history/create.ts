@@ -90,9 +90,7 @@ async function countCollision(
   if (live.metadata.uid !== uid) throw new Error(`original ${path} is gone: got uid ${live.metadata.uid ?? ''}, wanted ${uid}`);
   const count = collisionCountOf(live);
   if (count !== collisionCount)
-    throw new Error(
-      `found a stale collision count (${shown(collisionCount)}, the server has ${shown(count)}) of ${path}; it is tried again`,
-    );
+    throw new Error(`found a stale collision count (${shown(collisionCount)}, the server has ${shown(count)}) of ${path}; retrying`);
   const status = isJsonObject(live['status']) ? live['status'] : {};
   const counted = { ...live, status: { ...status, collisionCount: (count ?? 0) + 1 } };
   wrote?.(ownerResource, await client.replace(ownerResource, counted, { subresource: 'status', signal }));

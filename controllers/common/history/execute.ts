@@ -104,7 +104,7 @@ async function update(
       // The cache is behind, by our own adoption of it for one.
       const live = await by.client.get<Revision>(controllerRevisions, refOf(revision), { signal });
       if (live.metadata.uid !== revision.metadata.uid || !isControlledBy(live, by.owner))
-        throw new Error('there is another one of its name, or it has another owner', { cause: error });
+        throw new Error('another object has its name, or another owner controls it', { cause: error });
       return write(live);
     }
   };

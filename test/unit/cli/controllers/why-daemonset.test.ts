@@ -123,11 +123,11 @@ const node = (name: string, spec: object = {}, status: object = {}) => ({ metada
 const hostPort = { ...template, spec: { containers: [{ name: 'c', image: 'i', ports: [{ containerPort: 80, hostPort: 80 }] }] } };
 const taint = { key: 'k', value: 'v', effect: 'NoSchedule' };
 const told: { why: string; seen: Partial<SetInCluster>; says: string[] }[] = [
-  { why: 'where nothing is there yet', seen: {}, says: ['a creating a pod is about to be made'] },
+  { why: 'where nothing is there yet', seen: {}, says: ['a creating a pod is about to be created'] },
   {
     why: 'on a node that is tainted',
     seen: { nodes: [node('b', { taints: [taint] }), node('a')] },
-    says: ['a creating a pod is about to be made', 'b taint taint k=v:NoSchedule is not tolerated'],
+    says: ['a creating a pod is about to be created', 'b taint taint k=v:NoSchedule is not tolerated'],
   },
   {
     why: 'whose selector is empty',
@@ -142,7 +142,7 @@ const told: { why: string; seen: Partial<SetInCluster>; says: string[] }[] = [
   {
     why: 'whose pod is going',
     seen: { pods: [left('a', {}, { deletionTimestamp: '2026-01-01T00:00:00Z' })] },
-    says: ['a terminating pod left is terminating, with time until 2026-01-01T00:00:00Z; the next one is made when it is gone'],
+    says: ['a terminating pod left is terminating, grace period ends at 2026-01-01T00:00:00Z; the next one is created once it is deleted'],
   },
   {
     why: 'whose pod is going while it surges, which does not wait for that',
@@ -150,12 +150,12 @@ const told: { why: string; seen: Partial<SetInCluster>; says: string[] }[] = [
       set: set({ spec: { ...spec, updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } } }),
       pods: [left('a', {}, { deletionTimestamp: '2026-01-01T00:00:00Z' })],
     },
-    says: ['a creating a pod is about to be made'],
+    says: ['a creating a pod is about to be created'],
   },
   {
     why: 'with what is left of a node that is gone',
     seen: { pods: [left('z', { phase: 'Failed' }, { deletionTimestamp: '2026-01-01T00:00:00Z' })] },
-    says: ['a creating a pod is about to be made', 'z no-node there is no such node; pod left waits for it or is left over'],
+    says: ['a creating a pod is about to be created', 'z no-node the node does not exist; pod left waits for it or is left over'],
   },
   {
     why: 'whose port is taken, where the controller looks for room',

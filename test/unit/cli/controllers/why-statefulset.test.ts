@@ -116,7 +116,7 @@ const told: { why: string; set: SetOptions; deleting?: boolean; seen?: Partial<S
   {
     why: 'of which nothing is there yet',
     set: { spec: { replicas: 2 } },
-    says: ['web-0 creating it is about to be made', 'web-1 missing it is made when those before it are available'],
+    says: ['web-0 creating it is about to be created', 'web-1 missing it is created once lower ordinals are available'],
   },
   {
     why: 'whose names others have',
@@ -134,7 +134,7 @@ const told: { why: string; set: SetOptions; deleting?: boolean; seen?: Partial<S
     seen: { pods: [owned(0, unready), owned(1)] },
     says: [
       'web-0 ContainersNotReady not ready (ContainersNotReady)',
-      'web-1 old available, and of an old revision: those above it are replaced first',
+      'web-1 old available, of an old revision: higher ordinals are replaced first',
     ],
   },
   {
@@ -149,7 +149,7 @@ const told: { why: string; set: SetOptions; deleting?: boolean; seen?: Partial<S
     seen: { pods: [owned(0)] },
     says: [
       'web annotation rollout and scale-down are paused: invalid annotation: dkc.dev/paused is "yes"; write "true" or "false"',
-      'web-0 scaling-down there is no place for it any more',
+      'web-0 scaling-down its ordinal is no longer part of the set',
     ],
   },
   {

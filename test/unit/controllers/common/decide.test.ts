@@ -11,7 +11,7 @@ test('an exception while deciding is told to the author of the set, and thrown',
     throw new RangeError('Maximum call stack size exceeded');
   };
   assert.throws(() => decideFor({ events, set, resource: daemonSets }, decide), RangeError);
-  const message = 'Nothing is done for this set: deciding on it failed: Maximum call stack size exceeded';
+  const message = 'The set is not synced: planning failed: Maximum call stack size exceeded';
   assert.deepEqual(told, [[set, 'Warning', 'FailedSync', message, { resource: daemonSets }]]);
   assert.equal(
     decideFor({ events, set, resource: daemonSets }, () => 7),

@@ -23,7 +23,7 @@ const cases: { why: string; set: Partial<Sized>; says?: RegExp }[] = [
   {
     why: '501 labels in the selector',
     set: { selector: { matchLabels: fields(501) } },
-    says: /^it has 501 requirements in spec.selector, and 500 are taken at most$/,
+    says: /^it has 501 requirements in spec.selector, more than the limit of 500$/,
   },
   {
     why: '10,000 values in the selector',

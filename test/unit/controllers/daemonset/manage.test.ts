@@ -173,7 +173,7 @@ test('a failed pod that goes is told of, and its node will have to wait for long
 test('a failed pod that stays is not told of; the set is looked at when it may go', () => {
   const plan = planned({ nodes: 'a b', pods: 'a@new# b@new', memory: { backoffMs: (node) => (node === 'a' ? 3_000 : 0) } });
   assert.deepEqual(eventsOf(plan), []);
-  assert.deepEqual(wakesOf(plan), ['3s the failed pod of node a stays until then']);
+  assert.deepEqual(wakesOf(plan), ['3s backoff of the failed pod on node a']);
 });
 
 test('a pod that succeeded is told of, and its node need not wait', () => {

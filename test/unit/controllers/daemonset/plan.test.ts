@@ -84,7 +84,7 @@ test('numbers alone wait for their turn, and the set is looked at then', () => {
 test('pods that the server changes on their way in are not made for a while', () => {
   const held = planned({ nodes: 'a b! c', pods: 'b@new c@old', memory: { creationsHeldMs: 4_000 } });
   assert.equal(actionsOf(held), 'delete b-new (misplaced)');
-  assert.deepEqual(wakesOf(held), ['4s the server changed the node affinity of the last pod made']);
+  assert.deepEqual(wakesOf(held), ['4s the API server changed the node affinity of the last pod that was created']);
 });
 
 const wakes: { why: string; pods: string; surging?: boolean; backoff?: number; wakes: string[] }[] = [
@@ -99,7 +99,7 @@ const wakes: { why: string; pods: string; surging?: boolean; backoff?: number; w
     why: 'one whose predecessor failed',
     pods: 'a@new#/60 a@new/3',
     backoff: 9_000,
-    wakes: ['9s the failed pod of node a stays until then', '7s a pod will be available'],
+    wakes: ['9s backoff of the failed pod on node a', '7s a pod will be available'],
   },
 ];
 for (const { why, pods, surging = false, backoff = 0, wakes: expected } of wakes)
@@ -135,7 +135,7 @@ test('old revisions above the limit go, unless a pod is of them', () => {
   assert.equal(truncated(4, 'a@new'), '');
   assert.equal(truncated(3, 'a@new'), 'ds-one');
   assert.equal(truncated(2, 'a@one'), 'ds-two ds-three');
-  assert.equal(truncated(2, 'a@one', 5), '', 'what the last pass did is not seen yet');
+  assert.equal(truncated(2, 'a@one', 5), '', 'the cache does not show the last writes yet');
   assert.equal(truncated(0, 'a@new'), 'ds-one ds-two ds-three ds-four');
   assert.equal(truncated(0, 'a@two#- a@new'), 'ds-one ds-three ds-four', 'a pod that is over and going counts');
   assert.equal(truncated(0, 'x@three a@new'), 'ds-one ds-two ds-four', 'a pod on a node that is gone counts');
@@ -172,5 +172,5 @@ test('pods of a duplicate revision are not judged before they have been told', (
   const found = planned({ nodes: 'a', pods: 'a@new', revisions: 'new copy' });
   assert.ok(found.history.some((step) => step.do === 'relabel'));
   assert.equal(actionsOf(found), '');
-  assert.ok(wakesOf(found).includes('1s pods were told another revision'));
+  assert.ok(wakesOf(found).includes('1s pods get the label of another revision'));
 });

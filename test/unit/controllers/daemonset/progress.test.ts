@@ -81,7 +81,7 @@ test('without progress for longer than the deadline a rollout is stalled, until 
   assert.equal(rollout.at(599, 'a b', 'a@new! b@old'), 'unchanged');
   assert.deepEqual(rollout.wakes, ['1s the progress deadline']);
   assert.equal(rollout.at(600, 'a b', 'a@new! b@old'), 'False ProgressDeadlineExceeded 12:00:00, True NotReady 12:10:00');
-  assert.equal(rollout.message('Progressing'), 'nothing has moved for longer than 600 s: 1 of 2 pods are updated, 1 available');
+  assert.equal(rollout.message('Progressing'), 'no progress for more than 600 s: 1 of 2 pods are updated, 1 available');
   assert.deepEqual(rollout.wakes, []);
   assert.equal(rollout.at(700, 'a b', 'a@new! b@old'), 'unchanged');
   assert.equal(rollout.at(800, 'a b', 'a@new b@old'), 'True PodsUpdating 12:13:20, False NotStalled 12:13:20');
@@ -218,19 +218,19 @@ const blockers: { why: string; nodes?: string; pods: string | Pod[]; over?: Part
   {
     why: 'a pod that does not go',
     pods: 'a@new b@new!-',
-    says: 'Terminating: pod b-new on node b: terminating, with time until 2026-03-01T12:00:00Z',
+    says: 'Terminating: pod b-new on node b: terminating, grace period ends at 2026-03-01T12:00:00Z',
   },
   {
     why: 'a pod that does not go, beside a new one that is well',
     pods: 'a@new b@old!-/60 b@new/30',
-    says: 'Terminating: pod b-old on node b: terminating, with time until 2026-03-01T12:00:00Z',
+    says: 'Terminating: pod b-old on node b: terminating, grace period ends at 2026-03-01T12:00:00Z',
   },
   { why: 'a node without a pod', pods: 'a@new', says: 'NoPod: node b has no pod' },
   {
-    why: 'a pod that is ready, and not for long enough',
+    why: 'a pod that is ready for less than minReadySeconds',
     pods: 'a@new b@new',
     over: { minReadySeconds: 10_000 },
-    says: 'MinReadySeconds: pod a-new on node a: ready, and not for long enough (and 1 more nodes)',
+    says: 'MinReadySeconds: pod a-new on node a: ready for less than minReadySeconds (and 1 more nodes)',
   },
   {
     why: 'the first node of several',

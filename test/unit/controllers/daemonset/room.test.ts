@@ -61,7 +61,8 @@ test('makes one pod and no thousands when a webhook takes the affinity away', as
   world.api.add(daemonSet('web'));
   await world.until(() => messages(world, 'PlacementLost').length > 0 && world.pods().length === 0, 900, 50);
   assert.equal(made, 1);
-  const expected = /^Pod web-\w{5} was made for node a and came back as one for no node: a webhook .* no more are made for 1 s$/;
+  const expected =
+    /^Pod web-\w{5} was created for node a, but the API server returned it for no node: an admission webhook .* no more are created for 1 s$/;
   assert.match(messages(world, 'PlacementLost')[0] ?? '', expected);
 });
 

@@ -35,12 +35,13 @@ test('warnings say what to do', () => {
     {
       type: 'Warning',
       reason: 'InvalidAnnotation',
-      message: 'No pods are replaced, for an annotation cannot be read: dkc.dev/paused is "yes"; write "true" or "false"',
+      message: 'No pods are replaced: invalid annotation: dkc.dev/paused is "yes"; write "true" or "false"',
     },
     {
       type: 'Warning',
       reason: 'HostPortWithSurge',
-      message: 'Updates with maxSurge cannot end: a new pod cannot run beside the old one, which has host port 9100; use maxUnavailable',
+      message:
+        'Updates with maxSurge cannot complete: a new pod cannot run beside the old one, which uses host port 9100; use maxUnavailable',
     },
   ]);
 });

@@ -42,21 +42,21 @@ test('two billion missing pods are 500 rows and one', () => {
   assert.deepEqual(rows.at(-1), {
     object: 'web',
     reason: 'missing',
-    detail: '999499 more of 1000000, up to web-999999: they are made when those before them are',
+    detail: '999499 more of 1000000, up to web-999999: they are created after lower ordinals',
   });
 });
 
 const details: (Situation & { why: string; detail: string })[] = [
-  { why: 'is made next', detail: 'it is about to be made' },
+  { why: 'is made next', detail: 'it is about to be created' },
   { why: 'is not ready', pods: '0@new!', detail: 'not ready' },
-  { why: 'is going', pods: '0@new-', detail: 'terminating, with time until 2026-03-01T12:00:00Z' },
+  { why: 'is going', pods: '0@new-', detail: 'terminating, grace period ends at 2026-03-01T12:00:00Z' },
   { why: 'is replaced next', pods: '0@new 1@new 2@old', detail: 'it is of an old revision and is about to be replaced' },
-  { why: 'leaves, and is not ready', replicas: 0, pods: '0@new! 1@new!', detail: 'there is no place for it any more; not ready' },
+  { why: 'leaves, and is not ready', replicas: 0, pods: '0@new! 1@new!', detail: 'its ordinal is no longer part of the set; not ready' },
   {
     why: 'leaves, and has gone half',
     replicas: 0,
     pods: '0@new-',
-    detail: 'there is no place for it any more; terminating, with time until 2026-03-01T12:00:00Z',
+    detail: 'its ordinal is no longer part of the set; terminating, grace period ends at 2026-03-01T12:00:00Z',
   },
 ];
 for (const { why, detail, ...situation } of details)
@@ -65,7 +65,7 @@ for (const { why, detail, ...situation } of details)
 test('what is said of old pods', () => {
   const said = (situation: Situation): string | undefined => explain(factsOf(situation)).find(({ object }) => object === 'web-0')?.detail;
   const pods = '0@old 1@old 2@new';
-  assert.equal(said({ pods }), 'available, and of an old revision: those above it are replaced first');
-  assert.equal(said({ pods, update: 'OnDelete' }), 'available, and of an old revision until somebody deletes it');
-  assert.equal(said({ pods, update: { partition: 1 } }), 'available, and of an old revision: it is below the partition');
+  assert.equal(said({ pods }), 'available, of an old revision: higher ordinals are replaced first');
+  assert.equal(said({ pods, update: 'OnDelete' }), 'available, of an old revision: OnDelete replaces it only when somebody deletes it');
+  assert.equal(said({ pods, update: { partition: 1 } }), 'available, of an old revision: its ordinal is below the partition');
 });

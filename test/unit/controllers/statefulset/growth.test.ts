@@ -55,7 +55,7 @@ const cases: { why: string; has: Pvc; wants: string; becomes?: string; refused?:
     why: 'of no class',
     has: sized('1Gi', ''),
     wants: '2Gi',
-    refused: 'it is smaller than the 2Gi of its template, and it has no storage class, so nobody would enlarge it',
+    refused: 'it is smaller than the 2Gi of its template, and it has no storage class, so nothing can expand it',
   },
   {
     why: 'of a class by the old annotation',

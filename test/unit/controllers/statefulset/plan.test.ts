@@ -140,7 +140,7 @@ const conditions: (Situation & { why: string; are: string; message?: string })[]
     status: { ...since(60), updatedReplicas: 3, readyReplicas: 3, availableReplicas: 3 },
     pods: '0@new 1@new 2@new-',
     are: 'Progressing False ProgressDeadlineExceeded, Stalled True scaling-down',
-    message: `pod web-2: there is no place for it any more; terminating, with time until ${ago(0)}`,
+    message: `pod web-2: its ordinal is no longer part of the set; terminating, grace period ends at ${ago(0)}`,
   },
   {
     why: 'it is paused',

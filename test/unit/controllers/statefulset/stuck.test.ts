@@ -196,8 +196,5 @@ test('who looks reads why nothing is replaced', () => {
     planned({ annotations: { paused: 'true' }, pods: '0@old 1@old 2@old' }).waits?.detail,
     'of an old revision; dkc.dev/paused stops updates',
   );
-  assert.match(
-    planned({ annotations: { paused: 'x' }, pods: '0@old 1@old 2@old' }).waits?.detail ?? '',
-    /an annotation cannot be read: .*paused/,
-  );
+  assert.match(planned({ annotations: { paused: 'x' }, pods: '0@old 1@old 2@old' }).waits?.detail ?? '', /invalid annotation: .*paused/);
 });

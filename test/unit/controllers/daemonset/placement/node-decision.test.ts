@@ -33,7 +33,7 @@ interface Case {
   reason: Reason;
 }
 const cases: Case[] = [
-  { why: 'nothing stands against it', run: true, keep: true, reason: fits },
+  { why: 'the pod fits', run: true, keep: true, reason: fits },
   { why: 'the template names this node', spec: { nodeName: 'n1' }, run: true, keep: true, reason: fits },
   { why: 'the template names no node', spec: { nodeName: '' }, run: true, keep: true, reason: fits },
   {
