@@ -80,11 +80,7 @@ for (const { why, led, next, after } of outcomes)
 const changes: { why: string; does: (queue: SchedulingQueue) => void; next: readonly string[] }[] = [
   { why: 'goes', does: (queue) => queue.delete(info(pod('a'))), next: ['b'] },
   { why: 'is held', does: (queue) => queue.hold(uidOf('a')), next: ['b'] },
-  {
-    why: 'gets another label',
-    does: (queue) => queue.update(info(pod('a')), info(pod('a').labels({ is: 'other' }))),
-    next: ['a', 'b'],
-  },
+  { why: 'gets another label', does: (queue) => queue.update(info(pod('a')), info(pod('a').labels({ is: 'other' }))), next: ['a', 'b'] },
   {
     why: 'gets a gate',
     does: (queue) => queue.update(info(pod('a')), info(pod('a').spec({ schedulingGates: [{ name: 'g' }] }))),

@@ -10,14 +10,13 @@ const ZONE = 'VolumeZone!: node(s) had no available volume zone';
 
 const bound = (of: ReturnType<typeof volume>): World => ({ claims: [claim('data').to('pv')], volumes: [of] });
 table('a volume that is there:', [
-  { why: 'can be reached from all nodes', ...bound(volume('pv')), pod: podWith('p', 'data'), is: 'ok' },
-  { why: 'is on this machine', ...bound(volume('pv').local('node-a')), pod: podWith('p', 'data'), is: 'ok' },
-  { why: 'is on another machine', ...bound(volume('pv').local('node-b')), pod: podWith('p', 'data'), is: AFFINITY },
-  { why: 'is gone', claims: [claim('data').to('pv')], pod: podWith('p', 'data'), is: GONE },
+  { why: 'can be reached from all nodes', ...bound(volume('pv')), is: 'ok' },
+  { why: 'is on this machine', ...bound(volume('pv').local('node-a')), is: 'ok' },
+  { why: 'is on another machine', ...bound(volume('pv').local('node-b')), is: AFFINITY },
+  { why: 'is gone', claims: [claim('data').to('pv')], is: GONE },
   {
     why: 'is tied to the name of a node, which the kubelet would not take',
     ...bound(volume('pv').reachedBy({ matchFields: [{ key: 'metadata.name', operator: 'In', values: ['node-a'] }] })),
-    pod: podWith('p', 'data'),
     is: AFFINITY,
   },
   {
@@ -35,17 +34,11 @@ table('a volume that is there:', [
     pod: podWith('p', 'data', 'more'),
     is: `${NONE}, node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)`,
   },
-  {
-    why: 'a profile that does not ask',
-    ...bound(volume('pv').local('node-b')),
-    disabled: ['VolumeBinding'],
-    pod: podWith('p', 'data'),
-    is: 'ok',
-  },
+  { why: 'a profile that does not ask', ...bound(volume('pv').local('node-b')), disabled: ['VolumeBinding'], is: 'ok' },
 ]);
 
 const on = (key: string, value: string) => ({ matchExpressions: [{ key, operator: 'In', values: [value] }] });
-const late = { classes: [storageClass('late')], claims: [claim('data').class('late').asks('2Gi')], pod: podWith('p', 'data') };
+const late = { classes: [storageClass('late')], claims: [claim('data').class('late').asks('2Gi')] };
 const fitting = (name: string) => volume(name).class('late').size('2Gi');
 table('a volume to be found:', [
   { why: 'there is none', ...late, is: NONE },
@@ -235,48 +228,22 @@ const GA = 'topology.kubernetes.io/zone';
 const REGION = 'topology.kubernetes.io/region';
 const zoned = (labels: Record<string, string>) => bound(volume('pv').labels(labels));
 table('the zone of a volume:', [
-  { why: "is the node's", ...zoned({ [GA]: 'a' }), node: node('n').zone('a'), pod: podWith('p', 'data'), is: 'ok' },
-  { why: 'is another', ...zoned({ [GA]: 'a' }), node: node('n').zone('b'), pod: podWith('p', 'data'), is: ZONE },
-  { why: 'is one of several', ...zoned({ [GA]: 'a__b' }), node: node('n').zone('b'), pod: podWith('p', 'data'), is: 'ok' },
-  { why: 'is none of several', ...zoned({ [GA]: 'a__b' }), node: node('n').zone('ab'), pod: podWith('p', 'data'), is: ZONE },
-  { why: 'cannot be read', ...zoned({ [GA]: 'a__' }), node: node('n').zone('b'), pod: podWith('p', 'data'), is: 'ok' },
-  { why: 'does not matter to a node without one', ...zoned({ [GA]: 'a' }), node: node('n'), pod: podWith('p', 'data'), is: 'ok' },
-  { why: 'is not said, while the node has one', ...zoned({}), node: node('n').zone('a'), pod: podWith('p', 'data'), is: 'ok' },
-  {
-    why: 'has its old name on both',
-    ...zoned({ [BETA]: 'a' }),
-    node: node('n').labels({ [BETA]: 'b' }),
-    pod: podWith('p', 'data'),
-    is: ZONE,
-  },
-  { why: 'has its old name on the volume', ...zoned({ [BETA]: 'a' }), node: node('n').zone('a'), pod: podWith('p', 'data'), is: 'ok' },
+  { why: "is the node's", ...zoned({ [GA]: 'a' }), node: node('n').zone('a'), is: 'ok' },
+  { why: 'is another', ...zoned({ [GA]: 'a' }), node: node('n').zone('b'), is: ZONE },
+  { why: 'is one of several', ...zoned({ [GA]: 'a__b' }), node: node('n').zone('b'), is: 'ok' },
+  { why: 'is none of several', ...zoned({ [GA]: 'a__b' }), node: node('n').zone('ab'), is: ZONE },
+  { why: 'cannot be read', ...zoned({ [GA]: 'a__' }), node: node('n').zone('b'), is: 'ok' },
+  { why: 'does not matter to a node without one', ...zoned({ [GA]: 'a' }), node: node('n'), is: 'ok' },
+  { why: 'is not said, while the node has one', ...zoned({}), node: node('n').zone('a'), is: 'ok' },
+  { why: 'has its old name on both', ...zoned({ [BETA]: 'a' }), node: node('n').labels({ [BETA]: 'b' }), is: ZONE },
+  { why: 'has its old name on the volume', ...zoned({ [BETA]: 'a' }), node: node('n').zone('a'), is: 'ok' },
   {
     why: 'has its old name on the node alone, which is not read for the new one',
     ...zoned({ [GA]: 'a' }),
     node: node('n').labels({ [BETA]: 'a' }),
-    pod: podWith('p', 'data'),
     is: ZONE,
   },
-  {
-    why: 'fits, but not the region',
-    ...zoned({ [GA]: 'a', [REGION]: 'other' }),
-    node: node('n').zone('a'),
-    pod: podWith('p', 'data'),
-    is: ZONE,
-  },
-  {
-    why: 'a node with a region alone',
-    ...zoned({ [GA]: 'a' }),
-    node: node('n').labels({ [REGION]: 'r' }),
-    pod: podWith('p', 'data'),
-    is: ZONE,
-  },
-  {
-    why: 'a profile that does not ask',
-    ...zoned({ [GA]: 'a' }),
-    node: node('n').zone('b'),
-    disabled: ['VolumeZone'],
-    pod: podWith('p', 'data'),
-    is: 'ok',
-  },
+  { why: 'fits, but not the region', ...zoned({ [GA]: 'a', [REGION]: 'other' }), node: node('n').zone('a'), is: ZONE },
+  { why: 'a node with a region alone', ...zoned({ [GA]: 'a' }), node: node('n').labels({ [REGION]: 'r' }), is: ZONE },
+  { why: 'a profile that does not ask', ...zoned({ [GA]: 'a' }), node: node('n').zone('b'), disabled: ['VolumeZone'], is: 'ok' },
 ]);

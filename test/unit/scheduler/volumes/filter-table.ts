@@ -4,12 +4,13 @@ import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import type { VolumeNeeds } from '../../../../scheduler/volumes/contract.ts';
 import { volumeRules } from '../../../../scheduler/volumes/rules.ts';
 import { node, type NodeBuilder, type PodBuilder } from '../builders.ts';
-import { infosOf, viewOf, type World } from './storage-builders.ts';
+import { infosOf, podWith, viewOf, type World } from './storage-builders.ts';
 
 /** A pod, a node, and what is there. */
 export interface Case extends World {
   why: string;
-  pod: PodBuilder;
+  /** @default one with the claim `data` */
+  pod?: PodBuilder;
   /** @default node-a */
   node?: NodeBuilder;
   /** On the node. @default those of the world that are there */
@@ -20,7 +21,7 @@ export interface Case extends World {
 }
 
 function needsOf(c: Case): VolumeNeeds {
-  const needs = volumeRules.needs(podInfoOf(c.pod.build()), viewOf(c));
+  const needs = volumeRules.needs(podInfoOf((c.pod ?? podWith('p', 'data')).build()), viewOf(c));
   assert.ok(needs !== undefined && !('reasons' in needs), 'the pod needs storage');
   return needs;
 }

@@ -45,18 +45,11 @@ table('disks that one pod of a node may write to:', [
 
 const alone = { claims: [claim('data').modes('ReadWriteOncePod').to('pv')], volumes: [volume('pv')] };
 table('a claim for one pod alone:', [
-  { why: 'nobody has it', ...alone, pod: podWith('p', 'data'), is: 'ok' },
-  { why: 'a pod of this node has it', ...alone, pod: podWith('p', 'data'), pods: [podWith('q', 'data').on('node-a')], is: IN_USE },
-  { why: 'a pod of another node has it', ...alone, pod: podWith('p', 'data'), pods: [podWith('q', 'data').on('node-b')], is: IN_USE },
-  {
-    why: 'who had it here is left out of a trial',
-    ...alone,
-    pod: podWith('p', 'data'),
-    pods: [podWith('q', 'data').on('node-a')],
-    here: [],
-    is: 'ok',
-  },
-  { why: 'a pod that is promised this node will have it', ...alone, pod: podWith('p', 'data'), here: [podWith('q', 'data')], is: IN_USE },
+  { why: 'nobody has it', ...alone, is: 'ok' },
+  { why: 'a pod of this node has it', ...alone, pods: [podWith('q', 'data').on('node-a')], is: IN_USE },
+  { why: 'a pod of another node has it', ...alone, pods: [podWith('q', 'data').on('node-b')], is: IN_USE },
+  { why: 'who had it here is left out of a trial', ...alone, pods: [podWith('q', 'data').on('node-a')], here: [], is: 'ok' },
+  { why: 'a pod that is promised this node will have it', ...alone, here: [podWith('q', 'data')], is: IN_USE },
   {
     why: 'the room kept here for the pod itself',
     ...alone,
@@ -71,18 +64,11 @@ table('a claim for one pod alone:', [
     pods: [podWith('p', 'data').uid('old').on('node-b')],
     is: 'ok',
   },
-  {
-    why: 'the pod of this name in another namespace has a claim of its own',
-    ...alone,
-    pod: podWith('p', 'data'),
-    here: [podWith('other/q', 'data')],
-    is: 'ok',
-  },
+  { why: 'the pod of this name in another namespace has a claim of its own', ...alone, here: [podWith('other/q', 'data')], is: 'ok' },
   {
     why: 'a claim for pods of one node',
     claims: [claim('data').modes('ReadWriteOnce').to('pv')],
     volumes: [volume('pv')],
-    pod: podWith('p', 'data'),
     pods: [podWith('q', 'data').on('node-b')],
     is: 'ok',
   },
@@ -147,7 +133,6 @@ table('the order of refusals:', [
     claims: [claim('data').modes('ReadWriteOncePod').to('pv')],
     volumes: [volume('pv').local('node-b')],
     pods: [podWith('q', 'data').on('node-b')],
-    pod: podWith('p', 'data'),
     is: IN_USE,
   },
   {
@@ -162,7 +147,6 @@ table('the order of refusals:', [
     why: 'reach comes before zones',
     ...bound(volume('pv').inZone('a').labels({ 'topology.kubernetes.io/zone': 'a' })),
     node: node('n').zone('b'),
-    pod: podWith('p', 'data'),
     is: AFFINITY,
   },
 ]);

@@ -19,8 +19,8 @@ function outcome(of: PodBuilder, world: World, disabled?: ReadonlySet<string>): 
 }
 
 describe('what a pod needs of storage:', () => {
-  const cases: { why: string; pod: PodBuilder; world: World; is: string }[] = [
-    { why: 'no volumes, nothing', pod: pod('web-0'), world: {}, is: 'nothing' },
+  const cases: { why: string; pod?: PodBuilder; world?: World; is: string }[] = [
+    { why: 'no volumes, nothing', pod: pod('web-0'), is: 'nothing' },
     {
       why: 'files and directories do not matter',
       pod: pod('web-0').spec({
@@ -33,16 +33,14 @@ describe('what a pod needs of storage:', () => {
           { name: 'f', hostPath: { path: '/' } },
         ],
       }),
-      world: {},
       is: 'nothing',
     },
     {
       why: 'a disk that the pod names itself',
       pod: pod('web-0').spec({ volumes: [{ name: 'a', gcePersistentDisk: { pdName: 'x' } }] }),
-      world: {},
       is: 'no claims',
     },
-    { why: 'a bound claim', pod: podWith('web-0', 'data'), world: { claims: [claim('data').to('pv')] }, is: 'bound data>pv' },
+    { why: 'a bound claim', world: { claims: [claim('data').to('pv')] }, is: 'bound data>pv' },
     {
       why: 'the same claim twice is one',
       pod: podWith('web-0', 'data', 'data'),
@@ -57,49 +55,41 @@ describe('what a pod needs of storage:', () => {
     },
     {
       why: 'a claim that is not there',
-      pod: podWith('web-0', 'data'),
       world: { claims: [claim('other').to('pv')] },
       is: 'VolumeBinding!: persistentvolumeclaim "data" not found',
     },
     {
       why: 'a claim on its way out',
-      pod: podWith('web-0', 'data'),
       world: { claims: [claim('data').to('pv').deleted()] },
       is: 'VolumeBinding!: persistentvolumeclaim "data" is being deleted',
     },
     {
       why: 'a claim that lost its volume',
-      pod: podWith('web-0', 'data'),
       world: { claims: [claim('data').to('pv').phase('Lost')] },
       is: 'VolumeBinding!: persistentvolumeclaim "data" bound to non-existent persistentvolume "pv"',
     },
     {
       why: 'a claim that somebody else gives its volume',
-      pod: podWith('web-0', 'data'),
       world: { claims: [claim('data').class('now')] },
       is: 'VolumeBinding!: pod has unbound immediate PersistentVolumeClaims',
     },
     {
       why: 'a claim without a class',
-      pod: podWith('web-0', 'data'),
       world: { claims: [claim('data')] },
       is: 'VolumeBinding!: pod has unbound immediate PersistentVolumeClaims',
     },
     {
       why: 'a claim of a class that is not there',
-      pod: podWith('web-0', 'data'),
       world: { claims: [claim('data').class('gone')] },
       is: 'VolumeBinding!: pod has unbound immediate PersistentVolumeClaims',
     },
     {
       why: 'a claim that names its volume, and is not bound yet, waits for nobody',
-      pod: podWith('web-0', 'data'),
       world: { claims: [claim('data').class('late').spec({ volumeName: 'pv' })] },
       is: 'VolumeBinding!: pod has unbound immediate PersistentVolumeClaims',
     },
     {
       why: 'the old annotation names the class as well',
-      pod: podWith('web-0', 'data'),
       world: { claims: [claim('data').class('now').annotated('volume.beta.kubernetes.io/storage-class', 'late')] },
       is: 'delayed data',
     },
@@ -112,7 +102,6 @@ describe('what a pod needs of storage:', () => {
     {
       why: 'such a claim is not made yet',
       pod: withScratch,
-      world: {},
       is: 'VolumeBinding!: waiting for ephemeral volume controller to create the persistentvolumeclaim "web-0-scratch"',
     },
     {
@@ -128,7 +117,7 @@ describe('what a pod needs of storage:', () => {
       is: 'VolumeBinding!: PVC default/web-0-scratch was not created for pod default/web-0 (pod is not owner)',
     },
   ];
-  for (const c of cases) test(c.why, () => assert.equal(outcome(c.pod, c.world), c.is));
+  for (const c of cases) test(c.why, () => assert.equal(outcome(c.pod ?? podWith('web-0', 'data'), c.world ?? {}), c.is));
 
   test('a profile without VolumeBinding does not ask for it', () => {
     const disabled = new Set(['VolumeBinding']);
