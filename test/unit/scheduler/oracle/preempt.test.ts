@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Budget, Pod } from '../../../../scheduler/types.ts';
+import type { Pod } from '../../../../scheduler/types.ts';
 import { node, pod } from '../builders.ts';
 import type { OracleCluster } from './cluster.ts';
 import { clusterOf, engineDiffers, near, required } from './examples.ts';
@@ -26,32 +26,9 @@ const preemptor = () => pod('boss').cpu('2').priority(10);
 /** A pod of an app of its own name. */
 const on = (name: string, where: string, cpu: string, priority: number, hour = 1) =>
   pod(name).labels({ app: name }).on(where).cpu(cpu).priority(priority).started(at(hour));
-const budget = (allowed: number, ...apps: string[]): Budget => ({
-  metadata: { name: apps.join('-'), namespace: 'default' },
-  spec: { selector: { matchExpressions: [{ key: 'app', operator: 'In', values: apps }] } },
-  status: { disruptionsAllowed: allowed, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 },
-});
 const taken = 'preempted';
 
 const examples: readonly Example[] = [
-  {
-    why: 'only as many as must go, the least important',
-    cluster: clusterOf([node('a')], [on('x', 'a', '1', 3), on('y', 'a', '1', 1), on('z', 'a', '1', 2), on('w', 'a', '1', 4)]),
-    victims: { a: '0: z y' },
-  },
-  {
-    why: 'of equal ones those who came last; who has not started came last of all',
-    cluster: clusterOf(
-      [node('a')],
-      [on('x', 'a', '1', 1, 3), on('y', 'a', '1', 1, 1), on('z', 'a', '1', 1, 2), pod('w').on('a').cpu('1').priority(1)],
-    ),
-    victims: { a: '0: x w' },
-  },
-  {
-    why: 'a less important one that fits beside stays, though more important ones go',
-    cluster: clusterOf([node('a')], [on('x', 'a', '3', 5), on('y', 'a', '1', 1)]),
-    victims: { a: '0: x' },
-  },
   {
     why: 'nobody where nobody is less important',
     cluster: clusterOf([node('a'), node('b').cordoned()], [on('x', 'a', '4', 10)]),
@@ -65,14 +42,6 @@ const examples: readonly Example[] = [
     victims: {},
     equals: [],
     message: '0/1 nodes are available: 1 Insufficient cpu.',
-  },
-  {
-    why: 'nobody for who never does that',
-    cluster: clusterOf([node('a')], [on('x', 'a', '4', 1)]),
-    pod: preemptor().spec({ preemptionPolicy: 'Never' }).build(),
-    victims: {},
-    equals: [],
-    message: 'not eligible due to preemptionPolicy=Never.',
   },
   {
     why: 'also foes',
@@ -93,68 +62,6 @@ const examples: readonly Example[] = [
       nominated: [{ node: 'a', pod: pod('n').cpu('2').priority(10).build() }],
     },
     victims: { a: '0: y x' },
-  },
-  // Budgets.
-  {
-    why: 'rather who is under no budget, though more important', // w breaks one, v does not
-    cluster: clusterOf([node('a')], [on('w', 'a', '2', 1), on('v', 'a', '2', 2)], { budgets: [budget(0, 'w')] }),
-    victims: { a: '0: v' },
-  },
-  {
-    why: 'as many under a budget as it allows, the most important first',
-    cluster: clusterOf([node('a').cpu('3')], [on('x', 'a', '1', 3), on('y', 'a', '1', 2), on('z', 'a', '1', 1)], {
-      budgets: [budget(1, 'x', 'y', 'z')],
-    }),
-    victims: { a: '1: x z' }, // x is allowed; y and z are not, and y is put back first
-  },
-  {
-    why: 'without counting who goes anyway, nor budgets of others or that mean nobody',
-    cluster: clusterOf([node('a').cpu('2')], [on('x', 'a', '2', 3)], {
-      budgets: [
-        {
-          ...budget(0, 'x'),
-          status: { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0, disruptedPods: { x: at(1) } },
-        },
-        { ...budget(0, 'x'), metadata: { name: 'x', namespace: 'other' } },
-        { ...budget(0), spec: { selector: {} } },
-        { ...budget(0), spec: {} },
-      ],
-    }),
-    victims: { a: '0: x' },
-  },
-  // Choosing.
-  {
-    why: 'the node where fewest budgets are broken',
-    cluster: clusterOf([node('a'), node('b')], [on('x', 'a', '4', 1), on('y', 'b', '4', 9)], { budgets: [budget(0, 'x')] }),
-    victims: { a: '1: x', b: '0: y' },
-    equals: ['b'],
-  },
-  {
-    why: 'the node with the least important of highest victims',
-    cluster: clusterOf([node('a'), node('b')], [on('x', 'a', '4', 2), on('y', 'b', '2', 1), on('z', 'b', '2', 1), on('w', 'b', '1', 1)]),
-    pod: preemptor().cpu('4').build(),
-    victims: { a: '0: x', b: '0: w y z' },
-    equals: ['b'],
-  },
-  {
-    why: 'the node where victims are worth less together; one more is always worth more, also below 0',
-    cluster: clusterOf([node('a'), node('b')], [on('x', 'a', '2', 0), on('y', 'a', '2', -5), on('z', 'b', '4', 0)]),
-    pod: preemptor().cpu('4').build(),
-    victims: { a: '0: x y', b: '0: z' },
-    equals: ['b'],
-  },
-  {
-    why: 'the node with fewer victims, where one more is worth nothing at all',
-    cluster: clusterOf([node('a'), node('b')], [on('x', 'a', '2', 0), on('y', 'a', '2', -(2 ** 31)), on('z', 'b', '4', 0)]),
-    pod: preemptor().cpu('4').build(),
-    victims: { a: '0: x y', b: '0: z' },
-    equals: ['b'],
-  },
-  {
-    why: 'the node whose most important victims came last',
-    cluster: clusterOf([node('a'), node('b')], [on('x', 'a', '4', 1, 5), on('y', 'b', '4', 1, 6)]),
-    victims: { a: '0: x', b: '0: y' },
-    equals: ['b'],
   },
   {
     why: 'whichever, when all are alike',
