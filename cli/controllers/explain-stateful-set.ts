@@ -1,8 +1,7 @@
 import { explain, type Explained } from '../../controllers/statefulset/explain.ts';
 import { noMemory } from '../../controllers/common/set-memory.ts';
 import { defaultClassOf } from '../../controllers/statefulset/observe.ts';
-import { planOwnership } from '../../controllers/statefulset/plan-ownership.ts';
-import { plan } from '../../controllers/statefulset/plan.ts';
+import { planOwnership, plan } from '../../controllers/statefulset/plan.ts';
 import { rulesOf, excessOf } from '../../controllers/statefulset/rules.ts';
 import { controllerOf } from '../../kube/controller/owner-refs.ts';
 import type { SetFacts } from '../../controllers/statefulset/facts.ts';

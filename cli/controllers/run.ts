@@ -1,7 +1,7 @@
 import { runLong } from '../process/run.ts';
 import { rightsFor } from './rights.ts';
-import type { DaemonSetOptions } from '../../controllers/daemonset/options.ts';
-import type { StatefulSetOptions } from '../../controllers/statefulset/options.ts';
+import type { DaemonSetOptions } from '../../controllers/daemonset/types.ts';
+import type { StatefulSetOptions } from '../../controllers/statefulset/types.ts';
 import type { Log } from '../../base/log.ts';
 import type { Runnable } from '../../kube/process/options.ts';
 import type { Runtime } from '../../kube/process/runtime.ts';

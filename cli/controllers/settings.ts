@@ -2,8 +2,8 @@ import { dnsLabelProblems } from '../../kube/api/names.ts';
 import { parseLabelSelector, SelectorError } from '../../kube/api/selector.ts';
 import { processSettings, usageOf, type ProcessSettings } from '../process/settings.ts';
 import { readControllerNames } from './names.ts';
-import type { DaemonSetOptions } from '../../controllers/daemonset/options.ts';
-import type { StatefulSetOptions } from '../../controllers/statefulset/options.ts';
+import type { DaemonSetOptions } from '../../controllers/daemonset/types.ts';
+import type { StatefulSetOptions } from '../../controllers/statefulset/types.ts';
 import type { Args } from '../args/args.ts';
 import type { ControllerName } from './names.ts';
 

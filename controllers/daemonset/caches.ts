@@ -4,9 +4,8 @@ import { controllerOf } from '../../kube/controller/owner-refs.ts';
 import type { Runtime } from '../../kube/process/runtime.ts';
 import type { Revision } from '../common/history/contract.ts';
 import { BY_OWNER, byOwner, orphanValue } from '../common/owner-index.ts';
-import type { DaemonSetOptions } from './options.ts';
+import type { DaemonSetOptions, DaemonSet, Node, Pod } from './types.ts';
 import { targetNode } from './pods.ts';
-import type { DaemonSet, Node, Pod } from './types.ts';
 
 export interface Caches {
   sets: Informer<DaemonSet>;

@@ -17,15 +17,13 @@ import { execute, executeOwnership, type Executor, keptStatus } from './execute.
 import type { Observed, SetFacts } from './facts.ts';
 import { StatusCounter } from './status-counter.ts';
 import { observe, type Observer } from './observe.ts';
-import type { DaemonSetOptions } from './options.ts';
-import { plan, type Plan } from './plan.ts';
-import { planOwnership } from './plan-ownership.ts';
+import type { DaemonSetOptions, DaemonSet, Node, Pod } from './types.ts';
+import { plan, type Plan, planOwnership } from './plan.ts';
 import { nameOf, targetNode } from './pods.ts';
 import { decideByRoom, decision } from './recount.ts';
 import { SetMemory } from '../common/set-memory.ts';
 import { rulesOf, type Rules, warningsOf } from './rules.ts';
 import { planStatus } from './status.ts';
-import type { DaemonSet, Node, Pod } from './types.ts';
 
 const COMPONENT = 'daemonset-controller';
 

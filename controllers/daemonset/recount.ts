@@ -10,7 +10,7 @@ import type { SetFacts } from './facts.ts';
 import type { Memory } from '../common/set-memory.ts';
 import { nodeStateOf, type NodeState } from './node-state.ts';
 import { decideNode, type Decision } from './placement/node-decision.ts';
-import { planOwnership } from './plan-ownership.ts';
+import { planOwnership } from './plan.ts';
 import { selects, type Rules } from './rules.ts';
 import type { Counted } from './status-counter.ts';
 import { summarize } from './summary.ts';

@@ -6,8 +6,7 @@ import { labelSelectorOf, matchesLabels, SelectorError, type LabelSelector } fro
 import { tooLarge } from '../common/set-size.ts';
 import { optInsOf, type OptIns } from './opt-ins.ts';
 import { daemonTolerations } from './placement/tolerations.ts';
-import type { Placement } from './options.ts';
-import type { DaemonSet, PodTemplate } from './types.ts';
+import type { Placement, DaemonSet, PodTemplate } from './types.ts';
 import type { SetEvent } from '../common/events.ts';
 
 /** A set as its author wrote it, read once: defaulted, and with what cannot be read named. */

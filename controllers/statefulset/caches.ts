@@ -4,8 +4,7 @@ import { controllerOf } from '../../kube/controller/owner-refs.ts';
 import type { Runtime } from '../../kube/process/runtime.ts';
 import type { Revision } from '../common/history/contract.ts';
 import { BY_OWNER, byOwner } from '../common/owner-index.ts';
-import type { StatefulSetOptions } from './options.ts';
-import type { Pvc, Pod, StatefulSet, StorageClass } from './types.ts';
+import type { StatefulSetOptions, Pvc, Pod, StatefulSet, StorageClass } from './types.ts';
 
 export interface Caches {
   sets: Informer<StatefulSet>;

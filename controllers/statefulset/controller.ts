@@ -16,12 +16,10 @@ import { enqueueOnPvc, enqueueOnStorageClass, enqueueOnPodName } from './enqueue
 import { execute, executeOwnership, type Executor, type Progressed } from './execute.ts';
 import type { Observed, SetFacts } from './facts.ts';
 import { observe } from './observe.ts';
-import type { StatefulSetOptions } from './options.ts';
-import { plan, type Plan } from './plan.ts';
-import { planOwnership } from './plan-ownership.ts';
+import type { StatefulSetOptions, Pvc, Pod, StatefulSet, StorageClass } from './types.ts';
+import { plan, type Plan, planOwnership } from './plan.ts';
 import { rulesOf, type Rules, excessOf, problemsOf } from './rules.ts';
 import { planStatus } from './status.ts';
-import type { Pvc, Pod, StatefulSet, StorageClass } from './types.ts';
 
 const COMPONENT = 'statefulset-controller';
 

@@ -1,6 +1,5 @@
 import { type Decision, fits } from './node-decision.ts';
-import { wordsOf, type Failure } from './failure.ts';
-import { simulate, type Situation } from './simulate.ts';
+import { wordsOf, type Failure, simulate, type Situation } from './simulate.ts';
 
 /** What follows from failures, where the controller itself places pods. */
 export interface PredicateResult {

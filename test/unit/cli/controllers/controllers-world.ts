@@ -13,8 +13,8 @@ import {
 } from '../../../../kube/api/resources.ts';
 import { startLong, type Running } from '../process/long-world.ts';
 import type { ControllerName } from '../../../../cli/controllers/names.ts';
-import type { DaemonSetOptions } from '../../../../controllers/daemonset/options.ts';
-import type { StatefulSetOptions } from '../../../../controllers/statefulset/options.ts';
+import type { DaemonSetOptions } from '../../../../controllers/daemonset/types.ts';
+import type { StatefulSetOptions } from '../../../../controllers/statefulset/types.ts';
 import type { Runnable } from '../../../../kube/process/options.ts';
 import type { Runtime } from '../../../../kube/process/runtime.ts';
 

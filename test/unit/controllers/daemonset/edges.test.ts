@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { enqueueOnNode } from '../../../../controllers/daemonset/enqueue.ts';
-import type { Placement } from '../../../../controllers/daemonset/options.ts';
+import type { Placement, DaemonSet, Node } from '../../../../controllers/daemonset/types.ts';
 import { rulesOf } from '../../../../controllers/daemonset/rules.ts';
-import type { DaemonSet, Node } from '../../../../controllers/daemonset/types.ts';
 import type { Change } from '../../../../kube/cache/change.ts';
 import { daemonSet, node, type SetOptions } from './notation.ts';
 

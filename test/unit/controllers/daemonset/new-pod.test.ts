@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PodSpec, Toleration } from 'kubernetes-types/core/v1.js';
 import { newPod } from '../../../../controllers/daemonset/actions.ts';
-import type { Placement } from '../../../../controllers/daemonset/options.ts';
+import type { Placement, Pod } from '../../../../controllers/daemonset/types.ts';
 import { targetNode } from '../../../../controllers/daemonset/pods.ts';
 import { rulesOf } from '../../../../controllers/daemonset/rules.ts';
-import type { Pod } from '../../../../controllers/daemonset/types.ts';
 import { deepFreeze } from '../../../../kube/cache/structural-sharing.ts';
 import { daemonSet, templateOf, type SetOptions } from './notation.ts';
 

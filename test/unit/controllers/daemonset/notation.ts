@@ -26,13 +26,12 @@ import { HASH_LABEL, type HistoryStep, type Revision } from '../../../../control
 import { revisionData } from '../../../../controllers/common/history/revision.ts';
 import { type SetFacts } from '../../../../controllers/daemonset/facts.ts';
 import { noMemory, type Memory } from '../../../../controllers/common/set-memory.ts';
-import type { Placement } from '../../../../controllers/daemonset/options.ts';
+import type { Placement, DaemonSet, Node, Pod, PodTemplate } from '../../../../controllers/daemonset/types.ts';
 import { plan, type Plan } from '../../../../controllers/daemonset/plan.ts';
 import { planStatus } from '../../../../controllers/daemonset/status.ts';
 import { pinnedTo } from '../../../../controllers/daemonset/pods.ts';
 import { recount, type Decide } from '../../../../controllers/daemonset/recount.ts';
 import { rulesOf } from '../../../../controllers/daemonset/rules.ts';
-import type { DaemonSet, Node, Pod, PodTemplate } from '../../../../controllers/daemonset/types.ts';
 import type { Millis } from '../../../../base/clock.ts';
 import { daemonSets } from '../../../../kube/api/resources.ts';
 import { controllerRef } from '../../../../kube/controller/owner-refs.ts';

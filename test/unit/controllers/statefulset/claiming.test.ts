@@ -4,7 +4,7 @@ import { statefulSets } from '../../../../kube/api/resources.ts';
 import { controllerRef } from '../../../../kube/controller/owner-refs.ts';
 import type { Pod } from '../../../../controllers/statefulset/types.ts';
 import { noMemory } from '../../../../controllers/common/set-memory.ts';
-import { planOwnership } from '../../../../controllers/statefulset/plan-ownership.ts';
+import { planOwnership } from '../../../../controllers/statefulset/plan.ts';
 import { slotsOf } from '../../../../controllers/statefulset/slots.ts';
 import { rulesOf } from '../../../../controllers/statefulset/rules.ts';
 import type { Revision } from '../../../../controllers/common/history/contract.ts';

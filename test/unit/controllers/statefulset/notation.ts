@@ -29,9 +29,8 @@ import { revisionData } from '../../../../controllers/common/history/revision.ts
 import type { Action } from '../../../../controllers/statefulset/actions.ts';
 import type { SetFacts } from '../../../../controllers/statefulset/facts.ts';
 import { noMemory } from '../../../../controllers/common/set-memory.ts';
-import { planOwnership } from '../../../../controllers/statefulset/plan-ownership.ts';
+import { planOwnership, plan, type Plan } from '../../../../controllers/statefulset/plan.ts';
 import { identityOf } from '../../../../kube/api/ordinals.ts';
-import { plan, type Plan } from '../../../../controllers/statefulset/plan.ts';
 import { rulesOf } from '../../../../controllers/statefulset/rules.ts';
 import type { Pvc, Pod, PodTemplate, StatefulSet } from '../../../../controllers/statefulset/types.ts';
 import { statefulSets } from '../../../../kube/api/resources.ts';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PodSpec } from 'kubernetes-types/core/v1.js';
-import { wordsOf } from '../../../../../controllers/daemonset/placement/failure.ts';
-import { simulate, type Situation } from '../../../../../controllers/daemonset/placement/simulate.ts';
+import { wordsOf, simulate, type Situation } from '../../../../../controllers/daemonset/placement/simulate.ts';
 import { decideAndSimulate } from '../../../../../controllers/daemonset/placement/three-values.ts';
 import type { Node, Pod } from '../../../../../controllers/daemonset/types.ts';
 

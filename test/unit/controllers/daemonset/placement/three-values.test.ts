@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { evaluatePredicates } from '../../../../../controllers/daemonset/placement/three-values.ts';
-import type { Failure } from '../../../../../controllers/daemonset/placement/failure.ts';
+import type { Failure } from '../../../../../controllers/daemonset/placement/simulate.ts';
 
 const cpu: Failure = { failed: 'resource', resource: 'cpu', requested: 2n, used: 3n, capacity: 4n };
 const memory: Failure = { ...cpu, resource: 'memory' };
