@@ -1,7 +1,7 @@
 import { seededRandom } from '../../../../base/random.ts';
 import { emptyCluster } from '../oracle/cluster.ts';
 import { Chance } from '../oracle/chance.ts';
-import { applied, randomCluster, randomEvent, randomPod, type GeneratedCluster, type RandomEvent } from '../oracle/generate.ts';
+import { applied, eventsOf, randomCluster, randomEvent, randomPod, type GeneratedCluster, type RandomEvent } from '../oracle/generate.ts';
 import { plainProfile } from '../oracle/profile.ts';
 import { difference, inWords, type Question } from './compare.ts';
 import { profiles } from './profiles.ts';
@@ -28,7 +28,7 @@ export function playRandomly(seed: number, questions: number, make: MakeSubject)
   const chance = new Chance(random);
   const begin = randomCluster(random, chance.of(8) ? 40 : 2 + chance.upTo(14));
   const teller = new Teller(seed, begin, make);
-  for (const event of beginning(begin)) if (teller.tell(event)) return teller.played();
+  for (const event of eventsOf(begin)) if (teller.tell(event)) return teller.played();
   for (let asked = 0; asked < questions; asked++) {
     for (let events = chance.upTo(4); events > 0; events--) if (teller.tell(randomEvent(random, teller.cluster))) return teller.played();
     const pod = randomPod(random, teller.cluster);
@@ -79,24 +79,6 @@ function kindOf(wrong: string | undefined): string | undefined {
 
 const THROWN = 'threw: ';
 const nothing: GeneratedCluster = { ...emptyCluster, size: 0, even: false, templates: [], made: 0, assumed: new Set() };
-
-/** What a cluster consists of, as events. */
-function beginning({
-  nodes,
-  pods,
-  namespaces,
-  services,
-  replicaSets,
-  replicationControllers,
-  statefulSets,
-}: GeneratedCluster): RandomEvent[] {
-  return [
-    ...namespaces.map((namespace): RandomEvent => ({ do: 'set-namespace', namespace })),
-    { do: 'set-groups', groups: { services, replicaSets, replicationControllers, statefulSets } },
-    ...nodes.map((node): RandomEvent => ({ do: 'set-node', node })),
-    ...pods.map((pod): RandomEvent => ({ do: 'set-pod', pod })),
-  ];
-}
 
 /** Tells the oracle and the subject the same. */
 class Teller {

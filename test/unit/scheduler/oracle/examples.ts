@@ -9,6 +9,7 @@ import { difference } from '../engine/compare.ts';
 import { engineSubject } from '../engine/subject.ts';
 import { emptyCluster, type OracleCluster } from './cluster.ts';
 import { evaluate } from './evaluate.ts';
+import { eventsOf } from './generate.ts';
 import type { ScoreName } from '../../../../scheduler/plugins/names.ts';
 import { plainProfile } from './profile.ts';
 
@@ -112,10 +113,7 @@ export function testScore(plugin: ScoreName, example: ScoreExample): void {
  */
 export function engineDiffers(cluster: OracleCluster, pod: Pod, profile: ProfileConfig): string | undefined {
   const subject = engineSubject(seededRandom(1), cluster.budgets);
-  for (const namespace of cluster.namespaces) subject.happened({ do: 'set-namespace', namespace });
-  subject.happened({ do: 'set-groups', groups: cluster });
-  for (const one of cluster.nodes) subject.happened({ do: 'set-node', node: one });
-  for (const one of cluster.pods) if (!hasEnded(one)) subject.happened({ do: 'set-pod', pod: one });
+  for (const event of eventsOf({ ...cluster, pods: cluster.pods.filter((one) => !hasEnded(one)) })) subject.happened(event);
   for (const one of cluster.nominated) subject.happened({ do: 'nominate', ...one });
   return difference(subject, cluster, { pod, profile, first: undefined }).found;
 }

@@ -101,6 +101,17 @@ export function randomEvent(random: Random, cluster: GeneratedCluster): RandomEv
   throw new RangeError('no event is possible');
 }
 
+/** What a cluster consists of, as events. */
+export function eventsOf(cluster: OracleCluster): RandomEvent[] {
+  const { nodes, pods, namespaces, services, replicaSets, replicationControllers, statefulSets } = cluster;
+  return [
+    ...namespaces.map((namespace): RandomEvent => ({ do: 'set-namespace', namespace })),
+    { do: 'set-groups', groups: { services, replicaSets, replicationControllers, statefulSets } },
+    ...nodes.map((node): RandomEvent => ({ do: 'set-node', node })),
+    ...pods.map((pod): RandomEvent => ({ do: 'set-pod', pod })),
+  ];
+}
+
 /** The cluster after it. */
 export function applied(cluster: GeneratedCluster, event: RandomEvent): GeneratedCluster {
   const { nodes, pods, nominated, assumed } = cluster;

@@ -10,7 +10,7 @@ import { pod } from '../builders.ts';
 import { profiles } from '../engine/profiles.ts';
 import { engineSubject } from '../engine/subject.ts';
 import { Chance } from '../oracle/chance.ts';
-import { applied, randomCluster, randomEvent, randomPod, type GeneratedCluster, type RandomEvent } from '../oracle/generate.ts';
+import { applied, eventsOf, randomCluster, randomEvent, randomPod, type GeneratedCluster } from '../oracle/generate.ts';
 
 const NOW = '2026-03-01T00:00:00Z';
 
@@ -89,7 +89,7 @@ function compare(seed: number): number {
   const chance = new Chance(random);
   let cluster = randomCluster(random, 2 + chance.upTo(6));
   const subject = engineSubject(seededRandom(seed + 1), cluster.budgets);
-  for (const event of beginning(cluster)) subject.happened(event);
+  for (const event of eventsOf(cluster)) subject.happened(event);
   let compared = 0;
   for (let round = 0; round < 10; round++) {
     for (let events = chance.upTo(4); events > 0; events--) {
@@ -136,14 +136,4 @@ function waiting(chance: Chance, random: () => number, cluster: GeneratedCluster
       named('d', { index: `${at}` }),
     ];
   });
-}
-
-function beginning(cluster: GeneratedCluster): RandomEvent[] {
-  const { services, replicaSets, replicationControllers, statefulSets } = cluster;
-  return [
-    ...cluster.namespaces.map((namespace): RandomEvent => ({ do: 'set-namespace', namespace })),
-    { do: 'set-groups', groups: { services, replicaSets, replicationControllers, statefulSets } },
-    ...cluster.nodes.map((node): RandomEvent => ({ do: 'set-node', node })),
-    ...cluster.pods.map((one): RandomEvent => ({ do: 'set-pod', pod: one })),
-  ];
 }
