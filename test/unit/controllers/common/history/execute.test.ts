@@ -115,7 +115,7 @@ for (const { why, to } of lost) {
     const scene = new HistoryScene('a').with('ds-a#1=a ds-b#2=b');
     const facts = scene.facts();
     scene.change('revision', 'ds-a', (object) => ({ ...object, metadata: to(object.metadata) }));
-    await assert.rejects(scene.pass(facts), /^Error: Cannot renumber ControllerRevision ns\/ds-a: there is another one/);
+    await assert.rejects(scene.pass(facts), /^Error: Cannot renumber ControllerRevision ns\/ds-a: another object has its name/);
     assert.equal(scene.revisions, 'ds-a#1=a@a ds-b#2=b@b');
   });
 }
