@@ -289,6 +289,7 @@ const commands = fc.array(
     'compact',
     'other',
     'drop',
+    'restart',
     'early-gone',
     'duplicate',
     'list',
@@ -315,7 +316,11 @@ test('whatever the server does, the watch ends with what the server holds, and t
         else if (command === 'compact') hooks.compact();
         else if (command === 'other') hooks.storage.put('/nodes', 'other', { metadata: { name: 'other', uid: 'o' } });
         else if (command === 'drop') hooks.dropConnections();
-        else if (command === 'early-gone' || command === 'duplicate') stage.set({ verb: 'watch', fault: command, count: 1 });
+        else if (command === 'restart') {
+          await hooks.pause();
+          await stage.clock.advance(100);
+          await hooks.resume();
+        } else if (command === 'early-gone' || command === 'duplicate') stage.set({ verb: 'watch', fault: command, count: 1 });
         else if (command === 'list' || command === 'watch') stage.set({ verb: command, status: 500, count: 2 });
         else await stage.clock.advance(700);
       }
