@@ -53,7 +53,7 @@ export const mayDoIO: readonly RegExp[] = [
 
 /** Pure files of rooms in which the others may do I/O. */
 export const decides: readonly RegExp[] = [
-  /^kube\/client\/(json-values|kubeconfig|list-decoder|managed-fields|too-large|watch-machine|watch-pace)\.ts$/,
+  /^kube\/client\/(json-values|kubeconfig|list-decoder|managed-fields|too-large|watch-loop)\.ts$/,
   /^cli\/controllers\/(explain-set|explain-stateful-set|names)\.ts$/,
   /^cli\/scheduler\/(explain-pod|rights)\.ts$/,
 ];

@@ -1,7 +1,7 @@
 import { ActionError, describeError, unreachable } from '../../base/errors.ts';
 import { Deadline } from '../client/deadline.ts';
-import { isExpired, isInvalidRequest, isTooNewVersion, retryAfterOf } from '../client/errors.ts';
-import { freshPace, pace } from '../client/watch-pace.ts';
+import { isExpired, isInvalidRequest, isTooNewVersion } from '../client/errors.ts';
+import { handled, HandlerFailure, WatchLoop } from '../client/watch-loop.ts';
 import { applyEvent } from './change.ts';
 import { objectKey } from './contract.ts';
 import { noReflectorMetrics } from './reflector-metrics.ts';
@@ -14,7 +14,6 @@ import type { KubeObject, ObjectMeta, Resource } from '../api/object.ts';
 import type { Client, ListQuery, WatchEvent, WatchQuery } from '../client/client.ts';
 import type { TooLarge } from '../client/too-large.ts';
 import type { Outage } from '../client/outage.ts';
-import type { Pace, Turn } from '../client/watch-pace.ts';
 import type { ReflectorMetrics } from './reflector-metrics.ts';
 import type { Key } from './contract.ts';
 import type { ListWhat, ReflectorState, Saw } from './reflection.ts';
@@ -64,8 +63,6 @@ export interface Ignored {
   why: string;
 }
 
-/** The server ends a watch after 5 to 10 minutes, so that clients spread over its replicas again. */
-const WATCH_SECONDS = { least: 300, spread: 300 };
 /** A list of a hundred thousand objects takes its time. */
 const LIST_TIMEOUT_MS: Millis = 60_000;
 /** Silence in the middle of the present state: the server took `sendInitialEvents` for nothing, as those before 1.19 do, and has no end to tell. */
@@ -85,12 +82,13 @@ export class Reflector<T extends KubeObject> {
   readonly #failures: FailureLog;
   /** Objects that were said to be ignored, so that each is said once; bounded. */
   readonly #ignored = new Set<string>();
+  readonly #loop: WatchLoop;
   #state: ReflectorState;
-  #pace: Pace = freshPace;
 
   constructor(options: ReflectorOptions, sink: Sink<T>) {
     this.#options = options;
     this.#sink = sink;
+    this.#loop = new WatchLoop(options);
     this.#metrics = options.metrics ?? noReflectorMetrics;
     this.#log = options.log.with({ kind: options.resource.kind, ...options.selection });
     this.#failures = new FailureLog(options.clock, this.#log, options.resource, options.outage);
@@ -103,22 +101,9 @@ export class Reflector<T extends KubeObject> {
   }
 
   /** Runs until the signal aborts, whatever the server does. Waits 0.5 to 30 s between failures. @throws what `replace` or `reached` of the sink throw, and nothing else */
-  async run(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
-    while (!signal.aborted) {
-      const from = clock.monotonic();
-      let waitMs: Millis;
-      try {
-        waitMs = await this.#request(signal, from);
-      } catch (error) {
-        const failure = sinkFailureIn(error);
-        if (failure !== undefined) throw failure.cause;
-        if (signal.aborted) return;
-        waitMs = this.#failed(error, clock.monotonic() - from);
-      }
-      // Rejects only when the signal aborts, and then the loop ends.
-      if (waitMs > 0) await clock.sleep(waitMs, signal).catch(() => {});
-    }
+  run(signal: AbortSignal): Promise<void> {
+    const next = (from: Millis): Promise<Millis> => this.#request(signal, from);
+    return this.#loop.run({ next, failed: (error, lastedMs) => this.#failed(error, lastedMs) }, signal);
   }
 
   #request(signal: AbortSignal, from: Millis): Promise<Millis> {
@@ -174,12 +159,11 @@ export class Reflector<T extends KubeObject> {
     this.#metrics.listed(items.length, this.#options.clock.monotonic() - from);
     this.#metrics.reached(version);
     this.#log.debug('listed', { items: items.length, version });
-    return this.#turn({ kind: 'listed' });
+    return this.#loop.turn({ kind: 'listed' });
   }
 
   async #watch(query: WatchQuery, signal: AbortSignal, from: Millis): Promise<Millis> {
-    const { client, resource, selection, clock, random } = this.#options;
-    const timeoutSeconds = Math.round(WATCH_SECONDS.least + random() * WATCH_SECONDS.spread);
+    const { client, resource, selection, clock } = this.#options;
     let events = 0;
     // Undefined once the present state is complete, and where it was not asked for.
     let pending = query.sendInitialEvents === true ? new Map<Key, T>() : undefined;
@@ -190,7 +174,7 @@ export class Reflector<T extends KubeObject> {
       const opened = (): void => {
         if (pending === undefined) standing = clock.after(STANDS_MS, () => this.#failures.recovered());
       };
-      const asked = { ...selection, ...query, timeoutSeconds, stripManagedFields: true, skipped, opened };
+      const asked = { ...selection, ...query, timeoutSeconds: this.#loop.timeoutSeconds(), stripManagedFields: true, skipped, opened };
       for await (const event of client.watch<T>(resource, asked, patience?.signal ?? signal)) {
         if (signal.aborted) return 0;
         events += 1;
@@ -199,7 +183,7 @@ export class Reflector<T extends KubeObject> {
           if (this.#event(event) === 'lost') return this.#lost();
           this.#failures.recovered();
           // A server that repeats itself up to where events are lost would be listed without a pause.
-          if (this.#state.rv !== rv) this.#turn({ kind: 'event' });
+          if (this.#state.rv !== rv) this.#loop.turn({ kind: 'event' });
         } else if (event.type === 'BOOKMARK' && event.object.metadata.annotations?.[INITIAL_EVENTS_END] === 'true') {
           patience?.reset(undefined);
           const waitMs = await this.#complete([...pending.values()], event.object.metadata.resourceVersion ?? '', signal, from);
@@ -226,7 +210,7 @@ export class Reflector<T extends KubeObject> {
       return this.#failed(this.#problemWith('watch', 'it ended before the current state was complete'), clock.monotonic() - from);
     }
     this.#saw({ kind: 'closed' });
-    const waitMs = this.#turn({ kind: 'ended', lastedMs: clock.monotonic() - from });
+    const waitMs = this.#loop.turn({ kind: 'ended', lastedMs: clock.monotonic() - from });
     if (waitMs > 0) this.#report(this.#problemWith('keep watching', 'the server ended the watch at once'), waitMs);
     else this.#failures.recovered();
     return waitMs;
@@ -250,7 +234,7 @@ export class Reflector<T extends KubeObject> {
       default:
         return unreachable(type);
     }
-    this.#tell(() => this.#sink.reached(this.#state.rv));
+    handled(() => this.#sink.reached(this.#state.rv));
     this.#metrics.reached(this.#state.rv);
     return 'applied';
   }
@@ -258,7 +242,7 @@ export class Reflector<T extends KubeObject> {
   #lost(): Millis {
     this.#metrics.failed();
     this.#saw({ kind: 'lost' });
-    const waitMs = this.#turn({ kind: 'expired' });
+    const waitMs = this.#loop.turn({ kind: 'expired' });
     this.#log.warn('watch events came out of order, listing again', { version: this.#state.rv });
     return waitMs;
   }
@@ -291,7 +275,7 @@ export class Reflector<T extends KubeObject> {
       this.#applied('DELETED', last);
     }
     this.#saw({ kind: 'changed', rv: metadata.resourceVersion });
-    this.#tell(() => this.#sink.reached(this.#state.rv));
+    handled(() => this.#sink.reached(this.#state.rv));
     this.#metrics.reached(this.#state.rv);
   }
 
@@ -328,23 +312,16 @@ export class Reflector<T extends KubeObject> {
 
   #failed(error: unknown, lastedMs: Millis): Millis {
     this.#metrics.failed();
-    if (isExpired(error)) {
-      this.#saw({ kind: 'expired' });
-      const waitMs = this.#turn({ kind: 'expired' });
-      // Once is everyday life; a server that says it again and again is in trouble.
-      if (waitMs > 0) this.#report(error, waitMs);
-      else this.#log.debug('expired, listing again');
-      return waitMs;
-    }
     if (this.#state.is.at === 'streaming' && isInvalidRequest(error)) return this.#refused();
-    this.#saw({ kind: isTooNewVersion(error) ? 'too-new' : 'failed' });
-    const waitMs = this.#turn({ kind: 'failed', lastedMs, retryAfterMs: retryAfterOf(error) });
-    this.#report(error, waitMs);
+    this.#saw({ kind: isExpired(error) ? 'expired' : isTooNewVersion(error) ? 'too-new' : 'failed' });
+    const { waitMs, isRoutine } = this.#loop.afterFailure(error, lastedMs);
+    if (isRoutine) this.#log.debug('expired, listing again');
+    else this.#report(error, waitMs);
     return waitMs;
   }
 
   #report(error: unknown, waitMs: Millis): void {
-    this.#failures.failed(error, { failures: this.#pace.failures, waitMs });
+    this.#failures.failed(error, { failures: this.#loop.failures, waitMs });
   }
 
   #problemWith(action: string, hint: string): ActionError {
@@ -374,30 +351,16 @@ export class Reflector<T extends KubeObject> {
     }
   }
 
-  #tell<R>(call: () => R): R {
-    try {
-      return call();
-    } catch (cause) {
-      throw new SinkFailure('the sink of a reflector failed', { cause });
-    }
-  }
-
   async #give(call: () => Promise<void>): Promise<void> {
     try {
       await call();
     } catch (cause) {
-      throw new SinkFailure('the sink of a reflector failed', { cause });
+      throw new HandlerFailure('the sink of a reflector failed', { cause });
     }
   }
 
   #saw(saw: Saw): void {
     this.#state = next(this.#state, saw);
-  }
-
-  #turn(turn: Turn): Millis {
-    const { pace: after, waitMs } = pace(this.#pace, turn, this.#options.random);
-    this.#pace = after;
-    return waitMs;
   }
 }
 
@@ -416,15 +379,4 @@ function versionsOf(what: ListWhat, rv: string): Pick<ListQuery, 'resourceVersio
     default:
       return unreachable(what);
   }
-}
-
-/** Carries what a sink threw past the retries: our own mistake is not the server's. */
-class SinkFailure extends Error {
-  override name = 'SinkFailure';
-}
-
-/** A client takes what is thrown into its reading for trouble of its own, and wraps it. */
-function sinkFailureIn(error: unknown): SinkFailure | undefined {
-  for (let at = error; at instanceof Error; at = at.cause) if (at instanceof SinkFailure) return at;
-  return undefined;
 }

@@ -1,15 +1,64 @@
+import type { Clock, Millis } from '../../base/clock.ts';
 import { ActionError, describeError, unreachable } from '../../base/errors.ts';
-import { escapeFieldValue } from '../api/selector.ts';
-import { isExpired, retryAfterOf, TransportError } from './errors.ts';
-import { learn, next } from './watch-machine.ts';
-import { freshPace, pace } from './watch-pace.ts';
-import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import type { KubeObject, Resource } from '../api/object.ts';
+import { escapeFieldValue } from '../api/selector.ts';
 import type { Client, ObjectRef, WatchEvent } from './client.ts';
-import type { Known, Saw, Watch } from './watch-machine.ts';
-import type { Pace, Turn } from './watch-pace.ts';
+import { isExpired, TransportError } from './errors.ts';
+import { handled, WatchLoop } from './watch-loop.ts';
+
+/**
+ * Where a list-and-watch loop stands.
+ *
+ * relisting --listed--> watching                 relisting --anything else--> relisting
+ * watching --changed, bookmark--> watching, at the newer version
+ * watching --expired (410), too-large--> relisting   watching --closed, failed--> watching, at the same version
+ *
+ * The driver lists or watches as the state says, waits between failures, and chooses no edge of its own.
+ */
+export type Watch = { at: 'relisting' } | { at: 'watching'; rv: string };
+
+export type Saw =
+  | { kind: 'listed'; rv: string }
+  /** An event, or a bookmark; without a version it moves nothing. */
+  | { kind: 'changed' | 'bookmark'; rv: string | undefined }
+  | { kind: 'expired' }
+  /** The next event has more in it than a client takes: every watch from this version would begin with it again. */
+  | { kind: 'too-large' }
+  /** The server ended the watch, as it does every few minutes. */
+  | { kind: 'closed' }
+  | { kind: 'failed' };
+
+export function next(state: Watch, saw: Saw): Watch {
+  switch (saw.kind) {
+    case 'listed':
+      return { at: 'watching', rv: saw.rv };
+    case 'changed':
+    case 'bookmark':
+      return state.at === 'watching' && saw.rv !== undefined && saw.rv !== '' ? { at: 'watching', rv: saw.rv } : state;
+    case 'expired':
+    case 'too-large':
+      return { at: 'relisting' };
+    case 'closed':
+    case 'failed':
+      return state;
+    default:
+      return unreachable(saw);
+  }
+}
+
+/** What is known of one object: nothing yet, that it is not there, or which version of which object. */
+export type Known = 'unknown' | 'absent' | { uid: string | undefined; rv: string | undefined };
+
+/** Whether `object` (undefined: it is not there) is news to someone who knows `known`, and what is known after it. */
+export function learn(known: Known, object: KubeObject | undefined): { known: Known; news: boolean } {
+  if (object === undefined) return { known: 'absent', news: known !== 'absent' };
+  const { uid, resourceVersion: rv } = object.metadata;
+  // Without a version nothing can be compared: better said twice than not at all.
+  const isSame = typeof known === 'object' && rv !== undefined && known.rv === rv && known.uid === uid;
+  return { known: { uid, rv }, news: !isSame };
+}
 
 /** What a single-object watch knows. `undefined` object: the server says that it does not exist. */
 export interface Seen<T extends KubeObject> {
@@ -43,9 +92,6 @@ export type WatchObject = <T extends KubeObject>(
   signal: AbortSignal,
 ) => Promise<void>;
 
-/** The server ends a watch after 5 to 10 minutes, so that a fleet spreads over its replicas again. */
-const WATCH_SECONDS = { least: 300, spread: 300 };
-
 export const watchObject: WatchObject = (deps, resource, ref, handlers, signal) =>
   new ObjectWatch(deps, resource, ref, handlers, signal).run();
 
@@ -56,9 +102,9 @@ class ObjectWatch<T extends KubeObject> {
   readonly #handlers: ObjectWatchHandlers<T>;
   readonly #signal: AbortSignal;
   readonly #log: Log;
+  readonly #loop: WatchLoop;
   #state: Watch = { at: 'relisting' };
   #known: Known = 'unknown';
-  #pace: Pace = freshPace;
 
   constructor(deps: WatchDeps, resource: Resource, ref: ObjectRef, handlers: ObjectWatchHandlers<T>, signal: AbortSignal) {
     this.#deps = deps;
@@ -66,54 +112,33 @@ class ObjectWatch<T extends KubeObject> {
     this.#ref = ref;
     this.#handlers = handlers;
     this.#signal = signal;
+    this.#loop = new WatchLoop(deps);
     this.#log = deps.log.with({ kind: resource.kind, ...ref });
   }
 
-  async run(): Promise<void> {
-    try {
-      await this.#loop();
-    } catch (error) {
-      throw error instanceof HandlerFailure ? error.cause : error;
-    }
+  run(): Promise<void> {
+    const next = (from: Millis): Promise<Millis> => (this.#state.at === 'relisting' ? this.#list() : this.#watch(this.#state.rv, from));
+    return this.#loop.run({ next, failed: (error, lastedMs) => this.#failed(error, lastedMs) }, this.#signal);
   }
 
-  async #loop(): Promise<void> {
-    const { clock } = this.#deps;
-    while (!this.#signal.aborted) {
-      const from = clock.monotonic();
-      let waitMs: number;
-      try {
-        if (this.#state.at === 'relisting') waitMs = await this.#list();
-        else waitMs = await this.#watch(this.#state.rv, from);
-      } catch (error) {
-        if (error instanceof HandlerFailure) throw error;
-        if (this.#signal.aborted) return;
-        waitMs = this.#failed(error, clock.monotonic() - from);
-      }
-      // Rejects only when the signal aborts, and then the loop ends.
-      if (waitMs > 0) await clock.sleep(waitMs, this.#signal).catch(() => {});
-    }
-  }
-
-  async #list(): Promise<number> {
+  async #list(): Promise<Millis> {
     const { items, metadata } = await this.#deps.client.list<T>(this.#resource, this.#query(), { signal: this.#signal });
     if (this.#signal.aborted) return 0;
     this.#tell(items.find((item) => this.#isOurs(item)));
     this.#saw({ kind: 'listed', rv: metadata.resourceVersion ?? '' });
-    return this.#turn({ kind: 'listed' });
+    return this.#loop.turn({ kind: 'listed' });
   }
 
-  async #watch(rv: string, from: number): Promise<number> {
-    const timeoutSeconds = Math.round(WATCH_SECONDS.least + this.#deps.random() * WATCH_SECONDS.spread);
-    const query = { ...this.#query(), ...(rv === '' ? {} : { resourceVersion: rv }), timeoutSeconds };
+  async #watch(rv: string, from: number): Promise<Millis> {
+    const query = { ...this.#query(), ...(rv === '' ? {} : { resourceVersion: rv }), timeoutSeconds: this.#loop.timeoutSeconds() };
     for await (const event of this.#deps.client.watch<T>(this.#resource, query, this.#signal)) {
       if (this.#signal.aborted) return 0;
-      this.#turn({ kind: 'event' });
+      this.#loop.turn({ kind: 'event' });
       this.#event(event);
     }
     if (this.#signal.aborted) return 0;
     this.#saw({ kind: 'closed' });
-    const waitMs = this.#turn({ kind: 'ended', lastedMs: this.#deps.clock.monotonic() - from });
+    const waitMs = this.#loop.turn({ kind: 'ended', lastedMs: this.#deps.clock.monotonic() - from });
     if (waitMs > 0) this.#report(new ActionError('keep watching', this.#name(), { hint: 'the server ended the watch at once' }), waitMs);
     return waitMs;
   }
@@ -137,47 +162,27 @@ class ObjectWatch<T extends KubeObject> {
   }
 
   #failed(error: unknown, lastedMs: number): number {
-    if (isExpired(error)) {
-      this.#saw({ kind: 'expired' });
-      const waitMs = this.#turn({ kind: 'expired' });
-      // Once is everyday life; a server that says it again and again is in trouble.
-      if (waitMs > 0) this.#report(error, waitMs);
-      else this.#log.debug('watch expired, listing again');
-      return waitMs;
-    }
-    this.#saw({ kind: error instanceof TransportError && error.problem === 'too-large' ? 'too-large' : 'failed' });
-    const waitMs = this.#turn({ kind: 'failed', lastedMs, retryAfterMs: retryAfterOf(error) });
-    this.#report(error, waitMs);
+    const isTooLarge = error instanceof TransportError && error.problem === 'too-large';
+    this.#saw({ kind: isExpired(error) ? 'expired' : isTooLarge ? 'too-large' : 'failed' });
+    const { waitMs, isRoutine } = this.#loop.afterFailure(error, lastedMs);
+    if (isRoutine) this.#log.debug('watch expired, listing again');
+    else this.#report(error, waitMs);
     return waitMs;
   }
 
   #report(error: unknown, waitMs: number): void {
-    this.#log.debug('watch failed', { error: describeError(error), failures: this.#pace.failures, waitMs: Math.round(waitMs) });
-    this.#call(() => this.#handlers.onFailure?.(error, this.#pace.failures));
+    this.#log.debug('watch failed', { error: describeError(error), failures: this.#loop.failures, waitMs: Math.round(waitMs) });
+    handled(() => this.#handlers.onFailure?.(error, this.#loop.failures));
   }
 
   #tell(object: T | undefined): void {
     const { known, news } = learn(this.#known, object);
     this.#known = known;
-    if (news) this.#call(() => this.#handlers.onSeen({ object }));
-  }
-
-  #call(handler: () => void): void {
-    try {
-      handler();
-    } catch (cause) {
-      throw new HandlerFailure('a watch handler failed', { cause });
-    }
+    if (news) handled(() => this.#handlers.onSeen({ object }));
   }
 
   #saw(saw: Saw): void {
     this.#state = next(this.#state, saw);
-  }
-
-  #turn(turn: Turn): number {
-    const { pace: after, waitMs } = pace(this.#pace, turn, this.#deps.random);
-    this.#pace = after;
-    return waitMs;
   }
 
   #query(): { namespace?: string; fieldSelector: string } {
@@ -194,9 +199,4 @@ class ObjectWatch<T extends KubeObject> {
     const { name, namespace } = this.#ref;
     return `${this.#resource.kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`;
   }
-}
-
-/** Carries what a handler threw past the retries: our caller's mistake is not the server's. */
-class HandlerFailure extends Error {
-  override name = 'HandlerFailure';
 }

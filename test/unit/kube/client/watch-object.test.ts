@@ -7,16 +7,12 @@ import { seededRandom } from '../../../../base/random.ts';
 import { silentLog } from '../../../../base/log.ts';
 import { nodes } from '../../../../kube/api/object.ts';
 import { ApiError, TransportError } from '../../../../kube/client/errors.ts';
-import { learn, next } from '../../../../kube/client/watch-machine.ts';
-import { watchObject } from '../../../../kube/client/watch-object.ts';
-import { freshPace, pace } from '../../../../kube/client/watch-pace.ts';
+import { learn, next, type Saw, type Watch, type WatchDeps, watchObject } from '../../../../kube/client/watch-object.ts';
+import { freshPace, pace, type Turn } from '../../../../kube/client/watch-loop.ts';
 import { localApi, localClient } from '../../../support/embedded-api.ts';
 import { atRest, FakeClock } from '../../../support/fake-clock.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';
 import type { WatchQuery } from '../../../../kube/client/client.ts';
-import type { Saw, Watch } from '../../../../kube/client/watch-machine.ts';
-import type { WatchDeps } from '../../../../kube/client/watch-object.ts';
-import type { Turn } from '../../../../kube/client/watch-pace.ts';
 
 interface Heard {
   onSeen?: () => void;
