@@ -1,10 +1,9 @@
-import { describeError } from '../../base/errors.ts';
-import { resourceName } from '../api/object.ts';
-import { isForbidden, isNotFound } from '../client/errors.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
+import { describeError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
+import { type Resource, resourceName } from '../api/object.ts';
+import { isForbidden, isNotFound } from '../client/errors.ts';
 import type { Outage } from '../client/outage.ts';
-import type { Resource } from '../api/object.ts';
 
 /** What keeps a cache from its server at this moment. */
 export interface Problem {
@@ -85,3 +84,16 @@ export class FailureLog {
     return isForbidden(error) ? this.#remedies.forbidden : undefined;
   }
 }
+
+/** What a reflector tells of itself. */
+export interface ReflectorMetrics {
+  /** A list that was complete, also one that came as events of a watch. */
+  listed(items: number, tookMs: Millis): void;
+  /** A watch that ended, however it did. */
+  watched(events: number, lastedMs: Millis): void;
+  /** The version up to which everything is known. */
+  reached(version: string): void;
+  failed(): void;
+}
+
+export const noReflectorMetrics: ReflectorMetrics = { listed() {}, watched() {}, reached() {}, failed() {} };

@@ -3,10 +3,9 @@ import { StringPool } from './intern.ts';
 import { SharedInformer } from './shared-informer.ts';
 import type { KubeObject, Resource } from '../api/object.ts';
 import type { Informer } from './contract.ts';
-import type { ReflectorMetrics } from './reflector-metrics.ts';
+import type { Problem, ReflectorMetrics } from './failure-log.ts';
 import type { Ignored, Selection } from './reflector.ts';
 import type { InformerOptions, Needs } from './shared-informer.ts';
-import type { Problem } from './failure-log.ts';
 
 export interface InformersOptions extends Omit<InformerOptions, 'resource' | 'selection' | 'metrics' | 'strings' | 'onIgnored'> {
   /** Hears of objects that a cache does without: too large, or such that keeping them failed. */

@@ -4,9 +4,8 @@ import { isExpired, isInvalidRequest, isTooNewVersion } from '../client/errors.t
 import { handled, HandlerFailure, WatchLoop } from '../client/watch-loop.ts';
 import { applyEvent } from './change.ts';
 import { objectKey } from './contract.ts';
-import { noReflectorMetrics } from './reflector-metrics.ts';
+import { FailureLog, noReflectorMetrics, type Problem, type ReflectorMetrics } from './failure-log.ts';
 import { next, startOf } from './reflection.ts';
-import { FailureLog } from './failure-log.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
@@ -14,10 +13,8 @@ import type { KubeObject, ObjectMeta, Resource } from '../api/object.ts';
 import type { Client, ListQuery, WatchEvent, WatchQuery } from '../client/client.ts';
 import type { TooLarge } from '../client/too-large.ts';
 import type { Outage } from '../client/outage.ts';
-import type { ReflectorMetrics } from './reflector-metrics.ts';
 import type { Key } from './contract.ts';
 import type { ListWhat, ReflectorState, Saw } from './reflection.ts';
-import type { Problem } from './failure-log.ts';
 
 /** Where what a reflector reads goes to. */
 export interface Sink<T extends KubeObject> {

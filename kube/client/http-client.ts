@@ -12,7 +12,7 @@ import { Requests } from './requests.ts';
 import { noRestMetrics } from './rest-metrics.ts';
 import { RotatedError, Rotation } from './rotation.ts';
 import { defaultLimits } from './semaphore.ts';
-import { Transport } from './transport.ts';
+import { type Dial, Transport, type TransportResponse } from './transport.ts';
 import { decodeWatch } from './watch-stream.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
@@ -21,12 +21,10 @@ import type { KubeList, KubeObject, Resource } from '../api/object.ts';
 import type { AccessSource, ClusterAccess } from './access.ts';
 import type { CallOptions, Client, ListQuery, ObjectRef, Skipping, WatchEvent, WatchQuery, WriteOptions } from './client.ts';
 import type { WireResponse } from './connection.ts';
-import type { Dial } from './dial.ts';
 import type { PingOptions } from './http2-connection.ts';
 import type { Call } from './errors.ts';
 import type { RestMetrics } from './rest-metrics.ts';
 import type { Limits, PriorityLevel } from './semaphore.ts';
-import type { TransportResponse } from './transport.ts';
 
 export interface ClientOptions {
   clock?: Clock;

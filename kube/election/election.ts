@@ -1,7 +1,23 @@
+import type { Clock, Millis } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
+import type { Log } from '../../base/log.ts';
+import type { Random } from '../../base/random.ts';
+import type { Client } from '../client/client.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '../client/errors.ts';
-import { noElectionMetrics } from './election-metrics.ts';
-import { NotLeaderError } from './fence.ts';
+import type { Outage } from '../client/outage.ts';
+import { type Fence, NotLeaderError, Term } from './fence.ts';
+import {
+  firstLease,
+  holderOf,
+  type Lease,
+  leases,
+  leaseTrouble,
+  type LeaseVerb,
+  releasedLease,
+  renewedLease,
+  takenLease,
+  transitionsOf,
+} from './lease.ts';
 import {
   certainForMs,
   firstStanding,
@@ -16,18 +32,16 @@ import {
   type Standing,
   type Step,
 } from './next.ts';
-import { firstLease, holderOf, leases, releasedLease, renewedLease, takenLease, transitionsOf } from './lease.ts';
-import { Term } from './term.ts';
-import { leaseTrouble } from './trouble.ts';
-import type { Clock, Millis } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
-import type { Random } from '../../base/random.ts';
-import type { Client } from '../client/client.ts';
-import type { Outage } from '../client/outage.ts';
-import type { ElectionMetrics } from './election-metrics.ts';
-import type { Fence } from './fence.ts';
-import type { Lease } from './lease.ts';
-import type { LeaseVerb } from './trouble.ts';
+
+/** What an election reports. Cheap, and never throws. */
+export interface ElectionMetrics {
+  /** @param name - of the lease */
+  leading(name: string, isLeading: boolean): void;
+  /** A renewal was refused and had to look at the lease first. */
+  slowRenewal(name: string): void;
+}
+
+export const noElectionMetrics: ElectionMetrics = { leading() {}, slowRenewal() {} };
 
 export interface ElectionOptions {
   /** Best one with a connection of its own: a renewal must not wait behind a long list. */

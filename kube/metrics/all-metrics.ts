@@ -1,17 +1,13 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { ReflectorMetrics } from '../cache/reflector-metrics.ts';
+import type { ReflectorMetrics } from '../cache/failure-log.ts';
 import type { RestMetrics } from '../client/rest-metrics.ts';
 import type { EventMetrics } from '../controller/event-recorder.ts';
-import type { ElectionMetrics } from '../election/election-metrics.ts';
-import type { QueueMetrics } from '../queue/work-queue.ts';
+import type { ElectionMetrics } from '../election/election.ts';
 import type { Labels, Meters } from '../process/meters.ts';
-import { electionMetrics } from './election-metrics.ts';
-import { eventMetrics } from './event-metrics.ts';
-import { informerMetrics } from './informer-metrics.ts';
-import { ownWritesMetrics } from './own-writes-metrics.ts';
+import type { QueueMetrics } from '../queue/work-queue.ts';
 import { processMetrics } from './process-metrics.ts';
-import { queueMetrics } from './queue-metrics.ts';
-import { reflectorMetrics } from './reflector-metrics.ts';
+import { eventMetrics, ownWritesMetrics, queueMetrics } from './controller-metrics.ts';
+import { informerMetrics, reflectorMetrics } from './cache-metrics.ts';
 import { restMetrics } from './rest-metrics.ts';
 
 export interface AllMetrics {
@@ -69,5 +65,29 @@ function meters(registry: Registry): Meters {
       const made = new Histogram({ name, help, labelNames, buckets: [...buckets], registers });
       return (value, labels: Labels = {}) => made.observe(labels, value);
     },
+  };
+}
+
+const labelNames = ['name'] as const;
+const grouping = "'name' is the string used to identify the lease. Please make sure to group by name.";
+
+/** Under the names that Kubernetes' own components have. */
+export function electionMetrics(registry: Registry): ElectionMetrics {
+  const registers = [registry];
+  const status = new Gauge({
+    name: 'leader_election_master_status',
+    help: `Gauge of if the reporting system is master of the relevant lease, 0 indicates backup, 1 indicates master. ${grouping}`,
+    labelNames,
+    registers,
+  });
+  const slowPath = new Counter({
+    name: 'leader_election_slowpath_total',
+    help: `Total number of slow path exercised in renewing leader leases. ${grouping}`,
+    labelNames,
+    registers,
+  });
+  return {
+    leading: (name, isLeading) => status.set({ name }, isLeading ? 1 : 0),
+    slowRenewal: (name) => slowPath.inc({ name }),
   };
 }

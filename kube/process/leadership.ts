@@ -1,12 +1,10 @@
 import { ActionError } from '../../base/errors.ts';
 import { EventSender } from '../controller/event-recorder.ts';
-import { LeaderElection } from '../election/election.ts';
+import { type ElectionMetrics, type ElectionOptions, type Ended, LeaderElection } from '../election/election.ts';
 import { fenced } from '../election/fence.ts';
 import { leases } from '../election/lease.ts';
 import type { Client } from '../client/client.ts';
 import type { Outage } from '../client/outage.ts';
-import type { ElectionOptions, Ended } from '../election/election.ts';
-import type { ElectionMetrics } from '../election/election-metrics.ts';
 import type { World } from './options.ts';
 
 /** Which Lease to lead by. */

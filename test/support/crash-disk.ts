@@ -2,7 +2,7 @@ import { basename, dirname } from 'node:path';
 import type { Disk, Stat } from '../../base/disk.ts';
 import { durableDisk, tempPrefix } from '../../base/durable-disk.ts';
 import { errorCode } from '../../base/errors.ts';
-import type { OpenHow, RawFile, RawFs } from '../../base/raw-fs.ts';
+import type { OpenHow, RawFile, RawFs } from '../../base/real-disk.ts';
 import { afterPowerCut, settled } from './crash-disk/power-cut.ts';
 import { change, copyOf, fingerprintOf, newDir, statOf, synced, type DirNode, type FileNode, type Node } from './crash-disk/tree.ts';
 

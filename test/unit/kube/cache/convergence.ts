@@ -10,7 +10,7 @@ import { configMaps } from '../../../../kube/api/object.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';
 import { objectKey } from '../../../../kube/cache/contract.ts';
 import type { Handlers } from '../../../../kube/cache/contract.ts';
-import { noReflectorMetrics } from '../../../../kube/cache/reflector-metrics.ts';
+import { noReflectorMetrics } from '../../../../kube/cache/failure-log.ts';
 import { SharedInformer } from '../../../../kube/cache/shared-informer.ts';
 import { isOlder } from '../../../../kube/cache/version.ts';
 import type { Client, WatchEvent } from '../../../../kube/client/client.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
 import type { ListQuery } from '../../../../kube/client/client.ts';
-import { noReflectorMetrics } from '../../../../kube/cache/reflector-metrics.ts';
+import { noReflectorMetrics } from '../../../../kube/cache/failure-log.ts';
 import { SharedInformer } from '../../../../kube/cache/shared-informer.ts';
 import type { InformerOptions } from '../../../../kube/cache/shared-informer.ts';
 import { FakeClock, atRest } from '../../../support/fake-clock.ts';

@@ -6,8 +6,7 @@ import { seededRandom } from '../../../../base/random.ts';
 import type { Client } from '../../../../kube/client/client.ts';
 import { EventSender } from '../../../../kube/controller/event-recorder.ts';
 import { OwnWrites } from '../../../../kube/controller/own-writes.ts';
-import { eventMetrics } from '../../../../kube/metrics/event-metrics.ts';
-import { ownWritesMetrics } from '../../../../kube/metrics/own-writes-metrics.ts';
+import { eventMetrics, ownWritesMetrics } from '../../../../kube/metrics/controller-metrics.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 async function scrape(registry: Registry): Promise<string[]> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Registry } from 'prom-client';
-import { queueMetrics } from '../../../../kube/metrics/queue-metrics.ts';
+import { queueMetrics } from '../../../../kube/metrics/controller-metrics.ts';
 import { WorkQueue } from '../../../../kube/queue/work-queue.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 

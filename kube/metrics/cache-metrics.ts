@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { ReflectorMetrics } from '../cache/reflector-metrics.ts';
+import type { ReflectorMetrics } from '../cache/failure-log.ts';
+import type { InformerOptions } from '../cache/shared-informer.ts';
 
 const SHORT_WATCH_MS = 1_000;
 const seconds = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 900];
@@ -51,4 +52,22 @@ export function reflectorMetrics(registry: Registry): (name: string) => Reflecto
       failed: () => failures.inc(label),
     };
   };
+}
+
+/** Mistakes of those who read caches. The field crashes on them and has no names for it, so these are ours. */
+export function informerMetrics(registry: Registry): Required<Pick<InformerOptions, 'onHandlerFailure' | 'onIndexFailure'>> {
+  const registers = [registry];
+  const handlers = new Counter({
+    name: 'dkc_informer_handler_failures_total',
+    help: 'Times that a handler of cache events threw, by who registered it.',
+    labelNames: ['handler'] as const,
+    registers,
+  });
+  const indexes = new Counter({
+    name: 'dkc_informer_index_failures_total',
+    help: 'Objects that an index function threw on, and that the index does not find.',
+    labelNames: ['index'] as const,
+    registers,
+  });
+  return { onHandlerFailure: (handler) => handlers.inc({ handler }), onIndexFailure: (index) => indexes.inc({ index }) };
 }

@@ -1,4 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { EventMetrics } from '../controller/event-recorder.ts';
+import type { OwnWritesMetrics } from '../controller/own-writes.ts';
 import type { QueueGauges, QueueMetrics } from '../queue/work-queue.ts';
 
 // From 10 ns to 10 s, each ten times the one before. Multiplied up as Kubernetes does it, so that the odd 9.999999999999999e-6 is the same one.
@@ -70,3 +72,44 @@ export function queueMetrics(registry: Registry): QueueMetrics {
 }
 
 const seconds = (ms: number): number => ms / 1000;
+
+/** @param subsystem - the controller, as the field spells it: `daemonset_controller`, `statefulset_controller` */
+export function ownWritesMetrics(registry: Registry, subsystem: string): OwnWritesMetrics {
+  const registers = [registry];
+  const skips = new Counter({
+    name: `${subsystem}_stale_sync_skips_total`,
+    help: 'Total number of syncs skipped due to a stale cache.',
+    registers,
+  });
+  const overdue = new Counter({
+    name: `${subsystem}_own_writes_never_seen_total`,
+    help: 'Times that a write of this controller did not appear in its cache before the timeout.',
+    registers,
+  });
+  return { heldBack: () => skips.inc(), gaveUp: () => overdue.inc() };
+}
+
+/** Upstream counts nothing of its event recorder, so these names are ours. */
+export function eventMetrics(registry: Registry): EventMetrics {
+  const registers = [registry];
+  const sent = new Counter({
+    name: 'dkc_events_sent_total',
+    help: 'Events that the API server accepted, by whether they were created or patched.',
+    labelNames: ['operation'],
+    registers,
+  });
+  const dropped = new Counter({
+    name: 'dkc_events_dropped_total',
+    help: 'Events that were not sent, by reason: full, limited, refused, failed, closed, invalid.',
+    labelNames: ['reason'],
+    registers,
+  });
+  const retries = new Counter({ name: 'dkc_events_retries_total', help: 'Events that had to be sent again.', registers });
+  const waiting = new Gauge({ name: 'dkc_events_waiting', help: 'Events that wait to be sent.', registers });
+  return {
+    sent: (operation) => sent.inc({ operation }),
+    dropped: (reason) => dropped.inc({ reason }),
+    retried: () => retries.inc(),
+    waiting: (count) => waiting.set(count),
+  };
+}
