@@ -12,7 +12,7 @@ import { podInfoOf, type PodInfo } from '../pod/pod-info.ts';
 import type { Candidate } from '../preempt/contract.ts';
 import type { Failure, QueuedPod, SchedulingQueue } from '../queue/contract.ts';
 import { createHints } from '../queue/hints.ts';
-import { nominatedNodeOf, Nominator } from '../queue/nominator.ts';
+import { nominatedNodeOf, nominationsOf, Nominator } from '../queue/nominator.ts';
 import { requirementsKey } from '../queue/equivalence-class.ts';
 import { createQueue } from '../queue/queue.ts';
 import type { Budget, Node } from '../types.ts';
@@ -40,8 +40,8 @@ export interface StateOptions {
 }
 
 /**
- * What the scheduler knows and decides with. This class alone writes the cluster, the queue and the nominator, and wakes pods for what it wrote; everybody else has
- * read-only views of them. All of it is synchronous and without side effects outside.
+ * What the scheduler knows and decides with. This class alone writes the cluster, the queue and the nominator, and enqueues pods for what it wrote; all other
+ * code has read-only views of them. All of it is synchronous and without side effects outside.
  */
 export class SchedulerState {
   readonly config: SchedulerConfig;
@@ -90,12 +90,7 @@ export class SchedulerState {
       compat,
       defaultSelectorOf: this.spreadSelectors.of,
       volumes: this.volumes,
-      nominations: {
-        get nodes() {
-          return nominatedNodes(nominator, held);
-        },
-        on: (node, pod) => nominatedPodsOn(nominator, held, node, pod),
-      },
+      nominations: nominationsOf(nominator, held),
     });
     const hints = createHints({
       namespaceLabels,
@@ -387,19 +382,4 @@ export class SchedulerState {
 /** No node is nominated any more. Its status may say so of a nomination that ended here when the pod seemed to have a place. */
 function cleared(nominated: string | undefined, pod: PodInfo): '' | undefined {
   return nominated !== undefined || nominatedNodeOf(pod) !== '' ? '' : undefined;
-}
-
-function nominatedNodes(nominator: Nominator, held: HeldCapacity): Iterable<string> {
-  if (held.size === 0) return nominator.nodes;
-  if (nominator.size === 0) return held.nodes;
-  return new Set([...nominator.nodes, ...held.nodes]);
-}
-
-/** Pods of at least this pod's priority that are nominated for the node, and those that capacity is held for there. */
-function nominatedPodsOn(nominator: Nominator, held: HeldCapacity, node: string, pod: PodInfo): readonly PodInfo[] {
-  const heldHere = held.podsFor(pod, node);
-  const nominated = nominator.on(node);
-  if (nominated.length === 0) return heldHere;
-  const before = nominated.filter(({ uid, priority }) => uid !== pod.uid && priority >= pod.priority);
-  return heldHere.length === 0 ? before : [...before, ...heldHere];
 }

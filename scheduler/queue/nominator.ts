@@ -1,8 +1,10 @@
+import type { HeldCapacity } from '../core/hooks.ts';
+import type { NominatedPods } from '../engine/engine.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 
 const none: readonly PodInfo[] = [];
 
-/** Which pods are promised which nodes: pods without a place whose victims are going, or that were said to go there. */
+/** Which pending pods are nominated for which nodes: after a preemption, or by `status.nominatedNodeName`. */
 export class Nominator {
   readonly #nodeOf = new Map<string, string>();
   /** Lists are replaced, never changed. None is empty. */
@@ -12,12 +14,12 @@ export class Nominator {
     return this.#nodeOf.size;
   }
 
-  /** Nodes that are promised to somebody. */
+  /** Nodes with nominated pods. */
   get nodes(): Iterable<string> {
     return this.#byNode.keys();
   }
 
-  /** Those who are promised this node, in the order of the nominations. */
+  /** Pods nominated for this node, oldest nomination first. */
   on(node: string): readonly PodInfo[] {
     return this.#byNode.get(node) ?? none;
   }
@@ -27,8 +29,8 @@ export class Nominator {
   }
 
   /**
-   * A promise, in place of one that the pod had. A pod that is on a node already gets none, and loses what it had.
-   * @param node - '' takes the promise away. @default what the pod's status says
+   * Nominates the pod, in place of an earlier nomination. A pod that is on a node already gets none and loses what it had.
+   * @param node - '' removes the nomination. @default what the pod's status says
    */
   add(info: PodInfo, node = nominatedNodeOf(info)): void {
     this.delete(info.uid);
@@ -38,8 +40,8 @@ export class Nominator {
   }
 
   /**
-   * The pod changed. Only a change of what its status says moves the promise: one that was made here is not in the status before the API server has it,
-   * and one that was taken away here is still there until then.
+   * The pod changed. Only a change of its status moves the nomination: one that was made here is not in the status before the API server has it, and one
+   * that was removed here is still there until then.
    */
   update(before: PodInfo, after: PodInfo): void {
     if (before.uid !== after.uid) {
@@ -60,7 +62,7 @@ export class Nominator {
       );
   }
 
-  /** @returns the node that it was promised */
+  /** @returns the node that it was nominated for */
   delete(uid: string): string | undefined {
     const node = this.#nodeOf.get(uid);
     if (node === undefined) return undefined;
@@ -72,7 +74,26 @@ export class Nominator {
   }
 }
 
-/** What its status says; '' for nothing. */
+/** `status.nominatedNodeName`; '' if unset. */
 export function nominatedNodeOf({ pod }: PodInfo): string {
   return pod.status?.nominatedNodeName ?? '';
+}
+
+/** What filters count on a node beside its pods: nominated pods, and pods that capacity is held for. */
+export function nominationsOf(nominator: Nominator, held: HeldCapacity): NominatedPods {
+  return {
+    get nodes() {
+      if (held.size === 0) return nominator.nodes;
+      if (nominator.size === 0) return held.nodes;
+      return new Set([...nominator.nodes, ...held.nodes]);
+    },
+    on(node, pod) {
+      const heldHere = held.podsFor(pod, node);
+      const nominated = nominator.on(node);
+      if (nominated.length === 0) return heldHere;
+      // As upstream: only pods of at least this pod's priority count, and never the pod itself.
+      const before = nominated.filter(({ uid, priority }) => uid !== pod.uid && priority >= pod.priority);
+      return heldHere.length === 0 ? before : [...before, ...heldHere];
+    },
+  };
 }

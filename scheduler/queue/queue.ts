@@ -1,20 +1,10 @@
 import { backoff } from '../../base/backoff.ts';
 import type { Millis } from '../../base/clock.ts';
-import { IndexedHeap } from '../../base/heap.ts';
 import type { ClusterEvent } from '../cluster-event.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { Failure, Found, PoolName, QueuedPod, SchedulingQueue } from './contract.ts';
-import {
-  byBackoff,
-  byTurn,
-  newEntry,
-  noRejectors,
-  queuedPodOf,
-  EventLog,
-  eventsSince,
-  type Entry,
-  type EquivalenceClass,
-} from './entry.ts';
+import { byTurn, newEntry, noRejectors, queuedPodOf, eventsSince, type Entry, type EquivalenceClass } from './entry.ts';
+import { Pools } from './pools.ts';
 import { asksTheSame, isGated, meet, invalidatedBy } from './own-change.ts';
 import { firstReady, mayHelp, Unschedulable } from './unschedulable.ts';
 import type { Hints } from './hints.ts';
@@ -30,34 +20,22 @@ class PodQueue implements SchedulingQueue {
   readonly #entries = new Map<string, Entry>();
   /** Whose name it is now: a pod that was made again has another uid. */
   readonly #uids = new Map<string, string>();
-  readonly #active = new IndexedHeap<string, Entry>(byTurn);
-  readonly #refused = new IndexedHeap<string, Entry>(byBackoff);
-  readonly #failed = new IndexedHeap<string, Entry>(byBackoff);
   readonly #unschedulable: Unschedulable;
-  readonly #log = new EventLog();
+  readonly #pools: Pools;
   #turns = 0;
-  #held = 0;
-  #gated = 0;
-  #inFlight = 0;
-  /** Of those in flight, whom events still concern. */
-  #listening = 0;
 
   constructor(options: QueueOptions) {
     this.#options = options;
     this.#unschedulable = new Unschedulable((info) => options.classOf?.(info) ?? info.uid, options.hints);
+    this.#pools = new Pools(this.#unschedulable, (info) => options.prioritized(info));
   }
 
   get sizes(): Readonly<Record<PoolName, number>> {
-    return {
-      active: this.#active.size,
-      backoff: this.#refused.size + this.#failed.size,
-      unschedulable: this.#unschedulable.size + this.#held,
-      gated: this.#gated,
-    };
+    return this.#pools.sizes;
   }
 
   get inFlight(): number {
-    return this.#inFlight;
+    return this.#pools.inFlight;
   }
 
   add(info: PodInfo): void {
@@ -71,7 +49,7 @@ class PodQueue implements SchedulingQueue {
     entry.turn = this.#turns++;
     this.#entries.set(info.uid, entry);
     this.#uids.set(info.key, info.uid);
-    this.#put(entry, isGated(info) ? 'gated' : 'active');
+    this.#pools.put(entry, isGated(info) ? 'gated' : 'active');
   }
 
   update(before: PodInfo, after: PodInfo): void {
@@ -87,23 +65,23 @@ class PodQueue implements SchedulingQueue {
   }
 
   pop(): QueuedPod | undefined {
-    const next = (this.#active.peek() ?? this.#refused.peek())?.value;
+    const next = this.#pools.next;
     if (next === undefined) return undefined;
     const entry = this.#firstOfClass(next);
-    this.#take(entry);
+    this.#pools.take(entry);
     entry.attempts++;
     entry.rejectedBy = noRejectors;
     entry.short = undefined;
     entry.backoffUntil = undefined;
     entry.invalidated = undefined;
-    this.#put(entry, 'in-flight');
+    this.#pools.put(entry, 'in-flight');
     return queuedPodOf(entry);
   }
 
   assumed(uid: string): void {
     const entry = this.#entries.get(uid);
     if (entry?.place !== 'in-flight') return;
-    this.#stopListening(entry);
+    this.#pools.stopListening(entry);
     this.#nextRepresentative(entry);
   }
 
@@ -120,7 +98,7 @@ class PodQueue implements SchedulingQueue {
       return;
     }
     const worthIt = this.#settle(entry, failure, info);
-    this.#take(entry);
+    this.#pools.take(entry);
     entry.info = info;
     entry.queuedAt = this.#options.now();
     const equivalenceClass = failure.why === 'refused' ? failure.equivalenceClass : undefined;
@@ -128,16 +106,16 @@ class PodQueue implements SchedulingQueue {
     if (equivalenceClass === undefined || equivalenceClass !== entry.equivalenceClass) entry.turn = this.#turns++;
     entry.equivalenceClass = equivalenceClass;
     entry.backoffUntil = this.#backoffOf(entry);
-    if (isGated(info)) this.#put(entry, 'gated');
-    else if (entry.held) this.#put(entry, 'held');
+    if (isGated(info)) this.#pools.put(entry, 'gated');
+    else if (entry.held) this.#pools.put(entry, 'held');
     else if (worthIt) this.#enqueue(entry);
-    else this.#put(entry, 'unschedulable');
+    else this.#pools.put(entry, 'unschedulable');
     this.#settleClass(entry);
   }
 
   enqueueOn(event: ClusterEvent, only?: (info: PodInfo) => boolean): void {
     const logged = { event, only };
-    if (this.#listening > 0) this.#log.add(logged);
+    this.#pools.log(logged);
     for (const entry of this.#unschedulable.takeHelped(logged, this.#options.now())) this.#enqueue(entry);
   }
 
@@ -152,8 +130,8 @@ class PodQueue implements SchedulingQueue {
     if (entry === undefined || entry.place === 'gated') return;
     entry.held = true;
     if (entry.place === 'in-flight' || entry.place === 'held') return;
-    this.#take(entry);
-    this.#put(entry, 'held');
+    this.#pools.take(entry);
+    this.#pools.put(entry, 'held');
     this.#nextRepresentative(entry);
   }
 
@@ -169,7 +147,7 @@ class PodQueue implements SchedulingQueue {
     const entry = this.#entries.get(uid);
     if (entry === undefined) return;
     if (entry.place === 'unschedulable' && entry.equivalenceClass !== undefined) this.#waitAlone(entry);
-    this.#sort(entry);
+    this.#pools.sort(entry);
   }
 
   tick(): Millis | undefined {
@@ -177,10 +155,10 @@ class PodQueue implements SchedulingQueue {
     const { flushMs } = this.#options;
     for (let old = this.#unschedulable.oldest; old !== undefined && old.queuedAt + flushMs <= now; old = this.#unschedulable.oldest)
       this.#move(old);
-    for (const heap of [this.#refused, this.#failed])
+    for (const heap of this.#pools.backoffs)
       for (let first = heap.peek(); first !== undefined && (first.value.backoffUntil ?? 0) <= now; first = heap.peek())
         this.#move(first.value);
-    const times = [this.#refused, this.#failed].map((heap) => heap.peek()?.value.backoffUntil);
+    const times = this.#pools.backoffs.map((heap) => heap.peek()?.value.backoffUntil);
     const oldest = this.#unschedulable.oldest;
     if (oldest !== undefined) times.push(oldest.queuedAt + flushMs);
     const next = Math.min(...times.filter((time) => time !== undefined));
@@ -239,12 +217,12 @@ class PodQueue implements SchedulingQueue {
     }
     // In its pool under what it was: out first, back in as what it is.
     if (entry.place === 'unschedulable') {
-      this.#take(entry);
+      this.#pools.take(entry);
       entry.equivalenceClass = undefined;
       entry.info = info;
-      if (isGated(info)) this.#put(entry, 'gated');
+      if (isGated(info)) this.#pools.put(entry, 'gated');
       else if (meet(invalidated, entry.rejectedBy)) this.#enqueue(entry);
-      else this.#put(entry, 'unschedulable');
+      else this.#pools.put(entry, 'unschedulable');
       return;
     }
     entry.info = info;
@@ -253,18 +231,18 @@ class PodQueue implements SchedulingQueue {
     } else if (entry.place === 'gated' && !isGated(info)) {
       this.#move(entry);
     } else if (entry.place !== 'gated' && isGated(info)) {
-      this.#take(entry);
-      this.#put(entry, 'gated');
-    } else this.#sort(entry);
+      this.#pools.take(entry);
+      this.#pools.put(entry, 'gated');
+    } else this.#pools.sort(entry);
     // What becomes of it says nothing of the others any more. In flight, that is told by what it was refused for.
     if (!isAlike && entry.place !== 'in-flight') this.#nextRepresentative(entry);
   }
 
   /** Nobody can be tried in its stead any more. */
   #waitAlone(entry: Entry): void {
-    this.#take(entry);
+    this.#pools.take(entry);
     entry.equivalenceClass = undefined;
-    this.#put(entry, 'unschedulable');
+    this.#pools.put(entry, 'unschedulable');
   }
 
   /** It was tried, perhaps in the stead of a class: that sleeps on if nothing is to be done for it. */
@@ -291,7 +269,7 @@ class PodQueue implements SchedulingQueue {
     const first = entry.represents && firstReady(entry.represents, this.#options.now());
     if (first === undefined || entry.represents === undefined || byTurn(entry, first) <= 0) return entry;
     const group = entry.represents;
-    this.#take(entry);
+    this.#pools.take(entry);
     this.#letClassWait(entry);
     entry.place = 'unschedulable';
     this.#unschedulable.giveBack(entry);
@@ -317,72 +295,20 @@ class PodQueue implements SchedulingQueue {
   }
 
   #drop(entry: Entry): void {
-    this.#take(entry);
+    this.#pools.take(entry);
     this.#entries.delete(entry.uid);
     if (this.#uids.get(entry.info.key) === entry.uid) this.#uids.delete(entry.info.key);
     this.#nextRepresentative(entry);
   }
 
   #move(entry: Entry): void {
-    this.#take(entry);
+    this.#pools.take(entry);
     this.#enqueue(entry);
   }
 
   #enqueue(entry: Entry): void {
     const waits = entry.backoffUntil !== undefined && entry.backoffUntil > this.#options.now();
-    this.#put(entry, waits ? 'backoff' : 'active');
-  }
-
-  #put(entry: Entry, place: Entry['place']): void {
-    entry.place = place;
-    entry.prioritized = this.#options.prioritized(entry.info);
-    switch (place) {
-      case 'active':
-        this.#active.set(entry.uid, entry);
-        break;
-      case 'backoff':
-        (entry.errors > 0 ? this.#failed : this.#refused).set(entry.uid, entry);
-        break;
-      case 'unschedulable':
-        this.#unschedulable.add(entry);
-        break;
-      case 'held':
-        this.#held++;
-        break;
-      case 'gated':
-        this.#gated++;
-        break;
-      case 'in-flight':
-        this.#inFlight++;
-        this.#listening++;
-        entry.flight = this.#log.now;
-        break;
-    }
-  }
-
-  /** Out of where it is. */
-  #take(entry: Entry): void {
-    switch (entry.place) {
-      case 'active':
-        this.#active.delete(entry.uid);
-        break;
-      case 'backoff':
-        (entry.errors > 0 ? this.#failed : this.#refused).delete(entry.uid);
-        break;
-      case 'unschedulable':
-        this.#unschedulable.delete(entry);
-        break;
-      case 'held':
-        this.#held--;
-        break;
-      case 'gated':
-        this.#gated--;
-        break;
-      case 'in-flight':
-        this.#inFlight--;
-        this.#stopListening(entry);
-        break;
-    }
+    this.#pools.put(entry, waits ? 'backoff' : 'active');
   }
 
   #found(entry: Entry): Found {
@@ -390,17 +316,6 @@ class PodQueue implements SchedulingQueue {
     const rejection = place === 'unschedulable' ? this.#unschedulable.rejectionOf(entry) : entry;
     const queued = { ...queuedPodOf(entry), rejectedBy: rejection.rejectedBy, short: rejection.short };
     return { pool: place === 'held' ? 'unschedulable' : place, queued, backoffUntil, held };
-  }
-
-  #stopListening(entry: Entry): void {
-    if (entry.flight === undefined) return;
-    entry.flight = undefined;
-    if (--this.#listening === 0) this.#log.forget();
-  }
-
-  /** To where it belongs among those that wait with it. */
-  #sort(entry: Entry): void {
-    if (entry.place === 'active' || entry.place === 'backoff') this.#put(entry, entry.place);
   }
 }
 
