@@ -1,16 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { configMaps, type KubeObject, type Resource } from '../../../../kube/api/object.ts';
-import type { Client } from '../../../../kube/client/client.ts';
-import type { RuntimeWorld } from './world.ts';
+import { configMaps, type KubeObject, type Resource } from '../../../kube/api/object.ts';
+import type { Client } from '../../../kube/client/client.ts';
+import { createClient } from '../../../kube/client/http-client.ts';
+import { startControlPlane } from '../../support/real-parts/control-plane.ts';
+import { withRealParts } from './suite.ts';
 
-/** Somebody with a certificate. */
-export function certificatesStory(world: RuntimeWorld): void {
-  test('a client certificate says who asks, and reads everything there is', async () => {
-    const { plane } = world;
+await withRealParts('client certificates', ['etcd', 'kube-apiserver'], () => {
+  test('a client certificate says who asks, and reads everything there is', async (t) => {
+    const plane = await startControlPlane();
+    t.after(() => plane.stop());
     const clientFor = async (user: string, groups: string[]): Promise<Client> => {
       const { cert, key } = await plane.clientCertificate(user, groups);
-      return world.clientOf({ clientCertificate: { data: cert }, clientKey: { data: key } });
+      const access = { origin: 'the test', server: plane.url, ca: { data: plane.ca } };
+      const client = createClient({ ...access, clientCertificate: { data: cert }, clientKey: { data: key } });
+      t.after(() => client.close());
+      return client;
     };
     const nobody = await clientFor('some-user', []);
     await assert.rejects(nobody.list(configMaps), { code: 403, serverMessage: /^configmaps is forbidden: User "some-user" cannot list/ });
@@ -29,7 +34,7 @@ export function certificatesStory(world: RuntimeWorld): void {
     assert.ok(kinds.length > 40, `${kinds.length}`);
     for (const kind of ['namespaces', 'clusterroles', 'apiservices', 'flowschemas', 'configmaps']) assert.ok((counts[kind] ?? 0) > 0, kind);
   });
-}
+});
 
 /** Every kind that the server lists, in its preferred version. */
 async function listedKinds(client: Client): Promise<Resource[]> {
