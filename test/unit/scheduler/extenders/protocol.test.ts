@@ -51,97 +51,81 @@ const filter = (answer: unknown): unknown => {
 const preempt = (answer: unknown): unknown => Object.fromEntries(decodePreempt(answer));
 const nothing = { nodes: undefined, nodeNames: undefined, failed: {}, unresolvable: {}, error: '' };
 
-const decoded: { why: string; read: (answer: unknown) => unknown; answer: unknown; says: unknown }[] = [
-  { why: 'nothing', read: filter, answer: {}, says: nothing },
-  { why: 'null', read: filter, answer: null, says: nothing },
-  {
-    why: 'nulls',
-    read: filter,
-    answer: { Nodes: null, NodeNames: null, FailedNodes: null, FailedAndUnresolvableNodes: null, Error: null },
-    says: nothing,
-  },
-  {
-    why: 'everything, as it is written today',
-    read: filter,
-    answer: {
+const row = (read: (answer: unknown) => unknown, why: string, answer: unknown, says: unknown) => ({ read, why, answer, says });
+const decoded = [
+  row(filter, 'nothing', {}, nothing),
+  row(filter, 'null', null, nothing),
+  row(filter, 'nulls', { Nodes: null, NodeNames: null, FailedNodes: null, FailedAndUnresolvableNodes: null, Error: null }, nothing),
+  row(
+    filter,
+    'everything, as it is written today',
+    {
       Nodes: { metadata: {}, items: [{ metadata: { name: 'a' } }] },
       NodeNames: ['b'],
       FailedNodes: { c: 'full' },
       FailedAndUnresolvableNodes: { d: 'gone' },
       Error: 'x',
     },
-    says: { nodes: ['a'], nodeNames: ['b'], failed: { c: 'full' }, unresolvable: { d: 'gone' }, error: 'x' },
-  },
-  {
-    why: 'everything, as it was written once',
-    read: filter,
-    answer: {
+    { nodes: ['a'], nodeNames: ['b'], failed: { c: 'full' }, unresolvable: { d: 'gone' }, error: 'x' },
+  ),
+  row(
+    filter,
+    'everything, as it was written once',
+    {
       nodes: { items: [{ metadata: { name: 'a' } }] },
       nodenames: ['b'],
       failedNodes: { c: 'full' },
       failedAndUnresolvableNodes: { d: 'gone' },
       error: 'x',
     },
-    says: { nodes: ['a'], nodeNames: ['b'], failed: { c: 'full' }, unresolvable: { d: 'gone' }, error: 'x' },
-  },
-  { why: 'fields that scream', read: filter, answer: { NODENAMES: ['b'], ERROR: 'x' }, says: { ...nothing, nodeNames: ['b'], error: 'x' } },
-  {
-    why: 'the exact name before another',
-    read: filter,
-    answer: { nodenames: ['a'], NodeNames: ['b'] },
-    says: { ...nothing, nodeNames: ['b'] },
-  },
-  { why: 'an empty list as one', read: filter, answer: { NodeNames: [] }, says: { ...nothing, nodeNames: [] } },
-  { why: 'a list of nodes without items as an empty one', read: filter, answer: { Nodes: {} }, says: { ...nothing, nodes: [] } },
-  {
-    why: 'names of nodes in their case',
-    read: filter,
-    answer: { FailedNodes: { A: 'x', a: 'y' } },
-    says: { ...nothing, failed: { A: 'x', a: 'y' } },
-  },
-  {
-    why: 'a node called like a thing of the language',
-    read: filter,
-    answer: JSON.parse('{"FailedNodes":{"constructor":"x"}}'),
-    says: { ...nothing, failed: { constructor: 'x' } },
-  },
-  { why: 'fields that nobody knows', read: filter, answer: { Colour: 'red' }, says: nothing },
-  {
-    why: 'scores',
-    read: decodePriorities,
-    answer: [
+    { nodes: ['a'], nodeNames: ['b'], failed: { c: 'full' }, unresolvable: { d: 'gone' }, error: 'x' },
+  ),
+  row(filter, 'fields that scream', { NODENAMES: ['b'], ERROR: 'x' }, { ...nothing, nodeNames: ['b'], error: 'x' }),
+  row(filter, 'the exact name before another', { nodenames: ['a'], NodeNames: ['b'] }, { ...nothing, nodeNames: ['b'] }),
+  row(filter, 'an empty list as one', { NodeNames: [] }, { ...nothing, nodeNames: [] }),
+  row(filter, 'a list of nodes without items as an empty one', { Nodes: {} }, { ...nothing, nodes: [] }),
+  row(filter, 'names of nodes in their case', { FailedNodes: { A: 'x', a: 'y' } }, { ...nothing, failed: { A: 'x', a: 'y' } }),
+  row(filter, 'a node called like a thing of the language', JSON.parse('{"FailedNodes":{"constructor":"x"}}'), {
+    ...nothing,
+    failed: { constructor: 'x' },
+  }),
+  row(filter, 'fields that nobody knows', { Colour: 'red' }, nothing),
+  row(
+    decodePriorities,
+    'scores',
+    [
       { Host: 'a', Score: 10 },
       { host: 'b', score: 3 },
     ],
-    says: [
+    [
       { host: 'a', score: 10 },
       { host: 'b', score: 3 },
     ],
-  },
-  { why: 'a score that is not said as 0', read: decodePriorities, answer: [{ Host: 'a' }], says: [{ host: 'a', score: 0 }] },
-  { why: 'no scores', read: decodePriorities, answer: null, says: [] },
-  { why: 'a binding', read: decodeBinding, answer: { Error: '' }, says: '' },
-  { why: 'a binding without a word', read: decodeBinding, answer: {}, says: '' },
-  { why: 'a binding that failed', read: decodeBinding, answer: { error: 'no' }, says: 'no' },
-  {
-    why: 'victims',
-    read: preempt,
-    answer: { NodeNameToMetaVictims: { a: { Pods: [{ UID: 'u' }], NumPDBViolations: 2 } } },
-    says: { a: { uids: ['u'], violations: 2 } },
-  },
-  {
-    why: 'victims, as it was written once',
-    read: preempt,
-    answer: { nodeNameToMetaVictims: { a: { pods: [{ uid: 'u' }], numPDBViolations: 2 } } },
-    says: { a: { uids: ['u'], violations: 2 } },
-  },
-  {
-    why: 'a node without victims',
-    read: preempt,
-    answer: { NodeNameToMetaVictims: { a: null, b: {} } },
-    says: { a: { uids: [], violations: 0 }, b: { uids: [], violations: 0 } },
-  },
-  { why: 'no victims', read: preempt, answer: {}, says: {} },
+  ),
+  row(decodePriorities, 'a score that is not said as 0', [{ Host: 'a' }], [{ host: 'a', score: 0 }]),
+  row(decodePriorities, 'no scores', null, []),
+  row(decodeBinding, 'a binding', { Error: '' }, ''),
+  row(decodeBinding, 'a binding without a word', {}, ''),
+  row(decodeBinding, 'a binding that failed', { error: 'no' }, 'no'),
+  row(
+    preempt,
+    'victims',
+    { NodeNameToMetaVictims: { a: { Pods: [{ UID: 'u' }], NumPDBViolations: 2 } } },
+    { a: { uids: ['u'], violations: 2 } },
+  ),
+  row(
+    preempt,
+    'victims, as it was written once',
+    { nodeNameToMetaVictims: { a: { pods: [{ uid: 'u' }], numPDBViolations: 2 } } },
+    { a: { uids: ['u'], violations: 2 } },
+  ),
+  row(
+    preempt,
+    'a node without victims',
+    { NodeNameToMetaVictims: { a: null, b: {} } },
+    { a: { uids: [], violations: 0 }, b: { uids: [], violations: 0 } },
+  ),
+  row(preempt, 'no victims', {}, {}),
 ];
 
 for (const { why, read, answer, says } of decoded)

@@ -12,39 +12,15 @@ const withContainer = (where: 'containers' | 'initContainers', resources: object
     .spec({ [where]: [{ name: 'one' }, { name: 'two', resources }] })
     .build();
 
-const interests: { why: string; managed: (typeof gpu)[]; asking: Pod; is: boolean }[] = [
-  { why: 'every pod where it manages nothing', managed: [], asking: pod('p').build(), is: true },
-  { why: 'no pod without its resource', managed: [gpu], asking: pod('p').cpu('1').build(), is: false },
-  {
-    why: 'a pod that asks for it',
-    managed: [gpu],
-    asking: withContainer('containers', { requests: { 'example.com/gpu': '1' } }),
-    is: true,
-  },
-  {
-    why: 'a pod that is limited to it',
-    managed: [gpu],
-    asking: withContainer('containers', { limits: { 'example.com/gpu': '1' } }),
-    is: true,
-  },
-  {
-    why: 'a pod that asks for it first',
-    managed: [gpu],
-    asking: withContainer('initContainers', { requests: { 'example.com/gpu': '1' } }),
-    is: true,
-  },
-  {
-    why: 'a pod that asks for one of several',
-    managed: [gpu, fpga],
-    asking: withContainer('containers', { requests: { 'example.com/fpga': '1' } }),
-    is: true,
-  },
-  {
-    why: 'no pod that asks for something like it',
-    managed: [gpu],
-    asking: withContainer('containers', { requests: { 'example.com/gpus': '1' } }),
-    is: false,
-  },
+const row = (why: string, is: boolean, managed: (typeof gpu)[], asking: Pod) => ({ why, is, managed, asking });
+const interests = [
+  row('every pod where it manages nothing', true, [], pod('p').build()),
+  row('no pod without its resource', false, [gpu], pod('p').cpu('1').build()),
+  row('a pod that asks for it', true, [gpu], withContainer('containers', { requests: { 'example.com/gpu': '1' } })),
+  row('a pod that is limited to it', true, [gpu], withContainer('containers', { limits: { 'example.com/gpu': '1' } })),
+  row('a pod that asks for it first', true, [gpu], withContainer('initContainers', { requests: { 'example.com/gpu': '1' } })),
+  row('a pod that asks for one of several', true, [gpu, fpga], withContainer('containers', { requests: { 'example.com/fpga': '1' } })),
+  row('no pod that asks for something like it', false, [gpu], withContainer('containers', { requests: { 'example.com/gpus': '1' } })),
 ];
 
 for (const { why, managed, asking, is } of interests)

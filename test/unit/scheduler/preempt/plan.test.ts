@@ -9,109 +9,67 @@ import { budget, toyFacts, ToyNode, NOW } from './toy-nodes.ts';
 const app = (label: string): object => ({ matchLabels: { app: label } });
 
 /** On one node of 4 cpus, by default for a pod of priority 10 that wants 2. Victims as the plan orders them; `broken`: budgets that break. */
-const oneNode: {
-  why: string;
-  incoming?: string;
-  pods: string;
-  nominated?: number;
-  budgets?: readonly Budget[];
-  victims: string;
-  broken?: number;
-  refused?: string;
-}[] = [
-  { why: 'takes the only one that is less important', pods: 'a 0 3', victims: 'a' },
-  { why: 'leaves who is as important', pods: 'a 10 4', victims: '', refused: 'No preemption victims found for incoming pod' },
-  { why: 'leaves who is more important', pods: 'a 11 4', victims: '', refused: 'No preemption victims found for incoming pod' },
-  { why: 'gives up where all of the lesser are not enough', pods: 'a 10 3, b 0 1', victims: '', refused: 'Insufficient cpu' },
-  { why: 'spares the more important', pods: 'a 5 2, b 1 2', victims: 'b' },
-  { why: 'spares a less important one where the more important has to go anyway', incoming: 'p 10 3', pods: 'a 5 3, b 1 1', victims: 'a' },
-  { why: 'spares who started earlier', pods: 'new 1 2 +20, old 1 2 +10', victims: 'new' },
-  { why: 'spares who has started before who has not', pods: 'waits 1 2, runs 1 2 +10', victims: 'waits' },
-  { why: 'orders victims by importance', incoming: 'p 10 4', pods: 'a 1 1 +1, b 3 1, c 1 1 +2, d 2 1', victims: 'b d a c' },
-  { why: 'among equals goes by name', pods: 'a 1 2, b 1 2', victims: 'b' },
-  { why: 'takes what is nominated to others into account', nominated: 1, pods: 'a 5 1, b 1 2', victims: 'b' },
-  { why: 'cannot have what is nominated to others', nominated: 3, pods: 'a 5 1', victims: '', refused: 'Insufficient cpu' },
-  { why: 'takes no one who stands in no way', pods: 'a 1 0, b 2 3', victims: 'b' },
-  { why: 'takes negative priorities', incoming: 'p -1 2', pods: 'a -2 4', victims: 'a' },
+const row = (
+  why: string,
+  pods: string,
+  victims: string,
+  more: { incoming?: string; nominated?: number; budgets?: readonly Budget[]; broken?: number; refused?: string } = {},
+) => ({ why, pods, victims, ...more });
+const oneNode = [
+  row('takes the only one that is less important', 'a 0 3', 'a'),
+  row('leaves who is as important', 'a 10 4', '', { refused: 'No preemption victims found for incoming pod' }),
+  row('leaves who is more important', 'a 11 4', '', { refused: 'No preemption victims found for incoming pod' }),
+  row('gives up where all of the lesser are not enough', 'a 10 3, b 0 1', '', { refused: 'Insufficient cpu' }),
+  row('spares the more important', 'a 5 2, b 1 2', 'b'),
+  row('spares a less important one where the more important has to go anyway', 'a 5 3, b 1 1', 'a', { incoming: 'p 10 3' }),
+  row('spares who started earlier', 'new 1 2 +20, old 1 2 +10', 'new'),
+  row('spares who has started before who has not', 'waits 1 2, runs 1 2 +10', 'waits'),
+  row('orders victims by importance', 'a 1 1 +1, b 3 1, c 1 1 +2, d 2 1', 'b d a c', { incoming: 'p 10 4' }),
+  row('among equals goes by name', 'a 1 2, b 1 2', 'b'),
+  row('takes what is nominated to others into account', 'a 5 1, b 1 2', 'b', { nominated: 1 }),
+  row('cannot have what is nominated to others', 'a 5 1', '', { nominated: 3, refused: 'Insufficient cpu' }),
+  row('takes no one who stands in no way', 'a 1 0, b 2 3', 'b'),
+  row('takes negative priorities', 'a -2 4', 'a', { incoming: 'p -1 2' }),
 
   // Budgets
-  {
-    why: 'spares who is protected, also before the more important',
-    pods: 'a 5 2, b 1 2 #x',
-    budgets: [budget('x', 0, app('x'))],
-    victims: 'a',
-  },
-  { why: 'breaks a budget where nothing else helps', pods: 'a 1 4 #x', budgets: [budget('x', 0, app('x'))], victims: 'a', broken: 1 },
-  { why: 'may use what a budget allows', pods: 'a 5 2, b 1 2 #x', budgets: [budget('x', 1, app('x'))], victims: 'b' },
-  {
-    why: 'uses a budget up with the most important first',
+  row('spares who is protected, also before the more important', 'a 5 2, b 1 2 #x', 'a', { budgets: [budget('x', 0, app('x'))] }),
+  row('breaks a budget where nothing else helps', 'a 1 4 #x', 'a', { budgets: [budget('x', 0, app('x'))], broken: 1 }),
+  row('may use what a budget allows', 'a 5 2, b 1 2 #x', 'b', { budgets: [budget('x', 1, app('x'))] }),
+  row('uses a budget up with the most important first', 'a 5 2 #x, b 1 2 #x', 'a', {
     incoming: 'p 10 2',
-    pods: 'a 5 2 #x, b 1 2 #x',
     budgets: [budget('x', 1, app('x'))],
-    victims: 'a', // counted first, so that b is the one over the budget, and comes back first
-  },
-  {
-    why: 'counts only the broken ones that are not spared',
+  }),
+  row('counts only the broken ones that are not spared', 'a 5 1 #x, b 4 1 #x, c 3 1 #x, d 2 1 #x', 'b c d', {
     incoming: 'p 10 3',
-    pods: 'a 5 1 #x, b 4 1 #x, c 3 1 #x, d 2 1 #x',
     budgets: [budget('x', 0, app('x'))],
-    victims: 'b c d',
     broken: 3,
-  },
-  {
-    why: 'heeds every budget of a pod',
-    pods: 'a 5 2, b 1 2 #x',
-    budgets: [budget('x', 1, app('x')), budget('y', 0, app('x'))],
-    victims: 'a',
-  },
-  {
-    why: 'orders victims by importance, protected or not',
+  }),
+  row('heeds every budget of a pod', 'a 5 2, b 1 2 #x', 'a', { budgets: [budget('x', 1, app('x')), budget('y', 0, app('x'))] }),
+  row('orders victims by importance, protected or not', 'a 5 2, b 1 2 #x', 'a b', {
     incoming: 'p 10 4',
-    pods: 'a 5 2, b 1 2 #x',
     budgets: [budget('x', 0, app('x'))],
-    victims: 'a b',
     broken: 1,
-  },
-  {
-    why: 'uses up all budgets of a pod also when one breaks',
-    pods: 'a 5 2 #x, b 1 2 #z',
+  }),
+  row('uses up all budgets of a pod also when one breaks', 'a 5 2 #x, b 1 2 #z', 'b', {
     budgets: [budget('x', 0, app('x')), budget('all', 1, { matchExpressions: [{ key: 'app', operator: 'Exists' }] })],
-    victims: 'b',
     broken: 1,
-  },
-  {
-    why: 'heeds no budget of another namespace',
-    pods: 'a 5 2, b 1 2 #x',
-    budgets: [budget('x', 0, app('x'), { namespace: 'other' })],
-    victims: 'b',
-  },
-  { why: 'heeds no budget that selects others', pods: 'a 5 2, b 1 2 #x', budgets: [budget('y', 0, app('y'))], victims: 'b' },
-  { why: 'heeds no budget with an empty selector', pods: 'a 5 2, b 1 2 #x', budgets: [budget('x', 0, {})], victims: 'b' },
-  { why: 'heeds no budget without a selector', pods: 'a 5 2, b 1 2 #x', budgets: [budget('x', 0, undefined)], victims: 'b' },
-  {
-    why: 'heeds no budget whose selector cannot be read',
-    pods: 'a 5 2, b 1 2 #x',
+  }),
+  row('heeds no budget of another namespace', 'a 5 2, b 1 2 #x', 'b', { budgets: [budget('x', 0, app('x'), { namespace: 'other' })] }),
+  row('heeds no budget that selects others', 'a 5 2, b 1 2 #x', 'b', { budgets: [budget('y', 0, app('y'))] }),
+  row('heeds no budget with an empty selector', 'a 5 2, b 1 2 #x', 'b', { budgets: [budget('x', 0, {})] }),
+  row('heeds no budget without a selector', 'a 5 2, b 1 2 #x', 'b', { budgets: [budget('x', 0, undefined)] }),
+  row('heeds no budget whose selector cannot be read', 'a 5 2, b 1 2 #x', 'b', {
     budgets: [budget('x', 0, { matchExpressions: [{ key: 'app', operator: 'Near' }] })],
-    victims: 'b',
-  },
-  {
-    why: 'counts nobody twice whom the server has counted',
-    pods: 'a 5 2, b 1 2 #x',
+  }),
+  row('counts nobody twice whom the server has counted', 'a 5 2, b 1 2 #x', 'b', {
     budgets: [budget('x', 0, app('x'), { counted: ['b'] })],
-    victims: 'b',
-  },
-  {
-    why: 'has no budget for a pod without labels',
-    pods: 'a 5 2 #x, b 1 2',
+  }),
+  row('has no budget for a pod without labels', 'a 5 2 #x, b 1 2', 'b', {
     budgets: [budget('x', 0, { matchExpressions: [{ key: 'app', operator: 'DoesNotExist' }] })],
-    victims: 'b',
-  },
-  {
-    why: 'takes a budget without status as used up',
-    pods: 'a 5 2, b 1 2 #x',
+  }),
+  row('takes a budget without status as used up', 'a 5 2, b 1 2 #x', 'a', {
     budgets: [{ metadata: { namespace: 'default' }, spec: { selector: app('x') } }],
-    victims: 'a',
-  },
+  }),
 ];
 
 for (const { why, incoming = 'p 10 2', pods, nominated = 0, budgets = [], victims, broken = 0, refused } of oneNode)

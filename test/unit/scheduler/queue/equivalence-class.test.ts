@@ -33,36 +33,34 @@ const error: FitError = {
   resolvable: 2,
 };
 
-const pairs: { why: string; a?: Pod; b: Pod; error?: Partial<FitError>; lowest?: number; alike: boolean }[] = [
-  { why: 'another name', b: pod('b').build(), alike: true },
-  { why: 'other requests', b: pod('b').cpu('2').build(), alike: false },
-  { why: 'another priority', b: pod('b').priority(1).build(), alike: false },
-  { why: 'another preemption policy', b: pod('b').spec({ preemptionPolicy: 'Never' }).build(), alike: false },
-  { why: 'other labels, and the room was short everywhere', b: pod('b').labels({ index: '1' }).build(), alike: true },
-  {
-    why: 'other labels, and other pods had a say',
-    b: pod('b').labels({ index: '1' }).build(),
+const row = (why: string, alike: boolean, b: Pod, more: { error?: Partial<FitError>; lowest?: number } = {}) => ({
+  why,
+  alike,
+  b,
+  lowest: 0,
+  ...more,
+});
+const pairs: { why: string; b: Pod; error?: Partial<FitError>; lowest: number; alike: boolean }[] = [
+  row('another name', true, pod('b').build()),
+  row('other requests', false, pod('b').cpu('2').build()),
+  row('another priority', false, pod('b').priority(1).build()),
+  row('another preemption policy', false, pod('b').spec({ preemptionPolicy: 'Never' }).build()),
+  row('other labels, and the room was short everywhere', true, pod('b').labels({ index: '1' }).build()),
+  row('other labels, and other pods had a say', false, pod('b').labels({ index: '1' }).build(), {
     error: { by: new Set(['NodeResourcesFit', 'InterPodAffinity']) },
-    alike: false,
-  },
-  {
-    why: 'other labels, and pods are counted',
-    b: pod('b').labels({ index: '1' }).build(),
+  }),
+  row('other labels, and pods are counted', false, pod('b').labels({ index: '1' }).build(), {
     error: { by: new Set(['PodTopologySpread']) },
-    alike: false,
-  },
-  { why: 'other labels, and somebody is there who might make room', b: pod('b').labels({ index: '1' }).build(), lowest: -1, alike: false },
-  {
-    why: 'other labels, and nobody can make room that would help',
-    b: pod('b').labels({ index: '1' }).build(),
+  }),
+  row('other labels, and somebody is there who might make room', false, pod('b').labels({ index: '1' }).build(), { lowest: -1 }),
+  row('other labels, and nobody can make room that would help', true, pod('b').labels({ index: '1' }).build(), {
     lowest: -1,
     error: { resolvable: 0 },
-    alike: true,
-  },
-  { why: 'the same, refused before nodes were asked', b: pod('b').build(), error: { everywhere: 'why' }, alike: false },
-  { why: 'the same, without any nodes', b: pod('b').build(), error: { nodes: 0 }, alike: false },
+  }),
+  row('the same, refused before nodes were asked', false, pod('b').build(), { error: { everywhere: 'why' } }),
+  row('the same, without any nodes', false, pod('b').build(), { error: { nodes: 0 } }),
 ];
-for (const { why, b, error: more, lowest = 0, alike } of pairs)
+for (const { why, b, error: more, lowest, alike } of pairs)
   test(`pods are ${alike ? '' : 'not '}refused likewise with ${why}`, () => {
     const [one, other] = [pod('a').build(), b].map((made) => equivalenceClassOf(facts(lowest), podInfoOf(made), { ...error, ...more }));
     assert.equal(one !== undefined && one === other, alike);

@@ -20,6 +20,9 @@ export interface Case extends World {
   is: string;
 }
 
+/** {@link Case}: what a pod on this node comes to, in this world. */
+export const row = (why: string, is: string, more: Omit<Case, 'why' | 'is'> = {}): Case => ({ why, is, ...more });
+
 function needsOf(c: Case): VolumeNeeds {
   const needs = volumeRules.needs(podInfoOf((c.pod ?? podWith('p', 'data')).build()), viewOf(c));
   assert.ok(needs !== undefined && !('reasons' in needs), 'the pod needs storage');

@@ -19,10 +19,10 @@ function outcome(of: PodBuilder, world: World, disabled?: ReadonlySet<string>): 
 }
 
 describe('what a pod needs of storage:', () => {
+  const row = (why: string, is: string, more: { pod?: PodBuilder; world?: World } = {}) => ({ why, is, ...more });
   const cases: { why: string; pod?: PodBuilder; world?: World; is: string }[] = [
-    { why: 'no volumes, nothing', pod: pod('web-0'), is: 'nothing' },
-    {
-      why: 'files and directories do not matter',
+    row('no volumes, nothing', 'nothing', { pod: pod('web-0') }),
+    row('files and directories do not matter', 'nothing', {
       pod: pod('web-0').spec({
         volumes: [
           { name: 'a', configMap: {} },
@@ -33,89 +33,63 @@ describe('what a pod needs of storage:', () => {
           { name: 'f', hostPath: { path: '/' } },
         ],
       }),
-      is: 'nothing',
-    },
-    {
-      why: 'a disk that the pod names itself',
+    }),
+    row('a disk that the pod names itself', 'no claims', {
       pod: pod('web-0').spec({ volumes: [{ name: 'a', gcePersistentDisk: { pdName: 'x' } }] }),
-      is: 'no claims',
-    },
-    { why: 'a bound claim', world: { claims: [claim('data').to('pv')] }, is: 'bound data>pv' },
-    {
-      why: 'the same claim twice is one',
+    }),
+    row('a bound claim', 'bound data>pv', { world: { claims: [claim('data').to('pv')] } }),
+    row('the same claim twice is one', 'delayed data', {
       pod: podWith('web-0', 'data', 'data'),
       world: { claims: [claim('data').class('late')] },
-      is: 'delayed data',
-    },
-    {
-      why: 'the smallest claim gets its volume first',
+    }),
+    row('the smallest claim gets its volume first', 'delayed small delayed big', {
       pod: podWith('web-0', 'big', 'small'),
       world: { claims: [claim('big').class('late').asks('2Gi'), claim('small').class('late').asks('1500Mi')] },
-      is: 'delayed small delayed big',
-    },
-    {
-      why: 'a claim that is not there',
+    }),
+    row('a claim that is not there', 'VolumeBinding!: persistentvolumeclaim "data" not found', {
       world: { claims: [claim('other').to('pv')] },
-      is: 'VolumeBinding!: persistentvolumeclaim "data" not found',
-    },
-    {
-      why: 'a claim on its way out',
+    }),
+    row('a claim on its way out', 'VolumeBinding!: persistentvolumeclaim "data" is being deleted', {
       world: { claims: [claim('data').to('pv').deleted()] },
-      is: 'VolumeBinding!: persistentvolumeclaim "data" is being deleted',
-    },
-    {
-      why: 'a claim that lost its volume',
+    }),
+    row('a claim that lost its volume', 'VolumeBinding!: persistentvolumeclaim "data" bound to non-existent persistentvolume "pv"', {
       world: { claims: [claim('data').to('pv').phase('Lost')] },
-      is: 'VolumeBinding!: persistentvolumeclaim "data" bound to non-existent persistentvolume "pv"',
-    },
-    {
-      why: 'a claim that somebody else gives its volume',
+    }),
+    row('a claim that somebody else gives its volume', 'VolumeBinding!: pod has unbound immediate PersistentVolumeClaims', {
       world: { claims: [claim('data').class('now')] },
-      is: 'VolumeBinding!: pod has unbound immediate PersistentVolumeClaims',
-    },
-    {
-      why: 'a claim without a class',
+    }),
+    row('a claim without a class', 'VolumeBinding!: pod has unbound immediate PersistentVolumeClaims', {
       world: { claims: [claim('data')] },
-      is: 'VolumeBinding!: pod has unbound immediate PersistentVolumeClaims',
-    },
-    {
-      why: 'a claim of a class that is not there',
+    }),
+    row('a claim of a class that is not there', 'VolumeBinding!: pod has unbound immediate PersistentVolumeClaims', {
       world: { claims: [claim('data').class('gone')] },
-      is: 'VolumeBinding!: pod has unbound immediate PersistentVolumeClaims',
-    },
-    {
-      why: 'a claim that names its volume, and is not bound yet, waits for nobody',
-      world: { claims: [claim('data').class('late').spec({ volumeName: 'pv' })] },
-      is: 'VolumeBinding!: pod has unbound immediate PersistentVolumeClaims',
-    },
-    {
-      why: 'the old annotation names the class as well',
+    }),
+    row(
+      'a claim that names its volume, and is not bound yet, waits for nobody',
+      'VolumeBinding!: pod has unbound immediate PersistentVolumeClaims',
+      { world: { claims: [claim('data').class('late').spec({ volumeName: 'pv' })] } },
+    ),
+    row('the old annotation names the class as well', 'delayed data', {
       world: { claims: [claim('data').class('now').annotated('volume.beta.kubernetes.io/storage-class', 'late')] },
-      is: 'delayed data',
-    },
-    {
-      why: 'a claim made for the pod alone',
+    }),
+    row('a claim made for the pod alone', 'delayed web-0-scratch', {
       pod: withScratch,
       world: { claims: [claim('web-0-scratch').class('late').ownedBy('uid-default-web-0')] },
-      is: 'delayed web-0-scratch',
-    },
-    {
-      why: 'such a claim is not made yet',
-      pod: withScratch,
-      is: 'VolumeBinding!: waiting for ephemeral volume controller to create the persistentvolumeclaim "web-0-scratch"',
-    },
-    {
-      why: 'such a claim is of the pod that was here before',
-      pod: withScratch,
-      world: { claims: [claim('web-0-scratch').class('late').ownedBy('uid-before')] },
-      is: 'VolumeBinding!: PVC default/web-0-scratch was not created for pod default/web-0 (pod is not owner)',
-    },
-    {
-      why: "such a claim is nobody's",
+    }),
+    row(
+      'such a claim is not made yet',
+      'VolumeBinding!: waiting for ephemeral volume controller to create the persistentvolumeclaim "web-0-scratch"',
+      { pod: withScratch },
+    ),
+    row(
+      'such a claim is of the pod that was here before',
+      'VolumeBinding!: PVC default/web-0-scratch was not created for pod default/web-0 (pod is not owner)',
+      { pod: withScratch, world: { claims: [claim('web-0-scratch').class('late').ownedBy('uid-before')] } },
+    ),
+    row("such a claim is nobody's", 'VolumeBinding!: PVC default/web-0-scratch was not created for pod default/web-0 (pod is not owner)', {
       pod: withScratch,
       world: { claims: [claim('web-0-scratch').class('late')] },
-      is: 'VolumeBinding!: PVC default/web-0-scratch was not created for pod default/web-0 (pod is not owner)',
-    },
+    }),
   ];
   for (const c of cases) test(c.why, () => assert.equal(outcome(c.pod ?? podWith('web-0', 'data'), c.world ?? {}), c.is));
 
