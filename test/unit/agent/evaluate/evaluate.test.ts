@@ -71,6 +71,7 @@ const cases: Case[] = [
 
   { why: 'names sibling keys', config: input('authentication:\n  x509:\n    clientCAFile: ca.crt'), inputs: { policy: 'none' }, verdict: `authentication:;   x509:;     clientCAFile: ${DIR}/ca.crt` },
   { why: 'is laid over the local config', config: input('maxPods: 50'), inputs: { merge: 'overlay', local: local('maxPods: 110\nclusterDomain: a.example') }, verdict: 'maxPods: 50; clusterDomain: a.example' },
+  { why: 'is laid over a local config with paths, each side relative to its directory', config: input('tlsCertFile: a.crt'), inputs: { merge: 'overlay', policy: 'none', local: local('staticPodPath: manifests') }, verdict: `staticPodPath: /var/lib/kubelet/manifests; tlsCertFile: ${DIR}/a.crt` },
   { why: 'is to be laid over no local config', config: input('maxPods: 50'), inputs: { merge: 'overlay', local: { at: 'missing' } }, verdict: 'maxPods: 50' },
   { why: 'replaces a broken local config', config: input('maxPods: 50'), inputs: { local: broken }, verdict: 'maxPods: 50' },
 
