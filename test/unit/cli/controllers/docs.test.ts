@@ -160,18 +160,6 @@ test('with the rights of docs/controllers.md and no others StatefulSets get all 
 const missing = [
   { group: '', resource: 'nodes', verb: 'list', says: /not synced: nodes \(.*forbidden.*; the verbs list and watch on nodes are needed\)/ },
   {
-    group: 'apps',
-    resource: 'daemonsets',
-    verb: 'list',
-    says: /daemonsets\.apps \(.*; the verbs list and watch on daemonsets\.apps are needed\)/,
-  },
-  {
-    group: 'storage.k8s.io',
-    resource: 'storageclasses',
-    verb: 'list',
-    says: /storageclasses\.storage\.k8s\.io \(.*; the verbs list and watch on storageclasses\.storage\.k8s\.io are needed\)/,
-  },
-  {
     group: 'coordination.k8s.io',
     resource: 'leases',
     verb: 'create',

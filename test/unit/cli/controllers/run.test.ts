@@ -72,15 +72,6 @@ test('controllers run: one ready line, at work, seen, and gone on SIGTERM withou
   await eventually('sockets and timers are gone', () => sockets().length <= before.length);
 });
 
-test('without election it works at once, touches no lease, and says what that means', { timeout: 120_000 }, async (t) => {
-  const { server, kubeconfig } = await up(t);
-  const run = start(t, [`--kubeconfig=${await kubeconfig()}`, '--leader-elect=false', '--metrics-bind-address=']);
-  assert.equal((await run.ready).metrics, null);
-  assert.equal(server.hooks.storage.get(LEASES, 'kube-system/dkc-controllers'), undefined);
-  assert.ok(run.lines.some((line) => line.startsWith('warn: leader election is off: make sure that this is the only process')));
-  assert.equal(await run.stop(), 0);
-});
-
 test('an API server that is away is waited for, and the probe and the log say so', { timeout: 120_000 }, async (t) => {
   const { server, kubeconfig } = await up(t);
   const port = await freePort();
@@ -101,8 +92,9 @@ test("without a kubeconfig it is the pod's service account, whose token is read 
   const token = { token: 'second', user: 'system:serviceaccount:kube-system:dkc-controllers', groups: ['system:masters'] };
   const { server, dir } = await up(t, { tls: true, tokens: [token] });
   const pod = await podOn({ server, dir });
-  const run = start(t, quick, pod);
+  const run = start(t, quick, { ...pod, env: { ...pod.env, KUBECONFIG: '/home/admin/.kube/config' } });
   const { metrics } = await run.ready;
+  assert.ok(run.lines.includes("warn: ignoring $KUBECONFIG: without --kubeconfig the pod's service account is used"));
   assert.equal(run.fields[run.lines.indexOf('info: starting controllers')]?.['server'], server.url);
   await writeFile(join(pod.serviceAccount, 'token'), 'worthless');
   await text(`${metrics}/metrics`, /^rest_client_requests_total\{.*code="401".*\} [1-9]/m);
@@ -135,15 +127,6 @@ for (const { why, argv, env = {}, says } of impossible)
     assert.equal(await run.ended, 3);
     assert.match(run.err(), says);
   });
-
-test('in a pod $KUBECONFIG is not read, and the log says so', { timeout: 120_000 }, async (t) => {
-  const { server, dir } = await up(t, { tls: true });
-  const { env, serviceAccount } = await podOn({ server, dir });
-  const run = start(t, quick, { env: { ...env, KUBECONFIG: '/home/admin/.kube/config' }, serviceAccount });
-  await run.ready;
-  assert.ok(run.lines.includes("warn: ignoring $KUBECONFIG: without --kubeconfig the pod's service account is used"));
-  assert.equal(await run.stop(), 0);
-});
 
 test('a server that is away is one line in the log of a whole process', { timeout: 120_000 }, async (t) => {
   const { server, kubeconfig } = await up(t);

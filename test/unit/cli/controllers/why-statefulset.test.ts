@@ -80,8 +80,6 @@ test('the explanation sees the set, what is in its namespace, and classes of sto
 
 const failures = [
   { why: 'a set that is not there, with what was meant', argv: ['default/wep'], code: 3, says: 'Cannot explain StatefulSet default/wep: no such set; did you mean default/web?' }, // prettier-ignore
-  { why: 'a set that is not there, with what is', argv: ['default/zzzzzz'], code: 3, says: 'Cannot explain StatefulSet default/zzzzzz: no such set; namespace default has other, web' }, // prettier-ignore
-  { why: 'a namespace without any', argv: ['nowhere/web'], code: 3, says: 'Cannot explain StatefulSet nowhere/web: no such set; namespace nowhere has none' }, // prettier-ignore
   { why: 'an empty name', argv: ['default/'], code: 2, says: 'why statefulset: "default/" must be NAME or NAMESPACE/NAME; see dkc why statefulset --help' }, // prettier-ignore
   { why: 'no name', argv: [], code: 2, says: 'why statefulset: NAME is missing; see dkc why statefulset --help' },
 ];

@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test';
 import { createClient } from '../../../../kube/client/http-client.ts';
 import { leases } from '../../../../kube/election/lease.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { quick, up, type Running } from './long-world.ts';
+import { LEASES, quick, up, type Running } from './long-world.ts';
 
 /** A command that goes on until it is asked to end. */
 export interface LongCommand {
@@ -35,11 +35,14 @@ export function longContract({ name, lease, away, start, broken }: LongCommand):
 
   for (const how of ['as the leader', 'without election'])
     test(`${name}: a part that gives up ends it with 1, ${how}, and the line says which and why`, { timeout: 120_000 }, async (t) => {
-      const { kubeconfig } = await up(t);
+      const { server, kubeconfig } = await up(t);
       const flags = how === 'without election' ? ['--leader-elect=false'] : [];
       const run = broken.start(t, [`--kubeconfig=${await kubeconfig()}`, ...flags]);
       assert.equal(await run.ended, 1);
       assert.equal(run.err(), `dkc: ${name}: ${broken.part}: a bug; restart it\n`);
+      const warning = 'warn: leader election is off: make sure that this is the only process';
+      assert.equal(run.lines.some((line) => line.startsWith(warning)), how === 'without election'); // prettier-ignore
+      assert.equal(server.hooks.storage.list(LEASES).objects.length, how === 'without election' ? 0 : 1);
     });
 
   test(`${name}: asked to end while it waits for an API server it ends with 0, without a ready line`, { timeout: 120_000 }, async (t) => {
