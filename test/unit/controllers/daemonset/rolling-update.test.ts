@@ -1,96 +1,63 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { actionsOf, planned, pod, type Situation } from './notation.ts';
+import { actionsOf, planned, pod } from './notation.ts';
+import { rows } from './rows.ts';
 
-interface Case extends Situation {
-  why: string;
-  /** Deleted for the update; all pods of these rows are otherwise in order. */
-  deletes: string;
-}
+// The nodes whose pods are deleted for the update; all pods of these rows are otherwise in order.
 
-const cases: Case[] = [
-  { why: 'replaces as many as may be missing', nodes: 'a b c', pods: 'a@old b@old c@old', maxUnavailable: 2, deletes: 'a b' },
-  { why: 'replaces one where nothing is said', nodes: 'a b c', pods: 'a@old b@old c@old', deletes: 'a' },
-  {
-    why: 'replaces one at least where nothing may be missing and nothing be beside',
-    nodes: 'a b',
-    pods: 'a@old b@old',
-    maxUnavailable: 0,
-    deletes: 'a',
-  },
-  { why: 'rounds a share up', nodes: 'a b c', pods: 'a@old b@old c@old', maxUnavailable: '34%', deletes: 'a b' },
-  {
-    why: 'does not round up a share that is whole',
-    nodes: 'a b c d',
-    pods: 'a@old b@old c@old d@old',
-    maxUnavailable: '50%',
-    deletes: 'a b',
-  },
-  { why: 'takes the share of the nodes that should run', nodes: 'a b c~ d!', pods: 'a@old b@old', maxUnavailable: '50%', deletes: 'a' },
-  { why: 'replaces one at least where the share is none', nodes: 'a b', pods: 'a@old b@old', maxUnavailable: '0%', deletes: 'a' },
-  { why: 'replaces one where the number cannot be read', nodes: 'a b', pods: 'a@old b@old', maxUnavailable: 'some', deletes: 'a' },
-  { why: 'goes by the names of nodes', nodes: 'c b a', pods: 'c@old b@old a@old', maxUnavailable: 2, deletes: 'a b' },
-  { why: 'goes on to old ones alone', nodes: 'a b c', pods: 'a@new b@old c@old', deletes: 'b' },
-  { why: 'is done when all are new', nodes: 'a b', pods: 'a@new b@new', deletes: '' },
-  {
-    why: 'replaces pods of any other revision, and of none',
-    nodes: 'a b c',
-    pods: 'a@older b@ c@old',
-    maxUnavailable: 3,
-    deletes: 'a b c',
-  },
+const cases = rows(`
+  a b c     | a@old b@old c@old maxUnavailable=2         | a b   | replaces as many as may be missing
+  a b c     | a@old b@old c@old                          | a     | replaces one where nothing is said
+  a b       | a@old b@old maxUnavailable=0               | a     | replaces one at least where nothing may be missing and nothing be beside
+  a b c     | a@old b@old c@old maxUnavailable=34%       | a b   | rounds a share up
+  a b c d   | a@old b@old c@old d@old maxUnavailable=50% | a b   | does not round up a share that is whole
+  a b c~ d! | a@old b@old maxUnavailable=50%             | a     | takes the share of the nodes that should run
+  a b       | a@old b@old maxUnavailable=0%              | a     | replaces one at least where the share is none
+  a b       | a@old b@old maxUnavailable=some            | a     | replaces one where the number cannot be read
+  c b a     | c@old b@old a@old maxUnavailable=2         | a b   | goes by the names of nodes
+  a b c     | a@new b@old c@old                          | b     | goes on to old ones alone
+  a b       | a@new b@new                                |       | is done when all are new
+  a b c     | a@older b@ c@old maxUnavailable=3          | a b c | replaces pods of any other revision, and of none
 
-  { why: 'waits for a new one that is not ready', nodes: 'a b', pods: 'a@new! b@old', deletes: '' },
-  { why: 'waits for a new one that is not scheduled', nodes: 'a b', pods: 'a@new!? b@old', deletes: '' },
-  { why: 'waits for a new one that is not ready for long enough', nodes: 'a b', pods: 'a@new=9 b@old', minReadySeconds: 10, deletes: '' },
-  { why: 'goes on when a new one has been ready for long enough', nodes: 'a b', pods: 'a@new=10 b@old', minReadySeconds: 10, deletes: 'b' },
-  { why: 'waits for one that is going', nodes: 'a b', pods: 'a@old- b@old', deletes: '' },
-  { why: 'waits for a new one that is going', nodes: 'a b', pods: 'a@new- b@old', deletes: '' },
-  {
-    why: 'goes on beside what is missing, as far as the budget allows',
-    nodes: 'a b c',
-    pods: 'a@old- b@old c@old',
-    maxUnavailable: 2,
-    deletes: 'b',
-  },
-  { why: 'looks at what stays where another is going', nodes: 'a b', pods: 'a@old- a@new b@old', deletes: 'b' },
-  { why: 'waits for a failed one that has to stay', nodes: 'a b', pods: 'a@new# b@old', memory: { backoffMs: () => 5 }, deletes: '' },
+  a b       | a@new! b@old                               |       | waits for a new one that is not ready
+  a b       | a@new!? b@old                              |       | waits for a new one that is not scheduled
+  a b       | a@new=9 b@old minReadySeconds=10           |       | waits for a new one that is not ready for long enough
+  a b       | a@new=10 b@old minReadySeconds=10          | b     | goes on when a new one has been ready for long enough
+  a b       | a@old- b@old                               |       | waits for one that is going
+  a b       | a@new- b@old                               |       | waits for a new one that is going
+  a b c     | a@old- b@old c@old maxUnavailable=2        | b     | goes on beside what is missing, as far as the budget allows
+  a b       | a@old- a@new b@old                         | b     | looks at what stays where another is going
+  a b       | a@new# b@old backoff=5                     |       | waits for a failed one that has to stay
 
-  { why: 'replaces broken ones beyond the budget', nodes: 'a b c', pods: 'a@old! b@old! c@old', deletes: 'a b' },
-  { why: 'replaces broken ones however many are missing', nodes: 'a b c', pods: 'a@new! b@new! c@old!', deletes: 'c' },
-  { why: 'counts broken ones against the budget', nodes: 'a b c', pods: 'a@old b@old! c@old', maxUnavailable: 1, deletes: 'b' },
-  { why: 'spends on others what broken ones leave', nodes: 'a b c', pods: 'a@old b@old! c@old', maxUnavailable: 2, deletes: 'b a' },
-  {
-    why: 'counts all broken ones against the budget',
-    nodes: 'a b c d',
-    pods: 'a@old b@old! c@old! d@old',
-    maxUnavailable: 2,
-    deletes: 'b c',
-  },
-  { why: 'takes one that is not ready for long enough as broken', nodes: 'a b', pods: 'a@old=9 b@old', minReadySeconds: 10, deletes: 'a' },
-  { why: 'takes one that never got to its node as broken', nodes: 'a b', pods: 'a@old b@old!?', deletes: 'b' },
+  a b c     | a@old! b@old! c@old                        | a b   | replaces broken ones beyond the budget
+  a b c     | a@new! b@new! c@old!                       | c     | replaces broken ones however many are missing
+  a b c     | a@old b@old! c@old maxUnavailable=1        | b     | counts broken ones against the budget
+  a b c     | a@old b@old! c@old maxUnavailable=2        | b a   | spends on others what broken ones leave
+  a b c d   | a@old b@old! c@old! d@old maxUnavailable=2 | b c   | counts all broken ones against the budget
+  a b       | a@old=9 b@old minReadySeconds=10           | a     | takes one that is not ready for long enough as broken
+  a b       | a@old b@old!?                              | b     | takes one that never got to its node as broken
 
-  { why: 'counts excess that nobody removes', nodes: 'b', pods: 'x@new x@new b@old', deletes: '' },
-  { why: 'counts an old and a new one on a node that is gone', nodes: 'b', pods: 'x@new x@old b@old', deletes: '' },
-  { why: 'counts one that is not ready on a node that is gone', nodes: 'b', pods: 'x@new! b@old', deletes: '' },
-  { why: 'counts one that is going on a node that is gone', nodes: 'b', pods: 'x@new- b@old', deletes: '' },
-  { why: 'does not count a node that is gone with all it had', nodes: 'b', pods: 'x@new-# b@old', deletes: 'b' },
-  { why: 'does not count a node that should not run and has none', nodes: 'a~ c! b', pods: 'b@old', deletes: 'b' },
-  { why: 'counts one that is not ready on a node that should not run', nodes: 'a~ b', pods: 'a@new! b@old', deletes: '' },
-  { why: 'replaces one where it is not made again', nodes: 'a~ b', pods: 'a@old b@old', maxUnavailable: 2, deletes: 'a b' },
-  { why: 'replaces a broken one where it is not made again', nodes: 'a~ b', pods: 'a@old! b@new', deletes: 'a' },
-  { why: 'replaces one on a node that is gone', nodes: 'b', pods: 'x@old b@new', deletes: 'x' },
-  { why: 'replaces nothing while there is something to make', nodes: 'a b', pods: 'b@old', maxUnavailable: 2, deletes: '' },
-  { why: 'replaces nothing while something is surplus', nodes: 'a b', pods: 'a@new a@new b@old', maxUnavailable: 2, deletes: '' },
+  b         | x@new x@new b@old                          |       | counts excess that nobody removes
+  b         | x@new x@old b@old                          |       | counts an old and a new one on a node that is gone
+  b         | x@new! b@old                               |       | counts one that is not ready on a node that is gone
+  b         | x@new- b@old                               |       | counts one that is going on a node that is gone
+  b         | x@new-# b@old                              | b     | does not count a node that is gone with all it had
+  a~ c! b   | b@old                                      | b     | does not count a node that should not run and has none
+  a~ b      | a@new! b@old                               |       | counts one that is not ready on a node that should not run
+  a~ b      | a@old b@old maxUnavailable=2               | a b   | replaces one where it is not made again
+  a~ b      | a@old! b@new                               | a     | replaces a broken one where it is not made again
+  b         | x@old b@new                                | x     | replaces one on a node that is gone
+  a b       | b@old maxUnavailable=2                     |       | replaces nothing while there is something to make
+  a b       | a@new a@new b@old maxUnavailable=2         |       | replaces nothing while something is surplus
 
-  { why: 'replaces nothing where people delete', nodes: 'a b', pods: 'a@old! b@old', onDelete: true, deletes: '' },
-];
+  a b       | a@old! b@old onDelete                      |       | replaces nothing where people delete
+`);
 
-for (const { why, deletes, ...situation } of cases)
+for (const { why, does, situation } of cases)
   test(`a rolling update ${why}`, () => {
     const { deletions } = planned(situation);
     const updated = deletions.filter(({ reason }) => reason === 'update').map(({ node }) => node);
-    assert.equal(updated.join(' '), deletes);
+    assert.equal(updated.join(' '), does);
   });
 
 test('a rolling update only deletes: what is missing is made in a later pass', () =>

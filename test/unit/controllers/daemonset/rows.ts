@@ -1,0 +1,61 @@
+/**
+ * Tables of what is planned, a row a line: nodes, pods and settings, what is done, and why.
+ *
+ * ```text
+ * a b:canary c~ | a@old b@old! maxUnavailable=2 +partition=1 | delete b-old (update) | finishes the sentence that the test begins
+ * ```
+ *
+ * Nodes, pods and plans are those of notation.ts; a line that begins with `|` belongs to the one before. A setting is a member of its Situation, such as
+ * `maxSurge=34%`; `+partition=1` is an annotation, `+rollout-node-selector="a in (b, c)"` one with blanks; `backoff=5` ms have failed pods to stay.
+ */
+import type { Situation } from './notation.ts';
+
+export interface Row {
+  why: string;
+  situation: Situation;
+  does: string;
+}
+
+/** @param over - holds where a row says nothing else */
+export function rows(table: string, over: Partial<Situation> = {}): Row[] {
+  const lines = table
+    .replaceAll(/\n\s*\|/g, ' |')
+    .split('\n')
+    .filter((line) => line.trim() !== '');
+  return lines.map((line) => {
+    const [nodes = '', text, does, why, ...more] = line.split('|').map((cell) => cell.trim());
+    if (text === undefined || does === undefined || why === undefined || more.length > 0) throw new RangeError(`not four cells: ${line}`);
+    return { why, situation: { ...over, nodes, ...situationOf(text) }, does };
+  });
+}
+
+function situationOf(text: string): Partial<Situation> {
+  const all = text.match(/(?:[^\s"]|"[^"]*")+/g) ?? [];
+  const isPod = (word: string): boolean => /^\w+@/.test(word);
+  const situation: Partial<Situation> = { pods: all.filter(isPod).join(' ') };
+  for (const word of all.filter((one) => !isPod(one))) set(situation, word);
+  return situation;
+}
+
+function set(situation: Partial<Situation>, word: string): void {
+  const [name = '', value = ''] = word.split(/=(.*)/s);
+  const number = /^\d+$/.test(value) ? Number(value) : value;
+  switch (name) {
+    case 'onDelete':
+      situation.onDelete = true;
+      return;
+    case 'minReadySeconds':
+      situation.minReadySeconds = Number(value);
+      return;
+    case 'maxUnavailable':
+    case 'maxSurge':
+      situation[name] = number;
+      return;
+    case 'backoff':
+      situation.memory = { backoffMs: () => Number(value) };
+      return;
+    default:
+      if (!name.startsWith('+')) throw new RangeError(`nobody knows ${word}`);
+      situation.annotations = { ...situation.annotations, [`dkc.dev/${name.slice(1)}`]: value.replaceAll('"', '') };
+  }
+}
