@@ -17,12 +17,12 @@ export function availableIn(pod: Conditions, minReadyMs: Millis, now: Millis): M
   const since = readySince(pod);
   if (since === undefined) return undefined;
   if (minReadyMs <= 0) return 0;
-  // Ready without a time that can be read never becomes available, as in the field: nobody knows since when.
+  // Ready without a valid lastTransitionTime never becomes available, as upstream (podutil.IsPodAvailable).
   const at = Date.parse(since);
   return Number.isNaN(at) ? undefined : Math.max(0, at + minReadyMs - now);
 }
 
-/** '' when ready since nobody knows when. */
+/** '' when ready without a lastTransitionTime. */
 function readySince({ status }: Conditions): string | undefined {
   for (const { type, status: is, lastTransitionTime } of status?.conditions ?? [])
     if (type === 'Ready') return is === 'True' ? (lastTransitionTime ?? '') : undefined;

@@ -3,7 +3,7 @@ import type { EventType } from '../../kube/controller/event.ts';
 import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
 import { messageOf } from '../../base/errors.ts';
 
-/** What people should know about a set. */
+/** An event about a set. */
 export interface SetEvent {
   type: EventType;
   reason: string;
@@ -49,7 +49,7 @@ export class EventDeduper {
     return text !== before && text !== '';
   }
 
-  /** The set is gone. */
+  /** The set is deleted. */
   forget(uid: string): void {
     this.#said.delete(uid);
   }

@@ -2,7 +2,7 @@ import type { KubeObject } from '../../kube/api/object.ts';
 import type { Informer } from '../../kube/cache/contract.ts';
 import { controllerOf } from '../../kube/controller/owner-refs.ts';
 
-/** Name of the index of objects by their owner, whoever that is; orphans by namespace. */
+/** Name of the index of objects by the UID of their controller; orphans by namespace. */
 export const BY_OWNER = 'owner';
 
 export const orphanValue = (namespace: string): string => `orphans/${namespace}`;

@@ -15,7 +15,7 @@ interface Entry {
 
 /**
  * How long what failed in a place stays there before it is tried again: at once the first time, then one second, twice as long after each failure, and
- * fifteen minutes at most. A place where nothing failed for twice the longest wait starts anew.
+ * fifteen minutes at most. A place where nothing failed for twice the longest wait starts again at the first wait.
  */
 export class PodBackoff {
   readonly #clock: Pick<Clock, 'monotonic'>;

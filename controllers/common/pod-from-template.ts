@@ -7,8 +7,8 @@ import { controllerRef } from '../../kube/controller/owner-refs.ts';
 const PREFIX = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*-?$/;
 
 /**
- * A pod as the template of its owner has it, before anybody chose a node. Its parts belong to the template: copy to change.
- * @throws {Error} `unable to create pods, no labels`, since nobody would ever find such a pod
+ * A pod as the template of its owner has it, without a node. Its parts belong to the template: copy to change.
+ * @throws {Error} `unable to create pods, no labels`, since no selector would ever match such a pod
  */
 export function podFromTemplate(template: Readonly<PodTemplateSpec>, owner: Readonly<KubeObject>, ownerKind: Resource): Kube<PodFields> {
   const { labels = {}, annotations, finalizers } = template.metadata ?? {};

@@ -15,7 +15,7 @@ export interface ProgressFacts {
   has: readonly Condition[];
   /** Wall clock. */
   now: Millis;
-  /** undefined: nobody asked for conditions. */
+  /** undefined: the set asks for no conditions. */
   deadlineMs: Millis | undefined;
   state: 'complete' | 'paused' | 'updating';
   /** How far it is: `2 of 3 pods are updated, 3 available`. */

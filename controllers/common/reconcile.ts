@@ -16,7 +16,7 @@ import type { SetMemory } from './set-memory.ts';
 import { tooLargeEvent } from './set-size.ts';
 import { writeStatus } from './set-writer.ts';
 
-/** A set of any kind, as far as its status goes. */
+/** A set of any kind with a status. */
 interface StatusOwner extends KubeObject {
   status?: { conditions?: Condition[] };
 }
@@ -28,7 +28,10 @@ interface RulesOf<S extends KubeObject> {
   readonly tooLarge: string | undefined;
 }
 
-/** What the author of a set should know; `about` names the subject, on each of which only what changed is told. */
+/**
+ * What the author of a set should know; `about` names the subject. An event is recorded only when its text differs from the last one about the same
+ * subject.
+ */
 export interface Warnings {
   about: string;
   events: readonly SetEvent[];
@@ -181,7 +184,7 @@ async function executeStatus<S extends StatusOwner>(
   if (!isThere && caches.sets.get(key)?.metadata.uid === set.metadata.uid) memory.notFound({ set });
 }
 
-/** Look again after so long: nothing else will tell. */
+/** When to reconcile again: no event of an object marks that moment. */
 export interface WakeUp {
   requeueAfter: Millis;
   why: string;

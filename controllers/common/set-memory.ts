@@ -74,7 +74,7 @@ class StatusThrottle {
     this.#at.set(uid, this.#clock.monotonic());
   }
 
-  /** The set is gone. */
+  /** The set is deleted. */
   forget(uid: string): void {
     this.#at.delete(uid);
   }

@@ -45,7 +45,7 @@ export function tooLarge({ selector, template, claimTemplates = [] }: Sized): st
   }
 }
 
-/** What the author of such a set is told. */
+/** The event about such a set. */
 export function tooLargeEvent(why: string): SetEvent {
   return { type: 'Warning', reason: 'SetTooLarge', message: `The set is not synced: ${why}` };
 }

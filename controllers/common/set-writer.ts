@@ -5,7 +5,7 @@ import type { OwnWrites, SeenCache } from '../../kube/controller/own-writes.ts';
 import { claim, type Claimer, type ClaimPlan } from '../../kube/controller/claim.ts';
 import { isNotFound } from '../../kube/client/errors.ts';
 
-/** Who is told of what was written for a set. */
+/** The client, and where to report what was written for a set. */
 export interface SetWriter {
   client: Client;
   wrote: (resource: Resource, object: KubeObject) => void;
@@ -34,7 +34,7 @@ export function setWriter(
   };
 }
 
-/** Whose claims, and who is told of what was written for them. */
+/** The owner that adopts, and where to report what was written for it. */
 export interface Adopter extends Pick<Claimer, 'client' | 'owner' | 'ownerKind'> {
   wrote: (resource: Resource, object: KubeObject) => void;
 }
@@ -51,7 +51,7 @@ export async function executeAdoption<T extends KubeObject>(
   await claim({ ...by, kind, wrote: (object) => wrote(kind, object) }, { ...plan, keep: [] }, signal);
 }
 
-/** A set of any kind, as far as its status goes. */
+/** A set of any kind with a status. */
 interface Counted extends KubeObject {
   status?: object;
 }
@@ -63,7 +63,7 @@ export interface StatusWrite<T extends Counted> {
   set: Readonly<T>;
   /** What to write over the status that is there. */
   change: (onto: Readonly<T>) => object;
-  /** Told of what was written. */
+  /** Called with the set as it was written. */
   wrote: (written: T) => void;
 }
 

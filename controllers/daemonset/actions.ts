@@ -18,7 +18,7 @@ export interface Creation {
 }
 
 /**
- * Why a pod goes. misplaced: its node may not keep it; surplus: there is another; failed, succeeded: it has ended; vanished: its node is gone and it
+ * Why a pod is deleted. misplaced: its node may not keep it; surplus: there is another; failed, succeeded: it has ended; vanished: its node is gone and it
  * never got there; update: it is to be replaced; surged: its successor is there.
  */
 export type DeletionReason = 'misplaced' | 'surplus' | 'failed' | 'succeeded' | 'vanished' | 'update' | 'surged';

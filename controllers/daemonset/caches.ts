@@ -16,7 +16,7 @@ export interface Caches {
 
 /** Pods of sets by set and node; orphans by namespace. */
 export const BY_NODE = 'daemonset-node';
-/** Pods by the node they are on, whoever made them. */
+/** Pods by the node they are on, of any owner. */
 export const ON_NODE = 'node-name';
 
 export const nodeValue = (uid: string, node: string | undefined): string => `${uid}/${node ?? ''}`;
@@ -55,7 +55,7 @@ export function cachesOf({ informers }: Pick<Runtime, 'informers'>, { placement,
         fields: places ? [...podFields, ...roomFields] : podFields,
         indexes: { [BY_NODE]: bySetAndNode, ...(places ? { [ON_NODE]: ({ spec }: Readonly<Pod>) => [spec?.nodeName ?? ''] } : {}) },
       },
-      // Who places pods by itself has to know all that are there.
+      // A controller that places pods has to know all pods of each node.
       places ? {} : within,
     ),
     nodes: informers.of<Node>(nodes, {

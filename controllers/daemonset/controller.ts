@@ -124,12 +124,12 @@ function hasPods({ pods }: Caches): (set: Readonly<DaemonSet>, node: string) => 
   return ({ metadata }, node) => pods.indexed(BY_NODE, nodeValue(metadata.uid ?? '', node)).length > 0;
 }
 
-/** The counter hears of every change in the turn in which it happens, before any worker looks. */
+/** The counter sees every change in the turn of the event loop in which the cache has it, before any worker reconciles. */
 function keepCount({ sets, pods, nodes }: Caches, counter: StatusCounter, memory: SetMemory, places: boolean): void {
   const changed = (pod: Readonly<Pod>): void => {
     const owner = controllerOf(pod);
     if (owner !== undefined) counter.podChanged(owner.uid, targetNode(pod));
-    // Room for one is no room for another.
+    // Capacity that one pod takes is missing for those of other sets.
     if (places && pod.spec?.nodeName !== undefined) counter.nodeChanged(pod.spec.nodeName);
   };
   pods.addHandlers('daemonset-status-counter', {

@@ -68,8 +68,8 @@ function isConcerned(change: Change<Node>, { optIns }: Rules, decide: Decide, ha
 const differs = (a: Decision, b: Decision): boolean => a.run !== b.run || a.keep !== b.keep;
 
 /**
- * Which sets want to run on a node that has no room for them. Where the controller itself places pods nobody else waits for room, so it remembers whom to
- * wake when a pod leaves.
+ * Which sets want to run on a node that has no room for them. Where the controller places pods, no scheduler retries them, so it remembers which sets
+ * to enqueue when a pod there is deleted.
  */
 export class SuspendedSets {
   readonly #byNode = new Map<string, Set<Key>>();
@@ -90,7 +90,7 @@ export class SuspendedSets {
     return [...(this.#byNode.get(node) ?? [])];
   }
 
-  /** The set is gone. */
+  /** The set is deleted. */
   forgetSet(set: Key): void {
     for (const node of this.#byNode.keys()) this.#take(set, node);
   }

@@ -22,11 +22,11 @@ class MisplacedError extends Error {
 /** Creations in batches that grow, then deletions, all at once. @throws what failed, one error for all */
 export async function executePods(by: Executor, rules: Rules, plan: Plan, signal: AbortSignal): Promise<void> {
   const { creations } = plan;
-  // What was marked or taken from the set while claims and history were written has been told: nobody would tell it again.
+  // A pod that was deleted or released while ownership was written has had its event: it would be awaited in vain.
   const deletions = plan.deletions.filter(({ pod }) => isStillOurs(by, rules, pod));
   if (creations.length === 0 && deletions.length === 0) return;
   const key = objectKey(rules.set);
-  // Gone since the pass began: another one that took its name would wait for what is expected here, and nobody would tell it.
+  // The set was deleted since this reconcile began: another set of its name would wait for what is expected here, and no event would satisfy it.
   if (by.caches.sets.get(key)?.metadata.uid !== rules.set.metadata.uid) return;
   const uids = deletions.map(({ pod }) => pod.metadata.uid ?? '');
   const pass = by.expectations.expect(key, { creations: creations.length, deletions: uids });
@@ -91,7 +91,7 @@ async function remove(by: Executor, rules: Rules, deletions: readonly Deletion[]
       } catch (error) {
         pass.notDeleted(pod.metadata.uid ?? '');
         if (isNotFound(error)) return;
-        // A conflict too: it may be the server's own instead of another pod by now, and then no event brings the set back. Nobody has to be told of it.
+        // A conflict too: the server may have retried it in vain while the pod is still there, and then no event enqueues the set. It is no event for people.
         errors.push(error);
         if (!signal.aborted && !isConflict(error))
           events.event(set, 'Warning', 'FailedDelete', `Error deleting: ${serverWords(error)}`, { resource: daemonSets });

@@ -86,8 +86,8 @@ export function nodeStateOf(rules: Rules, hash: string, nodePods: NodePods, now:
 }
 
 /**
- * By its hash. The count of templates decides for a pod from before there were hashes alone: it begins anew with each set, so the orphans of one
- * would look up to date to the next of its name.
+ * By its hash. Only for pods without a hash, which are older than ControllerRevisions, the template generation decides: it starts at 1 with
+ * each set, so the orphans of one would look up to date to the next of its name.
  */
 function isUpdated({ metadata: { labels = {} } }: Readonly<Pod>, hash: string, generation: string | undefined): boolean {
   const own = labels[HASH_LABEL];

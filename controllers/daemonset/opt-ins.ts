@@ -36,7 +36,7 @@ export function optInsOf(annotations: Readonly<Record<string, string>> = {}): Op
 
 function selectorOf(text: string): LabelSelector | undefined {
   try {
-    // An empty one selects everything, which nobody means who writes it down.
+    // An empty one selects everything, which is never meant in an annotation.
     return text === '' ? undefined : parseLabelSelector(text);
   } catch (error) {
     if (error instanceof SelectorError) return undefined;

@@ -37,7 +37,7 @@ export function isPlaced({ spec }: Readonly<Pod>): boolean {
   return spec?.nodeName !== undefined && spec.nodeName !== '';
 }
 
-/** Marked for deletion. */
+/** It has a deletionTimestamp. */
 export function isTerminating({ metadata }: Readonly<Pod>): boolean {
   return metadata.deletionTimestamp !== undefined;
 }

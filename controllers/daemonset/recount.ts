@@ -61,7 +61,7 @@ export function decision({ template, tolerations }: Rules): Decide {
   return (node) => decideNode(template, tolerations, node);
 }
 
-/** Decides where the controller places pods by itself: with what else is on the node, and not the set's own pods, which would be in their own way. */
+/** Decides where the controller places pods: with the other pods on the node, without the set's own, whose requests and ports would count against them. */
 export function decideByRoom({ template, tolerations, critical, set }: Rules, pods: Pick<Informer<Pod>, 'indexed'>): Decide {
   return (node) => {
     const others = pods.indexed(ON_NODE, nameOf(node)).filter((pod) => !isControlledBy(pod, set));

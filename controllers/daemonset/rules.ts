@@ -32,7 +32,7 @@ export interface Rules {
   readonly critical: boolean;
 }
 
-/** all: empty, which nobody means; bad: cannot be read. */
+/** all: empty, so it would select all pods; bad: invalid. */
 export type Selector = { kind: 'labels'; labels: LabelSelector } | { kind: 'all' } | { kind: 'bad'; why: string };
 
 const GENERATION = 'deprecated.daemonset.template.generation';

@@ -15,7 +15,7 @@ export interface StatusCounterCaches {
 }
 
 interface SetCount {
-  /** What all states rest on besides their nodes: with another one they are all made anew. */
+  /** What all states depend on besides their nodes: when it changes, all of them are computed again. */
   readonly basis: string;
   readonly summary: Summary;
   readonly states: Map<string, NodeState>;
@@ -62,7 +62,7 @@ export class StatusCounter {
     this.#note(uid, place, account !== undefined || this.#podsAt(uid, place).length > 0);
   }
 
-  /** The set is gone. */
+  /** The set is deleted. */
   forget(uid: string): void {
     this.sets.delete(uid);
     for (const place of this.#places.get(uid) ?? []) this.#note(uid, place, this.#podsAt(uid, place).length > 0);

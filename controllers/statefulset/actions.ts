@@ -9,8 +9,8 @@ import { volumesOf } from './storage.ts';
 import { whyNotAvailable } from '../common/availability.ts';
 
 /**
- * Why a pod goes. ended: it has failed or succeeded; scaled-down: there is no place for it; update: it is to be replaced by one of the update revision; forced: it
- * keeps the rollout waiting, and is not of the wanted revision; recreate: all of the old ones go at once.
+ * Why a pod is deleted. ended: it has failed or succeeded; scaled-down: there is no place for it; update: it is to be replaced by one of the update
+ * revision; forced: it keeps the rollout waiting, and is not of the wanted revision; recreate: all of the old ones go at once.
  */
 export type DeletionReason = 'ended' | 'scaled-down' | 'update' | 'forced' | 'recreate';
 

@@ -8,8 +8,8 @@ import type { Pvc, StatefulSet, StorageClass, Pod } from './types.ts';
 import { isControlledBy } from '../../kube/controller/owner-refs.ts';
 
 /**
- * Sets whose pods may wait for a claim that has gone, or has come back: those of whose claim templates its name is made. Changes of a claim that stays are
- * its own affair, but for the mark of deletion, and for its owners: a write that nobody waited for any more may come late and undo what the policy says.
+ * Sets whose pods may wait for a claim that has gone, or has come back: those of whose claim templates its name is made. Other changes of a claim are
+ * ignored, but for its deletionTimestamp and its owners: a write whose answer was lost may come late and undo what the policy says.
  */
 export function enqueueOnPvc(
   change: Change<Pvc>,
@@ -53,7 +53,7 @@ function isSameClass(before: Readonly<StorageClass>, after: Readonly<StorageClas
 }
 
 /**
- * The set that may wait for the name of a pod that was none of its own: of a former set of its name, or made by hand. Without this the backoff of the
+ * The set that may wait for the name of a pod that it does not own: of a former set of its name, or created by hand. Without this the backoff of the
  * refused creations would go on for up to a quarter of an hour after the name is free.
  */
 export function enqueueOnPodName(change: Change<Pod>, sets: Pick<Lister<StatefulSet>, 'get'>): Key[] {
@@ -63,6 +63,6 @@ export function enqueueOnPodName(change: Change<Pod>, sets: Pick<Lister<Stateful
   if (parent === undefined) return [];
   const key = objectKey({ metadata: { name: parent, namespace } });
   const set = sets.get(key);
-  // Its own wake it anyway.
+  // A pod of its own enqueues it anyway.
   return set === undefined || isControlledBy(change.last, set) ? [] : [key];
 }

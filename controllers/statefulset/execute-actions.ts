@@ -8,7 +8,7 @@ import { POD_INDEX_LABEL, POD_NAME_LABEL } from './places.ts';
 import type { Rules } from './rules.ts';
 import type { Pvc, Pod } from './types.ts';
 
-/** Does one thing, and tells people how it went. @throws what failed */
+/** Does one action, and records an event about it. @throws what failed */
 export async function act(by: Executor, writer: SetWriter, rules: Rules, action: Action, signal: AbortSignal): Promise<void> {
   switch (action.do) {
     case 'create':
@@ -44,7 +44,7 @@ async function create(by: Executor, writer: SetWriter, rules: Rules, action: Cre
     try {
       writer.wrote(pods, await writer.client.create<Pod>(pods, pod, { namespace, signal }));
     } catch (error) {
-      // Whether it was made nobody said, and who decides without knowing may scale down in the wrong order: the cache must show it first, if it is there.
+      // The answer is lost. Without knowing whether the pod exists, the next plan may scale down in the wrong order: if it does, the cache must show it first.
       if (mayHaveTakenEffect(error) && !signal.aborted) {
         const live = await writer.client.get<Pod>(pods, { name, namespace }, { signal }).catch(() => undefined);
         if (live !== undefined) writer.wrote(pods, live);

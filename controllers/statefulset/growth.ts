@@ -13,7 +13,7 @@ export interface GrowthPlan {
 }
 
 /**
- * Claims that are smaller than their template asks for now. A set keeps its templates for life; but a set can be made anew around its pods, with larger
+ * Claims that are smaller than their template asks for now. A set keeps its templates for life; but a set can be created again around its pods, with larger
  * ones. Sizes are raised and never lowered. Whether it is asked for is the caller's to know.
  * @param claims - of the set's namespace, in any order: what is not of a place of the set is passed over
  * @param classOf - undefined asks for the class of claims that name none

@@ -62,7 +62,7 @@ export function planOrdered(facts: SetFacts, slots: Slots): Work {
   return { groups: [...groups, update.actions], waits: update.waits };
 }
 
-/** On request only: a pod of a revision that nobody wants any more keeps all others waiting, and would for ever. One that is ready needs only time. */
+/** With dkc.dev/forced-rollback only: a broken pod of an outdated revision keeps all others waiting, for ever upstream. One that is ready needs only time. */
 function isInTheWay({ rules, history, currentRevision }: SetFacts, { revision, health, at }: Slot): boolean {
   const { update, optIns, set } = rules;
   if (!optIns.forcedRollback || optIns.paused || optIns.problems.length > 0 || update.type !== 'RollingUpdate') return false;

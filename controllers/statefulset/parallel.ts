@@ -53,7 +53,7 @@ export function planParallel(facts: SetFacts, slots: Slots): Work {
   return { groups: [others, owners, removals, update.actions, doomed], waits: waits ?? update.waits };
 }
 
-/** A claim of it is being deleted: people are to be told, and nothing else can be done. */
+/** A claim of it is being deleted: an event says so, and nothing else can be done. */
 function isDoomed(action: Action): boolean {
   return (action.do === 'create' || action.do === 'storage') && action.terminating.length > 0;
 }

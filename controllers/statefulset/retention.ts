@@ -38,7 +38,7 @@ export interface RetentionPlan {
  * | is missing | nothing |
  * | has another set or pod of that name, which is gone | nothing: it may go with that one |
  * | has a controller that is neither, and the policy does not retain all | set and pod are taken away; conflicting |
- * | has the right one, and not as its controller | is written anew |
+ * | has the right one, and not as its controller | is written again |
  * | has other owners | they stay |
  *
  * @throws {TypeError} for a set without name or UID

@@ -81,7 +81,7 @@ function selectorOf({ spec }: Readonly<StatefulSet>): LabelSelector | undefined 
   }
 }
 
-/** A pod has room for one volume of a name: of templates that share one the last counts, as in the field. */
+/** A pod has room for one volume of a name: of templates that share one the last counts, as upstream (getPersistentVolumeClaims). */
 function claimTemplatesOf({ spec }: Readonly<StatefulSet>): Pvc[] {
   const byName = new Map<string, Pvc>();
   for (const template of spec?.volumeClaimTemplates ?? []) {

@@ -8,7 +8,7 @@ import { podName } from './places.ts';
 import type { Rules } from './rules.ts';
 import type { Pod } from './types.ts';
 
-/** How a pod stands. What is not there is none of it. */
+/** The state of a pod. All false for a pod that does not exist. */
 export interface Health {
   readonly terminating: boolean;
   /** Failed or Succeeded: it will never run again. */
@@ -21,7 +21,7 @@ export interface Health {
   readonly availableAt: Millis | undefined;
 }
 
-/** A place in the set, and who fills it. */
+/** A place in the set, and its pod. */
 export interface Slot {
   readonly ordinal: number;
   /** Number of the place, from 0 on; Infinity for a pod that there is no place for. */

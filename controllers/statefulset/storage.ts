@@ -33,7 +33,7 @@ export function pvcsOf(rules: Rules, ordinal: number): Pvc[] {
   }));
 }
 
-/** A claim that is there is taken as it is: nobody compares its size, class or modes. */
+/** A claim that exists is used as it is: its size, class and modes are not compared, as upstream. */
 export function planStorage(rules: Rules, ordinal: number, lookup: PvcLookup): StoragePlan {
   const plan: StoragePlan = { create: [], terminating: [] };
   for (const pvc of pvcsOf(rules, ordinal)) {
@@ -47,7 +47,7 @@ export function planStorage(rules: Rules, ordinal: number, lookup: PvcLookup): S
 
 /**
  * Whether a claim is about to go with an earlier pod of this name: a new one would start with storage that is then taken from it. The garbage collector
- * removes the claim, so this ends by itself.
+ * deletes the claim, so no one has to act.
  * @param pod - the one that is there; undefined for one to be made
  */
 export function isStale(rules: Rules, pod: Readonly<Pod> | undefined, ordinal: number, lookup: PvcLookup): boolean {

@@ -12,7 +12,7 @@ export interface Update {
 
 const nothing: Update = { actions: [], waits: undefined };
 
-/** Old pods to delete; their places are filled anew when they are gone. @param gone - pods that are deleted in this look already */
+/** Old pods to delete; their places are filled again when they are deleted. @param gone - pods that this reconcile deletes already */
 export function planUpdate(facts: SetFacts, slots: Slots, gone: ReadonlySet<Readonly<Pod>>): Update {
   const { update, optIns } = facts.rules;
   if (update.type !== 'RollingUpdate') return nothing;

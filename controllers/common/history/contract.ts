@@ -83,7 +83,7 @@ export interface History {
 }
 
 export interface HistoryPlan extends History {
-  /** Older than the newest {@link MAX_REVISIONS}: nothing is decided by them, and those that nobody uses are deleted first. In no order. */
+  /** Older than the newest {@link MAX_REVISIONS}: nothing is decided by them, and those that no pod uses are deleted first. In no order. */
   excess: readonly Readonly<Revision>[];
   steps: readonly HistoryStep[];
   /** As in the rules. */

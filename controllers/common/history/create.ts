@@ -53,7 +53,7 @@ export async function createRevision(
     }
     signal.throwIfAborted();
     count = (count ?? 0) + 1;
-    // The label keeps the first hash, as in the field.
+    // The label keeps the first hash, as upstream (history.CreateControllerRevision).
     next = { ...revision, metadata: { ...revision.metadata, name: revisionName(by.owner, rules.hash(revision.data, count)) } };
   }
 }

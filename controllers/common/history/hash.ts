@@ -2,7 +2,7 @@ import { goJson } from '../../../kube/api/go-json.ts';
 import { isJsonObject } from '../../../kube/api/json.ts';
 
 /**
- * FNV-1a of the content, in letters that spell no words. For DaemonSets, whose controller in the field hashes a dump of Go structures: theirs differ, and
+ * FNV-1a of the content, in letters that spell no words. For DaemonSets, whose upstream controller hashes a dump of Go structures: theirs differ, and
  * need not be the same, for a revision is found by what it holds. Same content, same hash. Pure.
  */
 export function contentHash(data: unknown, collisionCount?: number): string {
@@ -18,7 +18,7 @@ export function contentHash(data: unknown, collisionCount?: number): string {
 }
 
 /**
- * FNV-1 (it multiplies first) of the data as the field's StatefulSet controller writes it, then of the count in decimal, in the same letters. For
+ * FNV-1 (it multiplies first) of the data as upstream's StatefulSet controller writes it, then of the count in decimal, in the same letters. For
  * StatefulSets, whose pods carry the whole name of their revision: by the same name either controller finds the other's pods up to date. Pure.
  * @param data - as the server gave it: a null that is left out is another hash
  * @param collisionCount - @default 0, which is hashed too

@@ -29,7 +29,7 @@ export function revisionData(template: Readonly<JsonObject>): JsonObject {
 }
 
 /**
- * Whether both are of the same template, whoever wrote them. Order of fields does not count, and null is as good as absent: API servers
+ * Whether both are of the same template, by whichever program they were written. Order of fields does not count, and null is as good as absent: API servers
  * before 1.34 write `creationTimestamp: null` into every template, later ones do not. Pure.
  * @param left - never changed afterwards. @param right - likewise
  */
@@ -100,7 +100,7 @@ export function templateOf({ data }: Pick<Readonly<Revision>, 'data'>): JsonObje
   return $patch === 'replace' ? template : undefined;
 }
 
-/** So much of an owner's name is in its revisions' names, as in the field: the hash still fits. */
+/** Characters of an owner's name in its revisions' names, as upstream (history.ControllerRevisionName): with the hash they are a valid name. */
 const MAX_PREFIX_LENGTH = 223;
 
 function labelsOf(template: Readonly<JsonObject>): Record<string, string> {
