@@ -55,4 +55,14 @@ describe('the clock of the machine', () => {
     t.mock.timers.tick(1);
     assert.deepEqual(rung, ['kept']);
   });
+
+  test('a sleep that no timer of the machine can wait for is several', async (t) => {
+    const asked: number[] = [];
+    t.mock.method(globalThis, 'setTimeout', (ring: () => void, ms: number) => {
+      asked.push(ms);
+      queueMicrotask(ring);
+    });
+    await realClock.sleep(2 ** 31 + 4_999);
+    assert.deepEqual(asked, [2 ** 31 - 1, 5_000]);
+  });
 });

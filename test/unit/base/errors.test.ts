@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { asOneError } from '../../../base/errors.ts';
+import { asOneError, describeError } from '../../../base/errors.ts';
 
 test('one failure is thrown as it is, several as one that holds them', () => {
   const [a, b] = [new Error('a'), new Error('b')];
@@ -11,4 +11,10 @@ test('one failure is thrown as it is, several as one that holds them', () => {
   const both = asOneError([a, b], () => 'two calls failed');
   assert.ok(both instanceof AggregateError);
   assert.deepEqual([both.errors, both.message], [[a, b], 'two calls failed']);
+});
+
+test('what an error says of its cause is not said again', () => {
+  const inner = new Error('no such file');
+  assert.equal(describeError(new Error('Cannot read f: no such file', { cause: inner })), 'Cannot read f: no such file');
+  assert.equal(describeError(new Error('Cannot read f', { cause: inner })), 'Cannot read f (no such file)');
 });
