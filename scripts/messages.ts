@@ -12,8 +12,15 @@ import { sourceTexts } from './source-texts.ts';
 const rooms = process.argv.slice(2);
 const WIDTH = 110;
 
-/** Two words with a blank between them, somewhere outside of `${...}`. */
-const isProse = (text: string): boolean => /[A-Za-z,;:)'"…] +\(?["'`]?[A-Za-z$]/.test(text.replace(/\$\{[^}]*\}/g, 'X'));
+/** The source of a regular expression, which no one reads as a message. */
+const isPattern = (text: string): boolean => /\\\\?[dswbx]|\(\?[:=!<]|\[\^/.test(text);
+
+/** Two words with a blank between them, somewhere outside of `${...}`, of which one at least is written here: `${a} ${b}` is the key of a cache. */
+function isProse(text: string): boolean {
+  const written = text.replace(/\$\{[^}]*\}/g, 'X');
+  const hasWord = /[a-z]{2}/.test(written) || /'[^']*[a-z]{2} [^']*'/.test(text);
+  return !isPattern(text) && hasWord && /[A-Za-z,;:)'"…] +\(?["'`]?[A-Za-z$]/.test(written);
+}
 
 if (rooms.length === 0) {
   console.log(`# dkc help\n\n${overview(commands, '')}`);
@@ -22,7 +29,7 @@ if (rooms.length === 0) {
     console.log(`# dkc ${entry.name} --help\n\n${helpText({ ...entry, below: commandsBelow(commands, entry.name) }, command, allFlags(command), WIDTH)}`); // prettier-ignore
   }
 }
-const chosen = rooms.length === 0 ? ['agent', 'base', 'cli', 'controllers', 'kube', 'scheduler', 'systemd'] : rooms;
+const chosen = rooms.length === 0 ? ['agent', 'apiserver', 'base', 'cli', 'controllers', 'kube', 'scheduler', 'systemd'] : rooms;
 for (const file of chosen.flatMap((room) => globSync(`${room}/**/*.ts`)).sort()) {
   const found = [...sourceTexts(readFileSync(file, 'utf8'))].filter(({ text }) => isProse(text));
   if (found.length > 0) console.log([`# ${file}`, ...found.map(({ line, text }) => `${String(line).padStart(4)}  ${text}`), ''].join('\n'));
