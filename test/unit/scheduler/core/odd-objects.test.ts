@@ -12,72 +12,44 @@ const own = { schedulerName: 'default-scheduler', containers: [{ name: 'c', imag
 const list = (term: unknown) => ({ requiredDuringSchedulingIgnoredDuringExecution: [term] });
 
 /** No typed server sends them. */
-const odd: { what: string; kind: string; key: string; object: object; waits?: boolean }[] = [
-  {
-    what: 'a pod that waits, with a term that is null',
-    kind: '/pods',
-    key: 'default/odd',
-    object: { spec: { ...own, affinity: { podAffinity: list(null) } } },
-    waits: true,
-  },
-  {
-    what: 'a pod that waits, with preferred nodes that are null',
-    kind: '/pods',
-    key: 'default/odd',
-    object: {
+const row = (what: string, kind: string, key: string, object: object, { waits = false } = {}) => ({ what, kind, key, object, waits });
+const odd = [
+  row(
+    'a pod that waits, with a term that is null',
+    '/pods',
+    'default/odd',
+    { spec: { ...own, affinity: { podAffinity: list(null) } } },
+    { waits: true },
+  ),
+  row(
+    'a pod that waits, with preferred nodes that are null',
+    '/pods',
+    'default/odd',
+    {
       spec: { ...own, affinity: { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [null] } } },
     },
-    waits: true,
-  },
-  {
-    what: 'a pod that waits, with containers that are null',
-    kind: '/pods',
-    key: 'default/odd',
-    object: { spec: { ...own, containers: null } },
-    waits: true,
-  },
-  {
-    what: 'a pod that waits, with conditions that are null',
-    kind: '/pods',
-    key: 'default/odd',
-    object: { spec: { ...own, nodeSelector: { no: 'node' } }, status: { phase: 'Pending', conditions: [null] } },
-  },
-  {
-    what: 'a pod on a node, with a term that is null',
-    kind: '/pods',
-    key: 'default/odd',
-    object: { spec: { ...own, nodeName: 'a', affinity: { podAntiAffinity: list(null) } } },
-  },
-  { what: 'a node with taints that are null', kind: '/nodes', key: 'odd', object: { spec: { taints: [null] } } },
-  { what: 'a node with images that are no list', kind: '/nodes', key: 'odd', object: { status: { images: 7, allocatable: { pods: 5 } } } },
-  {
-    what: 'a budget with a selector that is odd',
-    kind: 'policy/poddisruptionbudgets',
-    key: 'default/odd',
-    object: { spec: { selector: { matchExpressions: [null] } } },
-  },
-  {
-    what: 'a volume with claims that are odd',
-    kind: '/persistentvolumes',
-    key: 'odd',
-    object: { spec: { claimRef: 7, nodeAffinity: 3, accessModes: 1 } },
-  },
-  { what: 'a claim without a spec', kind: '/persistentvolumeclaims', key: 'default/odd', object: { spec: null } },
-  {
-    what: 'a storage class with topologies that are odd',
-    kind: 'storage.k8s.io/storageclasses',
-    key: 'odd',
-    object: { allowedTopologies: [null] },
-  },
-  { what: 'a CSINode with drivers that are odd', kind: 'storage.k8s.io/csinodes', key: 'a', object: { spec: { drivers: [null] } } },
-  {
-    what: 'a StatefulSet without anything',
-    kind: 'apps/statefulsets',
-    key: 'default/odd',
-    object: { spec: { selector: 3, template: null } },
-  },
-  { what: 'a ControllerRevision of nobody', kind: 'apps/controllerrevisions', key: 'default/odd', object: { revision: 'x' } },
-  { what: 'a namespace with labels that are null', kind: '/namespaces', key: 'odd', object: { metadata: { labels: null } } },
+    { waits: true },
+  ),
+  row('a pod that waits, with containers that are null', '/pods', 'default/odd', { spec: { ...own, containers: null } }, { waits: true }),
+  row('a pod that waits, with conditions that are null', '/pods', 'default/odd', {
+    spec: { ...own, nodeSelector: { no: 'node' } },
+    status: { phase: 'Pending', conditions: [null] },
+  }),
+  row('a pod on a node, with a term that is null', '/pods', 'default/odd', {
+    spec: { ...own, nodeName: 'a', affinity: { podAntiAffinity: list(null) } },
+  }),
+  row('a node with taints that are null', '/nodes', 'odd', { spec: { taints: [null] } }),
+  row('a node with images that are no list', '/nodes', 'odd', { status: { images: 7, allocatable: { pods: 5 } } }),
+  row('a budget with a selector that is odd', 'policy/poddisruptionbudgets', 'default/odd', {
+    spec: { selector: { matchExpressions: [null] } },
+  }),
+  row('a volume with claims that are odd', '/persistentvolumes', 'odd', { spec: { claimRef: 7, nodeAffinity: 3, accessModes: 1 } }),
+  row('a claim without a spec', '/persistentvolumeclaims', 'default/odd', { spec: null }),
+  row('a storage class with topologies that are odd', 'storage.k8s.io/storageclasses', 'odd', { allowedTopologies: [null] }),
+  row('a CSINode with drivers that are odd', 'storage.k8s.io/csinodes', 'a', { spec: { drivers: [null] } }),
+  row('a StatefulSet without anything', 'apps/statefulsets', 'default/odd', { spec: { selector: 3, template: null } }),
+  row('a ControllerRevision of nobody', 'apps/controllerrevisions', 'default/odd', { revision: 'x' }),
+  row('a namespace with labels that are null', '/namespaces', 'odd', { metadata: { labels: null } }),
 ];
 
 const kinds: Record<string, string> = {
@@ -102,7 +74,7 @@ function objectOf(kind: string, key: string, more: object, revision: number): Ku
   return { apiVersion: group === '' ? 'v1' : `${group}/v1`, kind: kinds[kind] ?? '', metadata: own, ...rest };
 }
 
-for (const { what, kind, key, object, waits = false } of odd)
+for (const { what, kind, key, object, waits } of odd)
   test(`beside ${what} pods are placed, when it comes, changes and goes`, async () => {
     const world = await SchedulerWorld.make({ pace: { bindMs: () => 0, startMs: () => 100, endMs: () => 100 } });
     try {

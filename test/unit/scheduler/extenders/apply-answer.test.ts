@@ -6,74 +6,61 @@ import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
 import { pod } from '../builders.ts';
 
 /** Asked about a, b and c. `refused`: NODE for one where preemption may help, NODE! for one where it cannot, and the reason. */
-const filters: { why: string; answer: object; namesOnly?: boolean; survivors: string; refused: Record<string, string> }[] = [
-  {
-    why: 'keeps those that it names',
-    answer: { NodeNames: ['c', 'a'], FailedNodes: { b: 'full' } },
-    survivors: 'a c',
-    refused: { b: 'full' },
-  },
-  { why: 'keeps none without a list', answer: {}, survivors: '', refused: { 'a!': 'nothing', 'b!': 'nothing', 'c!': 'nothing' } },
-  {
-    why: 'keeps none with an empty list',
-    answer: { NodeNames: [], FailedNodes: { a: 'x', b: 'x', c: 'x' } },
-    survivors: '',
-    refused: { a: 'x', b: 'x', c: 'x' },
-  },
-  {
-    why: 'takes objects from who could have sent names',
-    answer: { Nodes: { items: [{ metadata: { name: 'b' } }] }, FailedNodes: { a: 'x', c: 'x' } },
-    survivors: 'b',
-    refused: { a: 'x', c: 'x' },
-  },
-  {
-    why: 'takes names before objects from who was sent names',
-    answer: { Nodes: { items: [{ metadata: { name: 'b' } }] }, NodeNames: ['a', 'c'] },
-    survivors: 'a c',
-    refused: { 'b!': 'nothing' },
-  },
-  {
-    why: 'takes no names from who was sent objects',
-    namesOnly: false,
-    answer: { NodeNames: ['a'] },
-    survivors: '',
-    refused: { 'a!': 'nothing', 'b!': 'nothing', 'c!': 'nothing' },
-  },
-  {
-    why: 'takes objects from who was sent objects',
-    namesOnly: false,
-    answer: { nodes: { items: [{ metadata: { name: 'a' } }] }, failedNodes: { b: 'x', c: 'y' } },
-    survivors: 'a',
-    refused: { b: 'x', c: 'y' },
-  },
-  {
-    why: 'takes what preemption cannot help before what it can',
-    answer: { NodeNames: ['a', 'b'], FailedNodes: { c: 'full' }, FailedAndUnresolvableNodes: { c: 'gone' } },
-    survivors: 'a b',
-    refused: { 'c!': 'gone' },
-  },
-  {
-    why: 'takes an empty reason as none, and its node as one that preemption may help',
-    answer: { NodeNames: ['a', 'b'], FailedNodes: { c: '' } },
-    survivors: 'a b',
-    refused: { c: 'nothing' },
-  },
-  {
-    why: 'keeps one that is named on both sides',
-    answer: { NodeNames: ['a', 'b', 'c'], FailedNodes: { a: 'x' } },
-    survivors: 'a b c',
-    refused: {},
-  },
-  {
-    why: 'forgets failures of nodes that were not asked about',
-    answer: { NodeNames: ['a', 'b', 'c'], FailedNodes: { z: 'x' } },
-    survivors: 'a b c',
-    refused: {},
-  },
-  { why: 'counts a node that is named twice once', answer: { NodeNames: ['a', 'a', 'b', 'c'] }, survivors: 'a b c', refused: {} },
+const filtered = (why: string, answer: object, survivors: string, refused: Record<string, string>, { namesOnly = true } = {}) => ({
+  why,
+  answer,
+  survivors,
+  refused,
+  namesOnly,
+});
+const filters = [
+  filtered('keeps those that it names', { NodeNames: ['c', 'a'], FailedNodes: { b: 'full' } }, 'a c', { b: 'full' }),
+  filtered('keeps none without a list', {}, '', { 'a!': 'nothing', 'b!': 'nothing', 'c!': 'nothing' }),
+  filtered('keeps none with an empty list', { NodeNames: [], FailedNodes: { a: 'x', b: 'x', c: 'x' } }, '', { a: 'x', b: 'x', c: 'x' }),
+  filtered(
+    'takes objects from who could have sent names',
+    { Nodes: { items: [{ metadata: { name: 'b' } }] }, FailedNodes: { a: 'x', c: 'x' } },
+    'b',
+    { a: 'x', c: 'x' },
+  ),
+  filtered(
+    'takes names before objects from who was sent names',
+    { Nodes: { items: [{ metadata: { name: 'b' } }] }, NodeNames: ['a', 'c'] },
+    'a c',
+    { 'b!': 'nothing' },
+  ),
+  filtered(
+    'takes no names from who was sent objects',
+    { NodeNames: ['a'] },
+    '',
+    { 'a!': 'nothing', 'b!': 'nothing', 'c!': 'nothing' },
+    { namesOnly: false },
+  ),
+  filtered(
+    'takes objects from who was sent objects',
+    { nodes: { items: [{ metadata: { name: 'a' } }] }, failedNodes: { b: 'x', c: 'y' } },
+    'a',
+    { b: 'x', c: 'y' },
+    { namesOnly: false },
+  ),
+  filtered(
+    'takes what preemption cannot help before what it can',
+    { NodeNames: ['a', 'b'], FailedNodes: { c: 'full' }, FailedAndUnresolvableNodes: { c: 'gone' } },
+    'a b',
+    { 'c!': 'gone' },
+  ),
+  filtered(
+    'takes an empty reason as none, and its node as one that preemption may help',
+    { NodeNames: ['a', 'b'], FailedNodes: { c: '' } },
+    'a b',
+    { c: 'nothing' },
+  ),
+  filtered('keeps one that is named on both sides', { NodeNames: ['a', 'b', 'c'], FailedNodes: { a: 'x' } }, 'a b c', {}),
+  filtered('forgets failures of nodes that were not asked about', { NodeNames: ['a', 'b', 'c'], FailedNodes: { z: 'x' } }, 'a b c', {}),
+  filtered('counts a node that is named twice once', { NodeNames: ['a', 'a', 'b', 'c'] }, 'a b c', {}),
 ];
 
-for (const { why, answer, namesOnly = true, survivors, refused } of filters)
+for (const { why, answer, namesOnly, survivors, refused } of filters)
   test(`a filter ${why}`, () => {
     const verdict = survivorsOf(['a', 'b', 'c'], decodeFilter(answer), namesOnly);
     assert.equal(verdict.survivors.join(' '), survivors);

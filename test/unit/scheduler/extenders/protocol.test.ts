@@ -131,48 +131,37 @@ const decoded = [
 for (const { why, read, answer, says } of decoded)
   test(`an extender says ${why}`, () => assert.deepEqual(JSON.parse(JSON.stringify(read(answer))), JSON.parse(JSON.stringify(says))));
 
-const refused: { read: (answer: unknown) => unknown; answer: unknown; says: string }[] = [
-  { read: filter, answer: [], says: 'the answer must be an object, not a list' },
-  { read: filter, answer: 'no', says: 'the answer must be an object, not a string' },
-  { read: filter, answer: { Nodes: [] }, says: 'Nodes must be an object, not a list' },
-  { read: filter, answer: { Nodes: { items: {} } }, says: 'Nodes.items must be a list, not an object' },
-  {
-    read: filter,
-    answer: { Nodes: { items: [null] } },
-    says: 'Nodes.items[0].metadata.name must be a string that is not empty, not absent',
-  },
-  { read: filter, answer: { nodenames: 'a' }, says: 'NodeNames must be a list, not a string' },
-  { read: filter, answer: { NodeNames: ['a', 1] }, says: 'NodeNames[1] must be a string, not the number 1' },
-  { read: filter, answer: { NodeNames: [''] }, says: 'NodeNames[0] must be a string that is not empty, not an empty one' },
-  { read: filter, answer: { FailedNodes: ['a'] }, says: 'FailedNodes must be an object, not a list' },
-  { read: filter, answer: { FailedNodes: { a: 1 } }, says: 'FailedNodes["a"] must be a string, not the number 1' },
-  {
-    read: filter,
-    answer: { FailedAndUnresolvableNodes: { a: {} } },
-    says: 'FailedAndUnresolvableNodes["a"] must be a string, not an object',
-  },
-  { read: filter, answer: { Error: true }, says: 'Error must be a string, not a boolean' },
-  { read: decodePriorities, answer: {}, says: 'the answer must be a list, not an object' },
-  { read: decodePriorities, answer: [{ Score: 1 }], says: '[0].Host must be a string that is not empty, not absent' },
-  { read: decodePriorities, answer: [{ Host: 'a', Score: '1' }], says: '[0].Score must be a whole number of 32 bits, not a string' },
-  { read: decodePriorities, answer: [{ Host: 'a', Score: 1.5 }], says: '[0].Score must be a whole number of 32 bits, not the number 1.5' },
-  {
-    read: decodePriorities,
-    answer: [{ Host: 'a', Score: 1e300 }],
-    says: '[0].Score must be a whole number of 32 bits, not the number 1e+300',
-  },
-  { read: decodeBinding, answer: { Error: {} }, says: 'Error must be a string, not an object' },
-  { read: preempt, answer: { NodeNameToMetaVictims: [] }, says: 'NodeNameToMetaVictims must be an object, not a list' },
-  {
-    read: preempt,
-    answer: { NodeNameToMetaVictims: { a: { Pods: [{}] } } },
-    says: 'NodeNameToMetaVictims["a"].Pods[0].UID must be a string that is not empty, not absent',
-  },
-  {
-    read: preempt,
-    answer: { NodeNameToMetaVictims: { a: { NumPDBViolations: -1 } } },
-    says: 'NodeNameToMetaVictims["a"].NumPDBViolations must be 0 or more, not the number -1',
-  },
+const refuses = (read: (answer: unknown) => unknown, answer: unknown, says: string) => ({ read, answer, says });
+const refused = [
+  refuses(filter, [], 'the answer must be an object, not a list'),
+  refuses(filter, 'no', 'the answer must be an object, not a string'),
+  refuses(filter, { Nodes: [] }, 'Nodes must be an object, not a list'),
+  refuses(filter, { Nodes: { items: {} } }, 'Nodes.items must be a list, not an object'),
+  refuses(filter, { Nodes: { items: [null] } }, 'Nodes.items[0].metadata.name must be a string that is not empty, not absent'),
+  refuses(filter, { nodenames: 'a' }, 'NodeNames must be a list, not a string'),
+  refuses(filter, { NodeNames: ['a', 1] }, 'NodeNames[1] must be a string, not the number 1'),
+  refuses(filter, { NodeNames: [''] }, 'NodeNames[0] must be a string that is not empty, not an empty one'),
+  refuses(filter, { FailedNodes: ['a'] }, 'FailedNodes must be an object, not a list'),
+  refuses(filter, { FailedNodes: { a: 1 } }, 'FailedNodes["a"] must be a string, not the number 1'),
+  refuses(filter, { FailedAndUnresolvableNodes: { a: {} } }, 'FailedAndUnresolvableNodes["a"] must be a string, not an object'),
+  refuses(filter, { Error: true }, 'Error must be a string, not a boolean'),
+  refuses(decodePriorities, {}, 'the answer must be a list, not an object'),
+  refuses(decodePriorities, [{ Score: 1 }], '[0].Host must be a string that is not empty, not absent'),
+  refuses(decodePriorities, [{ Host: 'a', Score: '1' }], '[0].Score must be a whole number of 32 bits, not a string'),
+  refuses(decodePriorities, [{ Host: 'a', Score: 1.5 }], '[0].Score must be a whole number of 32 bits, not the number 1.5'),
+  refuses(decodePriorities, [{ Host: 'a', Score: 1e300 }], '[0].Score must be a whole number of 32 bits, not the number 1e+300'),
+  refuses(decodeBinding, { Error: {} }, 'Error must be a string, not an object'),
+  refuses(preempt, { NodeNameToMetaVictims: [] }, 'NodeNameToMetaVictims must be an object, not a list'),
+  refuses(
+    preempt,
+    { NodeNameToMetaVictims: { a: { Pods: [{}] } } },
+    'NodeNameToMetaVictims["a"].Pods[0].UID must be a string that is not empty, not absent',
+  ),
+  refuses(
+    preempt,
+    { NodeNameToMetaVictims: { a: { NumPDBViolations: -1 } } },
+    'NodeNameToMetaVictims["a"].NumPDBViolations must be 0 or more, not the number -1',
+  ),
 ];
 
 for (const { read, answer, says } of refused)

@@ -10,52 +10,37 @@ const spread = (nodeTaintsPolicy: string) =>
   pod('a').spec({ topologySpreadConstraints: [{ topologyKey: 'zone', maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule', nodeTaintsPolicy }] });
 const gated = (...names: string[]) => pod('a').spec({ schedulingGates: names.map((name) => ({ name })) });
 
-const cases: { why: string; before: PodBuilder; after: PodBuilder | Partial<Pod>; voids: string[] }[] = [
-  { why: 'nothing', before: pod('a').cpu('1'), after: pod('a').cpu('1'), voids: [] },
-  { why: 'its status', before: pod('a'), after: { status: { phase: 'Pending', message: 'x' } }, voids: [] },
-  {
-    why: 'its version and finalizers',
-    before: pod('a'),
-    after: { metadata: { name: 'a', namespace: 'default', resourceVersion: '7', finalizers: ['x'] } },
-    voids: [],
-  },
-  { why: 'less cpu', before: pod('a').cpu('2'), after: pod('a').cpu('1'), voids: ['Extender', 'NodeResourcesFit'] },
-  {
-    why: 'less cpu and more memory',
-    before: pod('a').cpu('2'),
-    after: pod('a').cpu('1').memory('1'),
-    voids: ['Extender', 'NodeResourcesFit'],
-  },
-  { why: 'one gpu less', before: pod('a').asks('example.com/gpu', '1'), after: pod('a'), voids: ['Extender', 'NodeResourcesFit'] },
-  { why: 'more cpu', before: pod('a').cpu('1'), after: pod('a').cpu('2'), voids: ['Extender'] },
-  { why: 'a label', before: pod('a'), after: pod('a').labels({ x: 'y' }), voids: ['Extender', 'InterPodAffinity', 'PodTopologySpread'] },
-  {
-    why: 'an annotation',
-    before: pod('a'),
-    after: { metadata: { name: 'a', namespace: 'default', labels: {}, annotations: { x: 'y' } } },
-    voids: ['Extender'],
-  },
-  { why: 'a toleration', before: pod('a'), after: tolerant(pod('a')), voids: ['Extender', 'NodeUnschedulable', 'TaintToleration'] },
-  {
-    why: 'a toleration, where taints decide which nodes are counted',
-    before: spread('Honor'),
-    after: tolerant(spread('Honor')),
-    voids: ['Extender', 'NodeUnschedulable', 'PodTopologySpread', 'TaintToleration'],
-  },
-  {
-    why: 'a toleration, where taints decide nothing',
-    before: spread('Ignore'),
-    after: tolerant(spread('Ignore')),
-    voids: ['Extender', 'NodeUnschedulable', 'TaintToleration'],
-  },
-  {
-    why: 'a node selector',
-    before: pod('a').selects({ x: 'y' }),
-    after: pod('a'),
-    voids: ['Extender', 'NodeAffinity', 'PodTopologySpread'],
-  },
-  { why: 'one gate of two', before: gated('x', 'y'), after: gated('y'), voids: ['Extender'] },
-  { why: 'the last gate', before: gated('y'), after: pod('a'), voids: ['Extender', 'SchedulingGates'] },
+const row = (why: string, before: PodBuilder, after: PodBuilder | Partial<Pod>, voids: string[]) => ({ why, before, after, voids });
+const cases = [
+  row('nothing', pod('a').cpu('1'), pod('a').cpu('1'), []),
+  row('its status', pod('a'), { status: { phase: 'Pending', message: 'x' } }, []),
+  row(
+    'its version and finalizers',
+    pod('a'),
+    { metadata: { name: 'a', namespace: 'default', resourceVersion: '7', finalizers: ['x'] } },
+    [],
+  ),
+  row('less cpu', pod('a').cpu('2'), pod('a').cpu('1'), ['Extender', 'NodeResourcesFit']),
+  row('less cpu and more memory', pod('a').cpu('2'), pod('a').cpu('1').memory('1'), ['Extender', 'NodeResourcesFit']),
+  row('one gpu less', pod('a').asks('example.com/gpu', '1'), pod('a'), ['Extender', 'NodeResourcesFit']),
+  row('more cpu', pod('a').cpu('1'), pod('a').cpu('2'), ['Extender']),
+  row('a label', pod('a'), pod('a').labels({ x: 'y' }), ['Extender', 'InterPodAffinity', 'PodTopologySpread']),
+  row('an annotation', pod('a'), { metadata: { name: 'a', namespace: 'default', labels: {}, annotations: { x: 'y' } } }, ['Extender']),
+  row('a toleration', pod('a'), tolerant(pod('a')), ['Extender', 'NodeUnschedulable', 'TaintToleration']),
+  row('a toleration, where taints decide which nodes are counted', spread('Honor'), tolerant(spread('Honor')), [
+    'Extender',
+    'NodeUnschedulable',
+    'PodTopologySpread',
+    'TaintToleration',
+  ]),
+  row('a toleration, where taints decide nothing', spread('Ignore'), tolerant(spread('Ignore')), [
+    'Extender',
+    'NodeUnschedulable',
+    'TaintToleration',
+  ]),
+  row('a node selector', pod('a').selects({ x: 'y' }), pod('a'), ['Extender', 'NodeAffinity', 'PodTopologySpread']),
+  row('one gate of two', gated('x', 'y'), gated('y'), ['Extender']),
+  row('the last gate', gated('y'), pod('a'), ['Extender', 'SchedulingGates']),
 ];
 
 for (const { why, before, after, voids } of cases)
