@@ -33,7 +33,7 @@ export const realClock: Clock = {
   },
 };
 
-// Not that of node:timers/promises: it rejects with an AbortError of its own, whose stack costs more than the request that a timer watched over.
+// Not that of node:timers/promises: it rejects with a new AbortError, whose stack costs more than the request that a timer watched over.
 function delay(ms: Millis, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const abort = () => {

@@ -45,7 +45,7 @@ export function durableDisk(raw: RawFs, tempName: () => string): Disk {
   /** For clean-up on the way out of an error: that error is the one to report, and the sweep gets what stays behind. */
   const tryRemoveTree = (path: string) => removeTree(path).catch(() => undefined);
 
-  /** Whoever removed it may have died before that was on disk. */
+  /** The process that removed it may have died before the removal was on disk. */
   async function settleAbsence(path: string): Promise<void> {
     const parent = dirname(path);
     if (parent !== path && !(await raw.stat(parent))) await settleAbsence(parent);
@@ -79,7 +79,7 @@ export function durableDisk(raw: RawFs, tempName: () => string): Disk {
       }
     }
     try {
-      // Also for one that exists: whoever made it may have died before its entry was on disk.
+      // Also for one that exists: the process that created it may have died before its entry was on disk.
       await syncDir(dirname(path));
     } catch (error) {
       if (!found || !isOneOf(error, 'EACCES', 'EPERM')) throw error;

@@ -5,7 +5,7 @@ import type { Millis } from './clock.ts';
 import { describeError, errorCode } from './errors.ts';
 import { LockError, type HeldLock, type Locks } from './lock.ts';
 
-// Told to flock(1), so that "someone else holds it" differs from every error of its own.
+// Exit code that flock(1) is given for "another process holds the lock", so that it differs from its own errors.
 const HELD_BY_ANOTHER = 75;
 
 /**

@@ -39,7 +39,7 @@ export class Reporter {
   /**
    * Until the signal aborts.
    * @param complete - resolves when the picture is: what a sync run has refused would else be missing from the first report of every start,
-   *   and a Node that is created again would be told that it is absent. Waited for 2 s at most, since a ConfigMap that nobody serves must not
+   *   and the report on a Node that was created again would say that the config is absent. Waited for 2 s at most, since a ConfigMap that nobody serves must not
    *   keep a node silent
    */
   async run(signal: AbortSignal, complete: () => Promise<void> = () => Promise.resolve()): Promise<void> {

@@ -15,7 +15,7 @@ export async function initializeStore(disk: Disk, paths: Layout, locked: Locked)
   const { root, store, checkpoints, metaDir } = paths;
   for (const dir of [root, store, checkpoints, metaDir]) await expectDir(disk, dir);
   if ((await disk.stat(metaDir)) && (await disk.stat(checkpoints))) {
-    // The process that wrote these may have died before syncing them, and from here on they count as what this node was told.
+    // The process that wrote these may have died before syncing them, and from here on they count as what was assigned to this node.
     await onPath('sync', metaDir, () => disk.settle(metaDir));
     return false;
   }

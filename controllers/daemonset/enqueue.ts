@@ -108,7 +108,7 @@ export class SuspendedSets {
   }
 }
 
-/** Whoever waits for room on a node looks again when a pod there has ended or gone, whosever it was. */
+/** Enqueues the sets that wait for resources of a node when any pod on it ends or is deleted. */
 export function enqueueOnFreedNode(change: Change<Pod>, suspended: SuspendedSets): EnqueueRequest[] {
   const node = freedNode(change);
   return node === undefined || node === '' ? [] : suspended.freed(node).map((key) => ({ key, limited: true }));

@@ -127,7 +127,7 @@ function updateOf(
   return { updateState, fresh, old, freshAvailable, serves };
 }
 
-/** Judges the first pod alone, so that during a surge the old one counts. */
+/** By the first pod alone, so that during a surge the old one counts. */
 function countsOf(
   { known, pods }: NodePods,
   isFresh: (pod: Readonly<Pod>) => boolean,

@@ -63,6 +63,6 @@ export function enqueueOnPodName(change: Change<Pod>, sets: Pick<Lister<Stateful
   if (parent === undefined) return [];
   const key = objectKey({ metadata: { name: parent, namespace } });
   const set = sets.get(key);
-  // A pod of its own enqueues it anyway.
+  // Its own pods enqueue the set through their owner references.
   return set === undefined || isControlledBy(change.last, set) ? [] : [key];
 }

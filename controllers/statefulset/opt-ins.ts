@@ -25,7 +25,7 @@ const DEADLINE = 'dkc.dev/progress-deadline';
 const FORCED_ROLLBACK = 'dkc.dev/forced-rollback';
 const MAX_UNAVAILABLE = 'dkc.dev/max-unavailable';
 const EXPAND_CLAIMS = 'dkc.dev/expand-claims';
-/** Ordinals that the set leaves out. The scheduler reads it by a constant of its own: it counts the places of a set too. */
+/** Ordinals that the set leaves out. The scheduler has its own constant for it: it counts the replicas of a set too. */
 export const RESERVED_ORDINALS = 'dkc.dev/reserve-ordinals';
 
 const none: OptIns = {

@@ -2,7 +2,7 @@
  * JSON as API servers write it themselves: fields sorted, and what HTML could take for its own escaped in strings.
  *
  * A field that must not change is compared byte for byte by some of them (`data` of a ControllerRevision), and a strategic merge patch of anything
- * else in the object has the server write it anew: what was created in other words can then not be patched any more.
+ * else in the object makes the server write it again: what was created in other words can then not be patched any more.
  */
 export function goJson(value: unknown): string {
   const text: string[] = [];

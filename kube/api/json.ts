@@ -7,7 +7,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** `object[key]` where it is a field of its own; never something inherited, so that a key like `constructor` finds nothing. */
+/** `object[key]` where it is an own property; never an inherited one, so that a key like `constructor` finds nothing. */
 export function ownField(object: JsonObject, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
@@ -60,7 +60,7 @@ function definedKeys(object: JsonObject): string[] {
   return Object.keys(object).filter((key) => object[key] !== undefined);
 }
 
-/** Whether lists and objects nest deeper than `levels`. Needs no stack, so that it can judge what would overflow everybody else's. */
+/** Whether lists and objects nest deeper than `levels`. Not recursive, so that it can check what would overflow the stack of other code. */
 export function isDeeperThan(value: unknown, levels: number): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {

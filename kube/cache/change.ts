@@ -65,7 +65,7 @@ export function applyEvent<T extends KubeObject>(
 ): AppliedEvent<T> {
   const version = object.metadata.resourceVersion ?? '';
   if (type === 'DELETED') {
-    // Equal versions: servers before 1.9 gave a deletion none of its own.
+    // Equal versions: servers before 1.9 gave a deletion no version of its own event.
     if (held === undefined || isOlder(version, held.metadata.resourceVersion ?? '')) return nothing;
     if (held.metadata.uid === object.metadata.uid) return [{ do: 'delete', last: object, unseen: false }];
     // A successor came and went without our hearing of it; ours went before it did.

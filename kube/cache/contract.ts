@@ -8,7 +8,7 @@ export type Key = string;
 
 export function objectKey({ metadata: { namespace, name = '' } }: Pick<KubeObject, 'metadata'>): Key {
   if (namespace === undefined || namespace === '') return name;
-  // Lists go namespace by namespace. Keys of the same beginning share it, which each of 150,000 would else have of its own.
+  // Lists go namespace by namespace. Keys of the same beginning share it, which each of 150,000 would else store separately.
   if (namespace !== latest.namespace) latest = { namespace, beginning: `${namespace}/` };
   return latest.beginning + name;
 }

@@ -13,7 +13,7 @@ export interface Problem {
   forMs: Millis;
 }
 
-/** Whoever looks at a log in the middle of an outage finds it there. */
+/** Somebody who reads the log in the middle of an outage finds it there. */
 const REMIND_MS: Millis = 10 * 60_000;
 /** Trouble that comes back this soon has not been over: a server may take every watch and break it at its first event. */
 const MIN_CALM_MS: Millis = 30_000;

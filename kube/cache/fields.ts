@@ -32,7 +32,7 @@ interface Budget {
   left: number;
 }
 
-/** Fields to take: with a tree of its own, or (null) with everything below. */
+/** Fields to take: with a subtree, or (null) with everything below. */
 type Tree = ReadonlyMap<string, Tree> | null;
 
 /** Turns objects as they came into what the cache keeps: only the fields wanted, with one copy of each repeated string. */
@@ -120,7 +120,7 @@ function set(object: Record<string, unknown>, field: string, value: unknown): vo
 
 function treeOf(paths: readonly string[]): ReadonlyMap<string, Tree> {
   const root = new Map<string, Tree>();
-  // Short paths first: whoever takes the whole of something has its parts too.
+  // Short paths first: a path that takes a whole object takes its parts too.
   for (const path of paths.toSorted((a, b) => a.length - b.length)) {
     const parts = path.split('.');
     if (parts.includes('')) throw new RangeError(`the path ${JSON.stringify(path)} has an empty part`);

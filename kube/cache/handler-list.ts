@@ -39,7 +39,7 @@ export class HandlerList<T extends KubeObject> {
         this.#readers = this.#readers.filter((one) => one !== reader);
       },
     };
-    // A new list each time: whoever comes while an event is told is not told that event, since it begins with what is there now.
+    // A new list each time: a handler that is added during an event does not get that event, since it begins with the current objects.
     this.#readers = [...this.#readers, reader];
     for (const object of there) this.#tell(reader, object, () => reader.handlers.added?.(object, true));
     reader.synced = complete;

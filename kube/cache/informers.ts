@@ -65,7 +65,7 @@ export class Informers {
     return informer;
   }
 
-  /** Caches without their first list, and why: for a readiness check, and whoever asks at night what a process waits for. */
+  /** Caches without their first list, and why: for a readiness check, and for the person who asks what a process waits for. */
   get unsynced(): Waiting[] {
     return this.#waiting((informer) => !informer.synced);
   }

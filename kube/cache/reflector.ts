@@ -244,7 +244,7 @@ export class Reflector<T extends KubeObject> {
     return waitMs;
   }
 
-  /** An event within the present state. Nothing was told of it, so that only what it says of its own object counts. */
+  /** An event within the present state. No handler got it yet, so that only its own object counts. */
   #collect(pending: Map<Key, T>, { type, object }: WatchEvent & { object: T }): void {
     if (type !== 'ADDED' && type !== 'MODIFIED' && type !== 'DELETED') return;
     const key = objectKey(this.#checked(object));

@@ -27,7 +27,7 @@ export interface Needs<T extends KubeObject> {
 }
 
 export interface InformerOptions extends ReflectorOptions {
-  /** Shared by all caches of a process. @default one of its own */
+  /** Shared by all caches of a process. @default a new one */
   strings?: StringPool;
   /** Tell handlers all objects again, as updates that change nothing, so often (and up to twice as seldom). @default 0, never */
   resyncMs?: Millis;
@@ -134,7 +134,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
   }
 
   addHandlers(name: string, handlers: Handlers<T>): Registration {
-    // Whoever comes in the middle of the first list hears what is there; the rest of the list follows.
+    // A handler added in the middle of the first list gets what is there; the rest of the list follows.
     return this.#handlers.add(name, handlers, this.#store.list(), this.#synced);
   }
 

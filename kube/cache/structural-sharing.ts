@@ -11,7 +11,7 @@ const MAX_OWNERS = 5_000;
 export class StructuralSharing {
   #young = new Map<string, KubeObject>();
   #old = new Map<string, KubeObject>();
-  /** Whoever it belongs to. */
+  /** Its owner. */
   #latest: KubeObject | undefined;
 
   get size(): number {
@@ -19,7 +19,7 @@ export class StructuralSharing {
   }
 
   /**
-   * `next`, with every part that a sibling has too replaced by the sibling's. The first of an owner is compared with whoever came before it: where sets are
+   * `next`, with every part that a sibling has too replaced by the sibling's. The first of an owner is compared with the object before it: where sets are
    * small, most pods are the first, and strangers have tolerations and conditions in common. Takes parts of `next` apart: it must be fresh and known to nobody.
    * @param held - the state of the same object that is kept so far, which is the closest relative
    */
@@ -75,7 +75,7 @@ function withPartsOf(like: unknown, next: unknown, budget = { left: MAX_VALUES }
 }
 
 /**
- * Makes a cached object unchangeable, all the way down: whoever tries to change it gets a TypeError at that very line. For tests and for finding
+ * Freezes a cached object deeply: code that writes to it throws a TypeError at that line. For tests and for finding
  * out who does; it costs as much as reading the object once.
  */
 export function deepFreeze<T>(value: T): T {

@@ -6,7 +6,7 @@ import type { KubeList, KubeObject, Resource } from '../api/object.ts';
 import type { WireResponse } from './connection.ts';
 import type { Call } from './errors.ts';
 
-// One for all answers: each call of `decode` starts anew, and making a decoder costs more than decoding an answer.
+// One for all answers: each call of `decode` resets it, and making a decoder costs more than decoding an answer.
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 /** A Status is small; what is longer is no Status. */
 const LARGEST_ERROR = 64 * 1024;

@@ -60,7 +60,7 @@ export class Credentials {
   async identity(force = false): Promise<Identity> {
     const { fresh } = this;
     if (!force && fresh !== undefined) return fresh;
-    // A check that is under way was begun without that knowledge: a refused identity is asked for anew after it.
+    // A check that is under way began before the refusal: credentials are read again after it.
     if (force && this.#checking) await this.#checking.catch(() => undefined);
     this.#checking ??= this.#refresh(force).finally(() => (this.#checking = undefined));
     return this.#checking;

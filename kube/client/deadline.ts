@@ -25,8 +25,8 @@ export class Deadline implements Disposable {
   #stopTimer = (): void => {};
 
   /**
-   * @param afterMs - the time, which `touch` and `reset` start anew
-   * @param longestMs - the time that nothing starts anew. @default none
+   * @param afterMs - the time; `touch` and `reset` restart it
+   * @param longestMs - the time that nothing restarts. @default none
    */
   constructor(clock: Clock, afterMs: Millis, caller?: AbortSignal, longestMs?: Millis) {
     this.#clock = clock;
@@ -47,7 +47,7 @@ export class Deadline implements Disposable {
     return Math.max(0, this.#longestMs === undefined ? left : Math.min(left, this.#begun + this.#longestMs - now));
   }
 
-  /** There was progress: the time starts anew. Costs next to nothing. */
+  /** There was progress: restarts the time. Costs next to nothing. */
   touch(): void {
     this.#from = this.#clock.monotonic();
   }

@@ -78,7 +78,7 @@ export function apiErrorFrom(call: Call, code: number, body: string, retryAfterM
   });
 }
 
-/** The error in a Status: of a failed answer, or of a watch's ERROR event (which has no HTTP code of its own). */
+/** The error in a Status: of a failed answer, or of a watch's ERROR event (which has no HTTP code). */
 export function apiErrorFromStatus(
   call: Call,
   status: Partial<Status>,

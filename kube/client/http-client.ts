@@ -294,7 +294,7 @@ class HttpClient implements Client {
   }
 }
 
-/** The same bytes; each time some come, the deadline starts anew. */
+/** The same bytes; each chunk restarts the deadline. */
 async function* touching(body: AsyncIterable<Uint8Array>, deadline: Deadline): AsyncGenerator<Uint8Array, void, undefined> {
   for await (const chunk of body) {
     deadline.touch();

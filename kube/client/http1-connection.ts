@@ -145,7 +145,7 @@ export class Http1Connection implements Connection {
         if (!connected) outgoing.destroy(new Error('no connection in time'));
       });
       outgoing.on('error', (error) => {
-        // The next request dials anew, and finds out again what the server speaks.
+        // The next request dials again, and negotiates the protocol again.
         if (!connected) this.retire();
         if (signal.aborted) aborted();
         else
@@ -182,7 +182,7 @@ export class Http1Connection implements Connection {
     return this.#proxy === undefined ? error : new ProxyError(this.#proxy, error.message, error);
   }
 
-  /** Any answer will do, so this goes without credentials. A socket of its own: those under way wait for theirs. */
+  /** Any answer will do, so this goes without credentials. On a new socket: those of requests under way are busy. */
   #probe(timeoutMs: Millis): Promise<void> {
     return new Promise((resolve, reject) => {
       const asked = this.#request({ method: 'GET', path: '/version', headers: {} }, (message) => {

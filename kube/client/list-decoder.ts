@@ -4,9 +4,9 @@ import { HEAD_BYTES } from './too-large.ts';
 
 /** What a list's body comes apart into. Bytes are only good until the call returns. */
 export interface ListParts {
-  /** One element of the top-level `items`: JSON text, not judged yet. */
+  /** One element of the top-level `items`: JSON text, not parsed yet. */
   item(text: Uint8Array): void;
-  /** Any other top-level field; both are JSON texts, not judged yet. */
+  /** Any other top-level field; both are JSON texts, not parsed yet. */
   field(name: Uint8Array, value: Uint8Array): void;
   /** The list `items` begins. */
   items(): void;
@@ -49,8 +49,8 @@ kinds[CLOSE_LIST] = kinds[CLOSE_OBJECT] = CLOSE;
 kinds[COMMA] = kinds[COLON] = SEPARATOR;
 
 /**
- * Takes a Kubernetes list apart while it arrives, cut anywhere. Only the top level's grammar is judged here, and where each text in it ends; texts are
- * handed on for `JSON.parse`, which judges the rest. So exactly the objects that JSON.parse takes come through, but for two fields `items`.
+ * Takes a Kubernetes list apart while it arrives, cut anywhere. Only the top level's grammar is checked here, and where each text in it ends; texts are
+ * handed on for `JSON.parse`, which checks the rest. So exactly the objects that JSON.parse takes come through, but for two fields `items`.
  */
 export class ListDecoder {
   readonly #parts: ListParts;
@@ -108,7 +108,7 @@ export class ListDecoder {
     }
   }
 
-  /** Whether the object is complete. What follows it is judged as it comes. */
+  /** Whether the object is complete. What follows it is checked as it comes. */
   get isWhole(): boolean {
     return this.#at === 'end';
   }
@@ -254,7 +254,7 @@ function isItems(name: Uint8Array): boolean {
   try {
     return JSON.parse(Buffer.from(name).toString('utf8')) === 'items';
   } catch {
-    return false; // judged with the field
+    return false; // checked with the field
   }
 }
 

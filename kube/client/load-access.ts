@@ -30,7 +30,7 @@ export function kubeconfigSource(paths: string | readonly string[], choice: Kube
         known = { texts, access: await read(texts, choice) };
       } catch (error) {
         if (known === undefined) throw error;
-        known = { texts, access: known.access }; // half written, most likely; judged again when it changes
+        known = { texts, access: known.access }; // half written, most likely; read again when it changes
       }
       return known.access;
     },

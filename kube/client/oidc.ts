@@ -6,7 +6,7 @@ import type { Millis } from '../../base/clock.ts';
 import type { JsonObject } from '../api/json.ts';
 import type { NewTokens } from './persist-tokens.ts';
 
-/** A token this close to its end is asked for anew. */
+/** A token this close to its expiry is refreshed. */
 const MARGIN_MS: Millis = 10_000;
 const ANSWER_MS: Millis = 10_000;
 const LARGEST_ANSWER = 1024 * 1024;

@@ -54,7 +54,7 @@ function secured(socket: TLSSocket, timeoutMs: number, signal: AbortSignal): Pro
       clearTimeout(timer);
       signal.removeEventListener('abort', abort);
       socket.off('secureConnect', done).off('close', hungUp).off('error', failed);
-      // From now on errors belong to whoever uses the socket; this keeps a late one from ending the process.
+      // From now on the user of the socket handles errors; this keeps a late one from ending the process.
       socket.on('error', () => {});
       if (error === undefined) return resolve();
       socket.destroy();

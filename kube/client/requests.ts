@@ -143,7 +143,7 @@ export class Requests {
   }
 }
 
-/** A server that asks for more is obeyed by giving up: whoever called knows better what else to do in that time. */
+/** A request whose Retry-After is longer fails at once: the caller knows better what else to do in that time. */
 export const MAX_WAIT: Millis = 10_000;
 const MAX_TRIES = 4;
 /** Those who were refused together should not come back together. */

@@ -1,7 +1,7 @@
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { Credentials, Endpoint } from './credentials.ts';
 
-/** The certificate, the authorities or the server changed: the watch has to be made anew. */
+/** The certificate, the authorities or the server changed: the watch has to be opened again. */
 export class RotatedError extends Error {
   override name = 'RotatedError';
 }

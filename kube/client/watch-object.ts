@@ -15,7 +15,7 @@ import { handled, WatchLoop } from './watch-loop.ts';
  * watching --changed, bookmark--> watching, at the newer version
  * watching --expired (410), too-large--> relisting   watching --closed, failed--> watching, at the same version
  *
- * The driver lists or watches as the state says, waits between failures, and chooses no edge of its own.
+ * The driver lists or watches as the state says, waits between failures, and does not choose edges.
  */
 export type Watch = { at: 'relisting' } | { at: 'watching'; rv: string };
 

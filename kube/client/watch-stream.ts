@@ -9,7 +9,7 @@ import type { Call } from './errors.ts';
 import type { TooLarge } from './too-large.ts';
 
 const NEWLINE = 0x0a;
-// One for all lines: each call of `decode` starts anew, and making a decoder costs more than decoding a line.
+// One for all lines: each call of `decode` resets it, and making a decoder costs more than decoding a line.
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 const types: ReadonlySet<unknown> = new Set(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK']);
 

@@ -96,7 +96,7 @@ export async function claim<T extends KubeObject>(by: Claimer, plan: ClaimPlan<T
 /**
  * Asks the server, once however often it is called, whether the owner may still adopt: the cache may not know yet that it is gone, or being
  * deleted with its objects orphaned on purpose.
- * @throws an Error in the field's words when not, or when nobody could say
+ * @throws an Error with upstream's text when not, or when the server could not be asked
  */
 export function adoptionCheck(
   { client, owner, ownerKind }: Pick<Claimer, 'client' | 'owner' | 'ownerKind'>,

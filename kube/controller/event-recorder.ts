@@ -168,7 +168,7 @@ export class EventSender {
     await Promise.resolve();
     const { atOnce = 1 } = this.#options;
     try {
-      // Some may come when most workers have ended already: whoever is left begins anew.
+      // Some may come when most workers have ended already: the one that is left starts again.
       while (this.#waiting.size > 0 && !this.#stop.signal.aborted) {
         await Promise.all(Array.from({ length: Math.min(atOnce, this.#waiting.size) }, () => this.#work()));
       }

@@ -7,14 +7,14 @@ import { mayHaveTakenEffect } from '../client/errors.ts';
 const LOOK_AGAIN_MS: Millis = 1_000;
 
 export interface ExpectationLimits {
-  /** After this long an owner is looked at again, whatever is still missing. @default 300_000, the field's */
+  /** After this long an owner is looked at again, whatever is still missing. @default 300_000, upstream's */
   ttlMs?: Millis;
   /** How long to look out for what a creation without an answer may have made. @default 10_000 */
   lostMs?: Millis;
   /** Told when an owner's time is over and something is still missing: an event was missed, or what was made went unseen. */
   onExpired?: (key: Key, missing: Missing) => void;
   /**
-   * The version that the cache of what is created has reached. What was created before that and not seen is gone again, while the cache listed anew: it is
+   * The version that the cache of what is created has reached. What was created before that and not seen was deleted again while the cache relisted: it is
    * awaited no more. @default unknown: such a one is awaited until the end
    */
   reached?: () => string;
@@ -80,7 +80,7 @@ interface Waiting {
  *
  * Creations are awaited by the UID in their answer, deletions by the UID they name, so that what somebody else made or removed, an event told
  * twice and a late one of an earlier pass count for nothing. A deletion is seen at the mark (`deletionTimestamp`) or at the removal, whichever comes
- * first. What came and went while the cache listed anew is in no event: the cache's version tells ({@link ExpectationLimits.reached}). Nothing is waited for
+ * first. What was created and deleted while the cache relisted is in no event: the cache's version tells ({@link ExpectationLimits.reached}). Nothing is waited for
  * longer than the TTL: a missed event delays an owner and never stops it.
  */
 export class Expectations {
@@ -251,7 +251,7 @@ function isOnlyLost({ unanswered, created, deletions }: Waiting): boolean {
   return unanswered <= 0 && created.size === 0 && deletions.size === 0;
 }
 
-/** Whoever came and is in no answer may be what a lost call made: once all answers are in, that is. */
+/** A pod that came and is in no answer may be what a lost call created, once all answers are in. */
 function lostLeft({ lost, seen, mine }: Waiting): number {
   if (lost === 0) return 0;
   let explained = 0;

@@ -166,7 +166,7 @@ function isAtLeast(version: string, wanted: string): boolean {
 }
 
 export interface HoldBack {
-  /** @default nothing is awaited: for who decides on them by itself */
+  /** @default nothing is awaited */
   expectations?: Pick<Expectations, 'requeueAfter'>;
   ownWrites: Pick<OwnWrites, 'caughtUp' | 'requeueAfter'>;
   /** Of every kind that the controller writes. */

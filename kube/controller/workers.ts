@@ -30,7 +30,7 @@ const longestTurn: Millis = 10;
  * Reconciles keys of `queue` until `signal` aborts, `workers` at once and never one key twice at once. A failure of any kind is that key's alone: it
  * is logged, and the key comes back with backoff.
  *
- * When the signal aborts, the queue is shut down: keys in the line stay there, since whoever comes next finds them by looking at the cache. Reconciles
+ * When the signal aborts, the queue is shut down: queued keys are dropped, since the next process finds them in the cache. Reconciles
  * under way may finish; after `drainMs` their signal aborts too.
  * @returns when the last reconcile has ended, however long that takes
  */

@@ -44,7 +44,7 @@ export interface ElectionMetrics {
 export const noElectionMetrics: ElectionMetrics = { leading() {}, slowRenewal() {} };
 
 export interface ElectionOptions {
-  /** Best one with a connection of its own: a renewal must not wait behind a long list. */
+  /** Best one with its own connection: a renewal must not wait behind a long list. */
   client: Pick<Client, 'get' | 'create' | 'replace'>;
   lease: { namespace: string; name: string };
   /** Of one process, used once: see {@link newIdentity}. */
@@ -75,7 +75,7 @@ export type Ended =
   | { why: 'stopped'; released: boolean };
 
 /**
- * One participant of a leader election on a Lease. Leads at most once: who has lost, or was stopped, starts anew as a new process.
+ * One participant of a leader election on a Lease. Leads at most once: one that has lost, or was stopped, starts again as a new process.
  * @throws {RangeError} unless leaseDurationMs > renewDeadlineMs > 1.2 * retryPeriodMs > 0
  */
 export class LeaderElection implements Fence {

@@ -28,7 +28,7 @@ const reads = new Set(['GET', 'HEAD', 'OPTIONS']);
 /**
  * `client`, with every call that changes something refused unless leadership is certain at that moment. Reads pass.
  * What it cannot do: recall a request that is on its way. A process that is stopped between this check and the system call that sends the request
- * sends it when it goes on; so whoever writes names the version (or uid) that the decision rests on, and the server refuses what came too late.
+ * sends it when it goes on; so every write names the version (or uid) that its decision rests on, and the server rejects a late one.
  * @throws {NotLeaderError} from every write without leadership
  */
 export function fenced(client: Client, fence: Fence): Client {

@@ -9,7 +9,7 @@ export interface LeaseSpec {
   /** Who holds it; absent or '' when nobody does. */
   holderIdentity?: string | null;
   leaseDurationSeconds?: number | null;
-  /** RFC 3339 with microseconds, by the clock of whoever wrote it: for people. Nothing is decided by it. */
+  /** RFC 3339 with microseconds, by the clock of the writer: for people. Nothing is decided by it. */
   acquireTime?: string | null;
   renewTime?: string | null;
   /** How often it was taken over. */
@@ -33,7 +33,7 @@ export function durationOf(lease: Lease, fallback: Millis): Millis {
 }
 
 /**
- * What changes when a holder gives a sign of life, and only then: a label put on by somebody else is none, a lease made anew under the same name
+ * What changes when a holder gives a sign of life, and only then: a label put on by somebody else is none, a lease created again under the same name
  * is one. Two leases with equal signs are the same record.
  */
 export const signOf = (lease: Lease): string => JSON.stringify([lease.metadata.uid ?? '', lease.spec ?? null]);
@@ -74,7 +74,7 @@ export function renewedLease(lease: Lease, claim: Claim): Lease {
   return { ...lease, spec: { ...lease.spec, ...claimed(claim), renewTime: now > last ? now : afterMicroTime(last, now) } };
 }
 
-/** `lease` for whoever comes next: nobody has to wait for it. */
+/** `lease` released: the next candidate does not have to wait. */
 export function releasedLease(lease: Lease, nowMs: Millis): Lease {
   const now = microTime(nowMs);
   return { ...lease, spec: { ...lease.spec, holderIdentity: '', leaseDurationSeconds: 1, acquireTime: now, renewTime: now } };

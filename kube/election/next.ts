@@ -12,7 +12,7 @@ export interface Moment {
 export interface Seen {
   lease: Lease | undefined;
   since: Moment;
-  /** For how long whoever held the lease may still believe in it, counted from `since`, in ms. */
+  /** How long the previous holder may still act on the lease, counted from `since`, in ms. */
   standsMs: Millis;
 }
 
@@ -26,9 +26,9 @@ export interface Held {
 
 /** The two judgements that all safety rests on. */
 export interface Rules {
-  /** Nobody who goes by these rules can act on the record any more. */
+  /** The holder has stopped acting on the record: it follows the same rules. */
   isOver(seen: Seen, now: Moment): boolean;
-  /** Nobody who goes by these rules can have taken our lease yet. */
+  /** No other candidate can have taken our lease yet: all follow the same rules. */
   isCertain(held: Held, now: Moment, renewDeadlineMs: Millis): boolean;
 }
 
@@ -52,7 +52,7 @@ export function certainForMs(held: Held, now: Moment, renewDeadlineMs: Millis): 
 /** What is known after a look at the lease, given what was known before. @param fallbackMs - duration of a lease that says none */
 export function observeLease(before: Seen | undefined, lease: Lease | undefined, at: Moment, fallbackMs: Millis): Seen {
   if (lease !== undefined) return { lease, since: at, standsMs: durationOf(lease, fallbackMs) };
-  // Whoever held a lease that somebody deleted may not know yet.
+  // The holder of a deleted lease may not have noticed yet.
   const stands = before?.lease !== undefined && holderOf(before.lease) !== '' ? before.standsMs : 0;
   return { lease: undefined, since: at, standsMs: stands };
 }

@@ -21,7 +21,7 @@ export interface AllMetrics {
   meters: Meters;
 }
 
-/** Everything that a process of controllers counts, in a registry of its own. */
+/** Everything that a process of controllers counts, in one registry. */
 export function allMetrics(): AllMetrics {
   const registry = new Registry();
   processMetrics(registry);

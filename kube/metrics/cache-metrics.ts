@@ -54,7 +54,7 @@ export function reflectorMetrics(registry: Registry): (name: string) => Reflecto
   };
 }
 
-/** Mistakes of those who read caches. The field crashes on them and has no names for it, so these are ours. */
+/** Handlers that write to cached objects. client-go panics on them and has no metric for it, so these names are ours. */
 export function informerMetrics(registry: Registry): Required<Pick<InformerOptions, 'onHandlerFailure' | 'onIndexFailure'>> {
   const registers = [registry];
   const handlers = new Counter({

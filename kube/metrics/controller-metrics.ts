@@ -73,7 +73,7 @@ export function queueMetrics(registry: Registry): QueueMetrics {
 
 const seconds = (ms: number): number => ms / 1000;
 
-/** @param subsystem - the controller, as the field spells it: `daemonset_controller`, `statefulset_controller` */
+/** @param subsystem - the controller, as upstream spells it: `daemonset_controller`, `statefulset_controller` */
 export function ownWritesMetrics(registry: Registry, subsystem: string): OwnWritesMetrics {
   const registers = [registry];
   const skips = new Counter({

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { Gauge, Counter, type Registry } from 'prom-client';
 
 /**
- * What every exporter says of its own process, read at each scrape. By hand: prom-client's own set starts an event loop monitor and an observer of
+ * What every exporter says of its process, read at each scrape. By hand: prom-client's own set starts an event loop monitor and an observer of
  * garbage collections that nothing can end, and brings a tracing library along.
  */
 export function processMetrics(registry: Registry, files: ProcessFiles = procFiles): void {

@@ -10,7 +10,7 @@ import type { World } from './options.ts';
 /** Which Lease to lead by. */
 export type LeaseOptions = ElectionOptions['lease'] & Pick<ElectionOptions, 'leaseDurationMs' | 'renewDeadlineMs' | 'retryPeriodMs'>;
 
-/** The election of a process with what belongs to it: a connection of its own, and events on the Lease. */
+/** The election of a process with what belongs to it: its own connection, and events on the Lease. */
 export class Leadership {
   readonly #identity: string;
   readonly #client: Client;
@@ -85,7 +85,7 @@ export class Leadership {
     return this.#election.run(signal);
   }
 
-  /** After `run`. @param lost - then nobody waits for what is still to be said: whoever has the lease says so */
+  /** After `run`. @param lost - then pending events are not waited for: the new leader sends its own */
   async close(lost: boolean): Promise<void> {
     await this.#announcer.close(lost ? AbortSignal.abort() : new AbortController().signal);
     await this.#client.close();

@@ -50,7 +50,7 @@ export interface ProcessOptions {
   onFailed?: (facts: { part: string; error: unknown }) => void;
 }
 
-/** What a process cannot make up by itself. */
+/** What a process needs to be given. */
 export interface World {
   clock: Clock;
   random: Random;

@@ -11,7 +11,7 @@ import type { Parts } from './parts.ts';
 
 /**
  * Runs controllers until the signal aborts: serves what there is to see, asks the server what has to be known of it, fills the caches, waits for the
- * lease, and runs what `setup` made. It serves from the beginning: whoever waits for a server that is away is alive.
+ * lease, and runs what `setup` made. It serves from the beginning: a process that waits for the API server is alive.
  *
  * The end, in this order: controllers drain, their events are sent, the lease is released, caches, connections and serving close.
  * @returns the exit code: 0 when asked to end; 1 after the lease was lost, or something threw that must not

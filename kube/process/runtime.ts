@@ -27,7 +27,7 @@ export interface Runtime {
   log: Log;
 }
 
-/** The queues of a process, each under a name of its own. */
+/** The queues of a process, each under its own name. */
 export class Queues {
   readonly #clock: Clock;
   readonly #metrics: QueueMetrics;
@@ -46,7 +46,7 @@ export class Queues {
     return queue;
   }
 
-  /** Takes no more keys and wakes whoever waits for one: also a queue that nobody ran leaves no timer behind. */
+  /** Takes no more keys and ends all waits for one: also a queue that nobody ran leaves no timer behind. */
   shutDown(): void {
     for (const queue of this.#queues.values()) queue.shutDown();
   }

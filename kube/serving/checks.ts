@@ -7,7 +7,7 @@ export interface Check {
   name: string;
   /** @returns why it is not well, for the log; undefined when it is */
   problem: () => string | undefined;
-  /** What whoever lists the checks reads beside it, failed or not. Nothing secret: anyone who can connect reads it. @default nothing */
+  /** Shown beside it in the list of checks, failed or not. Nothing secret: anyone who can connect reads it. @default nothing */
   detail?: () => string;
 }
 
@@ -17,7 +17,7 @@ export interface Verdict {
   text: string;
 }
 
-/** Judges named checks as Kubernetes' own servers do: the answer says which failed, and only the log why, unless a check has a `detail`. */
+/** Runs named checks as Kubernetes' own servers do: the answer says which failed, and only the log why, unless a check has a `detail`. */
 export class Checks {
   /** `healthz`, `readyz` or `livez`. */
   readonly #name: string;

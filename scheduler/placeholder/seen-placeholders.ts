@@ -10,7 +10,7 @@ export interface SeenPlaceholdersOptions {
   isOurs: (schedulerName: string) => boolean;
 }
 
-/** Called for each, and for each change. @param oldUid - of the pod whose room it stands for */
+/** Called for each, and for each change. @param oldUid - of the deleted pod whose reservation it holds */
 export type PlaceholderListener = (info: PodInfo, oldUid: string) => void;
 
 /** Uids of pods that were made and are not seen yet; more than this were missed. */

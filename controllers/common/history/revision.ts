@@ -31,7 +31,7 @@ export function revisionData(template: Readonly<JsonObject>): JsonObject {
 /**
  * Whether both are of the same template, by whichever program they were written. Order of fields does not count, and null is as good as absent: API servers
  * before 1.34 write `creationTimestamp: null` into every template, later ones do not. Pure.
- * @param left - never changed afterwards. @param right - likewise
+ * @param left - never changed afterwards. @param right - never changed afterwards
  */
 export function sameData(left: unknown, right: unknown): boolean {
   return left === right || digest(left) === digest(right);

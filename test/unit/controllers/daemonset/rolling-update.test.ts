@@ -14,7 +14,7 @@ const cases = rows(`
   a b c~ d! | a@old b@old maxUnavailable=50%             | a     | takes the share of the nodes that should run
   a b       | a@old b@old maxUnavailable=0%              | a     | replaces one at least where the share is none
   a b       | a@old b@old maxUnavailable=some            | a     | replaces one where the number cannot be read
-  c b a     | c@old b@old a@old maxUnavailable=2         | a b   | goes by the names of nodes
+  c b a     | c@old b@old a@old maxUnavailable=2         | a b   | is sorted by node name
   a b c     | a@new b@old c@old                          | b     | goes on to old ones alone
   a b       | a@new b@new                                |       | is done when all are new
   a b c     | a@older b@ c@old maxUnavailable=3          | a b c | replaces pods of any other revision, and of none

@@ -7,7 +7,7 @@ const cases = rows(`
   a b          | a@old b@old                       | create a@new               | makes a new one beside an old one
   a b c        | a@old b@old c@old maxSurge=2      | create a@new, create b@new | makes as many as the budget has
   a b c        | a@old b@old c@old maxSurge=34%    | create a@new, create b@new | rounds a share up
-  c b a        | c@old b@old a@old                 | create a@new               | goes by the names of nodes
+  c b a        | c@old b@old a@old                 | create a@new               | is sorted by node name
   a b          | a@old/60 a@new!/30 b@old          |                            | waits for a new one that is not ready
   a b          | a@old/60 a@new/9 b@old minReadySeconds=10
                |                            | waits for a new one that is not ready for long enough

@@ -53,7 +53,7 @@ const places = rows(`
 const leaving = rows(`
   0@new 1@new 2@new replicas=1         | delete 2 (scaled-down) | 2 scaling-down | begins with the highest
   0@new 9@new 10@new replicas=1
-    | delete 10 (scaled-down) | 10 scaling-down | goes by numbers
+    | delete 10 (scaled-down) | 10 scaling-down | is sorted by ordinal
   0@new 1@new 2@new- replicas=1        |                        | 2 scaling-down | waits until it is gone
   0@new 1@new replicas=1               | delete 1 (scaled-down) | 1 scaling-down | takes the next then
   0@new replicas=0                     | delete 0 (scaled-down) | 0 scaling-down | takes the first too

@@ -209,7 +209,7 @@ describe('what an informer asks and tells', () => {
     assert.deepEqual(versions, ['6', '9', '9']);
   });
 
-  test('waits longer from failure to failure, and begins anew after a success', async (t) => {
+  test('waits longer from failure to failure, and starts over after a success', async (t) => {
     const world = await run(t, ['fail 500', 'fail 500', 'fail 500', 'list 5:', 'fail 500', 'watch hold']);
     for (const [ms, requests] of [
       [499, 1],
