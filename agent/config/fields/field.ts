@@ -20,9 +20,9 @@ export interface Field {
   readonly path?: true;
   /** The command line flag that beats it, without dashes. */
   readonly flag?: string;
-  /** Rule of the kubelet's own validation, in words; rules.ts holds it as code. */
+  /** Rule of the kubelet's own validation, in words; rules/ holds it as code. */
   readonly rule?: string;
-  /** What only the starting kubelet checks, in words; preflight.ts holds what of it can be seen before. */
+  /** What only the starting kubelet checks, in words; preflight/ holds what of it can be seen before. */
   readonly startup?: string;
   /** Values never leave the node, not even in the admin's own diff. */
   readonly secret?: true;
