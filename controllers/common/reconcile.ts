@@ -1,6 +1,5 @@
 import type { Millis } from '../../base/clock.ts';
-import type { Resource } from '../../kube/api/object.ts';
-import type { KubeObject } from '../../kube/api/object.ts';
+import type { KubeObject, Resource } from '../../kube/api/object.ts';
 import { objectKey, type Informer, type Key } from '../../kube/cache/contract.ts';
 import type { Client } from '../../kube/client/client.ts';
 import type { ClaimPlan } from '../../kube/controller/claim.ts';

@@ -1,7 +1,7 @@
 import { ActionError, describeError, unreachable } from '../../base/errors.ts';
 import { Deadline } from '../client/deadline.ts';
 import { isExpired, isInvalidRequest, isTooNewVersion } from '../client/errors.ts';
-import { handled, HandlerFailure, WatchLoop } from '../client/watch-loop.ts';
+import { handled, handledAsync, WatchLoop } from '../client/watch-loop.ts';
 import { applyEvent } from './change.ts';
 import { objectKey } from './contract.ts';
 import { FailureLog, noReflectorMetrics, type Problem, type ReflectorMetrics } from './failure-log.ts';
@@ -149,7 +149,7 @@ export class Reflector<T extends KubeObject> {
       this.#state = after;
       return this.#failed(this.#problemWith('list', hint), 0);
     }
-    await this.#give(() => this.#sink.replace(items, version, signal));
+    await handledAsync(() => this.#sink.replace(items, version, signal));
     if (signal.aborted) return 0;
     this.#state = after;
     this.#failures.recovered();
@@ -345,14 +345,6 @@ export class Reflector<T extends KubeObject> {
       this.#ignore(item.metadata, describeError(error));
       const held = this.#sink.held(objectKey(item));
       return held?.metadata.uid === item.metadata.uid ? held : undefined;
-    }
-  }
-
-  async #give(call: () => Promise<void>): Promise<void> {
-    try {
-      await call();
-    } catch (cause) {
-      throw new HandlerFailure('the sink of a reflector failed', { cause });
     }
   }
 

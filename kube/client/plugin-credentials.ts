@@ -39,7 +39,7 @@ export async function pluginCredentials(plugin: Plugin, renew: boolean, nowMs: M
   return execCredentials(plugin, renew);
 }
 
-/** The one part of @kubernetes/client-node that dkc loads: its index would load the whole generated API with it, some 70 MB of memory. */
+/** The one part of @kubernetes/client-node that dkc loads: its index would load the whole generated API with it, some 86 MB of memory. */
 async function execCredentials(plugin: ExecPlugin, renew: boolean): Promise<PluginCredentials> {
   const { ExecAuth } = await import('@kubernetes/client-node/dist/exec_auth.js');
   const auth = (renew ? undefined : execs.get(plugin)) ?? new ExecAuth();

@@ -130,7 +130,7 @@ export class WatchLoop {
 }
 
 /** Carries what a handler threw past the retries: our own mistake is not the server's. */
-export class HandlerFailure extends Error {
+class HandlerFailure extends Error {
   override name = 'HandlerFailure';
 }
 
@@ -138,6 +138,15 @@ export class HandlerFailure extends Error {
 export function handled<R>(call: () => R): R {
   try {
     return call();
+  } catch (cause) {
+    throw new HandlerFailure('a handler of a watch failed', { cause });
+  }
+}
+
+/** The same for a handler that takes more than one turn. */
+export async function handledAsync(call: () => Promise<void>): Promise<void> {
+  try {
+    await call();
   } catch (cause) {
     throw new HandlerFailure('a handler of a watch failed', { cause });
   }

@@ -23,12 +23,12 @@ export function refusal(code: 500 | 410): ApiError {
   return new ApiError(call, { code, reason: code === 410 ? 'Expired' : 'InternalError', message: 'the test says so' });
 }
 
-// oxlint-disable-next-line require-yield
+// oxlint-disable-next-line require-yield -- fails before the first event
 async function* cut(): AsyncGenerator<Event, boolean> {
   throw new TransportError(call, 'cut', { hint: 'the connection broke', cause: new BrokenConnection('perhaps', 'the test cut it') });
 }
 
-// oxlint-disable-next-line require-yield
+// oxlint-disable-next-line require-yield -- fails before the first event
 async function* gone(): AsyncGenerator<Event, boolean> {
   throw refusal(410);
 }
