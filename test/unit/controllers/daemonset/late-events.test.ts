@@ -173,7 +173,7 @@ test('a pod that is taken from the set while the set deletes it is not waited fo
   assert.equal(world.set()?.status?.updatedNumberScheduled, 2);
 });
 
-test('a pod that came and went while the cache listed anew is not waited for', async (t) => {
+test('a pod that came and went while the cache relisted is not waited for', async (t) => {
   const removed: string[] = [];
   let broken = false;
   const world = new SimWorld({ pace: { bindMs: () => 0, startMs: () => 500, endMs: () => 500 } });

@@ -28,7 +28,7 @@ type Step =
   | { do: 'pod goes'; name: string }
   | { do: 'time'; seconds: number }
   | { do: 'set'; set: number }
-  /** The set is gone; whoever asks next begins anew. */
+  /** The set is deleted; the next count starts from zero. */
   | { do: 'forget' }
   /** Its template is of a revision with another hash than before. */
   | { do: 'hash' };
@@ -217,7 +217,7 @@ test('a counter looks again at no node that has not changed', () => {
   assert.deepEqual([summary.counts.desired, summary.counts.current], [2, 1]);
 });
 
-test('a counter forgets a set that is gone, and begins anew with another of its name', () => {
+test('a counter forgets a deleted set, and starts from zero with another of its name', () => {
   const world = new World();
   world.do({ do: 'node', node: 'a' });
   world.look();

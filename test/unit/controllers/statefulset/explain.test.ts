@@ -17,7 +17,7 @@ const cases: (Situation & { why: string; says: string })[] = [
   { why: 'people delete', update: 'OnDelete', pods: '0@old 1@old 2@new', says: 'web-0 old, web-1 old, web-2 runs' },
   { why: 'it is paused', annotations: { paused: 'true' }, pods: '0@old 1@old 2@new', says: 'web-1 paused, web-0 old, web-2 runs' },
   { why: 'it scales down', replicas: 1, pods: '0@new 1@new 2@new', says: 'web-2 scaling-down, web-0 runs, web-1 leaving' },
-  { why: 'all go anew', update: 'Recreate', pods: '0@old 1@old- 2@new', says: 'web-0 recreating, web-1 Terminating, web-2 runs' },
+  { why: 'all are recreated', update: 'Recreate', pods: '0@old 1@old- 2@new', says: 'web-0 recreating, web-1 Terminating, web-2 runs' },
   {
     why: 'a claim is in the way',
     templates: ['data'],

@@ -66,7 +66,7 @@ const revisions: (Situation & { why: string; makes: string })[] = [
     makes: 'create 0@new, create 1@new, create 2@new',
   },
   {
-    why: 'all anew: always the present one',
+    why: 'Recreate: always the present one',
     update: 'Recreate',
     status: { currentReplicas: 3 },
     makes: 'create 0@new, create 1@new, create 2@new',

@@ -11,8 +11,8 @@ const leaving: (Situation & { why: string; is: string })[] = [
   { why: 'nothing is scaled down', replicas: 0, pods: '0@old 1@old!', is: '2/1/1 2/0' },
   { why: 'nothing that ended is deleted', pods: '0@old# 1@old$', is: '2/0/0 2/0' },
   { why: 'nothing is repaired', templates: ['data'], pods: '0@old~ 1@old* 2@old?', is: '3/2/2 3/0' },
-  { why: 'nobody owns claims anew', templates: ['data'], claims: 'data-0', whenDeleted: 'Delete', pods: '0@old', is: '1/1/1 1/0' },
-  { why: 'nothing goes anew', update: 'Recreate', pods: '0@old', is: '1/1/1 1/0' },
+  { why: 'nobody owns claims again', templates: ['data'], claims: 'data-0', whenDeleted: 'Delete', pods: '0@old', is: '1/1/1 1/0' },
+  { why: 'nothing is recreated', update: 'Recreate', pods: '0@old', is: '1/1/1 1/0' },
   { why: 'no old revision goes', historyLimit: 0, is: '0/0/0 0/0' },
 ];
 for (const parallel of [false, true])

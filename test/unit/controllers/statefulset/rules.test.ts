@@ -133,7 +133,7 @@ const updates: { why: string; strategy?: Strategy; annotated?: string; is: Rules
     is: { type: 'RollingUpdate', partition: 0, maxUnavailable: 3 },
   },
   { why: 'deletion by people', strategy: { type: 'OnDelete' }, annotated: '2', is: { type: 'OnDelete' } },
-  { why: 'all anew', strategy: { type: 'Recreate' }, annotated: '2', is: { type: 'Recreate' } },
+  { why: 'Recreate', strategy: { type: 'Recreate' }, annotated: '2', is: { type: 'Recreate' } },
   {
     why: 'a type that nobody knows',
     strategy: { type: 'Sideways' },

@@ -48,7 +48,7 @@ const cases: (Situation & { why: string; removed?: number; is: string; at?: stri
   },
   { why: 'people delete', update: 'OnDelete', pods: '0@new 1@new 2@new', is: '3/3/3 0/3' },
   { why: 'there is no block', update: 'nil', pods: '0@new 1@new 2@new', is: '3/3/3 3/3', at: 'new' },
-  { why: 'all went anew', update: 'Recreate', pods: '0@new 1@new 2@new', is: '3/3/3 3/3', at: 'new' },
+  { why: 'all were recreated', update: 'Recreate', pods: '0@new 1@new 2@new', is: '3/3/3 3/3', at: 'new' },
   { why: 'no replicas are wanted', replicas: 0, is: '0/0/0 0/0', at: 'new' },
   { why: 'places are reserved', annotations: { 'reserve-ordinals': '1' }, pods: '0@new 2@new 3@new', is: '3/3/3 3/3', at: 'new' },
 

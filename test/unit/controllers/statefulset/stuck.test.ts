@@ -54,7 +54,7 @@ const paused = rows(
   0@old 1@old 2@new                  |                        | 1 paused       | paused in the middle
   0@old! 1@old 2@new parallel        |                        | 0 NotReady     | paused in parallel
   0@old 1@old 2@old maxUnavailable=2 |                        | 2 paused       | paused, several at once
-  0@old 1@old 2@old update=Recreate  |                        |                | paused, all anew
+  0@old 1@old 2@old update=Recreate  |                        |                | paused, Recreate
   0@old 1@old                        | create 2@new           | 2 creating     | paused, a missing one is made
   0@old#                             | delete 0 (ended)       | 0 Failed       | paused, a failed one is deleted
   0@old 1@old replicas=1             | delete 1 (scaled-down) | 1 scaling-down | paused, scaling goes on
@@ -68,7 +68,7 @@ const unreadable = rows(`
   0@old 1@old 2@old +max-unavailable=x                |                  | 2 paused       | unreadable, no old one is replaced
   0@new 1@new +reserve-ordinals=x replicas=1          |                  | 1 scaling-down | unreadable, nothing is scaled down
   0@old 1@old parallel +reserve-ordinals=x replicas=1 |                  | 1 scaling-down | unreadable, nothing is scaled down in parallel
-  0@old 1@old 2@old +paused=x update=Recreate         |                  |                | unreadable, not all anew
+  0@old 1@old 2@old +paused=x update=Recreate         |                  |                | unreadable, not recreated
   0@old 1@old +paused=x                               | create 2@new     | 2 creating     | unreadable, a missing one is made
   0@new# +paused=x                                    | delete 0 (ended) | 0 Failed       | unreadable, a failed one is deleted
 `);

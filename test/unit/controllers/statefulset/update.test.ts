@@ -151,7 +151,7 @@ for (const { why, may, does = '', inOrder, inParallel, waits, ...situation } of 
       });
   }
 
-const anew = rows(`
+const recreate = rows(`
   0@old 1@old 2@old
     | delete 0 (recreate), delete 1 (recreate), delete 2 (recreate) | 0 recreating | all old ones go at once
   0@old! 1@old? 2@old#
@@ -166,15 +166,15 @@ const anew = rows(`
 `);
 
 for (const parallel of [false, true])
-  testRows(`all anew, ${parallel ? 'in parallel' : 'in order'}:`, anew, { parallel, update: 'Recreate' });
+  testRows(`Recreate, ${parallel ? 'in parallel' : 'in order'}:`, recreate, { parallel, update: 'Recreate' });
 
-test('all anew: they come back in the order of their policy', () => {
+test('Recreate: they come back in the order of their policy', () => {
   assert.equal(actionsOf(planned({ update: 'Recreate' })), 'create 0@new');
   assert.equal(actionsOf(planned({ update: 'Recreate', parallel: true })), 'create 0@new, create 1@new, create 2@new');
   assert.equal(actionsOf(planned({ update: 'Recreate', pods: '0@new' })), 'create 1@new');
 });
 
-test('all anew: names the owners of the claims of those without a place before they go', () => {
+test('Recreate: names the owners of the claims of those without a place before they go', () => {
   const situation = { update: 'Recreate', replicas: 1, templates: ['data'], claims: 'data-0 data-1', whenScaled: 'Delete' } as const;
   const plan = planned({ ...situation, templates: ['data'], pods: '0@old 1@old' });
   assert.equal(actionsOf(plan), 'owners 1; delete 0 (recreate), delete 1 (recreate)');
