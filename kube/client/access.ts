@@ -30,16 +30,21 @@ export interface ClusterAccess {
   namespace?: string;
 }
 
+/** What `KUBERNETES_EXEC_INFO` holds in the environment of an exec program; the cluster's authorities are added when it runs, as they may be in a file. */
+export interface ExecInfo {
+  kind: 'ExecCredential';
+  apiVersion: unknown;
+  /** `cluster` only where the user has `provideClusterInfo`. */
+  spec: { interactive: boolean; cluster?: JsonObject };
+}
+
 /** A user whose credentials come from a program or from an OIDC provider. The same object as long as the kubeconfig does not change. */
 export type Plugin = {
   /** For messages. */
   kubeconfig: string;
   context: string;
   user: string;
-} & (
-  | { /** The user's `exec`. */ exec: JsonObject; /** Value of `KUBERNETES_EXEC_INFO` in the program's environment. */ execInfo: string }
-  | { /** The `config` of its `auth-provider`. */ oidc: JsonObject }
-);
+} & ({ /** The user's `exec`. */ exec: JsonObject; execInfo: ExecInfo } | { /** The `config` of its `auth-provider`. */ oidc: JsonObject });
 
 /**
  * A {@link ClusterAccess} that may change while we run. `current` is asked before requests and answers from memory while nothing changed.

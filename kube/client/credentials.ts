@@ -87,7 +87,7 @@ export class Credentials {
     if (access.clientKey) pems.key = await this.#material(access.clientKey, 'client key');
     if (access.plugin) {
       const { pluginCredentials } = await import('./plugin-credentials.ts');
-      const given = await pluginCredentials(access.plugin, force, this.#clock.now(), this.#log);
+      const given = await pluginCredentials(access.plugin, { renew: force, nowMs: this.#clock.now(), log: this.#log, ca: pems.ca });
       authorization = given.authorization;
       if (given.cert !== undefined) pems.cert = given.cert;
       if (given.key !== undefined) pems.key = given.key;

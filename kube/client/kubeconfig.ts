@@ -1,7 +1,7 @@
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { ActionError } from '../../base/errors.ts';
 import { isJsonObject, type JsonObject, ownField } from '../api/json.ts';
-import type { ClusterAccess, Material, Plugin } from './access.ts';
+import type { ClusterAccess, ExecInfo, Material, Plugin } from './access.ts';
 import { checkedProxy, type Environment, proxyFor } from './proxy.ts';
 
 export interface KubeconfigChoice {
@@ -110,7 +110,7 @@ function pluginOf(user: JsonObject, cluster: JsonObject, name: PluginName, fail:
 }
 
 /** What client-go gives the program in `KUBERNETES_EXEC_INFO`: https://kubernetes.io/docs/reference/config-api/client-authentication.v1/ */
-function execInfo(exec: JsonObject, cluster: JsonObject): string {
+function execInfo(exec: JsonObject, cluster: JsonObject): ExecInfo {
   const extensions = Array.isArray(cluster['extensions']) ? cluster['extensions'] : [];
   const extension: unknown = extensions.find((one) => isJsonObject(one) && one['name'] === 'client.authentication.k8s.io/exec');
   const { server, 'tls-server-name': serverName, 'insecure-skip-tls-verify': insecure, 'proxy-url': proxy } = cluster;
@@ -121,13 +121,12 @@ function execInfo(exec: JsonObject, cluster: JsonObject): string {
         server,
         'tls-server-name': serverName,
         'insecure-skip-tls-verify': insecure,
-        'certificate-authority-data': cluster['certificate-authority-data'],
         'proxy-url': proxy,
         config: isJsonObject(extension) ? extension['extension'] : undefined,
       },
     }),
   };
-  return JSON.stringify({ kind: 'ExecCredential', apiVersion: exec['apiVersion'], spec });
+  return { kind: 'ExecCredential', apiVersion: exec['apiVersion'], spec };
 }
 
 function checkedServer(server: string | undefined, fail: (hint: string) => ActionError): string {

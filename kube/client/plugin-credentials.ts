@@ -7,7 +7,7 @@ import type { ExecAuth } from '@kubernetes/client-node/dist/exec_auth.js';
 import type { Millis } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { JsonObject } from '../api/json.ts';
-import type { Plugin } from './access.ts';
+import type { ExecInfo, Plugin } from './access.ts';
 import type { NewTokens } from './persist-tokens.ts';
 
 export interface PluginCredentials {
@@ -27,27 +27,31 @@ const unwritable = new Set<string>();
  * Credentials from a kubeconfig user's `exec` program, kept until they expire, or from its OIDC provider.
  * @param renew - the server refused the last ones: run the program again, refresh the token
  * @param nowMs - the wall clock
+ * @param ca - PEM of the authorities that the cluster is trusted by, for programs that ask for it
  * @param log - gets a warning when refreshed tokens cannot be written back
  * @throws {ActionError} when the program or the provider fails
  */
-export async function pluginCredentials(plugin: Plugin, renew: boolean, nowMs: Millis, log: Log): Promise<PluginCredentials> {
+export async function pluginCredentials(
+  plugin: Plugin,
+  { renew, nowMs, log, ca }: { renew: boolean; nowMs: Millis; log: Log; ca?: string | undefined },
+): Promise<PluginCredentials> {
   if ('oidc' in plugin) {
     const user = oidcUsers.get(plugin) ?? new OidcUser(plugin.oidc, (tokens) => keep(plugin, tokens, log));
     oidcUsers.set(plugin, user);
     return { authorization: `Bearer ${await user.token(nowMs, renew)}` };
   }
-  return execCredentials(plugin, renew);
+  return execCredentials(plugin, renew, ca);
 }
 
 /** The one part of @kubernetes/client-node that dkc loads: its index would load the whole generated API with it, some 86 MB of memory. */
-async function execCredentials(plugin: ExecPlugin, renew: boolean): Promise<PluginCredentials> {
+async function execCredentials(plugin: ExecPlugin, renew: boolean, ca: string | undefined): Promise<PluginCredentials> {
   const { ExecAuth } = await import('@kubernetes/client-node/dist/exec_auth.js');
   const auth = (renew ? undefined : execs.get(plugin)) ?? new ExecAuth();
   execs.set(plugin, auth);
   const options: RequestOptions & { headers: Record<string, string> } = { headers: {} };
   const given: readonly unknown[] = Array.isArray(plugin.exec['env']) ? plugin.exec['env'] : [];
   // The package does not set what client-go always does; programs read the apiVersion to answer with there.
-  const env = [...given.filter(isJsonObject), { name: 'KUBERNETES_EXEC_INFO', value: plugin.execInfo }];
+  const env = [...given.filter(isJsonObject), { name: 'KUBERNETES_EXEC_INFO', value: execInfoText(plugin.execInfo, ca) }];
   try {
     await auth.applyAuthentication({ name: plugin.user, exec: { ...plugin.exec, env } }, options);
   } catch (cause) {
@@ -63,6 +67,16 @@ async function execCredentials(plugin: ExecPlugin, renew: boolean): Promise<Plug
     ...(cert === undefined ? {} : { cert }),
     ...(key === undefined ? {} : { key }),
   };
+}
+
+function execInfoText({ kind, apiVersion, spec }: ExecInfo, ca: string | undefined): string {
+  const { cluster, ...rest } = spec;
+  const data = ca === undefined ? undefined : Buffer.from(ca).toString('base64');
+  return JSON.stringify({
+    kind,
+    apiVersion,
+    spec: { ...rest, ...(cluster !== undefined && { cluster: { ...cluster, 'certificate-authority-data': data } }) },
+  });
 }
 
 /** Warns once about a kubeconfig that cannot be written (a read-only mount); the tokens in memory stay in use. */

@@ -217,12 +217,19 @@ test('a server that wants a client certificate and gets none is understood', asy
   await assert.rejects(client.get(nodes, { name: 'n' }), { problem: 'tls', message: /it rejected the client certificate .*renew it/ });
 });
 
-test('an exec user gets its credentials from its program', async (t) => {
+test('an exec user gets its credentials from its program, which is given the authorities of a file', async (t) => {
   const path = join(trust.authority.directory, 'exec-kubeconfig');
   const credential = { apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status: { token: 'from-exec' } };
   const server = await h2(t, (request, response) => json(response, 200, node(request.headers.authorization ?? 'none', '1')));
-  const program = `case $KUBERNETES_EXEC_INFO in *${credential.apiVersion}*) echo '${JSON.stringify(credential)}';; *) exit 1;; esac`;
-  const exec = { apiVersion: credential.apiVersion, command: 'sh', args: ['-c', program], interactiveMode: 'Never' };
+  const authorities = `"certificate-authority-data":"${Buffer.from(trust.authority.ca).toString('base64')}"`;
+  const program = `case $KUBERNETES_EXEC_INFO in *${credential.apiVersion}*'${authorities}'*) echo '${JSON.stringify(credential)}';; *) exit 1;; esac`;
+  const exec = {
+    apiVersion: credential.apiVersion,
+    command: 'sh',
+    args: ['-c', program],
+    interactiveMode: 'Never',
+    provideClusterInfo: true,
+  };
   await writeFile(
     path,
     JSON.stringify({

@@ -55,7 +55,9 @@ const read = [
   {
     why: 'an exec user',
     given: { user: { exec: { command: 'x' } } },
-    access: { plugin: plugin({ exec: { command: 'x' }, execInfo: '{"kind":"ExecCredential","spec":{"interactive":false}}' }) },
+    access: {
+      plugin: plugin({ exec: { command: 'x' }, execInfo: { kind: 'ExecCredential', apiVersion: undefined, spec: { interactive: false } } }),
+    },
   },
   {
     why: 'an exec user whose program is beside the file and wants to know the cluster',
@@ -66,11 +68,20 @@ const read = [
     access: {
       plugin: plugin({
         exec: { apiVersion: 'client.authentication.k8s.io/v1', command: '/etc/k/x', provideClusterInfo: true },
-        execInfo: JSON.stringify({
+        execInfo: {
           kind: 'ExecCredential',
           apiVersion: 'client.authentication.k8s.io/v1',
-          spec: { interactive: false, cluster: { server: 'https://127.0.0.1:6443/', config: { audience: 'a' } } },
-        }),
+          spec: {
+            interactive: false,
+            cluster: {
+              server: 'https://127.0.0.1:6443/',
+              'tls-server-name': undefined,
+              'insecure-skip-tls-verify': undefined,
+              'proxy-url': undefined,
+              config: { audience: 'a' },
+            },
+          },
+        },
       }),
     },
   },

@@ -73,7 +73,7 @@ test('a lock that nobody takes away, and a file that is no YAML, are errors with
 
 test('credentials without a provider to ask say so', async () => {
   await assert.rejects(
-    pluginCredentials({ kubeconfig: '/nowhere', context: 'x', user: 'me', oidc: {} }, false, 0, silentLog),
+    pluginCredentials({ kubeconfig: '/nowhere', context: 'x', user: 'me', oidc: {} }, { renew: false, nowMs: 0, log: silentLog }),
     /Cannot refresh the OIDC token/,
   );
 });
