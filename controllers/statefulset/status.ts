@@ -63,10 +63,11 @@ export function statusOf(
   { counts, conditions }: Pick<Plan, 'counts' | 'conditions'>,
   removed: number,
 ): StatefulSetStatus {
-  const { set, update, places } = rules;
+  const { set, places } = rules;
   const { replicas, ready, available, updated } = counts;
   const updateRevision = history.current.metadata.name ?? '';
-  const complete = update.type !== 'OnDelete' && updated === ready && ready === replicas && replicas === places.length;
+  // With OnDelete too, as upstream since 1.37: before, its current revision stayed behind for ever.
+  const complete = updated === ready && ready === replicas && replicas === places.length;
   const { generation } = set.metadata;
   return {
     ...(generation === undefined ? {} : { observedGeneration: generation }),

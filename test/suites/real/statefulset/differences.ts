@@ -32,6 +32,11 @@ export const differences: Readonly<Record<string, Difference>> = {
     // Seen while it was going, it is told of once more.
     ours: [/^note 1 claims$/, /create Claim .*\(2\)$|FailedUpdate .*pvc data-web-0 is being deleted$/, /^Claim data-web-0 /],
   },
+  'on-delete': {
+    why: 'the update revision becomes the current one when all pods carry it, as with OnDelete upstream since 1.37',
+    upstream: [/ status\.currentRevision = /],
+    ours: [/ status\.(currentRevision|currentReplicas) = /],
+  },
   'name-too-long': {
     why: 'the status is written although no pod can be made, as later controllers do: it says which generation was looked at',
     upstream: none,

@@ -98,9 +98,9 @@ export const rollouts: readonly Story[] = [
         await s.replacePod(s.pod(n));
         await s.shows({ ready: 4 });
       }
-      await s.shows({ updated: 4, current: 0 });
-      await s.patch({ spec: { updateStrategy: { type: 'RollingUpdate' } } });
-      await s.rolledOut();
+      await s.shows({ updated: 4, ready: 4 });
+      await s.nudge();
+      await s.quiet();
     },
   },
   {
