@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { realParts, RealPartsUnavailable } from '../../support/real-parts/real-kubelet.ts';
+import { releaseParts } from '../../support/real-parts/release.ts';
 import { whyNoMachine } from '../systemd/machine.ts';
 
 /**
@@ -17,14 +18,22 @@ export async function withRealParts(name: string, parts: string[], define: () =>
   orSkip(await whyNoParts(parts), name, define);
 }
 
+/** Tests with programs of the release that DKC_REAL_KUBERNETES names, as root; else as {@link onRealNodes}. */
+export async function withRelease(name: string, parts: readonly string[], define: () => void): Promise<void> {
+  const why = process.getuid?.() === 0 ? await whyNot(() => releaseParts(parts)) : 'a kubelet needs root';
+  orSkip(why, name, define);
+}
+
 function orSkip(why: string | undefined, name: string, define: () => void): void {
   if (why === undefined) describe(name, define);
   else test(name, process.env['CI'] === 'true' ? {} : { skip: why }, () => assert.fail(why));
 }
 
-async function whyNoParts(parts: string[]): Promise<string | undefined> {
+const whyNoParts = (parts: string[]): Promise<string | undefined> => whyNot(() => realParts(parts));
+
+async function whyNot(find: () => Promise<unknown>): Promise<string | undefined> {
   try {
-    await realParts(parts);
+    await find();
     return undefined;
   } catch (error) {
     if (error instanceof RealPartsUnavailable) return error.message;

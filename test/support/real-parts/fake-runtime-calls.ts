@@ -19,16 +19,32 @@ type Container = Spec & {
   reason: string;
   image: { image: string };
   image_ref: string;
+  image_id: string;
   mounts: unknown;
   log_path: string;
 };
+
+/** The runtime has no such call: the caller sees gRPC's UNIMPLEMENTED. */
+export class NotImplemented extends Error {
+  override name = 'NotImplemented';
+}
 
 /** A thing that a call names is not there: the caller sees gRPC's NOT_FOUND. */
 export class NotFound extends Error {
   override name = 'NotFound';
 }
 
-const version = { version: '0.1.0', runtime_name: 'fake', runtime_version: '1.0.0', runtime_api_version: 'v1alpha2' };
+/** Versions of the container runtime interface: of a kubelet 1.20, and from 1.26 on. */
+export type RuntimeApi = 'v1alpha2' | 'v1';
+
+export interface FakeOptions {
+  api: RuntimeApi;
+  /** Which cgroup driver the runtime says it uses; `none`: it does not implement the call, as older runtimes. Only v1. @default CGROUPFS */
+  driver?: 'SYSTEMD' | 'CGROUPFS' | 'none';
+  /** It answers that it is not ready, or that its network is not. */
+  notReady?: readonly ('RuntimeReady' | 'NetworkReady')[];
+}
+
 const nanoseconds = (): string => `${Date.now()}000000`;
 const newId = (): string => randomBytes(32).toString('hex');
 const pick = <T extends object, K extends keyof T>(from: T, ...keys: K[]): Pick<T, K> =>
@@ -56,7 +72,7 @@ function wanted(filter: unknown, thing: { id: string; pod_sandbox_id?: string; s
  * container too, so a pod with one never gets further), every image can be pulled, every command in a container succeeds.
  * Exec, Attach and PortForward are left out: they need streams.
  */
-export function fakeCalls(): { runtime: Calls; images: Calls } {
+export function fakeCalls({ api, driver = 'CGROUPFS', notReady = [] }: FakeOptions): { runtime: Calls; images: Calls } {
   const sandboxes = new Map<string, Sandbox>();
   const containers = new Map<string, Container>();
   const images = new Map<string, Image>();
@@ -83,9 +99,44 @@ export function fakeCalls(): { runtime: Calls; images: Calls } {
     writable_layer: usage(),
   });
 
+  const handlers: Message = {
+    runtime_handlers: [{ name: '', features: { recursive_read_only_mounts: true, user_namespaces: true } }],
+    features: { supplemental_groups_policy: true },
+  };
+  const newer: Calls = {
+    RuntimeConfig() {
+      if (driver === 'none') throw new NotImplemented('RuntimeConfig');
+      return { linux: { cgroup_driver: driver } };
+    },
+    UpdatePodSandboxResources: () => ({}),
+    PodSandboxStats: ({ pod_sandbox_id }) => ({ stats: podStats(named(sandboxes, pod_sandbox_id)) }),
+    ListPodSandboxStats({ filter }) {
+      const ready = [...sandboxes.values()].filter((s) => s.state === 'SANDBOX_READY' && wanted(filter, s));
+      return { stats: ready.map(podStats) };
+    },
+    ListMetricDescriptors: () => ({ descriptors: [] }),
+    ListPodSandboxMetrics: () => ({ pod_metrics: [] }),
+  };
+  const podStats = (sandbox: Sandbox): Message => ({
+    attributes: pick(sandbox, 'id', 'metadata', 'labels', 'annotations'),
+    linux: {
+      cpu: { timestamp: nanoseconds(), usage_core_nano_seconds: { value: '0' } },
+      memory: { timestamp: nanoseconds(), working_set_bytes: { value: '0' } },
+      process: { timestamp: nanoseconds(), process_count: { value: '1' } },
+      containers: inside(sandbox.id)
+        .filter((c) => c.state === 'CONTAINER_RUNNING')
+        .map(stats),
+    },
+  });
+
   const runtime: Calls = {
-    Version: () => version,
-    Status: () => ({ status: { conditions: ['RuntimeReady', 'NetworkReady'].map((type) => ({ type, status: true })) } }),
+    Version: () => ({ version: '0.1.0', runtime_name: 'fake', runtime_version: '2.0.0', runtime_api_version: api }),
+    Status: () => ({
+      status: {
+        conditions: (['RuntimeReady', 'NetworkReady'] as const).map((type) => ({ type, status: !notReady.includes(type) })),
+      },
+      ...(api === 'v1' ? handlers : {}),
+    }),
     UpdateRuntimeConfig: () => ({}),
 
     RunPodSandbox({ config, runtime_handler }) {
@@ -132,6 +183,7 @@ export function fakeCalls(): { runtime: Calls; images: Calls } {
         pod_sandbox_id: sandbox.id,
         image: { image: image.repo_tags[0] ?? name },
         image_ref: image.id,
+        image_id: image.id,
         state: 'CONTAINER_CREATED',
         created_at: nanoseconds(),
         started_at: '0',
@@ -183,8 +235,8 @@ export function fakeCalls(): { runtime: Calls; images: Calls } {
       for (const [name, i] of images) if (i === found) images.delete(name);
       return {};
     },
-    ImageFsInfo: () => ({ image_filesystems: [usage()] }),
+    ImageFsInfo: () => ({ image_filesystems: [usage()], ...(api === 'v1' ? { container_filesystems: [usage()] } : {}) }),
   };
 
-  return { runtime, images: imageService };
+  return { runtime: api === 'v1' ? { ...runtime, ...newer } : runtime, images: imageService };
 }
