@@ -4,8 +4,10 @@ import type { Taint, Toleration } from 'kubernetes-types/core/v1.js';
 export const refusingEffects = ['NoSchedule', 'NoExecute'] as const;
 
 /**
- * Whether a pod with this toleration puts up with this taint. `Exists` asks for the key alone, and without a key for none; `Equal`, the default, for the
- * value too. Without an effect it holds for each. How long (`tolerationSeconds`) is not looked at.
+ * Whether a pod with this toleration tolerates this taint. `Exists` compares the key alone, and without a key tolerates all; `Equal`, the default, compares
+ * the value too; `Gt` and `Lt` tolerate a taint whose value is a greater or a smaller integer than the toleration's (API servers accept these two with the
+ * gate TaintTolerationComparisonOperators, alpha in 1.35). Without an effect it holds for each. How long (`tolerationSeconds`) is not looked at.
+ * @see https://kep.k8s.io/5471
  */
 export function toleratesTaint(toleration: Readonly<Toleration>, taint: Readonly<Taint>): boolean {
   if (toleration.effect && toleration.effect !== taint.effect) return false;
@@ -14,9 +16,29 @@ export function toleratesTaint(toleration: Readonly<Toleration>, taint: Readonly
       return !toleration.key || toleration.key === taint.key;
     case 'Equal':
       return toleration.key === taint.key && (toleration.value ?? '') === (taint.value ?? '');
+    case 'Gt':
+      return toleration.key === taint.key && compareIntegers(taint.value, toleration.value) === 1;
+    case 'Lt':
+      return toleration.key === taint.key && compareIntegers(taint.value, toleration.value) === -1;
     default:
       return false;
   }
+}
+
+const MAX_INT64 = 2n ** 63n - 1n;
+
+/** @returns undefined where one of them is no integer of 64 bits in its shortest form: `007` is none */
+function compareIntegers(a: string | undefined, b: string | undefined): -1 | 0 | 1 | undefined {
+  const [one, other] = [integerOf(a), integerOf(b)];
+  if (one === undefined || other === undefined) return undefined;
+  return one > other ? 1 : one < other ? -1 : 0;
+}
+
+function integerOf(text: string | undefined): bigint | undefined {
+  // No such integer has more than 20 characters; what a server stores may be longer.
+  if (text === undefined || text.length > 20 || !/^(0|-?[1-9][0-9]*)$/.test(text)) return undefined;
+  const value = BigInt(text);
+  return value > MAX_INT64 || value < -MAX_INT64 - 1n ? undefined : value;
 }
 
 /** The first taint, in the node's order, that has one of these effects and that nothing tolerates. */

@@ -23,6 +23,30 @@ const tolerations: { why: string; toleration: Toleration; taint: Taint; tolerate
   { why: 'an empty effect', toleration: { key: 'k', value: 'v', effect: '' }, taint, tolerates: true },
   { why: 'a value without a key', toleration: { operator: 'Equal', value: 'v' }, taint, tolerates: false },
   { why: 'by an operator that nobody knows', toleration: { key: 'k', operator: 'Like', value: 'v' }, taint, tolerates: false },
+  ...(
+    [
+      ['Gt', '4', '5', true],
+      ['Gt', '5', '5', false],
+      ['Gt', '6', '5', false],
+      ['Gt', '-1', '0', true],
+      ['Gt', '4', '9223372036854775807', true],
+      ['Gt', '4', '9223372036854775808', false],
+      ['Lt', '10', '5', true],
+      ['Lt', '10', '9', true],
+      ['Lt', '5', '5', false],
+      ['Lt', '10', '007', false],
+      ['Lt', '007', '5', false],
+      ['Lt', '10', '5.0', false],
+      ['Gt', '4', 'abc', false],
+      ['Gt', '4', undefined, false],
+    ] as const
+  ).map(([operator, than, value, tolerates]) => ({
+    why: `${operator} ${than}, of a taint with value ${value},`,
+    toleration: { key: 'k', operator, value: than },
+    taint: { key: 'k', effect: 'NoSchedule', ...(value !== undefined && { value }) },
+    tolerates,
+  })),
+  { why: 'Gt of another key', toleration: { key: 'l', operator: 'Gt', value: '4' }, taint: { ...taint, value: '5' }, tolerates: false },
   { why: 'for a while', toleration: { key: 'k', operator: 'Exists', tolerationSeconds: 0 }, taint: bare, tolerates: true },
 ];
 for (const c of tolerations) {
