@@ -1,7 +1,6 @@
 import { describeError } from '../base/errors.ts';
 import type { Runnable } from '../kube/process/options.ts';
 import type { Runtime } from '../kube/process/runtime.ts';
-import type { EventRecorder } from '../kube/controller/event-recorder.ts';
 import { BackgroundTasks, LoopTrigger } from './core/background.ts';
 import { Binder } from './core/binder.ts';
 import { BindingCycle } from './core/binding-cycle.ts';
@@ -10,6 +9,7 @@ import { FailureHandler } from './core/failure-handler.ts';
 import type { SchedulerHooks } from './core/hooks.ts';
 import { AssumedPods, Loop } from './core/loop.ts';
 import { schedulerMetrics } from './core/metrics.ts';
+import type { ProfileEvents } from './core/profile-events.ts';
 import { ScheduleOne } from './core/schedule-one.ts';
 import type { SchedulerState } from './core/state.ts';
 import { StatusWriter } from './core/status-writer.ts';
@@ -21,7 +21,7 @@ import { ClaimBinder } from './volumes/bind.ts';
  * The scheduling cycle over a state, with hooks at its phases. With {@link noHooks} it is a whole scheduler without reservations.
  * @returns what decides and binds while this process leads; informers are followed from the beginning
  */
-export function cycleRunnable(runtime: Runtime, state: SchedulerState, hooks: SchedulerHooks, events: EventRecorder): Runnable {
+export function cycleRunnable(runtime: Runtime, state: SchedulerState, hooks: SchedulerHooks, events: ProfileEvents): Runnable {
   const { client, clock, random, log, meters } = runtime;
   const { caches, config } = state;
   const metrics = schedulerMetrics(meters, state);

@@ -1,10 +1,10 @@
-import type { EventRecorder } from '../kube/controller/event-recorder.ts';
 import type { Client } from '../kube/client/client.ts';
 import { serverWords } from '../kube/client/errors.ts';
 import type { Runnable } from '../kube/process/options.ts';
 import type { Runtime } from '../kube/process/runtime.ts';
 import type { SchedulerConfig } from './config/config.ts';
 import type { SchedulerHooks } from './core/hooks.ts';
+import { profileEvents, type ProfileEvents } from './core/profile-events.ts';
 import { SchedulerState } from './core/state.ts';
 import { cycleRunnable } from './cycle.ts';
 import { schedulerCaches, servedBudgets, type ServedKinds } from './informers.ts';
@@ -46,13 +46,13 @@ export function schedulerRunnable(
   const reservations = createReservations(config.reservation, (schedulerName) => config.profiles.has(schedulerName));
   const state = new SchedulerState({ caches, config, clock, random, held: reservations });
   onMade({ state, reservations });
-  const events = runtime.events([...config.profiles.keys()][0] ?? 'dkc-scheduler');
+  const events = profileEvents(runtime, config.profiles.keys());
   const hooks = hooksOf(runtime, state, reservations, events);
   runtime.dump('reservations', () => reservationViews(reservations.list(), state.shown));
   return [cycleRunnable(runtime, state, hooks, events)];
 }
 
-function hooksOf(runtime: Runtime, state: SchedulerState, reservations: Reservations, events: EventRecorder): SchedulerHooks {
+function hooksOf(runtime: Runtime, state: SchedulerState, reservations: Reservations, events: ProfileEvents): SchedulerHooks {
   const { client, clock, random, log, meters } = runtime;
   const { enabled, mirror, mirrorImage: image, persist } = state.config.reservation;
   const isOurs = (schedulerName: string): boolean => state.config.profiles.has(schedulerName);

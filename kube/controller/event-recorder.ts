@@ -93,9 +93,14 @@ export class EventSender {
     this.#nanos = Math.floor(options.random() * 1_000_000);
   }
 
-  /** @param component - who reports, such as `daemonset-controller` */
-  recorder(component: string): EventRecorder {
-    return { event: (object, type, reason, message, about = {}) => this.#add(component, object, { type, reason, message }, about) };
+  /**
+   * @param component - who reports, such as `daemonset-controller`
+   * @param instance - which process of it, as `reportingInstance`. @default ''
+   */
+  recorder(component: string, instance = ''): EventRecorder {
+    return {
+      event: (object, type, reason, message, about = {}) => this.#add({ component, instance }, object, { type, reason, message }, about),
+    };
   }
 
   /** Events that wait to be sent; the one under way is not among them. */
@@ -136,7 +141,7 @@ export class EventSender {
   }
 
   #add(
-    component: string,
+    who: { component: string; instance: string },
     object: Readonly<KubeObject>,
     what: { type: EventType; reason: string; message: string },
     { resource, fieldPath, action }: About,
@@ -146,7 +151,7 @@ export class EventSender {
       const { clock } = this.#options;
       this.#nanos = (this.#nanos + 1) % 1_000_000;
       const moment = { now: clock.now(), monotonic: clock.monotonic(), nanos: this.#nanos };
-      const { series, told } = this.#aggregation.add({ component, ...what, action, regarding }, moment);
+      const { series, told } = this.#aggregation.add({ ...who, ...what, action, regarding }, moment);
       if (this.#closed) this.#drop(series, 'closed');
       else if (!told) this.#drop(series, 'limited');
       else if (this.#waiting.has(series)) return;

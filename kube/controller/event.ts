@@ -20,6 +20,8 @@ export interface ObjectReference {
 export interface Happening {
   /** Who reports it, such as `daemonset-controller`. */
   component: string;
+  /** Which process of it, as `reportingInstance`. @default '' */
+  instance?: string;
   type: EventType;
   /** One word, in CamelCase. */
   reason: string;
@@ -71,9 +73,10 @@ export function referenceTo(object: Readonly<KubeObject>, resource?: Resource, f
 
 /** @param nanos - makes two names of one millisecond differ: 0 <= n < 1,000,000 */
 export function newSeries(happening: Happening, combined: boolean, nowMs: number, nanos: number): Series {
-  const { component, type, reason, action, regarding } = happening;
+  const { component, instance = '', type, reason, action, regarding } = happening;
   return {
     component,
+    instance,
     type,
     reason,
     action,
@@ -93,7 +96,7 @@ export function newSeries(happening: Happening, combined: boolean, nowMs: number
 
 /** The object to create. core/v1, which every server has and every kubectl describes; events.k8s.io shows the same object. */
 export function eventObject(series: Series): KubeObject {
-  const { name, namespace, component, type, reason, action, message, regarding, count } = series;
+  const { name, namespace, component, instance = '', type, reason, action, message, regarding, count } = series;
   return {
     apiVersion: 'v1',
     kind: 'Event',
@@ -108,7 +111,7 @@ export function eventObject(series: Series): KubeObject {
     firstTimestamp: timestamp(series.firstMs),
     lastTimestamp: timestamp(series.lastMs),
     reportingComponent: component,
-    reportingInstance: '',
+    reportingInstance: instance,
   };
 }
 

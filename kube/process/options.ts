@@ -61,4 +61,6 @@ export interface World {
   createClient?: (access: AccessSource, options: ClientOptions) => Client;
   /** Who it is in a lease; new in each process. @default `HOST_UUID` */
   identity?: () => string;
+  /** In events, as a part of `reportingInstance`. @default the machine's */
+  hostName?: string;
 }

@@ -2,7 +2,7 @@ import { Informers } from '../cache/informers.ts';
 import { createClient } from '../client/http-client.ts';
 import { Outage } from '../client/outage.ts';
 import { EventSender } from '../controller/event-recorder.ts';
-import { newIdentity } from '../election/identity.ts';
+import { newIdentity, thisHost } from '../election/identity.ts';
 import { allMetrics } from '../metrics/all-metrics.ts';
 import { Leadership } from './leadership.ts';
 import { Queues } from './runtime.ts';
@@ -34,7 +34,7 @@ const MAX_WRITES = 80;
 /** @throws {RangeError} for lease times that do not fit together */
 export function makeParts(options: ProcessOptions, access: AccessSource, world: World): Parts {
   const { name, leaderElect, resyncMs = 0, pageSize = 500, writesAtOnce, events: sending = {} } = options;
-  const { createClient: connect = createClient, identity = newIdentity, clock, random, log } = world;
+  const { createClient: connect = createClient, identity = newIdentity, hostName = thisHost(), clock, random, log } = world;
   const metrics = allMetrics();
   const limits = writesAtOnce === undefined ? {} : { limits: { writing: Math.min(MAX_WRITES, writesAtOnce) } };
   const open = (): Client => connect(access, { clock, random, log, metrics: metrics.rest, userAgent: name, ...limits });
@@ -76,7 +76,8 @@ export function makeParts(options: ProcessOptions, access: AccessSource, world: 
   const runtime: Runtime = {
     client,
     informers,
-    events: (component) => events.recorder(component),
+    events: (component, instance) => events.recorder(component, instance),
+    hostName,
     queue: (queue, limits) => queues.make(queue, limits),
     meters: metrics.meters,
     dump: (name, dump) => {

@@ -15,8 +15,13 @@ export interface Runtime {
   client: Client;
   /** Say in `setup` which kinds are needed; the process runs them. */
   informers: Pick<Informers, 'of' | 'settled' | 'whenSettled'>;
-  /** @param component - who reports: `daemonset-controller` */
-  events: (component: string) => EventRecorder;
+  /**
+   * @param component - who reports: `daemonset-controller`
+   * @param instance - which process of it, as `reportingInstance`. @default ''
+   */
+  events: (component: string, instance?: string) => EventRecorder;
+  /** Of the machine that this process runs on. */
+  hostName: string;
   /** A queue that is counted, and shown by `--debug`. @throws {RangeError} for a name that is taken */
   queue: (name: string, limits?: RateLimits) => WorkQueue;
   meters: Meters;

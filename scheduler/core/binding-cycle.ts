@@ -2,7 +2,6 @@ import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import { pods } from '../../kube/api/resources.ts';
-import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
 import type { Extenders } from '../extenders/chain.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { QueuedPod } from '../queue/contract.ts';
@@ -11,6 +10,7 @@ import type { BackgroundTasks } from './background.ts';
 import { refusedBy, type Binder, type Bound } from './binder.ts';
 import type { FailureHandler } from './failure-handler.ts';
 import type { SchedulerMetrics } from './metrics.ts';
+import type { ProfileEvents } from './profile-events.ts';
 import type { AssumedPod, SchedulerState } from './state.ts';
 import type { StatusWriter } from './status-writer.ts';
 
@@ -30,7 +30,7 @@ export interface BindingCycleOptions {
   volumes: VolumeBinder;
   statuses: StatusWriter;
   extenders: Extenders | undefined;
-  events: EventRecorder;
+  events: ProfileEvents;
   tasks: BackgroundTasks;
   metrics: SchedulerMetrics;
   clock: Clock;
@@ -113,7 +113,8 @@ export class BindingCycle {
     state.bound(pod.uid);
     failures.forget(pod.uid);
     metrics.bound(queued.attempts, Math.max(0, state.now() - queued.since) / 1_000);
-    events.event(pod.pod, 'Normal', 'Scheduled', `Successfully assigned ${pod.key} to ${node}`, { resource: pods, action: 'Binding' });
+    const note = `Successfully assigned ${pod.key} to ${node}`;
+    events(pod.schedulerName).event(pod.pod, 'Normal', 'Scheduled', note, { resource: pods, action: 'Binding' });
     assumed.reserved?.postBind();
   }
 

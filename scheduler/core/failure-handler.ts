@@ -3,7 +3,6 @@ import { describeError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import { pods } from '../../kube/api/resources.ts';
 import type { Client } from '../../kube/client/client.ts';
-import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { Candidate } from '../preempt/contract.ts';
 import { executePreemption } from '../preempt/execute.ts';
@@ -12,6 +11,7 @@ import { shortIn } from '../queue/hints/node-resources-fit.ts';
 import type { BackgroundTasks } from './background.ts';
 import type { SchedulerHooks } from './hooks.ts';
 import type { SchedulerMetrics } from './metrics.ts';
+import type { ProfileEvents } from './profile-events.ts';
 import type { Unschedulable } from './scheduling-cycle.ts';
 import type { SchedulerState } from './state.ts';
 import type { StatusWriter, Wanted } from './status-writer.ts';
@@ -21,7 +21,7 @@ export interface FailureHandlerOptions {
   hooks: Pick<SchedulerHooks, 'onUnschedulable'>;
   client: Pick<Client, 'get' | 'patch' | 'delete'>;
   statuses: StatusWriter;
-  events: EventRecorder;
+  events: ProfileEvents;
   tasks: BackgroundTasks;
   metrics: SchedulerMetrics;
   clock: Clock;
@@ -66,8 +66,8 @@ export class FailureHandler {
   }
 
   /** A pod is being deleted before it had a node. */
-  skippedTerminating({ pod, key }: PodInfo): void {
-    this.#options.events.event(pod, 'Warning', 'FailedScheduling', `skip schedule deleting pod: ${key}`, about);
+  skippedTerminating({ pod, key, schedulerName }: PodInfo): void {
+    this.#options.events(schedulerName).event(pod, 'Warning', 'FailedScheduling', `skip schedule deleting pod: ${key}`, about);
   }
 
   /** The pod is bound: should it fail again, under this uid, that is news. */
@@ -78,7 +78,7 @@ export class FailureHandler {
   #report(pod: PodInfo, wanted: Wanted, signal: AbortSignal): void {
     const { state, statuses, events, clock } = this.#options;
     if (this.#reported.isNews(pod.uid, wanted.message, clock.monotonic()))
-      events.event(pod.pod, 'Warning', 'FailedScheduling', wanted.message, { ...about, action: 'Scheduling' });
+      events(pod.schedulerName).event(pod.pod, 'Warning', 'FailedScheduling', wanted.message, { ...about, action: 'Scheduling' });
     statuses.write(state.latest(pod.key) ?? pod, wanted, signal);
   }
 
@@ -89,7 +89,7 @@ export class FailureHandler {
       {
         client,
         clock,
-        tell: (victim, { type, reason, action, note }) => events.event(victim, type, reason, note, { ...about, action }),
+        tell: (victim, { type, reason, action, note }) => events(pod.schedulerName).event(victim, type, reason, note, { ...about, action }),
       },
       { preemptor: pod, node, victims, unnominate: unnominated },
       signal,

@@ -3,8 +3,8 @@ import type { Log } from '../../base/log.ts';
 import { pods } from '../../kube/api/resources.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { controllerOf } from '../../kube/controller/owner-refs.ts';
-import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
 import type { Reserved, SchedulerHooks } from '../core/hooks.ts';
+import type { ProfileEvents } from '../core/profile-events.ts';
 import type { SchedulerState } from '../core/state.ts';
 import { BY_OWNER } from '../informers.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
@@ -30,7 +30,7 @@ export interface ReservationHooksOptions {
   /** Where reservations outlive the process; undefined: nowhere. */
   onSets: ReservationsOnSets | undefined;
   client: Pick<Client, 'get'>;
-  events: EventRecorder;
+  events: ProfileEvents;
   meters: ReservationMeters;
   log: Log;
 }
@@ -52,9 +52,9 @@ export function reservationHooks(options: ReservationHooksOptions): ReservationH
   const isLeading = (): boolean => leading?.aborted === false;
 
   // A standby has the same reservations, and reports nothing.
-  const report = ({ owner, namespace }: Reservation, { type, reason, message }: ReservationEvent): void => {
+  const report = ({ owner, namespace, heldPod }: Reservation, { type, reason, message }: ReservationEvent): void => {
     const { apiVersion, kind, name, uid } = owner;
-    if (isLeading()) events.event({ apiVersion, kind, metadata: { namespace, name, uid } }, type, reason, message);
+    if (isLeading()) events(heldPod.schedulerName).event({ apiVersion, kind, metadata: { namespace, name, uid } }, type, reason, message);
   };
   const ended = (result: Result, { owner, name }: Reservation): void => {
     for (const listener of listeners) listener();
@@ -146,7 +146,7 @@ export function reservationHooks(options: ReservationHooksOptions): ReservationH
       postBind() {
         reservations.bound(released);
         const { type, reason, message } = placedEvent(released, node);
-        events.event(pod.pod, type, reason, message, { resource: pods });
+        events(pod.schedulerName).event(pod.pod, type, reason, message, { resource: pods });
         ended(resultOf(released, node), released);
       },
       unreserve() {

@@ -130,6 +130,17 @@ export class LiveWorld {
     return mine.reduce((sum, { count }) => sum + Number(count ?? 1), 0);
   }
 
+  /** Who reported each event of an object, as `REASON component reportingComponent reportingInstance`. */
+  reportersOf(name: string): string[] {
+    return this.api.hooks.storage
+      .list('/events')
+      .objects.filter((event) => (event['involvedObject'] as { name?: string }).name === name)
+      .map((event) => {
+        const { component } = event['source'] as { component: string };
+        return [event['reason'], component, event['reportingComponent'], event['reportingInstance']].join(' ');
+      });
+  }
+
   /** Of an object, as `TYPE REASON message`. */
   eventsOf(name: string): string[] {
     return this.api.hooks.storage

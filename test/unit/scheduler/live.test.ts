@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { hostname } from 'node:os';
 import { test } from 'node:test';
 import {
   nodes as nodeKind,
@@ -7,6 +8,7 @@ import {
   pods as podKind,
   statefulSets,
 } from '../../../kube/api/resources.ts';
+import { defaultSchedulerConfig } from '../../../scheduler/config/defaults.ts';
 import { pod } from './builders.ts';
 import { ExtenderServer, extenderConfig } from './extenders/extender-server.ts';
 import { LiveWorld, statefulSet } from './live-world.ts';
@@ -21,6 +23,22 @@ test('a pod is bound, told, and counted', LIMIT, async (t) => {
   assert.deepEqual(world.eventsOf('web'), ['Normal Scheduled Successfully assigned default/web to a']);
   await world.until('it runs', () => world.find('web')?.status?.phase === 'Running');
   assert.equal(world.conditionOf('web'), 'True');
+});
+
+test('the profile that places a pod reports its events, also those of pods that it preempts', LIMIT, async (t) => {
+  const [profile] = defaultSchedulerConfig.profiles.values();
+  assert.ok(profile);
+  const profiles = new Map(['default-scheduler', 'batch'].map((name) => [name, profile]));
+  const world = await LiveWorld.start(t, ['a'], { config: { profiles }, endMs: 3_600_000 });
+  world.add(pod('low').cpu('3'));
+  await world.bound('low', 'a');
+  world.add(pod('high').cpu('2').priority(10).spec({ schedulerName: 'batch' }));
+  await world.until('both are told', () => world.reportersOf('low').length === 2 && world.reportersOf('high').length === 1);
+  assert.deepEqual(world.reportersOf('low'), [
+    `Scheduled default-scheduler default-scheduler default-scheduler-${hostname()}`,
+    `Preempted batch batch batch-${hostname()}`,
+  ]);
+  assert.deepEqual(world.reportersOf('high'), [`FailedScheduling batch batch batch-${hostname()}`]);
 });
 
 test('a pod that finds no room waits, is told why, and has the room of one that goes', LIMIT, async (t) => {

@@ -243,7 +243,7 @@ test('room is kept for a pod of a rolling set whose binding was never seen befor
     placeholders: undefined,
     onSets: undefined,
     client: nothing,
-    events: nothing,
+    events: () => nothing,
     meters: nothing,
     log: recordedLog().log,
   });

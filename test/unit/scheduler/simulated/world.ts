@@ -100,7 +100,7 @@ export class SchedulerWorld extends SimWorld {
     // None are made: for those who look whether there are.
     const reservations = createReservations({ ...this.#config.reservation, enabled: false }, () => false);
     this.parts = Object.assign(state, { reservations });
-    return [cycleRunnable(runtime, state, noHooks, runtime.events('dkc-scheduler'))];
+    return [cycleRunnable(runtime, state, noHooks, runtime.events)];
   }
 
   override async stop(): Promise<void> {
