@@ -46,6 +46,8 @@ export interface LocalApiOptions {
   faults?: readonly Fault[];
   /** @default all built-in kinds */
   kinds?: readonly Kind[];
+  /** CustomResourceDefinitions that exist from the start. @default none */
+  definitions?: readonly KubeObject[];
   /** Runs the garbage collector. Switch it off where kube-controller-manager does that. @default true */
   garbageCollection?: boolean;
   /**
@@ -118,6 +120,7 @@ export function createLocalApi(options: LocalApiOptions): LocalApi {
   const { podKubelet = 'none' } = options;
   if (podKubelet !== 'none') finishPods(context, podKubelet === 'instant' ? 0 : podKubelet, options.log, stopping.signal);
   createFirstObjects(context);
+  for (const definition of options.definitions ?? []) addObject(context, definition);
   const faults = new FaultPlan(options.faults ?? [], options.random);
   const warnOfStrangers = (named: readonly Fault[]): void => {
     const served = new Set(context.registry.all().map(({ kind }) => kind.resource));

@@ -12,13 +12,17 @@ export function wantedOf(configSource: unknown, namespace: string): Wanted {
   if (configSource === undefined || configSource === null) return { at: 'local' };
   const configMap = record(configSource)?.['configMap'];
   if (configMap === undefined || configMap === null) return { at: 'no-source' };
+  return wantedConfigMap(configMap, 'spec.configSource.configMap', namespace);
+}
+
+/** @param path - of `configMap` in its object, for messages @param namespace - as above */
+export function wantedConfigMap(configMap: unknown, path: string, namespace: string): Wanted {
   const fields = record(configMap);
-  if (!fields) return { at: 'invalid', problem: 'spec.configSource.configMap is not an object' };
+  if (!fields) return { at: 'invalid', problem: `${path} is not an object` };
   const text = (name: string): string => (typeof fields[name] === 'string' ? fields[name] : '');
   const spec: SpecSource = { namespace: text('namespace'), name: text('name'), kubeletConfigKey: text('kubeletConfigKey') };
   const problems = specSourceProblems(spec);
-  if (problems.length > 0)
-    return { at: 'invalid', problem: problems.map((problem) => `spec.configSource.configMap.${problem}`).join('; ') };
+  if (problems.length > 0) return { at: 'invalid', problem: problems.map((problem) => `${path}.${problem}`).join('; ') };
   if (namespace !== '' && spec.namespace !== namespace) {
     return {
       at: 'forbidden',
@@ -71,12 +75,17 @@ export function nodePatch(
  * @param seen - `status.config` as last seen; undefined when the field is absent, which differs from `{}` (local config in use)
  */
 export function configPatch(seen: unknown, picture: ConfigStatus): Record<string, Json> | undefined {
-  const wanted = configStatus(picture);
+  const config = memberPatch(seen, configStatus(picture));
+  return config && { status: { config } };
+}
+
+/** The members of `wanted` that `seen` has not, and null for those that only `seen` has; undefined when nothing differs. */
+export function memberPatch(seen: unknown, wanted: Readonly<Record<string, Json>>): Record<string, Json> | undefined {
   const old = record(seen) ?? {};
   const changed = Object.entries(wanted).filter(([name, value]) => canonical(old[name]) !== canonical(value));
   const gone = Object.keys(old).filter((name) => !(name in wanted) && old[name] !== null);
   if (seen !== undefined && seen !== null && changed.length === 0 && gone.length === 0) return undefined;
-  return { status: { config: { ...Object.fromEntries(changed), ...Object.fromEntries(gone.map((name) => [name, null])) } } };
+  return { ...Object.fromEntries(changed), ...Object.fromEntries(gone.map((name) => [name, null])) };
 }
 
 /**

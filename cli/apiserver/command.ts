@@ -2,6 +2,7 @@ import { parseFaults, type Fault } from '../../apiserver/faults/fault.ts';
 import { ActionError, describeError, errorCode } from '../../base/errors.ts';
 import { fileWatcher } from '../../base/watch-files.ts';
 import { fine, type Context, type Command } from '../command.ts';
+import { definitions } from '../../deploy/nodeconfig-crd.ts';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +13,8 @@ import { readManifests, seed } from './seed.ts';
 
 export const apiserver: Command = {
   describe: `Runs an in-memory Kubernetes API server, for demos and tests, never for production. It listens on loopback only and loses all objects when it exits.
+
+It serves the kinds of dkc.dev from its start.
 
 Prints one line of JSON when it is ready: its url, the path of a kubeconfig, and its pid. Exits with 0 on SIGTERM and SIGINT.`,
   examples: [
@@ -51,6 +54,7 @@ Prints one line of JSON when it is ready: its url, the path of a kubeconfig, and
       clock: context.clock,
       random: context.random,
       log: context.log,
+      definitions: definitions({ cel: false }), // this server does not evaluate CEL
     });
     const scratch = args.text('write-kubeconfig') ? undefined : await mkdtemp(join(tmpdir(), 'dkc-apiserver-'));
     const ended = new AbortController();

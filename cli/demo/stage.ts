@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { startApiServer, type ApiServer } from '../../apiserver/server.ts';
+import { definitions } from '../../deploy/nodeconfig-crd.ts';
 import { connect } from '../connect/connect.ts';
 import { fleetCarrier, type FleetCarrier } from '../fleet/carrier.ts';
 import { Eye } from './eye.ts';
@@ -51,6 +52,7 @@ export async function buildStage(context: Context, dkc: readonly [string, string
       random: context.random,
       log: context.log,
       tokens: [{ token, user: `system:node:${NODE}`, groups: ['system:nodes'] }],
+      definitions: definitions({ cel: false }),
     });
     undo.defer(() => server.stop());
     const healthz = `127.0.0.1:${await freePort()}`;
