@@ -66,6 +66,12 @@ export const commands: readonly Entry[] = [
     load: async () => (await import('./fleet/nodes.ts')).nodesCommand,
   },
   {
+    name: 'deploy manifests',
+    summary: 'Print the CRD, roles and admission policy that the API server needs',
+    group: 'Fleet',
+    load: async () => (await import('./deploy/manifests.ts')).deployManifests,
+  },
+  {
     name: 'controllers run',
     summary: 'Run the DaemonSet and StatefulSet controllers, in place of kube-controller-manager',
     group: 'Controllers',

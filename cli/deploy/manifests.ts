@@ -1,0 +1,84 @@
+import { manifests as manifestsFor, parts } from '../../deploy/manifests.ts';
+import { credentials } from '../../deploy/node-rights.ts';
+import { fine, type Command } from '../command.ts';
+import { UsageError } from '../failure.ts';
+import { nodeNames } from '../fleet/node-names.ts';
+import { yamlText } from '../output/structured.ts';
+import type { Args } from '../args/args.ts';
+import type { KubeObject } from '../../kube/api/object.ts';
+
+/** Releases of Kubernetes (1.N) that the manifests are made for. */
+const OLDEST_RELEASE = 20;
+const NEWEST_RELEASE = 37;
+
+export const deployManifests: Command = {
+  describe: `Prints what the API server needs for assignments, as YAML for kubectl apply: the namespace dkc-system, the CustomResourceDefinition of NodeConfigs, roles of agents and admins, and an admission policy that keeps each node to its own NodeConfig.
+
+Agents use the kubelet's own client certificate by default, and the roles are bound to the group system:nodes. With --nodes they are bound to each of these nodes by name: needed on servers older than 1.30, which have no admission policies, to keep a node from the status of others. With --credentials=service-account each of the nodes gets a ServiceAccount with its name in dkc-system.
+
+The roles dkc-assign and dkc-view are for people and are bound to nobody. Whoever may assign is root on every node.`,
+  examples: [
+    { run: 'dkc deploy manifests | kubectl apply -f -', what: 'everything, for the newest servers' },
+    { run: 'dkc deploy manifests --kubernetes-version=1.20 | kubectl apply -f -', what: 'without what 1.20 does not serve' },
+    { run: 'dkc deploy manifests --only=rbac --nodes=node-a,node-b', what: 'rights of two kubelets, restricted to their own names' },
+    { run: 'dkc deploy manifests --only=rbac --credentials=service-account --nodes=node-a', what: 'a ServiceAccount and its rights' },
+  ],
+  flags: [
+    { name: 'only', type: 'string', value: 'PART', choices: parts, text: 'only this part', defaultText: 'all' },
+    {
+      name: 'kubernetes-version',
+      type: 'string',
+      value: 'VERSION',
+      default: `1.${NEWEST_RELEASE}`,
+      offers: ['1.20', '1.34', '1.35', '1.36', '1.37'],
+      text: 'version of the API server: leaves out what it does not serve',
+    },
+    {
+      name: 'credentials',
+      type: 'string',
+      value: 'WHOSE',
+      choices: credentials,
+      default: 'kubelet',
+      text: 'credentials that the agents use',
+    },
+    {
+      name: 'nodes',
+      type: 'string',
+      value: 'A,B',
+      completes: 'node',
+      text: 'rights for each of these nodes by name',
+      defaultText: 'all nodes alike',
+    },
+    { name: 'list-pods', type: 'boolean', text: 'let ServiceAccounts list all pods, for trialHealth: pods' },
+  ],
+  positionals: [],
+  async run(context, args) {
+    const nodes = nodeNames(
+      'deploy manifests',
+      (args.text('nodes') ?? '').split(',').filter((word) => word.trim() !== ''),
+    );
+    const whose = credentials.find((one) => one === args.text('credentials')) ?? 'kubelet';
+    const listsPods = args.on('list-pods');
+    if (whose === 'service-account' && nodes.length === 0) throw usage('--credentials=service-account needs --nodes');
+    if (whose === 'kubelet' && listsPods) throw usage('--list-pods is for --credentials=service-account; kubelets may list their own pods');
+    const only = parts.find((one) => one === args.text('only'));
+    const objects = manifestsFor({ release: releaseOf(args), credentials: whose, nodes, listsPods, ...(only ? { only } : {}) });
+    context.stdout.write(manifestsText(objects));
+    return fine;
+  },
+};
+
+/** YAML documents, one for each object. */
+export function manifestsText(objects: readonly KubeObject[]): string {
+  return objects.map((object) => `---\n${yamlText(object)}`).join('');
+}
+
+/** N of `1.N`, `1.N.2` or `v1.N.2+vendor`; newer ones count as the newest known. */
+function releaseOf(args: Args): number {
+  const [, minor] = /^v?1\.(\d{1,3})(?:\.\d{1,6})?(?:[-+].*)?$/.exec(args.text('kubernetes-version')?.trim() ?? '') ?? [];
+  if (minor === undefined) throw usage('--kubernetes-version must be a version such as 1.36 or v1.36.3');
+  if (Number(minor) < OLDEST_RELEASE) throw usage(`--kubernetes-version must be 1.${OLDEST_RELEASE} or newer`);
+  return Math.min(Number(minor), NEWEST_RELEASE);
+}
+
+const usage = (problem: string): UsageError => new UsageError(`deploy manifests: ${problem}; see dkc deploy manifests --help`);

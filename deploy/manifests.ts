@@ -1,0 +1,37 @@
+import { adminRights } from './admin-rights.ts';
+import { admissionPolicy } from './admission-policy.ts';
+import { definitions } from './nodeconfig-crd.ts';
+import { SYSTEM_NAMESPACE } from './names.ts';
+import { nodeRights, type NodeRightsOptions } from './node-rights.ts';
+import type { KubeObject } from '../kube/api/object.ts';
+
+/** Parts of the manifests. */
+export const parts = ['crds', 'rbac'] as const;
+export type Part = (typeof parts)[number];
+
+/** First release (1.N) that reads the CEL rules of our definitions. */
+const FIRST_WITH_CEL = 28;
+/** First release (1.N) that serves ValidatingAdmissionPolicy v1. */
+const FIRST_WITH_POLICIES = 30;
+/** Last release (1.N) that keeps `Node.spec.configSource`. */
+const LAST_WITH_CONFIG_SOURCE = 25;
+
+export interface ManifestOptions extends Omit<NodeRightsOptions, 'hasConfigSource'> {
+  /** Absent: all. */
+  only?: Part;
+  /** N of the API server's release 1.N. */
+  release: number;
+}
+
+/** All that an API server needs for assignments, in the order in which it can be created. */
+export function manifests({ only, release, ...nodes }: ManifestOptions): KubeObject[] {
+  const hasConfigSource = release <= LAST_WITH_CONFIG_SOURCE;
+  const rights = [
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: SYSTEM_NAMESPACE } },
+    ...nodeRights({ ...nodes, hasConfigSource }),
+    ...adminRights(hasConfigSource),
+    ...(release >= FIRST_WITH_POLICIES ? admissionPolicy : []),
+  ];
+  const crds = definitions({ cel: release >= FIRST_WITH_CEL });
+  return only === 'crds' ? crds : only === 'rbac' ? rights : [...crds, ...rights];
+}

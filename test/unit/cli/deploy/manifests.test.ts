@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import { parseAllDocuments } from 'yaml';
+import { runCli } from '../../../support/cli-context.ts';
+
+interface Manifest {
+  kind: string;
+  metadata: { name: string; namespace?: string };
+  spec?: unknown;
+  rules?: { resources: string[]; resourceNames?: string[]; verbs: string[] }[];
+  subjects?: { kind: string; name: string }[];
+}
+
+async function printed(...flags: string[]): Promise<Manifest[]> {
+  const { code, stdout, stderr } = await runCli(['deploy', 'manifests', ...flags]);
+  assert.deepEqual([code, stderr], [0, '']);
+  return parseAllDocuments(stdout).map((document) => document.toJS() as Manifest);
+}
+
+const files = [
+  { file: 'dkc.yaml', flags: [] },
+  { file: 'dkc-1.20.yaml', flags: ['--kubernetes-version=1.20'] },
+];
+for (const { file, flags } of files)
+  test(`deploy/${file} is current: RECORD=1 writes it`, async () => {
+    const { stdout } = await runCli(['deploy', 'manifests', ...flags]);
+    const head = `# Printed by: ${['dkc deploy manifests', ...flags].join(' ')}\n`;
+    const path = new URL(`../../../../deploy/${file}`, import.meta.url);
+    if (process.env['RECORD'] !== undefined) await writeFile(path, head + stdout);
+    assert.equal(await readFile(path, 'utf8'), head + stdout);
+  });
+
+const kinds = (objects: readonly Manifest[]): string => [...new Set(objects.map(({ kind }) => kind))].join(' ');
+const roles = 'Namespace ClusterRole ClusterRoleBinding Role RoleBinding';
+const policies = 'ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding';
+const cases = [
+  { why: 'prints everything', flags: [], kinds: `CustomResourceDefinition ${roles} ${policies}` },
+  { why: 'prints one part', flags: ['--only=crds'], kinds: 'CustomResourceDefinition' },
+  { why: 'prints the other part', flags: ['--only=rbac'], kinds: `${roles} ${policies}` },
+  { why: 'leaves out policies before 1.30', flags: ['--only=rbac', '--kubernetes-version=v1.29.4+vendor'], kinds: roles },
+  { why: 'has policies from 1.30 on', flags: ['--only=rbac', '--kubernetes-version=1.30'], kinds: `${roles} ${policies}` },
+  { why: 'takes a release that is not known yet', flags: ['--only=rbac', '--kubernetes-version=1.99'], kinds: `${roles} ${policies}` },
+];
+for (const c of cases) test(`deploy manifests ${c.why}`, async () => assert.equal(kinds(await printed(...c.flags)), c.kinds));
+
+test('rules in CEL are in the definition from 1.28 on', async () => {
+  const has = async (version: string) => JSON.stringify(await printed('--only=crds', `--kubernetes-version=${version}`)).includes('x-kubernetes-validations'); // prettier-ignore
+  assert.deepEqual([await has('1.27'), await has('1.28')], [false, true]);
+});
+
+test('with --nodes every cluster-wide rule of a node names it, and no group gets anything', async () => {
+  for (const whose of ['kubelet', 'service-account']) {
+    const objects = await printed('--only=rbac', '--nodes=node-a,node-b', `--credentials=${whose}`);
+    const own = objects.filter(({ kind, metadata }) => kind === 'ClusterRole' && metadata.name === 'dkc:node:node-b');
+    assert.deepEqual(own.flatMap(({ rules = [] }) => rules.map(({ resourceNames }) => resourceNames)), own.flatMap(({ rules = [] }) => rules.map(() => ['node-b']))); // prettier-ignore
+    assert.equal(own.length, 1);
+    const subjects = objects.flatMap(({ subjects = [] }) => subjects.map(({ kind }) => kind));
+    assert.deepEqual([...new Set(subjects)], [whose === 'kubelet' ? 'User' : 'ServiceAccount']);
+  }
+});
+
+const misuses = [
+  { flags: ['--credentials=service-account'], says: '--credentials=service-account needs --nodes' },
+  { flags: ['--list-pods'], says: '--list-pods is for --credentials=service-account' },
+  { flags: ['--kubernetes-version=new'], says: '--kubernetes-version must be a version such as 1.36 or v1.36.3' },
+  { flags: ['--kubernetes-version=1.19'], says: '--kubernetes-version must be 1.20 or newer' },
+  { flags: ['--nodes=Node-A'], says: 'invalid node name "Node-A"' },
+  { flags: ['--only=policies'], says: 'must be one of crds, rbac' },
+];
+for (const { flags, says } of misuses)
+  test(`deploy manifests ${flags.join(' ')} is wrong usage`, async () => {
+    const { code, stdout, stderr } = await runCli(['deploy', 'manifests', ...flags]);
+    assert.deepEqual([code, stdout], [2, '']);
+    assert.ok(stderr.includes(says), stderr);
+  });
