@@ -3,6 +3,7 @@ import { referredConfigMap, changesConfigSource } from '../kinds/config-source.t
 import { forbidden } from '../errors.ts';
 import { allows, rulesOf } from './rbac.ts';
 import { nodeOf } from './authenticate.ts';
+import { textAt } from '../kinds/metadata-rules.ts';
 import { groupResource } from '../kinds/kind.ts';
 import type { ResourceRequest } from '../http/api-request.ts';
 import type { Stored, ServedKind } from '../kinds/kind.ts';
@@ -75,16 +76,24 @@ function nodeMay(stored: Stored, node: string, request: ResourceRequest, query: 
       if (namespace !== 'kube-node-lease') return `can only access leases in the "kube-node-lease" system namespace`;
       return verb === 'create' || name === node ? undefined : 'can only access node lease with the same name as the requesting node';
     case '/pods':
-      return podsOf(node, request, query);
+      return podsOf(stored, node, request, query);
     default:
       return '';
   }
 }
 
-function podsOf(node: string, { verb, subresource }: ResourceRequest, query: URLSearchParams): string | undefined {
+function podsOf(
+  stored: Stored,
+  node: string,
+  { verb, subresource, namespace, name }: ResourceRequest,
+  query: URLSearchParams,
+): string | undefined {
   if (verb === 'get') return undefined;
   if (isReading(verb)) return selected(query, 'spec.nodeName') === node ? undefined : `node '${node}' can only ${verb} its own pods`;
-  return (['update', 'patch'].includes(verb) && subresource === 'status') || verb === 'delete' ? undefined : '';
+  const isStatus = subresource === 'status' && (verb === 'update' || verb === 'patch');
+  if (!isStatus && verb !== 'delete') return '';
+  const pod = stored.get('/pods', `${namespace}/${name}`);
+  return pod === undefined || textAt(pod, 'spec', 'nodeName') === node ? undefined : `node '${node}' can only ${verb} its own pods`;
 }
 
 function refersTo(stored: Stored, node: string, namespace: string, name: string): boolean {
