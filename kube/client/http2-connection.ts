@@ -50,6 +50,8 @@ export class Http2Connection implements Connection {
       this.#cause ??= new Error(`the server said GOAWAY (code ${code})`);
       this.retire();
     });
+    // A retired session ends its own side and waits for the server's, which may stay open for as long as the server likes.
+    socket.once('finish', () => socket.destroy());
     // Idle connections are pinged too, so that the next request does not start on a dead one.
     this.#pinger = setInterval(() => this.#ping(ping.timeoutMs, foundDead), ping.everyMs);
     this.#pinger.unref();
@@ -64,7 +66,7 @@ export class Http2Connection implements Connection {
   }
 
   get isOver(): boolean {
-    return this.#session.destroyed;
+    return this.#socket.destroyed;
   }
 
   send(request: WireRequest): Promise<WireResponse> {

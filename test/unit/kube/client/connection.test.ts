@@ -4,8 +4,11 @@ import { writeFile } from 'node:fs/promises';
 import { constants, createSecureServer } from 'node:http2';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { createSecureContext } from 'node:tls';
 import { nodes } from '../../../../kube/api/object.ts';
 import { kubeconfigSource } from '../../../../kube/client/load-access.ts';
+import { Http2Connection } from '../../../../kube/client/http2-connection.ts';
+import { openSocket } from '../../../../kube/client/open-socket.ts';
 import { clientOf, json, node, status, Trust } from './api-stand-in.ts';
 import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
@@ -35,6 +38,21 @@ test('a GOAWAY lets what is under way finish and sends the rest on a new connect
   assert.equal((await slow).metadata.name, 'n');
   assert.equal(server.sessions.length, 2);
   if (!first.destroyed) await once(first, 'close');
+});
+
+test('a connection closes its socket after a GOAWAY, though the server leaves its side open', { timeout: 20_000 }, async (t) => {
+  const server = await h2(t, (_request, response) => ok(response));
+  const url = new URL(server.url);
+  const { signal } = new AbortController();
+  const tls = { context: createSecureContext(trust.authority), verify: true, serverName: undefined };
+  const socket = await openSocket({ server: url, tls }, ['h2'], 60_000, signal);
+  const connection = new Http2Connection(url, socket, { everyMs: 60_000, timeoutMs: 60_000 });
+  const { body } = await connection.send({ method: 'GET', path: '/', headers: {}, signal });
+  server.sessions[0]?.goaway(constants.NGHTTP2_NO_ERROR);
+  for await (const part of body) assert.ok(part.length > 0);
+  assert.equal(connection.isOver, false);
+  await once(socket, 'close');
+  assert.equal(connection.isOver, true);
 });
 
 test('what the server says it never processed is sent again, even a patch', async (t) => {
