@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { realParts, RealPartsUnavailable } from '../../support/real-parts/real-kubelet.ts';
-import { releaseParts } from '../../support/real-parts/release.ts';
+import { RealPartsUnavailable } from '../../support/real-parts/real-kubelet.ts';
+import { builtRelease, givenRelease } from '../../support/real-parts/release.ts';
+import type { Release } from '../../support/real-parts/release.ts';
 import { whyNoMachine } from '../systemd/machine.ts';
 
 /**
@@ -13,14 +14,14 @@ export async function onRealNodes(name: string, define: () => void, parts: reado
   orSkip((await whyNoMachine()) ?? (await whyNoParts(['kubelet', ...parts])), name, define);
 }
 
-/** Tests with real parts and without a machine, such as a control plane; else as {@link onRealNodes}. */
-export async function withRealParts(name: string, parts: string[], define: () => void): Promise<void> {
-  orSkip(await whyNoParts(parts), name, define);
+/** Tests with programs of a release and without a machine, such as a control plane; else as {@link onRealNodes}. */
+export async function withRealParts(name: string, parts: readonly string[], define: () => void, release = builtRelease): Promise<void> {
+  orSkip(await whyNoParts(parts, release), name, define);
 }
 
 /** Tests with programs of the release that DKC_REAL_KUBERNETES names, as root; else as {@link onRealNodes}. */
 export async function withRelease(name: string, parts: readonly string[], define: () => void): Promise<void> {
-  const why = process.getuid?.() === 0 ? await whyNot(() => releaseParts(parts)) : 'a kubelet needs root';
+  const why = process.getuid?.() === 0 ? await whyNoParts(parts, await givenRelease()) : 'a kubelet needs root';
   orSkip(why, name, define);
 }
 
@@ -29,11 +30,9 @@ function orSkip(why: string | undefined, name: string, define: () => void): void
   else test(name, process.env['CI'] === 'true' ? {} : { skip: why }, () => assert.fail(why));
 }
 
-const whyNoParts = (parts: string[]): Promise<string | undefined> => whyNot(() => realParts(parts));
-
-async function whyNot(find: () => Promise<unknown>): Promise<string | undefined> {
+async function whyNoParts(parts: readonly string[], release: Release = builtRelease): Promise<string | undefined> {
   try {
-    await find();
+    await release.programs(parts);
     return undefined;
   } catch (error) {
     if (error instanceof RealPartsUnavailable) return error.message;

@@ -9,12 +9,15 @@ import { makeAuthority } from '../certificates.ts';
 import type { Authority, KeyPair } from '../certificates.ts';
 import { Daemon } from './daemon.ts';
 import { freePorts } from './free-ports.ts';
-import { realParts } from './real-kubelet.ts';
+import { builtRelease } from './release.ts';
+import type { Release } from './release.ts';
 
 export interface ControlPlaneOptions {
+  /** Whose programs. @default builtRelease: 1.20.2 */
+  release?: Release;
   /** Nodes that get a token `NAMEtoken`, of `system:node:NAME` in system:nodes. */
   nodes?: readonly string[];
-  /** The feature gate. @default true */
+  /** The feature gate, which servers of 1.26 and later do not have. @default true */
   dynamicKubeletConfig?: boolean;
   /** @default false */
   scheduler?: boolean;
@@ -41,6 +44,7 @@ export interface ControlPlane {
   /** A client certificate that the API server takes: for `user` in `groups`. */
   clientCertificate(user: string, groups?: readonly string[]): Promise<KeyPair>;
   /** Undefined for what does not run. */
+  readonly release: Release;
   readonly pids: Readonly<Record<ControlPlanePart, number | undefined>>;
   /** Ends the API server and starts it anew: same port, same data. */
   restartApiServer(): Promise<void>;
@@ -57,25 +61,30 @@ export interface ControlPlane {
   stop(): Promise<void>;
 }
 
+type Started = ControlPlaneOptions & { release: Release };
+
 const ATTEMPTS = 3;
 const RESTART_GRACE_MS = 3_000;
 const ADMIN_TOKEN = 'admintoken';
 const SCHEDULER_TOKEN = 'schedulertoken';
+/** Their flags are gone in 1.24. */
+const hasInsecurePorts = ({ minor }: Release): boolean => minor < 24;
 const nodeToken = (name: string): string => `${name}token`;
 
 /**
- * Starts etcd and a kube-apiserver 1.20.2 with empty data, and a scheduler and a controller-manager where asked for; builds them first where
- * the cache has none. Everything is ready when this returns, and ends with this process at the latest.
- * @throws RealPartsUnavailable where the parts cannot be built
+ * Starts etcd and a kube-apiserver with empty data, and a scheduler and a controller-manager where asked for; unpacks or builds them first
+ * where the cache has none. Everything is ready when this returns, and ends with this process at the latest.
+ * @throws {RealPartsUnavailable} where this machine cannot have the programs
  */
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
   const names: ControlPlanePart[] = ['etcd', 'kube-apiserver'];
   if (options.scheduler === true) names.push('kube-scheduler');
   if (options.controllers !== undefined) names.push('kube-controller-manager');
-  const { dir } = await realParts(names);
+  const release = options.release ?? builtRelease;
+  const programs = await release.programs(names);
   for (let attempt = 1; ; attempt++) {
     try {
-      return await start(dir, names, options);
+      return await start(programs, names, { ...options, release });
     } catch (error) {
       // somebody else took one of the ports that were free
       if (attempt === ATTEMPTS || !/address already in use/.test(String(error))) throw error;
@@ -83,7 +92,11 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   }
 }
 
-async function start(programs: string, names: readonly ControlPlanePart[], options: ControlPlaneOptions): Promise<ControlPlane> {
+async function start(
+  programs: Partial<Record<ControlPlanePart, string>>,
+  names: readonly ControlPlanePart[],
+  options: Started,
+): Promise<ControlPlane> {
   const address = options.address ?? '127.0.0.1';
   const home = await mkdtemp(join(tmpdir(), 'dkc-control-plane-'));
   const authority = await makeAuthority();
@@ -111,9 +124,9 @@ async function start(programs: string, names: readonly ControlPlanePart[], optio
     const args: Record<ControlPlanePart, string[]> = {
       etcd: etcdArgs(home, etcdUrl),
       'kube-apiserver': apiServerArgs(files, address, apiPort, etcdUrl, options),
-      'kube-scheduler': clientArgs(files, join(home, 'scheduler.kubeconfig'), schedulerPort),
+      'kube-scheduler': clientArgs(files, join(home, 'scheduler.kubeconfig'), schedulerPort, options.release),
       'kube-controller-manager': [
-        ...clientArgs(files, join(home, 'admin.kubeconfig'), controllersPort),
+        ...clientArgs(files, join(home, 'admin.kubeconfig'), controllersPort, options.release),
         `--controllers=${options.controllers}`,
         `--service-account-private-key-file=${files.serviceAccountKey}`,
         `--root-ca-file=${files.ca}`,
@@ -126,7 +139,7 @@ async function start(programs: string, names: readonly ControlPlanePart[], optio
       'kube-controller-manager': { url: `https://127.0.0.1:${controllersPort}/healthz` },
     };
     const daemonOf = (name: ControlPlanePart): Daemon => {
-      const program = join(programs, name);
+      const program = programs[name] ?? name;
       const daemon = new Daemon({
         name,
         program,
@@ -144,6 +157,7 @@ async function start(programs: string, names: readonly ControlPlanePart[], optio
       if (name === 'kube-apiserver') await firstNamespaces(new ApiHttp({ url, ca: authority.ca, token: ADMIN_TOKEN }));
     }
     return {
+      release: options.release,
       url,
       ca: authority.ca,
       adminToken: ADMIN_TOKEN,
@@ -228,13 +242,13 @@ function etcdArgs(home: string, url: string): string[] {
   ];
 }
 
-function apiServerArgs(files: Files, address: string, port: number, etcdUrl: string, options: ControlPlaneOptions): string[] {
+function apiServerArgs(files: Files, address: string, port: number, etcdUrl: string, options: Started): string[] {
   return [
     `--etcd-servers=${etcdUrl}`,
     `--bind-address=${address}`,
     `--advertise-address=${address}`,
     `--secure-port=${port}`,
-    '--insecure-port=0',
+    ...(hasInsecurePorts(options.release) ? ['--insecure-port=0'] : []),
     `--cert-dir=${files.certDir}`,
     `--tls-cert-file=${files.serverCert}`,
     `--tls-private-key-file=${files.serverKey}`,
@@ -253,13 +267,13 @@ function apiServerArgs(files: Files, address: string, port: number, etcdUrl: str
     `--kubelet-client-certificate=${files.kubeletClientCert}`,
     `--kubelet-client-key=${files.kubeletClientKey}`,
     '--kubelet-preferred-address-types=InternalIP',
-    `--feature-gates=DynamicKubeletConfig=${options.dynamicKubeletConfig ?? true}`,
+    ...(options.release.minor < 26 ? [`--feature-gates=DynamicKubeletConfig=${options.dynamicKubeletConfig ?? true}`] : []),
     ...(options.apiServerArgs ?? []),
   ];
 }
 
 /** Of a scheduler or controller-manager. A file of `--config` would undo `--port=0`. */
-function clientArgs(files: Files, kubeconfig: string, port: number): string[] {
+function clientArgs(files: Files, kubeconfig: string, port: number, release: Release): string[] {
   return [
     `--kubeconfig=${kubeconfig}`,
     `--authentication-kubeconfig=${kubeconfig}`,
@@ -268,7 +282,7 @@ function clientArgs(files: Files, kubeconfig: string, port: number): string[] {
     '--leader-elect=false',
     '--bind-address=127.0.0.1',
     `--secure-port=${port}`,
-    '--port=0',
+    ...(hasInsecurePorts(release) ? ['--port=0'] : []),
     `--cert-dir=${files.certDir}`,
     `--tls-cert-file=${files.serverCert}`,
     `--tls-private-key-file=${files.serverKey}`,
