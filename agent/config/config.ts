@@ -16,8 +16,8 @@ export { pathsToProbe, preflightFatal } from './preflight/preflight.ts';
 export { preflightSysctls } from './preflight/host.ts';
 export { POD_RULES } from './preflight/server.ts';
 export { renderYaml, renderYamlWithin } from './yaml/render.ts';
-export { validate, validateAll } from './rules/validate.ts';
-export { closestKubeletVersion, OLDEST_MINOR, parseKubeletVersion } from './version.ts';
+export { validate, validateAll, warnOfGates } from './rules/validate.ts';
+export { closestKubeletVersion, COVERED, OLDEST_MINOR, parseKubeletVersion, SHAPES } from './version.ts';
 
 /** Stands in where a kubelet's own version cannot be learned. */
 export const newestKubeletVersion = parseKubeletVersion(`1.${NEWEST_MINOR}`);

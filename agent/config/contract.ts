@@ -7,6 +7,8 @@ export interface KubeletVersion {
   patch: number;
   /** As it was written: `v1.34.2+vendor`. */
   text: string;
+  /** The kubelet's version as it was written, where it is newer than all that is known and this one stands in. */
+  newer?: string;
 }
 
 /** class of a change on a live node, from the field table. */

@@ -1,17 +1,22 @@
 import { ActionError } from '../../base/errors.ts';
 import type { KubeletVersion } from './contract.ts';
 
-/** The kubelet minors (of major 1) that the field table covers. */
+/** The kubelet minors (of major 1) that the tables of fields and gates cover. */
 export const OLDEST_MINOR = 20;
-export const NEWEST_MINOR = 34;
+export const NEWEST_MINOR = 37;
 
 const SHAPE = /^v?(\d{1,4})\.(\d{1,4})(?:\.(\d{1,6}))?([-+][0-9A-Za-z.+_~-]*)?$/;
 
 const named = (minor: number): string => `1.${minor}`;
 
+/** The kubelets that are validated by their own rules, for people. */
+export const COVERED = `${named(OLDEST_MINOR)} to ${named(NEWEST_MINOR)}`;
+/** How a version may be written, for people. */
+export const SHAPES = `${named(NEWEST_MINOR)}, ${named(NEWEST_MINOR)}.2 or v${named(NEWEST_MINOR)}.2+vendor`;
+
 /**
  * Reads a kubelet version: `1.34`, `1.34.2`, `v1.34.2+vendor`.
- * @throws {ActionError} when it is no version, or one that the field table does not cover (1.20 to 1.34)
+ * @throws {ActionError} when it is no version, or one that the tables do not cover: they end at {@link NEWEST_MINOR}
  */
 export function parseKubeletVersion(text: string): KubeletVersion {
   const version = read(text);
@@ -20,22 +25,23 @@ export function parseKubeletVersion(text: string): KubeletVersion {
 }
 
 /**
- * The same, with the newest version that the field table covers in place of a newer one: Kubernetes takes little away, so that is the
- * closest match for a later kubelet. What was added since is reported as unknown, and passed through.
- * @returns `newer` is what stands in the text, where it is newer than `version`
- * @throws {ActionError} when it is no version, or older than all that the field table covers
+ * The same, with the newest version that the tables cover in place of a newer one: Kubernetes takes little away, so that is the
+ * closest match for a later kubelet. What the tables do not have may have been added since: it is warned of, and passed through.
+ * @returns `newer`, also in `version`, is what stands in the text, where it is newer than the tables
+ * @throws {ActionError} when it is no version, or older than all that the tables cover
  */
 export function closestKubeletVersion(text: string): { version: KubeletVersion; newer?: string } {
   const version = read(text);
   if (isOlder(version)) throw uncovered(version);
   if (!isNewer(version)) return { version };
-  return { version: { major: 1, minor: NEWEST_MINOR, patch: 0, text: named(NEWEST_MINOR) }, newer: version.text };
+  const newer = version.text;
+  return { version: { major: 1, minor: NEWEST_MINOR, patch: 0, text: named(NEWEST_MINOR), newer }, newer };
 }
 
 function read(text: string): KubeletVersion {
   const trimmed = text.trim();
   const found = SHAPE.exec(trimmed);
-  if (found === null) throw new ActionError('read', 'the kubelet version', { hint: 'write it as 1.34, 1.34.2 or v1.34.2+vendor' });
+  if (found === null) throw new ActionError('read', 'the kubelet version', { hint: `write it as ${SHAPES}` });
   const [, major, minor, patch] = found;
   return { major: Number(major), minor: Number(minor), patch: Number(patch ?? 0), text: trimmed };
 }
@@ -46,6 +52,6 @@ const isNewer = ({ major, minor }: KubeletVersion): boolean => major > 1 || (maj
 function uncovered(version: KubeletVersion): ActionError {
   const newer = isNewer(version) ? '' : `, and this one is older; upgrade the kubelet to ${named(OLDEST_MINOR)} at least`;
   return new ActionError('validate a configuration for kubelet', `${version.major}.${version.minor}`, {
-    hint: `the field table covers kubelets ${named(OLDEST_MINOR)} to ${named(NEWEST_MINOR)}${newer}`,
+    hint: `kubelets ${COVERED} are known${newer}`,
   });
 }

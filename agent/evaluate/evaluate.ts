@@ -14,6 +14,7 @@ import {
   resolvePaths,
   validate,
   valueAt,
+  warnOfGates,
   type Policy,
   type Shadowed,
 } from '../config/config.ts';
@@ -75,6 +76,7 @@ export function* evaluating({ merged, defaulted, ...read }: Readable, config: Ev
   const policy = yield* policyFindings(config, merged, inputs);
   yield;
   const rules = validate(defaulted, against(inputs));
+  const gates = warnOfGates(defaulted, against(inputs));
   yield;
   const fatal = inputs.host ? preflightFatal(defaulted, inputs.host, inputs.kubelet) : { errors: [], warnings: [] };
   const refused = cappedFindings(policy, rules, fatal.errors);
@@ -86,7 +88,7 @@ export function* evaluating({ merged, defaulted, ...read }: Readable, config: Ev
   yield;
   // What is written must be what the next boot can read: a long text may need a style that is only read when short.
   if (effective.length > ALWAYS_READ && !decode(effective, inputs.kubelet.version).ok) return tooLargeRendered();
-  return { ok: true, effective, warnings: cappedFindings(read.warnings, fatal.warnings) };
+  return { ok: true, effective, warnings: cappedFindings(read.warnings, gates, fatal.warnings) };
 }
 
 /** Paths whose presence on the host matters to `config`, as the kubelet would see them: resolved, merged, with flags. */

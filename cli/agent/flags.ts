@@ -1,3 +1,4 @@
+import { SHAPES } from '../../agent/config/version.ts';
 import { agentDefaults, type AgentOptions } from '../../agent/options.ts';
 import { formatGoDuration } from '../../base/go-duration.ts';
 import type { Completes, Flag } from '../command.ts';
@@ -72,7 +73,7 @@ export const agentFlags: readonly AgentFlag[] = [
     value: 'VERSION',
     nodeSide,
     defaultText: 'from the Node object or the binary',
-    check: matches(versionShape, 'a version such as 1.34, 1.34.2 or v1.34.2+vendor'),
+    check: matches(versionShape, `a version such as ${SHAPES}`),
   }),
   flag('string', 'kubeletArgs', "file with the kubelet's arguments, one per line", {
     value: 'FILE',

@@ -14,6 +14,7 @@ import {
   preflightFatal,
   resolvePaths,
   validateAll,
+  warnOfGates,
 } from '../../agent/config/config.ts';
 import { loadNodeInputs } from '../../agent/evaluate/node-inputs.ts';
 import { against, shadowWarnings } from '../../agent/evaluate/evaluate.ts';
@@ -68,7 +69,7 @@ export async function validateFile(context: Context, file: FileToValidate): Prom
     .map((finding) => onThisMachine(finding, 'an error on such a node'));
   const pods = here.warnings.filter(({ rule }) => POD_RULES.has(rule));
   const others = here.warnings.filter(({ rule }) => !POD_RULES.has(rule)).map((finding) => onThisMachine(finding));
-  const ofFile = [...read.warnings, ...pods];
+  const ofFile = [...read.warnings, ...warnOfGates(defaulted, against({ kubelet })), ...pods];
   return strict
     ? shown(bytes, kubelet, cappedFindings(errors, ofFile), unique([...shadowed, ...others, ...onlyHere]))
     : shown(bytes, kubelet, errors, unique([...ofFile, ...shadowed, ...others, ...onlyHere]));

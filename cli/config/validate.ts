@@ -14,7 +14,7 @@ With --local-config the field policy is applied too: which fields may differ fro
 
 Exits with 1 on any error in any file.`,
   examples: [
-    { run: 'dkc validate kubelet.yaml --kubelet-version=1.34', what: 'a file' },
+    { run: 'dkc validate kubelet.yaml --kubelet-version=1.36', what: 'a file' },
     { run: 'dkc validate --strict pools/*.yaml', what: 'in CI' },
     { run: `kubectl -n dkc-system get configmap web -o jsonpath='{.data.kubelet}' | dkc validate -`, what: 'what a ConfigMap holds' },
     { run: 'dkc validate kubelet.yaml --local-config=/var/lib/kubelet/config.yaml', what: 'with policy' },

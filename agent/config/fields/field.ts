@@ -10,7 +10,7 @@ export interface Field {
   readonly since: number;
   /** Last minor that knows it, where a kubelet dropped it again. */
   readonly until?: number;
-  /** Value of an absent field, by the first minor that fills it in so. None: absent stays absent. */
+  /** Value of an absent field, by the first minor that fills it in so; null from where absent stays absent again. None: absent stays absent. */
   readonly default?: Readonly<Record<number, Json>>;
   /** An explicit zero, false or "" is kept; elsewhere it counts as absent and takes the default. */
   readonly pointer?: true;

@@ -4,7 +4,7 @@ import { podsFields } from './pods.ts';
 import { resourcesFields } from './resources.ts';
 import { servingFields } from './serving.ts';
 
-/** Every leaf of KubeletConfiguration v1beta1 that some kubelet of 1.20 to 1.34 knows, and the ones 1.36 adds. */
+/** Every leaf of KubeletConfiguration v1beta1 that some kubelet the table covers knows. */
 export const fields: readonly Field[] = [...servingFields, ...nodeFields, ...resourcesFields, ...podsFields];
 
 const MAX_KNOWN = Math.max(...fields.map(({ name }) => name.length)) + 1;

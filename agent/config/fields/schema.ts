@@ -68,7 +68,7 @@ function defaultOf(field: Field, minor: number): Leaf['default'] {
     .map(Number)
     .filter((from) => from <= minor)
     .sort((a, b) => b - a)[0];
-  return since === undefined ? undefined : field.default?.[since];
+  return since === undefined ? undefined : (field.default?.[since] ?? undefined);
 }
 
 /** The JSON that the kubelet's decoder takes for a value. */

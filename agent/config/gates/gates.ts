@@ -1,5 +1,6 @@
 import type { JsonObject, KubeletVersion } from '../contract.ts';
 import { isObject, own } from '../decode/document.ts';
+import { REMOVED_GATE_LINES } from './removed.ts';
 import { GATE_LINES } from './table.ts';
 
 export type GateStage = 'alpha' | 'beta' | 'stable' | 'deprecated';
@@ -12,7 +13,8 @@ export interface Gate {
   readonly locked: boolean;
 }
 
-const STAGES: Readonly<Record<string, Omit<Gate, 'name'>>> = {
+/** The letters of the table. */
+export const STAGES: Readonly<Record<string, Omit<Gate, 'name'>>> = {
   a: { stage: 'alpha', default: false, locked: false },
   A: { stage: 'alpha', default: true, locked: false },
   B: { stage: 'beta', default: false, locked: false },
@@ -22,6 +24,7 @@ const STAGES: Readonly<Record<string, Omit<Gate, 'name'>>> = {
   d: { stage: 'deprecated', default: false, locked: false },
   D: { stage: 'deprecated', default: true, locked: false },
   l: { stage: 'deprecated', default: false, locked: true },
+  L: { stage: 'deprecated', default: true, locked: true },
 };
 
 const tables = new Map<number, ReadonlyMap<string, Gate>>();
@@ -31,7 +34,7 @@ export function gatesOf(minor: number): ReadonlyMap<string, Gate> {
   const ready = tables.get(minor);
   if (ready !== undefined) return ready;
   const table = new Map<string, Gate>();
-  for (const line of GATE_LINES.trim().split('\n')) {
+  for (const line of `${GATE_LINES.trim()}\n${REMOVED_GATE_LINES.trim()}`.split('\n')) {
     const [name = '', ...steps] = line.split(' ');
     const step = steps.findLast((step) => Number(step.slice(1)) <= minor);
     const stage = STAGES[step?.charAt(0) ?? 'x'];

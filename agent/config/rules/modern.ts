@@ -32,6 +32,8 @@ export function validateModernNode(validator: Validator): void {
 }
 
 function images(validator: Validator): void {
+  if (validator.minor >= 36 && validator.duration('imageMinimumGCAge') < 0n)
+    validator.add('imageMinimumGCAge', 'not-negative', 'must not be negative');
   const oldest = validator.duration('imageMaximumGCAge');
   if (oldest !== 0n && !validator.gate('ImageMaximumGCAge'))
     validator.add('imageMaximumGCAge', 'gate', 'needs feature gate ImageMaximumGCAge');
@@ -127,6 +129,8 @@ export function validateModernPods(validator: Validator): void {
   memory(validator);
   tracing(validator);
   restarts(validator);
+  if (validator.entries('defaultPodSysctls').length > 0 && !validator.gate('DefaultPodSysctls'))
+    validator.add('defaultPodSysctls', 'gate', 'needs feature gate DefaultPodSysctls');
   if (validator.minor >= 30) podLogs(validator);
 }
 
@@ -166,12 +170,19 @@ function logs(validator: Validator): void {
   }
 }
 
+const RESERVATIONS = ['None', 'TieredReservation'];
+
 function memory(validator: Validator): void {
-  const field = 'memoryThrottlingFactor';
   if (validator.minor < 22) return;
+  const field = 'memoryThrottlingFactor';
   const factor = validator.value(field);
   if (typeof factor === 'number' && (factor <= 0 || factor > 1))
     validator.add(field, 'throttling-factor', 'must be above 0 and not above 1');
+  if (validator.minor < 36) return;
+  const reservation = validator.text('memoryReservationPolicy');
+  if (!RESERVATIONS.includes(reservation)) validator.add('memoryReservationPolicy', 'enum', `must be one of ${RESERVATIONS.join(', ')}`);
+  else if (reservation !== 'None' && !validator.gate('MemoryQoS'))
+    validator.add('memoryReservationPolicy', 'gate', 'may only be TieredReservation with feature gate MemoryQoS');
 }
 
 function tracing(validator: Validator): void {

@@ -1,6 +1,7 @@
-import { cappedFindings, type Finding, type JsonObject } from '../contract.ts';
+import { cappedFindings, type Finding, firstFindings, type JsonObject, shownName } from '../contract.ts';
 import { isObject, own } from '../decode/document.ts';
-import { gateNamed } from '../gates/gates.ts';
+import { dependenciesOf } from '../gates/dependencies.ts';
+import { enabledGates, gateNamed } from '../gates/gates.ts';
 import { type Against, Validator } from './validation.ts';
 import { validateModernNode, validateModernPods } from './modern.ts';
 import { validateResources } from './resources.ts';
@@ -36,15 +37,16 @@ export function validateAll(defaulted: JsonObject, against: Against): Finding[] 
   return cappedFindings(gates, validate({ ...defaulted, featureGates: Object.fromEntries(right) }, against));
 }
 
-/** Gates that the kubelet does not know, or that it no longer lets anyone change. It refuses both. */
-export function validateGates(config: JsonObject, { version, knownGates }: Against): Finding[] {
+/** Gates that the kubelet does not know, that it no longer lets anyone change, or that need another one. It refuses all three. */
+export function validateGates(config: JsonObject, against: Against): Finding[] {
+  const { version, knownGates } = against;
   const given = own(config, 'featureGates');
-  if (!isObject(given)) return [];
   const findings: Finding[] = [];
-  for (const [name, value] of Object.entries(given)) {
+  for (const [name, value] of Object.entries(isObject(given) ? given : {})) {
     const field = `featureGates.${name}`;
     const gate = gateNamed(name, version, knownGates);
     if (gate === undefined) {
+      if (version.newer !== undefined) continue; // it may have been added since: see warnOfGates
       findings.push({
         field,
         rule: 'unknown-gate',
@@ -58,7 +60,45 @@ export function validateGates(config: JsonObject, { version, knownGates }: Again
       });
     }
   }
-  return findings;
+  return findings.length > 0 ? findings : brokenDependencies(config, against);
+}
+
+/** Gates that are on while one that they need is off. The kubelet looks at these only when it knows all gates that are set. */
+function brokenDependencies(config: JsonObject, { version, flags, knownGates }: Against): Finding[] {
+  const enabled = enabledGates(config, version, flags, knownGates);
+  const given = own(config, 'featureGates');
+  const isSet = (name: string): boolean => isObject(given) && own(given, name) !== undefined;
+  const broken = dependenciesOf(version.minor).filter(({ gate, needs }) => enabled(gate) && !enabled(needs));
+  const refuses = `kubelet 1.${version.minor} would refuse to start`;
+  return [...Map.groupBy(broken, ({ needs }) => needs)].map(([needs, pairs]): Finding => {
+    const gates = pairs.map(({ gate }) => gate);
+    const [only = ''] = gates;
+    // The one that the configuration turns on, and not the one that it leaves off, is what its author has in mind.
+    if (!isSet(needs) && gates.length === 1 && isSet(only)) {
+      const field = `featureGates.${only}`;
+      return {
+        field,
+        rule: 'gate-dependency',
+        message: `${field} is on and needs ${needs}, which is off; ${refuses}: turn ${needs} on too`,
+      };
+    }
+    const field = `featureGates.${needs}`;
+    const on = gates.length === 1 ? `${only} is on and needs it` : `${gates.join(', ')} are on and need it`;
+    const off = gates.length === 1 ? only : 'them';
+    return { field, rule: 'gate-dependency', message: `${field} is off, and ${on}; ${refuses}: turn ${off} off too, or leave ${needs} on` };
+  });
+}
+
+/** Gates that the tables do not have, of a kubelet that is newer than they are: it may know them, and would refuse to start if it does not. */
+export function warnOfGates(config: JsonObject, { version, knownGates }: Against): Finding[] {
+  const given = own(config, 'featureGates');
+  if (version.newer === undefined || !isObject(given)) return [];
+  const unknown = Object.keys(given).filter((name) => gateNamed(name, version, knownGates) === undefined);
+  return firstFindings(unknown, (name) => ({
+    field: `featureGates.${shownName(name)}`,
+    rule: 'unknown-gate',
+    message: `featureGates.${shownName(name)} is not a feature gate of kubelet 1.${version.minor}, the latest known; kubelet ${version.newer} may know it, and refuses to start if not`,
+  }));
 }
 
 /** Graceful node shutdown: its three fields and their two gates. */

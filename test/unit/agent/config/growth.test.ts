@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { defaultPolicy, parseKubeletVersion } from '../../../../agent/config/config.ts';
+import { defaultPolicy, newestKubeletVersion } from '../../../../agent/config/config.ts';
 import { MAX_FINDINGS } from '../../../../agent/config/contract.ts';
 import { evaluate } from '../../../../agent/evaluate/evaluate.ts';
 import { filesOf } from '../../../support/builders.ts';
 
-const version = parseKubeletVersion('1.34');
+const version = newestKubeletVersion;
 const YAML = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
 const JSON_HEAD = '{"apiVersion":"kubelet.config.k8s.io/v1beta1","kind":"KubeletConfiguration"';
 const host = { onlineCpus: [0, 1], memoryBytes: 1n << 33n, paths: {}, swapOn: false, cgroupVersion: 2, addresses: [] } as const;

@@ -91,7 +91,7 @@ test('without any version the newest is assumed, and stderr says so', async () =
   const bare = { '/nowhere/good.yaml': files['/nowhere/good.yaml'] };
   const { code, stderr } = await runCli(['validate', 'good.yaml'], { disk: memoryDisk(bare) });
   assert.equal(code, 0);
-  assert.match(stderr, /^dkc: note: validated for kubelet 1\.34 \(latest known\)/);
+  assert.match(stderr, /^dkc: note: validated for kubelet 1\.37 \(latest known\)/);
 });
 
 test('diff is 0 for files that mean the same', async () => {
@@ -200,14 +200,14 @@ test('why shows that a flag of the kubelet wins', async () => {
 test('stderr has one line whatever the end, and what was assumed is only remarked on work that was done', async () => {
   const bare = { '/nowhere/good.yaml': files['/nowhere/good.yaml'], '/nowhere/other.yaml': files['/nowhere/other.yaml'] };
   const ends = [
-    { argv: 'render good.yaml', code: 0, says: /^dkc: note: validated for kubelet 1\.34 \(latest known\)/ },
+    { argv: 'render good.yaml', code: 0, says: /^dkc: note: validated for kubelet 1\.37 \(latest known\)/ },
     { argv: 'render gone.yaml', code: 3, says: /^dkc: Cannot read \/nowhere\/gone\.yaml/ },
     { argv: 'render', code: 3, says: /^dkc: Cannot render / },
     { argv: 'diff good.yaml gone.yaml', code: 3, says: /^dkc: Cannot read \/nowhere\/gone\.yaml/ },
     {
       argv: 'diff good.yaml other.yaml',
       code: 1,
-      says: /^dkc: good\.yaml and other\.yaml differ in 2 fields; validated for kubelet 1\.34/,
+      says: /^dkc: good\.yaml and other\.yaml differ in 2 fields; validated for kubelet 1\.37/,
     },
     { argv: 'why maxPod', code: 2, says: /^dkc: why: / },
   ];
@@ -219,16 +219,19 @@ test('stderr has one line whatever the end, and what was assumed is only remarke
 });
 
 test('a kubelet newer than all that is known is validated as the newest, which stderr says; an older one is an error', async () => {
-  for (const version of ['1.40', 'v1.35.0', '2.0']) {
+  for (const version of ['1.40', 'v1.38.0', '2.0']) {
     const valid = await run(`validate good.yaml --kubelet-version=${version}`);
     assert.equal(valid.code, 0, valid.stderr);
-    assert.match(valid.stdout, /Valid for kubelet 1\.34\.\n$/);
-    assert.equal(valid.stderr, `dkc: warning: kubelet ${version} is newer than the latest known; validated as 1.34\n`);
+    assert.match(valid.stdout, /Valid for kubelet 1\.37\.\n$/);
+    assert.equal(valid.stderr, `dkc: warning: kubelet ${version} is newer than the latest known; validated as 1.37\n`);
   }
   const wrong = await run('validate bad.yaml --kubelet-version=1.40');
   assert.equal(wrong.code, 1);
-  assert.match(wrong.stderr, /^dkc: bad\.yaml is not valid for kubelet 1\.34: 2 errors; kubelet 1\.40 is newer than .*\n$/);
+  assert.match(wrong.stderr, /^dkc: bad\.yaml is not valid for kubelet 1\.37: 2 errors; kubelet 1\.40 is newer than .*\n$/);
   const old = await run('validate good.yaml --kubelet-version=1.19');
   assert.equal(old.code, 3);
-  assert.match(old.stderr, /^dkc: Cannot validate a configuration for kubelet 1\.19: .*1\.20 to 1\.34, and this one is older; .*\n$/);
+  assert.match(
+    old.stderr,
+    /^dkc: Cannot validate a configuration for kubelet 1\.19: .*1\.20 to 1\.37 are known, and this one is older; .*\n$/,
+  );
 });
