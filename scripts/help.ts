@@ -10,6 +10,7 @@ const commands: [string, string][] = [
   ['npm run test:endurance', 'many seeds, a day in fake time, stopped processes, lost packets: some minutes'],
   ['npm run bench', 'the figures of docs/benchmarks.md'],
   ['npm run mutants', 'planted faults, one by one, and whether a unit test notices: hours (-- --help)'],
+  ['npm run gates', 'what the table of feature gates would have to say to agree with the kubelets in DKC_REAL_KUBERNETES'],
   ['npm run messages', 'every help text and message of dkc on one page, for somebody who reads only those'],
   ['npm run format', 'lay out the code'],
   ['node cli/main.ts --help', 'dkc from the source'],
