@@ -1,12 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { request as overHttp } from 'node:http';
 import { request as overHttps } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parse, stringify } from 'yaml';
 import { Api } from '../../systemd/inside/api.ts';
 import { kubeletExits } from '../../systemd/inside/kubelet.ts';
 import { run } from '../../systemd/inside/program.ts';
-import { property, systemctl } from '../../systemd/inside/systemctl.ts';
+import { property, settled, systemctl } from '../../systemd/inside/systemctl.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { KEY, KUBECONFIG, NAMESPACE, NODE } from './names.ts';
 
@@ -26,6 +27,14 @@ export interface NodeStatus {
   active: string | null;
   lastKnownGood: string | null;
   error: string | null;
+}
+
+/** Sets keys of the agent's configuration file, and resolves once the agent runs with them. */
+export async function configureAgent(keys: Readonly<Record<string, unknown>>): Promise<void> {
+  const path = '/etc/dkc/agent.yaml';
+  writeFileSync(path, stringify({ ...(parse(readFileSync(path, 'utf8')) as object), ...keys }));
+  systemctl('restart', 'dkc-agent.service');
+  await settled();
 }
 
 /** One life of the kubelet. */
