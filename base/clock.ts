@@ -13,6 +13,11 @@ export interface Clock {
   after(ms: Millis, ring: () => void): () => void;
 }
 
+/** RFC 3339 in UTC with whole seconds, as the API writes times of objects. @throws {RangeError} for what is no time */
+export function rfc3339(ms: Millis): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}
+
 // setTimeout fires at once when asked for more than this.
 const MAX_TIMER_MS: Millis = 2 ** 31 - 1;
 

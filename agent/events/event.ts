@@ -1,3 +1,4 @@
+import { rfc3339 } from '../../base/clock.ts';
 import { apiPath, type MaybeSource, sameSource, sourceText } from '../checkpoint/source.ts';
 import type { Finding } from '../config/contract.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
@@ -65,7 +66,7 @@ const bytes = (text: string): number => new TextEncoder().encode(text).length;
 
 function nodeEvent(type: 'Normal' | 'Warning', reason: string, message: string, { nodeName, nowMs, nanos }: EventFacts): KubeObject {
   const unixNanos = BigInt(Math.trunc(nowMs)) * 1_000_000n + BigInt(nanos);
-  const timestamp = `${new Date(nowMs).toISOString().slice(0, 19)}Z`;
+  const timestamp = rfc3339(nowMs);
   return {
     apiVersion: 'v1',
     kind: 'Event',

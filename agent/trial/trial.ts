@@ -1,3 +1,4 @@
+import { rfc3339, type Clock, type Millis } from '../../base/clock.ts';
 import { openRecord, type ThisBoot, trialOf } from './record.ts';
 import { condemn } from './condemn.ts';
 import { countsAgainst, type ExitsFile, exitText, type KubeletExit } from './exits.ts';
@@ -9,7 +10,6 @@ import type { AgentOptions } from '../options.ts';
 import type { NodeConfigState } from '../status/node-config-state.ts';
 import { sameContent, storedContent } from '../store/content.ts';
 import type { JournalEvent, Store, TrialRecord } from '../store/store.ts';
-import type { Clock, Millis } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import { Trigger } from '../../base/trigger.ts';
@@ -207,7 +207,7 @@ export class TrialWatch {
     const end = clock.now() + Math.max(0, this.#limits.trialMs - this.#trial.healthyMs);
     const shown = configState.picture.trial ? Date.parse(configState.picture.trial.endsAt) : Number.NaN;
     if (Math.abs(end - shown) <= Math.max(MIN_MOVE_MS, this.#limits.trialMs / 20)) return;
-    configState.update({ trial: { endsAt: `${new Date(end).toISOString().slice(0, 19)}Z` } });
+    configState.update({ trial: { endsAt: rfc3339(end) } });
   }
 
   #unsavedMs(): Millis {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts';
+import { rfc3339, type Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
 import type { Registry } from '../kinds/registry.ts';
 import type { RuleContext } from '../kinds/kind.ts';
@@ -15,14 +15,9 @@ export interface Context {
   bookmarkMs: number;
 }
 
-/** RFC 3339 with whole seconds, as metadata has it. */
-export function timestamp(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
-}
-
 export function rules(context: Context, subresource: string): RuleContext {
   const { clock, registry, storage, dynamicKubeletConfig } = context;
-  return { now: timestamp(clock.now()), dynamicKubeletConfig, subresource, release: registry.release, stored: storage };
+  return { now: rfc3339(clock.now()), dynamicKubeletConfig, subresource, release: registry.release, stored: storage };
 }
 
 /** A version 4 UUID from the server's own source of chance. */

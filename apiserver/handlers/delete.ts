@@ -1,9 +1,9 @@
+import { rfc3339 } from '../../base/clock.ts';
 import { isJsonObject, jsonEqual } from '../../kube/api/json.ts';
 import { groupResource, storageName } from '../kinds/kind.ts';
 import { keptNamespaces } from '../kinds/namespaces.ts';
 import { storageKey } from '../storage/storage.ts';
 import { conflict, forbidden, notFound } from '../errors.ts';
-import { timestamp } from './context.ts';
 import { finalizersOnDelete } from './write-options.ts';
 import { describeError } from '../../base/errors.ts';
 import type { DeleteOptions } from './write-options.ts';
@@ -51,13 +51,13 @@ function terminating(context: Context, isNamespace: boolean, old: KubeObject, as
   const since = old.metadata.deletionTimestamp;
   const now = context.clock.now();
   if (isNamespace) {
-    const metadata = { ...rest, ...held, deletionTimestamp: since ?? timestamp(now) };
+    const metadata = { ...rest, ...held, deletionTimestamp: since ?? rfc3339(now) };
     return { ...old, metadata, status: { ...(isJsonObject(old['status']) ? old['status'] : {}), phase: 'Terminating' } };
   }
   // A second delete can only shorten the wait, which is counted from the first.
   if (since !== undefined && (before === undefined || asked >= before)) return { ...old, metadata: { ...rest, ...held } };
   const start = since === undefined || before === undefined ? now : Date.parse(since) - before * 1000;
-  const metadata = { ...rest, ...held, deletionTimestamp: timestamp(start + asked * 1000), deletionGracePeriodSeconds: asked };
+  const metadata = { ...rest, ...held, deletionTimestamp: rfc3339(start + asked * 1000), deletionGracePeriodSeconds: asked };
   return { ...old, metadata };
 }
 
@@ -100,7 +100,7 @@ export function sweepNamespace(context: Context, name: string | undefined): void
 }
 
 function withDeletionTimestamp(object: KubeObject, context: Context): KubeObject {
-  return { ...object, metadata: { ...object.metadata, deletionTimestamp: timestamp(context.clock.now()), deletionGracePeriodSeconds: 0 } };
+  return { ...object, metadata: { ...object.metadata, deletionTimestamp: rfc3339(context.clock.now()), deletionGracePeriodSeconds: 0 } };
 }
 
 /**

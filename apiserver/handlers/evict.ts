@@ -1,3 +1,4 @@
+import { rfc3339 } from '../../base/clock.ts';
 import { isJsonObject } from '../../kube/api/json.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import { labelSelectorOf, matchesLabels } from '../../kube/api/selector.ts';
@@ -7,7 +8,6 @@ import { fieldAt, listAt, textAt } from '../kinds/metadata-rules.ts';
 import { badRequest, notFound, StatusError } from '../errors.ts';
 import { storageKey } from '../storage/storage.ts';
 import type { Context } from './context.ts';
-import { timestamp } from './context.ts';
 import { deleteObject } from './delete.ts';
 import { deleteOptions } from './write-options.ts';
 
@@ -48,7 +48,7 @@ export function evict(
   deleteObject(context, served, at, { ...options, dryRun: true });
   const budget = needsNoBudget(pod) ? undefined : budgetOf(context, pod);
   if (budget !== undefined && !isSurplus(pod, budget)) {
-    const spent = decremented(budget, at.name, timestamp(context.clock.now()));
+    const spent = decremented(budget, at.name, rfc3339(context.clock.now()));
     if (!dryRun) context.storage.put(BUDGETS, storageKey(at.namespace, budget.metadata.name ?? ''), spent);
   }
   deleteObject(context, served, at, { ...options, dryRun });

@@ -1,3 +1,4 @@
+import { rfc3339 } from '../../base/clock.ts';
 import { isJsonObject, setField } from '../../kube/api/json.ts';
 import type { JsonObject } from '../../kube/api/json.ts';
 import { badRequest, unsupportedMediaType } from '../errors.ts';
@@ -136,7 +137,7 @@ function decodeValue(content: Uint8Array | number, type: Exclude<Type, 'textMap'
   if (type !== 'time') return decodeMessage(bytes, type);
   const { seconds } = decodeMessage(bytes, { 1: ['seconds', 'number'] });
   // An unset time is an empty message.
-  return typeof seconds === 'number' && seconds < 1e11 ? `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z` : null;
+  return typeof seconds === 'number' && seconds < 1e11 ? rfc3339(seconds * 1000) : null;
 }
 
 class Reader {

@@ -1,9 +1,9 @@
-import { realClock } from '../../base/clock.ts';
+import { realClock, rfc3339 } from '../../base/clock.ts';
 import { nodes, pods } from '../../kube/api/resources.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { perEventMs, stretch } from './cost.ts';
 import type { Stretch } from './cost.ts';
-import { apiTime, labels, paced, runningStatus } from './fleet.ts';
+import { labels, paced, runningStatus } from './fleet.ts';
 import type { Usage } from './proc.ts';
 import type { Subject } from '../subject.ts';
 import type { User } from './site.ts';
@@ -32,7 +32,7 @@ const nameAt = (names: readonly string[], n: number): string => names[n % names.
 
 const acts: Record<EventName, Act> = {
   'node heartbeat': ({ client, nodes: names }, n) => {
-    const condition = { type: 'Ready', lastHeartbeatTime: apiTime(realClock.now() + n * 1_000) };
+    const condition = { type: 'Ready', lastHeartbeatTime: rfc3339(realClock.now() + n * 1_000) };
     const change = { status: { conditions: [condition] } };
     return client.patch(nodes, { name: nameAt(names, n) }, change, { type: 'strategic', subresource: 'status' });
   },

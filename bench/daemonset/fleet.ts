@@ -1,4 +1,4 @@
-import { realClock } from '../../base/clock.ts';
+import { realClock, rfc3339 } from '../../base/clock.ts';
 import { silentLog } from '../../base/log.ts';
 import { realRandom } from '../../base/random.ts';
 import type { Pod } from 'kubernetes-types/core/v1.js';
@@ -22,7 +22,7 @@ const PATIENCE_MS = 30 * 60_000;
 /** Nodes as kubelets register them, with what the cluster's owner and the cloud add: some 6 KB of JSON each. @param some - so many have the other label */
 export async function addNodes(client: Client, count: number, some: number): Promise<string[]> {
   const names = Array.from({ length: count }, (_, n) => `node-${n}`);
-  const at = apiTime(realClock.now());
+  const at = rfc3339(realClock.now());
   const images = Array.from({ length: 30 }, (_, n) => ({
     names: [`registry.example.com/team-${n}/image@sha256:${String(n).padStart(64, '0')}`, `registry.example.com/team-${n}/image:v1.${n}.0`],
     sizeBytes: 50_000_000 + n,
@@ -182,13 +182,10 @@ const TRIES = 6;
 
 /** A change of a pod's status. */
 export function runningStatus(ready: boolean): object {
-  const at = apiTime(realClock.now());
+  const at = rfc3339(realClock.now());
   const conditions = ['Ready', 'ContainersReady'].map((type) => ({ type, status: ready ? 'True' : 'False', lastTransitionTime: at }));
   return { status: { phase: 'Running', startTime: at, conditions } };
 }
-
-/** As the API writes times. @param ms - since 1970 */
-export const apiTime = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
 
 /** Deletes what a set has left: nobody collects garbage here. */
 export async function removeSet(client: Client, namespace: string, name: string): Promise<void> {

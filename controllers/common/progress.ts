@@ -1,4 +1,4 @@
-import type { Millis } from '../../base/clock.ts';
+import { rfc3339, type Millis } from '../../base/clock.ts';
 import { jsonEqual } from '../../kube/api/json.ts';
 
 /** As sets of all kinds have them in their status. */
@@ -56,7 +56,7 @@ export function progressOf({ has, now, deadlineMs, state, message, moved, blocke
   const others = has.filter(({ type }) => !OURS.has(type));
   if (deadlineMs === undefined) return { conditions: others, deadlineIn: undefined };
   const before = has.find(({ type }) => type === 'Progressing');
-  const time = new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
+  const time = rfc3339(now);
   const is = reasons[state];
   const since = before?.reason === is.reason || before?.reason === EXCEEDED ? Date.parse(before.lastTransitionTime ?? '') : Number.NaN;
   const fresh = Number.isNaN(since) || moved;

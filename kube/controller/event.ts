@@ -1,3 +1,4 @@
+import { rfc3339 } from '../../base/clock.ts';
 import { dnsSubdomainProblems } from '../api/names.ts';
 import type { KubeObject, Resource } from '../api/object.ts';
 
@@ -108,8 +109,8 @@ export function eventObject(series: Series): KubeObject {
     message,
     source: { component },
     count,
-    firstTimestamp: timestamp(series.firstMs),
-    lastTimestamp: timestamp(series.lastMs),
+    firstTimestamp: rfc3339(series.firstMs),
+    lastTimestamp: rfc3339(series.lastMs),
     reportingComponent: component,
     reportingInstance: instance,
   };
@@ -117,7 +118,7 @@ export function eventObject(series: Series): KubeObject {
 
 /** What changes in an Event object that is there. Done twice it does the same. */
 export function eventPatch({ count, lastMs, combined, message }: Series): object {
-  return { count, lastTimestamp: timestamp(lastMs), ...(combined ? { message } : {}) };
+  return { count, lastTimestamp: rfc3339(lastMs), ...(combined ? { message } : {}) };
 }
 
 /** `message` as far as the API takes it. */
@@ -136,8 +137,4 @@ function eventName({ name, kind }: ObjectReference, nowMs: number, nanos: number
   const cut = name.slice(0, MAX_NAME_LENGTH - hex.length - 1).replace(/[-.]+$/, '');
   const full = `${cut}.${hex}`;
   return dnsSubdomainProblems(full).length === 0 ? full : `${kind.toLowerCase()}.${hex}`;
-}
-
-function timestamp(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }

@@ -1,6 +1,6 @@
 import type { PodCondition, PodStatus } from 'kubernetes-types/core/v1.js';
+import { rfc3339, type Clock } from '../../base/clock.ts';
 import { backoff } from '../../base/backoff.ts';
-import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { describeError } from '../../base/errors.ts';
 import { pods } from '../../kube/api/resources.ts';
@@ -166,7 +166,7 @@ export class StatusWriter {
       status: 'False',
       reason: wanted.reason,
       message: wanted.message,
-      lastTransitionTime: `${new Date(clock.now()).toISOString().slice(0, 19)}Z`,
+      lastTransitionTime: rfc3339(clock.now()),
     };
     const nominated = wanted.nominate === undefined ? {} : { nominatedNodeName: wanted.nominate === '' ? null : wanted.nominate };
     const patch = { metadata: { uid }, status: { conditions: [condition], ...nominated } };

@@ -1,5 +1,5 @@
 import type { PodCondition } from 'kubernetes-types/core/v1.js';
-import type { Clock } from '../../base/clock.ts';
+import { rfc3339, type Clock } from '../../base/clock.ts';
 import { pods } from '../../kube/api/resources.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { isConflict, isNotFound } from '../../kube/client/errors.ts';
@@ -69,7 +69,7 @@ async function removeVictim(by: Preempter, victim: PodInfo, preemptor: PodInfo, 
           status: 'True',
           reason: PREEMPTED_BY_SCHEDULER,
           message: `${preemptor.schedulerName}: preempting to accommodate a higher priority pod`,
-          lastTransitionTime: new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z'),
+          lastTransitionTime: rfc3339(clock.now()),
         };
         const change = { metadata: { uid }, status: { conditions: [condition] } };
         await client.patch(pods, ref, change, { type: 'strategic', subresource: 'status', signal });

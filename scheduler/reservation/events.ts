@@ -1,4 +1,4 @@
-import type { Millis } from '../../base/clock.ts';
+import { rfc3339 } from '../../base/clock.ts';
 import type { Happening, ObjectReference } from '../../kube/controller/event.ts';
 import type { Dropped, Reservation, Reservations } from './contract.ts';
 import type { Meters } from '../../kube/process/meters.ts';
@@ -8,7 +8,7 @@ export type ReservationEvent = Pick<Happening, 'type' | 'reason' | 'message'>;
 
 /** About the owner. */
 export function createdEvent({ namespace, name, node, expiresAt }: Reservation): ReservationEvent {
-  const message = `Room of pod ${namespace}/${name} on node ${node} is kept until ${timeOf(expiresAt)}`;
+  const message = `Room of pod ${namespace}/${name} on node ${node} is kept until ${rfc3339(expiresAt)}`;
   return { type: 'Normal', reason: 'ReservationCreated', message };
 }
 
@@ -32,10 +32,6 @@ export function unseenEvent({ namespace, name, node }: Reservation, why: string)
 
 export function ownerReference({ namespace, owner: { apiVersion, kind, name, uid } }: Reservation): ObjectReference {
   return { apiVersion, kind, name, namespace, uid, resourceVersion: '', fieldPath: '' };
-}
-
-function timeOf(ms: Millis): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
 /** used: the successor is in its room; moved: elsewhere; expired: nobody came in time; dropped: the reason to keep it went. */

@@ -1,4 +1,5 @@
 import type { FakeClock } from './fake-clock.ts';
+import { rfc3339 } from '../../base/clock.ts';
 import { sha256 } from '../../agent/store/content.ts';
 
 export interface KubeletDeps {
@@ -86,7 +87,7 @@ export class SimulatedKubelet {
   }
 
   async #note(how: string): Promise<void> {
-    const at = `${new Date(this.#deps.clock.now()).toISOString().slice(0, 19)}Z`;
+    const at = rfc3339(this.#deps.clock.now());
     await this.#deps.appendExit(`${at} ${how} ${this.started ? sha256(this.started) : '-'}\n`);
   }
 }

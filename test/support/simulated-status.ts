@@ -1,3 +1,4 @@
+import { rfc3339 } from '../../base/clock.ts';
 import { nodes } from '../../kube/api/object.ts';
 import { pods } from '../../kube/api/resources.ts';
 import type { FakeApi } from './fake-api.ts';
@@ -21,7 +22,7 @@ export class SimulatedStatus {
   setReady(isTrue: boolean): void {
     const node = this.#api.get(nodes, { name: this.#node });
     if (!node) return;
-    const at = `${new Date(this.#clock.now()).toISOString().slice(0, 19)}Z`;
+    const at = rfc3339(this.#clock.now());
     const status = node['status'] as { conditions?: { status: string; lastTransitionTime: string }[] };
     const old = status.conditions?.[0];
     const word = isTrue ? 'True' : 'False';

@@ -1,5 +1,5 @@
-import type { Clock, Millis } from '../../../base/clock.ts';
 import type { Log } from '../../../base/log.ts';
+import { rfc3339, type Clock, type Millis } from '../../../base/clock.ts';
 import { realRandom } from '../../../base/random.ts';
 import { nodes as nodeResource, pods as podResource } from '../../../kube/api/resources.ts';
 import { objectKey, parseKey } from '../../../kube/cache/contract.ts';
@@ -194,7 +194,7 @@ export class HollowNodes {
   }
 
   #now(): string {
-    return new Date(this.#options.clock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
+    return rfc3339(this.#options.clock.now());
   }
 
   async #each<T>(items: readonly T[], act: (item: T) => Promise<unknown>): Promise<void> {

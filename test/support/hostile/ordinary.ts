@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubeObject } from '../../../kube/api/object.ts';
+import { rfc3339 } from '../../../base/clock.ts';
 import { daemonSets, namespaces, nodes, pods, statefulSets, type Kube } from '../../../kube/api/resources.ts';
 import { isAlreadyExists } from '../../../kube/client/errors.ts';
 import type { Client } from '../../../kube/client/client.ts';
@@ -42,7 +43,7 @@ export class Ordinary {
   async prepare(): Promise<void> {
     await this.#create(namespaces, { metadata: { name: NAMESPACE } });
     this.#watching = this.#watch();
-    const at = new Date().toISOString().replace(/\.\d+Z$/, 'Z');
+    const at = rfc3339(Date.now());
     for (let n = 0; n < NODES; n++) {
       const allocatable = { cpu: '1000', memory: '1Ti', pods: '100000' };
       await this.#create(nodes, nodeObject({ name: `node-${n}`, labels: { ordinary: 'yes' }, allocatable }, at));

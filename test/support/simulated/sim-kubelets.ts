@@ -1,6 +1,6 @@
 import type { Api } from '../../../apiserver/api.ts';
+import { rfc3339, type Millis } from '../../../base/clock.ts';
 import { deleteObject } from '../../../apiserver/handlers/delete.ts';
-import type { Millis } from '../../../base/clock.ts';
 import type { KubeObject } from '../../../kube/api/object.ts';
 import { behaviourOf, statusFor } from '../hollow/behaviour.ts';
 import type { Pod } from '../hollow/behaviour.ts';
@@ -104,6 +104,6 @@ export class SimKubelets {
   }
 
   #now(): string {
-    return new Date(this.#api.context.clock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
+    return rfc3339(this.#api.context.clock.now());
   }
 }

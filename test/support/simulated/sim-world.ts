@@ -1,7 +1,7 @@
+import { rfc3339, type Millis } from '../../../base/clock.ts';
 import { DirectLine } from '../../../apiserver/direct.ts';
 import { FaultPlan } from '../../../apiserver/faults/plan.ts';
 import { createLocalApi, type LocalApi, type LocalApiOptions } from '../../../apiserver/local-api.ts';
-import type { Millis } from '../../../base/clock.ts';
 import { silentLog } from '../../../base/log.ts';
 import { seededRandom } from '../../../base/random.ts';
 import { daemonSetController } from '../../../controllers/daemonset/controller.ts';
@@ -53,7 +53,7 @@ export class SimWorld {
 
   /** Nodes as they register themselves. */
   addNodes(...wanted: readonly (string | HollowNode)[]): void {
-    const at = new Date(this.clock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
+    const at = rfc3339(this.clock.now());
     for (const node of wanted) this.api.add({ ...nodeObject(typeof node === 'string' ? { name: node } : node, at) });
   }
 

@@ -14,7 +14,7 @@ import { parseActiveRecord, type ActiveRecord } from '../../../../agent/store/ac
 import { layout } from '../../../../agent/store/layout.ts';
 import { FsStore } from '../../../../agent/store/fs-store.ts';
 import { probeHealth } from '../../../../agent/trial/health.ts';
-import { realClock, type Clock } from '../../../../base/clock.ts';
+import { realClock, rfc3339, type Clock } from '../../../../base/clock.ts';
 import type { Disk } from '../../../../base/disk.ts';
 import { describeError } from '../../../../base/errors.ts';
 import type { Locks } from '../../../../base/lock.ts';
@@ -308,7 +308,7 @@ export function plainEvent(event: KubeObject) {
   const [, nanos = ''] = new RegExp(`^${node}\\.([0-9a-f]+)$`).exec(metadata.name ?? '') ?? [];
   const at = Number(BigInt(`0x${nanos || '0'}`) / 1_000_000n);
   assert.ok(Math.abs(Date.now() - at) < 600_000, `name ${metadata.name} holds the time in nanoseconds`);
-  assert.equal(firstTimestamp, `${new Date(at).toISOString().slice(0, 19)}Z`);
+  assert.equal(firstTimestamp, rfc3339(at));
   assert.equal(lastTimestamp, firstTimestamp);
   return { type, reason, message, involvedObject, source, count };
 }
