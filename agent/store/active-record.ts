@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../kube/api/json.ts';
 import type { MaybeSource, Source } from '../checkpoint/source.ts';
 
 /**
@@ -63,14 +64,14 @@ export function parseActiveRecord(text: string): ReadActive {
   } catch {
     return { ok: false, problem: 'it is not JSON' };
   }
-  if (!isObject(json)) return { ok: false, problem: 'it is not an object' };
+  if (!isJsonObject(json)) return { ok: false, problem: 'it is not an object' };
   const { carrier, why } = json;
   if (carrier !== 'node' && carrier !== 'nodeconfig' && carrier !== null) return { ok: false, problem: 'unknown value of carrier' };
   if (typeof why !== 'string') return { ok: false, problem: 'why is not a string' };
   const now = parseUpcoming(json);
   if (typeof now === 'string') return { ok: false, problem: now };
   const notices = parseNotices(json['notices']);
-  const next = isObject(json['next']) ? parseUpcoming(json['next']) : undefined;
+  const next = isJsonObject(json['next']) ? parseUpcoming(json['next']) : undefined;
   return {
     ok: true,
     record: { ...now, carrier, why, ...(typeof next === 'object' ? { next } : {}), ...(notices.length === 0 ? {} : { notices }) },
@@ -123,7 +124,7 @@ const orderedNotices = (notices: readonly Notice[]): Notice[] =>
 /** Notices of kinds that this version does not know are left out. */
 function parseNotices(json: unknown): Notice[] {
   if (!Array.isArray(json)) return [];
-  return json.filter(isObject).flatMap(({ about, text }) => {
+  return json.filter(isJsonObject).flatMap(({ about, text }) => {
     const kind = NOTICE_KINDS.find((one) => one === about);
     return kind === undefined || typeof text !== 'string' ? [] : [{ about: kind, text }];
   });
@@ -132,13 +133,9 @@ function parseNotices(json: unknown): Notice[] {
 /** undefined: neither a whole source nor null. */
 function parseSource(json: unknown): MaybeSource | undefined {
   if (json === null) return null;
-  if (!isObject(json)) return undefined;
+  if (!isJsonObject(json)) return undefined;
   const { namespace, name, uid, resourceVersion, kubeletConfigKey } = json;
   const parts = [namespace, name, uid, resourceVersion, kubeletConfigKey];
   if (!parts.every((part) => typeof part === 'string' && part !== '')) return undefined;
   return { namespace, name, uid, resourceVersion, kubeletConfigKey } as Source;
-}
-
-function isObject(json: unknown): json is Record<string, unknown> {
-  return typeof json === 'object' && json !== null && !Array.isArray(json);
 }

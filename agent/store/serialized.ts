@@ -1,4 +1,5 @@
 import { parseAllDocuments, visit } from 'yaml';
+import { isJsonObject } from '../../kube/api/json.ts';
 import type { MaybeSource, Source } from '../checkpoint/source.ts';
 
 export const apiVersion = 'kubelet.config.k8s.io/v1beta1';
@@ -26,11 +27,11 @@ export function parseSource(bytes: Uint8Array): ParsedSource {
   } catch {
     return no('it is neither YAML nor JSON');
   }
-  if (!isObject(value)) return no('it holds no object');
+  if (!isJsonObject(value)) return no('it holds no object');
   if (value['apiVersion'] !== apiVersion || value['kind'] !== kind) return no(`it is no ${kind} of ${apiVersion}`);
   const source = value['source'];
-  const configMap = isObject(source) ? source['configMap'] : undefined;
-  if (!isObject(configMap)) return no('its source.configMap is not set');
+  const configMap = isJsonObject(source) ? source['configMap'] : undefined;
+  if (!isJsonObject(configMap)) return no('its source.configMap is not set');
   const read: Source = { namespace: '', name: '', uid: '', resourceVersion: '', kubeletConfigKey: '' };
   for (const field of ['namespace', 'name', 'uid', 'resourceVersion', 'kubeletConfigKey'] as const) {
     const text = configMap[field] ?? '';
@@ -86,10 +87,6 @@ function parseYaml(text: string): unknown {
     },
   });
   return first.toJS();
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function no(problem: string): ParsedSource {

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../kube/api/json.ts';
 import { UsageError } from '../failure.ts';
 import { printableLines } from './printable.ts';
 
@@ -227,7 +228,7 @@ function stepInto(step: Step, value: unknown, root: unknown, isFirst: boolean): 
     case 'key':
       // Lists of dkc are bare; with kubectl they stand under `items`.
       if (list) return isFirst && step.key === 'items' && value === root ? [value] : [];
-      return isRecord(value) && Object.hasOwn(value, step.key) ? [value[step.key]] : [];
+      return isJsonObject(value) && Object.hasOwn(value, step.key) ? [value[step.key]] : [];
     case 'index': {
       const found = list?.at(step.index);
       return found === undefined ? [] : [found];
@@ -235,7 +236,7 @@ function stepInto(step: Step, value: unknown, root: unknown, isFirst: boolean): 
     case 'slice':
       return list?.slice(step.from, step.to) ?? [];
     case 'all':
-      return list ? [...list] : isRecord(value) ? Object.values(value) : [];
+      return list ? [...list] : isJsonObject(value) ? Object.values(value) : [];
     case 'where':
       return (list ?? []).filter((one) => holds(step, follow(step.path, one, root)));
   }
@@ -249,6 +250,3 @@ function holds({ operator, value }: Extract<Step, { is: 'where' }>, [found]: rea
   const order = found < value ? -1 : found > value ? 1 : 0;
   return operator === '<' ? order < 0 : operator === '<=' ? order <= 0 : operator === '>' ? order > 0 : order >= 0;
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

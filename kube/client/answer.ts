@@ -98,7 +98,7 @@ export class AnswerReader {
 
   /** @param kind - undefined: any. @throws {TransportError} when it is no object of the kind asked for */
   object<T extends KubeObject>(answer: unknown, kind: string | undefined, call: Call): T {
-    if (!isObject(answer)) throw wrongKind(kind ?? 'object', answer, call);
+    if (!isKubeObject(answer)) throw wrongKind(kind ?? 'object', answer, call);
     if (kind !== undefined && answer.kind !== undefined && answer.kind !== kind) throw wrongKind(kind, answer, call);
     return answer as T;
   }
@@ -106,15 +106,15 @@ export class AnswerReader {
   /** @throws {TransportError} when it is no list of the kind asked for */
   list<T extends KubeObject>(answer: unknown, resource: Resource, call: Call): KubeList<T> {
     const kind = `${resource.kind}List`;
-    if (!isObject(answer) || (answer.kind !== undefined && answer.kind !== kind)) throw wrongKind(kind, answer, call);
+    if (!isKubeObject(answer) || (answer.kind !== undefined && answer.kind !== kind)) throw wrongKind(kind, answer, call);
     const items = answer['items'] ?? []; // null for an empty list, from some servers
-    if (!Array.isArray(items) || !items.every(isObject)) throw wrongKind(kind, answer, call);
+    if (!Array.isArray(items) || !items.every(isKubeObject)) throw wrongKind(kind, answer, call);
     return { ...answer, items: items as T[] };
   }
 }
 
 /** What every object and every list has. */
-export function isObject(value: unknown): value is KubeObject {
+export function isKubeObject(value: unknown): value is KubeObject {
   return isJsonObject(value) && isJsonObject(value['metadata']);
 }
 

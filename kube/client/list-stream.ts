@@ -1,5 +1,5 @@
 import { isJsonObject, setField } from '../api/json.ts';
-import { isObject, wrongKind } from './answer.ts';
+import { isKubeObject, wrongKind } from './answer.ts';
 import { apiErrorFromStatus, TransportError } from './errors.ts';
 import { hasTooManyValues, MAX_JSON_VALUES } from './json-values.ts';
 import { IN_ITEM, withoutManagedFields } from './managed-fields.ts';
@@ -54,7 +54,7 @@ export async function readList<T extends KubeObject>(
         const kept = hasTooManyValues(text) ? withoutManagedFields(text, IN_ITEM) : text;
         if (hasTooManyValues(kept)) return tooManyValues(kept);
         const item = parse(kept);
-        if (!isObject(item)) throw wrongKind(kind, fields, call);
+        if (!isKubeObject(item)) throw wrongKind(kind, fields, call);
         each(item as T);
       },
       field(name, value) {

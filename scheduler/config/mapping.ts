@@ -1,6 +1,7 @@
 import { goDuration } from '../../base/go-duration.ts';
 import { nearest } from '../../base/nearest.ts';
 import type { Millis } from '../../base/clock.ts';
+import { isJsonObject } from '../../kube/api/json.ts';
 import { dnsLabelProblems, dnsSubdomainProblems, labelValueProblems, qualifiedNameProblems } from '../../kube/api/names.ts';
 
 /** Something about one key: `path` as a person would look for it, `profiles[0].plugins.NodePorts.weight`; '' is the whole text. */
@@ -46,8 +47,8 @@ export class Mapping {
     this.path = path;
     this.findings = findings;
     const isThere = value !== undefined && value !== null;
-    if (isThere && !isObject(value)) findings.problem(path, `${found(value)}; it must be a mapping of keys to values`);
-    this.#value = isObject(value) ? value : {};
+    if (isThere && !isJsonObject(value)) findings.problem(path, `${found(value)}; it must be a mapping of keys to values`);
+    this.#value = isJsonObject(value) ? value : {};
   }
 
   get keys(): readonly string[] {
@@ -191,15 +192,12 @@ export function readMapping<T>(value: unknown, path: string, findings: Findings,
   return made;
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const MAX_FOUND_LENGTH = 60;
 
 function found(value: unknown): string {
   if (value === undefined || value === null) return 'it has no value';
   if (Array.isArray(value)) return 'it is a list';
-  if (isObject(value)) return 'it is a mapping';
+  if (isJsonObject(value)) return 'it is a mapping';
   const text = typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? '');
   return `it is ${text.length > MAX_FOUND_LENGTH ? `${text.slice(0, MAX_FOUND_LENGTH)}...` : text}`;
 }
