@@ -16,7 +16,7 @@ const FIRST_WITH_POLICIES = 30;
 /** Last release (1.N) that keeps `Node.spec.configSource`. */
 const LAST_WITH_CONFIG_SOURCE = 25;
 
-export interface ManifestOptions extends Omit<NodeRightsOptions, 'hasConfigSource'> {
+export interface ManifestOptions extends NodeRightsOptions {
   /** Absent: all. */
   only?: Part;
   /** N of the API server's release 1.N. */
@@ -28,7 +28,7 @@ export function manifests({ only, release, ...nodes }: ManifestOptions): KubeObj
   const hasConfigSource = release <= LAST_WITH_CONFIG_SOURCE;
   const rights = [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: SYSTEM_NAMESPACE } },
-    ...nodeRights({ ...nodes, hasConfigSource }),
+    ...nodeRights(nodes),
     ...adminRights(hasConfigSource),
     ...(release >= FIRST_WITH_POLICIES ? admissionPolicy : []),
   ];

@@ -17,15 +17,13 @@ export interface NodeRightsOptions {
   nodes: readonly string[];
   /** Lets ServiceAccounts list pods, of all nodes. The node authorizer lets kubelets list their own pods anyway. */
   listsPods: boolean;
-  /** The server keeps `Node.spec.configSource` and `Node.status.config` (up to 1.25). */
-  hasConfigSource: boolean;
 }
 
 /**
  * Rights of the agents, and no more than they use. What the node authorizer grants a kubelet (its own Node and Lease, its pods, events) is not
  * granted again; a ServiceAccount gets it by name.
  */
-export function nodeRights({ credentials, nodes, listsPods, hasConfigSource }: NodeRightsOptions): KubeObject[] {
+export function nodeRights({ credentials, nodes, listsPods }: NodeRightsOptions): KubeObject[] {
   const reads = role(AGENT, [rule('', 'configmaps', 'get list watch')], SYSTEM_NAMESPACE);
   if (credentials === 'kubelet') {
     if (nodes.length > 0) return [reads, ...nodes.flatMap((name) => ownRights(name, kubelet(name), []))];
@@ -36,7 +34,7 @@ export function nodeRights({ credentials, nodes, listsPods, hasConfigSource }: N
     reads,
     role(AGENT, [rule('', 'events', 'create')], EVENT_NAMESPACE),
     ...(listsPods ? [role(PODS, [rule('', 'pods', 'list')])] : []),
-    ...nodes.flatMap((name) => accountRights(name, listsPods, hasConfigSource)),
+    ...nodes.flatMap((name) => accountRights(name, listsPods)),
   ];
 }
 
@@ -56,10 +54,14 @@ function ownRights(node: string, subject: Subject, more: readonly Rule[]): KubeO
   return [role(name, [...configRules([node]), ...more]), binding(name, subject), binding(name, subject, SYSTEM_NAMESPACE, AGENT)];
 }
 
-function accountRights(node: string, listsPods: boolean, hasConfigSource: boolean): KubeObject[] {
+function accountRights(node: string, listsPods: boolean): KubeObject[] {
   const name = roleOf(node);
   const subject: Subject = { kind: 'ServiceAccount', name: node, namespace: SYSTEM_NAMESPACE };
-  const ofNode = [rule('', 'nodes', 'get list watch', [node]), ...(hasConfigSource ? [rule('', 'nodes/status', 'patch', [node])] : [])];
+  const ofNode = [
+    rule('', 'nodes', 'get list watch', [node]),
+    // The annotation that says that there is an agent, and status.config where the server keeps it.
+    rule('', 'nodes/status', 'patch', [node]),
+  ];
   return [
     {
       apiVersion: 'v1',

@@ -60,7 +60,7 @@ export async function buildStage(context: Context, dkc: readonly [string, string
     const client = await connect({ kubeconfig: files.kubeconfig }, {});
     undo.defer(() => client.close());
     await client.create(nodes, node);
-    const fleet = fleetCarrier({ client, clock: context.clock, random: context.random, log: context.log });
+    const fleet = await fleetCarrier({ client, clock: context.clock, random: context.random, log: context.log }, context.signal);
     const kubelet = new Eye<KubeletSeen>(context.clock);
     const seen: KubeletSeen = { maxPods: undefined, crashes: 0 };
     const see = (change: Partial<KubeletSeen>): void => kubelet.see({ ...Object.assign(seen, change) });

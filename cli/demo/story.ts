@@ -19,7 +19,7 @@ export async function tell(context: Context, stage: Stage, teller: Teller): Prom
   const node = (what: string, fits: (seen: FleetNode) => boolean) => stage.node.until(what, fits, PATIENCE, signal);
   const assign = async (name: PayloadName): Promise<void> => {
     await client.create(configMaps, configMap(name), { signal });
-    await fleet.assign(NODE, { namespace: NAMESPACE, name, kubeletConfigKey: KEY }, signal);
+    await fleet.assign(await fleet.read(NODE, signal), { namespace: NAMESPACE, name, kubeletConfigKey: KEY }, signal);
     teller.happened(`the admin assigns ConfigMap ${NAMESPACE}/${name}`);
   };
   const types = (...argv: string[]) => typed(context, stage, teller, argv);

@@ -8,7 +8,7 @@ import { connectFlags, namespaceFlag, withClient } from '../connect/flags.ts';
 import { UsageError } from '../failure.ts';
 import { formatFlag } from '../output/output.ts';
 import { specSourceProblems } from '../../agent/checkpoint/verify-names.ts';
-import { fleetCarrier } from './carrier.ts';
+import { fleetOf } from './fleet-of.ts';
 import { allFlag, chosenNodes, nodePositional, selectorFlag } from './node-names.ts';
 import { goals, type Goal } from './wait.ts';
 import { waitAndTell } from './tell-wait.ts';
@@ -22,16 +22,24 @@ const MINUTE: Millis = 60_000;
 /** A trial is ten minutes of health by default, before it a download and a restart. */
 const TIMEOUT_MS: Readonly<Record<Goal, Millis>> = { trusted: 20 * MINUTE, active: 5 * MINUTE };
 
+const carriers = ['auto', 'node', 'nodeconfig'] as const;
+
 const dryRunFlag: Flag = { name: 'dry-run', type: 'boolean', text: 'server-side dry run: check everything, change nothing' };
 
 export const assign: Command = {
   describe: `Assigns the kubelet configuration in a ConfigMap to nodes. Each node's agent downloads it, validates it, restarts its kubelet with it and puts it on trial.
+
+The assignment is written to the NodeConfig with the name of the node, which is created where it is missing. A Node that has spec.configSource or has reported status.config (API servers up to 1.25) and no NodeConfig keeps using these; --carrier=nodeconfig moves it. -v prints what the API server supports.
 
 With --wait, exits with 0 when every node trusts it: the kubelet was healthy for the whole trial, ten minutes by default. Exits with 1, and the reason, as soon as a node rejects or condemns it, or on timeout, so a loop over nodes stops at the first failure. --wait=active exits when the nodes run it, before their trial has ended.`,
   examples: [
     { run: 'dkc assign node-a --configmap dkc-system/web --key kubelet --wait', what: 'one node, until it trusts it' },
     { run: 'dkc assign node/node-a node-b,node-c --configmap dkc-system/web --key kubelet', what: 'three nodes' },
     { run: 'dkc assign -l pool=web --configmap dkc-system/web --key kubelet --dry-run', what: 'which nodes would it be?' },
+    {
+      run: 'dkc assign --all --configmap dkc-system/web --key kubelet --carrier=nodeconfig',
+      what: 'move nodes from Node.spec.configSource',
+    },
     {
       run: 'for n in node-a node-b; do dkc assign $n --configmap dkc-system/web --key kubelet --wait || break; done',
       what: 'one node at a time',
@@ -58,6 +66,14 @@ With --wait, exits with 0 when every node trusts it: the kubelet was healthy for
       text: 'wait until the nodes trust it, or with =active until they run it',
     },
     { name: 'timeout', type: 'duration', value: 'TIME', defaultText: '20m, with --wait=active 5m', text: 'longest wait' },
+    {
+      name: 'carrier',
+      type: 'string',
+      value: 'OBJECT',
+      choices: carriers,
+      default: 'auto',
+      text: 'object that carries the assignment',
+    },
     dryRunFlag,
     namespaceFlag,
     ...connectFlags,
@@ -70,9 +86,9 @@ With --wait, exits with 0 when every node trusts it: the kubelet was healthy for
     const goal = goals.find((goal) => goal === args.text('wait'));
     const dryRun = dryRunOf('assign', args, goal !== undefined);
     return withClient(context, args, async (client) => {
-      const fleet = fleetCarrier({ client, clock: context.clock, random: context.random, log: context.log });
+      const fleet = await fleetOf(context, args, client);
       const { found, notes } = await configMapNow(client, source, context.signal);
-      const { done, failed, before } = await writeAll(context, fleet, choice, source, dryRun);
+      const { done, failed, before } = await writeAll(context, fleet, choice, source, { dryRun, carrier: carrierOf(args) });
       await showAssignments(context, args, done, found);
       // Beside an error they would only be in its way.
       if (failed.length > 0) throw failed[0];
@@ -107,8 +123,8 @@ With --wait, exits with 0 when every node runs its local configuration, and with
     const choice = chosenNodes('unassign', args);
     const dryRun = dryRunOf('unassign', args, args.on('wait'));
     return withClient(context, args, async (client) => {
-      const fleet = fleetCarrier({ client, clock: context.clock, random: context.random, log: context.log });
-      const { done, failed, before } = await writeAll(context, fleet, choice, null, dryRun);
+      const fleet = await fleetOf(context, args, client);
+      const { done, failed, before } = await writeAll(context, fleet, choice, null, { dryRun });
       await showAssignments(context, args, done, undefined);
       if (failed.length > 0) throw failed[0];
       if (dryRun) context.stderr.write('dkc: note: dry run, nothing was changed\n');
@@ -117,6 +133,11 @@ With --wait, exits with 0 when every node runs its local configuration, and with
     });
   },
 };
+
+function carrierOf(args: Args): 'node' | 'nodeconfig' | undefined {
+  const given = args.text('carrier');
+  return given === 'node' || given === 'nodeconfig' ? given : undefined;
+}
 
 /** @throws {UsageError} with a wait, which would wait for what nobody was asked to do */
 function dryRunOf(command: string, args: Args, waits: boolean): boolean {

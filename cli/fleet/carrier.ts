@@ -1,8 +1,12 @@
 import { ActionError } from '../../base/errors.ts';
-import { nodes, type KubeObject } from '../../kube/api/object.ts';
-import { isNotFound } from '../../kube/client/errors.ts';
-import { fleetNode, sameSpec, type FleetNode } from './fleet-node.ts';
-import { watchNodes } from './watch-fleet.ts';
+import { nodeConfigs } from '../../agent/status/node-config.ts';
+import { nodes, type KubeObject, type Resource } from '../../kube/api/object.ts';
+import { isAlreadyExists, isNotFound } from '../../kube/client/errors.ts';
+import { sameSpec, type FleetNode } from './fleet-node.ts';
+import { newNodeConfig, ownerPatch } from './node-config-object.ts';
+import { fleetNode, keptOfConfig, wantedOf } from './read-fleet-node.ts';
+import { factsText, INSTALL, NoCarrierError, serverFacts, type ServerFacts } from './server-facts.ts';
+import { watchNodes } from './watch-nodes.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
@@ -11,70 +15,163 @@ import type { Client } from '../../kube/client/client.ts';
 
 /** The objects that carry assignments, as an admin reads and writes them. */
 export interface FleetCarrier {
-  /** By name. Reads page by page, so that of each Node only what is listed here is kept. */
+  /** What the API server can keep assignments in. */
+  facts: ServerFacts;
+  /** By name. Reads page by page, so that of each object only what is listed here is kept. */
   list(signal: AbortSignal, labelSelector?: string): Promise<FleetNode[]>;
   /** @throws ActionError when there is none */
   read(node: string, signal: AbortSignal): Promise<FleetNode>;
-  /** source null: local. @returns the node as the server keeps it now @throws ActionError when the server drops what was written */
-  assign(node: string, source: SpecSource | null, signal: AbortSignal, how?: { dryRun?: boolean }): Promise<FleetNode>;
+  /**
+   * source null: local.
+   * @param before - the node as it was read
+   * @param how - `carrier`: the object to write to. @default that of `before`
+   * @returns the node with what the server keeps as its assignment @throws NoCarrierError; ActionError when the server drops what was written
+   */
+  assign(before: FleetNode, source: SpecSource | null, signal: AbortSignal, how?: How): Promise<FleetNode>;
   /** Reports the present state of these nodes and every change of one (undefined: it is gone), until the signal aborts; then resolves. */
   watch(nodes: Watched, onSeen: (name: string, seen: FleetNode | undefined) => void, signal: AbortSignal): Promise<void>;
+}
+
+interface How {
+  dryRun?: boolean;
+  carrier?: 'node' | 'nodeconfig' | undefined;
 }
 
 /** Names, or all that a selector matches. */
 export type Watched = readonly string[] | { labelSelector?: string };
 
-/** The carrier that this API server supports. Only `Node` for now; the object of our own for servers from 1.26 on is chosen here. */
-export function fleetCarrier(...deps: Parameters<typeof nodeFleet>): FleetCarrier {
-  return nodeFleet(...deps);
-}
-
-export type FleetClient = Pick<Client, 'get' | 'list' | 'listEach' | 'patch' | 'watch'>;
+export type FleetClient = Pick<Client, 'create' | 'get' | 'list' | 'listEach' | 'patch' | 'raw' | 'watch'>;
 
 const PAGE = 500;
 
-/** Upstream's field `Node.spec.configSource`. */
-export function nodeFleet(deps: { client: FleetClient; clock: Clock; random: Random; log: Log }): FleetCarrier {
+/** Asks the API server what it keeps assignments in. Each node has its own carrier: see {@link fleetNode}. @throws ApiError, TransportError */
+export async function fleetCarrier(
+  deps: { client: FleetClient; clock: Clock; random: Random; log: Log },
+  signal: AbortSignal,
+): Promise<FleetCarrier> {
   const { client } = deps;
+  const facts = await serverFacts(client, signal);
+  deps.log.debug('assignment carrier', { why: factsText(facts) });
+  const configOf = async (name: string): Promise<KubeObject | undefined> =>
+    facts.servesNodeConfigs ? orNone(client.get(nodeConfigs, { name }, { signal })) : undefined;
   return {
+    facts,
     list: async (signal, labelSelector) => {
+      const configs = new Map<string, KubeObject>();
+      if (facts.servesNodeConfigs)
+        await each(client, nodeConfigs, {}, (one) => void configs.set(one.metadata.name ?? '', keptOfConfig(one)), signal);
       const found: FleetNode[] = [];
-      let next: string | undefined;
-      do {
-        const query = { limit: PAGE, ...(next ? { continue: next } : {}), ...(labelSelector ? { labelSelector } : {}) };
-        const page = await client.listEach(nodes, query, (node) => void found.push(fleetNode(node)), { signal });
-        if (page.continue && page.continue === next) throw new ActionError('list', 'nodes', { hint: 'the API server keeps returning the same continue token' }); // prettier-ignore
-        next = page.continue;
-      } while (next);
+      const add = (node: KubeObject): void => {
+        found.push(fleetNode(node, configs.get(node.metadata.name ?? ''), facts));
+      };
+      await each(client, nodes, labelSelector ? { labelSelector } : {}, add, signal);
       return found.sort((a, b) => (a.node < b.node ? -1 : 1));
     },
-    read: async (node, signal) => fleetNode(await known(node, client.get(nodes, { name: node }, { signal }))),
-    assign: async (node, source, signal, { dryRun = false } = {}) => {
-      // A merge patch of null removes; of an object it writes member by member, and there is only one member.
-      const patch = { spec: { configSource: source === null ? null : { configMap: { ...source } } } };
-      const options = { type: 'merge', signal, ...(dryRun ? { dryRun } : {}) } as const;
-      const kept = fleetNode(await known(node, client.patch(nodes, { name: node }, patch, options)));
-      if (!sameSpec(kept.wanted, source)) throw dropped(node);
-      return kept;
+    read: async (name, signal) => {
+      const [node, config] = await Promise.all([orNone(client.get(nodes, { name }, { signal })), configOf(name)]);
+      if (!node) throw new NodeNotFound(name);
+      return fleetNode(node, config, facts);
     },
-    watch: (watched, onSeen, signal) => watchNodes(deps, watched, onSeen, signal),
+    assign: async (seen, source, signal, { dryRun = false, carrier = seen.carrier } = {}) => {
+      if (carrier === 'nodeconfig' && !facts.servesNodeConfigs) throw new NoCarrierError(facts);
+      if (carrier === 'node' && seen.owners) throw hidden(seen);
+      const before = { ...seen, carrier };
+      const wanted = await write(client, before, source, { signal, ...(dryRun ? { dryRun } : {}) }, facts);
+      if (!sameSpec(wanted, source)) throw dropped(before);
+      return { ...before, wanted };
+    },
+    watch: (watched, onSeen, signal) => watchNodes(deps, facts, watched, onSeen, signal),
   };
 }
 
+/** @returns what the server keeps as the assignment */
+async function write(
+  client: FleetClient,
+  before: FleetNode,
+  source: SpecSource | null,
+  how: { signal: AbortSignal; dryRun?: boolean },
+  facts: ServerFacts,
+): Promise<SpecSource | null> {
+  const name = before.node;
+  // A merge patch of null removes; of an object it writes member by member, and there is only one member.
+  const configMap = source === null ? null : { ...source };
+  switch (before.carrier) {
+    case 'node': {
+      const patch = { spec: { configSource: configMap && { configMap } } };
+      const node = await orNone(client.patch(nodes, { name }, patch, { type: 'merge', ...how }));
+      if (!node) throw new NodeNotFound(name);
+      return wantedOf(node, 'node');
+    }
+    case 'nodeconfig': {
+      const config = await writeNodeConfig(client, before, configMap, how);
+      return config ? wantedOf(config, 'nodeconfig') : null;
+    }
+    case null:
+      if (source === null) return null;
+      throw new NoCarrierError(facts);
+  }
+}
+
+/** Creates the NodeConfig where there is none, unless there is nothing to say in it. */
+async function writeNodeConfig(
+  client: FleetClient,
+  before: FleetNode,
+  configMap: SpecSource | null,
+  how: { signal: AbortSignal; dryRun?: boolean },
+): Promise<KubeObject | undefined> {
+  const { node: name, owners } = before;
+  let exists = owners !== undefined;
+  for (let isAgain = false; ; isAgain = true) {
+    if (!exists && configMap === null) return undefined;
+    try {
+      if (!exists) return await client.create(nodeConfigs, newNodeConfig(before, configMap), how);
+      return await client.patch(nodeConfigs, { name }, { ...ownerPatch(before), spec: { configMap } }, { type: 'merge', ...how });
+    } catch (error) {
+      // Somebody created or deleted it meanwhile.
+      if (isAgain || !(exists ? isNotFound(error) : isAlreadyExists(error))) throw error;
+      exists = !exists;
+    }
+  }
+}
+
 /** The API server says 200 and drops the field without a word where it does not know it any more (spec 13): only reading back shows it. */
-function dropped(node: string): ActionError {
+function dropped({ node, carrier }: FleetNode): ActionError {
+  if (carrier === 'nodeconfig')
+    return new ActionError('assign a ConfigMap to', `NodeConfig ${node}`, { hint: `the API server dropped spec.configMap: its definition is not ours; update it with: ${INSTALL}` }); // prettier-ignore
   return new ActionError('assign a ConfigMap to', `Node ${node}`, {
     hint:
-      'the API server dropped spec.configSource without an error; it is 1.26 or later, or its feature gate DynamicKubeletConfig is off. ' +
-      'Up to 1.25, turn the gate on at kube-apiserver; later servers keep the field only on Nodes that already have it',
+      'the API server dropped spec.configSource without an error: its feature gate DynamicKubeletConfig is off. ' +
+      `Turn the gate on at kube-apiserver, or let it serve NodeConfigs: ${INSTALL}`,
   });
 }
 
-async function known(node: string, call: Promise<KubeObject>): Promise<KubeObject> {
+function hidden({ node }: FleetNode): ActionError {
+  return new ActionError('assign a ConfigMap to', `Node ${node}`, {
+    hint: `its NodeConfig would be used nevertheless; kubectl delete nodeconfig ${node} first`,
+  });
+}
+
+async function each(
+  client: FleetClient,
+  resource: Resource,
+  selection: { labelSelector?: string },
+  onEach: (object: KubeObject) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  let next: string | undefined;
+  do {
+    const page = await client.listEach(resource, { limit: PAGE, ...(next ? { continue: next } : {}), ...selection }, onEach, { signal });
+    if (page.continue && page.continue === next)
+      throw new ActionError('list', resource.resource, { hint: 'the API server keeps returning the same continue token' });
+    next = page.continue;
+  } while (next);
+}
+
+async function orNone(call: Promise<KubeObject>): Promise<KubeObject | undefined> {
   try {
     return await call;
   } catch (error) {
-    if (isNotFound(error)) throw new NodeNotFound(node);
+    if (isNotFound(error)) return undefined;
     throw error;
   }
 }

@@ -1,19 +1,27 @@
-import { sameSource, type SpecSource, type MaybeSource, type Source } from '../../agent/checkpoint/source.ts';
+import { sameSource, type SpecSource, type MaybeSource } from '../../agent/checkpoint/source.ts';
 import { statusErrors } from '../../agent/status/errors.ts';
 import { span } from '../node/spoken.ts';
-import { isJsonObject } from '../../kube/api/json.ts';
 import type { Millis } from '../../base/clock.ts';
-import type { KubeObject } from '../../kube/api/object.ts';
+import type { OwnerReference } from '../../kube/api/object.ts';
+
+/** The object that carries an assignment: upstream's fields on the Node, or a NodeConfig. null: the API server keeps neither. */
+export type Carrier = 'node' | 'nodeconfig' | null;
 
 /** A node as the fleet sees it, whatever object carries its assignment. */
 export interface FleetNode {
   node: string;
-  carrier: 'node' | 'nodeconfig';
+  /** Of its Node. */
+  uid?: string;
+  /** Of its NodeConfig; absent where it has none. */
+  owners?: readonly OwnerReference[];
+  carrier: Carrier;
   /** What its spec assigns; null: local. */
   wanted: SpecSource | null;
   /** Whether an agent (or an old kubelet) has ever reported a config. */
   reports: boolean;
-  /** What the agent's annotation says; null where there is none. */
+  /** What it reports is about an earlier spec of its NodeConfig. */
+  isBehind?: true;
+  /** What its agent says of itself; null where there is none. */
   agent: AgentNote | null;
   assigned: MaybeSource;
   active: MaybeSource;
@@ -25,90 +33,11 @@ export interface FleetNode {
   kubeletVersion: string;
 }
 
-/** The annotation that an agent keeps on its Node. */
+/** What an agent says of itself, in an annotation of its Node or in the status of its NodeConfig. */
 export interface AgentNote {
   version: string;
   /** The running trial; `endsAtMs` (wall clock) is when it ends if all goes well from now on. */
   trial: { endsAtMs: number | null } | null;
-}
-
-/** The annotation `dkc.dev/agent`: `{"version": "0.1.0", "trial": {"endsAt": "RFC 3339"} | null}`. */
-export const AGENT_ANNOTATION = 'dkc.dev/agent';
-/** An annotation may have 256 KiB; the agent's own is below 100 characters. */
-const MAX_ANNOTATION = 1_000;
-/** A status.config error of ours has at most 80 characters; those who may write a Node's status writes what they like. */
-const MAX_ERROR = 1_000;
-
-/** Reads `Node.spec.configSource`, `Node.status.config` and the agent's annotation; what has not their shape counts as absent. */
-export function fleetNode(node: KubeObject): FleetNode {
-  const spec = member(node, 'spec');
-  const status = member(node, 'status');
-  const config = member(status, 'config');
-  const error = config?.['error'];
-  return {
-    node: node.metadata.name ?? '',
-    carrier: 'node',
-    wanted: specSource(member(member(spec, 'configSource'), 'configMap')),
-    reports: config !== undefined,
-    agent: agentNote(node.metadata.annotations?.[AGENT_ANNOTATION]),
-    assigned: source(member(member(config, 'assigned'), 'configMap')),
-    active: source(member(member(config, 'active'), 'configMap')),
-    lastKnownGood: source(member(member(config, 'lastKnownGood'), 'configMap')),
-    error: typeof error === 'string' && error !== '' ? error.slice(0, MAX_ERROR) : null,
-    ready: readyCondition(status?.['conditions']),
-    kubeletVersion: text(member(status, 'nodeInfo') ?? {}, 'kubeletVersion'),
-  };
-}
-
-type Raw = Readonly<Record<string, unknown>>;
-
-function member(of: Raw | undefined, name: string): Raw | undefined {
-  const value = of?.[name];
-  return isJsonObject(value) ? value : undefined;
-}
-
-const text = (of: Raw, name: string): string => {
-  const value = of[name];
-  return typeof value === 'string' ? value : '';
-};
-
-function specSource(raw: Raw | undefined): SpecSource | null {
-  return raw ? { namespace: text(raw, 'namespace'), name: text(raw, 'name'), kubeletConfigKey: text(raw, 'kubeletConfigKey') } : null;
-}
-
-function source(raw: Raw | undefined): Source | null {
-  if (!raw) return null;
-  return {
-    namespace: text(raw, 'namespace'),
-    name: text(raw, 'name'),
-    uid: text(raw, 'uid'),
-    resourceVersion: text(raw, 'resourceVersion'),
-    kubeletConfigKey: text(raw, 'kubeletConfigKey'),
-  };
-}
-
-/** An annotation that is there but cannot be read still says that there is an agent. */
-function agentNote(annotation: unknown): AgentNote | null {
-  if (typeof annotation !== 'string' || annotation === '') return null;
-  const note = annotation.length > MAX_ANNOTATION ? undefined : parsed(annotation);
-  if (!isJsonObject(note)) return { version: '', trial: null };
-  const trial = member(note, 'trial');
-  const endsAtMs = Date.parse(text(trial ?? {}, 'endsAt'));
-  return { version: text(note, 'version').slice(0, 40), trial: trial ? { endsAtMs: Number.isNaN(endsAtMs) ? null : endsAtMs } : null };
-}
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
-}
-
-function readyCondition(conditions: unknown): boolean | null {
-  if (!Array.isArray(conditions)) return null;
-  const ready = conditions.find((one: unknown) => isJsonObject(one) && one['type'] === 'Ready') as Raw | undefined;
-  return ready ? ready['status'] === 'True' : null;
 }
 
 export function sameSpec(a: SpecSource | null, b: SpecSource | null): boolean {
@@ -131,6 +60,7 @@ export type FleetState = (typeof fleetStates)[number];
  */
 export function fleetState(node: FleetNode): FleetState {
   if (!node.reports && node.agent === null) return 'no-agent';
+  if (node.isBehind) return 'pending';
   if (node.error !== null) return failedState(node, node.error);
   if (!sameSpec(node.wanted, node.assigned) || !sameSource(node.assigned, node.active)) return 'pending';
   if (node.wanted === null) return 'local';

@@ -19,7 +19,7 @@ export const nodeColumns = (now: Millis): Column<FleetNode>[] => [
   { title: 'READY', value: ({ ready }) => (ready === null ? '' : ready ? 'True' : 'False'), wide: true },
   { title: 'KUBELET', value: ({ kubeletVersion }) => kubeletVersion, wide: true },
   { title: 'AGENT', value: ({ agent }) => agent?.version ?? '', wide: true },
-  { title: 'CARRIER', value: ({ carrier }) => carrier, wide: true },
+  { title: 'CARRIER', value: ({ carrier }) => carrier ?? '', wide: true },
   { title: 'ERROR', value: ({ error }) => error ?? '' },
 ];
 

@@ -4,7 +4,8 @@ import { connectFlags, withClient } from '../connect/flags.ts';
 import { UsageError } from '../failure.ts';
 import { formatFlag, show, table } from '../output/output.ts';
 import { printable } from '../output/printable.ts';
-import { fleetCarrier, type FleetCarrier } from './carrier.ts';
+import { fleetOf, noteMissingCarrier } from './fleet-of.ts';
+import type { FleetCarrier } from './carrier.ts';
 import { fleetState, isSettled, type FleetNode } from './fleet-node.ts';
 import { nodeColumns, nodeData } from './node-view.ts';
 import { nodeNames, selectorFlag } from './node-names.ts';
@@ -19,7 +20,7 @@ const AT_ONCE = 8;
 export const nodesCommand: Command = {
   describe: `Shows assigned, active and last-known-good config per node, as the nodes report it to the API server.
 
-STATE is one of: trusted (runs the assigned config, which passed its trial); trial (runs it on trial, with the time left); pending (not applied yet); refused (the agent rejected it, the previous config still runs); condemned (it failed its trial or was rolled back, another config runs); fell-back (it could not be used at boot, another config runs); error (sync failed, for example because the ConfigMap is missing); local (nothing is assigned); no-agent (no agent has reported for this node). ASSIGNED is from the Node's spec.
+STATE is one of: trusted (runs the assigned config, which passed its trial); trial (runs it on trial, with the time left); pending (not applied yet); refused (the agent rejected it, the previous config still runs); condemned (it failed its trial or was rolled back, another config runs); fell-back (it could not be used at boot, another config runs); error (sync failed, for example because the ConfigMap is missing); local (nothing is assigned); no-agent (no agent has reported for this node). ASSIGNED is what the spec of the node's NodeConfig says, or of the Node itself where that carries the assignment: see CARRIER in -o wide.
 
 With --check, exits with 1 unless every node is trusted or local.`,
   examples: [
@@ -44,12 +45,13 @@ With --check, exits with 1 unless every node is trusted or local.`,
     const watches = args.on('watch');
     if (watches && args.on('check')) throw new UsageError('nodes: --watch and --check exclude each other; see dkc nodes --help');
     return withClient(context, args, async (client) => {
-      const fleet = fleetCarrier({ client, clock: context.clock, random: context.random, log: context.log });
+      const fleet = await fleetOf(context, args, client);
       if (watches) return watchFleet(context, args, fleet, names);
       const { found, failed } = names.length > 0 ? await readAll(context, fleet, names) : { found: await fleet.list(context.signal, args.text('selector')), failed: [] }; // prettier-ignore
       await showNodes(context, args, found);
       for (const error of failed.slice(1)) context.stderr.write(`dkc: ${printable(describeError(error))}\n`);
       if (failed.length > 0) throw failed[0];
+      noteMissingCarrier(context, args, fleet);
       return args.on('check') ? checked(found) : fine;
     });
   },

@@ -119,6 +119,7 @@ export function settling({ wanted, version, goal }: Wanted, before: FleetNode, n
   if (!now) return { at: 'failed', how: 'gone', error: 'the Node was deleted' };
   if (!sameSpec(now.wanted, wanted))
     return { at: 'failed', how: 'reassigned', error: `${sourceText(now.wanted)} was assigned in the meantime` };
+  if (now.isBehind) return waiting('waiting for the agent');
   if (now.error !== null) return failing(before, now, now.error, graceOver);
   if (wanted === null) return now.assigned === null && now.active === null ? settledIn('local') : waiting('waiting for the agent');
   if (!now.reports) return waiting(now.agent === null ? 'no agent has reported yet' : 'waiting for the agent');

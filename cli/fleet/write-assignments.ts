@@ -2,6 +2,7 @@ import { ActionError, describeError } from '../../base/errors.ts';
 import { sourceText, type PayloadRef, type SpecSource } from '../../agent/checkpoint/source.ts';
 import { show, table } from '../output/output.ts';
 import { printable } from '../output/printable.ts';
+import { NoCarrierError } from './server-facts.ts';
 import type { FleetCarrier } from './carrier.ts';
 import type { FleetNode } from './fleet-node.ts';
 import type { Choice } from './node-names.ts';
@@ -25,14 +26,14 @@ export interface Written {
 /**
  * Writes an assignment to every chosen node. A node that fails does not keep the others from theirs; it gets its line on stderr.
  * @param source - null: local
- * @throws {ActionError} when a selector matches nothing; the signal's reason
+ * @throws {ActionError} when a selector matches nothing; NoCarrierError; the signal's reason
  */
 export async function writeAll(
   context: Context,
   fleet: FleetCarrier,
   choice: Choice,
   source: SpecSource | null,
-  dryRun: boolean,
+  how: { dryRun: boolean; carrier?: 'node' | 'nodeconfig' | undefined },
 ): Promise<Written> {
   const { signal } = context;
   const chosen: readonly (string | FleetNode)[] = choice.by === 'name' ? choice.names : await fleet.list(signal, choice.labelSelector);
@@ -49,8 +50,10 @@ export async function writeAll(
       if (one === undefined) return;
       try {
         const before = typeof one === 'string' ? await fleet.read(one, signal) : one;
-        results[mine] = { before, after: await fleet.assign(before.node, source, signal, { dryRun }) };
+        results[mine] = { before, after: await fleet.assign(before, source, signal, how) };
       } catch (error) {
+        // It holds for all the others too.
+        if (error instanceof NoCarrierError) throw error;
         results[mine] = { error };
       }
     }
@@ -95,7 +98,7 @@ export async function showAssignments(
             [
               { title: 'NODE', value: ({ node }) => node },
               { title: 'ASSIGNED', value: ({ wanted }) => sourceText(wanted) },
-              { title: 'CARRIER', value: ({ carrier }) => carrier, wide: true },
+              { title: 'CARRIER', value: ({ carrier }) => carrier ?? '', wide: true },
             ],
             done,
             how,

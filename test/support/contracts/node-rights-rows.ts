@@ -48,7 +48,6 @@ export const pod = (name: string, nodeName: string) => ({
 const withoutSelectors: May = ({ isReal, release }) => isReal && release < 32;
 export const hasPolicies = ({ isReal, release }: RightsOf): boolean => isReal && release >= 30;
 const withoutPolicies: May = (home) => !hasPolicies(home);
-const withConfigSource: May = ({ release }) => release <= 25;
 
 /** What the identity of node `mine` may do, and what it may not. `theirs` is another node. */
 export const rightsRows: readonly RightsRow[] = [
@@ -110,7 +109,7 @@ export const rightsRows: readonly RightsRow[] = [
   },
   { why: 'reads another Node', do: 'GET /api/v1/nodes/theirs', kubelet: withoutSelectors, account: false },
   { why: 'lists all Nodes', do: 'GET /api/v1/nodes', kubelet: withoutSelectors, account: false },
-  { why: 'reports on its Node', do: 'PATCH /api/v1/nodes/mine/status', body: { metadata: { annotations: { 'dkc.dev/agent': '{}' } } }, kubelet: true, account: withConfigSource }, // prettier-ignore
+  { why: 'reports on its Node', do: 'PATCH /api/v1/nodes/mine/status', body: { metadata: { annotations: { 'dkc.dev/agent': '{}' } } }, kubelet: true, account: true }, // prettier-ignore
   {
     why: 'reports on another Node',
     do: 'PATCH /api/v1/nodes/theirs/status',

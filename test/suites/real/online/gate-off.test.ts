@@ -22,7 +22,7 @@ await onRealNodes(
       assert.equal(seen.assign.code, 3);
       assert.match(
         seen.assign.stderr,
-        /^dkc: Cannot assign a ConfigMap to Node node-0: the API server dropped spec\.configSource without an error; /,
+        /^dkc: Cannot assign a ConfigMap to Node node-0: the API server dropped spec\.configSource without an error: its feature gate DynamicKubeletConfig is off/,
       );
       assert.deepEqual(seen.kubelet.after, seen.kubelet.before);
     });

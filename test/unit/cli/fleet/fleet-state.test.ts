@@ -1,15 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { statusErrors } from '../../../../agent/status/errors.ts';
-import {
-  assignedSource,
-  fleetState,
-  stateText,
-  AGENT_ANNOTATION,
-  fleetNode,
-  type FleetState,
-  type FleetNode,
-} from '../../../../cli/fleet/fleet-node.ts';
+import { assignedSource, fleetState, stateText, type FleetState, type FleetNode } from '../../../../cli/fleet/fleet-node.ts';
+import { AGENT_ANNOTATION, fleetNode } from '../../../../cli/fleet/read-fleet-node.ts';
 
 const source = (name: string, resourceVersion = '1') => ({ namespace: 'dkc-system', name, uid: `uid-${name}`, resourceVersion, kubeletConfigKey: 'kubelet' }); // prettier-ignore
 const [old, web, newer] = [source('old'), source('web'), source('web', '2')];

@@ -1,0 +1,58 @@
+import { ActionError } from '../../base/errors.ts';
+import { isNotFound } from '../../kube/client/errors.ts';
+import { nodeConfigs } from '../../agent/status/node-config.ts';
+import { isJsonObject } from '../../kube/api/json.ts';
+import type { Client } from '../../kube/client/client.ts';
+
+/** What an API server can keep assignments in. */
+export interface ServerFacts {
+  /** As the server says it: `v1.36.3`. */
+  version: string;
+  /** It serves our own kind. */
+  servesNodeConfigs: boolean;
+  /** Its release still has `Node.spec.configSource`, if the feature gate is on: up to 1.25. Later ones keep the field on Nodes that have it already. */
+  hasConfigSource: boolean;
+}
+
+/** The last release (1.N) that takes `Node.spec.configSource`. */
+const LAST_WITH_CONFIG_SOURCE = 25;
+export const INSTALL = 'dkc deploy manifests | kubectl apply -f -';
+
+/** Asks the server for its version and for our kind. @throws ApiError, TransportError */
+export async function serverFacts(client: Pick<Client, 'raw'>, signal: AbortSignal): Promise<ServerFacts> {
+  const [version, servesNodeConfigs] = await Promise.all([client.raw('GET', '/version', { signal }), discovers(client, signal)]);
+  const { gitVersion, minor } = isJsonObject(version) ? version : {};
+  const text = typeof gitVersion === 'string' ? gitVersion.slice(0, 40) : '';
+  // Some vendors write the minor as 20+; what is no number is taken for a new one.
+  const release = /^\d{1,3}/.exec(String(minor))?.[0];
+  return { version: text, servesNodeConfigs, hasConfigSource: release !== undefined && Number(release) <= LAST_WITH_CONFIG_SOURCE };
+}
+
+async function discovers(client: Pick<Client, 'raw'>, signal: AbortSignal): Promise<boolean> {
+  const { group, version, resource } = nodeConfigs;
+  try {
+    const list = await client.raw('GET', `/apis/${group}/${version}`, { signal });
+    const resources = isJsonObject(list) ? list['resources'] : undefined;
+    return Array.isArray(resources) && resources.some((one: unknown) => isJsonObject(one) && one['name'] === resource);
+  } catch (error) {
+    if (isNotFound(error)) return false;
+    throw error;
+  }
+}
+
+/** Where assignments of nodes without any go, and why: one line for `-v`. */
+export function factsText({ version, servesNodeConfigs, hasConfigSource }: ServerFacts): string {
+  const server = `API server ${version}`;
+  if (servesNodeConfigs)
+    return `${server} serves NodeConfigs: nodes use theirs; a Node that has spec.configSource and no NodeConfig keeps using that`;
+  if (hasConfigSource) return `${server} does not serve NodeConfigs: nodes use Node.spec.configSource`;
+  return `${server} drops Node.spec.configSource and does not serve NodeConfigs; to install them: ${INSTALL}`;
+}
+
+/** The server has nowhere to keep an assignment: the same for every node that has none yet. */
+export class NoCarrierError extends ActionError {
+  override name = 'NoCarrierError';
+  constructor(facts: ServerFacts) {
+    super('assign a ConfigMap to', 'nodes', { hint: `${factsText(facts)}${facts.hasConfigSource ? `; to install them: ${INSTALL}` : ''}` });
+  }
+}

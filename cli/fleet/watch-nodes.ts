@@ -1,0 +1,128 @@
+import { nodeConfigs } from '../../agent/status/node-config.ts';
+import { nodes, type KubeObject, type Resource } from '../../kube/api/object.ts';
+import { Reflector, type ReflectorOptions, type Sink } from '../../kube/cache/reflector.ts';
+import { watchObject } from '../../kube/client/watch-object.ts';
+import { fleetNode, keptOfConfig, keptOfNode } from './read-fleet-node.ts';
+import type { Watched } from './carrier.ts';
+import type { FleetNode } from './fleet-node.ts';
+import type { ServerFacts } from './server-facts.ts';
+import type { Client } from '../../kube/client/client.ts';
+
+/** Up to here each node gets watches of its own; past it one watch of all objects costs the server less. */
+const MAX_SINGLE_WATCHES = 20;
+
+type OnSeen = (name: string, node: FleetNode | undefined) => void;
+type Deps = Omit<ReflectorOptions, 'resource' | 'client'> & { client: Pick<Client, 'list' | 'listEach' | 'watch'> };
+type Serves = Pick<ServerFacts, 'servesNodeConfigs' | 'hasConfigSource'>;
+
+/** Reports nodes as they are and as they change, until the signal aborts. Failures of the server are retried. @throws what `onSeen` throws */
+export async function watchNodes(deps: Deps, serves: Serves, watched: Watched, onSeen: OnSeen, signal: AbortSignal): Promise<void> {
+  const byName = 'length' in watched;
+  if (byName && watched.length <= MAX_SINGLE_WATCHES) {
+    await Promise.all(watched.map((name) => watchOne(deps, serves, name, onSeen, signal)));
+    return;
+  }
+  const names = byName ? new Set(watched) : undefined;
+  const join = new FleetJoin(serves, names, onSeen);
+  const selection = byName || watched.labelSelector === undefined ? {} : { labelSelector: watched.labelSelector };
+  const run = (kind: JoinedKind, selection = {}): Promise<void> =>
+    new Reflector<KubeObject>({ ...deps, resource: resources[kind], selection }, new JoinSink(join, kind)).run(signal);
+  await Promise.all([run('node', selection), ...(serves.servesNodeConfigs ? [run('config')] : [])]);
+}
+
+async function watchOne(deps: Deps, serves: Serves, name: string, onSeen: OnSeen, signal: AbortSignal): Promise<void> {
+  const join = new FleetJoin(serves, new Set([name]), onSeen);
+  const one = (kind: JoinedKind): Promise<void> => {
+    const handlers = {
+      onSeen: ({ object }: { object: KubeObject | undefined }): void => {
+        join.set(kind, name, object && kept[kind](object));
+        join.complete(kind);
+      },
+    };
+    return watchObject(deps, resources[kind], { name }, handlers, signal);
+  };
+  await Promise.all([one('node'), ...(serves.servesNodeConfigs ? [one('config')] : [])]);
+}
+
+type JoinedKind = 'node' | 'config';
+const resources: Readonly<Record<JoinedKind, Resource>> = { node: nodes, config: nodeConfigs };
+const kept = { node: keptOfNode, config: keptOfConfig } as const;
+
+/** Joins Nodes and NodeConfigs by name, and reports a node whenever one of the two changes, from when all of both are known. */
+export class FleetJoin {
+  readonly #serves: Serves;
+  readonly #names: ReadonlySet<string> | undefined;
+  readonly #onSeen: OnSeen;
+  readonly #held: Readonly<Record<JoinedKind, Map<string, KubeObject>>> = { node: new Map(), config: new Map() };
+  readonly #waitsFor: Set<JoinedKind>;
+
+  /** @param names - the only ones reported; those of them that are not there are reported as gone. undefined: all */
+  constructor(serves: Serves, names: ReadonlySet<string> | undefined, onSeen: OnSeen) {
+    this.#serves = serves;
+    this.#names = names;
+    this.#onSeen = onSeen;
+    this.#waitsFor = new Set(serves.servesNodeConfigs ? ['node', 'config'] : ['node']);
+  }
+
+  held(kind: JoinedKind): ReadonlyMap<string, KubeObject> {
+    return this.#held[kind];
+  }
+
+  /** @param object - undefined: it is gone */
+  set(kind: JoinedKind, name: string, object: KubeObject | undefined): void {
+    if (this.#names?.has(name) === false) return;
+    if (object) this.#held[kind].set(name, object);
+    else this.#held[kind].delete(name);
+    if (this.#waitsFor.size > 0) return;
+    // What happens to the NodeConfig of no Node is nobody's news.
+    if (kind === 'node' || this.#held.node.has(name)) this.#report(name);
+  }
+
+  /** All that there are of a kind have been set. */
+  complete(kind: JoinedKind): void {
+    if (!this.#waitsFor.delete(kind) || this.#waitsFor.size > 0) return;
+    for (const name of new Set([...this.#held.node.keys(), ...(this.#names ?? [])])) this.#report(name);
+  }
+
+  #report(name: string): void {
+    const node = this.#held.node.get(name);
+    this.#onSeen(name, node && fleetNode(node, this.#held.config.get(name), this.#serves));
+  }
+}
+
+/** Feeds one kind of a join. */
+class JoinSink implements Sink<KubeObject> {
+  readonly #join: FleetJoin;
+  readonly #kind: JoinedKind;
+
+  constructor(join: FleetJoin, kind: JoinedKind) {
+    this.#join = join;
+    this.#kind = kind;
+  }
+
+  keep(object: KubeObject): KubeObject {
+    return kept[this.#kind](object);
+  }
+
+  held(name: string): KubeObject | undefined {
+    return this.#join.held(this.#kind).get(name);
+  }
+
+  async replace(items: readonly KubeObject[]): Promise<void> {
+    const gone = new Set(this.#join.held(this.#kind).keys());
+    for (const item of items) {
+      const name = item.metadata.name ?? '';
+      gone.delete(name);
+      this.#join.set(this.#kind, name, item);
+    }
+    for (const name of gone) this.#join.set(this.#kind, name, undefined);
+    this.#join.complete(this.#kind);
+  }
+
+  apply(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: KubeObject): 'applied' {
+    this.#join.set(this.#kind, object.metadata.name ?? '', type === 'DELETED' ? undefined : this.keep(object));
+    return 'applied';
+  }
+
+  reached(): void {}
+}

@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { nodeConfigs } from '../../../../agent/status/node-config.ts';
+import { fleetState, type Carrier, type FleetNode, type FleetState } from '../../../../cli/fleet/fleet-node.ts';
+import { AGENT_ANNOTATION, fleetNode } from '../../../../cli/fleet/read-fleet-node.ts';
+import { FleetJoin } from '../../../../cli/fleet/watch-nodes.ts';
+import { definitions } from '../../../../deploy/nodeconfig-crd.ts';
+import { configMaps, nodes, type KubeObject } from '../../../../kube/api/object.ts';
+import { createClient } from '../../../../kube/client/http-client.ts';
+import { runCli, type Ran } from '../../../support/cli-context.ts';
+import { apiServer } from '../../../support/embedded-api.ts';
+import { eventually } from '../../../support/eventually.ts';
+import type { ApiServer } from '../../../../apiserver/server.ts';
+import type { Client } from '../../../../kube/client/client.ts';
+
+const spec = { namespace: 'dkc-system', name: 'web', kubeletConfigKey: 'kubelet' };
+const web = { ...spec, uid: 'u', resourceVersion: '7' };
+const servers: ApiServer[] = [];
+let client: Client;
+
+const clientOf = ({ url, token }: ApiServer): Client => createClient({ origin: 'test', server: url, token });
+const run = (argv: string, server = servers[0] ?? assert.fail()): Promise<Ran> => runCli(argv.split(' '), { connect: async () => clientOf(server) }); // prettier-ignore
+const configOf = (name: string) => client.get<KubeObject & { spec?: unknown }>(nodeConfigs, { name });
+const report = (name: string, status: unknown) => client.patch(nodeConfigs, { name }, { status }, { type: 'merge', subresource: 'status' });
+
+before(async () => {
+  const server = await apiServer({ tls: false, dynamicKubeletConfig: false, definitions: definitions({ cel: false }) });
+  servers.push(server);
+  client = clientOf(server);
+  for (const name of ['node-a', 'node-b']) await client.create(nodes, { metadata: { name, labels: { pool: name } } });
+  await client.create(configMaps, { metadata: { name: 'web', namespace: 'dkc-system' }, data: { kubelet: 'x' } });
+});
+after(async () => {
+  await client.close();
+  for (const server of servers) await server.stop();
+});
+
+test('assign creates the NodeConfig with the Node as its owner, and writes to it the next time', async () => {
+  const dry = await run('assign node-a --configmap dkc-system/web --key kubelet --dry-run -o json');
+  assert.deepEqual([dry.code, (JSON.parse(dry.stdout) as { carrier: Carrier }[])[0]?.carrier], [0, 'nodeconfig']);
+  await assert.rejects(configOf('node-a'), /not found/);
+  assert.equal((await run('unassign node-a')).code, 0);
+  await assert.rejects(configOf('node-a'), /not found/, 'there is nothing to take back');
+
+  const { code, stdout, stderr } = await run('assign node-a --configmap dkc-system/web --key kubelet -o wide');
+  assert.deepEqual([code, stderr], [0, '']);
+  assert.match(stdout, /^node-a +dkc-system\/web:kubelet +nodeconfig$/m);
+  const { uid } = (await client.get(nodes, { name: 'node-a' })).metadata;
+  const created = await configOf('node-a');
+  assert.deepEqual(created.metadata.ownerReferences, [{ apiVersion: 'v1', kind: 'Node', name: 'node-a', uid }]);
+  assert.deepEqual(created.spec, { configMap: spec });
+
+  assert.equal((await run('assign node-a --configmap dkc-system/web --key other')).code, 0);
+  const patched = await configOf('node-a');
+  assert.deepEqual([patched.metadata.uid, patched.spec], [created.metadata.uid, { configMap: { ...spec, kubeletConfigKey: 'other' } }]);
+  assert.equal((await run('unassign node-a')).code, 0);
+  const left = await configOf('node-a');
+  assert.deepEqual([left.metadata.uid, left.spec], [created.metadata.uid, {}]);
+});
+
+test('a NodeConfig of an earlier Node gets the present one as its owner, and is deleted with it', async () => {
+  const stale = { apiVersion: 'v1', kind: 'Node', name: 'node-c', uid: 'stale' };
+  const { metadata } = await client.create<KubeObject>(nodes, { metadata: { name: 'node-c' } });
+  servers[0]?.hooks.storage.put('dkc.dev/nodeconfigs', 'node-c', { apiVersion: 'dkc.dev/v1alpha1', kind: 'NodeConfig', metadata: { name: 'node-c', uid: 'x', ownerReferences: [stale] } }); // prettier-ignore
+  assert.equal((await run('assign node-c --configmap dkc-system/web --key kubelet')).code, 0);
+  const own = { ...stale, uid: metadata.uid };
+  assert.deepEqual((await configOf('node-c')).metadata.ownerReferences, [own]);
+  await client.delete(nodes, { name: 'node-c' });
+  await eventually('it is collected', () => configOf('node-c').then(() => false, () => true)); // prettier-ignore
+});
+
+test('nodes joins each Node with its NodeConfig', async () => {
+  await run('assign node-a --configmap dkc-system/web --key kubelet');
+  assert.match((await run('nodes')).stdout, /^node-a +no-agent .*\nnode-b +no-agent /m);
+  const configMap = { configMap: web };
+  const { generation } = (await configOf('node-a')).metadata;
+  await report('node-a', { observedGeneration: generation, assigned: configMap, active: configMap, agentVersion: '1.0.0' });
+  assert.match((await run('nodes -o wide')).stdout, /^node-a +trial +dkc-system\/web:kubelet@7 .* 1\.0\.0 +nodeconfig /m);
+  await report('node-a', { lastKnownGood: configMap });
+  const { stdout } = await run('nodes -l pool=node-a -o json');
+  assert.deepEqual(JSON.parse(stdout), [{ node: 'node-a', state: 'trusted', assigned: web, active: web, lastKnownGood: web, error: null, carrier: 'nodeconfig' }]); // prettier-ignore
+  assert.match((await run('nodes node-a -v')).stderr, /^dkc: note: API server v1\.34\.0 serves NodeConfigs: nodes use theirs/);
+});
+
+test('assign --wait follows the NodeConfig, and takes no report about an earlier spec for an answer', async () => {
+  const { generation = 0 } = (await configOf('node-a')).metadata;
+  await report('node-a', { observedGeneration: generation, error: 'failed to validate config, see Kubelet log for details' });
+  const waiting = run('assign node-a --configmap dkc-system/other --key kubelet --wait=active --timeout=100s');
+  await eventually('it is assigned', async () => JSON.stringify((await configOf('node-a')).spec).includes('other'));
+  const configMap = { configMap: { ...web, name: 'other' } };
+  await report('node-a', { observedGeneration: generation + 1, error: null, assigned: configMap, active: configMap });
+  const { code, stderr } = await waiting;
+  assert.deepEqual([code, stderr.split('\n').at(-2)], [0, `node-a: active after 0s`]);
+});
+
+for (const { why, options, argv, code, says } of [
+  {
+    why: 'keeps no assignments',
+    options: { dynamicKubeletConfig: false },
+    argv: 'assign',
+    code: 3,
+    says: /^dkc: Cannot assign a ConfigMap to nodes: API server v1\.34\.0 drops Node\.spec\.configSource and does not serve NodeConfigs; to install them: dkc deploy manifests \| kubectl apply -f -\n$/,
+  },
+  {
+    why: 'keeps no assignments',
+    options: { dynamicKubeletConfig: false },
+    argv: 'nodes',
+    code: 0,
+    says: /^dkc: note: API server v1\.34\.0 drops .* apply -f -\n$/,
+  },
+  {
+    why: 'has its gate off',
+    options: { dynamicKubeletConfig: false, version: 'v1.22.0' },
+    argv: 'assign',
+    code: 3,
+    says: /Node node-a: the API server dropped spec\.configSource without an error: its feature gate .* apply -f -\n/,
+  },
+  {
+    why: 'serves no NodeConfigs, with --carrier',
+    options: {},
+    argv: 'assign --carrier=nodeconfig',
+    code: 3,
+    says: /does not serve NodeConfigs: nodes use Node\.spec\.configSource; to install them: /,
+  },
+])
+  // prettier-ignore
+  test(`${argv} on a server that ${why}: exit ${code}`, async () => {
+    const server = await apiServer({ tls: false, ...options });
+    servers.push(server);
+    const admin = clientOf(server);
+    for (const name of ['node-a', 'node-b']) await admin.create(nodes, { metadata: { name } });
+    await admin.close();
+    const [command = '', ...flags] = argv.split(' ');
+    const ran = await run(command === 'nodes' ? 'nodes' : ['assign node-a node-b --configmap dkc-system/web --key kubelet', ...flags].join(' '), server); // prettier-ignore
+    assert.equal(ran.code, code);
+    assert.match(ran.stderr, says);
+  });
+
+test('--carrier=nodeconfig moves a node, which keeps what its Node says until its agent reports', async () => {
+  const server = await apiServer({ tls: false, dynamicKubeletConfig: true, definitions: definitions({ cel: false }) });
+  servers.push(server);
+  const admin = clientOf(server);
+  await admin.create(nodes, { metadata: { name: 'node-a' } });
+  const config = { assigned: { configMap: web }, active: { configMap: web }, lastKnownGood: { configMap: web } };
+  await admin.patch(nodes, { name: 'node-a' }, { status: { config } }, { type: 'merge', subresource: 'status' });
+  const line = async () => /^node-a +(\S+).* (node\w*) +-$/m.exec((await run('nodes -o wide', server)).stdout)?.slice(1);
+  await run('assign node-a --configmap dkc-system/web --key kubelet', server);
+  assert.deepEqual(await line(), ['trusted', 'node']);
+  await run('assign node-a --configmap dkc-system/web --key kubelet --carrier=nodeconfig', server);
+  assert.deepEqual(await line(), ['pending', 'nodeconfig']);
+  await admin.patch(nodeConfigs, { name: 'node-a' }, { status: { observedGeneration: 1, ...config } }, { type: 'merge', subresource: 'status' }); // prettier-ignore
+  assert.deepEqual(await line(), ['trusted', 'nodeconfig']);
+  const { code, stderr } = await run('assign node-a --configmap dkc-system/web --key kubelet --carrier=node', server);
+  assert.deepEqual([code, stderr.split('; ')[1]], [3, 'kubectl delete nodeconfig node-a first\n']);
+  await admin.close();
+});
+
+const both = { servesNodeConfigs: true, hasConfigSource: true };
+const modern = { servesNodeConfigs: true, hasConfigSource: false };
+const neither = { servesNodeConfigs: false, hasConfigSource: false };
+const assigned = { spec: { configSource: { configMap: spec } } };
+const reported = { status: { config: { assigned: { configMap: web }, active: { configMap: web }, lastKnownGood: { configMap: web } } } };
+const annotated = { metadata: { name: 'a', annotations: { [AGENT_ANNOTATION]: '{"version":"1.0.0"}' } } };
+const config = (over = {}): KubeObject => ({ metadata: { name: 'a', generation: 2 }, spec: { configMap: spec }, ...over });
+const rows: { why: string; node?: object; config?: KubeObject; serves?: typeof both; is: `${FleetState} ${Carrier}` }[] = [
+  { why: 'has a NodeConfig beside an assignment of its Node', node: { ...assigned, ...reported }, config: config({ spec: {}, status: { observedGeneration: 2, agentVersion: '1' } }), is: 'local nodeconfig' },
+  { why: 'has an assignment and no NodeConfig', node: { ...assigned, ...reported }, is: 'trusted node' },
+  { why: 'has an assignment that a later server keeps', node: { ...assigned, ...reported }, serves: modern, is: 'trusted node' },
+  { why: 'was unassigned on a later server', node: { ...reported, ...annotated }, serves: modern, is: 'pending nodeconfig' },
+  { why: 'was unassigned where the field can come back', node: { ...reported, ...annotated }, is: 'pending node' },
+  { why: 'has nothing at all', is: 'no-agent nodeconfig' },
+  { why: 'has nothing, on a server with nothing', serves: neither, is: 'no-agent null' },
+  { why: 'has an agent and no NodeConfig', node: annotated, serves: modern, is: 'local nodeconfig' },
+  { why: 'has a NodeConfig without a status', config: config(), is: 'no-agent nodeconfig' },
+  { why: 'has a NodeConfig that its agent has not reported on', node: annotated, config: config(), is: 'pending nodeconfig' },
+  { why: 'reported an error about an earlier spec', config: config({ status: { observedGeneration: 1, error: 'failed to load config', agentVersion: '1' } }), is: 'pending nodeconfig' },
+  { why: 'reports an error about this spec', config: config({ status: { observedGeneration: 2, error: 'failed to sync', agentVersion: '1' } }), is: 'error nodeconfig' },
+  { why: 'has a NodeConfig of another shape', config: { metadata: { name: 'a' }, spec: 7, status: [] }, is: 'no-agent nodeconfig' },
+]; // prettier-ignore
+for (const { why, node = {}, config, serves = both, is } of rows)
+  test(`a node is ${is} that ${why}`, () => {
+    const seen = fleetNode({ metadata: { name: 'a' }, ...node }, config, serves);
+    assert.equal(`${fleetState(seen)} ${seen.carrier}`, is);
+  });
+
+test('a join reports a node when both kinds are known, and then whenever one of them changes', () => {
+  const seen: string[] = [];
+  const say = (name: string, node: FleetNode | undefined) => void seen.push(`${name} ${node ? `${node.carrier} ${node.wanted?.name ?? 'local'}` : 'gone'}`); // prettier-ignore
+  const join = new FleetJoin(modern, new Set(['a', 'b']), say);
+  const news = (): string[] => seen.splice(0);
+  join.set('node', 'a', { metadata: { name: 'a' } });
+  join.set('node', 'x', { metadata: { name: 'x' } });
+  join.complete('node');
+  assert.deepEqual(news(), []);
+  join.set('config', 'a', config());
+  join.complete('config');
+  assert.deepEqual(news(), ['a nodeconfig web', 'b gone']);
+  join.set('config', 'b', config());
+  assert.deepEqual(news(), [], 'the NodeConfig of no Node');
+  join.set('node', 'b', { metadata: { name: 'b' } });
+  join.set('config', 'a', undefined);
+  join.set('node', 'a', undefined);
+  assert.deepEqual(news(), ['b nodeconfig web', 'a nodeconfig local', 'a gone']);
+});
