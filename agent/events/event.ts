@@ -47,9 +47,12 @@ export function transitionEvent({ type, reason, message }: Transition, facts: Ev
   return nodeEvent(type, reason, fitting([message]), facts);
 }
 
-/** The kubelet does badly under a config that is trusted: said, not undone. */
-export function suspectEvent(message: string, facts: EventFacts): KubeObject {
-  return nodeEvent('Warning', 'KubeletUnhealthy', fitting([message]), facts);
+/**
+ * KubeletUnhealthy: the kubelet does badly under a config that is trusted, which is not undone. KubeletConfigUnassignable: no object of this cluster can
+ * assign a config to this node.
+ */
+export function warningEvent(reason: 'KubeletUnhealthy' | 'KubeletConfigUnassignable', message: string, facts: EventFacts): KubeObject {
+  return nodeEvent('Warning', reason, fitting([message]), facts);
 }
 
 /** The first that fits; else the last one, cut. */

@@ -3,10 +3,12 @@ import { sameSource } from '../checkpoint/source.ts';
 import { closestKubeletVersion } from '../config/config.ts';
 import type { KubeletFacts } from '../config/contract.ts';
 import { askHelp, VersionRecord } from '../host/kubelet.ts';
-import type { AgentOptions } from '../options.ts';
 import { preflighter } from '../sync/preflight.ts';
+import { assignmentCarrier } from '../status/assignment-carrier.ts';
 import { nodeCarrier } from '../status/node-carrier.ts';
+import { firstChoice, ShownCarrier } from './shown-carrier.ts';
 import { type Carrier, Reporter } from '../status/reporter.ts';
+import type { AssignedBy } from '../store/active-record.ts';
 import { layout } from '../store/layout.ts';
 import { Executor } from '../sync/execute.ts';
 import { Sync } from '../sync/sync.ts';
@@ -24,7 +26,7 @@ export async function runOnline(context: AgentContext, kubeconfig: string): Prom
   if (!client) return;
   try {
     const deps = { client, clock, random, log };
-    const carrier = chooseCarrier(context, client);
+    const carrier = openCarrier(context, client, await activeRecord.assignedBy());
     const kubelet = kubeletKnowledge(context, () => context.sync?.notify());
     const executor = new Executor({
       ...deps,
@@ -38,16 +40,8 @@ export async function runOnline(context: AgentContext, kubeconfig: string): Prom
     const preflight = options.preflight ? preflighter({ options, disk: world.disk, log, kubelet: kubelet.now }) : null;
     const sync = new Sync({ ...deps, store, configState, executor, preflight, intervalMs: options.syncInterval, onRun: metrics.sync });
     context.sync = sync;
-    const why = carrierReason(options.assignment);
-    const onKept = (kept: boolean): void => {
-      activeRecord.carrier(
-        carrier.name,
-        kept ? why : `${why}, but the API server drops its fields: DynamicKubeletConfig is off there, or it is 1.26 or newer`,
-      );
-    };
-    const reporter = new Reporter({ carrier, configState, clock, random, log, onKept });
-    activeRecord.carrier(carrier.name, `${why}, but it was not seen yet`);
-    let reached = false;
+    const shown = new ShownCarrier(context, firstChoice(options.assignment));
+    const reporter = new Reporter({ carrier, configState, clock, random, log, onKept: (kept) => shown.kept(kept) });
     // A trial may end while sync follows the same content to a new name: what is trusted follows too, at one more look.
     let trusted = configState.picture.lastKnownGood;
     configState.onChange(() => {
@@ -55,19 +49,20 @@ export async function runOnline(context: AgentContext, kubeconfig: string): Prom
       if (!sameSource(now, trusted)) sync.notify();
       trusted = now;
     });
-    log.info('watching assignment on the API server', { carrier: carrier.name, why });
+    log.info('watching assignment on the API server', { assignment: carrier.name });
     await Promise.all([
       carrier.watch(
         {
           onWanted: (wanted) => sync.setWanted(wanted),
           onSeen: () => {
-            if (!reached) activeRecord.carrier(carrier.name, why);
-            reached = true;
+            shown.reached();
             reporter.notify();
             context.announcer.retry();
           },
-          onTrouble: (text) => {
-            if (!reached) activeRecord.carrier(carrier.name, `${why}, but it was not seen yet: ${text}`);
+          onTrouble: (text) => shown.trouble(text),
+          onChosen: (choice) => {
+            shown.chosen(choice);
+            reporter.notify();
           },
           onKubeletVersion: kubelet.heard,
         },
@@ -99,22 +94,12 @@ async function connect({ world, shutdown, activeRecord }: AgentContext, kubeconf
   return undefined;
 }
 
-/** The seam for other carriers: everything behind it only knows the interface. */
-function chooseCarrier({ options, world }: AgentContext, client: Client): Carrier {
+/** Which object assigns: everything behind it only knows the interface. */
+function openCarrier({ options, world }: AgentContext, client: Client, assignedBy: AssignedBy): Carrier {
   const { clock, random, log, version } = world;
-  if (options.assignment === 'nodeconfig') log.error('--assignment=nodeconfig is not there yet: Node.spec.configSource is used instead');
-  return nodeCarrier({ client, clock, random, log, nodeName: options.nodeName, configmapNamespace: options.configmapNamespace, version });
-}
-
-function carrierReason(assignment: AgentOptions['assignment']): string {
-  switch (assignment) {
-    case 'auto':
-      return 'Node.spec.configSource';
-    case 'node':
-      return '--assignment=node';
-    case 'nodeconfig':
-      return 'Node.spec.configSource, since this version has no nodeconfig yet';
-  }
+  const { assignment: mode, nodeName, configmapNamespace } = options;
+  const deps = { client, clock, random, log, nodeName, configmapNamespace, version };
+  return mode === 'node' ? nodeCarrier(deps) : assignmentCarrier({ ...deps, mode, assignedBy });
 }
 
 /** What is known of the kubelet grows: its Node tells the version, its `--help` flags and gates. Asked when first needed, and again of another version. */

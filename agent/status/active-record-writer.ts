@@ -1,5 +1,13 @@
 import type { NodeConfigState } from './node-config-state.ts';
-import { parseActiveRecord, printActiveRecord, sameActive, sinceBefore, type ActiveRecord, type Notice } from '../store/active-record.ts';
+import {
+  parseActiveRecord,
+  printActiveRecord,
+  sameActive,
+  sinceBefore,
+  type ActiveRecord,
+  type AssignedBy,
+  type Notice,
+} from '../store/active-record.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Disk } from '../../base/disk.ts';
 import type { Log } from '../../base/log.ts';
@@ -17,6 +25,7 @@ export class ActiveRecordWriter {
   readonly #deps: ActiveRecordWriterDeps;
   #carrier: ActiveRecord['carrier'] = null;
   #why = 'the agent has not asked the API server yet';
+  #assignedBy: AssignedBy;
   readonly #notices = new Map<Notice['about'], string>();
   #writing: Promise<void> = Promise.resolve();
 
@@ -29,6 +38,19 @@ export class ActiveRecordWriter {
   carrier(name: ActiveRecord['carrier'], why: string): void {
     this.#carrier = name;
     this.#why = why;
+    this.note();
+  }
+
+  /** The object that assigned something last, as the disk has it; undefined where it does not say. */
+  async assignedBy(): Promise<AssignedBy> {
+    await this.#writing;
+    return (await this.#old())?.assignedBy;
+  }
+
+  /** That object assigns something now. */
+  assigns(by: NonNullable<AssignedBy>): void {
+    if (this.#assignedBy === by) return;
+    this.#assignedBy = by;
     this.note();
   }
 
@@ -57,13 +79,30 @@ export class ActiveRecordWriter {
     const at = new Date(clock.now()).toISOString();
     const notices = [...this.#notices].map(([about, text]) => ({ about, text }));
     const { error } = configState.picture;
-    const now = { used, source, error, effectiveSha256, carrier: this.#carrier, why: this.#why, at, notices };
+    const old = await this.#old();
+    const assignedBy = this.#assignedBy ?? old?.assignedBy;
+    const now = {
+      used,
+      source,
+      error,
+      effectiveSha256,
+      carrier: this.#carrier,
+      why: this.#why,
+      at,
+      notices,
+      ...(assignedBy ? { assignedBy } : {}),
+    };
+    const record = sinceBefore(old, now);
+    if (old && sameActive(old, record)) return;
+    await disk.replace(path, new TextEncoder().encode(printActiveRecord(record)));
+  }
+
+  async #old(): Promise<ActiveRecord | undefined> {
+    const { disk, path } = this.#deps;
     const old = await disk.read(path).then(
       (bytes) => parseActiveRecord(new TextDecoder().decode(bytes)),
       () => undefined,
     );
-    const record = sinceBefore(old?.ok ? old.record : undefined, now);
-    if (old?.ok && sameActive(old.record, record)) return;
-    await disk.replace(path, new TextEncoder().encode(printActiveRecord(record)));
+    return old?.ok ? old.record : undefined;
   }
 }

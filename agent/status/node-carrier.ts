@@ -1,11 +1,12 @@
-import type { Carrier } from './reporter.ts';
+import type { Carrier, CarrierHandlers, Reported } from './reporter.ts';
+import type { ConfigStatus } from './node-config-state.ts';
 import { keeps, nodePatch, wantedOf } from './node-status.ts';
 import { nodes, type KubeObject } from '../../kube/api/object.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { describeError } from '../../base/errors.ts';
 import { watchObject, type WatchDeps } from '../../kube/client/watch-object.ts';
 
-interface Node extends KubeObject {
+export interface Node extends KubeObject {
   spec?: { configSource?: unknown };
   status?: { config?: unknown; nodeInfo?: { kubeletVersion?: string } };
 }
@@ -16,10 +17,18 @@ export interface NodeCarrierDeps extends WatchDeps {
   configmapNamespace: string;
   /** Of this agent. */
   version: string;
+  /** The Node as it was seen, before anything else is made of it. */
+  onNode?: (node: Node | undefined) => void;
+}
+
+export interface NodeCarrier extends Carrier {
+  watch(handlers: CarrierHandlers, signal: AbortSignal): Promise<void>;
+  /** @param how - `noteOnly`: the annotation alone */
+  report(picture: ConfigStatus, signal: AbortSignal, how?: { noteOnly?: boolean }): Promise<Reported & { probed?: boolean }>;
 }
 
 /** Upstream's fields: `Node.spec.configSource` and `Node.status.config`, kept by API servers up to 1.25 with the gate on. */
-export function nodeCarrier(deps: NodeCarrierDeps): Carrier {
+export function nodeCarrier(deps: NodeCarrierDeps): NodeCarrier {
   let seen: Node | undefined;
   let dropped: string | undefined;
   const { client, nodeName, configmapNamespace, version, log } = deps;
@@ -34,6 +43,7 @@ export function nodeCarrier(deps: NodeCarrierDeps): Carrier {
         {
           onSeen: ({ object }) => {
             seen = object;
+            deps.onNode?.(object);
             const version = object?.status?.nodeInfo?.kubeletVersion;
             if (version) handlers.onKubeletVersion?.(version);
             // Nothing is cleared when the Node goes: it comes back with the next start of its kubelet.
@@ -52,23 +62,23 @@ export function nodeCarrier(deps: NodeCarrierDeps): Carrier {
         signal,
       );
     },
-    report: async (picture, signal) => {
+    report: async (picture, signal, { noteOnly = false } = {}) => {
       if (!seen) return { sent: false, kept: true };
       const patch = nodePatch(seen, picture, version);
       if (!patch) return { sent: false, kept: true };
       // A server that drops the fields answers 200 every time: ask it again only when there is something new to say.
       const { status, ...note } = patch;
-      const isDropped = status !== undefined && dropped === JSON.stringify(status);
-      if (isDropped && Object.keys(note).length === 0) return { sent: false, kept: false };
+      const isDropped = noteOnly || (status !== undefined && dropped === JSON.stringify(status));
+      if (isDropped && Object.keys(note).length === 0) return { sent: false, kept: noteOnly };
       const before = seen;
       const change = isDropped ? note : patch;
       const answer = await client.patch<Node>(nodes, { name: nodeName }, change, { type: 'strategic', subresource: 'status', signal });
       // A watch event that came meanwhile is newer than this answer may be.
       if (seen === before) seen = answer;
-      if (isDropped) return { sent: false, kept: false };
+      if (isDropped) return { sent: false, kept: noteOnly };
       const kept = keeps(answer.status?.config, patch);
       dropped = kept ? undefined : JSON.stringify(status);
-      return { sent: true, kept };
+      return { sent: true, kept, ...(status === undefined ? {} : { probed: kept }) };
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { BootOutcome } from '../boot/plan.ts';
+import type { Health } from './conditions.ts';
 import { type ContentRef, type MaybeSource, sameSource } from '../checkpoint/source.ts';
 
 /** What this node reports: upstream's four facts. */
@@ -9,6 +10,8 @@ export interface ConfigStatus {
   error: string | null;
   /** The running trial; absent or null without one. `endsAt`: RFC 3339, UTC, when it passes if all goes well from now on. */
   trial?: { endsAt: string } | null;
+  /** What the last look at the kubelet found; absent before the first. */
+  health?: Health;
 }
 
 /** The kubelet's file as the trial sees it. */
@@ -108,8 +111,13 @@ export function sameConfigStatus(a: ConfigStatus, b: ConfigStatus): boolean {
   return (
     a.error === b.error &&
     a.trial?.endsAt === b.trial?.endsAt &&
+    sameHealth(a.health, b.health) &&
     sameSource(a.assigned, b.assigned) &&
     sameSource(a.active, b.active) &&
     sameSource(a.lastKnownGood, b.lastKnownGood)
   );
+}
+
+export function sameHealth(a: Health | undefined, b: Health | undefined): boolean {
+  return a?.at === b?.at && (a?.at !== 'unhealthy' || b?.at !== 'unhealthy' || a.problem === b.problem);
 }

@@ -94,7 +94,11 @@ export function memberPatch(seen: unknown, wanted: Readonly<Record<string, Json>
  */
 export function keeps(seen: unknown, patch: Record<string, Json>): boolean {
   const sent = record(record(patch['status'])?.['config']);
-  if (!sent) return true; // an annotation alone says nothing of these fields
+  return !sent || keepsMembers(seen, sent); // an annotation alone says nothing of these fields
+}
+
+/** Whether `seen` has every member that a merge patch sets. */
+export function keepsMembers(seen: unknown, sent: Readonly<Record<string, unknown>>): boolean {
   const now = record(seen);
   return now !== undefined && Object.entries(sent).every(([name, value]) => value === null || canonical(now[name]) === canonical(value));
 }

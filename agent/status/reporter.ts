@@ -1,3 +1,4 @@
+import type { Choice } from './choose-carrier.ts';
 import { type ConfigStatus, sameConfigStatus, type NodeConfigState } from './node-config-state.ts';
 import { backoff } from '../../base/backoff.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -92,6 +93,8 @@ export interface CarrierHandlers {
   onSeen(): void;
   /** The object cannot be watched at the moment. */
   onTrouble?(text: string): void;
+  /** Which object assigns, and why; whenever that changes. */
+  onChosen?(choice: Choice): void;
   /** The kubelet's own version, as its Node says it. */
   onKubeletVersion?(text: string): void;
 }
@@ -101,7 +104,7 @@ export type Reported = { sent: boolean; kept: boolean };
 
 /** How a node learns its assignment and reports: upstream's Node fields, or an object of our own. Everything else is the same. */
 export interface Carrier {
-  readonly name: 'node' | 'nodeconfig';
+  readonly name: 'node' | 'nodeconfig' | 'auto';
   /** Watches until the signal aborts. Survives every failure of the server. */
   watch(handlers: CarrierHandlers, signal: AbortSignal): Promise<void>;
   /** Writes the picture where it differs from what was last seen there. @throws ApiError, TransportError */

@@ -19,11 +19,18 @@ export interface ActiveRecord {
   why: string;
   /** RFC 3339, UTC. Since when this very file is in use from this source; errors and carriers come and go without touching it. */
   at: string;
+  /**
+   * The object that assigned something last, kept over restarts: once it was a NodeConfig, a Node without configSource says nothing. The one member by
+   * which something is decided; without it an empty Node means local, as upstream has it.
+   */
+  assignedBy?: AssignedBy;
   /** What the agent is about to run: written before the effective file, so that a reader in between knows whose file it finds. */
   next?: Upcoming;
   /** What an admin should know of beyond `error`, and what is no reason for an API server to see. Absent: nothing. */
   notices?: readonly Notice[];
 }
+
+export type AssignedBy = 'node' | 'nodeconfig' | undefined;
 
 /** What is in use as soon as the effective file has this hash. */
 export type Upcoming = Pick<ActiveRecord, 'used' | 'source' | 'error' | 'effectiveSha256' | 'at'>;
@@ -41,7 +48,7 @@ export type ReadActive = { ok: true; record: ActiveRecord } | { ok: false; probl
 
 /** The bytes of the file: JSON for people as well, keys always in this order, a newline at the end. */
 export function printActiveRecord(record: ActiveRecord): string {
-  const { used, error, effectiveSha256, carrier, why, at, next, notices = [] } = record;
+  const { used, error, effectiveSha256, carrier, why, at, assignedBy, next, notices = [] } = record;
   const all = {
     used,
     source: orderedSource(record.source),
@@ -50,6 +57,7 @@ export function printActiveRecord(record: ActiveRecord): string {
     carrier,
     why,
     at,
+    ...(assignedBy ? { assignedBy } : {}),
     ...(next ? { next: orderedUpcoming(next) } : {}),
     ...(notices.length === 0 ? {} : { notices: orderedNotices(notices) }),
   };
@@ -65,7 +73,7 @@ export function parseActiveRecord(text: string): ReadActive {
     return { ok: false, problem: 'it is not JSON' };
   }
   if (!isJsonObject(json)) return { ok: false, problem: 'it is not an object' };
-  const { carrier, why } = json;
+  const { carrier, why, assignedBy } = json;
   if (carrier !== 'node' && carrier !== 'nodeconfig' && carrier !== null) return { ok: false, problem: 'unknown value of carrier' };
   if (typeof why !== 'string') return { ok: false, problem: 'why is not a string' };
   const now = parseUpcoming(json);
@@ -74,7 +82,14 @@ export function parseActiveRecord(text: string): ReadActive {
   const next = isJsonObject(json['next']) ? parseUpcoming(json['next']) : undefined;
   return {
     ok: true,
-    record: { ...now, carrier, why, ...(typeof next === 'object' ? { next } : {}), ...(notices.length === 0 ? {} : { notices }) },
+    record: {
+      ...now,
+      carrier,
+      why,
+      ...(assignedBy === 'node' || assignedBy === 'nodeconfig' ? { assignedBy } : {}),
+      ...(typeof next === 'object' ? { next } : {}),
+      ...(notices.length === 0 ? {} : { notices }),
+    },
   };
 }
 

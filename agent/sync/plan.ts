@@ -11,6 +11,8 @@ import type { CondemnedRecord } from '../store/store.ts';
 /** What the API says this node should use. */
 export type Wanted =
   | { at: 'local' }
+  /** No object says anything: what the node has stays in force. */
+  | { at: 'absent' }
   | { at: 'source'; spec: SpecSource }
   /** configSource is there, but names nothing this agent knows. */
   | { at: 'no-source' }
@@ -97,6 +99,8 @@ function planWanted(facts: SyncFacts): SyncStep[] {
   switch (wanted.at) {
     case 'local':
       return planReset(facts);
+    case 'absent':
+      return planKept(facts);
     case 'no-source':
       return [report(statusErrors.noSource, 'configSource names no ConfigMap')];
     case 'invalid':
@@ -115,6 +119,12 @@ function planReset({ assigned, lastKnownGood, active }: SyncFacts): SyncStep[] {
   if (assigned !== null) steps.push({ do: 'assign', to: null, why: 'configSource was cleared' });
   if (active !== null || (assigned !== null && assigned !== undefined)) return [...steps, ...leaveFor(null)];
   return [...steps, { do: 'adopt', source: null }, report(null, '')];
+}
+
+/** An object that is not there assigns nothing and takes nothing away. */
+function planKept({ assigned, active, bootError }: SyncFacts): SyncStep[] {
+  if (assigned === null && active === null) return [{ do: 'adopt', source: null }, report(null, '')];
+  return [report(bootError, 'no object assigns a configuration, so the node keeps the one it has')];
 }
 
 function planSource(spec: SpecSource, facts: SyncFacts): SyncStep[] {

@@ -1,3 +1,4 @@
+import type { Health as ReportedHealth } from '../status/conditions.ts';
 import type { Millis } from '../../base/clock.ts';
 import { errorCode } from '../../base/errors.ts';
 import { http, https } from '../../kube/client/builtins.ts';
@@ -24,3 +25,8 @@ export const probeHealth: HealthProbe = (url, signal) =>
     );
     asked.end();
   });
+
+/** As a condition says it. */
+export function healthOf({ healthy, detail }: Health): ReportedHealth {
+  return healthy ? { at: 'healthy' } : { at: 'unhealthy', problem: detail };
+}

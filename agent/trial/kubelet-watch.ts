@@ -1,5 +1,5 @@
 import { countsAgainst, type ExitsFile, exitText } from './exits.ts';
-import type { HealthProbe } from './health.ts';
+import { healthOf, type HealthProbe } from './health.ts';
 import { nextTrial, verdictOn, type Trial, type TrialLimits } from './next.ts';
 import { sourceText } from '../checkpoint/source.ts';
 import type { AgentOptions } from '../options.ts';
@@ -11,7 +11,7 @@ import { Trigger } from '../../base/trigger.ts';
 
 export interface KubeletWatchDeps {
   options: Pick<AgentOptions, 'kubeletHealthz' | 'trialDuration' | 'unhealthyDeadline' | 'maxKubeletExits'>;
-  configState: Pick<NodeConfigState, 'active' | 'picture'>;
+  configState: Pick<NodeConfigState, 'active' | 'picture' | 'update'>;
   exits: ExitsFile;
   clock: Clock;
   log: Log;
@@ -36,7 +36,8 @@ export class KubeletWatch {
   #state = fresh;
   #offset = 0;
   #evidence: string[] = [];
-  #isBad = false;
+  /** Why the kubelet does badly; undefined while it does not. */
+  #problem: string | undefined;
 
   constructor(deps: KubeletWatchDeps) {
     this.#deps = deps;
@@ -81,25 +82,29 @@ export class KubeletWatch {
       this.#state = nextTrial(this.#state, { kind: 'exited', counts: true }, this.#limits);
       this.#evidence = [...this.#evidence, exitText(exit)].slice(-EVIDENCE_KEPT);
     }
-    const { healthy } = options.kubeletHealthz === '' ? { healthy: true } : await probe(options.kubeletHealthz, signal);
+    const isProbed = options.kubeletHealthz !== '';
+    const health = isProbed ? await probe(options.kubeletHealthz, signal) : { healthy: true, detail: 'not asked' };
+    const { healthy } = health;
     if (signal.aborted) return;
     // systemd is asked only where there is something to ask: it costs a process.
     const running = healthy || (await isRunning(effectiveSha256));
     this.#state = nextTrial(this.#state, { kind: 'probed', at: clock.monotonic(), healthy, running }, this.#limits);
     this.#conclude();
+    if (this.#problem !== undefined) configState.update({ health: { at: 'unhealthy', problem: this.#problem } });
+    else if (isProbed) configState.update({ health: healthOf(health) });
   }
 
   #conclude(): void {
     const { configState, log, onState } = this.#deps;
     const verdict = verdictOn(this.#state, this.#limits);
     const { used, source } = configState.active;
-    if (verdict.is === 'failed' && !this.#isBad) {
-      this.#isBad = true;
+    if (verdict.is === 'failed' && this.#problem === undefined) {
       const rest =
         used === 'local'
           ? 'the local config: there is no other to go back to'
           : 'a config that is last known good: it is not condemned, the cause is likely elsewhere';
       const problem = `${verdict.reason} under ${rest}`;
+      this.#problem = problem;
       log.error(problem, { source: sourceText(source), evidence: this.#evidence });
       onState(problem);
     }
@@ -107,8 +112,8 @@ export class KubeletWatch {
     if (this.#state.healthyMs < this.#limits.trialMs) return;
     this.#state = { ...fresh, ...(this.#state.probe ? { probe: this.#state.probe } : {}) };
     this.#evidence = [];
-    if (!this.#isBad) return;
-    this.#isBad = false;
+    if (this.#problem === undefined) return;
+    this.#problem = undefined;
     log.info('kubelet healthy again', { source: sourceText(source) });
     onState(null);
   }

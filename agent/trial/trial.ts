@@ -2,7 +2,7 @@ import { rfc3339, type Clock, type Millis } from '../../base/clock.ts';
 import { openRecord, type ThisBoot, trialOf } from './record.ts';
 import { condemn } from './condemn.ts';
 import { countsAgainst, type ExitsFile, exitText, type KubeletExit } from './exits.ts';
-import type { HealthProbe } from './health.ts';
+import { healthOf, type HealthProbe } from './health.ts';
 import type { NodeHealth } from './node-health.ts';
 import { nextTrial, verdictOn, type Trial, type TrialLimits } from './next.ts';
 import { type ContentRef, sameSource, type Source, sourceText } from '../checkpoint/source.ts';
@@ -144,6 +144,7 @@ export class TrialWatch {
     const kubelet = options.kubeletHealthz === '' ? { healthy: true, detail: 'not asked' } : await probe(options.kubeletHealthz, signal);
     const health = kubelet.healthy ? (this.#deps.node?.now() ?? kubelet) : kubelet;
     this.#lastHealth = health.detail;
+    if (options.kubeletHealthz !== '') configState.update({ health: healthOf(health) });
     this.#trial = nextTrial(this.#trial, { kind: 'probed', at: clock.monotonic(), healthy: health.healthy, running }, this.#limits);
     onHealthy(this.#trial.healthyMs / 1000);
   }

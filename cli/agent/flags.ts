@@ -92,7 +92,7 @@ export const agentFlags: readonly AgentFlag[] = [
     nodeSide,
     defaultText: '/etc/dkc/policy.yaml where it exists',
   }),
-  flag('string', 'assignment', 'API object that assigns the config (nodeconfig: not in this version)', {
+  flag('string', 'assignment', 'API object that assigns the config: the Node, its NodeConfig, or whichever the API server supports', {
     value: 'CARRIER',
     choices: ['auto', 'node', 'nodeconfig'],
   }),

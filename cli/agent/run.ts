@@ -39,7 +39,6 @@ export async function runWith(args: Args): Promise<number> {
   const cwd = process.cwd();
   const host = { disk: realDisk, hostName: hostname(), path: (text: string) => resolve(cwd, text) };
   const options = await nodeOptions(host, args);
-  if (options.assignment === 'nodeconfig') throw new UsageError('--assignment=nodeconfig is not in this version; use auto or node');
   const log = agentLog(options);
   return args.on('once') ? await boot(options, log, args.text('output') ?? 'table') : await run(options, log);
 }

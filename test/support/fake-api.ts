@@ -13,8 +13,8 @@ interface Change {
 export interface Caller {
   /** A process that was killed reaches nobody. */
   alive: () => boolean;
-  /** Told of each `status.config` that it wrote. */
-  onStatus: (config: unknown) => void;
+  /** Told of each `status.config` of a Node that it wrote, and of each status of a NodeConfig. */
+  onStatus: (config: unknown, resource: Resource) => void;
   onEvent: (event: KubeObject) => void;
   /** Told of each `dkc.dev/agent` that it wrote. */
   onAnnotation?: (text: string) => void;
@@ -30,6 +30,10 @@ export class FakeApi {
   away = false;
   /** DynamicKubeletConfig: off means that `status.config` is dropped without a word (spec 13). */
   gate = true;
+  /** What it says it is; from 1.26 on the fields of Nodes are dropped whatever the gate. */
+  version = 'v1.20.2';
+  /** Whether the definition of NodeConfig is there. */
+  hasNodeConfigs = false;
   /** This many status patches are answered with 500. */
   failPatches = 0;
   /** Reading ConfigMaps is answered with 403. */
@@ -42,6 +46,7 @@ export class FakeApi {
   readonly #changes: Change[] = [];
   readonly #wakers = new Set<() => void>();
   #rv = 0;
+  #ended = '';
   #uids = 0;
 
   /** Creates or replaces. Without a change nothing happens, as on a real server. */
@@ -74,9 +79,25 @@ export class FakeApi {
     this.#tell({ rv: this.#rv, resource: resource.resource, type: 'DELETED', object: last });
   }
 
+  /** Fields that are there already stay (spec 13). */
+  #keepsStatus(old: KubeObject): boolean {
+    return (old['status'] as { config?: unknown } | undefined)?.config !== undefined || (this.gate && this.isNative);
+  }
+
+  /** Whether its version knows the fields of Nodes. */
+  get isNative(): boolean {
+    return Number(/^v1\.(\d+)/.exec(this.version)?.[1]) <= 25;
+  }
+
   /** Goes or comes back: connections end at once. */
   setAway(away: boolean): void {
     this.away = away;
+    this.#wake();
+  }
+
+  /** The server ends the watches of a kind that it does not serve any more. */
+  endWatches(resource: string): void {
+    this.#ended = resource;
     this.#wake();
   }
 
@@ -90,6 +111,12 @@ export class FakeApi {
     const call = (resource: Resource, method: string) => ({ method, path: `/${resource.resource}`, host: 'api' });
     const reach = (resource: Resource, method: string): void => {
       if (this.away || !alive()) throw new TransportError(call(resource, method), 'unreachable', { hint: 'nobody answers' });
+      if (resource.resource === 'nodeconfigs' && !this.hasNodeConfigs)
+        throw new ApiError(call(resource, method), {
+          code: 404,
+          reason: 'NotFound',
+          message: 'the server could not find the requested resource',
+        });
       if ((this.forbidden && resource.resource === 'configmaps') || (this.podsForbidden && resource.resource === 'pods')) {
         throw new ApiError(call(resource, method), { code: 403, reason: 'Forbidden', message: 'no relationship found' });
       }
@@ -107,7 +134,14 @@ export class FakeApi {
       post: unused,
       replace: unused,
       delete: unused,
-      raw: unused,
+      raw: async (_method, path) => {
+        const said = { method: 'GET', path, host: 'api' };
+        if (this.away || !alive()) throw new TransportError(said, 'unreachable', { hint: 'nobody answers' });
+        if (path === '/version') return { gitVersion: this.version };
+        if (path !== '/apis/dkc.dev/v1alpha1') return unused();
+        if (!this.hasNodeConfigs) throw new ApiError(said, { code: 404, reason: 'NotFound', message: 'page not found' });
+        return { resources: [{ name: 'nodeconfigs' }] };
+      },
       close: async () => {},
       list: async <T extends KubeObject>(resource: Resource, query = {}): Promise<KubeList<T>> => {
         reach(resource, 'GET');
@@ -143,11 +177,14 @@ export class FakeApi {
         const old = this.get(resource, ref);
         if (!old) throw new ApiError(call(resource, 'PATCH'), { code: 404, reason: 'NotFound', message: 'no such Node' });
         const { status, ...rest } = patch as { status?: unknown; metadata?: { annotations?: Record<string, string> } };
-        const kept = this.gate && status !== undefined ? patch : rest;
+        const isNode = resource.resource === 'nodes';
+        const keeps = !isNode || this.#keepsStatus(old);
+        const kept = keeps && status !== undefined ? patch : rest;
         const answer = this.put(resource, applyMergePatch(old, kept) as KubeObject);
         const note = rest.metadata?.annotations?.['dkc.dev/agent'];
         if (note !== undefined) onAnnotation?.(note);
-        if (this.gate && status !== undefined) onStatus((answer['status'] as { config?: unknown } | undefined)?.config);
+        const written = answer['status'] as { config?: unknown } | undefined;
+        if (keeps && status !== undefined) onStatus(isNode ? written?.config : written, resource);
         return answer as T;
       },
       watch: <T extends KubeObject>(resource: Resource, query: { resourceVersion?: string }, signal: AbortSignal) =>
@@ -172,6 +209,7 @@ export class FakeApi {
     try {
       while (!signal.aborted) {
         reach();
+        if (this.#ended === resource.resource && !this.hasNodeConfigs) return;
         const change = this.#changes.find((one) => one.rv > from && one.resource === resource.resource && matches(one.object, query));
         if (change) {
           from = change.rv;

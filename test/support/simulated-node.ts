@@ -11,6 +11,7 @@ import { decideRollback, executeRollback } from '../../agent/admin/rollback/exec
 import type { MaybeSource, Source } from '../../agent/checkpoint/source.ts';
 import { parseKubeletVersion } from '../../agent/config/config.ts';
 import { agentDefaults, type AgentOptions, type AgentWorld } from '../../agent/options.ts';
+import { parseActiveRecord } from '../../agent/store/active-record.ts';
 import { sha256 } from '../../agent/store/content.ts';
 import { FsStore } from '../../agent/store/fs-store.ts';
 import { layout } from '../../agent/store/layout.ts';
@@ -66,6 +67,9 @@ export class SimulatedNode {
   /** Lines of the log at warning or above are told too. */
   tellLog = false;
   starts = 0;
+  /** Before each status of a NodeConfig that is told. */
+  carrierPrefix = '';
+  #toldStatus = '';
   #options: AgentOptions;
   #process: Process | undefined;
   #locks: Locks = memoryLocks();
@@ -105,7 +109,19 @@ export class SimulatedNode {
         if (this.status.reports) void this.clock.sleep(1000).then(() => this.status.report(kind));
       },
     });
-    this.api.put(nodes, { metadata: { name }, spec: {}, status: { nodeInfo: { kubeletVersion: 'v1.30.0' } } });
+    this.register();
+  }
+
+  /** A Node as the kubelet creates it; one that is there is deleted before. */
+  register(): void {
+    this.api.remove(nodes, { name: this.name });
+    this.api.put(nodes, { metadata: { name: this.name }, spec: {}, status: { nodeInfo: { kubeletVersion: 'v1.30.0' } } });
+  }
+
+  /** What `dkc status` says of the assignment. */
+  async tellCarrier(): Promise<void> {
+    const read = parseActiveRecord(new TextDecoder().decode(await this.read(layout(ROOT).active)));
+    this.tell(read.ok ? `assignment by ${read.record.carrier ?? 'nothing'}: ${read.record.why}` : `active.json: ${read.problem}`);
   }
 
   get options(): AgentOptions {
@@ -249,6 +265,14 @@ export class SimulatedNode {
     return { sleepers: this.clock.sleepers, watches: this.api.watches };
   }
 
+  /** A NodeConfig says more than the four facts: its patch is told where these changed. */
+  #tellStatus(config: unknown, isNode: boolean): void {
+    const text = `status ${statusText(config)}`;
+    if (isNode) return this.tell(text);
+    if (text !== this.#toldStatus) this.tell(`${this.carrierPrefix}${text}`);
+    this.#toldStatus = text;
+  }
+
   async #ended(process: Process, code: number): Promise<number> {
     if (this.#process !== process) return code;
     this.#process = undefined;
@@ -319,7 +343,7 @@ export class SimulatedNode {
       connect: async () =>
         this.api.client({
           alive,
-          onStatus: (config) => this.tell(`status ${statusText(config)}`),
+          onStatus: (config, resource) => this.#tellStatus(config, resource === nodes),
           onAnnotation: (text) => this.tell(`annotation dkc.dev/agent: ${text}`),
           onEvent: ({ type, reason, message }) => this.tell(`event ${String(type)} ${String(reason)}: ${String(message)}`),
         }),

@@ -1,6 +1,7 @@
 import { FakeApi } from './fake-api.ts';
 import { configYaml, SimulatedNode } from './simulated-node.ts';
 import { goDuration } from '../../base/go-duration.ts';
+import { nodeConfigs } from '../../agent/status/node-config.ts';
 import { configMaps, nodes, type KubeObject } from '../../kube/api/object.ts';
 
 const NAMESPACE = 'dkc-system';
@@ -9,9 +10,16 @@ const NAMESPACE = 'dkc-system';
 export class Story {
   readonly api = new FakeApi();
   readonly #nodes = new Map<string, SimulatedNode>();
+  readonly #carrier: 'node' | 'nodeconfig';
 
-  constructor(names: readonly string[] = ['node-a']) {
+  /** @param carrier - what `assign` and `unassign` write; with `nodeconfig` the server drops the fields of Nodes */
+  constructor(names: readonly string[] = ['node-a'], carrier: 'node' | 'nodeconfig' = 'node') {
+    this.#carrier = carrier;
     for (const name of names) this.#add(name);
+    if (carrier === 'node') return;
+    this.api.version = 'v1.36.3';
+    this.api.hasNodeConfigs = true;
+    for (const name of names) this.#nodeConfig(name, {});
   }
 
   get node(): SimulatedNode {
@@ -78,11 +86,18 @@ export class Story {
       case 'delete':
         return this.api.remove(configMaps, { name: first, namespace: NAMESPACE });
       case 'assign':
-        return this.#configSource(node, { configMap: { namespace: NAMESPACE, name: first, kubeletConfigKey: 'kubelet', ...settings } });
+        return this.#assign(node, { configMap: { namespace: NAMESPACE, name: first, kubeletConfigKey: 'kubelet', ...settings } });
       case 'assign-nothing':
         return this.#configSource(node, {});
       case 'unassign':
-        return this.#configSource(node, undefined);
+        return this.#assign(node, undefined);
+      // `nodeconfig web` assigns there whatever the story's carrier is; without a name it says local, and `gone` deletes it.
+      case 'nodeconfig':
+        if (first === 'gone') return this.api.remove(nodeConfigs, { name: node.name });
+        return this.#nodeConfig(
+          node.name,
+          first === '' ? {} : { configMap: { namespace: NAMESPACE, name: first, kubeletConfigKey: 'kubelet' } },
+        );
       case 'api':
         return this.#server(words);
       case 'disk':
@@ -93,12 +108,15 @@ export class Story {
         if (first === 'reports') {
           node.status.reports = true;
           node.status.setReady(true);
-        } else node.status.setReady(first === 'ready');
+        } else if (first === 'recreated') node.register();
+        else node.status.setReady(first === 'ready');
         return undefined;
       case 'pods':
         if (first === 'forbidden') this.api.podsForbidden = true;
         else for (const name of words) node.status.addPod(name);
         return undefined;
+      case 'carrier':
+        return node.tellCarrier();
       case 'kubelet':
         node.kubelet.cursed = first === 'cursed';
         if (node.kubelet.cursed) await node.kubelet.tryRestart();
@@ -118,6 +136,9 @@ export class Story {
     if (what === 'away' || what === 'back') this.api.setAway(what === 'away');
     else if (what === 'fail-patches') this.api.failPatches = Number(count);
     else if (what === 'gate-off') this.api.gate = false;
+    else if (what === 'upgrade') this.api.version = 'v1.36.3';
+    else if (what === 'with-crd') this.api.hasNodeConfigs = true;
+    else if (what === 'without-crd') this.#withoutNodeConfigs();
     else if (what === 'forbidden') this.api.forbidden = true;
     else if (what === 'allowed') this.api.forbidden = false;
     else throw new Error(`the API server cannot do that: ${what}`);
@@ -147,9 +168,28 @@ export class Story {
     });
   }
 
+  /** A definition takes its objects with it. */
+  #withoutNodeConfigs(): void {
+    for (const { metadata } of this.api.all(nodeConfigs)) this.api.remove(nodeConfigs, { name: metadata.name ?? '' });
+    this.api.hasNodeConfigs = false;
+    this.api.endWatches('nodeconfigs');
+  }
+
+  #assign(node: SimulatedNode, source: { configMap: object } | undefined): void {
+    if (this.#carrier === 'node') this.#configSource(node, source);
+    else this.#nodeConfig(node.name, source ?? {});
+  }
+
+  #nodeConfig(name: string, spec: object): void {
+    const old = this.api.get(nodeConfigs, { name });
+    const generation = (old?.metadata.generation ?? 0) + 1;
+    this.api.put(nodeConfigs, { ...(old?.['status'] ? { status: old['status'] } : {}), metadata: { name, generation }, spec });
+  }
+
   #configSource(node: SimulatedNode, configSource: unknown): void {
     const old = this.api.get(nodes, { name: node.name });
     if (!old) throw new Error('the Node is gone');
+    if (!this.api.isNative && (old['spec'] as { configSource?: unknown }).configSource === undefined) return;
     const { resourceVersion: _old, ...metadata } = old.metadata;
     const next: KubeObject = { ...old, metadata, spec: configSource === undefined ? {} : { configSource } };
     this.api.put(nodes, next);
@@ -158,6 +198,7 @@ export class Story {
   #add(name: string): void {
     const [first] = this.#nodes.values();
     const node = new SimulatedNode({}, { api: this.api, name, ...(first ? { clock: first.clock } : {}) });
+    if (this.#carrier === 'node') node.carrierPrefix = 'NodeConfig ';
     this.#nodes.set(name, node);
   }
 }

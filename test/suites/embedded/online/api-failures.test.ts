@@ -136,12 +136,15 @@ describe('an agent whose API server fails', { concurrency: 9 }, () => {
     assert.equal(agent.said.filter(({ fields }) => JSON.stringify(fields).includes(`Bearer`)).length, 0);
   });
 
-  test('a server that drops the fields: said plainly, and not asked again and again', async (t) => {
+  test('a server that keeps no assignment: log, status and one event say what is missing, and it is not asked again and again', async (t) => {
     const on = await cluster(t, { dynamicKubeletConfig: false });
     await using agent = await HostedAgent.on(on);
     agent.start();
-    await agent.says('the API server accepted the status but dropped its fields');
-    await agent.until('it in dkc status', async () => ((await agent.activeRecord())?.why.includes('drops its fields') ? true : undefined));
+    const missing =
+      'no object can assign a configuration to this node: the API server (v1.34.0) drops Node.spec.configSource and does not serve nodeconfigs.dkc.dev';
+    await agent.says(missing);
+    await agent.until('the event', () => (on.events(agent.name).length > 0 ? true : undefined));
+    assert.match(String(on.events(agent.name)[0]?.['message']), /run: dkc deploy manifests --only=crds \| kubectl apply -f -$/);
     // Heartbeats of the kubelet come every few seconds; each is a look, none a request.
     for (let beat = 0; beat < 5; beat++) {
       const seen = agent.calls.length;
@@ -150,9 +153,9 @@ describe('an agent whose API server fails', { concurrency: 9 }, () => {
     }
     await realClock.sleep(300);
     assert.equal(agent.calls.filter((call) => call === 'patch nodes/status').length, 1);
-    assert.equal(agent.said.filter(({ text }) => text.startsWith('the API server accepted the status')).length, 1);
-    const status = await agent.dkc('status');
-    assert.match(status.stdout, /drops its fields/);
+    assert.equal(agent.said.filter(({ text }) => text.startsWith(missing)).length, 1);
+    assert.equal(on.events(agent.name).length, 1);
+    assert.match((await agent.dkc('status')).stdout, /Assignment by: +unknown \(no object can assign/);
   });
 
   test('a node that has the fields from before its server was upgraded keeps working', async (t) => {
@@ -164,14 +167,19 @@ describe('an agent whose API server fails', { concurrency: 9 }, () => {
     agent.start();
     await agent.reports(on, { assigned: sourceOf(made), active: sourceOf(made) });
     await follows(on, agent, 51);
-    assert.doesNotMatch((await agent.activeRecord())?.why ?? '', /drops/);
+    assert.match((await agent.activeRecord())?.why ?? '', /^Node\.spec\.configSource, which the API server .* keeps on Nodes that have it/);
   });
 
-  test('an assignment by NodeConfig, which this version has not, is said in log and status', async (t) => {
+  test('--assignment=nodeconfig never reads the Node, and says what it lacks', async (t) => {
     const on = await cluster(t);
     await using agent = await HostedAgent.on(on, { assignment: 'nodeconfig' });
+    await on.configMap(agent.name, { data: { kubelet: config({ maxPods: 50 }) } });
+    await on.assign(agent.name, agent.name);
     agent.start();
-    await agent.says('--assignment=nodeconfig is not there yet');
-    await agent.until('it in dkc status', async () => ((await agent.activeRecord())?.why.includes('nodeconfig') ? true : undefined));
+    await agent.says('no object can assign a configuration to this node: --assignment=nodeconfig, but');
+    await agent.until('it in dkc status', async () =>
+      (await agent.activeRecord())?.why.includes('nodeconfigs.dkc.dev') ? true : undefined,
+    );
+    assert.equal(await agent.effectiveField('maxPods'), '110');
   });
 });

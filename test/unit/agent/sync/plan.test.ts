@@ -98,6 +98,12 @@ const rows: Row[] = [
   { why: 'keeps everything for an empty configSource', wants: 'no-source', assigned: 'web@1=A', active: 'web@1=A', steps: [`report ${NO_SOURCE}`] },
   { why: 'keeps everything for a name that breaks the rules', wants: 'invalid', assigned: 'web@1=A', active: 'web@1=A', steps: [`report ${SYNC_INTERNAL}`] },
   { why: 'keeps everything for a namespace it may not read', wants: 'forbidden', assigned: 'web@1=A', active: 'web@1=A', steps: [`report ${DOWNLOAD}`] },
+  { why: 'rests on local when no object says anything', wants: 'absent', assigned: 'local', steps: ['adopt local', 'report -'] },
+  { why: 'keeps what it has when the object that assigned it is gone', wants: 'absent', assigned: 'web@1=A', active: 'web@1=A', lkg: 'web@1=A', steps: ['report -'] },
+  { why: 'keeps a config on trial when the object is gone', wants: 'absent', assigned: 'web@2=B', active: 'web@2=B', lkg: 'web@1=A', steps: ['report -'] },
+  { why: 'keeps a fall back, and its reason, when the object is gone', wants: 'absent', assigned: 'web@2=B', active: 'web@1=A', lkg: 'web@1=A', bootError: TRIAL, steps: [`report ${TRIAL}`] },
+  { why: 'keeps a missing record missing when the object is gone', wants: 'absent', assigned: '?', active: 'web@1=A', lkg: 'web@1=A', bootError: INTERNAL, steps: [`report ${INTERNAL}`] },
+  { why: 'forgets a refusal when the object is gone', wants: 'absent', assigned: 'local', refused: 'web@2', steps: ['adopt local', 'report -', 'clear-refusal'] },
   { why: 'does nothing before the ConfigMap was looked for', wants: 'unasked', assigned: 'local', steps: [] },
 ];
 
@@ -178,7 +184,7 @@ function named(text: string): { source: MaybeSource; content?: ContentRef } | un
 }
 
 function wantedOf(text: string): Wanted {
-  if (text === 'local' || text === 'no-source') return { at: text };
+  if (text === 'local' || text === 'absent' || text === 'no-source') return { at: text };
   if (text === 'invalid' || text === 'forbidden') return { at: text, problem: 'a problem' };
   const { namespace, name, kubeletConfigKey } = source(text.includes('@') ? (text.split('=')[0] ?? '') : 'web@1');
   return { at: 'source', spec: { namespace, name, kubeletConfigKey } };

@@ -1,0 +1,142 @@
+import { chooseCarrier, nativeSupport, type Choice } from './choose-carrier.ts';
+import type { ConfigStatus } from './node-config-state.ts';
+import type { NodeConfigFacts } from './node-config.ts';
+import { nodeCarrier } from './node-carrier.ts';
+import { nodeConfigCarrier } from './node-config-carrier.ts';
+import type { Carrier, CarrierHandlers, Reported } from './reporter.ts';
+import type { Wanted } from '../sync/plan.ts';
+import { rfc3339, type Millis } from '../../base/clock.ts';
+import { isJsonObject } from '../../kube/api/json.ts';
+import type { Client } from '../../kube/client/client.ts';
+import { isForbidden } from '../../kube/client/errors.ts';
+import type { WatchDeps } from '../../kube/client/watch-object.ts';
+
+export interface AssignmentCarrierDeps extends WatchDeps {
+  client: Pick<Client, 'list' | 'watch' | 'patch' | 'raw'>;
+  nodeName: string;
+  configmapNamespace: string;
+  /** Of this agent. */
+  version: string;
+  mode: 'auto' | 'nodeconfig';
+  /** The object that assigned something last, as the disk remembers it. */
+  assignedBy: 'node' | 'nodeconfig' | undefined;
+}
+
+/** Between two looks whether the server serves NodeConfig, in ms: while nothing else can assign, and while the Node does. */
+const POLL_WITHOUT_MS: Millis = 60_000;
+const POLL_BESIDE_NODE_MS: Millis = 300_000;
+
+/** Node and NodeConfig together: watches both, follows the one that {@link chooseCarrier} chooses, and reports on all that exist. */
+export function assignmentCarrier(deps: AssignmentCarrierDeps): Carrier {
+  const { clock, log, nodeName, mode } = deps;
+  let assignedBy = deps.assignedBy;
+  let serverVersion = '';
+  const node = { wanted: undefined as Wanted | undefined, uid: '', hasConfig: false, kubeletVersion: '' };
+  let nodeConfigSays: Wanted | 'unserved' | 'forbidden' | undefined;
+  /** Whether this server kept a status.config that this Node did not have. */
+  let probed: boolean | undefined;
+  /** This agent may not patch the status of its Node. */
+  let isForbiddenNode = false;
+  let choice: Choice | undefined;
+  let handlers: CarrierHandlers | undefined;
+
+  const byNode = nodeCarrier({
+    ...deps,
+    onNode: (object) => {
+      const { uid = '' } = object?.metadata ?? {};
+      // Another Node of that name, maybe on a server that was upgraded: what the last one was asked says nothing.
+      if (object && uid !== node.uid) [node.uid, probed, isForbiddenNode] = [uid, undefined, false];
+      node.hasConfig = isJsonObject(object?.status?.config);
+      node.kubeletVersion = object?.status?.nodeInfo?.kubeletVersion ?? node.kubeletVersion;
+    },
+  });
+  const byNodeConfig = nodeConfigCarrier(deps);
+
+  const nativeNow = () => nativeSupport(serverVersion, node.hasConfig, probed);
+
+  const decide = (): void => {
+    const next = chooseCarrier({
+      nodeName,
+      mode,
+      node: node.wanted,
+      nodeConfig: nodeConfigSays,
+      native: nativeNow(),
+      serverVersion,
+      assignedBy,
+    });
+    if (!next) return;
+    const before = choice;
+    choice = next;
+    if (next.wanted.at !== 'absent' && next.carrier !== null) assignedBy = next.carrier;
+    if (before?.carrier !== next.carrier || before.why !== next.why || before.missing !== next.missing) handlers?.onChosen?.(next);
+    if (JSON.stringify(before?.wanted) !== JSON.stringify(next.wanted)) handlers?.onWanted(next.wanted);
+  };
+
+  const reportOnNode = async (picture: ConfigStatus, signal: AbortSignal): Promise<Reported> => {
+    if (!choice || isForbiddenNode) return { sent: false, kept: true };
+    const isProbe = nativeNow() === 'unknown' && !byNodeConfig.exists();
+    const hasFields = mode === 'auto' && (node.hasConfig || choice.carrier === 'node' || isProbe);
+    // Beside a NodeConfig the annotation says that there is an agent, and no more.
+    const shown = byNodeConfig.exists() && !hasFields ? { ...picture, trial: null } : picture;
+    try {
+      const reported = await byNode.report(shown, signal, { noteOnly: !hasFields });
+      if (reported.probed !== undefined && reported.probed !== probed) {
+        probed = reported.probed;
+        decide();
+      }
+      return reported;
+    } catch (error) {
+      if (!isForbidden(error) || (choice.carrier === 'node' && !isProbe)) throw error;
+      log.info('not allowed to patch the status of the Node', { node: nodeName, error });
+      isForbiddenNode = true;
+      // Without an answer a server of that age is taken for one that keeps the fields, as most did.
+      if (isProbe) probed = true;
+      decide();
+      return { sent: false, kept: true };
+    }
+  };
+
+  return {
+    name: mode,
+    watch: async (given, signal) => {
+      handlers = given;
+      await Promise.all([
+        byNode.watch(
+          {
+            ...given,
+            onWanted: (wanted) => {
+              node.wanted = wanted;
+              decide();
+            },
+          },
+          signal,
+        ),
+        byNodeConfig.watch(
+          {
+            onState: (state) => {
+              nodeConfigSays = state;
+              decide();
+            },
+            onVersion: (version) => (serverVersion = version),
+            onSeen: () => given.onSeen(),
+            onTrouble: (text) => given.onTrouble?.(text),
+            pollMs: () => (choice?.carrier === 'node' ? POLL_BESIDE_NODE_MS : POLL_WITHOUT_MS),
+          },
+          signal,
+        ),
+      ]);
+    },
+    report: async (picture, signal) => {
+      const now = rfc3339(clock.now());
+      const facts: NodeConfigFacts = {
+        agentVersion: deps.version,
+        kubeletVersion: node.kubeletVersion,
+        health: picture.health ?? { at: 'unknown' },
+        now,
+      };
+      const onNodeConfig = await byNodeConfig.report(picture, facts, signal);
+      const onNode = await reportOnNode(picture, signal);
+      return { sent: onNodeConfig.sent || onNode.sent, kept: choice?.carrier !== 'node' || onNode.kept };
+    },
+  };
+}

@@ -1,0 +1,142 @@
+import { keepsMembers } from './node-status.ts';
+import { nodeConfigPatch, nodeConfigs, wantedOfNodeConfig, type NodeConfig, type NodeConfigFacts } from './node-config.ts';
+import type { ConfigStatus } from './node-config-state.ts';
+import type { Reported } from './reporter.ts';
+import type { Wanted } from '../sync/plan.ts';
+import { backoff } from '../../base/backoff.ts';
+import type { Millis } from '../../base/clock.ts';
+import { describeError } from '../../base/errors.ts';
+import { isJsonObject } from '../../kube/api/json.ts';
+import type { Client } from '../../kube/client/client.ts';
+import { isForbidden, isNotFound } from '../../kube/client/errors.ts';
+import { watchObject, type WatchDeps } from '../../kube/client/watch-object.ts';
+
+export interface NodeConfigCarrierDeps extends WatchDeps {
+  client: Pick<Client, 'list' | 'watch' | 'patch' | 'raw'>;
+  nodeName: string;
+  configmapNamespace: string;
+}
+
+export interface NodeConfigHandlers {
+  /** What the NodeConfig says now, or why it says nothing. */
+  onState(state: Wanted | 'unserved' | 'forbidden'): void;
+  /** The object was seen, whatever changed in it. */
+  onSeen(): void;
+  onTrouble?(text: string): void;
+  /** As the server says it: `v1.36.3`; '' where it does not. Before the first state, and at each look for the kind. */
+  onVersion(version: string): void;
+  /** How long to wait until the server is asked again whether it serves the kind, in ms. */
+  pollMs(): Millis;
+}
+
+export interface NodeConfigCarrier {
+  /** Watches until the signal aborts; survives that the definition is deleted and comes back. */
+  watch(handlers: NodeConfigHandlers, signal: AbortSignal): Promise<void>;
+  /** Whether the object exists, as last seen. */
+  exists(): boolean;
+  /** Writes the status where it differs from what was last seen. @throws ApiError, TransportError */
+  report(picture: ConfigStatus, facts: NodeConfigFacts, signal: AbortSignal): Promise<Reported>;
+}
+
+const limits = { base: 1000, cap: 30_000 };
+/** Longest text of a server's version that is kept, in characters. */
+const MAX_VERSION = 64;
+
+/** Our own object: `spec.configMap` assigns, `status` reports. The agent writes its status and nothing else; `dkc assign` creates it. */
+export function nodeConfigCarrier(deps: NodeConfigCarrierDeps): NodeConfigCarrier {
+  let seen: NodeConfig | undefined;
+  /** What the server accepted and did not keep: its definition is older than this agent. */
+  let dropped: string | undefined;
+  const { client, nodeName, configmapNamespace, clock, random, log } = deps;
+
+  /** Resolves when the kind is no longer served, or the signal aborts. */
+  const watchServed = async (handlers: NodeConfigHandlers, signal: AbortSignal): Promise<void> => {
+    const gone = new AbortController();
+    await watchObject<NodeConfig>(
+      deps,
+      nodeConfigs,
+      { name: nodeName },
+      {
+        onSeen: ({ object }) => {
+          seen = object;
+          handlers.onState(object ? wantedOfNodeConfig(object, configmapNamespace) : { at: 'absent' });
+          handlers.onSeen();
+        },
+        onFailure: (error, failures) => {
+          if (isNotFound(error)) return gone.abort();
+          log[failures === 1 ? 'warn' : 'debug']('failed to watch NodeConfig, retrying', { nodeConfig: nodeName, failures, error });
+          if (isForbidden(error)) {
+            seen = undefined;
+            handlers.onState('forbidden');
+          }
+          handlers.onTrouble?.(describeError(error));
+        },
+      },
+      AbortSignal.any([signal, gone.signal]),
+    );
+    seen = undefined;
+  };
+
+  return {
+    exists: () => seen !== undefined,
+    watch: async (handlers, signal) => {
+      for (let failures = 0; !signal.aborted;) {
+        let wait: Millis;
+        try {
+          handlers.onVersion(await versionOf(client, signal));
+          const served = await isServed(client, signal);
+          failures = 0;
+          if (served) await watchServed(handlers, signal);
+          if (signal.aborted) return;
+          // A definition that was deleted may be back at once.
+          if (!served) handlers.onState('unserved');
+          wait = served ? limits.base : handlers.pollMs() * (0.9 + random() * 0.2);
+        } catch (error) {
+          if (signal.aborted) return;
+          failures += 1;
+          log[failures === 1 ? 'warn' : 'debug']('failed to discover nodeconfigs.dkc.dev, retrying', { failures, error });
+          handlers.onTrouble?.(describeError(error));
+          wait = backoff(failures, limits, random);
+        }
+        await clock.sleep(wait, signal).catch(() => {});
+      }
+    },
+    report: async (picture, facts, signal) => {
+      if (!seen) return { sent: false, kept: true };
+      const patch = nodeConfigPatch(seen, picture, facts);
+      if (!patch || JSON.stringify(patch) === dropped) return { sent: false, kept: true };
+      const before = seen;
+      const answer = await client.patch<NodeConfig>(nodeConfigs, { name: nodeName }, patch, {
+        type: 'merge',
+        subresource: 'status',
+        signal,
+      });
+      // A watch event that came meanwhile is newer than this answer may be.
+      if (seen === before) seen = answer;
+      dropped = keepsMembers(answer.status, patch.status) ? undefined : JSON.stringify(patch);
+      return { sent: true, kept: true };
+    },
+  };
+}
+
+async function isServed(client: Pick<Client, 'raw'>, signal: AbortSignal): Promise<boolean> {
+  const { group, version, resource } = nodeConfigs;
+  try {
+    const list = await client.raw('GET', `/apis/${group}/${version}`, { signal });
+    const resources = isJsonObject(list) && Array.isArray(list['resources']) ? list['resources'] : [];
+    return resources.some((one: unknown) => isJsonObject(one) && one['name'] === resource);
+  } catch (error) {
+    if (isNotFound(error)) return false;
+    throw error;
+  }
+}
+
+async function versionOf(client: Pick<Client, 'raw'>, signal: AbortSignal): Promise<string> {
+  try {
+    const info = await client.raw('GET', '/version', { signal });
+    return isJsonObject(info) && typeof info['gitVersion'] === 'string' ? info['gitVersion'].slice(0, MAX_VERSION) : '';
+  } catch (error) {
+    if (isForbidden(error) || isNotFound(error)) return '';
+    throw error;
+  }
+}

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Condition } from '../../../../agent/status/conditions.ts';
+import { statusErrors } from '../../../../agent/status/errors.ts';
+import type { ConfigStatus } from '../../../../agent/status/node-config-state.ts';
+import { nodeConfigPatch, wantedOfNodeConfig, type NodeConfig, type NodeConfigFacts } from '../../../../agent/status/node-config.ts';
+import { source } from '../../../support/builders.ts';
+
+const spec = { configMap: { namespace: 'dkc-system', name: 'web', kubeletConfigKey: 'kubelet' } };
+const facts: NodeConfigFacts = { agentVersion: '0.1.0', kubeletVersion: 'v1.36.3', health: { at: 'healthy' }, now: '2026-03-01T00:00:00Z' };
+const local: ConfigStatus = { assigned: null, active: null, lastKnownGood: null, error: null };
+const [old, web] = [source('web@1'), source('web@3')];
+const onTrial: ConfigStatus = { assigned: web, active: web, lastKnownGood: old, error: null, trial: { endsAt: '2026-03-01T00:10:00Z' } };
+const trusted: ConfigStatus = { assigned: web, active: web, lastKnownGood: web, error: null, trial: null };
+
+const object = (rest: Partial<NodeConfig> = {}): NodeConfig => ({ metadata: { name: 'node-a', generation: 2 }, spec, ...rest });
+/** As the server has it after the agent wrote this picture. */
+const after = (picture: ConfigStatus, now = facts.now): NodeConfig => {
+  const status = nodeConfigPatch(object(), picture, { ...facts, now })?.status;
+  return object({ status: status as NonNullable<NodeConfig['status']> });
+};
+const conditionsOf = (seen: NodeConfig, picture: ConfigStatus, over: Partial<NodeConfigFacts> = {}): string =>
+  ((nodeConfigPatch(seen, picture, { ...facts, ...over })?.status['conditions'] ?? []) as unknown as Condition[])
+    .map(({ type, status, reason }) => `${type}=${status}(${reason})`)
+    .join(' ');
+
+// prettier-ignore
+const conditions: { why: string; picture: ConfigStatus; spec?: object; health?: NodeConfigFacts['health']; is: string }[] = [
+  { why: 'a config on trial', picture: onTrial, is: 'Synced=True(Assigned) Healthy=True(KubeletHealthy) Trusted=False(InTrial)' },
+  { why: 'one that passed it', picture: trusted, is: 'Synced=True(Assigned) Healthy=True(KubeletHealthy) Trusted=True(TrialPassed)' },
+  { why: 'the local config', picture: local, spec: {}, is: 'Synced=True(Local) Healthy=True(KubeletHealthy) Trusted=True(Local)' },
+  { why: 'a spec that the agent has not followed yet', picture: local, is: 'Synced=False(Pending) Healthy=True(KubeletHealthy) Trusted=True(Local)' },
+  { why: 'a spec that was cleared and is still assigned', picture: trusted, spec: {}, is: 'Synced=False(Pending) Healthy=True(KubeletHealthy) Trusted=True(TrialPassed)' },
+  { why: 'another key of the same ConfigMap', picture: trusted, spec: { configMap: { ...spec.configMap, kubeletConfigKey: 'other' } }, is: 'Synced=False(Pending) Healthy=True(KubeletHealthy) Trusted=True(TrialPassed)' },
+  { why: 'one that the kubelet uses from its next start on', picture: { ...trusted, active: old }, is: 'Synced=False(Pending) Healthy=True(KubeletHealthy) Trusted=False(NotProven)' },
+  { why: 'a fall back', picture: { ...onTrial, active: old, trial: null, error: statusErrors.failedTrial }, is: 'Synced=False(TrialFailed) Healthy=True(KubeletHealthy) Trusted=True(TrialPassed)' },
+  { why: 'a config that is refused', picture: { ...local, error: statusErrors.validate }, is: 'Synced=False(ValidationFailed) Healthy=True(KubeletHealthy) Trusted=True(Local)' },
+  { why: 'a kubelet that fails', picture: trusted, health: { at: 'unhealthy', problem: 'no answer' }, is: 'Synced=True(Assigned) Healthy=False(KubeletUnhealthy) Trusted=True(TrialPassed)' },
+  { why: 'a kubelet that nobody asked', picture: trusted, health: { at: 'unknown' }, is: 'Synced=True(Assigned) Healthy=Unknown(NotProbed) Trusted=True(TrialPassed)' },
+];
+
+for (const { why, picture, spec: says, health = facts.health, is } of conditions)
+  test(`conditions of ${why}`, () => assert.equal(conditionsOf(object(says ? { spec: says } : {}), picture, { health }), is));
+
+test('every error has a reason of its own', () => {
+  const reasons = Object.values(statusErrors).map((error) => conditionsOf(object(), { ...local, error }).split(' ')[0]);
+  assert.equal(new Set(reasons).size, reasons.length);
+  assert.ok(!reasons.includes('Synced=False(Failed)'));
+});
+
+// prettier-ignore
+const patches: { why: string; seen: NodeConfig; picture: ConfigStatus; facts?: Partial<NodeConfigFacts>; members: string[] }[] = [
+  { why: 'nothing when it says so already, whatever the time', seen: after(trusted), picture: trusted, facts: { now: '2026-03-02T00:00:00Z' }, members: [] },
+  { why: 'everything the first time', seen: object(), picture: onTrial, members: ['observedGeneration', 'assigned', 'active', 'lastKnownGood', 'trial', 'agentVersion', 'kubeletVersion', 'conditions'] },
+  { why: 'what a trial that passed changes', seen: after(onTrial), picture: trusted, members: ['lastKnownGood', 'conditions', 'trial'] },
+  { why: 'the version of another kubelet', seen: after(trusted), picture: trusted, facts: { kubeletVersion: 'v1.37.0' }, members: ['kubeletVersion'] },
+  { why: 'generation and conditions of a spec that was touched', seen: { ...after(trusted), metadata: { name: 'node-a', generation: 3 } }, picture: trusted, members: ['observedGeneration', 'conditions'] },
+];
+
+for (const { why, seen, picture, facts: over = {}, members } of patches)
+  test(`the status patch of a NodeConfig holds ${why}`, () =>
+    assert.deepEqual(Object.keys(nodeConfigPatch(seen, picture, { ...facts, ...over })?.status ?? {}), members));
+
+test('a condition keeps the time of its last transition, and gets a new one when its status changes', () => {
+  const later = nodeConfigPatch(after(onTrial), trusted, { ...facts, now: '2026-03-01T00:10:00Z' })?.status[
+    'conditions'
+  ] as unknown as Condition[];
+  assert.deepEqual(later.map(({ type, lastTransitionTime }) => [type, lastTransitionTime]), [
+    ['Synced', '2026-03-01T00:00:00Z'],
+    ['Healthy', '2026-03-01T00:00:00Z'],
+    ['Trusted', '2026-03-01T00:10:00Z'],
+  ]); // prettier-ignore
+});
+
+test('conditions that others wrote stay; what is none goes', () => {
+  const theirs = { type: 'Audited', status: 'True', reason: 'Seen', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' };
+  const seen = object({ status: { conditions: ['x', null, theirs] as unknown as Condition[] } });
+  assert.match(conditionsOf(seen, local), /Trusted=\S+ Audited=True\(Seen\)$/);
+});
+
+// prettier-ignore
+const wanted: { why: string; spec: unknown; is: string }[] = [
+  { why: 'no spec is local', spec: undefined, is: 'local' },
+  { why: 'no ConfigMap is local', spec: {}, is: 'local' },
+  { why: 'a ConfigMap of null is local', spec: { configMap: null }, is: 'local' },
+  { why: 'a ConfigMap is a source', spec, is: 'source' },
+  { why: 'an empty one breaks the rules, where the server did not check them', spec: { configMap: {} }, is: 'invalid' },
+  { why: 'text is no ConfigMap', spec: { configMap: 'web' }, is: 'invalid' },
+  { why: 'another namespace is not read', spec: { configMap: { ...spec.configMap, namespace: 'default' } }, is: 'forbidden' },
+];
+
+for (const { why, spec: says, is } of wanted)
+  test(`NodeConfig.spec: ${why}`, () => {
+    const got = wantedOfNodeConfig(says === undefined ? {} : { spec: says as object }, 'dkc-system');
+    assert.equal(got.at, is);
+    if (got.at === 'invalid') assert.match(got.problem, /^spec\.configMap[. ]/);
+  });
