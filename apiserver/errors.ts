@@ -7,7 +7,19 @@ export interface FieldError {
   type: FieldErrorType;
   detail: string;
   shown?: string;
+  /** What of it servers from 1.{@link TODAY} on say otherwise. */
+  today?: Partial<Pick<FieldError, 'field' | 'type' | 'detail' | 'shown'>>;
 }
+
+/**
+ * First release 1.N with the messages of today: whole structures as JSON, and what `today` of an error has. Known of 1.20 and 1.36; which release
+ * between them began with each is not.
+ */
+export const TODAY = 34;
+
+/** The errors as a server of release 1.`release` words them. */
+export const wordedFor = (release: number, errors: readonly FieldError[]): readonly FieldError[] =>
+  release < TODAY ? errors : errors.map((error) => ({ ...error, ...error.today }));
 
 export type FieldErrorType = keyof typeof types;
 
@@ -28,14 +40,21 @@ export const tooLong = (field: string, bytes: number): FieldError => ({
   field,
   type: 'tooLong',
   detail: `must have at most ${bytes} bytes`,
+  today: { detail: `may not be more than ${bytes} bytes` },
 });
 
 export function invalidValue(field: string, value: unknown, detail: string): FieldError {
   return { field, type: 'invalid', detail, shown: show(value) };
 }
 
-/** An invalid value whose text is given as it should stand in the message. */
-export const invalidShown = (field: string, shown: string, detail: string): FieldError => ({ field, type: 'invalid', detail, shown });
+/** An invalid value whose text is given as it should stand in the message. @param json - what servers of today print, where that differs */
+export const invalidShown = (field: string, shown: string, detail: string, json?: unknown): FieldError => ({
+  field,
+  type: 'invalid',
+  detail,
+  shown,
+  ...inJson(json),
+});
 
 export function notSupported(field: string, value: unknown, supported: readonly string[]): FieldError {
   return {
@@ -49,10 +68,12 @@ export function notSupported(field: string, value: unknown, supported: readonly 
 export const duplicate = (field: string, value: unknown): FieldError => ({ field, type: 'duplicate', detail: '', shown: show(value) });
 export const missing = (field: string, value: unknown): FieldError => ({ field, type: 'notFound', detail: '', shown: show(value) });
 
-/** A value of a type of the server's own, which must be one of a few. */
-export function notSupportedShown(field: string, shown: string, supported: readonly string[]): FieldError {
-  return { ...notSupported(field, '', supported), shown };
+/** A value of a type of the server's own, which must be one of a few. @param json - as for {@link invalidShown} */
+export function notSupportedShown(field: string, shown: string, supported: readonly string[], json?: unknown): FieldError {
+  return { ...notSupported(field, '', supported), shown, ...inJson(json) };
 }
+
+const inJson = (value: unknown): Pick<FieldError, 'today'> => (value === undefined ? {} : { today: { shown: JSON.stringify(value) } });
 
 function show(value: unknown): string {
   return value === undefined ? 'null' : JSON.stringify(value);

@@ -40,7 +40,7 @@ export interface LocalApiOptions {
   watchWindow?: number;
   /** Time between bookmarks of a watch, in ms. @default 60_000 */
   bookmarkMs?: number;
-  /** The release that it claims to be. @default 'v1.20.2' with the gate on, 'v1.34.0' with it off, as real servers have it */
+  /** The release that it is like. @default 'v1.20.2' with the gate on, 'v1.36.3' with it off, as real servers have it */
   version?: string;
   /** Faults. @default none */
   faults?: readonly Fault[];
@@ -99,7 +99,7 @@ export function createLocalApi(options: LocalApiOptions): LocalApi {
   const gate = options.dynamicKubeletConfig ?? true;
   const token = randomBytes(16).toString('hex');
   const tokens: readonly Token[] = [{ token, user: 'admin', groups: ['system:masters'] }, ...(options.tokens ?? [])];
-  const version = versionInfo(options.version ?? (gate ? 'v1.20.2' : 'v1.34.0'));
+  const version = versionInfo(options.version ?? (gate ? 'v1.20.2' : 'v1.36.3'));
   const context: Context = {
     storage: new Storage(options.watchWindow ?? 10_000),
     registry: new Registry(options.kinds ?? [...builtInKinds, customResourceDefinitions], Number(version['minor'] ?? 0)),

@@ -5,7 +5,7 @@ import { labelSelectorOf, matchesLabels } from '../../kube/api/selector.ts';
 import { storageName } from '../kinds/kind.ts';
 import type { ServedKind } from '../kinds/kind.ts';
 import { fieldAt, listAt, textAt } from '../kinds/metadata-rules.ts';
-import { badRequest, notFound, StatusError } from '../errors.ts';
+import { badRequest, notFound, StatusError, TODAY } from '../errors.ts';
 import { storageKey } from '../storage/storage.ts';
 import type { Context } from './context.ts';
 import { deleteObject } from './delete.ts';
@@ -48,7 +48,7 @@ export function evict(
   deleteObject(context, served, at, { ...options, dryRun: true });
   const budget = needsNoBudget(pod) ? undefined : budgetOf(context, pod);
   if (budget !== undefined && !isSurplus(pod, budget)) {
-    const spent = decremented(budget, at.name, rfc3339(context.clock.now()));
+    const spent = decremented(budget, at.name, rfc3339(context.clock.now()), context.registry.release);
     if (!dryRun) context.storage.put(BUDGETS, storageKey(at.namespace, budget.metadata.name ?? ''), spent);
   }
   deleteObject(context, served, at, { ...options, dryRun });
@@ -78,7 +78,7 @@ function budgetOf(context: Context, pod: KubeObject): KubeObject | undefined {
   throw new StatusError(500, '', 'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.');
 }
 
-function decremented(budget: KubeObject, pod: string, now: string): KubeObject {
+function decremented(budget: KubeObject, pod: string, now: string, release: number): KubeObject {
   const { name = '', generation = 0 } = budget.metadata;
   const allowed = numberAt(budget, 'disruptionsAllowed');
   const status = isJsonObject(budget['status']) ? budget['status'] : {};
@@ -89,8 +89,10 @@ function decremented(budget: KubeObject, pod: string, now: string): KubeObject {
   if (Object.keys(disrupted).length > MAX_DISRUPTED)
     throw refused('DisruptedPods map too big - too many evictions not confirmed by PDB controller');
   if (allowed <= 0) {
-    const needs = `needs ${numberAt(budget, 'desiredHealthy')} healthy pods and has ${numberAt(budget, 'currentHealthy')} currently`;
-    throw refused(`The disruption budget ${name} ${needs}`);
+    const [desired, healthy] = [numberAt(budget, 'desiredHealthy'), numberAt(budget, 'currentHealthy')];
+    const isShort = healthy <= desired || release < TODAY;
+    const why = isShort ? `needs ${desired} healthy pods and has ${healthy} currently` : 'does not allow evicting pods currently';
+    throw refused(`The disruption budget ${name} ${why}`);
   }
   return { ...budget, status: { ...status, disruptionsAllowed: allowed - 1, disruptedPods: { ...disrupted, [pod]: now } } };
 }

@@ -6,7 +6,7 @@ import { strategicRules, applyStrategicPatch } from '../patch/strategic-patch.ts
 import { describesOnly } from '../crd/custom-schema.ts';
 import { decodeBody, mediaType, decodeObject } from '../http/body.ts';
 import { apiVersion } from '../kinds/kind.ts';
-import { badRequest, StatusError, unsupportedMediaType, invalid } from '../errors.ts';
+import { badRequest, StatusError, unsupportedMediaType, invalid, wordedFor } from '../errors.ts';
 import { incomingObject } from './incoming.ts';
 import { unreachable } from '../../base/errors.ts';
 import { applyJsonPatch } from '../patch/json-patch.ts';
@@ -117,7 +117,7 @@ export function handleView(
   const object = updateObject(context, served, request, { dryRun, subresource: request.subresource }, (old) => {
     const wanted = edit(view.show(old));
     const errors = view.validate(wanted);
-    if (errors.length > 0) throw invalid({ group, kind }, request.name, errors);
+    if (errors.length > 0) throw invalid({ group, kind }, request.name, wordedFor(context.registry.release, errors));
     return view.change(old, wanted);
   });
   return { code: 200, json: shown(object) };

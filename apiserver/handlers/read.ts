@@ -5,7 +5,7 @@ import { groupResource, storageName } from '../kinds/kind.ts';
 import type { ServedKind } from '../kinds/kind.ts';
 import { indexOf, storageKey } from '../storage/storage.ts';
 import type { View } from '../storage/storage.ts';
-import { notSupported, prohibited, badRequest, expired, notFound, StatusError } from '../errors.ts';
+import { notSupported, prohibited, badRequest, expired, notFound, StatusError, TODAY } from '../errors.ts';
 import type { Context } from './context.ts';
 import { selection, staleVersion, checkReached, numberOf, versionOf } from './read-query.ts';
 import type { Asked } from './read-query.ts';
@@ -48,8 +48,9 @@ export function listObjects(context: Context, served: ServedKind, request: Resou
   }
   const view = viewOf(context, served, request, start, exactVersion(query, version, limit, start), from);
   const first = start === undefined ? view.from : Math.max(view.from, indexOf(view.keys, start.key));
-  // As on the real server, a list that may come from a cache is not cut.
-  const most = limit > 0 && (version !== 0 || start !== undefined) ? limit : Infinity;
+  // As on the real server, a list that may come from a cache is not cut; up to some release before today's the first page alone.
+  const isCut = version !== 0 || (start !== undefined && context.registry.release < TODAY);
+  const most = limit > 0 && isCut ? limit : Infinity;
   const objects: KubeObject[] = [];
   let at = first;
   for (; at < view.to && objects.length <= most; at++) {

@@ -7,7 +7,7 @@ import type { Answer, ApiRequest, Line, ResourceRequest } from '../http/api-requ
 import { isTrue } from '../http/api-request.ts';
 import { allVerbs, groupResource, storageName } from '../kinds/kind.ts';
 import type { RuleContext, ServedKind } from '../kinds/kind.ts';
-import { badRequest, invalid, methodNotAllowed, noSuchPath } from '../errors.ts';
+import { badRequest, invalid, methodNotAllowed, noSuchPath, wordedFor } from '../errors.ts';
 import { storageKey } from '../storage/storage.ts';
 import { applied, applyRequest } from './apply.ts';
 import type { Context } from './context.ts';
@@ -105,7 +105,7 @@ function create({ context, served, request, from, body, present }: Call): Answer
     const { metadata, ...rest } = given;
     const posted: KubeObject = { ...rest, metadata: isJsonObject(metadata) ? metadata : {} };
     const errors = action.validate(posted);
-    if (errors.length > 0) throw invalid({ group: '', kind: action.kind }, request.name, errors);
+    if (errors.length > 0) throw invalid({ group: '', kind: action.kind }, request.name, wordedFor(context.registry.release, errors));
     const rule = rules(context, request.subresource);
     updateObject(context, served, request, { dryRun, subresource: request.subresource }, (old) => action.act(old, posted, rule));
     return { code: 201, json: success };

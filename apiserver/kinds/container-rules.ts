@@ -90,7 +90,10 @@ function portErrors(ports: readonly unknown[], path: string, onHost: boolean, ho
     const protocol = textAt(port, 'protocol');
     if (!protocols.includes(protocol)) found.push(notSupported(`${here}.protocol`, protocol, protocols));
     if (onHost && outside !== inside)
-      found.push(invalidValue(`${here}.containerPort`, inside, 'must match `hostPort` when `hostNetwork` is true'));
+      found.push({
+        ...invalidValue(`${here}.containerPort`, inside, 'must match `hostPort` when `hostNetwork` is true'),
+        today: invalidValue(`${here}.hostPort`, outside, 'must match `containerPort` when `hostNetwork` is true'),
+      });
     return found;
   });
   ports.forEach((port, at) => {

@@ -30,6 +30,12 @@ function shownData(data: unknown): string {
   return `runtime.Unknown{TypeMeta:runtime.TypeMeta{APIVersion:"", Kind:""}, Raw:[]uint8{${bytes}}, ContentEncoding:"", ContentType:"application/json"}`;
 }
 
+function dataChanged(data: unknown): FieldError {
+  const error = invalidShown('data', shownData(data), 'field is immutable', data);
+  const json = error.today?.shown ?? '';
+  return json.length <= MAX_SHOWN_BYTES ? error : { ...error, today: { shown: `${json.slice(0, MAX_SHOWN_BYTES)}, ...` } };
+}
+
 /** `statefulset.apps/web`: its controller. */
 function controller(revision: KubeObject): string {
   const owner = revision.metadata.ownerReferences?.find((one) => one.controller === true);
@@ -47,10 +53,7 @@ export const controllerRevisions: Kind = {
   verbatim: 'data',
   nameProblems: dnsSubdomainProblems,
   validate,
-  validateUpdate: (now, old) => [
-    ...validate(now),
-    ...(hasSameWords(now, old) ? [] : [invalidShown('data', shownData(now['data']), 'field is immutable')]),
-  ],
+  validateUpdate: (now, old) => [...validate(now), ...(hasSameWords(now, old) ? [] : [dataChanged(now['data'])])],
   columns: [
     nameColumn,
     { name: 'Controller', description: 'Who manages it.', cell: controller },

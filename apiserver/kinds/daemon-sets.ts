@@ -76,14 +76,14 @@ function strategyErrors(strategy: unknown, release: number): FieldError[] {
   if (type === 'OnDelete') return [];
   if (type === 'RollingUpdate') return rollingErrors(fieldAt(strategy, 'rollingUpdate'), 'spec.updateStrategy.rollingUpdate', release);
   const shown = `apps.DaemonSetUpdateStrategy{Type:${goText(type)}, RollingUpdate:(*apps.RollingUpdateDaemonSet)(nil)}`;
-  return [notSupportedShown('spec.updateStrategy', shown, ['RollingUpdate', 'OnDelete'])];
+  return [notSupportedShown('spec.updateStrategy', shown, ['RollingUpdate', 'OnDelete'], { Type: type, RollingUpdate: null })];
 }
 
 function rollingErrors(rolling: unknown, path: string, release: number): FieldError[] {
   const [down, up] = [fieldAt(rolling, 'maxUnavailable'), fieldAt(rolling, 'maxSurge')];
   const at = `${path}.maxUnavailable`;
   if (release < SURGE) {
-    const none = isNothing(down) ? [invalidShown(at, goIntOrText(down), 'cannot be 0')] : [];
+    const none = isNothing(down) ? [invalidShown(at, goIntOrText(down), 'cannot be 0', down)] : [];
     return [...countOrPercent(down, at), ...none, ...notAboveAll(down, at)];
   }
   const errors = [down, up].flatMap((value, which) => {
@@ -92,7 +92,7 @@ function rollingErrors(rolling: unknown, path: string, release: number): FieldEr
   });
   if (isNothing(down) && isNothing(up)) errors.push(required(at, 'cannot be 0 when maxSurge is 0'));
   if (!isNothing(down) && !isNothing(up))
-    errors.push(invalidShown(`${path}.maxSurge`, goIntOrText(up), 'may not be set when maxUnavailable is non-zero'));
+    errors.push(invalidShown(`${path}.maxSurge`, goIntOrText(up), 'may not be set when maxUnavailable is non-zero', up));
   return errors;
 }
 

@@ -100,12 +100,19 @@ function validateOwnerReferences(references: readonly Partial<OwnerReference>[] 
     const empty: [field: string, what: string][] = [];
     if (!reference.apiVersion) empty.push(['apiVersion', 'version']);
     for (const field of ['kind', 'name', 'uid'] as const) if (!reference[field]) empty.push([field, field]);
-    return empty.map(([field, what]) => invalidValue(`${PATH}.${field}`, '', `${what} must not be empty`));
+    return empty.map(([field, what]) => {
+      const error = invalidValue(`${PATH}.${field}`, '', `${what} must not be empty`);
+      return what === 'version' ? error : { ...error, today: { detail: 'must not be empty' } };
+    });
   });
-  const [first, second] = all.filter(({ controller }) => controller === true).map(({ name = '' }) => name);
+  const [first, second] = all.filter(({ controller }) => controller === true);
   if (first !== undefined && second !== undefined) {
-    const why = `Only one reference can have Controller set to true. Found "true" in references for ${first} and ${second}`;
-    errors.push(invalidShown(PATH, JSON.stringify(all), why));
+    const why = 'Only one reference can have Controller set to true. Found "true" in references for';
+    const named = (one: Partial<OwnerReference>): string => `${one.kind ?? ''}/${one.name ?? ''}`;
+    errors.push({
+      ...invalidShown(PATH, JSON.stringify(all), `${why} ${first.name ?? ''} and ${second.name ?? ''}`),
+      today: { detail: `${why} ${named(first)} and ${named(second)}` },
+    });
   }
   return errors;
 }

@@ -23,12 +23,14 @@ export function countOrPercent(value: unknown, path: string): FieldError[] {
   if (typeof value === 'string' && /^[0-9]+%$/.test(value)) return [];
   const why =
     "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')";
-  return [invalidShown(path, goIntOrText(value), why)];
+  return [invalidShown(path, goIntOrText(value), why, value)];
 }
 
 export function notAboveAll(value: unknown, path: string): FieldError[] {
   const percent = typeof value === 'string' ? /^([0-9]+)%$/.exec(value) : null;
-  return percent !== null && Number(percent[1]) > 100 ? [invalidShown(path, goIntOrText(value), 'must not be greater than 100%')] : [];
+  return percent !== null && Number(percent[1]) > 100
+    ? [invalidShown(path, goIntOrText(value), 'must not be greater than 100%', value)]
+    : [];
 }
 
 /** Zero, `0%`, or nothing that can be read. */
@@ -98,7 +100,7 @@ function amountErrors(name: string, value: unknown, path: string): FieldError[] 
   if (amount === undefined) return errors;
   if (amount.nanos < 0n) errors.push(invalidValue(path, value, NOT_NEGATIVE));
   if (name.includes('/') && amount.nanos % UNIT !== 0n)
-    errors.push(invalidShown(path, goQuantity(amount, String(value)), 'must be an integer'));
+    errors.push(invalidShown(path, goQuantity(amount, String(value)), 'must be an integer', value));
   return errors;
 }
 

@@ -75,7 +75,10 @@ function unchanged(now: KubeObject, old: KubeObject): FieldError[] {
   };
   const errors: FieldError[] = [];
   if (!jsonEqual(fixed(now), fixed(old)))
-    errors.push(prohibited('spec', 'spec is immutable after creation except resources.requests for bound claims'));
+    errors.push({
+      ...prohibited('spec', 'spec is immutable after creation except resources.requests for bound claims'),
+      today: { detail: 'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims' },
+    });
   const [size, before] = [now, old].map((claim) => quantity(textAt(claim, 'spec', 'resources', 'requests', 'storage')));
   if (bound && size !== undefined && before !== undefined && size.nanos < before.nanos)
     errors.push(prohibited('spec.resources.requests.storage', 'field can not be less than previous value'));

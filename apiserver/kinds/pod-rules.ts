@@ -113,15 +113,19 @@ export function podSpecUpdateErrors(spec: unknown, old: unknown): FieldError[] {
   if (!jsonEqual(fixed(spec), fixed(old))) {
     const why =
       'pod updates may not change fields other than `spec.containers[*].image`, `spec.initContainers[*].image`, `spec.activeDeadlineSeconds` or `spec.tolerations` (only additions to existing tolerations)';
-    errors.push(prohibited('spec', why));
+    errors.push({ ...prohibited('spec', why), today: { detail: WHAT_CHANGES_TODAY } });
   }
   return errors;
 }
 
+const WHAT_CHANGES_TODAY =
+  'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
+
 function deadlineErrors(now: unknown, before: unknown): FieldError[] {
   const path = 'spec.activeDeadlineSeconds';
   if (typeof before !== 'number') return [];
-  if (typeof now !== 'number') return [invalidValue(path, 'null', 'must not update from a positive integer to nil value')];
+  if (typeof now !== 'number')
+    return [{ ...invalidValue(path, 'null', 'must not update from a positive integer to nil value'), today: { shown: 'null' } }];
   return now > before ? [invalidValue(path, now, 'must be less than or equal to previous value')] : notNegative({ now }, path, 'now');
 }
 

@@ -45,8 +45,9 @@ function validate(priority: KubeObject): FieldError[] {
 }
 
 function unchanged(now: KubeObject, old: KubeObject): FieldError[] {
-  // The capital letter is the real server's.
-  const errors = now['value'] === old['value'] ? [] : [prohibited('Value', 'may not be changed in an update.')];
+  // The capital letter was the real server's.
+  const changed: FieldError = { ...prohibited('Value', 'may not be changed in an update.'), today: { field: 'value' } };
+  const errors = now['value'] === old['value'] ? [] : [changed];
   if (now['preemptionPolicy'] !== old['preemptionPolicy'])
     errors.push(invalidValue('preemptionPolicy', now['preemptionPolicy'], 'field is immutable'));
   return errors;

@@ -101,7 +101,9 @@ function validateController(controller: KubeObject): FieldError[] {
   if (!isJsonObject(template)) return [...errors, required('spec.template', '')];
   const labels = fieldAt(template, 'metadata', 'labels');
   if (isJsonObject(selector) && selects({ matchLabels: selector }, labels) === false)
-    errors.push(invalidShown('spec.template.metadata.labels', goTextMap(labels), '`selector` does not match template `labels`'));
+    errors.push(
+      invalidShown('spec.template.metadata.labels', goTextMap(labels), '`selector` does not match template `labels`', labels ?? null),
+    );
   return [...errors, ...templateErrors(template, 'spec.template'), ...runsForGood(controller, 'ReplicationController')];
 }
 

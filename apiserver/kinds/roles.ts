@@ -3,7 +3,7 @@ import { invalidShown, notSupported, required } from '../errors.ts';
 import type { FieldError } from '../errors.ts';
 import { ageColumn, nameColumn } from './column.ts';
 import type { Column } from './column.ts';
-import { goText, goTextList, fieldAt, listAt, textAt } from './metadata-rules.ts';
+import { goText, goTextList, listAt, textAt } from './metadata-rules.ts';
 import { mapField, mapItems, withDefaults } from './number-rules.ts';
 import { typed } from './types/typed.ts';
 import { dnsSubdomainProblems } from '../../kube/api/names.ts';
@@ -49,10 +49,14 @@ function ruleErrors(role: KubeObject, namespaced: boolean): FieldError[] {
     const errors: FieldError[] = [];
     if (size('verbs') === 0) errors.push(required(`${path}.verbs`, 'verbs must contain at least one value'));
     if (size('nonResourceURLs') > 0) {
-      const shown = goTextList(listAt(rule, 'nonResourceURLs'));
-      if (namespaced) errors.push(invalidShown(`${path}.nonResourceURLs`, shown, 'namespaced rules cannot apply to non-resource URLs'));
+      const urls = listAt(rule, 'nonResourceURLs');
+      const shown = goTextList(urls);
+      if (namespaced)
+        errors.push(invalidShown(`${path}.nonResourceURLs`, shown, 'namespaced rules cannot apply to non-resource URLs', urls));
       else if (size('apiGroups') + size('resources') + size('resourceNames') > 0)
-        errors.push(invalidShown(`${path}.nonResourceURLs`, shown, 'rules cannot apply to both regular resources and non-resource URLs'));
+        errors.push(
+          invalidShown(`${path}.nonResourceURLs`, shown, 'rules cannot apply to both regular resources and non-resource URLs', urls),
+        );
       return errors;
     }
     if (size('apiGroups') === 0) errors.push(required(`${path}.apiGroups`, 'resource rules must supply at least one api group'));
@@ -88,8 +92,9 @@ function bindingErrors(binding: KubeObject, roleKinds: readonly string[]): Field
 function roleKept(now: KubeObject, old: KubeObject): FieldError[] {
   const role = now['roleRef'];
   if (jsonEqual(role, old['roleRef'])) return [];
-  const [group, kind, name] = ['apiGroup', 'kind', 'name'].map((field) => goText(fieldAt(role, field)));
-  return [invalidShown('roleRef', `rbac.RoleRef{APIGroup:${group}, Kind:${kind}, Name:${name}}`, 'cannot change roleRef')];
+  const [APIGroup, Kind, Name] = ['apiGroup', 'kind', 'name'].map((field) => textAt(role, field));
+  const shown = `rbac.RoleRef{APIGroup:${goText(APIGroup)}, Kind:${goText(Kind)}, Name:${goText(Name)}}`;
+  return [invalidShown('roleRef', shown, 'cannot change roleRef', { APIGroup, Kind, Name })];
 }
 
 const createdAt: Column = {

@@ -137,7 +137,14 @@ export function taintErrors(taints: readonly unknown[]): FieldError[] {
     if (!effects.includes(effect)) errors.push(notSupported(`${path}.effect`, effect, effects));
     if (pairs.indexOf(pairs[at] ?? '') !== at) {
       const shown = `core.Taint{Key:${goText(key)}, Value:${goText(value)}, Effect:${goText(effect)}, TimeAdded:<nil>}`;
-      errors.push({ field: path, type: 'duplicate', shown, detail: 'taints must be unique by key and effect pair' });
+      const json = JSON.stringify({ Key: key, Value: value, Effect: effect, TimeAdded: null });
+      errors.push({
+        field: path,
+        type: 'duplicate',
+        shown,
+        detail: 'taints must be unique by key and effect pair',
+        today: { shown: json },
+      });
     }
     return errors;
   });

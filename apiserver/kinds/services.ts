@@ -40,10 +40,17 @@ function defaults(service: KubeObject, { release, stored }: RuleContext): KubeOb
       ...(outside ? { externalTrafficPolicy: 'Cluster' } : {}),
       ...(sticky ? { sessionAffinityConfig: { clientIP: { timeoutSeconds: 10800 } } } : {}),
       ...(release < 22 || type === 'ExternalName' ? {} : { internalTrafficPolicy: 'Cluster' }),
-      ...(release < DUAL_STACK || type === 'ExternalName' ? {} : { ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' }),
+      ...(release < DUAL_STACK || type === 'ExternalName' ? {} : families(spec)),
     });
   });
   return withAddresses(made, stored);
+}
+
+/** What is headless and selects no pods may have endpoints of either family. */
+function families(spec: unknown): object {
+  const isOpen = textAt(spec, 'clusterIP') === 'None' && !isJsonObject(fieldAt(spec, 'selector'));
+  if (isOpen) return { ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'RequireDualStack' };
+  return { ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' };
 }
 
 function withAddresses(service: KubeObject, stored: Stored): KubeObject {
@@ -116,7 +123,7 @@ function unchanged(now: KubeObject, old: KubeObject): FieldError[] {
   const [address, before] = [textAt(now, 'spec', 'clusterIP'), textAt(old, 'spec', 'clusterIP')];
   const fixed = textAt(now, 'spec', 'type') !== 'ExternalName' && textAt(old, 'spec', 'type') !== 'ExternalName';
   if (!fixed || before === '' || address === before) return [];
-  return [invalidShown('spec.clusterIPs[0]', goTextList([address]), 'may not change once set')];
+  return [invalidShown('spec.clusterIPs[0]', goTextList([address]), 'may not change once set', [address])];
 }
 
 /** What was handed out stays where an update does not speak of it. */

@@ -20,7 +20,7 @@ export function ownSelectorErrors(object: KubeObject, of: string): FieldError[] 
   const selector = fieldAt(object, 'spec', 'selector');
   const errors = selectorErrors(selector, 'spec.selector');
   if (isJsonObject(selector) && isEmptySelector(selector))
-    errors.push(invalidShown('spec.selector', goSelector(selector), `empty selector is invalid for ${of}`));
+    errors.push(invalidShown('spec.selector', goSelector(selector), `empty selector is invalid for ${of}`, selector));
   return errors;
 }
 
@@ -30,7 +30,7 @@ export function templateSelected(object: KubeObject): FieldError[] {
   if (isJsonObject(selector) && isEmptySelector(selector)) return [];
   const labels = fieldAt(object, 'spec', 'template', 'metadata', 'labels');
   if (selects(selector, labels) !== false) return [];
-  return [invalidShown('spec.template.metadata.labels', goTextMap(labels), '`selector` does not match template `labels`')];
+  return [invalidShown('spec.template.metadata.labels', goTextMap(labels), '`selector` does not match template `labels`', labels ?? null)];
 }
 
 export function templateMetadataErrors(template: unknown, path: string): FieldError[] {
@@ -63,7 +63,7 @@ export function selectorUnchanged(now: KubeObject, old: KubeObject): FieldError[
   const selector = fieldAt(now, 'spec', 'selector');
   return goSelector(selector) === goSelector(fieldAt(old, 'spec', 'selector'))
     ? []
-    : [invalidShown('spec.selector', goSelector(selector), 'field is immutable')];
+    : [invalidShown('spec.selector', goSelector(selector), 'field is immutable', selector)];
 }
 
 /** Counts of a status that no set can exceed. */

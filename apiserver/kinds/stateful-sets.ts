@@ -83,18 +83,19 @@ function strategyErrors(strategy: unknown): FieldError[] {
     case 'OnDelete': {
       if (rolling === undefined) return [];
       const shown = `apps.RollingUpdateStatefulSetStrategy{Partition:${textAt(rolling, 'partition') || '0'}}`;
-      return [invalidShown(path, shown, "only allowed for updateStrategy 'RollingUpdate'")];
+      const json = { Partition: fieldAt(rolling, 'partition') ?? 0, MaxUnavailable: most ?? null };
+      return [invalidShown(path, shown, "only allowed for updateStrategy 'RollingUpdate'", json)];
     }
     case 'RollingUpdate':
       return [
         ...notNegative(rolling, path, 'partition'),
         ...countOrPercent(most, `${path}.maxUnavailable`),
-        ...(most !== undefined && isNothing(most) ? [invalidShown(`${path}.maxUnavailable`, goIntOrText(most), 'cannot be 0')] : []),
+        ...(most !== undefined && isNothing(most) ? [invalidShown(`${path}.maxUnavailable`, goIntOrText(most), 'cannot be 0', most)] : []),
         ...notAboveAll(most, `${path}.maxUnavailable`),
       ];
     default: {
       const shown = `apps.StatefulSetUpdateStrategy{Type:${goText(type)}, RollingUpdate:(*apps.RollingUpdateStatefulSetStrategy)(nil)}`;
-      return [invalidShown('spec.updateStrategy', shown, "must be 'RollingUpdate' or 'OnDelete'")];
+      return [invalidShown('spec.updateStrategy', shown, "must be 'RollingUpdate' or 'OnDelete'", { Type: type, RollingUpdate: null })];
     }
   }
 }

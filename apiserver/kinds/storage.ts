@@ -27,7 +27,10 @@ function validate(storage: KubeObject): FieldError[] {
 function unchanged(now: KubeObject, old: KubeObject): FieldError[] {
   const errors = ['parameters', 'provisioner', 'reclaimPolicy']
     .filter((field) => !jsonEqual(now[field], old[field]))
-    .map((field) => prohibited(field, `updates to ${field} are forbidden.`));
+    .map((field): FieldError => ({
+      ...prohibited(field, `updates to ${field} are forbidden.`),
+      today: { type: 'invalid', shown: JSON.stringify(now[field] ?? null), detail: 'field is immutable' },
+    }));
   if (now['volumeBindingMode'] !== old['volumeBindingMode'])
     errors.push(invalidValue('volumeBindingMode', now['volumeBindingMode'], 'field is immutable'));
   return errors;
@@ -95,7 +98,13 @@ function driversUnchanged(now: KubeObject, old: KubeObject): FieldError[] {
     const known = before.get(textAt(driver, 'name'));
     if (known === undefined || jsonEqual(known, driver)) return [];
     const shown = `storage.CSINodeDriver{Name:${goText(fieldAt(driver, 'name'))}, NodeID:${goText(fieldAt(driver, 'nodeID'))}, TopologyKeys:${goTextList(fieldAt(driver, 'topologyKeys'))}, Allocatable:(*storage.VolumeNodeResources)(nil)}`;
-    return [invalidShown('CSINodeDriver', shown, 'field is immutable')];
+    const json = {
+      Name: textAt(driver, 'name'),
+      NodeID: textAt(driver, 'nodeID'),
+      TopologyKeys: fieldAt(driver, 'topologyKeys') ?? null,
+      Allocatable: null,
+    };
+    return [invalidShown('CSINodeDriver', shown, 'field is immutable', json)];
   });
 }
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { after, before, describe } from 'node:test';
 import { ApiHttp } from '../api-http.ts';
 import type { ApiAddress } from '../api-http.ts';
+import type { ServerRelease } from './by-release.ts';
 import { appsContract } from './api-apps.ts';
 import { clusterKindContract } from './api-cluster-kinds.ts';
 import { configMapContract } from './api-config-maps.ts';
@@ -11,6 +12,7 @@ import { forgettingContract } from './api-forgetting.ts';
 import { kindContract } from './api-kinds.ts';
 import { leaseContract } from './api-leases.ts';
 import { listContract } from './api-lists.ts';
+import { droppedFieldsContract } from './api-dropped-fields.ts';
 import { nodeContract } from './api-nodes.ts';
 import { objectContract } from './api-objects.ts';
 import { ownerContract } from './api-owners.ts';
@@ -47,11 +49,11 @@ export interface ContractWorld {
 }
 
 /**
- * What dkc relies on of an API server of Kubernetes 1.20 with the gate DynamicKubeletConfig on. Speaks plain HTTP, so that it holds for the
+ * What dkc relies on of an API server of `release`. Speaks plain HTTP, so that it holds for the
  * embedded server and the real one alike. Leaves nothing behind but events.
  * A garbage collector has to follow owner references.
  */
-export function apiContract(name: string, start: () => Promise<StartedApi>): void {
+export function apiContract(name: string, release: ServerRelease, start: () => Promise<StartedApi>): void {
   describe(`API contract on ${name}`, () => {
     let started: StartedApi | undefined;
     let world: ContractWorld | undefined;
@@ -74,20 +76,21 @@ export function apiContract(name: string, start: () => Promise<StartedApi>): voi
     };
     objectContract(here);
     patchContract(here);
-    configMapContract(here);
-    nodeContract(here);
+    configMapContract(here, release);
+    if (release.dynamicKubeletConfig) nodeContract(here);
+    else droppedFieldsContract(here);
     listContract(here);
     watchContract(here);
     kindContract(here);
-    appsContract(here);
-    podSpecContract(here);
-    clusterKindContract(here);
+    appsContract(here, release);
+    podSpecContract(here, release);
+    clusterKindContract(here, release);
     deletionContract(here);
-    ownerContract(here);
+    ownerContract(here, release);
     podContract(here);
-    evictionContract(here);
+    evictionContract(here, release);
     leaseContract(here);
-    pageContract(here);
+    pageContract(here, release);
     resumptionContract(here);
     // The server may be another process afterwards, so this one stays the last.
     forgettingContract(here);

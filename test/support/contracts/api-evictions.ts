@@ -3,13 +3,16 @@ import { afterEach, test } from 'node:test';
 import { text } from '../api-http.ts';
 import type { HttpAnswer, Loose } from '../api-http.ts';
 import type { ContractWorld } from './api-contract.ts';
+import { byRelease } from './by-release.ts';
+import type { ServerRelease } from './by-release.ts';
 import { inOwnNamespace } from './own-namespace.ts';
 
 /** Evictions, as whoever empties a node asks for them. No controller keeps the budgets: their status is what the tests say. */
-export function evictionContract(here: () => ContractWorld): void {
+export function evictionContract(here: () => ContractWorld, release: ServerRelease): void {
   inOwnNamespace(here, 'evictions', (namespace) => {
     const pods = (): string => `/api/v1/namespaces/${namespace()}/pods`;
-    const budgets = (): string => `/apis/policy/v1beta1/namespaces/${namespace()}/poddisruptionbudgets`;
+    const policy = byRelease(release, 'policy/v1beta1', 'policy/v1');
+    const budgets = (): string => `/apis/${policy}/namespaces/${namespace()}/poddisruptionbudgets`;
 
     /** @param phase - with 'Running' it is ready as well */
     const makePod = async (name: string, phase: 'Pending' | 'Running' | 'Failed' = 'Running'): Promise<Loose> => {
@@ -39,7 +42,7 @@ export function evictionContract(here: () => ContractWorld): void {
     };
     const evict = (name: string, { deleteOptions = {}, query = '', metadata = {} } = {}): Promise<HttpAnswer> =>
       here().api.post(`${pods()}/${name}/eviction${query}`, {
-        apiVersion: 'policy/v1beta1',
+        apiVersion: policy,
         kind: 'Eviction',
         metadata: { name, ...metadata },
         deleteOptions,
@@ -78,7 +81,14 @@ export function evictionContract(here: () => ContractWorld): void {
       assert.equal(reason, 'TooManyRequests');
       assert.equal(message, "Cannot evict pod as it would violate the pod's disruption budget.");
       assert.deepEqual(details?.['causes'], [
-        { reason: 'DisruptionBudget', message: 'The disruption budget counted needs 1 healthy pods and has 2 currently' },
+        {
+          reason: 'DisruptionBudget',
+          message: byRelease(
+            release,
+            'The disruption budget counted needs 1 healthy pods and has 2 currently',
+            'The disruption budget counted does not allow evicting pods currently',
+          ),
+        },
       ]);
       assert.equal((await livePod('kept')).json['metadata']?.['deletionTimestamp'], undefined);
     });

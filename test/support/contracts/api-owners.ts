@@ -3,12 +3,14 @@ import { test } from 'node:test';
 import { text } from '../api-http.ts';
 import type { Loose } from '../api-http.ts';
 import type { ContractWorld } from './api-contract.ts';
+import { byRelease } from './by-release.ts';
+import type { ServerRelease } from './by-release.ts';
 import { eventually } from '../eventually.ts';
 
 const HOLD = 'example.com/hold';
 
 /** Owner references: what is refused, and what becomes of dependents. */
-export function ownerContract(here: () => ContractWorld): void {
+export function ownerContract(here: () => ContractWorld, release: ServerRelease): void {
   test('owner references are held to their rules', async () => {
     const { api, configMaps } = here();
     const refused = async (ownerReferences: object[]): Promise<string> => {
@@ -21,12 +23,22 @@ export function ownerContract(here: () => ContractWorld): void {
       await refused([{ ...reference, apiVersion: '' }]),
       /metadata\.ownerReferences\.apiVersion: Invalid value: "": version must not be empty/,
     );
-    assert.match(await refused([{ ...reference, kind: '' }]), /metadata\.ownerReferences\.kind: Invalid value: "": kind must not be empty/);
-    assert.match(await refused([{ ...reference, name: '' }]), /metadata\.ownerReferences\.name: Invalid value: "": name must not be empty/);
-    assert.match(await refused([{ ...reference, uid: '' }]), /metadata\.ownerReferences\.uid: Invalid value: "": uid must not be empty/);
+    const empty = (field: string) => byRelease(release, `${field} must not be empty`, 'must not be empty');
+    assert.match(
+      await refused([{ ...reference, kind: '' }]),
+      new RegExp(`metadata\\.ownerReferences\\.kind: Invalid value: "": ${empty('kind')}`),
+    );
+    assert.match(
+      await refused([{ ...reference, name: '' }]),
+      new RegExp(`metadata\\.ownerReferences\\.name: Invalid value: "": ${empty('name')}`),
+    );
+    assert.match(
+      await refused([{ ...reference, uid: '' }]),
+      new RegExp(`metadata\\.ownerReferences\\.uid: Invalid value: "": ${empty('uid')}`),
+    );
     assert.match(
       await refused([1, 2].map((n) => ({ ...reference, name: `o${n}`, uid: `u${n}`, controller: true }))),
-      /metadata\.ownerReferences: Invalid value: .*: Only one reference can have Controller set to true\. Found "true" in references for o1 and o2$/,
+      /metadata\.ownerReferences: Invalid value: .*: Only one reference can have Controller set to true\. Found "true" in references for (ConfigMap\/)?o1 and (ConfigMap\/)?o2$/,
     );
   });
 

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inOwnNamespace } from './own-namespace.ts';
 import type { ContractWorld } from './api-contract.ts';
+import { byRelease } from './by-release.ts';
+import type { ServerRelease } from './by-release.ts';
 import { text } from '../api-http.ts';
 
 const lost = (key: string) => ({ key: `node.kubernetes.io/${key}`, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 });
@@ -116,7 +118,7 @@ const defaults = [
 
 const images = { 'r:5000/x': 'Always', 'x:latest': 'Always', 'x:1': 'IfNotPresent', [`x@sha256:${'0'.repeat(64)}`]: 'IfNotPresent' };
 
-const refused = [
+const refused: readonly { spec: object; says: string; today?: string; code?: number }[] = [
   { spec: { containers: [] }, says: 'spec.containers: Required value' },
   { spec: { containers: [container, container] }, says: 'spec.containers[1].name: Duplicate value: "c"' },
   { spec: { initContainers: [container] }, says: 'spec.initContainers[0].name: Duplicate value: "c"' },
@@ -151,6 +153,7 @@ const refused = [
   {
     spec: { hostNetwork: true, ...one({ ports: [{ containerPort: 80, hostPort: 81 }] }) },
     says: 'containerPort: Invalid value: 80: must match `hostPort` when `hostNetwork` is true',
+    today: 'hostPort: Invalid value: 81: must match `containerPort` when `hostNetwork` is true',
   },
   { spec: one({ volumeMounts: [{ name: 'nope', mountPath: '/x' }] }), says: 'spec.containers[0].volumeMounts[0].name: Not found: "nope"' },
   { spec: { volumes: [{ name: 'x' }, { name: 'x' }] }, says: 'spec.volumes[1].name: Duplicate value: "x"' },
@@ -187,8 +190,10 @@ const refused = [
 
 const kept =
   'spec: Forbidden: pod updates may not change fields other than `spec.containers[*].image`, `spec.initContainers[*].image`, `spec.activeDeadlineSeconds` or `spec.tolerations` (only additions to existing tolerations)';
+const keptToday =
+  'spec: Forbidden: pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
 
-const changes: readonly { why: string; from?: object; spec: object; says: string }[] = [
+const changes: readonly { why: string; from?: object; spec: object; says: string; today?: string }[] = [
   { why: 'image', spec: one({ image: 'i2' }), says: '' },
   { why: 'deadline', spec: { activeDeadlineSeconds: 5 }, says: '' },
   {
@@ -202,11 +207,12 @@ const changes: readonly { why: string; from?: object; spec: object; says: string
     from: { activeDeadlineSeconds: 5 },
     spec: { activeDeadlineSeconds: null },
     says: 'Invalid value: "null": must not update from a positive integer to nil value',
+    today: 'Invalid value: null: must not update from a positive integer to nil value',
   },
   { why: 'one more toleration', spec: { tolerations: [...tolerations, { key: 'z', operator: 'Exists' }] }, says: '' },
-  { why: 'another command', spec: one({ command: ['x'] }), says: kept },
-  { why: 'another grace period', spec: { terminationGracePeriodSeconds: 5 }, says: kept },
-  { why: 'a node', spec: { nodeName: 'x' }, says: kept },
+  { why: 'another command', spec: one({ command: ['x'] }), says: kept, today: keptToday },
+  { why: 'another grace period', spec: { terminationGracePeriodSeconds: 5 }, says: kept, today: keptToday },
+  { why: 'a node', spec: { nodeName: 'x' }, says: kept, today: keptToday },
   {
     why: 'another container',
     spec: { containers: [container, { name: 'd', image: 'x' }] },
@@ -214,12 +220,12 @@ const changes: readonly { why: string; from?: object; spec: object; says: string
   },
 ];
 
-/** Pods, as their defaults, admission and rules are in 1.20. */
-export function podSpecContract(here: () => ContractWorld): void {
-  inOwnNamespace(here, 'pods', (own) => podsTests(here, own));
+/** Pods: their defaults, admission and rules. */
+export function podSpecContract(here: () => ContractWorld, release: ServerRelease): void {
+  inOwnNamespace(here, 'pods', (own) => podsTests(here, own, release));
 }
 
-function podsTests(here: () => ContractWorld, own: () => string): void {
+function podsTests(here: () => ContractWorld, own: () => string, release: ServerRelease): void {
   let made = 0;
   const path = () => `/api/v1/namespaces/${own()}/pods`;
   // A scheduler that runs beside leaves these pods alone.
@@ -254,7 +260,8 @@ function podsTests(here: () => ContractWorld, own: () => string): void {
     });
   }
 
-  for (const { spec, says, code: wanted = 422 } of refused) {
+  for (const { spec, code: wanted = 422, ...row } of refused) {
+    const says = byRelease(release, row.says, row.today);
     test(`a pod is refused: ${says}`, async () => {
       const { code, json } = await create(spec);
       assert.equal(code, wanted);
@@ -262,7 +269,8 @@ function podsTests(here: () => ContractWorld, own: () => string): void {
     });
   }
 
-  for (const { why, from = {}, spec, says } of changes) {
+  for (const { why, from = {}, spec, ...row } of changes) {
+    const says = byRelease(release, row.says, row.today);
     test(`a pod ${says === '' ? 'takes' : 'does not take'} ${why}`, async () => {
       const { json } = await create(from);
       const { code, json: answer } = await here().api.patch(`${path()}/${text(json['metadata']?.['name'])}`, { spec });
