@@ -58,15 +58,50 @@ export interface HostFacts {
   /** NUMA node ids. */
   numaNodes?: readonly number[];
   memoryBytes?: bigint;
-  /** policyName of /var/lib/kubelet/cpu_manager_state and memory_manager_state, undefined when there is no such file. */
-  cpuManagerState?: { policyName: string };
-  memoryManagerState?: { policyName: string };
+  /** Bytes of the file system that holds the kubelet's root directory. */
+  diskBytes?: bigint;
+  /** Sizes of the huge pages that are set aside, as Kubernetes names them: `hugepages-2Mi`. */
+  hugePages?: readonly string[];
+  /** Whether systemd is the host's init. */
+  systemd?: boolean;
+  /** Of the kubelet's cpu_manager_state and memory_manager_state, undefined when there is no such file. */
+  cpuManagerState?: { policyName: string; /** CPUs that no container has to itself. */ sharedCpus?: readonly number[] };
+  memoryManagerState?: {
+    policyName: string;
+    /** NUMA node id -> bytes that were reserved when the file was written. */ reserved?: Readonly<Record<string, bigint>>;
+  };
+  /** Names of the kubelet's state files that hold no JSON. */
+  damagedStates?: readonly string[];
+  /** Kernel settings that a kubelet cannot write here, as paths below /proc/sys. */
+  readOnlySysctls?: readonly string[];
+  /** path -> what a PEM file holds; only of those that could be read. */
+  pem?: Readonly<Record<string, PemFacts>>;
+  /** Whether the key in tlsPrivateKeyFile is that of the first certificate in tlsCertFile; undefined where one of them is not known. */
+  tlsPairMatches?: boolean;
+  /** TCP ports that somebody else than the kubelet listens on. */
+  listening?: readonly { address: string; port: number }[];
+  /** Whether the kubelet's user has IDs of its own for user namespaces in /etc/subuid. */
+  kubeletSubIds?: boolean;
+  /** resolv.conf files with a line that the kubelet cannot parse. */
+  damagedResolvConf?: readonly string[];
   /** sysctl name (`vm/overcommit_memory`) -> value, for protectKernelDefaults. */
   sysctls?: Readonly<Record<string, string>>;
   /** path -> what is there; only the paths that `pathsToProbe` asked for. */
   paths?: Readonly<Record<string, 'file' | 'dir' | 'missing' | 'unreadable'>>;
   /** Host addresses. */
   addresses?: readonly string[];
+}
+
+/** What a PEM file holds. */
+export interface PemFacts {
+  /** Bytes of the file. */
+  bytes: number;
+  /** Blocks that are certificates. */
+  certificates: number;
+  /** Blocks that are private keys. */
+  keys: number;
+  /** A certificate block cannot be parsed. */
+  damaged: boolean;
 }
 
 /** What is known about this node's kubelet beyond its version. */

@@ -9,6 +9,7 @@ import {
   MAX_BYTES,
   mergeOverlay,
   pathsToProbe,
+  portsOfKubelet,
   preflightFatal,
   renderYamlWithin,
   resolvePaths,
@@ -149,6 +150,13 @@ function comparedWith({ local, current, kubelet }: NodeInputs): JsonObject {
   if (local.at === 'present') return local.resolved;
   const decoded = current === undefined ? undefined : decode(current, kubelet.version);
   return decoded?.ok ? decoded.written : minimalConfig;
+}
+
+/** Ports of the kubelet that runs: by the effective file, or the local config where there is none. */
+export function portsNow({ current, local, kubelet }: Pick<NodeInputs, 'current' | 'local' | 'kubelet'>): number[] {
+  const decoded = current === undefined ? undefined : decode(current, kubelet.version);
+  const running = decoded?.ok ? decoded.written : local.at === 'present' ? local.resolved : minimalConfig;
+  return portsOfKubelet(applyDefaults(applyFlags(running, kubelet.args, kubelet.version).merged, kubelet.version), kubelet);
 }
 
 /** What `validate` needs to know of this node's kubelet. */

@@ -85,13 +85,3 @@ export function memoryTotal(meminfo: string): bigint | undefined {
   const kib = /^MemTotal:\s+(\d+) kB$/m.exec(meminfo)?.[1];
   return kib === undefined ? undefined : BigInt(kib) * 1024n;
 }
-
-/** `policyName` of a CPU or memory manager's state file. */
-export function policyName(state: string): string | undefined {
-  try {
-    const { policyName: name } = JSON.parse(state) as { policyName?: unknown };
-    return typeof name === 'string' ? name : undefined;
-  } catch {
-    return undefined;
-  }
-}

@@ -1,39 +1,58 @@
+import { statfs } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
-import { cpuList, flagValue, memoryTotal, policyName } from './command-line.ts';
-import { preflightSysctls } from '../config/config.ts';
-import type { HostFacts } from '../config/contract.ts';
+import { cpuList, flagValue, memoryTotal } from './command-line.ts';
+import { listeners } from './listeners.ts';
+import { readOnlyPaths } from './mounts.ts';
+import { pairMatches, pemFacts } from './pem.ts';
+import { cpuManagerState, isJson, memoryManagerState } from './state-files.ts';
+import { defaultSocket, filesToRead, pathsToProbe, preflightSysctls } from '../config/config.ts';
+import type { HostFacts, JsonObject } from '../config/contract.ts';
 import type { Disk } from '../../base/disk.ts';
 import { errorCode } from '../../base/errors.ts';
 
-/** Where a kubelet keeps the state files of its managers, unless `--root-dir` says otherwise. */
+/** Where a kubelet keeps its state files, unless `--root-dir` says otherwise. */
 const KUBELET_ROOT = '/var/lib/kubelet';
+const STATE_FILES = ['cpu_manager_state', 'memory_manager_state', 'allocated_pods_state', 'dra_manager_state'];
+/** A bundle of all authorities of a distribution has 250 KB. */
+const MAX_PEM_BYTES = 2 * 1024 * 1024;
+const HUGE_PAGES = '/sys/kernel/mm/hugepages';
+
+type HostDisk = Pick<Disk, 'read' | 'readLinked' | 'stat' | 'list'>;
+
+export interface Probing {
+  /** The kubelet's arguments, for its `--root-dir`. */
+  args: readonly string[];
+  /** Folders of which this process may see another one than the kubelet: what is missing there may be there for it. */
+  hidden?: readonly string[];
+  /** Folder whose files are not looked at. */
+  except?: string;
+  /** Ports of the kubelet that runs, which are free again when it is restarted; absent: ports are not looked at. */
+  ownPorts?: readonly number[];
+}
 
 /**
  * What preflight may know of this host. What cannot be read is left out, and then not checked: a sandbox that hides a file must not
  * refuse a config.
- * @param probe - paths whose presence matters to the config at hand
- * @param from.args - the kubelet's, for its `--root-dir`
- * @param from.hidden - folders of which this process may see another one than the kubelet: what is missing there may be there for it
+ * @param defaulted - the configuration in question, for the paths that it names
  */
 export async function readHost(
-  disk: Pick<Disk, 'read' | 'readLinked' | 'stat' | 'list'>,
-  probe: readonly string[],
-  { args, hidden = [] }: { args: readonly string[]; hidden?: readonly string[] } = { args: [] },
+  disk: HostDisk,
+  defaulted: JsonObject,
+  { args, hidden = [], except, ownPorts }: Probing = { args: [] },
 ): Promise<HostFacts> {
   const root = flagValue('--root-dir', args) ?? KUBELET_ROOT;
-  const text = (path: string): Promise<string | undefined> =>
-    disk.read(path).then(
-      (bytes) => new TextDecoder().decode(bytes),
-      () => undefined,
-    );
-  const [swaps, cpus, memory, cpuState, memoryState, cgroup2, nodes] = await Promise.all([
+  const text = (path: string): Promise<string | undefined> => textOf(disk.read(path));
+  const [swaps, cpus, memory, cgroup2, systemd, nodes, pages, subIds, mounts] = await Promise.all([
     text('/proc/swaps'),
     text('/sys/devices/system/cpu/online'),
     text('/proc/meminfo'),
-    text(`${root}/cpu_manager_state`),
-    text(`${root}/memory_manager_state`),
     disk.stat('/sys/fs/cgroup/cgroup.controllers').catch(() => undefined),
+    disk.stat('/run/systemd/system').catch(() => undefined),
     disk.list('/sys/devices/system/node').catch(() => undefined),
+    hugePages(disk),
+    text('/etc/subuid'),
+    // Not our own: a sandbox of the agent is no matter of the kubelet.
+    text('/proc/1/mountinfo'),
   ]);
   const sysctls: Record<string, string> = {};
   for (const name of preflightSysctls) {
@@ -41,26 +60,104 @@ export async function readHost(
     if (value !== undefined) sysctls[name] = value.trim();
   }
   const paths: Record<string, 'file' | 'dir' | 'missing' | 'unreadable'> = {};
-  for (const path of probe) {
+  // A kubelet of which nothing is known may be given another runtime by a flag.
+  const runtime = ownPorts && args.length > 0 ? defaultSocket(defaulted) : undefined;
+  for (const path of [...pathsToProbe(defaulted), ...(runtime === undefined ? [] : [runtime])].filter(
+    (one) => except === undefined || !one.startsWith(`${except}/`),
+  )) {
     const seen = await whatIsAt(disk, path);
     if (seen !== 'missing' || !hidden.some((folder) => path.startsWith(folder))) paths[path] = seen;
   }
   const onlineCpus = cpus === undefined ? undefined : cpuList(cpus);
   const memoryBytes = memory === undefined ? undefined : memoryTotal(memory);
-  const cpuPolicy = cpuState === undefined ? undefined : policyName(cpuState);
-  const memoryPolicy = memoryState === undefined ? undefined : policyName(memoryState);
+  const readOnlySysctls =
+    mounts === undefined
+      ? []
+      : readOnlyPaths(
+          mounts,
+          preflightSysctls.map((name) => `/proc/sys/${name}`),
+        );
   return {
     ...(swaps === undefined ? {} : { swapOn: swaps.trim().split('\n').length > 1 }),
     cgroupVersion: cgroup2 ? 2 : 1,
+    systemd: systemd !== undefined,
     ...(onlineCpus ? { onlineCpus } : {}),
     ...(nodes ? { numaNodes: nodes.flatMap((name) => (/^node\d+$/.test(name) ? [Number(name.slice(4))] : [])) } : {}),
     ...(memoryBytes === undefined ? {} : { memoryBytes }),
-    ...(cpuPolicy === undefined ? {} : { cpuManagerState: { policyName: cpuPolicy } }),
-    ...(memoryPolicy === undefined ? {} : { memoryManagerState: { policyName: memoryPolicy } }),
+    ...(pages ? { hugePages: pages } : {}),
+    ...(subIds === undefined ? {} : { kubeletSubIds: /^kubelet:/m.test(subIds) }),
     ...(Object.keys(sysctls).length > 0 ? { sysctls } : {}),
+    ...(readOnlySysctls.length > 0 ? { readOnlySysctls: readOnlySysctls.map((path) => path.slice('/proc/sys/'.length)) } : {}),
     paths,
+    ...(await diskOf(root)),
+    ...(await statesOf(disk, root)),
+    ...(await contentsOf(disk, defaulted, except)),
+    ...(ownPorts ? await listeningOf(disk, ownPorts) : {}),
     ...addresses(),
   };
+}
+
+const textOf = (read: Promise<Uint8Array>): Promise<string | undefined> =>
+  read.then(
+    (bytes) => new TextDecoder().decode(bytes),
+    () => undefined,
+  );
+
+/** Sizes of which the host has at least one page, in any NUMA node. */
+async function hugePages(disk: HostDisk): Promise<string[] | undefined> {
+  const names = await disk.list(HUGE_PAGES).catch(() => undefined);
+  if (names === undefined) return undefined;
+  const sizes: string[] = [];
+  for (const name of names) {
+    const kib = Number(/^hugepages-(\d+)kB$/.exec(name)?.[1]);
+    const count = await textOf(disk.read(`${HUGE_PAGES}/${name}/nr_hugepages`));
+    if (kib > 0 && Number(count) > 0) sizes.push(kib >= 1024 * 1024 ? `hugepages-${kib / 1024 / 1024}Gi` : `hugepages-${kib / 1024}Mi`);
+  }
+  return sizes;
+}
+
+async function diskOf(root: string): Promise<Pick<HostFacts, 'diskBytes'>> {
+  const seen = await statfs(root, { bigint: true }).catch(() => undefined);
+  return seen === undefined ? {} : { diskBytes: seen.blocks * seen.bsize };
+}
+
+async function statesOf(disk: HostDisk, root: string): Promise<Partial<HostFacts>> {
+  const texts = await Promise.all(STATE_FILES.map((file) => textOf(disk.read(`${root}/${file}`))));
+  const [cpu, memory] = texts;
+  const cpuState = cpu === undefined ? undefined : cpuManagerState(cpu);
+  const memoryState = memory === undefined ? undefined : memoryManagerState(memory);
+  const damagedStates = STATE_FILES.filter((_, index) => texts[index] !== undefined && !isJson(texts[index] ?? ''));
+  return {
+    ...(cpuState === undefined ? {} : { cpuManagerState: cpuState }),
+    ...(memoryState === undefined ? {} : { memoryManagerState: memoryState }),
+    ...(damagedStates.length > 0 ? { damagedStates } : {}),
+  };
+}
+
+/** What the files hold that the configuration names, without their content. */
+async function contentsOf(disk: HostDisk, defaulted: JsonObject, except: string | undefined): Promise<Partial<HostFacts>> {
+  const { pem, pair, resolvConf } = filesToRead(defaulted);
+  const texts = new Map<string, string>();
+  for (const path of pem.filter((one) => except === undefined || !one.startsWith(`${except}/`))) {
+    const text = await textOf(disk.readLinked(path, MAX_PEM_BYTES));
+    if (text !== undefined) texts.set(path, text);
+  }
+  const [certificates, keys] = pair.map((path) => texts.get(path));
+  const matches = certificates === undefined || keys === undefined ? undefined : pairMatches(certificates, keys);
+  const resolv = resolvConf.startsWith('/') ? await textOf(disk.readLinked(resolvConf, MAX_PEM_BYTES)) : undefined;
+  return {
+    ...(texts.size > 0 ? { pem: Object.fromEntries([...texts].map(([path, text]) => [path, pemFacts(text)])) } : {}),
+    ...(matches === undefined ? {} : { tlsPairMatches: matches }),
+    // A name server without an address.
+    ...(resolv !== undefined && /^\s*nameserver\s*$/m.test(resolv) ? { damagedResolvConf: [resolvConf] } : {}),
+  };
+}
+
+async function listeningOf(disk: HostDisk, ownPorts: readonly number[]): Promise<Pick<HostFacts, 'listening'>> {
+  const tables = await Promise.all(['/proc/net/tcp', '/proc/net/tcp6'].map((path) => textOf(disk.read(path))));
+  const known = tables.filter((table) => table !== undefined);
+  if (known.length === 0) return {};
+  return { listening: known.flatMap((table) => listeners(table)).filter(({ port }) => !ownPorts.includes(port)) };
 }
 
 function addresses(): { addresses?: string[] } {

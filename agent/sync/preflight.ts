@@ -3,7 +3,7 @@ import { pathsToProbe } from '../config/config.ts';
 import type { KubeletFacts } from '../config/contract.ts';
 import { readHost } from '../host/host.ts';
 import { loadNodeInputs } from '../evaluate/node-inputs.ts';
-import { evaluating, prepare, type Pieces } from '../evaluate/evaluate.ts';
+import { evaluating, portsNow, prepare, type Pieces } from '../evaluate/evaluate.ts';
 import { sourceText, type Source } from '../checkpoint/source.ts';
 import type { AgentOptions } from '../options.ts';
 import { layout } from '../store/layout.ts';
@@ -52,9 +52,10 @@ export function preflighter({
     const pause = (payload.files.get(source.kubeletConfigKey)?.length ?? 0) > ONE_TURN ? setImmediate : undefined;
     const read = await inTurns(prepare(config, inputs), pause);
     if (!read.ok) return read;
-    const [siblings, elsewhere] = partition(pathsToProbe(read.defaulted), (path) => path.startsWith(`${dir}/`));
-    const host = await readHost(disk, elsewhere, { args: facts.args, hidden: PRIVATE });
+    const ownPorts = portsNow(inputs);
+    const host = await readHost(disk, read.defaulted, { args: facts.args, hidden: PRIVATE, except: dir, ownPorts });
     // Its checkpoint may not be on disk yet: what lies in it is what the ConfigMap holds.
+    const siblings = pathsToProbe(read.defaulted).filter((path) => path.startsWith(`${dir}/`));
     const inside = siblings.map((path) => [path, payload.files.has(path.slice(dir.length + 1)) ? 'file' : 'missing'] as const);
     const seen = { ...host, paths: { ...host.paths, ...Object.fromEntries(inside) } };
     const evaluation = await inTurns(evaluating(read, config, { ...inputs, host: seen }), pause);
@@ -63,10 +64,6 @@ export function preflighter({
       log.warn('config is accepted, but', { source: sourceText(source), field, message });
     return { ok: true };
   };
-}
-
-function partition<T>(all: readonly T[], test: (one: T) => boolean): [T[], T[]] {
-  return [all.filter((one) => test(one)), all.filter((one) => !test(one))];
 }
 
 /** A large configuration takes a while: health checks and watches have their turns in between. */

@@ -9,7 +9,6 @@ import {
   decode,
   checkPolicy,
   mergeOverlay,
-  pathsToProbe,
   POD_RULES,
   preflightFatal,
   resolvePaths,
@@ -60,7 +59,7 @@ export async function validateFile(context: Context, file: FileToValidate): Prom
   const rules = validateAll(defaulted, against({ kubelet }));
   // What kills a kubelet on any host is an error; what only this host adds is not.
   const everywhere = preflightFatal(defaulted, {}, kubelet);
-  const here = preflightFatal(defaulted, await readHost(context.disk, pathsToProbe(defaulted), kubelet), kubelet);
+  const here = preflightFatal(defaulted, await readHost(context.disk, defaulted, kubelet), kubelet);
   const shadowed = shadowWarnings(flagged.shadowed, written);
   const errors = cappedFindings(unique([...broken, ...flagged.problems, ...policy, ...rules, ...everywhere.errors]));
   const known = new Set(errors.map(keyOf));

@@ -3,14 +3,13 @@ import type { Json } from '../contract.ts';
 import { parseCpuset } from '../rules/resources.ts';
 import { words } from '../decode/document.ts';
 import type { Preflight } from '../rules/validation.ts';
-import { goDuration } from '../../../base/go-duration.ts';
+import { keptFree } from './eviction.ts';
 
 const KINDS = ['cpu', 'memory', 'ephemeral-storage', 'pid'];
 const UNIT = 1_000_000_000n;
 
 /** What is reserved for the system and the kubelet, in itself and against what the host has. */
 export function checkReserved(flight: Preflight): void {
-  const sums = new Map<string, bigint>();
   for (const field of FIELDS) {
     for (const [kind, given] of flight.entries(field)) {
       const path = `${field}.${kind}`;
@@ -18,10 +17,9 @@ export function checkReserved(flight: Preflight): void {
       if (!KINDS.includes(kind)) flight.add(path, 'reserved-kind', `cannot be reserved; the kinds are ${KINDS.join(', ')}`);
       if (amount === undefined) flight.add(path, 'quantity', 'must be a quantity such as "100m" or "1Gi"');
       else if (amount.nanos < 0n) flight.add(path, 'quantity', 'must not be negative');
-      else sums.set(kind, (sums.get(kind) ?? 0n) + amount.nanos);
     }
   }
-  capacity(flight, sums);
+  capacity(flight);
   cpus(flight);
   qos(flight);
   logSize(flight);
@@ -33,23 +31,49 @@ function amountOf(given: Json): Quantity | undefined {
 
 const FIELDS = ['kubeReserved', 'systemReserved'];
 
-/** Each kind against what the host has, under the name of the field that asks for most of it. */
-function capacity(flight: Preflight, sums: ReadonlyMap<string, bigint>): void {
-  const { memoryBytes, onlineCpus } = flight.host;
-  if (memoryBytes !== undefined) compareWith(flight, 'memory', 'memory', sums.get('memory') ?? 0n, memoryBytes * UNIT);
-  if (onlineCpus !== undefined && flight.text('reservedSystemCPUs') === '')
-    compareWith(flight, 'cpu', 'CPU', sums.get('cpu') ?? 0n, BigInt(onlineCpus.length) * UNIT);
+interface Asked {
+  field: string;
+  /** In 10^-9 of a byte or CPU. */
+  nanos: bigint;
 }
 
-function compareWith(flight: Preflight, kind: string, what: string, sum: bigint, has: bigint): void {
-  if (sum < has || sum === 0n) return;
-  const asked = FIELDS.map((field) => {
+/**
+ * Each kind against what the host has, under the name of the field that asks for most of it. The kubelet keeps free what evictionHard
+ * says besides: its sum counts.
+ */
+function capacity(flight: Preflight): void {
+  const { memoryBytes, diskBytes, onlineCpus } = flight.host;
+  if (memoryBytes !== undefined)
+    compareWith(flight, 'memory', [...reserved(flight, 'memory'), ...kept(flight, 'memory.available', memoryBytes)], memoryBytes * UNIT);
+  if (onlineCpus !== undefined && flight.text('reservedSystemCPUs') === '')
+    compareWith(flight, 'CPU', reserved(flight, 'cpu'), BigInt(onlineCpus.length) * UNIT);
+  // Without isolation the kubelet does not count it.
+  if (diskBytes !== undefined && flight.value('localStorageCapacityIsolation') !== false)
+    compareWith(
+      flight,
+      'disk space',
+      [...reserved(flight, 'ephemeral-storage'), ...kept(flight, 'nodefs.available', diskBytes)],
+      diskBytes * UNIT,
+    );
+}
+
+function reserved(flight: Preflight, kind: string): Asked[] {
+  return FIELDS.map((field) => {
     const given = flight.entries(field).find(([name]) => name === kind)?.[1];
     return { field: `${field}.${kind}`, nanos: (given === undefined ? undefined : amountOf(given)?.nanos) ?? 0n };
-  }).filter(({ nanos }) => nanos > 0n);
-  const [most, other] = asked.toSorted((a, b) => (a.nanos < b.nanos ? 1 : a.nanos > b.nanos ? -1 : 0));
-  if (most === undefined) return;
-  const together = other !== undefined && most.nanos <= has ? `together with ${other.field} ` : '';
+  });
+}
+
+function kept(flight: Preflight, signal: string, bytes: bigint): Asked[] {
+  return [{ field: `evictionHard.${signal}`, nanos: keptFree(flight, signal, bytes) ?? 0n }];
+}
+
+function compareWith(flight: Preflight, what: string, parts: readonly Asked[], has: bigint): void {
+  const asked = parts.filter(({ nanos }) => nanos > 0n).toSorted((a, b) => (a.nanos < b.nanos ? 1 : a.nanos > b.nanos ? -1 : 0));
+  const sum = asked.reduce((total, { nanos }) => total + nanos, 0n);
+  const [most, ...others] = asked;
+  if (most === undefined || sum < has) return;
+  const together = others.length > 0 && most.nanos <= has ? `together with ${others.map(({ field }) => field).join(' and ')} ` : '';
   if (sum === has)
     flight.warn(most.field, 'reserved-capacity', `${together}reserves all ${what} that this node has: none is left for pods`);
   else flight.add(most.field, 'reserved-capacity', `${together}reserves more ${what} than this node has`);
@@ -87,58 +111,4 @@ function logSize(flight: Preflight): void {
   if (size === undefined) flight.add('containerLogMaxSize', 'quantity', 'must be a quantity such as "10Mi"');
   else if (size.nanos < 0n) flight.warn('containerLogMaxSize', 'log-size', 'is negative: logs are never rotated');
   if (flight.minor < 33 && flight.number('containerLogMaxFiles') <= 1) flight.add('containerLogMaxFiles', 'log-files', 'must be 2 or more');
-}
-
-const SIGNALS = [
-  'memory.available',
-  'allocatableMemory.available',
-  'nodefs.available',
-  'nodefs.inodesFree',
-  'imagefs.available',
-  'imagefs.inodesFree',
-  'pid.available',
-];
-/** Came with the split of image and container file systems. */
-const NEWER = ['containerfs.available', 'containerfs.inodesFree'];
-const SINCE_NEWER = 29;
-
-/** Eviction thresholds: the kubelet reads them when it starts, and gives up on one that it cannot read. */
-export function checkEviction(flight: Preflight): void {
-  thresholds(flight, 'evictionHard', false);
-  thresholds(flight, 'evictionSoft', false);
-  thresholds(flight, 'evictionMinimumReclaim', true);
-  for (const [signal, given] of flight.entries('evictionSoftGracePeriod')) {
-    const field = `evictionSoftGracePeriod.${signal}`;
-    const period = typeof given === 'string' ? goDuration(given) : undefined;
-    known(flight, field, signal);
-    if (period === undefined) flight.add(field, 'duration', 'must be a duration such as "1m30s"');
-    else if (period < 0n) flight.add(field, 'eviction-grace', 'must not be negative');
-  }
-  const periods = new Set(flight.entries('evictionSoftGracePeriod').map(([signal]) => signal));
-  for (const [signal] of flight.entries('evictionSoft')) {
-    if (!periods.has(signal)) flight.add(`evictionSoft.${signal}`, 'eviction-grace', 'needs a grace period in evictionSoftGracePeriod');
-  }
-}
-
-function known(flight: Preflight, field: string, signal: string): void {
-  if (SIGNALS.includes(signal) || (flight.minor >= SINCE_NEWER && NEWER.includes(signal))) return;
-  const signals = flight.minor >= SINCE_NEWER ? [...SIGNALS, ...NEWER] : SIGNALS;
-  flight.add(field, 'eviction-signal', `is not an eviction signal; use ${signals.join(', ')}`);
-}
-
-/** @param zero - zero is allowed */
-function thresholds(flight: Preflight, name: string, zero: boolean): void {
-  for (const [signal, given] of flight.entries(name)) {
-    const field = `${name}.${signal}`;
-    const text = typeof given === 'string' ? given : '';
-    known(flight, field, signal);
-    if (text.endsWith('%')) {
-      const share = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?%$/.test(text) ? Number(text.slice(0, -1)) : Number.NaN;
-      if (!(share >= 0 && share <= 100)) flight.add(field, 'eviction-percent', 'must be a percentage from 0% to 100%');
-      continue;
-    }
-    const amount = quantity(text);
-    if (amount === undefined) flight.add(field, 'quantity', 'must be a quantity such as "100Mi", or a percentage');
-    else if (amount.nanos < 0n || (amount.nanos === 0n && !zero)) flight.add(field, 'eviction-positive', 'must be positive');
-  }
 }

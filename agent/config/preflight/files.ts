@@ -1,8 +1,8 @@
 import type { JsonObject } from '../contract.ts';
 import { valueAt } from '../defaults.ts';
-import { fieldAt } from '../fields/fields.ts';
 import type { Preflight } from '../rules/validation.ts';
 import { isList } from '../decode/document.ts';
+import { socketPaths } from './runtime.ts';
 
 /** Files without which the kubelet does not start, or pods do not. */
 const NEEDED: readonly (readonly [field: string, fatal: boolean])[] = [
@@ -12,22 +12,22 @@ const NEEDED: readonly (readonly [field: string, fatal: boolean])[] = [
   ['resolvConf', false],
 ];
 
-/** The container runtime's sockets. Where one is not there the kubelet ends, or waits for ever. */
-const SOCKETS = ['containerRuntimeEndpoint', 'imageServiceEndpoint'];
-
-/** Path of a Unix socket that an endpoint names; undefined for the default, which nobody wrote, and for what is no path. */
-function socketOf(field: string, endpoint: unknown): string | undefined {
-  if (typeof endpoint !== 'string' || Object.values(fieldAt(field)?.default ?? {}).includes(endpoint)) return undefined;
-  const path = endpoint.startsWith('unix://') ? endpoint.slice('unix://'.length) : endpoint;
-  return path.startsWith('/') ? path : undefined;
-}
-
 /** Absolute paths that `preflightFatal` asks HostFacts.paths about. */
 export function pathsToProbe(defaulted: JsonObject): string[] {
   const paths = NEEDED.map(([field]) => valueAt(defaulted, field.split('.')));
   const files = paths.filter((path) => typeof path === 'string').filter((path) => path.startsWith('/'));
-  const sockets = SOCKETS.flatMap((field) => socketOf(field, valueAt(defaulted, [field])) ?? []);
-  return [...new Set([...files, ...sockets, ...cgroupPaths(defaulted)])];
+  return [...new Set([...files, ...socketPaths(defaulted), ...podLogPaths(defaulted), ...cgroupPaths(defaulted)])];
+}
+
+/** Files whose content `preflightFatal` asks about, those that the configuration names. */
+export function filesToRead(defaulted: JsonObject): { pem: string[]; pair: [certificate: string, key: string]; resolvConf: string } {
+  const text = (field: string): string => {
+    const value = valueAt(defaulted, field.split('.'));
+    return typeof value === 'string' ? value : '';
+  };
+  const pair: [string, string] = [text('tlsCertFile'), text('tlsPrivateKeyFile')];
+  const pem = [text('authentication.x509.clientCAFile'), ...pair].filter((path) => path.startsWith('/'));
+  return { pem: [...new Set(pem)], pair, resolvConf: text('resolvConf') };
 }
 
 export function checkFiles(flight: Preflight): void {
@@ -46,17 +46,37 @@ export function checkFiles(flight: Preflight): void {
       else flight.warn(field, 'file', `${problem}: pods will not start without it`);
     }
   }
-  for (const field of SOCKETS) {
-    const path = socketOf(field, flight.text(field));
-    const there = path === undefined ? undefined : flight.host.paths?.[path];
-    // Whatever is there, also what the agent may not look at, is the kubelet's to try.
-    if (there === 'missing')
-      flight.add(field, 'socket', 'names a socket that is not on this node: the kubelet does not start without its runtime');
-    else if (there === 'file' || there === 'dir') flight.add(field, 'socket', 'names a file on this node that is not a socket');
-  }
+  const resolv = flight.text('resolvConf');
+  if (resolv !== '' && flight.host.damagedResolvConf?.includes(resolv) === true)
+    flight.warn('resolvConf', 'resolv-conf', 'names a file with a line that the kubelet cannot parse: pods will not start with it');
   const [cert, key] = ['tlsCertFile', 'tlsPrivateKeyFile'];
   if (flight.text(cert) !== '' && flight.text(key) === '') flight.add(key, 'tls-pair', 'must be set together with tlsCertFile');
   if (flight.text(cert) === '' && flight.text(key) !== '') flight.add(cert, 'tls-pair', 'must be set together with tlsPrivateKeyFile');
+}
+
+/**
+ * The folder of pod logs, which the kubelet makes with its parents, and those parents, from the root on.
+ * The kubelet ends where one of them is a file.
+ */
+function podLogPaths(defaulted: JsonObject): string[] {
+  const dir = valueAt(defaulted, ['podLogsDir']);
+  // The default is a place where every host has logs.
+  if (typeof dir !== 'string' || !dir.startsWith('/') || dir.length > MAX_PATH || dir === '/var/log/pods') return [];
+  const steps = dir.split('/').filter((step) => step !== '');
+  return steps.slice(0, MAX_DEPTH).map((_, index) => `/${steps.slice(0, index + 1).join('/')}`);
+}
+
+/** Folders above a folder of pod logs that are looked at: each is a question to the disk. */
+const MAX_DEPTH = 32;
+/** The kernel's own: nobody can make a folder there. */
+const KERNEL = /^\/(?:proc|sys)\//;
+
+export function checkPodLogs(flight: Preflight): void {
+  const field = 'podLogsDir';
+  const paths = podLogPaths(flight.config);
+  const isFile = paths.some((path) => flight.host.paths?.[path] === 'file');
+  if (isFile || KERNEL.test(flight.text(field)))
+    flight.add(field, 'pod-logs', "cannot be made on this node: one of the folders above it is none, or the kernel's");
 }
 
 /** No path on Linux is longer. A slice of n dashes lies n folders deep, so that its path would grow with their square. */
@@ -96,8 +116,8 @@ function wanted(defaulted: JsonObject): Cgroup[] {
   const made: Cgroup[] = [];
   const add = (field: string, slice: (parts: readonly string[]) => string): void => {
     const name = valueAt(defaulted, [field]);
-    const parts = typeof name === 'string' && name.length <= MAX_PATH ? name.split('/').filter((part) => part !== '') : [];
-    if (parts.length > 0 && !parts.includes('..')) made.push({ field, places: [`/${parts.join('/')}`, nested(slice(parts))] });
+    const parts = typeof name === 'string' && name.length <= MAX_PATH ? cleaned(name.split('/')) : [];
+    if (parts.length > 0) made.push({ field, places: [`/${parts.join('/')}`, nested(slice(parts))] });
   };
   // systemd nests a slice by the dashes in its name, so the kubelet writes the levels of cgroupRoot with dashes between them.
   if (valueAt(defaulted, ['cgroupsPerQOS']) !== false)
@@ -111,6 +131,15 @@ function wanted(defaulted: JsonObject): Cgroup[] {
       add(field, (parts) => (parts.at(-1) ?? '').replace(/\.slice$/, ''));
   }
   return made;
+}
+
+/** The steps of a path below the root, without `.` and `..`: nothing is above the root. */
+function cleaned(steps: readonly string[]): string[] {
+  const parts: string[] = [];
+  for (const step of steps)
+    if (step === '..') parts.pop();
+    else if (step !== '' && step !== '.') parts.push(step);
+  return parts;
 }
 
 /** `a-b` is `/a.slice/a-b.slice`. */

@@ -37,7 +37,17 @@ export function checkHost(flight: Preflight): void {
           `is true, and these kernel settings differ from what the kubelet wants: ${differing.join(', ')}`,
         );
     }
+  } else {
+    const { sysctls = {}, readOnlySysctls = [] } = host;
+    const stuck = readOnlySysctls.filter((name) => sysctls[name] !== undefined && sysctls[name].trim() !== SYSCTLS[name]);
+    if (stuck.length > 0)
+      flight.add(
+        'protectKernelDefaults',
+        'sysctl-read-only',
+        `is false, and the kubelet cannot write these kernel settings: ${stuck.join(', ')}`,
+      );
   }
+  driver(flight);
   for (const pattern of flight.texts('allowedUnsafeSysctls')) {
     // The length first: the pattern of prefixes takes time that grows with its square.
     if (pattern.length > MAX_SYSCTL || !(pattern.endsWith('*') ? SYSCTL_PREFIX : SYSCTL_NAME).test(pattern))
@@ -45,6 +55,17 @@ export function checkHost(flight: Preflight): void {
     else if (!NAMESPACED.test(pattern))
       flight.add('allowedUnsafeSysctls', 'sysctl-namespace', 'may only hold sysctls that the kernel keeps apart per pod');
   }
+}
+
+/** From this minor on the kubelet takes the driver that its runtime names, where the runtime names one. */
+const SINCE_DRIVER_OF_RUNTIME = 31;
+
+function driver(flight: Preflight): void {
+  const field = 'cgroupDriver';
+  if (flight.text(field) !== 'systemd' || flight.value('cgroupsPerQOS') === false || flight.host.systemd !== false) return;
+  const text = 'is systemd, which does not run on this node: the kubelet ends';
+  if (flight.minor < SINCE_DRIVER_OF_RUNTIME) flight.add(field, 'cgroup-driver-host', text);
+  else flight.warn(field, 'cgroup-driver-host', `${text}, unless its container runtime names another driver`);
 }
 
 function cgroups(flight: Preflight): void {

@@ -1,11 +1,11 @@
 import { quantity } from '../../../kube/api/quantity.ts';
-import { isObject, own, words } from '../decode/document.ts';
+import { words } from '../decode/document.ts';
 import { parseCpuset } from '../rules/resources.ts';
 import type { Preflight } from '../rules/validation.ts';
-import type { Json } from '../contract.ts';
+import { checkReservedMemory } from './reserved-memory.ts';
 
-/** Options of a manager's policy: the minor that made them, and from which on they are beta and stable. */
-type Options = Readonly<Record<string, { alpha: number; beta?: number; stable?: number; number?: true }>>;
+/** Options of a manager's policy: the minor that made them, and from which on they are beta and stable. `least`: of one that is a number. */
+type Options = Readonly<Record<string, { alpha: number; beta?: number; stable?: number; least?: number }>>;
 
 const CPU_OPTIONS: Options = {
   'full-pcpus-only': { alpha: 22, beta: 23, stable: 33 },
@@ -17,26 +17,76 @@ const CPU_OPTIONS: Options = {
 };
 const TOPOLOGY_OPTIONS: Options = {
   'prefer-closest-numa-nodes': { alpha: 26, beta: 28, stable: 32 },
-  'max-allowable-numa-nodes': { alpha: 31, beta: 31, number: true },
+  'max-allowable-numa-nodes': { alpha: 31, beta: 31, least: 8 },
 };
 
 /** CPU, memory and topology managers: policies, their options, and the state files of another policy. */
 export function checkManagers(flight: Preflight): void {
   if (flight.minor >= 33 || flight.gate('CPUManager')) cpu(flight);
   if (flight.minor >= 21 && (flight.minor >= 32 || flight.gate('MemoryManager'))) memory(flight);
-  options(flight, 'topologyManagerPolicyOptions', 'TopologyManager', TOPOLOGY_OPTIONS);
+  // Under the policy none the options are not read, though they need their gate.
+  options(
+    flight,
+    'topologyManagerPolicyOptions',
+    'TopologyManager',
+    flight.text('topologyManagerPolicy') === 'none' ? undefined : TOPOLOGY_OPTIONS,
+  );
+  otherStates(flight);
 }
+
+/** State files that a kubelet reads when it starts, whatever its configuration: the minor that made each, and its feature gate. */
+const STATES = [
+  { file: 'allocated_pods_state', since: 33, gate: 'InPlacePodVerticalScaling' },
+  { file: 'dra_manager_state', since: 32, gate: 'DynamicResourceAllocation' },
+];
+
+function otherStates(flight: Preflight): void {
+  for (const { file, since, gate } of STATES)
+    if (flight.minor >= since && flight.gate(gate) && flight.host.damagedStates?.includes(file) === true)
+      flight.add('', 'state-file', `${damaged(file)}, whatever its config`);
+}
+
+const damaged = (file: string): string =>
+  `the state file ${file} of this node is damaged, and the kubelet does not start with it: drain the node, then remove /var/lib/kubelet/${file}`;
 
 function cpu(flight: Preflight): void {
   const field = 'cpuManagerPolicy';
   const policy = flight.text(field);
   if (policy !== 'none' && policy !== 'static') flight.add(field, 'cpu-manager-policy', 'must be none or static');
   else state(flight, field, 'cpu-manager-state', flight.host.cpuManagerState, 'cpu_manager_state', 'none');
+  sharedCpus(flight);
   if (policy === 'static' && !reservesCpu(flight))
     flight.add(field, 'cpu-manager-reserved', 'static needs CPU in kubeReserved, systemReserved or reservedSystemCPUs');
   if (policy === 'none' && flight.entries('cpuManagerPolicyOptions').length > 0)
     flight.add('cpuManagerPolicyOptions', 'policy-option', 'has no meaning for the policy none, which refuses options');
   options(flight, 'cpuManagerPolicyOptions', 'CPUManager', CPU_OPTIONS);
+}
+
+/** Containers keep their CPUs over a restart: what is reserved now must be among those that none has to itself. */
+function sharedCpus(flight: Preflight): void {
+  const state = flight.host.cpuManagerState;
+  if (flight.text('cpuManagerPolicy') !== 'static' || state?.policyName !== 'static' || state.sharedCpus === undefined) return;
+  if (['true', '1', 't', 'T', 'TRUE', 'True'].includes(words(flight.value('cpuManagerPolicyOptions.strict-cpu-reservation')))) return;
+  const shared = new Set(state.sharedCpus);
+  const cpus = parseCpuset(flight.text('reservedSystemCPUs'), false)?.parts ?? [];
+  const field = cpus.length > 0 ? 'reservedSystemCPUs' : 'kubeReserved.cpu';
+  const nanos = ['kubeReserved', 'systemReserved'].map((name) => quantity(words(flight.value(`${name}.cpu`)))?.nanos ?? 0n);
+  const needed = (nanos.reduce((sum, one) => sum + one, 0n) + UNIT - 1n) / UNIT;
+  const lacks =
+    cpus.length > 0 ? cpus.some(([from, to]) => to - from >= shared.size || !all(from, to, shared)) : needed > BigInt(shared.size);
+  if (lacks)
+    flight.add(
+      field,
+      'cpu-manager-state',
+      'reserves CPUs that the state file of this node gives to containers: drain the node, then remove /var/lib/kubelet/cpu_manager_state',
+    );
+}
+
+const UNIT = 1_000_000_000n;
+
+function all(from: number, to: number, set: ReadonlySet<number>): boolean {
+  for (let cpu = from; cpu <= to; cpu++) if (!set.has(cpu)) return false;
+  return true;
 }
 
 function reservesCpu(flight: Preflight): boolean {
@@ -65,7 +115,8 @@ function state(
   without: string,
 ): void {
   const policy = flight.text(field);
-  if (found !== undefined && found.policyName !== '') {
+  if (flight.host.damagedStates?.includes(file) === true) flight.add(field, rule, `cannot be used: ${damaged(file)}`);
+  else if (found !== undefined && found.policyName !== '') {
     if (found.policyName !== policy)
       flight.add(field, rule, `is not the policy of the state file of this node: drain the node, then remove /var/lib/kubelet/${file}`);
   } else if (policy !== without && Object.keys(flight.host).length === 0) {
@@ -73,13 +124,14 @@ function state(
   }
 }
 
-function options(flight: Preflight, field: string, manager: string, known: Options): void {
+/** @param known - absent where the policy reads no options */
+function options(flight: Preflight, field: string, manager: string, known: Options | undefined): void {
   const given = flight.entries(field);
   if (given.length === 0) return;
   const whole = `${manager}PolicyOptions`;
   if (!flight.gate(whole)) flight.add(field, 'policy-option', `needs feature gate ${whole}`);
-  for (const [name, value] of given) {
-    const option = known[name];
+  for (const [name, value] of known ? given : []) {
+    const option = known?.[name];
     if (option === undefined || option.alpha > flight.minor) {
       flight.add(`${field}.${name}`, 'policy-option', `is not an option that kubelet 1.${flight.minor} knows`);
       continue;
@@ -89,78 +141,11 @@ function options(flight: Preflight, field: string, manager: string, known: Optio
     const gate = `${manager}Policy${stage}Options`;
     if (stage !== '' && flight.minor > 22 && !flight.gate(gate))
       flight.add(`${field}.${name}`, 'policy-option', `needs feature gate ${gate}`);
-    const fits =
-      option.number === true ? /^\+?\d{1,9}$/.test(words(value)) : /^(?:1|t|T|true|TRUE|True|0|f|F|false|FALSE|False)$/.test(words(value));
-    if (!fits)
-      flight.add(`${field}.${name}`, 'policy-option', option.number === true ? 'must be a number in quotes' : 'must be "true" or "false"');
+    const { least } = option;
+    const text = words(value);
+    if (least === undefined && !/^(?:1|t|T|true|TRUE|True|0|f|F|false|FALSE|False)$/.test(text))
+      flight.add(`${field}.${name}`, 'policy-option', 'must be "true" or "false"');
+    if (least !== undefined && !(/^\+?\d{1,9}$/.test(text) && Number(text) >= least))
+      flight.add(`${field}.${name}`, 'policy-option', `must be a number in quotes, ${least} or more`);
   }
-}
-
-const UNIT = 1_000_000_000n;
-/** evictionHard's default, which comes back where mergeDefaultEvictionSettings is on. */
-const DEFAULT_EVICTION = '100Mi';
-/** A deprecated switch: eviction thresholds are then not reserved. */
-const IGNORES_EVICTION = /^--experimental[-_]allocatable[-_]ignore[-_]eviction(?:=(?:1|t|T|true|TRUE|True))?$/;
-
-/**
- * What the memory manager's policy Static asks of reservedMemory. It looks at nothing of this under the policy None.
- * Huge pages are not checked: what of them is reserved is not in the configuration.
- */
-export function checkReservedMemory(flight: Preflight): void {
-  const entries = flight.list('reservedMemory');
-  if (entries.length === 0) {
-    flight.add('memoryManagerPolicy', 'memory-manager-reserved', 'Static needs reservedMemory for every NUMA node');
-    return;
-  }
-  numa(flight, entries);
-  sum(flight, entries);
-}
-
-function numa(flight: Preflight, entries: readonly Json[]): void {
-  const field = 'reservedMemory';
-  const { numaNodes } = flight.host;
-  if (numaNodes === undefined) {
-    flight.warn(field, 'numa', 'must name NUMA nodes that the node has');
-    return;
-  }
-  const missing = entries.some((entry) => isObject(entry) && !numaNodes.includes(Number(own(entry, 'numaNode') ?? 0)));
-  if (missing) flight.add(field, 'numa', 'names a NUMA node that is not on this node');
-}
-
-/** Over all NUMA nodes, exactly what the kubelet takes off the node's memory before it offers it to pods. */
-function sum(flight: Preflight, entries: readonly Json[]): void {
-  const limits = entries.map((entry) => own(isObject(entry) ? entry : {}, 'limits')).filter((limit) => isObject(limit));
-  const reserved = total(limits.map((limit) => own(limit, 'memory')));
-  const others = total(['kubeReserved', 'systemReserved'].map((field) => flight.entries(field).find(([kind]) => kind === 'memory')?.[1]));
-  const eviction = evictionMemory(flight);
-  if (reserved === undefined || others === undefined) return; // no quantities: another error
-  const rule = 'memory-manager-sum';
-  const text = 'must add up to the memory of kubeReserved, systemReserved and evictionHard together: the kubelet does not start otherwise';
-  if (eviction === undefined) flight.warn('reservedMemory', rule, `${text}; what evictionHard keeps free is not known here`);
-  else if (reserved !== others + eviction) flight.add('reservedMemory', rule, text);
-}
-
-/** @returns in 10^-9 bytes; absent ones count nothing, undefined where one is no quantity */
-function total(amounts: readonly (Json | undefined)[]): bigint | undefined {
-  let nanos = 0n;
-  for (const amount of amounts) {
-    if (amount === undefined) continue;
-    const read = quantity(words(amount));
-    if (read === undefined) return undefined;
-    nanos += read.nanos;
-  }
-  return nanos;
-}
-
-/** What evictionHard keeps free, in 10^-9 bytes; undefined where only the host can tell, or nobody. */
-function evictionMemory(flight: Preflight): bigint | undefined {
-  if (flight.kubelet.args.some((arg) => IGNORES_EVICTION.test(arg))) return 0n;
-  const given = flight.entries('evictionHard').find(([signal]) => signal === 'memory.available')?.[1];
-  const text = given === undefined && flight.flag('mergeDefaultEvictionSettings') ? DEFAULT_EVICTION : words(given);
-  if (text === '' || text === '0%' || text === '100%') return 0n; // these switch the signal off
-  if (!text.endsWith('%')) return quantity(text)?.nanos;
-  const { memoryBytes } = flight.host;
-  // The kubelet keeps shares as 32 bit floats, and drops what is below a byte.
-  const share = Math.fround(Math.fround(Number(text.slice(0, -1))) / 100);
-  return memoryBytes === undefined || !Number.isFinite(share) ? undefined : BigInt(Math.trunc(Number(memoryBytes) * share)) * UNIT;
 }

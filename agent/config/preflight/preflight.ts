@@ -1,10 +1,15 @@
 import { cappedFindings, type Finding, type HostFacts, type JsonObject, type KubeletFacts } from '../contract.ts';
 import { Preflight } from '../rules/validation.ts';
-import { checkCgroups, checkFiles } from './files.ts';
-import { checkEviction, checkReserved } from './allocatable.ts';
+import { checkCgroups, checkFiles, checkPodLogs } from './files.ts';
+import { checkReserved } from './allocatable.ts';
+import { checkEviction } from './eviction.ts';
 import { checkManagers } from './managers.ts';
-import { checkPods, checkServer } from './server.ts';
 import { checkHost } from './host.ts';
+import { checkPods } from './pods.ts';
+import { checkRuntime } from './runtime.ts';
+import { checkServer } from './server.ts';
+import { checkStart } from './start.ts';
+import { checkTls } from './tls.ts';
 
 export { pathsToProbe } from './files.ts';
 
@@ -16,7 +21,11 @@ export { pathsToProbe } from './files.ts';
 export function preflightFatal(defaulted: JsonObject, host: HostFacts, kubelet: KubeletFacts): { errors: Finding[]; warnings: Finding[] } {
   const flight = new Preflight(defaulted, host, kubelet);
   checkServer(flight);
+  checkTls(flight);
+  checkRuntime(flight);
+  checkStart(flight);
   checkFiles(flight);
+  checkPodLogs(flight);
   checkManagers(flight);
   checkReserved(flight);
   checkEviction(flight);

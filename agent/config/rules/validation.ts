@@ -51,7 +51,7 @@ export class Validator {
       else findings[findings.length - 1] = andMore(last.more + 1);
       return;
     }
-    findings.push({ field, rule, message: `${field} ${text}` });
+    findings.push({ field, rule, message: field === '' ? text : `${field} ${text}` });
   }
 
   value(name: string): Json | undefined {

@@ -22,6 +22,8 @@ export interface ReleaseKubeletPlan {
   cgroups?: boolean;
   /** The kernel's settings cannot be written. @default false */
   sysctlsReadOnly?: boolean;
+  /** Flags besides. */
+  args?: readonly string[];
 }
 
 /** The end of a kubelet. */
@@ -77,7 +79,7 @@ export class ReleaseKubelet {
 
   /** Writes the configuration, and starts the kubelet on it. */
   static async start(plan: ReleaseKubeletPlan): Promise<ReleaseKubelet> {
-    const { dir, program, name, config, kubeconfig, cgroups = false, sysctlsReadOnly = false } = plan;
+    const { dir, program, name, config, kubeconfig, cgroups = false, sysctlsReadOnly = false, args: more = [] } = plan;
     for (const folder of ['root', 'pki', 'kubelet', 'pods']) await mkdir(join(dir, folder), { recursive: true });
     const file = join(dir, 'config.yaml');
     await writeFile(file, typeof config === 'string' ? config : stringify(config));
@@ -86,7 +88,13 @@ export class ReleaseKubelet {
     const cover = ['--kubelet-dir', join(dir, 'kubelet'), '--pod-logs', join(dir, 'pods')];
     if (cgroups) cover.push('--cgroup', cgroupOf(name));
     if (sysctlsReadOnly) cover.push('--sysctls-read-only');
-    const args = [`--config=${file}`, `--root-dir=${join(dir, 'root')}`, `--cert-dir=${join(dir, 'pki')}`, `--hostname-override=${name}`];
+    const args = [
+      `--config=${file}`,
+      `--root-dir=${join(dir, 'root')}`,
+      `--cert-dir=${join(dir, 'pki')}`,
+      `--hostname-override=${name}`,
+      ...more,
+    ];
     if (kubeconfig !== undefined) args.push(`--kubeconfig=${kubeconfig}`);
     const child = spawn(kubeletCover, [...cover, '--', program, ...args, '-v=2'], { stdio: ['ignore', output, output] });
     closeSync(output);
@@ -105,13 +113,13 @@ export class ReleaseKubelet {
 
   /** It said that it is up: what ends it later may have been healthy before. */
   get hasStarted(): boolean {
-    return this.log().some((line) => line.includes('"Started kubelet"'));
+    return this.log().some((line) => /"?Started kubelet"?$|"Started kubelet"/.test(line));
   }
 
   /** The line that says why it ended. */
   lastWords(): string {
     const lines = this.log();
-    return lines.findLast((line) => /"command failed"|"Failed to start|^panic: |^Error:|^E\d{4} .*err=/.test(line)) ?? lines.at(-1) ?? '';
+    return lines.findLast((line) => /"command failed"|^panic: |^F\d{4} |^Error:|^E\d{4} .*err=/.test(line)) ?? lines.at(-1) ?? '';
   }
 
   async stop(): Promise<void> {

@@ -18,9 +18,8 @@ test('a local config that is a link counts as what it links to', async (t) => {
 
 test('a file that a config names may be a link; one that leads nowhere is a missing file', async (t) => {
   const dir = await tempDir(t);
-  const paths = ['ca', 'nowhere'].map((name) => join(dir, name));
   symlinkSync('/proc/self/status', join(dir, 'ca'));
   symlinkSync('none', join(dir, 'nowhere'));
-  const host = await readHost(realDisk, paths);
+  const host = await readHost(realDisk, { tlsCertFile: join(dir, 'ca'), tlsPrivateKeyFile: join(dir, 'nowhere') });
   assert.deepEqual(Object.values(host.paths ?? {}), ['file', 'missing']);
 });

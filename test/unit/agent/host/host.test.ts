@@ -18,12 +18,18 @@ test("state files of the managers are looked for below the kubelet's own --root-
     '/data/kubelet/cpu_manager_state': '{"policyName":"static"}',
     '/var/lib/kubelet/cpu_manager_state': '{"policyName":"none"}',
   };
-  assert.deepEqual((await readHost(host(files), [], { args: ['--root-dir=/data/kubelet'] })).cpuManagerState, { policyName: 'static' });
-  assert.deepEqual((await readHost(host(files), [])).cpuManagerState, { policyName: 'none' });
+  assert.deepEqual((await readHost(host(files), {}, { args: ['--root-dir=/data/kubelet'] })).cpuManagerState, { policyName: 'static' });
+  assert.deepEqual((await readHost(host(files), {})).cpuManagerState, { policyName: 'none' });
 });
 
 test('a file that only a private /tmp hides is not said to be missing', async () => {
-  const { paths } = await readHost(host({ '/etc/ca.pem': 'x' }), ['/etc/ca.pem', '/etc/no.pem', '/tmp/ca.pem', '/var/tmp/ca.pem'], {
+  const config = {
+    authentication: { x509: { clientCAFile: '/etc/ca.pem' } },
+    tlsCertFile: '/etc/no.pem',
+    tlsPrivateKeyFile: '/tmp/ca.pem',
+    resolvConf: '/var/tmp/ca.pem',
+  };
+  const { paths } = await readHost(host({ '/etc/ca.pem': 'x' }), config, {
     args: [],
     hidden: ['/tmp/', '/var/tmp/'],
   });

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cpuList, memoryTotal, policyName } from '../../../../agent/host/command-line.ts';
+import { cpuList, memoryTotal } from '../../../../agent/host/command-line.ts';
+import { listeners } from '../../../../agent/host/listeners.ts';
+import { readOnlyPaths } from '../../../../agent/host/mounts.ts';
+import { cpuManagerState, memoryManagerState } from '../../../../agent/host/state-files.ts';
 
 // prettier-ignore
 const lists: { text: string; is: number[] | undefined }[] = [
@@ -20,7 +23,40 @@ test('memory is counted in bytes', () => {
   assert.equal(memoryTotal('MemFree: 1 kB\n'), undefined);
 });
 
-test('a state file tells its policy, and a broken one nothing', () => {
-  assert.equal(policyName('{"policyName":"static","defaultCpuSet":"0-3"}'), 'static');
-  for (const text of ['', '{', 'null', '[]', '{"policyName":1}']) assert.equal(policyName(text), undefined, text);
+test('the state file of the CPU manager tells its policy and the CPUs that are shared', () => {
+  assert.deepEqual(cpuManagerState('{"policyName":"static","defaultCpuSet":"0-1,3"}'), { policyName: 'static', sharedCpus: [0, 1, 3] });
+  assert.deepEqual(cpuManagerState('{"policyName":"none","defaultCpuSet":""}'), { policyName: 'none' });
+  for (const text of ['', '{', 'null', '[]', '{"policyName":1}']) assert.equal(cpuManagerState(text), undefined, text);
 });
+
+test('the state file of the memory manager tells its policy and what was reserved', () => {
+  const machineState = { 0: { memoryMap: { memory: { systemReserved: 1_048_576 } } }, 1: { memoryMap: {} } };
+  assert.deepEqual(memoryManagerState(JSON.stringify({ policyName: 'Static', machineState })), {
+    policyName: 'Static',
+    reserved: { 0: 1_048_576n },
+  });
+  assert.deepEqual(memoryManagerState('{"policyName":"None"}'), { policyName: 'None' });
+  assert.equal(memoryManagerState('x'), undefined);
+});
+
+// prettier-ignore
+const tables: { why: string; line: string; is: { address: string; port: number }[] }[] = [
+  { why: 'one of loopback', line: '   0: 0100007F:2808 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 1 1', is: [{ address: '127.0.0.1', port: 10_248 }] },
+  { why: 'one of every address', line: '   1: 00000000000000000000000000000000:280A 00000000000000000000000000000000:0000 0A 0', is: [{ address: '::', port: 10_250 }] },
+  { why: 'one of version 6', line: '   2: B80D0120000000000000000001000000:0016 00000000000000000000000000000000:0000 0A 0', is: [{ address: '2001:db8::1', port: 22 }] },
+  { why: 'one of version 4 in 6', line: '   3: 0000000000000000FFFF00000100007F:0016 00000000000000000000000000000000:0000 0A 0', is: [{ address: '127.0.0.1', port: 22 }] },
+  { why: 'a connection, which listens to nobody', line: '   4: 0100007F:2808 0100007F:C350 01 00000000:00000000 00:00000000 00000000 0 0 1 1', is: [] },
+  { why: 'the heading', line: '  sl  local_address rem_address   st', is: [] },
+];
+for (const { why, line, is } of tables) test(`of listening sockets is read ${why}`, () => assert.deepEqual(listeners(`${line}\n`), is));
+
+// prettier-ignore
+const mounts: { why: string; lines: string[]; is: string[] }[] = [
+  { why: 'nothing on an ordinary host', lines: ['22 1 0:20 / / rw - ext4 /dev/a rw', '23 22 0:21 / /proc rw,nosuid - proc proc rw'], is: [] },
+  { why: 'what lies below a folder', lines: ['23 22 0:21 / /proc rw - proc proc rw', '24 23 0:21 /sys /proc/sys ro,nosuid - proc proc rw'], is: ['/proc/sys/vm/a', '/proc/sys/kernel/b'] },
+  { why: 'one file', lines: ['23 22 0:21 / /proc rw - proc proc rw', '24 23 0:21 /sys/vm/a /proc/sys/vm/a ro - proc proc rw'], is: ['/proc/sys/vm/a'] },
+  { why: 'nothing that was mounted again', lines: ['24 23 0:21 /sys /proc/sys ro - proc proc rw', '25 24 0:21 /sys /proc/sys rw - proc proc rw'], is: [] },
+];
+for (const { why, lines, is } of mounts)
+  test(`of mounts that cannot be written is found ${why}`, () =>
+    assert.deepEqual(readOnlyPaths(lines.join('\n'), ['/proc/sys/vm/a', '/proc/sys/kernel/b']), is));

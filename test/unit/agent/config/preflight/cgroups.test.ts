@@ -4,7 +4,8 @@ import type { HostFacts } from '../../../../../agent/config/contract.ts';
 import { pathsToProbe } from '../../../../../agent/config/preflight/preflight.ts';
 import { defaulted, preflighted } from '../../../../support/preflighted.ts';
 
-const ENFORCED = 'resolvConf: ""\nkubeReservedCgroup: /a/kube-let.slice\nenforceNodeAllocatable: [pods, kube-reserved]\n';
+const ENFORCED =
+  'resolvConf: ""\nkubeReservedCgroup: /a/kube-let.slice\nenforceNodeAllocatable: [pods, kube-reserved]\nkubeReserved: {memory: 1Mi}\n';
 const gone = { '/sys/fs/cgroup/a/kube-let.slice': 'missing', '/sys/fs/cgroup/kube.slice/kube-let.slice': 'missing' } as const;
 const cgroups: { why: string; text: string; host: HostFacts; warnings: string[] }[] = [
   { why: 'is missing gives a warning', text: ENFORCED, host: { cgroupVersion: 2, paths: gone }, warnings: ['kubeReservedCgroup cgroup'] },
@@ -36,7 +37,7 @@ const cgroups: { why: string; text: string; host: HostFacts; warnings: string[] 
   { why: 'nothing is enforced on is not looked at', text: 'resolvConf: ""\nkubeReservedCgroup: /a', host: {}, warnings: [] },
   {
     why: 'holds the system gives a warning',
-    text: 'resolvConf: ""\nsystemReservedCgroup: sys\nenforceNodeAllocatable: [system-reserved-compressible]',
+    text: 'resolvConf: ""\nsystemReservedCgroup: sys\nenforceNodeAllocatable: [system-reserved-compressible]\nsystemReserved: {cpu: 1m}',
     host: {},
     warnings: ['systemReservedCgroup cgroup'],
   },
@@ -63,5 +64,6 @@ test('cgroups are asked for in both versions and under both drivers, and never o
     '/sys/fs/cgroup/memory/kube.slice/kube-let.slice',
     '/sys/fs/cgroup/kube.slice/kube-let.slice',
   ]);
-  assert.deepEqual(pathsToProbe(defaulted('resolvConf: ""\ncgroupRoot: /../../etc')), []);
+  const above = pathsToProbe(defaulted('resolvConf: ""\ncgroupRoot: /../../etc'));
+  assert.deepEqual(above.slice(0, 2), ['/sys/fs/cgroup/memory/etc', '/sys/fs/cgroup/etc']);
 });

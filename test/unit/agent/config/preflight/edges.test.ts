@@ -13,6 +13,8 @@ interface Edge {
   warnings?: string[];
 }
 const NONE = { swapOn: false } satisfies HostFacts; // something is known of the host, but nothing that matters
+const TOPOLOGY = 'topologyManagerPolicy: best-effort\n';
+const NUMA_NODES = 'topologyManagerPolicyOptions.max-allowable-numa-nodes policy-option';
 const STATIC = 'cpuManagerPolicy: static\n';
 const option = (name: string): string => `cpuManagerPolicyOptions.${name} policy-option`;
 
@@ -54,11 +56,11 @@ const edges: Edge[] = [
     host: NONE,
     errors: [option('distribute-cpus-across-numa')],
   },
-  { text: 'topologyManagerPolicyOptions: {max-allowable-numa-nodes: "9"}' },
-  {
-    text: 'topologyManagerPolicyOptions: {max-allowable-numa-nodes: x}',
-    errors: ['topologyManagerPolicyOptions.max-allowable-numa-nodes policy-option'],
-  },
+  { text: `${TOPOLOGY}topologyManagerPolicyOptions: {max-allowable-numa-nodes: "8"}` },
+  { text: `${TOPOLOGY}topologyManagerPolicyOptions: {max-allowable-numa-nodes: "7"}`, errors: [NUMA_NODES] },
+  { text: `${TOPOLOGY}topologyManagerPolicyOptions: {max-allowable-numa-nodes: x}`, errors: [NUMA_NODES] },
+  // the policy none reads no options
+  { text: 'topologyManagerPolicyOptions: {max-allowable-numa-nodes: x, foo: bar}' },
   // without its gate a manager reads nothing
   { text: 'featureGates: {CPUManager: false}\ncpuManagerPolicy: foo', minor: '1.25' },
   { text: 'featureGates: {MemoryManager: false}\nmemoryManagerPolicy: foo', minor: '1.31' },
@@ -69,7 +71,16 @@ const edges: Edge[] = [
   },
   { text: '', host: { cpuManagerState: { policyName: '' }, memoryManagerState: { policyName: '' } } },
 
-  { text: 'systemReserved: {memory: 1Gi}', host: { memoryBytes: 1n << 30n }, warnings: ['systemReserved.memory reserved-capacity'] },
+  { text: 'systemReserved: {memory: 924Mi}', host: { memoryBytes: 1n << 30n }, warnings: ['systemReserved.memory reserved-capacity'] },
+  // evictionHard keeps 100Mi by default
+  { text: 'systemReserved: {memory: 925Mi}', host: { memoryBytes: 1n << 30n }, errors: ['systemReserved.memory reserved-capacity'] },
+  { text: 'systemReserved: {memory: 925Mi}\nevictionHard: {memory.available: 100%}', host: { memoryBytes: 1n << 30n } },
+  {
+    text: 'systemReserved: {ephemeral-storage: 1Gi}',
+    host: { diskBytes: 1n << 30n },
+    errors: ['systemReserved.ephemeral-storage reserved-capacity'],
+  },
+  { text: 'localStorageCapacityIsolation: false\nsystemReserved: {ephemeral-storage: 2Gi}', host: { diskBytes: 1n << 30n } },
   {
     text: 'kubeReserved: {memory: 600Mi}\nsystemReserved: {memory: 600Mi}',
     host: { memoryBytes: 1n << 30n },
@@ -89,12 +100,17 @@ const edges: Edge[] = [
 
   { text: '', args: ['--bootstrap-kubeconfig=/b'] },
   { text: '', args: ['--bootstrap_kubeconfig', '/b'] },
-  { text: 'readOnlyPort: 0\nhealthzPort: 0' },
+  { text: 'readOnlyPort: 0\nhealthzPort: 0', warnings: ['healthzPort healthz-off'] },
+  { text: 'readOnlyPort: 10255', host: { listening: [{ address: '::', port: 10_255 }] }, errors: ['readOnlyPort port-taken'] },
+  { text: 'readOnlyPort: 10255\naddress: 127.0.0.1', host: { listening: [{ address: '127.0.0.2', port: 10_255 }] } },
+  { text: 'enableServer: false', host: { listening: [{ address: '127.0.0.1', port: 10_250 }] }, warnings: ['enableServer server-off'] },
   { text: 'address: "2001:db8::1"', host: { addresses: ['2001:db8::1'] } },
   { text: 'address: "2001:db8::1::2"', errors: ['address ip'] },
   { text: 'address: 256.0.0.1', errors: ['address ip'] },
   { text: 'address: "::"\nhealthzBindAddress: "::1"', host: { addresses: [] } },
-  { text: 'tlsCipherSuites: [TLS_AES_128_GCM_SHA256, TLS_CHACHA20_POLY1305_SHA256, TLS_RSA_WITH_AES_256_GCM_SHA384]' },
+  { text: 'tlsCipherSuites: [TLS_AES_128_GCM_SHA256, TLS_RSA_WITH_AES_256_GCM_SHA384]', errors: ['tlsCipherSuites http2-cipher'] },
+  { text: 'tlsCipherSuites: [TLS_RSA_WITH_AES_256_GCM_SHA384, TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256]' },
+  { text: 'tlsMinVersion: VersionTLS13\ntlsCipherSuites: [TLS_RSA_WITH_AES_256_GCM_SHA384]' },
   { text: 'tlsPrivateKeyFile: /k', host: { paths: { '/k': 'file' } }, errors: ['tlsCertFile tls-pair'] },
 
   { text: 'protectKernelDefaults: true', host: { sysctls: { 'kernel/panic': '10\n' } } },

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { HostFacts } from '../../../../../agent/config/contract.ts';
 import { preflighted } from '../../../../support/preflighted.ts';
 
+const HUGE = 'reservedMemory: [{limits: {memory: 100Mi, hugepages-2Mi: 4Mi}}]';
 const STATIC = 'resolvConf: ""\nmemoryManagerPolicy: Static\n';
 const sum = 'reservedMemory memory-manager-sum';
 const memory: { why: string; text: string; errors?: string[]; warnings?: string[]; host?: HostFacts; args?: string[] }[] = [
@@ -46,7 +47,14 @@ const memory: { why: string; text: string; errors?: string[]; warnings?: string[
     text: 'kubeReserved: {memory: 1Gi}\nreservedMemory: [{limits: {memory: 1Gi}}]',
     args: ['--kubeconfig=k', '--experimental-allocatable-ignore-eviction'],
   },
-  { why: 'leaves huge pages alone', text: 'reservedMemory: [{limits: {memory: 100Mi, hugepages-2Mi: 4Mi}}]' },
+  { why: 'cannot tell whether there are huge pages', text: HUGE, warnings: ['reservedMemory huge-pages'] },
+  { why: 'takes huge pages that are there', text: HUGE, host: { numaNodes: [0], hugePages: ['hugepages-2Mi'] } },
+  { why: 'refuses huge pages that are not', text: HUGE, host: { numaNodes: [0], hugePages: [] }, errors: ['reservedMemory huge-pages'] },
+  {
+    why: 'keeps to what its state file was written with',
+    text: 'reservedMemory: [{limits: {memory: 100Mi}}]',
+    host: { numaNodes: [0], memoryManagerState: { policyName: 'Static', reserved: { 0: 100n << 20n } } },
+  },
   {
     why: 'refuses a NUMA node that is not there',
     text: 'reservedMemory: [{numaNode: 1, limits: {memory: 100Mi}}]',

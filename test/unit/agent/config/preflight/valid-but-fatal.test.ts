@@ -1,31 +1,21 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { parse } from 'yaml';
-import type { HostFacts } from '../../../../../agent/config/contract.ts';
+import { parse, stringify } from 'yaml';
+import { factsOf, fatalRows, textOf } from '../../../../support/fatal-rows.ts';
 import { preflighted } from '../../../../support/preflighted.ts';
 
-interface Row {
-  why: string;
-  config?: string;
-  host?: Omit<HostFacts, 'memoryBytes'> & { memoryBytes?: number };
-  args?: string[];
-  /** `field rule`; neither where preflight can find nothing. */
-  error?: string;
-  warning?: string;
-}
+// resolvConf is only a warning and on many hosts, and cgroup v1 is refused by default since 1.35: both are out of the way.
+const text = (minor: string, config: string): string =>
+  stringify({ resolvConf: '', ...(Number(minor.slice(2)) >= 31 ? { failCgroupV1: false } : {}), ...(parse(config) as object | null) });
 
-const file = new URL('../../../../../fixtures/kubelet-config/valid-but-fatal.yaml', import.meta.url);
-const table = parse(readFileSync(file, 'utf8')) as Record<string, Row[]>;
-
-for (const [minor, rows] of Object.entries(table))
-  for (const { why, config = '', host = {}, args, error, warning } of rows)
-    test(`a kubelet ${minor} where ${why}: preflight finds ${error ?? warning ?? 'nothing'}`, () => {
-      const { memoryBytes, ...facts } = host;
-      const there = memoryBytes === undefined ? facts : { ...facts, memoryBytes: BigInt(memoryBytes) };
-      // resolvConf is only a warning and on many hosts, so it is out of the way
-      assert.deepEqual(preflighted(`resolvConf: ""\n${config}`, there, minor, args), {
-        errors: error === undefined ? [] : [error],
-        warnings: warning === undefined ? [] : [warning],
-      });
-    });
+for (const file of ['valid-but-fatal.yaml', 'valid-but-fatal-1.36.yaml', 'lives-1.36.yaml'])
+  for (const [minor, rows] of Object.entries(fatalRows(file)))
+    for (const row of rows.filter(({ refused }) => refused !== true)) {
+      const { why, args, error, warning, and } = row;
+      const config = textOf(row);
+      test(`a kubelet ${minor} where ${why}: preflight finds ${error ?? warning ?? 'nothing'}`, () =>
+        assert.deepEqual(preflighted(text(minor, config), factsOf(row), minor, args), {
+          errors: [error, and].filter((one) => one !== undefined),
+          warnings: warning === undefined ? [] : [warning],
+        }));
+    }

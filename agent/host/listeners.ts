@@ -1,0 +1,32 @@
+/** Reads /proc/net/tcp and /proc/net/tcp6. Pure. */
+import { canonical } from '../config/preflight/addresses.ts';
+
+export interface Listener {
+  address: string;
+  port: number;
+}
+
+/** State of a socket that listens, as the kernel prints it. */
+const LISTEN = '0A';
+const LINE = /^\s*\d+: ([0-9A-F]{8}|[0-9A-F]{32}):([0-9A-F]{4}) \S+ ([0-9A-F]{2}) /;
+/** Lines that are looked at: a busy host has some thousand connections. */
+const MAX_LINES = 200_000;
+
+/** Sockets that listen, of either table; a line of another form is passed over. */
+export function listeners(table: string): Listener[] {
+  const found: Listener[] = [];
+  for (const line of table.split('\n', MAX_LINES)) {
+    const [, address = '', port = '', state] = LINE.exec(line) ?? [];
+    if (state === LISTEN) found.push({ address: addressOf(address), port: Number.parseInt(port, 16) });
+  }
+  return found;
+}
+
+/** Words of 4 bytes, each with its lowest byte first. */
+function addressOf(hex: string): string {
+  const bytes = (hex.match(/.{8}/g) ?? []).flatMap((word) => (word.match(/../g) ?? []).toReversed());
+  if (bytes.length === 4) return bytes.map((byte) => Number.parseInt(byte, 16)).join('.');
+  const mapped = bytes.slice(0, 12).join('') === '00000000000000000000ffff'.toUpperCase();
+  if (mapped) return bytes.slice(12).map((byte) => Number.parseInt(byte, 16)).join('.'); // prettier-ignore
+  return canonical((bytes.join('').match(/.{4}/g) ?? []).join(':'));
+}

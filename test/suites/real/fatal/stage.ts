@@ -1,0 +1,376 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { once } from 'node:events';
+import { availableParallelism, tmpdir, totalmem } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parse, stringify } from 'yaml';
+import { ApiHttp, type Loose } from '../../../support/api-http.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { type Fate, type FatalRow, filled } from '../../../support/fatal-rows.ts';
+import type { ControlPlane } from '../../../support/real-parts/control-plane.ts';
+import { startFakeDocker } from '../../../support/real-parts/fake-docker.ts';
+import { type FakeRuntimeOptions, protoOfParts, protoOfRelease, startFakeRuntime } from '../../../support/real-parts/fake-runtime.ts';
+import { baseKubeletConfig } from '../../../support/real-parts/real-kubelet.ts';
+import type { Release } from '../../../support/real-parts/release.ts';
+import { freePorts } from '../../../support/real-parts/free-ports.ts';
+import { ask, ReleaseKubelet, releaseKubeletConfig } from '../../../support/real-parts/release-kubelet.ts';
+
+/** A release's kubelet, and how to speak its runtime's interface. */
+export interface Subject {
+  minor: number;
+  kubelet: string;
+  runtime: Pick<FakeRuntimeOptions, 'api' | 'proto'>;
+}
+
+/** @throws {RealPartsUnavailable} */
+export async function subjectOf(release: Release): Promise<Subject> {
+  const { minor } = release;
+  if (minor < 26) {
+    const { kubelet } = await release.programs(['kubelet']);
+    return { minor, kubelet, runtime: { api: 'v1alpha2', proto: protoOfParts(join(dirname(kubelet), 'protos')) } };
+  }
+  const { kubelet, 'cri-v1.proto': proto } = await release.programs(['kubelet', 'cri-v1.proto']);
+  return { minor, kubelet, runtime: { api: 'v1', proto: protoOfRelease(proto) } };
+}
+
+const PORTS = ['port', 'healthzPort', 'readOnlyPort', 'other'] as const;
+const NODE_CONFIGS = '/apis/dkc.dev/v1alpha1/nodeconfigs';
+/** How long a kubelet is watched that is expected to live, and never to be healthy, registered or Ready. */
+const PATIENCE_MS = 12_000;
+/** What dies late does so within a second or two. */
+const LATE_MS = 4_000;
+
+export interface Seen {
+  fate: Fate;
+  /** The line that says why. */
+  words: string;
+  wasHealthy: boolean;
+}
+
+/** Whether the row is about a Node or pods, so that its kubelet needs an API server. */
+export function needsApi({ kubelet, machine }: FatalRow): boolean {
+  const fates: (Fate | undefined)[] = ['lives', 'not registered', 'not Ready', 'pods fail'];
+  if (machine?.standalone === true) return false;
+  return machine?.registered === true || (machine?.pods ?? []).length > 0 || fates.includes(kubelet);
+}
+
+/** One row, on a machine arranged as it says, with a kubelet of its own. */
+export class Stage {
+  readonly dir: string;
+  readonly row: FatalRow;
+  readonly name: string;
+  readonly #subject: Subject;
+  readonly #plane: ControlPlane | undefined;
+  readonly #ports: Record<string, number>;
+  readonly #close: (() => Promise<unknown>)[] = [];
+  #kubelets: ReleaseKubelet[] = [];
+
+  private constructor(row: FatalRow, name: string, subject: Subject, plane: ControlPlane | undefined, ports: readonly number[]) {
+    this.row = row;
+    this.name = name;
+    this.#subject = subject;
+    this.#plane = plane;
+    this.#ports = Object.fromEntries(PORTS.map((field, n) => [field, ports[n] ?? 0]));
+    this.dir = mkdtempSync(join(tmpdir(), 'dkc-fatal-'));
+  }
+
+  /** @param plane - absent for a standalone kubelet */
+  static async arrange(row: FatalRow, name: string, subject: Subject, plane?: ControlPlane): Promise<Stage> {
+    const stage = new Stage(row, name, subject, plane, await freePorts(PORTS.length));
+    const { files = {}, state = {}, taken = [], runtime = {} } = row.machine ?? {};
+    mkdirSync(join(stage.dir, 'root'), { recursive: true });
+    for (const [file, text] of Object.entries(files)) writeFileSync(join(stage.dir, file), pemOf(text));
+    for (const [file, text] of Object.entries(state)) {
+      mkdirSync(dirname(join(stage.dir, 'root', file)), { recursive: true });
+      writeFileSync(join(stage.dir, 'root', file), text);
+    }
+    for (const field of taken) stage.#close.push(await listenOn(stage.#ports[field] ?? 0));
+    const fake = await startFakeRuntime({ socket: stage.socket, ...subject.runtime, ...runtime });
+    stage.#close.push(() => fake.close());
+    if (subject.minor < 26) {
+      const docker = await startFakeDocker(join(stage.dir, 'docker.sock'));
+      stage.#close.push(() => docker.close());
+    }
+    return stage;
+  }
+
+  get socket(): string {
+    return join(this.dir, 'cri.sock');
+  }
+
+  get healthz(): string {
+    return `http://127.0.0.1:${this.#ports['healthzPort']}/healthz`;
+  }
+
+  get version(): string {
+    return `v1.${this.#subject.minor}.0`;
+  }
+
+  /** These fields on this machine. */
+  fields(text: string): object {
+    const replaced = filled(text, {
+      dir: this.dir,
+      port: (field) => this.#ports[field] ?? 0,
+      cpus: availableParallelism(),
+      memoryBytes: BigInt(totalmem()),
+    });
+    return (parse(replaced) ?? {}) as object;
+  }
+
+  /** The whole configuration with these fields over the base. */
+  config(fields: string): Record<string, unknown> {
+    const { port, healthzPort } = this.#ports;
+    const cgroups = this.row.machine?.cgroups === true ? { cgroupsPerQOS: true, enforceNodeAllocatable: ['pods'] } : {};
+    const over = { port, healthzPort, ...cgroups, ...this.fields(fields) };
+    return this.#subject.minor < 26
+      ? baseKubeletConfig(over as { port: number; healthzPort: number })
+      : releaseKubeletConfig(this.socket, over);
+  }
+
+  /** The whole command line of its kubelet. */
+  get commandLine(): string[] {
+    return [`--root-dir=${join(this.dir, 'root')}`, ...this.args, ...(this.#plane ? [`--kubeconfig=${join(this.dir, 'kubeconfig')}`] : [])];
+  }
+
+  /** Its flags besides those that every kubelet here has. */
+  get args(): string[] {
+    if (this.#subject.minor >= 26) return [];
+    const [cri, docker] = [`unix://${this.socket}`, `unix://${join(this.dir, 'docker.sock')}`];
+    return ['--container-runtime=remote', `--container-runtime-endpoint=${cri}`, `--docker=${docker}`];
+  }
+
+  /** Starts a kubelet with these fields. */
+  async start(fields: string): Promise<ReleaseKubelet> {
+    return this.startOn(stringify(this.config(fields)));
+  }
+
+  /** Starts a kubelet on this whole configuration. */
+  async startOn(config: string): Promise<ReleaseKubelet> {
+    const { cgroups = false, sysctlsReadOnly = false } = this.row.machine ?? {};
+    const plan = {
+      program: this.#subject.kubelet,
+      dir: this.dir,
+      name: this.name,
+      config,
+      cgroups,
+      sysctlsReadOnly,
+      args: this.args,
+    };
+    const kubelet = await ReleaseKubelet.start({ ...plan, ...(this.#plane ? { kubeconfig: this.#kubeconfig() } : {}) });
+    this.#kubelets.push(kubelet);
+    return kubelet;
+  }
+
+  adminKubeconfig(): string {
+    return this.#plane?.kubeconfig() ?? '';
+  }
+
+  /** Creates a ConfigMap of this text and assigns it to the Node. */
+  async assign(text: string): Promise<void> {
+    const name = `${this.name}-config`;
+    const data = { kubelet: text };
+    await this.#created('/api/v1/namespaces/default/configmaps', { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data });
+    const configMap = { namespace: 'default', name, kubeletConfigKey: 'kubelet' };
+    const metadata = { name: this.name };
+    await this.#created(NODE_CONFIGS, { apiVersion: 'dkc.dev/v1alpha1', kind: 'NodeConfig', metadata, spec: { configMap } });
+  }
+
+  /** What the agent says of the assignment. */
+  async assignment(): Promise<{ error: string; trusted: boolean }> {
+    const answer = await this.api.call('GET', `${NODE_CONFIGS}/${this.name}`);
+    const status = (answer.json['status'] ?? {}) as unknown as { error?: string; lastKnownGood?: { configMap?: unknown } };
+    return { error: status.error ?? '', trusted: status.lastKnownGood?.configMap !== undefined };
+  }
+
+  async #created(path: string, body: object): Promise<void> {
+    const answer = await this.api.call('POST', path, { body });
+    if (answer.code !== 201) throw new Error(`POST ${path}: ${answer.text}`);
+  }
+
+  #kubeconfig(): string {
+    const path = join(this.dir, 'kubeconfig');
+    if (this.#plane) writeFileSync(path, this.#plane.kubeconfig(this.#plane.nodeToken(this.name)));
+    return path;
+  }
+
+  /** What the row says was there before: a kubelet whose pods run. It is stopped again. */
+  async before(): Promise<void> {
+    const { before, pods = [] } = this.row.machine ?? {};
+    if (before === undefined && pods.length === 0) return;
+    const kubelet = await this.start(before ?? '');
+    await this.#until('the kubelet before to be healthy', kubelet, () => this.isHealthy());
+    if (this.#plane) {
+      await this.#until('its Node to be Ready', kubelet, async () => (await this.ready())?.status === 'True');
+      for (const [n, pod] of pods.entries()) await this.createPod(`before-${n}`, pod);
+      for (const n of pods.keys())
+        await this.#until('its pods to run', kubelet, async () => (await this.phase(`before-${n}`)) === 'Running');
+    }
+    await kubelet.stop();
+  }
+
+  /** Starts the kubelet of the row, and watches it until its fate is clear. */
+  async play(): Promise<Seen> {
+    const from = new Date(Math.floor(Date.now() / 1000) * 1000).toISOString();
+    const kubelet = await this.start(this.row.config ?? '');
+    let wasHealthy = false;
+    const ended = (): Seen | undefined => {
+      if (!kubelet.end) return undefined;
+      return { fate: kubelet.hasStarted ? 'dies late' : 'dies', words: kubelet.lastWords(), wasHealthy };
+    };
+    const within = async (ms: number, look: () => Promise<boolean>): Promise<boolean> => {
+      const until = performance.now() + ms;
+      while (!kubelet.end && performance.now() < until) {
+        if (await look()) return true;
+        await sleep(50);
+      }
+      return false;
+    };
+    const isUp = await within(PATIENCE_MS, () => this.isHealthy());
+    if (kubelet.end) return ended() as Seen;
+    wasHealthy = isUp;
+    if (!this.#plane) {
+      await within(LATE_MS, () => Promise.resolve(false));
+      return ended() ?? { fate: isUp ? await this.#served('lives') : 'never healthy', words: '', wasHealthy };
+    }
+    const isReady = await within(PATIENCE_MS, async () => {
+      const ready = await this.ready();
+      return ready?.status === 'True' && ready.heartbeat >= from;
+    });
+    if (kubelet.end) return ended() as Seen;
+    if (!isUp) return { fate: 'never healthy', words: '', wasHealthy };
+    const ready = await this.ready();
+    if (!ready) return { fate: 'not registered', words: '', wasHealthy };
+    if (!isReady) return { fate: 'not Ready', words: ready.message, wasHealthy };
+    const pods = await this.#pods(within);
+    return ended() ?? { fate: pods === '' ? await this.#served('lives') : 'pods fail', words: pods, wasHealthy };
+  }
+
+  /** @returns what is wrong with pods that ran before, and with a new one; '' when nothing is */
+  async #pods(within: (ms: number, look: () => Promise<boolean>) => Promise<boolean>): Promise<string> {
+    const { pods = [] } = this.row.machine ?? {};
+    const failed = async (name: string): Promise<boolean> => ['Failed', undefined].includes(await this.phase(name));
+    let bad = '';
+    if (pods.length > 0) {
+      await within(LATE_MS * 3, async () => {
+        for (const n of pods.keys()) if (await failed(`before-${n}`)) bad = `before-${n}: ${await this.reason(`before-${n}`)}`;
+        return bad !== '';
+      });
+      return bad;
+    }
+    await this.createPod('new', {});
+    const runs = await within(PATIENCE_MS, async () => ['Running', 'Failed'].includes((await this.phase('new')) ?? ''));
+    if (!runs || (await this.phase('new')) !== 'Running') return `new: ${await this.reason('new')}`;
+    // An eviction takes one look of the kubelet's manager, every 10 s.
+    const isEvicting = /evictionHard|NoExecute/.test(this.row.config ?? '');
+    if (isEvicting && (await within(PATIENCE_MS * 1.5, () => failed('new')))) return `new: ${await this.reason('new')}`;
+    return '';
+  }
+
+  async #served(fate: Fate): Promise<Fate> {
+    if (this.row.kubelet !== 'server fails') return fate;
+    const answer = await ask(`https://127.0.0.1:${this.#ports['port']}/configz`);
+    return answer?.status === 200 ? fate : 'server fails';
+  }
+
+  async isHealthy(): Promise<boolean> {
+    return (await ask(this.healthz))?.status === 200;
+  }
+
+  get api(): ApiHttp {
+    if (!this.#plane) throw new Error('a standalone kubelet has no API server');
+    return new ApiHttp({ url: this.#plane.url, ca: this.#plane.ca, token: this.#plane.adminToken });
+  }
+
+  async ready(): Promise<{ status: string; heartbeat: string; message: string } | undefined> {
+    const answer = await this.api.call('GET', `/api/v1/nodes/${this.name}`);
+    if (answer.code !== 200) return undefined;
+    const conditions = (answer.json['status']?.['conditions'] ?? []) as unknown as Record<string, string>[];
+    const ready = conditions.find(({ type }) => type === 'Ready');
+    return { status: ready?.['status'] ?? '', heartbeat: ready?.['lastHeartbeatTime'] ?? '', message: ready?.['message'] ?? '' };
+  }
+
+  async createPod(
+    name: string,
+    { requests, limits, sysctls }: NonNullable<NonNullable<FatalRow['machine']>['pods']>[number],
+  ): Promise<void> {
+    const resources = { ...(requests ? { requests } : {}), ...(limits ? { limits } : {}) };
+    const answer = await this.api.call('POST', '/api/v1/namespaces/default/pods', {
+      body: {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name: `${this.name}-${name}` },
+        spec: {
+          nodeName: this.name,
+          terminationGracePeriodSeconds: 1,
+          containers: [{ name: 'c', image: 'example.com/c:1', resources }],
+          ...(sysctls ? { securityContext: { sysctls } } : {}),
+        },
+      },
+    });
+    if (answer.code !== 201) throw new Error(`pod ${name}: ${answer.text}`);
+  }
+
+  async #pod(name: string): Promise<Loose | undefined> {
+    const answer = await this.api.call('GET', `/api/v1/namespaces/default/pods/${this.name}-${name}`);
+    return answer.code === 200 ? answer.json : undefined;
+  }
+
+  /** undefined: there is no such pod. */
+  async phase(name: string): Promise<string | undefined> {
+    return (await this.#pod(name))?.['status']?.['phase'] as unknown as string | undefined;
+  }
+
+  async reason(name: string): Promise<string> {
+    const status = (await this.#pod(name))?.['status'] as unknown as { phase?: string; reason?: string; message?: string } | undefined;
+    return [status?.phase, status?.reason, status?.message].join(' ');
+  }
+
+  async #until(what: string, kubelet: ReleaseKubelet, look: () => Promise<boolean>): Promise<void> {
+    await eventually(
+      what,
+      async () => {
+        if (kubelet.end) throw new Error(`${this.row.why}: the kubelet ended: ${kubelet.lastWords()}`);
+        return look();
+      },
+      60_000,
+    );
+  }
+
+  /** Ends everything; the folder goes. */
+  async close(): Promise<void> {
+    for (const kubelet of this.#kubelets) await kubelet.stop();
+    for (const kubelet of this.#kubelets.slice(0, 1)) await kubelet.removeCgroups();
+    for (const close of this.#close) await close();
+    rmSync(this.dir, { recursive: true, force: true });
+  }
+}
+
+async function listenOn(port: number): Promise<() => Promise<unknown>> {
+  const server: Server = createServer().listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return () => new Promise((resolve) => server.close(resolve));
+}
+
+let pems: Record<string, string> | undefined;
+
+/** A certificate with its key, and the key of another one. */
+function pemOf(text: string): string {
+  if (!['CERT', 'KEY', 'OTHERKEY'].includes(text)) return text;
+  pems ??= makePems();
+  return pems[text] ?? '';
+}
+
+function makePems(): Record<string, string> {
+  const dir = mkdtempSync(join(tmpdir(), 'dkc-pem-'));
+  const openssl = (...args: string[]): string => execFileSync('openssl', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+  const key = (): string => openssl('genpkey', '-algorithm', 'EC', '-pkeyopt', 'ec_paramgen_curve:P-256');
+  try {
+    const [KEY, OTHERKEY] = [key(), key()];
+    writeFileSync(join(dir, 'key'), KEY);
+    return { KEY, OTHERKEY, CERT: openssl('req', '-x509', '-key', join(dir, 'key'), '-subj', '/CN=kubelet', '-days', '2') };
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,105 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import type { HostFacts } from '../../agent/config/contract.ts';
+
+/** What a kubelet does under a configuration that passes its validation. */
+export type Fate =
+  | 'lives'
+  /** Ends before it is up. */
+  | 'dies'
+  /** Ends after it said that it is up, often after it was healthy. */
+  | 'dies late'
+  | 'never healthy'
+  | 'not registered'
+  | 'not Ready'
+  /** The kubelet is well, and pods that ran before or are new fail. */
+  | 'pods fail'
+  /** The kubelet is well, and its own server is of no use. */
+  | 'server fails';
+
+/** How the real machine is made to be what the row says. */
+export interface Arrangement {
+  /** It has the name of its Node in a real API server. @default a standalone one, unless a pod or the fate needs it */
+  registered?: boolean;
+  /** It has none, though it lives. */
+  standalone?: true;
+  /** It has cgroups of its own. */
+  cgroups?: boolean;
+  /** Files below DIR, by name: their text, or CERT, KEY, OTHERKEY for PEM files. */
+  files?: Readonly<Record<string, string>>;
+  /** State files of the kubelet, by name. */
+  state?: Readonly<Record<string, string>>;
+  /** Port fields whose ports somebody else listens on. */
+  taken?: readonly string[];
+  runtime?: { driver?: 'SYSTEMD' | 'none'; notReady?: readonly ('RuntimeReady' | 'NetworkReady')[] };
+  sysctlsReadOnly?: boolean;
+  /** Fields of the configuration that a kubelet ran before this one, with the pods. */
+  before?: string;
+  /** Pods that run before, each with what its container asks for. */
+  pods?: readonly { requests?: Record<string, string>; limits?: Record<string, string>; sysctls?: { name: string; value: string }[] }[];
+}
+
+export interface FatalRow {
+  why: string;
+  /** Fields over the base. DIR is the kubelet's own folder, PORT.FIELD the port of this field. */
+  config?: string;
+  /** Facts of a host on which it is so, for preflight alone. */
+  host?: Omit<HostFacts, 'memoryBytes' | 'diskBytes'> & { memoryBytes?: number; diskBytes?: number };
+  args?: string[];
+  /** `field rule` of the error or warning that preflight finds; without an error the trial undoes it. */
+  error?: string;
+  warning?: string;
+  /** One more error. */
+  and?: string;
+  /** It is no valid one: the kubelet's own validation refuses it, and so does ours. */
+  refused?: true;
+  kubelet?: Fate;
+  /** In the line of the log that says why it ended. */
+  says?: string;
+  machine?: Arrangement;
+  /** A test cannot let the agent see what the kubelet sees, so that only the kubelet is asked. */
+  unseen?: true;
+  /** Run in CI: one row of each kind. */
+  ci?: true;
+}
+
+/** Rows of a table below fixtures/kubelet-config, by the kubelet's version. */
+export function fatalRows(file: string): Record<string, FatalRow[]> {
+  const url = new URL(`../../fixtures/kubelet-config/${file}`, import.meta.url);
+  return parse(readFileSync(url, 'utf8')) as Record<string, FatalRow[]>;
+}
+
+export function factsOf({ host = {} }: FatalRow): HostFacts {
+  const { memoryBytes, diskBytes, ...facts } = JSON.parse(JSON.stringify(host).replaceAll('DIR', '/DIR')) as NonNullable<FatalRow['host']>;
+  const reserved = facts.memoryManagerState?.reserved;
+  return {
+    ...facts,
+    ...(reserved && facts.memoryManagerState
+      ? {
+          memoryManagerState: {
+            ...facts.memoryManagerState,
+            reserved: Object.fromEntries(Object.entries(reserved).map(([node, bytes]) => [node, BigInt(Number(bytes))])),
+          },
+        }
+      : {}),
+    ...(memoryBytes === undefined ? {} : { memoryBytes: BigInt(memoryBytes) }),
+    ...(diskBytes === undefined ? {} : { diskBytes: BigInt(diskBytes) }),
+  };
+}
+
+/** What the fields of a row are called on a host of the table: two CPUs, 16 GiB, the kubelet's folder /x. */
+export const textOf = ({ config = '' }: FatalRow): string =>
+  filled(config, { dir: 'DIR', port: () => 7, cpus: 2, memoryBytes: 16n << 30n }).replaceAll('DIR', '/DIR');
+
+/** The text of a row for a host. */
+export function filled(
+  text: string,
+  { dir, port, cpus, memoryBytes }: { dir: string; port: (field: string) => number; cpus: number; memoryBytes: bigint },
+): string {
+  return text
+    .replaceAll('DIR', dir)
+    .replace(/PORT\.(\w+)/g, (_all, field: string) => String(port(field)))
+    .replaceAll('CPUS-1', `"${cpus - 1}"`)
+    .replaceAll('CPUS', `"${cpus}"`)
+    .replaceAll('MEMORY-1Gi', `"${memoryBytes - (1n << 30n)}"`);
+}
