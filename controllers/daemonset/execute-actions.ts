@@ -4,12 +4,13 @@ import { batchOf } from '../common/pod-from-template.ts';
 import { daemonSets, pods } from '../../kube/api/resources.ts';
 import { objectKey } from '../../kube/cache/contract.ts';
 import { ApiError, isConflict, isNotFound, serverWords } from '../../kube/client/errors.ts';
+import { defaultLimits } from '../../kube/client/semaphore.ts';
 import type { Pass } from '../../kube/controller/expectations.ts';
 import { isControlledBy } from '../../kube/controller/owner-refs.ts';
 import { slowStart } from '../../kube/controller/slow-start.ts';
 import { type Creation, type Deletion, newPod } from './actions.ts';
 import type { Executor } from './execute.ts';
-import { BURST, type Plan } from './plan.ts';
+import type { Plan } from './plan.ts';
 import { isTerminating, nameOf, targetNode } from './pods.ts';
 import type { Rules } from './rules.ts';
 import type { Pod } from './types.ts';
@@ -19,7 +20,7 @@ class MisplacedError extends Error {
   override name = 'MisplacedError';
 }
 
-/** Creations in batches that grow, then deletions, all at once. @throws what failed, one error for all */
+/** Creations, more and more at once, then deletions, all at once. @throws what failed, one error for all */
 export async function executePods(by: Executor, rules: Rules, plan: Plan, signal: AbortSignal): Promise<void> {
   const { creations } = plan;
   // A pod that was deleted or released while ownership was written has had its event: it would be awaited in vain.
@@ -51,7 +52,7 @@ async function create(by: Executor, rules: Rules, creations: readonly Creation[]
       events.event(set, 'Normal', 'SuccessfulCreate', `Created pod: ${nameOf(pod)}`, { resource: daemonSets });
       if (targetNode(pod) !== creation.node) await undo(by, rules, pod, creation, signal);
     },
-    { largest: Math.min(...creations.map(({ template }) => batchOf(template, BURST)), BURST), signal },
+    { largest: Math.min(...creations.map(({ template }) => batchOf(template, defaultLimits.writing))), signal },
   );
   if (result.skipped.length > 0) pass.notCreated(result.skipped.length);
   const errors = result.failed.map(({ error }) => error).filter((error) => !isOfTerminatingNamespace(error));

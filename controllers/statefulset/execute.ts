@@ -1,6 +1,7 @@
 import { asOneError, messageOf } from '../../base/errors.ts';
 import { controllerRevisions, pods, statefulSets } from '../../kube/api/resources.ts';
 import type { Client } from '../../kube/client/client.ts';
+import { defaultLimits } from '../../kube/client/semaphore.ts';
 import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
 import type { OwnWrites } from '../../kube/controller/own-writes.ts';
 import { slowStart } from '../../kube/controller/slow-start.ts';
@@ -14,9 +15,6 @@ import { act } from './execute-actions.ts';
 import type { SetFacts } from './facts.ts';
 import type { Plan } from './plan.ts';
 import { makesRoom } from './status.ts';
-
-/** Calls of one group under way at once: batches grow to it from one. */
-const LARGEST_BATCH = 500;
 
 export interface Executor {
   client: Client;
@@ -73,7 +71,7 @@ async function executeGroups(
   let removed = 0;
   for (const group of groups) {
     const { failed, done } = await slowStart(group, (action) => act(by, writer, facts.rules, action, signal), {
-      largest: batchOf(facts.rules.template, LARGEST_BATCH),
+      largest: batchOf(facts.rules.template, defaultLimits.writing),
       signal,
     });
     removed += done.filter(({ item }) => makesRoom(facts, item)).length;
