@@ -10,8 +10,8 @@ export interface Memory {
   backoffMs(node: string): Millis;
   /** Ms for which no pod may be made, since the server changes them on their way in; 0 when they may. */
   creationsHeldMs: Millis;
-  /** Ms until the status may be written again when only its numbers changed. */
-  statusHeldMs(): Millis;
+  /** Ms until the status may be written again when only its numbers changed. @param pace - busy: they are about to change again */
+  statusHeldMs(pace: StatusPace): Millis;
 }
 
 export const noMemory: Memory = { backoffMs: () => 0, creationsHeldMs: 0, statusHeldMs: () => 0 };
@@ -52,8 +52,10 @@ class NotFoundCache {
   }
 }
 
+export type StatusPace = 'idle' | 'busy';
+
 /** Numbers alone are written this often at most: a thousand pods that become ready within a second are worth ten writes. */
-const MIN_INTERVAL: Millis = 100;
+const MIN_INTERVAL: Readonly<Record<StatusPace, Millis>> = { idle: 100, busy: 500 };
 
 /** When the status of each set was last written. */
 class StatusThrottle {
@@ -65,9 +67,9 @@ class StatusThrottle {
   }
 
   /** Ms until numbers may be written again. @param uid - the set's */
-  heldMs(uid: string): Millis {
+  heldMs(uid: string, pace: StatusPace): Millis {
     const at = this.#at.get(uid);
-    return at === undefined ? 0 : Math.max(0, Math.ceil(at + MIN_INTERVAL - this.#clock.monotonic()));
+    return at === undefined ? 0 : Math.max(0, Math.ceil(at + MIN_INTERVAL[pace] - this.#clock.monotonic()));
   }
 
   written(uid: string): void {
@@ -105,7 +107,7 @@ export class SetMemory {
     return {
       backoffMs: (node) => this.#failures.left(place(set, node)),
       creationsHeldMs: this.#holds.left(place(set, '')),
-      statusHeldMs: () => this.#throttle.heldMs(set.metadata.uid ?? ''),
+      statusHeldMs: (pace) => this.#throttle.heldMs(set.metadata.uid ?? '', pace),
     };
   }
 

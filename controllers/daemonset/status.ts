@@ -2,6 +2,7 @@ import type { DaemonSetStatus } from 'kubernetes-types/apps/v1.js';
 import type { Millis } from '../../base/clock.ts';
 import { conditionsDiffer, type Condition, progressOf, type Progress } from '../common/progress.ts';
 import type { StatusPlan, WakeUp } from '../common/reconcile.ts';
+import { paceStatus, reaches } from '../common/status-pace.ts';
 import type { Counts } from './node-state.ts';
 import type { DaemonSet } from './types.ts';
 import { whyNotAvailable } from '../common/availability.ts';
@@ -64,11 +65,24 @@ export function planStatus(facts: SetFacts): StatusPlan<DaemonSet> {
   const { conditions, deadlineIn } = planProgress({ ...facts, pendingMs });
   const wakeUps: WakeUp[] = deadlineIn === undefined ? [] : [{ requeueAfter: deadlineIn, why: 'the progress deadline' }];
   const status = statusOf(rules.set, summary.counts, { observed: pendingMs === 0, conditions });
-  const change = statusChange(rules.set.status, status);
-  if (change === 'nothing') return { status: undefined, wakeUps };
-  const held = change === 'numbers' ? memory.statusHeldMs() : 0;
-  if (held > 0) return { status: undefined, wakeUps: [...wakeUps, { requeueAfter: held, why: 'the status was written a moment ago' }] };
-  return { status, wakeUps };
+  const has = rules.set.status;
+  const { desired, current, updated, ready, available } = summary.counts;
+  const paced = paceStatus<DaemonSet>(
+    status,
+    {
+      change: statusChange(has, status),
+      reached: reaches(desired, [
+        [has?.currentNumberScheduled, current],
+        [has?.updatedNumberScheduled, updated],
+        [has?.numberReady, ready],
+        [has?.numberAvailable, available],
+      ]),
+      // Not while it creates pods: writing the status is how a set is found out that is gone while the cache has it.
+      busy: pendingMs > 0,
+    },
+    memory,
+  );
+  return { ...paced, wakeUps: [...wakeUps, ...paced.wakeUps] };
 }
 
 /** Ms until it need not be waited any longer for what the last reconcile did, or for the new revision labels that this one writes to pods; 0: for nothing. */

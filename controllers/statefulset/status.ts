@@ -2,6 +2,7 @@ import type { StatefulSetStatus } from 'kubernetes-types/apps/v1.js';
 import { conditionsDiffer } from '../common/progress.ts';
 import { HASH_LABEL } from '../common/history/contract.ts';
 import type { StatusPlan } from '../common/reconcile.ts';
+import { paceStatus, reaches } from '../common/status-pace.ts';
 import type { Action } from './actions.ts';
 import type { SetFacts } from './facts.ts';
 import type { Plan } from './plan.ts';
@@ -42,16 +43,24 @@ export function makesRoom({ currentRevision }: SetFacts, action: Action): boolea
 /** What to write as the status, when the plan was executed. */
 export function planStatus(
   facts: SetFacts,
-  plan: Pick<Plan, 'counts' | 'conditions'>,
+  plan: Pick<Plan, 'counts' | 'conditions' | 'groups'>,
   { removed }: { removed: number },
 ): StatusPlan<StatefulSet> {
   const { rules, memory } = facts;
+  const { places, update } = rules;
   const status = statusOf(facts, plan, removed);
-  const change = statusChange(rules.set.status, status);
-  if (change === 'nothing') return { status: undefined, wakeUps: [] };
-  const held = change === 'numbers' ? memory.statusHeldMs() : 0;
-  if (held > 0) return { status: undefined, wakeUps: [{ requeueAfter: held, why: 'the status was written a moment ago' }] };
-  return { status, wakeUps: [] };
+  const has = rules.set.status;
+  // Without the block of the strategy the revision of the next pod depends on currentReplicas.
+  const isRead = update.type === 'RollingUpdate' && update.partition === undefined;
+  const reached = reaches(places.length, [
+    [has?.replicas, status.replicas],
+    [has?.readyReplicas, plan.counts.ready],
+    [has?.updatedReplicas, plan.counts.updated],
+    // Servers before 1.22 drop it.
+    [has?.availableReplicas ?? plan.counts.available, plan.counts.available],
+  ]);
+  const busy = plan.groups.length > 0;
+  return paceStatus<StatefulSet>(status, { change: statusChange(has, status), reached: reached || isRead, busy }, memory);
 }
 
 /**

@@ -41,16 +41,17 @@ test('creations are held for longer each time, and failures are something else',
   assert.equal(remembered.of(rules()).backoffMs('a'), 0);
 });
 
-test('numbers of a status that was just written are held for a moment', async () => {
+test('numbers of a status that was just written are held for a moment, and for longer while pods are made', async () => {
   const clock = new FakeClock();
   const remembered = new SetMemory(clock);
-  assert.equal(remembered.of(rules()).statusHeldMs(), 0);
+  const held = (): number[] => (['idle', 'busy'] as const).map((pace) => remembered.of(rules()).statusHeldMs(pace));
+  assert.deepEqual(held(), [0, 0]);
   remembered.statusWritten(rules());
-  assert.equal(remembered.of(rules()).statusHeldMs(), 100);
+  assert.deepEqual(held(), [100, 500]);
   await clock.advance(99);
-  assert.equal(remembered.of(rules()).statusHeldMs(), 1);
-  await clock.advance(1);
-  assert.equal(remembered.of(rules()).statusHeldMs(), 0);
+  assert.deepEqual(held(), [1, 401]);
+  await clock.advance(401);
+  assert.deepEqual(held(), [0, 0]);
 });
 
 test('what was said is no news until it was not so meanwhile', () => {
@@ -73,6 +74,6 @@ test('nothing is known of a set that is gone', () => {
   remembered.forget('ds-uid');
   assert.equal(remembered.outcomeIfNotFound(rules().set), undefined);
   const memory = remembered.of(rules());
-  assert.deepEqual([memory.backoffMs('a'), memory.creationsHeldMs, memory.statusHeldMs()], [0, 0, 0]);
+  assert.deepEqual([memory.backoffMs('a'), memory.creationsHeldMs, memory.statusHeldMs('busy')], [0, 0, 0]);
   assert.equal(remembered.isNews(rules().set, 'x'), true);
 });

@@ -70,8 +70,8 @@ test('while the last pass is not seen yet a status with the right numbers is lef
   assert.equal(planned({ nodes: '', status: seen, pendingMs: 1 }).status, undefined));
 
 test('numbers alone wait for their turn, and the set is looked at then', () => {
-  const status = { ...seen, observedGeneration: 2 };
-  const held = planned({ nodes: 'a', pods: 'a@new!', status, memory: { statusHeldMs: () => 200 } });
+  const status = { ...seen, observedGeneration: 2, currentNumberScheduled: 2, desiredNumberScheduled: 2 };
+  const held = planned({ nodes: 'a b', pods: 'a@new! b@old', status, memory: { statusHeldMs: () => 200 } });
   assert.equal(held.status, undefined);
   assert.deepEqual(wakesOf(held), ['0.2s the status was written a moment ago']);
   assert.notEqual(
