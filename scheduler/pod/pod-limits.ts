@@ -124,11 +124,15 @@ function claimsOf({
   ephemeral,
   gcePersistentDisk,
   awsElasticBlockStore,
+  azureDisk,
+  cinder,
+  portworxVolume,
   iscsi,
   rbd,
 }: NonNullable<PodSpec['volumes']>[number]): number {
   if (rbd) return Math.max(1, rbd.monitors.length);
-  return persistentVolumeClaim || ephemeral || gcePersistentDisk || awsElasticBlockStore || iscsi ? 1 : 0;
+  const isDisk = gcePersistentDisk || awsElasticBlockStore || azureDisk || cinder || portworxVolume || iscsi;
+  return persistentVolumeClaim || ephemeral || isDisk ? 1 : 0;
 }
 
 function sum<T>(list: readonly T[], of: (one: T) => number): number {

@@ -30,9 +30,12 @@ function isTooMany(
   for (const attachment of wanted) if (attachment.driver === driver) added.add(attachment.handle);
   if (added.size === 0) return false;
   // Mostly there is room even if every claim were a volume of this driver: to find out which ones are costs much more.
-  let claims = 0;
-  for (const other of pods) claims += podVolumesOf(other).claims.length;
-  if (claims + added.size <= most) return false;
+  let possible = 0;
+  for (const other of pods) {
+    const { claims, inTree } = podVolumesOf(other);
+    possible += claims.length + inTree.length;
+  }
+  if (possible + added.size <= most) return false;
   const there = new Set<string>();
   for (const other of pods) if (other.key !== pod.key) addAttached(there, other, driver, view);
   for (const handle of there) added.delete(handle);
@@ -41,7 +44,9 @@ function isTooMany(
 }
 
 function addAttached(there: Set<string>, pod: PodInfo, driver: string, view: StorageView): void {
-  for (const { name } of podVolumesOf(pod).claims) {
+  const { claims, inTree } = podVolumesOf(pod);
+  for (const attachment of inTree) if (attachment.driver === driver) there.add(attachment.handle);
+  for (const { name } of claims) {
     const claim = view.claim(pod.namespace, name);
     const attachment = claim && attachmentOf(claim, view);
     if (attachment?.driver === driver) there.add(attachment.handle);

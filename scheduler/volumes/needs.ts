@@ -5,14 +5,15 @@ import type { Claim, StorageClass } from '../types.ts';
 import { candidatesFor } from './candidates.ts';
 import { classNameOf, isDelayed, isFullyBound, isProvisioned, requestedSize, selectedNodeOf } from './claims.ts';
 import type { Attachment, BoundClaim, DelayedClaim, StorageView, VolumeNeeds } from './contract.ts';
+import { attachmentOfVolume, driverOf } from './migrated.ts';
 import { podVolumesOf, type ClaimName } from './pod-volumes.ts';
 
 const NEVER: ReadonlySet<string> = new Set();
 
 /** @see VolumeRules.needs */
 export function needsOf(pod: PodInfo, view: StorageView, disabled: ReadonlySet<string> = NEVER): VolumeNeeds | Rejection | undefined {
-  const { claims: names, disks } = podVolumesOf(pod);
-  if (names.length + disks.length === 0) return undefined;
+  const { claims: names, disks, inTree } = podVolumesOf(pod);
+  if (names.length + disks.length + inTree.length === 0) return undefined;
   const strict = !disabled.has('VolumeBinding');
   const claims: Readonly<Claim>[] = [];
   for (const wanted of names) {
@@ -28,7 +29,7 @@ export function needsOf(pod: PodInfo, view: StorageView, disabled: ReadonlySet<s
     claims,
     ...sorted,
     exclusive: claims.filter(({ spec }) => spec?.accessModes?.includes('ReadWriteOncePod')),
-    attachments: claims.flatMap((claim) => attachmentOf(claim, view) ?? []),
+    attachments: [...inTree, ...claims.flatMap((claim) => attachmentOf(claim, view) ?? [])],
     disks,
   };
 }
@@ -40,15 +41,12 @@ export function needsOf(pod: PodInfo, view: StorageView, disabled: ReadonlySet<s
 export function attachmentOf(claim: Readonly<Claim>, view: StorageView): Attachment | undefined {
   const name = claim.spec?.volumeName ?? '';
   const volume = name === '' ? undefined : view.volume(name);
-  if (volume !== undefined) {
-    const csi = volume.spec?.csi;
-    return csi ? { driver: csi.driver, handle: csi.volumeHandle } : undefined;
-  }
+  if (volume !== undefined) return attachmentOfVolume(volume);
   const made = view.storageClass(classNameOf(claim));
   if (made === undefined || !isProvisioned(made)) return undefined;
   // A handle cannot be mistaken for it: this has a uid in it.
   return {
-    driver: made.provisioner,
+    driver: driverOf(made.provisioner),
     handle: `claim ${claim.metadata.uid ?? ''} ${claim.metadata.namespace ?? ''}/${claim.metadata.name ?? ''}`,
   };
 }

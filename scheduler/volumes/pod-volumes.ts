@@ -1,6 +1,7 @@
 import type { Volume as PodVolume } from 'kubernetes-types/core/v1.js';
 import type { PodInfo } from '../pod/pod-info.ts';
-import type { Disk } from './contract.ts';
+import type { Attachment, Disk } from './contract.ts';
+import { attachmentOfPodVolume } from './migrated.ts';
 
 /** A claim that a pod names. */
 export interface ClaimName {
@@ -14,9 +15,11 @@ export interface PodVolumes {
   /** In the pod's order, each name once. */
   readonly claims: readonly ClaimName[];
   readonly disks: readonly Disk[];
+  /** Disks that the pod names without a claim and that CSI drivers attach. */
+  readonly inTree: readonly Attachment[];
 }
 
-const nothing: PodVolumes = { claims: [], disks: [] };
+const nothing: PodVolumes = { claims: [], disks: [], inTree: [] };
 const known = new WeakMap<PodInfo, PodVolumes>();
 /** Lists of volumes with nothing of interest. They are the same object for pods of one template, and most pods have such a one: one entry does for all of them. */
 const plain = new WeakSet<readonly PodVolume[]>();
@@ -38,11 +41,12 @@ export function podVolumesOf(info: PodInfo): PodVolumes {
  * directories, directories of the node, and whatever else is only of interest where the pod runs.
  */
 export function volumeKey(info: PodInfo): string {
-  const { claims, disks } = podVolumesOf(info);
-  if (claims.length + disks.length === 0) return '';
+  const { claims, disks, inTree } = podVolumesOf(info);
+  if (claims.length + disks.length + inTree.length === 0) return '';
   const named = claims.map(({ name, ephemeral }) => `${ephemeral ? `ephemeral ${info.uid}` : 'claim'} ${info.namespace}/${name}`);
   const drawn = disks.map(({ kind, names, readOnly }) => `${kind} ${readOnly ? 'ro' : 'rw'} ${JSON.stringify(names.toSorted())}`);
-  return [...named, ...drawn].toSorted().join('\n');
+  const attached = inTree.map(({ driver, handle }) => `in-tree ${driver} ${JSON.stringify(handle)}`);
+  return [...named, ...drawn, ...attached].toSorted().join('\n');
 }
 
 /** Whether the pod uses this claim, which is in its namespace. */
@@ -53,13 +57,16 @@ export function usesClaim(info: PodInfo, claim: string): boolean {
 function readVolumes(pod: string, volumes: readonly PodVolume[]): PodVolumes {
   const claims = new Map<string, ClaimName>();
   const disks: Disk[] = [];
+  const inTree: Attachment[] = [];
   for (const volume of volumes) {
     const claim = claimOf(pod, volume);
     if (claim !== undefined) claims.set(claim.name, claim);
     const disk = diskOf(volume);
     if (disk !== undefined) disks.push(disk);
+    const attachment = attachmentOfPodVolume(volume);
+    if (attachment !== undefined) inTree.push(attachment);
   }
-  return claims.size + disks.length === 0 ? nothing : { claims: [...claims.values()], disks };
+  return claims.size + disks.length + inTree.length === 0 ? nothing : { claims: [...claims.values()], disks, inTree };
 }
 
 function claimOf(pod: string, { name, persistentVolumeClaim, ephemeral }: PodVolume): ClaimName | undefined {

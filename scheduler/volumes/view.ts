@@ -34,7 +34,16 @@ export interface StorageCaches {
 const BY_CLASS = 'storage-class';
 const kind = 'storage-changed' as const;
 const volumeSpec = ['accessModes', 'capacity', 'claimRef', 'csi.driver', 'csi.volumeHandle', 'nodeAffinity', 'storageClassName'];
-const volumeFields = [...volumeSpec, 'volumeAttributesClassName', 'volumeMode'].map((field) => `spec.${field}`);
+/** What names the disks of in-tree plugins: see `migrated.ts`. */
+const inTreeSpec = [
+  'awsElasticBlockStore.volumeID',
+  'gcePersistentDisk.pdName',
+  'azureDisk.diskURI',
+  'azureDisk.kind',
+  'cinder.volumeID',
+  'portworxVolume.volumeID',
+];
+const volumeFields = [...volumeSpec, ...inTreeSpec, 'volumeAttributesClassName', 'volumeMode'].map((field) => `spec.${field}`);
 const capacityFields: Fields = ['capacity', 'maximumVolumeSize', 'nodeTopology', 'storageClassName'];
 
 /** Says which caches are needed. */

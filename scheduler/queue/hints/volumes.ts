@@ -17,7 +17,10 @@ export const volumeRestrictions: Hint = (info, event) => {
 /** Places for volumes on nodes. */
 export const nodeVolumeLimits: Hint = (info, event) => {
   if (event.kind === 'node-added') return true;
-  if (event.kind === 'assigned-pod-deleted') return podVolumesOf(event.before).claims.length > 0;
+  if (event.kind === 'assigned-pod-deleted') {
+    const { claims, inTree } = podVolumesOf(event.before);
+    return claims.length + inTree.length > 0;
+  }
   if (event.kind !== 'storage-changed') return false;
   if (event.of === 'CSINode') return differs(event.before?.spec, event.after?.spec);
   return isOwnClaim(info, event) || (event.of === 'PersistentVolume' && isForClaimOf(info, event));

@@ -1,4 +1,4 @@
-import type { Volume as PodVolume } from 'kubernetes-types/core/v1.js';
+import type { PersistentVolumeSpec, Volume as PodVolume } from 'kubernetes-types/core/v1.js';
 import { pod, node, type PodBuilder } from '../builders.ts';
 import { row, table } from './filter-table.ts';
 import { claim, csiNode, podWith, storageClass, volume, type World } from './storage-builders.ts';
@@ -92,6 +92,54 @@ table('volumes that a node can attach:', [
   }),
   row('a claim of others that is not there counts nothing', 'ok', { ...csi, pod: podWith('p', 'a', 'b'), here: [podWith('q', 'gone')] }),
   row('a profile that does not ask', 'ok', { ...csi, disabled: ['NodeVolumeLimits'], pod: podWith('p', 'a', 'b', 'c') }),
+]);
+
+const inTree = (name: string, source: Omit<PodVolume, 'name'>) => withDisk(name, source);
+const both = (driver: string, source: PersistentVolumeSpec, handle: string, labels: Record<string, string> = {}): World => ({
+  claims: ['a', 'b', 'same'].map((name) => claim(name).to(`pv-${name}`)),
+  volumes: [volume('pv-a').spec(source).labels(labels), volume('pv-b').csi(driver, 'another'), volume('pv-same').csi(driver, handle)],
+  csiNodes: [csiNode('node-a', { [driver]: 1 })],
+});
+const migrated = {
+  ebs: both('ebs.csi.aws.com', { awsElasticBlockStore: { volumeID: 'vol-1' } }, 'vol-1'),
+  ebsInZone: both('ebs.csi.aws.com', { awsElasticBlockStore: { volumeID: 'aws://us-east-1a/vol-1' } }, 'vol-1'),
+  gce: both('pd.csi.storage.gke.io', { gcePersistentDisk: { pdName: 'd' } }, 'projects/UNSPECIFIED/zones/UNSPECIFIED/disks/d'),
+  gceInZone: both('pd.csi.storage.gke.io', { gcePersistentDisk: { pdName: 'd' } }, 'projects/UNSPECIFIED/zones/us-a/disks/d', {
+    'topology.kubernetes.io/zone': 'us-a',
+  }),
+  gceRegional: both('pd.csi.storage.gke.io', { gcePersistentDisk: { pdName: 'd' } }, 'projects/UNSPECIFIED/regions/us/disks/d', {
+    'failure-domain.beta.kubernetes.io/zone': 'us-a__us-b',
+  }),
+  azure: both('disk.csi.azure.com', { azureDisk: { kind: 'Managed', diskName: 'd', diskURI: '/subscriptions/d' } }, '/subscriptions/d'),
+  cinder: both('cinder.csi.openstack.org', { cinder: { volumeID: 'v' } }, 'v'),
+  portworx: both('pxd.portworx.com', { portworxVolume: { volumeID: 'v' } }, 'v'),
+};
+const uncounted = {
+  'a disk in a storage account': both('disk.csi.azure.com', { azureDisk: { kind: 'Shared', diskName: 'd', diskURI: 'u' } }, 'u'),
+  'Azure File': both('file.csi.azure.com', { azureFile: { secretName: 's', shareName: 'h' } }, 'h'),
+  vSphere: both('csi.vsphere.vmware.com', { vsphereVolume: { volumePath: '[ds] v' } }, '[ds] v'),
+};
+const gceClass = storageClass('gce', { provisioner: 'kubernetes.io/gce-pd' });
+table('volumes of in-tree plugins count for the driver that took them over:', [
+  ...Object.entries(migrated).flatMap(([name, world]) => [
+    row(`${name}, beside one of the driver`, TOO_MANY, { ...world, pod: podWith('p', 'a'), here: [podWith('q', 'b')] }),
+    row(`${name}, which the driver knows as well`, 'ok', { ...world, pod: podWith('p', 'a'), here: [podWith('q', 'same')] }),
+  ]),
+  ...Object.entries(uncounted).map(([name, world]) =>
+    row(`not ${name}`, 'ok', { ...world, pod: podWith('p', 'a'), here: [podWith('q', 'b')] }),
+  ),
+  row('a disk that the pod itself names', TOO_MANY, { ...migrated.ebs, pod: ebs('p', 'vol-2'), here: [podWith('q', 'a')] }),
+  row('a disk that a pod of the node names', TOO_MANY, {
+    ...migrated.cinder,
+    pod: podWith('p', 'a'),
+    here: [inTree('q', { cinder: { volumeID: 'w' } })],
+  }),
+  row('one that is not made yet counts by the plugin of its class', TOO_MANY, {
+    claims: [claim('late').class('gce')],
+    classes: [gceClass],
+    csiNodes: [csiNode('node-a', { 'pd.csi.storage.gke.io': 0 })],
+    pod: podWith('p', 'late'),
+  }),
 ]);
 
 const AFFINITY = 'VolumeBinding!: node(s) had volume node affinity conflict';
