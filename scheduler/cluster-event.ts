@@ -1,5 +1,5 @@
 import type { PodInfo } from './pod/pod-info.ts';
-import type { Claim, CsiCapacity, CsiDriver, CsiNode, Namespace, Node, StorageClass, Volume } from './types.ts';
+import type { Claim, CsiCapacity, CsiDriver, CsiNode, Namespace, Node, StorageClass, Volume, VolumeAttachment } from './types.ts';
 
 /** What of a node can be different, as far as pods care. A heartbeat changes nothing of these. */
 export type NodeAspect = 'allocatable' | 'labels' | 'taints' | 'conditions' | 'annotations';
@@ -12,6 +12,7 @@ export interface StorageObjects {
   CSINode: CsiNode;
   CSIDriver: CsiDriver;
   CSIStorageCapacity: CsiCapacity;
+  VolumeAttachment: VolumeAttachment;
 }
 
 /** Something in the cluster is other than it was: it may help a pod that was refused. The cache has it already. */

@@ -16,6 +16,7 @@ import type {
   StatefulSet,
   StorageClass,
   Volume,
+  VolumeAttachment,
 } from './types.ts';
 
 /** One line of an explanation. */
@@ -49,6 +50,7 @@ export interface PodFacts {
   readonly csiNodes: All<CsiNode>;
   readonly csiDrivers: All<CsiDriver>;
   readonly capacities: All<CsiCapacity>;
+  readonly attachments: All<VolumeAttachment>;
   /** What the scheduler that runs says of itself; undefined: nobody asked it. */
   readonly running: RunningFacts | undefined;
   readonly now: Millis;

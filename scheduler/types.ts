@@ -18,6 +18,7 @@ import type {
   CSINode as RawCsiNode,
   CSIStorageCapacity as RawCapacity,
   StorageClass as RawStorageClass,
+  VolumeAttachment as RawAttachment,
 } from 'kubernetes-types/storage/v1.js';
 import type { Kube } from '../kube/api/resources.ts';
 
@@ -38,3 +39,4 @@ export type StorageClass = Kube<RawStorageClass>;
 export type CsiNode = Kube<RawCsiNode>;
 export type CsiDriver = Kube<RawDriver>;
 export type CsiCapacity = Kube<RawCapacity>;
+export type VolumeAttachment = Kube<RawAttachment>;

@@ -7,7 +7,7 @@ const watched: readonly (readonly [group: string, resources: string])[] = [
   ['', 'pods nodes namespaces services replicationcontrollers persistentvolumes persistentvolumeclaims'],
   ['apps', 'replicasets statefulsets controllerrevisions'],
   ['policy', 'poddisruptionbudgets'],
-  ['storage.k8s.io', 'storageclasses csinodes csidrivers csistoragecapacities'],
+  ['storage.k8s.io', 'storageclasses csinodes csidrivers csistoragecapacities volumeattachments'],
 ];
 
 /** All that the scheduler does, each right once; docs/scheduler.md grants this and no more. */

@@ -2,6 +2,7 @@ import {
   csiDrivers,
   csiNodes,
   csiStorageCapacities,
+  volumeAttachments,
   namespaces,
   nodes,
   persistentVolumeClaims,
@@ -38,7 +39,7 @@ export const whyPod = (load: () => Promise<ExplainPod>): Command => ({
 
 Reservations for pods that are updated, and when the pod is retried, are known only to the running scheduler. With --debug-address it is asked; it must have been started with --debug, and dkc must run on its machine.
 
-Rights: get and list pods; for a pending pod also list nodes, namespaces, services, replicationcontrollers, replicasets, statefulsets, poddisruptionbudgets, persistentvolumes, persistentvolumeclaims, storageclasses, csinodes, csidrivers and csistoragecapacities.`,
+Rights: get and list pods; for a pending pod also list nodes, namespaces, services, replicationcontrollers, replicasets, statefulsets, poddisruptionbudgets, persistentvolumes, persistentvolumeclaims, storageclasses, csinodes, csidrivers, csistoragecapacities and volumeattachments.`,
   examples: [
     { run: 'dkc why pod shop/db-1', what: 'why is it pending?' },
     { run: 'dkc why pod/db-1 -n shop', what: 'the same' },
@@ -168,6 +169,7 @@ export async function readCluster(client: Pick<Client, 'listEach'>, signal: Abor
     csiNodes: served(csiNodes, beta(csiNodes)),
     csiDrivers: served(csiDrivers, beta(csiDrivers)),
     capacities: served(csiStorageCapacities, beta(csiStorageCapacities)),
+    attachments: served(volumeAttachments, beta(volumeAttachments)),
   } satisfies Record<keyof Cluster, Promise<KubeObject[]>>;
   const names = Object.keys(lists) as (keyof Cluster)[];
   const found = await Promise.all(names.map((name) => lists[name]));

@@ -81,6 +81,7 @@ export class EventHandlers {
     this.#onStorage(storage.csiNodes, 'CSINode');
     this.#onStorage(storage.csiDrivers, 'CSIDriver');
     this.#onStorage(storage.capacities, 'CSIStorageCapacity');
+    this.#onStorage(storage.attachments, 'VolumeAttachment');
   }
 
   podAdded(pod: PodInfo): void {

@@ -1,7 +1,7 @@
 import type { ClusterEvent } from '../cluster-event.ts';
 import type { Rejection } from '../plugins/names.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
-import type { Claim, CsiCapacity, CsiDriver, CsiNode, Node, StorageClass, Volume } from '../types.ts';
+import type { Claim, CsiCapacity, CsiDriver, CsiNode, Node, StorageClass, Volume, VolumeAttachment } from '../types.ts';
 
 /** What the caches know of storage. Decisions that are not written yet (see {@link VolumeDecision}) are in it already. */
 export interface StorageView {
@@ -13,6 +13,8 @@ export interface StorageView {
   csiNode(node: string): Readonly<CsiNode> | undefined;
   csiDriver(name: string): Readonly<CsiDriver> | undefined;
   capacities(storageClass: string): readonly Readonly<CsiCapacity>[];
+  /** Volumes that are attached to a node, or are being attached to it, or detached from it. */
+  attachedTo(node: string): readonly Readonly<VolumeAttachment>[];
   /** Pods on nodes that use this claim, and on which. */
   usersOf(namespace: string, claim: string): readonly ClaimUser[];
 }

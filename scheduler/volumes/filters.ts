@@ -1,19 +1,24 @@
 import type { Rejection } from '../plugins/names.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { Attachment, StorageView, VolumeNeeds, VolumeNode, Disk } from './contract.ts';
+import { attachmentOfVolume } from './migrated.ts';
 import { attachmentOf } from './needs.ts';
 import { podVolumesOf, usesClaim } from './pod-volumes.ts';
-import type { Volume, Claim } from '../types.ts';
+import type { Volume, Claim, VolumeAttachment } from '../types.ts';
 
 const TOO_MANY: Rejection = { plugin: 'NodeVolumeLimits', resolvable: true, reasons: ['node(s) exceed max volume count'] };
 
-/** Of each driver, a node takes as many volumes as its CSINode says; one that several pods use is one. */
+/**
+ * Of each driver, a node takes as many volumes as its CSINode says. One that several pods use is one. What is attached and no pod of the node uses (any more) takes
+ * a place as well, until it is detached.
+ */
 export function filterLimits({ pod, attachments }: VolumeNeeds, on: VolumeNode, view: StorageView): Rejection | undefined {
   if (attachments.length === 0) return undefined;
+  const { name: node = '' } = on.node.metadata;
   // A driver is told of once on a node.
-  for (const { name, allocatable } of view.csiNode(on.node.metadata.name ?? '')?.spec?.drivers ?? []) {
+  for (const { name, allocatable } of view.csiNode(node)?.spec?.drivers ?? []) {
     const most = allocatable?.count;
-    if (most !== undefined && isTooMany(attachments, name, most, pod, on.pods, view)) return TOO_MANY;
+    if (most !== undefined && isTooMany(attachments, name, most, pod, on.pods, view.attachedTo(node), view)) return TOO_MANY;
   }
   return undefined;
 }
@@ -24,13 +29,14 @@ function isTooMany(
   most: number,
   pod: PodInfo,
   pods: readonly PodInfo[],
+  attached: readonly Readonly<VolumeAttachment>[],
   view: StorageView,
 ): boolean {
   const added = new Set<string>();
   for (const attachment of wanted) if (attachment.driver === driver) added.add(attachment.handle);
   if (added.size === 0) return false;
   // Mostly there is room even if every claim were a volume of this driver: to find out which ones are costs much more.
-  let possible = 0;
+  let possible = attached.length;
   for (const other of pods) {
     const { claims, inTree } = podVolumesOf(other);
     possible += claims.length + inTree.length;
@@ -38,6 +44,11 @@ function isTooMany(
   if (possible + added.size <= most) return false;
   const there = new Set<string>();
   for (const other of pods) if (other.key !== pod.key) addAttached(there, other, driver, view);
+  for (const { spec } of attached) {
+    const volume = view.volume(spec.source.persistentVolumeName ?? '');
+    const attachment = volume && attachmentOfVolume(volume);
+    if (attachment?.driver === driver) there.add(attachment.handle);
+  }
   for (const handle of there) added.delete(handle);
   // A node that has too many already still takes pods that add none.
   return added.size > 0 && there.size + added.size > most;

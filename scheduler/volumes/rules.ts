@@ -87,6 +87,7 @@ export class VolumeWork implements VolumeAsk {
       csiNode: (node) => view.csiNode(node),
       csiDriver: (name) => view.csiDriver(name),
       capacities: (name) => view.capacities(name),
+      attachedTo: (node) => view.attachedTo(node),
       usersOf: (namespace, claim) => [
         ...view.usersOf(namespace, claim),
         ...(namespace === pod.namespace ? this.#held.claimUsers(pod, claim) : []),

@@ -5,12 +5,13 @@ import {
   csiDrivers,
   csiNodes,
   csiStorageCapacities,
+  volumeAttachments,
 } from '../../kube/api/resources.ts';
 import type { Informer, Key } from '../../kube/cache/contract.ts';
 import type { Fields } from '../../kube/cache/fields.ts';
 import type { Informers } from '../../kube/cache/informers.ts';
 import type { ClusterEvent } from '../cluster-event.ts';
-import type { Claim, CsiCapacity, CsiDriver, CsiNode, StorageClass, Volume } from '../types.ts';
+import type { Claim, CsiCapacity, CsiDriver, CsiNode, StorageClass, Volume, VolumeAttachment } from '../types.ts';
 import { Assumptions } from './assumptions.ts';
 import { classNameOf } from './claims.ts';
 import type { AssumingView, StorageView, VolumeDecision, ClaimUser } from './contract.ts';
@@ -29,9 +30,11 @@ export interface StorageCaches {
   csiNodes: Informer<CsiNode> | undefined;
   csiDrivers: Informer<CsiDriver> | undefined;
   capacities: Informer<CsiCapacity> | undefined;
+  attachments: Informer<VolumeAttachment> | undefined;
 }
 
 const BY_CLASS = 'storage-class';
+const BY_NODE = 'node';
 const kind = 'storage-changed' as const;
 const volumeSpec = ['accessModes', 'capacity', 'claimRef', 'csi.driver', 'csi.volumeHandle', 'nodeAffinity', 'storageClassName'];
 /** What names the disks of in-tree plugins: see `migrated.ts`. */
@@ -44,6 +47,7 @@ const inTreeSpec = [
   'portworxVolume.volumeID',
 ];
 const volumeFields = [...volumeSpec, ...inTreeSpec, 'volumeAttributesClassName', 'volumeMode'].map((field) => `spec.${field}`);
+const attachmentFields: Fields = ['spec.nodeName', 'spec.source.persistentVolumeName'];
 const capacityFields: Fields = ['capacity', 'maximumVolumeSize', 'nodeTopology', 'storageClassName'];
 
 /** Says which caches are needed. */
@@ -62,6 +66,12 @@ export function storageCachesOf(informers: Pick<Informers, 'of'>, served: Served
     capacities:
       served.csiStorageCapacities &&
       informers.of<CsiCapacity>(served.csiStorageCapacities, { fields: capacityFields, indexes: { [BY_CLASS]: capacityClass } }),
+    attachments:
+      served.volumeAttachments &&
+      informers.of<VolumeAttachment>(served.volumeAttachments, {
+        fields: attachmentFields,
+        indexes: { [BY_NODE]: ({ spec }) => [spec.nodeName] },
+      }),
   };
 }
 
@@ -132,6 +142,10 @@ export class CachedStorage implements AssumingView {
     return this.#caches.capacities?.indexed(BY_CLASS, storageClass) ?? [];
   }
 
+  attachedTo(node: string): readonly Readonly<VolumeAttachment>[] {
+    return this.#caches.attachments?.indexed(BY_NODE, node) ?? [];
+  }
+
   #claim(key: Key): Readonly<Claim> | undefined {
     const seen = this.#caches.claims.get(key);
     return seen && this.#assumed.claim(seen);
@@ -181,6 +195,7 @@ export interface ServedKinds {
   csiDrivers: Resource | undefined;
   /** Since 1.21 as v1beta1, since 1.24 as v1. */
   csiStorageCapacities: Resource | undefined;
+  volumeAttachments: Resource | undefined;
 }
 
 const versions = ['v1', 'v1beta1'];
@@ -193,7 +208,12 @@ export async function servedStorageKinds(client: Pick<Client, 'raw'>, signal?: A
     const version = versions[at];
     return version === undefined ? undefined : { ...kind, version };
   };
-  return { csiNodes: as(csiNodes), csiDrivers: as(csiDrivers), csiStorageCapacities: as(csiStorageCapacities) };
+  return {
+    csiNodes: as(csiNodes),
+    csiDrivers: as(csiDrivers),
+    csiStorageCapacities: as(csiStorageCapacities),
+    volumeAttachments: as(volumeAttachments),
+  };
 }
 
 async function resourcesOf(client: Pick<Client, 'raw'>, version: string, signal: AbortSignal | undefined): Promise<ReadonlySet<string>> {
@@ -214,6 +234,7 @@ export interface StorageLists {
   readonly csiNodes: readonly Readonly<CsiNode>[];
   readonly csiDrivers: readonly Readonly<CsiDriver>[];
   readonly capacities: readonly Readonly<CsiCapacity>[];
+  readonly attachments: readonly Readonly<VolumeAttachment>[];
 }
 
 /** @param pods - those that have a node */
@@ -228,6 +249,7 @@ export function listedStorage(lists: StorageLists, pods: readonly PodInfo[]): St
     csiNode: (node) => named(lists.csiNodes, node),
     csiDriver: (name) => named(lists.csiDrivers, name),
     capacities: (name) => lists.capacities.filter(({ storageClassName }) => storageClassName === name),
+    attachedTo: (node) => lists.attachments.filter(({ spec }) => spec.nodeName === node),
     usersOf: (namespace, claim): ClaimUser[] =>
       pods.filter((pod) => pod.namespace === namespace && usesClaim(pod, claim)).map((pod) => ({ pod, node: pod.nodeName })),
   };

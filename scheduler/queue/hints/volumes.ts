@@ -23,6 +23,7 @@ export const nodeVolumeLimits: Hint = (info, event) => {
   }
   if (event.kind !== 'storage-changed') return false;
   if (event.of === 'CSINode') return differs(event.before?.spec, event.after?.spec);
+  if (event.of === 'VolumeAttachment') return event.after === undefined;
   return isOwnClaim(info, event) || (event.of === 'PersistentVolume' && isForClaimOf(info, event));
 };
 
@@ -50,6 +51,8 @@ export const volumeBinding: Hint = (info, event) => {
       const said = (from: typeof after) => from && [from.storageClassName, from.nodeTopology, from.capacity, from.maximumVolumeSize];
       return after !== undefined && differs(said(before), said(after));
     }
+    case 'VolumeAttachment':
+      return false;
   }
 };
 

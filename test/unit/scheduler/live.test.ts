@@ -7,10 +7,12 @@ import {
   persistentVolumes,
   pods as podKind,
   statefulSets,
+  volumeAttachments,
 } from '../../../kube/api/resources.ts';
 import { defaultSchedulerConfig } from '../../../scheduler/config/defaults.ts';
 import { pod } from './builders.ts';
 import { ExtenderServer, extenderConfig } from './extenders/extender-server.ts';
+import { podWith } from './volumes/storage-builders.ts';
 import { LiveWorld, statefulSet } from './live-world.ts';
 
 const LIMIT = { timeout: 120_000 };
@@ -118,6 +120,39 @@ test('a gated pod waits for its gates, and for nothing else', LIMIT, async (t) =
   assert.deepEqual(world.eventsOf('gated'), []);
   await world.client.patch(podKind, { name: 'gated', namespace: 'default' }, { spec: { schedulingGates: null } }, { type: 'merge' });
   await world.bound('gated', 'a');
+});
+
+test('a volume that is still attached takes its place on the node until it is detached', LIMIT, async (t) => {
+  const world = await LiveWorld.start(t, ['a']);
+  for (const name of ['old', 'new']) {
+    const spec = { accessModes: ['ReadWriteOnce'], volumeName: name, storageClassName: '' };
+    const metadata = { name, annotations: { 'pv.kubernetes.io/bind-completed': 'yes' } };
+    world.api.add({
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata,
+      spec: { ...spec, resources: { requests: { storage: '1Gi' } } },
+    });
+    const csi = { driver: 'csi', volumeHandle: name };
+    world.api.add({
+      apiVersion: 'v1',
+      kind: 'PersistentVolume',
+      metadata: { name },
+      spec: { accessModes: ['ReadWriteOnce'], capacity: { storage: '1Gi' }, claimRef: { namespace: 'default', name }, csi },
+    });
+  }
+  const drivers = [{ name: 'csi', nodeID: 'a', topologyKeys: [], allocatable: { count: 1 } }];
+  world.api.add({ apiVersion: 'storage.k8s.io/v1', kind: 'CSINode', metadata: { name: 'a' }, spec: { drivers } });
+  world.api.add({
+    apiVersion: 'storage.k8s.io/v1',
+    kind: 'VolumeAttachment',
+    metadata: { name: 'left-over' },
+    spec: { attacher: 'csi', nodeName: 'a', source: { persistentVolumeName: 'old' } },
+  });
+  world.add(podWith('web', 'new'));
+  await world.refused('web', /1 node\(s\) exceed max volume count/);
+  await world.client.delete(volumeAttachments, { name: 'left-over' });
+  await world.bound('web', 'a');
 });
 
 test('a claim that waits for its pod gets a volume where the pod fits, and the pod goes there', LIMIT, async (t) => {

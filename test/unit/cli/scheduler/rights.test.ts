@@ -27,6 +27,7 @@ const all = [
   'list, watch csinodes.storage.k8s.io',
   'list, watch csidrivers.storage.k8s.io',
   'list, watch csistoragecapacities.storage.k8s.io',
+  'list, watch volumeattachments.storage.k8s.io',
   'create pods/binding',
   'patch pods/status',
   'create, patch events',

@@ -1,7 +1,7 @@
 import type { PersistentVolumeSpec, Volume as PodVolume } from 'kubernetes-types/core/v1.js';
 import { pod, node, type PodBuilder } from '../builders.ts';
 import { row, table } from './filter-table.ts';
-import { claim, csiNode, podWith, storageClass, volume, type World } from './storage-builders.ts';
+import { attached, claim, csiNode, podWith, storageClass, volume, type World } from './storage-builders.ts';
 
 const DISK = 'VolumeRestrictions: node(s) had no available disk';
 const IN_USE = 'VolumeRestrictions: node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode';
@@ -91,6 +91,28 @@ table('volumes that a node can attach:', [
     here: [podWith('p', 'b', 'c').uid('old')],
   }),
   row('a claim of others that is not there counts nothing', 'ok', { ...csi, pod: podWith('p', 'a', 'b'), here: [podWith('q', 'gone')] }),
+  row('one that is attached without a pod', TOO_MANY, {
+    ...csi,
+    pod: podWith('p', 'a'),
+    here: [podWith('q', 'b')],
+    attachments: [attached('pv-c', 'node-a')],
+  }),
+  row('one that is attached for a pod is that one', 'ok', {
+    ...csi,
+    pod: podWith('p', 'a'),
+    here: [podWith('q', 'b')],
+    attachments: [attached('pv-b', 'node-a')],
+  }),
+  row('one that is attached, and that the pod brings', 'ok', {
+    ...csi,
+    pod: podWith('p', 'a'),
+    attachments: [attached('pv-a', 'node-a'), attached('pv-b', 'node-a')],
+  }),
+  row('one that is attached elsewhere, of another driver, or gone', 'ok', {
+    ...csi,
+    pod: podWith('p', 'a', 'b'),
+    attachments: [attached('pv-c', 'node-b'), attached('pv-d', 'node-a'), attached('pv-gone', 'node-a')],
+  }),
   row('a profile that does not ask', 'ok', { ...csi, disabled: ['NodeVolumeLimits'], pod: podWith('p', 'a', 'b', 'c') }),
 ]);
 

@@ -1,6 +1,6 @@
 import type { NodeSelectorTerm, PersistentVolumeSpec, Volume as PodVolume } from 'kubernetes-types/core/v1.js';
 import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
-import type { Claim, CsiCapacity, CsiDriver, CsiNode, StorageClass, Volume } from '../../../../scheduler/types.ts';
+import type { Claim, CsiCapacity, CsiDriver, CsiNode, StorageClass, Volume, VolumeAttachment } from '../../../../scheduler/types.ts';
 import type { StorageView } from '../../../../scheduler/volumes/contract.ts';
 import { usesClaim } from '../../../../scheduler/volumes/pod-volumes.ts';
 import { pod, type PodBuilder } from '../builders.ts';
@@ -168,6 +168,12 @@ export function csiNode(name: string, limits: Record<string, number | undefined>
   return { metadata: { name }, spec: { drivers } };
 }
 
+/** A volume that is attached to a node. */
+export const attached = (persistentVolumeName: string, nodeName: string): VolumeAttachment => ({
+  metadata: { name: `${persistentVolumeName}-on-${nodeName}` },
+  spec: { attacher: 'driver', nodeName, source: { persistentVolumeName } },
+});
+
 export const csiDriver = (name: string, storageCapacity?: boolean): CsiDriver => ({
   metadata: { name },
   spec: storageCapacity === undefined ? {} : { storageCapacity },
@@ -192,6 +198,7 @@ export interface World {
   csiNodes?: readonly CsiNode[];
   drivers?: readonly CsiDriver[];
   capacities?: readonly CsiCapacity[];
+  attachments?: readonly VolumeAttachment[];
   /** On nodes, as the scheduler's cache has them. */
   pods?: readonly PodBuilder[];
 }
@@ -203,6 +210,7 @@ export function viewOf({
   csiNodes = [],
   drivers = [],
   capacities = [],
+  attachments = [],
   pods = [],
 }: World): StorageView {
   const named = <T extends { metadata: { name?: string } }>(objects: readonly T[], name: string): T | undefined =>
@@ -217,6 +225,7 @@ export function viewOf({
     storageClass: (name) => named(classes, name),
     csiNode: (name) => named(csiNodes, name),
     csiDriver: (name) => named(drivers, name),
+    attachedTo: (node) => attachments.filter(({ spec }) => spec.nodeName === node),
     capacities: (name) => capacities.filter(({ storageClassName }) => storageClassName === name),
     usersOf: (namespace, name) =>
       infos.filter((info) => info.namespace === namespace && usesClaim(info, name)).map((info) => ({ pod: info, node: info.nodeName })),

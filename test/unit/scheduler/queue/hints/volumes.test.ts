@@ -43,6 +43,7 @@ const csiNode = (count: number, resourceVersion = '1') => ({
   metadata: { name: 'n', resourceVersion },
   spec: { drivers: [{ name: 'csi', nodeID: 'n', allocatable: { count } }] },
 });
+const attachment = { metadata: { name: 'va' }, spec: { attacher: 'csi', nodeName: 'n', source: { persistentVolumeName: 'pv' } } };
 const driver = (storageCapacity: boolean) => ({ metadata: { name: 'csi' }, spec: { storageCapacity } });
 const capacity = (capacity: string) => ({ metadata: { name: 'c' }, storageClassName: 'fast', capacity });
 
@@ -76,6 +77,9 @@ const table = [
   helps('NodeVolumeLimits', 'a node is new', newNode),
   helps('NodeVolumeLimits', 'a node takes more volumes', turned('CSINode', csiNode(1), csiNode(2))),
   fails('NodeVolumeLimits', 'a node takes as many volumes as before', turned('CSINode', csiNode(1), csiNode(1, '2'))),
+  helps('NodeVolumeLimits', 'a volume was detached', turned('VolumeAttachment', attachment, undefined)),
+  fails('NodeVolumeLimits', 'a volume was attached', turned('VolumeAttachment', undefined, attachment)),
+  fails('VolumeBinding', 'a volume was detached', turned('VolumeAttachment', attachment, undefined)),
   fails('NodeVolumeLimits', 'a volume is free', turned('PersistentVolume', undefined, volume())),
   helps('VolumeBinding', 'its claim came', turned('PersistentVolumeClaim', undefined, claim('c'))),
   helps('VolumeBinding', 'its claim is bound', turned('PersistentVolumeClaim', claim('c'), claim('c', 'pv'))),
