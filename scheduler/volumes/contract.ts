@@ -81,6 +81,8 @@ export interface VolumeNeeds {
   readonly pod: PodInfo;
   /** All of them, in the order of the pod's volumes, each once. */
   readonly claims: readonly Readonly<Claim>[];
+  /** The first claim that is not there: in a profile that lets such a pod come so far. */
+  readonly missing: string | undefined;
   readonly bound: readonly BoundClaim[];
   /** By size, the smallest first: the others then still find theirs. */
   readonly delayed: readonly DelayedClaim[];

@@ -12,7 +12,11 @@ const TOO_MANY: Rejection = { plugin: 'NodeVolumeLimits', resolvable: true, reas
  * Of each driver, a node takes as many volumes as its CSINode says. One that several pods use is one. What is attached and no pod of the node uses (any more) takes
  * a place as well, until it is detached.
  */
-export function filterLimits({ pod, attachments }: VolumeNeeds, on: VolumeNode, view: StorageView): Rejection | undefined {
+export function filterLimits({ pod, attachments, missing }: VolumeNeeds, on: VolumeNode, view: StorageView): Rejection | undefined {
+  if (missing !== undefined) {
+    const reason = `looking up PVC ${pod.namespace}/${missing}: persistentvolumeclaim "${missing}" not found`;
+    return { plugin: 'NodeVolumeLimits', resolvable: false, reasons: [reason] };
+  }
   if (attachments.length === 0) return undefined;
   const { name: node = '' } = on.node.metadata;
   // A driver is told of once on a node.

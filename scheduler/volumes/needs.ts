@@ -16,17 +16,22 @@ export function needsOf(pod: PodInfo, view: StorageView, disabled: ReadonlySet<s
   if (names.length + disks.length + inTree.length === 0) return undefined;
   const strict = !disabled.has('VolumeBinding');
   const claims: Readonly<Claim>[] = [];
+  let missing: string | undefined;
   for (const wanted of names) {
     const claim = view.claim(pod.namespace, wanted.name);
     const problem = strict ? problemOf(claim, wanted, pod) : undefined;
     if (problem !== undefined) return rejection(problem);
-    if (claim !== undefined) claims.push(claim);
+    if (claim === undefined) missing ??= wanted.name;
+    else claims.push(claim);
   }
+  const refused = strict ? undefined : refusedWithoutBinding(names, pod, view, disabled);
+  if (refused !== undefined) return refused;
   const sorted = sortClaims(claims, view);
   if (strict && sorted.immediate > 0) return rejection('pod has unbound immediate PersistentVolumeClaims');
   return {
     pod,
     claims,
+    missing,
     ...sorted,
     exclusive: claims.filter(({ spec }) => spec?.accessModes?.includes('ReadWriteOncePod')),
     attachments: [...inTree, ...claims.flatMap((claim) => attachmentOf(claim, view) ?? [])],
@@ -49,6 +54,39 @@ export function attachmentOf(claim: Readonly<Claim>, view: StorageView): Attachm
     driver: driverOf(made.provisioner),
     handle: `claim ${claim.metadata.uid ?? ''} ${claim.metadata.namespace ?? ''}/${claim.metadata.name ?? ''}`,
   };
+}
+
+/**
+ * What is left of the above in a profile without VolumeBinding: VolumeRestrictions and VolumeZone read the claims that the pod names as well, and the latter also
+ * their volumes. Claims that are made for the pod they leave alone.
+ */
+function refusedWithoutBinding(
+  names: readonly ClaimName[],
+  { namespace }: PodInfo,
+  view: StorageView,
+  disabled: ReadonlySet<string>,
+): Rejection | undefined {
+  const named = names.filter(({ ephemeral }) => !ephemeral).map(({ name }) => ({ name, claim: view.claim(namespace, name) }));
+  const lost = named.find(({ claim }) => claim === undefined);
+  const reader = (['VolumeRestrictions', 'VolumeZone'] as const).find((plugin) => !disabled.has(plugin));
+  if (lost !== undefined && reader !== undefined) return rejection(`persistentvolumeclaim "${lost.name}" not found`, reader);
+  if (disabled.has('VolumeZone')) return undefined;
+  for (const { claim } of named) {
+    const problem = claim && zoneProblem(claim, view);
+    if (problem !== undefined) return rejection(problem, 'VolumeZone');
+  }
+  return undefined;
+}
+
+/** Why the zones of a claim are not known; undefined: they are, or its volume is made where its first pod goes. */
+function zoneProblem(claim: Readonly<Claim>, view: StorageView): string | undefined {
+  const { volumeName = '' } = claim.spec ?? {};
+  if (volumeName !== '') return view.volume(volumeName) === undefined ? `persistentvolume "${volumeName}" not found` : undefined;
+  const name = classNameOf(claim);
+  if (name === '') return 'PersistentVolumeClaim had no pv name and storageClass name';
+  const storage = view.storageClass(name);
+  if (storage === undefined) return `storageclass.storage.k8s.io "${name}" not found`;
+  return isDelayed(storage) ? undefined : 'PersistentVolume had no name';
 }
 
 function problemOf(claim: Readonly<Claim> | undefined, { name, ephemeral }: ClaimName, pod: PodInfo): string | undefined {
@@ -94,6 +132,6 @@ function delayedClaim(claim: Readonly<Claim>, storage: Readonly<StorageClass>, v
 
 const compare = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0);
 
-function rejection(reason: string): Rejection {
-  return { plugin: 'VolumeBinding', resolvable: false, reasons: [reason] };
+function rejection(reason: string, plugin: Rejection['plugin'] = 'VolumeBinding'): Rejection {
+  return { plugin, resolvable: false, reasons: [reason] };
 }

@@ -69,6 +69,7 @@ export const volumeZone: Hint = (info, event) => {
     return zoneLabels.some((label) => before.metadata.labels?.[label] !== after.metadata.labels?.[label]);
   }
   if (event.kind !== 'storage-changed') return false;
+  if (event.of === 'StorageClass') return event.before === undefined;
   return isOwnClaim(info, event) || (event.of === 'PersistentVolume' && isForClaimOf(info, event));
 };
 

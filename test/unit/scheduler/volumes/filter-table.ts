@@ -24,7 +24,7 @@ export interface Case extends World {
 export const row = (why: string, is: string, more: Omit<Case, 'why' | 'is'> = {}): Case => ({ why, is, ...more });
 
 function needsOf(c: Case): VolumeNeeds {
-  const needs = volumeRules.needs(podInfoOf((c.pod ?? podWith('p', 'data')).build()), viewOf(c));
+  const needs = volumeRules.needs(podInfoOf((c.pod ?? podWith('p', 'data')).build()), viewOf(c), new Set(c.disabled));
   assert.ok(needs !== undefined && !('reasons' in needs), 'the pod needs storage');
   return needs;
 }

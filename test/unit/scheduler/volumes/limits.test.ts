@@ -113,6 +113,11 @@ table('volumes that a node can attach:', [
     pod: podWith('p', 'a', 'b'),
     attachments: [attached('pv-c', 'node-b'), attached('pv-d', 'node-a'), attached('pv-gone', 'node-a')],
   }),
+  row('a claim that is not there', 'NodeVolumeLimits!: looking up PVC default/gone: persistentvolumeclaim "gone" not found', {
+    ...csi,
+    pod: podWith('p', 'gone'),
+    disabled: ['VolumeBinding', 'VolumeRestrictions', 'VolumeZone'],
+  }),
   row('a profile that does not ask', 'ok', { ...csi, disabled: ['NodeVolumeLimits'], pod: podWith('p', 'a', 'b', 'c') }),
 ]);
 

@@ -93,10 +93,44 @@ describe('what a pod needs of storage:', () => {
   ];
   for (const c of cases) test(c.why, () => assert.equal(outcome(c.pod ?? podWith('web-0', 'data'), c.world ?? {}), c.is));
 
-  test('a profile without VolumeBinding does not ask for it', () => {
-    const disabled = new Set(['VolumeBinding']);
-    assert.equal(outcome(podWith('web-0', 'data', 'gone'), { claims: [claim('data').class('now')] }, disabled), 'no claims');
-  });
+  const off = (...names: string[]): ReadonlySet<string> => new Set(['VolumeBinding', ...names]);
+  const gone = 'persistentvolumeclaim "data" not found';
+  const late: World = { claims: [claim('data').class('late')] };
+  const unmade: World = { claims: [claim('data').class('now')] };
+  const withoutBinding: { why: string; disabled: ReadonlySet<string>; pod?: PodBuilder; world?: World; is: string }[] = [
+    { why: 'refuses a pod whose claim is not there', disabled: off(), is: `VolumeRestrictions!: ${gone}` },
+    { why: 'and without VolumeRestrictions too', disabled: off('VolumeRestrictions'), is: `VolumeZone!: ${gone}` },
+    { why: 'and no more without VolumeZone too', disabled: off('VolumeRestrictions', 'VolumeZone'), is: 'no claims' },
+    { why: 'does not wait for a claim that is made for the pod', disabled: off(), pod: withScratch, is: 'no claims' },
+    {
+      why: 'waits for the zone of a claim that is not bound',
+      disabled: off(),
+      world: unmade,
+      is: 'VolumeZone!: PersistentVolume had no name',
+    },
+    { why: 'but not without VolumeZone', disabled: off('VolumeZone'), world: unmade, is: 'no claims' },
+    {
+      why: 'knows no zone without a class',
+      disabled: off(),
+      world: { claims: [claim('data')] },
+      is: 'VolumeZone!: PersistentVolumeClaim had no pv name and storageClass name',
+    },
+    {
+      why: 'knows no zone of a class that is not there',
+      disabled: off(),
+      world: { claims: [claim('data').class('gone')] },
+      is: 'VolumeZone!: storageclass.storage.k8s.io "gone" not found',
+    },
+    {
+      why: 'knows no zone of a volume that is not there',
+      disabled: off(),
+      world: { claims: [claim('data').to('pv')] },
+      is: 'VolumeZone!: persistentvolume "pv" not found',
+    },
+    { why: 'takes a claim whose volume is made for the pod', disabled: off(), world: late, is: 'delayed data' },
+  ];
+  for (const { why, disabled, pod: of = podWith('web-0', 'data'), world = {}, is } of withoutBinding)
+    test(`a profile without VolumeBinding ${why}`, () => assert.equal(outcome(of, world, disabled), is));
 });
 
 describe('the key of volumes', () => {

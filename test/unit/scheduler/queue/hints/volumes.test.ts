@@ -72,6 +72,8 @@ const table = [
   fails('VolumeRestrictions', 'a node is new, and the claim in use', newNode),
   helps('VolumeRestrictions', 'a node is new, without the disk', newNode, using('a', disk('d'))),
   helps('VolumeRestrictions', 'its claim is new', turned('PersistentVolumeClaim', undefined, claim('c'))),
+  helps('VolumeZone', 'a class is new', turned('StorageClass', undefined, storageClass([]))),
+  fails('VolumeZone', 'a class says something else', turned('StorageClass', storageClass([]), storageClass(['a']))),
   helps('NodeVolumeLimits', 'a pod with volumes left', left(using('b', claimed('d')))),
   fails('NodeVolumeLimits', 'a pod without volumes left', left(pod('b'))),
   helps('NodeVolumeLimits', 'a node is new', newNode),
@@ -118,7 +120,6 @@ const table = [
   helps('VolumeZone', 'its claim is bound', turned('PersistentVolumeClaim', claim('c'), claim('c', 'pv'))),
   helps('VolumeZone', 'a volume for its claim came', turned('PersistentVolume', undefined, volume('c'))),
   fails('VolumeZone', 'a free volume came', turned('PersistentVolume', undefined, volume())),
-  fails('VolumeZone', 'a class came', turned('StorageClass', undefined, storageClass([]))),
 ];
 
 const hints = createHints({ namespaceLabels: () => undefined });
