@@ -28,6 +28,9 @@ export function needsOf(pod: PodInfo, view: StorageView, disabled: ReadonlySet<s
   if (refused !== undefined) return refused;
   const sorted = sortClaims(claims, view);
   if (strict && sorted.immediate > 0) return rejection('pod has unbound immediate PersistentVolumeClaims');
+  // VolumeZone reads the volumes of all claims, before nodes are asked whether they reach them.
+  const lost = disabled.has('VolumeZone') ? undefined : sorted.bound.find(({ volume }) => volume === undefined);
+  if (lost !== undefined) return rejection(`persistentvolume "${lost.claim.spec?.volumeName ?? ''}" not found`, 'VolumeZone');
   return {
     pod,
     claims,

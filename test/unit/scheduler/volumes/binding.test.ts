@@ -13,7 +13,7 @@ table('a volume that is there:', [
   row('can be reached from all nodes', 'ok', { ...bound(volume('pv')) }),
   row('is on this machine', 'ok', { ...bound(volume('pv').local('node-a')) }),
   row('is on another machine', AFFINITY, { ...bound(volume('pv').local('node-b')) }),
-  row('is gone', GONE, { claims: [claim('data').to('pv')] }),
+  row('is gone', GONE, { disabled: ['VolumeZone'], claims: [claim('data').to('pv')] }),
   row('is tied to the name of a node, which the kubelet would not take', AFFINITY, {
     ...bound(volume('pv').reachedBy({ matchFields: [{ key: 'metadata.name', operator: 'In', values: ['node-a'] }] })),
   }),
@@ -24,6 +24,7 @@ table('a volume that is there:', [
     pod: podWith('p', 'data', 'more'),
   }),
   row('is gone, and another one is missing', `${NONE}, node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)`, {
+    disabled: ['VolumeZone'],
     claims: [claim('data').to('pv'), claim('more').class('late')],
     classes: [storageClass('late')],
     pod: podWith('p', 'data', 'more'),

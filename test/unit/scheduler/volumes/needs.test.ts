@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import { volumeRules } from '../../../../scheduler/volumes/rules.ts';
 import { pod, type PodBuilder } from '../builders.ts';
-import { claim, podWith, storageClass, viewOf, type World } from './storage-builders.ts';
+import { claim, podWith, storageClass, viewOf, volume, type World } from './storage-builders.ts';
 
 const classes = [storageClass('late'), storageClass('now', { volumeBindingMode: 'Immediate' })];
 const withScratch = pod('web-0').spec({ volumes: [{ name: 'scratch', ephemeral: {} }] });
@@ -37,7 +37,8 @@ describe('what a pod needs of storage:', () => {
     row('a disk that the pod names itself', 'no claims', {
       pod: pod('web-0').spec({ volumes: [{ name: 'a', gcePersistentDisk: { pdName: 'x' } }] }),
     }),
-    row('a bound claim', 'bound data>pv', { world: { claims: [claim('data').to('pv')] } }),
+    row('a bound claim', 'bound data>pv', { world: { claims: [claim('data').to('pv')], volumes: [volume('pv')] } }),
+    row('a volume that is not there', 'VolumeZone!: persistentvolume "pv" not found', { world: { claims: [claim('data').to('pv')] } }),
     row('the same claim twice is one', 'delayed data', {
       pod: podWith('web-0', 'data', 'data'),
       world: { claims: [claim('data').class('late')] },
