@@ -76,8 +76,11 @@ export class BindingCycle {
     const writing = statuses.forget(pod.uid);
     if (decision.reserve.length + decision.provision.length > 0) {
       volumes.reserve(pod, decision);
+      const given = AbortSignal.any([signal, assumed.forgotten]);
       try {
-        await volumes.preBind(pod, node, decision, AbortSignal.any([signal, assumed.forgotten]));
+        await writing;
+        await statuses.nominate(pod, node, given);
+        await volumes.preBind(pod, node, decision, given);
       } catch (error) {
         signal.throwIfAborted();
         return assumed.forgotten.aborted ? { is: 'irrelevant', why: 'it is gone' } : refusedBy(error);
@@ -118,7 +121,7 @@ export class BindingCycle {
     assumed.reserved?.postBind();
   }
 
-  #failed({ queued, pod, node, assumed }: Scheduled, bound: Exclude<Bound, { is: 'bound' }>, signal: AbortSignal): void {
+  #failed({ queued, pod, node, volumes, assumed }: Scheduled, bound: Exclude<Bound, { is: 'bound' }>, signal: AbortSignal): void {
     const { state, failures, log } = this.#options;
     log.warn('failed to bind a pod', { pod: pod.key, node, reason: bound.is === 'irrelevant' ? bound.why : bound.message });
     const afterwards = assumed.reserved?.unreserve();
@@ -129,7 +132,7 @@ export class BindingCycle {
       state.done(pod.uid);
       return;
     }
-    failures.error(queued, latest, bound.message, signal);
+    failures.error(queued, latest, bound.message, signal, volumes.reserve.length + volumes.provision.length > 0);
     // A binding that may still arrive finds its node free: nominated for the pod, which tries it first.
     if (bound.mayCome) state.nominate(latest, node);
   }

@@ -59,9 +59,12 @@ export class FailureHandler {
     return chosen && tasks.run('preemption', this.#preempt(pod, chosen, unnominated, signal), signal);
   }
 
-  /** Something went wrong on the way: the pod will be retried, later each time. */
-  error(queued: QueuedPod, pod: PodInfo, message: string, signal: AbortSignal): void {
-    const { nominate } = this.#options.state.failed(queued, pod);
+  /**
+   * Something went wrong on the way: the pod will be retried, later each time.
+   * @param wasNominated - its status may name a node, which the caches do not show yet. @default false
+   */
+  error(queued: QueuedPod, pod: PodInfo, message: string, signal: AbortSignal, wasNominated = false): void {
+    const { nominate = wasNominated ? '' : undefined } = this.#options.state.failed(queued, pod);
     this.#report(pod, { reason: 'SchedulerError', message, nominate }, signal);
   }
 

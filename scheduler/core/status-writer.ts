@@ -76,6 +76,24 @@ export class StatusWriter {
     return flying?.flight;
   }
 
+  /**
+   * Shows which node the pod is to be bound to while its volumes are bound: autoscalers keep such a node. API servers clear it when the pod is bound, from 1.35
+   * on. A failure is only logged: the pod is bound without.
+   * @see https://kep.k8s.io/5278
+   */
+  async nominate(pod: PodInfo, node: string, signal: AbortSignal): Promise<void> {
+    const { namespace, name, uid, key } = pod;
+    if (this.#statusOf(pod)?.nominatedNodeName === node) return;
+    const patch = { metadata: { uid }, status: { nominatedNodeName: node } };
+    const { client, log } = this.#options;
+    try {
+      this.#remember(uid, await client.patch<Pod>(pods, { namespace, name }, patch, { type: 'strategic', subresource: 'status', signal }));
+    } catch (error) {
+      if (!signal.aborted && !isNotFound(error) && !isConflict(error))
+        log.warn('failed to set nominatedNodeName of a pod, binding its volumes without', { pod: key, node, error: describeError(error) });
+    }
+  }
+
   /** Something more urgent is to be written: until this is disposed of fewer calls are made at once. */
   makeWay(): Disposable {
     this.#urgent += 1;

@@ -122,6 +122,40 @@ test('a gated pod waits for its gates, and for nothing else', LIMIT, async (t) =
   await world.bound('gated', 'a');
 });
 
+test('a pod names its node in nominatedNodeName while its volumes are bound, and no more when that fails', LIMIT, async (t) => {
+  const world = await LiveWorld.start(t, ['a'], { config: { initialBackoffMs: 1, maxBackoffMs: 1 } });
+  const nominated = (): string | undefined => world.find('web')?.status?.nominatedNodeName;
+  const metadata = { name: 'data' };
+  const volumeBindingMode = 'WaitForFirstConsumer';
+  world.api.add({
+    apiVersion: 'storage.k8s.io/v1',
+    kind: 'StorageClass',
+    metadata: { name: 'csi' },
+    provisioner: 'csi',
+    volumeBindingMode,
+  });
+  const wanted = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
+  world.api.add({ apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata, spec: { ...wanted, storageClassName: 'csi' } });
+  const selected = (): string | undefined => {
+    const claim = world.api.hooks.storage.get('/persistentvolumeclaims', 'default/data');
+    return claim?.metadata.annotations?.['volume.kubernetes.io/selected-node'];
+  };
+  world.add(pod('plain'), podWith('web', 'data'));
+  await world.bound('plain');
+  assert.equal(world.find('plain')?.status?.nominatedNodeName, undefined);
+  await world.until('its volume is to be made on the node', () => selected() === 'a');
+  assert.equal(nominated(), 'a');
+  await world.patchNode('a', { spec: { unschedulable: true } });
+  // The provisioner cannot make it there.
+  const given = { metadata: { annotations: { 'volume.kubernetes.io/selected-node': null } } };
+  await world.client.patch(persistentVolumeClaims, { name: 'data', namespace: 'default' }, given, { type: 'merge' });
+  await world.refused('web', /unschedulable|SchedulerError/);
+  await world.until('it names no node', () => nominated() === undefined);
+  await world.patchNode('a', { spec: { unschedulable: null } });
+  await world.until('it is tried again', () => selected() === 'a');
+  assert.equal(nominated(), 'a');
+});
+
 test('a volume that is still attached takes its place on the node until it is detached', LIMIT, async (t) => {
   const world = await LiveWorld.start(t, ['a']);
   for (const name of ['old', 'new']) {
