@@ -18,13 +18,18 @@ export const admissionPolicy: readonly KubeObject[] = [
     metadata: { name: NAME },
     spec: {
       failurePolicy: 'Fail',
+      // What the server would add is written out, so that applying it again changes nothing.
       matchConstraints: {
+        matchPolicy: 'Equivalent',
+        namespaceSelector: {},
+        objectSelector: {},
         resourceRules: [
           {
             apiGroups: [GROUP],
             apiVersions: ['*'],
             operations: ['CREATE', 'UPDATE', 'DELETE'],
             resources: ['nodeconfigs', 'nodeconfigs/status'],
+            scope: '*',
           },
         ],
       },

@@ -1,6 +1,7 @@
 import { schemaAt } from '../openapi/schema.ts';
 import type { Schema } from '../openapi/schema.ts';
 import { selfSubjectAccessReviews, selfSubjectRulesReviews } from './access-reviews.ts';
+import { validatingAdmissionPolicies, validatingAdmissionPolicyBindings } from './admission-policies.ts';
 import { configMaps } from './config-maps.ts';
 import { controllerRevisions } from './controller-revisions.ts';
 import { daemonSets } from './daemon-sets.ts';
@@ -53,6 +54,8 @@ export const builtInKinds: readonly Kind[] = [
   leases,
   selfSubjectAccessReviews,
   selfSubjectRulesReviews,
+  validatingAdmissionPolicies,
+  validatingAdmissionPolicyBindings,
 ];
 
 /** The kinds of one server, by the paths they are served at. */

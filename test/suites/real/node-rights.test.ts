@@ -1,10 +1,13 @@
 import { nodeRightsContract, rightsTokens } from '../../support/contracts/node-rights.ts';
 import { startControlPlane } from '../../support/real-parts/control-plane.ts';
+import { releases } from '../../support/real-parts/release.ts';
 import { withRealParts } from './suite.ts';
 
-await withRealParts('rights of a node', ['etcd', 'kube-apiserver'], () => {
-  nodeRightsContract('kube-apiserver 1.20.2', async () => {
-    const plane = await startControlPlane({ extraTokens: rightsTokens });
-    return { ...plane, release: 20, isReal: true };
-  });
-});
+for (const release of await releases()) {
+  const define = (): void =>
+    nodeRightsContract(`kube-apiserver ${release.version}`, async () => {
+      const plane = await startControlPlane({ release, extraTokens: rightsTokens });
+      return { ...plane, release: release.minor, isReal: true };
+    });
+  await withRealParts(`rights of a node ${release.version}`, ['etcd', 'kube-apiserver'], define, release);
+}

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { runCli } from '../cli-context.ts';
+import { Kubectl } from '../kubectl.ts';
+
+export interface ManifestsHome {
+  /** Path of a kubectl that fits the server. */
+  kubectl: string;
+  /** Of an administrator. */
+  kubeconfig: string;
+  /** `1.36`. */
+  version: string;
+  /** What a definition says of a namespace that is none, as a pattern or in CEL; undefined: CEL is not evaluated. */
+  refuses: RegExp | undefined;
+  stop(): Promise<void>;
+}
+
+/** kubectl applies what `dkc deploy manifests` prints, and shows and awaits NodeConfigs. */
+export function manifestsContract(name: string, start: () => Promise<ManifestsHome>): void {
+  describe(name, () => {
+    let home: ManifestsHome;
+    let kubectl: Kubectl;
+    before(async () => {
+      home = await start();
+      kubectl = await Kubectl.start(home.kubectl, home.kubeconfig);
+    });
+    after(async () => {
+      await kubectl?.stop();
+      await home?.stop();
+    });
+
+    for (const flags of [
+      [],
+      ['--only=rbac', '--nodes=node-a'],
+      ['--only=rbac', '--nodes=node-a', '--credentials=service-account', '--list-pods'],
+    ])
+      test(`deploy manifests ${flags.join(' ')} is applied, and again without a change`, async () => {
+        const { stdout } = await runCli(['deploy', 'manifests', `--kubernetes-version=${home.version}`, ...flags]);
+        const lines = (text: string) => text.trimEnd().split('\n').map((line) => line.split(' ').at(-1)); // prettier-ignore
+        const first = await kubectl.good('apply -f -', stdout);
+        assert.deepEqual(
+          [...new Set(lines(first))].filter((word) => !['created', 'configured', 'unchanged'].includes(word ?? '')),
+          [],
+        );
+        const again = await kubectl.good('apply -f -', stdout);
+        assert.deepEqual([...new Set(lines(again))], ['unchanged'], again);
+      });
+
+    test('a NodeConfig is shown with its columns, and awaited by its conditions', async () => {
+      await kubectl.good('wait --for=condition=Established crd/nodeconfigs.dkc.dev --timeout=60s');
+      const configMap = { namespace: 'dkc-system', name: 'web', kubeletConfigKey: 'kubelet' };
+      const nodeConfig = { apiVersion: 'dkc.dev/v1alpha1', kind: 'NodeConfig', metadata: { name: 'node-a' }, spec: { configMap } };
+      await kubectl.good('apply -f -', JSON.stringify(nodeConfig));
+      const bad = { ...nodeConfig, metadata: { name: 'node-b' }, spec: { configMap: { ...configMap, namespace: 'A B' } } };
+      const { code, stderr } = await kubectl.run(['apply', '-f', '-'], JSON.stringify(bad));
+      assert.equal(code, home.refuses ? 1 : 0);
+      assert.match(stderr, home.refuses ?? /^$/);
+      const waiting = kubectl.good('wait --for=condition=Trusted nodeconfig/node-a --timeout=100s');
+      const source = { configMap: { ...configMap, uid: 'u', resourceVersion: '7' } };
+      const at = '2026-01-01T00:00:00Z';
+      const condition = (type: string) => ({ type, status: 'True', reason: 'TrialPassed', message: 'm', observedGeneration: 1, lastTransitionTime: at }); // prettier-ignore
+      const status = { observedGeneration: 1, assigned: source, active: source, lastKnownGood: source, conditions: ['Synced', 'Healthy', 'Trusted'].map(condition) }; // prettier-ignore
+      const path = '/apis/dkc.dev/v1alpha1/nodeconfigs/node-a/status';
+      const { metadata } = JSON.parse(await kubectl.good(`get --raw ${path}`)) as { metadata: object };
+      await kubectl.good(`replace --raw ${path} -f -`, JSON.stringify({ ...nodeConfig, metadata, status }));
+      assert.equal(await waiting, 'nodeconfig.dkc.dev/node-a condition met\n');
+      const [titles = '', line = ''] = (await kubectl.good('get nc')).split('\n');
+      assert.match(titles, /^NAME +ASSIGNED +ACTIVE +TRUSTED +HEALTHY +ERROR +AGE$/);
+      assert.match(line, /^node-a +web +web +True +True +\S+$/);
+    });
+  });
+}
