@@ -1,9 +1,11 @@
 import { describeError } from '../../base/errors.ts';
 import { nodes } from '../../kube/api/object.ts';
+import { nodeConfigs } from '../../agent/status/node-config.ts';
+import { isForbidden, isNotFound } from '../../kube/client/errors.ts';
+import { fleetNode } from '../fleet/read-fleet-node.ts';
 import { probeHealth } from '../../agent/trial/health.ts';
 import { LockError } from '../../base/lock.ts';
 import type { ApiView, Vitals } from '../../agent/admin/status.ts';
-import type { MaybeSource } from '../../agent/checkpoint/source.ts';
 import type { Context } from '../command.ts';
 import type { NodeSide } from './node-side.ts';
 
@@ -50,13 +52,16 @@ async function kubeletVitals({ signal }: Context, { options }: NodeSide): Promis
 // Who asks at night wants the disk's answer now, whatever the network does.
 const MAX_WAIT_MS = 5000;
 
-/** What the API server says about this node, or why it could not be asked: never an error, since the disk's answer stands without it. */
+/** What the API server says about this node, in its NodeConfig where it has one and else in its Node, or why it could not be asked: never an error, since the disk's answer stands without it. */
 export async function askApi(context: Context, kubeconfig: string, node: string): Promise<ApiView | string> {
   try {
     const client = await context.connect({ kubeconfig });
     try {
-      const object = await client.get(nodes, { name: node }, { timeoutMs: MAX_WAIT_MS, signal: context.signal });
-      return readConfigStatus(object['status']);
+      const options = { timeoutMs: MAX_WAIT_MS, signal: context.signal };
+      const nodeConfig = client.get(nodeConfigs, { name: node }, options).catch(noneOrThrow);
+      const [object, config] = await Promise.all([client.get(nodes, { name: node }, options), nodeConfig]);
+      const { assigned, active, lastKnownGood, error } = fleetNode(object, config);
+      return { assigned, active, lastKnownGood, error };
     } finally {
       await client.close();
     }
@@ -65,35 +70,7 @@ export async function askApi(context: Context, kubeconfig: string, node: string)
   }
 }
 
-/** `status.config` of a Node, as far as it can be read; what is absent is local. */
-export function readConfigStatus(status: unknown): ApiView {
-  const config = member(status, 'config');
-  const error = member(config, 'error');
-  return {
-    assigned: readSource(member(config, 'assigned')),
-    active: readSource(member(config, 'active')),
-    lastKnownGood: readSource(member(config, 'lastKnownGood')),
-    error: typeof error === 'string' && error !== '' ? error : null,
-  };
-}
-
-function readSource(value: unknown): MaybeSource {
-  const configMap = member(value, 'configMap');
-  if (configMap === undefined) return null;
-  const text = (name: string): string => {
-    const part = member(configMap, name);
-    return typeof part === 'string' ? part : '';
-  };
-  return {
-    namespace: text('namespace'),
-    name: text('name'),
-    uid: text('uid'),
-    resourceVersion: text('resourceVersion'),
-    kubeletConfigKey: text('kubeletConfigKey'),
-  };
-}
-
-function member(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null) return undefined;
-  return (value as Record<string, unknown>)[name] ?? undefined;
+/** Not there, not served, or not for this user. */
+function noneOrThrow(error: unknown): undefined {
+  if (!isNotFound(error) && !isForbidden(error)) throw error;
 }

@@ -7,10 +7,12 @@ import { nodeOnDisk, type NodeOnDisk } from '../../../support/node-on-disk.ts';
 import { cliContext } from '../../../support/cli-context.ts';
 import { age, ago, size, span } from '../../../../cli/node/spoken.ts';
 import { nodeFlags } from '../../../../cli/agent/flags.ts';
-import { readConfigStatus } from '../../../../cli/node/vitals.ts';
+import { fleetNode } from '../../../../cli/fleet/read-fleet-node.ts';
 import { statusErrors } from '../../../../agent/status/errors.ts';
 import type { AddressInfo } from 'node:net';
 import type { Source } from '../../../../agent/checkpoint/source.ts';
+import { ApiError } from '../../../../kube/client/errors.ts';
+import type { Resource } from '../../../../kube/api/object.ts';
 import type { Client } from '../../../../kube/client/client.ts';
 
 test('status on a node on trial reads as an admin needs it', async (t) => {
@@ -221,10 +223,11 @@ test('status on a fresh node says that nothing is assigned', async (t) => {
   assert.match(stdout, /Effective file: .*\(missing\)/);
 });
 
-const client = (node: object): Client => {
+const noSuch = new ApiError({ method: 'GET', host: 'h', path: '/apis/dkc.dev' }, { code: 404, reason: 'NotFound', message: 'not found' });
+const client = (node: object, nodeConfig?: object): Client => {
   const refuse = () => Promise.reject(new Error('not in this test'));
   return {
-    get: async () => node,
+    get: async ({ resource }: Resource) => (resource === 'nodes' ? node : (nodeConfig ?? (await Promise.reject(noSuch)))),
     close: async () => {},
     list: refuse,
     create: refuse,
@@ -253,6 +256,10 @@ test('status asks the API server only with --kubeconfig, and stands without its 
     /Reported by the API server:\n {2}assigned: same\n {2}active: dkc-system\/web:kubelet@1\n {2}lastKnownGood: same\n {2}error: failed\n/,
   );
 
+  const ours = { metadata: { name: 'node-a' }, status: { error: 'of the NodeConfig' } };
+  const both = { connect: async () => client({ metadata: { name: 'node-a' }, status: { config } }, ours) };
+  assert.match((await node.dkcIn(both, 'status', '--kubeconfig=/x')).stdout, /\n {2}error: of the NodeConfig\n/);
+
   const away = await node.dkcIn({ connect: (query) => cliContext().context.connect(query) }, 'status', '--kubeconfig=/x');
   assert.equal(away.code, 0);
   assert.match(away.stdout, /API server: request failed: no network in this test/);
@@ -261,7 +268,8 @@ test('status asks the API server only with --kubeconfig, and stands without its 
 test('a Node without status.config, or with garbage in it, reads as local', () => {
   const local = { assigned: null, active: null, lastKnownGood: null, error: null };
   for (const status of [undefined, null, {}, { config: {} }, { config: 'x' }, { config: { assigned: null, error: '' } }, 7]) {
-    assert.deepEqual(readConfigStatus(status), local);
+    const { assigned, active, lastKnownGood, error } = fleetNode({ metadata: { name: 'a' }, status });
+    assert.deepEqual({ assigned, active, lastKnownGood, error }, local);
   }
 });
 
