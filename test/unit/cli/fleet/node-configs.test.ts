@@ -79,7 +79,7 @@ test('nodes joins each Node with its NodeConfig', async () => {
   await report('node-a', { lastKnownGood: configMap });
   const { stdout } = await run('nodes -l pool=node-a -o json');
   assert.deepEqual(JSON.parse(stdout), [{ node: 'node-a', state: 'trusted', assigned: web, active: web, lastKnownGood: web, error: null, carrier: 'nodeconfig' }]); // prettier-ignore
-  assert.match((await run('nodes node-a -v')).stderr, /^dkc: note: API server v1\.34\.0 serves NodeConfigs: nodes use theirs/);
+  assert.match((await run('nodes node-a -v')).stderr, /^dkc: note: API server v1\.36\.3 serves NodeConfigs: nodes use theirs/);
 });
 
 test('assign --wait follows the NodeConfig, and takes no report about an earlier spec for an answer', async () => {
@@ -99,14 +99,14 @@ for (const { why, options, argv, code, says } of [
     options: { dynamicKubeletConfig: false },
     argv: 'assign',
     code: 3,
-    says: /^dkc: Cannot assign a ConfigMap to nodes: API server v1\.34\.0 drops Node\.spec\.configSource and does not serve NodeConfigs; to install them: dkc deploy manifests \| kubectl apply -f -\n$/,
+    says: /^dkc: Cannot assign a ConfigMap to nodes: API server v1\.36\.3 drops Node\.spec\.configSource and does not serve NodeConfigs; to install them: dkc deploy manifests \| kubectl apply -f -\n$/,
   },
   {
     why: 'keeps no assignments',
     options: { dynamicKubeletConfig: false },
     argv: 'nodes',
     code: 0,
-    says: /^dkc: note: API server v1\.34\.0 drops .* apply -f -\n$/,
+    says: /^dkc: note: API server v1\.36\.3 drops .* apply -f -\n$/,
   },
   {
     why: 'has its gate off',
