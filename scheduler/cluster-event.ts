@@ -2,7 +2,7 @@ import type { PodInfo } from './pod/pod-info.ts';
 import type { Claim, CsiCapacity, CsiDriver, CsiNode, Namespace, Node, StorageClass, Volume, VolumeAttachment } from './types.ts';
 
 /** What of a node can be different, as far as pods care. A heartbeat changes nothing of these. */
-export type NodeAspect = 'allocatable' | 'labels' | 'taints' | 'conditions' | 'annotations';
+export type NodeAspect = 'allocatable' | 'labels' | 'taints' | 'conditions' | 'annotations' | 'features';
 
 /** Kinds whose objects matter to pods with volumes alone. */
 export interface StorageObjects {

@@ -139,7 +139,7 @@ export class Cluster {
       state.readAllocatable(node);
       this.#readImages(state, node);
       this.#touch(state);
-    }
+    } else if (changed.has('features')) this.#touch(state);
     return changed;
   }
 

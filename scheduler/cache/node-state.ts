@@ -4,6 +4,7 @@ import type { PodInfo } from '../pod/pod-info.ts';
 import type { Node } from '../types.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { Taint } from 'kubernetes-types/core/v1.js';
+import { declaredFeaturesOf } from '../plugins/node-declared-features.ts';
 import type { NodeAspect } from '../cluster-event.ts';
 
 /** What a node has, and how much of it is taken. Units as in {@link Requests}. */
@@ -124,6 +125,7 @@ export function changedAspects(before: Readonly<Node>, after: Readonly<Node>): S
   if (before.spec !== after.spec && taintsKey(before) !== taintsKey(after)) changed.add('taints');
   if (!isDeepStrictEqual(statesOf(before), statesOf(after))) changed.add('conditions');
   if (!isDeepStrictEqual(before.metadata.annotations, after.metadata.annotations)) changed.add('annotations');
+  if (!isDeepStrictEqual(declaredFeaturesOf(before), declaredFeaturesOf(after))) changed.add('features');
   return changed;
 }
 

@@ -4,6 +4,7 @@ import type { ProfileConfig } from '../config/config.ts';
 import { balancedScore, hasBalance } from '../plugins/balanced-allocation.ts';
 import { imageNames, imageScore } from '../plugins/image-locality.ts';
 import { isAnyTaken, portsTaken } from '../plugins/node-ports.ts';
+import { nodeDeclaredFeatures, requiredFeatures } from '../plugins/node-declared-features.ts';
 import { fitScore, isIgnored, nodeResourcesFit } from '../plugins/node-resources-fit.ts';
 import type { Rejection } from '../plugins/names.ts';
 import type { HostPort } from '../../kube/api/pod-requests.ts';
@@ -22,6 +23,8 @@ export interface ResourceNeeds {
   readonly ports: readonly HostPort[];
   readonly images: readonly string[];
   readonly volumes: VolumeFilter | undefined;
+  /** As of `requiredFeatures`. */
+  readonly features: readonly string[];
   /** Resources that somebody else looks after. */
   readonly ignored: (resource: string) => boolean;
 }
@@ -29,7 +32,7 @@ export interface ResourceNeeds {
 export function resourceNeeds(pod: PodInfo, { fit }: ProfileConfig, volumes: VolumeFilter | undefined): ResourceNeeds {
   const images = imageNames(pod.pod.spec ?? { containers: [] });
   const ignored = (resource: string): boolean => isIgnored(fit, resource);
-  return { requests: pod.requests, ports: pod.ports, images, volumes, ignored };
+  return { requests: pod.requests, ports: pod.ports, images, volumes, features: requiredFeatures(pod.pod.spec), ignored };
 }
 
 /** A node as it would be with other pods on it. */
@@ -40,9 +43,13 @@ export interface OtherPods {
   readonly volumeUsers: readonly PodInfo[];
 }
 
-/** What decides besides node objects: room, ports and volumes. @param others - on it then. @default it is as it is */
+/**
+ * What decides besides labels and taints: room, ports, volumes and declared features. kube-scheduler asks for features last, after {@link filterNeighbours}; a node
+ * that both refuse is counted under another reason there.
+ * @param others - on it then. @default it is as it is
+ */
 export function resourceFilter(
-  { requests, ports, volumes, ignored }: ResourceNeeds,
+  { requests, ports, volumes, features, ignored }: ResourceNeeds,
   { filters }: ProfileConfig,
   state: NodeState,
   others?: OtherPods,
@@ -52,8 +59,10 @@ export function resourceFilter(
     const refused = nodeResourcesFit(requests, others?.load ?? state, ignored);
     if (refused) return refused;
   }
-  if (volumes === undefined || state.node === undefined) return undefined;
-  return volumes(state.node, others?.volumeUsers ?? [...state.pods.values()]);
+  if (state.node === undefined) return undefined;
+  const refused = volumes?.(state.node, others?.volumeUsers ?? [...state.pods.values()]);
+  if (refused !== undefined || !filters.has('NodeDeclaredFeatures')) return refused;
+  return nodeDeclaredFeatures(features, state.node);
 }
 
 /** Points that a node gets by itself: how full it would be, how balanced, and images that it has. Whole, weights included. */

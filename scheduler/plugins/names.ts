@@ -12,6 +12,7 @@ export const filterNames = [
   'VolumeZone',
   'PodTopologySpread',
   'InterPodAffinity',
+  'NodeDeclaredFeatures',
 ] as const;
 
 /** Those that give points, and by default how much they count. */

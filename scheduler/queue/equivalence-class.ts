@@ -3,6 +3,7 @@ import type { FitError } from '../engine/rejections.ts';
 import type { SchedulerConfig } from '../config/config.ts';
 import type { Nominator } from './nominator.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
+import { requiredFeatures } from '../plugins/node-declared-features.ts';
 import { compactKey } from '../pod/read-selector.ts';
 import { volumeKey } from '../volumes/pod-volumes.ts';
 
@@ -70,6 +71,7 @@ function keyOf(info: PodInfo): string {
     spec?.topologySpreadConstraints,
     taken,
     volumeKey(info),
+    requiredFeatures(spec),
   ]);
   return compactKey(text);
 }

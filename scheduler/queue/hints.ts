@@ -3,7 +3,7 @@ import type { Rejector } from '../plugins/names.ts';
 import type { NamespaceLabels } from '../pod/affinity-terms.ts';
 import type { Hint } from './contract.ts';
 import { interPodAffinity } from './hints/inter-pod-affinity.ts';
-import { nodePorts, nodeAffinity, nodeName, nodeUnschedulable, taintToleration } from './hints/node-rules.ts';
+import { nodeDeclaredFeatures, nodePorts, nodeAffinity, nodeName, nodeUnschedulable, taintToleration } from './hints/node-rules.ts';
 import { nodeResourcesFit } from './hints/node-resources-fit.ts';
 import { podTopologySpread } from './hints/pod-topology-spread.ts';
 import { nodeVolumeLimits, volumeBinding, volumeRestrictions, volumeZone } from './hints/volumes.ts';
@@ -41,6 +41,7 @@ export function createHints(facts: HintFacts): Hints {
     VolumeZone: volumeZone,
     PodTopologySpread: podTopologySpread,
     InterPodAffinity: interPodAffinity(facts.namespaceLabels),
+    NodeDeclaredFeatures: nodeDeclaredFeatures,
     Extender: always,
     SchedulingGates: never, // nothing but the pod's own change opens them
     DynamicResources: never, // nothing that happens here can satisfy a resource claim

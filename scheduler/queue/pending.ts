@@ -50,6 +50,7 @@ const retryConditions: Readonly<Record<Rejector, string>> = {
   InterPodAffinity:
     'a pod that its affinity selects is added, or one that keeps it away by anti-affinity is deleted; nodes are added, deleted or relabeled',
   Extender: 'anything in the cluster changes',
+  NodeDeclaredFeatures: 'a node that declares the required features is added, or declares them',
   SchedulingGates: 'its last scheduling gate is removed',
   PodLimits: 'never: create the pod again within the limits that its event names',
   DynamicResources: 'never: resource claims are not supported; create the pod again without them',

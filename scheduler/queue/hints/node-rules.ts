@@ -1,6 +1,7 @@
 import type { NodeSelector, Taint } from 'kubernetes-types/core/v1.js';
 import { matchesNodeAffinity, matchesNodeSelector } from '../../../kube/api/node-selector.ts';
 import { firstUntolerated, refusingEffects } from '../../../kube/api/taints.ts';
+import { nodeDeclaredFeatures as rejectionForFeatures, requiredFeatures } from '../../plugins/node-declared-features.ts';
 import type { PodInfo } from '../../pod/pod-info.ts';
 import type { Node } from '../../types.ts';
 import type { Hint } from '../contract.ts';
@@ -44,6 +45,9 @@ export const nodePorts: Hint = ({ ports }, event) => {
   if (event.kind === 'node-added') return true;
   return event.kind === 'assigned-pod-deleted' && ports.some((port) => event.before.ports.some((freed) => portsConflict(port, freed)));
 };
+
+export const nodeDeclaredFeatures: Hint = ({ pod }, event) =>
+  nodeComesToPass(event, (node) => rejectionForFeatures(requiredFeatures(pod.spec), node) === undefined);
 
 /** Whether a node passes now that did not before, or was not there. */
 export function nodeComesToPass(event: ClusterEvent, passes: (node: Readonly<Node>) => boolean): boolean {

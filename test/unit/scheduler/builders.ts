@@ -159,6 +159,11 @@ export class NodeBuilder {
     return this;
   }
 
+  declares(...declaredFeatures: string[]): this {
+    Object.assign(this.#node, { status: { ...this.#node.status, declaredFeatures } });
+    return this;
+  }
+
   image(name: string, sizeBytes: number): this {
     Object.assign(this.#node, {
       status: { ...this.#node.status, images: [...(this.#node.status?.images ?? []), { names: [name], sizeBytes }] },

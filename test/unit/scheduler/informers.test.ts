@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { PodSpec } from 'kubernetes-types/core/v1.js';
 import { seededRandom } from '../../../base/random.ts';
 import type { ExtenderConfig } from '../../../scheduler/config/config.ts';
 import { defaultSchedulerConfig } from '../../../scheduler/config/defaults.ts';
+import { declaredFeaturesOf, requiredFeatures } from '../../../scheduler/plugins/node-declared-features.ts';
 import { requirementsKey } from '../../../scheduler/queue/equivalence-class.ts';
 import { resourceNeeds } from '../../../scheduler/engine/resource-class.ts';
 import { nodeSpecKey } from '../../../scheduler/engine/node-spec-class.ts';
@@ -48,6 +50,16 @@ const rare = pod('rare')
     ],
   })
   .build();
+
+test('what required features are read from is kept, and so is what nodes declare', () => {
+  const restarts = { name: 'c', image: 'app:1', restartPolicyRules: [{ action: 'RestartAllContainers', exitCodes: { values: [1] } }] };
+  const needing = pod('needing').spec({ hostNetwork: true, hostUsers: false, containers: [restarts] } as PodSpec);
+  const required = requiredFeatures(needing.build().spec);
+  assert.deepEqual(required, ['RestartAllContainersOnContainerExits', 'UserNamespacesHostNetworkSupport']);
+  assert.deepEqual(requiredFeatures(keeper().pod(needing.build()).spec), required);
+  assert.notEqual(requirementsKey(podInfoOf(needing.build())), requirementsKey(podInfoOf(pod('plain').build())));
+  assert.deepEqual(declaredFeaturesOf(keeper().node(node('n').declares('A').build())), ['A']);
+});
 
 test('gates, claims and disks are kept', () => {
   assert.deepEqual(read(keeper().pod(rare)), read(rare));

@@ -112,7 +112,7 @@ const together: { why: string; text: string; says: string[] }[] = [
     text: 'profiles: [{plugins: {NodeName: {weight: -1}, Foo: {}}}]\napi: {pageSize: "5"}\nbackoff: 1',
     says: [
       `profiles[0].plugins.NodeName.weight: it is -1; ${whole(0, 10_000)}`,
-      'profiles[0].plugins.Foo: there is no such key; there are NodeUnschedulable, NodeName, TaintToleration, NodeAffinity, NodePorts, NodeResourcesFit, VolumeRestrictions, NodeVolumeLimits, VolumeBinding, VolumeZone, PodTopologySpread, InterPodAffinity, NodeResourcesBalancedAllocation, ImageLocality',
+      'profiles[0].plugins.Foo: there is no such key; there are NodeUnschedulable, NodeName, TaintToleration, NodeAffinity, NodePorts, NodeResourcesFit, VolumeRestrictions, NodeVolumeLimits, VolumeBinding, VolumeZone, PodTopologySpread, InterPodAffinity, NodeDeclaredFeatures, NodeResourcesBalancedAllocation, ImageLocality',
       `api.pageSize: it is "5"; ${whole(1, 10_000)}`,
       'backoff: there is no such key; there are profiles, percentageOfNodesToScore, podInitialBackoffSeconds, podMaxBackoffSeconds, extenders, assumeTtlSeconds, unschedulableFlushSeconds, preemption, reservation, compat, api, volumeBindTimeoutSeconds, leaderElection',
     ],

@@ -73,6 +73,7 @@ test('the defaults are rendered with every key', () => {
         VolumeZone: { enabled: true },
         PodTopologySpread: { enabled: true, weight: 2 },
         InterPodAffinity: { enabled: true, weight: 2 },
+        NodeDeclaredFeatures: { enabled: true },
         NodeResourcesBalancedAllocation: { enabled: true, weight: 1 },
         ImageLocality: { enabled: true, weight: 1 },
       },

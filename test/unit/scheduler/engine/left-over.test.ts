@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { PodAffinityTerm } from 'kubernetes-types/core/v1.js';
+import type { Container, PodAffinityTerm } from 'kubernetes-types/core/v1.js';
 import { seededRandom } from '../../../../base/random.ts';
 import { Cluster } from '../../../../scheduler/cache/cluster.ts';
 import { defaultSchedulerConfig } from '../../../../scheduler/config/defaults.ts';
@@ -93,6 +93,18 @@ test('terms about a label that no node had count from the moment when one has it
         .build(),
     );
   assert.deepEqual([fits('new'), plain()], [['n1'], ['n1']]);
+});
+
+test('a feature counts from the moment when a node declares it, for pods that restart all containers', () => {
+  const { cluster, engine } = engineOn(2);
+  const restarts = pod('restarts').spec({
+    initContainers: [{ name: 'first', image: 'app:1', restartPolicyRules: [{ action: 'RestartAllContainers' }] } as Container],
+  });
+  const fits = (of: PodBuilder): string[] => [...engine.evaluate(podInfoOf(of.build()), profile).totals.keys()];
+  assert.deepEqual([fits(restarts), fits(pod('plain'))], [[], ['n0', 'n1']]);
+  const change = cluster.setNode(node('n1').zone('z1').declares('RestartAllContainersOnContainerExits').build());
+  assert.ok(change !== 'added' && change.has('features'));
+  assert.deepEqual([fits(restarts), fits(pod('plain'))], [['n1'], ['n0', 'n1']]);
 });
 
 test('rejections that name what users chose are forgotten when they are many, and answers stay right', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { NodeSelectorTerm } from 'kubernetes-types/core/v1.js';
+import type { NodeSelectorTerm, PodSpec } from 'kubernetes-types/core/v1.js';
 import { node, pod, type PodBuilder } from '../builders.ts';
 import type { OracleCluster } from './cluster.ts';
 import { evaluate, NO_NODES } from './evaluate.ts';
@@ -15,6 +15,7 @@ const needsNode = (...nodeSelectorTerms: NodeSelectorTerm[]) => ({
 const named = (...values: string[]): NodeSelectorTerm => ({ matchFields: [{ key: 'metadata.name', operator: 'In', values }] });
 const quiet = pod('quiet');
 
+const FEATURES = "never: node(s) didn't match Pod's required features";
 const UNSCHEDULABLE = 'never: node(s) were unschedulable';
 const AFFINITY = "never: node(s) didn't match Pod's node affinity/selector";
 const NOT_NAMED = "never: node(s) didn't satisfy plugin(s) [NodeAffinity]";
@@ -30,6 +31,13 @@ const examples: readonly FilterExample[] = [
     pod('x').tolerates({ key: 'node.kubernetes.io/unschedulable', operator: 'Exists' }),
     { a: 'fits' },
   ),
+  says(
+    'features that a pod needs and nodes declare',
+    clusterOf([node('a').declares('Other', 'UserNamespacesHostNetworkSupport'), node('b').declares('Other'), node('c')]),
+    pod('x').spec({ hostNetwork: true, hostUsers: false } as PodSpec),
+    { a: 'fits', b: FEATURES, c: FEATURES },
+  ),
+  says('features that a pod does not need', clusterOf([node('a')]), pod('x').spec({ hostUsers: false } as PodSpec), { a: 'fits' }),
   says('a name', clusterOf([node('a'), node('b')]), pod('x').on('b'), {
     a: "never: node(s) didn't match the requested node name",
     b: 'fits',

@@ -86,6 +86,13 @@ const filters: Readonly<Record<FilterName, Filter>> = {
     const refused = affinityRejection(world, place, pod);
     return refused && one(refused.reason, refused.resolvable);
   },
+  // Pods of random clusters need no feature: of the two, the examples have one.
+  NodeDeclaredFeatures: (_, { node }, { pod: { spec } }) => {
+    const isNeeded = spec?.hostNetwork === true && 'hostUsers' in spec && spec.hostUsers === false;
+    const { declaredFeatures = [] } = (node?.status ?? {}) as { declaredFeatures?: string[] };
+    const isThere = declaredFeatures.includes('UserNamespacesHostNetworkSupport');
+    return isNeeded && !isThere ? one("node(s) didn't match Pod's required features", false) : undefined;
+  },
 };
 
 /** Everything there is too little of. No other pod is in the way of one that asks for more than the node has at all. */

@@ -1,0 +1,51 @@
+import type { PodSpec } from 'kubernetes-types/core/v1.js';
+import type { Node } from '../types.ts';
+import type { Rejection } from './names.ts';
+
+/** What the API has had since 1.34 and 1.35, and our types of it do not. */
+interface NewerFields {
+  readonly hostUsers?: boolean;
+  readonly containers: readonly Rules[];
+  readonly initContainers?: readonly Rules[];
+}
+interface Rules {
+  readonly restartPolicyRules?: readonly { readonly action?: string }[];
+}
+
+const refused: Rejection = {
+  plugin: 'NodeDeclaredFeatures',
+  resolvable: false,
+  reasons: ["node(s) didn't match Pod's required features"],
+};
+const none: readonly string[] = [];
+
+/**
+ * Features that the kubelet must have for this pod, by the names under which nodes declare them (`status.declaredFeatures`, from 1.35 on). A kubelet without them
+ * fails the pod. Others that nodes declare matter only to pods that are being changed.
+ * @see https://kep.k8s.io/5328
+ */
+export function requiredFeatures(spec: Readonly<PodSpec> | undefined): readonly string[] {
+  if (spec === undefined) return none;
+  const { hostUsers, containers, initContainers } = spec as NewerFields;
+  const restartsAll = hasRestartRule(containers) || (initContainers !== undefined && hasRestartRule(initContainers));
+  const sharesNetwork = hostUsers === false && spec.hostNetwork === true;
+  if (!restartsAll && !sharesNetwork) return none;
+  return [...(restartsAll ? ['RestartAllContainersOnContainerExits'] : []), ...(sharesNetwork ? ['UserNamespacesHostNetworkSupport'] : [])];
+}
+
+/** A node has no pod that needs what it does not declare. @param required - as of {@link requiredFeatures} */
+export function nodeDeclaredFeatures(required: readonly string[], node: Readonly<Node>): Rejection | undefined {
+  if (required.length === 0) return undefined;
+  const declared = declaredFeaturesOf(node);
+  return required.every((feature) => declared.includes(feature)) ? undefined : refused;
+}
+
+export function declaredFeaturesOf({ status }: Readonly<Node>): readonly string[] {
+  return (status as { readonly declaredFeatures?: readonly string[] } | undefined)?.declaredFeatures ?? none;
+}
+
+function hasRestartRule(containers: readonly Rules[]): boolean {
+  for (const { restartPolicyRules } of containers)
+    if (restartPolicyRules?.some(({ action }) => action === 'RestartAllContainers')) return true;
+  return false;
+}
