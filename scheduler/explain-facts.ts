@@ -8,6 +8,7 @@ import type {
   CsiCapacity,
   CsiDriver,
   CsiNode,
+  DeviceClass,
   Namespace,
   Node,
   Pod,
@@ -44,6 +45,7 @@ export interface PodFacts {
   readonly replicaSets: All<ReplicaSet>;
   readonly statefulSets: All<StatefulSet>;
   readonly budgets: All<Budget>;
+  readonly deviceClasses: All<DeviceClass>;
   readonly claims: All<Claim>;
   readonly volumes: All<Volume>;
   readonly storageClasses: All<StorageClass>;

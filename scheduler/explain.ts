@@ -67,6 +67,7 @@ function worldOf(facts: PodFacts, pod: PodInfo): { cluster: Cluster; engine: Eng
     compat: facts.config.compat,
     defaultSelectorOf: spreadSelectors.of,
     volumes: new VolumeWork(view, { claimUsers: () => [] }),
+    deviceClassOf: (resource) => facts.deviceClasses.find(({ spec }) => spec?.extendedResourceName === resource)?.metadata.name,
     nominations: {
       nodes: nominator.nodes,
       on: (node, { uid, priority }) => nominator.on(node).filter((other) => other.uid !== uid && other.priority >= priority),

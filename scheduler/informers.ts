@@ -1,6 +1,7 @@
 import {
   controllerRevisions,
   daemonSets,
+  deviceClasses,
   namespaces,
   nodes,
   pods,
@@ -16,7 +17,18 @@ import type { Informer } from '../kube/cache/contract.ts';
 import { controllerOf } from '../kube/controller/owner-refs.ts';
 import type { Runtime } from '../kube/process/runtime.ts';
 import type { SchedulerConfig } from './config/config.ts';
-import type { Budget, ControllerRevision, DaemonSet, Namespace, Node, Pod, ReplicaSet, Service, StatefulSet } from './types.ts';
+import type {
+  Budget,
+  ControllerRevision,
+  DaemonSet,
+  DeviceClass,
+  Namespace,
+  Node,
+  Pod,
+  ReplicaSet,
+  Service,
+  StatefulSet,
+} from './types.ts';
 import { storageCachesOf, type ServedKinds as ServedStorage, type StorageCaches } from './volumes/view.ts';
 import { isJsonObject } from '../kube/api/json.ts';
 import type { Client } from '../kube/client/client.ts';
@@ -26,6 +38,8 @@ import { isNotFound } from '../kube/client/errors.ts';
 export interface ServedKinds {
   /** Undefined: no pod is protected there. */
   budgets: Resource | undefined;
+  /** Undefined: devices stand behind no extended resource. */
+  deviceClasses: Resource | undefined;
   storage: ServedStorage;
 }
 
@@ -41,11 +55,15 @@ export interface Caches {
   /** Only where room is kept for pods of DaemonSets. */
   daemonSets: Informer<DaemonSet> | undefined;
   budgets: Informer<Budget> | undefined;
+  deviceClasses: Informer<DeviceClass> | undefined;
   storage: StorageCaches;
 }
 
 /** Revisions by the uid of their set. */
 export const BY_OWNER = 'owner';
+
+/** Device classes by the extended resource that they provide. */
+export const BY_RESOURCE = 'extended-resource';
 
 /** What decisions look at. Of the pods on nodes most of it is not needed, but a cache keeps the same of all. */
 const podFields = [
@@ -63,6 +81,8 @@ const podFields = [
   'spec.overhead',
   'spec.resources.requests',
   'spec.resourceClaims',
+  'spec.schedulingGroup',
+  'spec.workloadRef',
   'spec.hostNetwork',
   'spec.hostUsers',
   'spec.volumes',
@@ -133,6 +153,12 @@ export function schedulerCaches(
     }),
     daemonSets: reservation.daemonSets ? informers.of<DaemonSet>(daemonSets, { fields: ['spec', 'status'] }) : undefined,
     budgets: served.budgets && informers.of<Budget>(served.budgets, { fields: ['spec.selector', 'status'] }),
+    deviceClasses:
+      served.deviceClasses &&
+      informers.of<DeviceClass>(served.deviceClasses, {
+        fields: ['spec.extendedResourceName'],
+        indexes: { [BY_RESOURCE]: ({ spec }) => [spec?.extendedResourceName ?? ''] },
+      }),
     storage: storageCachesOf(informers, served.storage),
   };
 }
@@ -145,6 +171,11 @@ export function schedulerCaches(
 export async function servedBudgets(client: Pick<Client, 'raw'>, signal: AbortSignal): Promise<Resource | undefined> {
   for (const resource of [podDisruptionBudgets, podDisruptionBudgetsBeta]) if (await isServed(client, resource, signal)) return resource;
   return undefined;
+}
+
+/** DeviceClasses where this server has them with extended resources. @throws as {@link servedBudgets} */
+export async function servedDeviceClasses(client: Pick<Client, 'raw'>, signal: AbortSignal): Promise<Resource | undefined> {
+  return (await isServed(client, deviceClasses, signal)) ? deviceClasses : undefined;
 }
 
 async function isServed(client: Pick<Client, 'raw'>, { group, version, resource }: Resource, signal: AbortSignal): Promise<boolean> {

@@ -7,7 +7,7 @@ import type { SchedulerHooks } from './core/hooks.ts';
 import { profileEvents, type ProfileEvents } from './core/profile-events.ts';
 import { SchedulerState } from './core/state.ts';
 import { cycleRunnable } from './cycle.ts';
-import { schedulerCaches, servedBudgets, type ServedKinds } from './informers.ts';
+import { schedulerCaches, servedBudgets, servedDeviceClasses, type ServedKinds } from './informers.ts';
 import { placeholderHooks } from './placeholder/hooks.ts';
 import { placeholderMeters, Placeholders } from './placeholder/placeholders.ts';
 import { SeenPlaceholders } from './placeholder/seen-placeholders.ts';
@@ -26,7 +26,8 @@ export type { ServedKinds } from './informers.ts';
 export async function servedKinds(client: Pick<Client, 'raw'>, signal: AbortSignal): Promise<ServedKinds> {
   // One after the other: a server that is away is asked one thing each time, and fails with the same words.
   const budgets = await servedBudgets(client, signal);
-  return { budgets, storage: await servedStorageKinds(client, signal) };
+  const deviceClasses = await servedDeviceClasses(client, signal);
+  return { budgets, deviceClasses, storage: await servedStorageKinds(client, signal) };
 }
 
 /**

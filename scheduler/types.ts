@@ -20,6 +20,7 @@ import type {
   StorageClass as RawStorageClass,
   VolumeAttachment as RawAttachment,
 } from 'kubernetes-types/storage/v1.js';
+import type { KubeObject } from '../kube/api/object.ts';
 import type { Kube } from '../kube/api/resources.ts';
 
 /* Objects as the caches hold them. */
@@ -38,5 +39,9 @@ export type Budget = Kube<RawBudget>;
 export type StorageClass = Kube<RawStorageClass>;
 export type CsiNode = Kube<RawCsiNode>;
 export type CsiDriver = Kube<RawDriver>;
+/** Of dynamic resource allocation. */
+export interface DeviceClass extends KubeObject {
+  readonly spec?: { readonly extendedResourceName?: string };
+}
 export type CsiCapacity = Kube<RawCapacity>;
 export type VolumeAttachment = Kube<RawAttachment>;

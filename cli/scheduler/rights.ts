@@ -7,6 +7,7 @@ const watched: readonly (readonly [group: string, resources: string])[] = [
   ['', 'pods nodes namespaces services replicationcontrollers persistentvolumes persistentvolumeclaims'],
   ['apps', 'replicasets statefulsets controllerrevisions'],
   ['policy', 'poddisruptionbudgets'],
+  ['resource.k8s.io', 'deviceclasses'],
   ['storage.k8s.io', 'storageclasses csinodes csidrivers csistoragecapacities volumeattachments'],
 ];
 

@@ -2,6 +2,7 @@ import {
   csiDrivers,
   csiNodes,
   csiStorageCapacities,
+  deviceClasses,
   volumeAttachments,
   namespaces,
   nodes,
@@ -39,7 +40,7 @@ export const whyPod = (load: () => Promise<ExplainPod>): Command => ({
 
 Reservations for pods that are updated, and when the pod is retried, are known only to the running scheduler. With --debug-address it is asked; it must have been started with --debug, and dkc must run on its machine.
 
-Rights: get and list pods; for a pending pod also list nodes, namespaces, services, replicationcontrollers, replicasets, statefulsets, poddisruptionbudgets, persistentvolumes, persistentvolumeclaims, storageclasses, csinodes, csidrivers, csistoragecapacities and volumeattachments.`,
+Rights: get and list pods; for a pending pod also list nodes, namespaces, services, replicationcontrollers, replicasets, statefulsets, poddisruptionbudgets, persistentvolumes, persistentvolumeclaims, storageclasses, csinodes, csidrivers, csistoragecapacities, volumeattachments and deviceclasses.`,
   examples: [
     { run: 'dkc why pod shop/db-1', what: 'why is it pending?' },
     { run: 'dkc why pod/db-1 -n shop', what: 'the same' },
@@ -163,6 +164,7 @@ export async function readCluster(client: Pick<Client, 'listEach'>, signal: Abor
     replicaSets: all(replicaSets),
     statefulSets: all(statefulSets),
     budgets: served(podDisruptionBudgets, podDisruptionBudgetsBeta),
+    deviceClasses: served(deviceClasses),
     claims: all(persistentVolumeClaims),
     volumes: all(persistentVolumes),
     storageClasses: all(storageClasses),

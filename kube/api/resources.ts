@@ -40,6 +40,9 @@ export const podDisruptionBudgets = named('policy', 'poddisruptionbudgets', 'Pod
 export const podDisruptionBudgetsBeta: Resource = { ...podDisruptionBudgets, version: 'v1beta1' };
 export const priorityClasses = named('scheduling.k8s.io', 'priorityclasses', 'PriorityClass', false);
 
+/** Served from 1.34 on; before that as v1beta2 and older, without extended resources. */
+export const deviceClasses = named('resource.k8s.io', 'deviceclasses', 'DeviceClass', false);
+
 export const storageClasses = named('storage.k8s.io', 'storageclasses', 'StorageClass', false);
 export const csiNodes = named('storage.k8s.io', 'csinodes', 'CSINode', false);
 /** Served from 1.18 on. */

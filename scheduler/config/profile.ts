@@ -13,7 +13,7 @@ const elsewhere: ReadonlyMap<string, string> = new Map([
   ['SchedulingGates', 'it cannot be switched off'],
   ['PrioritySort', 'it cannot be switched off'],
   ['DefaultBinder', 'it cannot be switched off'],
-  ['DynamicResources', 'this scheduler does not support it: pods with resource claims are unschedulable'],
+  ['DynamicResources', 'this scheduler does not support it: pods that need it are left to another scheduler'],
 ]);
 
 type Plugins = Pick<ProfileConfig, 'filters' | 'scores'>;

@@ -6,7 +6,7 @@ import type { ClusterEvent } from '../cluster-event.ts';
 import type { ProfileConfig, SchedulerConfig } from '../config/config.ts';
 import { DefaultSpreadSelectors } from '../engine/default-spread-selectors.ts';
 import { Engine } from '../engine/engine.ts';
-import type { Caches } from '../informers.ts';
+import { BY_RESOURCE, type Caches } from '../informers.ts';
 import { isIgnored } from '../plugins/node-resources-fit.ts';
 import { podInfoOf, type PodInfo } from '../pod/pod-info.ts';
 import type { Candidate } from '../preempt/contract.ts';
@@ -90,6 +90,7 @@ export class SchedulerState {
       compat,
       defaultSelectorOf: this.spreadSelectors.of,
       volumes: this.volumes,
+      deviceClassOf: (resource) => caches.deviceClasses?.indexed(BY_RESOURCE, resource)[0]?.metadata.name,
       nominations: nominationsOf(nominator, held),
     });
     const hints = createHints({

@@ -5,6 +5,7 @@ import type { ProfileConfig, SchedulerConfig } from '../config/config.ts';
 import { namedNodes } from '../plugins/node-affinity.ts';
 import type { Rejector, Rejection } from '../plugins/names.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
+import { unsupportedIn, type Devices } from '../pod/unsupported.ts';
 import { excessOf } from '../pod/pod-limits.ts';
 import { Classes } from './classes.ts';
 import { fitErrorOf, RejectionTable, type FitError } from './rejections.ts';
@@ -36,6 +37,8 @@ export interface EngineOptions {
   defaultSelectorOf: DefaultSelectorOf;
   nominations: NominatedPods;
   volumes: VolumeAsk;
+  /** The DeviceClass that provides an extended resource. @default none does */
+  deviceClassOf?: Devices['classOf'];
   /** So many comparisons of a rule with a pod, or a node, need no preparation. @default 20_000 */
   inOneGo?: number;
 }
@@ -58,14 +61,17 @@ export interface Evaluation {
 export class Engine {
   readonly #options: EngineOptions;
   readonly #rejections = new RejectionTable();
+  readonly #devices: Devices;
   readonly #classes: Classes;
   readonly #scan: Scan;
   #lastTie = 0;
 
   constructor(options: EngineOptions) {
     this.#options = options;
+    const { cluster, deviceClassOf: classOf = () => undefined } = options;
+    this.#devices = { classOf, isOnNodes: (resource) => cluster.order.some(({ allocScalars }) => (allocScalars.get(resource) ?? 0) > 0) };
     this.#classes = new Classes({ ...options, rejections: this.#rejections });
-    this.#scan = new Scan(options.cluster, options.compat.scoreRange);
+    this.#scan = new Scan(cluster, options.compat.scoreRange);
   }
 
   /** Labels of namespaces, services, controllers or storage are other than they were: what was read from them is read again. */
@@ -185,7 +191,8 @@ export class Engine {
       return { error: { nodes: 0, reasons: new Map(), everywhere: undefined, by: new Set(['NodeName']), resolvable: 0 } };
     const excess = excessOf(pod.pod.spec);
     if (excess !== undefined) return refuse('PodLimits', excess);
-    if (hasResourceClaims(pod)) return refuse('DynamicResources', 'pods with resourceClaims are not supported by this scheduler');
+    const unsupported = unsupportedIn(pod, this.#devices);
+    if (unsupported !== undefined) return refuse(unsupported.by, unsupported.why);
     if (namedBy(pod, profile)?.length === 0) return refuse('NodeAffinity', 'pod affinity terms conflict');
     if (this.#rejections.isFull) this.#reset();
     const prepared = volumes.key(pod) === '' ? undefined : volumes.prepare(pod, profile);
@@ -334,9 +341,4 @@ function bestOf(set: ResourceClass, closed: ReadonlyMap<number, Rejection>): { s
 
 function namedBy({ pod }: PodInfo, { filters }: ProfileConfig): readonly string[] | undefined {
   return filters.has('NodeAffinity') ? namedNodes(pod.spec ?? {}) : undefined;
-}
-
-function hasResourceClaims({ pod: { spec } }: PodInfo): boolean {
-  const claims = (spec as { resourceClaims?: readonly unknown[] } | undefined)?.resourceClaims;
-  return claims !== undefined && claims.length > 0;
 }

@@ -31,10 +31,10 @@ export type ScoreName = keyof typeof scoreWeights;
 export type PluginName = FilterName | ScoreName;
 
 /**
- * Who may have refused a pod: a plugin, the pod's own gates, an extender, resource claims, which nothing here can satisfy, or its size (`PodLimits`: see
- * pod/pod-limits.ts).
+ * What may have refused a pod: a plugin, the pod's own gates, an extender, its size (`PodLimits`: see pod/pod-limits.ts), or that it needs a plugin which this
+ * scheduler does not have (pod/unsupported.ts).
  */
-export type Rejector = FilterName | 'SchedulingGates' | 'Extender' | 'DynamicResources' | 'PodLimits';
+export type Rejector = FilterName | 'SchedulingGates' | 'Extender' | 'DynamicResources' | 'GangScheduling' | 'PodLimits';
 
 /** Why a pod cannot be on a node, or on any. */
 export interface Rejection {

@@ -3,7 +3,15 @@ import type { Rejector } from '../plugins/names.ts';
 import type { NamespaceLabels } from '../pod/affinity-terms.ts';
 import type { Hint } from './contract.ts';
 import { interPodAffinity } from './hints/inter-pod-affinity.ts';
-import { nodeDeclaredFeatures, nodePorts, nodeAffinity, nodeName, nodeUnschedulable, taintToleration } from './hints/node-rules.ts';
+import {
+  devicesOnNodes,
+  nodeDeclaredFeatures,
+  nodePorts,
+  nodeAffinity,
+  nodeName,
+  nodeUnschedulable,
+  taintToleration,
+} from './hints/node-rules.ts';
 import { nodeResourcesFit } from './hints/node-resources-fit.ts';
 import { podTopologySpread } from './hints/pod-topology-spread.ts';
 import { nodeVolumeLimits, volumeBinding, volumeRestrictions, volumeZone } from './hints/volumes.ts';
@@ -44,7 +52,8 @@ export function createHints(facts: HintFacts): Hints {
     NodeDeclaredFeatures: nodeDeclaredFeatures,
     Extender: always,
     SchedulingGates: never, // nothing but the pod's own change opens them
-    DynamicResources: never, // nothing that happens here can satisfy a resource claim
+    DynamicResources: devicesOnNodes,
+    GangScheduling: never, // the group is never known here
     PodLimits: never, // the pod itself has to become smaller
   } satisfies Record<Rejector, Hint>;
   return new Map(Object.entries(table) as [Rejector, Hint][]);

@@ -53,7 +53,9 @@ const retryConditions: Readonly<Record<Rejector, string>> = {
   NodeDeclaredFeatures: 'a node that declares the required features is added, or declares them',
   SchedulingGates: 'its last scheduling gate is removed',
   PodLimits: 'never: create the pod again within the limits that its event names',
-  DynamicResources: 'never: resource claims are not supported; create the pod again without them',
+  DynamicResources:
+    'a node gets the resource from a device plugin; otherwise never: create the pod again for a scheduler with dynamic resource allocation',
+  GangScheduling: 'never: create the pod again for a scheduler that schedules pods of a group together',
 };
 
 /** What has a pod tried again that these refused, as people read it. */

@@ -49,6 +49,13 @@ export const nodePorts: Hint = ({ ports }, event) => {
 export const nodeDeclaredFeatures: Hint = ({ pod }, event) =>
   nodeComesToPass(event, (node) => rejectionForFeatures(requiredFeatures(pod.spec), node) === undefined);
 
+/** A pod waits for devices of a class; a node that has them from a device plugin serves it as well. Resource claims it cannot serve. */
+export const devicesOnNodes: Hint = ({ pod, requests }, event) => {
+  if ('resourceClaims' in (pod.spec ?? {})) return false;
+  const has = ({ status }: Readonly<Node>, resource: string): boolean => !['0', undefined].includes(status?.allocatable?.[resource]);
+  return nodeComesToPass(event, (node) => [...requests.scalars.keys()].some((resource) => has(node, resource)));
+};
+
 /** Whether a node passes now that did not before, or was not there. */
 export function nodeComesToPass(event: ClusterEvent, passes: (node: Readonly<Node>) => boolean): boolean {
   if (event.kind === 'node-added') return passes(event.after);

@@ -10,7 +10,11 @@ import { defaultSchedulerConfig } from '../../../scheduler/config/defaults.ts';
 import { schedulerCaches } from '../../../scheduler/informers.ts';
 
 const none = undefined;
-const served = { budgets: none, storage: { csiNodes: none, csiDrivers: none, csiStorageCapacities: none, volumeAttachments: none } };
+const served = {
+  budgets: none,
+  deviceClasses: none,
+  storage: { csiNodes: none, csiDrivers: none, csiStorageCapacities: none, volumeAttachments: none },
+};
 
 /** Objects as the scheduler's caches keep them: what is not asked for is not there. */
 export function keeper({ reservation, extenders }: Pick<SchedulerConfig, 'reservation' | 'extenders'> = defaultSchedulerConfig) {

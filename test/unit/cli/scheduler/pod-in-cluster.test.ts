@@ -28,7 +28,7 @@ const names = (list: readonly { metadata: { name?: string } }[]): string => list
 test('every kind is listed once, and of the pods those that have not ended', async () => {
   const { client, asked } = serverThat(() => undefined);
   const { pods, budgets, capacities, replicationControllers } = await readCluster(client, signal);
-  assert.equal(asked.length, 15);
+  assert.equal(asked.length, 16);
   assert.ok(asked.includes('pods v1 status.phase!=Succeeded,status.phase!=Failed'));
   const found = [pods, budgets, capacities, replicationControllers].map(names);
   assert.deepEqual(found, ['pods v1', 'poddisruptionbudgets v1', 'csistoragecapacities v1', 'replicationcontrollers v1']);

@@ -23,6 +23,7 @@ const all = [
   'list, watch statefulsets.apps',
   'list, watch controllerrevisions.apps',
   'list, watch poddisruptionbudgets.policy',
+  'list, watch deviceclasses.resource.k8s.io',
   'list, watch storageclasses.storage.k8s.io',
   'list, watch csinodes.storage.k8s.io',
   'list, watch csidrivers.storage.k8s.io',

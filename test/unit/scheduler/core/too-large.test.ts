@@ -55,7 +55,16 @@ test('a pod that asks for too much is told so, once, and the others are placed',
 
 test('dkc why pod says the same', () => {
   const large = tooLarge('large').build();
-  const nothing = { namespaces: [], services: [], replicationControllers: [], replicaSets: [], statefulSets: [], budgets: [], claims: [] };
+  const nothing = {
+    namespaces: [],
+    services: [],
+    replicationControllers: [],
+    replicaSets: [],
+    statefulSets: [],
+    budgets: [],
+    deviceClasses: [],
+    claims: [],
+  };
   const storage = { volumes: [], storageClasses: [], csiNodes: [], csiDrivers: [], capacities: [], attachments: [] };
   const cluster = { pods: [large], nodes: [node('a').build()], ...nothing, ...storage };
   const [first] = explainPod({ ...cluster, pod: large, config: defaultSchedulerConfig, running: undefined, now: 0 });

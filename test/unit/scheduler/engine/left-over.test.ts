@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Container, PodAffinityTerm } from 'kubernetes-types/core/v1.js';
+import type { Container, PodAffinityTerm, PodSpec } from 'kubernetes-types/core/v1.js';
 import { seededRandom } from '../../../../base/random.ts';
 import { Cluster } from '../../../../scheduler/cache/cluster.ts';
 import { defaultSchedulerConfig } from '../../../../scheduler/config/defaults.ts';
@@ -11,7 +11,7 @@ import { node, pod, type PodBuilder } from '../builders.ts';
 
 const [profile = assert.fail()] = defaultSchedulerConfig.profiles.values();
 
-function engineOn(nodes: number): { cluster: Cluster; engine: Engine } {
+function engineOn(nodes: number, deviceClasses: Readonly<Record<string, string>> = {}): { cluster: Cluster; engine: Engine } {
   const cluster = new Cluster();
   const engine = new Engine({
     cluster,
@@ -20,6 +20,7 @@ function engineOn(nodes: number): { cluster: Cluster; engine: Engine } {
     defaultSelectorOf: () => undefined,
     nominations: { nodes: [], on: () => [] },
     volumes: { key: () => '', prepare: () => undefined },
+    deviceClassOf: (resource) => deviceClasses[resource],
   });
   for (let n = 0; n < nodes; n++)
     cluster.setNode(
@@ -106,6 +107,55 @@ test('a feature counts from the moment when a node declares it, for pods that re
   assert.ok(change !== 'added' && change.has('features'));
   assert.deepEqual([fits(restarts), fits(pod('plain'))], [['n1'], ['n0', 'n1']]);
 });
+
+/** Fields that our types of the API do not have. */
+const newer = (fields: object): PodSpec => fields as PodSpec;
+const elsewhere =
+  'which this scheduler does not support: give the pod a spec.schedulerName of a scheduler that does, such as kube-scheduler';
+const left: { why: string; of: PodBuilder; by?: string; says?: string }[] = [
+  {
+    why: 'with resource claims',
+    of: pod('p').spec(newer({ resourceClaims: [{ name: 'gpu' }] })),
+    by: 'DynamicResources',
+    says: 'pod has resourceClaims',
+  },
+  { why: 'without any', of: pod('p').spec(newer({ resourceClaims: [] })) },
+  {
+    why: 'of a group',
+    of: pod('p').spec(newer({ schedulingGroup: { podGroupName: 'g' } })),
+    by: 'GangScheduling',
+    says: 'pod has a schedulingGroup',
+  },
+  {
+    why: 'of a workload',
+    of: pod('p').spec(newer({ workloadRef: { name: 'w' } })),
+    by: 'GangScheduling',
+    says: 'pod has a workloadRef',
+  },
+  {
+    why: 'that request a device by its class',
+    of: pod('p').asks('deviceclass.resource.kubernetes.io/fast', '1'),
+    by: 'DynamicResources',
+    says: 'pod requests deviceclass.resource.kubernetes.io/fast of DeviceClass fast',
+  },
+  {
+    why: 'that request an extended resource of a class',
+    of: pod('p').asks('example.com/npu', '1'),
+    by: 'DynamicResources',
+    says: 'pod requests example.com/npu of DeviceClass npu',
+  },
+  { why: 'that request one which nodes have as well', of: pod('p').asks('example.com/gpu', '1') },
+];
+for (const { why, of, by, says } of left)
+  test(`pods ${why} are ${by === undefined ? 'scheduled here' : 'left to another scheduler'}`, () => {
+    const { cluster, engine } = engineOn(2, { 'example.com/gpu': 'gpu', 'example.com/npu': 'npu' });
+    cluster.setNode(node('n1').has('example.com/gpu', '4').build());
+    const decision = engine.decide(podInfoOf(of.build()), profile);
+    assert.deepEqual(
+      decision.placed ? {} : { by: [...decision.error.by].join(), says: decision.error.everywhere },
+      by === undefined ? {} : { by, says: `${says}, ${elsewhere}` },
+    );
+  });
 
 test('rejections that name what users chose are forgotten when they are many, and answers stay right', () => {
   const { cluster, engine } = engineOn(2);

@@ -13,5 +13,15 @@ testHints({
     fails('a node that does not is new', sharing, newNode(node('n').declares('Other'))),
     fails('a node declares others', sharing, changed('features', node('n'), node('n').declares('Other'))),
   ],
-  DynamicResources: [fails('anything happens', pod('a'), newNode(node('n')))],
+  DynamicResources: [
+    fails('anything happens to a pod with claims', pod('a').spec({ resourceClaims: [{ name: 'c' }] } as PodSpec), newNode(node('n'))),
+    helps('a node has the device from a plugin', pod('a').asks('x/gpu', '1'), newNode(node('n').has('x/gpu', '1'))),
+    fails('a node has others', pod('a').asks('x/gpu', '1'), newNode(node('n').has('x/npu', '1'))),
+    helps(
+      'a node gets the device',
+      pod('a').asks('x/gpu', '1'),
+      changed('allocatable', node('n').has('x/gpu', '0'), node('n').has('x/gpu', '1')),
+    ),
+  ],
+  GangScheduling: [fails('anything happens', pod('a'), newNode(node('n')))],
 });
