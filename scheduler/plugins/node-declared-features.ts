@@ -1,16 +1,9 @@
-import type { PodSpec } from 'kubernetes-types/core/v1.js';
+import type { Container, PodSpec } from 'kubernetes-types/core/v1.js';
 import type { Node } from '../types.ts';
 import type { Rejection } from './names.ts';
 
-/** What the API has had since 1.34 and 1.35, and our types of it do not. */
-interface NewerFields {
-  readonly hostUsers?: boolean;
-  readonly containers: readonly Rules[];
-  readonly initContainers?: readonly Rules[];
-}
-interface Rules {
-  readonly restartPolicyRules?: readonly { readonly action?: string }[];
-}
+/** A container of API servers from 1.34 on: our types are older. */
+type ContainerWithRules = Container & { readonly restartPolicyRules?: readonly { readonly action?: string }[] };
 
 const refused: Rejection = {
   plugin: 'NodeDeclaredFeatures',
@@ -26,9 +19,9 @@ const none: readonly string[] = [];
  */
 export function requiredFeatures(spec: Readonly<PodSpec> | undefined): readonly string[] {
   if (spec === undefined) return none;
-  const { hostUsers, containers, initContainers } = spec as NewerFields;
+  const { hostUsers, hostNetwork, containers, initContainers } = spec;
   const restartsAll = hasRestartRule(containers) || (initContainers !== undefined && hasRestartRule(initContainers));
-  const sharesNetwork = hostUsers === false && spec.hostNetwork === true;
+  const sharesNetwork = hostUsers === false && hostNetwork === true;
   if (!restartsAll && !sharesNetwork) return none;
   return [...(restartsAll ? ['RestartAllContainersOnContainerExits'] : []), ...(sharesNetwork ? ['UserNamespacesHostNetworkSupport'] : [])];
 }
@@ -44,7 +37,7 @@ export function declaredFeaturesOf({ status }: Readonly<Node>): readonly string[
   return (status as { readonly declaredFeatures?: readonly string[] } | undefined)?.declaredFeatures ?? none;
 }
 
-function hasRestartRule(containers: readonly Rules[]): boolean {
+function hasRestartRule(containers: readonly ContainerWithRules[]): boolean {
   for (const { restartPolicyRules } of containers)
     if (restartPolicyRules?.some(({ action }) => action === 'RestartAllContainers')) return true;
   return false;

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { PodSpec } from 'kubernetes-types/core/v1.js';
 import { seededRandom } from '../../../base/random.ts';
 import type { ExtenderConfig } from '../../../scheduler/config/config.ts';
 import { defaultSchedulerConfig } from '../../../scheduler/config/defaults.ts';
@@ -53,7 +52,7 @@ const rare = pod('rare')
 
 test('what required features are read from is kept, and so is what nodes declare', () => {
   const restarts = { name: 'c', image: 'app:1', restartPolicyRules: [{ action: 'RestartAllContainers', exitCodes: { values: [1] } }] };
-  const needing = pod('needing').spec({ hostNetwork: true, hostUsers: false, containers: [restarts] } as PodSpec);
+  const needing = pod('needing').spec({ hostNetwork: true, hostUsers: false, containers: [restarts] });
   const required = requiredFeatures(needing.build().spec);
   assert.deepEqual(required, ['RestartAllContainersOnContainerExits', 'UserNamespacesHostNetworkSupport']);
   assert.deepEqual(requiredFeatures(keeper().pod(needing.build()).spec), required);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { NodeSelectorTerm, PodSpec } from 'kubernetes-types/core/v1.js';
+import type { NodeSelectorTerm } from 'kubernetes-types/core/v1.js';
 import { node, pod, type PodBuilder } from '../builders.ts';
 import type { OracleCluster } from './cluster.ts';
 import { evaluate, NO_NODES } from './evaluate.ts';
@@ -34,10 +34,10 @@ const examples: readonly FilterExample[] = [
   says(
     'features that a pod needs and nodes declare',
     clusterOf([node('a').declares('Other', 'UserNamespacesHostNetworkSupport'), node('b').declares('Other'), node('c')]),
-    pod('x').spec({ hostNetwork: true, hostUsers: false } as PodSpec),
+    pod('x').spec({ hostNetwork: true, hostUsers: false }),
     { a: 'fits', b: FEATURES, c: FEATURES },
   ),
-  says('features that a pod does not need', clusterOf([node('a')]), pod('x').spec({ hostUsers: false } as PodSpec), { a: 'fits' }),
+  says('features that a pod does not need', clusterOf([node('a')]), pod('x').spec({ hostUsers: false }), { a: 'fits' }),
   says('a name', clusterOf([node('a'), node('b')]), pod('x').on('b'), {
     a: "never: node(s) didn't match the requested node name",
     b: 'fits',

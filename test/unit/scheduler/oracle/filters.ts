@@ -88,7 +88,7 @@ const filters: Readonly<Record<FilterName, Filter>> = {
   },
   // Pods of random clusters need no feature: of the two, the examples have one.
   NodeDeclaredFeatures: (_, { node }, { pod: { spec } }) => {
-    const isNeeded = spec?.hostNetwork === true && 'hostUsers' in spec && spec.hostUsers === false;
+    const isNeeded = spec?.hostNetwork === true && spec.hostUsers === false;
     const { declaredFeatures = [] } = (node?.status ?? {}) as { declaredFeatures?: string[] };
     const isThere = declaredFeatures.includes('UserNamespacesHostNetworkSupport');
     return isNeeded && !isThere ? one("node(s) didn't match Pod's required features", false) : undefined;

@@ -1,8 +1,7 @@
-import type { PodSpec } from 'kubernetes-types/core/v1.js';
 import { node, pod } from '../../builders.ts';
 import { changed, fails, helps, newNode, noNode, testHints } from './hint-table.ts';
 
-const sharing = pod('a').spec({ hostNetwork: true, hostUsers: false } as PodSpec);
+const sharing = pod('a').spec({ hostNetwork: true, hostUsers: false });
 
 testHints({
   Extender: [helps('anything happens', pod('a'), noNode(node('n')))],
@@ -14,7 +13,7 @@ testHints({
     fails('a node declares others', sharing, changed('features', node('n'), node('n').declares('Other'))),
   ],
   DynamicResources: [
-    fails('anything happens to a pod with claims', pod('a').spec({ resourceClaims: [{ name: 'c' }] } as PodSpec), newNode(node('n'))),
+    fails('anything happens to a pod with claims', pod('a').spec({ resourceClaims: [{ name: 'c' }] }), newNode(node('n'))),
     helps('a node has the device from a plugin', pod('a').asks('x/gpu', '1'), newNode(node('n').has('x/gpu', '1'))),
     fails('a node has others', pod('a').asks('x/gpu', '1'), newNode(node('n').has('x/npu', '1'))),
     helps(
