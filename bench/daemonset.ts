@@ -17,7 +17,7 @@ import type { Figure } from './figure.ts';
 export async function daemonSetWork(): Promise<Figure[] | string> {
   const count = numberOf(process.env, 'DKC_NODES', 1_000);
   const rounds = numberOf(process.env, 'DKC_ROUNDS', 3);
-  const counts = { all: count, some: Math.min(count, Math.max(20, count / 10)) };
+  const counts = { all: count, some: Math.min(count, Math.max(20, Math.ceil(count / 2))) };
   try {
     await using site = await benchSite();
     await addNodes(site.client, counts.all, counts.some);
@@ -28,20 +28,22 @@ export async function daemonSetWork(): Promise<Figure[] | string> {
         turns.push(await takeTurn(user, site, counts, `round-${round}-${user}`));
       }
     }
-    return workFigures(turns, count);
+    return workFigures(turns, counts);
   } catch (error) {
     if (error instanceof RealPartsUnavailable) return error.message;
     throw error;
   }
 }
 
-export function workFigures(turns: readonly Turn[], nodes: number): Figure[] {
+export function workFigures(turns: readonly Turn[], { all: nodes, some }: { all: number; some: number }): Figure[] {
   const figure = (what: string, unit: string, valueOf: (turn: Turn) => number): Figure => {
     const sample = (name: Turn['user']) => ({ name, unit, values: turns.filter(({ user }) => user === name).map(valueOf) });
     const beside = { ours: sample('dkc'), against: sample('kube-controller-manager') };
     return { what: `DaemonSet, ${nodes.toLocaleString('en')} nodes: ${what}`, ...beside, reach: { atMost: 1 } };
   };
   return [
+    figure(`first burst of the process, on ${some.toLocaleString('en')} of them`, 's', ({ first }) => first.doneMs / 1_000),
+    figure('CPU for that', 'ms', ({ first }) => first.cpuMs),
     figure('from create to right status', 's', ({ create }) => create.doneMs / 1_000),
     figure('CPU for that', 'ms', ({ create }) => create.cpuMs),
     figure('writes per pod for that', 'calls', ({ create }) => writesOf(create.calls) / nodes),

@@ -9,7 +9,7 @@ import { startCollector } from './daemonset/subject.ts';
 import { nodeNames, NODES } from './statefulset/sets.ts';
 import { podsOf, shapeText } from './statefulset/state.ts';
 import type { Shape } from './statefulset/state.ts';
-import { partNames, takeTurn } from './statefulset/turn.ts';
+import { firstOf, partNames, takeTurn } from './statefulset/turn.ts';
 import type { Turn } from './statefulset/turn.ts';
 import type { Figure } from './figure.ts';
 
@@ -67,5 +67,12 @@ export function setFigures(turns: readonly Turn[], shapes: readonly Shape[]): Fi
       ];
     }),
   );
-  return [...figures, figure('memory afterwards', 'MB', ({ usage }) => usage.rssMb, false)];
+  const [shape] = shapes;
+  const burst = shape === undefined ? '' : `first burst of the process, ${shapeText(firstOf(shape))}`;
+  return [
+    figure(burst, 's', ({ first }) => first.doneMs / 1_000, true),
+    figure(`${burst}: CPU for that`, 'ms', ({ first }) => first.cpuMs, true),
+    ...figures,
+    figure('memory afterwards', 'MB', ({ usage }) => usage.rssMb, false),
+  ];
 }

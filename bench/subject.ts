@@ -15,9 +15,9 @@ export interface Subject<User extends string> extends AsyncDisposable {
 /** How it is started. */
 export type Plan = Pick<DaemonPlan, 'program' | 'args' | 'ready'>;
 
-/** Starts it in a folder of its own; it is ready when this returns. */
-export async function startPlan<User extends string>(user: User, plan: Plan, directory: string): Promise<Subject<User>> {
-  const daemon = new Daemon({ name: user, ...plan, log: join(directory, `${user}.log`), home: directory, ca: '' });
+/** Starts it in a folder of its own; it is ready when this returns. @param ca - PEM that its certificate is checked with, where it serves TLS */
+export async function startPlan<User extends string>(user: User, plan: Plan, directory: string, ca = ''): Promise<Subject<User>> {
+  const daemon = new Daemon({ name: user, ...plan, log: join(directory, `${user}.log`), home: directory, ca });
   await daemon.start();
   return {
     user,

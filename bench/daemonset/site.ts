@@ -5,6 +5,9 @@ import { join } from 'node:path';
 import { createClient } from '../../kube/client/http-client.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { startControlPlane } from '../../test/support/real-parts/control-plane.ts';
+import type { ControlPlane } from '../../test/support/real-parts/control-plane.ts';
+import { builtRelease, givenRelease } from '../../test/support/real-parts/release.ts';
+import type { Release } from '../../test/support/real-parts/release.ts';
 import { CallCounter } from './calls.ts';
 import type { Calls } from './calls.ts';
 
@@ -16,6 +19,8 @@ export interface Place extends AsyncDisposable {
   kubeconfig(user?: User): Promise<string>;
   /** Goes with the place. */
   directory: string;
+  /** Undefined where the API server is the embedded one: kube-controller-manager needs a real one. */
+  plane?: ControlPlane;
 }
 
 /** A real control plane, without controllers, that writes down who called what. */
@@ -41,14 +46,20 @@ rules:
 - level: None
 `;
 
-/** @throws RealPartsUnavailable where the parts cannot be built */
+/** That of `DKC_REAL_KUBERNETES`; without it 1.20.2, which is built. */
+const benchRelease = (): Promise<Release> =>
+  (process.env['DKC_REAL_KUBERNETES'] ?? '') === '' ? Promise.resolve(builtRelease) : givenRelease();
+
+/** @throws {RealPartsUnavailable} where this machine cannot have the programs */
 export async function benchSite(): Promise<Site> {
   await using undo = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), 'dkc-bench-'));
   undo.defer(() => rm(directory, { recursive: true, force: true }));
   const [policyFile, audit] = [join(directory, 'audit.yaml'), join(directory, 'audit.log')];
   await writeFile(policyFile, policy);
+  const release = await benchRelease();
   const plane = await startControlPlane({
+    release,
     extraTokens: users.map((user) => ({ token: tokenOf(user), user, groups: ['system:masters'] })),
     apiServerArgs: [
       `--audit-policy-file=${policyFile}`,
@@ -60,6 +71,7 @@ export async function benchSite(): Promise<Site> {
     ],
   });
   undo.defer(() => plane.stop());
+  console.error(`  on etcd and kube-apiserver, beside kube-controller-manager, ${release.version}`);
   const access = { origin: 'the benchmark', server: plane.url, ca: { data: plane.ca }, token: plane.adminToken };
   const client = createClient(access, { limits: { writing: IN_FLIGHT }, timeoutMs: 120_000 });
   undo.defer(() => client.close());
@@ -67,6 +79,7 @@ export async function benchSite(): Promise<Site> {
   return {
     client,
     directory,
+    plane,
     kubeconfig: async (user) => {
       const path = join(directory, `${user ?? 'admin'}.kubeconfig`);
       await writeFile(path, plane.kubeconfig(user === undefined ? undefined : tokenOf(user)), { mode: 0o600 });

@@ -1,6 +1,7 @@
+import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
+import { controllerManager } from '../../test/support/real-parts/controller-manager.ts';
 import { freePorts } from '../../test/support/real-parts/free-ports.ts';
-import { realParts } from '../../test/support/real-parts/real-kubelet.ts';
 import { dkcPlan, startPlan } from '../subject.ts';
 import type { Plan, Subject } from '../subject.ts';
 import type { Place, User } from './site.ts';
@@ -14,17 +15,15 @@ export interface Work {
   workersFlag?: string;
 }
 
-/** kube-controller-manager 1.20 cannot be told another number. */
+/** The default of kube-controller-manager; 1.20 has no flag for another number. */
 const daemonSetWork: Work = { controller: 'daemonset', workers: 2 };
-/** More than either ever asks for: the client's own limit is lifted. */
-const NO_LIMIT = 100_000;
 
 /** Starts a controller with caches that are full, or soon are, and without leader election. */
 export async function startController(user: User, place: Place, work: Work = daemonSetWork): Promise<Subject<User>> {
   const [port = 0] = await freePorts(1);
   const kubeconfig = await place.kubeconfig(user);
   const plans = { dkc: ours, 'kube-controller-manager': theirs };
-  return startPlan(user, await plans[user]({ kubeconfig, port, place, work }), place.directory);
+  return startPlan(user, await plans[user]({ kubeconfig, port, place, work }), place.directory, place.plane?.ca);
 }
 
 interface Asked {
@@ -39,39 +38,28 @@ function ours({ kubeconfig, port, place: { directory }, work }: Asked): Plan {
   return dkcPlan([...command, `--concurrent-syncs=${work.workers}`], { port, directory });
 }
 
-function theirs({ kubeconfig, port, work }: Asked): Promise<Plan> {
+function theirs({ kubeconfig, port, place, work }: Asked): Promise<Plan> {
   const more = work.workersFlag === undefined ? [] : [`${work.workersFlag}=${work.workers}`];
-  return managerPlan({ kubeconfig, port, controllers: work.controller, more });
+  return managerPlan({ kubeconfig, port, place, controllers: work.controller, more });
 }
 
 /** @param controllers - the value of `--controllers` */
 async function managerPlan({
   kubeconfig,
   port,
+  place,
   controllers,
   more,
-}: Pick<Asked, 'kubeconfig' | 'port'> & { controllers: string; more: readonly string[] }): Promise<Plan> {
-  const { dir } = await realParts(['kube-controller-manager']);
-  return {
-    program: join(dir, 'kube-controller-manager'),
-    args: [
-      `--kubeconfig=${kubeconfig}`,
-      `--controllers=${controllers}`,
-      '--leader-elect=false',
-      `--kube-api-qps=${NO_LIMIT}`,
-      `--kube-api-burst=${NO_LIMIT}`,
-      '--address=127.0.0.1',
-      `--port=${port}`,
-      '--secure-port=0',
-      ...more,
-    ],
-    ready: { url: `http://127.0.0.1:${port}/healthz` },
-  };
+}: Omit<Asked, 'work'> & { controllers: string; more: readonly string[] }): Promise<Plan> {
+  const { plane } = place;
+  if (plane === undefined) throw new TypeError('kube-controller-manager works on a real control plane');
+  const home = await mkdtemp(join(place.directory, 'manager-'));
+  return controllerManager({ plane, home, kubeconfig, port, controllers, more: ['--leader-elect=false', ...more] });
 }
 
 /** The garbage collector that both work beside, in a process of its own: what it costs is nobody's. */
 export async function startCollector(place: Place): Promise<AsyncDisposable> {
   const [port = 0] = await freePorts(1);
-  const plan = await managerPlan({ kubeconfig: await place.kubeconfig(), port, controllers: 'garbagecollector', more: [] });
-  return startPlan('garbage-collector', plan, place.directory);
+  const plan = await managerPlan({ kubeconfig: await place.kubeconfig(), port, place, controllers: 'garbagecollector', more: [] });
+  return startPlan('garbage-collector', plan, place.directory, place.plane?.ca);
 }

@@ -19,6 +19,8 @@ export interface Part extends Stretch {
 
 export interface Turn {
   user: User;
+  /** The first set of the process: on the nodes that have the label `some`. */
+  first: Part;
   create: Part;
   update: Part;
   /** At the end. */
@@ -26,7 +28,7 @@ export interface Turn {
 }
 
 /**
- * One subject's turn: a set is made and updated on some nodes, so that its code is warm and its connections are there; then one for all nodes, which
+ * One subject's turn: a set is made, measured as the first burst of a process, and updated on some nodes, so that its code is warm; then one for all nodes, which
  * is measured. Nothing of it is left.
  * @param counts - of nodes: all, and those that have the label `some`
  */
@@ -35,8 +37,11 @@ export async function takeTurn(user: User, site: Site, counts: { all: number; so
   await using subject = await startController(user, site);
   await addNamespace(client, namespace);
   const goal = { namespace, name: 'warm-up', nodes: counts.some, ready: true };
-  await client.create(daemonSets, daemonSet(namespace, goal.name, labels.some));
-  await whenDone(client, goal);
+  await quiet(subject);
+  const first = await measured(subject, site, async () => {
+    await client.create(daemonSets, daemonSet(namespace, goal.name, labels.some));
+    await whenDone(client, goal);
+  });
   await client.patch(daemonSets, goal, newTemplate('v1.0.1'), { type: 'strategic' });
   await whenDone(client, { ...goal, generation: 2 });
   await removeSet(client, namespace, goal.name);
@@ -56,11 +61,11 @@ export async function takeTurn(user: User, site: Site, counts: { all: number; so
   await mustHavePods(client, namespace, counts.all);
   const usage = subject.usage();
   await removeSet(client, namespace, set.name);
-  for (const [what, part] of Object.entries({ create, update })) {
+  for (const [what, part] of Object.entries({ first, create, update })) {
     console.error(`  ${user}, ${what}: ${(part.doneMs / 1_000).toFixed(2)} s, CPU ${part.cpuMs} ms, ${callsText(part.calls)}`);
   }
   console.error(`  ${user}: ${usage.rssMb.toFixed(0)} MB`);
-  return { user, create, update, usage };
+  return { user, first, create, update, usage };
 }
 
 /** Does `work`, waits until its last consequences are over, and says what both have cost the subject. */

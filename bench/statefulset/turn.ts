@@ -17,6 +17,8 @@ export type Parts = Record<(typeof partNames)[number], Part>;
 
 export interface Turn {
   user: User;
+  /** A fifth of the first shape, by a process that has just started. */
+  first: Part;
   /** One for each shape, in their order. */
   parts: readonly Parts[];
   /** At the end. */
@@ -31,10 +33,11 @@ const work: Work = { controller: 'statefulset', workers: 5, workersFlag: '--conc
  */
 export async function takeTurn(user: User, site: Site, shapes: readonly Shape[], name: string): Promise<Turn> {
   await using subject = await startController(user, site, work);
-  for (const [n, shape] of shapes.entries()) {
-    const few = { ...shape, sets: Math.ceil(shape.sets / 10), replicas: Math.min(10, shape.replicas) };
-    await lifeOf(few, site, subject, `${name}-warm-up-${n}`);
-  }
+  const warmUps: Parts[] = [];
+  for (const [n, shape] of shapes.entries()) warmUps.push(await lifeOf(firstOf(shape), site, subject, `${name}-warm-up-${n}`));
+  const first = warmUps[0]?.create;
+  if (first === undefined) throw new RangeError('there is no shape to measure');
+  console.error(`  ${user}, first burst: ${(first.doneMs / 1_000).toFixed(2)} s, CPU ${first.cpuMs} ms, ${callsText(first.calls)}`);
   const parts: Parts[] = [];
   for (const [n, shape] of shapes.entries()) {
     const life = await lifeOf(shape, site, subject, `${name}-measured-${n}`);
@@ -47,7 +50,12 @@ export async function takeTurn(user: User, site: Site, shapes: readonly Shape[],
   }
   const usage = subject.usage();
   console.error(`  ${user}: ${usage.rssMb.toFixed(0)} MB`);
-  return { user, parts, usage };
+  return { user, first, parts, usage };
+}
+
+/** What a subject warms up with. */
+export function firstOf(shape: Shape): Shape {
+  return { ...shape, sets: Math.ceil(shape.sets / 5), replicas: Math.min(10, shape.replicas) };
 }
 
 async function lifeOf(shape: Shape, site: Site, subject: Subject<User>, namespace: string): Promise<Parts> {

@@ -46,6 +46,8 @@ export interface ControlPlane {
   /** Undefined for what does not run. */
   readonly release: Release;
   readonly pids: Readonly<Record<ControlPlanePart, number | undefined>>;
+  /** A certificate of 127.0.0.1 that {@link ca} vouches for, for a program that serves beside this one. */
+  servingCertificate(): Promise<KeyPair>;
   /** Ends the API server and starts it anew: same port, same data. */
   restartApiServer(): Promise<void>;
   /**
@@ -67,8 +69,8 @@ const ATTEMPTS = 3;
 const RESTART_GRACE_MS = 3_000;
 const ADMIN_TOKEN = 'admintoken';
 const SCHEDULER_TOKEN = 'schedulertoken';
-/** Their flags are gone in 1.24. */
-const hasInsecurePorts = ({ minor }: Release): boolean => minor < 24;
+/** Of programs that can serve without TLS: the flags for it are gone in 1.24. */
+export const hasInsecurePorts = ({ minor }: Release): boolean => minor < 24;
 const nodeToken = (name: string): string => `${name}token`;
 
 /**
@@ -164,6 +166,7 @@ async function start(
       nodeToken,
       kubeconfig,
       clientCertificate: (user, groups) => authority.client(user, groups),
+      servingCertificate: () => authority.server('IP:127.0.0.1'),
       pids: pidsOf(daemons),
       async restartApiServer() {
         const server = daemons.get('kube-apiserver');

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { ControlPlane } from '../../../support/real-parts/control-plane.ts';
-import { realParts } from '../../../support/real-parts/real-kubelet.ts';
+import { controllerManager } from '../../../support/real-parts/controller-manager.ts';
 import { root, startProcess } from './subject.ts';
 import type { Place, Subject } from './subject.ts';
 
@@ -16,12 +16,12 @@ export type SubjectName = 'kube-controller-manager' | 'dkc';
  */
 export function startSubject(
   name: SubjectName,
-  plane: Pick<ControlPlane, 'kubeconfig' | 'ca'>,
+  plane: Pick<ControlPlane, 'kubeconfig' | 'ca' | 'release' | 'servingCertificate'>,
   more: readonly string[] = ['--leader-elect=false'],
   controllers = 'daemonset',
 ): Promise<Subject> {
   return startProcess(name, plane, async (place) => {
-    const plan = name === 'dkc' ? ours(controllers, place) : await upstreams(controllers, place);
+    const plan = name === 'dkc' ? ours(controllers, place) : await controllerManager({ plane, controllers, ...place });
     return { ...plan, args: [...plan.args, ...more] };
   });
 }
@@ -32,16 +32,5 @@ function ours(controllers: string, { kubeconfig, port }: Place) {
     program: process.execPath,
     args: [join(root, 'cli/main.ts'), 'controllers', 'run', ...flags],
     ready: { url: `http://127.0.0.1:${port}/readyz` },
-  };
-}
-
-async function upstreams(controllers: string, { kubeconfig, port }: Place) {
-  const { dir } = await realParts(['kube-controller-manager']);
-  // Its own limit of requests would only be waited for.
-  const flags = [`--controllers=${controllers}`, `--kubeconfig=${kubeconfig}`, '--kube-api-qps=500', '--kube-api-burst=1000'];
-  return {
-    program: join(dir, 'kube-controller-manager'),
-    args: [...flags, '--bind-address=127.0.0.1', '--address=127.0.0.1', `--port=${port}`, '--secure-port=0'],
-    ready: { url: `http://127.0.0.1:${port}/healthz` },
   };
 }
