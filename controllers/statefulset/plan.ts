@@ -12,7 +12,8 @@ import type { SetFacts, Observed } from './facts.ts';
 import { planGrowth } from './growth.ts';
 import { planOrdered } from './ordered.ts';
 import { planParallel } from './parallel.ts';
-import { planRecreate, isOld } from './update.ts';
+import { planRecreate, recreateNews } from './recreate.ts';
+import { isOld } from './update.ts';
 import { slotsOf, type Slots } from './slots.ts';
 import { refusal } from './rules.ts';
 import { countsOf, type Counts } from './status.ts';
@@ -67,7 +68,9 @@ export function plan(facts: SetFacts): Plan {
   const terminating = rules.set.metadata.deletionTimestamp !== undefined;
   const growth =
     rules.optIns.expandClaims && !terminating ? planGrowth(rules, facts.allPvcs(), facts.storageClass) : { write: [], refused: [] };
-  const work = terminating ? nothing : workOn(facts, slots);
+  const recreate = terminating ? undefined : planRecreate(facts, slots);
+  const work = terminating ? nothing : (recreate ?? workOn(facts, slots));
+  const news = rules.update.type === 'Recreate' && !terminating ? recreateNews(facts, counts, recreate) : undefined;
   const progress = progressOf({
     has: rules.set.status?.conditions ?? [],
     now,
@@ -93,9 +96,13 @@ export function plan(facts: SetFacts): Plan {
     groups: [...work.groups, growth.write.map((pvc): Action => ({ do: 'grow', pvc }))].filter((group) => group.length > 0),
     waits: work.waits,
     refused: growth.refused,
-    warnings: [{ about: 'claims', events: growth.refused.map(refusal) }],
+    warnings: [
+      { about: 'claims', events: growth.refused.map(refusal) },
+      { about: 'recreate', events: news?.events ?? [] },
+    ],
     counts,
-    conditions: progress.conditions,
+    // The conditions that an annotation asks for say more.
+    conditions: rules.optIns.progressDeadlineMs === undefined ? [...progress.conditions, ...(news?.conditions ?? [])] : progress.conditions,
     truncate: terminating ? [] : planTruncation(history, live, rules.historyLimit, statefulSetHistory),
     wakeUps,
   };
@@ -104,7 +111,7 @@ export function plan(facts: SetFacts): Plan {
 const nothing: Work = { groups: [], waits: undefined };
 
 function workOn(facts: SetFacts, slots: Slots): Work {
-  return planRecreate(facts, slots) ?? (facts.rules.parallel ? planParallel(facts, slots) : planOrdered(facts, slots));
+  return facts.rules.parallel ? planParallel(facts, slots) : planOrdered(facts, slots);
 }
 
 function stateOf(facts: SetFacts, { wanted, condemned }: Slots, counts: Counts): 'complete' | 'paused' | 'updating' {

@@ -1,9 +1,8 @@
 import { resolveIntOrPercent } from '../../kube/api/int-or-percent.ts';
-import { type Action, type Waits, waitsFor, type Work } from './actions.ts';
+import { type Action, type Waits, waitsFor } from './actions.ts';
 import type { SetFacts } from './facts.ts';
 import { isUnavailable, type Slot, type Slots } from './slots.ts';
 import type { Pod } from './types.ts';
-import { pvcOwners } from './place.ts';
 
 export interface Update {
   actions: Action[];
@@ -81,22 +80,4 @@ export function isOld({ history }: SetFacts, { pod, revision }: Slot): boolean {
 function removal({ pod }: Slot): Action {
   if (pod === undefined) throw new TypeError('a place without a pod has none to delete');
   return { do: 'delete', pod, reason: 'update' };
-}
-
-/**
- * The strategy Recreate: all pods of old revisions go at once, those without a place too, and nothing is made before they are gone.
- * @returns undefined when there is no such pod
- */
-export function planRecreate(facts: SetFacts, { wanted, condemned }: Slots): Work | undefined {
-  const { optIns, update } = facts.rules;
-  if (update.type !== 'Recreate' || optIns.paused || optIns.problems.length > 0) return undefined;
-  const old = [...wanted, ...condemned].filter((slot) => isOld(facts, slot));
-  const [first] = old;
-  if (first === undefined) return undefined;
-  const actions = old.flatMap(({ pod, health }): Action[] =>
-    pod === undefined || health.terminating ? [] : [{ do: 'delete', pod, reason: 'recreate' }],
-  );
-  // With a pod that there is no place for its claims may go: who owns them is said while it is there.
-  const owners = condemned.flatMap((slot) => pvcOwners(facts, slot, true));
-  return { groups: [owners, actions], waits: waitsFor(first, 'recreating') };
 }

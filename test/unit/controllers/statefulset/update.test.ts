@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { actionsOf, planned, waitOf, type Situation } from './notation.ts';
+import { actionsOf, ago, planned, waitOf, type Situation } from './notation.ts';
 import { rows, testRows } from './rows.ts';
 
 /** Both policies come to the same. */
@@ -173,6 +173,41 @@ test('Recreate: they come back in the order of their policy', () => {
   assert.equal(actionsOf(planned({ update: 'Recreate', parallel: true })), 'create 0@new, create 1@new, create 2@new');
   assert.equal(actionsOf(planned({ update: 'Recreate', pods: '0@new' })), 'create 1@new');
 });
+
+const progressing = (reason: string) => ({
+  conditions: [{ type: 'Progressing', status: 'True', reason, message: '', lastTransitionTime: ago(60) }],
+});
+const news: (Situation & { why: string; says: string; event?: boolean })[] = [
+  { why: 'pods of an old revision go', pods: '0@old 1@old', says: 'RecreateInProgress', event: true },
+  { why: 'they go since the last look', pods: '0@old- 1@old', status: progressing('RecreateInProgress'), says: 'RecreateInProgress' },
+  {
+    why: 'the template changes again',
+    pods: '0@old 1@old',
+    status: progressing('RecreateComplete'),
+    says: 'RecreateInProgress',
+    event: true,
+  },
+  { why: 'new pods come', pods: '0@new', status: progressing('RecreateInProgress'), says: 'RecreateInProgress' },
+  { why: 'all are there', pods: '0@new 1@new! 2@new', status: progressing('RecreateInProgress'), says: 'RecreateComplete' },
+  { why: 'the set is new', pods: '0@new', says: '' },
+  { why: 'nothing is replaced', pods: '0@old', annotations: { paused: 'true' }, says: '' },
+  { why: 'the set has another strategy', update: {}, status: progressing('RecreateComplete'), says: '' },
+  {
+    why: 'the set has a deadline, whose conditions say more',
+    annotations: { 'progress-deadline': '1m' },
+    says: 'PodsUpdating,NotStalled',
+    event: true,
+  },
+];
+for (const { why, says, event = false, ...situation } of news)
+  test(`Recreate: Progressing and its event when ${why}`, () => {
+    const { conditions, warnings } = planned({ update: 'Recreate', pods: '0@old', ...situation });
+    assert.equal(conditions.map(({ reason }) => reason).join(), says);
+    const reasons = warnings.flatMap(({ events }) => events.map(({ reason }) => reason));
+    assert.deepEqual(reasons, event ? ['RecreateStarted'] : []);
+    for (const { reason, lastTransitionTime } of situation.status?.conditions ?? [])
+      if (says !== '') assert.equal(conditions[0]?.lastTransitionTime, lastTransitionTime, `True since ${reason}`);
+  });
 
 test('Recreate: names the owners of the claims of those without a place before they go', () => {
   const situation = { update: 'Recreate', replicas: 1, templates: ['data'], claims: 'data-0 data-1', whenScaled: 'Delete' } as const;
