@@ -2,6 +2,8 @@ import { openLog } from '../../../../base/pino-log.ts';
 import { createClient } from '../../../../kube/client/http-client.ts';
 import { startControlPlane } from '../../../support/real-parts/control-plane.ts';
 import type { ControlPlane } from '../../../support/real-parts/control-plane.ts';
+import { builtRelease } from '../../../support/real-parts/release.ts';
+import type { Release } from '../../../support/real-parts/release.ts';
 import { World } from '../../../support/stories/world.ts';
 import type { WorldOptions } from '../../../support/stories/world.ts';
 
@@ -11,6 +13,8 @@ export const worldParts = ['etcd', 'kube-apiserver', 'kube-controller-manager', 
 export interface RealWorldOptions extends WorldOptions {
   /** What runs of kube-controller-manager; '' for none. @default 'garbagecollector,namespace' */
   controllers?: string;
+  /** Of all programs. @default 1.20.2 */
+  release?: Release;
   /** Whether a kube-scheduler runs, as it comes. @default true */
   scheduler?: boolean;
 }
@@ -22,9 +26,10 @@ export class RealWorld extends World {
   static async begin({
     controllers = 'garbagecollector,namespace',
     scheduler = true,
+    release = builtRelease,
     ...options
   }: RealWorldOptions = {}): Promise<RealWorld> {
-    const plane = await startControlPlane({ scheduler, ...(controllers === '' ? {} : { controllers }) });
+    const plane = await startControlPlane({ release, scheduler, ...(controllers === '' ? {} : { controllers }) });
     const world = new RealWorld(plane, options);
     await world.run();
     return world;

@@ -1,12 +1,14 @@
 import { persistentVolumeClaims, statefulSets } from '../../../../kube/api/resources.ts';
 import type { ControlPlane } from '../../../support/real-parts/control-plane.ts';
+import type { Release } from '../../../support/real-parts/release.ts';
 import { startSubject } from './controllers.ts';
 import type { Subject, SubjectName } from './controllers.ts';
 import { RealWorld } from './real-world.ts';
 
 /** A world without a StatefulSet controller. Claims stay unbound, so pods that have some are put on their node by their template. */
-export function startWorld(): Promise<RealWorld> {
+export function startWorld(release?: Release): Promise<RealWorld> {
   return RealWorld.begin({
+    ...(release === undefined ? {} : { release }),
     more: [statefulSets, persistentVolumeClaims],
     fence: statefulSets,
     controllers: 'garbagecollector,namespace,pvc-protection',

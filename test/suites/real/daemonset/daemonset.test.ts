@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { daemonSets } from '../../../../kube/api/resources.ts';
 import { Kubectl } from '../../../support/kubectl.ts';
-import { realParts } from '../../../support/real-parts/real-kubelet.ts';
+import { releases } from '../../../support/real-parts/release.ts';
+import type { Release } from '../../../support/real-parts/release.ts';
 import { withRealParts } from '../suite.ts';
 import { Stage } from '../../../support/stories/daemonset/stage.ts';
 import { startSubject } from '../cluster/controllers.ts';
@@ -14,7 +14,10 @@ import { RealWorld, worldParts } from '../cluster/real-world.ts';
  * `dkc controllers run` on a real control plane whose own DaemonSet controller is off. What both controllers do alike is in differential.test.ts; here is what
  * can be said of ours alone, and what kubectl has to do with it.
  */
-await withRealParts('DaemonSets on a real API server', [...worldParts, 'kubectl'], () => {
+for (const release of await releases())
+  await withRealParts(`DaemonSets on a real API server ${release.version}`, [...worldParts, 'kubectl'], () => suite(release), release);
+
+function suite(release: Release): void {
   let started: { world: RealWorld; subject: Subject; kubectl: Kubectl } | undefined;
   const here = () => {
     if (started === undefined) throw new Error('the control plane did not start');
@@ -23,10 +26,10 @@ await withRealParts('DaemonSets on a real API server', [...worldParts, 'kubectl'
   const stage = (name: string): Promise<Stage> => Stage.open(here().world, name);
 
   before(async () => {
-    const world = await RealWorld.begin({ more: [daemonSets], fence: daemonSets });
+    const world = await RealWorld.begin({ release, more: [daemonSets], fence: daemonSets });
     try {
-      const { dir } = await realParts(['kubectl']);
-      const kubectl = await Kubectl.start(join(dir, 'kubectl'), world.plane.kubeconfig());
+      const { kubectl: program } = await release.programs(['kubectl']);
+      const kubectl = await Kubectl.start(program, world.plane.kubeconfig());
       started = { world, kubectl, subject: await startSubject('dkc', world.plane) };
     } catch (error) {
       await world.stop();
@@ -182,7 +185,7 @@ await withRealParts('DaemonSets on a real API server', [...worldParts, 'kubectl'
     const sets = here().world.more.get(daemonSets.resource);
     await s.until('the set goes', () => sets?.list(s.name).length === 0);
   });
-});
+}
 
 /** Who the pods and revisions are, and their versions: any write shows. */
 function writes(s: Stage): string[] {

@@ -1,6 +1,6 @@
 import type { Difference } from '../cluster/differential.ts';
 
-/** Where what a story leaves behind differs on purpose from what kube-controller-manager 1.20.2 leaves. */
+/** Where what a story leaves behind differs on purpose from what kube-controller-manager leaves. */
 export const differences: Readonly<Record<string, Difference>> = {
   succeeded: {
     why: 'a pod that succeeded is replaced, as later controllers do: nothing serves on its node else',

@@ -1,6 +1,7 @@
 import { daemonSets } from '../../../../kube/api/resources.ts';
 import { daemonSetController } from '../../../../controllers/daemonset/controller.ts';
 import { playInTurn, startSimulated } from '../../../support/stories/simulated.ts';
+import { releases } from '../../../support/real-parts/release.ts';
 import { stories } from '../../../support/stories/daemonset/all.ts';
 import { playDaemonSets } from '../../../support/stories/play.ts';
 import { startSubject } from '../cluster/controllers.ts';
@@ -13,22 +14,25 @@ import { differences } from './differences.ts';
 /*
  * Both DaemonSet controllers run as processes, each on a real control plane of its own. What is left are sets with their status, pods, revisions and events.
  */
-await withRealParts('DaemonSet controllers compared', worldParts, () => {
-  compareWithUpstream({
-    stories: stories.map(({ name }) => name),
-    differences,
-    play: async (subject) => {
-      const world = await RealWorld.begin({ fence: daemonSets });
-      return playStories(world, () => startSubject(subject, world.plane), { stories, atOnce: 8, play: playDaemonSets });
-    },
-    inFakeTime: {
-      play: async () => {
-        await using home = await startSimulated((runtime) => [daemonSetController(runtime)]);
-        return await playInTurn(home, stories, playDaemonSets);
+for (const release of await releases()) {
+  const compare = (): void =>
+    compareWithUpstream({
+      stories: stories.map(({ name }) => name),
+      differences,
+      release,
+      play: async (subject) => {
+        const world = await RealWorld.begin({ release, fence: daemonSets });
+        return playStories(world, () => startSubject(subject, world.plane), { stories, atOnce: 8, play: playDaemonSets });
       },
-      // A real server has not made up the rest of the name yet when it finds that the class is missing.
-      plain: (line) => line.replace('pods "web-*" is forbidden: no PriorityClass', 'pods "web-" is forbidden: no PriorityClass'),
-      only: [/^\+ DaemonSet \S+ spec\.updateStrategy\.rollingUpdate\.maxSurge = 0$/],
-    },
-  });
-});
+      inFakeTime: {
+        play: async () => {
+          await using home = await startSimulated((runtime) => [daemonSetController(runtime)]);
+          return await playInTurn(home, stories, playDaemonSets);
+        },
+        // A real server has not made up the rest of the name yet when it finds that the class is missing.
+        plain: (line) => line.replace('pods "web-*" is forbidden: no PriorityClass', 'pods "web-" is forbidden: no PriorityClass'),
+        only: [/^\+ DaemonSet \S+ spec\.updateStrategy\.rollingUpdate\.maxSurge = 0$/],
+      },
+    });
+  await withRealParts('DaemonSet controllers compared', worldParts, compare, release);
+}

@@ -1,24 +1,29 @@
 import { playStatefulSets } from '../../../support/stories/play.ts';
+import { releases } from '../../../support/real-parts/release.ts';
 import { stories } from '../../../support/stories/statefulset/all.ts';
 import { compareWithUpstream } from '../cluster/differential.ts';
 import { playStories } from '../cluster/play-stories.ts';
 import { worldParts } from '../cluster/real-world.ts';
 import { startKeeper, startWorld } from '../cluster/set-world.ts';
 import { withRealParts } from '../suite.ts';
-import { differences, everywhere } from './differences.ts';
+import { differences, everywhere, inWordsOf } from './differences.ts';
 
 /*
  * Both StatefulSet controllers run as processes, each on a real control plane of its own. What is left are sets with their status, pods, claims, revisions
  * with their names and words, events, and the order in which pods came and went.
  */
-await withRealParts('StatefulSet controllers compared', worldParts, () => {
-  compareWithUpstream({
-    stories: stories.map(({ name }) => name),
-    differences,
-    everywhere,
-    play: async (subject) => {
-      const world = await startWorld();
-      return playStories(world, () => startKeeper(subject, world.plane), { stories, atOnce: 16, play: playStatefulSets });
-    },
-  });
-});
+for (const release of await releases()) {
+  const compare = (): void =>
+    compareWithUpstream({
+      stories: stories.map(({ name }) => name),
+      differences,
+      everywhere,
+      release,
+      inWords: inWordsOf(release),
+      play: async (subject) => {
+        const world = await startWorld(release);
+        return playStories(world, () => startKeeper(subject, world.plane), { stories, atOnce: 16, play: playStatefulSets });
+      },
+    });
+  await withRealParts('StatefulSet controllers compared', worldParts, compare, release);
+}

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Pod } from '../../../../controllers/statefulset/types.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';
 import { Kubectl } from '../../../support/kubectl.ts';
-import { realParts } from '../../../support/real-parts/real-kubelet.ts';
+import { releases } from '../../../support/real-parts/release.ts';
+import type { Release } from '../../../support/real-parts/release.ts';
 import type { Subject } from '../cluster/controllers.ts';
 import { worldParts } from '../cluster/real-world.ts';
 import type { RealWorld } from '../cluster/real-world.ts';
@@ -16,7 +16,10 @@ import { Stage } from '../../../support/stories/statefulset/stage.ts';
  * `dkc controllers run` on a real control plane whose own StatefulSet controller is off. What both controllers do alike is in differential.test.ts; here is
  * what can be said of ours alone, and what kubectl has to do with it.
  */
-await withRealParts('StatefulSets on a real API server', [...worldParts, 'kubectl'], () => {
+for (const release of await releases())
+  await withRealParts(`StatefulSets on a real API server ${release.version}`, [...worldParts, 'kubectl'], () => suite(release), release);
+
+function suite(release: Release): void {
   let started: { world: RealWorld; subject: Subject; kubectl: Kubectl } | undefined;
   const here = () => {
     if (started === undefined) throw new Error('the control plane did not start');
@@ -25,10 +28,10 @@ await withRealParts('StatefulSets on a real API server', [...worldParts, 'kubect
   const stage = (name: string): Promise<Stage> => Stage.open(here().world, name);
 
   before(async () => {
-    const world = await startWorld();
+    const world = await startWorld(release);
     try {
-      const { dir } = await realParts(['kubectl']);
-      const kubectl = await Kubectl.start(join(dir, 'kubectl'), world.plane.kubeconfig());
+      const { kubectl: program } = await release.programs(['kubectl']);
+      const kubectl = await Kubectl.start(program, world.plane.kubeconfig());
       started = { world, kubectl, subject: await startKeeper('dkc', world.plane) };
     } catch (error) {
       await world.stop();
@@ -171,7 +174,7 @@ await withRealParts('StatefulSets on a real API server', [...worldParts, 'kubect
       [1, 2, 3],
     );
   });
-});
+}
 
 const objects = (s: Stage): Readonly<KubeObject>[] => [...s.pods(), ...s.revisions(), ...s.claims()];
 
