@@ -8,8 +8,8 @@ import type { Args } from '../args/args.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 
 /** Releases of Kubernetes (1.N) that the manifests are made for. */
-const OLDEST_RELEASE = 20;
-const NEWEST_RELEASE = 37;
+export const OLDEST_RELEASE = 20;
+export const NEWEST_RELEASE = 37;
 
 export const deployManifests: Command = {
   describe: `Prints what the API server needs for assignments, as YAML for kubectl apply: the namespace dkc-system, the CustomResourceDefinition of NodeConfigs, roles of agents and admins, and an admission policy that keeps each node to its own NodeConfig.
