@@ -66,6 +66,13 @@ export const releases = async (): Promise<Release[]> => [await givenRelease(), b
 const byName = <Name extends string>(names: readonly Name[], paths: readonly string[]) =>
   Object.fromEntries(names.map((name, n) => [name, paths[n]])) as Record<Name, string>;
 
+/** The value of `DKC_REAL_KUBERNETES` that leaves out what needs such programs: by `.ci/run`, on a machine that has none. */
+const LEFT_OUT = 'none';
+const LEFT_OUT_TEXT = `DKC_REAL_KUBERNETES=${LEFT_OUT}: this machine has no programs of a Kubernetes release`;
+
+/** Whether a suite that cannot run for this reason fails: in CI, unless the machine was said to have no such programs. */
+export const isFailure = (why: string): boolean => process.env['CI'] === 'true' && why !== LEFT_OUT_TEXT;
+
 /** Any one of them tells the release of all. */
 const SAY_VERSION = ['kube-apiserver', 'kubelet', 'kube-scheduler', 'kube-controller-manager'];
 
@@ -136,6 +143,7 @@ class ProgramFolder {
   }
 
   #without(what: string): RealPartsUnavailable {
+    if (this.directory === LEFT_OUT) return new RealPartsUnavailable(LEFT_OUT_TEXT);
     const where = this.directory === '' ? 'DKC_REAL_KUBERNETES is not set' : `DKC_REAL_KUBERNETES=${this.directory} has no ${what}`;
     return new RealPartsUnavailable(
       `${where}: set it to a folder with the programs of a Kubernetes release (kube-apiserver, kube-controller-manager, kube-scheduler, kubelet, kubectl and an etcd)`,
