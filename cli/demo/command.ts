@@ -2,24 +2,36 @@ import { once } from 'node:events';
 import { fine, wrong, type Command } from '../command.ts';
 import { ActionError, describeError } from '../../base/errors.ts';
 import { printable } from '../output/printable.ts';
-import { buildStage } from './stage.ts';
+import { assignments, buildStage, type Assignment } from './stage.ts';
 import { tell, Teller } from './story.ts';
 
 export const demo: Command = {
-  describe: `Runs a guided demo on this machine, in under a minute, without root: an in-memory API server, a node with its agent and a fake kubelet. A good configuration is applied, an invalid one is rejected, one that crashes the kubelet is rolled back, the API server goes down and comes back, and an admin inspects, compares and drills.
+  describe: `Runs a guided demo on this machine, in under a minute, without root: an in-memory API server, a node with its agent and a fake kubelet. The assignment is in a NodeConfig, as on API servers of today. A good configuration is applied, an invalid one is rejected, one that crashes the kubelet is rolled back, the API server goes down and comes back, and an admin inspects, compares and drills.
 
 With --keep everything stays up afterwards, for your own kubectl and dkc, until Ctrl-C. Nothing is left behind.`,
   examples: [
     { run: 'dkc demo', what: 'the whole demo' },
+    { run: 'dkc demo --assignment=node', what: 'as on API servers up to 1.25, with Node.spec.configSource' },
     { run: 'dkc demo --keep', what: 'the same, and keep the one-node cluster' },
   ],
-  flags: [{ name: 'keep', type: 'boolean', text: 'keep everything up until Ctrl-C' }],
+  flags: [
+    {
+      name: 'assignment',
+      type: 'string',
+      value: 'OBJECT',
+      choices: assignments,
+      default: 'nodeconfig',
+      text: 'object that assigns: a NodeConfig, or the Node itself',
+    },
+    { name: 'keep', type: 'boolean', text: 'keep everything up until Ctrl-C' },
+  ],
   positionals: [],
   async run(context, args) {
     const main = process.argv[1];
     if (main === undefined) throw new ActionError('start', 'the agent', { hint: 'run the demo as a command: dkc demo' });
+    const assignment = assignments.find((one) => one === args.text('assignment')) ?? 'nodeconfig';
     const teller = new Teller(context);
-    await using stage = await buildStage(context, [process.execPath, main]);
+    await using stage = await buildStage(context, [process.execPath, main], assignment);
     try {
       await tell(context, stage, teller);
     } catch (error) {
@@ -29,14 +41,20 @@ With --keep everything stays up afterwards, for your own kubectl and dkc, until 
     }
     context.stdout.write(`\nDone in ${teller.seconds} s.\n`);
     if (args.on('keep')) {
-      context.stdout.write(hints(stage.files, `${process.execPath} ${main}`));
+      context.stdout.write(hints(stage.files, `${process.execPath} ${main}`, assignment));
       if (!context.signal.aborted) await once(context.signal, 'abort');
     }
     return fine;
   },
 };
 
-function hints({ kubeconfig, agentConfig, agentLog, localConfig }: Awaited<ReturnType<typeof buildStage>>['files'], dkc: string): string {
+type Files = Awaited<ReturnType<typeof buildStage>>['files'];
+
+function hints({ kubeconfig, agentConfig, agentLog, localConfig }: Files, dkc: string, assignment: Assignment): string {
+  const object =
+    assignment === 'nodeconfig'
+      ? 'nodeconfig demo-node -o yaml        # spec assigns, status reports'
+      : 'node demo-node -o yaml              # see status.config for the result';
   return `
 Everything stays up until Ctrl-C. In another shell:
 
@@ -44,7 +62,7 @@ Everything stays up until Ctrl-C. In another shell:
   kubectl get nodes
   kubectl -n dkc-system get configmaps
   kubectl -n dkc-system edit configmap later      # the node follows
-  kubectl get node demo-node -o yaml              # see status.config for the result
+  kubectl get ${object}
 
   alias dkc='${dkc}'
   dkc nodes

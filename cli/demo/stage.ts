@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { startApiServer, type ApiServer } from '../../apiserver/server.ts';
+import { nodeRights } from '../../deploy/node-rights.ts';
 import { definitions } from '../../deploy/nodeconfig-crd.ts';
 import { connect } from '../connect/connect.ts';
 import { fleetCarrier, type FleetCarrier } from '../fleet/carrier.ts';
@@ -39,8 +40,12 @@ export interface Stage extends AsyncDisposable {
 /** How the demo's agent differs from a real one: it is in a hurry. In agent.yaml's words. */
 const pace = { trialDuration: '3s', unhealthyDeadline: '20s', maxKubeletExits: 3, syncInterval: '1s' };
 
+/** Objects that can assign in the demo. */
+export const assignments = ['nodeconfig', 'node'] as const;
+export type Assignment = (typeof assignments)[number];
+
 /** Builds the cluster of one node under a temporary directory; nothing of the node runs yet. */
-export async function buildStage(context: Context, dkc: readonly [string, string]): Promise<Stage> {
+export async function buildStage(context: Context, dkc: readonly [string, string], assignment: Assignment): Promise<Stage> {
   const root = await mkdtemp(join(tmpdir(), 'dkc-demo-'));
   const undo = new AsyncDisposableStack();
   undo.defer(() => rm(root, { recursive: true, force: true }));
@@ -52,9 +57,10 @@ export async function buildStage(context: Context, dkc: readonly [string, string
       random: context.random,
       log: context.log,
       tokens: [{ token, user: `system:node:${NODE}`, groups: ['system:nodes'] }],
-      definitions: definitions({ cel: false }),
+      ...serverFor(assignment),
     });
     undo.defer(() => server.stop());
+    if (assignment === 'nodeconfig') for (const object of nodeRights(rights)) server.add(object);
     const healthz = `127.0.0.1:${await freePort()}`;
     await writeNode(files, { adminKubeconfig: server.kubeconfig(), nodeKubeconfig: server.kubeconfig(token), healthz });
     const client = await connect({ kubeconfig: files.kubeconfig }, {});
@@ -90,6 +96,13 @@ export async function buildStage(context: Context, dkc: readonly [string, string
     throw error;
   }
 }
+
+/** A server of today that serves NodeConfigs, or one that keeps spec.configSource of Nodes. */
+const serverFor = (assignment: Assignment) =>
+  assignment === 'node' ? { dynamicKubeletConfig: true } : { dynamicKubeletConfig: false, definitions: definitions({ cel: false }) };
+
+/** As dkc deploy manifests prints them. */
+const rights = { credentials: 'kubelet', nodes: [], listsPods: false } as const;
 
 interface NodeContent {
   adminKubeconfig: string;

@@ -19,8 +19,9 @@ export async function tell(context: Context, stage: Stage, teller: Teller): Prom
   const node = (what: string, fits: (seen: FleetNode) => boolean) => stage.node.until(what, fits, PATIENCE, signal);
   const assign = async (name: PayloadName): Promise<void> => {
     await client.create(configMaps, configMap(name), { signal });
-    await fleet.assign(await fleet.read(NODE, signal), { namespace: NAMESPACE, name, kubeletConfigKey: KEY }, signal);
-    teller.happened(`the admin assigns ConfigMap ${NAMESPACE}/${name}`);
+    const { carrier } = await fleet.assign(await fleet.read(NODE, signal), { namespace: NAMESPACE, name, kubeletConfigKey: KEY }, signal);
+    const object = carrier === 'nodeconfig' ? 'NodeConfig' : 'spec.configSource of Node';
+    teller.happened(`the admin assigns ConfigMap ${NAMESPACE}/${name} in ${object} ${NODE}`);
   };
   const types = (...argv: string[]) => typed(context, stage, teller, argv);
   const restarts = (): number => supervisor.kubelet.starts;
