@@ -1,4 +1,5 @@
-import { abortReason, BrokenConnection } from '../kube/client/connection.ts';
+import { abortReason } from '../base/abort.ts';
+import { BrokenConnection } from '../kube/client/connection.ts';
 import type { Connection, WireRequest, WireResponse } from '../kube/client/connection.ts';
 import { encode, textOf } from './http/body.ts';
 import type { Answer } from './http/api-request.ts';

@@ -1,4 +1,5 @@
 import { setImmediate as breathe } from 'node:timers/promises';
+import { unlessAborted } from '../../base/abort.ts';
 import { describeError } from '../../base/errors.ts';
 import { difference, applyEvent } from './change.ts';
 import { objectKey } from './contract.ts';
@@ -262,17 +263,5 @@ async function inSlices<S>(steps: Iterable<S | undefined>, slice: number, act: (
     if (signal.aborted) return;
     turn += 1;
     if (step !== undefined) act(step);
-  }
-}
-
-async function unlessAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  const aborted = Promise.withResolvers<never>();
-  const abort = () => aborted.reject(signal.reason as Error);
-  signal.addEventListener('abort', abort, { once: true });
-  try {
-    await Promise.race([promise, aborted.promise]);
-  } finally {
-    signal.removeEventListener('abort', abort);
   }
 }

@@ -97,11 +97,6 @@ async function* partsOf(stream: Readable): AsyncGenerator<Uint8Array, void, unde
   }
 }
 
-/** What a signal was aborted with, as an error. */
-export function abortReason(signal: AbortSignal): Error {
-  return signal.reason instanceof Error ? signal.reason : new Error('aborted', { cause: signal.reason });
-}
-
 /** No connection came about: refused, no route, no trust, or no answer in time. */
 export class DialError extends Error {
   override name = 'DialError';

@@ -1,13 +1,6 @@
+import { abortReason } from '../../base/abort.ts';
 import { http, https } from './builtins.ts';
-import {
-  abortReason,
-  BrokenConnection,
-  type Connection,
-  ProxyError,
-  readWhole,
-  type WireRequest,
-  type WireResponse,
-} from './connection.ts';
+import { BrokenConnection, type Connection, ProxyError, readWhole, type WireRequest, type WireResponse } from './connection.ts';
 import { Liveness } from './liveness.ts';
 import { KEEP_ALIVE_MS } from './open-socket.ts';
 import { hostOf, portOf, proxyHeaders } from './proxy.ts';

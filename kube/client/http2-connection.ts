@@ -1,5 +1,6 @@
+import { abortReason } from '../../base/abort.ts';
 import { http2 } from './builtins.ts';
-import { abortReason, BrokenConnection, readWhole } from './connection.ts';
+import { BrokenConnection, readWhole } from './connection.ts';
 import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders, IncomingHttpStatusHeader } from 'node:http2';
 import type { Duplex } from 'node:stream';
 import type { Connection, WireRequest, WireResponse } from './connection.ts';

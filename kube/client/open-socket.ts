@@ -1,8 +1,9 @@
 import type { Duplex } from 'node:stream';
 import type { SecureContext, TLSSocket } from 'node:tls';
 import type { Millis } from '../../base/clock.ts';
+import { abortReason } from '../../base/abort.ts';
 import { http, https, tls as nodeTls } from './builtins.ts';
-import { abortReason, DialError, ProxyError } from './connection.ts';
+import { DialError, ProxyError } from './connection.ts';
 import type { Endpoint } from './credentials.ts';
 import { hostOf, portOf, proxyHeaders } from './proxy.ts';
 

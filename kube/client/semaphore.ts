@@ -1,4 +1,4 @@
-import { abortReason } from './connection.ts';
+import { abortReason } from '../../base/abort.ts';
 
 /** What a request does to a server, as far as its load goes. */
 export type PriorityLevel = 'reading' | 'listing' | 'writing';

@@ -1,5 +1,6 @@
+import { unlessAborted } from '../../base/abort.ts';
 import type { Millis } from '../../base/clock.ts';
-import { abortReason, BrokenConnection, type Connection, DialError, type WireRequest, type WireResponse } from './connection.ts';
+import { BrokenConnection, type Connection, DialError, type WireRequest, type WireResponse } from './connection.ts';
 import type { Credentials, Endpoint } from './credentials.ts';
 import { Http2Connection, type PingOptions } from './http2-connection.ts';
 import { openSocket } from './open-socket.ts';
@@ -44,10 +45,10 @@ export class Transport {
    */
   async request(request: TransportRequest): Promise<TransportResponse> {
     // An exec program may hang: the request's deadline counts for it too.
-    const identity = this.#credentials.fresh ?? (await abortable(this.#credentials.identity(), request.signal));
+    const identity = this.#credentials.fresh ?? (await unlessAborted(this.#credentials.identity(), request.signal));
     const answer = await this.#send(request, identity);
     if (answer.status !== 401) return answer;
-    const fresh = await abortable(this.#credentials.identity(true), request.signal);
+    const fresh = await unlessAborted(this.#credentials.identity(true), request.signal);
     if (fresh.endpoint === identity.endpoint && fresh.headers['authorization'] === identity.headers['authorization']) return answer;
     answer.cancel();
     return this.#send(request, fresh);
@@ -101,7 +102,7 @@ export class Transport {
       // Those who wait for it hear of its failure; this chain only clears up.
       void dialling.promise.catch(() => {}).finally(done);
     }
-    return abortable(this.#dialling.promise, signal);
+    return unlessAborted(this.#dialling.promise, signal);
   }
 
   async #dial(endpoint: Endpoint): Promise<Connection> {
@@ -124,16 +125,6 @@ function isConnectFailure(error: BrokenConnection): boolean {
   const { cause } = error;
   if (cause instanceof DialError) return true;
   return cause instanceof Error && 'syscall' in cause && (cause.syscall === 'connect' || cause.syscall === 'getaddrinfo');
-}
-
-/** The promise, or the signal's reason if that comes first. Dialling goes on for the others that wait for it. */
-function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(abortReason(signal));
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
 }
 
 export interface DialOptions {

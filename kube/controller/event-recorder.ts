@@ -1,3 +1,4 @@
+import { unlessAborted } from '../../base/abort.ts';
 import { backoff } from '../../base/backoff.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { Fields, Log } from '../../base/log.ts';
@@ -111,15 +112,10 @@ export class EventSender {
   /** Resolves when nothing waits any more (true), or as soon as the signal aborts (false). Never rejects. */
   async flush(signal: AbortSignal): Promise<boolean> {
     if (this.#sending === undefined) return true;
-    if (signal.aborted) return false;
-    const { promise: aborted, resolve } = Promise.withResolvers<boolean>();
-    const onAbort = (): void => resolve(false);
-    signal.addEventListener('abort', onAbort, { once: true });
-    try {
-      return await Promise.race([this.#sending.then(() => true), aborted]);
-    } finally {
-      signal.removeEventListener('abort', onAbort);
-    }
+    return unlessAborted(this.#sending, signal).then(
+      () => true,
+      () => false,
+    );
   }
 
   /** Takes no more events, gives those that wait two seconds (less when the signal aborts), and lets go of the rest. */

@@ -1,3 +1,4 @@
+import { unlessAborted } from '../../base/abort.ts';
 import { ActionError } from '../../base/errors.ts';
 import { EventSender } from '../controller/event-recorder.ts';
 import { type ElectionMetrics, type ElectionOptions, type Ended, LeaderElection } from '../election/election.ts';
@@ -68,16 +69,8 @@ export class Leadership {
 
   /** Resolves once we lead; rejects with the signal's reason. */
   async whenLeading(signal: AbortSignal): Promise<void> {
-    const aborted = Promise.withResolvers<never>();
-    const abort = (): void => aborted.reject(signal.reason as Error);
-    signal.addEventListener('abort', abort, { once: true });
-    try {
-      signal.throwIfAborted();
-      const won = await Promise.race([this.#election.whenLeading(), aborted.promise]);
-      if (!won) throw new ActionError('lead', 'this process', { hint: 'the election ended before' });
-    } finally {
-      signal.removeEventListener('abort', abort);
-    }
+    const won = await unlessAborted(this.#election.whenLeading(), signal);
+    if (!won) throw new ActionError('lead', 'this process', { hint: 'the election ended before' });
   }
 
   /** @see LeaderElection.run */
