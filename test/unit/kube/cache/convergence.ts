@@ -27,8 +27,6 @@ export interface RunOptions {
   seed: number;
   /** Objects created, changed, deleted or made anew while faults happen. */
   changes: number;
-  /** Puts a mistake between client and cache, to see that it is found. */
-  plant?: (client: Reads, world: { version: () => number }) => Reads;
 }
 
 /** What happened in a run, so that a run in which nothing did proves nothing. */
@@ -64,7 +62,7 @@ const AFTERWARDS = 40;
 const CALM_MS = 20 * 60_000;
 
 /** An informer on an API server that fails in every way it can, for so many random changes; then all is calm, and they must agree. */
-export async function converge({ seed, changes, plant }: RunOptions): Promise<RunResult> {
+export async function converge({ seed, changes }: RunOptions): Promise<RunResult> {
   // Each its own: how often the server or the client rolls the dice must not decide what happens in the world.
   const [random, serverRandom] = [seededRandom(seed), seededRandom(seed + 100_000)];
   const [clientRandom, retryRandom] = [seededRandom(seed + 200_000), seededRandom(seed + 300_000)];
@@ -80,7 +78,6 @@ export async function converge({ seed, changes, plant }: RunOptions): Promise<Ru
     bookmarkMs: 10_000,
   });
   const client = localClient(api, { clock, random: retryRandom, timeoutMs: 5_000 });
-  const { storage } = api.hooks;
   const coverage: Coverage = { ...nothingYet };
   const witness = new Witness(coverage);
   const weather = { backdated: false };
@@ -89,7 +86,7 @@ export async function converge({ seed, changes, plant }: RunOptions): Promise<Ru
   const goesBack = seed % 4 >= 2;
   const informer = new SharedInformer<KubeObject>({
     resource: configMaps,
-    client: observed(plant?.(client, { version: () => storage.version }) ?? client, coverage, weather),
+    client: observed(client, coverage, weather),
     clock,
     random: clientRandom,
     log: listening(coverage),
