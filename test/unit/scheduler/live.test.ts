@@ -6,14 +6,13 @@ import {
   persistentVolumeClaims,
   persistentVolumes,
   pods as podKind,
-  statefulSets,
   volumeAttachments,
 } from '../../../kube/api/resources.ts';
 import { defaultSchedulerConfig } from '../../../scheduler/config/defaults.ts';
 import { pod } from './builders.ts';
 import { ExtenderServer, extenderConfig } from './extenders/extender-server.ts';
 import { podWith } from './volumes/storage-builders.ts';
-import { LiveWorld, statefulSet } from './live-world.ts';
+import { LiveWorld } from './live-world.ts';
 
 const LIMIT = { timeout: 120_000 };
 
@@ -311,48 +310,6 @@ test('a pod whose refusal is written slowly is never said to have no place once 
   await world.bound('second', 'a');
   assert.equal(world.conditionOf('second'), 'True');
 });
-
-for (const podManagementPolicy of ['OrderedReady', 'Parallel'])
-  test(`a set is rolled, ${podManagementPolicy}: each pod comes back to its node, though others wait for the room`, LIMIT, async (t) => {
-    const world = await LiveWorld.start(t, ['a', 'b', 'c'], { endMs: 30, config: { maxBackoffMs: 1_000 } });
-    await world.startControllers();
-    world.api.add(statefulSet('web', '3', { podManagementPolicy }));
-    for (const name of ['web-0', 'web-1', 'web-2']) await world.bound(name);
-    const ready = (image: string): boolean => {
-      const mine = world.pods().filter(({ metadata }) => metadata.labels?.['app'] === 'web');
-      const well = mine.filter(({ spec, status }) => spec?.containers[0]?.image === image && status?.phase === 'Running');
-      return well.length === 3;
-    };
-    await world.until('the first of it runs', () => ready('v1'));
-    for (let n = 0; n < 12; n++) world.add(pod(`small-${n}`).cpu('1'));
-    await world.until('the rest of the nodes is full', () => bound(world, 'small').length === 3);
-    const places = placesOf(world, 'web');
-    const had = bound(world, 'small');
-    for (const image of ['v2', 'v3', 'v4']) {
-      await world.patchSet('web', { spec: { template: { spec: { containers: [{ name: 'c', image }] } } } });
-      await world.until(`${image} runs`, () => ready(image));
-      assert.deepEqual(placesOf(world, 'web'), places);
-      assert.deepEqual(bound(world, 'small'), had);
-    }
-    assert.deepEqual(world.dump('reservations'), []);
-    await world.until(
-      'all of it is told',
-      () => world.told('web', 'ReservationCreated') === 9 && world.told('web-0', 'ReservationUsed') === 3,
-    );
-    // What is not wanted any more is for the others.
-    await world.client.patch(statefulSets, { name: 'web', namespace: 'default' }, { spec: { replicas: 2 } }, { type: 'merge' });
-    await world.until('three more have a place', () => bound(world, 'small').length === 6);
-  });
-
-const bound = (world: LiveWorld, prefix: string): string[] => placesOf(world, prefix).filter((text) => !text.endsWith(' '));
-
-function placesOf(world: LiveWorld, prefix: string): string[] {
-  return world
-    .pods()
-    .filter(({ metadata }) => metadata.name?.startsWith(prefix))
-    .map(({ metadata, spec }) => `${metadata.name} ${spec?.nodeName ?? ''}`)
-    .toSorted();
-}
 
 /** Binds claims to the volumes that are reserved for them, as kube-controller-manager does. */
 function bindClaims(world: LiveWorld): void {
