@@ -56,7 +56,7 @@ function ambiguity(hits: readonly Named[], byName: boolean): string {
     .slice(0, 4)
     .map((ref) => (byName ? `${ref.namespace}/${ref.name}@${ref.resourceVersion}` : text(ref)))
     .join(', ');
-  return `it fits ${hits.length} checkpoints (${some}${hits.length > 4 ? ', ...' : ''}); write more characters of it`;
+  return `it matches ${hits.length} checkpoints (${some}${hits.length > 4 ? ', ...' : ''}); give more characters of it`;
 }
 
 /** What can be named. A checkpoint of upstream has no manifest yet, a damaged one none that can be read: a record may tell its name. */
@@ -86,7 +86,7 @@ function newest(refs: readonly Named[]): Named[] {
 
 function findRole(role: Role, facts: AdminFacts): Found {
   const source = roleSources(facts).get(role);
-  if (source === undefined) return { at: 'none', why: `what is ${role} is not known: its record is missing or damaged; see dkc status` };
+  if (source === undefined) return { at: 'none', why: `the ${role} config is unknown: its record is missing or damaged; see dkc status` };
   return source === null ? { at: 'local', role } : { at: 'found', ref: source, role, source };
 }
 

@@ -200,7 +200,7 @@ export function nextStep(facts: AdminFacts): string {
 
 const takenBack = 'Its content is condemned on this node. Assign a fixed config, or try it again with: dkc retry';
 const takenBackHere =
-  'The content that the API server assigns is condemned on this node. Assign a fixed config, or name it to: dkc retry REF';
+  'The content that the API server assigns is condemned on this node. Assign a fixed config, or try it again with: dkc retry REF';
 
 const steps: Readonly<Record<Standing, string>> = {
   local: 'Nothing is assigned. Assign a config with: dkc assign',

@@ -130,7 +130,7 @@ function loadFailure(rule: string, message: string): Extract<Evaluation, { ok: f
 
 function tooLargeRendered(): Evaluation {
   const message =
-    'written out for the kubelet, with its indentation and quotes, and with aliases expanded, it would be too large to be read';
+    'the file written from it for the kubelet would be too large to be read again: aliases are expanded there, texts quoted and lines indented';
   return { ok: false, stage: 'download', findings: [{ field: '', rule: 'too-large', message }] };
 }
 

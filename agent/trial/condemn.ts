@@ -28,7 +28,7 @@ export async function condemn({ store, clock, log }: CondemnDeps, { source, cont
   const trusted = await store.record('last-known-good').catch(() => undefined);
   const trustedContent = trusted?.at === 'known' ? await storedContent(store, trusted.source) : undefined;
   if (trustedContent && sameContent(trustedContent, content)) {
-    log.error('trial failed under the content that is last known good: it is not condemned, the cause is elsewhere', {
+    log.error('trial failed with the last known good content: not condemned, look for another cause', {
       source: sourceText(source),
       reason,
       evidence,

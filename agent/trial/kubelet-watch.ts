@@ -101,7 +101,7 @@ export class KubeletWatch {
     if (verdict.is === 'failed' && this.#problem === undefined) {
       const rest =
         used === 'local'
-          ? 'the local config: there is no other to go back to'
+          ? 'the local config: there is no other config to fall back to'
           : 'a config that is last known good: it is not condemned, the cause is likely elsewhere';
       const problem = `${verdict.reason} under ${rest}`;
       this.#problem = problem;

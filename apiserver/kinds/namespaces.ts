@@ -40,7 +40,7 @@ export const namespaces: Kind = {
     },
     ageColumn,
   ],
-  schema: object('A room for names.', {
+  schema: object('A scope for names.', {
     metadata: ref('ObjectMeta', 'Name, labels and the like.'),
     spec: object('How it behaves.', {
       finalizers: list('Finalizers that must be removed before the object is deleted.', text('A finalizer.')),

@@ -128,5 +128,5 @@ export const persistentVolumeClaims: Kind = {
       cell: (claim) => textAt(claim, 'spec', 'volumeMode') || '<unset>',
     },
   ],
-  schema: typed('PersistentVolumeClaim', 'Storage that somebody asks for.'),
+  schema: typed('PersistentVolumeClaim', 'A request for storage.'),
 };

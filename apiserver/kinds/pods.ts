@@ -56,7 +56,7 @@ const podColumns: readonly Column[] = [
   ageColumn,
   wide('IP', 'Its address.', (pod) => textAt(pod, 'status', 'podIP') || '<none>'),
   wide('Node', 'Where it runs.', (pod) => textAt(pod, 'spec', 'nodeName') || '<none>'),
-  wide('Nominated Node', 'Where room is being made for it.', (pod) => textAt(pod, 'status', 'nominatedNodeName') || '<none>'),
+  wide('Nominated Node', 'Node on which pods are preempted for it.', (pod) => textAt(pod, 'status', 'nominatedNodeName') || '<none>'),
   wide('Readiness Gates', 'Conditions from outside that it needs to be ready.', gates),
 ];
 

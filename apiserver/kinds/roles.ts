@@ -100,7 +100,7 @@ function roleKept(now: KubeObject, old: KubeObject): FieldError[] {
 const createdAt: Column = {
   name: 'Created At',
   type: 'date',
-  description: 'When it was made.',
+  description: 'When it was created.',
   cell: (role) => role.metadata.creationTimestamp ?? '',
 };
 

@@ -56,9 +56,13 @@ export const storageClasses: Kind = {
       cell: ({ metadata }) =>
         `${metadata.name ?? ''}${defaultMarks.some((mark) => metadata.annotations?.[mark] === 'true') ? ' (default)' : ''}`,
     },
-    { name: 'Provisioner', description: 'Who makes volumes.', cell: (storage) => textAt(storage, 'provisioner') },
+    { name: 'Provisioner', description: 'Driver that provisions the volumes.', cell: (storage) => textAt(storage, 'provisioner') },
     { name: 'ReclaimPolicy', description: 'What becomes of volumes.', cell: (storage) => textAt(storage, 'reclaimPolicy') },
-    { name: 'VolumeBindingMode', description: 'When volumes are made.', cell: (storage) => textAt(storage, 'volumeBindingMode') },
+    {
+      name: 'VolumeBindingMode',
+      description: 'When volumes are provisioned and bound.',
+      cell: (storage) => textAt(storage, 'volumeBindingMode'),
+    },
     {
       name: 'AllowVolumeExpansion',
       description: 'Volumes can grow.',
@@ -66,7 +70,7 @@ export const storageClasses: Kind = {
     },
     ageColumn,
   ],
-  schema: typed('StorageClass', 'A way to get volumes.'),
+  schema: typed('StorageClass', 'A class of storage.'),
 };
 
 /*

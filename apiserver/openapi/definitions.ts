@@ -30,7 +30,7 @@ const shared: Readonly<Record<string, Schema>> = {
     deletionGracePeriodSeconds: int64('How long it may take to go.'),
     deletionTimestamp: time('When it will go.'),
     finalizers: list('Finalizers that must be removed before the object is deleted.', text('A finalizer.'), { as: 'set' }),
-    generateName: text('Start of a name that the server makes up.'),
+    generateName: text('Prefix of a name that the server generates.'),
     generation: int64('Counts changes of what is wanted.'),
     labels: textMap('What it can be selected by.'),
     managedFields: list('Who set which field.', anything('One manager.')),
@@ -39,7 +39,7 @@ const shared: Readonly<Record<string, Schema>> = {
     ownerReferences: list('Who owns it.', ownerReference, { by: 'uid' }),
     resourceVersion: text('Version of this state.'),
     selfLink: text('Not used any more.'),
-    uid: text('Tells it from others of its name, before and after.'),
+    uid: text('Unique over time: an object created later under the same name has another.'),
   }),
 };
 

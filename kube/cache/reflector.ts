@@ -145,7 +145,7 @@ export class Reflector<T extends KubeObject> {
     if (version === '') throw this.#problemWith('list', 'the answer has no resourceVersion, so a watch cannot start from it');
     const after = next(this.#state, { kind: 'listed', rv: version });
     if (after.is.at !== 'watching') {
-      const hint = `the answer is of version ${version}, and ${this.#state.rv} was seen before; it is asked again`;
+      const hint = `the list is of version ${version}, older than ${this.#state.rv}, which was seen before; listing again`;
       this.#state = after;
       return this.#failed(this.#problemWith('list', hint), 0);
     }

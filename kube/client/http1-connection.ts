@@ -108,7 +108,7 @@ export class Http1Connection implements Connection {
       });
       const fail = (cause: Error) => {
         (answer ?? outgoing).destroy(cause);
-        if (!connected) broken(new BrokenConnection('never', 'no connection came about', cause));
+        if (!connected) broken(new BrokenConnection('never', 'no connection could be made', cause));
       };
       this.#underWay.add(fail);
       this.#liveness.begin();

@@ -37,11 +37,11 @@ export class Outage {
     this.#waiting.add(caller);
     if (begins) {
       this.#saidAt = now;
-      this.#log.warn('cannot reach the API server, retrying; more with -v', { error: error.message });
+      this.#log.warn('cannot reach the API server, retrying; details with -v', { error: error.message });
     } else if (now - this.#saidAt >= REMIND_MS) {
       this.#saidAt = now;
       const facts = { error: error.message, waiting: [...this.#waiting].toSorted().join(','), forMs: Math.round(now - this.#since) };
-      this.#log.warn('still cannot reach the API server, retrying; more with -v', facts);
+      this.#log.warn('still cannot reach the API server, retrying; details with -v', facts);
     }
     return true;
   }

@@ -38,13 +38,13 @@ function explain(error: unknown): { problem: TransportProblem; hint: string } {
       return { problem: 'tls', hint: `TLS failed (${code}); is this port really an HTTPS one?` };
     }
     if (/^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|ENOTFOUND|EAI_|EADDRNOTAVAIL|EACCES|EPERM)/.test(code)) {
-      return { problem: 'unreachable', hint: `there is no connection (${code}); check the server's address, and that it runs` };
+      return { problem: 'unreachable', hint: `cannot connect (${code}); check the server's address, and that it runs` };
     }
     if (/^(ECONNRESET|EPIPE|ERR_HTTP2|HPE_|ERR_STREAM_PREMATURE_CLOSE)/.test(code)) break;
   }
   if (error instanceof BrokenConnection)
     return { problem: 'cut', hint: `${error.message}; the server closed the connection, or is not an API server` };
-  return { problem: 'unreachable', hint: "there is no connection; check the server's address, and that it runs" };
+  return { problem: 'unreachable', hint: "cannot connect; check the server's address, and that it runs" };
 }
 
 /** A host with several addresses fails with one error per address. */

@@ -103,7 +103,7 @@ export class ClaimBinder implements VolumeBinder {
   async #selectNode(claim: Readonly<Claim>, node: string, written: Map<string, string>, signal: AbortSignal): Promise<void> {
     const { namespace = '', name = '' } = claim.metadata;
     await this.#write<Claim>({
-      action: `have a volume made on node ${node} for claim`,
+      action: `provision a volume on node ${node} for claim`,
       resource: persistentVolumeClaims,
       ref: { namespace, name },
       first: this.#options.caches.claims.get(objectKey(claim)),

@@ -246,7 +246,7 @@ export const servingFields: readonly Field[] = [
     rule: '0 (off) or 1..65535',
     startup: 'port must be free',
     class: 'dangerous',
-    reason: "health monitors, and this agent's own trial probe, look at the old port",
+    reason: "health monitors, and the agent's own probe in a trial, keep querying the old port",
   },
   {
     name: 'healthzBindAddress',
@@ -256,7 +256,7 @@ export const servingFields: readonly Field[] = [
     flag: 'healthz-bind-address',
     startup: 'address of this host',
     class: 'dangerous',
-    reason: 'health monitors look at the old address',
+    reason: 'health monitors keep querying the old address',
   },
   {
     name: 'clusterDomain',

@@ -39,7 +39,7 @@ export function checkFiles(flight: Preflight): void {
       if (fatal) flight.warn(field, 'file', 'must name a file that is on the node');
     } else if (there === 'unreadable') {
       // Only for us: an agent in a sandbox sees less than the kubelet, and must not refuse what that can read.
-      flight.warn(field, 'file', 'names a file that the agent may not look at: the kubelet must be able to read it');
+      flight.warn(field, 'file', 'names a file that the agent has no permission to read; make sure that the kubelet has');
     } else if (there !== 'file') {
       const problem = there === 'missing' ? 'names a file that is not on this node' : 'names a directory';
       if (fatal) flight.add(field, 'file', `${problem}: the kubelet does not start without it`);

@@ -53,7 +53,7 @@ export function checkHost(flight: Preflight): void {
     if (pattern.length > MAX_SYSCTL || !(pattern.endsWith('*') ? SYSCTL_PREFIX : SYSCTL_NAME).test(pattern))
       flight.add('allowedUnsafeSysctls', 'sysctl-pattern', 'must hold names of sysctls, or prefixes ending in *');
     else if (!NAMESPACED.test(pattern))
-      flight.add('allowedUnsafeSysctls', 'sysctl-namespace', 'may only hold sysctls that the kernel keeps apart per pod');
+      flight.add('allowedUnsafeSysctls', 'sysctl-namespace', 'may only hold namespaced sysctls, those that each pod has of its own');
   }
 }
 

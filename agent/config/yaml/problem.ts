@@ -19,7 +19,7 @@ const WORDS: Partial<Record<ErrorCode, string>> = {
   MULTIPLE_TAGS: 'a value takes one tag (!)',
   TAB_AS_INDENT: 'a tab where YAML wants blanks: indent with blanks',
   TAG_RESOLVE_FAILED: 'the tag (!) cannot be read',
-  UNEXPECTED_TOKEN: 'this does not fit what stands before it',
+  UNEXPECTED_TOKEN: 'unexpected here, after the text before it',
 };
 
 export function yamlProblem(code: ErrorCode): string {

@@ -39,7 +39,7 @@ await onRealNodes('preflight for a real kubelet', () => {
     assert.deepEqual(unknown, []);
     assert.equal(accepted.warnings.length, 4, accepted.warnings.join('\n'));
     for (const field of ['tlsCertFile', 'tlsPrivateKeyFile'])
-      assert.ok(accepted.warnings.some((line) => line.includes(`${field} names a file that the agent may not look at`)));
+      assert.ok(accepted.warnings.some((line) => line.includes(`${field} names a file that the agent has no permission to read`)));
     assert.ok(accepted.warnings.some((line) => line.includes('seccompDefault is not known to kubelet 1.20')));
     assert.ok(accepted.warnings.some((line) => line.includes('eventRecordQPS has no effect: the kubelet is started with --event-qps')));
   });

@@ -12,7 +12,7 @@ import { idle, start, type Seen } from './controllers-world.ts';
 longContract({
   name: 'controllers run',
   lease: 'dkc-controllers',
-  away: 'warn: cannot reach the API server, retrying; more with -v',
+  away: 'warn: cannot reach the API server, retrying; details with -v',
   start,
   broken: {
     part: 'daemonset',
@@ -77,7 +77,7 @@ test('an API server that is away is waited for, and the probe and the log say so
   const port = await freePort();
   await server.hooks.pause();
   const run = start(t, [`--kubeconfig=${await kubeconfig()}`, `--metrics-bind-address=127.0.0.1:${port}`, ...quick]);
-  await eventually('the first failure', () => run.lines.includes('warn: cannot reach the API server, retrying; more with -v'));
+  await eventually('the first failure', () => run.lines.includes('warn: cannot reach the API server, retrying; details with -v'));
   const waits = await text(`http://127.0.0.1:${port}/readyz`);
   assert.match(waits, /caches failed: not synced: daemonsets\.apps \(Cannot GET .* at 127\.0\.0\.1:\d+: /);
   assert.match(waits, /readyz check failed/);
@@ -139,7 +139,7 @@ test('a server that is away is one line in the log of a whole process', { timeou
   );
   assert.deepEqual(
     run.lines.filter((line) => line.startsWith('warn')),
-    ['warn: cannot reach the API server, retrying; more with -v'],
+    ['warn: cannot reach the API server, retrying; details with -v'],
   );
   await server.hooks.resume();
   await run.ready;

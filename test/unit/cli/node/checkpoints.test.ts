@@ -117,7 +117,7 @@ test('checkpoints show prints all files, or one of them byte for byte', async (t
 
 const wrongRefs = [
   { argv: ['show', 'zzz'], code: 3, says: /Cannot find checkpoint "zzz": no checkpoint has that name/ },
-  { argv: ['show', '8c1f'], code: 2, says: /fits 3 checkpoints .* write more characters of it/ },
+  { argv: ['show', '8c1f'], code: 2, says: /matches 3 checkpoints .* give more characters of it/ },
   { argv: ['show'], code: 2, says: /REF is missing/ },
   { argv: ['show', 'assigned', '--file=nope'], code: 3, says: /no such key; it has: kubelet/ },
   { argv: ['show', 'assigned', '--file=__proto__'], code: 3, says: /no such key; it has: kubelet/ },

@@ -29,8 +29,8 @@ test('a server that is away is one line for all who call it, one more every ten 
   assert.equal(outage.over('lease'), true);
   assert.equal(outage.over('lease'), false);
   assert.deepEqual(lines, [
-    'warn: cannot reach the API server, retrying; more with -v',
-    'warn: still cannot reach the API server, retrying; more with -v',
+    'warn: cannot reach the API server, retrying; details with -v',
+    'warn: still cannot reach the API server, retrying; details with -v',
     'info: the API server is reachable again',
   ]);
   assert.deepEqual(fields, [

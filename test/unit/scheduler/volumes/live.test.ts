@@ -192,7 +192,7 @@ for (const { why, code, expected } of [
     const { pod, decision } = world.decide(podWith('web-0', 'data'), 'a');
     world.binder.reserve(pod, decision);
     await assert.rejects(world.binder.preBind(pod, 'a', decision, world.signal), {
-      message: 'Cannot have a volume made on node a for claim default/data: no such luck; the pod will be retried',
+      message: 'Cannot provision a volume on node a for claim default/data: no such luck; the pod will be retried',
     });
     assert.equal(tries.length, expected);
     assert.equal(world.view.assumptions, 0);
