@@ -41,7 +41,7 @@ function coupled(written: JsonObject, values: Map<string, Json>, version: Kubele
     if (typeof parallel === 'number' && parallel > 1 && absent('serializeImagePulls')) values.set('serializeImagePulls', false);
   }
   if (version.minor >= 32) {
-    const gates = enabledGates(written, version);
+    const gates = enabledGates({ featureGates: values.get('featureGates') ?? {} }, version);
     if (gates('KubeletCrashLoopBackOffMax') && absent('crashLoopBackOff.maxContainerRestartPeriod')) {
       values.set('crashLoopBackOff.maxContainerRestartPeriod', '5m0s');
     }
@@ -49,8 +49,21 @@ function coupled(written: JsonObject, values: Map<string, Json>, version: Kubele
       values.set('imagePullCredentialsVerificationPolicy', 'NeverVerifyPreloadedImages');
     }
   }
+  if (version.minor >= LOG_OPTIONS_SINCE) values.set('logging.options', logOptions(values.get('logging.options')));
   const pids = values.get('podPidsLimit');
   if (typeof pids === 'number' && pids < 0) values.set('podPidsLimit', -1);
+}
+
+/** First minor that we know to show a buffer size for both formats, set or not. */
+const LOG_OPTIONS_SINCE = 32;
+
+function logOptions(given: Json | undefined): JsonObject {
+  const of = (format: string): JsonObject => {
+    const set = isObject(given) ? own(given, format) : undefined;
+    const { splitStream, infoBufferSize = '0' } = isObject(set) ? set : {};
+    return splitStream === true ? { splitStream, infoBufferSize } : { infoBufferSize };
+  };
+  return { text: of('text'), json: of('json') };
 }
 
 /** The value in the kubelet's spelling, or undefined where it counts as absent. */
@@ -58,7 +71,10 @@ function present(value: Json | undefined, { field, shape, pointer }: Leaf): Json
   if (value === undefined || value === null) return undefined;
   const plain = normal(value, shape);
   if (pointer) return plain;
-  return plain === 0 || plain === '' || plain === false || (plain === '0s' && shape.is === 'duration' && field.default !== undefined)
+  return plain === 0 ||
+    plain === '' ||
+    plain === false ||
+    (plain === '0s' && (shape.is === 'duration' || shape.is === 'nanoseconds') && field.default !== undefined)
     ? undefined
     : plain;
 }
@@ -69,11 +85,7 @@ function normal(value: Json, shape: Shape): Json {
     case 'duration':
       return typeof value === 'string' ? formatGoDuration(goDuration(value) ?? 0n) : value;
     case 'nanoseconds':
-      return typeof value === 'string'
-        ? formatGoDuration(goDuration(value) ?? 0n)
-        : typeof value === 'number'
-          ? formatGoDuration(BigInt(Math.trunc(value)))
-          : value;
+      return typeof value === 'string' ? formatGoDuration(goDuration(value) ?? 0n) : value === 0 ? 0 : value;
     case 'quantity': {
       const parsed = typeof value === 'string' || typeof value === 'number' ? quantity(String(value).trim()) : undefined;
       return parsed === undefined ? value : canonicalQuantity(parsed);
@@ -93,13 +105,14 @@ function normal(value: Json, shape: Shape): Json {
         const member = shape.members.get(key);
         if (member !== undefined && item !== null) setKey(made, key, normal(item, member));
       }
-      return made;
+      return filled(made, shape);
     }
     case 'bool':
     case 'string':
     case 'int32':
     case 'int64':
     case 'uint32':
+      return value === 0 ? 0 : value; // -0 is read as 0
     case 'float64':
     case 'time':
       return value;
@@ -108,11 +121,21 @@ function normal(value: Json, shape: Shape): Json {
   }
 }
 
+/** With the members that the kubelet prints whether they are set or not. */
+function filled(made: Record<string, Json>, { members, always }: Extract<Shape, { is: 'struct' }>): JsonObject {
+  for (const key of always) {
+    const member = members.get(key);
+    if (member !== undefined && own(made, key) === undefined) setKey(made, key, member.is === 'map' ? null : zero(member));
+  }
+  return made;
+}
+
 function zero(shape: Shape): Json {
   if (shape.is === 'bool') return false;
   if (shape.is === 'string' || shape.is === 'time') return '';
   if (shape.is === 'list') return null;
-  if (shape.is === 'map' || shape.is === 'struct') return {};
+  if (shape.is === 'map') return {};
+  if (shape.is === 'struct') return filled({}, shape);
   return shape.is === 'duration' ? '0s' : shape.is === 'quantity' ? '0' : 0;
 }
 

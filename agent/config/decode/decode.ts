@@ -168,9 +168,13 @@ class Check {
         if (typeof value !== 'string' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/.test(value))
           this.#wrong(path, 'a time (RFC 3339)');
         return;
+      case 'uint32':
+        // Go reads no sign into a number that has none, not even that of a zero.
+        if (Object.is(value, -0)) this.#wrong(path, 'a whole number');
+        else this.#integer(value, LIMITS.uint32, path, holder, key);
+        return;
       case 'int32':
       case 'int64':
-      case 'uint32':
         this.#integer(value, LIMITS[shape.is], path, holder, key);
         return;
       case 'float64':
@@ -182,9 +186,9 @@ class Check {
         }
         return;
       case 'nanoseconds':
-        if (typeof value === 'string' ? goDuration(value) === undefined : typeof value !== 'number') {
+        if (typeof value === 'number' || typeof value === 'bigint') this.#integer(value, LIMITS.int64, path, holder, key);
+        else if (typeof value !== 'string' || goDuration(value) === undefined)
           this.errors.push(finding(path, 'duration', 'must be a duration such as "5s", or a whole number of nanoseconds'));
-        }
         return;
       case 'quantity':
         if (typeof value === 'string' ? quantity(value.trim()) === undefined : typeof value !== 'number')

@@ -301,6 +301,7 @@ export const podsFields: readonly Field[] = [
     name: 'logging.verbosity',
     type: 'uint32',
     since: 23,
+    default: { '23': 0 },
     flag: 'v',
     rule: '<= 2147483647',
     class: 'safe',

@@ -75,22 +75,29 @@ function defaultOf(field: Field, minor: number): Leaf['default'] {
 export type Shape =
   | { readonly is: 'bool' | 'string' | 'int32' | 'int64' | 'uint32' | 'float64' | 'duration' | 'nanoseconds' | 'quantity' | 'time' }
   | { readonly is: 'list' | 'map'; readonly of: Shape }
-  | { readonly is: 'struct'; readonly members: ReadonlyMap<string, Shape> };
+  /** `always` are the members that the kubelet prints also where they are zero. */
+  | { readonly is: 'struct'; readonly members: ReadonlyMap<string, Shape>; readonly always: readonly string[] };
 
 const text: Shape = { is: 'string' };
 const list = (of: Shape): Shape => ({ is: 'list', of });
 const map = (of: Shape): Shape => ({ is: 'map', of });
-const struct = (members: Readonly<Record<string, Shape>>): Shape => ({ is: 'struct', members: new Map(Object.entries(members)) });
+const struct = (members: Readonly<Record<string, Shape>>, always: readonly string[] = []): Shape => ({
+  is: 'struct',
+  members: new Map(Object.entries(members)),
+  always,
+});
 
 const logOptions = struct({ splitStream: { is: 'bool' }, infoBufferSize: { is: 'quantity' } });
 
 /** Leaves that are objects or lists of objects, by name: their type text says too little. */
 const objects: Readonly<Record<string, Shape>> = {
-  'logging.vmodule': list(struct({ filePattern: text, verbosity: { is: 'uint32' } })),
+  'logging.vmodule': list(struct({ filePattern: text, verbosity: { is: 'uint32' } }, ['filePattern', 'verbosity'])),
   'logging.options': struct({ text: logOptions, json: logOptions }),
-  shutdownGracePeriodByPodPriority: list(struct({ priority: { is: 'int32' }, shutdownGracePeriodSeconds: { is: 'int64' } })),
-  reservedMemory: list(struct({ numaNode: { is: 'int32' }, limits: map({ is: 'quantity' }) })),
-  registerWithTaints: list(struct({ key: text, value: text, effect: text, timeAdded: { is: 'time' } })),
+  shutdownGracePeriodByPodPriority: list(
+    struct({ priority: { is: 'int32' }, shutdownGracePeriodSeconds: { is: 'int64' } }, ['priority', 'shutdownGracePeriodSeconds']),
+  ),
+  reservedMemory: list(struct({ numaNode: { is: 'int32' }, limits: map({ is: 'quantity' }) }, ['numaNode', 'limits'])),
+  registerWithTaints: list(struct({ key: text, value: text, effect: text, timeAdded: { is: 'time' } }, ['key', 'effect'])),
   tracing: struct({ endpoint: text, samplingRatePerMillion: { is: 'int32' } }),
 };
 

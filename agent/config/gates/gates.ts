@@ -27,6 +27,9 @@ export const STAGES: Readonly<Record<string, Omit<Gate, 'name'>>> = {
   L: { stage: 'deprecated', default: true, locked: true },
 };
 
+/** All lines of the table, those of gates that are long gone too. */
+export const gateLines: readonly string[] = `${GATE_LINES.trim()}\n${REMOVED_GATE_LINES.trim()}`.split('\n');
+
 const tables = new Map<number, ReadonlyMap<string, Gate>>();
 
 /** The gates that our table gives a kubelet 1.`minor`, by name. */
@@ -34,7 +37,7 @@ export function gatesOf(minor: number): ReadonlyMap<string, Gate> {
   const ready = tables.get(minor);
   if (ready !== undefined) return ready;
   const table = new Map<string, Gate>();
-  for (const line of `${GATE_LINES.trim()}\n${REMOVED_GATE_LINES.trim()}`.split('\n')) {
+  for (const line of gateLines) {
     const [name = '', ...steps] = line.split(' ');
     const step = steps.findLast((step) => Number(step.slice(1)) <= minor);
     const stage = STAGES[step?.charAt(0) ?? 'x'];

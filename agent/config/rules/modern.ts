@@ -1,8 +1,11 @@
 import { quantity } from '../../../kube/api/quantity.ts';
 import type { Json } from '../contract.ts';
 import { isObject, own, words } from '../decode/document.ts';
+import { goUrlScheme } from './go-url.ts';
+import { wrongImagePattern } from './image-pattern.ts';
 import type { Validator } from './validation.ts';
-import { SECOND } from '../../../base/go-duration.ts';
+import { posix } from 'node:path';
+import { goDuration, SECOND } from '../../../base/go-duration.ts';
 
 /** Rules that came after 1.20, for the node, its images, its server and its memory. */
 export function validateModernNode(validator: Validator): void {
@@ -62,14 +65,16 @@ function credentials(validator: Validator): void {
     return;
   }
   if (!VERIFICATION.includes(policy)) validator.add(field, 'enum', `must be one of ${VERIFICATION.join(', ')}`);
-  if (allowed.length > 0 && policy !== 'NeverVerifyAllowlistedImages')
+  if (allowed.length > 0 && policy !== 'NeverVerifyAllowlistedImages') {
     validator.add(listField, 'allowlist-policy', `needs ${field} NeverVerifyAllowlistedImages`);
+    return;
+  }
+  // The kubelet names the first that is wrong.
   for (const image of allowed) {
-    const name = image.endsWith('/*') ? image.slice(0, -2) : image;
-    if (image.trim() !== image) validator.add(listField, 'allowlist-spaces', 'may not hold entries with spaces at their ends');
-    else if (name === '' || name.includes('*'))
-      validator.add(listField, 'allowlist-wildcard', 'may hold a wildcard only as a last segment /*');
-    else if (name.includes('@') || /:[^/]*$/.test(name)) validator.add(listField, 'allowlist-tag', 'may not hold tags or digests');
+    const [rule, text] = wrongImagePattern(image, validator.minor) ?? [];
+    if (rule === undefined || text === undefined) continue;
+    validator.add(listField, rule, text);
+    return;
   }
 }
 
@@ -140,7 +145,7 @@ function podLogs(validator: Validator): void {
   if (path === '') validator.add(field, 'required', 'must not be empty');
   else {
     if (!path.startsWith('/')) validator.add(field, 'absolute', 'must be an absolute path');
-    if (path !== '/' && (path.endsWith('/') || /\/(?:\.{0,2})(?:\/|$)/.test(path)))
+    if (path !== posix.normalize(path).replace(/(?<=.)\/$/, ''))
       validator.add(field, 'normalized', 'must be a normalized path: no trailing slash, no . or ..');
     if (/[^\x00-\x7f]/.test(path)) validator.add(field, 'ascii', 'may only hold ASCII characters');
   }
@@ -157,7 +162,11 @@ function logs(validator: Validator): void {
     if (typeof pattern !== 'string' || pattern === '')
       validator.add('logging.vmodule', 'vmodule-pattern', 'needs a filePattern in every entry');
     else if (/[=,]/.test(pattern)) validator.add('logging.vmodule', 'vmodule-pattern', 'may not hold = or , in a filePattern');
+    const level = isObject(item) ? own(item, 'verbosity') : undefined;
+    if (typeof level === 'number' && level > 2_147_483_647)
+      validator.add('logging.vmodule', 'log-verbosity', 'may not hold a verbosity above 2147483647');
   }
+  flush(validator);
   const options = validator.value('logging.options');
   if (!isObject(options) || validator.gate('LoggingAlphaOptions')) return;
   for (const format of ['text', 'json']) {
@@ -172,11 +181,18 @@ function logs(validator: Validator): void {
 
 const RESERVATIONS = ['None', 'TieredReservation'];
 
+function flush(validator: Validator): void {
+  const field = 'logging.flushFrequency';
+  const value = validator.value(field);
+  const frequency = typeof value === 'string' ? (goDuration(value) ?? 0n) : BigInt(Math.trunc(Number(value ?? 0)));
+  if (validator.minor >= 35 && frequency <= 0n) validator.add(field, 'positive', 'must be above zero');
+}
+
 function memory(validator: Validator): void {
   if (validator.minor < 22) return;
   const field = 'memoryThrottlingFactor';
   const factor = validator.value(field);
-  if (typeof factor === 'number' && (factor <= 0 || factor > 1))
+  if ((typeof factor === 'number' || typeof factor === 'bigint') && (factor <= 0 || factor > 1))
     validator.add(field, 'throttling-factor', 'must be above 0 and not above 1');
   if (validator.minor < 36) return;
   const reservation = validator.text('memoryReservationPolicy');
@@ -193,10 +209,11 @@ function tracing(validator: Validator): void {
   if (typeof rate === 'number' && (rate < 0 || rate > 1_000_000))
     validator.add('tracing', 'sampling-rate', 'must have a samplingRatePerMillion between 0 and 1000000');
   const endpoint = own(given, 'endpoint');
-  const scheme = typeof endpoint === 'string' ? /^([a-zA-Z][-+.a-zA-Z0-9]*):\/\//.exec(endpoint)?.[1] : undefined;
-  if (scheme !== undefined && !['dns', 'unix', 'unix-abstract'].includes(scheme)) {
+  if (typeof endpoint !== 'string') return;
+  const scheme = goUrlScheme(endpoint.includes('://') ? endpoint : `dns://${endpoint}`);
+  if (scheme === undefined) validator.add('tracing', 'tracing-endpoint', 'must have an endpoint that is a URL, or a host and a port');
+  else if (!['dns', 'unix', 'unix-abstract'].includes(scheme))
     validator.add('tracing', 'tracing-endpoint', 'must have an endpoint without a scheme, or with dns, unix or unix-abstract');
-  }
 }
 
 function restarts(validator: Validator): void {

@@ -5,7 +5,8 @@ const TOPOLOGY_POLICIES = ['none', 'best-effort', 'restricted', 'single-numa-nod
 const TOPOLOGY_SCOPES = ['container', 'pod'];
 const HAIRPIN_MODES = ['promiscuous-bridge', 'hairpin-veth', 'none'];
 const ENFORCEMENTS = ['pods', 'system-reserved', 'kube-reserved', 'none'];
-const COMPRESSIBLE = ['system-reserved-compressible', 'kube-reserved-compressible'];
+/** The field that names the cgroup of a reservation. */
+const RESERVED: Readonly<Record<string, string>> = { 'system-reserved': 'systemReservedCgroup', 'kube-reserved': 'kubeReservedCgroup' };
 const LOG_FORMATS = ['text', 'json'];
 
 /** Cgroups, CPU, topology, and the enumerations that every version checks. */
@@ -25,6 +26,9 @@ export function validateResources(validator: Validator): void {
     validator.add('showHiddenMetricsForVersion', 'hidden-metrics', `must be empty or the previous minor, 1.${validator.minor - 1}`);
   }
   oneOf(validator, 'logging.format', LOG_FORMATS);
+  // Measured from 1.32 on; the gate is older.
+  if (validator.minor >= 32 && validator.text('logging.format') === 'json' && !validator.gate('LoggingBetaOptions'))
+    validator.add('logging.format', 'gate', 'may only be json with feature gate LoggingBetaOptions');
 }
 
 export function oneOf(validator: Validator, field: string, allowed: readonly string[]): void {
@@ -55,29 +59,58 @@ function topology(validator: Validator): void {
 }
 
 function enforcement(validator: Validator): void {
+  if (validator.minor >= 32) {
+    modernEnforcement(validator);
+    return;
+  }
   const field = 'enforceNodeAllocatable';
   const entries = validator.texts(field);
-  const modern = validator.minor >= 32;
   const enforces = validator.minor >= 21 ? entries.some((entry) => entry !== 'none') : entries.length > 0;
   if (!validator.flag('cgroupsPerQOS') && enforces) validator.add(field, 'cgroups-per-qos', 'needs cgroupsPerQOS to be true');
-  const given = new Set(entries);
   for (const entry of entries) {
-    if (modern && COMPRESSIBLE.includes(entry)) {
-      const plain = entry.replace(/-compressible$/, '');
-      needsCgroup(validator, entry, plain === 'system-reserved' ? 'systemReservedCgroup' : 'kubeReservedCgroup');
-      if (given.has(plain)) validator.add(field, 'compressible', `may not hold both ${plain} and ${entry}`);
-    } else if (entry === 'system-reserved') needsCgroup(validator, entry, 'systemReservedCgroup');
-    else if (entry === 'kube-reserved') needsCgroup(validator, entry, 'kubeReservedCgroup');
-    else if (entry === 'none') {
-      if (entries.length > 1) validator.add(field, 'none-alone', 'may not hold anything beside none');
-    } else if (!ENFORCEMENTS.includes(entry)) {
-      validator.add(field, 'enum', `may only hold ${[...ENFORCEMENTS, ...(modern ? COMPRESSIBLE : [])].join(', ')}`);
-    }
+    if (entry in RESERVED) needsCgroup(validator, entry);
+    else if (entry === 'none') noneAlone(validator, entries);
+    else if (entry !== 'pods') validator.add(field, 'enum', `may only hold ${ENFORCEMENTS.join(', ')}`);
   }
-  if (modern && given.size < entries.length) validator.add(field, 'unique', 'may not hold an entry twice');
 }
 
-function needsCgroup(validator: Validator, entry: string, field: string): void {
+/** 1.32 and later know forms of the reservations that take away CPU only, and name cgroupsPerQOS for every entry that needs it. */
+function modernEnforcement(validator: Validator): void {
+  const field = 'enforceNodeAllocatable';
+  const entries = validator.texts(field);
+  const seen = new Set<string>();
+  for (const entry of entries) {
+    if (seen.has(entry)) {
+      validator.add(field, 'unique', 'may not hold an entry twice');
+      continue;
+    }
+    seen.add(entry);
+    const plain = entry.replace(/-compressible$/, '');
+    if (plain in RESERVED) {
+      if (plain !== entry && entries.includes(plain)) validator.add(field, 'compressible', `may not hold both ${plain} and ${entry}`);
+      needsCgroup(validator, entry);
+    } else if (entry === 'none') {
+      noneAlone(validator, entries);
+      continue;
+    } else if (entry !== 'pods') {
+      validator.add(
+        field,
+        'enum',
+        `may only hold ${[...ENFORCEMENTS, ...Object.keys(RESERVED).map((one) => `${one}-compressible`)].join(', ')}`,
+      );
+      continue;
+    }
+    if (!validator.flag('cgroupsPerQOS'))
+      validator.add('cgroupsPerQOS', 'cgroups-per-qos', `must be true when enforceNodeAllocatable holds ${entry}`);
+  }
+}
+
+function noneAlone(validator: Validator, entries: readonly string[]): void {
+  if (entries.length > 1) validator.add('enforceNodeAllocatable', 'none-alone', 'may not hold anything beside none');
+}
+
+function needsCgroup(validator: Validator, entry: string): void {
+  const field = RESERVED[entry.replace(/-compressible$/, '')] ?? '';
   if (validator.text(field) === '') validator.add(field, 'reserved-cgroup', `must be set when enforceNodeAllocatable holds ${entry}`);
 }
 

@@ -67,6 +67,8 @@ function inRange(value: bigint): boolean {
 function float(text: string): number | bigint | undefined {
   const value = Number(text);
   if (!Number.isFinite(value)) return undefined;
+  // Unlike an integer's, the sign of a zero stays, and a field without a sign refuses it.
+  if (Object.is(value, -0)) return value;
   // Go prints a whole float without a point, so that it passes for an integer afterwards.
   if (Number.isInteger(value) && Math.abs(value) < 1e21) return tidy(BigInt(String(value)));
   return value;

@@ -1,9 +1,10 @@
+import type { ValidatorAnswer } from '../../support/real-parts/real-kubelet.ts';
 import type { Verdict } from './compare.ts';
 
-/** A difference to kubelet 1.20.2 that we want, or can live with. A text is excused only where the condition holds. */
+/** A difference to the kubelet that we want, or can live with. A text is excused only where the condition holds. */
 export interface Deliberate {
   why: string;
-  excuses(text: string, ours: Verdict, theirs: Verdict): boolean;
+  excuses(text: string, ours: Verdict, theirs: Verdict, answer: ValidatorAnswer): boolean;
 }
 
 const isJson = (text: string): boolean => /^\s*\{/.test(text);
@@ -30,7 +31,7 @@ export const deliberate: readonly Deliberate[] = [
     excuses: (text, _, theirs) => /[[{][^\n]*(?:---|\.\.\.|![^\n ]*[\]},])/.test(text) && theirs.stage === 'decode',
   },
   {
-    why: 'JSON that the YAML reader of 1.20 stumbles over (a tab at the start, half a surrogate pair as an escape) only makes it log a warning; the configuration is the same',
+    why: 'JSON that the YAML reader stumbles over (a tab at the start, half a surrogate pair as an escape) only makes it log a warning; the configuration is the same',
     excuses: (text, ours, theirs) => isJson(text) && ours.stage === theirs.stage && theirs.lenient && !ours.lenient,
   },
   {
@@ -42,11 +43,20 @@ export const deliberate: readonly Deliberate[] = [
     excuses: (text, ours) => /[\u0085\u2028\u2029]/.test(text) && ours.stage === 'decode',
   },
   {
-    why: 'the escape \\/ in double quotes is refused by the YAML reader of 1.20 and taken by that of newer kubelets; the effective file is written anew without it',
+    why: 'the escape \\/ in double quotes is refused by goyaml and taken by the YAML library; the effective file is written anew without it',
     excuses: (text, _, theirs) => text.includes('\\/') && theirs.stage === 'decode',
   },
   {
     why: 'what goes on inside of brackets at the start of a line, no further right than its key: YAML forbids it and goyaml takes it; we refuse the text',
     excuses: (text, ours, theirs) => /[[{][^\n]*\n[^\s#]/.test(text) && ours.stage === 'decode' && theirs.stage !== 'decode',
+  },
+  {
+    why: 'a tab between the colon and the value of a key that has a question mark is refused by goyaml; the YAML library takes it, and the effective file is written anew without it',
+    excuses: (text, _, theirs) => /^: *\t/m.test(text) && theirs.stage === 'decode',
+  },
+  {
+    why: 'a kubelet that refuses the cgroup v1 of the machine it runs on leaves out the rules that come after that one; ours do not depend on the host',
+    excuses: (_text, ours, theirs, { errors = [] }) =>
+      errors.some((error) => error.includes('cgroup v1')) && theirs.fields.every((field) => ours.fields.includes(field)),
   },
 ];

@@ -1,111 +1,40 @@
 import ingredients from './ingredients.json' with { type: 'json' };
 import type { Random } from '../../../base/random.ts';
-import { fields } from '../../../agent/config/fields/fields.ts';
+import { fields, knows } from '../../../agent/config/fields/fields.ts';
 import type { Field } from '../../../agent/config/fields/field.ts';
+import { gatesOf } from '../../../agent/config/gates/gates.ts';
+import { NEWEST_MINOR, OLDEST_MINOR } from '../../../agent/config/version.ts';
 
 /** Scalars that YAML readers disagree on, and pieces that go together into a text or spoil it. */
 const { QUIRKS, DURATIONS, NUMBERS, WORDS, ITEMS, KEYS, MAP_VALUES, GATES, TOP, TAILS, JSON_VALUES } = ingredients;
+/** Values of fields that rules look into, right and wrong. */
+const FIELD_VALUES: Readonly<Record<string, readonly string[]>> = ingredients.FIELD_VALUES;
 
-export const HEADER = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
+/** First minor that has failCgroupV1. */
+const CGROUP_FIELD_SINCE = 31;
 
-type Pick = <T>(from: readonly T[]) => T;
+/** Apiversion and kind, and what lets a kubelet of `minor` start on a machine with cgroup v1: the tests may run on one. */
+export const headerOf = (minor: number): string =>
+  `apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n${minor < CGROUP_FIELD_SINCE ? '' : 'failCgroupV1: false\n'}`;
 
-/** Endless configuration texts, good and bad, the same for the same source of chance. */
-export function* generatedTexts(random: Random): Generator<string> {
-  const pick: Pick = (from) => from[Math.floor(random() * from.length)] as (typeof from)[number];
-  const chance = (share: number): boolean => random() < share;
-  const known = fields.filter(({ since }) => since <= 20);
+/** Endless configuration texts, good and bad, of the fields and gates of a kubelet 1.`minor`; the same for the same source of chance. */
+export function* generatedTexts(random: Random, minor: number): Generator<string> {
+  const texts = new Texts(random, minor);
   // Three moods: mostly good values, mixed, and mostly quirks; the first finds differences of defaults and rules, the last of decoding.
-  for (;;) yield chance(0.12) ? jsonText(random, pick, known) : yamlText(chance, pick, known, random, pick([0.003, 0.003, 0.03, 0.15]));
+  for (;;) yield texts.chance(0.12) ? texts.json() : texts.yaml(texts.pick([0.003, 0.003, 0.03, 0.15]));
 }
 
-function yamlText(chance: (share: number) => boolean, pick: Pick, known: readonly Field[], random: Random, quirks: number): string {
-  const count = Math.floor(random() * (chance(0.1) ? 40 : 6));
-  const lines: string[] = [];
-  const tree = new Map<string, string[]>();
-  for (let n = 0; n < count; n++) {
-    const field = chance(0.02) ? pick(fields) : pick(known);
-    const [struct, ...rest] = field.name.split('.');
-    const value = yamlValue(field, chance, pick, random, quirks);
-    if (rest.length === 0)
-      lines.push(
-        `${spelled(field.name, chance, pick)}${chance(0.03) ? ' ' : ''}:${value === '' ? '' : chance(0.02) ? '   ' : ' '}${value}`,
-      );
-    else {
-      const under = tree.get(struct ?? '') ?? [];
-      tree.set(struct ?? '', under);
-      if (under.some((line) => line.startsWith(`  ${rest[0] ?? ''}:`)) && rest.length > 1) continue;
-      under.push(
-        rest.length === 1
-          ? `  ${spelled(rest[0] ?? '', chance, pick)}: ${indent(value, 2)}`
-          : `  ${rest[0] ?? ''}:\n    ${spelled(rest[1] ?? '', chance, pick)}: ${indent(value, 4)}`,
-      );
-    }
-  }
-  for (const [struct, under] of tree)
-    lines.push(`${struct}:${chance(0.03) ? pick([' {}', ' []', ' ~', ' x', '']) : `\n${under.join('\n')}`}`);
-  if (chance(0.08))
-    lines.push(
-      `${pick(['unknown', 'maxpods', 'MaxPods', '"max pods"', '1', 'on', '~', '1.5', '<<', 'x-y', '{a: b}', '[a]', '? a\n', '__proto__', 'constructor'])}: ${pick([pick(QUIRKS), 'a', '{maxPods: 5}', '[{maxPods: 5}, {maxPods: 6}]'])}`,
-    );
-  if (chance(0.05) && lines.length > 0) lines.push(pick(lines));
-  if (chance(0.03)) lines.push(`featureGates:\n  ${pick(GATES)}: ${pick(['true', 'false', 'on', '~', '1', '"true"'])}`);
-  let header = HEADER;
-  if (chance(0.04))
-    header = pick([
-      '',
-      'apiVersion: kubelet.config.k8s.io/v1beta1\n',
-      'kind: KubeletConfiguration\n',
-      'apiVersion: v1\nkind: KubeletConfiguration\n',
-      'Kind: KubeletConfiguration\napiversion: kubelet.config.k8s.io/v1beta1\n',
-      'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: 5\n',
-      `${HEADER}Kind: x\n`,
-      'apiVersion: ~\nkind: KubeletConfiguration\n',
-      'apiVersion: "kubelet.config.k8s.io/v1beta1"\nkind: "KubeletConfiguration"\n',
-    ]);
-  const body = chance(0.1) ? [...lines, header.trimEnd()].join('\n') : header + lines.join('\n');
-  const text = `${chance(0.08) ? pick(TOP) : ''}${body}\n${chance(0.1) ? pick(TAILS) : ''}`;
-  return chance(0.02) ? text.replaceAll('\n', '\r\n') : text;
-}
-
-function spelled(name: string, chance: (share: number) => boolean, pick: Pick): string {
-  if (chance(0.97)) return name;
-  return pick([
-    name.toLowerCase(),
-    name.toUpperCase(),
-    `"${name}"`,
-    `'${name}'`,
-    `${name.charAt(0).toUpperCase()}${name.slice(1)}`,
-    `? ${name}\n`,
-    `!!str ${name}`,
-    `&k${name} ${name}`,
-  ]);
-}
-
-function indent(value: string, by: number): string {
-  return value.replaceAll('\n', `\n${' '.repeat(by)}`);
-}
-
-function yamlValue(field: Field, chance: (share: number) => boolean, pick: Pick, random: Random, quirks: number): string {
-  if (chance(quirks)) return pick(QUIRKS);
-  if (chance(1 - 5 * quirks)) return goodValue(field, pick, random);
-  const { type } = field;
-  const times = Math.floor(random() * 4);
-  if (type === 'bool') return pick(['true', 'false', 'on', 'no', '~', '"true"', 'x', '0', 'true', 'false']);
-  if (type === 'duration') return chance(0.5) ? pick(DURATIONS) : `"${pick(DURATIONS)}"`;
-  if (type.startsWith('int')) return pick(NUMBERS);
-  if (field.name === 'featureGates')
-    return `{${Array.from({ length: times }, () => `${pick(GATES)}: ${pick(['true', 'false'])}`).join(', ')}}`;
-  if (type.startsWith('list')) {
-    const items = Array.from({ length: times }, () => pick(ITEMS));
-    return chance(0.5) ? `[${items.join(', ')}]` : items.map((item) => `\n- ${item}`).join('');
-  }
-  if (type.startsWith('map')) {
-    const entries = Array.from({ length: times }, () => `${pick(KEYS)}: ${pick(MAP_VALUES)}`);
-    return chance(0.5) ? `{${entries.join(', ')}}` : entries.map((entry) => `\n  ${entry}`).join('');
-  }
-  return pick(WORDS);
-}
+const HEADERS = [
+  '',
+  'apiVersion: kubelet.config.k8s.io/v1beta1\n',
+  'kind: KubeletConfiguration\n',
+  'apiVersion: v1\nkind: KubeletConfiguration\n',
+  'Kind: KubeletConfiguration\napiversion: kubelet.config.k8s.io/v1beta1\n',
+  'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: 5\n',
+  'apiVersion: ~\nkind: KubeletConfiguration\n',
+  'apiVersion: "kubelet.config.k8s.io/v1beta1"\nkind: "KubeletConfiguration"\n',
+];
+const ODD_KEYS = 'unknown|maxpods|MaxPods|"max pods"|1|on|~|1.5|<<|x-y|{a: b}|[a]|? a\n|__proto__|constructor'.split('|');
 
 const GOOD: Readonly<Record<string, readonly string[]>> = {
   bool: ['true', 'false', 'on', 'off', '~'],
@@ -113,28 +42,153 @@ const GOOD: Readonly<Record<string, readonly string[]>> = {
   int: ['0', '1', '-1', '2', '31', '32', '80', '85', '100', '101', '110', '1000', '1001', '-1000', '10250', '65535', '65536', '~'],
 };
 
-/** A value of the right type; whether the rules like it is another matter. */
-function goodValue(field: Field, pick: Pick, random: Random): string {
-  const { type } = field;
-  const times = Math.floor(random() * 4);
-  const own = /^enum\((.*)\)$/.exec(type)?.[1]?.split('|');
-  if (own !== undefined) return pick([...own, ...own, '""', 'x', '~']);
-  if (type.startsWith('int')) return pick(GOOD['int'] ?? []);
-  if (field.name === 'featureGates')
-    return `{${Array.from({ length: times }, (_, n) => `${GATES[(n * 7 + times) % GATES.length]}: ${pick(['true', 'false'])}`).join(', ')}}`;
-  if (field.name === 'staticPodURLHeader') return pick(['{}', '{a: [b]}', '{a: [], b: ~}', '\n  X-A:\n  - b\n  - ~']);
-  if (type.startsWith('list'))
-    return `[${Array.from({ length: times }, () => pick(['pods', 'none', 'system-reserved', 'kube-reserved', 'foo', '"10.0.0.1"', 'a', '~'])).join(', ')}]`;
-  if (type.startsWith('map'))
-    return `{${Array.from({ length: times }, (_, n) => `${KEYS[n]}: ${pick(['100Mi', '10%', '"1"', '~', 'x'])}`).join(', ')}}`;
-  return pick(GOOD[type] ?? WORDS.filter((word) => word !== '1.19' && word !== '1.18'));
+class Texts {
+  readonly #random: Random;
+  readonly #known: readonly Field[];
+  readonly #gates: readonly string[];
+  readonly #header: string;
+  readonly #headers: readonly string[];
+  readonly #minor: number;
+
+  constructor(random: Random, minor: number) {
+    this.#random = random;
+    this.#minor = minor;
+    // What the machine's cgroups decide is left to the header.
+    this.#known = fields.filter((field) => knows(minor, field) && field.name !== 'failCgroupV1');
+    this.#gates = [...gatesOf(minor).keys()];
+    this.#header = headerOf(minor);
+    const [, , ...more] = this.#header.split(/^/m);
+    this.#headers = [...HEADERS.map((header) => header + more.join('')), `${this.#header}Kind: x\n`];
+  }
+
+  pick<T>(from: readonly T[]): T {
+    return from[this.#below(from.length)] as T;
+  }
+
+  chance(share: number): boolean {
+    return this.#random() < share;
+  }
+
+  #below(limit: number): number {
+    return Math.floor(this.#random() * limit);
+  }
+
+  yaml(quirks: number): string {
+    const lines: string[] = [];
+    const structs = new Map<string, Map<string, string>>();
+    for (let left = this.#below(this.chance(0.1) ? 40 : 6); left > 0; left--) {
+      const field = this.chance(0.02) ? this.pick(fields) : this.pick(this.#known);
+      const [top = '', ...rest] = field.name.split('.');
+      const value = this.#value(field, quirks);
+      if (rest.length === 0) {
+        lines.push(`${this.#spelled(top)}${this.chance(0.03) ? ' ' : ''}:${value === '' ? '' : this.chance(0.02) ? '   ' : ' '}${value}`);
+        continue;
+      }
+      const members = structs.get(top) ?? new Map<string, string>();
+      structs.set(top, members);
+      if (!members.has(rest[0] ?? ''))
+        members.set(
+          rest[0] ?? '',
+          rest.length === 1
+            ? `  ${this.#spelled(rest[0] ?? '')}: ${indent(value, 2)}`
+            : `  ${rest[0] ?? ''}:\n    ${this.#spelled(rest[1] ?? '')}: ${indent(value, 4)}`,
+        );
+    }
+    for (const [top, members] of structs)
+      lines.push(`${top}:${this.chance(0.03) ? this.pick([' {}', ' []', ' ~', ' x', '']) : `\n${[...members.values()].join('\n')}`}`);
+    if (this.chance(0.08))
+      lines.push(`${this.pick(ODD_KEYS)}: ${this.pick([this.pick(QUIRKS), 'a', '{maxPods: 5}', '[{maxPods: 5}, {maxPods: 6}]'])}`);
+    if (this.chance(0.05) && lines.length > 0) lines.push(this.pick(lines));
+    if (this.chance(0.1)) lines.push(`featureGates: ${this.#gateMap()}`);
+    if (this.chance(0.03)) lines.push(`featureGates:\n  ${this.#gate()}: ${this.pick(['true', 'false', 'on', '~', '1', '"true"'])}`);
+    const header = this.chance(0.04) ? this.pick(this.#headers) : this.#header;
+    const body = this.chance(0.1) ? [...lines, header.trimEnd()].join('\n') : header + lines.join('\n');
+    const text = `${this.chance(0.08) ? this.pick(TOP) : ''}${body}\n${this.chance(0.1) ? this.pick(TAILS) : ''}`;
+    return this.chance(0.02) ? text.replaceAll('\n', '\r\n') : text;
+  }
+
+  json(): string {
+    const parts = ['"apiVersion":"kubelet.config.k8s.io/v1beta1"', '"kind": "KubeletConfiguration"'];
+    if (this.#minor >= CGROUP_FIELD_SINCE) parts.push('"failCgroupV1":false');
+    for (let left = this.#below(5); left > 0; left--) {
+      const field = this.chance(0.1) ? 'unknown' : this.pick(this.#known).name.split('.')[0];
+      parts.push(`"${field}"${this.pick([':', ' : ', ':\n', ':\t'])}${this.pick(JSON_VALUES)}`);
+    }
+    const [before, between, after] = [
+      ['', '', ' ', '\n\t', '\u00a0'],
+      [',', ', ', ',\n  '],
+      ['', '', '\n', ' x', '{}'],
+    ];
+    return `${this.pick(before)}{${parts.join(this.pick(between))}${this.chance(0.03) ? ',' : ''}}${this.pick(after)}`;
+  }
+
+  #spelled(name: string): string {
+    if (this.chance(0.97)) return name;
+    const capital = `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+    return this.pick([
+      name.toLowerCase(),
+      name.toUpperCase(),
+      `"${name}"`,
+      `'${name}'`,
+      capital,
+      `? ${name}\n`,
+      `!!str ${name}`,
+      `&k${name} ${name}`,
+    ]);
+  }
+
+  /** Mostly one that this kubelet knows, else one of another minor, or of none. */
+  #gate(): string {
+    if (this.chance(0.9)) return this.pick(this.#gates);
+    return this.chance(0.5)
+      ? this.pick(GATES)
+      : this.pick([...gatesOf(OLDEST_MINOR + this.#below(NEWEST_MINOR - OLDEST_MINOR + 1)).keys()]);
+  }
+
+  #gateMap(): string {
+    const times = this.chance(0.1) ? 20 : this.#below(4);
+    return `{${Array.from({ length: times }, () => `${this.#gate()}: ${this.pick(['true', 'false'])}`).join(', ')}}`;
+  }
+
+  #value(field: Field, quirks: number): string {
+    if (this.chance(quirks)) return this.pick(QUIRKS);
+    const own = FIELD_VALUES[field.name];
+    if (own !== undefined && this.chance(0.85)) return this.pick(own);
+    if (field.name === 'featureGates') return this.#gateMap();
+    if (this.chance(1 - 5 * quirks)) return this.#good(field);
+    const { type } = field;
+    const times = this.#below(4);
+    if (type === 'bool') return this.pick(['true', 'false', 'on', 'no', '~', '"true"', 'x', '0', 'true', 'false']);
+    if (type === 'duration') return this.chance(0.5) ? this.pick(DURATIONS) : `"${this.pick(DURATIONS)}"`;
+    if (/^u?int/.test(type)) return this.pick(NUMBERS);
+    if (type.startsWith('list')) {
+      const items = Array.from({ length: times }, () => this.pick(ITEMS));
+      return this.chance(0.5) ? `[${items.join(', ')}]` : items.map((item) => `\n- ${item}`).join('');
+    }
+    if (type.startsWith('map')) {
+      const entries = Array.from({ length: times }, () => `${this.pick(KEYS)}: ${this.pick(MAP_VALUES)}`);
+      return this.chance(0.5) ? `{${entries.join(', ')}}` : entries.map((entry) => `\n  ${entry}`).join('');
+    }
+    return this.pick(WORDS);
+  }
+
+  /** A value of the right type; whether the rules like it is another matter. */
+  #good({ name, type }: Field): string {
+    const times = this.#below(4);
+    const own = /^enum\((.*)\)$/.exec(type)?.[1]?.split('|');
+    if (own !== undefined) return this.pick([...own, ...own, '""', 'x', '~']);
+    if (/^u?int/.test(type)) return this.pick(GOOD['int'] ?? []);
+    if (name === 'staticPodURLHeader') return this.pick(['{}', '{a: [b]}', '{a: [], b: ~}', '\n  X-A:\n  - b\n  - ~']);
+    if (type.startsWith('list')) {
+      const items = ['pods', 'none', 'system-reserved', 'kube-reserved', 'system-reserved-compressible', 'kube-reserved-compressible', 'foo', '"10.0.0.1"', 'a', '~']; // prettier-ignore
+      return `[${Array.from({ length: times }, () => this.pick(items)).join(', ')}]`;
+    }
+    if (type.startsWith('map'))
+      return `{${Array.from({ length: times }, (_, n) => `${KEYS[n]}: ${this.pick(['100Mi', '10%', '"1"', '~', 'x'])}`).join(', ')}}`;
+    return this.pick(GOOD[type] ?? WORDS.filter((word) => word !== '1.19' && word !== '1.18'));
+  }
 }
 
-function jsonText(random: Random, pick: Pick, known: readonly Field[]): string {
-  const parts = ['"apiVersion":"kubelet.config.k8s.io/v1beta1"', '"kind": "KubeletConfiguration"'];
-  for (let n = Math.floor(random() * 5); n > 0; n--) {
-    const field = random() < 0.1 ? 'unknown' : pick(known).name.split('.')[0];
-    parts.push(`"${field}"${pick([':', ' : ', ':\n', ':\t'])}${pick(JSON_VALUES)}`);
-  }
-  return `${pick(['', '', ' ', '\n\t', '\u00a0'])}{${parts.join(pick([',', ', ', ',\n  ']))}${random() < 0.03 ? ',' : ''}}${pick(['', '', '\n', ' x', '{}'])}`;
+function indent(value: string, by: number): string {
+  return value.replaceAll('\n', `\n${' '.repeat(by)}`);
 }

@@ -88,12 +88,12 @@ export function kubeletArgs({ config, rootDir, certDir, criSocket, dockerSocket,
 }
 
 export type ValidatorAnswer = {
-  /** where a kubelet would give up: while decoding, at an unknown feature gate, at the validation; or not at all */
-  stage: 'ok' | 'decode' | 'gates' | 'validate';
-  errors: string[];
-  /** what strict decoding had against a text that a kubelet accepts with a warning; else empty */
-  lenient: string;
-  /** with every default filled in, as v1beta1; absent when decoding failed */
+  /** where a kubelet would give up: while decoding, at a feature gate (from 1.32 on that is a panic while defaulting), at the validation; or not at all */
+  stage: 'ok' | 'decode' | 'gates' | 'validate' | 'panic';
+  errors?: string[];
+  /** what strict decoding had against a text that a kubelet accepts with a warning */
+  lenient?: string;
+  /** with every default filled in, as v1beta1; absent when decoding failed or defaulting panicked */
   config?: Record<string, unknown>;
 };
 
@@ -107,9 +107,10 @@ export type Validator = {
 /**
  * Starts kubelet-validate, as one process for all questions.
  * @param binary - the part `kubelet-validate`
+ * @param args - `-config` has those of newer releases show the configuration; that of 1.20 always does
  */
-export function openValidator(binary: string): Validator {
-  const process = spawn(binary, [], { stdio: ['pipe', 'pipe', 'inherit'] });
+export function openValidator(binary: string, args: readonly string[] = []): Validator {
+  const process = spawn(binary, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   const waiting: PromiseWithResolvers<ValidatorAnswer>[] = []; // answers come in the order of the questions
   let over: Error | undefined;
   const ended = new Promise<void>((resolve) => {

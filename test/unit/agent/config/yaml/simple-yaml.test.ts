@@ -33,7 +33,7 @@ test('most real files are simple, and read as the full reader reads them', () =>
   assert.ok(compared(fixtures, fixtures.length) > fixtures.length * 0.8);
 });
 test('simple ones of generated texts read as the full reader reads them', () => {
-  assert.ok(compared(generatedTexts(seededRandom(7)), 1500) > 400);
+  assert.ok(compared(generatedTexts(seededRandom(7), 20), 1500) > 400);
 });
 test('simple ones of texts with a slip of the pen read as the full reader reads them', () => {
   assert.ok(compared(mutatedTexts(seededRandom(7), fixtures), 3000) > 900);

@@ -1,5 +1,5 @@
-import type { Gate } from '../agent/config/gates/gates.ts';
-import { STAGES } from '../agent/config/gates/gates.ts';
+import type { Gate } from '../../../agent/config/gates/gates.ts';
+import { STAGES } from '../../../agent/config/gates/gates.ts';
 
 /** A gate as `kubelet-validate -gates` prints it, one JSON object a line. */
 interface Printed {
@@ -24,7 +24,7 @@ const NOT_UPSTREAM: readonly { name: RegExp; until: number }[] = [
   { name: /^StreamingCollectionEncodingTo(?:JSON|Protobuf)$/, until: 32 },
 ];
 /** On in such builds; upstream has it off until it became stable, and locked, in 1.36. */
-const OFF_UPSTREAM = { name: 'NodeLogQuery', until: 35 };
+export const ON_IN_BUILDS = { name: 'NodeLogQuery', since: 32, until: 35 };
 
 /** The gates that a kubelet of `minor` has, from what `kubelet-validate -gates` printed, as upstream has them. */
 export function printedGates(text: string, minor: number): Map<string, Gate> {
@@ -32,7 +32,7 @@ export function printedGates(text: string, minor: number): Map<string, Gate> {
   for (const line of text.trim().split('\n')) {
     const { name, stage, default: on, locked } = JSON.parse(line) as Printed;
     if (NOT_UPSTREAM.some((other) => other.name.test(name) && minor <= other.until)) continue;
-    const off = name === OFF_UPSTREAM.name && minor <= OFF_UPSTREAM.until;
+    const off = name === ON_IN_BUILDS.name && minor <= ON_IN_BUILDS.until;
     gates.set(name, { name, stage: stageOf[stage], default: on && !off, locked });
   }
   return gates;
