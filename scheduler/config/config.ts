@@ -40,7 +40,11 @@ export interface ProfileConfig {
     /** Domains such as `example.com`. */
     readonly ignoredResourceGroups: ReadonlySet<string>;
   };
-  readonly balanced: { readonly resources: readonly ResourceWeight[] };
+  readonly balanced: {
+    readonly resources: readonly ResourceWeight[];
+    /** What gives points: what the pod would improve, as from 1.36 on, or the balance with it, as before. */
+    readonly points: 'improvement' | 'balance';
+  };
   readonly nodeAffinity: { readonly addedAffinity: NodeSelector | undefined };
   readonly interPod: { readonly hardPodAffinityWeight: number; readonly ignorePreferredTermsOfExistingPods: boolean };
   /** `system`: the constraints that everybody has, which count also nodes without their labels. */

@@ -18,7 +18,7 @@ export const defaultProfile: Omit<ProfileConfig, 'schedulerName'> = {
     ignoredResources: new Set(),
     ignoredResourceGroups: new Set(),
   },
-  balanced: { resources: cpuAndMemory },
+  balanced: { resources: cpuAndMemory, points: 'improvement' },
   nodeAffinity: { addedAffinity: undefined },
   interPod: { hardPodAffinityWeight: 1, ignorePreferredTermsOfExistingPods: false },
   spread: { defaults: 'system' },

@@ -63,7 +63,8 @@ export function readBalanced(args: Mapping): ProfileConfig['balanced'] {
   resources?.forEach(({ weight }, at) => {
     if (weight !== 1) args.warn(`resources[${at}].weight`, 'it has no effect: balanced allocation weighs all resources equally');
   });
-  return { resources: resources ?? defaultProfile.balanced.resources };
+  const normal = defaultProfile.balanced;
+  return { resources: resources ?? normal.resources, points: args.choice('points', normal.points, ['improvement', 'balance']) };
 }
 
 export function readNodeAffinity(args: Mapping): ProfileConfig['nodeAffinity'] {

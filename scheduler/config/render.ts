@@ -56,7 +56,7 @@ function renderProfile({ schedulerName, filters, scores, fit, ...args }: Profile
         ignoredResources: [...fit.ignoredResources],
         ignoredResourceGroups: [...fit.ignoredResourceGroups],
       },
-      NodeResourcesBalancedAllocation: { resources: args.balanced.resources },
+      NodeResourcesBalancedAllocation: { resources: args.balanced.resources, points: args.balanced.points },
       NodeAffinity: addedAffinity ? { addedAffinity: { requiredDuringSchedulingIgnoredDuringExecution: addedAffinity } } : {},
       InterPodAffinity: args.interPod,
       PodTopologySpread:

@@ -116,9 +116,9 @@ export class Classes {
   }
 }
 
-function resourceKey({ requests, ports, images, features }: ResourceNeeds): string {
+function resourceKey({ requests, ports, images, containers, features }: ResourceNeeds): string {
   const { cpu, memory, ephemeral, scalars, scoredCpu, scoredMemory } = requests;
-  const asked = `${cpu} ${memory} ${ephemeral} ${scoredCpu} ${scoredMemory} ${images.join()} ${features.join()}`;
+  const asked = `${cpu} ${memory} ${ephemeral} ${scoredCpu} ${scoredMemory} ${images.join()} ${containers} ${features.join()}`;
   if (ports.length === 0 && scalars.size === 0) return compactKey(asked);
   return compactKey(`${asked} ${JSON.stringify([ports, [...scalars].toSorted(([a], [b]) => (a < b ? -1 : 1))])}`);
 }

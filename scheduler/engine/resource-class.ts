@@ -2,7 +2,7 @@ import type { Cluster } from '../cache/cluster.ts';
 import type { NodeState, NodeLoad } from '../cache/node-state.ts';
 import type { ProfileConfig } from '../config/config.ts';
 import { balancedScore, hasBalance } from '../plugins/balanced-allocation.ts';
-import { imageNames, imageScore } from '../plugins/image-locality.ts';
+import { imageNames, imageScore, imagesOfContainers } from '../plugins/image-locality.ts';
 import { isAnyTaken, portsTaken } from '../plugins/node-ports.ts';
 import { nodeDeclaredFeatures, requiredFeatures } from '../plugins/node-declared-features.ts';
 import { fitScore, isIgnored, nodeResourcesFit } from '../plugins/node-resources-fit.ts';
@@ -22,6 +22,8 @@ export interface ResourceNeeds {
   readonly requests: Requests;
   readonly ports: readonly HostPort[];
   readonly images: readonly string[];
+  /** As of `imagesOfContainers`. */
+  readonly containers: number;
   readonly volumes: VolumeFilter | undefined;
   /** As of `requiredFeatures`. */
   readonly features: readonly string[];
@@ -30,9 +32,10 @@ export interface ResourceNeeds {
 }
 
 export function resourceNeeds(pod: PodInfo, { fit }: ProfileConfig, volumes: VolumeFilter | undefined): ResourceNeeds {
-  const images = imageNames(pod.pod.spec ?? { containers: [] });
+  const spec = pod.pod.spec ?? { containers: [] };
+  const [images, containers] = [imageNames(spec), imagesOfContainers(spec)];
   const ignored = (resource: string): boolean => isIgnored(fit, resource);
-  return { requests: pod.requests, ports: pod.ports, images, volumes, features: requiredFeatures(pod.pod.spec), ignored };
+  return { requests: pod.requests, ports: pod.ports, images, containers, volumes, features: requiredFeatures(spec), ignored };
 }
 
 /** A node as it would be with other pods on it. */
@@ -67,17 +70,16 @@ export function resourceFilter(
 
 /** Points that a node gets by itself: how full it would be, how balanced, and images that it has. Whole, weights included. */
 export function resourcePoints(needs: ResourceNeeds, profile: ProfileConfig, state: NodeState, cluster: Cluster, max: number): number {
-  const { requests, images } = needs;
+  const { requests, images, containers } = needs;
   const { scores, fit, balanced } = profile;
   let points = 0;
   const fitWeight = scores.get('NodeResourcesFit') ?? 0;
   if (fitWeight > 0) points += fitWeight * fitScore(requests, state, fit.strategy, max);
   const balancedWeight = scores.get('NodeResourcesBalancedAllocation') ?? 0;
-  if (balancedWeight > 0 && hasBalance(requests, balanced.resources))
-    points += balancedWeight * balancedScore(requests, state, balanced.resources, max);
+  if (balancedWeight > 0 && hasBalance(requests, balanced)) points += balancedWeight * balancedScore(requests, state, balanced, max);
   const imageWeight = scores.get('ImageLocality') ?? 0;
   if (imageWeight > 0 && state.images.size > 0)
-    points += imageWeight * imageScore(images, state.images, (name) => cluster.images.having(name), cluster.nodeCount, max);
+    points += imageWeight * imageScore(images, containers, state.images, (name) => cluster.images.having(name), cluster.nodeCount, max);
   return points;
 }
 

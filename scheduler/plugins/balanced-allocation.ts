@@ -3,22 +3,35 @@ import type { NodeLoad } from '../cache/node-state.ts';
 import type { Requests } from '../pod/requests.ts';
 import { capacityOf, isExtended, usedOf, wantedOf } from './node-resources-fit.ts';
 
-type Resources = ProfileConfig['balanced']['resources'];
+type Balanced = ProfileConfig['balanced'];
 
 /** A pod that asks for none of the resources has no say in their balance. */
-export function hasBalance(requests: Requests, resources: Resources): boolean {
+export function hasBalance(requests: Requests, { resources }: Pick<Balanced, 'resources'>): boolean {
   return resources.some(({ name }) => wantedOf(requests, name) > 0);
 }
 
-/** Points for how alike the shares of the resources in use would be, 0 to `max`. Counts what is really asked for. */
-export function balancedScore(requests: Requests, node: NodeLoad, resources: Resources, max: number): number {
-  const shares: number[] = [];
+/**
+ * Points for how alike the shares of the resources in use are, 0 to `max`. Counts what is really asked for. `improvement`: half of `max` and more, the more the
+ * pod makes them alike; `balance`: how alike they would be with the pod.
+ */
+export function balancedScore(requests: Requests, node: NodeLoad, { resources, points }: Balanced, max: number): number {
+  const before: number[] = [];
+  const after: number[] = [];
   for (const { name } of resources) {
     const capacity = capacityOf(node, name);
     const wanted = wantedOf(requests, name);
     if (capacity === 0 || (wanted === 0 && isExtended(name))) continue;
-    shares.push(Math.min(1, (usedOf(node, name) + wanted) / capacity));
+    const used = usedOf(node, name);
+    before.push(Math.min(1, used / capacity));
+    after.push(Math.min(1, (used + wanted) / capacity));
   }
+  const balance = balanceOf(after, max);
+  if (points === 'balance') return balance;
+  const half = max / 2;
+  return Math.trunc(half + Math.trunc((half + balance - balanceOf(before, max)) / 2));
+}
+
+function balanceOf(shares: readonly number[], max: number): number {
   return Math.floor((1 - deviation(shares)) * max);
 }
 

@@ -99,7 +99,7 @@ const profiles: { why: string; text: string; gives: Partial<ProfileConfig> }[] =
   {
     why: 'one resource to be even in',
     text: 'pluginArgs: {NodeResourcesBalancedAllocation: {resources: [{name: memory, weight: 1}]}}',
-    gives: { balanced: { resources: [{ name: 'memory', weight: 1 }] } },
+    gives: { balanced: { resources: [{ name: 'memory', weight: 1 }], points: 'improvement' } },
   },
   {
     why: 'affinity for everybody',

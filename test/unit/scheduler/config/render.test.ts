@@ -79,7 +79,7 @@ test('the defaults are rendered with every key', () => {
       },
       pluginArgs: {
         NodeResourcesFit: { scoringStrategy: { type: 'LeastAllocated', resources }, ignoredResources: [], ignoredResourceGroups: [] },
-        NodeResourcesBalancedAllocation: { resources },
+        NodeResourcesBalancedAllocation: { resources, points: 'improvement' },
         NodeAffinity: {},
         InterPodAffinity: { hardPodAffinityWeight: 1, ignorePreferredTermsOfExistingPods: false },
         PodTopologySpread: { defaultingType: 'System', defaultConstraints: [] },

@@ -28,7 +28,10 @@ export const profiles: readonly ProfileConfig[] = [
         resources: ['cpu', 'memory', 'example.com/gpu'].map((name, at) => ({ name, weight: at + 1 })),
       },
     },
-    balanced: { resources: ['cpu', 'memory', 'ephemeral-storage', 'example.com/gpu'].map((name) => ({ name, weight: 1 })) },
+    balanced: {
+      resources: ['cpu', 'memory', 'ephemeral-storage', 'example.com/gpu'].map((name) => ({ name, weight: 1 })),
+      points: 'balance',
+    },
   }),
   otherwise('ignores', { fit: { ...plainProfile.fit, ignoredResources: new Set(['example.com/gpu']) } }),
   otherwise('ignores-group', { fit: { ...plainProfile.fit, ignoredResourceGroups: new Set(['example.com']) } }),

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Volume } from 'kubernetes-types/core/v1.js';
 import type { ProfileConfig } from '../../../../scheduler/config/config.ts';
 import type { ScoreName } from '../../../../scheduler/plugins/names.ts';
 import { node, pod } from '../builders.ts';
@@ -17,6 +18,8 @@ const quarter = pod('quarter').cpu('1').memory('2Gi');
 const strategy = (type: ProfileConfig['fit']['strategy']['type'], shape: { utilization: number; score: number }[] = []) => ({
   fit: { ...plainProfile.fit, strategy: { ...plainProfile.fit.strategy, type, shape } },
 });
+/** As kube-scheduler up to 1.35 gives them. */
+const balance = { balanced: { ...plainProfile.balanced, points: 'balance' as const } };
 const prefersNode = (...wishes: [weight: number, key: string][]) => ({
   nodeAffinity: {
     preferredDuringSchedulingIgnoredDuringExecution: wishes.map(([weight, key]) => ({
@@ -67,27 +70,54 @@ const examples: Readonly<Record<Own, readonly ScoreExample[]>> = {
     ),
   ],
   NodeResourcesBalancedAllocation: [
-    gives('everything where shares are alike', clusterOf([node('a')]), quarter, { a: 100 }),
-    gives('less by half of the difference', clusterOf([node('a')]), pod('x').cpu('2').memory('2Gi'), { a: 87 }),
-    gives('by what is asked for, not by what is guessed', clusterOf([node('a')], [pod('x').on('a')]), pod('x').cpu('4'), { a: 50 }),
-    gives('what is taken twice as taken', clusterOf([node('a')], [pod('x').cpu('8').on('a')]), pod('x').memory('8Gi'), { a: 100 }),
+    gives('everything where shares are alike', clusterOf([node('a')]), quarter, { a: 100 }, balance),
+    gives('less by half of the difference', clusterOf([node('a')]), pod('x').cpu('2').memory('2Gi'), { a: 87 }, balance),
+    gives(
+      'by what is asked for, not by what is guessed',
+      clusterOf([node('a')], [pod('x').on('a')]),
+      pod('x').cpu('4'),
+      { a: 50 },
+      balance,
+    ),
+    gives('what is taken twice as taken', clusterOf([node('a')], [pod('x').cpu('8').on('a')]), pod('x').memory('8Gi'), { a: 100 }, balance),
+    gives(
+      'for what the pod improves, as kube-scheduler 1.36.3 was seen to',
+      clusterOf(
+        ['a', 'b', 'c', 'd', 'e'].map((name) => node(name)),
+        [
+          pod('fb').cpu('2').memory('1Gi').on('b'),
+          pod('fc').cpu('500m').memory('6Gi').on('c'),
+          pod('fd').cpu('3').memory('6Gi').on('d'),
+          pod('fe').cpu('100m').memory('100Mi').on('e'),
+        ],
+      ),
+      pod('x').cpu('1').memory('1Gi'),
+      { a: 71, b: 72, c: 78, d: 71, e: 72 },
+    ),
+    gives('three quarters where it changes nothing', clusterOf([node('a')]), quarter, { a: 75 }),
     gives('nothing for a pod that asks for nothing', clusterOf([node('a')]), quiet, { a: 0 }),
     gives(
       'by the deviation where there are three',
       clusterOf([node('a').has('example.com/gpu', '2')]),
       pod('x').cpu('1').memory('2Gi').asks('example.com/gpu', '2'),
       { a: 64 },
-      { balanced: { resources: ['cpu', 'memory', 'example.com/gpu'].map((name) => ({ name, weight: 1 })) } },
+      { balanced: { resources: ['cpu', 'memory', 'example.com/gpu'].map((name) => ({ name, weight: 1 })), points: 'balance' } },
     ),
     gives(
       'without scalars that the pod does not ask for',
       clusterOf([node('a').has('example.com/gpu', '2')], [pod('x').asks('example.com/gpu', '2').on('a')]),
       quarter,
       { a: 100 },
-      { balanced: { resources: ['cpu', 'memory', 'example.com/gpu'].map((name) => ({ name, weight: 1 })) } },
+      { balanced: { resources: ['cpu', 'memory', 'example.com/gpu'].map((name) => ({ name, weight: 1 })), points: 'balance' } },
     ),
   ],
   ImageLocality: [
+    gives(
+      'for images of volumes as well, which count for no container',
+      clusterOf([node('a').image('vol:1', 1_500_000_000).image('app:1', 900_000_000), ...['b', 'c', 'd', 'e'].map((name) => node(name))]),
+      pod('x').spec({ volumes: [{ name: 'v', image: { reference: 'vol:1' } } as Volume] }),
+      { a: 44, b: 0, c: 0, d: 0, e: 0 },
+    ),
     gives('less for what few nodes have', clusterOf([node('a').image('app:1', 500 * MIB), node('b')]), quiet, { a: 23, b: 0 }),
     gives('its share of a gigabyte', clusterOf([node('a').image('app:1', 500 * MIB), node('b').image('app:1', 500 * MIB)]), quiet, {
       a: 48,
@@ -166,7 +196,7 @@ for (const [plugin, list] of Object.entries(examples) as [Own, readonly ScoreExa
 
 test('points are added up by their weights, and the best are all of those with the most', () => {
   const { totals, top, byPlugin } = evaluate(clusterOf([node('b'), node('a'), node('c').cpu('2')]), quarter.build(), plainProfile);
-  assert.deepEqual(Object.fromEntries(totals), { a: 75 + 100 + 300, b: 475, c: 62 + 87 + 300 });
+  assert.deepEqual(Object.fromEntries(totals), { a: 75 + 75 + 300, b: 450, c: 62 + 68 + 300 });
   assert.deepEqual(top, ['a', 'b']);
   assert.equal(byPlugin.get('TaintToleration')?.get('a'), 300);
 });

@@ -1,5 +1,5 @@
 import { toleratesTaint } from '../../../../kube/api/taints.ts';
-import type { ProfileConfig, ResourceWeight, ShapePoint } from '../../../../scheduler/config/config.ts';
+import type { ProfileConfig, ShapePoint } from '../../../../scheduler/config/config.ts';
 import type { ScoreName } from '../../../../scheduler/plugins/names.ts';
 import type { PodInfo } from '../../../../scheduler/pod/pod-info.ts';
 import { interPodScores } from './affinity.ts';
@@ -13,8 +13,7 @@ export type Scorer = (world: World, feasible: readonly Place[], pod: PodInfo, pr
 
 export const scorers: Readonly<Record<ScoreName, Scorer>> = {
   NodeResourcesFit: (_, feasible, pod, { fit }) => each(feasible, (place) => fitScore(place, pod, fit)),
-  NodeResourcesBalancedAllocation: (_, feasible, pod, { balanced }) =>
-    each(feasible, (place) => balancedScore(place, pod, balanced.resources)),
+  NodeResourcesBalancedAllocation: (_, feasible, pod, { balanced }) => each(feasible, (place) => balancedScore(place, pod, balanced)),
   ImageLocality: ({ places }, feasible, pod) => each(feasible, (place) => imageScore(places, place, pod)),
   TaintToleration: (_, feasible, pod) => {
     const shares = shareOfMost(each(feasible, (place) => unlovedTaints(place, pod)));
@@ -75,16 +74,20 @@ function alongShape(shape: readonly ShapePoint[], utilization: bigint): bigint {
 }
 
 /** How alike the shares are that would be taken of each resource. A pod that asks for none of them changes nothing, so it does not care. */
-function balancedScore(place: Place, pod: PodInfo, resources: readonly ResourceWeight[]): number {
+function balancedScore(place: Place, pod: PodInfo, { resources, points }: ProfileConfig['balanced']): number {
   if (resources.every(({ name }) => asked(pod, name) === 0n)) return 0;
-  const shares: number[] = [];
-  for (const { name } of resources) {
-    const cap = allocatable(place, name);
-    if (cap === 0n || (isScalar(name) && asked(pod, name) === 0n)) continue;
-    const used = total([...place.pods, pod], (one) => asked(one, name));
-    shares.push(Math.min(1, Number(used) / Number(cap)));
-  }
-  return Math.floor((1 - deviation(shares)) * 100);
+  const balance = (pods: readonly PodInfo[]): number => {
+    const shares: number[] = [];
+    for (const { name } of resources) {
+      const cap = allocatable(place, name);
+      if (cap === 0n || (isScalar(name) && asked(pod, name) === 0n)) continue;
+      const used = total(pods, (one) => asked(one, name));
+      shares.push(Math.min(1, Number(used) / Number(cap)));
+    }
+    return Math.floor((1 - deviation(shares)) * 100);
+  };
+  const after = balance([...place.pods, pod]);
+  return points === 'balance' ? after : 50 + Math.floor((50 + after - balance(place.pods)) / 2);
 }
 
 function deviation(shares: readonly number[]): number {
@@ -102,8 +105,11 @@ const MAX_BYTES_PER_CONTAINER = 1000 * MIB;
 /** How much of what must be loaded is there already. An image that few nodes have counts for less, lest everything goes to those few. */
 function imageScore(places: readonly Place[], place: Place, { pod }: PodInfo): number {
   const containers = [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])];
+  const volumes = ((pod.spec?.volumes ?? []) as { image?: { reference: string } }[]).flatMap(({ image }) =>
+    image ? [{ image: image.reference }] : [],
+  );
   let sum = 0;
-  for (const { image = '' } of containers) {
+  for (const { image = '' } of [...containers, ...volumes]) {
     const name = withTag(image);
     const size = sizeThere(place, name);
     if (size === undefined) continue;
