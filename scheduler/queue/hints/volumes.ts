@@ -1,6 +1,7 @@
 import type { ClusterEvent } from '../../cluster-event.ts';
 import type { PodInfo } from '../../pod/pod-info.ts';
 import type { Claim, Volume } from '../../types.ts';
+import { sizeOf } from '../../volumes/claims.ts';
 import { podVolumesOf } from '../../volumes/pod-volumes.ts';
 import type { Hint } from '../contract.ts';
 
@@ -47,14 +48,19 @@ export const volumeBinding: Hint = (info, event) => {
     case 'CSIDriver':
       return (event.before?.spec.storageCapacity ?? false) !== (event.after?.spec.storageCapacity ?? false);
     case 'CSIStorageCapacity': {
+      // Of one that is there its class and its nodes stay the same.
       const { before, after } = event;
-      const said = (from: typeof after) => from && [from.storageClassName, from.nodeTopology, from.capacity, from.maximumVolumeSize];
-      return after !== undefined && differs(said(before), said(after));
+      if (after === undefined || before === undefined) return after !== undefined;
+      return isMore(before.capacity, after.capacity) || isMore(before.maximumVolumeSize, after.maximumVolumeSize);
     }
     case 'VolumeAttachment':
       return false;
   }
 };
+
+function isMore(before: string | undefined, after: string | undefined): boolean {
+  return (sizeOf(after) ?? 0n) > (sizeOf(before) ?? 0n);
+}
 
 const zoneLabels = ['topology.kubernetes.io', 'failure-domain.beta.kubernetes.io'].flatMap((domain) => [
   `${domain}/zone`,

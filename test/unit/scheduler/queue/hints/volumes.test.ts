@@ -108,6 +108,7 @@ const table = [
   helps('VolumeBinding', 'a driver that asked for capacity is gone', turned('CSIDriver', driver(true), undefined)),
   fails('VolumeBinding', 'a driver is as it was', turned('CSIDriver', driver(true), driver(true))),
   helps('VolumeBinding', 'there is more space', turned('CSIStorageCapacity', capacity('1Gi'), capacity('2Gi'))),
+  fails('VolumeBinding', 'there is less space', turned('CSIStorageCapacity', capacity('2Gi'), capacity('1Gi'))),
   fails('VolumeBinding', 'there is as much space', turned('CSIStorageCapacity', capacity('1Gi'), capacity('1Gi'))),
   fails('VolumeBinding', 'space is gone', turned('CSIStorageCapacity', capacity('1Gi'), undefined)),
   helps('VolumeBinding', 'drivers of a node are others', turned('CSINode', undefined, csiNode(1))),
