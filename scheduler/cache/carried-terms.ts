@@ -43,6 +43,8 @@ export class CarriedTerms {
   readonly #terms = new Map<string, CarriedTerm>();
   /** By serial; some of them are gone. */
   #order: CarriedTerm[] = [];
+  /** Required anti-affinity by topology key, and how many terms have it. */
+  readonly #antiKeys = new Map<string, number>();
   /** The serial of the newest term. */
   last = 0;
   /** Counts terms that went. */
@@ -50,6 +52,11 @@ export class CarriedTerms {
 
   get size(): number {
     return this.#terms.size;
+  }
+
+  /** Whether pods on nodes keep others away from their own domain of this topology key. */
+  hasAntiKey(topologyKey: string): boolean {
+    return this.#antiKeys.has(topologyKey);
   }
 
   /** Terms that came after the one of that serial, and are there. */
@@ -87,15 +94,24 @@ export class CarriedTerms {
     const made = { ...carried, serial: this.last, bySlot: new Map<number, number>(), sums: new Map<CarriedSum, number>(), pods: 0 };
     this.#terms.set(carried.id, made);
     this.#order.push(made);
+    this.#countAntiKey(carried, 1);
     return made;
   }
 
   #drop(carried: CarriedTerm): void {
     this.#terms.delete(carried.id);
+    this.#countAntiKey(carried, -1);
     for (const sum of carried.sums.keys()) sum.terms.delete(carried);
     carried.sums.clear();
     this.removals += 1;
     if (this.#order.length > 2 * this.#terms.size + 64) this.#order = this.#order.filter(({ pods }) => pods > 0);
+  }
+
+  #countAntiKey({ kind, term: { topologyKey } }: Carried, change: 1 | -1): void {
+    if (kind !== 'requiredAnti') return;
+    const terms = (this.#antiKeys.get(topologyKey) ?? 0) + change;
+    if (terms > 0) this.#antiKeys.set(topologyKey, terms);
+    else this.#antiKeys.delete(topologyKey);
   }
 
   #firstAfter(serial: number): number {
@@ -109,13 +125,7 @@ export class CarriedTerms {
   }
 }
 
-interface Carried {
-  id: string;
-  kind: CarriedKind;
-  term: AffinityTerm;
-  weight: number;
-}
-
+type Carried = Pick<CarriedTerm, 'id' | 'kind' | 'term' | 'weight'>;
 const nothing: readonly Carried[] = [];
 const known = new WeakMap<PodInfo['terms'], readonly Carried[]>();
 

@@ -95,6 +95,7 @@ export class SchedulerState {
     });
     const hints = createHints({
       namespaceLabels,
+      isAntiKey: (topologyKey) => cluster.carried.hasAntiKey(topologyKey),
       addedAffinity: (name) => profiles.get(name)?.nodeAffinity.addedAffinity,
       ignores: (name, resource) => {
         const profile = profiles.get(name);

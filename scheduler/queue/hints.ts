@@ -22,6 +22,8 @@ export type Hints = ReadonlyMap<Rejector, Hint>;
 export interface HintFacts {
   /** As they are now. */
   namespaceLabels: NamespaceLabels;
+  /** Whether pods on nodes keep others away from their domain of this topology key. @default they may */
+  isAntiKey?(topologyKey: string): boolean;
   /** What a profile asks of every node. @default nothing */
   addedAffinity?(schedulerName: string): NodeSelector | undefined;
   /** Resources that a profile leaves to somebody else. @default none */
@@ -48,7 +50,7 @@ export function createHints(facts: HintFacts): Hints {
     VolumeBinding: volumeBinding,
     VolumeZone: volumeZone,
     PodTopologySpread: podTopologySpread,
-    InterPodAffinity: interPodAffinity(facts.namespaceLabels),
+    InterPodAffinity: interPodAffinity(facts.namespaceLabels, (key) => facts.isAntiKey?.(key) ?? true),
     NodeDeclaredFeatures: nodeDeclaredFeatures,
     Extender: always,
     SchedulingGates: never, // nothing but the pod's own change opens them

@@ -1,16 +1,17 @@
 import { matchesLabels } from '../../../kube/api/selector.ts';
 import { termMatches, type AffinityTerm, type NamespaceLabels } from '../../pod/affinity-terms.ts';
 import type { PodInfo } from '../../pod/pod-info.ts';
-import type { Namespace } from '../../types.ts';
+import type { Namespace, Node } from '../../types.ts';
 import type { Hint } from '../contract.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
 /**
- * Somebody to be near to came, somebody to keep away from (or who keeps away) went, or nodes changed domains. Nodes are looked at no closer: which of their
- * labels matter to pods that keep away from this one is known to those pods alone.
+ * Somebody to be near to came, somebody to keep away from (or who keeps away) went, or a node changed a domain that the pod's own terms name, or those of pods
+ * that keep others away.
+ * @param isAntiKey - whether pods on nodes have required anti-affinity by this topology key
  */
-export function interPodAffinity(labelsOf: NamespaceLabels): Hint {
+export function interPodAffinity(labelsOf: NamespaceLabels, isAntiKey: (topologyKey: string) => boolean): Hint {
   const means = (term: AffinityTerm, { namespace, labels }: PodInfo) => termMatches(term, namespace, labels, labelsOf);
   return (info, event) => {
     const { required, requiredAnti } = info.terms;
@@ -38,7 +39,12 @@ export function interPodAffinity(labelsOf: NamespaceLabels): Hint {
         return required.length === 0 || required.some(({ topologyKey }) => Object.hasOwn(labels, topologyKey));
       }
       case 'node-updated':
-        return event.changed.has('labels');
+        return (
+          event.changed.has('labels') &&
+          changedLabels(event).some(
+            (key) => isAntiKey(key) || [...required, ...requiredAnti].some(({ topologyKey }) => topologyKey === key),
+          )
+        );
       case 'node-deleted':
         return true; // its pods are near to nobody any more
       case 'namespace-changed':
@@ -51,6 +57,12 @@ export function interPodAffinity(labelsOf: NamespaceLabels): Hint {
   function keepsAway(other: PodInfo, from: PodInfo): boolean {
     return other.terms.requiredAnti.some((term) => means(term, from));
   }
+}
+
+function changedLabels({ before, after }: { before: Readonly<Node>; after: Readonly<Node> }): string[] {
+  const was = before.metadata.labels ?? {};
+  const is = after.metadata.labels ?? {};
+  return Object.keys({ ...was, ...is }).filter((key) => was[key] !== is[key]);
 }
 
 /** Whether pods of a namespace are meant by other terms than before, or terms of others may mean the pod differently. */

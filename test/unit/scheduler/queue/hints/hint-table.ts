@@ -57,6 +57,7 @@ export const ZONE = 'topology.kubernetes.io/zone';
 
 const hints = createHints({
   namespaceLabels: (name) => (name === 'tested' ? { stage: 'test' } : {}),
+  isAntiKey: (key) => key === ZONE,
   addedAffinity: (profile) =>
     profile === 'picky' ? { nodeSelectorTerms: [{ matchExpressions: [{ key: 'good', operator: 'Exists' }] }] } : undefined,
   ignores: (_, resource) => resource === 'example.com/ignored',

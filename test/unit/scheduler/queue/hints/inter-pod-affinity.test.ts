@@ -46,7 +46,17 @@ testHints({
       newNode(node('n')),
     ),
     helps('a node is new, in a zone', pod('a').affinity(near({ labelSelector: app('a') })), newNode(node('n').zone('z'))),
-    helps('a node is in another zone', a(), changed('labels', node('n').zone('y'), node('n').zone('z'))),
+    fails(
+      'a node has a label that no domain goes by',
+      a(),
+      changed('labels', node('n').labels({ disk: 'hdd' }), node('n').labels({ disk: 'ssd' })),
+    ),
+    helps('a node is in another zone of pods that keep away', a(), changed('labels', node('n').zone('y'), node('n').zone('z'))),
+    helps(
+      'a node is in another rack, by which the pod goes itself',
+      pod('a').affinity(near({ topologyKey: 'rack', labelSelector: app('a') })),
+      changed('labels', node('n').labels({ rack: 'y' }), node('n').labels({ rack: 'z' })),
+    ),
     fails('a node has more room', a(), changed('allocatable', node('n').cpu('1'), node('n').cpu('2'))),
     helps('a node is gone with its pods', a(), noNode(node('n'))),
     helps('its namespace is called otherwise', a(), namespace('default', {}, { x: 'y' })),

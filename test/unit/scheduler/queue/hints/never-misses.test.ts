@@ -25,7 +25,10 @@ for (let seed = 1; seed <= SEEDS; seed++)
     const chance = (share: number) => random() < share;
     const pick = <T>(...of: readonly [T, ...T[]]): T => of[upTo(of.length)] ?? of[0];
     const cluster = new ToyCluster();
-    const hints = createHints({ namespaceLabels: (name) => cluster.namespaces.get(name) });
+    const hints = createHints({
+      namespaceLabels: (name) => cluster.namespaces.get(name),
+      isAntiKey: (key) => [...cluster.pods.values()].some(({ terms }) => terms.requiredAnti.some(({ topologyKey }) => topologyKey === key)),
+    });
     let made = 0;
 
     const app = () => ({ app: pick('a', 'b') });
