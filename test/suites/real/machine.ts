@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { join, dirname } from 'node:path';
 import { stringify } from 'yaml';
-import { kubeletCover, realParts } from '../../support/real-parts/real-kubelet.ts';
+import { kubeletCover } from '../../support/real-parts/real-kubelet.ts';
+import { builtRelease, type Release } from '../../support/real-parts/release.ts';
 import { onMachine } from '../systemd/machine.ts';
-import { KUBECONFIG, KUBELET_KUBECONFIG, NODE, NODE_IP } from './inside/names.ts';
-import { localConfig } from './inside/configs.ts';
+import { CRI, KUBECONFIG, KUBELET_KUBECONFIG, NODE, NODE_IP } from './inside/names.ts';
+import { LOCAL_PODS, localConfig, releaseConfig } from './inside/configs.ts';
 
 const here = import.meta.dirname;
 const fakeRuntime = join(dirname(kubeletCover), 'fake-runtime.ts');
-const CRI = '/run/fake-runtime/cri.sock';
 const DOCKER = '/run/fake-runtime/docker.sock';
 
 /** By which a kubelet on the machine finds the fake runtime. */
@@ -25,9 +25,22 @@ export interface NodeOptions {
   state?: string;
   /** The kubelet is no standalone one: it registers its Node with the kubeconfig at KUBELET_KUBECONFIG, which the scenario writes. */
   registered?: boolean;
+  /** Whose kubelet. @default 1.20.2 */
+  release?: Release;
   /** Files put over everything else: path inside -> text. */
   files?: Readonly<Record<string, string>>;
   options?: object;
+}
+
+/** The kubelet of a release on a machine: its program, its flags, its local config, and how its runtime is started. */
+async function kubeletOf(release: Release): Promise<{ program: string; flags: string[]; local: string; runtime: string[] }> {
+  if (release.minor < 26) {
+    const { kubelet } = await release.programs(['kubelet']);
+    const runtime = ['--protos', join(dirname(kubelet), 'protos'), '--docker-socket', DOCKER];
+    return { program: kubelet, flags: runtimeFlags, local: localConfig, runtime };
+  }
+  const { kubelet, 'cri-v1.proto': proto } = await release.programs(['kubelet', 'cri-v1.proto']);
+  return { program: kubelet, flags: [], local: releaseConfig({ maxPods: LOCAL_PODS }), runtime: ['--v1', proto] };
 }
 
 /**
@@ -37,26 +50,26 @@ export interface NodeOptions {
  */
 export async function onNode<Result>(
   name: string,
-  { agent = {}, restartSec = 1, enable, state, registered = false, files, options }: NodeOptions = {},
+  { agent = {}, restartSec = 1, enable, state, registered = false, release = builtRelease, files, options }: NodeOptions = {},
 ): Promise<Result> {
-  const { dir } = await realParts(['kubelet']);
-  const kubeletFlags = [...runtimeFlags, `--hostname-override=${NODE}`, ...(registered ? [`--node-ip=${NODE_IP}`] : [])];
+  const { program, flags, local, runtime } = await kubeletOf(release);
+  const kubeletFlags = [...flags, `--hostname-override=${NODE}`, ...(registered ? [`--node-ip=${NODE_IP}`] : [])];
   return onMachine<Result>(`../../real/scenarios/${name}`, {
     agent: 'bundle',
     ...(enable ? { enable } : {}),
     keep: {
       [join(here, 'node/kubelet')]: '/usr/bin/kubelet:ro',
-      [join(dir, 'kubelet')]: '/usr/lib/kubelet/kubelet:ro',
+      [program]: '/usr/lib/kubelet/kubelet:ro',
       ...(state === undefined ? {} : { [state]: '/var/lib/dkc' }),
     },
     files: {
-      '/var/lib/kubelet/config.yaml': localConfig,
+      '/var/lib/kubelet/config.yaml': local,
       '/var/lib/kubelet/kubeadm-flags.env': `KUBELET_KUBEADM_ARGS="${kubeletFlags.join(' ')}"\n`,
       '/etc/default/kubelet': `KUBELET_KUBECONFIG_ARGS=${registered ? `--kubeconfig=${KUBELET_KUBECONFIG}` : ''}\nKUBELET_EXTRA_ARGS=--event-qps=7\n`,
       '/etc/dkc/agent.yaml': stringify({ nodeName: NODE, kubeconfig: KUBECONFIG, ...agent }),
       '/etc/systemd/system/fake-runtime.service': `[Service]
 RuntimeDirectory=fake-runtime
-ExecStart=${process.execPath} ${fakeRuntime} --socket ${CRI} --protos ${join(dir, 'protos')} --docker-socket ${DOCKER}
+ExecStart=${process.execPath} ${fakeRuntime} --socket ${CRI} ${runtime.join(' ')}
 `,
       // The kernel's own is that of the machine outside, and so the same for every boot in here.
       '/etc/boot-id': `${randomUUID()}\n`,

@@ -19,6 +19,11 @@ export async function withRealParts(name: string, parts: readonly string[], defi
   orSkip(await whyNoParts(parts, release), name, define);
 }
 
+/** As {@link onRealNodes}, with programs of the release that DKC_REAL_KUBERNETES names. */
+export async function onReleaseNodes(name: string, parts: readonly string[], define: () => void): Promise<void> {
+  orSkip((await whyNoMachine()) ?? (await whyNoParts(parts, await givenRelease())), name, define);
+}
+
 /** Tests with programs of the release that DKC_REAL_KUBERNETES names, as root; else as {@link onRealNodes}. */
 export async function withRelease(name: string, parts: readonly string[], define: () => void): Promise<void> {
   const why = process.getuid?.() === 0 ? await whyNoParts(parts, await givenRelease()) : 'a kubelet needs root';

@@ -1,5 +1,7 @@
 import { stringify } from 'yaml';
 import { baseKubeletConfig } from '../../../support/real-parts/real-kubelet.ts';
+import { releaseKubeletConfig } from '../../../support/real-parts/release-kubelet.ts';
+import { CRI } from './names.ts';
 
 /** The local config's; every other config has a number of its own, so `/configz` tells which one a kubelet runs. */
 export const LOCAL_PODS = 100;
@@ -7,6 +9,10 @@ export const LOCAL_PODS = 100;
 /** A whole configuration: the local one, with these fields over it. */
 export const config = (fields: Readonly<Record<string, unknown>>): string =>
   stringify(baseKubeletConfig({ port: 10250, healthzPort: 10248, ...fields }));
+
+/** The same for a kubelet of today's release. */
+export const releaseConfig = (fields: Readonly<Record<string, unknown>>): string =>
+  stringify(releaseKubeletConfig(CRI, { port: 10250, healthzPort: 10248, ...fields }));
 
 /** Only what is to differ from the local one, for a node with `merge: overlay`. */
 export const overlay = (fields: Readonly<Record<string, unknown>>): string =>

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { givenRelease } from '../../support/real-parts/release.ts';
+import { onNode } from './machine.ts';
+import type { ReleaseStory } from './scenarios/release.ts';
+import { onReleaseNodes } from './suite.ts';
+
+await onReleaseNodes('a node of a cluster of today', ['kubelet', 'cri-v1.proto', 'etcd', 'kube-apiserver', 'kubectl'], () => {
+  test('is assigned by its NodeConfig: trusted, refused, rolled back, and well without an API server', async (t) => {
+    const release = await givenRelease();
+    const { carrier, good, why, refused, undone, away } = await onNode<ReleaseStory>('release', {
+      release,
+      registered: true,
+      agent: { trialDuration: '5s', merge: 'overlay' },
+      options: { programs: process.env['DKC_REAL_KUBERNETES'] },
+    });
+    t.diagnostic(`good: assigned -> healthy with it ${good.healthyMs} ms, -> trusted ${good.trustedMs} ms (5000 of them the trial)`);
+    t.diagnostic(`killer: assigned -> healthy on the config before ${undone.ms} ms, ${undone.crashes} crashes`);
+    assert.equal(carrier, 'nodeconfig');
+    assert.deepEqual([good.ready, good.starts], ['True', 2]);
+    assert.ok(why.asked > 100, `${why.asked} fields`);
+    assert.deepEqual(why.differs, []);
+    assert.deepEqual(refused.after, refused.before, 'the kubelet was restarted for what is refused');
+    assert.ok(refused.events.some((event) => event.includes('syncFrequency')), refused.events.join('\n')); // prettier-ignore
+    assert.deepEqual([undone.active, undone.error], ['good', 'failed trial, see dkc-agent log for details']);
+    assert.match(undone.reason, /^kubelet exited \d+ times$/);
+    assert.deepEqual([away.agentStarts, away.active], [true, 'good']);
+  });
+});
