@@ -42,7 +42,7 @@ export async function readHost(
 ): Promise<HostFacts> {
   const root = flagValue('--root-dir', args) ?? KUBELET_ROOT;
   const text = (path: string): Promise<string | undefined> => textOf(disk.read(path));
-  const [swaps, cpus, memory, cgroup2, systemd, nodes, pages, subIds, mounts] = await Promise.all([
+  const [swaps, cpus, memory, cgroup2, systemd, nodes, pages, subIds, readOnlySysctls] = await Promise.all([
     text('/proc/swaps'),
     text('/sys/devices/system/cpu/online'),
     text('/proc/meminfo'),
@@ -51,8 +51,7 @@ export async function readHost(
     disk.list('/sys/devices/system/node').catch(() => undefined),
     hugePages(disk),
     text('/etc/subuid'),
-    // Not our own: a sandbox of the agent is no matter of the kubelet.
-    text('/proc/1/mountinfo'),
+    readOnlySysctlsOf(disk),
   ]);
   const sysctls: Record<string, string> = {};
   for (const name of preflightSysctls) {
@@ -70,13 +69,6 @@ export async function readHost(
   }
   const onlineCpus = cpus === undefined ? undefined : cpuList(cpus);
   const memoryBytes = memory === undefined ? undefined : memoryTotal(memory);
-  const readOnlySysctls =
-    mounts === undefined
-      ? []
-      : readOnlyPaths(
-          mounts,
-          preflightSysctls.map((name) => `/proc/sys/${name}`),
-        );
   return {
     ...(swaps === undefined ? {} : { swapOn: swaps.trim().split('\n').length > 1 }),
     cgroupVersion: cgroup2 ? 2 : 1,
@@ -87,7 +79,7 @@ export async function readHost(
     ...(pages ? { hugePages: pages } : {}),
     ...(subIds === undefined ? {} : { kubeletSubIds: /^kubelet:/m.test(subIds) }),
     ...(Object.keys(sysctls).length > 0 ? { sysctls } : {}),
-    ...(readOnlySysctls.length > 0 ? { readOnlySysctls: readOnlySysctls.map((path) => path.slice('/proc/sys/'.length)) } : {}),
+    ...(readOnlySysctls.length > 0 ? { readOnlySysctls } : {}),
     paths,
     ...(await diskOf(root)),
     ...(await statesOf(disk, root)),
@@ -102,6 +94,26 @@ const textOf = (read: Promise<Uint8Array>): Promise<string | undefined> =>
     (bytes) => new TextDecoder().decode(bytes),
     () => undefined,
   );
+
+/** Processes that are looked at for the kubelet. */
+const MAX_PROCESSES = 20_000;
+
+/**
+ * Kernel settings that the kubelet cannot write, by the mounts that it sees: neither a sandbox of the agent nor the mounts of the host say
+ * that of a kubelet with mounts of its own. Empty where no kubelet runs.
+ */
+async function readOnlySysctlsOf(disk: HostDisk): Promise<string[]> {
+  const paths = preflightSysctls.map((name) => `/proc/sys/${name}`);
+  const stuck = async (pid: string): Promise<string[]> => {
+    const mounts = await textOf(disk.read(`/proc/${pid}/mountinfo`));
+    return mounts === undefined ? [] : readOnlyPaths(mounts, paths).map((path) => path.slice('/proc/sys/'.length));
+  };
+  // On an ordinary host nobody is asked for.
+  if ((await stuck('1')).length === 0) return [];
+  const pids = (await disk.list('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name)).slice(0, MAX_PROCESSES);
+  for (const pid of pids) if ((await textOf(disk.read(`/proc/${pid}/comm`)))?.trim() === 'kubelet') return stuck(pid);
+  return [];
+}
 
 /** Sizes of which the host has at least one page, in any NUMA node. */
 async function hugePages(disk: HostDisk): Promise<string[] | undefined> {

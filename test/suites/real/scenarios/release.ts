@@ -9,19 +9,7 @@ import { scenario } from '../../systemd/inside/scenario.ts';
 import { property, settled, systemctl } from '../../systemd/inside/systemctl.ts';
 import { LOCAL_PODS, overlay } from '../inside/configs.ts';
 import { KEY, KUBECONFIG, KUBELET_KUBECONFIG, NAMESPACE, NODE, NODE_IP } from '../inside/names.ts';
-import {
-  configureAgent,
-  configz,
-  crashes,
-  dkc,
-  dkcJson,
-  healthyOn,
-  kubeletLife,
-  noted,
-  since,
-  starts,
-  type KubeletLife,
-} from '../inside/node.ts';
+import { configureAgent, configz, crashes, dkc, dkcJson, healthyOn, kubeletLife, since, starts, type KubeletLife } from '../inside/node.ts';
 
 const ADMIN = '/etc/kubernetes/admin.conf';
 const NODE_CONFIGS = '/apis/dkc.dev/v1alpha1/nodeconfigs';
