@@ -258,7 +258,7 @@ export class Stage {
   /** @returns what is wrong with pods that ran before, and with a new one; '' when nothing is */
   async #pods(within: (ms: number, look: () => Promise<boolean>) => Promise<boolean>): Promise<string> {
     const { pods = [] } = this.row.machine ?? {};
-    const failed = async (name: string): Promise<boolean> => ['Failed', undefined].includes(await this.phase(name));
+    const failed = async (name: string): Promise<boolean> => !['Running', 'Pending'].includes((await this.phase(name)) ?? '');
     const patience = this.row.kubelet === 'pods fail' ? 1.5 * SLOW_MS : LATE_MS;
     let bad = '';
     if (pods.length > 0) {
