@@ -5,8 +5,8 @@ import type { Placeholders } from './placeholders.ts';
 import type { SeenPlaceholders } from './seen-placeholders.ts';
 
 /**
- * The part of placeholder pods in scheduling, around that of reservations: they do not count on their nodes, for the reservation does, and are removed before a pod
- * is bound there.
+ * Hooks of placeholder pods, around those of reservations: placeholder pods are not counted on their nodes, because the reservation is, and are deleted before
+ * a pod is bound there.
  */
 export function placeholderHooks(
   reservation: ReservationHooks,
@@ -21,7 +21,7 @@ export function placeholderHooks(
       reservation.recheck(pod.nodeName);
       return true;
     },
-    // Before the loop decides: others look for room at this very moment.
+    // Before the next scheduling attempt: other schedulers may bind pods to the node at any moment.
     onChange: placeholders.look,
     onReserve(pod, node) {
       const released = reservations.of(pod);
@@ -40,7 +40,7 @@ export function placeholderHooks(
       };
     },
     start(signal) {
-      // Adopted reservations first: what stands for them stays.
+      // Reservations that were restored come first: their placeholder pods are kept.
       reservation.start(signal);
       placeholders.begin(signal);
     },

@@ -6,21 +6,21 @@ import type { PodInfo } from '../pod/pod-info.ts';
 import type { Pod } from '../types.ts';
 import type { Reservation } from '../reservation/contract.ts';
 
-/** On pods that stand for kept room, so that other schedulers count it. This one counts the room itself, and never them. */
+/** Label of placeholder pods, which hold reserved capacity so that other schedulers count it. This scheduler counts the reservation and never the pod. */
 export const PLACEHOLDER_LABEL = 'dkc.dev/room';
-/** Uid of the pod whose room it is. A label, for caches keep all labels anyway and no annotations. */
+/** UID of the deleted pod whose capacity is reserved. A label, because caches keep all labels and drop annotations. */
 export const PLACEHOLDER_UID_LABEL = 'dkc.dev/room-of-uid';
-/** Name of that pod, for people. */
+/** Name of the deleted pod, for people. */
 export const PLACEHOLDER_OF_ANNOTATION = 'dkc.dev/room-of';
 
 /** The user that images of this kind run as; any but root will do. */
 const NOBODY = 65_535;
 
 /**
- * A pod that does nothing on the node but take what is kept there. It has to be gone before the successor is bound, else the kubelet refuses that one. Nobody
- * selects it, the set goes without asking for it, and the kubelet ends it in time whatever becomes of this process. It is as important as the pod that went: who
- * may take the room may take it from other schedulers too.
- * @param longest - the room is kept for no longer than this from now on
+ * A pod that only requests the reserved capacity on the node. It must be deleted before the successor is bound, else the kubelet rejects the successor. No
+ * selector matches it, garbage collection of its set does not wait for it, and `activeDeadlineSeconds` has the kubelet end it when this process does not. It
+ * has the priority of the deleted pod: pods that may preempt the reservation may preempt it in other schedulers as well.
+ * @param longest - the reservation expires at the latest after this
  */
 export function placeholderOf(room: Reservation, image: string, longest: Millis): Pod {
   const { namespace, name, owner, node, heldPod, oldUid } = room;
@@ -39,7 +39,7 @@ export function placeholderOf(room: Reservation, image: string, longest: Millis)
       name: placeholderName(room),
       labels: { [PLACEHOLDER_LABEL]: 'kept', [PLACEHOLDER_UID_LABEL]: oldUid },
       annotations: { [PLACEHOLDER_OF_ANNOTATION]: name },
-      // Not as its controller: a set looks after pods that it controls.
+      // Not as its controller: a set counts and deletes pods that it controls.
       ownerReferences: [{ apiVersion, kind, name: owner.name, uid, controller: false }],
     },
     spec: {
@@ -52,13 +52,13 @@ export function placeholderOf(room: Reservation, image: string, longest: Millis)
       enableServiceLinks: false,
       restartPolicy: 'Never',
       tolerations: [{ operator: 'Exists' }],
-      // As strict as a namespace may ask for.
+      // Satisfies the restricted Pod Security Standard.
       securityContext: { runAsNonRoot: true, runAsUser: NOBODY, seccompProfile: { type: 'RuntimeDefault' } },
       containers: [
         {
           name: 'room',
           image,
-          // Extended resources want limits as well, equal to requests.
+          // Extended resources need limits equal to their requests.
           resources: {
             requests: amounts,
             limits: Object.fromEntries(Object.entries(amounts).filter(([resource]) => scalars.has(resource))),
@@ -71,7 +71,7 @@ export function placeholderOf(room: Reservation, image: string, longest: Millis)
   };
 }
 
-/** The same for as long as the room is kept, whoever asks: there is never more than one of them. Another room under that name has another. */
+/** The same for the whole life of a reservation, so that it has at most one placeholder pod. Another reservation for a pod of that name has another. */
 export function placeholderKey(room: Reservation): Key {
   return objectKey({ metadata: { namespace: room.namespace, name: placeholderName(room) } });
 }
@@ -86,9 +86,9 @@ function placeholderName({ name, oldUid }: Pick<Reservation, 'name' | 'oldUid'>)
 }
 
 /**
- * Whether a scheduler with these profiles made the pod. Anybody who may make pods can make one that looks so, and has nothing of it but that it may be deleted: by
- * this alone no pod is overlooked ({@link standsFor}). What lacks any of it is somebody else's and is left alone.
- * @returns the uid of the pod whose room it stands for; undefined: it is none of ours
+ * Whether the pod has all marks of a placeholder pod of a scheduler with these profiles. Every user who may create pods can create one that has them, and only
+ * achieves that it may be deleted: a pod is left out of the count by {@link standsFor} alone. A pod that lacks any mark is not ours and is never deleted.
+ * @returns the UID of the pod whose reservation it holds; undefined when it is not ours
  */
 export function placeholderOldUid(pod: PodInfo, isOurs: (schedulerName: string) => boolean): string | undefined {
   const uid = pod.labels[PLACEHOLDER_UID_LABEL];
@@ -98,12 +98,12 @@ export function placeholderOldUid(pod: PodInfo, isOurs: (schedulerName: string) 
   return uid;
 }
 
-/** Whether a pod that looks like ours is the one that stands for this room: its name can be that of one pod only. */
+/** Whether a pod with our marks holds this reservation: only one pod can have the reservation's placeholder name. */
 export function standsFor(room: Reservation, pod: Pick<PodInfo, 'key' | 'nodeName' | 'labels'>): boolean {
   return pod.nodeName === room.node && pod.labels[PLACEHOLDER_UID_LABEL] === room.oldUid && pod.key === placeholderKey(room);
 }
 
-/** Whether a pod takes more of the node than is kept: it must not be overlooked for the sake of the room. */
+/** Whether a pod requests more than is reserved: then the reservation does not stand in for it, and it must be counted. */
 export function exceeds({ heldPod }: Reservation, { requests, ports }: Pick<PodInfo, 'requests' | 'ports'>): boolean {
   const kept = heldPod.requests;
   if (requests.cpu > kept.cpu || requests.memory > kept.memory || requests.ephemeral > kept.ephemeral) return true;

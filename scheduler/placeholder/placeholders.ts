@@ -27,21 +27,21 @@ export interface PlaceholdersOptions {
   meters: PlaceholderMeters;
   isOurs: (schedulerName: string) => boolean;
   image: string;
-  /** No room is kept for longer than this. */
+  /** Longest lifetime of a reservation. */
   longestMs: Millis;
-  /** Other schedulers will not see this room. */
+  /** Called when no placeholder pod could be created: other schedulers do not see this reservation. */
   onUnseen(room: Reservation, error: unknown): void;
 }
 
 interface Entry extends PlaceholderPod {
   uid: string;
   info: PodInfo | undefined;
-  /** A call about it is under way. Never fails: see `error`. */
+  /** A request about it is in flight. Never rejects: see `error`. */
   flight: Promise<void> | undefined;
-  /** Why it could not be removed the last time. */
+  /** Why its last deletion failed. */
   error: unknown;
   failures: number;
-  /** Monotonic; not before this without need. */
+  /** Time of the next attempt, on the monotonic clock; a pod that is about to be bound does not wait for it. */
   notBefore: Millis;
 }
 
@@ -50,8 +50,8 @@ const REMEMBERED = 1_000;
 const AGAIN = { base: 1_000, cap: 30_000 };
 
 /**
- * Makes and removes the pods that show kept room to other schedulers, as planned. Works while this process does; nobody is bound to a node on which one is left that
- * stands for nothing.
+ * Creates and deletes the placeholder pods that show reservations to other schedulers, as planned, while this process leads. No pod is bound to a node with a
+ * placeholder pod that has no reservation.
  */
 export class Placeholders {
   readonly #options: PlaceholdersOptions;
@@ -59,14 +59,14 @@ export class Placeholders {
   readonly #had = new Set<string>();
   readonly #due = new Set<string>();
   #signal: AbortSignal | undefined;
-  /** Of what could not be made, one is told of until another one could. */
+  /** A failed creation was reported; reported again only after one has succeeded. */
   #isTold = false;
 
   constructor(options: PlaceholdersOptions) {
     this.#options = options;
   }
 
-  /** From now on this process makes and removes them; those that another one left are seen to first. */
+  /** From now on this process creates and deletes them, beginning with those that a process before it left. */
   begin(signal: AbortSignal): void {
     this.#signal = signal;
     const { seen } = this.#options;
@@ -75,7 +75,7 @@ export class Placeholders {
     this.look();
   }
 
-  /** Something of the rooms is different, or of what stands for them. */
+  /** A reservation or a placeholder pod changed. */
   readonly look = (): void => {
     if (this.#isIdle()) return;
     this.#prune();
@@ -91,9 +91,10 @@ export class Placeholders {
   };
 
   /**
-   * Resolves when nothing is left on the node that would be in the way of a pod which is to be bound there. Until {@link settled}, none is made for its room.
-   * @param room - the one that was released to it
-   * @throws why something could not be removed; the signal's reason
+   * Resolves when no placeholder pod is left on the node that would keep the kubelet from admitting the pod to be bound. Until {@link settled}, none is
+   * created for its reservation.
+   * @param room - the reservation that was released to the pod
+   * @throws why a placeholder pod could not be deleted; the signal's reason
    */
   async clear(node: string, room: Reservation | undefined, signal: AbortSignal): Promise<void> {
     if (room !== undefined) this.#due.add(room.oldUid);
@@ -103,7 +104,7 @@ export class Placeholders {
         return entry === undefined ? [] : [{ entry, why }];
       });
       if (ways.length === 0) return;
-      // What failed just now is not tried for ever: the pod comes again.
+      // A deletion that just failed is not repeated here: binding fails, and the pod is requeued.
       const failed = ways.find(({ entry }) => round > 0 && entry.flight === undefined && entry.error !== undefined);
       if (failed !== undefined) throw failed.entry.error;
       await Promise.all(ways.map(({ entry, why }) => entry.flight ?? this.#remove(entry, why)));
@@ -111,12 +112,12 @@ export class Placeholders {
     }
   }
 
-  /** What came of binding the pod is known. */
+  /** The binding of the pod has succeeded or failed. */
   settled(room: Reservation): void {
     if (this.#due.delete(room.oldUid)) this.look();
   }
 
-  /** Resolves when no call is under way any more. */
+  /** Resolves when no request is in flight. */
   async idle(): Promise<void> {
     for (const { flight } of this.#entries.values()) await flight;
   }
@@ -141,7 +142,7 @@ export class Placeholders {
 
   #plan(): PlaceholderPlan {
     const { reservations, cluster } = this.#options;
-    // Who goes elsewhere leaves its room to others at once.
+    // A successor that is bound to another node frees the reserved capacity at once.
     const given = reservations.inFlight().filter(({ claimant, node }) => {
       const placed = claimant && cluster.placed(claimant.uid);
       return placed?.at === 'assumed' && placed.state.name === node;
@@ -160,7 +161,7 @@ export class Placeholders {
     const entry = this.#entries.get(key);
     if (entry === undefined) this.#entries.set(key, { key, node, oldUid, uid, info, ...atRest });
     else if (entry.uid === '' || entry.uid === uid) Object.assign(entry, { uid, info });
-    // Somebody else's, under the name of one that is gone.
+    // A pod of another owner, under the name of a deleted placeholder pod.
     else if (entry.flight === undefined) this.#entries.set(key, { key, node, oldUid, uid, info, ...atRest });
     this.#had.add(oldUid);
   }
@@ -169,7 +170,7 @@ export class Placeholders {
     if (this.#entries.get(entry.key) === entry) this.#entries.delete(entry.key);
   }
 
-  /** @returns when it is over, one way or the other */
+  /** Resolves when the request has succeeded or failed. */
   #call(entry: Entry, act: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const signal = this.#signal ?? AbortSignal.abort();
     entry.error = undefined;
@@ -225,7 +226,7 @@ export class Placeholders {
         meters.made('error');
         this.#tell(room, error);
         if (!isFinal(error)) throw error;
-        // A quota, a policy, a namespace that ends: once more would be in the way of the successor.
+        // A quota, an admission policy, a terminating namespace: a retry could get in the way of the successor.
         this.#had.add(oldUid);
         this.#forget(entry);
       } finally {
@@ -252,7 +253,7 @@ export class Placeholders {
       meters.removed('ok');
       log.debug('placeholder pod removed', { pod: key, reason: why });
       this.#forget(entry);
-      // It made way for a successor. Should that not come after all, another may stand here.
+      // It was deleted for a successor. If that is not bound after all, another one may be created.
       if (this.#due.has(oldUid)) this.#had.delete(oldUid);
     });
   }
@@ -265,13 +266,13 @@ export class Placeholders {
     try {
       await this.#options.client.delete(pods, refOf(key), options);
     } catch (error) {
-      // Another one may have its name by now: the uid tells, and the code is one for that and for all else the server is not content with.
+      // Another pod may have its name by now, which its UID shows: the server answers 409 for that and for other conflicts.
       if (isNotFound(error) || (isConflict(error) && !(await this.#isThere(entry, signal)))) return;
       throw error;
     }
   }
 
-  /** Whether there is one of this name, and whose. What is not ours is forgotten. */
+  /** Reads the pod of this name. One that is not ours is forgotten. */
   async #identify(entry: Entry, signal: AbortSignal): Promise<void> {
     const { client, isOurs } = this.#options;
     try {
@@ -296,7 +297,7 @@ export class Placeholders {
     }
   }
 
-  /** Those that have ended are in no cache: they are asked for once. */
+  /** Terminated pods are in no cache, so that they are listed once. */
   async #findOthers(signal: AbortSignal): Promise<void> {
     const { client, clock, random, log, isOurs } = this.#options;
     for (let failures = 1; ; failures++) {
@@ -336,7 +337,7 @@ const refOf = (key: Key): { namespace: string; name: string } => {
   return { namespace, name };
 };
 
-/** The server has decided, and would decide the same again. */
+/** The server refused the request, and would refuse it again. */
 const isFinal = (error: unknown): boolean =>
   error instanceof ApiError && error.code >= 400 && error.code < 500 && !isTooManyRequests(error);
 

@@ -3,13 +3,13 @@ import type { PodInfo } from '../pod/pod-info.ts';
 import type { Reservation } from '../reservation/contract.ts';
 import { exceeds, placeholderKey, standsFor } from './placeholder-pod.ts';
 
-/** A pod that stands for kept room, as far as it is known. */
+/** What is known of a placeholder pod. */
 export interface PlaceholderPod {
   readonly key: Key;
   readonly node: string;
-  /** Of the pod whose room it stands for. */
+  /** UID of the deleted pod whose reservation it holds. */
   readonly oldUid: string;
-  /** '': nobody knows whether it is there. */
+  /** '' while it is unknown whether the pod exists. */
   readonly uid: string;
   /** As it was last seen. */
   readonly info: PodInfo | undefined;
@@ -17,24 +17,24 @@ export interface PlaceholderPod {
 
 export interface PlaceholderFacts {
   readonly kept: readonly Reservation[];
-  /** Rooms that are released to pods which are being bound right there: until the binding itself, what stands for them stands. */
+  /** Reservations released to pods that are being bound to the same node: their placeholder pods stay until right before the binding. */
   readonly given: readonly Reservation[];
-  /** Uids of pods that went, whose successors are to be bound as soon as nothing stands for the room any more. */
+  /** UIDs of deleted pods whose successors are bound as soon as the placeholder pod is gone. */
   readonly due: ReadonlySet<string>;
   readonly placeholders: readonly PlaceholderPod[];
-  /** Uids of pods that went, for whose room one was made: nobody makes a second one after somebody else took the first away, or refused it. */
+  /** UIDs of deleted pods for whose reservation one was created: there is no second one after another client deleted the first, or the server refused it. */
   readonly had: ReadonlySet<string>;
 }
 
 export interface PlaceholderPlan {
   readonly make: readonly Reservation[];
-  /** What must be gone before anybody is bound to its node. */
+  /** Must be deleted before any pod is bound to their node. */
   readonly remove: readonly { readonly placeholder: PlaceholderPod; readonly why: string }[];
 }
 
 /**
- * Which pods are to stand for kept room, and which no longer. Room that somebody has claimed already is about to be used: for that none is made, but one that is
- * there stays. The pod that went is gone from the API before its room is kept, so the two of them are never on the node together.
+ * Which placeholder pods to create and which to delete. A reservation that a successor has claimed is about to be used: none is created for it, and an existing
+ * one stays. The deleted pod is gone from the API before its capacity is reserved, so that it and its placeholder pod are never on the node together.
  */
 export function planPlaceholders({ kept, given, due, placeholders, had }: PlaceholderFacts): PlaceholderPlan {
   const rooms = new Map([...given, ...kept].filter(({ oldUid }) => !due.has(oldUid)).map((room) => [placeholderKey(room), room]));

@@ -13,19 +13,19 @@ export interface SeenPlaceholdersOptions {
 /** Called for each, and for each change. @param oldUid - of the deleted pod whose reservation it holds */
 export type PlaceholderListener = (info: PodInfo, oldUid: string) => void;
 
-/** Uids of pods that were made and are not seen yet; more than this were missed. */
+/** Most UIDs kept of created pods that the cache has not shown yet; of more than this the events were missed. */
 const MAX_ENTRIES = 1_000;
 
 /**
- * The pods on nodes that stand for kept room: they are not counted there, for the room is counted itself. Only one that stands for room of this moment and takes
- * no more than that is overlooked when it is first seen; whatever else looks like one counts like any pod.
+ * Placeholder pods on nodes. They are not counted there, because the reservation is. A pod is left out of the count only if, when the cache first shows it, it
+ * holds a present reservation and requests no more than that; every other pod with the same marks is counted.
  */
 export class SeenPlaceholders {
   readonly #options: SeenPlaceholdersOptions;
   readonly #seen = new Map<string, { info: PodInfo; oldUid: string; isHidden: boolean }>();
-  /** Being made by this process: they are ours whatever others add to them on the way. */
+  /** Keys of pods that this process is creating: ours, whatever admission webhooks add to them. */
   readonly #expected = new Set<Key>();
-  /** Made by this process: their room may be given up, and they removed, before they are seen. */
+  /** UIDs of pods created by this process: their reservation may be dropped, and they deleted, before the cache shows them. */
   readonly #own = new Set<string>();
   #watcher: PlaceholderListener | undefined;
 
@@ -33,18 +33,18 @@ export class SeenPlaceholders {
     this.#options = options;
   }
 
-  /** Tells of those that are there, and from now on. */
+  /** Calls back for each placeholder pod that exists, and for each change from now on. */
   watch(watcher: PlaceholderListener): void {
     this.#watcher = watcher;
     for (const { info, oldUid } of this.#seen.values()) watcher(info, oldUid);
   }
 
-  /** A pod of this key is about to be made. */
+  /** A pod of this key is about to be created. */
   expect(key: Key): void {
     this.#expected.add(key);
   }
 
-  /** Its making is over. @param uid - undefined: it was not made, as far as is known */
+  /** Its creation has ended. @param uid - undefined when no pod was created, or the answer was lost */
   made(key: Key, uid: string | undefined): void {
     this.#expected.delete(key);
     if (uid === undefined) return;
@@ -52,24 +52,24 @@ export class SeenPlaceholders {
     this.#own.add(uid);
   }
 
-  /** A pod was seen, or seen changed. @returns whether it is not to be counted */
+  /** The cache shows a new or changed pod. @returns whether it is left out of the count */
   ignores(info: PodInfo): boolean {
     const known = this.#seen.get(info.uid);
     const oldUid = placeholderOldUid(info, this.#options.isOurs);
     if (oldUid === undefined) {
-      // Whoever took its marks off has made it a pod like any other.
+      // Without its marks it is a pod like any other.
       if (known !== undefined) this.#seen.delete(info.uid);
       return false;
     }
     const asBefore = known !== undefined && known.info.requests === info.requests;
-    // What counts once counts until it is gone.
+    // A pod that was counted once is counted until it is deleted.
     const isHidden = asBefore ? known.isHidden : known?.isHidden !== false && this.#isOverlooked(info);
     this.#seen.set(info.uid, { info, oldUid, isHidden });
     this.#watcher?.(info, oldUid);
     return isHidden;
   }
 
-  /** A pod is gone, or has ended. @returns whether it was not counted */
+  /** A pod was deleted or terminated. @returns whether it was left out of the count */
   deleted(info: PodInfo): boolean {
     const known = this.#seen.get(info.uid);
     if (known === undefined) return false;
@@ -78,13 +78,13 @@ export class SeenPlaceholders {
     return known.isHidden;
   }
 
-  /** Whether a pod stands for this room, as the API server has told. */
+  /** Whether the cache shows a placeholder pod for this reservation. */
   standsFor(room: Reservation): boolean {
     for (const { info, isHidden } of this.#seen.values()) if (isHidden && standsFor(room, info)) return true;
     return false;
   }
 
-  /** Room is kept that was not known of when what stands for it was seen: from now on that is not counted any more. */
+  /** A reservation was made after the cache showed its placeholder pod: from now on the pod is left out of the count. */
   adopted(room: Reservation): void {
     for (const [uid, seen] of this.#seen) {
       if (seen.isHidden || !standsFor(room, seen.info) || exceeds(room, seen.info)) continue;
@@ -93,7 +93,7 @@ export class SeenPlaceholders {
     }
   }
 
-  /** It cannot be removed: without its room, it counts like any pod. */
+  /** It could not be deleted: without its reservation it is counted like any pod. */
   count(uid: string): void {
     const seen = this.#seen.get(uid);
     if (seen?.isHidden !== true || this.#roomOf(seen.info) !== undefined) return;

@@ -7,7 +7,7 @@ import type { PodInfo } from '../pod/pod-info.ts';
 import type { Pod } from '../types.ts';
 import { DISRUPTION_TARGET, isTarget, PREEMPTED_BY_SCHEDULER } from './eligible.ts';
 
-/** What people are told of a victim. */
+/** The event of a victim. */
 export interface PreemptionEvent {
   readonly type: 'Normal';
   readonly reason: 'Preempted';
@@ -19,7 +19,7 @@ export interface Preempter {
   client: Pick<Client, 'get' | 'patch' | 'delete'>;
   clock: Pick<Clock, 'now'>;
   tell: (victim: Readonly<Pod>, event: PreemptionEvent) => void;
-  /** Calls under way at once. @default 16 */
+  /** Requests in flight at once. @default 16 */
   atOnce?: number;
 }
 
@@ -27,20 +27,20 @@ export interface Preemption {
   readonly preemptor: PodInfo;
   readonly node: string;
   readonly victims: readonly PodInfo[];
-  /** Less important pods that the same node was promised to: they look for another place. */
+  /** Pods of lower priority that are nominated to the same node: their nomination is cleared. */
   readonly unnominate: readonly PodInfo[];
 }
 
 export interface Preempted {
-  /** Why victims are still there. Where there are any, the room will not come: the preemptor has to try again. */
+  /** Why victims could not be deleted. If there are any, the node does not become feasible, and the preemptor must be retried. */
   readonly failures: readonly unknown[];
-  /** Nominations that could not be taken back. They are worth a line in the log: the next one in the way does it again. */
+  /** Nominations that could not be cleared. A log line is enough: the next preemption on that node clears them. */
   readonly stillNominated: readonly { readonly pod: PodInfo; readonly error: unknown }[];
 }
 
 /**
- * Has the victims go, and takes the node back from those that it was promised to. The last victim goes once all others are on their way: what its end wakes
- * finds the room complete. When one cannot be deleted the last one stays, for nothing would be gained by its end. Never throws.
+ * Deletes the victims, and clears nominations of pods with lower priority to the node. The last victim is deleted after all others: the pods that its event
+ * requeues find all of the capacity. If another one cannot be deleted the last one is kept, as its deletion would not help. Never throws.
  */
 export async function executePreemption(by: Preempter, plan: Preemption, signal: AbortSignal): Promise<Preempted> {
   const { preemptor, node, victims, unnominate } = plan;
@@ -88,8 +88,8 @@ async function clearNomination(by: Preempter, pod: PodInfo, signal: AbortSignal)
 }
 
 /**
- * Does something to a pod, meant by its uid.
- * @returns false when it is gone, also where another one has its name by now
+ * Makes a request about the pod with this UID.
+ * @returns false when that pod no longer exists, also if another one has its name by now
  */
 async function unlessGone(
   { client }: Pick<Preempter, 'client'>,
@@ -103,7 +103,7 @@ async function unlessGone(
     return true;
   } catch (error) {
     if (isNotFound(error)) return false;
-    // The uid, or something else that the server is not content with: the code is one for both.
+    // 409: the UID differs, or another conflict.
     if (!isConflict(error) || (await isStillThere(client, ref, uid, signal))) throw error;
     return false;
   }
@@ -123,12 +123,12 @@ async function isStillThere(
   }
 }
 
-/** Does `act` for each, some at once, whatever fails. @returns what failed */
+/** Calls `act` for each item, several at once, and goes on after failures. @returns the failures */
 async function forEach<T>(items: readonly T[], act: (item: T) => Promise<void>, atOnce: number): Promise<{ item: T; error: unknown }[]> {
   const failed: { item: T; error: unknown }[] = [];
   const left = items.values();
   const work = async (): Promise<void> => {
-    // All workers take from one iterator.
+    // All workers share one iterator.
     for (const item of left) await act(item).catch((error: unknown) => void failed.push({ item, error }));
   };
   await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, work));

@@ -6,8 +6,8 @@ import type { PodInfo } from '../pod/pod-info.ts';
 const SHIFT = 2 ** 31;
 
 /**
- * The candidate that costs least: fewest budgets broken, then the lowest priority of the most important victim, the smallest sum of priorities, the fewest
- * victims, the youngest of the most important victims, and among equals the first. Pure.
+ * The best candidate, as in pickOneNodeForPreemption of kube-scheduler: fewest PDB violations, then the lowest priority of the highest-priority victim, the
+ * smallest sum of priorities, the fewest victims, the latest start of the highest-priority victims, and among equals the first. Pure.
  * @param now - for pods that have not started: ISO 8601
  * @returns undefined when there are none
  */
@@ -41,12 +41,12 @@ function cheapest(candidates: readonly Candidate[], cost: (candidate: Candidate)
   return those;
 }
 
-/** Victims are looked at one by one: extenders may have left out the first, or changed their order. */
+/** All victims are compared: extenders may have left out the first, or changed their order. */
 function highestPriority({ victims }: Candidate): number {
   return victims.reduce((highest, { priority }) => Math.max(highest, priority), -SHIFT);
 }
 
-/** Of the most important victims, the one that runs longest. */
+/** The earliest start time of the victims with the highest priority. */
 function earliestStart(candidate: Candidate, now: Millis): Millis {
   const highest = highestPriority(candidate);
   let earliest = Infinity;
@@ -54,13 +54,13 @@ function earliestStart(candidate: Candidate, now: Millis): Millis {
   return earliest;
 }
 
-/** When a pod started. One that has not started counts as if it did now: it has least to lose. */
+/** Start time of a pod; now for one that has not started, as it loses least. */
 export function startOf({ pod }: PodInfo, now: Millis): Millis {
   const started = Date.parse(pod.status?.startTime ?? '');
   return Number.isNaN(started) ? now : started;
 }
 
-/** Most important first: by priority, then by age. Among equals the name decides, so that the same pods always give the same order. */
+/** Order of importance: by priority, then by age, then by name, so that the same pods always give the same order. */
 export function byImportance(now: Millis): (a: PodInfo, b: PodInfo) => number {
   return (a, b) => b.priority - a.priority || startOf(a, now) - startOf(b, now) || order(a.key, b.key) || order(a.uid, b.uid);
 }

@@ -7,12 +7,12 @@ import { matchesLabels, type LabelSelector } from '../../kube/api/selector.ts';
 import { readSelector } from '../pod/read-selector.ts';
 import type { Budget } from '../types.ts';
 
-/** Of a node where nobody is less important than the pod. */
+/** Message for a node without pods of lower priority. */
 export const NO_VICTIMS = 'No preemption victims found for incoming pod';
 
 /**
- * Who would have to go, node by node, for the pod to find a place. Not all nodes are tried where there are many: once enough candidates are known, and one of
- * them breaks no budget, the others would hardly be better. Pure but for the trials, which change nothing outside.
+ * The victims that the pod needs, node by node. In large clusters not all nodes are tried: once there are enough candidates, and one of them violates no PDB,
+ * the others would hardly be better. Pure but for the trials, which change nothing outside.
  */
 export function planPreemption({ pod, candidates, budgets, offset, limits, now }: PreemptionFacts): PreemptionPlan {
   const count = candidates.length;
@@ -28,7 +28,7 @@ export function planPreemption({ pod, candidates, budgets, offset, limits, now }
     const at = candidates[(offset + tried) % count];
     if (at === undefined) throw new RangeError(`offset ${offset} is none of ${count} nodes`);
     if (at.lowest >= pod.priority) {
-      empty += 1; // counted by itself: on a full cluster of equals this is all that happens, for every node
+      empty += 1; // counted apart: in a full cluster of pods of one priority this happens for every node
       continue;
     }
     const verdict = victimsOn(at.tryOut(), rules);
@@ -47,7 +47,7 @@ interface Rules {
   readonly now: Millis;
 }
 
-/** As few as possible, and the least important: all that are less important than the pod go, then each comes back that leaves it enough room. */
+/** The fewest and least important victims: all pods of lower priority are removed, then each is reprieved with which the pod still fits. */
 function victimsOn(trial: WhatIf, { priority, allowances, now }: Rules): Candidate | { reasons: readonly string[] } {
   const lesser = trial.pods.filter((other) => other.priority < priority);
   if (lesser.length === 0) return { reasons: [NO_VICTIMS] };
@@ -61,10 +61,10 @@ function victimsOn(trial: WhatIf, { priority, allowances, now }: Rules): Candida
     trial.remove(other);
     return true;
   };
-  // Those that a budget protects come back first, also before others that are more important.
+  // Pods whose removal violates a PDB are reprieved first, also before more important ones.
   const broken = violating.filter(mustGo);
   const victims = [...broken, ...others.filter(mustGo)].toSorted(order);
-  // The pod fits with everybody there, which its attempt had denied: removals that free nothing would help nobody.
+  // The pod fits without any victim, although its attempt failed here: there is nothing to preempt.
   if (victims.length === 0) return { reasons: [NO_VICTIMS] };
   return { node: trial.node, victims, violations: broken.length };
 }
@@ -72,11 +72,11 @@ function victimsOn(trial: WhatIf, { priority, allowances, now }: Rules): Candida
 interface Allowance {
   readonly selector: LabelSelector;
   readonly allowed: number;
-  /** Names of pods whose going the server has counted already. */
+  /** Names of pods whose disruption the server has counted already. */
   readonly counted: Readonly<Record<string, unknown>>;
 }
 
-/** Disruption budgets, read once for all nodes of an attempt. */
+/** PodDisruptionBudgets, read once for all nodes of an attempt. */
 export type Allowances = ReadonlyMap<string, readonly Allowance[]>;
 
 const none: Readonly<Record<string, unknown>> = {};
@@ -99,7 +99,7 @@ export function allowancesOf(budgets: readonly Readonly<Budget>[]): Allowances {
   return all;
 }
 
-/** Those of `pods` whose going breaks a budget when they go one after the other in this order, and those whose going does not. */
+/** Splits `pods` into those whose removal violates a PDB, removed one after the other in this order, and the others. */
 export function splitByBudgets(pods: readonly PodInfo[], allowances: Allowances): { violating: PodInfo[]; others: PodInfo[] } {
   if (allowances.size === 0) return { violating: [], others: [...pods] };
   const left = new Map<Allowance, number>();
@@ -117,7 +117,7 @@ export function splitByBudgets(pods: readonly PodInfo[], allowances: Allowances)
   return { violating, others };
 }
 
-/** A pod without labels belongs to no budget, not even to one that asks for the absence of a label. */
+/** No PDB matches a pod without labels, not even one that requires the absence of a label. */
 function allowancesFor({ namespace, name, labels }: PodInfo, allowances: Allowances): readonly Allowance[] {
   const there = allowances.get(namespace);
   if (there === undefined || Object.keys(labels).length === 0) return [];

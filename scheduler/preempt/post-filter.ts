@@ -13,12 +13,12 @@ import { pickOneNode } from './pick.ts';
 import { NO_VICTIMS, planPreemption } from './plan.ts';
 
 export interface PostFilterResult {
-  /** What people read: why the pod has no place, and why none could be made. */
+  /** Message of the FitError: why no node is feasible, and why preemption does not help. */
   readonly message: string;
   readonly chosen: Candidate | undefined;
-  /** Candidates, for extenders to have a say. */
+  /** Candidates, for extenders that support preemption. */
   readonly candidates: readonly Candidate[];
-  /** It may keep the node that is nominated for it. */
+  /** The pod may keep its nominated node. */
   readonly keepsNomination: boolean;
 }
 
@@ -28,14 +28,14 @@ export interface PostFilterState {
   readonly engine: Engine;
   readonly nominator: Pick<Nominator, 'nodeOf'>;
   readonly config: Pick<SchedulerConfig, 'preemption'>;
-  /** Uids of pods that are deleted for others. */
+  /** UIDs of victims whose deletion is in flight. */
   readonly victims?: ReadonlySet<string>;
   readonly random: Random;
   readonly now: () => Millis;
   readonly budgets: () => readonly Readonly<Budget>[];
 }
 
-/** Whether less important pods can make room for one that found no place, and which. */
+/** Whether preempting pods of lower priority can make a node feasible for the pod, and which. */
 export function postFilter(state: PostFilterState, pod: PodInfo, profile: ProfileConfig, error: FitError): PostFilterResult {
   const none = (why: string, keepsNomination = false): PostFilterResult => ({
     message: fitErrorText(error, why),
@@ -49,7 +49,7 @@ export function postFilter(state: PostFilterState, pod: PodInfo, profile: Profil
   if (notEligible !== undefined) return none(preemptionText(notEligible), nominated !== undefined);
   const facts = preemptionFacts(state, pod, profile, error);
   if (facts === undefined) {
-    // Everybody is at least as important: that is known without looking at any node.
+    // No pod in the cluster has a lower priority: no node needs to be tried.
     const refused = new Map(error.resolvable > 0 ? [[NO_VICTIMS, error.resolvable]] : []);
     return none(noCandidatesText({ nodes: error.nodes, candidates: { length: error.resolvable } }, { candidates: [], refused }));
   }
@@ -69,11 +69,11 @@ function nominatedFacts(
   const on = cluster.node(name);
   if (on === undefined) return { resolvable: false, pods: [] };
   const refusal = engine.rejectionOn(pod, profile, on);
-  // What we had deleted may show so only later: without this more and more would have to go until it does.
+  // The cache may show a deletion of ours later: without this, more victims would be chosen until it does.
   return { resolvable: refusal?.resolvable ?? true, pods: [...on.pods.values()], isVictim: ({ uid }) => victims?.has(uid) === true };
 }
 
-/** @returns undefined: there is nobody less important in the whole cluster */
+/** @returns undefined when no pod in the cluster has a lower priority */
 function preemptionFacts(state: PostFilterState, pod: PodInfo, profile: ProfileConfig, error: FitError): PreemptionFacts | undefined {
   const { cluster, engine, budgets, config, random, now } = state;
   if (error.resolvable === 0 || cluster.lowestPriority >= pod.priority) return undefined;
@@ -96,12 +96,12 @@ function preemptionFacts(state: PostFilterState, pod: PodInfo, profile: ProfileC
 
 const NOT_HELPFUL = 'Preemption is not helpful for scheduling';
 
-/** What users read behind the reasons of a refused pod: why making room did not help either. */
+/** What users read behind the reasons of an unschedulable pod: why preemption does not help. */
 export function preemptionText(why: string): string {
   return `preemption: ${why}`;
 }
 
-/** For a plan without candidates. Nodes that were not among those to try are such that taking pods away from them changes nothing. */
+/** For a plan without candidates. On nodes that were not tried, preemption does not help. */
 export function noCandidatesText(
   { nodes, candidates }: { nodes: number; candidates: { length: number } },
   { refused }: PreemptionPlan,
