@@ -3,6 +3,8 @@ import { NEWEST_MINOR, parseKubeletVersion } from './version.ts';
 
 export { applyDefaults, valueAt } from './defaults.ts';
 export { compareConfigs, type Difference } from './policy/compare.ts';
+export { readConfigz, type Configz } from './configz.ts';
+export { dropInWarnings, withDropIns, type DropIns } from './drop-ins/drop-ins.ts';
 export { decode, fieldsUnknownTo } from './decode/decode.ts';
 export { LIMIT_RULES, MAX_BYTES } from './decode/document.ts';
 export { explainFields, type Explained } from './policy/explain.ts';

@@ -3,6 +3,7 @@ import {
   applyFlags,
   cappedFindings,
   decode,
+  dropInWarnings,
   gatesOnCommandLine,
   checkingPolicy,
   LIMIT_RULES,
@@ -16,6 +17,8 @@ import {
   validate,
   valueAt,
   warnOfGates,
+  withDropIns,
+  type DropIns,
   type Policy,
   type Shadowed,
 } from '../config/config.ts';
@@ -41,6 +44,8 @@ export interface NodeInputs {
   /** The effective file as it is on disk: policy compares with it where there is no local config (design Q5). */
   current: Uint8Array | undefined;
   kubelet: KubeletFacts;
+  /** What this kubelet merges into its file; absent where it has no --config-dir. */
+  dropIns?: DropIns;
   merge: 'replace' | 'overlay';
   policy: Policy | 'none';
   /** Given in preflight: then what would kill this kubelet on this host is an error too. Boot leaves that to the trial. */
@@ -64,7 +69,7 @@ export function atOnce<T>(pieces: Pieces<T>): T {
 }
 
 /**
- * Would this payload make a good effective file here, and which bytes? decode -> resolve paths -> overlay -> policy -> flags -> validate
+ * Would this payload make a good effective file here, and which bytes? decode -> resolve paths -> overlay -> drop-ins -> policy -> flags -> validate
  * -> fatal conditions (preflight only) -> render. Findings carry paths and rules, never values.
  */
 export function evaluate(config: EvaluatedConfig, inputs: NodeInputs): Evaluation {
@@ -75,12 +80,14 @@ export function evaluate(config: EvaluatedConfig, inputs: NodeInputs): Evaluatio
 /** {@link evaluate} from the point on where everything is read. */
 export function* evaluating({ merged, defaulted, ...read }: Readable, config: EvaluatedConfig, inputs: NodeInputs): Pieces<Evaluation> {
   const policy = yield* policyFindings(config, merged, inputs);
+  // A kubelet that cannot read a drop-in does not start with anything: new configs wait until that is fixed, and what is trusted stays.
+  const [refusing, warning] = inputs.host ? [inputs.dropIns?.problems ?? [], []] : [[], inputs.dropIns?.problems ?? []];
   yield;
   const rules = validate(defaulted, against(inputs));
   const gates = warnOfGates(defaulted, against(inputs));
   yield;
   const fatal = inputs.host ? preflightFatal(defaulted, inputs.host, inputs.kubelet) : { errors: [], warnings: [] };
-  const refused = cappedFindings(policy, rules, fatal.errors);
+  const refused = cappedFindings(policy, rules, refusing, fatal.errors);
   if (refused.length > 0) return { ok: false, stage: 'validate', findings: refused };
   yield;
   const text = renderYamlWithin(merged, MAX_BYTES);
@@ -89,7 +96,7 @@ export function* evaluating({ merged, defaulted, ...read }: Readable, config: Ev
   yield;
   // What is written must be what the next boot can read: a long text may need a style that is only read when short.
   if (effective.length > ALWAYS_READ && !decode(effective, inputs.kubelet.version).ok) return tooLargeRendered();
-  return { ok: true, effective, warnings: cappedFindings(read.warnings, gates, fatal.warnings) };
+  return { ok: true, effective, warnings: cappedFindings(read.warnings, gates, warning, fatal.warnings) };
 }
 
 /** Paths whose presence on the host matters to `config`, as the kubelet would see them: resolved, merged, with flags. */
@@ -118,9 +125,11 @@ export function* prepare(config: EvaluatedConfig, inputs: NodeInputs): Pieces<Re
     return loadFailure('local-config', 'the local config to merge it into cannot be read');
   const merged = inputs.merge === 'overlay' && local.at === 'present' ? mergeOverlay(local.resolved, dynamic) : dynamic;
 
-  const flagged = applyFlags(merged, kubelet.args, kubelet.version);
+  const used = withDropIns(merged, inputs.dropIns, kubelet.version);
+  const flagged = applyFlags(used, kubelet.args, kubelet.version);
   if (flagged.problems.length > 0) return { ok: false, stage: 'internal', findings: flagged.problems };
-  const warnings = [...decoded.warnings, ...shadowWarnings(flagged.shadowed, merged)];
+  const dropped = dropInWarnings(merged, inputs.dropIns, kubelet.version);
+  const warnings = [...decoded.warnings, ...dropped, ...shadowWarnings(flagged.shadowed, merged)];
   return { ok: true, merged, defaulted: applyDefaults(flagged.merged, kubelet.version), warnings };
 }
 
@@ -136,8 +145,8 @@ function tooLargeRendered(): Evaluation {
 
 function policyFindings(config: EvaluatedConfig, merged: JsonObject, inputs: NodeInputs): Pieces<readonly Finding[]> {
   return checkingPolicy({
-    local: comparedWith(inputs),
-    dynamic: merged,
+    local: withDropIns(comparedWith(inputs), inputs.dropIns, inputs.kubelet.version),
+    dynamic: withDropIns(merged, inputs.dropIns, inputs.kubelet.version),
     version: inputs.kubelet.version,
     policy: inputs.policy,
     merge: inputs.merge,
@@ -153,9 +162,10 @@ function comparedWith({ local, current, kubelet }: NodeInputs): JsonObject {
 }
 
 /** Ports of the kubelet that runs: by the effective file, or the local config where there is none. */
-export function portsNow({ current, local, kubelet }: Pick<NodeInputs, 'current' | 'local' | 'kubelet'>): number[] {
+export function portsNow({ current, local, kubelet, dropIns }: Pick<NodeInputs, 'current' | 'local' | 'kubelet' | 'dropIns'>): number[] {
   const decoded = current === undefined ? undefined : decode(current, kubelet.version);
-  const running = decoded?.ok ? decoded.written : local.at === 'present' ? local.resolved : minimalConfig;
+  const file = decoded?.ok ? decoded.written : local.at === 'present' ? local.resolved : minimalConfig;
+  const running = withDropIns(file, dropIns, kubelet.version);
   return portsOfKubelet(applyDefaults(applyFlags(running, kubelet.args, kubelet.version).merged, kubelet.version), kubelet);
 }
 

@@ -6,6 +6,7 @@ import type { KubeletFacts } from '../config/contract.ts';
 import { DEFAULT_POLICY_FILE, type AgentOptions } from '../options.ts';
 import type { Disk } from '../../base/disk.ts';
 import { describeError, errorCode } from '../../base/errors.ts';
+import { readDropIns } from '../host/drop-ins.ts';
 import type { Log } from '../../base/log.ts';
 
 export type NodeInputsOptions = Pick<AgentOptions, 'localConfig' | 'effectiveConfig' | 'merge' | 'policy'>;
@@ -23,7 +24,9 @@ export async function loadNodeInputs(options: NodeInputsOptions, kubelet: Kubele
   const policy = await readPolicy(options.policy, disk);
   if (policy.problem !== undefined)
     log.error('policy file cannot be used: new configs are rejected until it is fixed', { problem: policy.problem });
-  const inputs: NodeInputs = { local, current, kubelet, merge: options.merge, policy: policy.policy };
+  const dropIns = await readDropIns(disk, kubelet);
+  for (const { message } of dropIns?.problems ?? []) log.error('drop-in cannot be used', { problem: message });
+  const inputs: NodeInputs = { local, current, kubelet, merge: options.merge, policy: policy.policy, ...(dropIns ? { dropIns } : {}) };
   return policy.problem === undefined ? { inputs } : { inputs, policyProblem: policy.problem };
 }
 

@@ -7,6 +7,7 @@ import {
   applyFlags,
   cappedFindings,
   decode,
+  dropInWarnings,
   checkPolicy,
   mergeOverlay,
   POD_RULES,
@@ -14,9 +15,11 @@ import {
   resolvePaths,
   validateAll,
   warnOfGates,
+  withDropIns,
 } from '../../agent/config/config.ts';
 import { loadNodeInputs } from '../../agent/evaluate/node-inputs.ts';
 import { against, shadowWarnings } from '../../agent/evaluate/evaluate.ts';
+import { readDropIns } from '../../agent/host/drop-ins.ts';
 import { readHost } from '../../agent/host/host.ts';
 import { ActionError } from '../../base/errors.ts';
 import { silentLog } from '../../base/log.ts';
@@ -54,13 +57,15 @@ export async function validateFile(context: Context, file: FileToValidate): Prom
   if (read === undefined) return shown(bytes, kubelet, broken, []);
   const resolved = resolvePaths(read.written, dir, kubelet.version);
   const { written, policy } = withPolicy ? await besideLocal(context, resolved, options, kubelet) : { written: resolved, policy: [] };
-  const flagged = applyFlags(written, kubelet.args, kubelet.version);
+  const dropIns = await readDropIns(context.disk, kubelet);
+  const flagged = applyFlags(withDropIns(written, dropIns, kubelet.version), kubelet.args, kubelet.version);
   const defaulted = applyDefaults(flagged.merged, kubelet.version);
   const rules = validateAll(defaulted, against({ kubelet }));
   // What kills a kubelet on any host is an error; what only this host adds is not.
   const everywhere = preflightFatal(defaulted, {}, kubelet);
   const here = preflightFatal(defaulted, await readHost(context.disk, defaulted, kubelet), kubelet);
-  const shadowed = shadowWarnings(flagged.shadowed, written);
+  const dropped = [...(dropIns?.problems ?? []), ...dropInWarnings(written, dropIns, kubelet.version)].map((one) => onThisMachine(one));
+  const shadowed = [...dropped, ...shadowWarnings(flagged.shadowed, written)];
   const errors = cappedFindings(unique([...broken, ...flagged.problems, ...policy, ...rules, ...everywhere.errors]));
   const known = new Set(errors.map(keyOf));
   const onlyHere = here.errors

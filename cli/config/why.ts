@@ -4,6 +4,7 @@ import { observeNode } from '../../agent/admin/observe.ts';
 import { decode, resolvePaths } from '../../agent/config/config.ts';
 import { explainFields, type Explained } from '../../agent/config/policy/explain.ts';
 import { minimalConfig, problemText } from '../../agent/evaluate/local.ts';
+import { readDropIns } from '../../agent/host/drop-ins.ts';
 import { FsStore } from '../../agent/store/fs-store.ts';
 import { layout } from '../../agent/store/layout.ts';
 import { ActionError } from '../../base/errors.ts';
@@ -13,13 +14,14 @@ import { UsageError } from '../failure.ts';
 import { nearest } from '../../base/nearest.ts';
 import { nodeOptions } from '../agent/node-options.ts';
 import { formatFlag, show, table } from '../output/output.ts';
+import { printable } from '../output/printable.ts';
 import { decodeFile, isThere, kubeletOf } from './config-file.ts';
 import { classPaint, valueText } from './differences.ts';
 import type { JsonObject, KubeletVersion } from '../../agent/config/contract.ts';
 import type { AgentOptions } from '../../agent/options.ts';
 
 export const why: Command = {
-  describe: `Shows for each field of this node's kubelet configuration the value in use and its origin: the kubelet's default, the local config, the ConfigMap in use (dynamic), or a flag of the kubelet, which overrides them all.
+  describe: `Shows for each field of this node's kubelet configuration the value in use and its origin: the kubelet's default, the local config, the ConfigMap in use (dynamic), a drop-in of the kubelet's --config-dir, which comes after these, or a flag of the kubelet, which overrides them all.
 
 SHADOWED marks a value that a configuration sets without effect, because a flag overrides it.`,
   examples: [
@@ -38,17 +40,27 @@ SHADOWED marks a value that a configuration sets without effect, because a flag 
     const options = await nodeOptions(context, args);
     const { version, args: kubeletArgs, note } = await kubeletOf(context, options);
     const [local, dynamic] = [await localConfig(context, options, version), await dynamicConfig(context, options, version)];
-    const explained = explainFields({ local, dynamic, merge: options.merge, args: kubeletArgs, version });
+    const dropIns = await readDropIns(context.disk, { args: kubeletArgs, version });
+    const [broken] = dropIns?.problems ?? [];
+    if (broken !== undefined) throw new ActionError('explain fields', 'of this kubelet', { hint: broken.message });
+    const explained = explainFields({ local, dynamic, merge: options.merge, args: kubeletArgs, version, ...(dropIns ? { dropIns } : {}) });
     const found = named(explained, asked, version);
     await expectNode(context, options);
     await show(context, args, {
-      data: found.map(({ field, value, origin, class: of, shadowed }) => ({ field, value, origin, class: of, shadowed })),
+      data: found.map(({ field, value, origin, file, class: of, shadowed }) => ({
+        field,
+        value,
+        origin,
+        ...(file === undefined ? {} : { file }),
+        class: of,
+        shadowed,
+      })),
       people: (how) =>
         table(
           [
             { title: 'FIELD', value: ({ field }) => field },
             { title: 'VALUE', value: ({ value }) => valueText(value, how.wide) },
-            { title: 'ORIGIN', value: ({ origin }) => origin },
+            { title: 'ORIGIN', value: ({ origin, file }) => (file === undefined ? origin : `${origin} ${printable(file)}`) },
             { title: 'CLASS', value: (one) => one.class, paint: (cell, one, paint) => classPaint(one.class, paint)(cell) },
             { title: 'SHADOWED', value: ({ shadowed }) => (shadowed ? 'by a flag' : '') },
           ],

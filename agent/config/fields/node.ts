@@ -214,7 +214,8 @@ export const nodeFields: readonly Field[] = [
     rule: 'unknown name or change of a locked gate is an error',
     startup: 'panics while defaulting from 1.32',
     class: 'dangerous',
-    reason: 'some gates need a reboot or cannot be turned off again; merged per key with flags',
+    reason:
+      'some gates need a reboot or cannot be turned off again; from 1.36 on pods that need a feature which the node no longer declares fail at the restart, so drain first; merged per key with flags',
   },
   {
     name: 'configMapAndSecretChangeDetectionStrategy',

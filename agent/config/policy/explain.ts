@@ -4,6 +4,7 @@ import { applyDefaults, valueAt } from '../defaults.ts';
 import { isObject } from '../decode/document.ts';
 import { fieldAt } from '../fields/fields.ts';
 import { applyFlags } from '../flags/flags.ts';
+import { dropInOf, type DropIns, withDropIns } from '../drop-ins/drop-ins.ts';
 import { mergeOverlay } from '../overlay.ts';
 import { type Leaf, schemaFor } from '../fields/schema.ts';
 
@@ -11,7 +12,9 @@ export interface Explained {
   field: string;
   /** The value in force; null when there is none. Those of secret fields are masked. */
   value: Json;
-  origin: 'default' | 'local' | 'dynamic' | 'flag';
+  origin: 'default' | 'local' | 'dynamic' | 'drop-in' | 'flag';
+  /** Of the drop-in, where that is the origin. */
+  file?: string;
   class: FieldClass;
   /** A configuration sets the field, and a flag of the kubelet beats it. */
   shadowed: boolean;
@@ -23,27 +26,33 @@ export interface ExplainQuestion {
   /** The assigned ConfigMap's configuration as written, or null when nothing is assigned. */
   dynamic: JsonObject | null;
   merge: 'replace' | 'overlay';
+  /** What the kubelet merges into either. */
+  dropIns?: DropIns;
   /** The kubelet's command line, without the program's name. */
   args: readonly string[];
   version: KubeletVersion;
 }
 
 /** Every field that a kubelet of `version` knows, with its value in force and where that comes from; feature gates one by one. */
-export function explainFields({ local, dynamic, merge, args, version }: ExplainQuestion): Explained[] {
+export function explainFields({ local, dynamic, merge, dropIns, args, version }: ExplainQuestion): Explained[] {
   const config = dynamic === null ? local : merge === 'overlay' ? mergeOverlay(local, dynamic) : dynamic;
-  const { merged, shadowed } = applyFlags(config, args, version);
+  const used = withDropIns(config, dropIns, version);
+  const { merged, shadowed } = applyFlags(used, args, version);
   const effective = applyDefaults(merged, version);
   const flagged = new Set(shadowed.map(({ field }) => field));
   const explain = (field: string, path: readonly string[], unset?: Json): Explained => {
     const given = (source: JsonObject | null): boolean => source !== null && (valueAt(source, path) ?? null) !== null;
-    const origin = flagged.has(field) ? 'flag' : given(dynamic) ? 'dynamic' : given(config) ? 'local' : 'default';
+    const file = dropInOf(dropIns, path);
+    const written = given(dynamic) ? 'dynamic' : given(config) ? 'local' : 'default';
+    const origin = flagged.has(field) ? 'flag' : file !== undefined ? 'drop-in' : written;
     const entry = fieldAt(field);
     return {
       field,
       value: shownValue(valueAt(effective, path) ?? unset ?? null, entry?.secret === true),
       origin: dynamic === null && origin === 'dynamic' ? 'local' : origin,
+      ...(origin === 'drop-in' && file !== undefined ? { file } : {}),
       class: entry?.class ?? 'dangerous',
-      shadowed: flagged.has(field) && given(config),
+      shadowed: flagged.has(field) && given(used),
     };
   };
   return schemaFor(version.minor).leaves.flatMap((leaf) => {

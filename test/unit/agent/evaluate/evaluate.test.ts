@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { defaultPolicy, parseKubeletVersion } from '../../../../agent/config/config.ts';
 import { evaluate, pathsOf, type NodeInputs, type EvaluatedConfig } from '../../../../agent/evaluate/evaluate.ts';
 import { parseLocal, type LocalConfig } from '../../../../agent/evaluate/local.ts';
+import { parseDropIns } from '../../../../agent/config/drop-ins/drop-ins.ts';
 import { filesOf } from '../../../support/builders.ts';
 
 const DIR = '/var/lib/dkc/store/checkpoints/u-web/1';
@@ -38,6 +39,15 @@ function verdict(config: EvaluatedConfig, over: Partial<NodeInputs> = {}): strin
   return textOf(evaluated.effective).trimEnd().split('\n').slice(2).join('; ');
 }
 
+/** A kubelet with --config-dir and these drop-ins; undefined is one that cannot be read. */
+const dropIns = (...texts: (string | undefined)[]): Partial<NodeInputs> => ({
+  dropIns: parseDropIns(
+    '/d',
+    texts.map((text, n) => ({ path: `/d/${n}.conf`, ...(text === undefined ? {} : { bytes: bytesOf(KIND + text) }) })),
+    version,
+  ),
+});
+
 interface Case {
   why: string;
   config: EvaluatedConfig;
@@ -57,6 +67,11 @@ const cases: Case[] = [
   { why: 'is to be laid over a local config that is broken', config: input('maxPods: 50'), inputs: { merge: 'overlay', local: broken }, verdict: 'load: local-config' },
   { why: 'cannot be read itself, beside a broken local config', config: input('maxPods: many'), inputs: { merge: 'overlay', local: broken }, verdict: 'load: maxPods type' },
 
+  { why: 'breaks a rule only with a drop-in', config: input('cgroupsPerQOS: true'), inputs: dropIns('maxPods: -1'), verdict: 'validate: maxPods not-negative' },
+  { why: 'breaks a rule that a drop-in fixes', config: input('maxPods: -1'), inputs: dropIns('maxPods: 5'), verdict: 'maxPods: -1' },
+  { why: 'differs from the local config in what a drop-in decides for both', config: input('port: 4711'), inputs: dropIns('port: 10250'), verdict: 'port: 4711' },
+  { why: 'meets a drop-in that cannot be read, at boot', config: input('maxPods: 50'), inputs: dropIns(undefined), verdict: 'maxPods: 50' },
+  { why: 'meets a drop-in that cannot be read, in preflight', config: input('maxPods: 50'), inputs: { ...dropIns(undefined), host: {} }, verdict: 'validate: drop-in' },
   { why: 'breaks a rule', config: input('maxPods: -1'), verdict: 'validate: maxPods not-negative' },
   { why: 'changes what policy keeps for the node', config: input('clusterDomain: b.example'), inputs: { local: local('clusterDomain: a.example') }, verdict: 'validate: clusterDomain policy' },
   { why: 'breaks rules and policy: both are told', config: input('maxPods: -1\nclusterDomain: b.example'), inputs: { local: local('clusterDomain: a.example') }, verdict: 'validate: clusterDomain policy, maxPods not-negative' },

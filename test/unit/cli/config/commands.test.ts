@@ -197,6 +197,24 @@ test('why shows that a flag of the kubelet wins', async () => {
   assert.match((await runCli(['why', 'maxPods'], { disk })).stdout, /by a flag/);
 });
 
+test('why names the drop-in that a value is from, and validate what it changes', async () => {
+  const disk = memoryDisk({
+    ...files,
+    '/etc/dkc/agent.yaml': 'kubeletVersion: 1.36\nkubeletUnit: ""\nkubeletArgs: /args\n',
+    '/args': '--config-dir=/conf.d\n',
+    '/conf.d/10.conf': `${head}maxPods: 7\n`,
+  });
+  const { stdout } = await runCli(['why', 'maxPods', '-o', 'json'], { disk });
+  assert.deepEqual(JSON.parse(stdout), [
+    { field: 'maxPods', value: 7, origin: 'drop-in', file: '/conf.d/10.conf', class: 'needs-drain', shadowed: false },
+  ]);
+  assert.match((await runCli(['why', 'maxPods'], { disk })).stdout, /drop-in \/conf\.d\/10\.conf/);
+  const { warnings } = JSON.parse((await runCli(['validate', 'good.yaml', '-o', 'json'], { disk })).stdout) as {
+    warnings: { message: string }[];
+  };
+  assert.ok(warnings.some(({ message }) => message.startsWith('maxPods is not used as it stands: drop-in /conf.d/10.conf changes it')));
+});
+
 test('stderr has one line whatever the end, and what was assumed is only remarked on work that was done', async () => {
   const bare = { '/nowhere/good.yaml': files['/nowhere/good.yaml'], '/nowhere/other.yaml': files['/nowhere/other.yaml'] };
   const ends = [
