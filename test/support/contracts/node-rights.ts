@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { manifests } from '../../../deploy/manifests.ts';
-import { ApiHttp, type HttpAnswer } from '../api-http.ts';
+import { ApiHttp, text, type HttpAnswer } from '../api-http.ts';
 import { eventually } from '../eventually.ts';
 import { CONFIG_MAPS, hasPolicies, NC, rightsRows, nodeConfig, pod, spec, status, type RightsOf } from './node-rights-rows.ts';
 import type { KubeObject } from '../../../kube/api/object.ts';
@@ -47,8 +47,8 @@ export function nodeRightsContract(name: string, start: () => Promise<RightsHome
       const dry = method === 'GET' ? '' : `${path.includes('?') ? '&' : '?'}dryRun=All`;
       return admin.as(who).call(method, `${path}${dry}`, body === undefined ? {} : { body });
     };
-    const check = (who: string, what: string, { code, text }: HttpAnswer, isAllowed: boolean): void =>
-      assert.equal(code === 403 ? 'forbidden' : code < 300 ? 'allowed' : text, isAllowed ? 'allowed' : 'forbidden', `${who}: ${what}`);
+    const check = (who: string, what: string, { code, text: said }: HttpAnswer, isAllowed: boolean): void =>
+      assert.equal(code === 403 ? 'forbidden' : code < 300 ? 'allowed' : said, isAllowed ? 'allowed' : 'forbidden', `${who}: ${what}`);
 
     for (const { why, do: what, body, realOnly, ...may } of rightsRows)
       test(`node: ${why}`, async (t) => {
@@ -77,6 +77,16 @@ export function nodeRightsContract(name: string, start: () => Promise<RightsHome
     test('a status patch changes nothing of the spec', async () => {
       const { json } = await tried('kubelet', `PATCH ${NC}/mine/status`, { ...status, ...spec });
       assert.deepEqual([json['spec'], json['status']], [undefined, status.status]);
+    });
+
+    test('a ServiceAccount renews its token with the one that it has', async (t) => {
+      if (!home.isReal) return t.skip('the embedded server does not serve it');
+      const path = '/api/v1/namespaces/dkc-system/serviceaccounts/mine/token';
+      const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} };
+      const first = text((await admin.post(path, request)).json['status']?.['token']);
+      const second = text((await admin.as(first).post(path, request)).json['status']?.['token']);
+      assert.equal((await admin.as(second).get(`${NC}/mine`)).code, 200);
+      assert.equal((await admin.as(second).get(`${NC}/theirs`)).code, 403);
     });
 
     test('by name, a kubelet reads and reports on its own NodeConfig alone', async () => {
