@@ -6,38 +6,38 @@ import type { QueuedPod } from './contract.ts';
 import type { ClusterEvent } from '../cluster-event.ts';
 
 /**
- * Where a pod is.
+ * The pool that a pod is in.
  *
  * - (unknown) --add--> active, or gated        gated --own gates gone--> active
- * - active, backoff --pop--> in-flight         backoff --time--> active; also at once when nothing else is there, unless it failed with an error
- * - in-flight --requeue--> unschedulable; backoff, if it failed with an error or something that helps happened meanwhile
- * - unschedulable --woken, own change, flush--> backoff, or active when its backoff is over
- * - unschedulable, in an equivalence class --woken first for all, next of the class--> as when woken, and it represents the class; it does so until it is rejected
- *   like the others again (the class waits), or anything else becomes of it (the next one represents)
+ * - active, backoff --pop--> in-flight         backoff --time--> active; also at once when no other pod is active, unless it failed with an error
+ * - in-flight --requeue--> unschedulable; backoff, if it failed with an error or an event that may help came meanwhile
+ * - unschedulable --event, own change, flush--> backoff, or active when its backoff is over
+ * - unschedulable, in an equivalence class --event, as the first of the class--> the same, and it represents the class until it is rejected
+ *   like the others again (the class waits), or scheduled, deleted or rejected otherwise (the next one represents)
  * - any but gated --hold--> held (in-flight: with its requeue)     held --release--> backoff or active
  */
 export type Place = 'active' | 'backoff' | 'unschedulable' | 'held' | 'gated' | 'in-flight';
 
-/** Pods that wait and were rejected for the same reasons: one of them, the representative, is tried for all. */
+/** Unschedulable pods that were rejected for the same reasons: one of them, the representative, is attempted for all. */
 export interface EquivalenceClass {
   readonly key: string;
-  /** How the one was refused that was tried last, and so all of them. */
+  /** How the last one attempted was rejected, and so all of them. */
   rejection: LastRejection;
-  /** In the order in which they are tried. */
+  /** In the order in which they are attempted. */
   readonly ready: IndexedHeap<string, Entry>;
-  /** Those that backed off when they were looked at last, by when that ends. */
+  /** Members whose backoff was not over at the last event, by its end. */
   readonly resting: IndexedHeap<string, Entry>;
-  /** The pod that was chosen last to be tried for all, while that is still to come; not among the members. */
+  /** The representative that was chosen last and is not attempted yet; not among the members. */
   representative: Entry | undefined;
 }
 
-/** Who refused a pod, and what was short. */
+/** The plugins that rejected a pod, and the resources that were short. */
 export interface LastRejection {
   readonly rejectedBy: ReadonlySet<Rejector>;
   readonly short: ReadonlySet<string> | undefined;
 }
 
-/** All that the queue knows of a pod. */
+/** What the queue knows of a pod. */
 export interface Entry {
   readonly uid: string;
   info: PodInfo;
@@ -45,25 +45,25 @@ export interface Entry {
   attempts: number;
   readonly since: Millis;
   queuedAt: Millis;
-  /** In which order pods were queued. Clocks jump and stand still; this does not. */
+  /** The order in which pods were queued; clocks jump and stand still. */
   turn: number;
   refusals: number;
   errors: number;
   rejectedBy: ReadonlySet<Rejector>;
   short: ReadonlySet<string> | undefined;
-  /** Key of its equivalence class, as {@link Failure} said last. */
+  /** Key of its equivalence class, from its last {@link Failure}. */
   equivalenceClass: string | undefined;
-  /** The class that it is tried for, or to be tried. A class may have several: when the first backs off, another one need not wait for that. */
+  /** The class that it represents. A class may have several representatives: when the first backs off, another one does not wait for that. */
   represents: EquivalenceClass | undefined;
-  /** Undefined: it does not back off. */
+  /** End of its backoff; undefined without one. */
   backoffUntil: Millis | undefined;
   /** Goes first among those of its priority. */
   prioritized: boolean;
-  /** To be held once it is not in flight any more. */
+  /** It is held once its attempt has ended. */
   held: boolean;
-  /** In flight: when it set out. Undefined: what happens is of no concern to it. */
+  /** In flight: the moment of its `pop`. Undefined: events do not requeue it. */
   flight: Moment | undefined;
-  /** In flight: whose rejection is void since, because of what changed in the pod itself; `all`: it was asked for. */
+  /** In flight: plugins whose rejection is void, because the pod itself changed since; `all`: it was activated. */
   invalidated: Set<Rejector> | 'all' | undefined;
 }
 
@@ -92,12 +92,12 @@ export function newEntry(info: PodInfo, now: Millis): Entry {
   };
 }
 
-/** As others see it: it does not change when the entry does. */
+/** A copy, which does not change when the entry does. */
 export function queuedPodOf({ info, attempts, since, queuedAt, refusals, errors, rejectedBy, short }: Entry): QueuedPod {
   return { info, attempts, since, queuedAt, refusals, errors, rejectedBy, short };
 }
 
-/** Who is tried first. */
+/** The order in which pods are attempted. */
 export function byTurn(a: Entry, b: Entry): number {
   return b.info.priority - a.info.priority || Number(b.prioritized) - Number(a.prioritized) || a.turn - b.turn;
 }
@@ -106,26 +106,26 @@ export function byBackoff(a: Entry, b: Entry): number {
   return (a.backoffUntil ?? 0) - (b.backoffUntil ?? 0) || byTurn(a, b);
 }
 
-/** Since when it waits. */
+/** When it was queued. */
 export function byAge(a: Entry, b: Entry): number {
   return a.queuedAt - b.queuedAt || a.turn - b.turn;
 }
 
-/** Something that happened, and whom it was told to. */
+/** An event, and the pods that it was for. */
 export interface LoggedEvent {
   readonly event: ClusterEvent;
   /** Undefined: all. */
   readonly only: ((info: PodInfo) => boolean) | undefined;
 }
 
-/** A moment between two happenings. Holding it keeps what came after it in memory, and nothing before. */
+/** A moment between two events. A reference to it keeps later events in memory, and no earlier ones. */
 export interface Moment {
   next: (Moment & { readonly logged: LoggedEvent }) | undefined;
 }
 
 /**
- * What happened while pods were in flight: one chain for all of them, of which each holds the link at which it set out. What nobody in flight can
- * ask for any more is garbage by itself, so nothing has to be cut off.
+ * Events while pods were in flight: one linked list for all of them, of which each pod holds the link of its `pop`. Links before the oldest pod in flight are
+ * referenced by no one and are garbage, so that nothing has to be removed.
  */
 export class EventLog {
   #last: Moment = { next: undefined };
@@ -140,13 +140,13 @@ export class EventLog {
     this.#last = link;
   }
 
-  /** Nobody asks for anything any more: also the last logged is let go. */
+  /** No pod is in flight: drops the last event too. */
   forget(): void {
     this.#last = { next: undefined };
   }
 }
 
-/** What happened after a moment, oldest first. */
+/** Events after a moment, oldest first. */
 export function* eventsSince(moment: Moment): Generator<LoggedEvent> {
   for (let link = moment.next; link !== undefined; link = link.next) yield link.logged;
 }

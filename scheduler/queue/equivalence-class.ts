@@ -7,7 +7,7 @@ import { requiredFeatures } from '../plugins/node-declared-features.ts';
 import { compactKey } from '../pod/read-selector.ts';
 import { volumeKey } from '../volumes/pod-volumes.ts';
 
-/** What has a say in whether another pod would be rejected as this one was. */
+/** What decides whether another pod would be rejected as this one was. */
 export interface EquivalenceState {
   readonly nominator: Pick<Nominator, 'nodeOf'>;
   readonly held: { of(pod: PodInfo): unknown };
@@ -17,9 +17,9 @@ export interface EquivalenceState {
 }
 
 /**
- * The same text for pods that would have been refused as this one was, in its stead: no node can tell them apart, nor whoever makes room for them.
- * @returns undefined for one that is not like any other: it was promised a node, room is kept for it, its volumes are its own, or it was refused before
- * nodes were asked
+ * The same text for all pods that would have been rejected as this one was: filters and preemption cannot tell them apart.
+ * @returns undefined for a pod that is like no other: it is nominated to a node, has a reservation or volumes of its own, or was rejected before any node was
+ * filtered
  */
 export function equivalenceClassOf(
   { nominator, held, volumes, cluster, config }: EquivalenceState,
@@ -29,7 +29,7 @@ export function equivalenceClassOf(
   if (error.nodes === 0 || error.everywhere !== undefined) return undefined;
   if (nominator.nodeOf(pod.uid) !== undefined || held.of(pod) !== undefined || volumes.key(pod) !== '') return undefined;
   const { enabled } = config.preemption;
-  // Labels are looked at after everything else; whoever takes others away looks at all there is. So pods of a numbered set are mostly alike.
+  // Filters read labels last, and preemption reads all of them. So pods of a StatefulSet, with a label of their own each, are mostly alike.
   const isLabelled =
     error.by.has('PodTopologySpread') ||
     error.by.has('InterPodAffinity') ||
@@ -40,7 +40,7 @@ export function equivalenceClassOf(
 
 const known = new WeakMap<PodInfo, string>();
 
-/** The same text for pods that the same events can help: all that filters look at but their own labels. One that cannot be read is like no other. */
+/** The same text for pods that the same events can help: all that filters read but their own labels. A pod that cannot be read is like no other. */
 export function requirementsKey(info: PodInfo): string {
   const seen = known.get(info);
   if (seen !== undefined) return seen;

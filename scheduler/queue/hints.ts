@@ -20,13 +20,13 @@ export type Hints = ReadonlyMap<Rejector, Hint>;
 
 /** What hints have to know besides the pod and the event. */
 export interface HintFacts {
-  /** As they are now. */
+  /** The present state. */
   namespaceLabels: NamespaceLabels;
   /** Whether pods on nodes keep others away from their domain of this topology key. @default they may */
   isAntiKey?(topologyKey: string): boolean;
   /** What a profile asks of every node. @default nothing */
   addedAffinity?(schedulerName: string): NodeSelector | undefined;
-  /** Resources that a profile leaves to somebody else. @default none */
+  /** Resources that a profile leaves to extenders, and ignores. @default none */
   ignores?(schedulerName: string, resource: string): boolean;
 }
 
@@ -34,8 +34,8 @@ const always: Hint = () => true;
 const never: Hint = () => false;
 
 /**
- * Whom to ask whether an event may help a pod: everyone who can refuse one. A yes too many costs an attempt; a no too many leaves a pod waiting
- * for the flush.
+ * The queueing hint of each plugin that can reject a pod: whether an event may help the pod. A yes too many costs an attempt; a no too many leaves a pod
+ * unschedulable until the flush.
  */
 export function createHints(facts: HintFacts): Hints {
   const table = {

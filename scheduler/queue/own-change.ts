@@ -5,18 +5,18 @@ import { excessOf } from '../pod/pod-limits.ts';
 import type { Requests } from '../pod/requests.ts';
 import { nominatedNodeOf } from './nominator.ts';
 
-/** Whether the pod is not to be tried before somebody takes its gates away. */
+/** Whether the pod has scheduling gates, and must not be attempted before they are removed. */
 export function isGated({ pod }: PodInfo): boolean {
   return (pod.spec?.schedulingGates?.length ?? 0) > 0;
 }
 
-/** Whose refusal may be void after a change of the pod itself. What schedulers and kubelets write into its status is no such change. */
+/** Plugins whose rejection may be void after a change of the pod itself. What schedulers and kubelets write into its status is no such change. */
 export function invalidatedBy(before: PodInfo, after: PodInfo): Set<Rejector> {
   const invalidated = new Set<Rejector>();
   if (before === after) return invalidated;
   const [was, is] = [before.pod.spec, after.pod.spec];
   const relabelled = !same(before.labels, after.labels);
-  if (relabelled) invalidated.add('PodTopologySpread').add('InterPodAffinity'); // it may count for itself, or be no longer who others keep away from
+  if (relabelled) invalidated.add('PodTopologySpread').add('InterPodAffinity'); // its constraints count its own labels, and other pods' anti-affinity matches them
   if (was !== is) {
     if (asksLess(before.requests, after.requests)) invalidated.add('NodeResourcesFit');
     if (!same(was?.tolerations, is?.tolerations)) {
@@ -29,13 +29,13 @@ export function invalidatedBy(before: PodInfo, after: PodInfo): Set<Rejector> {
     if (excessOf(was) !== excessOf(is)) invalidated.add('PodLimits');
     if (isGated(before) && !isGated(after)) invalidated.add('SchedulingGates');
   }
-  // What an extender looks at is its own affair.
+  // It is unknown which fields an extender reads.
   if (relabelled || !same(before.pod.metadata.annotations, after.pod.metadata.annotations) || (was !== is && !same(was, is)))
     invalidated.add('Extender');
   return invalidated;
 }
 
-/** Whether the pod can still be taken for others that it was refused with. What is said of its having no place is no such change. */
+/** Whether the pod is still in one equivalence class with those that were rejected like it. Its PodScheduled condition does not count. */
 export function asksTheSame(before: PodInfo, after: PodInfo): boolean {
   return (
     same(before.pod.spec, after.pod.spec) &&
@@ -57,7 +57,7 @@ function asksLess(before: Requests, after: Requests): boolean {
   return false;
 }
 
-/** As API servers write them, equal things have equal texts. Where they had not, the pod is tried once too often. */
+/** Equal values have equal texts, as the API server writes them. If they had not, the pod would be attempted once too often. */
 function same(a: unknown, b: unknown): boolean {
   return a === b || JSON.stringify(a) === JSON.stringify(b);
 }

@@ -5,7 +5,7 @@ import { byAge, byBackoff, byTurn, type LoggedEvent, type Entry, type Equivalenc
 import type { Hint } from './contract.ts';
 import type { Hints } from './hints.ts';
 
-/** Pods to which every hint says the same: one look at an event does for all of them. */
+/** Pods for which all hints return the same: an event is evaluated once for all of them. */
 interface Group {
   readonly key: string;
   readonly rejection: LastRejection;
@@ -31,25 +31,25 @@ export class Unschedulable {
     return this.#byAge.size;
   }
 
-  /** Who was tried the longest ago. */
+  /** The pod whose last attempt is the oldest. */
   get oldest(): Entry | undefined {
     return this.#byAge.peek()?.value;
   }
 
-  /** It was refused just now, or waits on for itself alone. */
+  /** Adds a pod that was rejected just now, or that no longer has a class. */
   add(entry: Entry): void {
     this.#byAge.set(entry.uid, entry);
     if (entry.equivalenceClass === undefined) this.#join(entry);
     else this.#joinClass(entry, entry.equivalenceClass, true);
   }
 
-  /** It was taken out and not tried: it waits on in its class. */
+  /** Puts a pod back into its class that was taken out and not attempted. */
   giveBack(entry: Entry): void {
     this.#byAge.set(entry.uid, entry);
     this.#joinClass(entry, entry.equivalenceClass ?? '', false);
   }
 
-  /** Takes it out; from then on it knows itself what it was refused for. */
+  /** Takes the pod out; its entry then holds what it was rejected for. */
   delete(entry: Entry): void {
     const { uid } = entry;
     if (!this.#byAge.delete(uid)) return;
@@ -69,12 +69,12 @@ export class Unschedulable {
     if (alike.ready.size + alike.resting.size === 0) this.#classes.delete(alike.key);
   }
 
-  /** What would be said to it if it was tried now, as far as is known. */
+  /** The rejection that it would get now, as far as is known. */
   rejectionOf(entry: Entry): LastRejection {
     return this.#equivalentTo(entry)?.rejection ?? entry;
   }
 
-  /** Takes out whom this may help; of a class whoever can be tried first, for all of them. */
+  /** Takes out the pods that the event may help; of a class the one that can be attempted first, for all of them. */
   takeHelped(logged: LoggedEvent, now: Millis): Entry[] {
     const { only } = logged;
     const helped: Entry[] = [];
@@ -93,14 +93,14 @@ export class Unschedulable {
     return helped;
   }
 
-  /** Takes out who is next to be tried for the class, unless somebody is who need not wait longer. */
+  /** Takes out the next representative of the class, unless it has one that need not wait longer. */
   takeNext(alike: EquivalenceClass, now: Millis): Entry | undefined {
     const next = nextIn(alike, now);
     if (next !== undefined) this.represent(alike, next);
     return next;
   }
 
-  /** Takes it out, to be tried for the class. */
+  /** Takes the pod out, to represent the class. */
   represent(alike: EquivalenceClass, entry: Entry): void {
     this.delete(entry);
     alike.representative = entry;
@@ -118,7 +118,7 @@ export class Unschedulable {
     this.#groupOf.set(entry.uid, group);
   }
 
-  /** @param isNews - it was refused just now: whoever is in one class with it would have been refused as it was */
+  /** @param isNews - it was rejected just now: all pods of its class would have been rejected as it was */
   #joinClass(entry: Entry, key: string, isNews: boolean): void {
     const { rejectedBy, short } = entry;
     const rejection = { rejectedBy, short };
@@ -133,7 +133,7 @@ export class Unschedulable {
     return alike !== undefined && (alike.ready.has(uid) || alike.resting.has(uid)) ? alike : undefined;
   }
 
-  /** Labels are part of it where other pods may mind them: terms of pods to come can ask for labels that no class knows of yet. */
+  /** With labels where terms of other pods may match them: pods to come can have terms for labels that no class knows of yet. */
   #groupKey({ info, rejectedBy, short }: Entry): string {
     const labels = rejectedBy.has('InterPodAffinity') ? JSON.stringify(info.labels, Object.keys(info.labels).toSorted()) : '';
     return [sorted(rejectedBy), short === undefined ? '?' : sorted(short), labels, this.#classOf(info)].join('\n');
@@ -144,7 +144,7 @@ function newClass(key: string, rejection: LastRejection): EquivalenceClass {
   return { key, rejection, ready: new IndexedHeap(byTurn), resting: new IndexedHeap(byBackoff), representative: undefined };
 }
 
-/** Who is to be tried for the class: of those that do not back off the first, else whoever does so the least. Undefined: its representative has not longer to wait. */
+/** The next representative: the first pod without backoff, else the one whose backoff ends first. Undefined: the present one need not wait longer. */
 function nextIn(alike: EquivalenceClass, now: Millis, only?: LoggedEvent['only']): Entry | undefined {
   const { ready, resting, representative } = alike;
   firstReady(alike, now);
@@ -154,7 +154,7 @@ function nextIn(alike: EquivalenceClass, now: Millis, only?: LoggedEvent['only']
   return next === undefined || (representative !== undefined && at(representative) <= at(next)) ? undefined : next;
 }
 
-/** Who is first of those that do not back off, or no longer do. */
+/** The first pod in order whose backoff is over. */
 export function firstReady({ ready, resting }: EquivalenceClass, now: Millis): Entry | undefined {
   for (let due = resting.peek(); due !== undefined && (due.value.backoffUntil ?? 0) <= now; due = resting.peek()) {
     resting.delete(due.key);
@@ -171,7 +171,7 @@ function firstIn(heap: EquivalenceClass['ready'], order: typeof byTurn, only: Lo
   return meant.toSorted(order)[0];
 }
 
-/** Whether one of those who refused the pod sees in this a reason to ask again. One that nothing is known of always does. */
+/** Whether a plugin that rejected the pod returns that the event may help. A plugin without a hint always does. */
 export function mayHelp(hints: Hints, info: PodInfo, { rejectedBy, short }: LastRejection, { event }: LoggedEvent): boolean {
   for (const rejector of rejectedBy) {
     const hint = hints.get(rejector);
@@ -180,7 +180,7 @@ export function mayHelp(hints: Hints, info: PodInfo, { rejectedBy, short }: Last
   return false;
 }
 
-/** A pod, or an event, that a hint cannot read must not keep others from being woken. */
+/** A pod or an event that a hint cannot read must not keep other pods from being requeued. */
 function helps(hint: Hint, ...[info, event, short]: Parameters<Hint>): boolean {
   try {
     return hint(info, event, short);
