@@ -71,7 +71,7 @@ export async function benchSite(): Promise<Site> {
     ],
   });
   undo.defer(() => plane.stop());
-  console.error(`  on etcd and kube-apiserver, beside kube-controller-manager, ${release.version}`);
+  console.error(`  on etcd and kube-apiserver, beside upstream's controllers and scheduler, ${release.version}`);
   const access = { origin: 'the benchmark', server: plane.url, ca: { data: plane.ca }, token: plane.adminToken };
   const client = createClient(access, { limits: { writing: IN_FLIGHT }, timeoutMs: 120_000 });
   undo.defer(() => client.close());

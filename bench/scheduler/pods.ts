@@ -1,4 +1,5 @@
 import type { Affinity, PodSpec } from 'kubernetes-types/core/v1.js';
+import { withClaim } from './claims.ts';
 import type { Pod } from '../../scheduler/types.ts';
 
 const APPS = 5;
@@ -62,6 +63,8 @@ export interface Workload {
   /** Of the pods that the scheduler warms up with. @default shape */
   warmUp?: (n: number, nodes: readonly string[]) => PodShape;
   standing?: Standing;
+  /** Each pod has a claim of its own, made and bound before. */
+  claims?: true;
 }
 
 export const PRIORITY_CLASS = 'bench-important';
@@ -137,6 +140,13 @@ export const workloads = {
       });
     },
     warmUp: () => ({}),
+  },
+  volumes: {
+    text: 'a bound claim each',
+    share: 0.5,
+    shape: (n) => withClaim('pod', n),
+    warmUp: (n) => withClaim('warm', n),
+    claims: true,
   },
 } as const satisfies Record<string, Workload>;
 

@@ -10,17 +10,18 @@ import type { Plan, Subject } from '../subject.ts';
 export type Who = 'dkc' | 'kube-scheduler';
 
 /** Starts a scheduler without leader election; it works when this returns. It places pods that name no scheduler. */
-export async function startScheduler(who: Who, place: Pick<Place, 'kubeconfig' | 'directory'>): Promise<Subject<Who>> {
+export async function startScheduler(who: Who, place: Pick<Place, 'kubeconfig' | 'directory' | 'plane'>): Promise<Subject<Who>> {
   const [port = 0] = await freePorts(1);
-  const { directory } = place;
+  const { directory, plane } = place;
   const plans = { dkc: ours, 'kube-scheduler': theirs };
-  return startPlan(who, await plans[who]({ kubeconfig: await place.kubeconfig(), port, directory }), directory);
+  return startPlan(who, await plans[who]({ kubeconfig: await place.kubeconfig(), port, directory, plane }), directory, plane?.ca);
 }
 
 interface Asked {
   kubeconfig: string;
   port: number;
   directory: string;
+  plane: Place['plane'];
 }
 
 async function ours({ kubeconfig, port, directory }: Asked): Promise<Plan> {
@@ -30,6 +31,7 @@ async function ours({ kubeconfig, port, directory }: Asked): Promise<Plan> {
 }
 
 /** Nodes to score as it comes, which is a share of them on clusters of more than 100. */
-function theirs({ kubeconfig, port, directory }: Asked): Promise<Plan> {
-  return kubeScheduler({ home: directory, kubeconfig, port });
+async function theirs({ kubeconfig, port, directory, plane }: Asked): Promise<Plan> {
+  if (plane === undefined) throw new TypeError('kube-scheduler works on a real control plane');
+  return kubeScheduler({ plane, home: directory, kubeconfig, port });
 }

@@ -6,6 +6,7 @@ import { addNamespace, inParallel, removePods } from '../daemonset/fleet.ts';
 import type { Usage } from '../daemonset/proc.ts';
 import type { Place } from '../daemonset/site.ts';
 import { quantile } from '../figure.ts';
+import { addClaims } from './claims.ts';
 import { benchPod, workloads, type PodShape, type Standing, type Workload, type WorkloadName } from './pods.ts';
 import type { Subject } from '../subject.ts';
 import { startScheduler } from './subject.ts';
@@ -43,11 +44,16 @@ const now = (): number => performance.timeOrigin + performance.now();
  */
 export async function takeTurn(who: Who, workload: WorkloadName, { place, nodes, pods, namespace }: TurnOptions): Promise<Turn> {
   const { client } = place;
-  const { share, shape, warmUp = shape, standing, text }: Workload = workloads[workload];
+  const { share, shape, warmUp = shape, standing, claims, text }: Workload = workloads[workload];
   const count = Math.ceil(pods * share);
   await using undo = new AsyncDisposableStack();
   await addNamespace(client, namespace);
   undo.defer(() => removePods(client, namespace));
+  const few = Math.max(20, Math.ceil(count / 10));
+  if (claims === true) {
+    undo.defer(await addClaims(client, namespace, 'warm', few));
+    undo.defer(await addClaims(client, namespace, 'pod', count));
+  }
   const shapeAt = (n: number): PodShape => shape(n, nodes);
   const kubeconfig = await place.kubeconfig();
   // Last, so that it is gone before what it would look at changes.
@@ -57,7 +63,6 @@ export async function takeTurn(who: Who, workload: WorkloadName, { place, nodes,
   }
   const watcher = undo.use(await watchBinds(kubeconfig, namespace));
   const subject = undo.use(await startScheduler(who, place));
-  const few = Math.max(20, Math.ceil(count / 10));
   await Promise.all([watcher.whenBound({ prefix: 'warm-', count: few }), create(client, namespace, 'warm', few, (n) => warmUp(n, nodes))]);
   await removeWarm(client, namespace);
   await settled(subject);

@@ -31,7 +31,7 @@ export async function controllerManager({
   more = [],
 }: ControllerManagerOptions): Promise<Pick<DaemonPlan, 'program' | 'args' | 'ready'>> {
   const { 'kube-controller-manager': program } = await plane.release.programs(['kube-controller-manager']);
-  const serving = hasInsecurePorts(plane.release) ? insecure(port) : await secure(plane, home, port);
+  const serving = hasInsecurePorts(plane.release) ? insecure(port) : await secureServing(plane, home, port);
   const args = [
     `--kubeconfig=${kubeconfig}`,
     `--controllers=${controllers}`,
@@ -44,7 +44,8 @@ export async function controllerManager({
   return { program, args, ready: { url: serving.url } };
 }
 
-interface Serving {
+/** Where a program of the control plane is asked for its health. */
+export interface Serving {
   args: readonly string[];
   url: string;
 }
@@ -53,7 +54,8 @@ function insecure(port: number): Serving {
   return { args: ['--address=127.0.0.1', `--port=${port}`, '--secure-port=0'], url: `http://127.0.0.1:${port}/healthz` };
 }
 
-async function secure(plane: Pick<ControlPlane, 'servingCertificate'>, home: string, port: number): Promise<Serving> {
+/** Serves TLS with a certificate of the control plane's authority. @param home - folder for it */
+export async function secureServing(plane: Pick<ControlPlane, 'servingCertificate'>, home: string, port: number): Promise<Serving> {
   const [certFile, keyFile] = [join(home, 'serving.crt'), join(home, 'serving.key')];
   const { cert, key } = await plane.servingCertificate();
   await writeFile(certFile, cert);

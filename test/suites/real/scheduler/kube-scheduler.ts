@@ -1,13 +1,17 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
+import { hasInsecurePorts } from '../../../support/real-parts/control-plane.ts';
+import type { ControlPlane } from '../../../support/real-parts/control-plane.ts';
+import { secureServing } from '../../../support/real-parts/controller-manager.ts';
 import type { DaemonPlan } from '../../../support/real-parts/daemon.ts';
-import { realParts } from '../../../support/real-parts/real-kubelet.ts';
 
 /** More than it ever asks for. */
 const NO_LIMIT = 100_000;
 
 export interface KubeSchedulerOptions {
+  /** Its release is the program's. */
+  plane: Pick<ControlPlane, 'release' | 'servingCertificate'>;
   /** Its own folder. */
   home: string;
   /** Path. */
@@ -19,28 +23,32 @@ export interface KubeSchedulerOptions {
   more?: readonly string[];
 }
 
-/** How upstream's scheduler is started, without leader election and without a limit of its own. */
+/** How upstream's scheduler is started, without leader election and without a limit of its own. @throws {RealPartsUnavailable} */
 export async function kubeScheduler({
+  plane,
   home,
   kubeconfig,
   port,
   config = {},
   more = [],
 }: KubeSchedulerOptions): Promise<Pick<DaemonPlan, 'program' | 'args' | 'ready'>> {
-  const { dir } = await realParts(['kube-scheduler']);
+  const { 'kube-scheduler': program } = await plane.release.programs(['kube-scheduler']);
   const file = join(home, 'kube-scheduler.yaml');
   const address = `127.0.0.1:${port}`;
+  const isOld = hasInsecurePorts(plane.release);
   const text = stringify({
-    apiVersion: 'kubescheduler.config.k8s.io/v1beta1',
+    apiVersion: `kubescheduler.config.k8s.io/${isOld ? 'v1beta1' : 'v1'}`,
     kind: 'KubeSchedulerConfiguration',
     clientConnection: { kubeconfig, qps: NO_LIMIT, burst: NO_LIMIT },
     leaderElection: { leaderElect: false },
     // Both the same; left out, they are every address of the machine.
-    healthzBindAddress: address,
-    metricsBindAddress: address,
+    ...(isOld ? { healthzBindAddress: address, metricsBindAddress: address } : {}),
     ...config,
   });
   await writeFile(file, text);
-  const args = [`--config=${file}`, '--secure-port=0', ...more];
-  return { program: join(dir, 'kube-scheduler'), args, ready: { url: `http://${address}/healthz` } };
+  const serving = isOld ? { args: ['--secure-port=0'], url: `http://${address}/healthz` } : await secureServing(plane, home, port);
+  const own = isOld
+    ? []
+    : ['--bind-address=127.0.0.1', `--authentication-kubeconfig=${kubeconfig}`, `--authorization-kubeconfig=${kubeconfig}`];
+  return { program, args: [`--config=${file}`, ...own, ...serving.args, ...more], ready: { url: serving.url } };
 }

@@ -42,7 +42,7 @@ const alike: Record<SchedulerKind, readonly string[]> = {
 export function startScheduler(kind: SchedulerKind, plane: ControlPlane, options: SchedulerOptions = {}): Promise<Subject> {
   const access = { ca: plane.ca, kubeconfig: () => options.kubeconfig ?? plane.kubeconfig() };
   return startProcess(kind, access, async (place) => {
-    const plan = kind === 'dkc' ? await ours(place, options) : await upstreams(place, options);
+    const plan = kind === 'dkc' ? await ours(place, options) : await upstreams(plane, place, options);
     return { ...plan, args: [...plan.args, ...(options.more ?? [])] };
   });
 }
@@ -72,11 +72,15 @@ async function ours({ home, kubeconfig, port }: Place, options: SchedulerOptions
   };
 }
 
-function upstreams({ home, kubeconfig, port }: Place, { schedulerName = 'default-scheduler', comparable = false }: SchedulerOptions) {
+function upstreams(
+  plane: ControlPlane,
+  { home, kubeconfig, port }: Place,
+  { schedulerName = 'default-scheduler', comparable = false }: SchedulerOptions,
+) {
   const profile = { schedulerName, ...(comparable ? { plugins: equalPlugins() } : {}) };
   // The points of every node in its log, and nothing else of that level.
   const more = comparable ? ['--vmodule=generic_scheduler=10'] : [];
-  return kubeScheduler({ home, kubeconfig, port, config: { percentageOfNodesToScore: 100, profiles: [profile] }, more });
+  return kubeScheduler({ plane, home, kubeconfig, port, config: { percentageOfNodesToScore: 100, profiles: [profile] }, more });
 }
 
 function equalPlugins() {
