@@ -83,7 +83,7 @@ export interface PodSeen {
 
 /** What a kubelet decides at its start about pods that it finds: by resources, labels, devices and sysctls. */
 const REJECTIONS: ReadonlySet<string> = new Set(['NodeAffinity', 'UnexpectedAdmissionError', 'SysctlForbidden', 'TopologyAffinityError']);
-const isRejection = (reason: string): boolean => reason.startsWith('OutOf') || REJECTIONS.has(reason);
+const isRejection = (reason: string): boolean => reason.startsWith('OutOf') || REJECTIONS.has(reason) || reason === REJECTED;
 
 /** One eviction happens on any day. */
 const MIN_EVICTIONS = 3;
@@ -94,8 +94,25 @@ const MAX_NAMED = 10;
 export function podSeen({ metadata, ...rest }: KubeObject): PodSeen {
   const status = (rest['status'] ?? {}) as { phase?: unknown; reason?: unknown; startTime?: unknown };
   const seen = { uid: metadata.uid ?? '', name: `${metadata.namespace ?? ''}/${metadata.name ?? ''}`, startedAt: timeOf(status.startTime) };
-  if (status.phase !== 'Failed') return seen;
-  return { ...seen, failed: { reason: typeof status.reason === 'string' ? status.reason : '', at: failedAt(metadata, status) } };
+  if (status.phase === 'Failed')
+    return { ...seen, failed: { reason: typeof status.reason === 'string' ? status.reason : '', at: failedAt(metadata, status) } };
+  const ended = endedByKubelet({ metadata, ...rest });
+  return ended === undefined ? seen : { ...seen, failed: { reason: ended, at: failedAt(metadata, status) } };
+}
+
+/** What the kubelet ended and calls Succeeded. */
+const REJECTED = 'Rejected';
+
+/**
+ * A kubelet of 1.27 and newer that rejects or evicts a pod calls it Succeeded, without a reason, where its containers answered SIGTERM with 0.
+ * A pod whose containers are always started again succeeds in no other way, unless it is deleted or has a deadline.
+ */
+function endedByKubelet({ metadata, ...rest }: KubeObject): string | undefined {
+  const [spec, status] = [record(rest['spec']), record(rest['status'])];
+  if (status['phase'] !== 'Succeeded' || spec['restartPolicy'] !== 'Always') return undefined;
+  if (metadata.deletionTimestamp !== undefined || spec['activeDeadlineSeconds'] !== undefined) return undefined;
+  const isDisrupted = records(status['conditions']).some((one) => one['type'] === 'DisruptionTarget' && one['status'] === 'True');
+  return isDisrupted ? 'Evicted' : REJECTED;
 }
 
 /**
