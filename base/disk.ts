@@ -27,6 +27,8 @@ export interface Disk {
   stat(path: string): Promise<Stat | undefined>;
   /** The path without symbolic links. @throws ENOENT, ENOTDIR, ELOOP where it leads nowhere */
   realPath(path: string): Promise<string>;
+  /** Size in bytes of the file system that holds `path`; undefined where nobody can tell. */
+  capacity(path: string): Promise<bigint | undefined>;
   /** Names in a directory, sorted. @throws ENOENT, ENOTDIR */
   list(path: string): Promise<string[]>;
   /** Makes a directory and its missing parents, durably. Leaves an existing one alone. */

@@ -113,6 +113,7 @@ export function durableDisk(raw: RawFs, tempName: () => string): Disk {
     },
     stat: (path) => raw.stat(path),
     realPath: (path) => raw.realPath(path),
+    capacity: (path) => raw.capacity(path),
     list: async (path) => (await raw.list(path)).toSorted(),
     makeDir,
     replace: async (path, bytes, mode = 0o600) => {

@@ -41,6 +41,8 @@ export interface RawFs {
   stat(path: string): Promise<Stat | undefined>;
   /** The path without symbolic links. @throws ENOENT, ENOTDIR, ELOOP where it leads nowhere */
   realPath(path: string): Promise<string>;
+  /** Size in bytes of the file system that holds `path`; undefined where nobody can tell. */
+  capacity(path: string): Promise<bigint | undefined>;
 }
 
 const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
@@ -86,6 +88,11 @@ export const nodeFs: RawFs = {
     }
   },
   realPath: (path) => fs.realpath(path),
+  capacity: (path) =>
+    fs.statfs(path, { bigint: true }).then(
+      ({ blocks, bsize }) => blocks * bsize,
+      () => undefined,
+    ),
 };
 
 function plainStat(stats: Stats): Stat {

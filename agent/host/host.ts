@@ -1,4 +1,3 @@
-import { statfs } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { cpuList, flagValue, memoryTotal } from './command-line.ts';
 import { listeners } from './listeners.ts';
@@ -17,7 +16,7 @@ const STATE_FILES = ['cpu_manager_state', 'memory_manager_state', 'allocated_pod
 const MAX_PEM_BYTES = 2 * 1024 * 1024;
 const HUGE_PAGES = '/sys/kernel/mm/hugepages';
 
-type HostDisk = Pick<Disk, 'read' | 'readLinked' | 'stat' | 'list'>;
+type HostDisk = Pick<Disk, 'read' | 'readLinked' | 'stat' | 'list' | 'capacity'>;
 
 export interface Probing {
   /** The kubelet's arguments, for its `--root-dir`. */
@@ -42,7 +41,7 @@ export async function readHost(
 ): Promise<HostFacts> {
   const root = flagValue('--root-dir', args) ?? KUBELET_ROOT;
   const text = (path: string): Promise<string | undefined> => textOf(disk.read(path));
-  const [swaps, cpus, memory, cgroup2, systemd, nodes, pages, subIds, readOnlySysctls] = await Promise.all([
+  const [swaps, cpus, memory, cgroup2, systemd, nodes, pages, subIds, readOnlySysctls, diskBytes] = await Promise.all([
     text('/proc/swaps'),
     text('/sys/devices/system/cpu/online'),
     text('/proc/meminfo'),
@@ -52,6 +51,7 @@ export async function readHost(
     hugePages(disk),
     text('/etc/subuid'),
     readOnlySysctlsOf(disk),
+    disk.capacity(root),
   ]);
   const sysctls: Record<string, string> = {};
   for (const name of preflightSysctls) {
@@ -81,7 +81,7 @@ export async function readHost(
     ...(Object.keys(sysctls).length > 0 ? { sysctls } : {}),
     ...(readOnlySysctls.length > 0 ? { readOnlySysctls } : {}),
     paths,
-    ...(await diskOf(root)),
+    ...(diskBytes === undefined ? {} : { diskBytes }),
     ...(await statesOf(disk, root)),
     ...(await contentsOf(disk, defaulted, except)),
     ...(ownPorts ? await listeningOf(disk, ownPorts) : {}),
@@ -126,11 +126,6 @@ async function hugePages(disk: HostDisk): Promise<string[] | undefined> {
     if (kib > 0 && Number(count) > 0) sizes.push(kib >= 1024 * 1024 ? `hugepages-${kib / 1024 / 1024}Gi` : `hugepages-${kib / 1024}Mi`);
   }
   return sizes;
-}
-
-async function diskOf(root: string): Promise<Pick<HostFacts, 'diskBytes'>> {
-  const seen = await statfs(root, { bigint: true }).catch(() => undefined);
-  return seen === undefined ? {} : { diskBytes: seen.blocks * seen.bsize };
 }
 
 async function statesOf(disk: HostDisk, root: string): Promise<Partial<HostFacts>> {

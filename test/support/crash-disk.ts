@@ -158,6 +158,9 @@ export class CrashDisk implements RawFs {
     return path;
   }
 
+  /** This disk has no size. */
+  async capacity(): Promise<undefined> {}
+
   #handle(path: string, node: Node): RawFile {
     let position = 0;
     const file = (): FileNode => {

@@ -18,6 +18,7 @@ export function memoryDisk(files: Readonly<Record<string, string>>): Disk {
       return text === undefined ? undefined : { kind: 'file', bytes: text.length, mode: 0o600, modifiedMs: 0 };
     },
     realPath: async (path) => path,
+    capacity: async () => undefined,
     list: async (path) => {
       const names = Object.keys(files).filter((file) => file.startsWith(`${path}/`));
       if (names.length === 0) throw gone(path);

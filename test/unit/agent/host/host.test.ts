@@ -7,10 +7,16 @@ const none = (): never => {
   throw Object.assign(new Error('nothing there'), { code: 'ENOENT' });
 };
 /** A host of which only these files are seen. */
-const host = (files: Record<string, string>): Pick<Disk, 'read' | 'readLinked' | 'stat' | 'list'> => {
+const host = (files: Record<string, string>): Pick<Disk, 'read' | 'readLinked' | 'stat' | 'list' | 'capacity'> => {
   const read = async (path: string): Promise<Uint8Array> => new TextEncoder().encode(files[path] ?? none());
   const stat: Disk['stat'] = async (path) => (path in files ? { kind: 'file', bytes: 1, mode: 0o600, modifiedMs: 0 } : undefined);
-  return { read, readLinked: read, stat, list: async (path) => (path === '/proc' ? ['1', '7', 'self'] : none()) };
+  return {
+    read,
+    readLinked: read,
+    stat,
+    list: async (path) => (path === '/proc' ? ['1', '7', 'self'] : none()),
+    capacity: async () => undefined,
+  };
 };
 
 test("state files of the managers are looked for below the kubelet's own --root-dir", async () => {

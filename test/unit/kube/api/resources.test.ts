@@ -12,6 +12,7 @@ const registry = new Registry(builtInKinds, 34);
 /** Kinds that are read only where a server has them, and that this one has not. */
 const elsewhere: Record<string, string> = {
   csiStorageCapacities: 'the embedded server has no storage drivers',
+  deviceClasses: 'the embedded server has no devices',
   podDisruptionBudgetsBeta: 'gone since 1.25',
 };
 
