@@ -31,7 +31,7 @@ import { Storage } from './storage/storage.ts';
 export interface LocalApiOptions {
   /** Tokens besides the admin's. Nodes are `system:node:NAME` in group `system:nodes`. */
   tokens?: readonly Token[];
-  /** The feature gate DynamicKubeletConfig. @default true */
+  /** Nodes keep `spec.configSource` and `status.config`: the feature gate DynamicKubeletConfig. @default true, for a `version` from 1.26 on false */
   dynamicKubeletConfig?: boolean;
   clock: Clock;
   random: Random;
@@ -96,10 +96,9 @@ export interface LocalApiHooks {
  * forgotten without `stop`.
  */
 export function createLocalApi(options: LocalApiOptions): LocalApi {
-  const gate = options.dynamicKubeletConfig ?? true;
   const token = randomBytes(16).toString('hex');
   const tokens: readonly Token[] = [{ token, user: 'admin', groups: ['system:masters'] }, ...(options.tokens ?? [])];
-  const version = versionInfo(options.version ?? (gate ? 'v1.20.2' : 'v1.36.3'));
+  const { version, gate } = releaseOf(options);
   const context: Context = {
     storage: new Storage(options.watchWindow ?? 10_000),
     registry: new Registry(options.kinds ?? [...builtInKinds, customResourceDefinitions], Number(version['minor'] ?? 0)),
@@ -183,6 +182,16 @@ function createFirstObjects(context: Context): void {
     for (const { metadata, ...rest } of objects)
       createObject(context, served, { ...rest, metadata: { ...metadata } }, { dryRun: false, subresource: '' });
   }
+}
+
+const NATIVE_VERSION = 'v1.20.2';
+const TODAYS_VERSION = 'v1.36.3';
+/** First release 1.N without the gate: its servers drop both fields. */
+const WITHOUT_GATE = 26;
+
+function releaseOf({ version: asked, dynamicKubeletConfig }: LocalApiOptions): { version: Record<string, string>; gate: boolean } {
+  const version = versionInfo(asked ?? (dynamicKubeletConfig === false ? TODAYS_VERSION : NATIVE_VERSION));
+  return { version, gate: dynamicKubeletConfig ?? Number(version['minor']) < WITHOUT_GATE };
 }
 
 function versionInfo(gitVersion: string): Record<string, string> {

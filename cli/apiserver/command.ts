@@ -1,13 +1,15 @@
 import { parseFaults, type Fault } from '../../apiserver/faults/fault.ts';
 import { ActionError, describeError, errorCode } from '../../base/errors.ts';
 import { fileWatcher } from '../../base/watch-files.ts';
+import type { Args } from '../args/args.ts';
 import { fine, type Context, type Command } from '../command.ts';
+import { UsageError } from '../failure.ts';
 import { definitions } from '../../deploy/nodeconfig-crd.ts';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { once } from 'node:events';
-import { startApiServer } from '../../apiserver/server.ts';
+import { startApiServer, type ApiServerOptions } from '../../apiserver/server.ts';
 import { connect } from '../connect/connect.ts';
 import { readManifests, seed } from './seed.ts';
 
@@ -20,7 +22,7 @@ Prints one line of JSON when it is ready: its url, the path of a kubeconfig, and
   examples: [
     { run: 'dkc apiserver --write-kubeconfig=/tmp/kubeconfig', what: 'then: kubectl --kubeconfig /tmp/kubeconfig get nodes' },
     { run: 'dkc apiserver --listen=127.0.0.1:6443 --seed=manifests/', what: 'on a fixed port, with objects' },
-    { run: 'dkc apiserver --dynamic-kubelet-config=false', what: 'like servers from 1.22 on: silently drops spec.configSource' },
+    { run: 'dkc apiserver --kubernetes-version=1.36.3', what: 'like servers of today: silently drops spec.configSource of a Node' },
   ],
   flags: [
     { name: 'listen', type: 'string', value: 'HOST:PORT', default: '127.0.0.1:0', text: 'loopback address; port 0 = any free port' },
@@ -32,7 +34,19 @@ Prints one line of JSON when it is ready: its url, the path of a kubeconfig, and
       text: "where to write the admin's kubeconfig",
       defaultText: 'a temporary file, removed at the end',
     },
-    { name: 'dynamic-kubelet-config', type: 'boolean', default: true, text: 'value of the feature gate DynamicKubeletConfig' },
+    {
+      name: 'dynamic-kubelet-config',
+      type: 'boolean',
+      text: 'whether Nodes keep spec.configSource and status.config',
+      defaultText: 'true; false with a --kubernetes-version from 1.26 on',
+    },
+    {
+      name: 'kubernetes-version',
+      type: 'string',
+      value: 'VERSION',
+      text: 'release that it is like: /version, kinds, fields, defaults, messages',
+      defaultText: '1.20.2; 1.36.3 with --dynamic-kubelet-config=false',
+    },
     { name: 'seed', type: 'string', value: 'DIR', completes: 'dir', text: 'directory of manifests to create at start' },
     {
       name: 'faults',
@@ -50,7 +64,7 @@ Prints one line of JSON when it is ready: its url, the path of a kubeconfig, and
     const manifests = seeds ? await readManifests(context.disk, context.path(seeds)) : [];
     const server = await startApiServer({
       listen: args.text('listen') ?? '',
-      dynamicKubeletConfig: args.on('dynamic-kubelet-config'),
+      ...releaseOf(args),
       clock: context.clock,
       random: context.random,
       log: context.log,
@@ -83,6 +97,19 @@ Prints one line of JSON when it is ready: its url, the path of a kubeconfig, and
     }
   },
 };
+
+/** @throws UsageError for a version that is none */
+function releaseOf(args: Args): Pick<ApiServerOptions, 'dynamicKubeletConfig' | 'version'> {
+  const asked = args.text('kubernetes-version');
+  const [, version] = /^v?(1\.\d{2}(\.\d{1,3})?)$/.exec(asked ?? '') ?? [];
+  if (asked !== undefined && version === undefined)
+    throw new UsageError(`--kubernetes-version=${asked} is no release of Kubernetes: write it as 1.36 or 1.36.3`);
+  const keeps = args.value('dynamic-kubelet-config');
+  return {
+    ...(typeof keeps === 'boolean' ? { dynamicKubeletConfig: keeps } : {}),
+    ...(version === undefined ? {} : { version: `v${version.split('.').length === 2 ? `${version}.0` : version}` }),
+  };
+}
 
 /** The kubeconfig holds a token. */
 async function writePrivately(path: string, text: string): Promise<void> {

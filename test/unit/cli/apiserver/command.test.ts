@@ -61,15 +61,44 @@ test('without --write-kubeconfig there is a temporary one, removed at the end', 
   await assert.rejects(readFile(ready.kubeconfig), { code: 'ENOENT' });
 });
 
-test('--dynamic-kubelet-config=false drops the field, and --faults answers as the file says', async (t) => {
-  const { ready } = await up(t, ['--dynamic-kubelet-config=false', '--faults=faults.json']);
+for (const { why, flags, version, keeps } of [
+  { why: 'keeps the fields, as 1.20', flags: [], version: 'v1.20.2', keeps: true },
+  { why: 'keeps them', flags: ['--dynamic-kubelet-config=true'], version: 'v1.20.2', keeps: true },
+  { why: 'drops them, as 1.36', flags: ['--dynamic-kubelet-config=false'], version: 'v1.36.3', keeps: false },
+  { why: 'drops them by its version', flags: ['--kubernetes-version=1.36'], version: 'v1.36.0', keeps: false },
+  { why: 'keeps them by its version', flags: ['--kubernetes-version=v1.21.4'], version: 'v1.21.4', keeps: true },
+  {
+    why: 'keeps them in any version',
+    flags: ['--kubernetes-version=1.34.2', '--dynamic-kubelet-config=true'],
+    version: 'v1.34.2',
+    keeps: true,
+  },
+]) {
+  test(`with ${flags.join(' ') || 'no flags'} it ${why}`, async (t) => {
+    const { ready } = await up(t, flags);
+    const client = await connect({ kubeconfig: ready.kubeconfig }, {});
+    t.after(() => client.close());
+    const answer = await client.raw('GET', '/version');
+    assert.ok(isJsonObject(answer));
+    assert.equal(answer['gitVersion'], version);
+    const source = { configMap: { namespace: 'a', name: 'b', kubeletConfigKey: 'c' } };
+    const made = await client.create(nodes, { metadata: { name: 'n' }, spec: { configSource: source } });
+    assert.equal(isJsonObject(made['spec']) && 'configSource' in made['spec'], keeps);
+  });
+}
+
+test('a version that is none is a usage error', async () => {
+  const { context, err } = cliContext();
+  assert.equal(await dispatch(commands, ['apiserver', '--kubernetes-version=latest'], context), 2);
+  assert.match(err(), /--kubernetes-version=latest is no release of Kubernetes: write it as 1\.36 or 1\.36\.3/);
+});
+
+test('--faults answers as the file says', async (t) => {
+  const { ready } = await up(t, ['--faults=faults.json']);
   const client = await connect({ kubeconfig: ready.kubeconfig }, {});
   t.after(() => client.close());
   await assert.rejects(client.list(nodes), { code: 503 });
   await client.list(nodes);
-  const source = { configMap: { namespace: 'a', name: 'b', kubeletConfigKey: 'c' } };
-  const made = await client.create(nodes, { metadata: { name: 'n' }, spec: { configSource: source } });
-  assert.equal(isJsonObject(made['spec']) && 'configSource' in made['spec'], false);
 });
 
 test('faults begin when the seed is planted', async (t) => {
