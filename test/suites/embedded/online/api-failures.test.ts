@@ -141,7 +141,7 @@ describe('an agent whose API server fails', { concurrency: 9 }, () => {
     await using agent = await HostedAgent.on(on);
     agent.start();
     const missing =
-      'no object can assign a configuration to this node: the API server (v1.34.0) drops Node.spec.configSource and does not serve nodeconfigs.dkc.dev';
+      'no object can assign a configuration to this node: the API server (v1.36.3) drops Node.spec.configSource and does not serve nodeconfigs.dkc.dev';
     await agent.says(missing);
     await agent.until('the event', () => (on.events(agent.name).length > 0 ? true : undefined));
     assert.match(String(on.events(agent.name)[0]?.['message']), /run: dkc deploy manifests --only=crds \| kubectl apply -f -$/);
