@@ -3,7 +3,7 @@ import type { Claim, Volume } from '../types.ts';
 import { isFullyBound, isReservedFor, SELECTED_NODE, selectedNodeOf } from './claims.ts';
 import type { VolumeDecision } from './contract.ts';
 
-/** What is assumed of one object, for whom, and how it looks then. */
+/** The assumed state of one object, and the pods it is assumed for. */
 interface Assumption<T, Value> {
   readonly value: Value;
   readonly holders: Set<string>;
@@ -11,7 +11,7 @@ interface Assumption<T, Value> {
   made?: { readonly from: Readonly<T>; readonly as: Readonly<T> };
 }
 
-/** Decisions that the caches do not show yet, laid over what they show. What comes to be true, or cannot any more, is forgotten when it is looked at. */
+/** Assumed claims and volumes, which the caches do not show yet, laid over the cached ones. One that the cache shows, or that can no longer come true, is dropped when it is read. */
 export class Assumptions {
   readonly #volumes = new Map<string, Assumption<Volume, Readonly<Claim>>>();
   readonly #claims = new Map<Key, Assumption<Claim, { uid: string; node: string }>>();

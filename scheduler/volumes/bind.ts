@@ -17,22 +17,22 @@ export interface ClaimBinderOptions {
   view: Pick<AssumingView, 'assume' | 'forget'>;
   caches: { claims: Informer<Claim>; volumes: Informer<Volume>; nodes: Pick<Informer<Node>, 'get' | 'addHandlers'> };
   clock: Clock;
-  /** Told of what was decided for a pod and is free again: others may have been refused for it. @default nobody is */
+  /** Called with volumes and claims that were assumed for a pod and are free again: other pods may have been rejected for them. @default nothing */
   freed?: (event: ClusterEvent) => void;
   /** Longest time for all claims of a pod. @default 600_000 */
   timeoutMs?: Millis;
 }
 
-/** An object that changed between our look and our write is looked at again so often. */
+/** Attempts of a write that fails because the object changed since it was read. */
 const MAX_TRIES = 4;
 
-/** Somebody waits for claims: looks again whenever one of them, its volume or the node may have changed. */
+/** A pod in PreBind that waits for its claims: checked whenever one of them, its volume or the node may have changed. */
 interface Waiter {
   readonly node: string;
   look(): void;
 }
 
-/** Binds claims by the API: reserves volumes and has them made, and lets whoever binds claims do the rest. */
+/** Reserve and PreBind of VolumeBinding: sets claimRefs of volumes and selected nodes of claims; the PV controller and the provisioner do the rest. */
 export class ClaimBinder implements VolumeBinder {
   readonly #options: ClaimBinderOptions;
   readonly #timeoutMs: Millis;
@@ -183,7 +183,7 @@ export class ClaimBinder implements VolumeBinder {
           if (progress.is === 'bound') resolve(undefined);
           else if (progress.is === 'impossible') failed(progress.why);
         } catch (error) {
-          // Of this pod's claims alone: whoever says that something changed goes on.
+          // Concerns the claims of this pod alone: the event handlers that reported the change go on.
           reject(error);
         }
       },

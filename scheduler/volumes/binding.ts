@@ -19,13 +19,13 @@ type Served = { decision: VolumeDecision; refused?: undefined } | { refused: str
 const nothing: VolumeDecision = { reserve: [], provision: [] };
 const noLabels: Labels = {};
 
-/** Volumes that are bound must be reachable from the node, those that are not must be found or made for it. Both reasons are told. */
+/** Bound volumes must be usable on the node; for unbound claims a volume must be found, or one can be provisioned there. Both reasons are returned. */
 export function filterBinding(needs: VolumeNeeds, { node }: VolumeNode, view: StorageView): Rejection | undefined {
   const bound = boundProblem(needs.bound, labelsOf(node));
   const { refused } = serve(needs.delayed, node, view);
   if (bound === undefined && refused === undefined) return undefined;
   const told = [bound, refused].filter((reason) => reason !== undefined);
-  // A volume that is gone is told last, as kube-scheduler does.
+  // A missing volume comes last among the reasons, as in kube-scheduler.
   return { plugin: 'VolumeBinding', resolvable: false, reasons: bound === VOLUME_GONE ? told.toReversed() : told };
 }
 
@@ -35,7 +35,7 @@ export function decideBinding(needs: VolumeNeeds, { node }: VolumeNode, view: St
   return served.refused === undefined ? served.decision : nothing;
 }
 
-/** Whether the volume can be used on a node with these labels. Names of nodes do not count: the kubelet will not look at them either. */
+/** Whether the volume can be used on a node with these labels. Names of nodes do not count, as the kubelet does not read them either. */
 export function isReachable({ spec }: Readonly<Volume>, labels: Labels): boolean {
   return matchesNodeAffinity(spec?.nodeAffinity?.required, { labels });
 }
@@ -79,7 +79,7 @@ function firstOf({ candidates }: DelayedClaim, labels: Labels, taken: ReadonlySe
   return undefined;
 }
 
-/** Whether volumes of a class may be made for a node with these labels: one of the terms must hold, and of it all. */
+/** Whether volumes of a class may be provisioned for a node with these labels (allowedTopologies): all requirements of one of the terms must match. */
 function isAllowed(terms: readonly TopologySelectorTerm[] | undefined, labels: Labels): boolean {
   if (terms === undefined || terms.length === 0) return true;
   return terms.some(({ matchLabelExpressions: all = [] }) => {

@@ -34,7 +34,7 @@ export function selectedNodeOf({ metadata }: Readonly<Claim>): string | undefine
   return metadata.annotations?.[SELECTED_NODE];
 }
 
-/** Whether the volume is reserved for this claim. Without a uid the reservation is for whoever comes under that name. */
+/** Whether the volume's claimRef is this claim. A claimRef without UID is for any claim of that name. */
 export function isReservedFor({ spec }: Readonly<Volume>, { metadata }: Readonly<Claim>): boolean {
   const ref = spec?.claimRef;
   if (!ref || ref.name !== metadata.name || ref.namespace !== metadata.namespace) return false;
@@ -50,7 +50,7 @@ export function requestedSize({ spec }: Readonly<Claim>): bigint | undefined {
 
 const capacities = new WeakMap<Readonly<Volume>, bigint>();
 
-/** In units of 10^-9 bytes. Read once: a claim that looks for a volume asks it of all there are. */
+/** In units of 10^-9 bytes. Parsed once: finding a volume for a claim compares all volumes. */
 export function capacityOf(volume: Readonly<Volume>): bigint {
   let capacity = capacities.get(volume);
   if (capacity === undefined) capacities.set(volume, (capacity = nanos(volume.spec?.capacity?.['storage']) ?? 0n));

@@ -27,14 +27,14 @@ export interface ClaimUser {
 /** A node, as far as volumes care. */
 export interface VolumeNode {
   readonly node: Readonly<Node>;
-  /** Pods on it; whoever is left out of a trial is not among them. */
+  /** Pods on it, without those removed in a preemption trial. */
   readonly pods: readonly PodInfo[];
 }
 
 /** A claim that has its volume. */
 export interface BoundClaim {
   readonly claim: Readonly<Claim>;
-  /** undefined: the volume is gone. */
+  /** undefined: the volume was deleted. */
   readonly volume: Readonly<Volume> | undefined;
 }
 

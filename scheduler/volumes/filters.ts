@@ -19,7 +19,7 @@ export function filterLimits({ pod, attachments, missing }: VolumeNeeds, on: Vol
   }
   if (attachments.length === 0) return undefined;
   const { name: node = '' } = on.node.metadata;
-  // A driver is told of once on a node.
+  // One reason for each driver of a node.
   for (const { name, allocatable } of view.csiNode(node)?.spec?.drivers ?? []) {
     const most = allocatable?.count;
     if (most !== undefined && isTooMany(attachments, name, most, pod, on.pods, view.attachedTo(node), view)) return TOO_MANY;
@@ -39,7 +39,7 @@ function isTooMany(
   const added = new Set<string>();
   for (const attachment of wanted) if (attachment.driver === driver) added.add(attachment.handle);
   if (added.size === 0) return false;
-  // Mostly there is room even if every claim were a volume of this driver: to find out which ones are costs much more.
+  // Usually the limit is not reached even if every claim were a volume of this driver; finding out which ones are costs much more.
   let possible = attached.length;
   for (const other of pods) {
     const { claims, inTree } = podVolumesOf(other);

@@ -61,7 +61,7 @@ export function attachmentOf(claim: Readonly<Claim>, view: StorageView): Attachm
 
 /**
  * What is left of the above in a profile without VolumeBinding: VolumeRestrictions and VolumeZone read the claims that the pod names as well, and the latter also
- * their volumes. Claims that are made for the pod they leave alone.
+ * their volumes. They do not read claims of generic ephemeral volumes.
  */
 function refusedWithoutBinding(
   names: readonly ClaimName[],

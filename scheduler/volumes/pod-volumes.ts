@@ -10,7 +10,7 @@ export interface ClaimName {
   readonly ephemeral: boolean;
 }
 
-/** Of a pod's volumes, what the scheduler looks at. */
+/** What the scheduler reads of a pod's volumes. */
 export interface PodVolumes {
   /** In the pod's order, each name once. */
   readonly claims: readonly ClaimName[];
@@ -24,7 +24,7 @@ const known = new WeakMap<PodInfo, PodVolumes>();
 /** Lists of volumes with nothing of interest. They are the same object for pods of one template, and most pods have such a one: one entry does for all of them. */
 const plain = new WeakSet<readonly PodVolume[]>();
 
-/** Read once for each pod: every look at a node asks it of all pods there. */
+/** Computed once for each pod: filtering a node reads it of all pods there. */
 export function podVolumesOf(info: PodInfo): PodVolumes {
   const { volumes } = info.pod.spec ?? {};
   if (volumes === undefined || volumes.length === 0 || plain.has(volumes)) return nothing;

@@ -41,7 +41,7 @@ export interface HeldClaims {
 
 const nothing: VolumeDecision = { reserve: [], provision: [] };
 
-/** Volumes as decisions ask for them: of one pod, with room that is kept for others in the picture and its own out of it. */
+/** Volumes as one pod's attempt sees them: with the reservations for other pods, without its own. */
 export class VolumeWork implements VolumeAsk {
   readonly #view: AssumingView;
   readonly #held: HeldClaims;

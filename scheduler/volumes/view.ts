@@ -200,7 +200,7 @@ export interface ServedKinds {
 
 const versions = ['v1', 'v1beta1'];
 
-/** Asks the server, so that nobody waits for a list that never comes. @throws what the client throws; only a missing group is no error */
+/** The storage kinds that the server serves, so that no cache waits for a list that always fails. @throws what the client throws; only a missing group is no error */
 export async function servedStorageKinds(client: Pick<Client, 'raw'>, signal?: AbortSignal): Promise<ServedKinds> {
   const served = await Promise.all(versions.map((version) => resourcesOf(client, version, signal)));
   const as = (kind: Resource): Resource | undefined => {
