@@ -8,138 +8,145 @@ import { layout } from '../../../../agent/store/layout.ts';
 import { nodes } from '../../../../kube/api/object.ts';
 import { RealTime } from '../../../support/real-time.ts';
 
-describe('an agent on an API server with the gate on', { concurrency: 6 }, () => {
-  let cluster: Cluster;
-  before(async () => {
-    cluster = await Cluster.start();
-  });
-  after(() => cluster.stop());
+for (const carrier of ['node', 'nodeconfig'] as const)
+  describe(`an agent on an API server, assigned by ${carrier}`, { concurrency: 6 }, () => {
+    let cluster: Cluster;
+    before(async () => {
+      cluster = await Cluster.start({ carrier });
+    });
+    after(() => cluster.stop());
 
-  /** An agent that uses the ConfigMap named like its node. */
-  async function assigned(agent: HostedAgent, fields: Record<string, unknown> = { maxPods: 50 }) {
-    const made = await cluster.configMap(agent.name, { data: { kubelet: config(fields) } });
-    await cluster.assign(agent.name, agent.name);
-    agent.start();
-    await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made) });
-    return made;
-  }
-  const reportsOf = (agent: HostedAgent) => agent.calls.filter((call) => call === 'patch nodes/status').length;
-  // Without trust: when it comes depends on how long the rest takes.
-  const eventsOf = (agent: HostedAgent) =>
-    cluster
-      .events(agent.name)
-      .map(plainEvent)
-      .filter(({ reason }) => reason !== 'KubeletConfigTrusted');
+    /** What the Node alone carries, or loses. */
+    const ofTheNode = carrier === 'node' ? test : () => {};
+    /** An agent that uses the ConfigMap named like its node. */
+    async function assigned(agent: HostedAgent, fields: Record<string, unknown> = { maxPods: 50 }) {
+      const made = await cluster.configMap(agent.name, { data: { kubelet: config(fields) } });
+      await cluster.assign(agent.name, agent.name);
+      agent.start();
+      await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made) });
+      return made;
+    }
+    const reportsOf = (agent: HostedAgent) =>
+      agent.calls.filter((call) => call === (carrier === 'node' ? 'patch nodes/status' : 'patch nodeconfigs/status')).length;
+    // Without trust: when it comes depends on how long the rest takes.
+    const eventsOf = (agent: HostedAgent) =>
+      cluster
+        .events(agent.name)
+        .map(plainEvent)
+        .filter(({ reason }) => reason !== 'KubeletConfigTrusted');
 
-  test('a config is assigned: checkpoint, event, exit 0, and status after the next start', async () => {
-    // After 2 s without an answer of sync it reports what it has.
-    await using agent = await HostedAgent.on(cluster, { clock: new RealTime({ speed: 0.1 }) });
-    agent.start();
-    await agent.reports(cluster, {});
-    const made = await cluster.configMap(agent.name, { data: { kubelet: config({ maxPods: 50 }) } });
-    await cluster.assign(agent.name, agent.name);
-    await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made) });
-    assert.deepEqual(eventsOf(agent), [changeEvent(agent.name, made)]);
-    assert.deepEqual(agent.exitCodes, [0]);
-    assert.equal(await agent.effectiveField('maxPods'), '50');
-    assert.equal(reportsOf(agent), 2, 'it showed half of a change');
-  });
+    test('a config is assigned: checkpoint, event, exit 0, and status after the next start', async () => {
+      // After 2 s without an answer of sync it reports what it has.
+      await using agent = await HostedAgent.on(cluster, { clock: new RealTime({ speed: 0.1 }) });
+      await cluster.unassign(agent.name);
+      agent.start();
+      await agent.reports(cluster, {});
+      const made = await cluster.configMap(agent.name, { data: { kubelet: config({ maxPods: 50 }) } });
+      await cluster.assign(agent.name, agent.name);
+      await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made) });
+      assert.deepEqual(eventsOf(agent), [changeEvent(agent.name, made)]);
+      assert.deepEqual(agent.exitCodes, [0]);
+      assert.equal(await agent.effectiveField('maxPods'), '50');
+      // A NodeConfig says beside it that the agent has seen the new spec, and that the kubelet is healthy.
+      assert.ok(reportsOf(agent) <= (carrier === 'node' ? 2 : 4), 'it showed half of a change');
+    });
 
-  test('a touch of metadata alone is followed in place: no exit, no event', async () => {
-    await using agent = await HostedAgent.on(cluster);
-    const first = await assigned(agent);
-    const touched = await cluster.configMap(agent.name, { labels: { team: 'web' } });
-    await agent.reports(cluster, { assigned: sourceOf(touched), active: sourceOf(touched) });
-    assert.notEqual(touched.metadata.resourceVersion, first.metadata.resourceVersion);
-    assert.deepEqual(eventsOf(agent), [changeEvent(agent.name, first)]);
-    assert.equal(agent.starts, 2);
-    // The next start takes the new name from disk, and the kubelet's file keeps its bytes.
-    const bytes = await agent.effective();
-    await agent.stop();
-    agent.start();
-    await agent.ready(3);
-    assert.equal(await agent.effective(), bytes);
-    assert.deepEqual(await agent.store().record('assigned'), { at: 'known', source: sourceOf(touched).configMap });
-  });
+    test('a touch of metadata alone is followed in place: no exit, no event', async () => {
+      await using agent = await HostedAgent.on(cluster);
+      const first = await assigned(agent);
+      const touched = await cluster.configMap(agent.name, { labels: { team: 'web' } });
+      await agent.reports(cluster, { assigned: sourceOf(touched), active: sourceOf(touched) });
+      assert.notEqual(touched.metadata.resourceVersion, first.metadata.resourceVersion);
+      assert.deepEqual(eventsOf(agent), [changeEvent(agent.name, first)]);
+      assert.equal(agent.starts, 2);
+      // The next start takes the new name from disk, and the kubelet's file keeps its bytes.
+      const bytes = await agent.effective();
+      await agent.stop();
+      agent.start();
+      await agent.ready(3);
+      assert.equal(await agent.effective(), bytes);
+      assert.deepEqual(await agent.store().record('assigned'), { at: 'known', source: sourceOf(touched).configMap });
+    });
 
-  test('an empty configSource names nothing: said where it can be said, and the config stays', async () => {
-    await using agent = await HostedAgent.on(cluster);
-    const made = await assigned(agent);
-    const picture = async (): Promise<unknown> => (await agent.activeRecord())?.error;
-    // Only a create gets past the server's rules; from then on it refuses every status too (spec 13), so disk and log have to tell.
-    for (const [configSource, error] of [
-      [{}, statusErrors.noSource],
-      [{ configMap: { namespace: NAMESPACE, name: '../../../..', kubeletConfigKey: '..' } }, statusErrors.syncInternal],
-    ] as const) {
+    ofTheNode('an empty configSource names nothing: said where it can be said, and the config stays', async () => {
+      await using agent = await HostedAgent.on(cluster);
+      const made = await assigned(agent);
+      const picture = async (): Promise<unknown> => (await agent.activeRecord())?.error;
+      // Only a create gets past the server's rules; from then on it refuses every status too (spec 13), so disk and log have to tell.
+      for (const [configSource, error] of [
+        [{}, statusErrors.noSource],
+        [{ configMap: { namespace: NAMESPACE, name: '../../../..', kubeletConfigKey: '..' } }, statusErrors.syncInternal],
+      ] as const) {
+        await agent.stop();
+        await cluster.admin.delete(nodes, { name: agent.name });
+        const born = { apiVersion: 'v1', kind: 'Node', metadata: { name: agent.name }, spec: { configSource } };
+        await cluster.admin.create(nodes, born);
+        const from = agent.said.length;
+        agent.start();
+        await agent.until(error, async () => ((await picture()) === error ? true : undefined));
+        assert.match(String((await agent.says('failed to write status, retrying', from)).fields['error']), /422/);
+        assert.equal(await agent.effectiveField('maxPods'), '50');
+      }
+      await cluster.assign(agent.name, agent.name);
+      await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made) });
+      assert.equal(agent.starts, 4);
+    });
+
+    test('a store that cannot be written is an internal failure, until it can', async () => {
+      await using agent = await HostedAgent.on(cluster, { syncInterval: 200 });
+      const made = await assigned(agent);
+      const { checkpoints } = layout(agent.options.dynamicConfigDir);
+      await rename(checkpoints, `${checkpoints}-away`);
+      await writeFile(checkpoints, 'no directory');
+      const next = await cluster.configMap(agent.name, { data: { kubelet: config({ maxPods: 60 }) } });
+      await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made), error: statusErrors.syncInternal });
+      assert.equal(await agent.effectiveField('maxPods'), '50');
+      await rm(checkpoints);
+      await rename(`${checkpoints}-away`, checkpoints);
+      await agent.reports(cluster, { assigned: sourceOf(next), active: sourceOf(next) });
+      assert.ok(agent.exitCodes.every((code) => code === 0));
+    });
+
+    test('only the namespace of --configmap-namespace is read; an empty one means any', async () => {
+      await using agent = await HostedAgent.on(cluster);
+      const made = await cluster.configMap(agent.name, { data: { kubelet: config({ maxPods: 50 }) }, namespace: 'default' });
+      await cluster.assign(agent.name, agent.name, 'kubelet', 'default');
+      agent.start();
+      await agent.reports(cluster, { error: statusErrors.download });
+      assert.ok(!agent.calls.some((call) => call.includes('configmaps')), 'it did not even ask');
+      if (carrier === 'nodeconfig') return; // its rights end there, too
+      await agent.stop();
+      agent.options.configmapNamespace = '';
+      agent.start();
+      await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made) });
+    });
+
+    ofTheNode('a Node that goes clears nothing; when it comes back its status is written again', async () => {
+      await using agent = await HostedAgent.on(cluster);
+      const made = await assigned(agent);
+      await cluster.admin.delete(nodes, { name: agent.name });
+      await agent.says('the API server has no such Node');
+      await cluster.addNode(agent.name);
+      // The new Node has no configSource: that is an answer, and it clears.
+      await agent.reports(cluster, {});
+      assert.deepEqual(eventsOf(agent), [changeEvent(agent.name, made), changeEvent(agent.name, null)]);
+      await cluster.assign(agent.name, agent.name);
+      await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made) });
+    });
+
+    ofTheNode('an agent that starts before its Node exists waits for it, with what it has', async () => {
+      await using agent = await HostedAgent.on(cluster, { clock: new RealTime({ speed: 0.1 }) });
+      const made = await assigned(agent);
       await agent.stop();
       await cluster.admin.delete(nodes, { name: agent.name });
-      const born = { apiVersion: 'v1', kind: 'Node', metadata: { name: agent.name }, spec: { configSource } };
-      await cluster.admin.create(nodes, born);
-      const from = agent.said.length;
       agent.start();
-      await agent.until(error, async () => ((await picture()) === error ? true : undefined));
-      assert.match(String((await agent.says('failed to write status, retrying', from)).fields['error']), /422/);
+      await agent.says('the API server has no such Node', agent.said.length);
       assert.equal(await agent.effectiveField('maxPods'), '50');
-    }
-    await cluster.assign(agent.name, agent.name);
-    await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made) });
-    assert.equal(agent.starts, 4);
+      const [starts, reports] = [agent.starts, reportsOf(agent)];
+      const source = { configMap: { namespace: NAMESPACE, name: agent.name, kubeletConfigKey: 'kubelet' } };
+      await cluster.admin.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: agent.name }, spec: { configSource: source } });
+      await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made) });
+      assert.equal(agent.starts, starts);
+      assert.equal(reportsOf(agent), reports + 1, 'it told the new Node what was wrong without it');
+    });
   });
-
-  test('a store that cannot be written is an internal failure, until it can', async () => {
-    await using agent = await HostedAgent.on(cluster, { syncInterval: 200 });
-    const made = await assigned(agent);
-    const { checkpoints } = layout(agent.options.dynamicConfigDir);
-    await rename(checkpoints, `${checkpoints}-away`);
-    await writeFile(checkpoints, 'no directory');
-    const next = await cluster.configMap(agent.name, { data: { kubelet: config({ maxPods: 60 }) } });
-    await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made), error: statusErrors.syncInternal });
-    assert.equal(await agent.effectiveField('maxPods'), '50');
-    await rm(checkpoints);
-    await rename(`${checkpoints}-away`, checkpoints);
-    await agent.reports(cluster, { assigned: sourceOf(next), active: sourceOf(next) });
-    assert.ok(agent.exitCodes.every((code) => code === 0));
-  });
-
-  test('only the namespace of --configmap-namespace is read; an empty one means any', async () => {
-    await using agent = await HostedAgent.on(cluster);
-    const made = await cluster.configMap(agent.name, { data: { kubelet: config({ maxPods: 50 }) }, namespace: 'default' });
-    await cluster.assign(agent.name, agent.name, 'kubelet', 'default');
-    agent.start();
-    await agent.reports(cluster, { error: statusErrors.download });
-    assert.ok(!agent.calls.some((call) => call.includes('configmaps')), 'it did not even ask');
-    await agent.stop();
-    agent.options.configmapNamespace = '';
-    agent.start();
-    await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made) });
-  });
-
-  test('a Node that goes clears nothing; when it comes back its status is written again', async () => {
-    await using agent = await HostedAgent.on(cluster);
-    const made = await assigned(agent);
-    await cluster.admin.delete(nodes, { name: agent.name });
-    await agent.says('the API server has no such Node');
-    await cluster.addNode(agent.name);
-    // The new Node has no configSource: that is an answer, and it clears.
-    await agent.reports(cluster, {});
-    assert.deepEqual(eventsOf(agent), [changeEvent(agent.name, made), changeEvent(agent.name, null)]);
-    await cluster.assign(agent.name, agent.name);
-    await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made) });
-  });
-
-  test('an agent that starts before its Node exists waits for it, with what it has', async () => {
-    await using agent = await HostedAgent.on(cluster, { clock: new RealTime({ speed: 0.1 }) });
-    const made = await assigned(agent);
-    await agent.stop();
-    await cluster.admin.delete(nodes, { name: agent.name });
-    agent.start();
-    await agent.says('the API server has no such Node', agent.said.length);
-    assert.equal(await agent.effectiveField('maxPods'), '50');
-    const [starts, reports] = [agent.starts, reportsOf(agent)];
-    const source = { configMap: { namespace: NAMESPACE, name: agent.name, kubeletConfigKey: 'kubelet' } };
-    await cluster.admin.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: agent.name }, spec: { configSource: source } });
-    await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made) });
-    assert.equal(agent.starts, starts);
-    assert.equal(reportsOf(agent), reports + 1, 'it told the new Node what was wrong without it');
-  });
-});

@@ -1,4 +1,7 @@
 import { Bell } from './bell.ts';
+import { nodeConfigs, type NodeConfigStatus } from '../../../../agent/status/node-config.ts';
+import { nodeRights } from '../../../../deploy/node-rights.ts';
+import { definitions } from '../../../../deploy/nodeconfig-crd.ts';
 import { type ApiServer, type ApiServerOptions } from '../../../../apiserver/server.ts';
 import { configMaps, nodes, type KubeObject } from '../../../../kube/api/object.ts';
 import type { Client } from '../../../../kube/client/client.ts';
@@ -6,6 +9,7 @@ import { createClient } from '../../../../kube/client/http-client.ts';
 import { apiServer } from '../../../support/embedded-api.ts';
 
 export const NAMESPACE = 'dkc-system';
+const NODE_CONFIGS = 'dkc.dev/nodeconfigs';
 const MAX_NODES = 60;
 
 export interface ConfigMapSpec {
@@ -22,19 +26,29 @@ export class Cluster {
   readonly admin: Client;
   /** Rung at every change of a Node, ConfigMap or Event. */
   readonly bell = new Bell();
+  /** The object by which it assigns and in which a node reports. */
+  readonly carrier: 'node' | 'nodeconfig';
   #given = 0;
   #over = false;
 
-  private constructor(server: ApiServer) {
+  private constructor(server: ApiServer, carrier: 'node' | 'nodeconfig') {
     this.server = server;
+    this.carrier = carrier;
     this.admin = createClient({ server: server.url, origin: 'test', token: server.token, ca: { data: server.caPem } });
-    for (const kind of ['/nodes', '/configmaps', '/events']) this.#listen(kind);
+    for (const kind of ['/nodes', '/configmaps', '/events', ...(carrier === 'node' ? [] : [NODE_CONFIGS])]) this.#listen(kind);
   }
 
-  static async start(options: Partial<ApiServerOptions> = {}): Promise<Cluster> {
+  /** @param carrier - with `nodeconfig` a server of today, with the rights that dkc deploy manifests gives the nodes */
+  static async start({
+    carrier = 'node',
+    ...options
+  }: Partial<ApiServerOptions> & { carrier?: 'node' | 'nodeconfig' } = {}): Promise<Cluster> {
     const identities = Array.from({ length: MAX_NODES }, (_, n) => [`node-${n + 1}`, `node-${n + 1}-old`]).flat();
     const tokens = identities.map((token) => ({ token, user: `system:node:${token.replace('-old', '')}`, groups: ['system:nodes'] }));
-    return new Cluster(await apiServer({ tokens, ...options }));
+    if (carrier === 'node') return new Cluster(await apiServer({ tokens, ...options }), carrier);
+    const server = await apiServer({ tokens, dynamicKubeletConfig: false, definitions: definitions({ cel: false }), ...options });
+    for (const object of nodeRights({ credentials: 'kubelet', nodes: [], listsPods: false })) server.add(object);
+    return new Cluster(server, carrier);
   }
 
   async stop(): Promise<void> {
@@ -82,7 +96,32 @@ export class Cluster {
   }
 
   async assign(node: string, configMap: string, kubeletConfigKey = 'kubelet', namespace = NAMESPACE): Promise<void> {
-    await this.configSource(node, { configMap: { namespace, name: configMap, kubeletConfigKey } });
+    await this.#assign(node, { namespace, name: configMap, kubeletConfigKey });
+  }
+
+  async unassign(node: string): Promise<void> {
+    await this.#assign(node, null);
+  }
+
+  async #assign(node: string, configMap: object | null): Promise<void> {
+    if (this.carrier === 'node') return this.configSource(node, configMap && { configMap });
+    const exists = this.server.hooks.storage.get(NODE_CONFIGS, node) !== undefined;
+    if (exists) await this.admin.patch(nodeConfigs, { name: node }, { spec: { configMap } }, { type: 'merge' });
+    else await this.admin.create(nodeConfigs, { metadata: { name: node }, spec: configMap ? { configMap } : {} });
+  }
+
+  /** What a node reports, as `status.config` has it; undefined where it has reported nothing. */
+  reported(name: string): { error?: string } | undefined {
+    if (this.carrier === 'node') return this.node(name)?.status?.config as { error?: string } | undefined;
+    const status = this.server.hooks.storage.get(NODE_CONFIGS, name)?.['status'] as NodeConfigStatus | undefined;
+    if (!status) return undefined;
+    const { assigned, active, lastKnownGood, error } = status;
+    return {
+      ...(assigned ? { assigned } : {}),
+      ...(active ? { active } : {}),
+      ...(lastKnownGood ? { lastKnownGood } : {}),
+      ...(error === undefined ? {} : { error }),
+    };
   }
 
   node(name: string): (KubeObject & { status?: { config?: unknown } }) | undefined {

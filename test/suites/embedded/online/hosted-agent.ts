@@ -176,9 +176,9 @@ export class HostedAgent {
     return this.until(`log line "${text}"`, () => this.said.slice(from).find((line) => line.text.startsWith(text)));
   }
 
-  /** Waits until Node.status.config is exactly this. */
+  /** Waits until what it reports, in the shape of Node.status.config, is exactly this. */
   async reports(cluster: Cluster, wanted: unknown): Promise<void> {
-    const seen = (): unknown => cluster.node(this.name)?.status?.config;
+    const seen = (): unknown => cluster.reported(this.name);
     await this.until('status', () => (isDeepStrictEqual(seen(), wanted) ? true : undefined)).catch((error: unknown) => {
       assert.deepEqual(seen(), wanted, describeError(error));
       throw error;
@@ -187,7 +187,7 @@ export class HostedAgent {
 
   /** Waits for the error in Node.status.config; undefined: none. */
   async reportsError(cluster: Cluster, error: string | undefined): Promise<void> {
-    const seen = (): unknown => (cluster.node(this.name)?.status?.config as { error?: string } | undefined)?.error;
+    const seen = (): unknown => cluster.reported(this.name)?.error;
     await this.until(`error ${error}, not ${JSON.stringify(seen())}`, () => (seen() === error ? true : undefined));
   }
 

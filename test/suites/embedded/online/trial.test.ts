@@ -28,77 +28,78 @@ async function healthEndpoint(): Promise<{ url: string; asked: number } & AsyncD
   return state;
 }
 
-describe('a trial', { concurrency: 6 }, () => {
-  let cluster: Cluster;
-  before(async () => {
-    cluster = await Cluster.start();
-  });
-  after(() => cluster.stop());
+for (const carrier of ['node', 'nodeconfig'] as const)
+  describe(`a trial, assigned by ${carrier}`, { concurrency: 6 }, () => {
+    let cluster: Cluster;
+    before(async () => {
+      cluster = await Cluster.start({ carrier });
+    });
+    after(() => cluster.stop());
 
-  const journalOf = async (agent: HostedAgent) => (await agent.store().journal()).map(({ event, source }) => `${event} ${source?.resourceVersion ?? 'local'}`); // prettier-ignore
-  const give = async (agent: HostedAgent, maxPods: number) => {
-    const made = await cluster.configMap(agent.name, { data: { kubelet: config({ maxPods }) } });
-    await cluster.assign(agent.name, agent.name);
-    if (agent.starts === 0) agent.start();
-    return made;
-  };
+    const journalOf = async (agent: HostedAgent) => (await agent.store().journal()).map(({ event, source }) => `${event} ${source?.resourceVersion ?? 'local'}`); // prettier-ignore
+    const give = async (agent: HostedAgent, maxPods: number) => {
+      const made = await cluster.configMap(agent.name, { data: { kubelet: config({ maxPods }) } });
+      await cluster.assign(agent.name, agent.name);
+      if (agent.starts === 0) agent.start();
+      return made;
+    };
 
-  test('ends well: promoted, and the metrics say what status says', async () => {
-    await using health = await healthEndpoint();
-    const address = `127.0.0.1:${(await freePorts(1)).join()}`;
-    await using agent = await HostedAgent.on(cluster, { kubeletHealthz: health.url, trialDuration: 300, metricsBindAddress: address });
-    const made = await give(agent, 50);
-    await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made), lastKnownGood: sourceOf(made) });
-    // A probe may stand for three periods, so that a slow machine is no shorter trial.
-    assert.ok(health.asked >= 3, `the kubelet was asked ${health.asked} times`);
-    await agent.says('trial passed');
-    await agent.until('the end of the trial on disk', async () => ((await agent.store().trial()) === undefined ? true : undefined));
-    assert.deepEqual(await journalOf(agent), ['booted local', `assigned ${made.metadata.resourceVersion}`, `booted ${made.metadata.resourceVersion}`, `promoted ${made.metadata.resourceVersion}`]); // prettier-ignore
-
-    const upstream = async () => (await (await fetch(`http://${address}/metrics`)).text()).split('\n').filter((line) => line.startsWith('kubelet_node_config')); // prettier-ignore
-    const { uid, resourceVersion } = made.metadata;
-    const labels = `{node_config_source="/api/v1/namespaces/dkc-system/configmaps/${agent.name}",node_config_uid="${uid}",node_config_resource_version="${resourceVersion}",node_config_kubelet_key="kubelet"}`;
-    assert.deepEqual(await upstream(), [
-      `kubelet_node_config_assigned${labels} 1`,
-      `kubelet_node_config_active${labels} 1`,
-      `kubelet_node_config_last_known_good${labels} 1`,
-      'kubelet_node_config_error 0',
-    ]);
-    await cluster.removeConfigMap(agent.name);
-    await agent.reportsError(cluster, statusErrors.download);
-    assert.equal((await upstream()).at(-1), 'kubelet_node_config_error 1');
-    await cluster.configSource(agent.name, null);
-    await agent.reports(cluster, {});
-    const none = '{node_config_source="local",node_config_uid="",node_config_resource_version="",node_config_kubelet_key=""}';
-    assert.deepEqual(await upstream(), [
-      `kubelet_node_config_assigned${none} 1`,
-      `kubelet_node_config_active${none} 1`,
-      `kubelet_node_config_last_known_good${none} 1`,
-      'kubelet_node_config_error 0',
-    ]);
-  });
-
-  test('an admin rolls back with the API server away; the server hears of it later', async () => {
-    const own = await Cluster.start();
-    try {
+    test('ends well: promoted, and the metrics say what status says', async () => {
       await using health = await healthEndpoint();
-      await using agent = await HostedAgent.on(own, { kubeletHealthz: health.url, trialDuration: 100 });
-      const made = await own.configMap(agent.name, { data: { kubelet: config({ maxPods: 50 }) } });
-      await own.assign(agent.name, agent.name);
-      agent.start();
-      await agent.reports(own, { assigned: sourceOf(made), active: sourceOf(made), lastKnownGood: sourceOf(made) });
-      await own.server.hooks.pause();
-      const ran = await agent.dkc('rollback', '--reason=pods evicted');
-      assert.equal(ran.code, 0, ran.stderr);
-      await agent.until('the start after it', () => (agent.readies >= 3 ? true : undefined));
-      // The only trusted one is the very content that was rolled back: local it is.
-      assert.equal(await agent.effectiveField('maxPods'), '110');
-      await own.server.hooks.resume();
-      await agent.reports(own, { assigned: sourceOf(made), lastKnownGood: sourceOf(made), error: statusErrors.rolledBack });
-      assert.equal((await agent.dkc('retry')).code, 0);
-      await agent.reports(own, { assigned: sourceOf(made), active: sourceOf(made), lastKnownGood: sourceOf(made) });
-    } finally {
-      await own.stop();
-    }
+      const address = `127.0.0.1:${(await freePorts(1)).join()}`;
+      await using agent = await HostedAgent.on(cluster, { kubeletHealthz: health.url, trialDuration: 300, metricsBindAddress: address });
+      const made = await give(agent, 50);
+      await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made), lastKnownGood: sourceOf(made) });
+      // A probe may stand for three periods, so that a slow machine is no shorter trial.
+      assert.ok(health.asked >= 3, `the kubelet was asked ${health.asked} times`);
+      await agent.says('trial passed');
+      await agent.until('the end of the trial on disk', async () => ((await agent.store().trial()) === undefined ? true : undefined));
+      assert.deepEqual(await journalOf(agent), ['booted local', `assigned ${made.metadata.resourceVersion}`, `booted ${made.metadata.resourceVersion}`, `promoted ${made.metadata.resourceVersion}`]); // prettier-ignore
+
+      const upstream = async () => (await (await fetch(`http://${address}/metrics`)).text()).split('\n').filter((line) => line.startsWith('kubelet_node_config')); // prettier-ignore
+      const { uid, resourceVersion } = made.metadata;
+      const labels = `{node_config_source="/api/v1/namespaces/dkc-system/configmaps/${agent.name}",node_config_uid="${uid}",node_config_resource_version="${resourceVersion}",node_config_kubelet_key="kubelet"}`;
+      assert.deepEqual(await upstream(), [
+        `kubelet_node_config_assigned${labels} 1`,
+        `kubelet_node_config_active${labels} 1`,
+        `kubelet_node_config_last_known_good${labels} 1`,
+        'kubelet_node_config_error 0',
+      ]);
+      await cluster.removeConfigMap(agent.name);
+      await agent.reportsError(cluster, statusErrors.download);
+      assert.equal((await upstream()).at(-1), 'kubelet_node_config_error 1');
+      await cluster.unassign(agent.name);
+      await agent.reports(cluster, {});
+      const none = '{node_config_source="local",node_config_uid="",node_config_resource_version="",node_config_kubelet_key=""}';
+      assert.deepEqual(await upstream(), [
+        `kubelet_node_config_assigned${none} 1`,
+        `kubelet_node_config_active${none} 1`,
+        `kubelet_node_config_last_known_good${none} 1`,
+        'kubelet_node_config_error 0',
+      ]);
+    });
+
+    test('an admin rolls back with the API server away; the server hears of it later', async () => {
+      const own = await Cluster.start({ carrier });
+      try {
+        await using health = await healthEndpoint();
+        await using agent = await HostedAgent.on(own, { kubeletHealthz: health.url, trialDuration: 100 });
+        const made = await own.configMap(agent.name, { data: { kubelet: config({ maxPods: 50 }) } });
+        await own.assign(agent.name, agent.name);
+        agent.start();
+        await agent.reports(own, { assigned: sourceOf(made), active: sourceOf(made), lastKnownGood: sourceOf(made) });
+        await own.server.hooks.pause();
+        const ran = await agent.dkc('rollback', '--reason=pods evicted');
+        assert.equal(ran.code, 0, ran.stderr);
+        await agent.until('the start after it', () => (agent.readies >= 3 ? true : undefined));
+        // The only trusted one is the very content that was rolled back: local it is.
+        assert.equal(await agent.effectiveField('maxPods'), '110');
+        await own.server.hooks.resume();
+        await agent.reports(own, { assigned: sourceOf(made), lastKnownGood: sourceOf(made), error: statusErrors.rolledBack });
+        assert.equal((await agent.dkc('retry')).code, 0);
+        await agent.reports(own, { assigned: sourceOf(made), active: sourceOf(made), lastKnownGood: sourceOf(made) });
+      } finally {
+        await own.stop();
+      }
+    });
   });
-});
