@@ -85,6 +85,8 @@ export interface AgentWorld {
   notify: Notify;
   /** Opens a client; nothing is sent yet. @throws ActionError for a kubeconfig that cannot be used */
   connect(kubeconfig: string): Promise<Client>;
+  /** The file of the token that a kubeconfig names; undefined where it names none. Absent: nobody renews one. */
+  tokenFile?(kubeconfig: string): Promise<string | undefined>;
   /** Of this agent, such as `0.1.0`. */
   version: string;
   /** Aborts when someone asks the agent to stop. */

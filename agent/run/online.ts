@@ -6,6 +6,7 @@ import { askHelp, VersionRecord } from '../host/kubelet.ts';
 import { preflighter } from '../sync/preflight.ts';
 import { assignmentCarrier } from '../status/assignment-carrier.ts';
 import { nodeCarrier } from '../status/node-carrier.ts';
+import { renewToken } from './renew-token.ts';
 import { firstChoice, ShownCarrier } from './shown-carrier.ts';
 import { type Carrier, Reporter } from '../status/reporter.ts';
 import type { AssignedBy } from '../store/active-record.ts';
@@ -72,6 +73,7 @@ export async function runOnline(context: AgentContext, kubeconfig: string): Prom
       context.announcer.run(client, signal),
       context.nodeHealth.run(client, signal),
       reporter.run(signal, () => sync.caughtUp()),
+      keepToken(context, client, kubeconfig),
     ]);
   } finally {
     await client.close();
@@ -92,6 +94,12 @@ async function connect({ world, shutdown, activeRecord }: AgentContext, kubeconf
     }
   }
   return undefined;
+}
+
+/** Of a ServiceAccount. The kubelet renews its own certificate. */
+async function keepToken({ world, shutdown }: AgentContext, client: Client, kubeconfig: string): Promise<void> {
+  const path = await world.tokenFile?.(kubeconfig).catch(() => undefined);
+  if (path !== undefined) await renewToken(path, { ...world, client }, shutdown.signal);
 }
 
 /** Which object assigns: everything behind it only knows the interface. */

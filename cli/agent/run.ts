@@ -78,6 +78,7 @@ function agentWorld(log: Log): AgentWorld {
       const { kubeconfigSource } = await import('../../kube/client/load-access.ts');
       return createClient(kubeconfigSource(kubeconfig), { userAgent: 'dkc-agent' });
     },
+    tokenFile: async (kubeconfig) => (await (await import('../../kube/client/load-access.ts')).loadKubeconfig(kubeconfig)).tokenFile,
     version: buildInfo().version,
     stop: stop.signal,
   };

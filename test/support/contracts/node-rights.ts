@@ -140,7 +140,8 @@ function bound(name: string, role: string, subject = { kind: 'User', name }): Ku
 const plurals: Readonly<Record<string, string>> = { ValidatingAdmissionPolicy: 'validatingadmissionpolicies' };
 
 /** Creates what is not there yet; a definition is waited for. */
-async function apply(admin: ApiHttp, objects: readonly KubeObject[]): Promise<void> {
+/** Creates objects in their order; those that are there already stay as they are. */
+export async function apply(admin: ApiHttp, objects: readonly KubeObject[]): Promise<void> {
   for (const object of objects) {
     const { apiVersion = '', kind = '', metadata } = object;
     const at = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;

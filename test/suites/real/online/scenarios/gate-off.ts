@@ -30,7 +30,7 @@ await scenario(async (): Promise<GateOff> => {
   await settled();
   await cluster.assign('good', config({ maxPods: 120 }));
   const written = shown(cluster);
-  const dropped = (): string[] => journal('dkc-agent.service').filter((line) => line.includes('dropped'));
+  const dropped = (): string[] => journal('dkc-agent.service').filter((line) => line.startsWith('no object can assign'));
   await eventually('a word about it', () => dropped().length > 0);
   const status = await eventually('dkc status to say so', () => {
     const seen = dkcJson<StatusSeen>('status');

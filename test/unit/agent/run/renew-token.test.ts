@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isRenewal, parseAccountToken, renewalSpec, renewalTime } from '../../../../agent/run/account-token.ts';
+import { renewToken } from '../../../../agent/run/renew-token.ts';
+import { silentLog } from '../../../../base/log.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+
+const HOUR = 3_600_000;
+const claims = { sub: 'system:serviceaccount:dkc-system:node-a', aud: ['api'] };
+const text = (of: object): string => `e30.${Buffer.from(JSON.stringify(of)).toString('base64url')}.c2ln`;
+/** Issued so many hours after the clock's start, for an hour. */
+const token = (startsAt: number, hour: number, over: object = {}): string =>
+  text({ ...claims, iat: startsAt / 1000 + hour * 3600, exp: startsAt / 1000 + (hour + 1) * 3600, ...over });
+
+// prettier-ignore
+const kinds: { why: string; of: string; is: string | undefined }[] = [
+  { why: 'the token of a ServiceAccount', of: text({ ...claims, iat: 1, exp: 3601 }), is: 'dkc-system/node-a' },
+  { why: 'an audience that is no list', of: text({ ...claims, aud: 'api', iat: 1, exp: 3601 }), is: 'dkc-system/node-a' },
+  { why: 'one that never expires', of: text({ ...claims, iat: 1 }), is: undefined },
+  { why: 'one of a person', of: text({ ...claims, sub: 'jane', iat: 1, exp: 2 }), is: undefined },
+  { why: 'a name that leaves its path', of: text({ ...claims, sub: 'system:serviceaccount:a:../../b/c', iat: 1, exp: 2 }), is: undefined },
+  { why: 'a bootstrap token', of: 'abcdef.0123456789abcdef', is: undefined },
+  { why: 'text that is no JSON', of: 'a.b.c', is: undefined },
+  { why: 'no text', of: '', is: undefined },
+];
+
+for (const { why, of, is } of kinds)
+  test(`a token is read: ${why}`, () => {
+    const read = parseAccountToken(of);
+    assert.equal(read && `${read.namespace}/${read.name}`, is);
+  });
+
+test('it is due after four fifths of its life, for as long a one; another account is no renewal, nor an older one', () => {
+  const [now, next, other] = [token(0, 0), token(0, 1), token(0, 1, { sub: 'system:serviceaccount:dkc-system:node-b' })].map(
+    parseAccountToken,
+  );
+  assert.ok(now && next);
+  assert.deepEqual([renewalTime(now), renewalSpec(now)], [0.8 * HOUR, { audiences: ['api'], expirationSeconds: 3600 }]);
+  assert.deepEqual(
+    [isRenewal(next, now), isRenewal(now, next), isRenewal(other, now), isRenewal(undefined, now)],
+    [true, false, false, false],
+  );
+});
+
+test('a file is renewed in time, again and again; failures are retried, and a token that is no renewal is not written', async () => {
+  const clock = new FakeClock();
+  const from = clock.now();
+  let file = token(from, 0);
+  const asked: unknown[] = [];
+  const answers = ['fails', token(from, 0), token(from, 0.9), token(from, 1.8)];
+  const stop = new AbortController();
+  const running = renewToken(
+    '/var/lib/dkc/token',
+    {
+      clock,
+      random: () => 0.5,
+      log: silentLog,
+      disk: {
+        read: async () => new TextEncoder().encode(file),
+        replace: async (_path, bytes, mode) => {
+          assert.equal(mode, 0o600);
+          file = new TextDecoder().decode(bytes);
+        },
+      },
+      client: {
+        post: async (_resource, ref, subresource, body) => {
+          asked.push({ ref, subresource, spec: (body as { spec: unknown }).spec });
+          const answer = answers.shift();
+          if (answer === 'fails') throw new Error('the server is away');
+          return { status: { token: answer } };
+        },
+      },
+    },
+    stop.signal,
+  );
+  await clock.advance(0.79 * HOUR);
+  assert.deepEqual([asked.length, file], [0, token(from, 0)]);
+  await clock.advance(0.2 * HOUR);
+  assert.equal(file, token(from, 0.9));
+  assert.deepEqual(asked[0], {
+    ref: { namespace: 'dkc-system', name: 'node-a' },
+    subresource: 'token',
+    spec: { audiences: ['api'], expirationSeconds: 3600 },
+  });
+  assert.equal(asked.length, 3);
+  await clock.advance(HOUR);
+  assert.equal(file, token(from, 1.8));
+  stop.abort();
+  await running;
+  assert.equal(clock.sleepers, 0);
+});
