@@ -87,7 +87,8 @@ for (const release of await releases())
             const seen = await status();
             const word = (seen.conditions ?? []).map((one) => one.status[0]).join('');
             // A trial that is over may stand there until the next watch event.
-            return word === letters && seen.active?.configMap.name === active && !seen.trial ? seen : undefined;
+            const isPending = seen.conditions?.[0]?.reason === 'Pending';
+            return word === letters && seen.active?.configMap.name === active && !seen.trial && !isPending ? seen : undefined;
           },
           60_000,
           async () => `${JSON.stringify(await status())}\n${agent.tail()}`,
