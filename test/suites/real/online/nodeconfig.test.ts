@@ -78,7 +78,7 @@ for (const release of await releases())
         const there = (await admin.get(`${CONFIG_MAPS}/${name}`)).code === 200;
         assert.ok((await (there ? admin.patch(`${CONFIG_MAPS}/${name}`, body) : admin.post(CONFIG_MAPS, body))).code < 300);
       };
-      const status = async (): Promise<NodeConfigStatus> => ((await admin.get(`${NC}/${NODE}`)).json['status'] ?? {}) as NodeConfigStatus;
+      const status = async (): Promise<NodeConfigStatus> => (await admin.get(`${NC}/${NODE}`)).json['status'] ?? {};
       /** Waits for `Synced Healthy Trusted`, each by its first letter, and the config in use. */
       const conditions = (letters: string, active: string | undefined) =>
         eventually(
