@@ -123,6 +123,18 @@ for (const c of cases) {
   });
 }
 
+for (const [operator, value, run] of [
+  ['Gt', '4', true],
+  ['Gt', '5', false],
+  ['Lt', '6', true],
+  ['Lt', '5', false],
+] as const)
+  // prettier-ignore
+  test(`a taint of value 5 and a toleration ${operator} ${value}: ${run ? 'a pod' : 'no pod'}`, () => {
+    const tainted = { metadata: { name: 'n1' }, spec: { taints: [{ key: 'load', value: '5', effect: 'NoExecute' }] } };
+    assert.equal(decideNode({}, [{ key: 'load', operator, value }], tainted).run, run);
+  });
+
 test('a template without a spec fits, and what fits is one object', () => {
   assert.equal(decideNode({}, [], { metadata: { name: 'n1' } }), decideNode({ spec: { containers: [] } }, [], node('')));
 });
