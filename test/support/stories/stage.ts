@@ -114,6 +114,14 @@ export abstract class Stage<S extends WorkloadSet> {
     return { app: name, story: this.name };
   }
 
+  /**
+   * Something that changes nothing, and makes controllers look at the set. Revisions have the annotations of their set: so a
+   * label. Later kube-controller-managers look at a DaemonSet whose node changes only where a pod is to be made or deleted.
+   */
+  nudge(look = 'again', name = 'web'): Promise<S> {
+    return this.patch({ metadata: { labels: { look } } }, name);
+  }
+
   async patch(patch: unknown, name = 'web', type: PatchType = 'strategic'): Promise<S> {
     const { resource } = this.#kind;
     return this.#written(resource, await this.client.patch<S>(resource, { name, namespace: this.name }, patch, { type }));

@@ -8,7 +8,9 @@ import type { Played } from './play-stories.ts';
 /** What a story leaves behind otherwise than kube-controller-manager, on purpose. */
 export interface Difference {
   why: string;
-  /** The first minor release that does as we do, such as 22. @default none does */
+  /** Shows beside minor releases from this one on, such as 22. @default all */
+  from?: number;
+  /** The first minor release that does as we do. @default none does */
   until?: number;
   /** Of lines that only kube-controller-manager's story has. */
   upstream: readonly RegExp[];
@@ -93,8 +95,8 @@ export function compareWithUpstream({
   });
 }
 
-function isOf({ until = Infinity }: Difference, { minor }: Pick<Release, 'minor'>): boolean {
-  return minor < until;
+function isOf({ from = 0, until = Infinity }: Difference, { minor }: Pick<Release, 'minor'>): boolean {
+  return from <= minor && minor < until;
 }
 
 interface Pattern {

@@ -90,6 +90,7 @@ export const placement: readonly Story[] = [
       await s.create();
       await s.rolledOut();
       await s.taint(1, 'busy=yes:NoSchedule');
+      await s.nudge();
       await s.shows({ desired: 2, misscheduled: 1 });
       await s.deletePod(s.podOn(1));
       await s.shows({ desired: 2, misscheduled: 0 });

@@ -116,6 +116,7 @@ export const podsGoneWrong: readonly Story[] = [
       await s.create();
       await s.rolledOut();
       await s.taint(0, 'busy=yes:NoSchedule');
+      await s.nudge();
       await s.shows({ desired: 1, misscheduled: 1 });
       await s.behave(s.podOn(0), 'failed:Evicted');
       await s.until('it goes', () => s.pods().length === 1);

@@ -175,6 +175,7 @@ export const rollouts: readonly Story[] = [
       await s.create({ spec: { updateStrategy: { rollingUpdate: { maxUnavailable: 3 } } } });
       await s.rolledOut();
       await s.taint(0, 'busy=yes:NoSchedule');
+      await s.nudge();
       await s.shows({ desired: 2, misscheduled: 1 });
       await s.image('app:2');
       await s.shows({ desired: 2, updated: 2, available: 2 });

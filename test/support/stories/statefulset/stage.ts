@@ -108,11 +108,6 @@ export class Stage extends WorkloadStage<StatefulSet> {
     return this.patch({ spec: { updateStrategy: { rollingUpdate: { partition } } } }, name);
   }
 
-  /** Something that changes nothing, and makes controllers look at the set. Revisions have the annotations of their set: so a label. */
-  nudge(look = 'again', name = 'web'): Promise<StatefulSet> {
-    return this.patch({ metadata: { labels: { look } } }, name);
-  }
-
   /** Those that the set owns. */
   own(name = 'web'): Readonly<Pod>[] {
     const { uid } = this.set(name).metadata;
