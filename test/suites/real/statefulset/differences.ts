@@ -33,8 +33,7 @@ export const differences: Readonly<Record<string, Difference>> = {
     until: CHANGED_BY,
     why: 'a pod that waits for its claim gets it back, as with later controllers, and at once',
     upstream: [/^note 0 claims$/, /Create Claim .*\(1\)$/],
-    // Seen while it was going, it is told of once more.
-    ours: [/^note 1 claims$/, /Create Claim .*\(2\)$|FailedUpdate .*pvc data-web-0 is being deleted$/, /^Claim data-web-0 /],
+    ours: [/^note 1 claims$/, /Create Claim .*\(2\)$/, /^Claim data-web-0 /],
   },
   'on-delete': {
     until: 37,

@@ -3,9 +3,10 @@ import type { Remains } from '../remains.ts';
 
 /**
  * What is told by chance: of a server that saw the old pod go in the very moment in which the new one came; by kube-controller-manager, of a deletion that it
- * had not seen yet when it deleted once more.
+ * had not seen yet when it deleted once more; of a claim that was seen while it was being deleted.
  */
-const isChance = /could not be completed at this time, please try again|^[Dd]elete Pod .* failed error: pods ".*" not found$/;
+const isChance =
+  /could not be completed at this time, please try again|^[Dd]elete Pod .* failed error: pods ".*" not found$|pvc \S+ is being deleted$/;
 
 /**
  * What a story of StatefulSets left behind. Names stay: a set's pods, claims and revisions are called the same whoever keeps it.
