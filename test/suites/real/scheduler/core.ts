@@ -25,8 +25,8 @@ export interface State {
   pods: readonly Pod[];
 }
 
-/** @param config - what our scheduler was given, as YAML */
-export function coreWith(config: string): Core {
+/** @param config - what our scheduler was given, as YAML. @param names - kube-scheduler's for our plugins, where they are others */
+export function coreWith(config: string, names: Readonly<Record<string, string>>): Core {
   const read = parseSchedulerConfig(config);
   if (!read.ok) throw new Error(read.problems.map(({ path, message }) => `${path}: ${message}`).join('; '));
   const [profile] = read.config.profiles.values();
@@ -37,7 +37,7 @@ export function coreWith(config: string): Core {
       const { totals, byPlugin, message } = evaluate({ ...emptyCluster, nodes, pods: pods.filter(isPlaced) }, pod, profile);
       return {
         total: totals,
-        each: new Map([...byPlugin].map(([name, points]) => [upstreamName[name] ?? name, points])),
+        each: new Map([...byPlugin].map(([name, points]) => [names[name] ?? name, points])),
         refused: message,
       };
     },
@@ -63,5 +63,3 @@ function decided(
 }
 
 const isPlaced = ({ spec }: Readonly<Pod>): boolean => (spec?.nodeName ?? '') !== '';
-
-const upstreamName: Readonly<Record<string, string>> = { NodeResourcesFit: 'NodeResourcesLeastAllocated' };

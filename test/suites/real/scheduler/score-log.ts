@@ -29,11 +29,19 @@ export class ScoreLog {
   }
 }
 
-/** Of several pods, the last one's. */
+/** Of several pods, the last one's. Newer releases write a line for each node and plugin. */
 export function scored(lines: readonly string[]): Scored | undefined {
   const total = new Map<string, number>();
-  const each = new Map<string, Points>();
+  const each = new Map<string, Map<string, number>>();
   for (const line of lines) {
+    const [, by, on = '', given] = /\] "Plugin scored node for pod" .*plugin="(\w+)" node="(\S+)" score=(-?\d+)$/.exec(line) ?? [];
+    if (by !== undefined) {
+      if (total.size > 0) each.clear();
+      total.clear();
+      each.set(by, (each.get(by) ?? new Map<string, number>()).set(on, Number(given)));
+    }
+    const [, final, sum] = /\] "Calculated node's final score for pod" .*node="(\S+)" score=(-?\d+)$/.exec(line) ?? [];
+    if (final !== undefined) total.set(final, Number(sum));
     const [, plugin, list = ''] = /\] Plugin (\w+) scores on \S+ => \[(.*)\]$/.exec(line) ?? [];
     if (plugin !== undefined) {
       // All plugins come before the totals: these are another pod's.

@@ -11,13 +11,27 @@ export function reasonsOf(text: string): string[] {
 
 /** Whether both give the same reasons. */
 export function sameReasons(upstream: string, own: string): boolean {
-  const [theirs, ours] = [reasonsOf(upstream), reasonsOf(own)];
+  // From 1.35 on no taint is named.
+  const read = upstream.includes(ANY_TAINT) ? (text: string) => withoutTaints(reasonsOf(text)) : reasonsOf;
+  const [theirs, ours] = [read(upstream), read(own)];
   const unasked = ours.find((reason) => outside.test(reason));
   if (unasked === undefined) return JSON.stringify(theirs) === JSON.stringify(ours);
   // For a pod that names its nodes, later versions do not ask the others at all; 1.20 has a reason for each of them, one that comes before any with two parts.
   const asked = ours.filter((reason) => reason !== unasked);
   const more = subtracted(theirs, asked);
   return more !== undefined && sum(more) === sum([unasked]);
+}
+
+const ANY_TAINT = 'node(s) had untolerated taint(s)';
+
+/** Reasons that name taints as the one that names none. */
+function withoutTaints([head = '', ...reasons]: readonly string[]): string[] {
+  const counts = reasons
+    .map(counted)
+    .map(([reason, count]) => [reason.startsWith('node(s) had untolerated taint') ? ANY_TAINT : reason, count] as const);
+  const sums = new Map<string, number>();
+  for (const [reason, count] of counts) sums.set(reason, (sums.get(reason) ?? 0) + count);
+  return [head, ...[...sums].map(([reason, count]) => `${count} ${reason}`).toSorted()];
 }
 
 /** Said besides the reason proper, by 1.20 alone. */
