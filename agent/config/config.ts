@@ -11,6 +11,7 @@ export { explainFields, type Explained } from './policy/explain.ts';
 export { cappedFindings, MAX_FINDINGS, splitFindings } from './contract.ts';
 export { applyFlags, gatesOnCommandLine, type Shadowed } from './flags/flags.ts';
 export { parseKubeletHelp } from './flags/flags.ts';
+export { removedFlags } from './flags/removed.ts';
 export { mergeOverlay } from './overlay.ts';
 export { resolvePaths } from './overlay.ts';
 export { defaultPolicy, checkPolicy, checkingPolicy, parsePolicy, type Policy } from './policy/policy.ts';

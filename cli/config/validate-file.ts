@@ -12,6 +12,7 @@ import {
   mergeOverlay,
   POD_RULES,
   preflightFatal,
+  removedFlags,
   resolvePaths,
   validateAll,
   warnOfGates,
@@ -64,7 +65,9 @@ export async function validateFile(context: Context, file: FileToValidate): Prom
   // What kills a kubelet on any host is an error; what only this host adds is not.
   const everywhere = preflightFatal(defaulted, {}, kubelet);
   const here = preflightFatal(defaulted, await readHost(context.disk, defaulted, kubelet), kubelet);
-  const dropped = [...(dropIns?.problems ?? []), ...dropInWarnings(written, dropIns, kubelet.version)].map((one) => onThisMachine(one));
+  const dropped = [...removedFlags(kubelet), ...(dropIns?.problems ?? []), ...dropInWarnings(written, dropIns, kubelet.version)].map(
+    (one) => onThisMachine(one),
+  );
   const shadowed = [...dropped, ...shadowWarnings(flagged.shadowed, written)];
   const errors = cappedFindings(unique([...broken, ...flagged.problems, ...policy, ...rules, ...everywhere.errors]));
   const known = new Set(errors.map(keyOf));

@@ -284,6 +284,7 @@ export const podsFields: readonly Field[] = [
     type: 'enum(text|json)',
     since: 20,
     default: { '20': 'text' },
+    flag: 'logging-format',
     rule: 'registered format; vmodule only with text',
     class: 'safe',
     reason: 'log consumers must accept the format',

@@ -197,11 +197,11 @@ test('why shows that a flag of the kubelet wins', async () => {
   assert.match((await runCli(['why', 'maxPods'], { disk })).stdout, /by a flag/);
 });
 
-test('why names the drop-in that a value is from, and validate what it changes', async () => {
+test('why names the drop-in that a value is from, and validate what it changes and which flags are gone', async () => {
   const disk = memoryDisk({
     ...files,
     '/etc/dkc/agent.yaml': 'kubeletVersion: 1.36\nkubeletUnit: ""\nkubeletArgs: /args\n',
-    '/args': '--config-dir=/conf.d\n',
+    '/args': '--config-dir=/conf.d\n--pod-infra-container-image=x\n--containerd=y\n',
     '/conf.d/10.conf': `${head}maxPods: 7\n`,
   });
   const { stdout } = await runCli(['why', 'maxPods', '-o', 'json'], { disk });
@@ -212,6 +212,10 @@ test('why names the drop-in that a value is from, and validate what it changes',
   const { warnings } = JSON.parse((await runCli(['validate', 'good.yaml', '-o', 'json'], { disk })).stdout) as {
     warnings: { message: string }[];
   };
+  assert.deepEqual(
+    warnings.flatMap(({ message }) => /started with (\S+), which kubelets from (\S+) on/.exec(message)?.slice(1) ?? []),
+    ['--pod-infra-container-image', '1.35'],
+  );
   assert.ok(warnings.some(({ message }) => message.startsWith('maxPods is not used as it stands: drop-in /conf.d/10.conf changes it')));
 });
 
