@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { startControlPlane, type ControlPlane } from '../../../support/real-parts/control-plane.ts';
 import { givenRelease } from '../../../support/real-parts/release.ts';
 import { eventually } from '../../../support/eventually.ts';
@@ -28,7 +29,7 @@ export interface ReleaseStory {
   carrier: string | null;
   /** From the assignment, in ms. */
   good: { healthyMs: number; trustedMs: number; starts: number; ready: string };
-  /** Fields for which `dkc why` and the kubelet's /configz differ. */
+  /** Names of fields for which `dkc why` and the kubelet's /configz differ. */
   why: { asked: number; differs: string[] };
   refused: { error: string; before: KubeletLife; after: KubeletLife; events: string[] };
   undone: { error: string; active: string | null; ms: number; crashes: number; reason: string };
@@ -138,8 +139,7 @@ async function whyBesideConfigz(): Promise<ReleaseStory['why']> {
   const differs: string[] = [];
   for (const { field, value } of explained) {
     const there = field.split('.').reduce<unknown>((at, step) => (at as Record<string, unknown> | undefined)?.[step], shown);
-    if (there !== undefined && JSON.stringify(there) !== JSON.stringify(value))
-      differs.push(`${field}: ${JSON.stringify(value)}, not ${JSON.stringify(there)}`);
+    if (there !== undefined && !isDeepStrictEqual(there, value)) differs.push(field);
   }
   return { asked: explained.length, differs };
 }
