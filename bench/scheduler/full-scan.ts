@@ -6,6 +6,7 @@ const COLUMNS = ['allocCpu', 'allocMemory', 'allocPods', 'usedCpu', 'usedMemory'
 type Columns = Record<(typeof COLUMNS)[number], Float64Array>;
 
 const MAX_SCORE = 100;
+const HALF = MAX_SCORE / 2;
 
 /**
  * What the engine is held against: the best node found by looking at every one of them, in columns, as simply as that can be done. For pods that ask for cpu
@@ -53,8 +54,10 @@ export class FullScan {
       const [takenCpu, takenMemory] = [(usedCpu[node] ?? 0) + cpu, (usedMemory[node] ?? 0) + memory];
       if (takenCpu > allCpu || takenMemory > allMemory || (podCount[node] ?? 0) >= (allocPods[node] ?? 0)) continue;
       const least = share((countedCpu[node] ?? 0) + scoredCpu, allCpu) + share((countedMemory[node] ?? 0) + scoredMemory, allMemory);
-      const apart = Math.abs(takenCpu / allCpu - takenMemory / allMemory) / 2;
-      const points = Math.floor(least / 2) + Math.floor((1 - apart) * MAX_SCORE);
+      const before = balance((usedCpu[node] ?? 0) / allCpu, (usedMemory[node] ?? 0) / allMemory);
+      const after = balance(takenCpu / allCpu, takenMemory / allMemory);
+      const improvement = Math.trunc(HALF + Math.trunc((HALF + after - before) / 2));
+      const points = Math.floor(least / 2) + improvement;
       if (points < best) continue;
       if (points > best) {
         best = points;
@@ -64,6 +67,10 @@ export class FullScan {
     }
     return ties;
   }
+}
+
+function balance(cpu: number, memory: number): number {
+  return Math.floor((1 - Math.abs(cpu - memory) / 2) * MAX_SCORE);
 }
 
 function share(used: number, capacity: number): number {

@@ -24,8 +24,9 @@ function frequencies(flight: Preflight): void {
   if (flight.duration(field) < 0n) flight.add(field, rule, 'must not be negative');
   if (flight.text('staticPodPath') !== '' && flight.duration('fileCheckFrequency') < 0n)
     flight.add('fileCheckFrequency', rule, 'must not be negative with staticPodPath');
+  // From 1.35 on the kubelet's own validation refuses it.
   const flush = flight.value('logging.flushFrequency');
-  if (flight.duration('logging.flushFrequency') < 0n || (typeof flush === 'number' && flush < 0))
+  if (flight.minor < 35 && (flight.duration('logging.flushFrequency') < 0n || (typeof flush === 'number' && flush < 0)))
     flight.add('logging.flushFrequency', rule, 'must not be negative');
   const status = flight.duration('nodeStatusUpdateFrequency');
   // Seen with 1.36.3: at 1ms a node is never Ready, at 5ms it is.

@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { secondsSince } from './bell.ts';
 import { Cluster, NAMESPACE } from './cluster.ts';
 import { config, HostedAgent, sourceOf } from './hosted-agent.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { RealTime } from '../../../support/real-time.ts';
 import type { Fault } from '../../../../apiserver/faults/fault.ts';
 import { nodes } from '../../../../kube/api/object.ts';
@@ -167,7 +168,8 @@ describe('an agent whose API server fails', { concurrency: 9 }, () => {
     agent.start();
     await agent.reports(on, { assigned: sourceOf(made), active: sourceOf(made) });
     await follows(on, agent, 51);
-    assert.match((await agent.activeRecord())?.why ?? '', /^Node\.spec\.configSource, which the API server .* keeps on Nodes that have it/);
+    const keeps = /^Node\.spec\.configSource, which the API server .* keeps on Nodes that have it/;
+    await eventually('the record of which object assigns', async () => keeps.test((await agent.activeRecord())?.why ?? '') || undefined);
   });
 
   test('--assignment=nodeconfig never reads the Node, and says what it lacks', async (t) => {
