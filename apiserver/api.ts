@@ -100,20 +100,26 @@ function apiGroup(name: string, versions: readonly string[]): Record<string, unk
 function resources(registry: Registry, group: string, version: string): unknown {
   const served = registry.under(group, version);
   if (served.length === 0) return undefined;
-  return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion: apiVersion({ group, version }), resources: served.flatMap(resource) };
+  return {
+    kind: 'APIResourceList',
+    apiVersion: 'v1',
+    groupVersion: apiVersion({ group, version }),
+    resources: served.flatMap((one) => resource(one, registry.release)),
+  };
 }
 
-const eviction = {
+/** kubectl drain posts an eviction of the version that it finds here: policy/v1 from 1.22 on. */
+const eviction = (release: number): Record<string, unknown> => ({
   name: 'pods/eviction',
   singularName: '',
   namespaced: true,
   group: 'policy',
-  version: 'v1beta1',
+  version: release < 22 ? 'v1beta1' : 'v1',
   kind: 'Eviction',
   verbs: ['create'],
-};
+});
 
-function resource(served: ServedKind): Record<string, unknown>[] {
+function resource(served: ServedKind, release: number): Record<string, unknown>[] {
   const { kind } = served;
   const { resource: name, singular: singularName, namespaced, kind: kindName } = kind;
   const own = {
@@ -142,5 +148,5 @@ function resource(served: ServedKind): Record<string, unknown>[] {
     kind: shown,
     verbs: ['get', 'patch', 'update'],
   }));
-  return [own, ...(kind.hasStatus ? [status] : []), ...actions, ...(isEviction(served, 'eviction') ? [eviction] : []), ...views];
+  return [own, ...(kind.hasStatus ? [status] : []), ...actions, ...(isEviction(served, 'eviction') ? [eviction(release)] : []), ...views];
 }

@@ -66,6 +66,12 @@ export function evictionContract(here: () => ContractWorld, release: ServerRelea
       assert.equal((await evict('free')).code, 404);
     });
 
+    test('discovery says which version of an eviction is posted', async () => {
+      const { json } = await here().api.get('/api/v1');
+      const found = Object.values(json['resources'] ?? {}).find((one) => text(one['name']) === 'pods/eviction');
+      assert.deepEqual([found?.['group'], found?.['version']], policy.split('/'));
+    });
+
     test('a budget counts who was evicted, and refuses the next', async () => {
       await makePod('counted');
       await makePod('kept');
