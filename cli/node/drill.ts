@@ -10,7 +10,7 @@ import { printable } from '../output/printable.ts';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { drill as rehearseAll } from '../../agent/admin/drill/execute.ts';
+import { drill as rehearseAll, steadyDrill } from '../../agent/admin/drill/execute.ts';
 import { boot } from '../../agent/boot/boot.ts';
 import { silentLog } from '../../base/log.ts';
 import { kubeletOf } from '../config/config-file.ts';
@@ -52,7 +52,6 @@ async function rehearse(context: Context, args: Args, node: NodeSide): Promise<E
   const { disk, clock, signal } = context;
   // What boot says about damage that we made ourselves would only alarm.
   const log = args.number('verbose') ? context.log : silentLog;
-  const facts = await node.observe();
   const kubelet = await kubeletOf(context, options);
   const scratch = await mkdtemp(join(tmpdir(), 'dkc-drill-')).catch((cause: unknown) => {
     throw new ActionError('create a temporary directory in', tmpdir(), {
@@ -61,18 +60,22 @@ async function rehearse(context: Context, args: Args, node: NodeSide): Promise<E
     });
   });
   try {
-    const report = await rehearseAll({
-      facts,
-      options,
-      disk,
-      clock,
-      log,
-      kubelet,
-      boot,
-      storeAt: (root) => (root === node.paths.root ? refuse(root) : node.storeAt(root)),
-      scratch,
-      signal,
-    });
+    const report = await steadyDrill(
+      () => node.observe(),
+      (facts, attempt) =>
+        rehearseAll({
+          facts,
+          options,
+          disk,
+          clock,
+          log,
+          kubelet,
+          boot,
+          storeAt: (root) => (root === node.paths.root ? refuse(root) : node.storeAt(root)),
+          scratch: join(scratch, String(attempt)),
+          signal,
+        }),
+    );
     return withNote(context, await showReport(context, args, report), kubelet.note);
   } finally {
     await disk.remove(scratch);

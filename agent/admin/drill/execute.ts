@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import {
   drillCondemnation,
   type DrillReport,
@@ -40,6 +41,31 @@ export async function drill(deps: DrillDeps): Promise<DrillReport> {
   }
   return report(problem === undefined ? steps : [...steps, localConfigStep(problem)]);
 }
+
+const MAX_TRIES = 3;
+
+/**
+ * A drill on a store that may change under it: a trial that ends while the store is copied makes another fallback the right one. Where a step failed and the records
+ * are no longer what they were, all of it is rehearsed again, three times at most.
+ * @param observe - the records as they are now
+ * @param rehearseAll - a drill that expects what these facts say
+ */
+export async function steadyDrill(
+  observe: () => Promise<AdminFacts>,
+  rehearseAll: (facts: AdminFacts, attempt: number) => Promise<DrillReport>,
+): Promise<DrillReport> {
+  let facts = await observe();
+  for (let attempt = 1; ; attempt++) {
+    const seen = await rehearseAll(facts, attempt);
+    if (seen.passed || attempt === MAX_TRIES) return seen;
+    const before = facts;
+    facts = await observe();
+    if (sameRecords(before, facts)) return seen;
+  }
+}
+
+const sameRecords = (a: AdminFacts, b: AdminFacts): boolean =>
+  isDeepStrictEqual([a.assigned, a.lastKnownGood, a.condemned], [b.assigned, b.lastKnownGood, b.condemned]);
 
 async function rehearse(scenario: Scenario, root: string, deps: DrillDeps): Promise<DrillStep & { localProblem?: string }> {
   const { facts, disk, clock, options } = deps;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { adminFacts, condemnation, source, type Given } from '../../../support/admin-facts.ts';
+import { steadyDrill } from '../../../../agent/admin/drill/execute.ts';
 import { checkBoot, planDrill, report } from '../../../../agent/admin/drill/plan.ts';
 import { describePeek, hasSwitched, isHealthyOn, planLiveDrill, type Peek } from '../../../../agent/admin/live-drill/plan.ts';
 
@@ -35,6 +36,28 @@ for (const { why, given, ends } of cases) {
         .join(' '),
       ends,
     );
+  });
+}
+
+const inTrial: Given = { ...both, lkg: '-' };
+const onMoving = [
+  { why: 'ends at once where every step passed', observed: [inTrial, both], passes: [true], tries: 1 },
+  { why: 'begins again where a trial ended under it', observed: [inTrial, both], passes: [false, true], tries: 2 },
+  { why: 'tells what failed where the records are as they were', observed: [both, both], passes: [false], tries: 1 },
+  { why: 'gives up where the records change each time', observed: [inTrial, both, inTrial, both], passes: [false, false, false], tries: 3 },
+];
+for (const { why, observed, passes, tries } of onMoving) {
+  test(`a drill ${why}`, async () => {
+    const [looks, rehearsed] = [[...observed], [] as boolean[]];
+    const { passed } = await steadyDrill(
+      async () => adminFacts(looks.shift() ?? assert.fail('it looked once more')),
+      async () => {
+        const held = passes[rehearsed.length] ?? assert.fail('it began once more');
+        rehearsed.push(held);
+        return { passed: held, steps: [] };
+      },
+    );
+    assert.deepEqual([passed, rehearsed.length], [passes.at(-1), tries]);
   });
 }
 
