@@ -51,7 +51,7 @@ function coupled(written: JsonObject, values: Map<string, Json>, version: Kubele
   }
   if (version.minor >= LOG_OPTIONS_SINCE) values.set('logging.options', logOptions(values.get('logging.options')));
   const pids = values.get('podPidsLimit');
-  if (typeof pids === 'number' && pids < 0) values.set('podPidsLimit', -1);
+  if ((typeof pids === 'number' || typeof pids === 'bigint') && pids < 0) values.set('podPidsLimit', -1);
 }
 
 /** First minor that we know to show a buffer size for both formats, set or not. */
