@@ -59,4 +59,12 @@ export const deliberate: readonly Deliberate[] = [
     excuses: (_text, ours, theirs, { errors = [] }) =>
       errors.some((error) => error.includes('cgroup v1')) && theirs.fields.every((field) => ours.fields.includes(field)),
   },
+  {
+    why: 'a colon on the line after its key is refused by goyaml; the YAML library takes it, and the effective file is written anew without it',
+    excuses: (text, _, theirs) => /^[^\s#:]+\n\s+:/m.test(text) && theirs.stage === 'decode',
+  },
+  {
+    why: 'a carriage return alone ends a line for goyaml, so that a value goes on behind it; we refuse the text',
+    excuses: (text, ours) => /\r(?!\n)/.test(text) && ours.stage === 'decode',
+  },
 ];
