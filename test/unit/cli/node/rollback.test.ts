@@ -118,7 +118,7 @@ test('rollback --wait ends when the agent has applied it, and with 1 when it doe
 });
 
 const refused = [
-  { why: 'a REF that fits several', argv: ['--to=8c1f'], code: 2, says: /fits 2 checkpoints/ },
+  { why: 'a REF that fits several', argv: ['--to=8c1f'], code: 2, says: /matches 2 checkpoints/ },
   { why: 'a REF that fits none', argv: ['--to=zz'], code: 3, says: /no checkpoint has that name/ },
   { why: 'the assigned as --to', argv: ['--to=assigned'], code: 1, says: /being rolled back/ },
   { why: 'a key that is not there', argv: ['--to=last-known-good', '--key=x'], code: 1, says: /no key "x"/ },
@@ -210,7 +210,7 @@ test('retry clears all or one, and says what it cleared', async (t) => {
   assert.equal((await dkc('retry', 'zz')).code, 3);
   const several = await dkc('retry', '8c1f');
   assert.equal(several.code, 2);
-  assert.match(several.stderr, /^dkc: REF 8c1f: it fits \d checkpoints/);
+  assert.match(several.stderr, /^dkc: REF 8c1f: it matches \d checkpoints/);
 });
 
 test('rollback and retry wait for the store lock, and do not break it', async (t) => {
