@@ -17,7 +17,7 @@ export { resolvePaths } from './overlay.ts';
 export { defaultPolicy, checkPolicy, checkingPolicy, parsePolicy, type Policy } from './policy/policy.ts';
 export { pathsToProbe, preflightFatal } from './preflight/preflight.ts';
 export { filesToRead } from './preflight/files.ts';
-export { defaultSocket } from './preflight/runtime.ts';
+export { defaultSocket, socketPaths } from './preflight/runtime.ts';
 export { portsOfKubelet } from './preflight/server.ts';
 export { preflightSysctls } from './preflight/host.ts';
 export { POD_RULES } from './preflight/pods.ts';

@@ -10,7 +10,9 @@ import {
   MAX_BYTES,
   mergeOverlay,
   pathsToProbe,
+  defaultSocket,
   portsOfKubelet,
+  socketPaths,
   preflightFatal,
   renderYamlWithin,
   resolvePaths,
@@ -161,12 +163,19 @@ function comparedWith({ local, current, kubelet }: NodeInputs): JsonObject {
   return decoded?.ok ? decoded.written : minimalConfig;
 }
 
-/** Ports of the kubelet that runs: by the effective file, or the local config where there is none. */
-export function portsNow({ current, local, kubelet, dropIns }: Pick<NodeInputs, 'current' | 'local' | 'kubelet' | 'dropIns'>): number[] {
+/** What the kubelet that runs listens on and talks to: by the effective file, or the local config where there is none. */
+export function runningKubelet({ current, local, kubelet, dropIns }: Pick<NodeInputs, 'current' | 'local' | 'kubelet' | 'dropIns'>): {
+  ports: number[];
+  sockets: string[];
+} {
   const decoded = current === undefined ? undefined : decode(current, kubelet.version);
   const file = decoded?.ok ? decoded.written : local.at === 'present' ? local.resolved : minimalConfig;
   const running = withDropIns(file, dropIns, kubelet.version);
-  return portsOfKubelet(applyDefaults(applyFlags(running, kubelet.args, kubelet.version).merged, kubelet.version), kubelet);
+  const defaulted = applyDefaults(applyFlags(running, kubelet.args, kubelet.version).merged, kubelet.version);
+  return {
+    ports: portsOfKubelet(defaulted, kubelet),
+    sockets: [...socketPaths(defaulted), defaultSocket(defaulted)].filter((path) => path !== undefined),
+  };
 }
 
 /** What `validate` needs to know of this node's kubelet. */

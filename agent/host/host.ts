@@ -25,8 +25,11 @@ export interface Probing {
   hidden?: readonly string[];
   /** Folder whose files are not looked at. */
   except?: string;
-  /** Ports of the kubelet that runs, which are free again when it is restarted; absent: ports are not looked at. */
-  ownPorts?: readonly number[];
+  /**
+   * The kubelet that runs. Its ports are free again when it is restarted. Where the socket of its runtime is not there, the runtime is away, and no
+   * configuration is at fault. Absent: neither ports nor the default runtime are looked at.
+   */
+  running?: { ports: readonly number[]; sockets: readonly string[] };
 }
 
 /**
@@ -37,7 +40,7 @@ export interface Probing {
 export async function readHost(
   disk: HostDisk,
   defaulted: JsonObject,
-  { args, hidden = [], except, ownPorts }: Probing = { args: [] },
+  { args, hidden = [], except, running }: Probing = { args: [] },
 ): Promise<HostFacts> {
   const root = flagValue('--root-dir', args) ?? KUBELET_ROOT;
   const text = (path: string): Promise<string | undefined> => textOf(disk.read(path));
@@ -60,9 +63,9 @@ export async function readHost(
   }
   const paths: Record<string, 'file' | 'dir' | 'missing' | 'unreadable'> = {};
   // A kubelet of which nothing is known may be given another runtime by a flag.
-  const runtime = ownPorts && args.length > 0 ? defaultSocket(defaulted) : undefined;
+  const runtime = running && args.length > 0 ? defaultSocket(defaulted) : undefined;
   for (const path of [...pathsToProbe(defaulted), ...(runtime === undefined ? [] : [runtime])].filter(
-    (one) => except === undefined || !one.startsWith(`${except}/`),
+    (one) => (except === undefined || !one.startsWith(`${except}/`)) && !running?.sockets.includes(one),
   )) {
     const seen = await whatIsAt(disk, path);
     if (seen !== 'missing' || !hidden.some((folder) => path.startsWith(folder))) paths[path] = seen;
@@ -84,7 +87,7 @@ export async function readHost(
     ...(diskBytes === undefined ? {} : { diskBytes }),
     ...(await statesOf(disk, root)),
     ...(await contentsOf(disk, defaulted, except)),
-    ...(ownPorts ? await listeningOf(disk, ownPorts) : {}),
+    ...(running ? await listeningOf(disk, running.ports) : {}),
     ...addresses(),
   };
 }

@@ -3,7 +3,7 @@ import { pathsToProbe } from '../config/config.ts';
 import type { KubeletFacts } from '../config/contract.ts';
 import { readHost } from '../host/host.ts';
 import { loadNodeInputs } from '../evaluate/node-inputs.ts';
-import { evaluating, portsNow, prepare, type Pieces } from '../evaluate/evaluate.ts';
+import { evaluating, prepare, runningKubelet, type Pieces } from '../evaluate/evaluate.ts';
 import { sourceText, type Source } from '../checkpoint/source.ts';
 import type { AgentOptions } from '../options.ts';
 import { layout } from '../store/layout.ts';
@@ -52,8 +52,7 @@ export function preflighter({
     const pause = (payload.files.get(source.kubeletConfigKey)?.length ?? 0) > ONE_TURN ? setImmediate : undefined;
     const read = await inTurns(prepare(config, inputs), pause);
     if (!read.ok) return read;
-    const ownPorts = portsNow(inputs);
-    const host = await readHost(disk, read.defaulted, { args: facts.args, hidden: PRIVATE, except: dir, ownPorts });
+    const host = await readHost(disk, read.defaulted, { args: facts.args, hidden: PRIVATE, except: dir, running: runningKubelet(inputs) });
     // Its checkpoint may not be on disk yet: what lies in it is what the ConfigMap holds.
     const siblings = pathsToProbe(read.defaulted).filter((path) => path.startsWith(`${dir}/`));
     const inside = siblings.map((path) => [path, payload.files.has(path.slice(dir.length + 1)) ? 'file' : 'missing'] as const);

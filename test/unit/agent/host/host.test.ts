@@ -54,3 +54,19 @@ test('kernel settings are read-only for the kubelet by the mounts that it sees, 
   assert.equal(await seen(readOnly, readOnly, 'bash\n'), 0);
   assert.equal(await seen(proc, readOnly), 0);
 });
+
+const sockets = [
+  { why: 'of another runtime is looked for', runs: '/run/crio.sock', is: { '/run/containerd/containerd.sock': 'missing' } },
+  {
+    why: 'of the runtime that the kubelet has is not: it is away, and no configuration is at fault',
+    runs: '/run/containerd/containerd.sock',
+    is: {},
+  },
+];
+for (const { why, runs, is } of sockets) {
+  test(`the socket ${why}`, async () => {
+    const defaulted = { containerRuntimeEndpoint: 'unix:///run/containerd/containerd.sock' };
+    const { paths } = await readHost(host({}), defaulted, { args: ['--v=2'], running: { ports: [], sockets: [runs] } });
+    assert.deepEqual(paths, is);
+  });
+}
