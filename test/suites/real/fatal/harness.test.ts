@@ -13,15 +13,17 @@ await withRelease('a kubelet of the release', ['kubelet', 'cri-v1.proto'], () =>
   for (const cgroups of [false, true])
     test(`is healthy on the fake runtime${cgroups ? ', in cgroups of its own' : ''}`, async (t) => {
       const { kubelet: program, 'cri-v1.proto': proto } = await releaseParts(['kubelet', 'cri-v1.proto']);
+      // Hooks of a test run in the order they were added: the kubelet must have ended before its folder goes.
       const dir = await tempDir(t);
+      await using ends = new AsyncDisposableStack();
       const socket = join(dir, 'cri.sock');
       const runtime = await startFakeRuntime({ socket, api: 'v1', proto: protoOfRelease(proto) });
-      t.after(() => runtime.close());
+      ends.defer(() => runtime.close());
       const [port = 0, healthzPort = 0] = await freePorts(2);
       const fields = cgroups ? { cgroupsPerQOS: true, enforceNodeAllocatable: ['pods'] } : {};
       const config = releaseKubeletConfig(socket, { port, healthzPort, maxPods: 99, ...fields });
       const kubelet = await ReleaseKubelet.start({ program, dir, name: 'release-0', config, cgroups });
-      t.after(async () => {
+      ends.defer(async () => {
         await kubelet.stop();
         await kubelet.removeCgroups();
       });
