@@ -50,7 +50,7 @@ await scenario(async ({ how }: BrokenDiskOptions): Promise<BrokenDiskResult> => 
   await agent.assign(kubeletConfig({ maxPods: KILLER, registryPullQPS: 4242 }));
   await eventually('the killer', () => kubeletStarts().some((start) => start.maxPods === KILLER));
   await eventually('an agent on it', () => property('dkc-agent.service', 'SubState') === 'running');
-  breakDisk(how);
+  await breakDisk(how);
   const last = (): unknown => kubeletStarts().at(-1)?.maxPods;
   await eventually('the way back', () => last() === 101);
   const exits = kubeletExits().filter((exit) => exit.result === 'exit-code');
@@ -78,8 +78,12 @@ await scenario(async ({ how }: BrokenDiskOptions): Promise<BrokenDiskResult> => 
   };
 });
 
-function breakDisk(how: BrokenDiskOptions['how']): void {
-  if (how === 'read-only') return void execFileSync('mount', ['-o', 'remount,ro', DIR]);
+async function breakDisk(how: BrokenDiskOptions['how']): Promise<void> {
+  if (how === 'read-only') {
+    // The kernel refuses as long as a file is open for writing, such as one that the agent saves at this moment.
+    await eventually('a disk that is read-only', () => spawnSync('mount', ['-o', 'remount,ro', DIR]).status === 0);
+    return;
+  }
   spawnSync('dd', ['if=/dev/zero', `of=${DIR}/filler`, 'bs=4k'], { stdio: 'ignore' });
   if (statfsSync(DIR).bfree > 0) throw new Error('the disk is not full');
 }
