@@ -19,8 +19,8 @@ await onReleaseNodes('a node of a cluster of today', ['kubelet', 'cri-v1.proto',
     assert.equal(carrier, 'nodeconfig');
     assert.deepEqual([good.ready, good.starts], ['True', 2]);
     assert.ok(why.asked > 100, `${why.asked} fields`);
-    // The kubelet makes itself a certificate and shows where, and shows the options of log formats that nobody asked for.
-    assert.deepEqual(why.differs.toSorted(), ['logging.options', 'tlsCertFile', 'tlsPrivateKeyFile']);
+    // The kubelet makes itself a certificate and shows where.
+    assert.deepEqual(why.differs.toSorted(), ['tlsCertFile', 'tlsPrivateKeyFile']);
     assert.deepEqual(refused.after, refused.before, 'the kubelet was restarted for what is refused');
     assert.ok(refused.events.some((event) => event.includes('syncFrequency')), refused.events.join('\n')); // prettier-ignore
     assert.deepEqual([undone.active, undone.error], ['good', 'failed trial, see dkc-agent log for details']);
