@@ -4,7 +4,7 @@ export function abortReason(signal: AbortSignal): Error {
 }
 
 /**
- * The promise, or the signal's reason if that comes first. What the promise stands for goes on, for others that wait for it. Once this resolves no
+ * The promise, or the signal's reason if that comes first. The work behind the promise goes on, for others that wait for it. Once this resolves no
  * listener is left on the signal, so that it may live for long.
  */
 export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {

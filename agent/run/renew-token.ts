@@ -10,7 +10,7 @@ import type { Resource } from '../../kube/api/object.ts';
 import type { Client } from '../../kube/client/client.ts';
 
 const serviceAccounts: Resource = { group: '', version: 'v1', resource: 'serviceaccounts', kind: 'ServiceAccount', namespaced: true };
-/** Longest time between two looks at the file, in ms: whoever writes it may write another token. */
+/** Longest time between two looks at the file, in ms: another program may have written another token. */
 const MAX_PERIOD_MS: Millis = 600_000;
 const limits = { base: 5_000, cap: 300_000 };
 
