@@ -150,6 +150,9 @@ async function start(
         home,
         ready: ready[name],
         ca: authority.ca,
+        // As a static pod. kube-scheduler 1.36.3 ends ("Scheduler cache is corrupted") when the API server bound a pod, restarted before it answered, and
+        // the pod had another node in the scheduler's next attempt.
+        restarts: name === 'kube-scheduler',
       });
       daemons.set(name, daemon);
       return daemon;

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
+import { appendFileSync, closeSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
@@ -17,10 +17,13 @@ export interface DaemonPlan {
   ready: { url: string; token?: string };
   /** PEM that its certificate is checked with. */
   ca: string;
+  /** Starts it anew where it ends by itself after it was ready, as a kubelet does with a static pod; at most RESTARTS times. @default false */
+  restarts?: boolean;
 }
 
 const READY_WITHIN_MS = 120_000;
 const TAIL_LINES = 40;
+const RESTARTS = 5;
 
 /**
  * A long-running program in a process group of its own. It ends with us, however we end: the kernel kills it when the thread that
@@ -31,6 +34,8 @@ export class Daemon {
   #child: ChildProcess | undefined;
   #ended: Promise<string> = Promise.resolve('never started');
   #over = '';
+  #mayEnd = true;
+  #restarts = 0;
 
   constructor(plan: DaemonPlan) {
     this.plan = plan;
@@ -43,7 +48,22 @@ export class Daemon {
 
   /** Starts it and waits until it is ready. @throws with the end of its log */
   async start(): Promise<void> {
-    const { name, program, args, log, home } = this.plan;
+    const { name } = this.plan;
+    this.#spawn();
+    const deadline = performance.now() + READY_WITHIN_MS;
+    while (!(await this.#isReady())) {
+      if (this.#over !== '') throw new Error(`${name} ${this.#over}\n${await this.tail()}`);
+      if (performance.now() > deadline) {
+        await this.kill();
+        throw new Error(`${name} was not ready after ${READY_WITHIN_MS / 1000} s\n${await this.tail()}`);
+      }
+      await sleep(50);
+    }
+    this.#mayEnd = this.plan.restarts !== true;
+  }
+
+  #spawn(): void {
+    const { program, args, log, home } = this.plan;
     const output = openSync(log, 'a');
     this.#over = '';
     const child = spawn('setpriv', ['--pdeathsig', 'KILL', program, ...args], {
@@ -57,23 +77,18 @@ export class Daemon {
       const end = (how: string): void => {
         this.#over = how;
         resolve(how);
+        if (this.#mayEnd || this.#restarts++ === RESTARTS) return;
+        appendFileSync(log, `\n--- ${how}, and is started anew\n`);
+        this.#spawn();
       };
       child.once('error', (error) => end(`could not be started: ${error.message}`));
       child.once('exit', (code, signal) => end(`ended with ${signal ?? code}`));
     });
-    const deadline = performance.now() + READY_WITHIN_MS;
-    while (!(await this.#isReady())) {
-      if (this.#over !== '') throw new Error(`${name} ${this.#over}\n${await this.tail()}`);
-      if (performance.now() > deadline) {
-        await this.kill();
-        throw new Error(`${name} was not ready after ${READY_WITHIN_MS / 1000} s\n${await this.tail()}`);
-      }
-      await sleep(50);
-    }
   }
 
   /** Asks it to end, and after `graceMs` makes it. */
   async stop(graceMs: number): Promise<void> {
+    this.#mayEnd = true;
     this.#signal('SIGTERM');
     const patience = new AbortController();
     await Promise.race([this.#ended, sleep(graceMs, undefined, { signal: patience.signal }).catch(() => {})]);
@@ -88,6 +103,7 @@ export class Daemon {
 
   /** For the end of the process, where nothing can be waited for. */
   killNow(): void {
+    this.#mayEnd = true;
     this.#signal('SIGKILL');
   }
 
