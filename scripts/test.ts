@@ -9,7 +9,8 @@ import { suites, type Suite } from './suites.ts';
 
 /**
  * `npm test` and its slower siblings: `test.ts SUITE [FILE...] [OPTION...]`. Node's own runner does the work; this names the files.
- * With DKC_TEST_RECORDS=DIR, as in CI, a failed file of a slow suite is left to `again.ts`, which runs it a second time.
+ * With DKC_TEST_RECORDS=DIR, as in CI, a failed file of a slow suite is left to `again.ts`, which runs it a second time. DKC_TEST_LINES=N plays N files
+ * of a slow suite side by side, as CI does where they mostly wait.
  */
 const PARTS_EACH = 4;
 
@@ -56,16 +57,22 @@ async function together({ shared }: Suite): Promise<number> {
 async function oneByOne(): Promise<number> {
   const ended: Ended[] = [];
   const runs: FileRun[] = [];
-  for (const file of files) {
-    const began = performance.now();
-    const one = await runFiles([file], options, true);
-    ended.push(one);
-    runs.push(records.addFirst({ suite: name, file, ms: Math.round(performance.now() - began), passed: one.code === 0 }, one.text));
-  }
+  const lines = Math.max(1, Number(process.env['DKC_TEST_LINES'] ?? 1));
+  const left = files.values();
+  const work = async (): Promise<void> => {
+    for (const file of left) {
+      const began = performance.now();
+      const one = await runFiles([file], options, lines === 1);
+      if (lines > 1) process.stdout.write(one.text);
+      ended.push(one);
+      runs.push(records.addFirst({ suite: name, file, ms: Math.round(performance.now() - began), passed: one.code === 0 }, one.text));
+    }
+  };
+  await Promise.all(Array.from({ length: lines }, work));
   closing(ended);
   if (kept === undefined) {
-    const { lines, passed } = report(runs, []);
-    console.log(lines.join('\n'));
+    const { lines: last, passed } = report(runs, []);
+    console.log(last.join('\n'));
     return passed ? 0 : 1;
   }
   const why = whyNoSecondTry(failedOnce(records.runs()));
