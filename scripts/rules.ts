@@ -4,7 +4,9 @@
 export const levels: readonly (readonly string[])[] = [
   ['test', 'bench', 'scripts'],
   ['cli'],
-  ['agent', 'controllers', 'scheduler', 'apiserver', 'deploy'],
+  // The rollout controller validates and compares kubelet configurations, and reads what agents report.
+  ['controllers'],
+  ['agent', 'scheduler', 'apiserver', 'deploy'],
   ['kube'],
   ['base'],
 ];
@@ -15,6 +17,7 @@ export const apart: readonly { from: RegExp; to: RegExp }[] = [
     from: /^scheduler\/(cycle\.ts$|informers\.ts$|(core|cache|config|engine|extenders|plugins|pod|preempt|queue|volumes)\/)/,
     to: /^scheduler\/(reservation|placeholder)\//,
   },
+  { from: /^controllers\/(common|daemonset|statefulset)\//, to: /^(agent|scheduler|apiserver|deploy)\// },
   { from: /^scheduler\/reservation\//, to: /^scheduler\/placeholder\// },
 ];
 
@@ -45,6 +48,8 @@ export const mayDoIO: readonly RegExp[] = [
   /^apiserver\/http\//,
   /^controllers\/common\/(reconcile|history\/read-revisions)\.ts$/,
   /^controllers\/daemonset\/controller\.ts$/,
+  /^controllers\/fleet\/server-facts\.ts$/,
+  /^controllers\/rollout\/controller\.ts$/,
   /^controllers\/statefulset\/controller\.ts$/,
   /^scheduler\/(cycle|explain|scheduler)\.ts$/,
   /^scheduler\/core\/(loop|schedule-one|state)\.ts$/,

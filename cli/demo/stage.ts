@@ -13,7 +13,7 @@ import { connect } from '../connect/connect.ts';
 import { fleetCarrier, type FleetCarrier } from '../fleet/carrier.ts';
 import { Eye } from './eye.ts';
 import { nodeFiles, Supervisor, type NodeFiles } from './supervisor.ts';
-import type { FleetNode } from '../fleet/fleet-node.ts';
+import type { FleetNode } from '../../controllers/fleet/fleet-node.ts';
 import type { Context } from '../command.ts';
 import type { Client } from '../../kube/client/client.ts';
 

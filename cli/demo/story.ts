@@ -5,7 +5,7 @@ import { commands } from '../commands.ts';
 import { dispatch } from '../dispatch.ts';
 import { configMap, KEY, NAMESPACE, NODE, type PayloadName, type Stage } from './stage.ts';
 import type { Context } from '../command.ts';
-import type { FleetNode } from '../fleet/fleet-node.ts';
+import type { FleetNode } from '../../controllers/fleet/fleet-node.ts';
 import type { Millis } from '../../base/clock.ts';
 
 /** Nothing in the story takes nearly as long, even on a slow machine. */

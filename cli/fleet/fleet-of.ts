@@ -1,5 +1,5 @@
 import { fleetCarrier, type FleetCarrier } from './carrier.ts';
-import { factsText } from './server-facts.ts';
+import { factsText } from '../../controllers/fleet/server-facts.ts';
 import type { Args } from '../args/args.ts';
 import type { Context } from '../command.ts';
 import type { Client } from '../../kube/client/client.ts';

@@ -1,5 +1,6 @@
 import { sourceText, type MaybeSource } from '../../agent/checkpoint/source.ts';
-import { assignedSource, fleetState, stateText, type FleetState, type FleetNode } from './fleet-node.ts';
+import { assignedSource, fleetState, type FleetState, type FleetNode } from '../../controllers/fleet/fleet-node.ts';
+import { stateText } from './state-text.ts';
 import type { Column, Paint } from '../output/output.ts';
 import type { Millis } from '../../base/clock.ts';
 

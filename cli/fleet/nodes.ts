@@ -6,7 +6,7 @@ import { formatFlag, show, table } from '../output/output.ts';
 import { printable } from '../output/printable.ts';
 import { fleetOf, noteMissingCarrier } from './fleet-of.ts';
 import type { FleetCarrier } from './carrier.ts';
-import { fleetState, isSettled, type FleetNode } from './fleet-node.ts';
+import { fleetState, isSettled, type FleetNode } from '../../controllers/fleet/fleet-node.ts';
 import { nodeColumns, nodeData } from './node-view.ts';
 import { nodeNames, selectorFlag } from './node-names.ts';
 import { watchFleet } from './watch-fleet.ts';

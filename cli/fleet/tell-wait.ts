@@ -5,7 +5,7 @@ import { printable, progress } from '../output/printable.ts';
 import { agentEvents, failureText, forPeople, verdictReason } from './agent-events.ts';
 import { waitForNodes, type Settling, type Wanted } from './wait.ts';
 import type { FleetCarrier } from './carrier.ts';
-import type { FleetNode } from './fleet-node.ts';
+import type { FleetNode } from '../../controllers/fleet/fleet-node.ts';
 import type { Millis } from '../../base/clock.ts';
 import type { Client } from '../../kube/client/client.ts';
 

@@ -1,5 +1,5 @@
 import { sameSource, sourceText, type PayloadRef, type SpecSource } from '../../agent/checkpoint/source.ts';
-import { sameSpec, fleetState, type FleetNode } from './fleet-node.ts';
+import { sameSpec, fleetState, type FleetNode } from '../../controllers/fleet/fleet-node.ts';
 import type { Millis, Clock } from '../../base/clock.ts';
 import type { FleetCarrier } from './carrier.ts';
 

@@ -4,7 +4,7 @@ import { formatOf, peopleFor } from '../output/output.ts';
 import { tableLines } from '../output/table.ts';
 import { nodeColumns, nodeData } from './node-view.ts';
 import type { FleetCarrier } from './carrier.ts';
-import type { FleetNode } from './fleet-node.ts';
+import type { FleetNode } from '../../controllers/fleet/fleet-node.ts';
 import type { Args } from '../args/args.ts';
 import type { Context } from '../command.ts';
 import type { Millis } from '../../base/clock.ts';

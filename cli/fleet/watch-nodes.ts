@@ -2,10 +2,10 @@ import { nodeConfigs } from '../../agent/status/node-config.ts';
 import { nodes, type KubeObject, type Resource } from '../../kube/api/object.ts';
 import { Reflector, type ReflectorOptions, type Sink } from '../../kube/cache/reflector.ts';
 import { watchObject } from '../../kube/client/watch-object.ts';
-import { fleetNode, keptOfConfig, keptOfNode } from './read-fleet-node.ts';
+import { fleetNode, keptOfConfig, keptOfNode } from '../../controllers/fleet/read-fleet-node.ts';
 import type { Watched } from './carrier.ts';
-import type { FleetNode } from './fleet-node.ts';
-import type { ServerFacts } from './server-facts.ts';
+import type { FleetNode } from '../../controllers/fleet/fleet-node.ts';
+import type { ServerFacts } from '../../controllers/fleet/server-facts.ts';
 import type { Client } from '../../kube/client/client.ts';
 
 /** Up to here each node gets watches of its own; past it one watch of all objects costs the server less. */

@@ -2,7 +2,7 @@ import { describeError } from '../../base/errors.ts';
 import { nodes } from '../../kube/api/object.ts';
 import { nodeConfigs } from '../../agent/status/node-config.ts';
 import { isForbidden, isNotFound } from '../../kube/client/errors.ts';
-import { fleetNode } from '../fleet/read-fleet-node.ts';
+import { fleetNode } from '../../controllers/fleet/read-fleet-node.ts';
 import { probeHealth } from '../../agent/trial/health.ts';
 import { LockError } from '../../base/lock.ts';
 import type { ApiView, Vitals } from '../../agent/admin/status.ts';

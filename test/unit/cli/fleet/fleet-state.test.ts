@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { statusErrors } from '../../../../agent/status/errors.ts';
-import { assignedSource, fleetState, stateText, type FleetState, type FleetNode } from '../../../../cli/fleet/fleet-node.ts';
-import { AGENT_ANNOTATION, fleetNode } from '../../../../cli/fleet/read-fleet-node.ts';
+import { stateText } from '../../../../cli/fleet/state-text.ts';
+import { assignedSource, fleetState, type FleetState, type FleetNode } from '../../../../controllers/fleet/fleet-node.ts';
+import { AGENT_ANNOTATION, fleetNode } from '../../../../controllers/fleet/read-fleet-node.ts';
 
 const source = (name: string, resourceVersion = '1') => ({ namespace: 'dkc-system', name, uid: `uid-${name}`, resourceVersion, kubeletConfigKey: 'kubelet' }); // prettier-ignore
 const [old, web, newer] = [source('old'), source('web'), source('web', '2')];

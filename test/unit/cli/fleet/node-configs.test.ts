@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { nodeConfigs } from '../../../../agent/status/node-config.ts';
-import { fleetState, type Carrier, type FleetNode, type FleetState } from '../../../../cli/fleet/fleet-node.ts';
-import { AGENT_ANNOTATION, fleetNode } from '../../../../cli/fleet/read-fleet-node.ts';
+import { fleetState, type Carrier, type FleetNode, type FleetState } from '../../../../controllers/fleet/fleet-node.ts';
+import { AGENT_ANNOTATION, fleetNode } from '../../../../controllers/fleet/read-fleet-node.ts';
 import { FleetJoin } from '../../../../cli/fleet/watch-nodes.ts';
 import { definitions } from '../../../../deploy/nodeconfig-crd.ts';
 import { configMaps, nodes, type KubeObject } from '../../../../kube/api/object.ts';

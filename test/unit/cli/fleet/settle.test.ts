@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fleetNode } from '../../../../cli/fleet/read-fleet-node.ts';
-import type { FleetNode } from '../../../../cli/fleet/fleet-node.ts';
+import { fleetNode } from '../../../../controllers/fleet/read-fleet-node.ts';
+import type { FleetNode } from '../../../../controllers/fleet/fleet-node.ts';
 import { settling, type Goal, type Settling } from '../../../../cli/fleet/wait.ts';
 import { statusErrors } from '../../../../agent/status/errors.ts';
 

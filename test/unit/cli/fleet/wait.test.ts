@@ -4,7 +4,7 @@ import { atRest, FakeClock } from '../../../support/fake-clock.ts';
 import { waitForNodes, type Wait, type Goal } from '../../../../cli/fleet/wait.ts';
 import { statusErrors } from '../../../../agent/status/errors.ts';
 import type { FleetCarrier } from '../../../../cli/fleet/carrier.ts';
-import type { FleetNode } from '../../../../cli/fleet/fleet-node.ts';
+import type { FleetNode } from '../../../../controllers/fleet/fleet-node.ts';
 import type { Source } from '../../../../agent/checkpoint/source.ts';
 
 const web = { namespace: 'dkc-system', name: 'web', kubeletConfigKey: 'kubelet' };

@@ -7,7 +7,7 @@ import { nodeOnDisk, type NodeOnDisk } from '../../../support/node-on-disk.ts';
 import { cliContext } from '../../../support/cli-context.ts';
 import { age, ago, size, span } from '../../../../cli/node/spoken.ts';
 import { nodeFlags } from '../../../../cli/agent/flags.ts';
-import { fleetNode } from '../../../../cli/fleet/read-fleet-node.ts';
+import { fleetNode } from '../../../../controllers/fleet/read-fleet-node.ts';
 import { statusErrors } from '../../../../agent/status/errors.ts';
 import type { AddressInfo } from 'node:net';
 import type { Source } from '../../../../agent/checkpoint/source.ts';

@@ -1,7 +1,5 @@
 import { sameSource, type SpecSource, type MaybeSource } from '../../agent/checkpoint/source.ts';
 import { statusErrors } from '../../agent/status/errors.ts';
-import { span } from '../node/spoken.ts';
-import type { Millis } from '../../base/clock.ts';
 import type { OwnerReference } from '../../kube/api/object.ts';
 
 /** The object that carries an assignment: upstream's fields on the Node, or a NodeConfig. null: the API server keeps neither. */
@@ -83,19 +81,6 @@ function failedState(node: FleetNode, error: string): FleetState {
 
 /** Whether `dkc nodes --check` is content with it. */
 export const isSettled = (state: FleetState): boolean => state === 'trusted' || state === 'local';
-
-/** For people: the state, with the time that a trial has left where the agent tells it. */
-export function stateText(node: FleetNode, now: Millis): string {
-  const state = fleetState(node);
-  const left = state === 'trial' ? trialLeft(node, now) : undefined;
-  return left === undefined ? state : `${state} (${left} left)`;
-}
-
-/** `8m12s`; undefined where the agent does not tell, or the time is over and its verdict on the way. */
-export function trialLeft({ agent }: FleetNode, now: Millis): string | undefined {
-  const endsAt = agent?.trial?.endsAtMs ?? undefined;
-  return endsAt === undefined || endsAt - now < 1_000 ? undefined : span(endsAt - now);
-}
 
 /** What the spec says, with the uid and resourceVersion that the node reports for it; null where it has not reported them. */
 export interface AssignedSource extends SpecSource {
