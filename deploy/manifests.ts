@@ -1,6 +1,6 @@
 import { adminRights } from './admin-rights.ts';
 import { admissionPolicy } from './admission-policy.ts';
-import { definitions } from './nodeconfig-crd.ts';
+import { definitions } from './definitions.ts';
 import { SYSTEM_NAMESPACE } from './names.ts';
 import { nodeRights, type NodeRightsOptions } from './node-rights.ts';
 import type { KubeObject } from '../kube/api/object.ts';

@@ -200,8 +200,3 @@ export function nodeConfigDefinition(options: NodeConfigDefinitionOptions): Kube
     },
   };
 }
-
-/** All definitions of `dkc.dev`. */
-export function definitions(options: NodeConfigDefinitionOptions): KubeObject[] {
-  return [nodeConfigDefinition(options)];
-}

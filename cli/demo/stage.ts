@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { startApiServer, type ApiServer } from '../../apiserver/server.ts';
 import { nodeRights } from '../../deploy/node-rights.ts';
-import { definitions } from '../../deploy/nodeconfig-crd.ts';
+import { definitions } from '../../deploy/definitions.ts';
 import { connect } from '../connect/connect.ts';
 import { fleetCarrier, type FleetCarrier } from '../fleet/carrier.ts';
 import { Eye } from './eye.ts';
