@@ -1,0 +1,71 @@
+import type { Action } from './actions.ts';
+import { failuresOf, placedOn } from './count.ts';
+import type { Decision } from './decision.ts';
+import { specOf, type Facts } from './facts.ts';
+import { sameSpec } from '../fleet/fleet-node.ts';
+import type { Progress } from './progress.ts';
+import { maxUnavailableOf } from './rules.ts';
+import { namesOf, nodesText } from './text.ts';
+
+/**
+ * Takes nodes that have a stopped revision back to the one before, or to their local configuration. Windows, gates and holds do not apply: what runs now
+ * is worse. Pure.
+ */
+export function planBack(facts: Facts, progress: Progress & { stopped: 'Failures' | 'Aborted' }): Decision {
+  const { rules, nodes, now } = facts;
+  const stopped = specOf(rules, progress.revision);
+  const forward = placedOn(nodes, stopped, rules.nodeDeadlineMs, now);
+  const failures = failuresOf(progress.failures, forward, now);
+  const base: Pick<Decision, 'progress' | 'placed'> = { progress: { ...progress, failures }, placed: forward };
+  const why =
+    progress.stopped === 'Aborted'
+      ? 'the rollout was aborted'
+      : `${nodesText(failures.length)} failed: ${namesOf(failures.map(({ node }) => node))}`;
+  if (progress.stopped === 'Failures' && rules.onFailure === 'Pause')
+    return { ...base, phase: 'Paused', reason: 'FailureBudget', waitsFor: 'Failures', text: `${why}; dkc rollout resume or undo` };
+  if (progress.previousRevision === progress.revision)
+    return { ...base, phase: 'Failed', reason: 'NoPreviousRevision', text: `${why}; there is no revision to go back to` };
+  const back = specOf(rules, progress.previousRevision);
+  const left = nodes.filter(({ wanted }) => sameSpec(wanted, stopped));
+  const ours = nodes.filter((node) => node.rollout === rules.name && sameSpec(node.wanted, back));
+  const returning = placedOn(ours, back, rules.nodeDeadlineMs, now);
+  const inFlight = returning.filter(({ standing }) => standing.at === 'in-flight');
+  const to = progress.previousRevision ?? 'local';
+  const wakeUps = inFlight.flatMap(({ standing }) =>
+    standing.at === 'in-flight' && standing.failsAt !== Infinity
+      ? [{ requeueAfter: Math.max(0, standing.failsAt - now), why: 'the deadline of a node' }]
+      : [],
+  );
+  // Nodes that undid it themselves first: nothing changes for their kubelets.
+  const order = left.toSorted((a, b) => Number(b.error !== null) - Number(a.error !== null));
+  const room = Math.max(0, maxUnavailableOf(rules, nodes.length) - inFlight.length);
+  const chosen = order.filter(({ error }) => error !== null).concat(order.filter(({ error }) => error === null).slice(0, room));
+  if (chosen.length > 0) {
+    const actions = chosen.map((node): Action => ({ do: 'assign', node, revision: progress.previousRevision }));
+    return {
+      ...base,
+      phase: 'RollingBack',
+      reason: 'RollingBack',
+      text: `${why}; takes ${namesOf(chosen.map(({ node }) => node))} back to ${to}`,
+      actions,
+      wakeUps,
+    };
+  }
+  if (left.length > 0 || inFlight.length > 0)
+    return {
+      ...base,
+      phase: 'RollingBack',
+      reason: 'RollingBack',
+      text: `${why}; ${nodesText(left.length + inFlight.length)} on the way back to ${to}`,
+      wakeUps,
+    };
+  const stuck = returning.filter(({ standing }) => standing.at === 'failed');
+  if (stuck.length > 0)
+    return {
+      ...base,
+      phase: 'Failed',
+      reason: 'RollbackFailed',
+      text: `${why}; not taken back to ${to}: ${namesOf(stuck.map(({ node }) => node.node))}`,
+    };
+  return { ...base, phase: 'RolledBack', reason: 'RolledBack', text: `${why}; all nodes are back at ${to}` };
+}

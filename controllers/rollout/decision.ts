@@ -1,0 +1,23 @@
+import type { Action } from './actions.ts';
+import type { Placed } from './facts.ts';
+import type { Progress } from './progress.ts';
+import type { Phase } from './types.ts';
+import type { WakeUp } from '../common/reconcile.ts';
+
+/** What a plan comes to, before it is written as a status. */
+export interface Decision {
+  phase: Phase;
+  /** In CamelCase, for conditions and events. */
+  reason: string;
+  /** For people: what it waits for, or does. */
+  text: string;
+  waitsFor?: string | undefined;
+  progress?: Progress;
+  /** Nodes, and where they stand on their way to the revision. */
+  placed?: readonly Placed[];
+  /** Nodes whose kubelet would reject the revision, and why. */
+  refused?: readonly { node: string; why: string }[];
+  actions?: readonly Action[];
+  wakeUps?: readonly WakeUp[];
+  asksGates?: boolean;
+}

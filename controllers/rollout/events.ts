@@ -1,0 +1,33 @@
+import type { Decision } from './decision.ts';
+import type { Facts } from './facts.ts';
+import type { RolloutStatus } from './types.ts';
+
+export interface RolloutEvent {
+  type: 'Normal' | 'Warning';
+  reason: string;
+  message: string;
+}
+
+/** What goes on all the time in a rollout; the node that is assigned has an event of its own. */
+const QUIET = new Set(['NodesAssigned', 'NodesInFlight', 'MaxUnavailable', 'RevisionCreated']);
+const WARNINGS = new Set(['FailureBudget', 'PreflightFailed', 'RollbackFailed', 'NoPreviousRevision', 'ConfigMapNotFound', 'Invalid']);
+
+/** What the plan decides that the last status did not say yet: an event each. Pure. */
+export function eventsOf({ rules }: Facts, { reason, text, actions = [], progress }: Decision, status: RolloutStatus): RolloutEvent[] {
+  const prior = rules.rollout.status;
+  const events: RolloutEvent[] = [];
+  const say = (name: string, message: string, type: RolloutEvent['type'] = 'Normal'): void =>
+    void events.push({ type, reason: name, message });
+  for (const action of actions)
+    if (action.do === 'create-revision') say('RevisionCreated', `ConfigMap ${action.revision.metadata.name} is created`);
+  if (progress !== undefined && prior?.revision !== undefined && progress.revision !== prior.revision)
+    say('RevisionChanged', `rolls out ${progress.revision} in place of ${prior.revision}`);
+  const known = new Set(prior?.failures?.map(({ node }) => node));
+  for (const { node, error } of status.failures ?? []) if (!known.has(node)) say('NodeFailed', `node ${node}: ${error}`, 'Warning');
+  const isSame = prior?.revision === status.revision;
+  if (status.step !== undefined && (!isSame || prior?.step !== status.step) && status.stopped === undefined)
+    say('StepStarted', `step ${status.step} of ${rules.steps.length}: ${rules.steps[status.step - 1]?.nodes} nodes`);
+  const isNews = prior?.phase !== status.phase || prior?.waitsFor !== status.waitsFor || !isSame;
+  if (isNews && !QUIET.has(reason)) say(reason, text, WARNINGS.has(reason) ? 'Warning' : 'Normal');
+  return events;
+}

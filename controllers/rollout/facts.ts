@@ -1,0 +1,58 @@
+import type { Millis } from '../../base/clock.ts';
+import type { SpecSource } from '../../agent/checkpoint/source.ts';
+import type { RolloutNode, Standing } from './node.ts';
+import type { ConfigMap } from './revision.ts';
+import type { Rules } from './rules.ts';
+
+/** Whether nodes may be touched now by the windows of a rollout. */
+export type WindowState = { open: true; until: Millis } | { open: false; next: { from: Millis; until: Millis } | undefined };
+
+/** Whether one gate holds, and why not. */
+export interface GateResult {
+  name: string;
+  ok: boolean;
+  why: string;
+}
+
+/** What the controller knows of kubelet configurations. Pure, and cheap to ask again. */
+export interface KubeletConfigs {
+  /** Why a kubelet of this version would reject the configuration: at most a few sentences; empty: it would not. */
+  rejects(revision: Readonly<ConfigMap>, kubeletConfigKey: string, kubeletVersion: string): readonly string[];
+  /** Fields that differ and need a drained node. @param from - absent: what the node uses is not known, and every such field that is set counts */
+  needsDrain(
+    from: Readonly<ConfigMap> | undefined,
+    to: Readonly<ConfigMap> | undefined,
+    kubeletConfigKey: string,
+    kubeletVersion: string,
+  ): readonly string[];
+}
+
+/** All that a plan is made of: one rollout, as the caches have it now. */
+export interface Facts {
+  rules: Rules;
+  now: Millis;
+  /** The ConfigMap that spec names; absent: it is not there. */
+  source: Readonly<ConfigMap> | undefined;
+  /** Copies that this rollout made. */
+  revisions: readonly Readonly<ConfigMap>[];
+  /** Nodes that it selects and no older rollout does. */
+  nodes: readonly RolloutNode[];
+  /** Nodes that it selects and leaves to an older rollout. */
+  conflicts: readonly { node: string; rollout: string }[];
+  configs: KubeletConfigs;
+  window: WindowState;
+  /** Absent: not asked yet. */
+  gates: readonly GateResult[] | undefined;
+}
+
+/** A node and where it stands. */
+export interface Placed {
+  node: RolloutNode;
+  standing: Standing;
+}
+
+/** How a revision is written in the spec of a node. @param revision - absent: local */
+export function specOf(rules: Rules, revision: string | undefined): SpecSource | null {
+  const { namespace, kubeletConfigKey } = rules.configMap;
+  return revision === undefined ? null : { namespace, name: revision, kubeletConfigKey };
+}

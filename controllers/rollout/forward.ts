@@ -1,0 +1,230 @@
+import { rfc3339, type Millis } from '../../base/clock.ts';
+import type { Action } from './actions.ts';
+import { isDown, failuresOf, placedOn, unavailableOf } from './count.ts';
+import type { Decision } from './decision.ts';
+import { specOf, type Facts, type Placed } from './facts.ts';
+import type { RolloutNode } from './node.ts';
+import { inOrder } from './order.ts';
+import type { Progress } from './progress.ts';
+import { failureBudgetOf, maxUnavailableOf, targetOf } from './rules.ts';
+import { bounded, namesOf, nodesText } from './text.ts';
+import type { WakeUp } from '../common/reconcile.ts';
+
+/** How often gates are asked while something waits for them, in ms. */
+const ASK_AGAIN_MS: Millis = 30_000;
+
+/** Takes the revision to more nodes, as far as steps, budgets, windows and gates allow. Pure. */
+export function planForward(facts: Facts, progress: Progress): Decision {
+  const { rules, nodes, now } = facts;
+  const target = specOf(rules, progress.revision);
+  const placed = placedOn(inOrder(nodes, rules.uid), target, rules.nodeDeadlineMs, now);
+  const refused = refusedBy(facts, progress, placed);
+  const seen: Seen = {
+    facts,
+    placed,
+    refused,
+    touched: placed.filter(({ standing }) => ['in-flight', 'settled', 'failed'].includes(standing.at)),
+    inFlight: placed.filter(({ standing }) => standing.at === 'in-flight'),
+    failures: failuresOf(progress.failures, placed, now),
+  };
+  const settled = { ...progress, failures: seen.failures };
+  const budget = failureBudgetOf(rules, seen.touched.length);
+  if (seen.failures.length >= budget) return stop(seen, settled);
+  if (refused.length > 0 && seen.touched.length === 0 && !rules.skipInvalidNodes) return preflightFails(seen, settled);
+  if (nodes.length === 0)
+    return { ...base(seen, settled), phase: 'Pending', reason: 'NoNodes', text: 'no node is selected', waitsFor: 'Nodes' };
+  return walk(seen, settled);
+}
+
+interface Seen {
+  facts: Facts;
+  /** In the order in which they are touched. */
+  placed: readonly Placed[];
+  refused: readonly { node: string; why: string }[];
+  touched: readonly Placed[];
+  inFlight: readonly Placed[];
+  failures: Progress['failures'];
+}
+
+type Partial = Pick<Decision, 'progress' | 'placed' | 'refused' | 'wakeUps'>;
+
+const base = ({ placed, refused, inFlight, facts }: Seen, progress: Progress): Partial => ({
+  progress,
+  placed,
+  refused,
+  wakeUps: inFlight.flatMap(({ standing }) => deadlineOf(standing, facts.now)),
+});
+
+function deadlineOf(standing: Placed['standing'], now: Millis): WakeUp[] {
+  if (standing.at !== 'in-flight' || standing.failsAt === Infinity) return [];
+  return [{ requeueAfter: Math.max(0, standing.failsAt - now), why: 'the deadline of a node' }];
+}
+
+/** Nodes whose kubelet would reject the revision. Those that have it already tell for themselves. */
+function refusedBy({ rules, revisions, configs }: Facts, { revision }: Progress, placed: readonly Placed[]): Seen['refused'] {
+  const copy = revisions.find(({ metadata }) => metadata.name === revision);
+  if (copy === undefined) return [];
+  return placed.flatMap(({ node, standing }) => {
+    if (standing.at !== 'waiting' && standing.at !== 'no-agent') return [];
+    if (node.kubeletVersion === '') return [];
+    const why = configs.rejects(copy, rules.configMap.kubeletConfigKey, node.kubeletVersion);
+    return why.length === 0 ? [] : [{ node: node.node, why: bounded(`kubelet ${node.kubeletVersion}: ${why.join('; ')}`, 300) }];
+  });
+}
+
+function stop(seen: Seen, progress: Progress): Decision {
+  const { rules } = seen.facts;
+  const names = namesOf(progress.failures.map(({ node }) => node));
+  const failed = `${nodesText(progress.failures.length)} failed: ${names}`;
+  const isBack = rules.onFailure === 'Rollback';
+  return {
+    ...base(seen, { ...progress, stopped: 'Failures', complete: false }),
+    phase: isBack ? 'RollingBack' : 'Paused',
+    reason: 'FailureBudget',
+    text: isBack ? `${failed}; nodes are taken back` : `${failed}; no further node is touched`,
+    waitsFor: isBack ? undefined : 'Failures',
+    // What comes next is planned from the status that says so.
+    wakeUps: [{ requeueAfter: 0, why: 'the rollout has stopped' }],
+  };
+}
+
+function preflightFails(seen: Seen, progress: Progress): Decision {
+  const [first] = seen.refused;
+  const text = `${nodesText(seen.refused.length)} would reject it, and none is touched: ${namesOf(seen.refused.map(({ node }) => node))}; ${first?.why}`;
+  return { ...base(seen, progress), phase: 'Pending', reason: 'PreflightFailed', text, waitsFor: 'Preflight' };
+}
+
+/** From step to step, until there is something to do or to wait for. */
+function walk(seen: Seen, from: Progress): Decision {
+  const { rules, now, nodes } = seen.facts;
+  let progress = from;
+  const candidates = candidatesOf(seen);
+  for (;;) {
+    const step = rules.steps[progress.step - 1];
+    const isLast = progress.step >= rules.steps.length;
+    const target = step === undefined || progress.complete ? nodes.length : targetOf(step, nodes.length);
+    const missing = Math.max(0, target - seen.touched.length);
+    if (missing > 0 && candidates.length > 0) return take(seen, progress, candidates.slice(0, missing));
+    if (seen.inFlight.length > 0) return waitForNodes(seen, progress);
+    if (isLast || step === undefined) return complete(seen, progress);
+    const since = progress.stepSettledAt ?? rfc3339(now);
+    progress = { ...progress, stepSettledAt: since };
+    const wait = waitsAfter(seen, progress, step, since);
+    if (wait !== undefined) return wait;
+    progress = { ...progress, step: progress.step + 1, stepSettledAt: undefined };
+  }
+}
+
+/** Nodes that can be touched: they have an agent, are Ready and schedulable, and their kubelet would take it. */
+function candidatesOf({ placed, refused }: Seen): RolloutNode[] {
+  const no = new Set(refused.map(({ node }) => node));
+  return placed
+    .filter(({ node, standing }) => standing.at === 'waiting' && !no.has(node.node) && node.ready === true)
+    .map(({ node }) => node);
+}
+
+/** What keeps nodes from being touched at this moment, whichever they are. */
+function heldBy(seen: Seen, progress: Progress): Decision | undefined {
+  const { rules, window, gates, now } = seen.facts;
+  const say = (phase: Decision['phase'], waitsFor: string, text: string, more: Partial & Pick<Decision, 'asksGates'> = {}): Decision => {
+    const rest = base(seen, progress);
+    return { ...rest, ...more, phase, reason: waitsFor, waitsFor, text, wakeUps: [...(rest.wakeUps ?? []), ...(more.wakeUps ?? [])] };
+  };
+  if (rules.paused) return say('Paused', 'Resume', 'spec.paused is true; dkc rollout resume');
+  if (!window.open) {
+    const from = window.next?.from;
+    const wakeUps = from === undefined ? [] : [{ requeueAfter: from - now, why: 'a window opens' }];
+    return say(
+      seen.touched.length === 0 ? 'Pending' : 'Holding',
+      'Window',
+      from === undefined ? 'no window opens' : `the next window opens at ${rfc3339(from)}`,
+      { wakeUps },
+    );
+  }
+  if (rules.gates.length === 0) return undefined;
+  const failing = gates?.filter(({ ok }) => !ok) ?? [];
+  if (gates !== undefined && failing.length === 0) return undefined;
+  const why = failing.map((gate) => `${gate.name}: ${gate.why}`).join('; ');
+  const wakeUps = [{ requeueAfter: ASK_AGAIN_MS, why: 'gates are asked again' }];
+  return say('Holding', 'Gates', bounded(why || 'gates are asked', 500), { wakeUps, asksGates: gates === undefined });
+}
+
+/** Touches the next nodes, as many as may be unavailable beside those that are. */
+function take(seen: Seen, progress: Progress, next: readonly RolloutNode[]): Decision {
+  const { rules, nodes } = seen.facts;
+  const held = heldBy(seen, progress);
+  // A rollout that was complete stays so: a node that comes late waits for the window and the gates as well.
+  if (held !== undefined) return progress.complete ? { ...held, phase: 'Complete' } : held;
+  const unavailable = unavailableOf(seen.placed);
+  const room = maxUnavailableOf(rules, nodes.length) - unavailable.size;
+  const inDomain = rules.spreadBy === undefined ? next : sameDomain(seen, next, rules.spreadBy);
+  const chosen: RolloutNode[] = [];
+  let left = room;
+  for (const node of inDomain) {
+    // One that is cordoned is unavailable already.
+    const costs = unavailable.has(node.node) ? 0 : 1;
+    if (left < costs || left <= 0) break;
+    left -= costs;
+    chosen.push(node);
+  }
+  const rest = base(seen, { ...progress, stepSettledAt: undefined });
+  const phase = progress.complete ? 'Complete' : 'Progressing';
+  if (chosen.length === 0) {
+    const text = room <= 0 ? `${nodesText(unavailable.size)} unavailable, as many as may be` : 'other nodes of its domain come first';
+    return { ...rest, phase, reason: 'MaxUnavailable', waitsFor: room <= 0 ? 'MaxUnavailable' : 'Domain', text };
+  }
+  const actions = chosen.map((node): Action => ({ do: 'assign', node, revision: progress.revision }));
+  return { ...rest, phase, reason: 'NodesAssigned', text: `assigns it to ${namesOf(chosen.map(({ node }) => node))}`, actions };
+}
+
+/** Of `next`, those with one value of the label: the value of nodes in flight, else that of the first. */
+function sameDomain({ inFlight }: Seen, next: readonly RolloutNode[], label: string): RolloutNode[] {
+  const domain = inFlight.length > 0 ? inFlight[0]?.node.labels[label] : next[0]?.labels[label];
+  return next.filter(({ labels }) => labels[label] === domain);
+}
+
+function waitForNodes(seen: Seen, progress: Progress): Decision {
+  const [first] = seen.inFlight;
+  const why = first?.standing.at === 'in-flight' ? `; ${first.node.node}: ${first.standing.why}` : '';
+  const text = `${nodesText(seen.inFlight.length)} in flight${why}`;
+  const phase = progress.complete ? 'Complete' : 'Progressing';
+  return { ...base(seen, { ...progress, stepSettledAt: undefined }), phase, reason: 'NodesInFlight', text };
+}
+
+/** What a step that is done waits for before the next one begins. */
+function waitsAfter(seen: Seen, progress: Progress, step: { holdMs: Millis; approve: boolean }, since: string): Decision | undefined {
+  const { rules, now, gates } = seen.facts;
+  const rest = base(seen, progress);
+  const { wakeUps = [] } = rest;
+  const end = Math.min(Date.parse(since), now) + step.holdMs;
+  if (step.holdMs > 0 && rules.gates.length > 0 && now < end) {
+    if (gates === undefined)
+      return { ...rest, phase: 'Holding', reason: 'Gates', text: 'gates are asked', waitsFor: 'Gates', asksGates: true };
+    const failing = gates.filter(({ ok }) => !ok);
+    // A hold is a time in which all gates hold: it begins again.
+    if (failing.length > 0) {
+      const text = bounded(failing.map((gate) => `${gate.name}: ${gate.why}`).join('; '), 500);
+      const again = { ...progress, stepSettledAt: rfc3339(now) };
+      return { ...rest, progress: again, phase: 'Holding', reason: 'Gates', waitsFor: 'Gates', text, wakeUps: [...wakeUps, { requeueAfter: ASK_AGAIN_MS, why: 'gates are asked again' }] }; // prettier-ignore
+    }
+  }
+  if (now < end) {
+    const requeueAfter = rules.gates.length > 0 ? Math.min(end - now, ASK_AGAIN_MS) : end - now;
+    return { ...rest, phase: 'Holding', reason: 'Hold', waitsFor: 'Hold', text: `step ${progress.step} is done; the next begins at ${rfc3339(end)}`, wakeUps: [...wakeUps, { requeueAfter, why: 'a hold' }] }; // prettier-ignore
+  }
+  const isApproved = progress.approvals.some(({ step: of, revision }) => of === progress.step && revision === progress.revision);
+  if (step.approve && !isApproved)
+    return { ...rest, phase: 'Holding', reason: 'Approval', waitsFor: 'Approval', text: `step ${progress.step} is done and the next one waits for approval; dkc rollout approve ${rules.name}` }; // prettier-ignore
+  return undefined;
+}
+
+function complete(seen: Seen, progress: Progress): Decision {
+  const { nodes } = seen.facts;
+  const left = seen.placed.filter(({ standing }) => standing.at === 'waiting' || standing.at === 'no-agent').map(({ node }) => node);
+  const down = left.filter((node) => isDown(node)).length;
+  const text =
+    left.length === 0
+      ? `all ${nodesText(nodes.length)} have it`
+      : `${nodes.length - left.length} of ${nodesText(nodes.length)} have it; not ${namesOf(left.map(({ node }) => node))} (${down} not Ready, the others without an agent or with a kubelet that would reject it)`;
+  return { ...base(seen, { ...progress, complete: true, stepSettledAt: undefined }), phase: 'Complete', reason: 'Complete', text };
+}

@@ -1,0 +1,86 @@
+import type { Millis } from '../../base/clock.ts';
+import { isJsonObject } from '../../kube/api/json.ts';
+import type { KubeObject } from '../../kube/api/object.ts';
+import type { SpecSource } from '../../agent/checkpoint/source.ts';
+import { sameSource } from '../../agent/checkpoint/source.ts';
+import { fleetState, sameSpec, type FleetNode } from '../fleet/fleet-node.ts';
+import { fleetNode } from '../fleet/read-fleet-node.ts';
+import type { ServerFacts } from '../fleet/server-facts.ts';
+import { ASSIGNED_AT_ANNOTATION, ROLLOUT_ANNOTATION } from './types.ts';
+
+/** A node as a rollout sees it. */
+export interface RolloutNode extends FleetNode {
+  labels: Readonly<Record<string, string>>;
+  /** The Node, and its NodeConfig where it has one: as the caches have them. */
+  object: Readonly<KubeObject>;
+  config: Readonly<KubeObject> | undefined;
+  /** Name of the rollout that assigned it last. */
+  rollout: string | undefined;
+  /** When that was; ms since the epoch. */
+  assignedAt: Millis | undefined;
+  /** The agent says that its kubelet is not healthy. */
+  unhealthy: boolean;
+  /** Marked as unschedulable, by anybody. */
+  cordoned: boolean;
+}
+
+/** Reads a node from its Node and its NodeConfig. Pure. */
+export function rolloutNode(object: Readonly<KubeObject>, config: Readonly<KubeObject> | undefined, serves: ServerFacts): RolloutNode {
+  const seen = fleetNode(object, config, serves);
+  const annotations = (seen.carrier === 'nodeconfig' ? config : object)?.metadata.annotations ?? {};
+  const at = Date.parse(annotations[ASSIGNED_AT_ANNOTATION] ?? '');
+  const spec = (object as { spec?: unknown }).spec;
+  return {
+    ...seen,
+    labels: object.metadata.labels ?? {},
+    object,
+    config,
+    rollout: annotations[ROLLOUT_ANNOTATION],
+    assignedAt: Number.isNaN(at) ? undefined : at,
+    unhealthy: conditionOf(config, 'Healthy') === 'False',
+    cordoned: isJsonObject(spec) && spec['unschedulable'] === true,
+  };
+}
+
+function conditionOf(object: Readonly<KubeObject> | undefined, type: string): string | undefined {
+  const status = (object as { status?: unknown } | undefined)?.status;
+  const conditions = isJsonObject(status) ? status['conditions'] : undefined;
+  const found = Array.isArray(conditions) ? conditions.find((one: unknown) => isJsonObject(one) && one['type'] === type) : undefined;
+  return isJsonObject(found) && typeof found['status'] === 'string' ? found['status'] : undefined;
+}
+
+/**
+ * Where a node stands on its way to a revision.
+ *
+ * ```text
+ * no-agent   nothing reports for it: it is not touched
+ * waiting    it is not assigned the revision
+ * in-flight  assigned, and not settled yet
+ * settled    active = assigned = the revision, no error, no trial runs, its kubelet healthy and the Node Ready
+ * failed     it rejected or undid the revision, or was not settled by the deadline
+ * ```
+ */
+export type Standing =
+  { at: 'no-agent' | 'waiting' | 'settled' } | { at: 'in-flight'; why: string; failsAt: Millis } | { at: 'failed'; error: string };
+
+/** @param target - null: the local configuration */
+export function standingOf(node: RolloutNode, target: SpecSource | null, deadlineMs: Millis, now: Millis): Standing {
+  const state = fleetState(node);
+  if (state === 'no-agent' && !sameSpec(node.wanted, target)) return { at: 'no-agent' };
+  if (!sameSpec(node.wanted, target)) return { at: 'waiting' };
+  if (node.error !== null && !node.isBehind) return { at: 'failed', error: node.error };
+  const runs = !node.isBehind && sameSpec(node.assigned, target) && sameSource(node.assigned, node.active);
+  const why = whyNotSettled(node, runs);
+  if (why === undefined) return { at: 'settled' };
+  // Without a mark somebody else assigned it: it is waited for from now on, and an event tells when it is there.
+  const failsAt = node.assignedAt === undefined ? Infinity : Math.min(node.assignedAt, now) + deadlineMs;
+  return now >= failsAt ? { at: 'failed', error: `not settled by the deadline: ${why}` } : { at: 'in-flight', why, failsAt };
+}
+
+/** A configuration on trial may still be undone: until then the node counts as one that may fail. */
+function whyNotSettled(node: RolloutNode, runs: boolean): string | undefined {
+  if (!runs) return 'its agent is about to use it';
+  if (node.unhealthy) return 'its kubelet is not healthy';
+  if (node.ready !== true) return 'it is not Ready';
+  return node.agent?.trial ? 'its trial runs' : undefined;
+}

@@ -1,0 +1,60 @@
+import type { Action } from './actions.ts';
+import { planBack } from './back.ts';
+import type { Decision } from './decision.ts';
+import { eventsOf, type RolloutEvent } from './events.ts';
+import type { Facts } from './facts.ts';
+import { planForward } from './forward.ts';
+import { begin, planHistory } from './progress.ts';
+import { statusOf } from './status.ts';
+import type { RolloutStatus } from './types.ts';
+import type { WakeUp } from '../common/reconcile.ts';
+
+/** What is done about a rollout now; the status comes after it. */
+export interface Plan {
+  actions: readonly Action[];
+  status: RolloutStatus;
+  events: readonly RolloutEvent[];
+  wakeUps: readonly WakeUp[];
+  /** Whether the gates hold decides what comes next: ask them, and plan again. */
+  asksGates: boolean;
+}
+
+/**
+ * Decides about one rollout, from values alone.
+ *
+ * ```text
+ * spec cannot be used                -> nothing, and the status says why
+ * copy of the ConfigMap is not there -> make it
+ * stopped by failures, or aborted    -> take nodes back (back.ts)
+ * else                               -> the next nodes of the step, within budgets, windows and gates (forward.ts)
+ * ```
+ */
+export function plan(facts: Facts): Plan {
+  const { rules } = facts;
+  if (rules.problems.length > 0)
+    return finish(facts, { waitsFor: 'Spec', phase: 'Pending', reason: 'Invalid', text: rules.problems.join('; ') });
+  const begun = begin(facts);
+  if ('missing' in begun)
+    return finish(facts, { waitsFor: 'ConfigMap', phase: 'Pending', reason: 'ConfigMapNotFound', text: begun.missing });
+  const { progress, actions } = begun;
+  const aborted = rules.abortedRevision === progress.revision;
+  const stopped = aborted ? 'Aborted' : progress.stopped;
+  // Nodes are assigned a copy that exists: the cache tells when it does.
+  const isThere = facts.revisions.some(({ metadata }) => metadata.name === progress.revision);
+  if (!isThere)
+    return finish(facts, { waitsFor: 'Revision', phase: 'Pending', reason: 'RevisionCreated', text: 'its revision is created', progress, actions }); // prettier-ignore
+  const decision = stopped === undefined ? planForward(facts, progress) : planBack(facts, { ...progress, stopped, complete: false });
+  return finish(facts, { ...decision, actions: [...actions, ...(decision.actions ?? [])] });
+}
+
+function finish(facts: Facts, decision: Decision): Plan {
+  const history = decision.progress === undefined ? [] : planHistory(facts, decision.progress);
+  const status = statusOf(facts, decision);
+  return {
+    actions: [...(decision.actions ?? []), ...history],
+    status,
+    events: eventsOf(facts, decision, status),
+    wakeUps: decision.wakeUps ?? [],
+    asksGates: decision.asksGates === true,
+  };
+}

@@ -1,0 +1,104 @@
+import { contentHash, numberOf, revisionName, revisionOf } from './revision.ts';
+import type { Action } from './actions.ts';
+import type { Facts } from './facts.ts';
+import type { Approval, NodeFailure } from './types.ts';
+
+/** How far a rollout has come: what its status says, carried on. */
+export interface Progress {
+  /** Name of the copy that nodes get. */
+  revision: string;
+  /** What they are taken back to; undefined: local. */
+  previousRevision: string | undefined;
+  stopped: 'Failures' | 'Aborted' | undefined;
+  complete: boolean;
+  /** From 1. */
+  step: number;
+  /** RFC 3339. */
+  stepSettledAt: string | undefined;
+  failures: readonly NodeFailure[];
+  approvals: readonly Approval[];
+  attempt: number;
+}
+
+/** What comes first: the copy of the ConfigMap must be there, and be the newest. */
+export type Begin =
+  | { progress: Progress; isNew: boolean; actions: readonly Action[] }
+  /** There is nothing to roll out. */
+  | { missing: string };
+
+/**
+ * Which revision is rolled out now, and how far it has come. A ConfigMap whose content changed starts a new one; so does the same content when spec
+ * asks for another attempt. Pure.
+ */
+export function begin({ rules, source, revisions }: Facts): Begin {
+  const { rollout, configMap } = rules;
+  const prior = rollout.status ?? {};
+  const named = (name: string) => revisions.find(({ metadata }) => metadata.name === name);
+  const { namespace, name, kubeletConfigKey } = configMap;
+  const current = prior.revision === undefined ? undefined : named(prior.revision);
+  if (source === undefined && current === undefined) return { missing: `ConfigMap ${namespace}/${name} not found` };
+  if (source !== undefined && source.data?.[kubeletConfigKey] === undefined)
+    return { missing: `ConfigMap ${namespace}/${name} has no key ${JSON.stringify(kubeletConfigKey)}` };
+  // A revision of ours has its own name already: that is how a rollout is undone. Without the original the last copy stays what is rolled out.
+  const revision =
+    source === undefined
+      ? (prior.revision ?? '')
+      : named(name) === undefined
+        ? revisionName(rules.name, contentHash(source, kubeletConfigKey))
+        : name;
+  const actions = source === undefined ? [] : inHistory(revision, { rules, source, revisions });
+  if (prior.revision !== revision) {
+    const last = prior.complete === true ? prior.revision : prior.previousRevision;
+    return { isNew: true, actions, progress: fresh(revision, last === revision ? prior.previousRevision : last, rules.attempt) };
+  }
+  if (rules.attempt > (prior.attempt ?? 1))
+    return { isNew: true, actions, progress: fresh(revision, prior.previousRevision, rules.attempt) };
+  const progress: Progress = {
+    revision,
+    previousRevision: prior.previousRevision,
+    stopped: prior.stopped,
+    complete: prior.complete === true,
+    step: Math.min(Math.max(1, prior.step ?? 1), rules.steps.length),
+    stepSettledAt: prior.stepSettledAt,
+    failures: prior.failures ?? [],
+    approvals: prior.approvals ?? [],
+    attempt: rules.attempt,
+  };
+  return { isNew: false, actions, progress };
+}
+
+function fresh(revision: string, previousRevision: string | undefined, attempt: number): Progress {
+  return {
+    revision,
+    previousRevision,
+    stopped: undefined,
+    complete: false,
+    step: 1,
+    stepSettledAt: undefined,
+    failures: [],
+    approvals: [],
+    attempt,
+  };
+}
+
+/** The revision exists, and no other one has a higher number. */
+function inHistory(revision: string, { rules, source, revisions }: Pick<Facts, 'rules' | 'revisions'> & { source: object }): Action[] {
+  const from = source as Parameters<typeof revisionOf>[1];
+  const highest = Math.max(0, ...revisions.map(numberOf));
+  const existing = revisions.find(({ metadata }) => metadata.name === revision);
+  if (existing === undefined) return [{ do: 'create-revision', revision: revisionOf(rules.rollout, from, revision, highest + 1) }];
+  if (numberOf(existing) < highest || numberOf(existing) === 0) return [{ do: 'number-revision', revision: existing, number: highest + 1 }];
+  return [];
+}
+
+/** Revisions that go: the oldest beyond the limit, none of which a node is assigned, and neither the current nor the previous one. */
+export function planHistory({ rules, revisions, nodes }: Facts, { revision, previousRevision }: Progress): Action[] {
+  if (revisions.length <= rules.historyLimit) return [];
+  const used = new Set<string | undefined>([revision, previousRevision, rules.configMap.name]);
+  for (const { wanted, active, assigned, lastKnownGood } of nodes)
+    for (const one of [wanted, active, assigned, lastKnownGood]) if (one) used.add(one.name);
+  const old = revisions.filter(({ metadata }) => !used.has(metadata.name)).toSorted((a, b) => numberOf(a) - numberOf(b));
+  const kept = revisions.length - old.length;
+  const excess = Math.max(0, old.length - Math.max(0, rules.historyLimit - kept));
+  return old.slice(0, excess).map((one) => ({ do: 'delete-revision', revision: one }));
+}

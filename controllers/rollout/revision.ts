@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+import type { KubeObject } from '../../kube/api/object.ts';
+import { COPY_OF_ANNOTATION, REVISION_ANNOTATION, ROLLOUT_LABEL, rollouts, type NodeConfigRollout } from './types.ts';
+
+/** A ConfigMap as the API server keeps it. */
+export interface ConfigMap extends KubeObject {
+  data?: Record<string, string>;
+  binaryData?: Record<string, string>;
+  immutable?: boolean;
+}
+
+/** Annotations that agents heed: they are part of what is rolled out. */
+const HEEDED = ['dkc.dev/allow', 'dkc.dev/retry'];
+const HASH_LETTERS = 10;
+/** Of the rollout's name in that of a revision: a ConfigMap's name has at most 253 characters. */
+const MAX_NAME = 253 - HASH_LETTERS - 1;
+
+/**
+ * Identifies what a ConfigMap holds for agents: its data, the key, and the annotations that they heed. A label that somebody touches is no new revision.
+ */
+export function contentHash({ data = {}, binaryData = {}, metadata }: Readonly<ConfigMap>, kubeletConfigKey: string): string {
+  const hash = createHash('sha256');
+  const add = (...parts: readonly string[]): void => {
+    for (const part of parts) hash.update(`${Buffer.byteLength(part)}:`).update(part);
+  };
+  add(kubeletConfigKey);
+  for (const [kind, of] of [['data', data], ['binary', binaryData]] as const) for (const key of Object.keys(of).toSorted()) add(kind, key, of[key] ?? ''); // prettier-ignore
+  for (const name of HEEDED) add(name, metadata.annotations?.[name] ?? '');
+  return hash.digest('hex').slice(0, HASH_LETTERS);
+}
+
+/** `NAME-HASH`. */
+export const revisionName = (rollout: string, hash: string): string => `${rollout.slice(0, MAX_NAME)}-${hash}`;
+
+/** The copy of a ConfigMap that nodes are assigned: an edit of the original reaches none of them. */
+export function revisionOf(rollout: Readonly<NodeConfigRollout>, from: Readonly<ConfigMap>, name: string, number: number): ConfigMap {
+  const { namespace = '', annotations = {}, resourceVersion = '' } = from.metadata;
+  const kept = Object.fromEntries(HEEDED.flatMap((key) => (annotations[key] === undefined ? [] : [[key, annotations[key]]])));
+  const key = rollout.spec?.configMap?.kubeletConfigKey ?? '';
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: {
+      name,
+      namespace,
+      labels: { [ROLLOUT_LABEL]: rollout.metadata.uid ?? '' },
+      annotations: {
+        ...kept,
+        [REVISION_ANNOTATION]: String(number),
+        [COPY_OF_ANNOTATION]: `${namespace}/${from.metadata.name ?? ''}:${key}@${resourceVersion}`,
+      },
+      ownerReferences: [
+        {
+          apiVersion: `${rollouts.group}/${rollouts.version}`,
+          kind: rollouts.kind,
+          name: rollout.metadata.name ?? '',
+          uid: rollout.metadata.uid ?? '',
+          controller: true,
+        },
+      ],
+    },
+    ...(from.data ? { data: from.data } : {}),
+    ...(from.binaryData ? { binaryData: from.binaryData } : {}),
+    immutable: true,
+  };
+}
+
+/** A revision's number; 0 for what has none. */
+export function numberOf({ metadata }: Readonly<KubeObject>): number {
+  const number = Number(metadata.annotations?.[REVISION_ANNOTATION]);
+  return Number.isSafeInteger(number) && number > 0 ? number : 0;
+}

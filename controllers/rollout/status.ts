@@ -1,0 +1,99 @@
+import { rfc3339 } from '../../base/clock.ts';
+import type { Decision } from './decision.ts';
+import type { Facts, Placed } from './facts.ts';
+import type { Progress } from './progress.ts';
+import { bounded, namesOf } from './text.ts';
+import { MAX_APPROVALS, MAX_FAILURES, type Condition, type NodeCounts, type RolloutStatus } from './types.ts';
+
+/** The status that a rollout should have. Conditions keep their lastTransitionTime where their status is as it was. Pure. */
+export function statusOf(facts: Facts, decision: Decision): RolloutStatus {
+  const { rules, window, nodes } = facts;
+  const { progress, placed = [] } = decision;
+  const prior = rules.rollout.status;
+  const counts = countsOf(decision, nodes.length);
+  const next = window.open ? undefined : window.next?.from;
+  const said = progress === undefined ? keptOf(prior) : saidOf(progress);
+  return compact({
+    observedGeneration: rules.generation,
+    phase: decision.phase,
+    ...said,
+    nodes: counts,
+    nextWindow: next === undefined ? undefined : rfc3339(next),
+    waitsFor: decision.waitsFor,
+    message: bounded(`${summary(placed, counts)}${decision.text}`),
+    conditions: conditionsOf(facts, decision),
+  });
+}
+
+type Carried = { [K in keyof RolloutStatus]: RolloutStatus[K] | undefined };
+
+/** Without a plan what was said of revisions stays. */
+function keptOf(prior: RolloutStatus | undefined): Carried {
+  const { revision, previousRevision, stopped, complete, step, stepSettledAt, failures, approvals, attempt } = prior ?? {};
+  return { revision, previousRevision, stopped, complete, step, stepSettledAt, failures, approvals, attempt };
+}
+
+function saidOf({ failures, approvals, complete, ...progress }: Progress): Carried {
+  return {
+    ...progress,
+    complete: complete ? true : undefined,
+    failures: failures.length === 0 ? undefined : failures.slice(0, MAX_FAILURES),
+    approvals: approvals.length === 0 ? undefined : approvals.slice(-MAX_APPROVALS),
+  };
+}
+
+/** Without members that are undefined: the server has none of them either. */
+function compact(status: Carried): RolloutStatus {
+  return Object.fromEntries(Object.entries(status).filter(([, value]) => value !== undefined));
+}
+
+function countsOf({ placed = [], refused = [], progress }: Decision, selected: number): NodeCounts {
+  const at = (...standings: string[]): number => placed.filter(({ standing }) => standings.includes(standing.at)).length;
+  return {
+    selected,
+    updated: at('in-flight', 'settled', 'failed'),
+    settled: at('settled'),
+    inFlight: at('in-flight'),
+    failed: progress?.failures.length ?? 0,
+    refused: refused.length,
+  };
+}
+
+/** `3/10 nodes settled (a, b, c); `. */
+function summary(placed: readonly Placed[], { selected, settled }: NodeCounts): string {
+  if (placed.length === 0) return '';
+  const names = placed.filter(({ standing }) => standing.at === 'settled').map(({ node }) => node.node);
+  return `${settled}/${selected} nodes settled${names.length === 0 ? '' : ` (${namesOf(names)})`}; `;
+}
+
+type Said = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
+
+function conditionsOf(facts: Facts, decision: Decision): Condition[] {
+  const { rules, now, conflicts } = facts;
+  const { phase, reason, text, refused = [] } = decision;
+  const going = phase === 'Progressing' || phase === 'RollingBack';
+  const failed = phase === 'Failed' || phase === 'RolledBack' || phase === 'RollingBack' || reason === 'FailureBudget';
+  const names = conflicts.map(({ node }) => node);
+  const said: Said[] = [
+    { type: 'Progressing', status: going ? 'True' : 'False', reason, message: text },
+    { type: 'Complete', status: phase === 'Complete' ? 'True' : 'False', reason, message: text },
+    { type: 'Failed', status: failed ? 'True' : 'False', reason, message: text },
+    refused.length === 0
+      ? { type: 'Preflight', status: decision.progress === undefined ? 'Unknown' : 'True', reason: decision.progress === undefined ? reason : 'Valid', message: '' } // prettier-ignore
+      : { type: 'Preflight', status: 'False', reason: 'Rejected', message: refused.map(({ node, why }) => `${node}: ${why}`).join('; ') },
+    names.length === 0
+      ? { type: 'Conflict', status: 'False', reason: 'None', message: '' }
+      : { type: 'Conflict', status: 'True', reason: 'OlderRollout', message: `older rollouts (${namesOf([...new Set(conflicts.map(({ rollout }) => rollout))])}) select ${namesOf(names)}, and have them` }, // prettier-ignore
+  ];
+  const prior = rules.rollout.status?.conditions ?? [];
+  const others = prior.filter(({ type }) => said.every((one) => one.type !== type)).slice(0, 8);
+  return [
+    ...said.map((one) => ({
+      ...one,
+      message: bounded(one.message),
+      observedGeneration: rules.generation,
+      lastTransitionTime: prior.find(({ type, status }) => type === one.type && status === one.status)?.lastTransitionTime ?? rfc3339(now),
+    })),
+    ...others,
+  ];
+}

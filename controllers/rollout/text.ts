@@ -1,0 +1,15 @@
+/** Names of nodes in one message. */
+const MAX_NAMES = 5;
+/** Longest message, in characters. */
+export const MAX_MESSAGE = 1_000;
+
+/** `a, b, c and 7 more`. */
+export function namesOf(names: readonly string[]): string {
+  const shown = names.slice(0, MAX_NAMES).join(', ');
+  return names.length > MAX_NAMES ? `${shown} and ${names.length - MAX_NAMES} more` : shown;
+}
+
+/** `1 node`, `2 nodes`. */
+export const nodesText = (count: number): string => `${count} ${count === 1 ? 'node' : 'nodes'}`;
+
+export const bounded = (text: string, length = MAX_MESSAGE): string => (text.length > length ? `${text.slice(0, length - 3)}...` : text);
