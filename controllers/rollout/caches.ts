@@ -1,0 +1,44 @@
+import { configMaps, nodes } from '../../kube/api/resources.ts';
+import type { KubeObject } from '../../kube/api/object.ts';
+import type { Informer } from '../../kube/cache/contract.ts';
+import type { Runtime } from '../../kube/process/runtime.ts';
+import { nodeConfigs } from '../../agent/status/node-config.ts';
+import type { ConfigMap } from './revision.ts';
+import { rollouts, type NodeConfigRollout } from './types.ts';
+
+export interface Caches {
+  rollouts: Informer<NodeConfigRollout>;
+  nodes: Informer<KubeObject>;
+  nodeConfigs: Informer<KubeObject>;
+  /** Of the namespace that agents read from. */
+  configMaps: Informer<ConfigMap>;
+}
+
+export interface RolloutOptions {
+  /** Namespace of ConfigMaps that agents may read. @default dkc-system */
+  configMapNamespace?: string;
+  /** Rollouts that are synced concurrently. @default 5 */
+  workers?: number;
+}
+
+export const DEFAULT_NAMESPACE = 'dkc-system';
+
+const nodeFields = [
+  'metadata.labels',
+  'metadata.annotations',
+  'spec.configSource',
+  'spec.unschedulable',
+  'status.config',
+  'status.nodeInfo.kubeletVersion',
+  ...['type', 'status', 'reason', 'message'].map((field) => `status.conditions.${field}`),
+];
+
+/** Says which caches the controller needs. */
+export function cachesOf({ informers }: Pick<Runtime, 'informers'>, { configMapNamespace = DEFAULT_NAMESPACE }: RolloutOptions): Caches {
+  return {
+    rollouts: informers.of<NodeConfigRollout>(rollouts, { fields: 'all' }),
+    nodes: informers.of(nodes, { fields: nodeFields }),
+    nodeConfigs: informers.of(nodeConfigs, { fields: 'all' }),
+    configMaps: informers.of<ConfigMap>(configMaps, { fields: 'all' }, { namespace: configMapNamespace }),
+  };
+}

@@ -1,0 +1,112 @@
+import type { Clock, Millis } from '../../base/clock.ts';
+import type { KubeObject } from '../../kube/api/object.ts';
+import { matchesLabels } from '../../kube/api/selector.ts';
+import type { Change } from '../../kube/cache/change.ts';
+import { objectKey, type Informer, type Key, type Lister } from '../../kube/cache/contract.ts';
+import { done, type Controller, type EnqueueRequest, type Outcome } from '../../kube/controller/controller.ts';
+import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
+import { holdBack, OwnWrites } from '../../kube/controller/own-writes.ts';
+import { runController } from '../../kube/controller/run-controller.ts';
+import type { Runnable } from '../../kube/process/options.ts';
+import type { Runtime } from '../../kube/process/runtime.ts';
+import { earliest, memoize } from '../common/reconcile.ts';
+import type { ServerFacts } from '../fleet/server-facts.ts';
+import { cachesOf, type RolloutOptions } from './caches.ts';
+import { execute, writeStatus, type Executor } from './execute.ts';
+import type { GateResult } from './facts.ts';
+import { kubeletConfigs } from './kubelet-configs.ts';
+import { observe, type Observer } from './observe.ts';
+import { plan } from './plan.ts';
+import { rulesOf, type Rules } from './rules.ts';
+import { rollouts, type NodeConfigRollout } from './types.ts';
+
+const COMPONENT = 'rollout-controller';
+/** Changes of nodes within this time are planned with once, in ms: in a rollout of thousands each brings several. */
+const GATHER_MS: Millis = 100;
+
+/** Takes kubelet configurations through the nodes that NodeConfigRollouts select. */
+export function rolloutController(runtime: Runtime, options: RolloutOptions & { serves: ServerFacts }): Runnable {
+  const { clock, log, client, queue } = runtime;
+  const caches = cachesOf(runtime, options);
+  const ownWrites = new OwnWrites(clock, { metrics: runtime.meters.ownWrites('rollout_controller') });
+  const rules = memoize((rollout: Readonly<NodeConfigRollout>) => rulesOf(rollout, { windows: () => [], gates: () => [] }));
+  const observer: Observer = {
+    caches,
+    rules,
+    configs: kubeletConfigs(),
+    serves: options.serves,
+    windowState: () => ({ open: true, until: Infinity }),
+  };
+  const events = runtime.events(COMPONENT);
+  const executor: Executor = { client, caches, ownWrites, clock, events };
+  const sync: Sync = { observer, executor, clock, events, gates: async () => [] };
+  const ofNode = (change: Change<KubeObject>, sets: Lister<NodeConfigRollout>) => enqueueOnNode(change, sets, rules, caches.nodes);
+  const controller: Controller<NodeConfigRollout> = {
+    name: 'rollout',
+    primary: caches.rollouts,
+    reads: [
+      { of: caches.nodes, mapFunc: ofNode },
+      { of: caches.nodeConfigs, mapFunc: ofNode },
+      { of: caches.configMaps, mapFunc: (_, sets) => sets.list().map(objectKey) },
+      // An older rollout that goes, or selects less, leaves its nodes to others.
+      { of: caches.rollouts, mapFunc: (change, sets) => (isSelectionChange(change) ? sets.list().map(objectKey) : []) },
+    ],
+    gone: (key) => ownWrites.forget(key),
+    reconcile: (key, signal) => reconcile(key, sync, signal),
+  };
+  const own = { queue: queue('rollout'), workers: options.workers ?? 5, clock, log };
+  return { name: controller.name, run: (signal) => runController(controller, own, signal) };
+}
+
+interface Sync {
+  observer: Observer;
+  executor: Executor;
+  clock: Clock;
+  events: Pick<EventRecorder, 'event'>;
+  gates: (rules: Rules, signal: AbortSignal) => Promise<readonly GateResult[]>;
+}
+
+/**
+ * One look at a rollout: observe, plan (twice where gates have to be asked), write the status, execute, events.
+ *
+ * The status goes first: it says which revision is rolled out and that it has stopped, and what is done follows from it. A process that is killed in between
+ * does the rest when it starts again.
+ */
+async function reconcile(key: Key, by: Sync, signal: AbortSignal): Promise<Outcome> {
+  const { observer, executor, clock, events } = by;
+  const { caches } = observer;
+  const rollout = caches.rollouts.get(key);
+  if (rollout === undefined || rollout.metadata.deletionTimestamp !== undefined) return done;
+  const held = holdBack(key, { ownWrites: executor.ownWrites, caches: Object.values(caches) as Informer<KubeObject>[] });
+  if (held !== undefined) return held;
+  const rules = observer.rules(rollout);
+  const facts = observe(rules, clock.now(), observer);
+  const first = plan({ ...facts, gates: undefined });
+  const planned = first.asksGates ? plan({ ...facts, gates: await by.gates(rules, signal) }) : first;
+  if (!(await writeStatus(executor, rollout, planned.status, signal))) return { requeueAfter: GATHER_MS, why: 'the rollout has changed' };
+  for (const { type, reason, message } of planned.events) events.event(rollout, type, reason, message, { resource: rollouts });
+  const failures = await execute(executor, rules, planned.actions, signal);
+  signal.throwIfAborted();
+  if (failures.length > 0) throw failures[0];
+  return earliest(planned.wakeUps);
+}
+
+function enqueueOnNode(
+  change: Change<KubeObject>,
+  sets: Lister<NodeConfigRollout>,
+  rules: (rollout: Readonly<NodeConfigRollout>) => Rules,
+  nodes: Lister<KubeObject>,
+): EnqueueRequest[] {
+  const objects = change.do === 'update' ? [change.before, change.after] : [change.do === 'add' ? change.object : change.last];
+  // A NodeConfig has no labels of its own: those of its Node count.
+  const labels = objects.map(({ metadata, kind }) => (kind === 'Node' ? metadata.labels : nodes.get(metadata.name ?? '')?.metadata.labels));
+  return sets
+    .list()
+    .filter((rollout) => labels.some((one) => matchesLabels(rules(rollout).selector, one)))
+    .map((rollout) => ({ key: objectKey(rollout), after: GATHER_MS }));
+}
+
+function isSelectionChange(change: Change<NodeConfigRollout>): boolean {
+  if (change.do !== 'update') return true;
+  return change.before.metadata.generation !== change.after.metadata.generation || change.after.metadata.deletionTimestamp !== undefined;
+}

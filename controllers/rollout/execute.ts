@@ -1,0 +1,149 @@
+import { rfc3339, type Clock } from '../../base/clock.ts';
+import { configMaps, nodes } from '../../kube/api/resources.ts';
+import { resourceName, type KubeObject, type Resource } from '../../kube/api/object.ts';
+import { jsonEqual } from '../../kube/api/json.ts';
+import { objectKey } from '../../kube/cache/contract.ts';
+import type { Client } from '../../kube/client/client.ts';
+import { isAlreadyExists, isConflict, isNotFound } from '../../kube/client/errors.ts';
+import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
+import type { OwnWrites } from '../../kube/controller/own-writes.ts';
+import { slowStart } from '../../kube/controller/slow-start.ts';
+import { nodeConfigs } from '../../agent/status/node-config.ts';
+import { sourceText } from '../../agent/checkpoint/source.ts';
+import { newNodeConfig, ownerPatch } from '../fleet/node-config-object.ts';
+import type { Action } from './actions.ts';
+import type { Caches } from './caches.ts';
+import { specOf } from './facts.ts';
+import type { RolloutNode } from './node.ts';
+import type { Rules } from './rules.ts';
+import {
+  ASSIGNED_AT_ANNOTATION,
+  REVISION_ANNOTATION,
+  ROLLOUT_ANNOTATION,
+  rollouts,
+  type NodeConfigRollout,
+  type RolloutStatus,
+} from './types.ts';
+
+export interface Executor {
+  client: Client;
+  caches: Caches;
+  ownWrites: OwnWrites;
+  clock: Pick<Clock, 'now'>;
+  events: Pick<EventRecorder, 'event'>;
+}
+
+/** Nodes that are written at once. */
+const AT_ONCE = 16;
+
+/**
+ * Does what the plan says. A node that cannot be written keeps no other from its turn.
+ * @returns what failed, in the order in which it did
+ */
+export async function execute(by: Executor, rules: Rules, actions: readonly Action[], signal: AbortSignal): Promise<unknown[]> {
+  const failures: unknown[] = [];
+  const isAssignment = (action: Action): action is Extract<Action, { do: 'assign' }> => action.do === 'assign';
+  for (const action of actions)
+    if (!isAssignment(action)) await executeRevision(by, rules, action, signal).catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) return failures;
+  const { failed } = await slowStart(
+    actions.filter(isAssignment),
+    async (action) => {
+      await assign(by, rules, action, signal).then(
+        () =>
+          by.events.event(
+            action.node.object,
+            'Normal',
+            'RolloutAssigned',
+            `NodeConfigRollout ${rules.name} assigns ${sourceText(specOf(rules, action.revision))}`,
+            { resource: nodes },
+          ),
+        (error: unknown) => failures.push(error),
+      );
+    },
+    { first: AT_ONCE, largest: AT_ONCE, signal },
+  );
+  return [...failures, ...failed.map(({ error }) => error)];
+}
+
+function wrote(by: Executor, rules: Rules, resource: Resource, object: KubeObject): void {
+  const cache = Object.values(by.caches).find((one) => resourceName(one.resource) === resourceName(resource));
+  if (cache !== undefined) by.ownWrites.wrote(objectKey(rules.rollout), cache, object);
+}
+
+async function executeRevision(by: Executor, rules: Rules, action: Exclude<Action, { do: 'assign' }>, signal: AbortSignal): Promise<void> {
+  const { name = '', namespace = '', uid = '' } = action.revision.metadata;
+  switch (action.do) {
+    case 'create-revision':
+      try {
+        wrote(by, rules, configMaps, await by.client.create(configMaps, action.revision, { signal, namespace }));
+      } catch (error) {
+        // An earlier try came through after all; if it is somebody else's, the plan waits for a copy that is its own, and says so.
+        if (!isAlreadyExists(error)) throw error;
+      }
+      return;
+    case 'number-revision': {
+      const patch = { metadata: { annotations: { [REVISION_ANNOTATION]: String(action.number) } } };
+      wrote(by, rules, configMaps, await by.client.patch(configMaps, { name, namespace }, patch, { type: 'merge', signal }));
+      return;
+    }
+    case 'delete-revision':
+      await by.client.delete(configMaps, { name, namespace }, { signal, body: { preconditions: { uid } } }).catch((error: unknown) => {
+        if (!isNotFound(error) && !isConflict(error)) throw error;
+      });
+      by.ownWrites.deleted(objectKey(rules.rollout), by.caches.configMaps, action.revision);
+  }
+}
+
+/** Writes the assignment of a node where its agent reads it, and beside it whose it is and since when. */
+async function assign(
+  by: Executor,
+  rules: Rules,
+  { node, revision }: { node: RolloutNode; revision: string | undefined },
+  signal: AbortSignal,
+): Promise<void> {
+  const configMap = specOf(rules, revision);
+  const annotations = { [ROLLOUT_ANNOTATION]: rules.name, [ASSIGNED_AT_ANNOTATION]: rfc3339(by.clock.now()) };
+  const options = { type: 'merge', signal } as const;
+  const { client } = by;
+  if (node.carrier === 'node') {
+    const patch = { metadata: { annotations }, spec: { configSource: configMap && { configMap } } };
+    wrote(by, rules, nodes, await client.patch(nodes, { name: node.node }, patch, options));
+    return;
+  }
+  const patch = { ...withAnnotations(ownerPatch(node), annotations), spec: { configMap } };
+  if (node.config !== undefined) {
+    wrote(by, rules, nodeConfigs, await client.patch(nodeConfigs, { name: node.node }, patch, options));
+    return;
+  }
+  const fresh = newNodeConfig(node, configMap);
+  const object = { ...fresh, metadata: { ...fresh.metadata, annotations } };
+  wrote(by, rules, nodeConfigs, await client.create(nodeConfigs, object, { signal }));
+}
+
+function withAnnotations(patch: { metadata?: object }, annotations: Record<string, string>): { metadata: object } {
+  return { metadata: { ...patch.metadata, annotations } };
+}
+
+/**
+ * Writes the status on the rollout as the cache has it. Where that is not the newest nothing is written: what changed, an approval perhaps, brings the
+ * rollout back, and is planned with.
+ * @returns false: there is a newer one
+ */
+export async function writeStatus(
+  by: Executor,
+  rollout: Readonly<NodeConfigRollout>,
+  status: RolloutStatus,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (jsonEqual(rollout.status ?? {}, status)) return true;
+  try {
+    const written = await by.client.replace<NodeConfigRollout>(rollouts, { ...rollout, status }, { subresource: 'status', signal });
+    by.ownWrites.wrote(objectKey(rollout), by.caches.rollouts, written);
+    return true;
+  } catch (error) {
+    if (isConflict(error)) return false;
+    if (isNotFound(error)) return true;
+    throw error;
+  }
+}

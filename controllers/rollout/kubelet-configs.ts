@@ -1,0 +1,77 @@
+import { applyDefaults, closestKubeletVersion, compareConfigs, decode, preflightFatal, validate } from '../../agent/config/config.ts';
+import type { JsonObject, KubeletVersion } from '../../agent/config/contract.ts';
+import type { KubeletConfigs } from './facts.ts';
+import type { ConfigMap } from './revision.ts';
+
+/** Answers that are remembered: of a few revisions for each kubelet version of a fleet. */
+const MAX_ANSWERS = 256;
+/** Sentences about one configuration. */
+const MAX_REASONS = 3;
+
+/**
+ * What the agents of a fleet would say of a configuration, as far as it can be known away from the node: by the rules of each kubelet version. Flags, drop-ins,
+ * the local configuration and the host are the agent's to look at. Every answer is computed once.
+ */
+export function kubeletConfigs(): KubeletConfigs {
+  const answers = new Map<string, readonly string[]>();
+  const remember = (key: string, compute: () => readonly string[]): readonly string[] => {
+    const known = answers.get(key);
+    if (known !== undefined) return known;
+    if (answers.size >= MAX_ANSWERS) answers.clear();
+    const answer = compute();
+    answers.set(key, answer);
+    return answer;
+  };
+  return {
+    rejects: (revision, key, version) => remember(`rejects ${idOf(revision)} ${key} ${version}`, () => rejects(revision, key, version)),
+    needsDrain: (from, to, key, version) =>
+      remember(`drain ${idOf(from)} ${idOf(to)} ${key} ${version}`, () => needsDrain(from, to, key, version)),
+  };
+}
+
+const idOf = (object: Readonly<ConfigMap> | undefined): string => `${object?.metadata.uid ?? ''}/${object?.metadata.resourceVersion ?? ''}`;
+
+function rejects(revision: Readonly<ConfigMap>, key: string, text: string): readonly string[] {
+  const version = versionOf(text);
+  if (version === undefined) return [];
+  const decoded = decode(bytesOf(revision, key), version);
+  if (!decoded.ok) return decoded.errors.slice(0, MAX_REASONS).map(sentence);
+  const defaulted = applyDefaults(decoded.written, version);
+  const kubelet = { version, args: [] };
+  const errors = [...validate(defaulted, { version }), ...preflightFatal(defaulted, {}, kubelet).errors];
+  return errors.slice(0, MAX_REASONS).map(sentence);
+}
+
+const sentence = ({ field, message }: { field: string; message: string }): string =>
+  field === '' || message.includes(field) ? message : `${field}: ${message}`;
+
+function needsDrain(
+  from: Readonly<ConfigMap> | undefined,
+  to: Readonly<ConfigMap> | undefined,
+  key: string,
+  text: string,
+): readonly string[] {
+  const version = versionOf(text);
+  if (version === undefined) return [];
+  const [before, after] = [defaultedOf(from, key, version), defaultedOf(to, key, version)];
+  return compareConfigs(before, after)
+    .filter((difference) => difference.class === 'needs-drain')
+    .map(({ field }) => field);
+}
+
+/** What is absent or cannot be read counts as a configuration that sets nothing. */
+function defaultedOf(object: Readonly<ConfigMap> | undefined, key: string, version: KubeletVersion): JsonObject {
+  const decoded = object === undefined ? undefined : decode(bytesOf(object, key), version);
+  return applyDefaults(decoded?.ok ? decoded.written : {}, version);
+}
+
+/** undefined: a version that has no rules here, such as one before 1.20; the agent of the node decides then. */
+function versionOf(text: string): KubeletVersion | undefined {
+  try {
+    return closestKubeletVersion(text).version;
+  } catch {
+    return undefined;
+  }
+}
+
+const bytesOf = (object: Readonly<ConfigMap>, key: string): Uint8Array => new TextEncoder().encode(object.data?.[key] ?? '');

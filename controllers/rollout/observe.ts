@@ -1,0 +1,66 @@
+import type { Millis } from '../../base/clock.ts';
+import type { KubeObject } from '../../kube/api/object.ts';
+import { matchesLabels } from '../../kube/api/selector.ts';
+import { isControlledBy } from '../../kube/controller/owner-refs.ts';
+import type { ServerFacts } from '../fleet/server-facts.ts';
+import type { Caches } from './caches.ts';
+import type { Facts, KubeletConfigs, WindowState } from './facts.ts';
+import { rolloutNode, type RolloutNode } from './node.ts';
+import type { Rules } from './rules.ts';
+import type { NodeConfigRollout } from './types.ts';
+
+export interface Observer {
+  caches: Caches;
+  rules: (rollout: Readonly<NodeConfigRollout>) => Rules;
+  configs: KubeletConfigs;
+  serves: ServerFacts;
+  windowState: (rules: Rules, now: Millis) => WindowState;
+}
+
+/** What the caches have of one rollout now. It only reads: what follows from it is for the plan. */
+export function observe(rules: Rules, now: Millis, by: Observer): Omit<Facts, 'gates'> {
+  const { caches } = by;
+  const { configMap, rollout } = rules;
+  const older = caches.rollouts
+    .list()
+    .filter((other) => comesBefore(other, rollout))
+    .map(by.rules)
+    .filter(({ problems }) => problems.length === 0);
+  const nodes: RolloutNode[] = [];
+  const conflicts: { node: string; rollout: string }[] = [];
+  for (const object of caches.nodes.list()) {
+    const { labels, name = '' } = object.metadata;
+    if (!matchesLabels(rules.selector, labels)) continue;
+    const owner = older.find(({ selector }) => matchesLabels(selector, labels));
+    if (owner === undefined) nodes.push(viewOf(object, caches.nodeConfigs.get(name), by.serves));
+    else conflicts.push({ node: name, rollout: owner.name });
+  }
+  return {
+    rules,
+    now,
+    source: caches.configMaps.get(`${configMap.namespace}/${configMap.name}`),
+    revisions: caches.configMaps.list(configMap.namespace).filter((one) => isControlledBy(one, rollout)),
+    nodes,
+    conflicts,
+    configs: by.configs,
+    window: by.windowState(rules, now),
+  };
+}
+
+/** The older of two rollouts has the nodes that both select; of the same second the one whose name comes first. A terminating one has none. */
+function comesBefore(other: Readonly<NodeConfigRollout>, than: Readonly<NodeConfigRollout>): boolean {
+  if (other.metadata.uid === than.metadata.uid || other.metadata.deletionTimestamp !== undefined) return false;
+  const [a, b] = [other, than].map(({ metadata }) => `${metadata.creationTimestamp ?? ''} ${metadata.name ?? ''}`);
+  return (a ?? '') < (b ?? '');
+}
+
+/** Of a node that has not changed since: objects of a cache never change. */
+const views = new WeakMap<object, { config: object | undefined; view: RolloutNode }>();
+
+function viewOf(node: Readonly<KubeObject>, config: Readonly<KubeObject> | undefined, serves: ServerFacts): RolloutNode {
+  const known = views.get(node);
+  if (known !== undefined && known.config === config) return known.view;
+  const view = rolloutNode(node, config, serves);
+  views.set(node, { config, view });
+  return view;
+}

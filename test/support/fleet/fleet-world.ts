@@ -1,0 +1,181 @@
+import { createLocalApi, type LocalApi } from '../../../apiserver/local-api.ts';
+import type { Millis } from '../../../base/clock.ts';
+import { silentLog } from '../../../base/log.ts';
+import { seededRandom } from '../../../base/random.ts';
+import { rolloutController } from '../../../controllers/rollout/controller.ts';
+import { rollouts, type NodeConfigRollout, type RolloutSpec } from '../../../controllers/rollout/types.ts';
+import { definitions } from '../../../deploy/definitions.ts';
+import { configMaps, coreEvents, nodes, type KubeObject } from '../../../kube/api/object.ts';
+import type { Client } from '../../../kube/client/client.ts';
+// The client loads it with the first list, which takes turns of the loop that fake time knows nothing of.
+import '../../../kube/client/list-stream.ts';
+import { localClient } from '../embedded-api.ts';
+import { FakeClock } from '../fake-clock.ts';
+import { startLocally, type LocalProcess } from '../local-process.ts';
+import { LightAgents, type Behaviour } from './light-agents.ts';
+
+export interface FleetNodeOptions {
+  labels?: Record<string, string>;
+  kubeletVersion?: string;
+  ready?: boolean;
+}
+
+const KEY = 'kubelet';
+const NAMESPACE = 'dkc-system';
+
+/** A fleet on the embedded API server in fake time: nodes, agents that play what agents report, and the rollout controller. */
+export class FleetWorld implements AsyncDisposable {
+  readonly clock = new FakeClock();
+  readonly api: LocalApi;
+  readonly client: Client;
+  readonly agents: LightAgents;
+  controller: LocalProcess;
+
+  private constructor(api: LocalApi, clock: FakeClock) {
+    this.clock = clock;
+    this.api = api;
+    this.client = localClient(api, { clock, random: seededRandom(2) });
+    this.agents = new LightAgents(this.client, clock);
+    this.controller = this.#startController();
+  }
+
+  static async start(): Promise<FleetWorld> {
+    const clock = new FakeClock();
+    const api = createLocalApi({
+      clock,
+      random: seededRandom(1),
+      log: silentLog,
+      version: 'v1.36.3',
+      dynamicKubeletConfig: false,
+      definitions: definitions({ cel: false }),
+    });
+    const world = new FleetWorld(api, clock);
+    void world.agents.run();
+    await world.untilReady();
+    return world;
+  }
+
+  #startController(): LocalProcess {
+    const serves = { version: 'v1.36.3', servesNodeConfigs: true, hasConfigSource: false };
+    return startLocally(this.api, {
+      name: 'dkc-controllers',
+      setup: (runtime) => [rolloutController(runtime, { serves })],
+      clock: this.clock,
+    });
+  }
+
+  async untilReady(): Promise<void> {
+    for (let seconds = 0; !this.controller.ready; seconds++) {
+      if (seconds > 60) throw new Error(`the controller does not begin to work: ${this.controller.failures().join('\n')}`);
+      await this.clock.advance(1_000);
+    }
+  }
+
+  /** The controller is gone, and another process takes its place. */
+  async restartController(): Promise<void> {
+    const stopping = this.controller.stop();
+    await this.clock.advance(30_000);
+    await stopping;
+    this.controller = this.#startController();
+    await this.untilReady();
+  }
+
+  async addNode(
+    name: string,
+    { labels = {}, kubeletVersion = 'v1.36.3', ready = true }: FleetNodeOptions = {},
+    behaviour?: Behaviour,
+  ): Promise<void> {
+    if (behaviour !== undefined) this.agents.behave(name, behaviour);
+    const node = { apiVersion: 'v1', kind: 'Node', metadata: { name, labels } };
+    await this.client.create(nodes, node);
+    const conditions = [{ type: 'Ready', status: ready ? 'True' : 'False', reason: 'KubeletReady', message: '' }];
+    await this.client.patch(
+      nodes,
+      { name },
+      { status: { nodeInfo: { kubeletVersion }, conditions } },
+      { type: 'merge', subresource: 'status' },
+    );
+    await this.agents.join(name);
+  }
+
+  /** `node-0` and so on. */
+  async addNodes(count: number, options: FleetNodeOptions = {}): Promise<string[]> {
+    const names = Array.from({ length: count }, (_, at) => `node-${at}`);
+    for (const name of names) await this.addNode(name, options);
+    return names;
+  }
+
+  async setReady(name: string, ready: boolean): Promise<void> {
+    const conditions = [{ type: 'Ready', status: ready ? 'True' : 'False', reason: 'KubeletReady', message: '' }];
+    await this.client.patch(nodes, { name }, { status: { conditions } }, { type: 'merge', subresource: 'status' });
+  }
+
+  /** Writes the ConfigMap that rollouts name. */
+  async payload(fields: Readonly<Record<string, unknown>>, name = 'web'): Promise<void> {
+    const text = JSON.stringify({ apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration', ...fields });
+    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: NAMESPACE }, data: { [KEY]: text } };
+    const there = await this.client.get(configMaps, { name, namespace: NAMESPACE }).catch(() => undefined);
+    if (there === undefined) await this.client.create(configMaps, object, { namespace: NAMESPACE });
+    else await this.client.patch(configMaps, { name, namespace: NAMESPACE }, { data: object.data }, { type: 'merge' });
+  }
+
+  async roll(name: string, spec: Partial<RolloutSpec> = {}): Promise<void> {
+    const object: NodeConfigRollout = {
+      apiVersion: 'dkc.dev/v1alpha1',
+      kind: 'NodeConfigRollout',
+      metadata: { name },
+      spec: { nodeSelector: {}, configMap: { namespace: NAMESPACE, name: 'web', kubeletConfigKey: KEY }, ...spec },
+    };
+    await this.client.create(rollouts, object);
+  }
+
+  edit(name: string, spec: Readonly<Record<string, unknown>>): Promise<NodeConfigRollout> {
+    return this.client.patch<NodeConfigRollout>(rollouts, { name }, { spec }, { type: 'merge' });
+  }
+
+  rollout(name: string): Promise<NodeConfigRollout> {
+    return this.client.get<NodeConfigRollout>(rollouts, { name });
+  }
+
+  /** Lets time pass in steps until it holds. @throws with the status where it never does */
+  async until(
+    name: string,
+    what: string,
+    holds: (rollout: NodeConfigRollout) => boolean,
+    withinMs: Millis = 3_600_000,
+  ): Promise<NodeConfigRollout> {
+    for (let passed = 0; ; passed += 1_000) {
+      const rollout = await this.rollout(name);
+      if (holds(rollout)) return rollout;
+      if (passed > withinMs)
+        throw new Error(
+          `${name}: it did not happen: ${what}; ${JSON.stringify(rollout.status, undefined, 1)}\n${this.controller.failures().join('\n')}`,
+        );
+      await this.clock.advance(1_000);
+    }
+  }
+
+  phase(name: string, phase: string): Promise<NodeConfigRollout> {
+    return this.until(name, `phase ${phase}`, ({ status }) => status?.phase === phase);
+  }
+
+  /** Reasons and messages about a rollout, in the order in which they were recorded. */
+  async events(name: string): Promise<string[]> {
+    await this.clock.advance(5_000);
+    const { items } = await this.client.list<
+      KubeObject & { reason?: string; message?: string; involvedObject?: { name?: string; kind?: string } }
+    >(coreEvents, { namespace: 'default' });
+    return items
+      .filter(({ involvedObject }) => involvedObject?.kind === 'NodeConfigRollout' && involvedObject.name === name)
+      .map(({ reason, message }) => `${reason}: ${message}`);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.agents.stop();
+    const stopping = this.controller.stop();
+    await this.clock.advance(30_000);
+    await stopping;
+    await this.client.close();
+    this.api.stop();
+  }
+}

@@ -1,0 +1,158 @@
+import type { Millis } from '../../../base/clock.ts';
+import type { Source } from '../../../agent/checkpoint/source.ts';
+import { nodeConfigs, type NodeConfig } from '../../../agent/status/node-config.ts';
+import { configMaps } from '../../../kube/api/object.ts';
+import type { Client } from '../../../kube/client/client.ts';
+import type { FakeClock } from '../fake-clock.ts';
+
+/**
+ * good: uses what it is assigned after ACTIVE_MS and trusts it after TRIAL_MS. rejects: reports upstream's error at once. condemns: uses it, and goes back in
+ * the trial. hangs: never reports anything.
+ */
+export type Behaviour = 'good' | 'rejects' | 'condemns' | 'hangs';
+
+const ACTIVE_MS: Millis = 3_000;
+const CONDEMNED_MS: Millis = 20_000;
+const TRIAL_MS: Millis = 60_000;
+
+const REJECTED = 'failed to validate config, see Kubelet log for details';
+const CONDEMNED = 'failed trial, see dkc-agent log for details';
+
+interface State {
+  behaviour: Behaviour;
+  /** What the spec said when the agent looked last. */
+  wanted: string;
+  active: Source | null;
+  lastKnownGood: Source | null;
+}
+
+/** Plays what the agents of a fleet report in their NodeConfigs, in fake time. */
+export class LightAgents {
+  readonly #client: Client;
+  readonly #clock: FakeClock;
+  readonly #states = new Map<string, State>();
+  readonly #ending = new AbortController();
+  /** By content of the payload: nodes behave alike when they meet it. */
+  bad: ((text: string) => Behaviour | undefined) | undefined;
+  /** Nodes that are assigned something that they do not use yet, now and at most so far. */
+  readonly inFlight = new Set<string>();
+  mostInFlight = 0;
+  /** Names in the order in which they were assigned. */
+  readonly assigned: string[] = [];
+
+  constructor(client: Client, clock: FakeClock) {
+    this.#client = client;
+    this.#clock = clock;
+  }
+
+  behave(name: string, behaviour: Behaviour): void {
+    this.#state(name).behaviour = behaviour;
+  }
+
+  #state(name: string): State {
+    let state = this.#states.get(name);
+    if (state === undefined) this.#states.set(name, (state = { behaviour: 'good', wanted: '', active: null, lastKnownGood: null }));
+    return state;
+  }
+
+  /** The agent of a node starts: it has its NodeConfig, and reports local. */
+  async join(name: string): Promise<void> {
+    this.#state(name);
+    const object = { apiVersion: 'dkc.dev/v1alpha1', kind: 'NodeConfig', metadata: { name }, spec: {} };
+    await this.#client.create(nodeConfigs, object).catch(() => {});
+    await this.#report(name, 1, { assigned: null, active: null, lastKnownGood: null });
+  }
+
+  /** Watches the NodeConfigs until it is stopped. */
+  async run(): Promise<void> {
+    const { signal } = this.#ending;
+    while (!signal.aborted) {
+      try {
+        for await (const { type, object } of this.#client.watch<NodeConfig>(nodeConfigs, {}, signal))
+          if (type !== 'BOOKMARK' && type !== 'DELETED') this.#seen(object);
+      } catch {
+        if (!signal.aborted) await this.#clock.sleep(1_000, signal).catch(() => {});
+      }
+    }
+  }
+
+  stop(): void {
+    this.#ending.abort();
+  }
+
+  #seen({ metadata, spec }: NodeConfig): void {
+    const { name = '', generation = 1 } = metadata;
+    const state = this.#states.get(name);
+    const wanted = JSON.stringify(spec?.configMap ?? null);
+    if (state === undefined || state.wanted === wanted) return;
+    const isFirst = state.wanted === '';
+    state.wanted = wanted;
+    if (isFirst && wanted === 'null') return;
+    this.assigned.push(name);
+    this.inFlight.add(name);
+    this.mostInFlight = Math.max(this.mostInFlight, this.inFlight.size);
+    void this.#follow(name, state, wanted, generation).catch(() => {});
+  }
+
+  async #follow(name: string, state: State, wanted: string, generation: number): Promise<void> {
+    const isCurrent = (): boolean => state.wanted === wanted;
+    const { signal } = this.#ending;
+    const spec = JSON.parse(wanted) as { namespace: string; name: string; kubeletConfigKey: string } | null;
+    if (spec === null) {
+      await this.#clock.sleep(ACTIVE_MS, signal);
+      if (!isCurrent()) return;
+      state.active = state.lastKnownGood = null;
+      await this.#report(name, generation, { assigned: null, active: null, lastKnownGood: null });
+      this.inFlight.delete(name);
+      return;
+    }
+    const map = await this.#client.get<{ metadata: object; data?: Record<string, string> } & NodeConfig>(configMaps, spec);
+    const source: Source = { ...spec, uid: map.metadata.uid ?? '', resourceVersion: map.metadata.resourceVersion ?? '' };
+    const behaviour = this.bad?.(map.data?.[spec.kubeletConfigKey] ?? '') ?? state.behaviour;
+    if (behaviour === 'hangs') return;
+    if (behaviour === 'rejects') {
+      await this.#report(name, generation, {
+        assigned: state.active,
+        active: state.active,
+        lastKnownGood: state.lastKnownGood,
+        error: REJECTED,
+      });
+      this.inFlight.delete(name);
+      return;
+    }
+    await this.#clock.sleep(ACTIVE_MS, signal);
+    if (!isCurrent()) return;
+    const before = state.active;
+    state.active = source;
+    await this.#report(name, generation, { assigned: source, active: source, lastKnownGood: state.lastKnownGood, trial: true });
+    await this.#clock.sleep(behaviour === 'condemns' ? CONDEMNED_MS : TRIAL_MS, signal);
+    if (!isCurrent()) return;
+    if (behaviour === 'condemns') {
+      state.active = before;
+      this.inFlight.delete(name);
+      await this.#report(name, generation, { assigned: source, active: before, lastKnownGood: state.lastKnownGood, error: CONDEMNED });
+      return;
+    }
+    state.lastKnownGood = source;
+    this.inFlight.delete(name);
+    await this.#report(name, generation, { assigned: source, active: source, lastKnownGood: source });
+  }
+
+  async #report(
+    name: string,
+    observedGeneration: number,
+    says: { assigned: Source | null; active: Source | null; lastKnownGood: Source | null; error?: string; trial?: boolean },
+  ): Promise<void> {
+    const member = (source: Source | null) => (source === null ? null : { configMap: source });
+    const status = {
+      observedGeneration,
+      agentVersion: '0.1.0',
+      assigned: member(says.assigned),
+      active: member(says.active),
+      lastKnownGood: member(says.lastKnownGood),
+      error: says.error ?? null,
+      trial: says.trial === true ? { endsAt: new Date(this.#clock.now() + TRIAL_MS).toISOString() } : null,
+    };
+    await this.#client.patch(nodeConfigs, { name }, { status }, { type: 'merge', subresource: 'status' });
+  }
+}
