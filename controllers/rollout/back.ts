@@ -1,8 +1,9 @@
 import type { Action } from './actions.ts';
-import { failuresOf, placedOn } from './count.ts';
+import { failuresOf, isDown, placedOn } from './count.ts';
 import type { Decision } from './decision.ts';
 import { specOf, type Facts } from './facts.ts';
 import { sameSpec } from '../fleet/fleet-node.ts';
+import type { RolloutNode } from './node.ts';
 import type { Progress } from './progress.ts';
 import { maxUnavailableOf } from './rules.ts';
 import { namesOf, nodesText } from './text.ts';
@@ -29,17 +30,13 @@ export function planBack(facts: Facts, progress: Progress & { stopped: 'Failures
   const left = nodes.filter(({ wanted }) => sameSpec(wanted, stopped));
   const ours = nodes.filter((node) => node.rollout === rules.name && sameSpec(node.wanted, back));
   const returning = placedOn(ours, back, rules.nodeDeadlineMs, now);
-  const inFlight = returning.filter(({ standing }) => standing.at === 'in-flight');
+  // One that proved the configuration before and is not Ready for another reason has arrived.
+  const inFlight = returning.filter(({ standing }) => standing.at === 'in-flight' && standing.failsAt !== Infinity);
   const to = progress.previousRevision ?? 'local';
   const wakeUps = inFlight.flatMap(({ standing }) =>
-    standing.at === 'in-flight' && standing.failsAt !== Infinity
-      ? [{ requeueAfter: Math.max(0, standing.failsAt - now), why: 'the deadline of a node' }]
-      : [],
+    standing.at === 'in-flight' ? [{ requeueAfter: Math.max(0, standing.failsAt - now), why: 'the deadline of a node' }] : [],
   );
-  // Nodes that undid it themselves first: nothing changes for their kubelets.
-  const order = left.toSorted((a, b) => Number(b.error !== null) - Number(a.error !== null));
-  const room = Math.max(0, maxUnavailableOf(rules, nodes.length) - inFlight.length);
-  const chosen = order.filter(({ error }) => error !== null).concat(order.filter(({ error }) => error === null).slice(0, room));
+  const chosen = nextBack(left, nodes, new Set(inFlight.map(({ node }) => node.node)), maxUnavailableOf(rules, nodes.length));
   if (chosen.length > 0) {
     const actions = chosen.map((node): Action => ({ do: 'assign', node, revision: progress.previousRevision }));
     return {
@@ -68,4 +65,14 @@ export function planBack(facts: Facts, progress: Progress & { stopped: 'Failures
       text: `${why}; not taken back to ${to}: ${namesOf(stuck.map(({ node }) => node.node))}`,
     };
   return { ...base, phase: 'RolledBack', reason: 'RolledBack', text: `${why}; all nodes are back at ${to}` };
+}
+
+/** Nodes that undid the revision themselves, or cannot run pods now, lose nothing: all of them. Others as many as may be unavailable beside those that are. */
+function nextBack(left: readonly RolloutNode[], nodes: readonly RolloutNode[], inFlight: ReadonlySet<string>, most: number): RolloutNode[] {
+  const isFree = (node: RolloutNode): boolean => node.error !== null || isDown(node);
+  const free = left.filter(isFree);
+  const taken = new Set([...inFlight, ...nodes.filter(isDown).map(({ node }) => node)]);
+  // One at a time goes back even where nodes that are down for other reasons leave no room.
+  const room = Math.max(inFlight.size === 0 ? 1 : 0, most - taken.size);
+  return [...free, ...left.filter((node) => !isFree(node)).slice(0, room)];
 }

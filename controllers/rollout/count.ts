@@ -10,10 +10,11 @@ import type { SpecSource } from '../../agent/checkpoint/source.ts';
 export const placedOn = (nodes: readonly RolloutNode[], target: SpecSource | null, deadlineMs: Millis, now: Millis): Placed[] =>
   nodes.map((node) => ({ node, standing: standingOf(node, target, deadlineMs, now) }));
 
-/** Nodes that are in flight, or that cannot run pods now, whoever made them so. */
+/** Nodes that are in flight or have failed, or that cannot run pods now, whoever made them so. */
 export function unavailableOf(placed: readonly Placed[]): Set<string> {
   const names = new Set<string>();
-  for (const { node, standing } of placed) if (standing.at === 'in-flight' || isDown(node)) names.add(node.node);
+  for (const { node, standing } of placed)
+    if (standing.at === 'in-flight' || standing.at === 'failed' || isDown(node)) names.add(node.node);
   return names;
 }
 

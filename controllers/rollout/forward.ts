@@ -28,7 +28,8 @@ export function planForward(facts: Facts, progress: Progress): Decision {
     failures: failuresOf(progress.failures, placed, now),
   };
   const settled = { ...progress, failures: seen.failures };
-  const budget = failureBudgetOf(rules, seen.touched.length);
+  // Failed nodes count as unavailable: where they are as many as may be, nothing would go on either.
+  const budget = Math.min(failureBudgetOf(rules, seen.touched.length), maxUnavailableOf(rules, nodes.length));
   if (seen.failures.length >= budget) return stop(seen, settled);
   if (refused.length > 0 && seen.touched.length === 0 && !rules.skipInvalidNodes) return preflightFails(seen, settled);
   if (nodes.length === 0)

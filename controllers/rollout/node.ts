@@ -72,8 +72,9 @@ export function standingOf(node: RolloutNode, target: SpecSource | null, deadlin
   const runs = !node.isBehind && sameSpec(node.assigned, target) && sameSource(node.assigned, node.active);
   const why = whyNotSettled(node, runs);
   if (why === undefined) return { at: 'settled' };
-  // Without a mark somebody else assigned it: it is waited for from now on, and an event tells when it is there.
-  const failsAt = node.assignedAt === undefined ? Infinity : Math.min(node.assignedAt, now) + deadlineMs;
+  // One that has proved the revision, and is not Ready later on, is waited for. Without a mark somebody else assigned it, nobody knows when.
+  const isProved = runs && sameSource(node.active, node.lastKnownGood);
+  const failsAt = isProved || node.assignedAt === undefined ? Infinity : Math.min(node.assignedAt, now) + deadlineMs;
   return now >= failsAt ? { at: 'failed', error: `not settled by the deadline: ${why}` } : { at: 'in-flight', why, failsAt };
 }
 
