@@ -1,5 +1,6 @@
 import { rfc3339, type Millis } from '../../base/clock.ts';
 
+import { fleetState } from '../fleet/fleet-node.ts';
 import type { Placed } from './facts.ts';
 import type { RolloutNode } from './node.ts';
 import { standingOf } from './node.ts';
@@ -14,9 +15,12 @@ export const placedOn = (nodes: readonly RolloutNode[], target: SpecSource | nul
 export function unavailableOf(placed: readonly Placed[]): Set<string> {
   const names = new Set<string>();
   for (const { node, standing } of placed)
-    if (standing.at === 'in-flight' || standing.at === 'failed' || isDown(node)) names.add(node.node);
+    if (standing.at === 'in-flight' || standing.at === 'failed' || isDown(node) || isChanging(node)) names.add(node.node);
   return names;
 }
+
+/** On the way to any configuration, whoever assigned it. */
+const isChanging = (node: RolloutNode): boolean => Boolean(node.agent?.trial) || fleetState(node) === 'pending';
 
 /** Not Ready, or marked as unschedulable. A kubelet that has never reported is not Ready. */
 export const isDown = ({ ready, cordoned }: RolloutNode): boolean => ready !== true || cordoned;

@@ -34,7 +34,7 @@ export function planForward(facts: Facts, progress: Progress): Decision {
   if (refused.length > 0 && seen.touched.length === 0 && !rules.skipInvalidNodes) return preflightFails(seen, settled);
   if (nodes.length === 0)
     return { ...base(seen, settled), phase: 'Pending', reason: 'NoNodes', text: 'no node is selected', waitsFor: 'Nodes' };
-  return walk(seen, settled);
+  return withJoiners(seen, walk(seen, settled));
 }
 
 interface Seen {
@@ -190,6 +190,19 @@ function waitForNodes(seen: Seen, progress: Progress): Decision {
   const text = `${nodesText(seen.inFlight.length)} in flight${why}`;
   const phase = progress.complete ? 'Complete' : 'Progressing';
   return { ...base(seen, { ...progress, stepSettledAt: undefined }), phase, reason: 'NodesInFlight', text };
+}
+
+/** A node that joined meanwhile gets the last complete revision, as all others have it, until its turn comes. */
+function withJoiners(seen: Seen, decision: Decision): Decision {
+  const { progress, actions = [] } = decision;
+  const { rules, nodes } = seen.facts;
+  const previous = progress?.previousRevision;
+  if (progress === undefined || previous === undefined || progress.complete || heldBy(seen, progress) !== undefined) return decision;
+  const chosen = new Set(actions.map((action) => (action.do === 'assign' ? action.node.node : '')));
+  const room = maxUnavailableOf(rules, nodes.length) - unavailableOf(seen.placed).size - chosen.size;
+  const joiners = candidatesOf(seen).filter(({ node, wanted }) => wanted === null && !chosen.has(node));
+  const more = joiners.slice(0, Math.max(0, room)).map((node): Action => ({ do: 'assign', node, revision: previous }));
+  return more.length === 0 ? decision : { ...decision, actions: [...actions, ...more] };
 }
 
 /** What a step that is done waits for before the next one begins. */

@@ -1,28 +1,133 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { rollouts, type NodeConfigRollout } from '../../../../controllers/rollout/types.ts';
+import { configMaps, nodes } from '../../../../kube/api/object.ts';
 import { FleetWorld } from '../../../support/fleet/fleet-world.ts';
 
 test('a good configuration goes through the steps, never with more nodes in flight than maxUnavailable', async () => {
   await using world = await FleetWorld.start();
-  await world.addNodes(20);
+  await world.addNodes(10);
   await world.payload({ maxPods: 120 });
   await world.roll('web', { maxUnavailable: 3 });
   const { status } = await world.phase('web', 'Complete');
-  assert.deepEqual(status?.nodes, { selected: 20, updated: 20, settled: 20, inFlight: 0, failed: 0, refused: 0 });
+  assert.deepEqual(status?.nodes, { selected: 10, updated: 10, settled: 10, inFlight: 0, failed: 0, refused: 0 });
   assert.equal(world.agents.mostInFlight, 3);
-  assert.equal(new Set(world.agents.assigned).size, 20);
+  assert.equal(new Set(world.agents.assigned).size, 10);
+
+  // A late joiner gets it too; the controller may have been started anew in between.
+  await world.restartController();
+  await world.addNode('late');
+  await world.until('web', 'the late node has it', ({ status: now }) => now?.nodes?.settled === 11);
+  assert.equal((await world.rollout('web')).status?.phase, 'Complete');
 });
 
-test('a bad one stops at the first canary, and the node is taken back', async () => {
+test('a bad one stops at the first canary, and the node is taken back; tried again, it does so again; undone, all is well', async () => {
   await using world = await FleetWorld.start();
-  await world.addNodes(10);
+  await world.addNodes(6);
   await world.payload({ maxPods: 120 });
   await world.roll('web');
-  const good = (await world.phase('web', 'Complete')).status?.revision;
+  const good = (await world.phase('web', 'Complete')).status?.revision ?? '';
   world.agents.bad = (text) => (text.includes('13') ? 'condemns' : undefined);
   await world.payload({ maxPods: 13 });
   const { status } = await world.phase('web', 'RolledBack');
-  assert.equal(status?.previousRevision, good);
-  assert.equal(status?.nodes?.failed, 1);
-  console.log(JSON.stringify(status, undefined, 1), await world.events('web'));
+  assert.deepEqual([status?.previousRevision, status?.nodes?.failed], [good, 1]);
+  const events = await world.events('web');
+  for (const reason of ['RevisionCreated', 'StepStarted', 'Complete', 'NodeFailed', 'FailureBudget', 'RolledBack'])
+    assert.ok(
+      events.some((event) => event.startsWith(`${reason}: `)),
+      `${reason} in ${events.join('\n')}`,
+    );
+
+  await world.edit('web', { attempt: 2 });
+  await world.until('web', 'a second attempt', ({ status: now }) => now?.attempt === 2 && now.phase === 'RolledBack');
+  await world.edit('web', { configMap: { name: good } });
+  const undone = await world.phase('web', 'Complete');
+  assert.deepEqual([undone.status?.revision, undone.status?.nodes?.settled], [good, 6]);
+});
+
+test('a configuration that some kubelets would reject touches no node, unless these are left out', async () => {
+  await using world = await FleetWorld.start();
+  await world.addNodes(3);
+  await world.addNode('old', { kubeletVersion: 'v1.34.2' });
+  // 1.36 refuses a kubelet without NodeDeclaredFeatures alone; 1.34 does not know the gate at all.
+  await world.payload({ featureGates: { PLEGOnDemandRelist: true } });
+  await world.roll('web');
+  const { status } = await world.until('web', 'preflight', (now) => now.status?.waitsFor === 'Preflight');
+  assert.equal(status?.nodes?.refused, 1);
+  assert.match(status?.message ?? '', /1 node would reject it, and none is touched: old; kubelet v1\.34\.2: .*PLEGOnDemandRelist/);
+  assert.deepEqual(world.agents.assigned, []);
+  await world.edit('web', { skipInvalidNodes: true });
+  const skipped = await world.phase('web', 'Complete');
+  assert.deepEqual([skipped.status?.nodes?.settled, skipped.status?.nodes?.selected, skipped.status?.nodes?.refused], [3, 4, 1]);
+});
+
+test('holds, approvals, pause, a second rollout on the same nodes, and an abort', async () => {
+  await using world = await FleetWorld.start();
+  await world.addNodes(6, { labels: { pool: 'web' } });
+  await world.addNode('other');
+  await world.payload({ maxPods: 120 });
+  await world.roll('web', { steps: [{ nodes: 1, hold: '10m' }, { nodes: 3, approve: true }, { nodes: '100%' }], nodeSelector: { matchLabels: { pool: 'web' } }, maxUnavailable: 2 }); // prettier-ignore
+  const held = await world.until('web', 'a hold', ({ status }) => status?.waitsFor === 'Hold');
+  assert.equal(held.status?.nodes?.updated, 1);
+  await world.clock.advance(9 * 60_000);
+  assert.equal((await world.rollout('web')).status?.nodes?.updated, 1);
+
+  // Younger, and empty: it selects every node, and gets the one that the older does not have.
+  await world.roll('all');
+  await world.phase('all', 'Complete');
+  const { status: all } = await world.rollout('all');
+  const conflict = all?.conditions?.find(({ type }) => type === 'Conflict');
+  assert.deepEqual([all?.nodes?.selected, conflict?.status], [1, 'True']);
+  assert.match(conflict?.message ?? '', /older rollouts \(web\) select/);
+
+  const waits = await world.until('web', 'approval', ({ status }) => status?.waitsFor === 'Approval');
+  assert.equal(waits.status?.nodes?.settled, 3);
+  await world.edit('web', { paused: true });
+  const approvals = [{ step: 2, revision: waits.status?.revision ?? '', by: 'someone', at: '2026-03-01T01:00:00Z' }];
+  await world.client.patch<NodeConfigRollout>(
+    rollouts,
+    { name: 'web' },
+    { status: { approvals } },
+    { type: 'merge', subresource: 'status' },
+  );
+  await world.phase('web', 'Paused');
+  await world.clock.advance(3_600_000);
+  assert.equal((await world.rollout('web')).status?.nodes?.updated, 3);
+  await world.edit('web', { paused: false, abortedRevision: waits.status?.revision });
+  const back = await world.phase('web', 'RolledBack');
+  assert.deepEqual([back.status?.nodes?.updated, back.status?.stopped, back.status?.approvals], [0, 'Aborted', approvals]);
+});
+
+test('an edit of the copy is refused, an edit of the original in the middle is a new revision, old copies go', async () => {
+  await using world = await FleetWorld.start();
+  await world.addNodes(4);
+  await world.payload({ maxPods: 100 });
+  await world.roll('web', { revisionHistoryLimit: 2, maxUnavailable: 1 });
+  const first = await world.until('web', 'some have it', ({ status }) => (status?.nodes?.settled ?? 0) >= 2);
+  const copy = { name: first.status?.revision ?? '', namespace: 'dkc-system' };
+  await assert.rejects(world.client.patch(configMaps, copy, { data: { kubelet: '{}' } }, { type: 'merge' }), /immutable/);
+  for (const maxPods of [101, 102, 103]) {
+    await world.payload({ maxPods });
+    await world.phase('web', 'Complete');
+    await world.until('web', 'the new one', ({ status }) => status?.revision !== first.status?.revision && status?.phase === 'Complete');
+  }
+  await world.clock.advance(60_000);
+  const { items } = await world.client.list(configMaps, { namespace: 'dkc-system', labelSelector: 'dkc.dev/rollout' });
+  assert.ok(items.length <= 2, `${items.length} copies`);
+});
+
+test('a node that vanishes in flight, one that hangs, and one that is not Ready', async () => {
+  await using world = await FleetWorld.start();
+  await world.addNodes(5);
+  await world.addNode('down', { ready: false });
+  world.agents.behave('node-1', 'hangs');
+  await world.payload({ maxPods: 100 });
+  await world.roll('web', { failureBudget: 2, maxUnavailable: '100%', nodeDeadline: '5m', steps: [{ nodes: '100%' }], onFailure: 'Pause' });
+  await world.until('web', 'in flight', ({ status }) => (status?.nodes?.inFlight ?? 0) >= 5);
+  await world.client.delete(nodes, { name: 'node-2' });
+  const { status } = await world.phase('web', 'Complete');
+  assert.deepEqual([status?.nodes?.selected, status?.nodes?.settled, status?.nodes?.failed], [5, 3, 1]);
+  assert.match(status?.failures?.[0]?.error ?? '', /not settled by the deadline/);
+  await world.setReady('down', true);
+  await world.until('web', 'the node that came back has it', (now) => now.status?.nodes?.settled === 4);
 });
