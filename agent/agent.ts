@@ -3,6 +3,7 @@ import { Announcer } from './events/announcer.ts';
 import { boot } from './boot/boot.ts';
 import type { BootOutcome } from './boot/plan.ts';
 import { sourceText } from './checkpoint/source.ts';
+import { DriftWatch } from './drift/drift-watch.ts';
 import type { KubeletFacts } from './config/contract.ts';
 import { Shutdown } from './run/shutdown.ts';
 import { CheckpointGC } from './store/checkpoint-gc.ts';
@@ -101,6 +102,8 @@ export async function runAgent(options: AgentOptions, world: AgentWorld): Promis
     const configState = new NodeConfigState(outcome);
     const activeRecord = new ActiveRecordWriter({ disk, clock, log, path: layout(options.dynamicConfigDir).active, configState });
     const shutdown = new Shutdown({ options, world });
+    const drift = new DriftWatch({ options, world, configState, activeRecord, announcer, shutdown, outcome });
+    await drift.open();
     const metrics = metricsFor(options, { configState, store });
     const nodeHealth = new NodeHealth({ options, disk, clock, log });
     const exits = new ExitsFile(disk, options.kubeletExits, log);
@@ -150,6 +153,7 @@ export async function runAgent(options: AgentOptions, world: AgentWorld): Promis
       nodeHealth,
       checkpointGc,
       announcer,
+      drift,
       kubelet,
     });
     await activeRecord.settled();
@@ -184,6 +188,7 @@ async function loops(context: AgentContext): Promise<void> {
     guard('return to the disk', writeBackToDisk(context)),
     guard('metrics', serveMetrics(context)),
     guard('watch of the hand-over', watchHandOver(context)),
+    guard('watch of drift', context.drift.run(signal)),
   ];
   if (options.kubeconfig === undefined) {
     world.log.info('no kubeconfig: the assignment stays as it is on disk');

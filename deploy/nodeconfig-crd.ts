@@ -104,7 +104,9 @@ function sourceSchema(description: string): Schema {
 
 const conditions: Schema = {
   type: 'array',
-  description: 'Synced: the node uses what spec says. Healthy: its kubelet is healthy. Trusted: what it uses has passed its trial.',
+  description:
+    'Synced: the node uses what spec says. Healthy: its kubelet is healthy. Trusted: what it uses has passed its trial. ' +
+    'Drifted: the node runs something else than its agent wrote.',
   maxItems: 16,
   'x-kubernetes-list-type': 'map',
   'x-kubernetes-list-map-keys': ['type'],

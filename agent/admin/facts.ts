@@ -1,4 +1,5 @@
 import { type MaybeSource, samePayload, type Source } from '../checkpoint/source.ts';
+import type { Drift } from '../drift/drift.ts';
 import { type ActiveRecord, asOf, type Notice, type ReadActive } from '../store/active-record.ts';
 import type { RefusedRecord } from '../store/refused-record.ts';
 import type { CheckpointEntry, CondemnedRecord, JournalLine, MetaRecord, Problem, TrialRecord } from '../store/store.ts';
@@ -46,20 +47,22 @@ export interface ActiveView extends Pick<ActiveRecord, 'used' | 'source' | 'erro
   from: 'agent' | 'changed' | 'records';
   /** What the agent lacks or cannot do; empty where it has not said so. */
   notices: readonly Notice[];
+  /** In what the node runs something else than the agent wrote, as it reported last. */
+  drift: readonly Drift[];
 }
 
 /** What this node runs, from disk alone. */
 export function viewActive(facts: AdminFacts): ActiveView {
   if (facts.active?.ok) {
     const record = asOf(facts.active.record, facts.effective.sha256);
-    const { used, source, carrier, why, at, effectiveSha256, notices = [] } = record;
+    const { used, source, carrier, why, at, effectiveSha256, notices = [], drift = [] } = record;
     // A condemnation is on disk before the agent has followed it.
     const error = verdictOn(recorded(facts.assigned), facts) ?? record.error;
     const from = effectiveSha256 === facts.effective.sha256 ? 'agent' : 'changed';
-    return { used, source, error, carrier, why, since: at, from, notices };
+    return { used, source, error, carrier, why, since: at, from, notices, drift };
   }
   const { used, source, error } = fallBack(facts);
-  return { used, source, error, carrier: null, why: 'the agent has not recorded what it uses', from: 'records', notices: [] };
+  return { used, source, error, carrier: null, why: 'the agent has not recorded what it uses', from: 'records', notices: [], drift: [] };
 }
 
 /** Where boot would arrive by the records: which config passes decoding, policy and validation is not checked here. */

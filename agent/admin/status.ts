@@ -1,6 +1,7 @@
 import { type ActiveView, type AdminFacts, isKnown, recorded, viewActive } from './facts.ts';
 import { condemnationUnder } from './roles.ts';
 import { samePayload, sameSource, sourceText, type MaybeSource, type Source } from '../checkpoint/source.ts';
+import type { Drift, DriftKind } from '../drift/drift.ts';
 import { statusErrors } from '../status/errors.ts';
 import type { Notice } from '../store/active-record.ts';
 import type { RefusedRecord } from '../store/refused-record.ts';
@@ -49,9 +50,14 @@ export interface StatusView {
   problems: readonly Problem[];
   /** Beyond the contract: what the agent lacks or cannot do. */
   notices: readonly Notice[];
+  /** Beyond the contract: in what the node runs something else than the agent wrote; see {@link driftOf}. */
+  drift: readonly ShownDrift[];
   /** Beyond the contract: only with a kubeconfig. A string says why the API server could not be asked. */
   api?: ApiView | string;
 }
+
+/** `since` is null where no agent ran to see it. */
+export type ShownDrift = Omit<Drift, 'since'> & { since: string | null };
 
 export interface StatusQuery {
   node: string;
@@ -64,10 +70,11 @@ export interface StatusQuery {
 export function viewStatus(facts: AdminFacts, { node, needMs, vitals, api }: StatusQuery): StatusView {
   const active = viewActive(facts);
   const { trial, effective, refused } = facts;
+  const drift = driftOf(facts, vitals);
   return {
     state: states[standingOf(facts)],
     since: active.since ?? null,
-    next: nextStep(facts),
+    next: drift[0] && isAtRest(facts) ? driftSteps[drift[0].kind] : nextStep(facts),
     agent: { alive: vitals.agent.alive },
     kubelet: { healthy: vitals.kubelet.healthy },
     refused: refused
@@ -85,9 +92,38 @@ export function viewStatus(facts: AdminFacts, { node, needMs, vitals, api }: Sta
     localConfig: facts.local,
     problems: facts.problems,
     notices: active.notices,
+    drift,
     ...(api === undefined ? {} : { api }),
   };
 }
+
+/** What the agent reported last; while it does not run, what a look at the effective file tells instead. */
+export function driftOf(facts: AdminFacts, { agent }: Vitals): ShownDrift[] {
+  const { drift, from } = viewActive(facts);
+  if (agent.alive !== false) return [...drift];
+  const { path, sha256 } = facts.effective;
+  const detail = sha256 === '' ? `${path} was removed` : `${path} was changed by another program or by hand`;
+  const known = drift.find(({ kind }) => kind === 'EffectiveFileChanged');
+  const file: ShownDrift[] = from === 'changed' ? [{ kind: 'EffectiveFileChanged', detail, since: known?.since ?? null }] : [];
+  return [...file, ...drift.filter((one) => one !== known)];
+}
+
+/** Nothing but drift asks for something. */
+function isAtRest(facts: AdminFacts): boolean {
+  const standing = standingOf(facts);
+  return viewActive(facts).error === null && ['local', 'trusted', 'trial', 'running'].includes(standing);
+}
+
+const driftSteps: Readonly<Record<DriftKind, string>> = {
+  EffectiveFileChanged:
+    'The effective file is not what the agent wrote. To have it written again, with the changed file kept beside it: systemctl restart dkc-agent. ' +
+    'To have that done each time: drift: correct in /etc/dkc/policy.yaml',
+  NotUsed:
+    'The kubelet is not started on the effective file. Install the drop-in 20-dkc.conf again, see which other one wins with: systemctl cat kubelet; ' +
+    'then: systemctl daemon-reload && systemctl restart kubelet',
+  KubeletDiffers:
+    'The kubelet runs another configuration than the effective file. See why: journalctl -u dkc-agent; then: systemctl restart kubelet',
+};
 
 /**
  * What is wrong with this node, for the exit code of `dkc status` (design 7): a fallback, a refusal, damage, a missing or broken local config.

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import type { BootDeps, BootOutcome, BootPlan } from './plan.ts';
+import type { BootDeps, BootOutcome, BootPlan, OverwrittenDrift } from './plan.ts';
 import type { Observed } from './observe.ts';
 import { VolatileFile } from './volatile-file.ts';
 import { TRUSTED_ALREADY } from '../events/event.ts';
@@ -7,7 +7,7 @@ import { sourceText } from '../checkpoint/source.ts';
 import { decode, renderYaml } from '../config/config.ts';
 import { minimalConfig } from '../evaluate/local.ts';
 import { parseActiveRecord, printActiveRecord } from '../store/active-record.ts';
-import { layout } from '../store/layout.ts';
+import { driftedName, layout } from '../store/layout.ts';
 import { errorCode } from '../../base/errors.ts';
 import { statusErrors } from '../status/errors.ts';
 import { sha256 } from '../store/content.ts';
@@ -15,7 +15,7 @@ import type { JournalEvent } from '../store/store.ts';
 
 /** Does what was planned, the effective file first. No failure stops the node: each is logged, and the outcome tells what really lies there. */
 export async function execute(plan: BootPlan, observed: Observed, deps: BootDeps): Promise<BootOutcome> {
-  const { there, ...effective } = await writeEffective(plan, observed, deps);
+  const { there, drifted, ...effective } = await writeEffective(plan, observed, deps);
   const planned: BootOutcome = {
     used: plan.used,
     source: plan.source,
@@ -26,6 +26,7 @@ export async function execute(plan: BootPlan, observed: Observed, deps: BootDeps
     error: effective.failed ? statusErrors.internal : plan.error,
     ...(observed.localProblem === null ? {} : { localProblem: observed.localProblem }),
     effective: { path: effective.path, sha256: effective.sha256, changed: effective.changed, usable: effective.usable },
+    ...(drifted ? { drifted } : {}),
   };
   const outcome = effective.failed ? whatIsThere(planned, there, observed) : planned;
   await afterwards(plan, outcome, observed, deps);
@@ -40,6 +41,7 @@ interface Effective {
   changed: boolean;
   usable: boolean;
   failed: boolean;
+  drifted?: OverwrittenDrift;
 }
 
 async function writeEffective(plan: BootPlan, observed: Observed, deps: BootDeps): Promise<Effective> {
@@ -59,14 +61,17 @@ async function writeEffective(plan: BootPlan, observed: Observed, deps: BootDeps
     failed: false,
   });
   if (wanted === undefined) return { ...done(path), changed: false };
+  let drifted: OverwrittenDrift | undefined;
   try {
     if (!is(onDisk)) {
+      // The record of what was written goes next: with it, what somebody else wrote could not be told any more.
+      drifted = await keepDrifted(observed, deps);
       await announce(plan, sha, deps);
       await disk.makeDir(dirname(path), 0o700);
       await disk.replace(path, wanted, 0o600);
     }
     if (volatileFile) await new VolatileFile(options, disk).remove();
-    return done(path);
+    return drifted ? { ...done(path), drifted } : done(path);
   } catch (error) {
     const instead = await placeStandIn(wanted, observed, deps, error);
     if (instead !== undefined) return done(instead);
@@ -75,6 +80,29 @@ async function writeEffective(plan: BootPlan, observed: Observed, deps: BootDeps
     const there = volatileFile ?? (await disk.read(path).catch(() => current));
     const now = there === undefined ? '' : sha256(there);
     return { path, there, sha256: now, changed: there !== undefined && now === sha, usable: usable(there), failed: true };
+  }
+}
+
+/** Keeps the file that somebody else wrote, which is about to be overwritten. undefined where it is an agent's, or nobody knows. */
+async function keepDrifted(
+  { onDisk, volatileFile, written }: Observed,
+  { options, disk, log }: BootDeps,
+): Promise<OverwrittenDrift | undefined> {
+  const path = options.effectiveConfig;
+  if (written.length === 0 || volatileFile !== undefined) return undefined;
+  if (onDisk === undefined) {
+    log.warn('effective file was removed by another program or by hand, writing it again', { path });
+    return { was: 'missing' };
+  }
+  if (written.includes(sha256(onDisk))) return undefined;
+  const keptAs = driftedName(path);
+  try {
+    await disk.replace(keptAs, onDisk, 0o600);
+    log.warn('effective file was changed by another program or by hand, writing it again', { path, keptAs });
+    return { was: 'changed', keptAs };
+  } catch (error) {
+    log.warn('effective file was changed by another program or by hand, writing it again; failed to keep it', { path, keptAs, error });
+    return { was: 'changed' };
   }
 }
 

@@ -6,6 +6,7 @@ import { decode } from '../config/config.ts';
 import { loadNodeInputs, type Gathered } from '../evaluate/node-inputs.ts';
 import { evaluate, type NodeInputs } from '../evaluate/evaluate.ts';
 import { effectiveOfLocal, problemText } from '../evaluate/local.ts';
+import { parseActiveRecord } from '../store/active-record.ts';
 import { contentRef, sameContent, sha256 } from '../store/content.ts';
 import { layout } from '../store/layout.ts';
 import type { CondemnedRecord, MetaName, MetaRecord, Store } from '../store/store.ts';
@@ -26,6 +27,8 @@ export interface Observed {
   onDisk: Uint8Array | undefined;
   /** What the kubelet reads instead of it, since the disk took no write before. */
   volatileFile: Uint8Array | undefined;
+  /** SHA-256 of what an agent wrote there last, or was about to write; none where no agent has said so. */
+  written: readonly string[];
 }
 
 /** Reads records, checkpoints, local config and effective file. Last-known-good is loaded only when the assigned cannot be used or trust is to be compared. */
@@ -62,7 +65,19 @@ export async function observe(deps: BootDeps): Promise<Observed> {
     current: inputs.current,
     onDisk: usual.inputs.current,
     volatileFile,
+    written: await lastWritten(deps),
   };
+}
+
+async function lastWritten({ options, disk }: BootDeps): Promise<string[]> {
+  const read = await disk.read(layout(options.dynamicConfigDir).active).then(
+    (bytes) => parseActiveRecord(new TextDecoder().decode(bytes)),
+    () => undefined,
+  );
+  if (read?.ok !== true) return [];
+  const { effectiveSha256, next } = read.record;
+  // Without a file before there was nothing that somebody else could change.
+  return effectiveSha256 === '' ? [] : [effectiveSha256, ...(next ? [next.effectiveSha256] : [])];
 }
 
 interface Look {

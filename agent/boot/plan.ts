@@ -152,4 +152,12 @@ export interface BootOutcome {
     /** Whether a kubelet can start on it: it is there and decodes. */
     usable: boolean;
   };
+  /** What boot wrote over was not what an agent had written there; absent otherwise. */
+  drifted?: OverwrittenDrift;
+}
+
+/** `keptAs`: where the changed file is now; absent where it was gone, or could not be kept. */
+export interface OverwrittenDrift {
+  was: 'changed' | 'missing';
+  keptAs?: string;
 }

@@ -30,6 +30,12 @@ export async function loadNodeInputs(options: NodeInputsOptions, kubelet: Kubele
   return policy.problem === undefined ? { inputs } : { inputs, policyProblem: policy.problem };
 }
 
+/** Whether policy has drift corrected; a policy file that cannot be used corrects nothing. */
+export async function correctsDrift(options: Pick<AgentOptions, 'policy'>, disk: Pick<Disk, 'readLinked'>): Promise<boolean> {
+  const { policy, problem } = await readPolicy(options.policy, disk);
+  return problem === undefined && policy !== 'none' && policy.drift === 'correct';
+}
+
 async function readLocal(path: string, kubelet: KubeletFacts, disk: Disk, log: Log): Promise<LocalConfig> {
   let bytes: Uint8Array;
   try {
@@ -53,7 +59,10 @@ async function readOptional(disk: Disk, path: string, log: Log): Promise<Uint8Ar
   }
 }
 
-async function readPolicy(flag: string | undefined, disk: Disk): Promise<{ policy: Policy | 'none'; problem?: string }> {
+async function readPolicy(
+  flag: string | undefined,
+  disk: Pick<Disk, 'readLinked'>,
+): Promise<{ policy: Policy | 'none'; problem?: string }> {
   if (flag === 'none') return { policy: 'none' };
   const path = flag ?? DEFAULT_POLICY_FILE;
   try {

@@ -1,4 +1,4 @@
-import { EVENT_NAMESPACE, warningEvent, transitionEvent, transitionsOf } from './event.ts';
+import { EVENT_NAMESPACE, stateEvent, type StateReason, transitionEvent, transitionsOf } from './event.ts';
 import { sha256 } from '../store/content.ts';
 import { journalText } from '../store/records.ts';
 import type { JournalLine, Store } from '../store/store.ts';
@@ -77,8 +77,8 @@ export class Announcer {
   }
 
   /** Something to say that is no transition. Kept until there is an API server; only the newest are. */
-  say(message: string, reason: 'KubeletUnhealthy' | 'KubeletConfigUnassignable' = 'KubeletUnhealthy'): void {
-    this.#sentences = [...this.#sentences, warningEvent(reason, message, this.#facts())].slice(-MAX_SENTENCES);
+  say(message: string, reason: StateReason = 'KubeletUnhealthy', type: 'Normal' | 'Warning' = 'Warning'): void {
+    this.#sentences = [...this.#sentences, stateEvent(type, reason, message, this.#facts())].slice(-MAX_SENTENCES);
     this.#due.notify();
   }
 

@@ -49,10 +49,13 @@ export function transitionEvent({ type, reason, message }: Transition, facts: Ev
 
 /**
  * KubeletUnhealthy: the kubelet does badly under a config that is trusted, which is not undone. KubeletConfigUnassignable: no object of this cluster can
- * assign a config to this node.
+ * assign a config to this node. KubeletConfigDrifted: the node runs something else than its agent wrote; a Normal one when that is over.
  */
-export function warningEvent(reason: 'KubeletUnhealthy' | 'KubeletConfigUnassignable', message: string, facts: EventFacts): KubeObject {
-  return nodeEvent('Warning', reason, fitting([message]), facts);
+export type StateReason = 'KubeletUnhealthy' | 'KubeletConfigUnassignable' | 'KubeletConfigDrifted';
+
+/** The event of a state of this node, which is no transition. */
+export function stateEvent(type: 'Normal' | 'Warning', reason: StateReason, message: string, facts: EventFacts): KubeObject {
+  return nodeEvent(type, reason, fitting([message]), facts);
 }
 
 /** The first that fits; else the last one, cut. */

@@ -117,14 +117,28 @@ export async function commandLine({ options, disk, exec, log }: KubeletDeps): Pr
 async function unitCommandLine(unit: string, disk: Pick<Disk, 'readLinked'>, exec: Exec, log: Log): Promise<CommandLine | undefined> {
   const show = async (property: string): Promise<string> =>
     (await exec('systemctl', ['show', '-P', property, '--', unit], { timeoutMs: SYSTEMCTL_TIMEOUT_MS })).stdout.trim();
-  const [execStart, environment, files] = await Promise.all([show('ExecStart'), show('Environment'), show('EnvironmentFiles')]);
+  const [execStart, environment, environmentFiles] = await Promise.all([show('ExecStart'), show('Environment'), show('EnvironmentFiles')]);
+  const line = await startedAs({ execStart, environment, environmentFiles }, disk);
+  if (line === undefined) log.warn('systemd does not know how the kubelet is started; its flags are taken to be none', { unit });
+  return line;
+}
+
+/** Properties of a unit, as `systemctl show` prints their values. */
+export interface UnitProperties {
+  execStart: string;
+  environment: string;
+  environmentFiles: string;
+}
+
+/** How systemd would start a unit with these properties; undefined where it has no ExecStart=. */
+export async function startedAs(
+  { execStart, environment, environmentFiles }: UnitProperties,
+  disk: Pick<Disk, 'readLinked'>,
+): Promise<CommandLine | undefined> {
   const argv = execStartOf(execStart);
-  if (argv === undefined) {
-    log.warn('systemd does not know how the kubelet is started; its flags are taken to be none', { unit });
-    return undefined;
-  }
+  if (argv === undefined) return undefined;
   const variables = parseEnvironment(environment);
-  for (const path of environmentFilesOf(files)) {
+  for (const path of environmentFilesOf(environmentFiles)) {
     const text = await disk.readLinked(path).then(
       (bytes) => new TextDecoder().decode(bytes),
       () => '',

@@ -1,4 +1,5 @@
 import { apiPath, type MaybeSource } from '../checkpoint/source.ts';
+import { DRIFT_KINDS } from '../drift/drift.ts';
 import type { ConfigStatus } from '../status/node-config-state.ts';
 import { journalEvents, type JournalLine } from '../store/store.ts';
 
@@ -101,6 +102,13 @@ async function print(
     help: 'This metric is true (1) while the kubelet is unhealthy under a config that is trusted or local, false (0) otherwise.',
     registers,
   }).set(kubeletIsWell ? 0 : 1);
+  const drift = new Gauge({
+    name: 'dkc_agent_drift',
+    help: 'This metric is true (1) while the node runs something else than its agent wrote, false (0) otherwise, by kind.',
+    labelNames: ['kind'],
+    registers,
+  });
+  for (const kind of DRIFT_KINDS) drift.set({ kind }, picture?.drift?.some((one) => one.kind === kind) === true ? 1 : 0);
   return Promise.resolve(registers[0]?.metrics() ?? '');
 }
 

@@ -1,4 +1,5 @@
 import type { Announcer } from '../events/announcer.ts';
+import type { DriftWatch } from '../drift/drift-watch.ts';
 import type { KubeletFacts } from '../config/contract.ts';
 import type { Shutdown } from './shutdown.ts';
 import type { CheckpointGC } from '../store/checkpoint-gc.ts';
@@ -26,6 +27,7 @@ export interface AgentContext {
   nodeHealth: NodeHealth;
   checkpointGc: CheckpointGC;
   announcer: Announcer;
+  drift: DriftWatch;
   /** Once there is an API server to sync with. */
   sync?: Pick<Sync, 'notify'>;
   kubelet: KubeletFacts;

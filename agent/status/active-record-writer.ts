@@ -1,3 +1,4 @@
+import type { Drift } from '../drift/drift.ts';
 import type { NodeConfigState } from './node-config-state.ts';
 import {
   parseActiveRecord,
@@ -47,6 +48,12 @@ export class ActiveRecordWriter {
     return (await this.#old())?.assignedBy;
   }
 
+  /** What the agent before this one reported last; none where the disk does not say. */
+  async drift(): Promise<readonly Drift[]> {
+    await this.#writing;
+    return (await this.#old())?.drift ?? [];
+  }
+
   /** That object assigns something now. */
   assigns(by: NonNullable<AssignedBy>): void {
     if (this.#assignedBy === by) return;
@@ -78,9 +85,10 @@ export class ActiveRecordWriter {
     const { used, source, effectiveSha256 } = configState.active;
     const at = new Date(clock.now()).toISOString();
     const notices = [...this.#notices].map(([about, text]) => ({ about, text }));
-    const { error } = configState.picture;
+    const { error, drift: reported } = configState.picture;
     const old = await this.#old();
     const assignedBy = this.#assignedBy ?? old?.assignedBy;
+    const drift = reported ?? old?.drift ?? [];
     const now = {
       used,
       source,
@@ -90,6 +98,7 @@ export class ActiveRecordWriter {
       why: this.#why,
       at,
       notices,
+      drift,
       ...(assignedBy ? { assignedBy } : {}),
     };
     const record = sinceBefore(old, now);

@@ -35,11 +35,11 @@ const MAX_MESSAGE = 1000;
 /** Conditions of others that are kept; the schema allows 16 in all. */
 const MAX_OTHERS = 12;
 
-/** Synced, Healthy and Trusted, and behind them the conditions that others wrote. Pure. */
+/** Synced, Healthy, Trusted and, after the first look, Drifted; behind them the conditions that others wrote. Pure. */
 export function nodeConfigConditions(picture: ConfigStatus, facts: ConditionFacts): Condition[] {
   const { generation, now, before } = facts;
   const old = Array.isArray(before) ? before.filter(isCondition) : [];
-  const said = [synced(picture, facts.wanted), healthy(facts.health), trusted(picture)];
+  const said = [synced(picture, facts.wanted), healthy(facts.health), trusted(picture), ...drifted(picture)];
   const ours = said.map((one) => {
     const last = old.find(({ type, status }) => type === one.type && status === one.status);
     return {
@@ -101,6 +101,15 @@ function trusted({ active, lastKnownGood, trial }: ConfigStatus): Said {
   if (sameSource(active, lastKnownGood)) return say('True', 'TrialPassed', `${sourceText(active)} is last known good`);
   if (trial) return say('False', 'InTrial', `${sourceText(active)} is on trial`);
   return say('False', 'NotProven', `${sourceText(active)} has not passed a trial`);
+}
+
+/** Whether the node runs something else than its agent wrote. Before the first look the condition of the agent before stays. */
+function drifted({ drift }: ConfigStatus): Said[] {
+  const type = 'Drifted';
+  const [first] = drift ?? [];
+  if (drift === undefined) return [];
+  if (first === undefined) return [{ type, status: 'False', reason: 'NoDrift', message: 'the node runs what the agent wrote' }];
+  return [{ type, status: 'True', reason: first.kind, message: drift.map(({ kind, detail }) => `${kind}: ${detail}`).join('; ') }];
 }
 
 function isCondition(value: unknown): value is Condition {

@@ -1,5 +1,6 @@
 import type { BootOutcome } from '../boot/plan.ts';
 import type { Health } from './conditions.ts';
+import { type Drift, sameDrift } from '../drift/drift.ts';
 import { type ContentRef, type MaybeSource, sameSource } from '../checkpoint/source.ts';
 
 /** What this node reports: upstream's four facts. */
@@ -12,6 +13,8 @@ export interface ConfigStatus {
   trial?: { endsAt: string } | null;
   /** What the last look at the kubelet found; absent before the first. */
   health?: Health;
+  /** In what the node runs something else than its agent wrote; absent before the first look. */
+  drift?: readonly Drift[];
 }
 
 /** The kubelet's file as the trial sees it. */
@@ -112,6 +115,7 @@ export function sameConfigStatus(a: ConfigStatus, b: ConfigStatus): boolean {
     a.error === b.error &&
     a.trial?.endsAt === b.trial?.endsAt &&
     sameHealth(a.health, b.health) &&
+    sameDrift(a.drift, b.drift) &&
     sameSource(a.assigned, b.assigned) &&
     sameSource(a.active, b.active) &&
     sameSource(a.lastKnownGood, b.lastKnownGood)

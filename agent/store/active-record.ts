@@ -1,5 +1,6 @@
 import { isJsonObject } from '../../kube/api/json.ts';
 import type { MaybeSource, Source } from '../checkpoint/source.ts';
+import { DRIFT_KINDS, type Drift } from '../drift/drift.ts';
 
 /**
  * `store/meta/active.json`: what this node runs, as the agent last knew it. Written at every change of it, so that `dkc status`
@@ -28,6 +29,8 @@ export interface ActiveRecord {
   next?: Upcoming;
   /** What an admin should know of beyond `error`, and what is no reason for an API server to see. Absent: nothing. */
   notices?: readonly Notice[];
+  /** In what the node runs something else than the agent wrote, as reported. Absent: nothing. */
+  drift?: readonly Drift[];
 }
 
 export type AssignedBy = 'node' | 'nodeconfig' | undefined;
@@ -48,7 +51,7 @@ export type ReadActive = { ok: true; record: ActiveRecord } | { ok: false; probl
 
 /** The bytes of the file: JSON for people as well, keys always in this order, a newline at the end. */
 export function printActiveRecord(record: ActiveRecord): string {
-  const { used, error, effectiveSha256, carrier, why, at, assignedBy, next, notices = [] } = record;
+  const { used, error, effectiveSha256, carrier, why, at, assignedBy, next, notices = [], drift = [] } = record;
   const all = {
     used,
     source: orderedSource(record.source),
@@ -60,6 +63,7 @@ export function printActiveRecord(record: ActiveRecord): string {
     ...(assignedBy ? { assignedBy } : {}),
     ...(next ? { next: orderedUpcoming(next) } : {}),
     ...(notices.length === 0 ? {} : { notices: orderedNotices(notices) }),
+    ...(drift.length === 0 ? {} : { drift: drift.map(({ kind, detail, since }) => ({ kind, detail, since })) }),
   };
   return `${JSON.stringify(all, null, 2)}\n`;
 }
@@ -79,6 +83,7 @@ export function parseActiveRecord(text: string): ReadActive {
   const now = parseUpcoming(json);
   if (typeof now === 'string') return { ok: false, problem: now };
   const notices = parseNotices(json['notices']);
+  const drift = parseDrift(json['drift']);
   const next = isJsonObject(json['next']) ? parseUpcoming(json['next']) : undefined;
   return {
     ok: true,
@@ -89,6 +94,7 @@ export function parseActiveRecord(text: string): ReadActive {
       ...(assignedBy === 'node' || assignedBy === 'nodeconfig' ? { assignedBy } : {}),
       ...(typeof next === 'object' ? { next } : {}),
       ...(notices.length === 0 ? {} : { notices }),
+      ...(drift.length === 0 ? {} : { drift }),
     },
   };
 }
@@ -142,6 +148,15 @@ function parseNotices(json: unknown): Notice[] {
   return json.filter(isJsonObject).flatMap(({ about, text }) => {
     const kind = NOTICE_KINDS.find((one) => one === about);
     return kind === undefined || typeof text !== 'string' ? [] : [{ about: kind, text }];
+  });
+}
+
+/** One of each kind; kinds that this version does not know are left out. */
+function parseDrift(json: unknown): Drift[] {
+  const all = Array.isArray(json) ? json.filter(isJsonObject) : [];
+  return DRIFT_KINDS.flatMap((kind) => {
+    const { detail, since } = all.find((one) => one['kind'] === kind) ?? {};
+    return typeof detail === 'string' && typeof since === 'string' ? [{ kind, detail, since }] : [];
   });
 }
 

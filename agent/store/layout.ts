@@ -31,6 +31,8 @@ export interface Layout {
   cleanStop: string;
   /** How far the events of transitions came; see events/announcer.ts. */
   announced: string;
+  /** When policy had the effective file corrected; see drift/corrections.ts. */
+  drift: string;
   checkpoints: string;
   /** `checkpoints/UID`. @throws RangeError on a uid that cannot be a directory name; callers check first */
   uidDir(uid: string): string;
@@ -68,6 +70,7 @@ export function layout(root: string): Layout {
     kubeletVersion: join(root, 'kubelet-version.json'),
     active: join(metaDir, 'active.json'),
     announced: join(root, 'announced.json'),
+    drift: join(root, 'drift.json'),
     cleanStop: join(root, 'clean-stop.json'),
     checkpoints,
     uidDir,
@@ -80,6 +83,11 @@ export function layout(root: string): Layout {
 /** `PATH.damaged-20260131T235959.123Z`: sorts by time, and no other name in the store contains `.damaged-`. */
 export function damagedName(path: string, nowMs: number): string {
   return `${path}.damaged-${new Date(nowMs).toISOString().replaceAll(/[-:]/g, '')}`;
+}
+
+/** `PATH.drifted`: the effective file as somebody else left it, kept when the agent writes its own again. One of them; the next one replaces it. */
+export function driftedName(path: string): string {
+  return `${path}.drifted`;
 }
 
 /** The last line of defence: a name that was not checked before must still not leave the store. */

@@ -36,13 +36,15 @@ export async function watchHandOver({ options, world, configState, activeRecord,
     await clock.sleep(LOOK_MS, signal).catch(() => {});
     if (signal.aborted) return;
     const before = state.problem;
-    state = nextHandOver(state, await startOf(configState.active.effectiveSha256, options, world), clock.monotonic());
+    const start = await startOf(configState.active.effectiveSha256, options, world);
+    state = nextHandOver(state, start, clock.monotonic());
     if (state.problem === before) continue;
     activeRecord.notice('hand-over', state.problem);
     if (state.problem === null) log.info('the kubelet runs on the effective file', { unit: options.kubeletUnit });
     else {
       log.error(state.problem, { unit: options.kubeletUnit });
-      announcer.say(state.problem);
+      // Another file than that of the agent is drift, which has an event of its own.
+      if (start === 'unknown') announcer.say(state.problem);
     }
   }
 }

@@ -25,15 +25,18 @@ export async function watchNodeFiles(context: AgentContext): Promise<void> {
   due.notify();
   localDue.notify();
   const watching = world.watchFiles(
-    [...records, paths.journal, options.kubeletExits, options.localConfig, ...policy],
+    [...records, paths.journal, options.kubeletExits, options.localConfig, options.effectiveConfig, ...policy],
     (path) => {
       if (path === options.kubeletExits) {
         trial.notify();
         context.kubeletWatch.notify();
       } else if (path === paths.journal) announcer.notify();
       else if (path === options.localConfig) localDue.notify();
-      else if (policy.includes(path)) context.sync?.notify();
-      else due.notify();
+      else if (path === options.effectiveConfig) context.drift.notify();
+      else if (policy.includes(path)) {
+        context.sync?.notify();
+        context.drift.notify();
+      } else due.notify();
     },
     signal,
   );

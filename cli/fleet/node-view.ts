@@ -19,6 +19,7 @@ export const nodeColumns = (now: Millis): Column<FleetNode>[] => [
   { title: 'LAST KNOWN GOOD', value: (node) => reported(node, node.lastKnownGood) },
   { title: 'READY', value: ({ ready }) => (ready === null ? '' : ready ? 'True' : 'False'), wide: true },
   { title: 'KUBELET', value: ({ kubeletVersion }) => kubeletVersion, wide: true },
+  { title: 'DRIFT', value: ({ drift }) => drift ?? '', wide: true },
   { title: 'AGENT', value: ({ agent }) => agent?.version ?? '', wide: true },
   { title: 'CARRIER', value: ({ carrier }) => carrier ?? '', wide: true },
   { title: 'ERROR', value: ({ error }) => error ?? '' },

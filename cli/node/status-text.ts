@@ -52,6 +52,7 @@ export function statusText(status: StatusView, facts: AdminFacts, vitals: Vitals
     refusedText(status, now, how),
     condemnedText(status, now, wide),
     problemsText(status, how),
+    driftText(status, now, paint),
     noticesText(status, paint),
     apiText(status, wide),
     `Next: ${status.next}`,
@@ -149,6 +150,12 @@ function problemsText({ problems }: StatusView, { wide, paint }: People): string
   const shown = wide ? problems : problems.slice(0, MAX_SHOWN);
   const lines = shown.map(({ path, problem }) => `  ${printable(path)}: ${printable(problem)}`);
   return [paint.red('Damaged:'), ...lines, ...moreLine(problems.length - shown.length, '  ', wide)].join('\n');
+}
+
+function driftText({ drift }: StatusView, now: Millis, paint: Paint): string {
+  if (drift.length === 0) return '';
+  const lines = drift.map(({ kind, detail, since }) => `  ${kind}${since === null ? '' : `, ${ago(since, now)}`}: ${printable(detail)}`);
+  return [paint.red('Drifted:'), ...lines].join('\n');
 }
 
 function noticesText({ notices }: StatusView, paint: Paint): string {

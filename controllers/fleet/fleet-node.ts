@@ -27,6 +27,8 @@ export interface FleetNode {
   error: string | null;
   /** The Ready condition; null where the kubelet has never reported one. */
   ready: boolean | null;
+  /** In what it runs something else than its agent wrote: the reason of the condition Drifted of its NodeConfig, where that is True. */
+  drift?: string;
   /** As the kubelet reports it: `v1.30.1`; '' where it has not. */
   kubeletVersion: string;
 }

@@ -40,6 +40,7 @@ export function fleetNode(node: KubeObject, config?: KubeObject, serves: Serves 
     lastKnownGood: source(member(member(reported, 'lastKnownGood'), 'configMap')),
     error: typeof error === 'string' && error !== '' ? error.slice(0, MAX_ERROR) : null,
     ready: readyCondition(status?.['conditions']),
+    ...driftReason(member(config, 'status')?.['conditions']),
     kubeletVersion: text(member(status, 'nodeInfo') ?? {}, 'kubeletVersion'),
   };
 }
@@ -64,7 +65,8 @@ export function keptOfNode({ apiVersion, kind, metadata, ...rest }: KubeObject):
 /** Of a NodeConfig, what {@link fleetNode} reads. */
 export function keptOfConfig({ apiVersion, kind, metadata, spec, status }: KubeObject): KubeObject {
   const { name, uid, resourceVersion, generation, ownerReferences } = metadata;
-  const { conditions: _, ...said } = isJsonObject(status) ? status : {};
+  const { conditions, ...others } = isJsonObject(status) ? status : {};
+  const said = { ...others, conditions: [conditionOf('Drifted', conditions)].filter((one) => one !== undefined) };
   const kept = { name, uid, resourceVersion, generation, ownerReferences };
   return { apiVersion, kind, metadata: kept, spec, ...(isJsonObject(status) ? { status: said } : {}) } as KubeObject;
 }
@@ -140,7 +142,18 @@ function parsed(json: string): unknown {
 }
 
 function readyCondition(conditions: unknown): boolean | null {
-  if (!Array.isArray(conditions)) return null;
-  const ready = conditions.find((one: unknown) => isJsonObject(one) && one['type'] === 'Ready') as Raw | undefined;
+  const ready = conditionOf('Ready', conditions);
   return ready ? ready['status'] === 'True' : null;
+}
+
+/** Longest reason that is shown, in characters. */
+const MAX_REASON = 100;
+
+function driftReason(conditions: unknown): Pick<FleetNode, 'drift'> {
+  const drifted = conditionOf('Drifted', conditions);
+  return drifted?.['status'] === 'True' ? { drift: text(drifted, 'reason').slice(0, MAX_REASON) } : {};
+}
+
+function conditionOf(type: string, conditions: unknown): Raw | undefined {
+  return Array.isArray(conditions) ? conditions.find((one: unknown): one is Raw => isJsonObject(one) && one['type'] === type) : undefined;
 }

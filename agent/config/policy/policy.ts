@@ -27,6 +27,8 @@ export interface Policy {
   overrides: boolean;
   /** By field, gate (`featureGates.X`) or parent of fields; beats the class. A deny beats the annotation too. */
   fields: ReadonlyMap<string, 'allow' | 'deny'>;
+  /** What the agent does about an effective file that somebody else changed or removed: only says so, or writes its own again. @default 'report' */
+  drift?: 'report' | 'correct';
 }
 
 export const defaultPolicy: Policy = { allow: new Set(['safe', 'needs-drain']), overrides: true, fields: new Map() };
@@ -45,13 +47,14 @@ export function parsePolicy(text: string): Policy {
     throw error;
   }
   if (!isObject(value)) throw bad('it must be a mapping with apiVersion and kind');
-  const { apiVersion, kind, allow, overrides, fields, ...others } = value;
+  const { apiVersion, kind, allow, overrides, fields, drift, ...others } = value;
   if (apiVersion !== 'dkc.dev/v1alpha1') throw bad('apiVersion must be dkc.dev/v1alpha1');
   if (kind !== 'FieldPolicy') throw bad('kind must be FieldPolicy');
   const [other] = Object.keys(others);
-  if (other !== undefined) throw bad(`${other} is not a key of it; there are allow, overrides and fields`);
+  if (other !== undefined) throw bad(`${other} is not a key of it; there are allow, overrides, fields and drift`);
   if (overrides !== undefined && overrides !== null && typeof overrides !== 'boolean') throw bad('overrides must be true or false');
-  return { allow: classes(allow, bad), overrides: overrides ?? true, fields: verdicts(fields, bad) };
+  if (drift !== undefined && drift !== null && drift !== 'report' && drift !== 'correct') throw bad('drift must be report or correct');
+  return { allow: classes(allow, bad), overrides: overrides ?? true, fields: verdicts(fields, bad), ...(drift ? { drift } : {}) };
 }
 
 type Bad = (hint: string) => ActionError;

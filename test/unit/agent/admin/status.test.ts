@@ -178,6 +178,7 @@ test('status in json has the keys of the contract, api only when it was asked', 
     'localConfig',
     'problems',
     'notices',
+    'drift',
   ];
   assert.deepEqual(Object.keys(viewStatus(facts, { node: 'n', needMs: 1, vitals })), keys);
   assert.equal(viewStatus(facts, { node: 'n', needMs: 1, vitals, api: 'away' }).api, 'away');

@@ -3,12 +3,13 @@ import { test } from 'node:test';
 import { viewActive } from '../../../../agent/admin/facts.ts';
 import { observeNode } from '../../../../agent/admin/observe.ts';
 import { boot } from '../../../../agent/boot/boot.ts';
+import type { BootOutcome } from '../../../../agent/boot/plan.ts';
 import { parseKubeletVersion } from '../../../../agent/config/config.ts';
 import { ActiveRecordWriter } from '../../../../agent/status/active-record-writer.ts';
 import { agentDefaults } from '../../../../agent/options.ts';
 import { NodeConfigState } from '../../../../agent/status/node-config-state.ts';
 import { FsStore } from '../../../../agent/store/fs-store.ts';
-import { layout } from '../../../../agent/store/layout.ts';
+import { driftedName, layout } from '../../../../agent/store/layout.ts';
 import type { Disk } from '../../../../base/disk.ts';
 import { silentLog } from '../../../../base/log.ts';
 import { CrashDisk } from '../../../support/crash-disk.ts';
@@ -31,13 +32,14 @@ const options = {
 const storeOn = (disk: Disk): FsStore => new FsStore({ disk, locks: memoryLocks(), root: ROOT, clock: new FakeClock() });
 
 /** What an agent does to the disk when it starts. */
-async function start(disk: Disk): Promise<void> {
+async function start(disk: Disk): Promise<BootOutcome> {
   const [clock, log] = [new FakeClock(), silentLog];
   const kubelet = { version: parseKubeletVersion('1.30'), args: [] };
   const outcome = await boot({ options, store: storeOn(disk), disk, clock, log, kubelet });
   const memo = new ActiveRecordWriter({ disk, clock, log, path: paths.active, configState: new NodeConfigState(outcome) });
   memo.note();
   await memo.settled();
+  return outcome;
 }
 
 /** What `dkc status` says of the file that the kubelet reads. */
@@ -82,12 +84,36 @@ test('at every write of a start, and wherever it is cut off, the effective file 
     seen.add(now);
     // And the next agent ends where an undisturbed one does.
     const next = cut.afterKill();
-    await start(next.disk());
+    const { drifted } = await start(next.disk());
+    assert.equal(drifted, undefined, `after ${cut.trace[at - 1] ?? 'nothing'}: taken for the file of another hand`);
     assert.equal(await seenBy(next.disk()), AFTER);
     const record = JSON.parse(new TextDecoder().decode(await next.disk().read(paths.active))) as { next?: unknown };
     assert.equal(record.next, undefined);
   }
   assert.deepEqual([...seen], [BEFORE, AFTER]);
+});
+
+test('a file of another hand is kept before it is overwritten, the newest one alone; with nothing better it stays', async () => {
+  const disk = (await assigned()).afterKill();
+  await start(disk.disk());
+  const keptAs = driftedName(paths.effective);
+  for (const text of ['theirs', 'and again']) {
+    disk.plant(paths.effective, text);
+    assert.deepEqual((await start(disk.disk())).drifted, { was: 'changed', keptAs });
+    assert.equal(new TextDecoder().decode(await disk.disk().read(keptAs)), text);
+    assert.equal(await seenBy(disk.disk()), AFTER);
+  }
+  await disk.disk().remove(paths.effective);
+  assert.deepEqual((await start(disk.disk())).drifted, { was: 'missing' });
+  assert.equal((await start(disk.disk())).drifted, undefined);
+
+  const alone = new CrashDisk();
+  alone.plant(LOCAL, config('maxPods: 110'));
+  await start(alone.disk());
+  await alone.disk().remove(LOCAL);
+  alone.plant(paths.effective, config('maxPods: 7'));
+  assert.equal((await start(alone.disk())).drifted, undefined);
+  assert.equal(await seenBy(alone.disk()), 'agent: local - 7');
 });
 
 test('a look that a whole start of the agent falls into says what was before it or after it', async () => {

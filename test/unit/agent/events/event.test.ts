@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { changedEvent, refusedEvent, warningEvent } from '../../../../agent/events/event.ts';
+import { changedEvent, refusedEvent, stateEvent } from '../../../../agent/events/event.ts';
 import type { Finding } from '../../../../agent/config/contract.ts';
 import { source } from '../../../support/builders.ts';
 
@@ -79,6 +79,6 @@ test('a refusal with more names than fit is cut, and says that it was', () => {
 });
 
 test('a suspicion is a warning of its own reason', () => {
-  const event = warningEvent('KubeletUnhealthy', 'kubelet exited 3 times', facts);
+  const event = stateEvent('Warning', 'KubeletUnhealthy', 'kubelet exited 3 times', facts);
   assert.deepEqual([event['type'], event['reason'], event['message']], ['Warning', 'KubeletUnhealthy', 'kubelet exited 3 times']);
 });

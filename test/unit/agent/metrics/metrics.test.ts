@@ -20,6 +20,14 @@ test("upstream's four gauges tell the newest picture, with one series each", asy
   ]);
 });
 
+test('each kind of drift is a series, 1 while the node drifts so', async () => {
+  const metrics = openMetrics(() => Promise.resolve([]));
+  const drift = [{ kind: 'NotUsed', detail: '', since: '' }] as const;
+  metrics.picture({ assigned: null, active: null, lastKnownGood: null, error: null, drift });
+  const lines = (await metrics.text()).split('\n').filter((line) => line.startsWith('dkc_agent_drift'));
+  assert.deepEqual(lines, ['EffectiveFileChanged"} 0', 'NotUsed"} 1', 'KubeletDiffers"} 0'].map((rest) => `dkc_agent_drift{kind="${rest}`)); // prettier-ignore
+});
+
 test('transitions and syncs are counted from zero, and a second scrape counts nothing twice', async () => {
   const metrics = openMetrics(() => Promise.resolve([{ event: 'promoted' }, { event: 'promoted' }]));
   metrics.sync(true);

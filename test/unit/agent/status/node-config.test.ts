@@ -36,6 +36,8 @@ const conditions: { why: string; picture: ConfigStatus; spec?: object; health?: 
   { why: 'a fall back', picture: { ...onTrial, active: old, trial: null, error: statusErrors.failedTrial }, is: 'Synced=False(TrialFailed) Healthy=True(KubeletHealthy) Trusted=True(TrialPassed)' },
   { why: 'a config that is refused', picture: { ...local, error: statusErrors.validate }, is: 'Synced=False(ValidationFailed) Healthy=True(KubeletHealthy) Trusted=True(Local)' },
   { why: 'a kubelet that fails', picture: trusted, health: { at: 'unhealthy', problem: 'no answer' }, is: 'Synced=True(Assigned) Healthy=False(KubeletUnhealthy) Trusted=True(TrialPassed)' },
+  { why: 'a node without drift', picture: { ...trusted, drift: [] }, is: 'Synced=True(Assigned) Healthy=True(KubeletHealthy) Trusted=True(TrialPassed) Drifted=False(NoDrift)' },
+  { why: 'a node that drifts in two ways', picture: { ...trusted, drift: [{ kind: 'NotUsed', detail: 'a', since: '' }, { kind: 'KubeletDiffers', detail: 'b', since: '' }] }, is: 'Synced=True(Assigned) Healthy=True(KubeletHealthy) Trusted=True(TrialPassed) Drifted=True(NotUsed)' },
   { why: 'a kubelet that nobody asked', picture: trusted, health: { at: 'unknown' }, is: 'Synced=True(Assigned) Healthy=Unknown(NotProbed) Trusted=True(TrialPassed)' },
 ];
 
@@ -70,6 +72,11 @@ test('a condition keeps the time of its last transition, and gets a new one when
     ['Healthy', '2026-03-01T00:00:00Z'],
     ['Trusted', '2026-03-01T00:10:00Z'],
   ]); // prettier-ignore
+});
+
+test('until the first look the drift of the agent before stays as it was reported', () => {
+  const drift = [{ kind: 'NotUsed', detail: 'a', since: '' }] as const;
+  assert.equal(nodeConfigPatch(after({ ...trusted, drift }), trusted, facts), undefined);
 });
 
 test('conditions that others wrote stay; what is none goes', () => {

@@ -18,6 +18,14 @@ test('an active record reads back as it was written', () => {
   }
 });
 
+test('drift is kept, one of each kind that is known', () => {
+  const drift = [{ kind: 'NotUsed', detail: 'd', since: 's' }] as const;
+  assert.deepEqual(parseActiveRecord(printActiveRecord({ ...record, drift })), { ok: true, record: { ...record, drift } });
+  const others = [{ kind: 'OfTomorrow', detail: '', since: '' }, { kind: 'KubeletDiffers', detail: 3, since: '' }, null, ...drift, { ...drift[0], detail: 'more' }]; // prettier-ignore
+  assert.deepEqual(parseActiveRecord(JSON.stringify({ ...record, drift: others })), { ok: true, record: { ...record, drift } });
+  assert.ok(!sameActive(record, { ...record, drift }));
+});
+
 test('a newer agent may add keys', () => {
   const text = JSON.stringify({ ...record, since: 5 });
   assert.deepEqual(parseActiveRecord(text), { ok: true, record });

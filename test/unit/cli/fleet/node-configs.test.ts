@@ -79,6 +79,8 @@ test('nodes joins each Node with its NodeConfig', async () => {
   await report('node-a', { lastKnownGood: configMap });
   const { stdout } = await run('nodes -l pool=node-a -o json');
   assert.deepEqual(JSON.parse(stdout), [{ node: 'node-a', state: 'trusted', assigned: web, active: web, lastKnownGood: web, error: null, carrier: 'nodeconfig' }]); // prettier-ignore
+  await report('node-a', { conditions: [{ type: 'Drifted', status: 'True', reason: 'NotUsed', message: '', lastTransitionTime: '2026-03-01T00:00:00Z' }] }); // prettier-ignore
+  assert.match((await run('nodes -o wide')).stdout, /^node-a +trusted .* NotUsed +1\.0\.0 +nodeconfig /m);
   assert.match((await run('nodes node-a -v')).stderr, /^dkc: note: API server v1\.36\.3 serves NodeConfigs: nodes use theirs/);
 });
 

@@ -167,6 +167,22 @@ for (const c of exits) {
   });
 }
 
+test('status says in what the node drifts, by the agent while that runs and else by a look at the file', async (t) => {
+  const node = await nodeOnDisk(t);
+  const a = await node.save('1');
+  await node.trust(a);
+  await node.assign(a);
+  const drift = [{ kind: 'NotUsed', detail: 'the running kubelet was started without --config', since: '2026-03-01T00:00:00Z' }] as const;
+  await node.runs('assigned', a, { drift });
+  const { code, stdout } = await node.dkc('status');
+  assert.equal(code, 0);
+  assert.match(stdout, /^Drifted:\n {2}NotUsed, \d+\w+ ago: the running kubelet was started without --config$/m);
+  assert.match(stdout, /^Next: The kubelet is not started on the effective file\./m);
+  await rm(node.paths.effective);
+  const shown = JSON.parse((await node.dkc('status', '-o', 'json')).stdout) as { drift: { kind: string; since: string | null }[] };
+  assert.deepEqual(shown.drift.map(({ kind, since }) => [kind, since]), [['EffectiveFileChanged', null], ['NotUsed', drift[0].since]]); // prettier-ignore
+});
+
 test('status says in red that there is no fallback of last resort', async (t) => {
   const node = await nodeOnDisk(t);
   await rm(node.localConfig);

@@ -147,12 +147,27 @@ for (const { why, dynamic, merge, policy, says } of remedies) {
   });
 }
 
+test('a field policy says whether drift is corrected; it is not where that is not said', () => {
+  const drift = (text: string) => parsePolicy(`apiVersion: dkc.dev/v1alpha1\nkind: FieldPolicy\n${text}\n`).drift;
+  assert.deepEqual(['drift: correct', 'drift: report', 'drift:', ''].map(drift), ['correct', 'report', undefined, undefined]);
+});
+
 test('a field policy of another kind, and one that is no YAML, are refused by name', () => {
   assert.throws(() => parsePolicy('apiVersion: dkc.dev/v1alpha1\nkind: Other'), /Cannot read the field policy: kind must be FieldPolicy/);
   assert.throws(() => parsePolicy('a: ['), /Cannot read the field policy: .*line/);
 });
 
-for (const text of ['', 'kind: FieldPolicy', 'allow: [fast]', 'overrides: maybe', 'fields: {a: perhaps}', 'more: 1', 'fields: [a]']) {
+for (const text of [
+  '',
+  'kind: FieldPolicy',
+  'allow: [fast]',
+  'overrides: maybe',
+  'fields: {a: perhaps}',
+  'more: 1',
+  'drift: mend',
+  'drift: true',
+  'fields: [a]',
+]) {
   test(`a field policy with ${text === '' ? 'nothing' : text} is refused`, () => {
     const body = text === '' || text.startsWith('kind') ? text : `apiVersion: dkc.dev/v1alpha1\nkind: FieldPolicy\n${text}`;
     assert.throws(() => parsePolicy(body), /Cannot read the field policy: /);

@@ -1,0 +1,136 @@
+import { MAX_CORRECTIONS, parseCorrections, printCorrections, recentCorrections } from './corrections.ts';
+import type { Drift } from './drift.ts';
+import { observeDrift } from './observe.ts';
+import { dueIn, findDrift, nextDrift, reportedDrift, resumeDrift, type DriftState, type Found, type NextDrift } from './plan.ts';
+import type { BootOutcome } from '../boot/plan.ts';
+import { correctsDrift } from '../evaluate/node-inputs.ts';
+import type { AgentOptions, AgentWorld } from '../options.ts';
+import type { AgentContext } from '../run/agent-context.ts';
+import { layout } from '../store/layout.ts';
+import type { Millis } from '../../base/clock.ts';
+import { Trigger } from '../../base/trigger.ts';
+
+export interface DriftWatchDeps {
+  options: Pick<AgentOptions, 'dynamicConfigDir' | 'effectiveConfig' | 'kubeletUnit' | 'kubeletExits' | 'policy'>;
+  world: Pick<AgentWorld, 'disk' | 'exec' | 'clock' | 'log'>;
+  configState: Pick<AgentContext['configState'], 'active' | 'update'>;
+  activeRecord: Pick<AgentContext['activeRecord'], 'drift'>;
+  announcer: Pick<AgentContext['announcer'], 'say'>;
+  shutdown: Pick<AgentContext['shutdown'], 'leave'>;
+  /** What boot found and did. */
+  outcome: Pick<BootOutcome, 'used' | 'localProblem' | 'drifted' | 'effective'>;
+}
+
+/** Longest time between two looks, in ms. A change of the effective file is seen at once. */
+const LOOK_MS: Millis = 60_000;
+/** From the first look to the second, in ms: what changes before files are watched is seen by that one. */
+const SECOND_LOOK_MS: Millis = 10_000;
+
+/** Says in log, event, status, metric and `dkc status` when this node runs something else than its agent wrote, and has the file corrected where policy says so. */
+export class DriftWatch {
+  readonly #deps: DriftWatchDeps;
+  readonly #due = new Trigger();
+  readonly #isOurs: boolean;
+  #state: DriftState = {};
+
+  constructor(deps: DriftWatchDeps) {
+    this.#deps = deps;
+    const { used, localProblem } = deps.outcome;
+    // Without a local config that can be used, a file that is there stays, whoever wrote it.
+    this.#isOurs = used !== 'local' || localProblem === undefined;
+  }
+
+  /** Takes over what the agent before this one reported, and says what boot wrote over. */
+  async open(): Promise<void> {
+    const { world, activeRecord, announcer, outcome, options } = this.#deps;
+    const before = await activeRecord.drift();
+    const over = before.filter(({ kind }) => kind === 'EffectiveFileChanged' && outcome.effective.usable);
+    this.#state = resumeDrift(
+      before.filter((drift) => !over.includes(drift)),
+      world.clock.monotonic(),
+    );
+    const { drifted } = outcome;
+    if (drifted) {
+      const kept = drifted.keptAs === undefined ? '' : `; the changed file is kept as ${drifted.keptAs}`;
+      const what = `${options.effectiveConfig} was ${drifted.was === 'missing' ? 'removed' : 'changed by another program or by hand'}`;
+      const text = `EffectiveFileChanged: ${what}, and the agent has written its own again${kept}`;
+      announcer.say(text, 'KubeletConfigDrifted', over.length > 0 ? 'Normal' : 'Warning');
+    } else for (const drift of over) this.#sayOver(drift);
+  }
+
+  /** The effective file or the policy changed. */
+  notify(): void {
+    this.#due.notify();
+  }
+
+  /** Until the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#deps.world;
+    for (let periodMs = SECOND_LOOK_MS; !signal.aborted; periodMs = LOOK_MS) {
+      try {
+        await this.#look();
+      } catch (error) {
+        log.warn('failed to look for drift, retrying', { error });
+      }
+      const due = dueIn(this.#state, clock.monotonic()) ?? periodMs;
+      await this.#due.waitOr(Math.min(due, periodMs), clock, signal);
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { options, world, configState } = this.#deps;
+    const { clock } = world;
+    const wroteSha256 = configState.active.effectiveSha256;
+    const found = findDrift(await observeDrift({ options, world, wroteSha256, isOurs: this.#isOurs }));
+    const at = new Date(clock.now()).toISOString();
+    const plan = (seen: Found): NextDrift => nextDrift(this.#state, seen, clock.monotonic(), at);
+    const next = plan(found);
+    const changed = next.state.EffectiveFileChanged;
+    if (changed?.isReported !== true || !(await correctsDrift(options, world.disk))) return this.#take(next);
+    if (await this.#correct()) return;
+    const detail = `${changed.detail}; not corrected, since it was ${MAX_CORRECTIONS} times within an hour`;
+    this.#take(plan({ ...found, EffectiveFileChanged: detail }));
+  }
+
+  #take({ state, began, ended }: NextDrift): void {
+    const { world, configState, announcer } = this.#deps;
+    this.#state = state;
+    for (const { kind, detail } of began) {
+      world.log.warn('node runs something else than the agent wrote', { kind, detail });
+      announcer.say(`${kind}: ${detail}`, 'KubeletConfigDrifted');
+    }
+    for (const drift of ended) {
+      world.log.info('drift is over', { kind: drift.kind });
+      this.#sayOver(drift);
+    }
+    configState.update({ drift: reportedDrift(state) });
+  }
+
+  #sayOver({ kind, detail }: Drift): void {
+    this.#deps.announcer.say(`${kind} is over: ${detail}`, 'KubeletConfigDrifted', 'Normal');
+  }
+
+  /**
+   * Has boot write the file again, which restarts the kubelet only where that was started on the other one.
+   * @returns false where that was done too often within an hour, or cannot be written down: another program may write that file, too
+   */
+  async #correct(): Promise<boolean> {
+    const { options, world, shutdown } = this.#deps;
+    const { disk, clock, log } = world;
+    const path = layout(options.dynamicConfigDir).drift;
+    const before = await disk.read(path).then(
+      (bytes) => parseCorrections(new TextDecoder().decode(bytes)),
+      () => [],
+    );
+    const recent = recentCorrections(before, clock.now());
+    if (recent.length >= MAX_CORRECTIONS) return false;
+    try {
+      await disk.replace(path, new TextEncoder().encode(printCorrections([...recent, new Date(clock.now()).toISOString()])));
+    } catch (error) {
+      log.error('failed to write down a correction of the effective file, not correcting it', { path, error });
+      return false;
+    }
+    await shutdown.leave('the effective file was changed by another program or by hand, and policy has it corrected');
+    return true;
+  }
+}

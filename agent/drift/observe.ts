@@ -1,0 +1,106 @@
+import { basename, dirname, join } from 'node:path';
+import type { ConfigFlag, DriftFacts, UnitFacts } from './plan.ts';
+import { VolatileFile } from '../boot/volatile-file.ts';
+import { flagValue } from '../host/command-line.ts';
+import { startedAs } from '../host/kubelet.ts';
+import { STARTED_FILE, startOf } from '../host/unit.ts';
+import type { AgentOptions, AgentWorld } from '../options.ts';
+import { sha256 } from '../store/content.ts';
+import { errorCode } from '../../base/errors.ts';
+
+export interface DriftDeps {
+  options: Pick<AgentOptions, 'effectiveConfig' | 'kubeletUnit' | 'kubeletExits'>;
+  world: Pick<AgentWorld, 'disk' | 'exec'>;
+  /** Of what the agent wrote; '' where it wrote nothing, and nothing can differ from it. */
+  wroteSha256: string;
+  /** The effective file is what the agent wrote, and not one that it found and had nothing better for. */
+  isOurs: boolean;
+}
+
+/** One look at the effective file, the kubelet's unit, its process, and the file that it was started with. Never throws for what cannot be read. */
+export async function observeDrift({ options, world, wroteSha256, isOurs }: DriftDeps): Promise<DriftFacts> {
+  const { effectiveConfig: path, kubeletUnit } = options;
+  if (wroteSha256 === '') return { path };
+  const effective = isOurs ? await lookAtFile(options, world, wroteSha256) : undefined;
+  const file = effective === undefined ? {} : { effective };
+  if (kubeletUnit === '') return { path, ...file };
+  const unit = await lookAtUnit(options, world);
+  return { path, ...file, ...(unit ? { unit } : {}), start: await startOf(wroteSha256, options, world) };
+}
+
+async function lookAtFile(
+  options: DriftDeps['options'],
+  { disk }: DriftDeps['world'],
+  wroteSha256: string,
+): Promise<DriftFacts['effective'] | undefined> {
+  try {
+    // Where the disk takes no writes, the kubelet reads another file.
+    const volatileFile = options.kubeletUnit === '' ? undefined : await new VolatileFile(options, disk).read();
+    const bytes = volatileFile ?? (await disk.read(options.effectiveConfig));
+    return sha256(bytes) === wroteSha256 ? 'as-written' : 'changed';
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return 'missing';
+    // Too large for any reader here, or a link or directory in its place: not what the agent wrote. All else is the disk's fault.
+    return error instanceof RangeError || ['EISDIR', 'ELOOP', 'EINVAL'].includes(errorCode(error) ?? '') ? 'changed' : undefined;
+  }
+}
+
+const PROPERTIES = ['LoadState', 'MainPID', 'ExecStartPre', 'ExecStart', 'Environment', 'EnvironmentFiles'];
+const SYSTEMCTL_TIMEOUT_MS = 2000;
+
+/** undefined where systemd does not answer, or does not know the unit. */
+async function lookAtUnit(options: DriftDeps['options'], { disk, exec }: DriftDeps['world']): Promise<UnitFacts | undefined> {
+  const { kubeletUnit: unit, kubeletExits } = options;
+  const args = ['show', ...PROPERTIES.flatMap((name) => ['-p', name]), '--', unit];
+  const { code, stdout } = await exec('systemctl', args, { timeoutMs: SYSTEMCTL_TIMEOUT_MS });
+  const property = propertiesOf(stdout);
+  if (code !== 0 || property('LoadState') !== 'loaded') return undefined;
+  const shown = {
+    execStart: property('ExecStart'),
+    environment: property('Environment'),
+    environmentFiles: property('EnvironmentFiles'),
+  };
+  const next = await startedAs(shown, disk);
+  if (next === undefined) return undefined;
+  const isEffective = await samePlaceAs(options, disk);
+  const configOf = async (args: readonly string[]): Promise<ConfigFlag | null> => {
+    const path = flagValue('--config', args);
+    return path === undefined ? null : { path, isEffective: await isEffective(path) };
+  };
+  const [program, ...running] = await commandLineOf(property('MainPID'), disk);
+  return {
+    unit,
+    ...(program === undefined ? {} : { running: { program, config: await configOf(running) } }),
+    next: await configOf(next.args),
+    hasDropIn: property('ExecStartPre').includes(join(dirname(kubeletExits), STARTED_FILE)),
+  };
+}
+
+/** Values by name, as `systemctl show` prints them: a name for each line, some names on several. */
+function propertiesOf(shown: string): (name: string) => string {
+  const lines = shown.split('\n');
+  return (name) =>
+    lines
+      .filter((line) => line.startsWith(`${name}=`))
+      .map((line) => line.slice(name.length + 1))
+      .join('\n');
+}
+
+/** Longest command line that is read, in bytes; the kernel's own limit for one argument. */
+const MAX_COMMAND_LINE = 128 * 1024;
+
+/** Of a process, program first; empty where it has ended, or may not be looked at. */
+async function commandLineOf(pid: string, disk: Pick<AgentWorld['disk'], 'read'>): Promise<string[]> {
+  if (!/^[1-9]\d*$/.test(pid)) return [];
+  const bytes = await disk.read(`/proc/${pid}/cmdline`, MAX_COMMAND_LINE).catch(() => new Uint8Array());
+  const text = new TextDecoder().decode(bytes);
+  return text === '' ? [] : text.replace(/\0$/, '').split('\0');
+}
+
+/** Whether a path is the file that the agent writes for the kubelet, whatever links lead to its directory. */
+async function samePlaceAs(options: DriftDeps['options'], disk: AgentWorld['disk']): Promise<(path: string) => Promise<boolean>> {
+  const real = async (path: string): Promise<string> => join(await disk.realPath(dirname(path)).catch(() => dirname(path)), basename(path));
+  const ours = [options.effectiveConfig, new VolatileFile(options, disk).config];
+  const realOurs = await Promise.all(ours.map(real));
+  return async (path) => ours.includes(path) || realOurs.includes(await real(path));
+}

@@ -1,0 +1,136 @@
+import { DRIFT_KINDS, type Drift, type DriftKind } from './drift.ts';
+import type { KubeletStart } from '../host/unit.ts';
+import type { Millis } from '../../base/clock.ts';
+
+/** A `--config` of the kubelet, and whether that is the effective file. */
+export interface ConfigFlag {
+  path: string;
+  isEffective: boolean;
+}
+
+/** What systemd and the kernel say of the kubelet's command line. */
+export interface UnitFacts {
+  unit: string;
+  /** The process that runs; absent where none does, or its command line cannot be read. `config` null: it has no `--config`. */
+  running?: { program: string; config: ConfigFlag | null };
+  /** As the next start will have it; null: no `--config` is to be seen there, as with a wrapper script. */
+  next: ConfigFlag | null;
+  /** The drop-in 20-dkc.conf is loaded. */
+  hasDropIn: boolean;
+}
+
+/** One look. What is absent could not be found out, and says nothing in either direction. */
+export interface DriftFacts {
+  path: string;
+  effective?: 'as-written' | 'changed' | 'missing';
+  unit?: UnitFacts;
+  start?: KubeletStart;
+  /** Fields in which the answer of /configz differs from what the effective file gives; names only. */
+  fields?: readonly string[];
+}
+
+/** What drifts by this look, with a line for people; null: does not; absent: not known. */
+export type Found = Partial<Record<DriftKind, string | null>>;
+
+/** What one look says, before it is known whether it lasts. */
+export function findDrift(facts: DriftFacts): Found {
+  const [notUsed, differs] = [usage(facts), difference(facts)];
+  return {
+    ...(facts.effective === undefined ? {} : { EffectiveFileChanged: fileText(facts.effective, facts.path) }),
+    ...(notUsed === undefined ? {} : { NotUsed: notUsed }),
+    ...(differs === undefined ? {} : { KubeletDiffers: differs }),
+  };
+}
+
+function fileText(effective: NonNullable<DriftFacts['effective']>, path: string): string | null {
+  if (effective === 'as-written') return null;
+  return effective === 'missing' ? `${path} was removed` : `${path} was changed by another program or by hand`;
+}
+
+function usage({ unit: facts, path }: DriftFacts): string | null | undefined {
+  if (!facts) return undefined;
+  const { unit, running, next, hasDropIn } = facts;
+  // A script that starts the kubelet has other arguments than the kubelet.
+  const isKubelet = running !== undefined && (running.config !== null || /(^|\/)kubelet[^/]*$/.test(running.program));
+  if (isKubelet && running.config?.isEffective !== true)
+    return `the running kubelet was started ${flagText(running.config)} instead of --config=${path}`;
+  if (next !== null && !next.isEffective) return `the next start of ${unit} will read ${next.path} instead of ${path}`;
+  if (next === null && !hasDropIn) return `the next start of ${unit} will not read ${path}: its drop-in 20-dkc.conf is not loaded`;
+  return null;
+}
+
+const flagText = (config: ConfigFlag | null): string => (config === null ? 'without --config' : `with --config=${config.path}`);
+
+/** Names of fields in one line. */
+const MAX_FIELDS = 10;
+
+function difference({ start, fields }: DriftFacts): string | null | undefined {
+  if (start === 'another') return 'the kubelet was started on another file than the agent wrote';
+  if (fields !== undefined && fields.length > 0) {
+    const more = fields.length > MAX_FIELDS ? ` and ${fields.length - MAX_FIELDS} more` : '';
+    return `/configz of the kubelet differs from the effective file in ${fields.slice(0, MAX_FIELDS).join(', ')}${more}`;
+  }
+  // A kubelet that is down reads the effective file when it starts.
+  return start === 'this' || start === 'down' || fields !== undefined ? null : undefined;
+}
+
+/** One kind that was seen. */
+interface Seen extends Drift {
+  /** Ms on the monotonic clock: since when it is seen without a break. */
+  first: Millis;
+  isReported: boolean;
+}
+
+export type DriftState = Partial<Readonly<Record<DriftKind, Seen>>>;
+
+/**
+ * How long a kind is seen without a break before it is reported, in ms. An editor writes in steps; a package brings a drop-in before systemd loads
+ * it; and a kubelet that is being restarted for a new file runs on the old one meanwhile.
+ */
+export const GRACE_MS: Readonly<Record<DriftKind, Millis>> = { EffectiveFileChanged: 2_000, NotUsed: 60_000, KubeletDiffers: 180_000 };
+
+export interface NextDrift {
+  state: DriftState;
+  /** What is to be reported from this look on. */
+  began: readonly Drift[];
+  /** What was reported, and is over. */
+  ended: readonly Drift[];
+}
+
+/** What a look changes. @param at - its time on the monotonic clock @param now - the same, RFC 3339 */
+export function nextDrift(before: DriftState, found: Found, at: Millis, now: string): NextDrift {
+  const state: Partial<Record<DriftKind, Seen>> = {};
+  const [began, ended]: [Drift[], Drift[]] = [[], []];
+  for (const kind of DRIFT_KINDS) {
+    const [old, detail] = [before[kind], found[kind]];
+    if (detail === undefined) {
+      if (old) state[kind] = old;
+    } else if (detail === null) {
+      if (old?.isReported === true) ended.push(driftOf(old));
+    } else {
+      const { first, since, isReported } = old ?? { first: at, since: now, isReported: false };
+      const seen = { kind, detail, since, first, isReported: isReported || at - first >= GRACE_MS[kind] };
+      if (seen.isReported && !isReported) began.push(driftOf(seen));
+      state[kind] = seen;
+    }
+  }
+  return { state, began, ended };
+}
+
+/** What an agent before this one reported, so that its restart neither ends nor repeats it. */
+export function resumeDrift(reported: readonly Drift[], at: Millis): DriftState {
+  return Object.fromEntries(reported.map((drift) => [drift.kind, { ...drift, first: at, isReported: true }]));
+}
+
+/** What is reported, in the order of kinds. */
+export function reportedDrift(state: DriftState): Drift[] {
+  return DRIFT_KINDS.flatMap((kind) => (state[kind]?.isReported === true ? [driftOf(state[kind])] : []));
+}
+
+const driftOf = ({ kind, detail, since }: Drift): Drift => ({ kind, detail, since });
+
+/** Ms until what is seen and not reported yet is due; undefined where there is none. */
+export function dueIn(state: DriftState, at: Millis): Millis | undefined {
+  const waits = Object.values(state).flatMap(({ kind, first, isReported }) => (isReported ? [] : [first + GRACE_MS[kind] - at]));
+  return waits.length === 0 ? undefined : Math.max(0, Math.min(...waits));
+}
