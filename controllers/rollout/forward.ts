@@ -109,10 +109,10 @@ function walk(seen: Seen, from: Progress): Decision {
     if (seen.inFlight.length > 0) return waitForNodes(seen, progress);
     if (isLast || step === undefined) return complete(seen, progress);
     const since = progress.stepSettledAt ?? rfc3339(now);
-    progress = { ...progress, stepSettledAt: since };
-    const wait = waitsAfter(seen, progress, step, since);
+    const settled = { ...progress, stepSettledAt: since };
+    const wait = waitsAfter(seen, settled, step, since);
     if (wait !== undefined) return wait;
-    progress = { ...progress, step: progress.step + 1, stepSettledAt: undefined };
+    progress = { ...settled, step: settled.step + 1, stepSettledAt: undefined };
   }
 }
 

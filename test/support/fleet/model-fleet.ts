@@ -9,7 +9,6 @@ import { rolloutNode, type RolloutNode } from '../../../controllers/rollout/node
 import type { ConfigMap } from '../../../controllers/rollout/revision.ts';
 import { rulesOf, type Rules } from '../../../controllers/rollout/rules.ts';
 import type { NodeConfigRollout, RolloutSpec } from '../../../controllers/rollout/types.ts';
-import type { KubeObject } from '../../../kube/api/object.ts';
 
 /** What a node does with a payload, once it is assigned. */
 export type Fate = 'trusts' | 'rejects' | 'condemns' | 'hangs' | 'goes down';
@@ -151,7 +150,7 @@ export class ModelFleet {
         ...(node.trial ? { trial: { endsAt: '2026-03-01T01:00:00Z' } } : {}),
       },
     };
-    return rolloutNode(object as KubeObject, config as KubeObject, serves);
+    return rolloutNode(object, config, serves);
   }
 
   /** What the API server does with one action of a plan. */

@@ -83,8 +83,9 @@ function play(seed: number): void {
   const mischief = (): void => {
     const node = pick([...fleet.nodes.values()]);
     const dice = random();
-    if (dice < 0.05) fleet.nodes.size > 1 && fleet.nodes.delete(node.name);
-    else if (dice < 0.1) fleet.add(`n${added++}`, { zone: 'a' });
+    if (dice < 0.05) {
+      if (fleet.nodes.size > 1) fleet.nodes.delete(node.name);
+    } else if (dice < 0.1) fleet.add(`n${added++}`, { zone: 'a' });
     else if (dice < 0.2) node.ready = !node.ready;
     else if (dice < 0.23) node.cordoned = !node.cordoned;
     else if (dice < 0.25) fleet.edit({ paused: random() < 0.5 });
