@@ -1,0 +1,94 @@
+import type { Millis } from '../../../base/clock.ts';
+import { ActionError } from '../../../base/errors.ts';
+import { isJsonObject } from '../../../kube/api/json.ts';
+import { pods } from '../../../kube/api/resources.ts';
+import type { Client } from '../../../kube/client/client.ts';
+import { ApiError, isConflict, isNotFound, isTooManyRequests } from '../../../kube/client/errors.ts';
+import type { PodRef } from './contract.ts';
+
+/** gone: there is no such pod any more. refused: not now, for `retryAfterMs` at least. */
+export type Eviction = { pod: 'evicted' } | { pod: 'gone' } | { pod: 'refused'; why: string; retryAfterMs: Millis };
+
+/**
+ * Asks for the eviction of one pod. There is one implementation, {@link ApiEvictor}. Servers with the API `lifecycle.k8s.io` (alpha in 1.37) take an
+ * EvictionRequest, which lets the pod's own responders act first: an Evictor that creates one answers `refused` with the request's progress as `why`
+ * until the pod terminates, and is chosen by discovery where the server serves it. Nothing else of a drain depends on which one it is.
+ */
+export interface Evictor {
+  /** @throws where the server does not answer, or not to this client: no other pod needs to be tried */
+  evict(pod: PodRef, options: { gracePeriodSeconds: number | undefined; signal: AbortSignal }): Promise<Eviction>;
+}
+
+/** The wait of kubectl drain after a refused eviction. */
+const RETRY_MS: Millis = 5_000;
+const MIN_RETRY_MS: Millis = 1_000;
+const MAX_RETRY_MS: Millis = 60_000;
+/**
+ * Of one eviction. Not longer than the `Retry-After` of a budget that its controller has not seen yet (10 s): other pods and nodes are served meanwhile.
+ */
+const TIMEOUT_MS: Millis = 10_000;
+
+/** Evicts through the subresource `pods/eviction`: policy/v1 from Kubernetes 1.22 on, before that policy/v1beta1. */
+export class ApiEvictor implements Evictor {
+  readonly #client: Pick<Client, 'post' | 'raw'>;
+  #apiVersion: Promise<string> | undefined;
+
+  constructor(client: Pick<Client, 'post' | 'raw'>) {
+    this.#client = client;
+  }
+
+  async evict(
+    { namespace, name, uid }: PodRef,
+    { gracePeriodSeconds, signal }: { gracePeriodSeconds: number | undefined; signal: AbortSignal },
+  ): Promise<Eviction> {
+    const deleteOptions = { preconditions: { uid }, ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }) };
+    const body = { apiVersion: await this.#version(signal), kind: 'Eviction', metadata: { namespace, name }, deleteOptions };
+    try {
+      await this.#client.post(pods, { namespace, name }, 'eviction', body, { signal, timeoutMs: TIMEOUT_MS });
+      return { pod: 'evicted' };
+    } catch (error) {
+      signal.throwIfAborted();
+      // Another pod of this name has another uid, which is a conflict.
+      if (isNotFound(error) || isConflict(error)) return { pod: 'gone' };
+      if (!(error instanceof ApiError) || error.code === 401) throw error;
+      // The server has perhaps been replaced by one that knows the other version.
+      if (error.code === 400 || error.code === 415) this.#apiVersion = undefined;
+      return { pod: 'refused', why: refusal(error), retryAfterMs: retryAfter(error) };
+    }
+  }
+
+  /** Asked once for all pods; after a failure again. */
+  async #version(signal: AbortSignal): Promise<string> {
+    this.#apiVersion ??= discover(this.#client, signal);
+    try {
+      return await this.#apiVersion;
+    } catch (error) {
+      this.#apiVersion = undefined;
+      throw error;
+    }
+  }
+}
+
+/** As kubectl finds it: the version that the core API names for `pods/eviction`. */
+async function discover(client: Pick<Client, 'raw'>, signal: AbortSignal): Promise<string> {
+  const answer = await client.raw('GET', '/api/v1', { signal });
+  const listed = isJsonObject(answer) && Array.isArray(answer['resources']) ? (answer['resources'] as unknown[]) : [];
+  for (const resource of listed) {
+    if (!isJsonObject(resource) || resource['name'] !== 'pods/eviction') continue;
+    if (resource['group'] === 'policy' && typeof resource['version'] === 'string') return `policy/${resource['version']}`;
+  }
+  throw new ActionError('evict pods', 'through pods/eviction', {
+    hint: 'the API server does not serve it; use the drain policy Never on this cluster',
+  });
+}
+
+/** A budget is named in the causes of the error; elsewhere the message says all. */
+function refusal(error: ApiError): string {
+  const causes = Array.isArray(error.details?.causes) ? error.details.causes : [];
+  const said = causes.flatMap(({ message }) => (typeof message === 'string' && message !== '' ? [message] : []));
+  return isTooManyRequests(error) && said.length > 0 ? said.join('; ') : `${error.code} ${error.serverMessage || error.reason}`;
+}
+
+function retryAfter(error: ApiError): Millis {
+  return Math.min(Math.max(error.retryAfterMs ?? RETRY_MS, MIN_RETRY_MS), MAX_RETRY_MS);
+}

@@ -1,0 +1,127 @@
+import type { Millis } from '../../../base/clock.ts';
+import { planConditions } from './conditions.ts';
+import type { DrainInput, DrainOwner, DrainStep, Node, PodRef } from './contract.ts';
+import { decidePod, type PodDecision } from './pods.ts';
+import { cordonPatch, printOwner, recordOf, timerPatch, uncordonPatch } from './record.ts';
+
+/** How often pods of a node that is being drained are looked at. kubectl drain tries a refused eviction again after the same time. */
+export const POLL_MS: Millis = 5_000;
+/** Pods named in a message; the others are counted. */
+const MAX_NAMED = 3;
+/** Characters of a reason in a message. */
+const MAX_WHY = 200;
+
+/**
+ * The next step of a drain: cordon and record, conditions, evictions, wait; in the end `drained` or `failed`. All it knows of earlier steps is on the
+ * Node, so that any process can go on at any point. Ends within `timeoutMs` of the cordon while the API server takes writes; before a node is cordoned
+ * the policy is asked, so that a node that it blocks is never touched.
+ *
+ * | Node | step |
+ * | --- | --- |
+ * | another rollout's record | wait |
+ * | no record | failed (Blocked), or cordon |
+ * | our record, its start is missing or in the future | restart timer |
+ * | our record, not cordoned | failed (Uncordoned) |
+ * | no pods left | set conditions (Drained), then drained |
+ * | pods left, time over | failed (Timeout) |
+ * | pods that the policy does not evict | failed (Blocked) |
+ * | else | set conditions (DrainInProgress), evict, wait |
+ */
+export function planDrain(input: DrainInput): DrainStep {
+  const { node, owner, policy, now } = input;
+  const record = recordOf(node);
+  if (record !== undefined && record.owner.uid !== owner.uid) {
+    const why = `rollout ${printOwner(record.owner)} is draining the node`;
+    return { do: 'wait', why, requeueAfterMs: POLL_MS };
+  }
+  const left = podsLeft(input, record?.startedAt);
+  if (record === undefined) return blocked(left) ?? patch(node, 'cordon', cordonPatch(node, owner, now));
+  const { startedAt } = record;
+  // A clock that was set back would make the drain last as long as it was set back.
+  if (startedAt === undefined || startedAt > now) return patch(node, 'restart timer', timerPatch(node, now));
+  if (node.spec?.unschedulable !== true) {
+    return { do: 'failed', reason: 'Uncordoned', why: 'the node was uncordoned while it was being drained' };
+  }
+  const leftMs = startedAt + policy.timeoutMs - now;
+  if (left.length === 0) {
+    // Without the right to write status the drain ends all the same.
+    const step = leftMs > 0 ? planConditions(node, owner, ['MaintenanceInProgress', 'Drained'], now) : undefined;
+    return step ?? { do: 'drained' };
+  }
+  if (leftMs <= 0)
+    return { do: 'failed', reason: 'Timeout', why: `not drained in ${policy.timeoutMs / 1_000} s: ${waitsFor(left, input)}` };
+  return blocked(left) ?? planConditions(node, owner, ['MaintenanceInProgress', 'DrainInProgress'], now) ?? evictions(left, input, leftMs);
+}
+
+/**
+ * The next step that gives a node back: removes the rollout's conditions, then its record and cordon, then says `given-back`. A cordon, a condition or a
+ * record of anybody else's stays. Works for nodes that were never drained, and for rollouts that do not exist any more ({@link recordOf} names them).
+ */
+export function planGiveBack(node: Readonly<Node>, owner: DrainOwner, now: Millis): DrainStep {
+  const conditions = planConditions(node, owner, [], now);
+  if (conditions !== undefined) return conditions;
+  if (uncordonPatch(node, owner) === undefined) return { do: 'given-back' };
+  return { do: 'uncordon', node: node.metadata.name ?? '', owner };
+}
+
+/** Pods that keep the node from being drained. */
+type PodLeft = Exclude<PodDecision, { pod: 'leave' }>;
+
+function podsLeft({ node, pods, policy, now }: DrainInput, startedAt: Millis | undefined): PodLeft[] {
+  const left: PodLeft[] = [];
+  for (const pod of pods) {
+    if (pod.spec?.nodeName !== node.metadata.name) continue;
+    const decision = decidePod(pod, policy, startedAt, now);
+    if (decision.pod !== 'leave') left.push(decision);
+  }
+  return left.toSorted((a, b) => compare(nameOf(a.ref), nameOf(b.ref)));
+}
+
+function blocked(left: readonly PodLeft[]): DrainStep | undefined {
+  const blocks = left.filter((one) => one.pod === 'block');
+  if (blocks.length === 0) return undefined;
+  return { do: 'failed', reason: 'Blocked', why: named(blocks.map(({ ref, why }) => `${nameOf(ref)} ${why}`)) };
+}
+
+function evictions(left: readonly PodLeft[], input: DrainInput, leftMs: Millis): DrainStep {
+  const heldMs = (uid: string): Millis => input.heldBack?.(uid)?.leftMs ?? 0;
+  const pods = left.filter(({ pod, ref }) => pod === 'evict' && heldMs(ref.uid) <= 0).map(({ ref }) => ref);
+  const { gracePeriodSeconds } = input.policy;
+  if (pods.length > 0) return { do: 'evict', node: input.node.metadata.name ?? '', pods, gracePeriodSeconds };
+  const retries = left.flatMap(({ pod, ref }) => (pod === 'evict' ? [heldMs(ref.uid)] : []));
+  return { do: 'wait', why: waitsFor(left, input), requeueAfterMs: Math.max(1, Math.min(leftMs, POLL_MS, ...retries)) };
+}
+
+function waitsFor(left: readonly PodLeft[], { heldBack }: DrainInput): string {
+  const say = (one: PodLeft): string => {
+    const name = nameOf(one.ref);
+    if (one.pod === 'block') return `${name} ${one.why}`;
+    if (one.pod === 'evict') return `${name} is not evicted: ${clip(heldBack?.(one.ref.uid)?.why ?? 'not tried yet')}`;
+    if (one.overdueMs === 0) return `${name} is terminating`;
+    return `${name} is terminating, ${Math.round(one.overdueMs / 1_000)} s longer than its grace period and a margin`;
+  };
+  // What a person can do something about comes first.
+  const rank = (one: PodLeft): number => (one.pod !== 'terminating' ? 0 : one.overdueMs > 0 ? 1 : 2);
+  return named(left.toSorted((a, b) => rank(a) - rank(b)).map(say));
+}
+
+function named(texts: readonly string[]): string {
+  const more = texts.length - MAX_NAMED;
+  return `${texts.slice(0, MAX_NAMED).join('; ')}${more > 0 ? `; and ${more} more` : ''}`;
+}
+
+function patch(node: Readonly<Node>, what: 'cordon' | 'restart timer', body: Record<string, unknown>): DrainStep {
+  return { do: 'patch', what, node: node.metadata.name ?? '', body };
+}
+
+function nameOf({ namespace, name }: PodRef): string {
+  return `${namespace}/${name}`;
+}
+
+function clip(text: string): string {
+  return text.length > MAX_WHY ? `${text.slice(0, MAX_WHY)}...` : text;
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
