@@ -1,9 +1,9 @@
 import type { Carrier, CarrierHandlers, Reported } from './reporter.ts';
+import { failedWatch } from './failed-watch.ts';
 import type { ConfigStatus } from './node-config-state.ts';
 import { keeps, nodePatch, wantedOf } from './node-status.ts';
 import { nodes, type KubeObject } from '../../kube/api/object.ts';
 import type { Client } from '../../kube/client/client.ts';
-import { describeError } from '../../base/errors.ts';
 import { watchObject, type WatchDeps } from '../../kube/client/watch-object.ts';
 
 export interface Node extends KubeObject {
@@ -53,11 +53,7 @@ export function nodeCarrier(deps: NodeCarrierDeps): NodeCarrier {
             wanted = JSON.stringify(now);
             handlers.onSeen();
           },
-          onFailure: (error, failures) => {
-            // One line for the trouble, not one for every try of a long night.
-            log[failures === 1 ? 'warn' : 'debug']('failed to watch Node, retrying', { node: nodeName, failures, error });
-            handlers.onTrouble?.(describeError(error));
-          },
+          onFailure: failedWatch(log, 'Node', nodeName, handlers),
         },
         signal,
       );

@@ -1,3 +1,4 @@
+import { failedWatch } from './failed-watch.ts';
 import { keepsMembers } from './node-status.ts';
 import { nodeConfigPatch, nodeConfigs, wantedOfNodeConfig, type NodeConfig, type NodeConfigFacts } from './node-config.ts';
 import type { ConfigStatus } from './node-config-state.ts';
@@ -52,6 +53,7 @@ export function nodeConfigCarrier(deps: NodeConfigCarrierDeps): NodeConfigCarrie
   /** Resolves when the kind is no longer served, or the signal aborts. */
   const watchServed = async (handlers: NodeConfigHandlers, signal: AbortSignal): Promise<void> => {
     const gone = new AbortController();
+    const onFailure = failedWatch(log, 'NodeConfig', nodeName, handlers);
     await watchObject<NodeConfig>(
       deps,
       nodeConfigs,
@@ -64,12 +66,11 @@ export function nodeConfigCarrier(deps: NodeConfigCarrierDeps): NodeConfigCarrie
         },
         onFailure: (error, failures) => {
           if (isNotFound(error)) return gone.abort();
-          log[failures === 1 ? 'warn' : 'debug']('failed to watch NodeConfig, retrying', { nodeConfig: nodeName, failures, error });
           if (isForbidden(error)) {
             seen = undefined;
             handlers.onState('forbidden');
           }
-          handlers.onTrouble?.(describeError(error));
+          onFailure(error, failures);
         },
       },
       AbortSignal.any([signal, gone.signal]),
