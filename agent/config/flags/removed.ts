@@ -11,12 +11,15 @@ const REMOVED: Readonly<Record<number, string>> = {
     'storage-driver-secure storage-driver-buffer-duration',
 };
 
+const removedIn: ReadonlyMap<string, number> = new Map(
+  Object.entries(REMOVED).flatMap(([since, flags]) => flags.split(' ').map((flag) => [flag, Number(since)] as const)),
+);
+
 /** Flags on a kubelet's command line that its version no longer has. What its own --help lists is right against the table. */
 export function removedFlags({ args, version, knownFlags }: KubeletFacts): Finding[] {
-  const gone = new Map(Object.entries(REMOVED).flatMap(([since, flags]) => flags.split(' ').map((flag) => [flag, Number(since)] as const)));
   const given = new Set(args.flatMap((arg) => /^--([a-z][-_a-z0-9]*)/.exec(arg)?.[1]?.replaceAll('_', '-') ?? []));
   return [...given].flatMap((flag) => {
-    const since = gone.get(flag);
+    const since = removedIn.get(flag);
     if (since === undefined || version.minor < since || knownFlags?.has(flag) === true) return [];
     const message = `the kubelet of this node is started with --${flag}, which kubelets from 1.${since} on do not have: 1.${version.minor} would not start`;
     return [{ field: '', rule: 'removed-flag', message }];
