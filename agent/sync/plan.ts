@@ -116,7 +116,7 @@ function planWanted(facts: SyncFacts): SyncStep[] {
 function planReset({ assigned, lastKnownGood, active }: SyncFacts): SyncStep[] {
   const steps: SyncStep[] = [];
   if (lastKnownGood !== null) steps.push({ do: 'set-last-known-good', to: null });
-  if (assigned !== null) steps.push({ do: 'assign', to: null, why: 'configSource was cleared' });
+  if (assigned !== null) steps.push({ do: 'assign', to: null, why: 'the assignment was cleared' });
   if (active !== null || (assigned !== null && assigned !== undefined)) return [...steps, ...leaveFor(null)];
   return [...steps, { do: 'adopt', source: null }, report(null, '')];
 }
