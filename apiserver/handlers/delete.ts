@@ -7,7 +7,7 @@ import { conflict, forbidden, notFound } from '../errors.ts';
 import { finalizersOnDelete } from './write-options.ts';
 import { describeError } from '../../base/errors.ts';
 import type { DeleteOptions } from './write-options.ts';
-import type { KubeObject } from '../../kube/api/object.ts';
+import type { KubeObject, ObjectMeta } from '../../kube/api/object.ts';
 import type { ServedKind } from '../kinds/kind.ts';
 import type { Context } from './context.ts';
 import type { Log } from '../../base/log.ts';
@@ -57,9 +57,13 @@ function terminating(context: Context, isNamespace: boolean, old: KubeObject, as
   // A second delete can only shorten the wait, which is counted from the first.
   if (since !== undefined && (before === undefined || asked >= before)) return { ...old, metadata: { ...rest, ...held } };
   const start = since === undefined || before === undefined ? now : Date.parse(since) - before * 1000;
-  const metadata = { ...rest, ...held, deletionTimestamp: rfc3339(start + asked * 1000), deletionGracePeriodSeconds: asked };
+  const counted = since === undefined ? nextGeneration(rest) : {};
+  const metadata = { ...rest, ...held, ...counted, deletionTimestamp: rfc3339(start + asked * 1000), deletionGracePeriodSeconds: asked };
   return { ...old, metadata };
 }
+
+/** A first delete counts as a change of what is wanted, where the object has a generation. */
+const nextGeneration = ({ generation = 0 }: ObjectMeta): { generation?: number } => (generation > 0 ? { generation: generation + 1 } : {});
 
 function checkPreconditions({ kind, at }: ServedKind, { metadata }: KubeObject, { uid, resourceVersion }: DeleteOptions): void {
   // In this message the real server names the kind instead of the resource.
@@ -100,7 +104,11 @@ export function sweepNamespace(context: Context, name: string | undefined): void
 }
 
 function withDeletionTimestamp(object: KubeObject, context: Context): KubeObject {
-  return { ...object, metadata: { ...object.metadata, deletionTimestamp: rfc3339(context.clock.now()), deletionGracePeriodSeconds: 0 } };
+  const deletionTimestamp = rfc3339(context.clock.now());
+  return {
+    ...object,
+    metadata: { ...object.metadata, ...nextGeneration(object.metadata), deletionTimestamp, deletionGracePeriodSeconds: 0 },
+  };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { jsonEqual } from '../../kube/api/json.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import { groupResource, storageName } from '../kinds/kind.ts';
+import { groupResource, hasGeneration, storageName } from '../kinds/kind.ts';
 import type { ServedKind } from '../kinds/kind.ts';
 import { validateMetadata, validateMetadataUpdate } from '../kinds/metadata-rules.ts';
 import { storageKey } from '../storage/storage.ts';
@@ -36,7 +36,7 @@ export function createObject(context: Context, served: ServedKind, given: KubeOb
       ...generated,
       uid: newUid(context.random),
       creationTimestamp: rule.now,
-      ...(kind.hasGeneration ? { generation: 1 } : {}),
+      ...(hasGeneration(kind, context.registry.release) ? { generation: 1 } : {}),
     },
   };
   if (kind.hasStatus && kind.prepareCreate === undefined) delete object['status'];
@@ -74,6 +74,9 @@ export function updateObject(
     ...(kind.validateUpdate ? kind.validateUpdate(object, old, rule) : (kind.validate?.(object, rule) ?? [])),
   ];
   if (errors.length > 0) throw invalid({ group: served.at.group, kind: kind.kind }, at.name, wordedFor(context.registry.release, errors));
+  // What an action changes, such as the node of a binding, does not count.
+  const isCounted = hasGeneration(kind, context.registry.release) && kind.actions?.[options.subresource] === undefined;
+  if (isCounted && !jsonEqual(body(served, object), body(served, old))) object = withNextGeneration(object);
   return commitUpdate(context, served, key, object, old, options.dryRun);
 }
 
@@ -91,15 +94,14 @@ export function commitUpdate(
   const { resourceVersion: _before, ...oldMetadata } = old.metadata;
   // An update that changes nothing is not a change: same resourceVersion, no watch event.
   if (jsonEqual({ ...object, metadata }, { ...old, metadata: oldMetadata })) return old;
-  const next = kind.hasGeneration && !jsonEqual(body(served, object), body(served, old)) ? bumped(object) : object;
-  if (dryRun) return next;
-  if (isFinished(served, next)) {
+  if (dryRun) return object;
+  if (isFinished(served, object)) {
     // No watch sees this last change: the object is removed in its previous state.
     context.storage.remove(storageName(kind), key);
-    sweepNamespace(context, next.metadata.namespace);
-    return next;
+    sweepNamespace(context, object.metadata.namespace);
+    return object;
   }
-  const stored = context.storage.put(storageName(kind), key, next);
+  const stored = context.storage.put(storageName(kind), key, object);
   if (kind.resource === 'namespaces') sweepNamespace(context, stored.metadata.name);
   return stored;
 }
@@ -173,7 +175,7 @@ function body({ kind }: ServedKind, object: KubeObject): Record<string, unknown>
   return kind.hasStatus === true ? rest : { ...rest, status };
 }
 
-function bumped(object: KubeObject): KubeObject {
+function withNextGeneration(object: KubeObject): KubeObject {
   return { ...object, metadata: { ...object.metadata, generation: (object.metadata.generation ?? 0) + 1 } };
 }
 

@@ -68,6 +68,8 @@ export interface Kind {
   hasStatus?: boolean;
   /** `metadata.generation` counts changes of everything but metadata and status. @default false */
   hasGeneration?: boolean;
+  /** First release 1.N whose objects have it, where `hasGeneration`. @default all */
+  generationSince?: number;
   /** A delete answers with the object instead of a Status. @default false */
   returnsDeleted?: boolean;
   /** An update needs a resourceVersion. @default false */
@@ -135,6 +137,11 @@ export interface ServedKind {
 export function storageName(kind: Kind): string {
   const [{ group }] = kind.served;
   return `${group}/${kind.resource}`;
+}
+
+/** Whether objects of the kind have `metadata.generation` on a server of release 1.`release`. */
+export function hasGeneration(kind: Kind, release: number): boolean {
+  return kind.hasGeneration === true && release >= (kind.generationSince ?? 0);
 }
 
 export function apiVersion(at: Pick<ServedVersion, 'group' | 'version'>): string {

@@ -167,6 +167,8 @@ export const pods: Kind = {
   shortNames: ['po'],
   categories: ['all'],
   hasStatus: true,
+  hasGeneration: true,
+  generationSince: 33,
   returnsDeleted: true,
   nameProblems: dnsSubdomainProblems,
   defaults,

@@ -248,6 +248,9 @@ function appsTests(here: () => ContractWorld, own: () => string, release: Server
     const renamed = { template: { metadata: { annotations: { x: 'y' } } } };
     assert.deepEqual(count((await api.patch(set, { spec: renamed })).json), [3, '2']);
     assert.deepEqual(count((await api.patch(`${set}/status`, { spec: { minReadySeconds: 9 } })).json), [3, '2']);
+    await api.patch(set, { metadata: { finalizers: ['example.com/hold'] } });
+    for (const _ of ['the first delete counts', 'and no other']) assert.deepEqual(count((await api.delete(set)).json), [4, '2']);
+    await api.patch(set, { metadata: { finalizers: null } });
   });
 
   test('a StatefulSet is scaled through its scale', async () => {

@@ -87,7 +87,7 @@ export function apiContract(name: string, release: ServerRelease, start: () => P
     clusterKindContract(here, release);
     deletionContract(here);
     ownerContract(here, release);
-    podContract(here);
+    podContract(here, release);
     evictionContract(here, release);
     leaseContract(here);
     pageContract(here, release);

@@ -3,9 +3,10 @@ import { test } from 'node:test';
 import { text } from '../api-http.ts';
 import type { HttpAnswer, Loose } from '../api-http.ts';
 import type { ContractWorld } from './api-contract.ts';
+import { byRelease, type ServerRelease } from './by-release.ts';
 
 /** Pods as a scheduler and a kubelet write them. */
-export function podContract(here: () => ContractWorld): void {
+export function podContract(here: () => ContractWorld, release: ServerRelease): void {
   const pods = (): string => `/api/v1/namespaces/${here().namespace}/pods`;
   const make = async (name: string, metadata: object = {}): Promise<Loose> => {
     // Another scheduler's, so that none takes it.
@@ -73,6 +74,22 @@ export function podContract(here: () => ContractWorld): void {
     assert.equal(other.json['spec']?.['activeDeadlineSeconds'], 7);
     assert.equal(other.json['status']?.['phase'], 'Running');
     await remove('parted');
+  });
+
+  test('a generation counts changes of the spec and the first delete; no binding, no status', async () => {
+    const { api } = here();
+    const path = `${pods()}/counted`;
+    const generation = ({ json }: { json: Loose }): unknown => json['metadata']?.['generation'];
+    const seen = [generation({ json: await make('counted') })];
+    await bind('counted');
+    seen.push(generation(await api.get(path)));
+    seen.push(generation(await api.patch(`${path}/status`, { status: { phase: 'Running' } })));
+    seen.push(generation(await api.patch(path, { metadata: { labels: { a: 'b' } } })));
+    seen.push(generation(await api.patch(path, { spec: { activeDeadlineSeconds: 7 } })));
+    seen.push(generation(await remove('counted', 20)), generation(await remove('counted', 10)));
+    const none = seen.map(() => undefined);
+    assert.deepEqual(seen, byRelease<unknown[]>(release, none, [1, 1, 1, 1, 2, 3, 3]));
+    await remove('counted');
   });
 
   test('a second delete can shorten the grace and not lengthen it', async () => {
