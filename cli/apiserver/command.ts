@@ -16,6 +16,8 @@ import { readManifests, seed } from './seed.ts';
 export const apiserver: Command = {
   describe: `Runs an in-memory Kubernetes API server, for demos and tests, never for production. It listens on loopback only and loses all objects when it exits.
 
+Without flags it is like 1.20.2 with dynamic kubelet configuration, where a Node assigns its own. Pass --kubernetes-version=1.36.3 for a cluster of today, where a NodeConfig assigns.
+
 It serves the kinds of dkc.dev from its start.
 
 Prints one line of JSON when it is ready: its url, the path of a kubeconfig, and its pid. Exits with 0 on SIGTERM and SIGINT.`,
