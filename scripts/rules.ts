@@ -73,6 +73,7 @@ export const harmless = new Set([
   'node:assert/strict',
   'yaml',
   'diff',
+  'croner',
 ]);
 
 /** What a file that decides must not say: the world arrives as a parameter. */

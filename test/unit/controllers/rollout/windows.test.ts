@@ -1,0 +1,373 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import { windowProblems, windowState, type Window, type WindowState } from '../../../../controllers/rollout/windows/windows.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+const window = (text: string): Window => {
+  const [schedule = '', duration = '', timeZone] = text.split(' | ');
+  return { schedule, duration, ...(timeZone === undefined ? {} : { timeZone }) };
+};
+const at = (text: string): number => Date.parse(`${text}:00Z`);
+const time = (ms: number): string => (ms === Infinity ? 'ever' : new Date(ms).toISOString().slice(0, 16));
+const text = (state: WindowState): string => {
+  if (state.open) return `open until ${time(state.until)}`;
+  return state.next === undefined ? 'closed' : `closed, next ${time(state.next.from)} to ${time(state.next.until)}`;
+};
+
+const NIGHTS = '0 2 * * 1-5 | 3h | Europe/Berlin';
+const states = [
+  // A Friday in winter: Berlin is an hour ahead.
+  { why: 'is always open without windows', windows: [], now: '2026-01-09T12:00', is: 'open until ever' },
+  { why: 'opens on the minute', windows: [NIGHTS], now: '2026-01-09T01:00', is: 'open until 2026-01-09T04:00' },
+  {
+    why: 'is closed when its duration has passed',
+    windows: [NIGHTS],
+    now: '2026-01-09T04:00',
+    is: 'closed, next 2026-01-12T01:00 to 2026-01-12T04:00',
+  },
+  { why: 'is closed a minute before', windows: [NIGHTS], now: '2026-01-09T00:59', is: 'closed, next 2026-01-09T01:00 to 2026-01-09T04:00' },
+  { why: 'reads UTC without a zone', windows: ['0 2 * * * | 1h'], now: '2026-01-09T02:30', is: 'open until 2026-01-09T03:00' },
+  {
+    why: 'reads names of days and months',
+    windows: ['30 22 * JAN-mar Fri | 90m'],
+    now: '2026-01-09T23:00',
+    is: 'open until 2026-01-10T00:00',
+  },
+  { why: 'lasts across midnight', windows: ['0 23 * * 5 | 3h'], now: '2026-01-10T01:59', is: 'open until 2026-01-10T02:00' },
+  {
+    why: 'needs one of day of month and weekday, as crontab does',
+    windows: ['0 0 13 * 5 | 1h'],
+    now: '2026-01-13T00:30',
+    is: 'open until 2026-01-13T01:00',
+  },
+  {
+    why: 'counts overlapping windows as one',
+    windows: ['0 2 * * * | 2h', '30 3 * * * | 2h'],
+    now: '2026-01-09T02:00',
+    is: 'open until 2026-01-09T05:30',
+  },
+  {
+    why: 'counts adjoining windows as one',
+    windows: ['0 2 * * * | 2h', '0 4 * * * | 1h'],
+    now: '2026-01-09T01:00',
+    is: 'closed, next 2026-01-09T02:00 to 2026-01-09T05:00',
+  },
+  {
+    why: 'keeps the longer of two that are open',
+    windows: ['0 2 * * * | 5h', '0 3 * * * | 1h'],
+    now: '2026-01-09T03:30',
+    is: 'open until 2026-01-09T07:00',
+  },
+  {
+    why: 'follows starts of one window while it is open',
+    windows: ['0 */4 1 1 * | 5h'],
+    now: '2026-01-01T00:00',
+    is: 'open until 2026-01-02T01:00',
+  },
+  { why: 'looks ahead so far and no further', windows: ['* * * * * | 1m'], now: '2026-01-01T00:00', is: 'open until 2026-01-01T00:17' },
+  {
+    why: 'finds a leap day',
+    windows: ['0 0 29 2 * | 1h'],
+    now: '2026-03-01T00:00',
+    is: 'closed, next 2028-02-29T00:00 to 2028-02-29T01:00',
+  },
+  { why: 'never opens on a day that does not exist', windows: ['0 0 30 2 * | 1h'], now: '2026-01-01T00:00', is: 'closed' },
+  {
+    why: 'never opens for a window with problems, beside one without',
+    windows: ['x | 1h', '0 0 30 2 * | 1h', '0 2 * * * | 1h'],
+    now: '2026-01-01T00:00',
+    is: 'closed, next 2026-01-01T02:00 to 2026-01-01T03:00',
+  },
+
+  // Berlin, 29 March 2026: 01:00Z is 03:00, and there is no 02:00 to 03:00. 25 October: 00:00Z and 01:00Z are both 02:00.
+  {
+    why: 'opens at the end of the gap in spring',
+    windows: ['30 2 * * * | 1h | Europe/Berlin'],
+    now: '2026-03-29T00:59',
+    is: 'closed, next 2026-03-29T01:00 to 2026-03-29T02:00',
+  },
+  {
+    why: 'opens once for two starts in the gap',
+    windows: ['0,30 2 * * * | 1h | Europe/Berlin'],
+    now: '2026-03-29T01:00',
+    is: 'open until 2026-03-29T02:00',
+  },
+  {
+    why: 'lasts three hours across the gap',
+    windows: ['0 1 * * * | 3h | Europe/Berlin'],
+    now: '2026-03-29T02:59',
+    is: 'open until 2026-03-29T03:00',
+  },
+  {
+    why: 'skips the gap where the hour has a step',
+    windows: ['30 */2 * * * | 10m | Europe/Berlin'],
+    now: '2026-03-29T00:00',
+    is: 'closed, next 2026-03-29T02:30 to 2026-03-29T02:40',
+  },
+  {
+    why: 'opens at the first 02:30 in autumn',
+    windows: ['30 2 * * * | 30m | Europe/Berlin'],
+    now: '2026-10-25T00:30',
+    is: 'open until 2026-10-25T01:00',
+  },
+  {
+    why: 'does not open at the second',
+    windows: ['30 2 * * * | 30m | Europe/Berlin'],
+    now: '2026-10-25T01:30',
+    is: 'closed, next 2026-10-26T01:30 to 2026-10-26T02:00',
+  },
+  {
+    why: 'opens in both hours where the hour is any',
+    windows: ['30 * * * * | 10m | Europe/Berlin'],
+    now: '2026-10-25T01:30',
+    is: 'open until 2026-10-25T01:40',
+  },
+  {
+    why: 'lasts three hours across the change in autumn',
+    windows: ['0 1 * * * | 3h | Europe/Berlin'],
+    now: '2026-10-25T01:59',
+    is: 'open until 2026-10-25T02:00',
+  },
+  // New York, 8 March 2026: 07:00Z is 03:00. 1 November: 05:30Z and 06:30Z are both 01:30.
+  {
+    why: 'opens at the end of the gap in New York',
+    windows: ['0 2 * * * | 2h | America/New_York'],
+    now: '2026-03-08T06:00',
+    is: 'closed, next 2026-03-08T07:00 to 2026-03-08T09:00',
+  },
+  {
+    why: 'opens once in autumn in New York',
+    windows: ['30 1 * * * | 1h | America/New_York'],
+    now: '2026-11-01T06:30',
+    is: 'closed, next 2026-11-02T06:30 to 2026-11-02T07:30',
+  },
+  // Lord Howe, 5 April 2026: 14:30Z and 15:00Z are both 01:30. 4 October: 15:30Z is 02:30, and there is no 02:00 to 02:30.
+  {
+    why: 'opens at the end of a gap of half an hour',
+    windows: ['15 2 * * * | 1h | Australia/Lord_Howe'],
+    now: '2026-10-03T15:00',
+    is: 'closed, next 2026-10-03T15:30 to 2026-10-03T16:30',
+  },
+  {
+    why: 'opens once in half an hour that occurs twice',
+    windows: ['45 1 * * * | 10m | Australia/Lord_Howe'],
+    now: '2026-04-04T15:15',
+    is: 'closed, next 2026-04-05T15:15 to 2026-04-05T15:25',
+  },
+  {
+    why: 'has no change in Kolkata',
+    windows: ['30 2 * * * | 1h | Asia/Kolkata'],
+    now: '2026-03-28T21:00',
+    is: 'open until 2026-03-28T22:00',
+  },
+  // Cairo, 24 April 2026: at midnight it is 01:00 (22:00Z).
+  {
+    why: 'opens on a day that has no midnight',
+    windows: ['0 0 24 4 * | 1h | Africa/Cairo'],
+    now: '2026-04-23T21:59',
+    is: 'closed, next 2026-04-23T22:00 to 2026-04-23T23:00',
+  },
+];
+for (const { why, windows, now, is } of states)
+  test(`a window ${why}`, () => assert.equal(text(windowState(windows.map(window), at(now))), is));
+
+const good = { schedule: '0 2 * * 1-5', duration: '3h' };
+const FIELDS = 'write minute, hour, day of month, month and day of week, such as "0 2 * * 1-5"';
+const problems: { why: string; window: object; finds: RegExp[] }[] = [
+  { why: 'a window with all fields', window: { ...good, timeZone: 'America/Argentina/Buenos_Aires' }, finds: [] },
+  { why: 'the longest duration', window: { ...good, duration: '168h' }, finds: [] },
+  {
+    why: 'seconds',
+    window: { ...good, schedule: '0 0 2 * * *' },
+    finds: [/^spec\.windows\[1\]\.schedule: "0 0 2 \* \* \*" has 6 fields, not five; write minute/],
+  },
+  { why: 'a nickname', window: { ...good, schedule: '@daily' }, finds: [/\.schedule: "@daily" has 1 field, not five; /] },
+  { why: 'a time', window: { ...good, schedule: '2026-01-01T00:00:00' }, finds: [/\.schedule: .* has 1 field/] },
+  {
+    why: 'an hour that does not exist',
+    window: { ...good, schedule: '0 24 * * *' },
+    finds: [/\.schedule: "0 24 \* \* \*" cannot be read \(Invalid value for hour: 24\); /],
+  },
+  { why: 'a range backwards', window: { ...good, schedule: '0 22-2 * * *' }, finds: [/cannot be read/] },
+  { why: 'the last day', window: { ...good, schedule: '0 2 L * *' }, finds: [/has "L", which is no number, name, list, range or step/] },
+  { why: 'a day of every second kind', window: { ...good, schedule: '0 2 * * FRI#2' }, finds: [/has "FRI#2"/] },
+  {
+    why: 'a day that does not exist',
+    window: { ...good, schedule: '0 0 31 feb,4-11/5 *' },
+    finds: [/never starts: none of its months has that day; /],
+  },
+  { why: 'a 31st of a month among others', window: { ...good, schedule: '0 0 31 */6 *' }, finds: [] },
+  { why: 'a day that does not exist, or a weekday', window: { ...good, schedule: '0 0 31 2 1' }, finds: [] },
+  {
+    why: 'a zone that does not exist',
+    window: { ...good, timeZone: 'Europe/Nowhere' },
+    finds: [/^spec\.windows\[1\]\.timeZone: "Europe\/Nowhere" is not a time zone/],
+  },
+  { why: 'an offset', window: { ...good, timeZone: '+01:00' }, finds: [/timeZone: /] },
+  {
+    why: 'no duration',
+    window: { ...good, duration: '0s' },
+    finds: [/^spec\.windows\[1\]\.duration: "0s" must be a duration of more than 0 and at most 168h/],
+  },
+  { why: 'a negative duration', window: { ...good, duration: '-1h' }, finds: [/duration: /] },
+  { why: 'a duration without a unit', window: { ...good, duration: '3' }, finds: [/duration: /] },
+  { why: 'a duration that is too long', window: { ...good, duration: '168h0m1s' }, finds: [/duration: /] },
+  {
+    why: 'text that is too long',
+    window: { ...good, schedule: '0,'.repeat(127) },
+    finds: [/schedule: has 254 characters; at most 253 are allowed/],
+  },
+  { why: 'no text', window: { schedule: 7 }, finds: [/schedule: must be text/, /duration: must be text/] },
+  { why: 'each field', window: { schedule: 'x', duration: 'x', timeZone: 'x y' }, finds: [/timeZone/, /schedule/, /duration/] },
+];
+for (const { why, window, finds } of problems)
+  test(`problems of a window with ${why}`, () => {
+    const found = windowProblems([good, window as Window], 'spec.windows');
+    assert.equal(found.length, finds.length, found.join('\n'));
+    for (const [index, pattern] of finds.entries()) assert.match(found[index] ?? '', pattern);
+    if (found.some((problem) => problem.includes('.schedule: "'))) assert.ok(found.some((problem) => problem.endsWith(FIELDS)));
+  });
+
+test('33 windows are one too many', () => {
+  assert.deepEqual(
+    windowProblems(
+      Array.from({ length: 32 }, () => good),
+      'spec.windows',
+    ),
+    [],
+  );
+  assert.deepEqual(
+    windowProblems(
+      Array.from({ length: 33 }, () => good),
+      'spec.windows',
+    ),
+    ['spec.windows: has 33 windows; at most 32 are allowed'],
+  );
+});
+
+/** Wall clocks of a zone, minute by minute, as Intl has them: nothing of it is known to croner's arithmetic. */
+class WallClock {
+  readonly #format: Intl.DateTimeFormat;
+  constructor(zone: string) {
+    const [year, rest] = ['numeric', '2-digit'] as const;
+    this.#format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, year, month: rest, day: rest, hour: rest, minute: rest });
+  }
+  /** The wall clock as if it were UTC. */
+  read(ms: number): number {
+    return Date.parse(`${this.#format.format(ms).replace(' ', 'T')}Z`);
+  }
+}
+
+type Field = { text: string; values: Set<number> };
+const field = (least: number, most: number): fc.Arbitrary<Field> => {
+  const number = fc.integer({ min: least, max: most });
+  const item = fc.oneof(
+    number.map((one) => [`${one}`, one, one, 1] as const),
+    fc.tuple(number, number).map(([a, b]) => [`${Math.min(a, b)}-${Math.max(a, b)}`, Math.min(a, b), Math.max(a, b), 1] as const),
+    fc.integer({ min: 2, max: 15 }).map((step) => [`*/${Math.min(step, most)}`, least, most, Math.min(step, most)] as const),
+  );
+  const list = fc.array(item, { minLength: 1, maxLength: 3 }).map((items) => ({
+    text: items.map(([text]) => text).join(','),
+    values: new Set(
+      items.flatMap(([, from, to, step]) => Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, n) => from + n * step)),
+    ),
+  }));
+  const any = { text: '*', values: new Set(Array.from({ length: most - least + 1 }, (_, n) => least + n)) };
+  return fc.oneof({ weight: 2, arbitrary: list }, { weight: 1, arbitrary: fc.constant(any) });
+};
+const schedules = fc.record({
+  minute: field(0, 59),
+  hour: fc.oneof(
+    field(0, 23),
+    fc.constantFrom(0, 1, 2, 3).map((hour) => ({ text: `${hour}`, values: new Set<number>([hour]) })),
+  ),
+  day: field(1, 31),
+  month: field(1, 12),
+  weekday: field(0, 7),
+  minutes: fc.integer({ min: 1, max: 400 }),
+});
+type Schedule = typeof schedules extends fc.Arbitrary<infer T> ? T : never;
+
+/** A start of each minute, found by trying all: what docs/rollouts.md says about gaps and repeated times, word for word. */
+function startsByTrying(schedule: Schedule, walls: readonly number[]): boolean[] {
+  const { minute, hour, day, month, weekday } = schedule;
+  const matches = (wall: number): boolean => {
+    const date = new Date(wall);
+    const isDay = day.values.has(date.getUTCDate());
+    const isWeekday = weekday.values.has(date.getUTCDay()) || (date.getUTCDay() === 0 && weekday.values.has(7));
+    const either = day.text === '*' || weekday.text === '*' ? isDay && isWeekday : isDay || isWeekday;
+    return (
+      either && minute.values.has(date.getUTCMinutes()) && hour.values.has(date.getUTCHours()) && month.values.has(date.getUTCMonth() + 1)
+    );
+  };
+  const isFixed = !/[*/]/.test(minute.text + hour.text);
+  const seen = new Set<number>();
+  return walls.map((wall, index) => {
+    const before = walls[index - 1] ?? wall;
+    const gap = isFixed ? Array.from({ length: Math.max(0, (wall - before) / MINUTE - 1) }, (_, n) => before + (n + 1) * MINUTE) : [];
+    const isRepeated = isFixed && seen.has(wall);
+    seen.add(wall);
+    return (matches(wall) && !isRepeated) || gap.some(matches);
+  });
+}
+
+// Middays (UTC) near changes, and of ordinary days.
+const places = [
+  ['Europe/Berlin', '2026-03-29', '2026-10-25', '2027-03-28'],
+  ['America/New_York', '2026-03-08', '2026-11-01', '2024-02-29'],
+  ['Australia/Lord_Howe', '2026-04-04', '2026-10-03'],
+  ['Pacific/Chatham', '2026-04-04', '2026-09-26'],
+  ['America/Santiago', '2026-04-05', '2026-09-06'],
+  ['Africa/Cairo', '2026-04-23', '2026-10-29'],
+  ['Asia/Kathmandu', '2026-03-29'],
+  ['UTC', '2026-12-31'],
+].flatMap(([zone = '', ...days]) => days.map((day) => ({ zone, middle: at(`${day}T12:00`) })));
+
+test('windows are open in the minutes that trying each minute of the wall clock finds, around changes of the clock', () => {
+  const clocks = places.map(({ zone, middle }) => {
+    const clock = new WallClock(zone);
+    const from = middle - 36 * HOUR;
+    return { zone, from, walls: Array.from({ length: 72 * 60 }, (_, n) => clock.read(from + n * MINUTE)) };
+  });
+  let opened = 0;
+  fc.assert(
+    fc.property(fc.constantFrom(...clocks), fc.array(schedules, { minLength: 1, maxLength: 3 }), ({ zone, from, walls }, all) => {
+      const windows = all.map(({ minute, hour, day, month, weekday, minutes }) => ({
+        schedule: [minute, hour, day, month, weekday].map(({ text }) => text).join(' '),
+        duration: `${minutes}m`,
+        timeZone: zone,
+      }));
+      fc.pre(windowProblems(windows, '').length === 0);
+      const isOpen = walls.map(() => false);
+      const began = walls.map(() => false);
+      for (const schedule of all)
+        for (const [index, starts] of startsByTrying(schedule, walls).entries())
+          if (starts) {
+            began[index] = true;
+            isOpen.fill(true, index, index + schedule.minutes);
+          }
+      // What opened before the first minute is unknown: 400 minutes are left out.
+      for (let index = 401; index < walls.length; index += 197) {
+        const now = from + index * MINUTE + (index % MINUTE);
+        const state = windowState(windows, now);
+        assert.equal(state.open, isOpen[index], `${zone} ${time(now)}`);
+        opened += Number(state.open);
+        const changes = isOpen.findIndex((open, later) => later > index && open !== state.open);
+        const end = changes < 0 ? walls.length : changes;
+        const seen = Math.min(walls.length, ((state.open ? state.until : (state.next?.from ?? Infinity)) - from) / MINUTE);
+        if (seen === end) continue;
+        // Where windows follow each other for long, it looks so far ahead and no further.
+        const starts = began.slice(index + 1, seen + 1).filter(Boolean).length;
+        assert.ok(
+          state.open && seen > index && seen < end && starts >= 5,
+          `${zone} ${time(now)}: ${text(state)}, not ${time(from + end * MINUTE)}`,
+        );
+      }
+    }),
+    { numRuns: 50 },
+  );
+  assert.ok(opened > 100, `only ${opened} moments were in a window`);
+});
