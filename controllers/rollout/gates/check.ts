@@ -1,0 +1,92 @@
+import type { Clock, Millis } from '../../../base/clock.ts';
+import { abortReason } from '../../../base/abort.ts';
+import { describeError, errorCode, messageOf } from '../../../base/errors.ts';
+import type { Log } from '../../../base/log.ts';
+import type { Client } from '../../../kube/client/client.ts';
+import { Deadline, DeadlineError } from '../../../kube/client/deadline.ts';
+import { ApiError, isNotFound } from '../../../kube/client/errors.ts';
+import type { Gate, GateResult, HttpGet, ObjectGate, Reading } from './contract.ts';
+import type { Kinds } from './kinds.ts';
+import { readObject } from './read-object.ts';
+import { alertsQuery, queryUrl, readAlerts, readPrometheus } from './read-prometheus.ts';
+import { boundedWhy } from './why.ts';
+
+/** How long a gate may take, in ms. */
+const GATE_TIMEOUT_MS: Millis = 10_000;
+
+export interface GateContext {
+  client: Pick<Client, 'get' | 'raw'>;
+  http: HttpGet;
+  kinds: Kinds;
+  clock: Clock;
+  log: Log;
+}
+
+/**
+ * Asks all gates at once, each for at most 10 s. One that cannot be asked does not hold; the whole error goes to the log.
+ * @param gates - of which `gateProblems` has found nothing
+ * @returns a result for each, in their order
+ * @throws the signal's reason once it aborted, and nothing else
+ */
+export async function checkGates(gates: readonly Gate[], context: GateContext, signal: AbortSignal): Promise<GateResult[]> {
+  const results = await Promise.all(gates.map((gate) => checkGate(gate, context, signal)));
+  if (signal.aborted) throw abortReason(signal);
+  return results;
+}
+
+async function checkGate(gate: Gate, context: GateContext, signal: AbortSignal): Promise<GateResult> {
+  using deadline = new Deadline(context.clock, GATE_TIMEOUT_MS, signal);
+  let reading: Reading;
+  try {
+    reading = await ask(gate, context, deadline.signal);
+  } catch (error) {
+    const why = deadline.signal.reason instanceof DeadlineError ? 'no answer within 10 s' : failure(error);
+    reading = { ok: false, why: `${target(gate)}: ${why}` };
+    if (!signal.aborted) context.log.debug('failed to check gate', { gate: gate.name, error: describeError(error) });
+  }
+  return { name: gate.name, ok: reading.ok, why: boundedWhy(reading.why) };
+}
+
+async function ask({ prometheus, alerts, object }: Gate, { client, http, kinds }: GateContext, signal: AbortSignal): Promise<Reading> {
+  if (prometheus !== undefined) return readPrometheus(await http(queryUrl(prometheus), signal), prometheus.expect);
+  if (alerts !== undefined) return readAlerts(await http(queryUrl({ url: alerts.url, query: alertsQuery(alerts) }), signal));
+  if (object !== undefined) return askObject(object, client, kinds, signal);
+  return { ok: false, why: 'the gate has neither prometheus nor alerts nor object' };
+}
+
+async function askObject(gate: ObjectGate, client: GateContext['client'], kinds: Kinds, signal: AbortSignal): Promise<Reading> {
+  const { apiVersion, kind, namespace, name } = gate;
+  const resource = await kinds.find(client, apiVersion, kind, signal);
+  if (resource === undefined) return { ok: false, why: `the API server does not serve ${kind} in ${apiVersion}` };
+  if (resource.namespaced !== (namespace !== undefined))
+    return {
+      ok: false,
+      why: resource.namespaced ? `${kind} is namespaced; set object.namespace` : `${kind} is not namespaced; remove object.namespace`,
+    };
+  try {
+    return readObject(await client.get(resource, namespace === undefined ? { name } : { namespace, name }, { signal }), gate);
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    // Without a name it is the path that does not exist: the definition is gone, or came back with another plural.
+    if (error.details?.name === undefined) kinds.forget(apiVersion, kind);
+    return readObject(undefined, gate);
+  }
+}
+
+function target({ prometheus, alerts, object }: Gate): string {
+  if (object !== undefined) return `${object.kind} ${object.name}`;
+  return URL.parse(prometheus?.url ?? alerts?.url ?? '')?.host ?? 'URL';
+}
+
+/** Short, and without the paths and bodies that messages hold. */
+function failure(error: unknown): string {
+  if (error instanceof ApiError) {
+    const remedy = error.code === 403 ? '; allow the controllers to get it' : '';
+    return `the API server answered ${error.code} ${error.reason}${remedy}`;
+  }
+  for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
+    const code = errorCode(at);
+    if (code !== undefined) return `cannot connect (${code})`;
+  }
+  return messageOf(error);
+}

@@ -1,0 +1,78 @@
+/**
+ * What must hold before a node is touched and while a step holds: one of `prometheus`, `alerts` and `object`. A gate of a rollout's spec is one of these
+ * once `gateProblems` has found nothing.
+ */
+export interface Gate {
+  /** DNS label, unique in the rollout. */
+  name: string;
+  prometheus?: PrometheusGate;
+  alerts?: AlertsGate;
+  object?: ObjectGate;
+}
+
+/**
+ * empty: an instant vector without series; nonEmpty: one with at least one; nonZero: at least one series, or a scalar, and no value is 0 or NaN,
+ * for comparisons with `bool`.
+ */
+export type Expect = 'empty' | 'nonEmpty' | 'nonZero';
+
+/** A PromQL query, asked at `URL/api/v1/query`. */
+export interface PrometheusGate {
+  /** Base of the server, http or https, without credentials and query; it may have a path. */
+  url: string;
+  query: string;
+  /** @default empty */
+  expect?: Expect;
+}
+
+/** No alert fires: Prometheus is asked for its series `ALERTS`. */
+export interface AlertsGate {
+  /** As in {@link PrometheusGate}. */
+  url: string;
+  /** RE2 expression for names of alerts that are left out; it must match the whole name. Prometheus evaluates it. @default none */
+  ignore?: string;
+  /** false: pending alerts block as well. @default true */
+  firingOnly?: boolean;
+}
+
+/** A condition in `status.conditions` of an object of any kind. */
+export interface ObjectGate {
+  /** `v1`, `apps/v1`. */
+  apiVersion: string;
+  kind: string;
+  /** Required for a namespaced kind, and for no other. */
+  namespace?: string;
+  name: string;
+  /** Type of the condition. */
+  condition: string;
+  /** What the condition must be. @default True */
+  status?: 'True' | 'False' | 'Unknown';
+}
+
+/** Whether it holds, and why or why not. */
+export interface Reading {
+  ok: boolean;
+  why: string;
+}
+
+/** What a gate says now. A gate that cannot be asked does not hold. */
+export interface GateResult extends Reading {
+  name: string;
+  /** At most 256 characters, printable. Names series by their number alone, alerts by name, and of error texts only an excerpt. */
+  why: string;
+}
+
+export interface HttpAnswer {
+  status: number;
+  /** Empty for a redirect. */
+  text: string;
+}
+
+/** Gets a URL. Redirects are answers. @throws when there is no answer, or one of more than MAX_BODY bytes */
+export type HttpGet = (url: string, signal: AbortSignal) => Promise<HttpAnswer>;
+
+export const MAX_GATES = 16;
+/** Longest query, in characters. */
+export const MAX_QUERY = 4096;
+/** Longest answer of a Prometheus, in bytes. */
+export const MAX_BODY = 1024 * 1024;

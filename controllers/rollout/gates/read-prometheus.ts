@@ -1,0 +1,117 @@
+import { isJsonObject } from '../../../kube/api/json.ts';
+import type { AlertsGate, Expect, HttpAnswer, PrometheusGate, Reading } from './contract.ts';
+import { excerpt } from './why.ts';
+
+/** Names of alerts in one text. */
+const MAX_ALERTS = 5;
+const MAX_ALERT_NAME = 40;
+
+/** Where a query is asked: `/api/v1/query` below the server's base, whatever that is. */
+export function queryUrl({ url, query }: Pick<PrometheusGate, 'url' | 'query'>): string {
+  return `${url.replace(/\/+$/, '')}/api/v1/query?query=${encodeURIComponent(query)}`;
+}
+
+/** One series for each name of an alert that blocks: as many as there are rules, however many alerts they raise. */
+export function alertsQuery({ ignore, firingOnly = true }: Omit<AlertsGate, 'url'>): string {
+  // Strings of PromQL are Go's, which reads what JSON writes.
+  const matchers = [
+    ...(firingOnly ? ['alertstate="firing"'] : []),
+    ...(ignore === undefined ? [] : [`alertname!~${JSON.stringify(ignore)}`]),
+  ];
+  return `count by (alertname) (ALERTS{${matchers.join(',')}})`;
+}
+
+/** Decides from the answer to a query. Warnings do not hold: what a remote read or a Thanos left out may be what is looked for. Notes (`infos`) do. */
+export function readPrometheus(answer: HttpAnswer, expect: Expect = 'empty'): Reading {
+  const data = dataOf(answer);
+  if ('why' in data) return data;
+  switch (data.resultType) {
+    case 'vector':
+      return Array.isArray(data.result) ? readVector(data.result, expect) : notPrometheus(answer);
+    case 'scalar':
+      if (expect !== 'nonZero') return no(`the query gives a scalar, which is never ${expect}; write expect: nonZero, or query a vector`);
+      return ofValue(data.result) ? yes('the value is not zero') : no('the value is zero');
+    case 'matrix':
+      return no('the query gives a range vector; query an instant vector');
+    case 'string':
+      return no('the query gives a string; query an instant vector');
+    default:
+      return notPrometheus(answer);
+  }
+}
+
+/** Decides from the answer to `alertsQuery`. */
+export function readAlerts(answer: HttpAnswer): Reading {
+  const data = dataOf(answer);
+  if ('why' in data) return data;
+  if (data.resultType !== 'vector' || !Array.isArray(data.result)) return notPrometheus(answer);
+  const { length } = data.result;
+  if (length === 0) return yes('no alert');
+  const names = data.result.slice(0, MAX_ALERTS).map(alertName);
+  return no(
+    `${length === 1 ? 'alert' : `${length} alerts`}: ${names.join(', ')}${length > MAX_ALERTS ? ` and ${length - MAX_ALERTS} more` : ''}`,
+  );
+}
+
+function alertName(series: unknown): string {
+  const metric = isJsonObject(series) ? series['metric'] : undefined;
+  const name = isJsonObject(metric) ? metric['alertname'] : undefined;
+  return (typeof name === 'string' && excerpt(name, MAX_ALERT_NAME)) || 'without a name';
+}
+
+const yes = (why: string): Reading => ({ ok: true, why });
+const no = (why: string): Reading => ({ ok: false, why });
+const notPrometheus = ({ status }: HttpAnswer): Reading =>
+  no(`the server answered ${status} with something that is not the query API of Prometheus; check the URL`);
+
+interface Data {
+  resultType: unknown;
+  result: unknown;
+}
+
+function dataOf(answer: HttpAnswer): Data | Reading {
+  if (answer.status >= 300 && answer.status < 400)
+    return no(`the server answered ${answer.status}; redirects are not followed, write the URL that they lead to`);
+  const body = parse(answer.text);
+  if (body === undefined) return notPrometheus(answer);
+  if (body['status'] === 'error') return no(`the query failed: ${excerpt(said(body['errorType']), 40)}: ${excerpt(said(body['error']))}`);
+  const data = body['data'];
+  if (body['status'] !== 'success' || answer.status !== 200 || !isJsonObject(data)) return notPrometheus(answer);
+  const warnings = body['warnings'];
+  if (Array.isArray(warnings) && warnings.length > 0) return no(`the result may be incomplete: ${excerpt(said(warnings[0]))}`);
+  return { resultType: data['resultType'], result: data['result'] };
+}
+
+const said = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+function parse(text: string): Record<string, unknown> | undefined {
+  try {
+    const body: unknown = JSON.parse(text);
+    return isJsonObject(body) ? body : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function readVector(series: readonly unknown[], expect: Expect): Reading {
+  const count = `${series.length} series`;
+  switch (expect) {
+    case 'empty':
+      return series.length === 0 ? yes('no series') : no(`${count}, expected none`);
+    case 'nonEmpty':
+      return series.length > 0 ? yes(count) : no('no series, expected at least one');
+    case 'nonZero': {
+      if (series.length === 0) return no('no series, expected at least one');
+      const zero = series.filter((one) => !isJsonObject(one) || !ofValue(one['value'])).length;
+      return zero === 0 ? yes(`${count}, none is zero`) : no(`${zero} of ${count} ${zero === 1 ? 'is' : 'are'} zero or no number`);
+    }
+  }
+}
+
+/** Whether a sample, `[TIME, "VALUE"]`, has a number other than 0. Native histograms have none. */
+function ofValue(sample: unknown): boolean {
+  const value: unknown = Array.isArray(sample) ? sample[1] : undefined;
+  if (value === '+Inf' || value === '-Inf') return true;
+  const number = typeof value === 'string' && value !== '' ? Number(value) : 0;
+  return number !== 0 && !Number.isNaN(number);
+}

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test, type TestContext } from 'node:test';
+import { realClock, type Clock } from '../../../../base/clock.ts';
+import { checkGates, type GateContext } from '../../../../controllers/rollout/gates/check.ts';
+import type { Gate } from '../../../../controllers/rollout/gates/contract.ts';
+import { httpGet } from '../../../../controllers/rollout/gates/http-get.ts';
+import { Kinds } from '../../../../controllers/rollout/gates/kinds.ts';
+import { nodes } from '../../../../kube/api/object.ts';
+import { pods } from '../../../../kube/api/resources.ts';
+import type { Client } from '../../../../kube/client/client.ts';
+import { localApi, localClient } from '../../../support/embedded-api.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import { recordedLog } from '../../../support/recorded-log.ts';
+
+const never = new AbortController().signal;
+
+/** A server on loopback. @returns its URL */
+async function serve(t: TestContext, answer: RequestListener): Promise<string> {
+  const server = createServer(answer).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** The embedded API server with a node and a pod that are ready. @param asked - paths of raw calls */
+async function clusterClient(t: TestContext, asked: string[] = []): Promise<Client> {
+  const client = localClient(localApi(realClock));
+  t.after(() => client.close());
+  const status = { conditions: [{ type: 'Ready', status: 'True', reason: 'KubeletReady' }] };
+  await client.create(nodes, { metadata: { name: 'node-0' } });
+  await client.patch(nodes, { name: 'node-0' }, { status }, { type: 'merge', subresource: 'status' });
+  await client.create(pods, { metadata: { name: 'web' }, spec: { containers: [{ name: 'web', image: 'web' }] } }, { namespace: 'default' });
+  await client.patch(pods, { name: 'web', namespace: 'default' }, { status }, { type: 'merge', subresource: 'status' });
+  const raw: Client['raw'] = (method, path, options) => {
+    asked.push(path);
+    return client.raw(method, path, options);
+  };
+  return Object.assign(Object.create(client) as Client, { get: client.get.bind(client), raw });
+}
+
+const noClient = {} as Client;
+const contextOf = (client: Client, clock: Clock = realClock, kinds = new Kinds()): GateContext & { lines: string[] } => {
+  const { log, lines } = recordedLog();
+  return { client, http: httpGet, kinds, clock, log, lines };
+};
+
+test('gates on objects of the embedded API server, kinds found by discovery', async (t) => {
+  const asked: string[] = [];
+  const context = contextOf(await clusterClient(t, asked));
+  const node = { apiVersion: 'v1', kind: 'Node', name: 'node-0', condition: 'Ready' };
+  const pod = { ...node, kind: 'Pod', namespace: 'default', name: 'web' };
+  const gates: Gate[] = [
+    { name: 'node', object: node },
+    { name: 'pod', object: pod },
+    { name: 'other', object: { ...node, condition: 'Fine' } },
+    { name: 'absent', object: { ...node, name: 'node-1' } },
+    { name: 'nowhere', object: { ...node, kind: 'Pod' } },
+    { name: 'somewhere', object: { ...node, namespace: 'default' } },
+    { name: 'kind', object: { ...node, kind: 'Knot' } },
+    { name: 'group', object: { ...node, apiVersion: 'nowhere.example/v1' } },
+  ];
+  const expected = [
+    'node true condition Ready is True (KubeletReady)',
+    'pod true condition Ready is True (KubeletReady)',
+    'other false Node has no condition Fine',
+    'absent false the object does not exist',
+    'nowhere false Pod is namespaced; set object.namespace',
+    'somewhere false Node is not namespaced; remove object.namespace',
+    'kind false the API server does not serve Knot in v1',
+    'group false the API server does not serve Node in nowhere.example/v1',
+  ];
+  const say = async (): Promise<string[]> => (await checkGates(gates, context, never)).map(({ name, ok, why }) => `${name} ${ok} ${why}`);
+  assert.deepEqual(await say(), expected);
+  asked.length = 0;
+  assert.deepEqual(await say(), expected);
+  assert.deepEqual(asked.toSorted(), ['/api/v1', '/apis/nowhere.example/v1'], 'a kind that was found is asked for again');
+  assert.deepEqual(context.lines, []);
+});
+
+test('gates on a server that speaks HTTP: what cannot be asked does not hold, and keeps no other from its result', async (t) => {
+  const empty = JSON.stringify({ status: 'success', data: { resultType: 'vector', result: [] } });
+  const queries: string[] = [];
+  const url = await serve(t, (request, reply) => {
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://host');
+    if (pathname === '/elsewhere') queries.push('followed');
+    if (pathname === '/moved/api/v1/query') reply.writeHead(302, { location: `${url}/elsewhere` }).end('secret');
+    else if (pathname === '/large/api/v1/query') reply.end(`"${'x'.repeat(1024 * 1024)}"`);
+    else if (pathname === '/cut/api/v1/query') reply.writeHead(200, { 'content-length': 100 }).write('{', () => reply.destroy());
+    else if (pathname === '/api/v1/query') {
+      queries.push(searchParams.get('query') ?? '');
+      reply.end(empty);
+    } else reply.writeHead(404).end('secret');
+  });
+  const closed = createServer().listen(0, '127.0.0.1');
+  await once(closed, 'listening');
+  const { port } = closed.address() as AddressInfo;
+  closed.close();
+  await once(closed, 'close');
+  const gates: Gate[] = [
+    { name: 'fine', prometheus: { url, query: 'up == 0' } },
+    { name: 'alerts', alerts: { url: `${url}/`, ignore: 'Watchdog' } },
+    ...['moved', 'large', 'cut', 'missing'].map((name) => ({ name, prometheus: { url: `${url}/${name}`, query: 'up' } })),
+    { name: 'closed', prometheus: { url: `http://127.0.0.1:${port}`, query: 'up' } },
+  ];
+  const context = contextOf(noClient);
+  const host = url.slice('http://'.length);
+  assert.deepEqual(
+    (await checkGates(gates, context, never)).map(({ name, ok, why }) => `${name} ${ok} ${why}`),
+    [
+      'fine true no series',
+      'alerts true no alert',
+      'moved false the server answered 302; redirects are not followed, write the URL that they lead to',
+      `large false ${host}: the answer has more than 1 MiB; query less`,
+      `cut false ${host}: cannot connect (UND_ERR_SOCKET)`,
+      'missing false the server answered 404 with something that is not the query API of Prometheus; check the URL',
+      `closed false 127.0.0.1:${port}: cannot connect (ECONNREFUSED)`,
+    ],
+  );
+  assert.deepEqual(queries.toSorted(), ['count by (alertname) (ALERTS{alertstate="firing",alertname!~"Watchdog"})', 'up == 0']);
+  assert.deepEqual(context.lines, Array(3).fill('debug: failed to check gate'));
+});
+
+test('a gate whose server does not answer fails after 10 s; one that is aborted by the caller throws the reason', async (t) => {
+  const arrived = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let count = 0;
+  const url = await serve(t, () => arrived[count++]?.resolve());
+  const gates: Gate[] = [{ name: 'slow', prometheus: { url, query: 'up' } }];
+  const clock = new FakeClock();
+  const slow = checkGates(gates, contextOf(noClient, clock), never);
+  await arrived[0]?.promise;
+  await clock.advance(9_999);
+  await clock.advance(1);
+  assert.deepEqual(await slow, [{ name: 'slow', ok: false, why: `${url.slice('http://'.length)}: no answer within 10 s` }]);
+
+  const over = new AbortController();
+  const aborted = checkGates(gates, contextOf(noClient, clock), over.signal);
+  await arrived[1]?.promise;
+  over.abort(new Error('over'));
+  await assert.rejects(aborted, /^Error: over$/);
+  assert.equal(clock.sleepers, 0);
+});
+
+test('what a gate says fits into a status, whatever a client throws', async () => {
+  const client = { raw: async () => { throw new Error(`secret\n${'x'.repeat(5_000)}`); } } as unknown as Client; // prettier-ignore
+  const object = { apiVersion: 'v1', kind: 'Node', name: 'n'.repeat(253), condition: 'Ready' };
+  const [result] = await checkGates([{ name: 'long', object }], contextOf(client), never);
+  assert.equal(result?.ok, false);
+  assert.ok((result?.why.length ?? 0) <= 256 && !/\n/.test(result?.why ?? ''), result?.why);
+});

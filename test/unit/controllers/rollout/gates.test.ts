@@ -1,0 +1,264 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Expect } from '../../../../controllers/rollout/gates/contract.ts';
+import { gateProblems } from '../../../../controllers/rollout/gates/problems.ts';
+import { readObject } from '../../../../controllers/rollout/gates/read-object.ts';
+import { alertsQuery, queryUrl, readAlerts, readPrometheus } from '../../../../controllers/rollout/gates/read-prometheus.ts';
+
+const success = (resultType: string, result: unknown, more: object = {}): string =>
+  JSON.stringify({ status: 'success', data: { resultType, result }, ...more });
+/** Series with these values. */
+const vector = (...values: string[]): string => success('vector', values.map((value) => ({ metric: {}, value: [1, value] }))); // prettier-ignore
+const failed = (errorType: string, error: string): string => JSON.stringify({ status: 'error', errorType, error });
+
+const answers: { why: string; expect?: Expect; status?: number; text: string; ok?: true; says: RegExp }[] = [
+  { why: 'holds for no series', text: vector(), ok: true, says: /^no series$/ },
+  { why: 'does not hold for a series', text: vector('0'), says: /^1 series, expected none$/ },
+  { why: 'that wants series does not hold for none', expect: 'nonEmpty', text: vector(), says: /^no series, expected at least one$/ },
+  { why: 'that wants series holds for any value', expect: 'nonEmpty', text: vector('0', 'NaN'), ok: true, says: /^2 series$/ },
+  {
+    why: 'that wants values holds for all of them',
+    expect: 'nonZero',
+    text: vector('1', '-0.5', '+Inf'),
+    ok: true,
+    says: /^3 series, none is zero$/,
+  },
+  {
+    why: 'that wants values does not hold for one that is 0',
+    expect: 'nonZero',
+    text: vector('1', '0'),
+    says: /^1 of 2 series is zero or no number$/,
+  },
+  { why: 'that wants values does not hold for NaN and text', expect: 'nonZero', text: vector('NaN', 'x'), says: /^2 of 2 series are zero/ },
+  { why: 'that wants values does not hold for no series', expect: 'nonZero', text: vector(), says: /^no series/ },
+  {
+    why: 'that wants values does not hold for histograms',
+    expect: 'nonZero',
+    text: success('vector', [{ metric: {}, histogram: [1, {}] }]),
+    says: /^1 of 1/,
+  },
+  {
+    why: 'that wants values holds for a scalar',
+    expect: 'nonZero',
+    text: success('scalar', [1, '2']),
+    ok: true,
+    says: /^the value is not zero$/,
+  },
+  {
+    why: 'that wants values does not hold for a scalar of 0',
+    expect: 'nonZero',
+    text: success('scalar', [1, '0']),
+    says: /^the value is zero$/,
+  },
+  {
+    why: 'rejects a scalar where it counts series',
+    text: success('scalar', [1, '0']),
+    says: /^the query gives a scalar, which is never empty; write expect: nonZero/,
+  },
+  { why: 'rejects a range vector', text: success('matrix', []), says: /^the query gives a range vector; query an instant vector$/ },
+  { why: 'rejects a string', text: success('string', [1, '']), says: /^the query gives a string/ },
+  { why: 'rejects a type that nobody knows', text: success('tensor', []), says: /not the query API of Prometheus/ },
+  {
+    why: 'does not hold for a result with warnings',
+    text: success('vector', [], { warnings: ['store a is\naway'] }),
+    says: /^the result may be incomplete: store a is away$/,
+  },
+  { why: 'holds for a result with notes', text: success('vector', [], { infos: ['x'], warnings: [] }), ok: true, says: /no series/ },
+  {
+    why: 'says how a query failed',
+    status: 400,
+    text: failed('bad_data', '1:3: parse error'),
+    says: /^the query failed: bad_data: 1:3: parse error$/,
+  },
+  {
+    why: 'says little of a long error',
+    status: 422,
+    text: failed('execution', 'x'.repeat(5_000)),
+    says: /^the query failed: execution: x{97}\.\.\.$/,
+  },
+  {
+    why: 'repeats no control characters',
+    status: 503,
+    text: failed('timeout', '\u001b[31mred\u202e\u0000'),
+    says: /^the query failed: timeout: \[31mred$/,
+  },
+  { why: 'does not follow redirects', status: 302, text: '', says: /^the server answered 302; redirects are not followed/ },
+  {
+    why: 'repeats nothing of a page',
+    status: 502,
+    text: '<html>secret',
+    says: /^the server answered 502 with something that is not the query API of Prometheus; check the URL$/,
+  },
+  { why: 'rejects JSON of something else', text: '[]', says: /not the query API/ },
+  { why: 'rejects success with a code of failure', status: 500, text: vector(), says: /not the query API/ },
+  { why: 'rejects a vector that is none', text: success('vector', {}), says: /not the query API/ },
+];
+for (const { why, expect, status = 200, text, ok = false, says } of answers)
+  test(`a Prometheus gate ${why}`, () => {
+    const reading = readPrometheus({ status, text }, expect);
+    assert.equal(reading.ok, ok, reading.why);
+    assert.match(reading.why, says);
+  });
+
+test('a gate of alerts names the first alerts and counts the others', () => {
+  const alerts = (...names: (string | undefined)[]) =>
+    readAlerts({ status: 200, text: success('vector', names.map((alertname) => ({ metric: { alertname }, value: [1, '1'] }))) }); // prettier-ignore
+  assert.deepEqual(alerts(), { ok: true, why: 'no alert' });
+  assert.deepEqual(alerts('NodeDown'), { ok: false, why: 'alert: NodeDown' });
+  assert.deepEqual(alerts('A', 'B', undefined, 'D', 'E', 'F', 'G'), { ok: false, why: '7 alerts: A, B, without a name, D, E and 2 more' });
+  assert.equal(readAlerts({ status: 200, text: success('matrix', []) }).ok, false);
+});
+
+test('queries are asked below the path of the base, with text that ends no string', () => {
+  assert.equal(
+    queryUrl({ url: 'https://host/prometheus/', query: 'a{b="c&d"} > 1' }),
+    'https://host/prometheus/api/v1/query?query=a%7Bb%3D%22c%26d%22%7D%20%3E%201',
+  );
+  assert.equal(alertsQuery({}), 'count by (alertname) (ALERTS{alertstate="firing"})');
+  assert.equal(
+    alertsQuery({ firingOnly: false, ignore: 'Watchdog|a"\\.b' }),
+    String.raw`count by (alertname) (ALERTS{alertname!~"Watchdog|a\"\\.b"})`,
+  );
+});
+
+type Conditions = { type: string; status: string; reason?: string; observedGeneration?: number }[];
+const objects: { why: string; status?: unknown; conditions?: Conditions; wanted?: 'False'; ok?: true; says: RegExp }[] = [
+  {
+    why: 'holds for a condition that is True',
+    conditions: [
+      { type: 'Other', status: 'False' },
+      { type: 'Ready', status: 'True' },
+    ],
+    ok: true,
+    says: /^condition Ready is True$/,
+  },
+  {
+    why: 'says why a condition is False',
+    conditions: [{ type: 'Ready', status: 'False', reason: 'Down' }],
+    says: /^condition Ready is False \(Down\), expected True$/,
+  },
+  { why: 'does not hold for Unknown', conditions: [{ type: 'Ready', status: 'Unknown' }], says: /is Unknown, expected True/ },
+  {
+    why: 'holds for False where that is wanted',
+    wanted: 'False',
+    conditions: [{ type: 'Ready', status: 'False' }],
+    ok: true,
+    says: /is False/,
+  },
+  { why: 'does not hold without the condition', conditions: [], says: /^Web has no condition Ready$/ },
+  { why: 'does not hold without a status', status: undefined, says: /has no condition/ },
+  { why: 'does not hold for conditions that are no list', status: { conditions: 'x' }, says: /has no condition/ },
+  {
+    why: 'waits for a condition of an older generation',
+    conditions: [{ type: 'Ready', status: 'True', observedGeneration: 2 }],
+    says: /True, but for an older generation of the spec$/,
+  },
+  {
+    why: 'waits for a status of an older generation',
+    status: { observedGeneration: 2, conditions: [{ type: 'Ready', status: 'True' }] },
+    says: /older generation/,
+  },
+  {
+    why: 'holds for this generation',
+    status: { observedGeneration: 3, conditions: [{ type: 'Ready', status: 'True', observedGeneration: 3 }] },
+    ok: true,
+    says: /True$/,
+  },
+  {
+    why: 'does not hold for a status that is no text',
+    status: { conditions: [{ type: 'Ready', status: true }] },
+    says: /is true, expected True/,
+  },
+];
+for (const { why, conditions, status = { conditions }, wanted, ok = false, says } of objects)
+  test(`an object gate ${why}`, () => {
+    const gate = { kind: 'Web', condition: 'Ready', ...(wanted === undefined ? {} : { status: wanted }) };
+    const reading = readObject({ metadata: { generation: 3 }, status }, gate);
+    assert.equal(reading.ok, ok, reading.why);
+    assert.match(reading.why, says);
+  });
+
+const url = 'http://prometheus:9090';
+const object = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'shop', name: 'web', condition: 'Available' };
+const specs: { why: string; gate: unknown; finds: string[] }[] = [
+  { why: 'the least of a query', gate: { name: 'a', prometheus: { url, query: 'up == 0' } }, finds: [] },
+  { why: 'all of a query', gate: { name: 'a', prometheus: { url: 'https://[::1]:9090/p/', query: 'up', expect: 'nonEmpty' } }, finds: [] },
+  { why: 'alerts', gate: { name: 'a', alerts: { url, ignore: 'Watchdog', firingOnly: false } }, finds: [] },
+  { why: 'an object', gate: { name: 'a', object: { ...object, status: 'False' } }, finds: [] },
+  {
+    why: 'an object of the core group',
+    gate: { name: 'a', object: { apiVersion: 'v1', kind: 'Node', name: 'n', condition: 'example.com/Fine' } },
+    finds: [],
+  },
+  { why: 'no object at all', gate: 'x', finds: [': must be an object'] },
+  { why: 'a name that is none', gate: { name: 'No Alerts', alerts: { url } }, finds: ['.name: a lowercase RFC 1123 label'] },
+  { why: 'the name of another', gate: { name: 'first', alerts: { url } }, finds: ['.name: another gate has this name'] },
+  { why: 'nothing but a name', gate: { name: 'a' }, finds: [': must have exactly one of prometheus, alerts, object'] },
+  { why: 'two kinds', gate: { name: 'a', alerts: { url }, object }, finds: [': must have exactly one of'] },
+  { why: 'a kind that nobody knows', gate: { name: 'a', toString: {} }, finds: [': must have exactly one of'] },
+  { why: 'a kind that is no object', gate: { name: 'a', alerts: [] }, finds: ['.alerts: must be an object'] },
+  {
+    why: 'a field that nobody knows',
+    gate: { name: 'a', alerts: { url, ignored: 'x' } },
+    finds: ['.alerts: has unknown fields; known are url, ignore, firingOnly'],
+  },
+  { why: 'no query', gate: { name: 'a', prometheus: { url } }, finds: ['.prometheus.query: is required'] },
+  {
+    why: 'a long query',
+    gate: { name: 'a', prometheus: { url, query: 'x'.repeat(4097) } },
+    finds: ['.query: has 4097 characters; at most 4096 are allowed'],
+  },
+  {
+    why: 'a query to expect nothing of',
+    gate: { name: 'a', prometheus: { url, query: 'up', expect: true } },
+    finds: ['.expect: must be one of empty, nonEmpty, nonZero'],
+  },
+  {
+    why: 'a file',
+    gate: { name: 'a', alerts: { url: 'file:///etc/passwd' } },
+    finds: ['.alerts.url: is no http or https URL; write the base of the server'],
+  },
+  {
+    why: 'credentials',
+    gate: { name: 'a', alerts: { url: 'http://me:secret@prometheus' } },
+    finds: ['.alerts.url: must not hold credentials'],
+  },
+  {
+    why: 'a URL with a query',
+    gate: { name: 'a', alerts: { url: 'http://169.254.169.254/latest?' } },
+    finds: ['.url: must not have a query or a fragment'],
+  },
+  { why: 'a host alone', gate: { name: 'a', alerts: { url: 'prometheus' } }, finds: ['.url: is no http'] },
+  {
+    why: 'a path for a version',
+    gate: { name: 'a', object: { ...object, apiVersion: '../v1' } },
+    finds: ['.object.apiVersion: must be VERSION or GROUP/VERSION'],
+  },
+  { why: 'a path for a name', gate: { name: 'a', object: { ...object, name: 'a/../b' } }, finds: ['.object.name: must not'] },
+  {
+    why: 'shapes that are wrong',
+    gate: { name: 'a', object: { apiVersion: 1, kind: 'pods', namespace: '..', name: '', condition: 'a b', status: 'true' } },
+    finds: [
+      'apiVersion: must be text',
+      'kind: must be the name of a kind',
+      'namespace: a lowercase',
+      'name: must not be empty',
+      'condition: name part',
+      'status: must be one of True, False, Unknown',
+    ],
+  },
+];
+for (const { why, gate, finds } of specs)
+  test(`problems of a gate with ${why}`, () => {
+    const found = gateProblems([{ name: 'first', alerts: { url } }, gate], 'spec.gates');
+    assert.equal(found.length, finds.length, found.join('\n'));
+    for (const [index, part] of finds.entries())
+      assert.ok(found[index]?.startsWith('spec.gates[1]') && found[index].includes(part), found[index]);
+    assert.ok(!found.join().includes('secret'), 'a problem repeats what it is about');
+  });
+
+test('17 gates are one too many', () => {
+  const gates = Array.from({ length: 17 }, (_, n) => ({ name: `g${n}`, alerts: { url } }));
+  assert.deepEqual(gateProblems(gates.slice(1), 'spec.gates'), []);
+  assert.deepEqual(gateProblems(gates, 'spec.gates'), ['spec.gates: has 17 gates; at most 16 are allowed']);
+});
