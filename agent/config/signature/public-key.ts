@@ -1,0 +1,115 @@
+import { createHash, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
+import { fromBase64, SignatureError, WireReader } from './wire.ts';
+
+/** Longest line with a public key, in characters. An RSA key of 16,384 bits has 2,800. */
+export const MAX_KEY_LINE = 16 * 1024;
+const MIN_RSA_BITS = 2048;
+/** OpenSSH takes no larger ones either. */
+const MAX_RSA_BITS = 16_384;
+/** Characters of a comment that names a signer. */
+const MAX_SIGNER_NAME = 100;
+
+/** A public key as OpenSSH has it, ready to verify with. */
+export interface PublicKey {
+  /** As in the key itself: `ssh-ed25519`. */
+  type: string;
+  /** The key in SSH's own encoding: two keys are one where these bytes are the same. */
+  blob: Buffer;
+  key: KeyObject;
+  /** `SHA256:...`, as `ssh-keygen -l` prints it. */
+  fingerprint: string;
+  /** Of ECDSA: bytes of each of the two numbers of a signature. */
+  width?: number;
+  /** Of FIDO keys (`sk-...`): what the authenticator signs for, `ssh:` unless the owner chose another. */
+  application?: Buffer;
+}
+
+/** A key that a policy accepts signatures of. */
+export interface SignatureKey extends PublicKey {
+  /** The comment of its line, at most 100 characters; without one the fingerprint. Says who signed, in `dkc status`, journal and log. */
+  name: string;
+}
+
+const curves: Readonly<Record<string, { crv: string; width: number }>> = {
+  nistp256: { crv: 'P-256', width: 32 },
+  nistp384: { crv: 'P-384', width: 48 },
+  nistp521: { crv: 'P-521', width: 66 },
+};
+
+/** Types that are accepted: Ed25519, ECDSA, RSA, and the first two on FIDO authenticators. No DSA, no certificates. */
+export const KEY_TYPES: readonly string[] = [
+  'ssh-ed25519',
+  'ecdsa-sha2-nistp256',
+  'ecdsa-sha2-nistp384',
+  'ecdsa-sha2-nistp521',
+  'ssh-rsa',
+  'sk-ssh-ed25519@openssh.com',
+  'sk-ecdsa-sha2-nistp256@openssh.com',
+];
+
+/**
+ * Reads a public key in SSH's encoding (RFC 4253 section 6.6, RFC 5656, RFC 8709, OpenSSH's PROTOCOL.u2f).
+ * @throws {@link SignatureError} for another type, an RSA key of less than 2,048 bits, and whatever is no key
+ */
+export function parsePublicKey(blob: Uint8Array): PublicKey {
+  const reader = new WireReader(blob);
+  const type = reader.name();
+  if (!KEY_TYPES.includes(type)) throw new SignatureError(`its key type is not one of ${KEY_TYPES.join(', ')}`);
+  const jwk = jwkOf(type, reader);
+  const application = type.startsWith('sk-') ? reader.string() : undefined;
+  reader.end();
+  const key = importKey(jwk);
+  const bits = key.asymmetricKeyDetails?.modulusLength;
+  if (bits !== undefined && (bits < MIN_RSA_BITS || bits > MAX_RSA_BITS))
+    throw new SignatureError(`it is an RSA key of ${bits} bits, and ${MIN_RSA_BITS} to ${MAX_RSA_BITS} are accepted`);
+  const width = jwk.kty === 'EC' ? Buffer.from(jwk.x ?? '', 'base64url').length : undefined;
+  return {
+    type,
+    blob: Buffer.from(blob),
+    key,
+    fingerprint: `SHA256:${createHash('sha256').update(blob).digest('base64').replace(/=+$/, '')}`,
+    ...(width === undefined ? {} : { width }),
+    ...(application === undefined ? {} : { application }),
+  };
+}
+
+function jwkOf(type: string, reader: WireReader): JsonWebKey {
+  if (type === 'ssh-rsa') {
+    const [e, n] = [reader.positive(), reader.positive()];
+    return { kty: 'RSA', e: e.toString('base64url'), n: n.toString('base64url') };
+  }
+  if (type.includes('ed25519')) return { kty: 'OKP', crv: 'Ed25519', x: reader.string().toString('base64url') };
+  const name = reader.name();
+  const curve = curves[name];
+  const point = reader.string();
+  if (!curve || !type.includes(name)) throw new SignatureError('its curve is not that of its type');
+  if (point.length !== 1 + 2 * curve.width || point[0] !== 4) throw new SignatureError('its point is not in uncompressed form');
+  const [x, y] = [point.subarray(1, 1 + curve.width), point.subarray(1 + curve.width)];
+  return { kty: 'EC', crv: curve.crv, x: x.toString('base64url'), y: y.toString('base64url') };
+}
+
+function importKey(jwk: JsonWebKey): KeyObject {
+  try {
+    return createPublicKey({ key: jwk, format: 'jwk' });
+  } catch (cause) {
+    throw new SignatureError('its numbers are no key of its type', { cause });
+  }
+}
+
+/**
+ * Reads `TYPE BASE64 [COMMENT]`, a line as in a `.pub` file or in authorized_keys. Options before the type are an error: none of them would be heeded,
+ * and a key that is meant to be restricted must not be accepted without its restriction.
+ * @throws {@link SignatureError}
+ */
+export function parseKeyLine(line: string): SignatureKey {
+  if (line.length > MAX_KEY_LINE) throw new SignatureError(`it is longer than ${MAX_KEY_LINE} characters`);
+  const [type = '', base64 = '', ...comment] = line.trim().split(/[ \t]+/);
+  if (!KEY_TYPES.includes(type))
+    throw new SignatureError(
+      `it must begin with one of ${KEY_TYPES.join(', ')}, as a .pub file does; options, certificates and other types are not supported`,
+    );
+  const key = parsePublicKey(fromBase64(base64));
+  if (key.type !== type) throw new SignatureError('its key is of another type than it says');
+  const name = comment.join(' ').slice(0, MAX_SIGNER_NAME);
+  return { ...key, name: name === '' ? key.fingerprint : name };
+}

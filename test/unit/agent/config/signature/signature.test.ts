@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import { parseSignatureKeys, signatureCheck, verifyPayload } from '../../../../../agent/config/signature/check.ts';
+import { signedMessage } from '../../../../../agent/config/signature/message.ts';
+import { KEY_TYPES, MAX_KEY_LINE, parseKeyLine } from '../../../../../agent/config/signature/public-key.ts';
+import { isSignatureOf, MAX_SIGNATURE, parseSshSignature } from '../../../../../agent/config/signature/sshsig.ts';
+import { SignatureError } from '../../../../../agent/config/signature/wire.ts';
+import { filesOf } from '../../../../support/builders.ts';
+import { SshSigner, type Parts } from '../../../../support/ssh-signing.ts';
+
+const files = { kubelet: 'maxPods: 50\n', 'ca.crt': 'a certificate\n' };
+const ci = new SshSigner();
+const signers = new Map(KEY_TYPES.map((type) => [type, new SshSigner(type, `${type}-owner`)]));
+const signer = (type: string): SshSigner => signers.get(type) ?? ci;
+
+/** `signed by NAME`, or why not. */
+function verdict(
+  content: Readonly<Record<string, string>>,
+  { key = 'kubelet', allow, keys = [ci] }: { key?: string; allow?: string; keys?: readonly SshSigner[] } = {},
+): string {
+  const known = parseSignatureKeys(keys.map(({ line }) => line));
+  const found = verifyPayload({ files: filesOf(content), kubeletConfigKey: key, allow }, known);
+  return found.ok ? `signed by ${found.signer.name}` : found.reason;
+}
+
+test('the message is what an admin makes of sha256sum', () => {
+  const text = signedMessage({ files: filesOf({ ...files, 'kubelet.sig': 'x' }), kubeletConfigKey: 'kubelet', allow: ' b.c,a ,, b.c' });
+  assert.equal(
+    text,
+    [
+      'dkc-kubelet-config v1',
+      'kubeletConfigKey kubelet',
+      'allow a,b.c',
+      // sha256sum kubelet ca.crt | LC_ALL=C sort
+      '548d2246035bb5ba77c87910e2d26a75e060ff80de9ceac88d242c910a0e9b3d  kubelet',
+      'f15424e481397dd54c332af1e6e866a74d2e9a6c9b29aefa8ee7a355fce1d57d  ca.crt',
+      '',
+    ].join('\n'),
+  );
+});
+
+for (const type of KEY_TYPES)
+  test(`a signature by a key of type ${type} is accepted, and says who signed`, () => {
+    const keys = [new SshSigner('ssh-ed25519', 'somebody else'), signer(type)];
+    assert.equal(verdict(signer(type).signed(files), { keys }), `signed by ${type}-owner`);
+  });
+
+interface Row {
+  why: string;
+  content: Record<string, string>;
+  over?: Parameters<typeof verdict>[1];
+  says: RegExp;
+}
+const signed = ci.signed(files);
+const allowed = ci.signed(files, { allow: 'cgroupDriver, port' });
+const made = (parts: Parts, by = ci): Record<string, string> => ({
+  ...files,
+  'kubelet.sig': by.sign(signedMessage({ files: filesOf(files), kubeletConfigKey: 'kubelet', allow: undefined }), parts),
+});
+const sig = (text: string): Record<string, string> => ({ ...files, 'kubelet.sig': text });
+const [fido, rsa] = [signer('sk-ssh-ed25519@openssh.com'), signer('ssh-rsa')];
+const other = /^is by ci@example.com, but not of what the ConfigMap holds/;
+
+// prettier-ignore
+const rows: Row[] = [
+  { why: 'counts whatever the order of the keys', content: Object.fromEntries(Object.entries(signed).toReversed()), says: /^signed/ },
+  { why: 'counts with line ends of Windows and blank lines around', content: sig(`\r\n${signed['kubelet.sig']?.replaceAll('\n', '\r\n')}\n\n`), says: /^signed/ },
+  { why: 'counts with SHA-256 as its hash', content: made({ hash: 'sha256' }), says: /^signed/ },
+  { why: 'counts with RSA and SHA-256', content: made({ algorithm: 'rsa-sha2-256' }, rsa), over: { keys: [rsa] }, says: /^signed/ },
+  { why: 'counts with the annotation it was made with, in another spelling', content: allowed, over: { allow: 'port,cgroupDriver' }, says: /^signed/ },
+  { why: 'counts where the annotation names nothing', content: signed, over: { allow: ' , ' }, says: /^signed/ },
+  { why: 'is missing', content: files, says: /^is missing/ },
+  { why: 'does not count for another configuration', content: { ...signed, kubelet: 'maxPods: 51\n' }, says: other },
+  { why: 'does not count when a file beside it is another one', content: { ...signed, 'ca.crt': 'another\n' }, says: other },
+  { why: 'does not count when a file is added', content: { ...signed, more: '' }, says: other },
+  { why: 'does not count when a file is taken away', content: { kubelet: files.kubelet, 'kubelet.sig': signed['kubelet.sig'] ?? '' }, says: other },
+  { why: 'does not count when two files change places', content: { ...signed, kubelet: files['ca.crt'], 'ca.crt': files.kubelet }, says: other },
+  { why: 'does not count for another key of the same ConfigMap', content: signed, over: { key: 'ca.crt' }, says: other },
+  { why: 'does not count with an annotation that was not signed', content: signed, over: { allow: 'port' }, says: other },
+  { why: 'does not count without the annotation that was signed', content: allowed, says: other },
+  { why: 'does not count with an annotation that adds lines to the message', content: signed, over: { allow: 'a\nb' }, says: /visible ASCII/ },
+  { why: 'does not count by a key that is not known', content: new SshSigner().signed(files), says: /^is of key SHA256:[\w+/]{43}, which is none of the signatureKeys/ },
+  { why: 'does not count for another purpose', content: made({ namespace: 'git' }), says: /another purpose/ },
+  { why: 'does not count in another version of the format', content: made({ version: 2 }), says: /another version/ },
+  { why: 'does not count with another beginning', content: made({ magic: 'SSHSIh' }), says: /not an SSH signature/ },
+  { why: 'does not count with SHA-1 as its hash', content: made({ hash: 'sha1' }), says: /neither sha256 nor sha512/ },
+  { why: 'does not count with SHA-1 in RSA', content: made({ algorithm: 'ssh-rsa' }, rsa), over: { keys: [rsa] }, says: /uses SHA-1/ },
+  { why: 'does not count under the algorithm of another key', content: made({ algorithm: 'rsa-sha2-512' }), says: /does not belong to its key/ },
+  { why: 'does not count when nobody touched the authenticator', content: made({ flags: 0 }, fido), over: { keys: [fido] }, says: /did not touch/ },
+  { why: 'does not count with bytes after it', content: made({ trailing: Buffer.of(0) }), says: /more bytes/ },
+  { why: 'does not count without armor', content: sig('SSHSIG'), says: /must begin with -----BEGIN SSH SIGNATURE-----/ },
+  { why: 'does not count when it is empty', content: sig(''), says: /must begin with/ },
+  { why: 'does not count when it is too long', content: sig('x'.repeat(MAX_SIGNATURE + 1)), says: /longer than 16384 bytes/ },
+  { why: 'does not count with characters that are not base64', content: sig(signed['kubelet.sig']?.replace('\n', '\n*') ?? ''), says: /not base64/ },
+];
+for (const { why, content, over, says } of rows) test(`a signature ${why}`, () => assert.match(verdict(content, over), says));
+
+test('what a node is told names ConfigMap, key and remedy', () => {
+  const found = signatureCheck(parseSignatureKeys([ci.line]))({ files: filesOf(files), kubeletConfigKey: 'kubelet', allow: undefined }, 'dkc-system/web'); // prettier-ignore
+  assert.ok(!found.ok);
+  assert.equal(
+    `${found.finding.rule}: ${found.finding.message}`,
+    'signature: kubelet.sig of ConfigMap dkc-system/web is missing, and the field policy of this node accepts signed configurations only (signatureKeys): sign it with dkc sign, and put the signature into the ConfigMap as kubelet.sig',
+  );
+});
+
+test('a signature that is cut anywhere, or has any bit turned, is never accepted', () => {
+  for (const type of ['ssh-ed25519', 'ecdsa-sha2-nistp256', 'sk-ssh-ed25519@openssh.com']) {
+    const by = signer(type);
+    const message = Buffer.from('a message');
+    const armor = by.sign(message);
+    const bytes = Buffer.from(armor.split('\n').slice(1, -2).join(''), 'base64');
+    const key = parseKeyLine(by.line);
+    const isAccepted = (some: Uint8Array): boolean => {
+      try {
+        const signature = parseSshSignature(`-----BEGIN SSH SIGNATURE-----\n${Buffer.from(some).toString('base64')}\n-----END SSH SIGNATURE-----`); // prettier-ignore
+        return signature.publicKey.equals(key.blob) && isSignatureOf(message, signature, key);
+      } catch (error) {
+        assert.ok(error instanceof SignatureError, String(error));
+        return false;
+      }
+    };
+    assert.ok(isAccepted(bytes), `${type} whole`);
+    for (let length = 0; length < bytes.length; length++) assert.ok(!isAccepted(bytes.subarray(0, length)), `${type} cut at ${length}`);
+    for (let bit = 0; bit < bytes.length * 8; bit++) {
+      const turned = Buffer.from(bytes);
+      turned[bit >> 3] = (turned[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+      assert.ok(!isAccepted(turned), `${type} with bit ${bit} turned`);
+    }
+  }
+});
+
+test('whatever is read as a signature or a key, only the named error comes out', () => {
+  const quietly = (read: () => unknown): void => {
+    try {
+      read();
+    } catch (error) {
+      assert.ok(error instanceof SignatureError, String(error));
+    }
+  };
+  const armored = (bytes: Uint8Array): string =>
+    `-----BEGIN SSH SIGNATURE-----\n${Buffer.from(bytes).toString('base64')}\n-----END SSH SIGNATURE-----`;
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 300 }), fc.constantFrom(...KEY_TYPES), (bytes, type) => {
+      quietly(() => parseSshSignature(Buffer.from(bytes).toString('latin1')));
+      quietly(() => parseSshSignature(armored(Buffer.concat([Buffer.from('SSHSIG\0\0\0\x01'), bytes]))));
+      quietly(() => parseKeyLine(`${type} ${Buffer.from(bytes).toString('base64')}`));
+    }),
+  );
+});
+
+const bad = [
+  { why: 'is empty', line: '', says: /must begin with one of ssh-ed25519/ },
+  { why: 'is of DSA', line: 'ssh-dss AAAA', says: /must begin with/ },
+  { why: 'has options', line: `cert-authority ${ci.line}`, says: /options, certificates and other types are not supported/ },
+  { why: 'is of another type than it says', line: ci.line.replace('ssh-ed25519', 'ssh-rsa'), says: /another type than it says/ },
+  { why: 'has no key', line: 'ssh-ed25519', says: /ends too early/ },
+  { why: 'is not base64', line: 'ssh-ed25519 ***', says: /not base64/ },
+  { why: 'is of a short RSA key', line: new SshSigner('ssh-rsa', '', 1024).line, says: /RSA key of 1024 bits, and 2048 to 16384/ },
+  { why: 'is of a point beside its curve', line: flippedPoint(), says: /no key of its type/ },
+  { why: 'is too long', line: `${ci.line}${'x'.repeat(MAX_KEY_LINE)}`, says: /longer than 16384/ },
+];
+for (const { why, line, says } of bad) test(`a key line that ${why} is refused`, () => assert.throws(() => parseKeyLine(line), says));
+
+test('a policy names the line that is no key', () => {
+  assert.throws(() => parseSignatureKeys([ci.line, 'x']), /Cannot read the field policy signatureKeys\[1\]: it must begin with/);
+});
+
+test('a key without a comment goes by its fingerprint, and a long comment is cut', () => {
+  const { fingerprint, name } = parseKeyLine(ci.line.split(' ').slice(0, 2).join(' '));
+  assert.equal(name, fingerprint);
+  assert.equal(parseKeyLine(`${ci.line} of the platform team ${'x'.repeat(200)}`).name.length, 100);
+});
+
+function flippedPoint(): string {
+  const { blob } = signer('ecdsa-sha2-nistp256');
+  const turned = Buffer.from(blob);
+  turned[turned.length - 1] = (turned.at(-1) ?? 0) ^ 1;
+  return `ecdsa-sha2-nistp256 ${turned.toString('base64')}`;
+}
