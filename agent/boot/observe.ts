@@ -124,23 +124,35 @@ async function loadCandidate(source: Source, look: Look): Promise<Candidate> {
   if (!evaluation.ok) {
     const problem = problemText(evaluation.findings);
     deps.log.error('config cannot be used', { source: sourceText(source), stage: evaluation.stage, problem });
+    const unsigned = withoutSignature(source, payload, look);
     // Boot downloads nothing: what is beyond a limit cannot be loaded.
-    return { at: 'unusable', source, stage: evaluation.stage === 'download' ? 'load' : evaluation.stage, problem };
+    const stage = evaluation.stage === 'download' ? 'load' : evaluation.stage;
+    return { at: 'unusable', source, stage, problem, ...(unsigned ? { unsigned } : {}) };
   }
   for (const { field, message } of evaluation.warnings)
     deps.log.warn('config is usable, but', { source: sourceText(source), field, message });
   const effective = (await earlierRendering(evaluation.effective, source, payload, content.contentSha256, look)) ?? evaluation.effective;
-  return { at: 'usable', source, content, effective };
+  return { at: 'usable', source, content, effective, ...(evaluation.signedBy === undefined ? {} : { signedBy: evaluation.signedBy }) };
+}
+
+/** The effective file of a config that lacks nothing but a signature; undefined where it lacks more, or no signature is asked for. */
+function withoutSignature(source: Source, payload: Payload, look: Look): Uint8Array | undefined {
+  const { signatureCheck, ...inputs } = look.gathered.inputs;
+  if (!signatureCheck) return undefined;
+  const evaluation = evaluateIn(source, payload, inputs, look);
+  return evaluation.ok ? evaluation.effective : undefined;
 }
 
 function evaluateIn(
-  source: Pick<Source, 'uid' | 'resourceVersion' | 'kubeletConfigKey'>,
+  source: Pick<Source, 'namespace' | 'name' | 'uid' | 'resourceVersion' | 'kubeletConfigKey'>,
   payload: { files: ReadonlyMap<string, Uint8Array>; annotations: Readonly<Record<string, string>> },
   inputs: NodeInputs,
   { deps }: Look,
 ) {
   const dir = layout(deps.options.dynamicConfigDir).checkpoint(source);
-  return evaluate({ files: payload.files, annotations: payload.annotations, kubeletConfigKey: source.kubeletConfigKey, dir }, inputs);
+  const configMap = `${source.namespace}/${source.name}`;
+  const { files, annotations } = payload;
+  return evaluate({ files, annotations, kubeletConfigKey: source.kubeletConfigKey, dir, configMap }, inputs);
 }
 
 /**
@@ -157,7 +169,9 @@ async function earlierRendering(
   const { deps, gathered } = look;
   const { current } = gathered.inputs;
   if (current === undefined || same(current, effective)) return undefined;
-  const unpoliced = { ...gathered.inputs, policy: 'none' } as const;
+  // Who signed, and what policy lets through, was looked at before.
+  const { signatureCheck: _asked, ...inputs } = gathered.inputs;
+  const unpoliced = { ...inputs, policy: 'none' } as const;
   // Most configs name no sibling and render the same anywhere: spare those a look at every checkpoint of the store.
   const elsewhere = evaluateIn({ ...source, uid: 'elsewhere', resourceVersion: 'elsewhere' }, payload, unpoliced, look);
   if (elsewhere.ok && same(elsewhere.effective, effective)) return undefined;

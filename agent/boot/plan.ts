@@ -15,8 +15,20 @@ export type Candidate =
   | { at: 'none' }
   /** The record is missing or was damaged: nobody knows what it said (design Q5). */
   | { at: 'unknown' }
-  | { at: 'usable'; source: Source; content: ContentRef; effective: Uint8Array }
-  | { at: 'unusable'; source: Source; stage: Stage; problem: string }
+  | {
+      at: 'usable';
+      source: Source;
+      content: ContentRef;
+      effective: Uint8Array;
+      /** Where this node asks for signatures. */ signedBy?: string;
+    }
+  | {
+      at: 'unusable';
+      source: Source;
+      stage: Stage;
+      problem: string;
+      /** Its effective file where a signature is all that it lacks. */ unsigned?: Uint8Array;
+    }
   | { at: 'condemned'; source: Source; by: 'agent' | 'admin'; reason: string };
 
 /** The local config, as far as it can be used. */
@@ -59,6 +71,7 @@ export interface BootPlan {
  * | usable                            | any             | assigned        | -                                       |
  * | unusable, condemned, unknown      | usable          | last-known-good | why the assigned is not used            |
  * | unusable, condemned, unknown      | anything else   | local           | why the assigned is not used            |
+ * Where local leaves the kubelet without a file, a last-known-good that lacks nothing but a signature is used after all.
  * A damaged record of either kind adds `internal failure` where there is no other error; so does a kubelet of ours that is left without any file.
  */
 export function planBoot(facts: BootFacts): BootPlan {
@@ -67,14 +80,14 @@ export function planBoot(facts: BootFacts): BootPlan {
   const { lacking, ...localPlan } = local(facts);
   if (assigned.at === 'none') return { ...localPlan, error: damage ?? lacking, why: 'nothing is assigned' };
   if (assigned.at === 'usable') {
-    const { source, content, effective } = assigned;
+    const { source, content, effective, signedBy } = assigned;
     const trusted = lastKnownGood.at === 'usable' && sameContent(lastKnownGood.content, content) ? lastKnownGood.source : undefined;
     return {
       used: 'assigned',
       source,
       content,
       error: damage,
-      why: 'the assigned config is usable',
+      why: signedBy === undefined ? 'the assigned config is usable' : `the assigned config is usable, signed by ${signedBy}`,
       effective: { do: 'write', bytes: effective },
       ...(trusted && !sameSource(trusted, source) ? { promote: source } : {}),
     };
@@ -84,8 +97,30 @@ export function planBoot(facts: BootFacts): BootPlan {
     const { source, content, effective } = lastKnownGood;
     return { used: 'last-known-good', source, content, error, why, effective: { do: 'write', bytes: effective } };
   }
-  return { ...localPlan, error, why };
+  const kept = leavesNoFile(facts, localPlan.effective) ? lastResort(lastKnownGood) : undefined;
+  return kept ? { ...kept, error, why: `${why}; ${kept.why}` } : { ...localPlan, error, why };
 }
+
+/** Whether local would leave the kubelet without a file of its own; the file that a last resort wrote before is none. */
+function leavesNoFile({ current, lastKnownGood }: BootFacts, { do: step }: EffectiveStep): boolean {
+  if (step === 'write') return false;
+  if (step === 'write-minimal' || current.at !== 'usable') return true;
+  return lastKnownGood.at === 'unusable' && lastKnownGood.unsigned !== undefined && isSame(lastKnownGood.unsigned, current.bytes);
+}
+
+/**
+ * A node that would be left without any file for its kubelet keeps what it trusted before signatures were asked for, or before the key was taken
+ * away: policy must never cost a node its kubelet. Nothing new is let in this way. Its content is not said, so that an assigned config of the same
+ * content is not taken to be in use, which would clear the error.
+ */
+function lastResort(lastKnownGood: Candidate): Omit<BootPlan, 'error'> | undefined {
+  if (lastKnownGood.at !== 'unusable' || !lastKnownGood.unsigned) return undefined;
+  const { source, unsigned } = lastKnownGood;
+  const why = 'the last known good config is not signed, and used because there is no other file for the kubelet';
+  return { used: 'last-known-good', source, why, effective: { do: 'write', bytes: unsigned } };
+}
+
+const isSame = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && a.every((byte, at) => byte === b[at]);
 
 function reasonAgainst(assigned: Exclude<Candidate, { at: 'none' | 'usable' }>): { error: string; why: string } {
   switch (assigned.at) {

@@ -25,13 +25,15 @@ import {
   type Shadowed,
 } from '../config/config.ts';
 import type { Finding, HostFacts, JsonObject, KubeletFacts } from '../config/contract.ts';
+import type { SignatureCheck } from '../config/signature/check.ts';
 import { minimalConfig, type LocalConfig } from './local.ts';
 
 /** Where a configuration fails decides which of upstream's strings the Node shows. */
 export type Stage = 'download' | 'load' | 'validate' | 'internal';
 
 export type Evaluation =
-  { ok: true; effective: Uint8Array; warnings: readonly Finding[] } | { ok: false; stage: Stage; findings: readonly Finding[] };
+  | { ok: true; effective: Uint8Array; warnings: readonly Finding[]; /** Where signatures are asked for. */ signedBy?: string }
+  | { ok: false; stage: Stage; findings: readonly Finding[] };
 
 export interface EvaluatedConfig {
   /** The payload's files, and the absolute directory its checkpoint has: relative paths in it mean sibling keys. */
@@ -39,6 +41,8 @@ export interface EvaluatedConfig {
   kubeletConfigKey: string;
   dir: string;
   annotations: Readonly<Record<string, string>>;
+  /** `NAMESPACE/NAME`, for messages. */
+  configMap?: string;
 }
 
 export interface NodeInputs {
@@ -50,6 +54,8 @@ export interface NodeInputs {
   dropIns?: DropIns;
   merge: 'replace' | 'overlay';
   policy: Policy | 'none';
+  /** Whether the policy's signatureKeys signed a payload; absent where the policy has none. */
+  signatureCheck?: SignatureCheck;
   /** Given in preflight: then what would kill this kubelet on this host is an error too. Boot leaves that to the trial. */
   host?: HostFacts;
 }
@@ -71,7 +77,7 @@ export function atOnce<T>(pieces: Pieces<T>): T {
 }
 
 /**
- * Would this payload make a good effective file here, and which bytes? decode -> resolve paths -> overlay -> drop-ins -> policy -> flags -> validate
+ * Would this payload make a good effective file here, and which bytes? signature -> decode -> resolve paths -> overlay -> drop-ins -> policy -> flags -> validate
  * -> fatal conditions (preflight only) -> render. Findings carry paths and rules, never values.
  */
 export function evaluate(config: EvaluatedConfig, inputs: NodeInputs): Evaluation {
@@ -98,7 +104,8 @@ export function* evaluating({ merged, defaulted, ...read }: Readable, config: Ev
   yield;
   // What is written must be what the next boot can read: a long text may need a style that is only read when short.
   if (effective.length > ALWAYS_READ && !decode(effective, inputs.kubelet.version).ok) return tooLargeRendered();
-  return { ok: true, effective, warnings: cappedFindings(read.warnings, gates, warning, fatal.warnings) };
+  const warnings = cappedFindings(read.warnings, gates, warning, fatal.warnings);
+  return { ok: true, effective, warnings, ...(read.signedBy === undefined ? {} : { signedBy: read.signedBy }) };
 }
 
 /** Paths whose presence on the host matters to `config`, as the kubelet would see them: resolved, merged, with flags. */
@@ -107,11 +114,14 @@ export function pathsOf(config: EvaluatedConfig, inputs: NodeInputs): string[] {
   return read.ok ? pathsToProbe(read.defaulted) : [];
 }
 
-export type Readable = { ok: true; merged: JsonObject; defaulted: JsonObject; warnings: readonly Finding[] };
+export type Readable = { ok: true; merged: JsonObject; defaulted: JsonObject; warnings: readonly Finding[]; signedBy?: string };
 
 /** Everything up to the point where rules can be held against it. */
 export function* prepare(config: EvaluatedConfig, inputs: NodeInputs): Pieces<Readable | Extract<Evaluation, { ok: false }>> {
   const { kubelet, local } = inputs;
+  // First of all: what nobody signed is not even parsed.
+  const signed = inputs.signatureCheck?.({ ...config, allow: config.annotations[ALLOW_ANNOTATION] }, config.configMap);
+  if (signed?.ok === false) return { ok: false, stage: 'load', findings: [signed.finding] };
   const bytes = config.files.get(config.kubeletConfigKey);
   if (bytes === undefined) return loadFailure('kubelet-config-key', `the ConfigMap has no key ${JSON.stringify(config.kubeletConfigKey)}`);
   if (bytes.length === 0) return loadFailure('empty', 'kubelet config file was empty');
@@ -132,7 +142,8 @@ export function* prepare(config: EvaluatedConfig, inputs: NodeInputs): Pieces<Re
   if (flagged.problems.length > 0) return { ok: false, stage: 'internal', findings: flagged.problems };
   const dropped = dropInWarnings(merged, inputs.dropIns, kubelet.version);
   const warnings = [...decoded.warnings, ...dropped, ...shadowWarnings(flagged.shadowed, merged)];
-  return { ok: true, merged, defaulted: applyDefaults(flagged.merged, kubelet.version), warnings };
+  const defaulted = applyDefaults(flagged.merged, kubelet.version);
+  return { ok: true, merged, defaulted, warnings, ...(signed ? { signedBy: signed.signer.name } : {}) };
 }
 
 function loadFailure(rule: string, message: string): Extract<Evaluation, { ok: false }> {

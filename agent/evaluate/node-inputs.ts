@@ -2,6 +2,7 @@ import { dirname } from 'node:path';
 import { parseLocal, type LocalConfig } from './local.ts';
 import type { NodeInputs } from './evaluate.ts';
 import { defaultPolicy, parsePolicy, type Policy } from '../config/config.ts';
+import type { SignatureCheck } from '../config/signature/check.ts';
 import type { KubeletFacts } from '../config/contract.ts';
 import { DEFAULT_POLICY_FILE, type AgentOptions } from '../options.ts';
 import type { Disk } from '../../base/disk.ts';
@@ -26,7 +27,15 @@ export async function loadNodeInputs(options: NodeInputsOptions, kubelet: Kubele
     log.error('policy file cannot be used: new configs are rejected until it is fixed', { problem: policy.problem });
   const dropIns = await readDropIns(disk, kubelet);
   for (const { message } of dropIns?.problems ?? []) log.error('drop-in cannot be used', { problem: message });
-  const inputs: NodeInputs = { local, current, kubelet, merge: options.merge, policy: policy.policy, ...(dropIns ? { dropIns } : {}) };
+  const inputs: NodeInputs = {
+    local,
+    current,
+    kubelet,
+    merge: options.merge,
+    policy: policy.policy,
+    ...(policy.signatureCheck ? { signatureCheck: policy.signatureCheck } : {}),
+    ...(dropIns ? { dropIns } : {}),
+  };
   return policy.problem === undefined ? { inputs } : { inputs, policyProblem: policy.problem };
 }
 
@@ -59,14 +68,18 @@ async function readOptional(disk: Disk, path: string, log: Log): Promise<Uint8Ar
   }
 }
 
-async function readPolicy(
-  flag: string | undefined,
-  disk: Pick<Disk, 'readLinked'>,
-): Promise<{ policy: Policy | 'none'; problem?: string }> {
+export type ReadPolicy = { policy: Policy | 'none'; signatureCheck?: SignatureCheck; problem?: string };
+
+/** @param flag - as `--policy`: a file, `none`, or undefined for the default file where it exists. Never throws */
+export async function readPolicy(flag: string | undefined, disk: Pick<Disk, 'readLinked'>): Promise<ReadPolicy> {
   if (flag === 'none') return { policy: 'none' };
   const path = flag ?? DEFAULT_POLICY_FILE;
   try {
-    return { policy: parsePolicy(new TextDecoder('utf-8', { fatal: true }).decode(await disk.readLinked(path))) };
+    const policy = parsePolicy(new TextDecoder('utf-8', { fatal: true }).decode(await disk.readLinked(path)));
+    if (policy.signatureKeys.length === 0) return { policy };
+    // Most nodes ask for no signatures, and do without the code that reads them.
+    const { parseSignatureKeys, signatureCheck } = await import('../config/signature/check.ts');
+    return { policy, signatureCheck: signatureCheck(parseSignatureKeys(policy.signatureKeys)) };
   } catch (error) {
     if (flag === undefined && errorCode(error) === 'ENOENT') return { policy: defaultPolicy };
     return { policy: 'none', problem: `${path}: ${describeError(error)}` };

@@ -30,7 +30,10 @@ export type Fetched =
   | { at: 'beyond'; uid: string; resourceVersion: string; finding: Finding };
 
 /** Preflight's answer; null where preflight is off or has nothing to evaluate. */
-export type Verdict = { ok: true } | { ok: false; stage: Stage; findings: readonly Finding[] } | null;
+export type Verdict =
+  | { ok: true; /** Where the node asks for signatures. */ signedBy?: string }
+  | { ok: false; stage: Stage; findings: readonly Finding[] }
+  | null;
 
 export interface SyncFacts {
   wanted: Wanted;
@@ -184,18 +187,19 @@ function planSettled(source: Source, content: ContentRef, saved: boolean, absolv
 
 function planChange(source: Source, content: ContentRef, facts: SyncFacts): SyncStep[] {
   const { verdict, activeContent } = facts;
+  const signed = verdict?.ok === true && verdict.signedBy !== undefined ? `, signed by ${verdict.signedBy}` : '';
   if (verdict && !verdict.ok) {
     return refuse(source, content, verdict);
   }
   if (activeContent && sameContent(activeContent, content)) {
     return [
-      { do: 'assign', to: source, why: 'same content, nothing restarts' },
+      { do: 'assign', to: source, why: `same content, nothing restarts${signed}` },
       ...trustIfKnown(source, content, facts),
       { do: 'adopt', source, content },
       report(null, ''),
     ];
   }
-  return [{ do: 'assign', to: source, why: 'new content' }, ...leaveFor(source)];
+  return [{ do: 'assign', to: source, why: `new content${signed}` }, ...leaveFor(source)];
 }
 
 type Refusal = Pick<Extract<Verdict, { ok: false }>, 'stage' | 'findings'>;

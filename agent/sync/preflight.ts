@@ -48,7 +48,13 @@ export function preflighter({
       };
     }
     const dir = layout(options.dynamicConfigDir).checkpoint(source);
-    const config = { files: payload.files, annotations: payload.annotations, kubeletConfigKey: source.kubeletConfigKey, dir };
+    const config = {
+      files: payload.files,
+      annotations: payload.annotations,
+      kubeletConfigKey: source.kubeletConfigKey,
+      dir,
+      configMap: `${source.namespace}/${source.name}`,
+    };
     const pause = (payload.files.get(source.kubeletConfigKey)?.length ?? 0) > ONE_TURN ? setImmediate : undefined;
     const read = await inTurns(prepare(config, inputs), pause);
     if (!read.ok) return read;
@@ -61,7 +67,7 @@ export function preflighter({
     if (!evaluation.ok) return evaluation;
     for (const { field, message } of evaluation.warnings)
       log.warn('config is accepted, but', { source: sourceText(source), field, message });
-    return { ok: true };
+    return evaluation.signedBy === undefined ? { ok: true } : { ok: true, signedBy: evaluation.signedBy };
   };
 }
 

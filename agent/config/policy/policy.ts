@@ -29,9 +29,14 @@ export interface Policy {
   fields: ReadonlyMap<string, 'allow' | 'deny'>;
   /** What the agent does about an effective file that somebody else changed or removed: only says so, or writes its own again. @default 'report' */
   drift?: 'report' | 'correct';
+  /** Public keys as they are written, one a line; with any, only what one of them signed is accepted. Read by agent/config/signature. */
+  signatureKeys: readonly string[];
 }
 
-export const defaultPolicy: Policy = { allow: new Set(['safe', 'needs-drain']), overrides: true, fields: new Map() };
+export const defaultPolicy: Policy = { allow: new Set(['safe', 'needs-drain']), overrides: true, fields: new Map(), signatureKeys: [] };
+
+/** More are not needed to change from one key to another. */
+export const MAX_SIGNATURE_KEYS = 64;
 
 /**
  * Reads a FieldPolicy (`/etc/dkc/policy.yaml`).
@@ -47,17 +52,34 @@ export function parsePolicy(text: string): Policy {
     throw error;
   }
   if (!isObject(value)) throw bad('it must be a mapping with apiVersion and kind');
-  const { apiVersion, kind, allow, overrides, fields, drift, ...others } = value;
+  const { apiVersion, kind, allow, overrides, fields, drift, signatureKeys, ...others } = value;
   if (apiVersion !== 'dkc.dev/v1alpha1') throw bad('apiVersion must be dkc.dev/v1alpha1');
   if (kind !== 'FieldPolicy') throw bad('kind must be FieldPolicy');
   const [other] = Object.keys(others);
-  if (other !== undefined) throw bad(`${other} is not a key of it; there are allow, overrides, fields and drift`);
+  if (other !== undefined) throw bad(`${other} is not a key of it; there are allow, overrides, fields, drift and signatureKeys`);
   if (overrides !== undefined && overrides !== null && typeof overrides !== 'boolean') throw bad('overrides must be true or false');
   if (drift !== undefined && drift !== null && drift !== 'report' && drift !== 'correct') throw bad('drift must be report or correct');
-  return { allow: classes(allow, bad), overrides: overrides ?? true, fields: verdicts(fields, bad), ...(drift ? { drift } : {}) };
+  return {
+    allow: classes(allow, bad),
+    overrides: overrides ?? true,
+    fields: verdicts(fields, bad),
+    ...(drift ? { drift } : {}),
+    signatureKeys: keys(signatureKeys, bad),
+  };
 }
 
 type Bad = (hint: string) => ActionError;
+
+/** An empty list is a mistake: who writes it wants signatures, and would get none checked. */
+function keys(value: Json | undefined, bad: Bad): Policy['signatureKeys'] {
+  if (value === undefined || value === null) return [];
+  const isText = (item: Json): item is string => typeof item === 'string';
+  if (!isList(value) || !value.every((item) => isText(item)))
+    throw bad('signatureKeys must be a list of public keys, each as in a .pub file: ssh-ed25519 AAAA... comment');
+  if (value.length === 0 || value.length > MAX_SIGNATURE_KEYS)
+    throw bad(`signatureKeys must have 1 to ${MAX_SIGNATURE_KEYS} public keys; without the key no signature is asked for`);
+  return value;
+}
 
 function classes(value: Json | undefined, bad: Bad): Policy['allow'] {
   if (value === undefined || value === null) return defaultPolicy.allow;

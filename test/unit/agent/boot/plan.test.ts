@@ -11,7 +11,7 @@ const ROLLED_BACK = 'rolled back by admin, see dkc-agent log for details';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-/** A record and what stands behind it: `none`, `?` unknown, `A` usable content A, `A!load` unusable, `A*admin` condemned. */
+/** A record and what stands behind it: `none`, `?` unknown, `A` usable content A, `A!load` unusable, `A!unsigned` but for its signature, `A*admin` condemned. */
 function candidate(text: string, name: string): Candidate {
   if (text === 'none') return { at: 'none' };
   if (text === '?') return { at: 'unknown' };
@@ -20,12 +20,20 @@ function candidate(text: string, name: string): Candidate {
   if (sign === '!' && (rest === 'load' || rest === 'validate' || rest === 'internal')) {
     return { at: 'unusable', source: from, stage: rest, problem: 'a problem' };
   }
+  if (rest === 'unsigned') {
+    return { at: 'unusable', source: from, stage: 'load', problem: 'kubelet.sig is missing', unsigned: bytes(`effective ${letter}`) };
+  }
   if (sign === '*') return { at: 'condemned', source: from, by: rest === 'admin' ? 'admin' : 'agent', reason: 'a reason' };
   return { at: 'usable', source: from, content: content(letter), effective: bytes(`effective ${letter}`) };
 }
 
 const local = { ok: { at: 'usable', effective: bytes('effective local') }, missing: { at: 'missing' }, broken: { at: 'broken', problem: 'x' } } as const; // prettier-ignore
-const files = { good: { at: 'usable', bytes: bytes('there') }, bad: { at: 'unusable' }, none: { at: 'missing' } } as const;
+const files = {
+  good: { at: 'usable', bytes: bytes('there') },
+  B: { at: 'usable', bytes: bytes('effective B') },
+  bad: { at: 'unusable' },
+  none: { at: 'missing' },
+} as const;
 
 interface Row {
   why: string;
@@ -88,6 +96,15 @@ const rows: Row[] = [
   { why: 'says the nearer reason when nothing at all can be had', assigned: 'A!load', lkg: 'none', local: 'missing', file: 'none', unit: true, used: 'local', error: LOAD, effective: 'kept' },
   { why: 'leaves even the condemned file when there is nothing to put in its place', assigned: 'A*agent', lkg: 'none', local: 'missing', file: 'good', refused: true, unit: true, used: 'local', error: TRIAL, effective: 'kept' },
   { why: 'gives a kubelet of ours what is assigned without a local config', assigned: 'A', lkg: 'none', local: 'missing', file: 'none', unit: true, used: 'assigned', error: null, effective: 'A' },
+  // Signatures: a policy that came later, or a key that was taken away
+  { why: 'goes back from what nobody signed', assigned: 'A!unsigned', lkg: 'B', used: 'last-known-good', error: LOAD, effective: 'B' },
+  { why: 'goes to local when nothing is signed', assigned: 'A!unsigned', lkg: 'A!unsigned', unit: true, used: 'local', error: LOAD, effective: 'local' },
+  { why: 'leaves the file that is there when nothing is signed and there is no local config', assigned: 'A!unsigned', lkg: 'B!unsigned', local: 'missing', file: 'good', unit: true, used: 'local', error: LOAD, effective: 'kept' },
+  { why: 'uses an unsigned last known good before a kubelet has no file', assigned: 'A!unsigned', lkg: 'B!unsigned', local: 'missing', file: 'none', unit: true, used: 'last-known-good', error: LOAD, effective: 'B' },
+  { why: 'says that it still does when its file is there', assigned: 'A!unsigned', lkg: 'B!unsigned', local: 'missing', file: 'B', unit: true, used: 'last-known-good', error: LOAD, effective: 'B' },
+  { why: 'uses it over a file that no kubelet can read', assigned: '?', lkg: 'B!unsigned', local: 'broken', file: 'bad', unit: true, used: 'last-known-good', error: INTERNAL, effective: 'B' },
+  { why: 'uses it before a file of all defaults', assigned: 'A*agent', lkg: 'B!unsigned', local: 'missing', file: 'good', refused: true, used: 'last-known-good', error: TRIAL, effective: 'B' },
+  { why: 'never uses what is unsigned and was never trusted', assigned: 'A!unsigned', lkg: 'none', local: 'missing', file: 'none', unit: true, used: 'local', error: LOAD, effective: 'kept' },
   // Names
   { why: 'trusts content under its new name at once', assigned: 'B', lkg: 'B', used: 'assigned', error: null, effective: 'B', promote: true },
 ];
@@ -110,7 +127,7 @@ for (const row of rows)
       { used: row.used, error: row.error, effective: row.effective, promote: row.promote ? source('assigned@B') : undefined },
     );
     const from = row.used === 'assigned' ? facts.assigned : row.used === 'last-known-good' ? facts.lastKnownGood : undefined;
-    assert.deepEqual(plan.source, from?.at === 'usable' ? from.source : null);
+    assert.deepEqual(plan.source, from && 'source' in from ? from.source : null);
     assert.deepEqual(plan.content, from?.at === 'usable' ? from.content : undefined);
     assert.notEqual(plan.why, '', 'the log is told a reason');
   });

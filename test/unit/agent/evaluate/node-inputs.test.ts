@@ -82,6 +82,7 @@ const policies: PolicyCase[] = [
   { why: 'none, whatever files there are', files: { [DEFAULT_POLICY_FILE]: POLICY }, flag: 'none', policy: isNone },
   { why: 'a problem where the named file is missing', flag: MINE, policy: isNone, problem: /^\/etc\/mine\.yaml: ENOENT/ },
   { why: 'a problem where a file is broken', files: { [DEFAULT_POLICY_FILE]: 'kind: Pod' }, policy: isNone, problem: /^\/etc\/dkc\/policy\.yaml: .*apiVersion/ },
+  { why: 'a problem where a signature key is none', files: { [DEFAULT_POLICY_FILE]: `${POLICY}\nsignatureKeys: [ssh-dss AAAA]\n` }, policy: isNone, problem: /signatureKeys\[0\]: it must begin with/ },
   { why: 'a problem where a file cannot be read', broken: DEFAULT_POLICY_FILE, policy: isNone, problem: /^\/etc\/dkc\/policy\.yaml: EIO/ },
 ]; // prettier-ignore
 for (const { why, files = {}, flag, broken, policy, problem } of policies) {

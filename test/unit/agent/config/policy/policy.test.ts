@@ -167,6 +167,9 @@ for (const text of [
   'drift: mend',
   'drift: true',
   'fields: [a]',
+  'signatureKeys: []',
+  'signatureKeys: [1]',
+  'signatureKeys: ssh-ed25519',
 ]) {
   test(`a field policy with ${text === '' ? 'nothing' : text} is refused`, () => {
     const body = text === '' || text.startsWith('kind') ? text : `apiVersion: dkc.dev/v1alpha1\nkind: FieldPolicy\n${text}`;
