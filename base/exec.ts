@@ -13,7 +13,7 @@ export interface Ran {
 export type Exec = (
   program: string,
   args: readonly string[],
-  options?: { timeoutMs?: Millis; env?: Record<string, string>; signal?: AbortSignal },
+  options?: { timeoutMs?: Millis; env?: Record<string, string>; signal?: AbortSignal; /** For its standard input. */ input?: string },
 ) => Promise<Ran>;
 
 // What we ask programs for is short; anything longer is not an answer.
@@ -22,7 +22,7 @@ const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 export const realExec: Exec = (program, args, options = {}) =>
   // Some of what keeps a program from starting (ENOTDIR, E2BIG, a NUL in an argument) is thrown rather than called back.
   new Promise<Ran>((resolve) => {
-    execFile(
+    const child = execFile(
       program,
       args,
       {
@@ -39,4 +39,8 @@ export const realExec: Exec = (program, args, options = {}) =>
         resolve({ code, stdout, stderr: error !== null && stderr === '' ? error.message : stderr });
       },
     );
+    if (options.input === undefined) return;
+    // A program that ends before it has read all of it says why itself.
+    child.stdin?.on('error', () => {});
+    child.stdin?.end(options.input);
   }).catch((error: unknown): Ran => ({ code: null, stdout: '', stderr: describeError(error) }));

@@ -48,6 +48,12 @@ export const commands: readonly Entry[] = [
     load: async () => (await import('./config/render.ts')).render,
   },
   {
+    name: 'sign',
+    summary: 'Sign the files of a ConfigMap, or verify their signature',
+    group: 'Configuration files',
+    load: async () => (await import('./sign/command.ts')).sign,
+  },
+  {
     name: 'assign',
     summary: 'Assign the kubelet configuration in a ConfigMap to nodes',
     group: 'Fleet',

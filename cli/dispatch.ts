@@ -45,7 +45,8 @@ export async function dispatch(entries: readonly Entry[], argv: readonly string[
           return 0;
         }
         verbose ||= parsed.verbose;
-        await checkFormat(parsed.args);
+        // Others have formats of their own, which the parser has checked.
+        if (command.flags.includes(formatFlag)) await checkFormat(parsed.args);
         const exit = await command.run(world, parsed.args);
         if (exit.code === 1) world.stderr.write(`dkc: ${printable(exit.why)}\n`);
         return exit.code;

@@ -1,0 +1,46 @@
+import { parseSignatureKeys } from '../../agent/config/signature/check.ts';
+import { KEY_TYPES, parseKeyLine, type SignatureKey } from '../../agent/config/signature/public-key.ts';
+import { SignatureError } from '../../agent/config/signature/wire.ts';
+import { readPolicy } from '../../agent/evaluate/node-inputs.ts';
+import { DEFAULT_POLICY_FILE } from '../../agent/options.ts';
+import { ActionError } from '../../base/errors.ts';
+import { fileOptions } from '../agent/node-options.ts';
+import { readConfigFile } from '../config/config-file.ts';
+import type { Args } from '../args/args.ts';
+import type { Context } from '../command.ts';
+
+/**
+ * The keys that `dkc sign --verify` accepts, and the file that they are in.
+ * @throws ActionError where it cannot be read, or has none
+ */
+export async function knownKeys(context: Context, args: Args): Promise<{ keys: readonly SignatureKey[]; from: string }> {
+  const file = args.text('allowed-signers');
+  if (file !== undefined) return { keys: allowedSigners(new TextDecoder().decode(await readConfigFile(context, file)), file), from: file };
+  const { options } = await fileOptions(context, args);
+  const from = options.policy ?? DEFAULT_POLICY_FILE;
+  const { policy, problem } = await readPolicy(options.policy, context.disk);
+  if (problem !== undefined) throw new ActionError('use the policy', problem, { hint: 'fix it' });
+  if (policy === 'none' || policy.signatureKeys.length === 0)
+    throw new ActionError('verify by', from, {
+      hint: 'it has no signatureKeys; name a policy with --policy, or keys with --allowed-signers',
+    });
+  return { keys: parseSignatureKeys(policy.signatureKeys), from };
+}
+
+/** Lines of a .pub file or of authorized_keys, and lines of allowed_signers (`PRINCIPALS TYPE KEY`) without options. @throws ActionError */
+export function allowedSigners(text: string, file: string): SignatureKey[] {
+  const keys: SignatureKey[] = [];
+  for (const [index, line] of text.split('\n').entries()) {
+    const words = line.trim().split(/[ \t]+/);
+    const [first = '', type = '', key = ''] = words;
+    if (first === '' || first.startsWith('#')) continue;
+    try {
+      keys.push(parseKeyLine(KEY_TYPES.includes(type) ? `${type} ${key} ${first}` : line));
+    } catch (cause) {
+      if (!(cause instanceof SignatureError)) throw cause;
+      throw new ActionError('use', `line ${index + 1} of ${file}`, { hint: cause.message, cause });
+    }
+  }
+  if (keys.length === 0) throw new ActionError('verify by', file, { hint: 'there is no public key in it' });
+  return keys;
+}
