@@ -30,7 +30,8 @@ export async function withRelease(name: string, parts: readonly string[], define
   orSkip(why, name, define);
 }
 
-function orSkip(why: string | undefined, name: string, define: () => void): void {
+/** A suite, or where it cannot run a test that says so: skipped, and with CI=true a failure. */
+export function orSkip(why: string | undefined, name: string, define: () => void): void {
   if (why === undefined) describe(name, define);
   else test(name, isFailure(why) ? {} : { skip: why }, () => assert.fail(why));
 }
