@@ -2,6 +2,7 @@ import { applyDefaults } from './defaults.ts';
 import { type Document, DocumentError, isObject, own } from './decode/document.ts';
 import { decode } from './decode/decode.ts';
 import type { Finding, JsonObject, KubeletVersion } from './contract.ts';
+import { schemaFor } from './fields/schema.ts';
 import { readJson } from './decode/read-json.ts';
 import { renderYaml } from './yaml/render.ts';
 
@@ -24,8 +25,17 @@ export function readConfigz(text: string, version: KubeletVersion): Configz {
   }
   const inner = isObject(document.value) ? own(document.value, 'kubeletconfig') : undefined;
   if (!isObject(inner)) return { ok: false, problem: 'the answer of /configz has no kubeletconfig' };
-  const decoded = decode(new TextEncoder().encode(renderYaml({ ...inner, ...TYPE })), version);
+  const decoded = decode(new TextEncoder().encode(renderYaml({ ...emptied(version), ...inner, ...TYPE })), version);
   return decoded.ok ? { ok: true, config: applyDefaults(decoded.written, version) } : { ok: false, problem: textOf(decoded.errors) };
+}
+
+/** Lists and maps with a default. Not in the answer, they were set to be empty: what was absent is filled in there. */
+function emptied({ minor }: KubeletVersion): JsonObject {
+  const leaves = schemaFor(minor).leaves.filter((leaf) => leaf.known && leaf.default !== undefined && leaf.path.length === 1);
+  const empty = leaves.flatMap(({ field, shape }) =>
+    shape.is === 'list' ? [[field.name, []]] : shape.is === 'map' ? [[field.name, {}]] : [],
+  );
+  return Object.fromEntries(empty) as JsonObject;
 }
 
 const textOf = (errors: readonly Finding[]): string =>

@@ -1,35 +1,57 @@
 import { dirname } from 'node:path';
 import { viewActive } from '../../agent/admin/facts.ts';
 import { observeNode } from '../../agent/admin/observe.ts';
-import { decode, resolvePaths } from '../../agent/config/config.ts';
+import { decode, readConfigz, resolvePaths } from '../../agent/config/config.ts';
 import { explainFields, type Explained } from '../../agent/config/policy/explain.ts';
 import { minimalConfig, problemText } from '../../agent/evaluate/local.ts';
 import { readDropIns } from '../../agent/host/drop-ins.ts';
 import { FsStore } from '../../agent/store/fs-store.ts';
 import { layout } from '../../agent/store/layout.ts';
-import { ActionError } from '../../base/errors.ts';
-import { fine, withNote, type Command, type Context } from '../command.ts';
+import { ActionError, describeError } from '../../base/errors.ts';
+import { fine, withNote, wrong, type Command, type Context } from '../command.ts';
 import { nodeFlagsFor } from '../agent/flags.ts';
 import { UsageError } from '../failure.ts';
 import { nearest } from '../../base/nearest.ts';
 import { nodeOptions } from '../agent/node-options.ts';
-import { formatFlag, show, table } from '../output/output.ts';
+import { formatFlag, show, table, type Column } from '../output/output.ts';
 import { printable } from '../output/printable.ts';
-import { decodeFile, isThere, kubeletOf } from './config-file.ts';
+import { decodeFile, isThere, kubeletOf, readConfigFile } from './config-file.ts';
 import { classPaint, valueText } from './differences.ts';
 import type { JsonObject, KubeletVersion } from '../../agent/config/contract.ts';
 import type { AgentOptions } from '../../agent/options.ts';
 
+/** What `--configz` means without a file. No file has a name that ends so. */
+const API_SERVER = 'api-server/';
+/** In ms. */
+const CONFIGZ_TIMEOUT_MS = 10_000;
+
 export const why: Command = {
   describe: `Shows for each field of this node's kubelet configuration the value in use and its origin: the kubelet's default, the local config, the ConfigMap in use (dynamic), a drop-in of the kubelet's --config-dir, which comes after these, or a flag of the kubelet, which overrides them all.
 
-SHADOWED marks a value that a configuration sets without effect, because a flag overrides it.`,
+SHADOWED marks a value that a configuration sets without effect, because a flag overrides it.
+
+With --configz, RUNNING shows what the kubelet itself says that it runs with, and DIFFERS marks where that is another value: a kubelet that was not restarted since a change, or was started another way. Exits with 1 if any of the fields shown differs. Not marked is what a kubelet fills in for itself: the paths of the certificate that it makes where none is set, and from 1.35 on the cgroup driver, which it has from the container runtime.
+
+--configz alone asks through the API server, with the rights of --kubeconfig (an administrator's: get on nodes/proxy); a file or - (standard input) holds an answer of /configz.`,
   examples: [
     { run: 'dkc why maxPods', what: 'one field' },
     { run: 'dkc why authentication', what: 'a field and all below it' },
     { run: 'dkc why -o json', what: 'all of them' },
+    { run: 'dkc why --configz --kubeconfig=/root/admin.conf', what: 'and what the kubelet runs with, asked through the API server' },
+    { run: 'kubectl get --raw /api/v1/nodes/NODE/proxy/configz | dkc why --configz=-', what: 'the same with an answer from elsewhere' },
   ],
-  flags: [...nodeFlagsFor(['kubelet-version', 'merge', 'local-config', 'effective-config', 'dynamic-config-dir']), formatFlag],
+  flags: [
+    {
+      name: 'configz',
+      type: 'string',
+      value: 'FILE|-',
+      implied: API_SERVER,
+      completes: 'file',
+      text: 'compare with what the kubelet runs with, from its /configz; without a file asked through the API server',
+    },
+    ...nodeFlagsFor(['kubelet-version', 'merge', 'local-config', 'effective-config', 'dynamic-config-dir', 'kubeconfig', 'node-name']),
+    formatFlag,
+  ],
   positionals: [{ name: 'field', text: 'path of a field, such as authentication.x509.clientCAFile', completes: 'field' }],
   async run(context, args) {
     const asked = args.one('field');
@@ -43,17 +65,28 @@ SHADOWED marks a value that a configuration sets without effect, because a flag 
     const dropIns = await readDropIns(context.disk, { args: kubeletArgs, version });
     const [broken] = dropIns?.problems ?? [];
     if (broken !== undefined) throw new ActionError('explain fields', 'of this kubelet', { hint: broken.message });
-    const explained = explainFields({ local, dynamic, merge: options.merge, args: kubeletArgs, version, ...(dropIns ? { dropIns } : {}) });
-    const found = named(explained, asked, version);
+    const question = {
+      local,
+      dynamic,
+      merge: options.merge,
+      args: kubeletArgs,
+      version,
+      ...(dropIns ? { dropIns } : {}),
+    };
+    const explained = named(explainFields(question), asked, version);
     await expectNode(context, options);
+    const configz = args.text('configz');
+    const running = configz === undefined ? undefined : await runningConfig(context, configz, options, version);
+    const found = running ? named(explainFields({ ...question, running }), asked, version) : explained;
     await show(context, args, {
-      data: found.map(({ field, value, origin, file, class: of, shadowed }) => ({
+      data: found.map(({ field, value, origin, file, class: of, shadowed, running: runs, differs }) => ({
         field,
         value,
         origin,
         ...(file === undefined ? {} : { file }),
         class: of,
         shadowed,
+        ...(runs === undefined ? {} : { running: runs, differs }),
       })),
       people: (how) =>
         table(
@@ -63,14 +96,56 @@ SHADOWED marks a value that a configuration sets without effect, because a flag 
             { title: 'ORIGIN', value: ({ origin, file }) => (file === undefined ? origin : `${origin} ${printable(file)}`) },
             { title: 'CLASS', value: (one) => one.class, paint: (cell, one, paint) => classPaint(one.class, paint)(cell) },
             { title: 'SHADOWED', value: ({ shadowed }) => (shadowed ? 'by a flag' : '') },
+            ...(running ? runningColumns(how.wide) : []),
           ],
           found,
           how,
         ),
     });
-    return withNote(context, fine, note);
+    const differing = found.flatMap(({ field, differs }) => (differs === true ? [field] : []));
+    return withNote(context, differing.length === 0 ? fine : wrong(differenceText(differing)), note);
   },
 };
+
+/** Fields that the line on stderr names; the others are counted. */
+const MAX_NAMED = 5;
+
+function differenceText(fields: readonly string[]): string {
+  const more = fields.length > MAX_NAMED ? ` and ${fields.length - MAX_NAMED} more` : '';
+  return `the kubelet runs with other values than its configuration has: ${fields.slice(0, MAX_NAMED).map(printable).join(', ')}${more}`;
+}
+
+const runningColumns = (wide: boolean): Column<Explained>[] => [
+  { title: 'RUNNING', value: ({ running }) => valueText(running ?? null, wide) },
+  { title: 'DIFFERS', value: ({ differs }) => (differs === true ? 'yes' : ''), paint: (cell, _, paint) => paint.red(cell) },
+];
+
+/** @throws ActionError where /configz cannot be had, or is not of this kubelet */
+async function runningConfig(context: Context, from: string, options: AgentOptions, version: KubeletVersion): Promise<JsonObject> {
+  const [text, what] =
+    from === API_SERVER
+      ? [await askThroughApiServer(context, options), `/configz of ${options.nodeName}`]
+      : [new TextDecoder().decode(await readConfigFile(context, from)), from === '-' ? 'standard input' : context.path(from)];
+  const read = readConfigz(text, version);
+  if (!read.ok) throw new ActionError('read the answer of /configz in', what, { hint: `${read.problem}; is --kubelet-version right?` });
+  return read.config;
+}
+
+async function askThroughApiServer(context: Context, { kubeconfig, nodeName }: AgentOptions): Promise<string> {
+  const path = `/api/v1/nodes/${encodeURIComponent(nodeName)}/proxy/configz`;
+  if (kubeconfig === undefined) throw new UsageError('why: --configz without a file asks the API server: give --kubeconfig=FILE as well');
+  try {
+    const client = await context.connect({ kubeconfig });
+    try {
+      return JSON.stringify(await client.raw('GET', path, { signal: context.signal, timeoutMs: CONFIGZ_TIMEOUT_MS }));
+    } finally {
+      await client.close();
+    }
+  } catch (cause) {
+    const hint = `${describeError(cause)}; it takes get on nodes/proxy, and a kubelet that the API server reaches`;
+    throw new ActionError('ask the API server for', path, { hint, cause });
+  }
+}
 
 /** @throws ActionError where nothing of a node is on this machine: the defaults are in force nowhere then */
 async function expectNode(context: Context, { localConfig, effectiveConfig, dynamicConfigDir }: AgentOptions): Promise<void> {

@@ -1,7 +1,7 @@
-import { shownValue } from './compare.ts';
+import { sameJson, shownValue } from './compare.ts';
 import type { FieldClass, Json, JsonObject, KubeletVersion } from '../contract.ts';
 import { applyDefaults, valueAt } from '../defaults.ts';
-import { isObject } from '../decode/document.ts';
+import { isList, isObject } from '../decode/document.ts';
 import { fieldAt } from '../fields/fields.ts';
 import { applyFlags } from '../flags/flags.ts';
 import { dropInOf, type DropIns, withDropIns } from '../drop-ins/drop-ins.ts';
@@ -18,6 +18,10 @@ export interface Explained {
   class: FieldClass;
   /** A configuration sets the field, and a flag of the kubelet beats it. */
   shadowed: boolean;
+  /** Only where the answer of /configz was given: the value that the kubelet runs with, masked as `value` is. */
+  running?: Json;
+  /** Likewise: it is another one, and not one that a kubelet fills in for itself. */
+  differs?: boolean;
 }
 
 export interface ExplainQuestion {
@@ -31,10 +35,12 @@ export interface ExplainQuestion {
   /** The kubelet's command line, without the program's name. */
   args: readonly string[];
   version: KubeletVersion;
+  /** What the kubelet runs with, as `readConfigz` makes it of its /configz. */
+  running?: JsonObject;
 }
 
 /** Every field that a kubelet of `version` knows, with its value in force and where that comes from; feature gates one by one. */
-export function explainFields({ local, dynamic, merge, dropIns, args, version }: ExplainQuestion): Explained[] {
+export function explainFields({ local, dynamic, merge, dropIns, args, version, running }: ExplainQuestion): Explained[] {
   const config = dynamic === null ? local : merge === 'overlay' ? mergeOverlay(local, dynamic) : dynamic;
   const used = withDropIns(config, dropIns, version);
   const { merged, shadowed } = applyFlags(used, args, version);
@@ -46,22 +52,48 @@ export function explainFields({ local, dynamic, merge, dropIns, args, version }:
     const written = given(dynamic) ? 'dynamic' : given(config) ? 'local' : 'default';
     const origin = flagged.has(field) ? 'flag' : file !== undefined ? 'drop-in' : written;
     const entry = fieldAt(field);
+    const isSecret = entry?.secret === true;
+    const value = valueAt(effective, path) ?? unset ?? null;
+    const runs = running && (valueAt(running, path) ?? unset ?? null);
     return {
       field,
-      value: shownValue(valueAt(effective, path) ?? unset ?? null, entry?.secret === true),
+      value: shownValue(value, isSecret),
       origin: dynamic === null && origin === 'dynamic' ? 'local' : origin,
       ...(origin === 'drop-in' && file !== undefined ? { file } : {}),
       class: entry?.class ?? 'dangerous',
       shadowed: flagged.has(field) && given(used),
+      ...(runs === undefined ? {} : { running: shownValue(runs, isSecret), differs: isOther(field, value, runs, version) }),
     };
   };
   return schemaFor(version.minor).leaves.flatMap((leaf) => {
     if (!leaf.known) return [];
     const value = valueAt(effective, leaf.path);
     if (leaf.field.name !== 'featureGates' || !isObject(value)) return [explain(leaf.field.name, leaf.path, zeroOf(leaf))];
-    return Object.keys(value).map((gate) => explain(`featureGates.${gate}`, ['featureGates', gate]));
+    const there = running && valueAt(running, leaf.path);
+    const gates = new Set([...Object.keys(value), ...(isObject(there) ? Object.keys(there) : [])]);
+    return [...gates].map((gate) => explain(`featureGates.${gate}`, ['featureGates', gate]));
   });
 }
+
+/** Fields in which what a kubelet runs with is not what its configuration says. */
+export function differingFields(question: ExplainQuestion & { running: JsonObject }): string[] {
+  return explainFields(question).flatMap(({ field, differs }) => (differs === true ? [field] : []));
+}
+
+/** Set by a kubelet that finds none: it makes itself a certificate, and shows where. */
+const MADE_BY_KUBELET: ReadonlySet<string> = new Set(['tlsCertFile', 'tlsPrivateKeyFile']);
+/** First minor whose /configz has the cgroup driver of the container runtime, whatever the configuration says. */
+const DRIVER_OF_RUNTIME_SINCE = 35;
+
+function isOther(field: string, value: Json, running: Json, version: KubeletVersion): boolean {
+  if (MADE_BY_KUBELET.has(field) && (value === null || value === '')) return false;
+  if (field === 'cgroupDriver' && version.minor >= DRIVER_OF_RUNTIME_SINCE) return false;
+  return !sameJson(value, running) && !(isEmpty(value) && isEmpty(running));
+}
+
+/** Not there, or without members: the answer of /configz leaves both out. */
+const isEmpty = (value: Json): boolean =>
+  value === null || (isList(value) && value.length === 0) || (isObject(value) && Object.keys(value).length === 0);
 
 /** What a kubelet holds where nothing is set and nothing is the default: the zero of the field's type, nothing for pointers, lists and maps. */
 function zeroOf({ pointer, shape }: Leaf): Json | undefined {

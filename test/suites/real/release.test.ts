@@ -20,7 +20,7 @@ await onReleaseNodes('a node of a cluster of today', ['kubelet', 'cri-v1.proto',
     assert.deepEqual([good.ready, good.starts], ['True', 2]);
     assert.ok(why.asked > 100, `${why.asked} fields`);
     // The kubelet makes itself a certificate and shows where.
-    assert.deepEqual(why.differs.toSorted(), ['tlsCertFile', 'tlsPrivateKeyFile']);
+    assert.deepEqual([why.code, why.differs, why.filledIn.toSorted()], [0, [], ['tlsCertFile', 'tlsPrivateKeyFile']]);
     assert.deepEqual(refused.after, refused.before, 'the kubelet was restarted for what is refused');
     assert.ok(refused.events.some((event) => event.includes('syncFrequency')), refused.events.join('\n')); // prettier-ignore
     assert.deepEqual([undone.active, undone.error], ['good', 'failed trial, see dkc-agent log for details']);

@@ -29,8 +29,8 @@ export interface ReleaseStory {
   carrier: string | null;
   /** From the assignment, in ms. */
   good: { healthyMs: number; trustedMs: number; starts: number; ready: string };
-  /** Names of fields for which `dkc why` and the kubelet's /configz differ. */
-  why: { asked: number; differs: string[] };
+  /** `dkc why --configz`: fields in which the kubelet runs with another value, marked as differing or as filled in by the kubelet. */
+  why: { asked: number; code: number | null; differs: string[]; filledIn: string[] };
   refused: { error: string; before: KubeletLife; after: KubeletLife; events: string[] };
   undone: { error: string; active: string | null; ms: number; crashes: number; reason: string };
   away: { starts: number; agentStarts: boolean; active: string | undefined };
@@ -132,14 +132,14 @@ await scenario(async ({ programs }: { programs: string }): Promise<ReleaseStory>
   return { carrier: assignment.carrier, good, why, refused, undone, away, back: rolledBack };
 });
 
-/** `dkc why` for every field of /configz: what it says is in effect must be what the kubelet says. */
+/** For every field what `dkc why` says is in effect must be what the kubelet says. */
 async function whyBesideConfigz(): Promise<ReleaseStory['why']> {
   const shown = await eventually('the config of the kubelet', configz);
-  const explained = dkcJson<{ field: string; value: unknown }[]>('why');
-  const differs: string[] = [];
-  for (const { field, value } of explained) {
-    const there = field.split('.').reduce<unknown>((at, step) => (at as Record<string, unknown> | undefined)?.[step], shown);
-    if (there !== undefined && !isDeepStrictEqual(there, value)) differs.push(field);
-  }
-  return { asked: explained.length, differs };
+  writeFileSync('/run/configz.json', JSON.stringify({ kubeletconfig: shown }));
+  const { code, stdout, stderr } = dkc('why', '--configz=/run/configz.json', '-o', 'json');
+  if (stdout === '') throw new Error(`dkc why --configz ended with ${code}: ${stderr}`);
+  const explained = JSON.parse(stdout) as { field: string; value: unknown; running: unknown; differs: boolean }[];
+  const others = explained.filter(({ value, running }) => !isDeepStrictEqual(value, running));
+  const named = (differs: boolean): string[] => others.filter((one) => one.differs === differs).map(({ field }) => field);
+  return { asked: explained.length, code, differs: named(true), filledIn: named(false) };
 }

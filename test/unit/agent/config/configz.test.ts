@@ -6,6 +6,7 @@ const TYPE = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfig
 const answers: { why: string; minor: string; text: string; reads: object | RegExp }[] = [
   { why: 'up to 1.35 has no type', minor: '1.35', text: '{"kubeletconfig":{"maxPods":7,"syncFrequency":"1m0s","staticPodPath":""}}', reads: { maxPods: 7 } },
   { why: 'from 1.36 on has one', minor: '1.36', text: JSON.stringify({ kubeletconfig: { ...TYPE, maxPods: 7 } }), reads: { maxPods: 7 } },
+  { why: 'has a list that has a default', minor: '1.36', text: '{"kubeletconfig":{"enforceNodeAllocatable":["none"]}}', reads: { enforceNodeAllocatable: ['none'] } },
   { why: 'of 1.20 too', minor: '1.20', text: '{"kubeletconfig":{"evictionHard":{"memory.available":"1Gi"}}}', reads: { evictionHard: { 'memory.available': '1Gi' } } },
   { why: 'holds fields that this table does not have', minor: '1.36', text: '{"kubeletconfig":{"later":1,"maxPods":7}}', reads: { maxPods: 7 } },
   { why: 'is no JSON', minor: '1.36', text: 'Unauthorized', reads: /^the answer of \/configz is no JSON/ },
@@ -18,5 +19,6 @@ for (const { why, minor, text, reads } of answers)
     const version = parseKubeletVersion(minor);
     const read = readConfigz(text, version);
     if (reads instanceof RegExp) assert.match(read.ok ? 'read' : read.problem, reads);
-    else assert.deepEqual(read, { ok: true, config: applyDefaults({ ...TYPE, ...reads }, version) });
+    // A list or map that is not in the answer was set to be empty.
+    else assert.deepEqual(read, { ok: true, config: applyDefaults({ ...TYPE, enforceNodeAllocatable: [], evictionHard: {}, ...reads }, version) }); // prettier-ignore
   });

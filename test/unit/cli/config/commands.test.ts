@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'yaml';
+import type { Client } from '../../../../kube/client/client.ts';
 import { memoryDisk } from '../../../support/memory-disk.ts';
 import { runCli, type Ran } from '../../../support/cli-context.ts';
 
@@ -195,6 +196,41 @@ test('why shows that a flag of the kubelet wins', async () => {
   const { stdout } = await runCli(['why', 'maxPods', '-o', 'json'], { disk });
   assert.deepEqual(JSON.parse(stdout), [{ field: 'maxPods', value: 50, origin: 'flag', class: 'needs-drain', shadowed: true }]);
   assert.match((await runCli(['why', 'maxPods'], { disk })).stdout, /by a flag/);
+});
+
+test('why --configz shows what the kubelet runs with, and exits with 1 where that is another value', async () => {
+  const disk = memoryDisk({
+    ...files,
+    '/etc/dkc/agent.yaml': 'kubeletVersion: 1.36\nkubeletUnit: ""\nnodeName: node-a\n',
+    '/same': '{"kubeletconfig":{"maxPods":99,"tlsCertFile":"/pki/kubelet.crt","cgroupDriver":"systemd","evictionHard":null}}',
+    '/other': '{"kubeletconfig":{"maxPods":7,"featureGates":{"NodeSwap":true}}}',
+    '/status': '{"kind":"Status"}',
+  });
+  const [same, other] = [
+    await runCli(['why', 'tlsCertFile', '--configz=/same'], { disk }),
+    await runCli(['why', '--configz=/other'], { disk }),
+  ];
+  assert.deepEqual([same.code, same.stderr], [0, '']);
+  assert.match(same.stdout, /RUNNING +DIFFERS\ntlsCertFile .*\/pki\/kubelet\.crt/);
+  assert.equal(other.code, 1);
+  assert.match(other.stderr, /runs with other values than its configuration has: .*maxPods/);
+  const one = await runCli(['why', 'maxPods', '--configz=/other', '-o', 'json'], { disk });
+  assert.deepEqual(JSON.parse(one.stdout), [{ field: 'maxPods', value: 99, origin: 'local', class: 'needs-drain', shadowed: false, running: 7, differs: true }]); // prettier-ignore
+  const stdin = async (): Promise<Uint8Array> => new TextEncoder().encode('{"kubeletconfig":{"maxPods":99}}');
+  assert.equal((await runCli(['why', 'maxPods', '--configz=-'], { disk, stdin })).code, 0);
+  const status = await runCli(['why', '--configz=/status'], { disk });
+  assert.deepEqual(
+    [status.code, /Cannot read the answer of \/configz in \/status: .*has no kubeletconfig/.test(status.stderr)],
+    [3, true],
+    status.stderr,
+  );
+
+  const asked: string[] = [];
+  const client = { raw: async (method: string, path: string) => (asked.push(`${method} ${path}`), { kubeletconfig: { maxPods: 7 } }), close: async () => {} }; // prettier-ignore
+  const connect = async () => client as unknown as Client;
+  assert.equal((await runCli(['why', '--configz', 'maxPods', '--kubeconfig=/admin'], { disk, connect })).code, 1);
+  assert.deepEqual(asked, ['GET /api/v1/nodes/node-a/proxy/configz']);
+  assert.equal((await runCli(['why', 'maxPods', '--configz'], { disk })).code, 2);
 });
 
 test('why names the drop-in that a value is from, and validate what it changes and which flags are gone', async () => {
