@@ -13,6 +13,19 @@ await machines('installation', () => {
       assert.deepEqual(seen.complaints, []);
       assert.deepEqual(seen.tmpfiles, ['700 root /run/dkc', '700 root /var/lib/dkc', '700 root /etc/dkc']);
       assert.notEqual(seen.status, '', 'no STATUS= arrived');
+      if (seen.drift === null) return;
+      const { steps, kept, restored, events, text } = seen.drift;
+      t.diagnostic(text);
+      assert.deepEqual(steps, {
+        'an edit': { drift: ['EffectiveFileChanged'], kubelet: 'untouched' },
+        'a restart of the agent': { drift: [], kubelet: 'untouched' },
+        'another edit, and the drop-in is gone': { drift: ['EffectiveFileChanged', 'NotUsed'], kubelet: 'untouched' },
+        'the kubelet is restarted': { drift: ['EffectiveFileChanged', 'NotUsed'], kubelet: 'another process' },
+        'policy corrects': { drift: ['NotUsed'], kubelet: 'untouched' },
+        'the drop-in is back': { drift: [], kubelet: 'another process' },
+      });
+      assert.deepEqual([kept, restored], [true, [true, true]]);
+      assert.deepEqual(events, ['Warning EffectiveFileChanged', 'Normal EffectiveFileChanged', 'Warning EffectiveFileChanged', 'Warning NotUsed', 'Normal EffectiveFileChanged', 'Normal NotUsed is over']); // prettier-ignore
     });
   }
 });
