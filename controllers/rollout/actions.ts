@@ -7,4 +7,8 @@ export type Action =
   | { do: 'number-revision'; revision: Readonly<ConfigMap>; number: number }
   | { do: 'delete-revision'; revision: Readonly<ConfigMap> }
   /** @member revision - name; absent: local */
-  | { do: 'assign'; node: RolloutNode; revision: string | undefined };
+  | { do: 'assign'; node: RolloutNode; revision: string | undefined }
+  /** It is cordoned and its pods are evicted; the next plan assigns what it was drained for. */
+  | { do: 'drain'; node: RolloutNode }
+  /** What this rollout left on the Node goes: conditions, the record of a drain, its cordon. */
+  | { do: 'give-back'; node: RolloutNode };

@@ -12,6 +12,9 @@ import type { Runtime } from '../../kube/process/runtime.ts';
 import { earliest, memoize } from '../common/reconcile.ts';
 import type { ServerFacts } from '../fleet/server-facts.ts';
 import { cachesOf, type RolloutOptions } from './caches.ts';
+import type { Node } from './drain/contract.ts';
+import { workerOf } from './drain/conditions.ts';
+import { Drains } from './drains.ts';
 import { execute, writeStatus, type Executor } from './execute.ts';
 import type { GateResult } from './facts.ts';
 import { kubeletConfigs } from './kubelet-configs.ts';
@@ -30,7 +33,9 @@ export function rolloutController(runtime: Runtime, options: RolloutOptions & { 
   const caches = cachesOf(runtime, options);
   const ownWrites = new OwnWrites(clock, { metrics: runtime.meters.ownWrites('rollout_controller') });
   const rules = memoize((rollout: Readonly<NodeConfigRollout>) => rulesOf(rollout, { windows: () => [], gates: () => [] }));
+  const drains = new Drains(client, clock);
   const observer: Observer = {
+    drains,
     caches,
     rules,
     configs: kubeletConfigs(),
@@ -38,7 +43,7 @@ export function rolloutController(runtime: Runtime, options: RolloutOptions & { 
     windowState: () => ({ open: true, until: Infinity }),
   };
   const events = runtime.events(COMPONENT);
-  const executor: Executor = { client, caches, ownWrites, clock, events };
+  const executor: Executor = { client, caches, ownWrites, clock, events, drains };
   const sync: Sync = { observer, executor, clock, events, gates: async () => [] };
   const ofNode = (change: Change<KubeObject>, sets: Lister<NodeConfigRollout>) => enqueueOnNode(change, sets, rules, caches.nodes);
   const controller: Controller<NodeConfigRollout> = {
@@ -51,7 +56,10 @@ export function rolloutController(runtime: Runtime, options: RolloutOptions & { 
       // An older rollout that goes, or selects less, leaves its nodes to others.
       { of: caches.rollouts, mapFunc: (change, sets) => (isSelectionChange(change) ? sets.list().map(objectKey) : []) },
     ],
-    gone: (key) => ownWrites.forget(key),
+    gone: (key) => {
+      ownWrites.forget(key);
+      drains.forget(key);
+    },
     reconcile: (key, signal) => reconcile(key, sync, signal),
   };
   const own = { queue: queue('rollout'), workers: options.workers ?? 5, clock, log };
@@ -76,7 +84,7 @@ async function reconcile(key: Key, by: Sync, signal: AbortSignal): Promise<Outco
   const { observer, executor, clock, events } = by;
   const { caches } = observer;
   const rollout = caches.rollouts.get(key);
-  if (rollout === undefined || rollout.metadata.deletionTimestamp !== undefined) return done;
+  if (rollout === undefined || rollout.metadata.deletionTimestamp !== undefined) return giveBackOrphans(by, signal);
   const held = holdBack(key, { ownWrites: executor.ownWrites, caches: Object.values(caches) as Informer<KubeObject>[] });
   if (held !== undefined) return held;
   const rules = observer.rules(rollout);
@@ -85,10 +93,21 @@ async function reconcile(key: Key, by: Sync, signal: AbortSignal): Promise<Outco
   const planned = first.asksGates ? plan({ ...facts, gates: await by.gates(rules, signal) }) : first;
   if (!(await writeStatus(executor, rollout, planned.status, signal))) return { requeueAfter: GATHER_MS, why: 'the rollout has changed' };
   for (const { type, reason, message } of planned.events) events.event(rollout, type, reason, message, { resource: rollouts });
-  const failures = await execute(executor, rules, planned.actions, signal);
+  const { failures, wakeUps } = await execute(executor, rules, planned.actions, signal);
   signal.throwIfAborted();
   if (failures.length > 0) throw failures[0];
-  return earliest(planned.wakeUps);
+  return earliest([...planned.wakeUps, ...wakeUps]);
+}
+
+/** Nodes that a rollout had drained or was working on when it was deleted. */
+async function giveBackOrphans({ observer, executor }: Sync, signal: AbortSignal): Promise<Outcome> {
+  const { rollouts: there, nodes } = observer.caches;
+  const alive = new Set(there.list().flatMap(({ metadata }) => (metadata.deletionTimestamp === undefined ? [metadata.uid ?? ''] : [])));
+  for (const node of nodes.list()) {
+    const owner = workerOf(node as Readonly<Node>);
+    if (owner !== undefined && !alive.has(owner.uid)) await executor.drains.giveBack(owner, node as Readonly<Node>, () => {}, signal);
+  }
+  return done;
 }
 
 function enqueueOnNode(

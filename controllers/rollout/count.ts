@@ -1,15 +1,31 @@
 import { rfc3339, type Millis } from '../../base/clock.ts';
 
 import { fleetState } from '../fleet/fleet-node.ts';
-import type { Placed } from './facts.ts';
+import type { Facts, Placed } from './facts.ts';
+import { isDrainedBy } from './maintenance.ts';
 import type { RolloutNode } from './node.ts';
 import { standingOf } from './node.ts';
 import type { NodeFailure } from './types.ts';
 import type { SpecSource } from '../../agent/checkpoint/source.ts';
 
 /** Where every node stands on its way to `target`. */
-export const placedOn = (nodes: readonly RolloutNode[], target: SpecSource | null, deadlineMs: Millis, now: Millis): Placed[] =>
-  nodes.map((node) => ({ node, standing: standingOf(node, target, deadlineMs, now) }));
+export const placedOn = (
+  nodes: readonly RolloutNode[],
+  target: SpecSource | null,
+  { rules, now }: Pick<Facts, 'rules' | 'now'>,
+): Placed[] => nodes.map((node) => ({ node, standing: standingOf(node, target, rules.nodeDeadlineMs, now) }));
+
+/** The same, where a node that is being drained for it is on its way, and one that could not be drained has failed. */
+export function placedWithDrains(nodes: readonly RolloutNode[], target: SpecSource | null, facts: Facts): Placed[] {
+  return placedOn(nodes, target, facts).map(({ node, standing }) => {
+    if (standing.at !== 'waiting') return { node, standing };
+    const drain = facts.drains.get(node.node);
+    if (drain?.at === 'failed') return { node, standing: { at: 'failed', error: `drain: ${drain.error}` } };
+    if (drain === undefined && !isDrainedBy(node, facts.rules)) return { node, standing };
+    const why = drain?.at === 'drained' ? 'it is drained' : `it is drained: ${drain?.why ?? 'it was begun'}`;
+    return { node, standing: { at: 'in-flight', why, failsAt: Infinity } };
+  });
+}
 
 /** Nodes that are in flight or have failed, or that cannot run pods now, whoever made them so. */
 export function unavailableOf(placed: readonly Placed[]): Set<string> {

@@ -12,9 +12,13 @@ import { nodeConfigs } from '../../agent/status/node-config.ts';
 import { sourceText } from '../../agent/checkpoint/source.ts';
 import { newNodeConfig, ownerPatch } from '../fleet/node-config-object.ts';
 import type { Action } from './actions.ts';
+import type { WakeUp } from '../common/reconcile.ts';
 import type { Caches } from './caches.ts';
+import type { Drains } from './drains.ts';
 import { specOf } from './facts.ts';
+import { nodeOf } from './maintenance.ts';
 import type { RolloutNode } from './node.ts';
+import type { ConfigMap } from './revision.ts';
 import type { Rules } from './rules.ts';
 import {
   ASSIGNED_AT_ANNOTATION,
@@ -31,39 +35,62 @@ export interface Executor {
   ownWrites: OwnWrites;
   clock: Pick<Clock, 'now'>;
   events: Pick<EventRecorder, 'event'>;
+  drains: Drains;
+}
+
+/** What executing came to. */
+export interface Executed {
+  /** In the order in which it failed. */
+  failures: unknown[];
+  /** When drains are to be looked at again. */
+  wakeUps: WakeUp[];
 }
 
 /** Nodes that are written at once. */
 const AT_ONCE = 16;
 
-/**
- * Does what the plan says. A node that cannot be written keeps no other from its turn.
- * @returns what failed, in the order in which it did
- */
-export async function execute(by: Executor, rules: Rules, actions: readonly Action[], signal: AbortSignal): Promise<unknown[]> {
+/** Does what the plan says. A node that cannot be written keeps no other from its turn. */
+export async function execute(by: Executor, rules: Rules, actions: readonly Action[], signal: AbortSignal): Promise<Executed> {
   const failures: unknown[] = [];
-  const isAssignment = (action: Action): action is Extract<Action, { do: 'assign' }> => action.do === 'assign';
+  const wakeUps: WakeUp[] = [];
   for (const action of actions)
-    if (!isAssignment(action)) await executeRevision(by, rules, action, signal).catch((error: unknown) => failures.push(error));
-  if (failures.length > 0) return failures;
+    if (isOfRevision(action)) await executeRevision(by, rules, action, signal).catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) return { failures, wakeUps };
   const { failed } = await slowStart(
-    actions.filter(isAssignment),
+    actions.filter((action) => !isOfRevision(action)),
     async (action) => {
-      await assign(by, rules, action, signal).then(
-        () =>
-          by.events.event(
-            action.node.object,
-            'Normal',
-            'RolloutAssigned',
-            `NodeConfigRollout ${rules.name} assigns ${sourceText(specOf(rules, action.revision))}`,
-            { resource: nodes },
-          ),
-        (error: unknown) => failures.push(error),
-      );
+      const wakeUp = await executeOnNode(by, rules, action as OnNode, signal).catch((error: unknown) => void failures.push(error));
+      if (wakeUp !== undefined) wakeUps.push(wakeUp);
     },
     { first: AT_ONCE, largest: AT_ONCE, signal },
   );
-  return [...failures, ...failed.map(({ error }) => error)];
+  return { failures: [...failures, ...failed.map(({ error }) => error)], wakeUps };
+}
+
+type OfRevision = Extract<Action, { revision: Readonly<ConfigMap> }>;
+type OnNode = Extract<Action, { node: RolloutNode }>;
+
+const isOfRevision = (action: Action): action is OfRevision => !('node' in action);
+
+async function executeOnNode(by: Executor, rules: Rules, action: OnNode, signal: AbortSignal): Promise<WakeUp | undefined> {
+  const { drains, events } = by;
+  const onNode = (node: KubeObject): void => wrote(by, rules, nodes, node);
+  const { node } = action;
+  switch (action.do) {
+    case 'drain':
+      return { requeueAfter: await drains.advance(rules, node, onNode, signal), why: `the drain of node ${node.node}` };
+    case 'give-back':
+      await drains.giveBack(rules, nodeOf(node), onNode, signal);
+      return undefined;
+    case 'assign': {
+      await drains.announce(rules, node, onNode, signal);
+      await assign(by, rules, action, signal);
+      drains.forget(rules.name, node.node);
+      const what = `NodeConfigRollout ${rules.name} assigns ${sourceText(specOf(rules, action.revision))}`;
+      events.event(node.object, 'Normal', 'RolloutAssigned', what, { resource: nodes });
+      return undefined;
+    }
+  }
 }
 
 function wrote(by: Executor, rules: Rules, resource: Resource, object: KubeObject): void {
@@ -71,7 +98,7 @@ function wrote(by: Executor, rules: Rules, resource: Resource, object: KubeObjec
   if (cache !== undefined) by.ownWrites.wrote(objectKey(rules.rollout), cache, object);
 }
 
-async function executeRevision(by: Executor, rules: Rules, action: Exclude<Action, { do: 'assign' }>, signal: AbortSignal): Promise<void> {
+async function executeRevision(by: Executor, rules: Rules, action: OfRevision, signal: AbortSignal): Promise<void> {
   const { name = '', namespace = '', uid = '' } = action.revision.metadata;
   switch (action.do) {
     case 'create-revision':

@@ -1,5 +1,5 @@
 import type { Millis } from '../../base/clock.ts';
-import type { SpecSource } from '../../agent/checkpoint/source.ts';
+import type { MaybeSource, SpecSource } from '../../agent/checkpoint/source.ts';
 import type { RolloutNode, Standing } from './node.ts';
 import type { ConfigMap } from './revision.ts';
 import type { Rules } from './rules.ts';
@@ -27,6 +27,9 @@ export interface KubeletConfigs {
   ): readonly string[];
 }
 
+/** Where the drain of a node stands, as far as this process has taken it. */
+export type DrainState = { at: 'draining'; why: string } | { at: 'drained' } | { at: 'failed'; error: string };
+
 /** All that a plan is made of: one rollout, as the caches have it now. */
 export interface Facts {
   rules: Rules;
@@ -40,6 +43,10 @@ export interface Facts {
   /** Nodes that it selects and leaves to an older rollout. */
   conflicts: readonly { node: string; rollout: string }[];
   configs: KubeletConfigs;
+  /** The ConfigMap that a node uses; absent: its local configuration, or one that is not there any more. */
+  payloadOf: (source: MaybeSource) => Readonly<ConfigMap> | undefined;
+  /** By node. */
+  drains: ReadonlyMap<string, DrainState>;
   window: WindowState;
   /** Absent: not asked yet. */
   gates: readonly GateResult[] | undefined;

@@ -1,9 +1,10 @@
 import { rfc3339, type Millis } from '../../base/clock.ts';
 import type { Action } from './actions.ts';
-import { isDown, failuresOf, placedOn, unavailableOf } from './count.ts';
+import { failuresOf, isDown, placedWithDrains, unavailableOf } from './count.ts';
 import type { Decision } from './decision.ts';
 import { specOf, type Facts, type Placed } from './facts.ts';
 import type { RolloutNode } from './node.ts';
+import { isDrainedBy, isWorkedOn, planTouch } from './maintenance.ts';
 import { inOrder } from './order.ts';
 import type { Progress } from './progress.ts';
 import { failureBudgetOf, maxUnavailableOf, targetOf } from './rules.ts';
@@ -17,7 +18,7 @@ const ASK_AGAIN_MS: Millis = 30_000;
 export function planForward(facts: Facts, progress: Progress): Decision {
   const { rules, nodes, now } = facts;
   const target = specOf(rules, progress.revision);
-  const placed = placedOn(inOrder(nodes, rules.uid), target, rules.nodeDeadlineMs, now);
+  const placed = placedWithDrains(inOrder(nodes, rules.uid), target, facts);
   const refused = refusedBy(facts, progress, placed);
   const seen: Seen = {
     facts,
@@ -34,7 +35,7 @@ export function planForward(facts: Facts, progress: Progress): Decision {
   if (refused.length > 0 && seen.touched.length === 0 && !rules.skipInvalidNodes) return preflightFails(seen, settled);
   if (nodes.length === 0)
     return { ...base(seen, settled), phase: 'Pending', reason: 'NoNodes', text: 'no node is selected', waitsFor: 'Nodes' };
-  return withJoiners(seen, walk(seen, settled));
+  return withMaintenance(seen, withJoiners(seen, walk(seen, settled)));
 }
 
 interface Seen {
@@ -117,11 +118,27 @@ function walk(seen: Seen, from: Progress): Decision {
 }
 
 /** Nodes that can be touched: they have an agent, are Ready and schedulable, and their kubelet would take it. */
-function candidatesOf({ placed, refused }: Seen): RolloutNode[] {
-  const no = new Set(refused.map(({ node }) => node));
+function candidatesOf({ placed, refused, failures }: Seen): RolloutNode[] {
+  const no = new Set([...refused, ...failures].map(({ node }) => node));
   return placed
     .filter(({ node, standing }) => standing.at === 'waiting' && !no.has(node.node) && node.ready === true)
     .map(({ node }) => node);
+}
+
+/** Drains that are under way go on, what is drained is assigned, and nodes that have arrived are given back: neither windows nor gates keep that waiting. */
+function withMaintenance({ facts, placed }: Seen, decision: Decision): Decision {
+  const { rules, drains, now } = facts;
+  const { progress, actions = [] } = decision;
+  if (progress === undefined) return decision;
+  const more = placed.flatMap(({ node, standing }): Action[] => {
+    if (standing.at === 'in-flight') {
+      const isDraining = drains.has(node.node) || isDrainedBy(node, rules);
+      return isDraining && node.wanted?.name !== progress.revision ? [planTouch(facts, node, progress.revision)] : [];
+    }
+    if (standing.at === 'settled' || standing.at === 'failed') return isWorkedOn(node, rules, now) ? [{ do: 'give-back', node }] : [];
+    return [];
+  });
+  return { ...decision, actions: [...actions, ...more] };
 }
 
 /** What keeps nodes from being touched at this moment, whichever they are. */
@@ -162,9 +179,9 @@ function take(seen: Seen, progress: Progress, next: readonly RolloutNode[]): Dec
   const chosen: RolloutNode[] = [];
   let left = room;
   for (const node of inDomain) {
-    // One that is cordoned is unavailable already.
+    // One that is cordoned is unavailable already, and takes nobody's place.
     const costs = unavailable.has(node.node) ? 0 : 1;
-    if (left < costs || left <= 0) break;
+    if (left < costs || room < 0) continue;
     left -= costs;
     chosen.push(node);
   }
@@ -174,7 +191,7 @@ function take(seen: Seen, progress: Progress, next: readonly RolloutNode[]): Dec
     const text = room <= 0 ? `${nodesText(unavailable.size)} unavailable, as many as may be` : 'other nodes of its domain come first';
     return { ...rest, phase, reason: 'MaxUnavailable', waitsFor: room <= 0 ? 'MaxUnavailable' : 'Domain', text };
   }
-  const actions = chosen.map((node): Action => ({ do: 'assign', node, revision: progress.revision }));
+  const actions = chosen.map((node) => planTouch(seen.facts, node, progress.revision));
   return { ...rest, phase, reason: 'NodesAssigned', text: `assigns it to ${namesOf(chosen.map(({ node }) => node))}`, actions };
 }
 

@@ -4,8 +4,11 @@ import { matchesLabels } from '../../kube/api/selector.ts';
 import { isControlledBy } from '../../kube/controller/owner-refs.ts';
 import type { ServerFacts } from '../fleet/server-facts.ts';
 import type { Caches } from './caches.ts';
+import type { MaybeSource } from '../../agent/checkpoint/source.ts';
+import type { Drains } from './drains.ts';
 import type { Facts, KubeletConfigs, WindowState } from './facts.ts';
 import { rolloutNode, type RolloutNode } from './node.ts';
+import type { ConfigMap } from './revision.ts';
 import type { Rules } from './rules.ts';
 import type { NodeConfigRollout } from './types.ts';
 
@@ -15,6 +18,7 @@ export interface Observer {
   configs: KubeletConfigs;
   serves: ServerFacts;
   windowState: (rules: Rules, now: Millis) => WindowState;
+  drains: Pick<Drains, 'statesOf'>;
 }
 
 /** What the caches have of one rollout now. It only reads: what follows from it is for the plan. */
@@ -43,8 +47,15 @@ export function observe(rules: Rules, now: Millis, by: Observer): Omit<Facts, 'g
     nodes,
     conflicts,
     configs: by.configs,
+    payloadOf: (from) => payloadOf(caches, from),
+    drains: by.drains.statesOf(rules.name),
     window: by.windowState(rules, now),
   };
+}
+
+function payloadOf({ configMaps }: Caches, source: MaybeSource): Readonly<ConfigMap> | undefined {
+  const found = source === null ? undefined : configMaps.get(`${source.namespace}/${source.name}`);
+  return found?.metadata.uid === source?.uid ? found : undefined;
 }
 
 /** The older of two rollouts has the nodes that both select; of the same second the one whose name comes first. A terminating one has none. */

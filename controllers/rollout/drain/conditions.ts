@@ -1,7 +1,7 @@
 import type { NodeCondition } from 'kubernetes-types/core/v1.js';
 import { rfc3339, type Millis } from '../../../base/clock.ts';
 import type { DrainOwner, Node, PatchNode } from './contract.ts';
-import { identity, printOwner } from './record.ts';
+import { identity, printOwner, recordOf } from './record.ts';
 
 /**
  * Conditions of a Node that is being worked on. Any API server takes them; controllers heed them from 1.37 on, behind the gate NodeLifecycleConditions.
@@ -57,4 +57,15 @@ function isWrittenBy({ message }: NodeCondition, owner: DrainOwner): boolean {
 
 function prefix(owner: DrainOwner): string {
   return `NodeConfigRollout ${printOwner(owner)}: `;
+}
+
+/** The rollout that has written on the Node: the record of a drain, or else conditions. undefined: none has. */
+export function workerOf(node: Readonly<Node>): DrainOwner | undefined {
+  const recorded = recordOf(node)?.owner;
+  if (recorded !== undefined) return recorded;
+  for (const type of lifecycleConditions) {
+    const [, name, uid] = /^NodeConfigRollout ([^/\s]+)\/([^:\s]+): /.exec(conditionOf(node, type)?.message ?? '') ?? [];
+    if (name !== undefined && uid !== undefined) return { name, uid };
+  }
+  return undefined;
 }

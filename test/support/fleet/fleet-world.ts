@@ -5,7 +5,8 @@ import { seededRandom } from '../../../base/random.ts';
 import { rolloutController } from '../../../controllers/rollout/controller.ts';
 import { rollouts, type NodeConfigRollout, type RolloutSpec } from '../../../controllers/rollout/types.ts';
 import { definitions } from '../../../deploy/definitions.ts';
-import { configMaps, coreEvents, nodes, type KubeObject } from '../../../kube/api/object.ts';
+import { configMaps, coreEvents, nodes, pods } from '../../../kube/api/resources.ts';
+import type { KubeObject } from '../../../kube/api/object.ts';
 import type { Client } from '../../../kube/client/client.ts';
 // The client loads it with the first list, which takes turns of the loop that fake time knows nothing of.
 import '../../../kube/client/list-stream.ts';
@@ -119,6 +120,59 @@ export class FleetWorld implements AsyncDisposable {
     else await this.client.patch(configMaps, { name, namespace: NAMESPACE }, { data: object.data }, { type: 'merge' });
   }
 
+  /** A running pod of a ReplicaSet. It ends as soon as it is asked to and has no finalizers: a kubelet is played too. */
+  async addPod(name: string, nodeName: string, { finalizers = [] }: { finalizers?: string[] } = {}): Promise<void> {
+    const ownerReferences = [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'app', uid: 'uid-app', controller: true }];
+    const object = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name, namespace: 'default', ownerReferences, ...(finalizers.length === 0 ? {} : { finalizers }) },
+      spec: { nodeName, containers: [{ name: 'main', image: 'app' }], terminationGracePeriodSeconds: 1 },
+    };
+    await this.client.create(pods, object, { namespace: 'default' });
+    if (!this.#kubelets) void this.#endPods();
+    this.#kubelets = true;
+  }
+
+  #kubelets = false;
+  readonly #ending = new AbortController();
+
+  async #endPods(): Promise<void> {
+    const { signal } = this.#ending;
+    try {
+      for await (const { type, object } of this.client.watch(pods, { namespace: 'default' }, signal)) {
+        if (type === 'DELETED' || object.metadata.deletionTimestamp === undefined) continue;
+        const { name = '', namespace = '' } = object.metadata;
+        await this.client.delete(pods, { name, namespace }, { body: { gracePeriodSeconds: 0 } }).catch(() => {});
+      }
+    } catch {
+      // The test has ended.
+    }
+  }
+
+  /** Nodes that are cordoned from now on by a rollout, and how many at once. */
+  async watchCordons(): Promise<{ seen: Set<string>; atOnce: number }> {
+    const found = { seen: new Set<string>(), atOnce: 0 };
+    const now = new Set<string>();
+    const watch = async (): Promise<void> => {
+      for await (const { object } of this.client.watch<KubeObject & { spec?: { unschedulable?: boolean } }>(
+        nodes,
+        {},
+        this.#ending.signal,
+      )) {
+        const { name = '', annotations = {} } = object.metadata;
+        const isOurs = object.spec?.unschedulable === true && annotations['dkc.dev/cordoned-by'] !== undefined;
+        if (isOurs) found.seen.add(name);
+        if (isOurs) now.add(name);
+        else now.delete(name);
+        found.atOnce = Math.max(found.atOnce, now.size);
+      }
+    };
+    void watch().catch(() => {});
+    await this.clock.advance(0);
+    return found;
+  }
+
   async roll(name: string, spec: Partial<RolloutSpec> = {}): Promise<void> {
     const object: NodeConfigRollout = {
       apiVersion: 'dkc.dev/v1alpha1',
@@ -172,6 +226,7 @@ export class FleetWorld implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.agents.stop();
+    this.#ending.abort();
     const stopping = this.controller.stop();
     await this.clock.advance(30_000);
     await stopping;

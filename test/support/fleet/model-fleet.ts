@@ -117,6 +117,8 @@ export class ModelFleet {
       nodes: [...this.nodes.values()].map((node) => this.view(node)),
       conflicts: [],
       configs: { rejects: () => [], needsDrain: () => [] },
+      payloadOf: () => undefined,
+      drains: new Map(),
       window: { open: true, until: Infinity },
       gates: undefined,
     };
@@ -181,6 +183,10 @@ export class ModelFleet {
         return;
       case 'assign':
         this.#assign(action.node.node, action.revision);
+        return;
+      case 'drain':
+      case 'give-back':
+        throw new Error(`nothing is drained here: ${action.do}`);
     }
   }
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rollouts, type NodeConfigRollout } from '../../../../controllers/rollout/types.ts';
-import { configMaps, nodes } from '../../../../kube/api/object.ts';
+import { configMaps, nodes, pods } from '../../../../kube/api/resources.ts';
+import type { KubeObject } from '../../../../kube/api/object.ts';
 import { FleetWorld } from '../../../support/fleet/fleet-world.ts';
 
 test('a good configuration goes through the steps, never with more nodes in flight than maxUnavailable', async () => {
@@ -130,4 +131,65 @@ test('a node that vanishes in flight, one that hangs, and one that is not Ready'
   assert.match(status?.failures?.[0]?.error ?? '', /not settled by the deadline/);
   await world.setReady('down', true);
   await world.until('web', 'the node that came back has it', (now) => now.status?.nodes?.settled === 4);
+});
+
+test('a field that needs it drains each node first, gives it back after, and leaves the cordon of somebody else', async () => {
+  await using world = await FleetWorld.start();
+  await world.addNodes(3);
+  await world.payload({ maxPods: 100 });
+  // The node that somebody cordoned is one of the two.
+  await world.roll('web', { maxUnavailable: 2 });
+  await world.phase('web', 'Complete');
+  await world.client.patch(nodes, { name: 'node-1' }, { spec: { unschedulable: true } }, { type: 'merge' });
+  for (const node of ['node-0', 'node-1', 'node-2']) await world.addPod(`app-${node}`, node);
+  await world.addPod('stuck', 'node-2', { finalizers: ['example.com/hold'] });
+  const most = await world.watchCordons();
+  await world.payload({ maxPods: 90 });
+  await world.until('web', 'the third waits for its pod', ({ status }) => status?.nodes?.settled === 2 && status.nodes.inFlight === 1);
+  await world.clock.advance(60_000);
+  assert.match((await world.rollout('web')).status?.message ?? '', /stuck is terminating/);
+  await world.restartController();
+  await world.client.patch(pods, { name: 'stuck', namespace: 'default' }, { metadata: { finalizers: null } }, { type: 'merge' });
+  const { status } = await world.until(
+    'web',
+    'the new one is complete',
+    (now) => now.status?.phase === 'Complete' && now.status.nodes?.settled === 3,
+  );
+  assert.equal(status?.nodes?.failed, 0);
+  await world.clock.advance(60_000);
+  const { items } = await world.client.list<
+    KubeObject & { spec?: { unschedulable?: boolean }; status?: { conditions?: { type: string }[] } }
+  >(nodes);
+  assert.deepEqual(
+    items.map(({ spec }) => spec?.unschedulable === true),
+    [false, true, false],
+  );
+  for (const { metadata, status: of } of items) {
+    assert.deepEqual(
+      Object.keys(metadata.annotations ?? {}).filter((name) => name.startsWith('dkc.dev/')),
+      [],
+    );
+    assert.deepEqual(
+      of?.conditions?.map(({ type }) => type),
+      ['Ready'],
+    );
+  }
+  assert.deepEqual([...most.seen].toSorted(), ['node-0', 'node-2']);
+  assert.equal(most.atOnce, 1);
+});
+
+test('a drain that does not end in time fails the node, which is given back; going back drains nobody twice', async () => {
+  await using world = await FleetWorld.start();
+  await world.addNodes(3);
+  await world.addPod('stuck', 'node-0', { finalizers: ['example.com/hold'] });
+  await world.payload({ maxPods: 100 });
+  await world.roll('web', { maxUnavailable: '100%', drain: 'Always', drainTimeout: '2m', steps: [{ nodes: '100%' }] });
+  const { status } = await world.phase('web', 'RolledBack');
+  assert.match(status?.failures?.[0]?.error ?? '', /^drain: Timeout: .*stuck is terminating/);
+  await world.clock.advance(60_000);
+  const { items } = await world.client.list<KubeObject & { spec?: { unschedulable?: boolean } }>(nodes);
+  assert.deepEqual(
+    items.map(({ spec }) => spec?.unschedulable === true),
+    [false, false, false],
+  );
 });

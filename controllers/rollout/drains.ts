@@ -1,0 +1,139 @@
+import type { Clock, Millis } from '../../base/clock.ts';
+import { describeError } from '../../base/errors.ts';
+import type { Client } from '../../kube/client/client.ts';
+import { nodes } from '../../kube/api/resources.ts';
+import { EvictionBackoff } from './drain/backoff.ts';
+import { planConditions } from './drain/conditions.ts';
+import { defaultDrainPolicy, type DrainOutcome, type DrainStep, type Node } from './drain/contract.ts';
+import { ApiEvictor } from './drain/evictor.ts';
+import { executeDrain, type DrainWorld } from './drain/execute.ts';
+import { podsOfNode } from './drain/observe.ts';
+import { planDrain, planGiveBack } from './drain/plan.ts';
+import type { DrainState } from './facts.ts';
+import { nodeOf, ownerOf } from './maintenance.ts';
+import type { RolloutNode } from './node.ts';
+import type { Rules } from './rules.ts';
+
+/** Steps of one node in one reconcile: a cordon, conditions, one round of evictions, and as many once more after a conflict. */
+const MAX_STEPS = 12;
+/** A node whose pods could not be read, or that could not be written, is looked at again then. */
+const RETRY_MS: Millis = 5_000;
+
+interface Known {
+  state: DrainState;
+  /** Monotonic: nothing is asked of the server before. */
+  notBefore: Millis;
+}
+
+/** What is written for one node, and what the server then has. */
+export type Wrote = (node: Node) => void;
+
+/**
+ * Takes drains further, node by node. What it knows of them is a pace and the last answer: where a drain stands is on the Node, so that a process that
+ * knows nothing goes on with it.
+ */
+export class Drains {
+  readonly #client: Client;
+  readonly #clock: Clock;
+  readonly #world: DrainWorld;
+  readonly #backoff: EvictionBackoff;
+  /** By rollout and node. */
+  readonly #known = new Map<string, Map<string, Known>>();
+
+  constructor(client: Client, clock: Clock) {
+    this.#client = client;
+    this.#clock = clock;
+    this.#backoff = new EvictionBackoff(clock);
+    this.#world = { client, evictor: new ApiEvictor(client), backoff: this.#backoff };
+  }
+
+  /** By node. */
+  statesOf(rollout: string): ReadonlyMap<string, DrainState> {
+    return new Map([...(this.#known.get(rollout) ?? [])].map(([node, { state }]) => [node, state]));
+  }
+
+  forget(rollout: string, node?: string): void {
+    if (node === undefined) this.#known.delete(rollout);
+    else this.#known.get(rollout)?.delete(node);
+  }
+
+  /** One look at a drain, and what follows from it. @returns when to look again; 0: it has ended. @throws the signal's reason */
+  async advance(rules: Rules, node: RolloutNode, wrote: Wrote, signal: AbortSignal): Promise<Millis> {
+    const known = this.#of(rules.name);
+    const left = (known.get(node.node)?.notBefore ?? 0) - this.#clock.monotonic();
+    if (left > 0) return left;
+    const say = (state: DrainState, again: Millis): Millis => {
+      known.set(node.node, { state, notBefore: this.#clock.monotonic() + again });
+      return again;
+    };
+    try {
+      const step = await this.#drain(rules, node, wrote, signal);
+      switch (step.do) {
+        case 'drained':
+          return say({ at: 'drained' }, 0);
+        case 'failed':
+          return say({ at: 'failed', error: `${step.reason}: ${step.why}` }, 0);
+        case 'wait':
+          return say({ at: 'draining', why: step.why }, step.requeueAfterMs);
+        case 'patch':
+        case 'evict':
+        case 'uncordon':
+        case 'given-back':
+          return say({ at: 'draining', why: 'its Node changes' }, RETRY_MS);
+      }
+    } catch (error) {
+      signal.throwIfAborted();
+      return say({ at: 'draining', why: describeError(error).slice(0, 200) }, RETRY_MS);
+    }
+  }
+
+  /** @returns the step at which it came to a stop */
+  async #drain(rules: Rules, { node: name, object }: RolloutNode, wrote: Wrote, signal: AbortSignal): Promise<DrainStep> {
+    let node = object as Readonly<Node>;
+    const policy = { ...defaultDrainPolicy, timeoutMs: rules.drainTimeoutMs };
+    for (let steps = 1; ; steps++) {
+      const pods = await podsOfNode(this.#client, name, signal);
+      const step = planDrain({ node, pods, owner: ownerOf(rules), policy, now: this.#clock.now(), heldBack: this.#backoff.heldBack });
+      if (step.do === 'drained' || step.do === 'failed' || step.do === 'wait' || steps === MAX_STEPS) return step;
+      node = await this.#next(node, await executeDrain(step, this.#world, signal), wrote, signal);
+    }
+  }
+
+  /** The Node as the server has it after a step. */
+  async #next(node: Readonly<Node>, outcome: DrainOutcome, wrote: Wrote, signal: AbortSignal): Promise<Readonly<Node>> {
+    if (outcome.result === 'patched') {
+      wrote(outcome.node);
+      return outcome.node;
+    }
+    if (outcome.result === 'conflict') return this.#client.get<Node>(nodes, { name: node.metadata.name ?? '' }, { signal });
+    return node;
+  }
+
+  /** Says on the Node that it is worked on. Nothing hangs on it: where somebody else writes the Node at that moment, or it may not be written, it goes unsaid. */
+  async announce(rules: Rules, node: RolloutNode, wrote: Wrote, signal: AbortSignal): Promise<void> {
+    const step = planConditions(nodeOf(node), ownerOf(rules), ['MaintenanceInProgress'], this.#clock.now());
+    if (step === undefined) return;
+    const outcome = await executeDrain(step, this.#world, signal).catch(() => undefined);
+    signal.throwIfAborted();
+    if (outcome?.result === 'patched') wrote(outcome.node);
+  }
+
+  /** Takes away what the rollout left on a Node. @throws ApiError, TransportError */
+  async giveBack(rules: Pick<Rules, 'name' | 'uid'>, object: Readonly<Node>, wrote: Wrote, signal: AbortSignal): Promise<void> {
+    let node = object;
+    for (let steps = 0; steps < MAX_STEPS; steps++) {
+      const step = planGiveBack(node, ownerOf(rules), this.#clock.now());
+      if (step.do === 'given-back') break;
+      const outcome = await executeDrain(step, this.#world, signal);
+      if (outcome.result === 'gone') break;
+      node = await this.#next(node, outcome, wrote, signal);
+    }
+    this.forget(rules.name, object.metadata.name);
+  }
+
+  #of(rollout: string): Map<string, Known> {
+    const known = this.#known.get(rollout) ?? new Map<string, Known>();
+    this.#known.set(rollout, known);
+    return known;
+  }
+}

@@ -1,0 +1,39 @@
+import type { Millis } from '../../base/clock.ts';
+import type { Action } from './actions.ts';
+import type { DrainOwner, Node } from './drain/contract.ts';
+import { planGiveBack } from './drain/plan.ts';
+import { recordOf } from './drain/record.ts';
+import type { Facts } from './facts.ts';
+import type { RolloutNode } from './node.ts';
+import type { Rules } from './rules.ts';
+
+/** Who writes on Nodes for this rollout. */
+export const ownerOf = ({ name, uid }: Pick<Rules, 'name' | 'uid'>): DrainOwner => ({ name, uid });
+
+export const nodeOf = ({ object }: RolloutNode): Readonly<Node> => object as Readonly<Node>;
+
+/** This rollout drains the node, or has drained it and not given it back. */
+export const isDrainedBy = (node: RolloutNode, rules: Rules): boolean => recordOf(nodeOf(node))?.owner.uid === rules.uid;
+
+/** Whether anything of this rollout is left on the Node. */
+export const isWorkedOn = (node: RolloutNode, rules: Rules, now: Millis): boolean =>
+  planGiveBack(nodeOf(node), ownerOf(rules), now).do !== 'given-back';
+
+/**
+ * How a node is brought to a revision: drained first where the change needs it, unless it is by now. Where the drain failed on the way back, the node is
+ * assigned all the same: what it has is worse.
+ */
+export function planTouch(facts: Facts, node: RolloutNode, revision: string | undefined, { isBack = false } = {}): Action {
+  const { rules, drains } = facts;
+  const state = drains.get(node.node)?.at;
+  const assign: Action = { do: 'assign', node, revision };
+  if (state === 'drained' || (state === 'failed' && isBack)) return assign;
+  return isDrainedBy(node, rules) || needsDrain(facts, node, revision) ? { do: 'drain', node } : assign;
+}
+
+function needsDrain({ rules, configs, payloadOf, revisions }: Facts, node: RolloutNode, revision: string | undefined): boolean {
+  if (rules.drain !== 'Auto') return rules.drain === 'Always';
+  if (node.kubeletVersion === '') return false;
+  const to = revisions.find(({ metadata }) => metadata.name === revision);
+  return configs.needsDrain(payloadOf(node.active), to, rules.configMap.kubeletConfigKey, node.kubeletVersion).length > 0;
+}
