@@ -16,7 +16,10 @@ import type { Node } from './drain/contract.ts';
 import { workerOf } from './drain/conditions.ts';
 import { Drains } from './drains.ts';
 import { execute, writeStatus, type Executor } from './execute.ts';
-import type { GateResult } from './facts.ts';
+import { GateChecks } from './gate-checks.ts';
+import type { HttpGet } from './gates/contract.ts';
+import { httpGet } from './gates/http-get.ts';
+import { Kinds } from './gates/kinds.ts';
 import { kubeletConfigs } from './kubelet-configs.ts';
 import { observe, type Observer } from './observe.ts';
 import { plan } from './plan.ts';
@@ -28,23 +31,17 @@ const COMPONENT = 'rollout-controller';
 const GATHER_MS: Millis = 100;
 
 /** Takes kubelet configurations through the nodes that NodeConfigRollouts select. */
-export function rolloutController(runtime: Runtime, options: RolloutOptions & { serves: ServerFacts }): Runnable {
+export function rolloutController(runtime: Runtime, options: RolloutOptions & { serves: ServerFacts; http?: HttpGet }): Runnable {
   const { clock, log, client, queue } = runtime;
   const caches = cachesOf(runtime, options);
   const ownWrites = new OwnWrites(clock, { metrics: runtime.meters.ownWrites('rollout_controller') });
-  const rules = memoize((rollout: Readonly<NodeConfigRollout>) => rulesOf(rollout, { windows: () => [], gates: () => [] }));
+  const rules = memoize(rulesOf);
   const drains = new Drains(client, clock);
-  const observer: Observer = {
-    drains,
-    caches,
-    rules,
-    configs: kubeletConfigs(),
-    serves: options.serves,
-    windowState: () => ({ open: true, until: Infinity }),
-  };
+  const observer: Observer = { caches, rules, drains, configs: kubeletConfigs(), serves: options.serves };
+  const gates = new GateChecks({ client, clock, log, http: options.http ?? httpGet, kinds: new Kinds() });
   const events = runtime.events(COMPONENT);
   const executor: Executor = { client, caches, ownWrites, clock, events, drains };
-  const sync: Sync = { observer, executor, clock, events, gates: async () => [] };
+  const sync: Sync = { observer, executor, clock, events, gates };
   const ofNode = (change: Change<KubeObject>, sets: Lister<NodeConfigRollout>) => enqueueOnNode(change, sets, rules, caches.nodes);
   const controller: Controller<NodeConfigRollout> = {
     name: 'rollout',
@@ -59,6 +56,7 @@ export function rolloutController(runtime: Runtime, options: RolloutOptions & { 
     gone: (key) => {
       ownWrites.forget(key);
       drains.forget(key);
+      gates.forget(key);
     },
     reconcile: (key, signal) => reconcile(key, sync, signal),
   };
@@ -71,7 +69,7 @@ interface Sync {
   executor: Executor;
   clock: Clock;
   events: Pick<EventRecorder, 'event'>;
-  gates: (rules: Rules, signal: AbortSignal) => Promise<readonly GateResult[]>;
+  gates: GateChecks;
 }
 
 /**
@@ -90,7 +88,7 @@ async function reconcile(key: Key, by: Sync, signal: AbortSignal): Promise<Outco
   const rules = observer.rules(rollout);
   const facts = observe(rules, clock.now(), observer);
   const first = plan({ ...facts, gates: undefined });
-  const planned = first.asksGates ? plan({ ...facts, gates: await by.gates(rules, signal) }) : first;
+  const planned = first.asksGates ? plan({ ...facts, gates: await by.gates.results(rules, signal) }) : first;
   if (!(await writeStatus(executor, rollout, planned.status, signal))) return { requeueAfter: GATHER_MS, why: 'the rollout has changed' };
   for (const { type, reason, message } of planned.events) events.event(rollout, type, reason, message, { resource: rollouts });
   const { failures, wakeUps } = await execute(executor, rules, planned.actions, signal);

@@ -59,7 +59,7 @@ export async function execute(by: Executor, rules: Rules, actions: readonly Acti
   const { failed } = await slowStart(
     actions.filter((action) => !isOfRevision(action)),
     async (action) => {
-      const wakeUp = await executeOnNode(by, rules, action as OnNode, signal).catch((error: unknown) => void failures.push(error));
+      const wakeUp = await executeOnNode(by, rules, action, signal).catch((error: unknown) => void failures.push(error));
       if (wakeUp !== undefined) wakeUps.push(wakeUp);
     },
     { first: AT_ONCE, largest: AT_ONCE, signal },

@@ -2,17 +2,9 @@ import type { Millis } from '../../base/clock.ts';
 import type { MaybeSource, SpecSource } from '../../agent/checkpoint/source.ts';
 import type { RolloutNode, Standing } from './node.ts';
 import type { ConfigMap } from './revision.ts';
+import type { GateResult } from './gates/contract.ts';
 import type { Rules } from './rules.ts';
-
-/** Whether nodes may be touched now by the windows of a rollout. */
-export type WindowState = { open: true; until: Millis } | { open: false; next: { from: Millis; until: Millis } | undefined };
-
-/** Whether one gate holds, and why not. */
-export interface GateResult {
-  name: string;
-  ok: boolean;
-  why: string;
-}
+import type { WindowState } from './windows/windows.ts';
 
 /** What the controller knows of kubelet configurations. Pure, and cheap to ask again. */
 export interface KubeletConfigs {

@@ -6,18 +6,18 @@ import type { ServerFacts } from '../fleet/server-facts.ts';
 import type { Caches } from './caches.ts';
 import type { MaybeSource } from '../../agent/checkpoint/source.ts';
 import type { Drains } from './drains.ts';
-import type { Facts, KubeletConfigs, WindowState } from './facts.ts';
+import type { Facts, KubeletConfigs } from './facts.ts';
 import { rolloutNode, type RolloutNode } from './node.ts';
 import type { ConfigMap } from './revision.ts';
 import type { Rules } from './rules.ts';
 import type { NodeConfigRollout } from './types.ts';
+import { windowState } from './windows/windows.ts';
 
 export interface Observer {
   caches: Caches;
   rules: (rollout: Readonly<NodeConfigRollout>) => Rules;
   configs: KubeletConfigs;
   serves: ServerFacts;
-  windowState: (rules: Rules, now: Millis) => WindowState;
   drains: Pick<Drains, 'statesOf'>;
 }
 
@@ -49,7 +49,7 @@ export function observe(rules: Rules, now: Millis, by: Observer): Omit<Facts, 'g
     configs: by.configs,
     payloadOf: (from) => payloadOf(caches, from),
     drains: by.drains.statesOf(rules.name),
-    window: by.windowState(rules, now),
+    window: windowState(rules.windows, now),
   };
 }
 

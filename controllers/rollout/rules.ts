@@ -3,7 +3,10 @@ import type { Millis } from '../../base/clock.ts';
 import { resolveIntOrPercent } from '../../kube/api/int-or-percent.ts';
 import { qualifiedNameProblems } from '../../kube/api/names.ts';
 import { labelSelectorOf, type LabelSelector, type LabelSelectorObject } from '../../kube/api/selector.ts';
-import type { Count, GateSpec, NodeConfigRollout, Window } from './types.ts';
+import type { Gate } from './gates/contract.ts';
+import { gateProblems } from './gates/problems.ts';
+import type { Count, NodeConfigRollout } from './types.ts';
+import { windowProblems, type Window } from './windows/windows.ts';
 
 /** One step, checked. */
 export interface Step {
@@ -31,7 +34,7 @@ export interface Rules {
   drain: 'Auto' | 'Never' | 'Always';
   drainTimeoutMs: Millis;
   windows: readonly Window[];
-  gates: readonly GateSpec[];
+  gates: readonly Gate[];
   skipInvalidNodes: boolean;
   paused: boolean;
   abortedRevision: string | undefined;
@@ -44,11 +47,8 @@ export const MAX_STEPS = 32;
 const MAX_MS: Millis = 7 * 24 * 3_600_000;
 const DEFAULT_STEPS: readonly Step[] = [1, '10%', '50%', '100%'].map((nodes) => ({ nodes, holdMs: 0, approve: false }));
 
-/** Reads the spec of a rollout. @param checks - of the parts that have readers of their own: the sentences they find */
-export function rulesOf(
-  rollout: Readonly<NodeConfigRollout>,
-  checks: { windows: (windows: readonly Window[]) => readonly string[]; gates: (gates: readonly GateSpec[]) => readonly string[] },
-): Rules {
+/** Reads the spec of a rollout. Pure. */
+export function rulesOf(rollout: Readonly<NodeConfigRollout>): Rules {
   const { metadata, spec = {} } = rollout;
   const problems: string[] = [];
   const duration = (path: string, text: string | undefined, byDefault: Millis): Millis => {
@@ -78,7 +78,7 @@ export function rulesOf(
   }));
   const selector = selectorOf(spec.nodeSelector, problems);
   if (spreadBy !== undefined) problems.push(...qualifiedNameProblems(spreadBy).map((problem) => `spec.spreadBy: ${problem}`));
-  problems.push(...checks.windows(windows), ...checks.gates(gates));
+  problems.push(...windowProblems(windows, 'spec.windows'), ...gateProblems(gates, 'spec.gates'));
   return {
     rollout,
     name: metadata.name ?? '',

@@ -1,4 +1,6 @@
 import type { KubeObject, Resource } from '../../kube/api/object.ts';
+import type { Gate } from './gates/contract.ts';
+import type { Window } from './windows/windows.ts';
 
 /** Takes one kubelet configuration through the nodes that it selects. `deploy/rollout-crd.ts` has its schema. */
 export const rollouts: Resource = {
@@ -27,23 +29,6 @@ export interface RolloutStep {
   approve?: boolean;
 }
 
-export interface Window {
-  /** Five cron fields. */
-  schedule: string;
-  /** A Go duration. */
-  duration: string;
-  /** IANA name. @default UTC */
-  timeZone?: string;
-}
-
-/** What must hold before a node is touched and while a step holds; `gates/contract.ts` has the kinds. */
-export interface GateSpec {
-  name: string;
-  prometheus?: unknown;
-  alerts?: unknown;
-  object?: unknown;
-}
-
 export interface RolloutSpec {
   /** `{}` selects every node. */
   nodeSelector?: { matchLabels?: Record<string, string>; matchExpressions?: unknown[] };
@@ -65,7 +50,8 @@ export interface RolloutSpec {
   /** A Go duration. @default 10m */
   drainTimeout?: string;
   windows?: Window[];
-  gates?: GateSpec[];
+  /** All must hold before a node is touched, and while a step holds. */
+  gates?: Gate[];
   signature?: { required?: boolean };
   /** Nodes whose kubelet would reject the configuration are left out. @default false: then none is touched */
   skipInvalidNodes?: boolean;

@@ -2,6 +2,7 @@ import { createLocalApi, type LocalApi } from '../../../apiserver/local-api.ts';
 import type { Millis } from '../../../base/clock.ts';
 import { silentLog } from '../../../base/log.ts';
 import { seededRandom } from '../../../base/random.ts';
+import type { HttpAnswer } from '../../../controllers/rollout/gates/contract.ts';
 import { rolloutController } from '../../../controllers/rollout/controller.ts';
 import { rollouts, type NodeConfigRollout, type RolloutSpec } from '../../../controllers/rollout/types.ts';
 import { definitions } from '../../../deploy/definitions.ts';
@@ -31,6 +32,8 @@ export class FleetWorld implements AsyncDisposable {
   readonly client: Client;
   readonly agents: LightAgents;
   controller: LocalProcess;
+  /** What every Prometheus answers. */
+  prometheus = (): HttpAnswer => ({ status: 200, text: JSON.stringify({ status: 'success', data: { resultType: 'vector', result: [] } }) });
 
   private constructor(api: LocalApi, clock: FakeClock) {
     this.clock = clock;
@@ -60,7 +63,7 @@ export class FleetWorld implements AsyncDisposable {
     const serves = { version: 'v1.36.3', servesNodeConfigs: true, hasConfigSource: false };
     return startLocally(this.api, {
       name: 'dkc-controllers',
-      setup: (runtime) => [rolloutController(runtime, { serves })],
+      setup: (runtime) => [rolloutController(runtime, { serves, http: async () => this.prometheus() })],
       clock: this.clock,
     });
   }

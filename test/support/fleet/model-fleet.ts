@@ -104,7 +104,7 @@ export class ModelFleet {
   }
 
   rules(): Rules {
-    return rulesOf(this.rollout, { windows: () => [], gates: () => [] });
+    return rulesOf(this.rollout);
   }
 
   /** What a controller sees now. */

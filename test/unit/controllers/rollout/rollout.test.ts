@@ -193,3 +193,33 @@ test('a drain that does not end in time fails the node, which is given back; goi
     [false, false, false],
   );
 });
+
+test('nodes are touched inside a window and while the gates hold; a gate that fails starts a hold over', async () => {
+  await using world = await FleetWorld.start();
+  await world.addNodes(4);
+  await world.payload({ maxPods: 100 });
+  const gates = [{ name: 'no-alerts', alerts: { url: 'http://prometheus:9090' } }];
+  const windows = [{ schedule: '0 2 * * *', duration: '2h' }];
+  await world.roll('web', { windows, gates, steps: [{ nodes: 1, hold: '20m' }, { nodes: '100%' }] });
+  const shut = await world.until('web', 'the window is closed', ({ status }) => status?.waitsFor === 'Window');
+  assert.deepEqual([shut.status?.phase, shut.status?.nextWindow], ['Pending', '2026-03-01T02:00:00Z']);
+  const fires = { metric: { alertname: 'KubeletDown', alertstate: 'firing' }, value: [1, '1'] };
+  const answer =
+    (...result: object[]) =>
+    () => ({ status: 200, text: JSON.stringify({ status: 'success', data: { resultType: 'vector', result } }) });
+  world.prometheus = answer(fires);
+  const gated = await world.until('web', 'the gate', ({ status }) => status?.waitsFor === 'Gates', 3 * 3_600_000);
+  assert.match(gated.status?.message ?? '', /no-alerts: .*KubeletDown/);
+  assert.equal(gated.status?.nextWindow, undefined);
+  assert.deepEqual(world.agents.assigned, []);
+  world.prometheus = answer();
+  await world.until('web', 'the hold', ({ status }) => status?.waitsFor === 'Hold');
+  await world.clock.advance(15 * 60_000);
+  world.prometheus = answer(fires);
+  await world.clock.advance(60_000);
+  world.prometheus = answer();
+  await world.clock.advance(15 * 60_000);
+  assert.equal((await world.rollout('web')).status?.nodes?.updated, 1, 'the hold began again');
+  const { status } = await world.phase('web', 'Complete');
+  assert.equal(status?.nodes?.settled, 4);
+});
