@@ -20,12 +20,13 @@ import type { ServedKind, View } from '../kinds/kind.ts';
 import type { MergeRule } from '../patch/strategic-patch.ts';
 import type { Context } from './context.ts';
 
-/** The change that a patch request makes. */
+/** The change that a patch request makes. @param release - 36 of a server of 1.36 */
 export function patchChange(
   served: ServedKind,
   request: ResourceRequest,
   bytes: Uint8Array,
   contentType: string,
+  release: number,
 ): (old: KubeObject) => KubeObject {
   const type = patchType(contentType, describesOnly(served.kind.schema));
   const patch = decodeBody(bytes, contentType);
@@ -37,13 +38,16 @@ export function patchChange(
       return incomingObject(type === 'strategic' ? rewritten(patched, served.kind.verbatim) : patched, served, request);
     } catch (error) {
       if (!(error instanceof PatchError)) throw error;
-      const failure =
-        error.problem === 'malformed'
-          ? badRequest(error.message)
-          : new StatusError(422, 'Invalid', `the server rejected our request due to an error in our request: ${error.message}`, {});
+      const failure = error.problem === 'malformed' ? badRequest(error.message) : inapplicable(error.message, release);
       throw Object.assign(failure, { cause: error });
     }
   };
+}
+
+/** Later servers keep to themselves which operation it was. */
+function inapplicable(why: string, release: number): StatusError {
+  const message = 'the server rejected our request due to an error in our request';
+  return new StatusError(422, 'Invalid', release < 34 ? `${message}: ${why}` : message, {});
 }
 
 /** With the field encoded by the server. */
@@ -108,7 +112,7 @@ export function handleView(
   let edit: (old: KubeObject) => KubeObject;
   if (request.verb === 'patch') {
     if (isApply(type)) throw unsupportedMediaType(['application/json-patch+json', 'application/merge-patch+json']);
-    edit = patchChange(alone, request, body, type);
+    edit = patchChange(alone, request, body, type, context.registry.release);
   } else {
     const given = incomingObject(decodeObject(body, type), alone, request);
     edit = () => given;

@@ -2,7 +2,8 @@ import { apiVersion } from '../kinds/kind.ts';
 import { badRequest } from '../errors.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import type { Format } from '../http/body.ts';
-import type { ServedKind, Kind } from '../kinds/kind.ts';
+import { columnsOf, type Column } from '../kinds/column.ts';
+import type { ServedKind } from '../kinds/kind.ts';
 import type { Page } from './read.ts';
 import type { WatchEvent } from './watch.ts';
 
@@ -13,14 +14,16 @@ export interface Presenter {
   event(event: WatchEvent): unknown;
 }
 
-export function presenter(served: ServedKind, format: Format, query: URLSearchParams, now: () => number): Presenter {
+/** @param release - 36 of a server of 1.36 */
+export function presenter(served: ServedKind, format: Format, query: URLSearchParams, release: number, now: () => number): Presenter {
+  const columns = columnsOf(served.kind.columns, release);
   const typeMeta = { apiVersion: apiVersion(served.at), kind: served.kind.kind };
   const inVersion = (object: KubeObject): KubeObject => served.at.fromStored?.(object) ?? object;
   const whole = (object: KubeObject) => ({ kind: typeMeta.kind, apiVersion: typeMeta.apiVersion, ...inVersion(object) });
   const include = includeObject(query.get('includeObject'));
   let headers = true;
   const asTable = (objects: readonly KubeObject[], metadata: Record<string, unknown>) => {
-    const made = table(served.kind, objects, metadata, { now: now(), metaVersion: format.metaVersion, include, headers, whole });
+    const made = table(columns, objects, metadata, { now: now(), metaVersion: format.metaVersion, include, headers, whole });
     headers = false;
     return made;
   };
@@ -93,12 +96,12 @@ function partialMetadata(object: KubeObject, metaVersion: string): Record<string
  * @param headers - without columns for all but the first event of a watch
  */
 export function table(
-  kind: Kind,
+  columns: readonly Column[],
   objects: readonly KubeObject[],
   metadata: Record<string, unknown>,
   options: { now: number; metaVersion: string; include: IncludeObject; headers: boolean; whole(object: KubeObject): unknown },
 ): Record<string, unknown> {
-  const columnDefinitions = kind.columns.map((column) => ({
+  const columnDefinitions = columns.map((column) => ({
     name: column.name,
     type: column.type ?? 'string',
     format: column.format ?? '',
@@ -111,7 +114,7 @@ export function table(
     metadata,
     columnDefinitions: options.headers ? columnDefinitions : [],
     rows: objects.map((object) => ({
-      cells: kind.columns.map((column) => column.cell(object, options.now)),
+      cells: columns.map((column) => column.cell(object, options.now)),
       ...(options.include === 'None'
         ? {}
         : { object: options.include === 'Object' ? options.whole(object) : partialMetadata(object, options.metaVersion) }),

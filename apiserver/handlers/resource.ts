@@ -41,7 +41,7 @@ export function handleResource(context: Context, request: ResourceRequest, from:
   checkAllowed(served, request);
   const view = ownField(served.kind.views, request.subresource);
   if (view !== undefined) return handleView(context, served, view, request, from, body);
-  const present = presenter(served, formatOf(from.header('accept')), from.query, () => context.clock.now());
+  const present = presenter(served, formatOf(from.header('accept')), from.query, context.registry.release, () => context.clock.now());
   const call: Call = { context, served, request, from, body, present };
   switch (request.verb) {
     case 'get':
@@ -133,7 +133,7 @@ function change({ context, served, request, from, body, present }: Call): Answer
       return { code: 201, json: present.object(createObject(context, served, made, { ...options, subresource: '' })) };
     }
     edit = (old) => applied(served, wanted, old, asked);
-  } else if (request.verb === 'patch') edit = patchChange(served, request, body, contentType);
+  } else if (request.verb === 'patch') edit = patchChange(served, request, body, contentType, context.registry.release);
   else {
     const given = incomingObject(decodeObject(body, contentType), served, request);
     edit = () => given;

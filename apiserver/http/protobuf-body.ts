@@ -7,7 +7,7 @@ import { badRequest, unsupportedMediaType } from '../errors.ts';
  * kubectl 1.32 and newer send what `kubectl create KIND` makes as protobuf and nothing else. These are the field numbers of the few kinds it does so
  * for, from the published .proto files of k8s.io/api and apimachinery; unknown fields are skipped, as protobuf wants it.
  */
-type Type = 'text' | 'bytes' | 'flag' | 'number' | 'time' | 'textMap' | 'bytesMap' | Message;
+type Type = 'text' | 'bytes' | 'flag' | 'number' | 'numberOrText' | 'time' | 'textMap' | 'bytesMap' | Message;
 type Message = Readonly<Record<number, readonly [name: string, type: Type, repeated?: 'repeated']>>;
 
 const ownerReference: Message = {
@@ -33,6 +33,11 @@ const metadata: Message = {
 };
 
 const named: Message = { 1: ['name', 'text'] };
+
+const selector: Message = {
+  1: ['matchLabels', 'textMap'],
+  2: ['matchExpressions', { 1: ['key', 'text'], 2: ['operator', 'text'], 3: ['values', 'text', 'repeated'] }, 'repeated'],
+};
 
 const role: Message = {
   1: ['metadata', metadata],
@@ -75,6 +80,18 @@ const kinds: Readonly<Record<string, Message>> = {
     2: ['spec', { 1: ['resourceAttributes', wish], 2: ['nonResourceAttributes', { 1: ['path', 'text'], 2: ['verb', 'text'] }] }],
   },
   'authorization.k8s.io/v1/SelfSubjectRulesReview': { 1: ['metadata', metadata], 2: ['spec', { 1: ['namespace', 'text'] }] },
+  'policy/v1/PodDisruptionBudget': {
+    1: ['metadata', metadata],
+    2: [
+      'spec',
+      {
+        1: ['minAvailable', 'numberOrText'],
+        2: ['selector', selector],
+        3: ['maxUnavailable', 'numberOrText'],
+        4: ['unhealthyPodEvictionPolicy', 'text'],
+      },
+    ],
+  },
   'scheduling.k8s.io/v1/PriorityClass': {
     1: ['metadata', metadata],
     2: ['value', 'number'],
@@ -84,6 +101,30 @@ const kinds: Readonly<Record<string, Message>> = {
   },
   'v1/ConfigMap': { 1: ['metadata', metadata], 2: ['data', 'textMap'], 3: ['binaryData', 'bytesMap'], 4: ['immutable', 'flag'] },
   'v1/Namespace': { 1: ['metadata', metadata] },
+  'v1/Service': {
+    1: ['metadata', metadata],
+    2: [
+      'spec',
+      {
+        1: [
+          'ports',
+          {
+            1: ['name', 'text'],
+            2: ['protocol', 'text'],
+            3: ['port', 'number'],
+            4: ['targetPort', 'numberOrText'],
+            5: ['nodePort', 'number'],
+            6: ['appProtocol', 'text'],
+          },
+          'repeated',
+        ],
+        2: ['selector', 'textMap'],
+        3: ['clusterIP', 'text'],
+        4: ['type', 'text'],
+        10: ['externalName', 'text'],
+      },
+    ],
+  },
   'v1/ServiceAccount': {
     1: ['metadata', metadata],
     3: ['imagePullSecrets', named, 'repeated'],
@@ -91,6 +132,8 @@ const kinds: Readonly<Record<string, Message>> = {
   },
 };
 
+// intstr.IntOrString.
+const numberOrText: Message = { 1: ['isText', 'number'], 2: ['number', 'number'], 3: ['text', 'text'] };
 // runtime.Unknown and the metav1.TypeMeta in it.
 const envelope: Message = { 1: ['type', { 1: ['apiVersion', 'text'], 2: ['kind', 'text'] }], 2: ['raw', 'bytes'] };
 const MAGIC = Uint8Array.of(0x6b, 0x38, 0x73, 0x00);
@@ -123,7 +166,11 @@ function decodeMessage(bytes: Uint8Array, message: Message): JsonObject {
     } else if (repeated === 'repeated') {
       const list = (found[name] ??= []) as unknown[];
       list.push(decodeValue(content, type));
-    } else found[name] = decodeValue(content, type);
+    } else {
+      const value = decodeValue(content, type);
+      // An unset text is sent as an empty one.
+      if (value !== '') found[name] = value;
+    }
   }
   return found;
 }
@@ -134,6 +181,10 @@ function decodeValue(content: Uint8Array | number, type: Exclude<Type, 'textMap'
   const bytes = asBytes(content);
   if (type === 'text') return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   if (type === 'bytes') return Buffer.from(bytes).toString('base64');
+  if (type === 'numberOrText') {
+    const { isText = 0, number = 0, text = '' } = decodeMessage(bytes, numberOrText);
+    return isText === 0 ? number : text;
+  }
   if (type !== 'time') return decodeMessage(bytes, type);
   const { seconds } = decodeMessage(bytes, { 1: ['seconds', 'number'] });
   // An unset time is an empty message.
@@ -151,20 +202,35 @@ class Reader {
     return this.#at >= this.#bytes.length;
   }
 
+  /** Tags and lengths, which have no sign. */
   varint(): number {
-    let value = 0;
-    for (let power = 1; power <= 2 ** 63; power *= 128) {
+    const [high, low] = this.#halves();
+    return high * 2 ** 32 + low;
+  }
+
+  /** A number as a field's value: negative ones come as two's complement of 64 bits. */
+  signed(): number {
+    const [high, low] = this.#halves();
+    return (high | 0) * 2 ** 32 + low;
+  }
+
+  /** 32 bits each: the whole is not exact in one number. */
+  #halves(): [high: number, low: number] {
+    let [high, low] = [0, 0];
+    for (let shift = 0; shift < 64; shift += 7) {
       const byte = this.#bytes[this.#at++];
       if (byte === undefined) throw cutOff();
-      value += (byte & 0x7f) * power;
-      if (byte < 0x80) return value;
+      const bits = byte & 0x7f;
+      if (shift < 32) low += (bits * 2 ** shift) % 2 ** 32;
+      if (shift > 25) high += Math.floor(bits * 2 ** (shift - 32));
+      if (byte < 0x80) return [high % 2 ** 32, low];
     }
     throw badRequest('the object provided is unrecognized: a number in it has no end');
   }
 
   /** What follows a tag, by its wire type. */
   field(wire: number): Uint8Array | number {
-    if (wire === 0) return this.varint();
+    if (wire === 0) return this.signed();
     if (wire === 2) return this.#take(this.varint());
     if (wire === 1 || wire === 5) return this.#take(wire === 1 ? 8 : 4);
     throw badRequest('the object provided is unrecognized: a field in it is of no known type');

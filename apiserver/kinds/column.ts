@@ -10,9 +10,17 @@ export interface Column {
   description: string;
   /** Shown with -o wide only. @default false */
   wide?: boolean;
+  /** First release 1.N that has it. @default all */
+  since?: number;
+  /** Last release 1.N that has it. @default all */
+  until?: number;
   /** @param now - ms since 1970 */
   cell(object: KubeObject, now: number): string | number | boolean;
 }
+
+/** Those of a server of release 1.`release`. */
+export const columnsOf = (columns: readonly Column[], release: number): Column[] =>
+  columns.filter(({ since = 0, until = Infinity }) => release >= since && release <= until);
 
 export const nameColumn: Column = {
   name: 'Name',

@@ -3,7 +3,7 @@ import { dnsLabelProblems } from '../../kube/api/names.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import { anything, list, object, ref, text } from '../openapi/schema.ts';
 import { ageColumn, nameColumn } from './column.ts';
-import type { Kind } from './kind.ts';
+import type { Kind, RuleContext } from './kind.ts';
 import { textAt } from './metadata-rules.ts';
 
 /** There from the start, as on a real server; `dkc-system` is ours. */
@@ -17,6 +17,15 @@ function create(namespace: KubeObject): KubeObject {
   return { ...namespace, spec: { ...spec, finalizers: ['kubernetes'] }, status: { phase: 'Active' } };
 }
 
+const NAME_LABEL = 'kubernetes.io/metadata.name';
+
+/** From 1.21 on every namespace has its name as a label, so that selectors can name it. */
+function defaults(namespace: KubeObject, { release }: RuleContext): KubeObject {
+  const { name = '', labels } = namespace.metadata;
+  if (release < 21 || name === '') return namespace;
+  return { ...namespace, metadata: { ...namespace.metadata, labels: { ...labels, [NAME_LABEL]: name } } };
+}
+
 export const namespaces: Kind = {
   resource: 'namespaces',
   singular: 'namespace',
@@ -28,6 +37,7 @@ export const namespaces: Kind = {
   hasStatus: true,
   returnsDeleted: true,
   nameProblems: dnsLabelProblems,
+  defaults,
   prepareCreate: create,
   prepareUpdate: (namespace, old) => ({ ...namespace, spec: old['spec'] }),
   selectable: { 'status.phase': (namespace) => textAt(namespace, 'status', 'phase') },

@@ -38,6 +38,12 @@ const info = (name: string, field: string, wide: boolean, absent: string): Colum
   cell: (node) => textAt(node, 'status', 'nodeInfo', field) || absent,
 });
 
+/** With the architecture of the node, as later servers show it. */
+const kernel = (node: KubeObject): string => {
+  const [version, architecture] = ['kernelVersion', 'architecture'].map((field) => textAt(node, 'status', 'nodeInfo', field));
+  return version ? `${version} (${architecture || '<unknown>'})` : '<unknown>';
+};
+
 const configMapFields = {
   namespace: text('Namespace of the ConfigMap. Required everywhere.'),
   name: text('Name of the ConfigMap. Required everywhere.'),
@@ -88,7 +94,8 @@ export const nodes: Kind = {
     { name: 'Internal-IP', wide: true, description: 'Address inside the cluster.', cell: (node) => address(node, 'InternalIP') },
     { name: 'External-IP', wide: true, description: 'Address outside the cluster.', cell: (node) => address(node, 'ExternalIP') },
     info('OS-Image', 'osImage', true, '<unknown>'),
-    info('Kernel-Version', 'kernelVersion', true, '<unknown>'),
+    { ...info('Kernel-Version', 'kernelVersion', true, '<unknown>'), until: 33 },
+    { ...info('Kernel-Version', 'kernelVersion', true, '<unknown>'), since: 34, cell: kernel },
     info('Container-Runtime', 'containerRuntimeVersion', true, '<unknown>'),
   ],
   schema: object('A machine that runs pods.', {

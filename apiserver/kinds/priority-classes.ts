@@ -94,6 +94,12 @@ export const priorityClasses: Kind = {
       cell: (priority) => priority['globalDefault'] === true,
     },
     ageColumn,
+    {
+      name: 'PreemptionPolicy',
+      since: 34,
+      description: 'Whether its pods preempt others.',
+      cell: (priority) => textAt(priority, 'preemptionPolicy'),
+    },
   ],
   schema: typed('PriorityClass', 'How important pods are.'),
 };

@@ -23,7 +23,13 @@ export const serviceAccounts: Kind = {
   nameProblems: dnsSubdomainProblems,
   columns: [
     nameColumn,
-    { name: 'Secrets', type: 'integer', description: 'Number of secrets.', cell: (account) => listAt(account, 'secrets').length },
+    {
+      name: 'Secrets',
+      until: 33,
+      type: 'integer',
+      description: 'Number of secrets.',
+      cell: (account) => listAt(account, 'secrets').length,
+    },
     ageColumn,
   ],
   schema: object('Who a pod is.', {
