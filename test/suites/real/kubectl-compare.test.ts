@@ -7,16 +7,16 @@ import { after, before, describe, test } from 'node:test';
 import { started } from '../../unit/apiserver/started.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startControlPlane } from '../../support/real-parts/control-plane.ts';
-import { realParts } from '../../support/real-parts/real-kubelet.ts';
+import { releases } from '../../support/real-parts/release.ts';
 import { commands } from './kubectl/commands.ts';
-import { differences } from './kubectl/differences.ts';
+import { differencesOf } from './kubectl/differences.ts';
 import { manifests } from './kubectl/manifests.ts';
 import { normalised } from './kubectl/normalised.ts';
 import { withRealParts } from './suite.ts';
 
 /*
- * kubectl 1.20.2 does the same on the embedded server and on a real one, and what it prints is compared. What differs on purpose is a line of
- * kubectl/differences.ts, and a line that no longer holds is a failure too.
+ * The kubectl of a release does the same on the embedded server of that version and on a real one, and what it prints is compared. What differs on
+ * purpose is a line of kubectl/differences.ts, and a line that no longer holds is a failure too.
  */
 
 /** What each command printed, in the order of the commands. */
@@ -54,31 +54,37 @@ function wordsOf(command: string): string[] {
   return [...first.split(' '), ...whole];
 }
 
-await withRealParts('kubectl compared', ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl'], () => {
-  describe('kubectl prints the same on the embedded server and on a real one', () => {
-    let [ours, real]: string[][] = [[], []];
-    before(async () => {
-      const { dir } = await realParts(['kubectl']);
-      const plane = await startControlPlane({ controllers: 'namespace,garbagecollector' });
-      const { server } = await started();
-      try {
-        [ours, real] = await Promise.all([server.kubeconfig(), plane.kubeconfig()].map((config) => drive(join(dir, 'kubectl'), config)));
-      } finally {
-        await server.stop();
-        await plane.stop();
+const parts = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl'] as const;
+
+for (const release of await releases()) {
+  const compare = (): void => {
+    describe('prints the same on the embedded server and on a real one', () => {
+      const differences = differencesOf(release.minor);
+      let [ours, real]: string[][] = [[], []];
+      before(async () => {
+        const { kubectl } = await release.programs(parts);
+        const plane = await startControlPlane({ release, controllers: 'namespace,garbagecollector' });
+        const { server } = await started({ version: `v${release.version}` });
+        try {
+          [ours, real] = await Promise.all([server.kubeconfig(), plane.kubeconfig()].map((config) => drive(kubectl, config)));
+        } finally {
+          await server.stop();
+          await plane.stop();
+        }
+      });
+      after(() => {
+        const stale = Object.keys(differences).filter((command) => !commands.includes(command));
+        assert.deepEqual(stale, [], 'differences of commands that are not run');
+      });
+
+      for (const [index, command] of commands.entries()) {
+        test(command, () => {
+          const why = differences[command];
+          if (why === undefined) assert.equal(ours?.[index], real?.[index]);
+          else assert.notEqual(ours?.[index], real?.[index], `no longer differs, so take it out of the differences: ${why}`);
+        });
       }
     });
-    after(() => {
-      const stale = Object.keys(differences).filter((command) => !commands.includes(command));
-      assert.deepEqual(stale, [], 'differences of commands that are not run');
-    });
-
-    for (const [index, command] of commands.entries()) {
-      test(command, () => {
-        const why = differences[command];
-        if (why === undefined) assert.equal(ours?.[index], real?.[index]);
-        else assert.notEqual(ours?.[index], real?.[index], `no longer differs, so take it out of the differences: ${why}`);
-      });
-    }
-  });
-});
+  };
+  await withRealParts(`kubectl ${release.version}`, parts, compare, release);
+}
