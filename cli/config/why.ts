@@ -38,7 +38,7 @@ With --configz, RUNNING shows what the kubelet itself says that it runs with, an
     { run: 'dkc why authentication', what: 'a field and all below it' },
     { run: 'dkc why -o json', what: 'all of them' },
     { run: 'dkc why --configz --kubeconfig=/root/admin.conf', what: 'and what the kubelet runs with, asked through the API server' },
-    { run: 'kubectl get --raw /api/v1/nodes/NODE/proxy/configz | dkc why --configz=-', what: 'the same with an answer from elsewhere' },
+    { run: 'dkc why --configz=configz.json', what: 'an answer of: kubectl get --raw /api/v1/nodes/NODE/proxy/configz' },
   ],
   flags: [
     {
