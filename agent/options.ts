@@ -21,6 +21,8 @@ export interface AgentOptions {
   kubeletUnit: string;
   /** Empty: health is time alone, as upstream had it. */
   kubeletHealthz: string;
+  /** Empty: what the kubelet says that it runs with is not compared. */
+  kubeletConfigz: string;
   kubeletExits: string;
   /** Absent: learned from the kubelet's binary, or from the Node object once it is there. */
   kubeletVersion?: string;
@@ -57,6 +59,7 @@ export const agentDefaults: Omit<AgentOptions, 'nodeName'> = {
   effectiveConfig: '/var/lib/dkc/kubelet.yaml',
   kubeletUnit: 'kubelet.service',
   kubeletHealthz: 'http://127.0.0.1:10248/healthz',
+  kubeletConfigz: '',
   kubeletExits: '/run/dkc/kubelet-exits',
   merge: 'replace',
   preflight: true,
@@ -87,6 +90,8 @@ export interface AgentWorld {
   connect(kubeconfig: string): Promise<Client>;
   /** The file of the token that a kubeconfig names; undefined where it names none. Absent: nobody renews one. */
   tokenFile?(kubeconfig: string): Promise<string | undefined>;
+  /** What the kubelet answers at `url`, asked with the credentials of the kubeconfig. Absent: it is not asked. @throws ApiError, TransportError, ActionError */
+  askKubelet?(url: string, as: { kubeconfig: string; nodeName: string }): Promise<unknown>;
   /** Of this agent, such as `0.1.0`. */
   version: string;
   /** Aborts when someone asks the agent to stop. */

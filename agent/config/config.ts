@@ -7,7 +7,7 @@ export { readConfigz, type Configz } from './configz.ts';
 export { dropInWarnings, withDropIns, type DropIns } from './drop-ins/drop-ins.ts';
 export { decode, fieldsUnknownTo } from './decode/decode.ts';
 export { LIMIT_RULES, MAX_BYTES } from './decode/document.ts';
-export { explainFields, type Explained } from './policy/explain.ts';
+export { differingFields, explainFields, type Explained } from './policy/explain.ts';
 export { cappedFindings, MAX_FINDINGS, splitFindings } from './contract.ts';
 export { applyFlags, gatesOnCommandLine, type Shadowed } from './flags/flags.ts';
 export { parseKubeletHelp } from './flags/flags.ts';

@@ -1,20 +1,31 @@
+import { ConfigzCheck, type ConfigzDeps } from './configz-check.ts';
 import { MAX_CORRECTIONS, parseCorrections, printCorrections, recentCorrections } from './corrections.ts';
 import type { Drift } from './drift.ts';
 import { observeDrift } from './observe.ts';
-import { dueIn, findDrift, nextDrift, reportedDrift, resumeDrift, type DriftState, type Found, type NextDrift } from './plan.ts';
+import {
+  dueIn,
+  findDrift,
+  nextDrift,
+  reportedDrift,
+  resumeDrift,
+  type DriftFacts,
+  type DriftState,
+  type Found,
+  type NextDrift,
+} from './plan.ts';
 import type { BootOutcome } from '../boot/plan.ts';
 import { correctsDrift } from '../evaluate/node-inputs.ts';
-import type { AgentOptions, AgentWorld } from '../options.ts';
+import type { AgentOptions } from '../options.ts';
 import type { AgentContext } from '../run/agent-context.ts';
 import { layout } from '../store/layout.ts';
 import type { Millis } from '../../base/clock.ts';
 import { Trigger } from '../../base/trigger.ts';
 
 export interface DriftWatchDeps {
-  options: Pick<AgentOptions, 'dynamicConfigDir' | 'effectiveConfig' | 'kubeletUnit' | 'kubeletExits' | 'policy'>;
-  world: Pick<AgentWorld, 'disk' | 'exec' | 'clock' | 'log'>;
+  options: ConfigzDeps['options'] & Pick<AgentOptions, 'kubeletExits' | 'policy'>;
+  world: ConfigzDeps['world'];
   configState: Pick<AgentContext['configState'], 'active' | 'update'>;
-  activeRecord: Pick<AgentContext['activeRecord'], 'drift'>;
+  activeRecord: Pick<AgentContext['activeRecord'], 'drift' | 'notice'>;
   announcer: Pick<AgentContext['announcer'], 'say'>;
   shutdown: Pick<AgentContext['shutdown'], 'leave'>;
   /** What boot found and did. */
@@ -31,12 +42,14 @@ export class DriftWatch {
   readonly #deps: DriftWatchDeps;
   readonly #due = new Trigger();
   readonly #isOurs: boolean;
+  readonly #configz: ConfigzCheck;
   #state: DriftState = {};
 
   constructor(deps: DriftWatchDeps) {
     this.#deps = deps;
     const { used, localProblem } = deps.outcome;
     // Without a local config that can be used, a file that is there stays, whoever wrote it.
+    this.#configz = new ConfigzCheck(deps);
     this.#isOurs = used !== 'local' || localProblem === undefined;
   }
 
@@ -81,7 +94,9 @@ export class DriftWatch {
     const { options, world, configState } = this.#deps;
     const { clock } = world;
     const wroteSha256 = configState.active.effectiveSha256;
-    const found = findDrift(await observeDrift({ options, world, wroteSha256, isOurs: this.#isOurs }));
+    const facts = await observeDrift({ options, world, wroteSha256, isOurs: this.#isOurs });
+    const fields = await this.#differingFields(facts);
+    const found = findDrift(fields ? { ...facts, fields } : facts);
     const at = new Date(clock.now()).toISOString();
     const plan = (seen: Found): NextDrift => nextDrift(this.#state, seen, clock.monotonic(), at);
     const next = plan(found);
@@ -90,6 +105,13 @@ export class DriftWatch {
     if (await this.#correct()) return;
     const detail = `${changed.detail}; not corrected, since it was ${MAX_CORRECTIONS} times within an hour`;
     this.#take(plan({ ...found, EffectiveFileChanged: detail }));
+  }
+
+  /** Only a kubelet that was started on the file that is there is to be compared with it. */
+  async #differingFields({ effective, start = 'this' }: DriftFacts): Promise<readonly string[] | undefined> {
+    if (effective === 'as-written' && start === 'this') return this.#configz.fields(this.#state.KubeletDiffers?.isReported === false);
+    this.#configz.forget();
+    return undefined;
   }
 
   #take({ state, began, ended }: NextDrift): void {

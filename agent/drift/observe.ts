@@ -34,15 +34,18 @@ async function lookAtFile(
   wroteSha256: string,
 ): Promise<DriftFacts['effective'] | undefined> {
   try {
-    // Where the disk takes no writes, the kubelet reads another file.
-    const volatileFile = options.kubeletUnit === '' ? undefined : await new VolatileFile(options, disk).read();
-    const bytes = volatileFile ?? (await disk.read(options.effectiveConfig));
-    return sha256(bytes) === wroteSha256 ? 'as-written' : 'changed';
+    return sha256(await readForKubelet(options, disk)) === wroteSha256 ? 'as-written' : 'changed';
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return 'missing';
     // Too large for any reader here, or a link or directory in its place: not what the agent wrote. All else is the disk's fault.
     return error instanceof RangeError || ['EISDIR', 'ELOOP', 'EINVAL'].includes(errorCode(error) ?? '') ? 'changed' : undefined;
   }
+}
+
+/** The file that the agent has for the kubelet; where the disk takes no writes, that is another one than the effective file. @throws as `disk.read` */
+export async function readForKubelet(options: DriftDeps['options'], disk: AgentWorld['disk']): Promise<Uint8Array> {
+  const volatileFile = options.kubeletUnit === '' ? undefined : await new VolatileFile(options, disk).read();
+  return volatileFile ?? disk.read(options.effectiveConfig);
 }
 
 const PROPERTIES = ['LoadState', 'MainPID', 'ExecStartPre', 'ExecStart', 'Environment', 'EnvironmentFiles'];

@@ -68,6 +68,15 @@ export const agentFlags: readonly AgentFlag[] = [
     value: 'URL',
     check: matches(/^(https?:\/\/[^\s/]+.*)?$/, 'an http or https URL'),
   }),
+  flag(
+    'string',
+    'kubeletConfigz',
+    '/configz of the kubelet, compared with the effective file by the rights of --kubeconfig; empty = not asked',
+    {
+      value: 'URL',
+      check: matches(/^(https:\/\/[^\s/]+\/\S+)?$/, 'an https URL such as https://127.0.0.1:10250/configz'),
+    },
+  ),
   flag('string', 'kubeletExits', 'file in which exits of the kubelet are recorded', { value: 'FILE', path }),
   flag('string', 'kubeletVersion', 'kubelet version to validate for', {
     value: 'VERSION',
