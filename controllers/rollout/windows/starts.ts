@@ -23,7 +23,8 @@ export interface Around {
 /**
  * When a schedule starts. Daylight saving as in Vixie cron: a schedule whose minute and hour are numbers alone (also lists and ranges) starts at the
  * first minute after a gap for each start that lies in the gap, and once for a time that occurs twice, at the first. One with `*` or a step in minute or
- * hour follows the wall clock: nothing starts in a gap, and what occurs twice starts twice.
+ * hour follows the wall clock: nothing starts in a gap, and what occurs twice starts twice. croner 11 finds no start in a gap that ends at midnight; of
+ * the zones of today only Nuuk and Scoresbysund have one, on a Saturday in March.
  */
 export class Starts {
   readonly #cron: Cron;

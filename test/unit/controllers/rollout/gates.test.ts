@@ -224,6 +224,11 @@ const specs: { why: string; gate: unknown; finds: string[] }[] = [
     finds: ['.alerts.url: must not hold credentials'],
   },
   {
+    why: 'a token',
+    gate: { name: 'a', alerts: { url: 'https://secret@prometheus' } },
+    finds: ['.alerts.url: must not hold credentials'],
+  },
+  {
     why: 'a URL with a query',
     gate: { name: 'a', alerts: { url: 'http://169.254.169.254/latest?' } },
     finds: ['.url: must not have a query or a fragment'],

@@ -170,6 +170,13 @@ const states = [
     now: '2026-04-23T21:59',
     is: 'closed, next 2026-04-23T22:00 to 2026-04-23T23:00',
   },
+  // Nuuk, 26 March 2028: at 23:00 on Saturday it is midnight (01:00Z).
+  {
+    why: 'is left out in a gap that ends at midnight, which croner does not look into',
+    windows: ['30 23 * * * | 1h | America/Nuuk'],
+    now: '2028-03-26T00:59',
+    is: 'closed, next 2028-03-27T00:30 to 2028-03-27T01:30',
+  },
 ];
 for (const { why, windows, now, is } of states)
   test(`a window ${why}`, () => assert.equal(text(windowState(windows.map(window), at(now))), is));
