@@ -38,7 +38,10 @@ export type StatefulSet = Kube<RawStatefulSet>;
 export type Budget = Kube<RawBudget>;
 export type StorageClass = Kube<RawStorageClass>;
 export type CsiNode = Kube<RawCsiNode>;
-export type CsiDriver = Kube<RawDriver>;
+export type CsiDriver = Kube<RawDriver> & {
+  /** From 1.37 on: pods with volumes of the driver go only where it is installed. */
+  readonly spec?: { readonly preventPodSchedulingIfMissing?: boolean };
+};
 /** Of dynamic resource allocation. */
 export interface DeviceClass extends KubeObject {
   readonly spec?: { readonly extendedResourceName?: string };

@@ -149,6 +149,7 @@ export const csiDrivers: Kind = {
         fsGroupPolicy: 'ReadWriteOnceWithFSType',
         ...(release < 21 ? {} : { storageCapacity: false, requiresRepublish: false }),
         ...(release < 27 ? {} : { seLinuxMount: false }),
+        ...(release < 37 ? {} : { preventPodSchedulingIfMissing: false }),
       }),
     ),
   validateUpdate: (now, old, { release }) => (release < 29 ? specUnchanged(now, old) : []),

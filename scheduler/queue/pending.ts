@@ -43,7 +43,8 @@ const retryConditions: Readonly<Record<Rejector, string>> = {
   NodeResourcesFit:
     'a pod that uses the missing resource is deleted or shrinks; a node is added or gets more of it; the pod itself requests less',
   VolumeRestrictions: 'a pod that shares its disk or claim is deleted, or one of its claims changes',
-  NodeVolumeLimits: 'a pod with volumes is deleted, a volume is detached, a node is added, or a node allows more volumes',
+  NodeVolumeLimits:
+    'a pod with volumes is deleted, a volume is detached, a node is added, or a node gets the driver or allows more volumes',
   VolumeBinding: 'a volume, claim, storage class or storage capacity is added or changes; a node is added or its labels change',
   VolumeZone: 'a node is added or its zone changes; one of its claims or volumes changes',
   PodTopologySpread: 'pods that its constraints select are added, deleted or relabeled; nodes are added, deleted or change topology domain',

@@ -10,7 +10,7 @@ const TOO_MANY: Rejection = { plugin: 'NodeVolumeLimits', resolvable: true, reas
 
 /**
  * Of each driver, a node takes as many volumes as its CSINode says. One that several pods use is one. What is attached and no pod of the node uses (any more) takes
- * a place as well, until it is detached.
+ * a place as well, until it is detached. A node without a driver takes any number, or none where the CSIDriver says so (`preventPodSchedulingIfMissing`, from 1.37 on).
  */
 export function filterLimits({ pod, attachments, missing }: VolumeNeeds, on: VolumeNode, view: StorageView): Rejection | undefined {
   if (missing !== undefined) {
@@ -19,13 +19,19 @@ export function filterLimits({ pod, attachments, missing }: VolumeNeeds, on: Vol
   }
   if (attachments.length === 0) return undefined;
   const { name: node = '' } = on.node.metadata;
+  const drivers = view.csiNode(node)?.spec?.drivers ?? [];
+  const absent = attachments.find(({ driver }) => isRequired(driver, view) && !drivers.some(({ name }) => name === driver));
+  if (absent !== undefined)
+    return { plugin: 'NodeVolumeLimits', resolvable: true, reasons: [`${absent.driver} CSI driver is not installed on the node`] };
   // One reason for each driver of a node.
-  for (const { name, allocatable } of view.csiNode(node)?.spec?.drivers ?? []) {
+  for (const { name, allocatable } of drivers) {
     const most = allocatable?.count;
     if (most !== undefined && isTooMany(attachments, name, most, pod, on.pods, view.attachedTo(node), view)) return TOO_MANY;
   }
   return undefined;
 }
+
+const isRequired = (driver: string, view: StorageView): boolean => view.csiDriver(driver)?.spec?.preventPodSchedulingIfMissing === true;
 
 function isTooMany(
   wanted: readonly Attachment[],

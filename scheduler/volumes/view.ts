@@ -62,7 +62,9 @@ export function storageCachesOf(informers: Pick<Informers, 'of'>, served: Served
     }),
     classes: informers.of<StorageClass>(storageClasses, { fields: classFields }),
     csiNodes: served.csiNodes && informers.of<CsiNode>(served.csiNodes, { fields: ['spec.drivers'] }),
-    csiDrivers: served.csiDrivers && informers.of<CsiDriver>(served.csiDrivers, { fields: ['spec.storageCapacity'] }),
+    csiDrivers:
+      served.csiDrivers &&
+      informers.of<CsiDriver>(served.csiDrivers, { fields: ['spec.storageCapacity', 'spec.preventPodSchedulingIfMissing'] }),
     capacities:
       served.csiStorageCapacities &&
       informers.of<CsiCapacity>(served.csiStorageCapacities, { fields: capacityFields, indexes: { [BY_CLASS]: capacityClass } }),

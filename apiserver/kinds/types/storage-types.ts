@@ -37,7 +37,8 @@ storage.v1.CSINodeSpec
   drivers! [CSINodeDriver] by name
 storage.v1.CSIDriverSpec
   attachRequired* flag; podInfoOnMount* flag; volumeLifecycleModes [text]; storageCapacity* flag @21; fsGroupPolicy* text;
-  tokenRequests [TokenRequest] @21; requiresRepublish* flag @21; seLinuxMount* flag @27
+  tokenRequests [TokenRequest] @21; requiresRepublish* flag @21; seLinuxMount* flag @27;
+  preventPodSchedulingIfMissing* flag @37
 storage.v1.VolumeAttachmentSpec
   attacher! text; source! VolumeAttachmentSource; nodeName! text
 storage.v1.VolumeAttachmentStatus

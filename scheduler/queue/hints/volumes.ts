@@ -1,6 +1,6 @@
 import type { ClusterEvent } from '../../cluster-event.ts';
 import type { PodInfo } from '../../pod/pod-info.ts';
-import type { Claim, Volume } from '../../types.ts';
+import type { Claim, CsiDriver, Volume } from '../../types.ts';
 import { sizeOf } from '../../volumes/claims.ts';
 import { podVolumesOf } from '../../volumes/pod-volumes.ts';
 import type { Hint } from '../contract.ts';
@@ -25,8 +25,11 @@ export const nodeVolumeLimits: Hint = (info, event) => {
   if (event.kind !== 'storage-changed') return false;
   if (event.of === 'CSINode') return differs(event.before?.spec, event.after?.spec);
   if (event.of === 'VolumeAttachment') return event.after === undefined;
+  if (event.of === 'CSIDriver') return isRequired(event.before) && !isRequired(event.after);
   return isOwnClaim(info, event) || (event.of === 'PersistentVolume' && isForClaimOf(info, event));
 };
+
+const isRequired = (driver: Readonly<CsiDriver> | undefined): boolean => driver?.spec?.preventPodSchedulingIfMissing === true;
 
 /** Volumes for claims: there, made, or where they can be reached. */
 export const volumeBinding: Hint = (info, event) => {

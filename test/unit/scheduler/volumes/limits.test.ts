@@ -1,7 +1,7 @@
 import type { PersistentVolumeSpec, Volume as PodVolume } from 'kubernetes-types/core/v1.js';
 import { pod, node, type PodBuilder } from '../builders.ts';
 import { row, table } from './filter-table.ts';
-import { attached, claim, csiNode, podWith, storageClass, volume, type World } from './storage-builders.ts';
+import { attached, claim, csiDriver, csiNode, podWith, storageClass, volume, type World } from './storage-builders.ts';
 
 const DISK = 'VolumeRestrictions: node(s) had no available disk';
 const IN_USE = 'VolumeRestrictions: node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode';
@@ -70,6 +70,8 @@ const csi: World = {
   classes: [storageClass('csi', { provisioner: 'driver' })],
   csiNodes: [csiNode('node-a', { driver: 2 })],
 };
+const required = csiDriver('driver', false, true);
+const NOT_INSTALLED = 'NodeVolumeLimits: driver CSI driver is not installed on the node';
 table('volumes that a node can attach:', [
   row('as many as there is room for', 'ok', { ...csi, pod: podWith('p', 'a', 'b') }),
   row('one too many', TOO_MANY, { ...csi, pod: podWith('p', 'a', 'b', 'c') }),
@@ -85,6 +87,25 @@ table('volumes that a node can attach:', [
   row('a node of which nothing is known', 'ok', { ...csi, node: node('node-b'), pod: podWith('p', 'a', 'b', 'c') }),
   row('a driver without a limit', 'ok', { ...csi, csiNodes: [csiNode('node-a', { driver: undefined })], pod: podWith('p', 'a', 'b', 'c') }),
   row('a driver that takes none', TOO_MANY, { ...csi, csiNodes: [csiNode('node-a', { driver: 0 })], pod: podWith('p', 'a') }),
+  row('a node without a driver that must be there', NOT_INSTALLED, {
+    ...csi,
+    drivers: [required],
+    node: node('node-b'),
+    pod: podWith('p', 'a'),
+  }),
+  row('the same for a volume that is not made yet', NOT_INSTALLED, {
+    ...csi,
+    drivers: [required],
+    csiNodes: [],
+    pod: podWith('p', 'late'),
+  }),
+  row('one that has the driver', 'ok', { ...csi, drivers: [required], pod: podWith('p', 'a', 'd') }),
+  row('a driver that need not be there', 'ok', {
+    ...csi,
+    drivers: [csiDriver('driver', false, false)],
+    csiNodes: [],
+    pod: podWith('p', 'a'),
+  }),
   row('the room kept for the pod itself does not count', 'ok', {
     ...csi,
     pod: podWith('p', 'a', 'b').uid('new'),

@@ -174,9 +174,12 @@ export const attached = (persistentVolumeName: string, nodeName: string): Volume
   spec: { attacher: 'driver', nodeName, source: { persistentVolumeName } },
 });
 
-export const csiDriver = (name: string, storageCapacity?: boolean): CsiDriver => ({
+export const csiDriver = (name: string, storageCapacity?: boolean, preventPodSchedulingIfMissing?: boolean): CsiDriver => ({
   metadata: { name },
-  spec: storageCapacity === undefined ? {} : { storageCapacity },
+  spec: {
+    ...(storageCapacity === undefined ? {} : { storageCapacity }),
+    ...(preventPodSchedulingIfMissing === undefined ? {} : { preventPodSchedulingIfMissing }),
+  },
 });
 
 export const csiCapacity = (storageClassName: string, more: Partial<CsiCapacity>): CsiCapacity => ({

@@ -44,7 +44,10 @@ const csiNode = (count: number, resourceVersion = '1') => ({
   spec: { drivers: [{ name: 'csi', nodeID: 'n', allocatable: { count } }] },
 });
 const attachment = { metadata: { name: 'va' }, spec: { attacher: 'csi', nodeName: 'n', source: { persistentVolumeName: 'pv' } } };
-const driver = (storageCapacity: boolean) => ({ metadata: { name: 'csi' }, spec: { storageCapacity } });
+const driver = (storageCapacity: boolean, preventPodSchedulingIfMissing = false) => ({
+  metadata: { name: 'csi' },
+  spec: { storageCapacity, preventPodSchedulingIfMissing },
+});
 const capacity = (capacity: string) => ({ metadata: { name: 'c' }, storageClassName: 'fast', capacity });
 
 const a = using('a', claimed('c'));
@@ -77,6 +80,8 @@ const table = [
   helps('NodeVolumeLimits', 'a pod with volumes left', left(using('b', claimed('d')))),
   fails('NodeVolumeLimits', 'a pod without volumes left', left(pod('b'))),
   helps('NodeVolumeLimits', 'a node is new', newNode),
+  helps('NodeVolumeLimits', 'a driver need not be there any more', turned('CSIDriver', driver(true, true), driver(true))),
+  fails('NodeVolumeLimits', 'a driver must be there now', turned('CSIDriver', driver(true), driver(true, true))),
   helps('NodeVolumeLimits', 'a node takes more volumes', turned('CSINode', csiNode(1), csiNode(2))),
   fails('NodeVolumeLimits', 'a node takes as many volumes as before', turned('CSINode', csiNode(1), csiNode(1, '2'))),
   helps('NodeVolumeLimits', 'a volume was detached', turned('VolumeAttachment', attachment, undefined)),
