@@ -68,7 +68,7 @@ export function parseSchedule(schedule: string, zone: string): Starts | string {
   if (wrong !== undefined) return `has ${JSON.stringify(wrong)}, which is no number, name, list, range or step`;
   try {
     const cron = new Cron(fields.join(' '), { timezone: zone, mode: '5-part', fixedTimeRule: 'no-wildcard', paused: true });
-    // Asked for a day that does not exist, such as 30 February, croner searches thousands of years.
+    // Asked for a day that does not exist, such as 30 February, croner searches a thousand years.
     return isNever(fields) ? 'never starts: none of its months has that day' : new Starts(cron);
   } catch (error) {
     return `cannot be read (${(error as Error).message.replace(/^CronPattern: /, '')})`;
