@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { build, type Plugin } from 'esbuild';
 import { packageDirs, readBundled, thirdPartyLicenses } from './licenses.ts';
+import { pageText } from './page-text.ts';
 import { onlyOwnMetrics, packedLine, packPlugin, unpacker, yamlWhenNeeded, type Pack } from './pack.ts';
 
 /** `npm run build`: everything dkc is, in dist/dkc.js. The result depends on the sources and the commit alone. */
@@ -51,7 +52,7 @@ const commands: Pack = { name: 'commands', paths: /^\.\/every-command\.ts$/ };
 
 const lean = [packPlugin([commands]), onlyOwnMetrics(), yamlWhenNeeded];
 const agent = await bundle('cli/main.ts', lean, `#!/usr/bin/env node\n${unpacker}`);
-const packs = [packedLine(commands.name, await bundle('cli/every-command.ts', [onlyOwnMetrics('Histogram')]))];
+const packs = [packedLine(commands.name, await bundle('cli/every-command.ts', [onlyOwnMetrics('Histogram'), pageText]))];
 mkdirSync('dist', { recursive: true });
 const code = Buffer.from(agent).toString().trimEnd();
 writeFileSync('dist/dkc.js', [code, '\n', ...packs].join(''));

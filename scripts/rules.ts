@@ -49,6 +49,7 @@ export const mayDoIO: readonly RegExp[] = [
   /^controllers\/common\/(reconcile|history\/read-revisions)\.ts$/,
   /^controllers\/daemonset\/controller\.ts$/,
   /^controllers\/fleet\/server-facts\.ts$/,
+  /^controllers\/page\/(page|server)\.ts$/,
   /^controllers\/rollout\/(controller|gates\/http-get)\.ts$/,
   /^controllers\/statefulset\/controller\.ts$/,
   /^scheduler\/(cycle|explain|scheduler)\.ts$/,

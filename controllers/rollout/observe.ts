@@ -59,16 +59,17 @@ function payloadOf({ configMaps }: Caches, source: MaybeSource): Readonly<Config
 }
 
 /** The older of two rollouts has the nodes that both select; of the same second the one whose name comes first. A terminating one has none. */
-function comesBefore(other: Readonly<NodeConfigRollout>, than: Readonly<NodeConfigRollout>): boolean {
+export function comesBefore(other: Readonly<NodeConfigRollout>, than: Readonly<NodeConfigRollout>): boolean {
   if (other.metadata.uid === than.metadata.uid || other.metadata.deletionTimestamp !== undefined) return false;
   const [a, b] = [other, than].map(({ metadata }) => `${metadata.creationTimestamp ?? ''} ${metadata.name ?? ''}`);
   return (a ?? '') < (b ?? '');
 }
 
-/** Of a node that has not changed since: objects of a cache never change. */
+/** Of nodes that have not changed since: objects of a cache never change. */
 const views = new WeakMap<object, { config: object | undefined; view: RolloutNode }>();
 
-function viewOf(node: Readonly<KubeObject>, config: Readonly<KubeObject> | undefined, serves: ServerFacts): RolloutNode {
+/** {@link rolloutNode}, computed once for as long as neither object changes. */
+export function viewOf(node: Readonly<KubeObject>, config: Readonly<KubeObject> | undefined, serves: ServerFacts): RolloutNode {
   const known = views.get(node);
   if (known !== undefined && known.config === config) return known.view;
   const view = rolloutNode(node, config, serves);

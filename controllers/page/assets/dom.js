@@ -1,0 +1,44 @@
+/** Makes an element: `make('p', {class: 'x', hidden: true}, 'text', child)`. What is undefined or false is left out. */
+export function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === undefined || value === false) continue;
+    if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value === true ? '' : value);
+  }
+  element.append(...children.filter((child) => child !== undefined && child !== false && child !== ''));
+  return element;
+}
+
+/** A command that a click copies. */
+export function command(text) {
+  const said = make('span', { class: 'copied' });
+  const copy = async () => {
+    const done = await navigator.clipboard.writeText(text).then(
+      () => true,
+      () => false,
+    );
+    said.textContent = done ? 'copied' : 'select and copy it';
+    setTimeout(() => (said.textContent = ''), 2_000);
+  };
+  return make('button', { type: 'button', class: 'command', title: 'copy', onclick: copy }, make('code', {}, text), said);
+}
+
+/** `14:03:09`, with the day where it is another one than today. */
+export function clockTime(rfc3339) {
+  const at = new Date(rfc3339);
+  if (Number.isNaN(at.getTime())) return '';
+  const time = at.toLocaleTimeString('en-GB');
+  return at.toDateString() === new Date().toDateString() ? time : `${at.toLocaleDateString('en-CA')} ${time}`;
+}
+
+/** `2m`, `3h 20m`: of a span in ms. */
+export function span(ms) {
+  const seconds = Math.max(0, Math.round(ms / 1_000));
+  if (seconds < 60) return `${seconds}s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes}m${seconds % 60 === 0 ? '' : ` ${seconds % 60}s`}`;
+  return `${Math.floor(minutes / 60)}h${minutes % 60 === 0 ? '' : ` ${minutes % 60}m`}`;
+}
+
+export const count = (number) => number.toLocaleString('en-US');

@@ -1,0 +1,67 @@
+/** What the page knows: nodes and rollouts by name, kept by the messages of the event stream. Knows no document. */
+export class Fleet {
+  /** @type {Map<string, Record<string, string>>} */
+  nodes = new Map();
+  /** @type {Map<string, any>} */
+  rollouts = new Map();
+  /** Of the last message; RFC 3339. */
+  time = '';
+
+  /**
+   * Takes over a picture or a change.
+   * @returns what is different: names of nodes that came or went (`reordered`), names of nodes that changed, whether rollouts did
+   */
+  apply(message) {
+    if (message.version !== 1) throw new Error(`this page is older than its server (version ${message.version}); load it again`);
+    const { columns, strings } = message;
+    let reordered = message.full;
+    const changed = [];
+    const there = new Set();
+    for (const row of message.nodes) {
+      const node = {};
+      for (let at = 0; at < columns.length; at++) node[columns[at]] = strings[row[at]];
+      const before = this.nodes.get(node.name);
+      reordered ||= before === undefined || groupings.some((of) => before[of] !== node[of]);
+      this.nodes.set(node.name, node);
+      changed.push(node.name);
+      there.add(node.name);
+    }
+    if (message.full) for (const name of this.nodes.keys()) if (!there.has(name)) this.nodes.delete(name);
+    for (const name of message.goneNodes) reordered = this.nodes.delete(name) || reordered;
+    if (message.full) this.rollouts.clear();
+    for (const rollout of message.rollouts) this.rollouts.set(rollout.name, rollout);
+    for (const name of message.goneRollouts) this.rollouts.delete(name);
+    this.time = message.time;
+    return { reordered, changed, rollouts: message.full || message.rollouts.length > 0 || message.goneRollouts.length > 0 };
+  }
+}
+
+/** Members by which nodes can be grouped. */
+export const groupings = ['zone', 'pool', 'kubeletVersion'];
+
+const collator = new Intl.Collator('en', { numeric: true });
+export const compareNames = (a, b) => collator.compare(a, b);
+
+/** Nodes in the order of the page: groups by name, those without a value last; in each, nodes by name. */
+export function grouped(nodes, by) {
+  const groups = new Map();
+  for (const node of nodes) {
+    const key = by === '' ? '' : node[by];
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [node.name]);
+    else group.push(node.name);
+  }
+  return [...groups]
+    .map(([key, names]) => ({ key, names: names.sort(compareNames) }))
+    .sort((a, b) => (a.key === '') - (b.key === '') || compareNames(a.key, b.key));
+}
+
+/** Whether a node passes the filter. Words are all looked for, in anything that the page knows of the node. */
+export function passes(node, { words, states, standings }) {
+  if (states.size > 0 && !states.has(node.state)) return false;
+  if (standings.size > 0 && !standings.has(node.standing)) return false;
+  if (words.length === 0) return true;
+  const text =
+    `${node.name} ${node.state} ${node.standing} ${node.rollout} ${node.zone} ${node.pool} ${node.kubeletVersion} ${node.wanted} ${node.active} ${node.error} ${node.maintenance}`.toLowerCase();
+  return words.every((word) => text.includes(word));
+}

@@ -1,0 +1,133 @@
+/** How states look: each has a colour of page.css and a letter, so that none is told by colour alone. */
+export const states = {
+  trusted: { letter: '', says: 'runs what its spec assigns, and trusts it' },
+  local: { letter: '', says: 'nothing is assigned: runs its local configuration' },
+  trial: { letter: 'T', says: 'runs what its spec assigns, on trial' },
+  pending: { letter: 'P', says: 'the spec has changed and the node is on its way' },
+  refused: { letter: 'R', says: 'the agent rejected the configuration before any restart; the previous one still runs' },
+  condemned: { letter: 'C', says: 'the configuration failed its trial, or was rolled back' },
+  'fell-back': { letter: 'F', says: 'the assigned configuration could not be used; another one runs' },
+  error: { letter: 'E', says: 'the assignment cannot be followed' },
+  'no-agent': { letter: '', says: 'no agent has ever reported for this node' },
+};
+
+export const standings = {
+  waiting: 'not assigned the revision yet',
+  'in-flight': 'assigned the revision, not settled yet',
+  settled: 'runs the revision, healthy and Ready',
+  failed: 'rejected or undid the revision, or was not settled by the deadline',
+  'no-agent': 'no agent: not touched',
+};
+
+/** States that somebody should look at. */
+export const bad = new Set(['refused', 'condemned', 'fell-back', 'error']);
+
+/** Draws cells; each look is drawn once and then copied. */
+export class Cells {
+  #sprites = new Map();
+  #colours = {};
+  size = 0;
+  scale = 1;
+
+  /** Reads the colours of page.css: again when light turns to dark. */
+  readColours() {
+    const style = getComputedStyle(document.documentElement);
+    const names = [...Object.keys(states), 'ink', 'ring', 'paper', 'failed', 'mark'];
+    this.#colours = Object.fromEntries(names.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
+    this.#sprites.clear();
+  }
+
+  resize(size, scale) {
+    if (this.size === size && this.scale === scale) return;
+    this.size = size;
+    this.scale = scale;
+    this.#sprites.clear();
+  }
+
+  /** A canvas with the cell of a node. */
+  of(node) {
+    const isUnready = node.ready === 'False';
+    const key = `${node.state}/${node.standing}/${isUnready}/${node.cordoned}`;
+    let sprite = this.#sprites.get(key);
+    if (sprite === undefined) this.#sprites.set(key, (sprite = this.draw(node, this.size, this.scale)));
+    return sprite;
+  }
+
+  draw({ state, standing, ready, cordoned }, size, scale) {
+    const canvas = document.createElement('canvas');
+    canvas.width = canvas.height = Math.round(size * scale);
+    const on = canvas.getContext('2d');
+    on.scale(scale, scale);
+    const colour = this.#colours[state] ?? this.#colours.local;
+    const gap = size >= 14 ? 1 : 0.5;
+    const side = size - 2 * gap;
+    const round = Math.max(1.5, size / 8);
+    const box = (inset) => {
+      on.beginPath();
+      on.roundRect(gap + inset, gap + inset, side - 2 * inset, side - 2 * inset, Math.max(0, round - inset / 2));
+    };
+    const line = Math.max(1.25, size / 12);
+    if (state === 'no-agent') {
+      on.strokeStyle = colour;
+      on.lineWidth = 1;
+      on.setLineDash([2, 2]);
+      box(0.5);
+      on.stroke();
+      on.setLineDash([]);
+    } else {
+      on.fillStyle = colour;
+      on.globalAlpha = standing === 'waiting' ? 0.42 : 1;
+      box(0);
+      on.fill();
+      on.globalAlpha = 1;
+    }
+    if (standing === 'in-flight') {
+      on.strokeStyle = this.#colours.ring;
+      on.lineWidth = line;
+      box(line / 2);
+      on.stroke();
+    }
+    if (standing === 'failed') {
+      on.strokeStyle = this.#colours.failed;
+      on.lineWidth = line;
+      box(line / 2);
+      on.stroke();
+    }
+    if (ready === 'False') {
+      on.strokeStyle = this.#colours.mark;
+      on.lineWidth = line;
+      on.beginPath();
+      on.moveTo(gap + 1, size - gap - 1);
+      on.lineTo(size - gap - 1, gap + 1);
+      on.stroke();
+    }
+    if (cordoned === 'True') {
+      on.fillStyle = this.#colours.mark;
+      on.beginPath();
+      on.moveTo(size - gap, size - gap);
+      on.lineTo(size - gap - size / 3, size - gap);
+      on.lineTo(size - gap, size - gap - size / 3);
+      on.fill();
+    }
+    const letter = standing === 'failed' && states[state]?.letter === '' ? '!' : (states[state]?.letter ?? '?');
+    if (letter !== '' && size >= 9) {
+      on.fillStyle = this.#colours.ink;
+      on.font = `600 ${Math.round(size * 0.62)}px system-ui, sans-serif`;
+      on.textAlign = 'center';
+      on.textBaseline = 'middle';
+      on.fillText(letter, size / 2, size / 2 + size * 0.05);
+    }
+    return canvas;
+  }
+}
+
+/** A node in words, for those who hear it and for the tip. */
+export function inWords(node) {
+  const parts = [node.name, node.state];
+  if (node.standing !== '') parts.push(`${node.standing} in ${node.rollout}`);
+  if (node.ready === 'False') parts.push('not Ready');
+  if (node.cordoned === 'True') parts.push('cordoned');
+  if (node.maintenance !== '') parts.push(node.maintenance);
+  if (node.error !== '') parts.push(node.error);
+  return parts.join(', ');
+}

@@ -1,0 +1,91 @@
+import { sourceText } from '../../agent/checkpoint/source.ts';
+import { rfc3339 } from '../../base/clock.ts';
+import { isJsonObject } from '../../kube/api/json.ts';
+import type { KubeObject } from '../../kube/api/object.ts';
+import { fleetState } from '../fleet/fleet-node.ts';
+import { standingOf, type RolloutNode } from '../rollout/node.ts';
+import type { NodeConfigRollout } from '../rollout/types.ts';
+import type { Rules } from '../rollout/rules.ts';
+import { POOL_LABELS, type PageCondition, type PageNode, type PageStanding } from './contract.ts';
+
+/** Longest text of one condition, in characters: those who may write a status write what they like. */
+const MAX_TEXT = 1_000;
+/** Conditions of one object. */
+const MAX_CONDITIONS = 32;
+/** Conditions that the drain of a rollout keeps on a Node while it is worked on, in the order of the work. */
+const MAINTENANCE = ['MaintenanceInProgress', 'DrainInProgress', 'Drained'];
+
+/** What the page shows of a node. Pure. @param rules - of the rollout that has it; absent: none has it */
+export function pageNode(node: RolloutNode, rules: Rules | undefined): PageNode {
+  const { labels, object, agent } = node;
+  const endsAt = agent?.trial?.endsAtMs ?? undefined;
+  return {
+    name: node.node,
+    state: fleetState(node),
+    rollout: rules?.name ?? '',
+    standing: rules === undefined ? '' : pageStanding(node, rules),
+    ready: node.ready === null ? '' : node.ready ? 'True' : 'False',
+    cordoned: node.cordoned ? 'True' : '',
+    maintenance: maintenanceOf(object),
+    zone: labels['topology.kubernetes.io/zone'] ?? labels['failure-domain.beta.kubernetes.io/zone'] ?? '',
+    pool: POOL_LABELS.map((label) => labels[label]).find((value) => value !== undefined) ?? '',
+    kubeletVersion: node.kubeletVersion.slice(0, 80),
+    agentVersion: agent?.version ?? '',
+    wanted: sourceText(node.wanted),
+    assigned: sourceText(node.assigned),
+    active: sourceText(node.active),
+    lastKnownGood: sourceText(node.lastKnownGood),
+    trialEndsAt: endsAt === undefined ? '' : rfc3339(endsAt),
+    error: node.error ?? '',
+  };
+}
+
+/**
+ * Where a node stands, as the status of the rollout has it: a deadline that passes counts once the controller has written the failure, so that this
+ * changes only when an object does.
+ */
+function pageStanding(node: RolloutNode, { rollout, configMap }: Rules): PageStanding {
+  const { revision, previousRevision, failures = [], phase, stopped } = rollout.status ?? {};
+  if (revision === undefined) return '';
+  if (stopped !== undefined && failures.some((failure) => failure.node === node.node)) return 'failed';
+  const goesBack = phase === 'RollingBack' || phase === 'RolledBack';
+  const name = goesBack ? previousRevision : revision;
+  const { namespace, kubeletConfigKey } = configMap;
+  return standingOf(node, name === undefined ? null : { namespace, name, kubeletConfigKey }, Infinity, 0).at;
+}
+
+/** Conditions of a node's two objects, for a close look at it. Pure. */
+export function conditionsOf({ object, config }: Pick<RolloutNode, 'object' | 'config'>): PageCondition[] {
+  return [...read('NodeConfig', config), ...read('Node', object)];
+}
+
+function read(of: PageCondition['of'], object: Readonly<KubeObject> | undefined): PageCondition[] {
+  return rawConditions(object)
+    .slice(0, MAX_CONDITIONS)
+    .map((raw) => {
+      const text = (name: string): string => {
+        const value = raw[name];
+        return typeof value === 'string' ? value.slice(0, MAX_TEXT) : '';
+      };
+      const since = text('lastTransitionTime');
+      return { of, type: text('type'), status: text('status'), reason: text('reason'), message: text('message'), since };
+    });
+}
+
+function rawConditions(object: Readonly<KubeObject> | undefined): Readonly<Record<string, unknown>>[] {
+  const status = (object as { status?: unknown } | undefined)?.status;
+  const conditions = isJsonObject(status) ? status['conditions'] : undefined;
+  return Array.isArray(conditions) ? conditions.filter((one) => isJsonObject(one)) : [];
+}
+
+function maintenanceOf(object: Readonly<KubeObject>): string {
+  const conditions = rawConditions(object);
+  return MAINTENANCE.findLast((type) => conditions.some((one) => one['type'] === type && one['status'] === 'True')) ?? '';
+}
+
+/** Rollouts whose nodes stand elsewhere than before: only then is every node of theirs looked at again. */
+export function standingsKey({ spec, status, metadata }: Readonly<NodeConfigRollout>): string {
+  const { revision, previousRevision, phase, stopped, failures = [] } = status ?? {};
+  const failed = stopped === undefined ? [] : failures.map(({ node }) => node);
+  return JSON.stringify([metadata.uid, metadata.deletionTimestamp, spec?.nodeSelector, spec?.configMap, revision, previousRevision, phase, stopped, failed]); // prettier-ignore
+}

@@ -1,0 +1,79 @@
+import type { Clock, Millis } from '../../base/clock.ts';
+import { describeError } from '../../base/errors.ts';
+import type { KubeObject } from '../../kube/api/object.ts';
+import type { Informer } from '../../kube/cache/contract.ts';
+import type { Runnable } from '../../kube/process/options.ts';
+import type { Runtime } from '../../kube/process/runtime.ts';
+import type { BindAddress } from '../../kube/serving/address.ts';
+import { memoize } from '../common/reconcile.ts';
+import type { ServerFacts } from '../fleet/server-facts.ts';
+import { cachesOf, type RolloutOptions } from '../rollout/caches.ts';
+import { rulesOf } from '../rollout/rules.ts';
+import { FleetPicture } from './picture.ts';
+import { startPageServer, type PageServer } from './server.ts';
+import { FleetStream } from './stream.ts';
+
+export interface PageOptions extends Pick<RolloutOptions, 'configMapNamespace'> {
+  at: BindAddress;
+  /** Reads the token that readers have to give; absent: none, which only a loopback address is to be served with. */
+  token?: () => Promise<string>;
+  /** Files of the page by name. */
+  assets: ReadonlyMap<string, string>;
+  serves: ServerFacts;
+  /** Called once it is served. */
+  onServed?: (url: string) => void;
+}
+
+/** An address that is taken, by the process that led before perhaps, is tried again after this. */
+const RETRY_MS: Millis = 5_000;
+
+/** Serves the fleet page from the caches of the rollout controller. It writes nothing. */
+export function fleetPage(runtime: Runtime, options: PageOptions): Runnable {
+  const { clock, log } = runtime;
+  const { configMapNamespace, serves, onServed, assets, at, token } = options;
+  const caches = cachesOf(runtime, configMapNamespace === undefined ? {} : { configMapNamespace });
+  const rules = memoize(rulesOf);
+  const picture = new FleetPicture({ caches, serves, rules });
+  const stream = new FleetStream({ picture, clock });
+  const follow = <T extends KubeObject>(of: Informer<T>, note: (object: Readonly<T>) => void): void => {
+    const changed = (object: Readonly<T>): void => {
+      note(object);
+      stream.changed();
+    };
+    of.addHandlers('page', { added: changed, updated: (_, after) => changed(after), deleted: changed });
+  };
+  follow(caches.nodes, (node) => picture.nodeChanged(node));
+  follow(caches.nodeConfigs, (config) => picture.nodeChanged(config));
+  follow(caches.rollouts, () => picture.rolloutChanged());
+  return {
+    name: 'page',
+    async run(signal) {
+      const start = (): Promise<PageServer> => startPageServer({ at, token, assets, picture, stream, clock, log });
+      const server = await untilServed(start, { clock, log, signal });
+      if (server === undefined) return;
+      log.info('serving fleet page', { url: server.url, token: token !== undefined });
+      onServed?.(server.url);
+      await new Promise<void>((resolve) => {
+        if (signal.aborted) resolve();
+        else signal.addEventListener('abort', () => resolve(), { once: true });
+      });
+      await server.close();
+    },
+  };
+}
+
+/** A page that cannot be served keeps no rollout from going on. */
+async function untilServed(
+  start: () => Promise<PageServer>,
+  { clock, log, signal }: Pick<Runtime, 'log'> & { clock: Clock; signal: AbortSignal },
+): Promise<PageServer | undefined> {
+  while (!signal.aborted) {
+    try {
+      return await start();
+    } catch (error) {
+      log.error('failed to serve fleet page, retrying', { error: describeError(error), afterMs: RETRY_MS });
+      await clock.sleep(RETRY_MS, signal).catch(() => {});
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,88 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+
+/** Of a request, all that is looked at. */
+export interface PageRequest {
+  method: string;
+  /** Path and query, as sent. */
+  url: string;
+  host: string | undefined;
+  authorization: string | undefined;
+  /** Header Sec-Fetch-Site: a browser says with it whose page asks. */
+  site: string | undefined;
+}
+
+/** Who may read. */
+export interface PageRules {
+  /** Undefined: whoever can connect, which only programs of this machine can. */
+  token: string | undefined;
+  assets: ReadonlySet<string>;
+}
+
+export type PageRoute = { to: 'asset' | 'node'; name: string } | { to: 'fleet' | 'events' };
+
+export type PageDecision =
+  { ok: true; route: PageRoute } | { ok: false; status: number; text: string; headers?: Readonly<Record<string, string>> };
+
+/** Longest path and query. */
+const MAX_URL = 1_000;
+const refuse = (status: number, text: string, headers: Readonly<Record<string, string>> = {}): PageDecision => ({
+  ok: false,
+  status,
+  text: `${text}\n`,
+  headers,
+});
+
+/** What a request gets. Pure. */
+export function decide({ method, url, host, authorization, site }: PageRequest, { token, assets }: PageRules): PageDecision {
+  if (method !== 'GET' && method !== 'HEAD') return refuse(405, 'only GET: this page changes nothing', { allow: 'GET, HEAD' });
+  // A page of another site can have its own name resolve to 127.0.0.1, and would read this one as its own; its name is in the request.
+  if (token === undefined && !isLocalName(host))
+    return refuse(403, 'without a token this page is served to localhost and 127.0.0.1 only, and the Host header names another');
+  if (token !== undefined && !isAllowed(authorization, token))
+    return refuse(401, 'give the token of --page-token-file: as the password, with any user name, or as "Authorization: Bearer TOKEN"', {
+      'www-authenticate': 'Basic realm="dkc fleet", charset="UTF-8"',
+    });
+  if (url.length > MAX_URL || !url.startsWith('/')) return refuse(400, 'no path');
+  const path = url.split('?', 1)[0] ?? '';
+  const route = routeOf(path, assets);
+  if (route === undefined) return refuse(404, 'there are /, /fleet.json, /fleet/nodes/NAME.json and /fleet/events');
+  // Other sites cannot read the answer, but could take the places of clients.
+  if (route.to !== 'asset' && site !== undefined && site !== 'same-origin' && site !== 'none')
+    return refuse(403, 'only this page itself may ask for its data');
+  return { ok: true, route };
+}
+
+function routeOf(path: string, assets: ReadonlySet<string>): PageRoute | undefined {
+  if (path === '/') return { to: 'asset', name: 'index.html' };
+  if (path === '/fleet.json') return { to: 'fleet' };
+  if (path === '/fleet/events') return { to: 'events' };
+  const [, node] = /^\/fleet\/nodes\/([a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?)\.json$/.exec(path) ?? [];
+  if (node !== undefined) return { to: 'node', name: node };
+  const asset = path.slice(1);
+  return assets.has(asset) ? { to: 'asset', name: asset } : undefined;
+}
+
+/** Ports differ where one is forwarded. */
+const isLocalName = (host = ''): boolean => /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i.test(host);
+
+/** Browsers ask people for a name and a password, and send both with every request of the page, event streams too. */
+function isAllowed(authorization: string | undefined, token: string): boolean {
+  const [, scheme = '', value = ''] = /^(Basic|Bearer) ([\x21-\x7e]{1,4096})$/i.exec(authorization ?? '') ?? [];
+  if (scheme === '') return false;
+  const text = scheme.toLowerCase() === 'bearer' ? value : Buffer.from(value, 'base64').toString('utf8').replace(/^[^:]*:/, ''); // prettier-ignore
+  return timingSafeEqual(digestOf(text), digestOf(token));
+}
+
+const digestOf = (text: string): Uint8Array => createHash('sha256').update(text).digest();
+
+/** On every answer. Nothing is loaded from elsewhere, nothing runs that is not a file of the page, and no other page has this one in a frame. */
+export const pageHeaders: Readonly<Record<string, string>> = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=()',
+};

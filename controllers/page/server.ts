@@ -1,0 +1,204 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
+import { constants, createGzip, gzip } from 'node:zlib';
+import { rfc3339, type Clock, type Millis } from '../../base/clock.ts';
+import { ActionError, describeError } from '../../base/errors.ts';
+import type { Log } from '../../base/log.ts';
+import { http } from '../../kube/client/builtins.ts';
+import { urlOf, type BindAddress } from '../../kube/serving/address.ts';
+import type { FleetPicture } from './picture.ts';
+import { decide, pageHeaders, type PageRoute } from './request.ts';
+import type { Client, FleetStream } from './stream.ts';
+
+export interface PageServerOptions {
+  at: BindAddress;
+  /** The token that readers have to give, as it is now; undefined: none. */
+  token: (() => Promise<string>) | undefined;
+  /** Files of the page by name. */
+  assets: ReadonlyMap<string, string>;
+  picture: FleetPicture;
+  stream: FleetStream;
+  clock: Clock;
+  log: Log;
+}
+
+export interface PageServer {
+  url: string;
+  close(): Promise<void>;
+}
+
+const MAX_CONNECTIONS = 100;
+const SLOWEST_REQUEST: Millis = 10_000;
+const types: Readonly<Record<string, string>> = {
+  html: 'text/html; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+};
+const json = 'application/json; charset=utf-8';
+const compressed = promisify(gzip);
+
+/**
+ * Serves the page, its data and its event stream. Reads nothing of a request but method, path and a few headers.
+ * @throws {ActionError} when the address cannot be had
+ */
+export async function startPageServer(options: PageServerOptions): Promise<PageServer> {
+  const { at, log, stream } = options;
+  const server = http().createServer(
+    { maxHeaderSize: 16 * 1024, requestTimeout: SLOWEST_REQUEST, headersTimeout: SLOWEST_REQUEST },
+    (request, response) => {
+      respond(request, response, options).catch((error: unknown) => {
+        log.warn('page request not answered', { error: describeError(error) });
+        if (response.headersSent) response.destroy();
+        else plain(response, 500, 'internal error; see the log\n');
+      });
+    },
+  );
+  server.maxConnections = MAX_CONNECTIONS;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause) => {
+      const hint = 'choose another --page-bind-address, or an empty one to switch it off';
+      reject(new ActionError('serve the fleet page on', urlOf(at), { hint, cause }));
+    });
+    server.listen(at.port, at.host === '' ? undefined : at.host, resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: urlOf({ host: at.host === '' ? '127.0.0.1' : at.host, port }),
+    async close() {
+      stream.close();
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function respond(request: IncomingMessage, response: ServerResponse, options: PageServerOptions): Promise<void> {
+  const { method = '', url = '', headers } = request;
+  const { assets, token } = options;
+  const asked = { method, url, host: headers.host, authorization: headers.authorization, site: header(headers['sec-fetch-site']) };
+  const rules = { token: await token?.(), assets: new Set(assets.keys()) };
+  const decision = decide(asked, rules);
+  if (!decision.ok) return plain(response, decision.status, decision.text, { ...decision.headers, connection: 'close' });
+  await answer(decision.route, request, response, options);
+}
+
+async function answer(
+  route: PageRoute,
+  request: IncomingMessage,
+  response: ServerResponse,
+  { assets, picture, stream, clock }: PageServerOptions,
+): Promise<void> {
+  switch (route.to) {
+    case 'asset': {
+      const type = types[route.name.replace(/^.*\./, '')] ?? 'text/plain';
+      return send(request, response, { type, text: assets.get(route.name) ?? '', cache: 'no-cache' });
+    }
+    case 'fleet':
+      picture.refresh();
+      return send(request, response, { type: json, text: `${JSON.stringify(picture.model.fleet(rfc3339(clock.now())))}\n` });
+    case 'node': {
+      const detail = picture.detail(route.name);
+      if (detail === undefined) return plain(response, 404, 'no such node\n');
+      return send(request, response, { type: json, text: `${JSON.stringify(detail)}\n` });
+    }
+    case 'events':
+      return openStream(request, response, stream);
+  }
+}
+
+function openStream(request: IncomingMessage, response: ServerResponse, stream: FleetStream): void {
+  const isCompressed = takesGzip(request);
+  const headers = {
+    ...pageHeaders,
+    'content-type': 'text/event-stream',
+    'cache-control': 'no-store',
+    // nginx would gather events before it passes them on.
+    'x-accel-buffering': 'no',
+    ...(isCompressed ? { 'content-encoding': 'gzip', vary: 'accept-encoding' } : {}),
+  };
+  if (request.method === 'HEAD') {
+    response.writeHead(200, headers).end();
+    return;
+  }
+  // The headers go out with the first event: until then the answer can still be 503.
+  let isOpen = false;
+  const open = (): void => {
+    if (!isOpen) response.writeHead(200, headers);
+    isOpen = true;
+  };
+  const end = stream.add(isCompressed ? compressedClient(response, open) : plainClient(response, open));
+  if (end === undefined) return plain(response, 503, 'as many clients as this page serves have it open\n', { 'retry-after': '10' });
+  response.once('close', end);
+}
+
+function plainClient(response: ServerResponse, open: () => void): Client {
+  return {
+    async send(text) {
+      open();
+      await new Promise<void>((resolve, reject) => response.write(text, (error) => (error ? reject(error) : resolve())));
+    },
+    close: () => response.destroy(),
+  };
+}
+
+/** One compression for the whole stream: a change is mostly made of what the picture had. */
+function compressedClient(response: ServerResponse, open: () => void): Client {
+  const zip = createGzip({ level: 5 });
+  zip.on('error', () => response.destroy());
+  const drained = (): Promise<void> =>
+    response.writableNeedDrain ? new Promise((resolve) => response.once('drain', resolve)) : Promise.resolve();
+  zip.on('data', (bytes: Uint8Array) => {
+    if (!response.write(bytes)) {
+      zip.pause();
+      response.once('drain', () => zip.resume());
+    }
+  });
+  return {
+    async send(text) {
+      open();
+      await new Promise<void>((resolve, reject) => zip.write(text, (error) => (error ? reject(error) : resolve())));
+      await new Promise<void>((resolve) => zip.flush(constants.Z_SYNC_FLUSH, resolve));
+      await drained();
+    },
+    close() {
+      zip.destroy();
+      response.destroy();
+    },
+  };
+}
+
+async function send(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { type, text, cache = 'no-store' }: { type: string; text: string; cache?: string },
+): Promise<void> {
+  const isCompressed = takesGzip(request) && text.length > 1_000;
+  const bytes = isCompressed ? await compressed(text) : Buffer.from(text);
+  response.writeHead(200, {
+    ...pageHeaders,
+    'content-type': type,
+    'content-length': bytes.length,
+    'cache-control': cache,
+    vary: 'accept-encoding',
+    ...(isCompressed ? { 'content-encoding': 'gzip' } : {}),
+  });
+  response.end(request.method === 'HEAD' ? undefined : bytes);
+}
+
+function plain(response: ServerResponse, status: number, text: string, headers: Readonly<Record<string, string>> = {}): void {
+  response.writeHead(status, {
+    ...pageHeaders,
+    'content-type': 'text/plain; charset=utf-8',
+    'cache-control': 'no-store',
+    'content-length': Buffer.byteLength(text),
+    ...headers,
+  });
+  response.end(response.req.method === 'HEAD' ? undefined : text);
+}
+
+const header = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value);
+
+const takesGzip = ({ headers }: IncomingMessage): boolean => /(^|,)\s*gzip\s*(,|$|;\s*q=(?!0(\.0*)?\s*(,|$)))/.test(header(headers['accept-encoding']) ?? ''); // prettier-ignore

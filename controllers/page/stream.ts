@@ -1,0 +1,131 @@
+import { rfc3339, type Clock, type Millis } from '../../base/clock.ts';
+import type { FleetModel } from './fleet-model.ts';
+
+/** Clients of the event stream at once. */
+export const MAX_CLIENTS = 20;
+/** Shortest time between two events for one client: changes in between are sent as one. */
+export const MIN_INTERVAL_MS: Millis = 250;
+/** A client gets something at least so often: it takes the stream for stale when nothing comes. */
+export const BEAT_MS: Millis = 10_000;
+/** A client that has not taken an event after this long is disconnected. */
+export const MAX_SEND_MS: Millis = 30_000;
+
+/** Where a client is sent to. */
+export interface Client {
+  /** Resolves once the client has room for more. */
+  send(text: string): Promise<void>;
+  /** Ends the connection. Twice is harmless. */
+  close(): void;
+}
+
+interface Served {
+  client: Client;
+  /** Of the last change that was sent; undefined: nothing yet. */
+  seq: number | undefined;
+  /** Stops the wait for an event that it has not taken yet; undefined: it is ready for the next one. */
+  sending: (() => void) | undefined;
+}
+
+interface StreamOptions {
+  picture: { refresh(): void; readonly model: Pick<FleetModel, 'seq' | 'since'> };
+  clock: Pick<Clock, 'now' | 'after'>;
+}
+
+/**
+ * Sends each client the picture, and then what changes. A client has one event under way at most; while it takes that one nothing is kept for it, and the
+ * next one is made of what is newest then.
+ */
+export class FleetStream {
+  readonly #picture: StreamOptions['picture'];
+  readonly #clock: StreamOptions['clock'];
+  readonly #clients = new Set<Served>();
+  /** What was made last, for each change that clients were at: most are at the same. */
+  readonly #made = new Map<number | undefined, string>();
+  #madeFor = -1;
+  #waits: (() => void) | undefined;
+  #beat: (() => void) | undefined;
+
+  constructor({ picture, clock }: StreamOptions) {
+    this.#picture = picture;
+    this.#clock = clock;
+  }
+
+  get size(): number {
+    return this.#clients.size;
+  }
+
+  /** @returns undefined: there are MAX_CLIENTS already; else ends it */
+  add(client: Client): (() => void) | undefined {
+    if (this.#clients.size >= MAX_CLIENTS) return undefined;
+    const served: Served = { client, seq: undefined, sending: undefined };
+    this.#clients.add(served);
+    this.#picture.refresh();
+    this.#sendNewest(served);
+    this.#beat ??= this.#clock.after(BEAT_MS, () => this.#sendBeats());
+    return () => this.#remove(served);
+  }
+
+  /** Something has changed: clients hear of it within MIN_INTERVAL_MS. */
+  changed(): void {
+    if (this.#clients.size === 0 || this.#waits !== undefined) return;
+    this.#waits = this.#clock.after(MIN_INTERVAL_MS, () => {
+      this.#waits = undefined;
+      this.#picture.refresh();
+      for (const served of this.#clients) this.#sendNewest(served);
+    });
+  }
+
+  close(): void {
+    for (const served of this.#clients) this.#remove(served);
+  }
+
+  #sendNewest(served: Served): void {
+    if (served.sending !== undefined || served.seq === this.#picture.model.seq) return;
+    const from = served.seq;
+    served.seq = this.#picture.model.seq;
+    this.#send(served, this.#textSince(from));
+  }
+
+  #textSince(from: number | undefined): string {
+    const { model } = this.#picture;
+    if (this.#madeFor !== model.seq) this.#made.clear();
+    this.#madeFor = model.seq;
+    let text = this.#made.get(from);
+    if (text === undefined) {
+      const message = model.since(from, rfc3339(this.#clock.now()));
+      text = `event: ${message.full ? 'picture' : 'changes'}\ndata: ${JSON.stringify(message)}\n\n`;
+      this.#made.set(from, text);
+    }
+    return text;
+  }
+
+  #send(served: Served, text: string): void {
+    served.sending = this.#clock.after(MAX_SEND_MS, () => this.#remove(served));
+    served.client.send(text).then(
+      () => {
+        served.sending?.();
+        served.sending = undefined;
+        // What changed meanwhile goes out with the next interval.
+        if (this.#clients.has(served) && served.seq !== this.#picture.model.seq) this.changed();
+      },
+      () => this.#remove(served),
+    );
+  }
+
+  #sendBeats(): void {
+    const text = `event: beat\ndata: ${JSON.stringify({ time: rfc3339(this.#clock.now()) })}\n\n`;
+    for (const served of this.#clients) if (served.sending === undefined) this.#send(served, text);
+    this.#beat = this.#clients.size === 0 ? undefined : this.#clock.after(BEAT_MS, () => this.#sendBeats());
+  }
+
+  #remove(served: Served): void {
+    if (!this.#clients.delete(served)) return;
+    served.sending?.();
+    served.client.close();
+    if (this.#clients.size > 0) return;
+    this.#waits?.();
+    this.#beat?.();
+    this.#waits = this.#beat = undefined;
+    this.#made.clear();
+  }
+}

@@ -1,0 +1,242 @@
+import { rfc3339, type Clock, type Millis } from '../../../base/clock.ts';
+import type { Random } from '../../../base/random.ts';
+import type { KubeObject } from '../../../kube/api/object.ts';
+import { FleetPicture } from '../../../controllers/page/picture.ts';
+import { FleetStream } from '../../../controllers/page/stream.ts';
+import { rulesOf } from '../../../controllers/rollout/rules.ts';
+import type { NodeConfigRollout, NodeFailure, RolloutStatus } from '../../../controllers/rollout/types.ts';
+
+const serves = { version: 'v1.36.3', servesNodeConfigs: true, hasConfigSource: false };
+const ZONES = ['eu-west-1a', 'eu-west-1b', 'eu-west-1c'];
+const POOLS = ['web', 'web', 'web', 'batch', 'batch', 'gpu'];
+const VERSIONS = ['v1.34.9', 'v1.35.5', 'v1.36.3', 'v1.36.3'];
+const KEY = 'kubelet';
+const NAMESPACE = 'dkc-system';
+const REVISION = 'web-6f9c2b81';
+const PREVIOUS = 'web-a1904e7d';
+const REJECTED = 'failed to validate config, see Kubelet log for details';
+const CONDEMNED = 'failed trial, see dkc-agent log for details';
+
+type Where = 'waiting' | 'assigned' | 'trial' | 'settled' | 'refused' | 'condemned';
+
+/** Nodes and rollouts as caches have them, without a server, and a rollout that goes through them as fast as it is asked to. */
+export class PlayedFleet {
+  readonly caches = { nodes: new Shelf<KubeObject>(), nodeConfigs: new Shelf<KubeObject>(), rollouts: new Shelf<NodeConfigRollout>() };
+  readonly picture: FleetPicture;
+  readonly stream: FleetStream;
+  readonly #clock: Pick<Clock, 'now' | 'after'>;
+  readonly #random: Random;
+  readonly #where = new Map<string, Where>();
+  /** Of the rollout, in the order in which it takes them. */
+  readonly #order: string[] = [];
+  readonly #began: Millis;
+  readonly #failures: NodeFailure[] = [];
+
+  constructor(count: number, { clock, random }: { clock: Pick<Clock, 'now' | 'after'>; random: Random }) {
+    this.#clock = clock;
+    this.#random = random;
+    this.#began = clock.now();
+    const known = new WeakMap<object, ReturnType<typeof rulesOf>>();
+    const rules = (rollout: Readonly<NodeConfigRollout>): ReturnType<typeof rulesOf> => {
+      const read = known.get(rollout) ?? rulesOf(rollout);
+      known.set(rollout, read);
+      return read;
+    };
+    this.picture = new FleetPicture({ caches: this.caches, serves, rules });
+    this.stream = new FleetStream({ picture: this.picture, clock });
+    for (let at = 0; at < count; at++) this.addNode(`node-${String(at).padStart(4, '0')}`, at);
+    this.#order.sort(() => random() - 0.5);
+    this.caches.rollouts.set('gpu', this.#complete('gpu', { pool: 'gpu' }));
+    this.#writeStatus();
+  }
+
+  get names(): string[] {
+    return [...this.#where.keys()];
+  }
+
+  addNode(name: string, at = this.#where.size): void {
+    const pick = (from: readonly string[], by: number): string => from[Math.floor(by) % from.length] ?? '';
+    const labels = { 'topology.kubernetes.io/zone': pick(ZONES, at), pool: pick(POOLS, at * 7 + at / 11) };
+    const conditions = [{ type: 'Ready', status: 'True', reason: 'KubeletReady', message: 'kubelet is posting ready status' }];
+    const status = { nodeInfo: { kubeletVersion: pick(VERSIONS, at / 5) }, conditions };
+    this.caches.nodes.set(name, { apiVersion: 'v1', kind: 'Node', metadata: { name, labels }, spec: {}, status });
+    if (labels.pool !== 'gpu') this.#order.push(name);
+    this.#put(name, labels.pool === 'gpu' ? 'settled' : 'waiting');
+  }
+
+  removeNode(name: string): void {
+    const node = this.caches.nodes.get(name);
+    if (node === undefined) return;
+    this.caches.nodes.delete(name);
+    this.caches.nodeConfigs.delete(name);
+    this.#where.delete(name);
+    if (this.#order.includes(name)) this.#order.splice(this.#order.indexOf(name), 1);
+    this.#changed(node);
+  }
+
+  setReady(name: string, ready: boolean): void {
+    const node = this.caches.nodes.get(name);
+    if (node === undefined) return;
+    const conditions = [
+      { type: 'Ready', status: ready ? 'True' : 'False', reason: ready ? 'KubeletReady' : 'NodeStatusUnknown', message: '' },
+    ];
+    const status = { ...(node as { status?: object }).status, conditions };
+    this.caches.nodes.set(name, { ...node, status });
+    this.#changed(node);
+  }
+
+  /** The rollout goes on by so many nodes. @param failing - share of them that fail, 0 to 1 */
+  advance(nodes: number, failing = 0): void {
+    let left = nodes;
+    for (const name of this.#order) {
+      if (left <= 0) break;
+      const where = this.#where.get(name);
+      if (where === 'settled' || where === 'refused' || where === 'condemned') continue;
+      left--;
+      if (where === 'assigned' && this.#random() < failing) this.#fail(name, 'refused', REJECTED);
+      else if (where === 'trial' && this.#random() < failing) this.#fail(name, 'condemned', CONDEMNED);
+      else this.#put(name, where === 'waiting' ? 'assigned' : where === 'assigned' ? 'trial' : 'settled');
+    }
+    this.#writeStatus();
+  }
+
+  setRollout(name: string, rollout: NodeConfigRollout): void {
+    this.caches.rollouts.set(name, rollout);
+    this.#rolloutsChanged();
+  }
+
+  removeRollout(name: string): void {
+    this.caches.rollouts.delete(name);
+    this.#rolloutsChanged();
+  }
+
+  #fail(name: string, where: Where, error: string): void {
+    this.#put(name, where);
+    this.#failures.push({ node: name, error, at: rfc3339(this.#clock.now()) });
+  }
+
+  #put(name: string, where: Where): void {
+    this.#where.set(name, where);
+    const isOurs = this.#order.includes(name);
+    const to = (revision: string) => ({ namespace: NAMESPACE, name: revision, kubeletConfigKey: KEY });
+    const source = (revision: string) => ({ configMap: { ...to(revision), uid: `uid-${revision}`, resourceVersion: '4711' } });
+    const [old, next] = isOurs ? [PREVIOUS, REVISION] : ['gpu-77d1c0aa', 'gpu-77d1c0aa'];
+    const wanted = where === 'waiting' ? old : next;
+    const condemnedOrTrial = where === 'trial' || where === 'settled' || where === 'condemned';
+    const says = {
+      assigned: source(condemnedOrTrial ? next : old),
+      active: source(where === 'trial' || where === 'settled' ? next : old),
+      lastKnownGood: source(where === 'settled' ? next : old),
+      ...(where === 'refused' ? { error: REJECTED } : where === 'condemned' ? { error: CONDEMNED } : {}),
+      ...(where === 'trial' ? { trial: { endsAt: rfc3339(this.#clock.now() + 600_000) } } : {}),
+    };
+    const status = {
+      // An agent that has not seen its spec yet speaks of the one before.
+      observedGeneration: where === 'assigned' ? 1 : 2,
+      agentVersion: '0.1.0',
+      ...says,
+      conditions: [
+        { type: 'Healthy', status: 'True', reason: 'KubeletHealthy', message: '', lastTransitionTime: rfc3339(this.#began) },
+        { type: 'Trusted', status: where === 'settled' ? 'True' : 'False', reason: 'Trial', message: '', lastTransitionTime: rfc3339(this.#clock.now()) }, // prettier-ignore
+      ],
+    };
+    const config = { apiVersion: 'dkc.dev/v1alpha1', kind: 'NodeConfig', metadata: { name, generation: 2 }, spec: { configMap: to(wanted) }, status }; // prettier-ignore
+    this.caches.nodeConfigs.set(name, config);
+    this.#changed(config);
+  }
+
+  #writeStatus(): void {
+    const at = (...of: Where[]): number => this.#order.filter((name) => of.includes(this.#where.get(name) ?? 'waiting')).length;
+    const [selected, settled, inFlight] = [this.#order.length, at('settled'), at('assigned', 'trial')];
+    const failed = this.#failures.length;
+    const phase = failed > 2 ? 'Failed' : settled === selected ? 'Complete' : 'Progressing';
+    const now = rfc3339(this.#clock.now());
+    const status: RolloutStatus = {
+      observedGeneration: 1,
+      phase,
+      revision: REVISION,
+      previousRevision: PREVIOUS,
+      ...(failed > 2 ? { stopped: 'Failures' } : {}),
+      step: settled < 1 ? 1 : settled < selected / 10 ? 2 : settled < selected / 2 ? 3 : 4,
+      nodes: { selected, updated: settled + inFlight, settled, inFlight, failed, refused: 0 },
+      failures: this.#failures.slice(0, 50),
+      approvals: settled < selected / 10 ? [] : [{ step: 2, revision: REVISION, by: 'operator@example.com', at: now }],
+      message: `${settled}/${selected} nodes settled; ${failed > 2 ? 'stopped: its failure budget is used up' : `${inFlight} in flight`}`,
+      conditions: [
+        { type: 'Progressing', status: phase === 'Progressing' ? 'True' : 'False', observedGeneration: 1, lastTransitionTime: rfc3339(this.#began), reason: phase, message: '' }, // prettier-ignore
+        {
+          type: 'Preflight',
+          status: 'True',
+          observedGeneration: 1,
+          lastTransitionTime: rfc3339(this.#began),
+          reason: 'Valid',
+          message: '',
+        },
+        { type: 'Failed', status: failed > 2 ? 'True' : 'False', observedGeneration: 1, lastTransitionTime: now, reason: phase === 'Failed' ? 'FailureBudget' : phase, message: '' }, // prettier-ignore
+      ],
+    };
+    this.caches.rollouts.set('web', {
+      ...this.#named('web', -3_600_000, { matchExpressions: [{ key: 'pool', operator: 'In', values: ['web', 'batch'] }] }),
+      status,
+    });
+    this.#rolloutsChanged();
+  }
+
+  #complete(name: string, matchLabels: Record<string, string>): NodeConfigRollout {
+    const selected = this.caches.nodes.list().length - this.#order.length;
+    const nodes = { selected, updated: selected, settled: selected, inFlight: 0, failed: 0, refused: 0 };
+    const at = rfc3339(this.#began - 86_400_000);
+    const conditions = [
+      { type: 'Complete', status: 'True' as const, observedGeneration: 1, lastTransitionTime: at, reason: 'Complete', message: '' },
+    ];
+    const status: RolloutStatus = { observedGeneration: 1, phase: 'Complete', revision: 'gpu-77d1c0aa', step: 4, nodes, complete: true, message: `${selected}/${selected} nodes settled; complete`, conditions }; // prettier-ignore
+    return { ...this.#named(name, -90_000_000, { matchLabels }), status };
+  }
+
+  #named(name: string, ageMs: Millis, nodeSelector: NonNullable<NodeConfigRollout['spec']>['nodeSelector'] & object): NodeConfigRollout {
+    return {
+      apiVersion: 'dkc.dev/v1alpha1',
+      kind: 'NodeConfigRollout',
+      metadata: { name, uid: `uid-${name}`, generation: 1, creationTimestamp: rfc3339(this.#began + ageMs) },
+      spec: {
+        nodeSelector,
+        configMap: { namespace: NAMESPACE, name, kubeletConfigKey: KEY },
+        steps: [{ nodes: 1, hold: '10m' }, { nodes: '10%', approve: true }, { nodes: '50%', hold: '30m' }, { nodes: '100%' }],
+        failureBudget: 3,
+        windows: [{ schedule: '0 2 * * 1-5', duration: '3h', timeZone: 'Europe/Berlin' }],
+        gates: [{ name: 'no-alerts', prometheus: { url: 'http://prometheus.example.com/secret', query: 'ALERTS' } }],
+      },
+    };
+  }
+
+  #changed(node: KubeObject): void {
+    this.picture.nodeChanged(node);
+    this.stream.changed();
+  }
+
+  #rolloutsChanged(): void {
+    this.picture.rolloutChanged();
+    this.stream.changed();
+  }
+}
+
+/** The two methods of a cache that the picture reads. */
+class Shelf<T extends KubeObject> {
+  readonly #items = new Map<string, T>();
+
+  get(key: string): Readonly<T> | undefined {
+    return this.#items.get(key);
+  }
+
+  list(): Readonly<T>[] {
+    return [...this.#items.values()];
+  }
+
+  set(key: string, item: T): void {
+    this.#items.set(key, item);
+  }
+
+  delete(key: string): void {
+    this.#items.delete(key);
+  }
+}

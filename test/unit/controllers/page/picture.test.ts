@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { array, assert as check, constant, constantFrom, nat, oneof, property, record } from 'fast-check';
+import { seededRandom } from '../../../../base/random.ts';
+import type { PageNode, PageRollout } from '../../../../controllers/page/contract.ts';
+import type { Message } from '../../../../controllers/page/message.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import { PlayedFleet } from '../../../support/page/played-fleet.ts';
+
+/** What the browser runs. */
+interface BrowserFleet {
+  nodes: Map<string, PageNode>;
+  rollouts: Map<string, PageRollout>;
+  apply(message: Message): { reordered: boolean; changed: string[]; rollouts: boolean };
+}
+const path = '../../../../controllers/page/assets/fleet.js';
+const { Fleet } = (await import(path)) as { Fleet: new () => BrowserFleet };
+
+const played = (nodes: number): PlayedFleet => new PlayedFleet(nodes, { clock: new FakeClock(), random: seededRandom(3) });
+const TIME = '2026-03-01T00:00:00Z';
+
+/** As it went over the wire. */
+const sent = (message: Message): Message => JSON.parse(JSON.stringify(message)) as Message;
+
+function assertSame({ nodes, rollouts }: BrowserFleet, { picture }: PlayedFleet): void {
+  const { nodes: wanted, rollouts: wantedRollouts } = picture.model.fleet(TIME);
+  assert.deepEqual(Object.fromEntries(nodes), Object.fromEntries(wanted.map((node) => [node.name, node])));
+  assert.deepEqual(Object.fromEntries(rollouts), Object.fromEntries(wantedRollouts.map((one) => [one.name, one])));
+}
+
+test('after any changes, sent one by one or many at once, a browser has what a fresh picture has', () => {
+  const step = oneof(
+    record({ do: constant('advance' as const), nodes: nat(6), failing: constantFrom(0, 0.3) }),
+    record({ do: constantFrom('add' as const, 'remove' as const, 'unready' as const, 'ready' as const), at: nat(40) }),
+    record({ do: constantFrom('drop-rollout' as const, 'send' as const, 'read' as const), at: constant(0) }),
+  );
+  check(
+    property(array(step, { maxLength: 30 }), (steps) => {
+      const fleet = played(20);
+      const browser = new Fleet();
+      let seq: number | undefined;
+      const send = (): void => {
+        fleet.picture.refresh();
+        const message = sent(fleet.picture.model.since(seq, TIME));
+        seq = message.seq;
+        browser.apply(message);
+      };
+      for (const step of steps) {
+        if (step.do === 'advance') fleet.advance(step.nodes, step.failing);
+        else if (step.do === 'send') send();
+        else if (step.do === 'read') fleet.picture.refresh();
+        else if (step.do === 'drop-rollout') fleet.removeRollout('gpu');
+        else if (step.do === 'add') fleet.addNode(`node-${String(step.at).padStart(4, '0')}`, step.at);
+        else if (step.do === 'remove') fleet.removeNode(`node-${String(step.at).padStart(4, '0')}`);
+        else fleet.setReady(`node-${String(step.at).padStart(4, '0')}`, step.do === 'ready');
+      }
+      send();
+      assertSame(browser, fleet);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('a client that missed more removals than are remembered gets the whole picture', () => {
+  const fleet = played(10);
+  const browser = new Fleet();
+  fleet.picture.refresh();
+  const first = fleet.picture.model.since(undefined, TIME);
+  browser.apply(sent(first));
+  fleet.removeNode('node-0003');
+  fleet.picture.refresh();
+  for (let at = 0; at < 1_200; at++) {
+    fleet.addNode(`brief-${at}`);
+    fleet.picture.refresh();
+    fleet.removeNode(`brief-${at}`);
+    fleet.picture.refresh();
+  }
+  const message = fleet.picture.model.since(first.seq, TIME);
+  assert.equal(message.full, true);
+  browser.apply(sent(message));
+  assertSame(browser, fleet);
+});
+
+test('a change of nothing sends nothing, one of a node sends that node', () => {
+  const fleet = played(50);
+  fleet.picture.refresh();
+  const { seq } = fleet.picture.model;
+  for (const name of fleet.names) fleet.setReady(name, true);
+  fleet.picture.refresh();
+  assert.equal(fleet.picture.model.seq, seq);
+  fleet.setReady('node-0007', false);
+  fleet.picture.refresh();
+  const { nodes, rollouts, strings } = fleet.picture.model.since(seq, TIME);
+  assert.deepEqual([nodes.length, rollouts.length, strings[0]], [1, 0, 'node-0007']);
+});
+
+test('the picture has no credentials of gates, and the states of nodes and rollouts', () => {
+  const fleet = played(60);
+  for (let at = 0; at < 6; at++) fleet.advance(8, at === 4 ? 1 : 0);
+  fleet.picture.refresh();
+  const text = JSON.stringify([
+    fleet.picture.model.fleet(TIME),
+    fleet.picture.model.since(undefined, TIME),
+    fleet.picture.detail('node-0001'),
+  ]);
+  assert.doesNotMatch(text, /secret|prometheus\.example/);
+  const { nodes, rollouts } = fleet.picture.model.fleet(TIME);
+  const states = new Set(nodes.map(({ state, standing }) => `${state}/${standing}`));
+  for (const one of ['trusted/settled', 'trusted/waiting', 'refused/failed'])
+    assert.ok(states.has(one), `${one} of ${[...states].join(' ')}`);
+  const web = rollouts.find(({ name }) => name === 'web');
+  assert.deepEqual(
+    [web?.phase, web?.stopped, web?.gates, web?.steps[1]?.target],
+    ['Failed', 'Failures', [{ name: 'no-alerts', kind: 'prometheus' }], 6],
+  );
+  assert.ok(web?.timeline.some(({ kind, text }) => kind === 'failure' && / failed: failed to validate/.test(text)));
+  assert.equal(fleet.picture.detail('nobody'), undefined);
+});

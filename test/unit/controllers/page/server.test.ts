@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { MAX_CLIENTS } from '../../../../controllers/page/stream.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { servePage } from '../../../support/page/serve-page.ts';
+
+test('every answer forbids what the page does not need, files and refusals alike', async () => {
+  await using served = await servePage(10);
+  for (const path of [
+    '/',
+    '/page.js',
+    '/page.css',
+    '/icon.svg',
+    '/fleet.json',
+    '/fleet/nodes/node-0001.json',
+    '/fleet/nodes/other.json',
+    '/nothing',
+  ]) {
+    const answer = await fetch(`${served.url}${path}`, { headers: { connection: 'close' } });
+    await answer.text();
+    const { headers } = answer;
+    assert.equal(answer.status, /other|nothing/.test(path) ? 404 : 200, path);
+    assert.match(headers.get('content-security-policy') ?? '', /^default-src 'none'; .*frame-ancestors 'none'/, path);
+    assert.doesNotMatch(headers.get('content-security-policy') ?? '', /unsafe|https?:|\*/, path);
+    assert.deepEqual([headers.get('x-content-type-options'), headers.get('referrer-policy')], ['nosniff', 'no-referrer'], path);
+    assert.equal(headers.get('access-control-allow-origin'), null, path);
+  }
+});
+
+test('no file of the page has script or style inline, or loads anything from elsewhere', async () => {
+  await using served = await servePage(1);
+  const html = await (await fetch(served.url, { headers: { connection: 'close' } })).text();
+  assert.doesNotMatch(html, /<style|style=|\son\w+=|<script(?![^>]*\ssrc=)|https?:\/\//);
+});
+
+test('without the token nothing is served', async () => {
+  await using served = await servePage(3, 'letmein');
+  const ask = async (path: string, authorization?: string): Promise<number> => {
+    const headers = { connection: 'close', ...(authorization === undefined ? {} : { authorization }) };
+    const answer = await fetch(`${served.url}${path}`, { headers });
+    await answer.body?.cancel();
+    return answer.status;
+  };
+  assert.deepEqual(await Promise.all(['/', '/fleet.json', '/fleet/events'].map((path) => ask(path))), [401, 401, 401]);
+  assert.equal(await ask('/fleet.json', 'Bearer letmein'), 200);
+});
+
+test('a stream begins with the picture, goes on with changes, and one too many gets 503', async () => {
+  await using served = await servePage(200);
+  const streams: AbortController[] = [];
+  const open = async (): Promise<Response> => {
+    const ending = new AbortController();
+    streams.push(ending);
+    return fetch(`${served.url}/fleet/events`, { signal: ending.signal });
+  };
+  const first = await open();
+  assert.deepEqual([first.headers.get('content-type'), first.headers.get('content-encoding')], ['text/event-stream', 'gzip']);
+  let text = '';
+  const reading = (async () => {
+    for await (const chunk of first.body ?? []) text += Buffer.from(chunk as Uint8Array).toString();
+  })().catch(() => {});
+  await eventually('the picture arrives', () => text.includes('event: picture\n') && text.endsWith('\n\n'));
+  served.fleet.setReady('node-0007', false);
+  await eventually('the change arrives', () => /event: changes\ndata: .*"node-0007"/.test(text));
+  const others = await Promise.all(Array.from({ length: MAX_CLIENTS - 1 }, open));
+  assert.ok(others.every(({ status }) => status === 200));
+  const refused = await open();
+  assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '10']);
+  for (const ending of streams) ending.abort();
+  await reading;
+  await eventually('their places are free', () => served.fleet.stream.size === 0);
+});

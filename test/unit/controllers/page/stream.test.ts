@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { seededRandom } from '../../../../base/random.ts';
+import { BEAT_MS, type FleetStream, MAX_CLIENTS, MAX_SEND_MS, MIN_INTERVAL_MS, type Client } from '../../../../controllers/page/stream.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import { PlayedFleet } from '../../../support/page/played-fleet.ts';
+
+/** A client that takes an event when the test says so. */
+class TestClient implements Client {
+  readonly events: { event: string; seq: number; nodes: number }[] = [];
+  closed = false;
+  waiting: (() => void) | undefined;
+  slow = false;
+
+  async send(text: string): Promise<void> {
+    assert.equal(this.waiting, undefined, 'one event is under way at most');
+    const [, event = '', data = ''] = /^event: (\w+)\ndata: (.*)\n\n$/.exec(text) ?? [];
+    const { seq = -1, nodes = [] } = JSON.parse(data) as { seq?: number; nodes?: unknown[] };
+    this.events.push({ event, seq, nodes: nodes.length });
+    if (this.slow) await new Promise<void>((resolve) => (this.waiting = resolve));
+    this.waiting = undefined;
+  }
+
+  close(): void {
+    this.closed = true;
+  }
+}
+
+function world(): { clock: FakeClock; fleet: PlayedFleet; stream: FleetStream } {
+  const clock = new FakeClock();
+  const fleet = new PlayedFleet(40, { clock, random: seededRandom(5) });
+  return { clock, fleet, stream: fleet.stream };
+}
+
+test('changes within an interval are one event', async () => {
+  const { clock, fleet, stream } = world();
+  const client = new TestClient();
+  stream.add(client);
+  await clock.advance(1_000);
+  for (let at = 0; at < 100; at++) fleet.setReady(`node-00${10 + (at % 20)}`, at % 2 === 0);
+  await clock.advance(MIN_INTERVAL_MS - 1);
+  assert.equal(client.events.length, 1, 'the picture');
+  await clock.advance(1);
+  assert.deepEqual(client.events.slice(1).map(({ event, nodes }) => ({ event, nodes })), [{ event: 'changes', nodes: 10 }]); // prettier-ignore
+  await clock.advance(5_000);
+  assert.equal(client.events.length, 2, 'nothing changes, nothing is sent');
+  stream.close();
+  assert.equal(clock.sleepers, 0);
+});
+
+test('a slow client gets what is newest once it takes more, and others do not wait for it', async () => {
+  const { clock, fleet, stream } = world();
+  const [slow, quick] = [new TestClient(), new TestClient()];
+  slow.slow = true;
+  stream.add(slow);
+  stream.add(quick);
+  for (let at = 0; at < 50; at++) {
+    fleet.advance(3);
+    await clock.advance(MIN_INTERVAL_MS);
+  }
+  assert.equal(slow.events.length, 1);
+  assert.ok(quick.events.length > 40);
+  slow.slow = false;
+  slow.waiting?.();
+  await clock.advance(MIN_INTERVAL_MS);
+  const { seq } = fleet.picture.model;
+  assert.deepEqual([slow.events.length, slow.events[1]?.seq], [2, seq]);
+  assert.equal(quick.events.at(-1)?.seq, seq);
+  stream.close();
+});
+
+test('a client that takes nothing is disconnected, and one too many is refused', async () => {
+  const { clock, stream } = world();
+  const stuck = new TestClient();
+  stuck.slow = true;
+  stream.add(stuck);
+  const ends = Array.from({ length: MAX_CLIENTS - 1 }, () => stream.add(new TestClient()));
+  assert.equal(stream.add(new TestClient()), undefined);
+  await clock.advance(MAX_SEND_MS);
+  assert.equal(stuck.closed, true);
+  assert.notEqual(stream.add(new TestClient()), undefined, 'there is room again');
+  ends[0]?.();
+  ends[0]?.();
+  assert.equal(stream.size, MAX_CLIENTS - 1);
+  stream.close();
+});
+
+test('a quiet stream has a beat', async () => {
+  const { clock, stream } = world();
+  const client = new TestClient();
+  stream.add(client);
+  await clock.advance(2 * BEAT_MS);
+  assert.deepEqual(client.events.map(({ event }) => event), ['picture', 'beat', 'beat']); // prettier-ignore
+  stream.close();
+  assert.equal(clock.sleepers, 0);
+});
