@@ -5,6 +5,8 @@ export type Action =
   | { do: 'create-revision'; revision: ConfigMap }
   /** It becomes the newest: nodes go back to it. */
   | { do: 'number-revision'; revision: Readonly<ConfigMap>; number: number }
+  /** Agents that condemned it try it again: the annotation dkc.dev/retry has a new value. */
+  | { do: 'retry-revision'; revision: Readonly<ConfigMap>; retry: string }
   | { do: 'delete-revision'; revision: Readonly<ConfigMap> }
   /** @member revision - name; absent: local */
   | { do: 'assign'; node: RolloutNode; revision: string | undefined }

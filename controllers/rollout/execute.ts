@@ -18,7 +18,7 @@ import type { Drains } from './drains.ts';
 import { specOf } from './facts.ts';
 import { nodeOf } from './maintenance.ts';
 import type { RolloutNode } from './node.ts';
-import type { ConfigMap } from './revision.ts';
+import { RETRY_ANNOTATION, type ConfigMap } from './revision.ts';
 import type { Rules } from './rules.ts';
 import {
   ASSIGNED_AT_ANNOTATION,
@@ -111,6 +111,11 @@ async function executeRevision(by: Executor, rules: Rules, action: OfRevision, s
       return;
     case 'number-revision': {
       const patch = { metadata: { annotations: { [REVISION_ANNOTATION]: String(action.number) } } };
+      wrote(by, rules, configMaps, await by.client.patch(configMaps, { name, namespace }, patch, { type: 'merge', signal }));
+      return;
+    }
+    case 'retry-revision': {
+      const patch = { metadata: { annotations: { [RETRY_ANNOTATION]: action.retry } } };
       wrote(by, rules, configMaps, await by.client.patch(configMaps, { name, namespace }, patch, { type: 'merge', signal }));
       return;
     }

@@ -1,4 +1,5 @@
-import { contentHash, numberOf, revisionName, revisionOf } from './revision.ts';
+import { contentHash, numberOf, RETRY_ANNOTATION, revisionName, revisionOf } from './revision.ts';
+import { SIGNATURE_KEY } from '../../agent/config/signature/message.ts';
 import type { Action } from './actions.ts';
 import type { Facts } from './facts.ts';
 import type { Approval, NodeFailure } from './types.ts';
@@ -39,6 +40,8 @@ export function begin({ rules, source, revisions }: Facts): Begin {
   if (source === undefined && current === undefined) return { missing: `ConfigMap ${namespace}/${name} not found` };
   if (source !== undefined && source.data?.[kubeletConfigKey] === undefined)
     return { missing: `ConfigMap ${namespace}/${name} has no key ${JSON.stringify(kubeletConfigKey)}` };
+  if (source !== undefined && rules.signatureRequired && source.data?.[SIGNATURE_KEY] === undefined)
+    return { missing: `ConfigMap ${namespace}/${name} is not signed and spec.signature.required is true; dkc sign it` };
   // A revision of ours has its own name already: that is how a rollout is undone. Without the original the last copy stays what is rolled out.
   const revision =
     source === undefined
@@ -87,8 +90,13 @@ function inHistory(revision: string, { rules, source, revisions }: Pick<Facts, '
   const highest = Math.max(0, ...revisions.map(numberOf));
   const existing = revisions.find(({ metadata }) => metadata.name === revision);
   if (existing === undefined) return [{ do: 'create-revision', revision: revisionOf(rules.rollout, from, revision, highest + 1) }];
-  if (numberOf(existing) < highest || numberOf(existing) === 0) return [{ do: 'number-revision', revision: existing, number: highest + 1 }];
-  return [];
+  const actions: Action[] = [];
+  if (numberOf(existing) < highest || numberOf(existing) === 0)
+    actions.push({ do: 'number-revision', revision: existing, number: highest + 1 });
+  const retry = `${rules.uid}/${rules.attempt}`;
+  if (rules.attempt > 1 && existing.metadata.annotations?.[RETRY_ANNOTATION] !== retry)
+    actions.push({ do: 'retry-revision', revision: existing, retry });
+  return actions;
 }
 
 /** Revisions that go: the oldest beyond the limit, none of which a node is assigned, and neither the current nor the previous one. */

@@ -9,8 +9,10 @@ export interface ConfigMap extends KubeObject {
   immutable?: boolean;
 }
 
+/** A new value has agents try a configuration again that they condemned. */
+export const RETRY_ANNOTATION = 'dkc.dev/retry';
 /** Annotations that agents heed: they are part of what is rolled out. */
-const HEEDED = ['dkc.dev/allow', 'dkc.dev/retry'];
+const HEEDED = ['dkc.dev/allow', RETRY_ANNOTATION];
 const HASH_LETTERS = 10;
 /** Of the rollout's name in that of a revision: a ConfigMap's name has at most 253 characters. */
 const MAX_NAME = 253 - HASH_LETTERS - 1;

@@ -38,6 +38,7 @@ export interface Rules {
   skipInvalidNodes: boolean;
   paused: boolean;
   abortedRevision: string | undefined;
+  signatureRequired: boolean;
   attempt: number;
   historyLimit: number;
 }
@@ -100,6 +101,7 @@ export function rulesOf(rollout: Readonly<NodeConfigRollout>): Rules {
     skipInvalidNodes: spec.skipInvalidNodes === true,
     paused: spec.paused === true,
     abortedRevision: spec.abortedRevision === '' ? undefined : spec.abortedRevision,
+    signatureRequired: spec.signature?.required === true,
     attempt: Math.max(1, spec.attempt ?? 1),
     historyLimit: Math.max(0, spec.revisionHistoryLimit ?? 10),
   };

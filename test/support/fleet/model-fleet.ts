@@ -178,6 +178,8 @@ export class ModelFleet {
             : one,
         );
         return;
+      case 'retry-revision':
+        return;
       case 'delete-revision':
         this.revisions = this.revisions.filter((one) => one.metadata.name !== action.revision.metadata.name);
         return;

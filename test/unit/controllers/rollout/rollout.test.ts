@@ -40,10 +40,24 @@ test('a bad one stops at the first canary, and the node is taken back; tried aga
     );
 
   await world.edit('web', { attempt: 2 });
+  await world.until('web', 'agents may try it again', ({ status: now }) => now?.attempt === 2);
+  const copy = await world.client.get(configMaps, { name: status?.revision ?? '', namespace: 'dkc-system' });
+  assert.match(copy.metadata.annotations?.['dkc.dev/retry'] ?? '', /\/2$/);
   await world.until('web', 'a second attempt', ({ status: now }) => now?.attempt === 2 && now.phase === 'RolledBack');
   await world.edit('web', { configMap: { name: good } });
   const undone = await world.phase('web', 'Complete');
   assert.deepEqual([undone.status?.revision, undone.status?.nodes?.settled], [good, 6]);
+});
+
+test('an unsigned configuration is not rolled out where spec says that it must be signed', async () => {
+  await using world = await FleetWorld.start();
+  await world.addNodes(1);
+  await world.payload({ maxPods: 100 });
+  await world.roll('web', { signature: { required: true } });
+  const { status } = await world.until('web', 'it waits', (now) => now.status?.waitsFor === 'ConfigMap');
+  assert.match(status?.message ?? '', /^ConfigMap dkc-system\/web is not signed/);
+  await world.client.patch(configMaps, { name: 'web', namespace: 'dkc-system' }, { data: { 'kubelet.sig': 'SSHSIG' } }, { type: 'merge' });
+  await world.phase('web', 'Complete');
 });
 
 test('a configuration that some kubelets would reject touches no node, unless these are left out', async () => {
