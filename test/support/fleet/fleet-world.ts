@@ -14,6 +14,7 @@ import '../../../kube/client/list-stream.ts';
 import { localClient } from '../embedded-api.ts';
 import { FakeClock } from '../fake-clock.ts';
 import { startLocally, type LocalProcess } from '../local-process.ts';
+import { intercepted, type Interceptor } from '../simulated/intercepted.ts';
 import { LightAgents, type Behaviour } from './light-agents.ts';
 
 export interface FleetNodeOptions {
@@ -34,6 +35,9 @@ export class FleetWorld implements AsyncDisposable {
   controller: LocalProcess;
   /** What every Prometheus answers. */
   prometheus = (): HttpAnswer => ({ status: 200, text: JSON.stringify({ status: 'success', data: { resultType: 'vector', result: [] } }) });
+
+  /** Stands between the controller and the API server. */
+  between: Interceptor['call'] = (_, pass) => pass();
 
   private constructor(api: LocalApi, clock: FakeClock) {
     this.clock = clock;
@@ -65,6 +69,7 @@ export class FleetWorld implements AsyncDisposable {
       name: 'dkc-controllers',
       setup: (runtime) => [rolloutController(runtime, { serves, http: async () => this.prometheus() })],
       clock: this.clock,
+      wrap: (client) => intercepted(client, { call: (call, pass) => this.between(call, pass) }),
     });
   }
 
