@@ -25,6 +25,7 @@ export async function execute(plan: BootPlan, observed: Observed, deps: BootDeps
     lastKnownGood: plan.promote ?? observed.lastKnownGood,
     error: effective.failed ? statusErrors.internal : plan.error,
     ...(observed.localProblem === null ? {} : { localProblem: observed.localProblem }),
+    ...(plan.unsigned ? { unsigned: true } : {}),
     effective: { path: effective.path, sha256: effective.sha256, changed: effective.changed, usable: effective.usable },
     ...(drifted ? { drifted } : {}),
   };

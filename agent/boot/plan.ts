@@ -61,6 +61,8 @@ export interface BootPlan {
   effective: EffectiveStep;
   /** The assigned has the content that is already trusted, under another name: last-known-good follows at once. */
   promote?: Source;
+  /** A signature is all that the assigned config lacks. */
+  unsigned?: true;
 }
 
 /**
@@ -93,12 +95,13 @@ export function planBoot(facts: BootFacts): BootPlan {
     };
   }
   const { error, why } = reasonAgainst(assigned);
+  const unsigned = assigned.at === 'unusable' && assigned.unsigned ? { unsigned: true as const } : {};
   if (lastKnownGood.at === 'usable') {
     const { source, content, effective } = lastKnownGood;
-    return { used: 'last-known-good', source, content, error, why, effective: { do: 'write', bytes: effective } };
+    return { used: 'last-known-good', source, content, error, why, effective: { do: 'write', bytes: effective }, ...unsigned };
   }
   const kept = leavesNoFile(facts, localPlan.effective) ? lastResort(lastKnownGood) : undefined;
-  return kept ? { ...kept, error, why: `${why}; ${kept.why}` } : { ...localPlan, error, why };
+  return kept ? { ...kept, error, why: `${why}; ${kept.why}`, ...unsigned } : { ...localPlan, error, why, ...unsigned };
 }
 
 /** Whether local would leave the kubelet without a file of its own; the file that a last resort wrote before is none. */
@@ -178,6 +181,8 @@ export interface BootOutcome {
   error: string | null;
   /** What is wrong with the local config, for people; absent when nothing. */
   localProblem?: string;
+  /** A signature is all that the assigned config lacks. */
+  unsigned?: true;
   effective: {
     path: string;
     /** Of what is on disk now; empty when there is no file and none could be written. */

@@ -35,6 +35,8 @@ export class NodeConfigState {
   readonly bootAssigned: MaybeSource;
   /** The last-known-good record as boot left it. */
   readonly bootTrusted: MaybeSource;
+  /** A signature is all that boot missed in the assigned config. */
+  readonly bootUnsigned: boolean;
   #picture: ConfigStatus;
   #shown: ConfigStatus;
   #holds = 0;
@@ -45,6 +47,7 @@ export class NodeConfigState {
     this.bootError = outcome.error;
     this.bootAssigned = outcome.assigned;
     this.bootTrusted = outcome.lastKnownGood;
+    this.bootUnsigned = outcome.unsigned ?? false;
     this.#active = {
       used: outcome.used,
       source: outcome.source,

@@ -4,6 +4,7 @@ import { DEFAULT_POLICY_FILE } from '../options.ts';
 import type { AgentContext } from '../run/agent-context.ts';
 import { layout } from '../store/layout.ts';
 import { localConfigWatch } from './local-config.ts';
+import { signatureWatch } from './signatures.ts';
 import { Trigger } from '../../base/trigger.ts';
 
 /** Notices what others change on this node's disk: an admin's commands, an installer, the end of a kubelet. Works with the API server away. */
@@ -21,9 +22,11 @@ export async function watchNodeFiles(context: AgentContext): Promise<void> {
   const policy = options.policy === 'none' ? [] : [options.policy ?? DEFAULT_POLICY_FILE];
   const due = new Trigger();
   const localDue = new Trigger();
+  const signaturesDue = new Trigger();
   // Something may have changed between boot and the first watch.
   due.notify();
   localDue.notify();
+  signaturesDue.notify();
   const watching = world.watchFiles(
     [...records, paths.journal, options.kubeletExits, options.localConfig, options.effectiveConfig, ...policy],
     (path) => {
@@ -36,6 +39,7 @@ export async function watchNodeFiles(context: AgentContext): Promise<void> {
       else if (policy.includes(path)) {
         context.sync?.notify();
         context.drift.notify();
+        signaturesDue.notify();
       } else due.notify();
     },
     signal,
@@ -53,7 +57,8 @@ export async function watchNodeFiles(context: AgentContext): Promise<void> {
       (problem) => context.activeRecord.notice('local-config', problem),
     ),
   );
-  await Promise.all([watching, recordsLoop, localLoop]);
+  const signaturesLoop = each(signaturesDue, signal, signatureWatch(context));
+  await Promise.all([watching, recordsLoop, localLoop, signaturesLoop]);
 
   async function each(raised: Trigger, end: AbortSignal, look: () => Promise<void>): Promise<void> {
     while (!end.aborted) {

@@ -25,6 +25,7 @@ import { nodes } from '../../kube/api/object.ts';
 
 export const ROOT = '/var/lib/dkc';
 export const LOCAL = '/var/lib/kubelet/config.yaml';
+const POLICY = '/etc/dkc/policy.yaml';
 const EXITS = '/run/dkc/kubelet-exits';
 const STARTED = '/run/dkc/kubelet-started.yaml';
 const BOOT_ID = '/proc/sys/kernel/random/boot_id';
@@ -164,6 +165,12 @@ export class SimulatedNode {
   /** The store as an admin's command opens it. */
   store(): FsStore {
     return new FsStore({ disk: this.#watched(this.fs.disk(), () => true), locks: this.#locks, root: ROOT, clock: this.clock });
+  }
+
+  /** Somebody writes the field policy, which the agent reads from now on; `none`: it asks nobody. */
+  async writePolicy(text: string): Promise<void> {
+    if (this.#options.policy === 'none') this.set({ policy: POLICY });
+    await this.#outside(POLICY, Buffer.from(text));
   }
 
   /** systemd starts the agent; whenever it leaves with 0 it starts it again. */

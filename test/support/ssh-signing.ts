@@ -1,4 +1,4 @@
-import { createHash, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import { signedMessage } from '../../agent/config/signature/message.ts';
 import { NAMESPACE } from '../../agent/config/signature/sshsig.ts';
 import { wireString } from '../../agent/config/signature/wire.ts';
@@ -12,6 +12,14 @@ const curves: Readonly<Record<string, { curve: string; hash: string }>> = {
 
 const sha256 = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes).digest();
 const b64 = (text: string | undefined): Buffer => Buffer.from(text ?? '', 'base64url');
+
+/** PKCS #8 of an Ed25519 key is this, and 32 bytes. */
+const ED25519 = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+function fixedPair(seed: string): { privateKey: KeyObject; publicKey: KeyObject } {
+  const privateKey = createPrivateKey({ key: Buffer.concat([ED25519, sha256(Buffer.from(seed))]), format: 'der', type: 'pkcs8' });
+  return { privateKey, publicKey: createPublicKey(privateKey) };
+}
 
 /** An SSH `mpint` of a number that is not negative. */
 function mpint(bytes: Buffer): Buffer {
@@ -39,17 +47,19 @@ export class SshSigner {
   readonly blob: Buffer;
   readonly #secret: KeyObject;
 
-  /** @param type - as in a .pub file; `bits` of RSA */
-  constructor(type = 'ssh-ed25519', name = 'ci@example.com', bits = 2048) {
+  /** @param type - as in a .pub file; @param bits - of RSA; @param seed - Ed25519 alone: makes the same key, and the same signatures, each time */
+  constructor(type = 'ssh-ed25519', name = 'ci@example.com', { bits = 2048, seed }: { bits?: number; seed?: string } = {}) {
     this.type = type;
     this.name = name;
     const curve = Object.keys(curves).find((one) => type.includes(one));
     const pair =
-      type === 'ssh-rsa'
-        ? generateKeyPairSync('rsa', { modulusLength: bits })
-        : curve === undefined
-          ? generateKeyPairSync('ed25519')
-          : generateKeyPairSync('ec', { namedCurve: curves[curve]?.curve ?? '' });
+      seed !== undefined
+        ? fixedPair(seed)
+        : type === 'ssh-rsa'
+          ? generateKeyPairSync('rsa', { modulusLength: bits })
+          : curve === undefined
+            ? generateKeyPairSync('ed25519')
+            : generateKeyPairSync('ec', { namedCurve: curves[curve]?.curve ?? '' });
     this.#secret = pair.privateKey;
     const jwk = pair.publicKey.export({ format: 'jwk' });
     const body =

@@ -1,5 +1,6 @@
 import { FakeApi } from './fake-api.ts';
 import { configYaml, SimulatedNode } from './simulated-node.ts';
+import { SshSigner } from './ssh-signing.ts';
 import { goDuration } from '../../base/go-duration.ts';
 import { nodeConfigs } from '../../agent/status/node-config.ts';
 import { configMaps, nodes, type KubeObject } from '../../kube/api/object.ts';
@@ -100,6 +101,9 @@ export class Story {
         );
       case 'api':
         return this.#server(words);
+      // `keys ci next`: the policy accepts what these signed.
+      case 'keys':
+        return node.writePolicy(SshSigner.policy(...words.map(signerNamed)));
       case 'disk':
         node.spoils = first === 'spoils' ? rest[0] : undefined;
         node.broken = first === 'full' ? 'ENOSPC' : first === 'read-only' ? 'EROFS' : undefined;
@@ -144,12 +148,14 @@ export class Story {
     else throw new Error(`the API server cannot do that: ${what}`);
   }
 
-  /** `maxPods=40` are fields, `dkc.dev/x=y` annotations, `label=x` a label, `key=K` the data key, `text=T` the bytes as they are. */
+  /** `maxPods=40` are fields, `dkc.dev/x=y` annotations, `label=x` a label, `key=K` the data key, `text=T` the bytes as they are, `signed-by=NAME` a signature. */
   #configMap(name: string, words: readonly string[]): void {
     const all = words.map(split);
     const special = new Map(all);
     const annotations = Object.fromEntries(all.filter(([key]) => key.startsWith('dkc.dev/')));
-    const fields = Object.fromEntries(all.filter(([key]) => !key.startsWith('dkc.dev/') && !['label', 'key', 'text'].includes(key)));
+    const fields = Object.fromEntries(
+      all.filter(([key]) => !key.startsWith('dkc.dev/') && !['label', 'key', 'text', 'signed-by'].includes(key)),
+    );
     const old = this.api.get(configMaps, { name, namespace: NAMESPACE });
     const text = special.get('text') ?? configYaml(fields);
     const data =
@@ -157,6 +163,10 @@ export class Story {
         ? { ...(old?.['data'] as Record<string, string> | undefined), [special.get('key') ?? 'kubelet']: text }
         : old?.['data'];
     const label = special.get('label');
+    const signer = special.get('signed-by');
+    const allow = annotations['dkc.dev/allow'];
+    const signed =
+      signer === undefined ? data : signerNamed(signer).signed(data as Record<string, string>, allow === undefined ? {} : { allow });
     this.api.put(configMaps, {
       metadata: {
         name,
@@ -164,7 +174,7 @@ export class Story {
         ...(label === undefined ? {} : { labels: { label } }),
         ...(Object.keys(annotations).length > 0 ? { annotations } : {}),
       },
-      data,
+      data: signed,
     });
   }
 
@@ -202,6 +212,9 @@ export class Story {
     this.#nodes.set(name, node);
   }
 }
+
+/** The same key each time. */
+const signerNamed = (name: string): SshSigner => new SshSigner('ssh-ed25519', `${name}@example.com`, { seed: name });
 
 function millis(text: string): number {
   const nanos = goDuration(text);

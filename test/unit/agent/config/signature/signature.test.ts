@@ -157,7 +157,11 @@ const bad = [
   { why: 'is of another type than it says', line: ci.line.replace('ssh-ed25519', 'ssh-rsa'), says: /another type than it says/ },
   { why: 'has no key', line: 'ssh-ed25519', says: /ends too early/ },
   { why: 'is not base64', line: 'ssh-ed25519 ***', says: /not base64/ },
-  { why: 'is of a short RSA key', line: new SshSigner('ssh-rsa', '', 1024).line, says: /RSA key of 1024 bits, and 2048 to 16384/ },
+  {
+    why: 'is of a short RSA key',
+    line: new SshSigner('ssh-rsa', '', { bits: 1024 }).line,
+    says: /RSA key of 1024 bits, and 2048 to 16384/,
+  },
   { why: 'is of a point beside its curve', line: flippedPoint(), says: /no key of its type/ },
   { why: 'is too long', line: `${ci.line}${'x'.repeat(MAX_KEY_LINE)}`, says: /longer than 16384/ },
 ];
