@@ -1,5 +1,7 @@
 import { kubeconfigFlag, leaseFlags, servingFlags } from '../process/settings.ts';
-import { controllerNames } from './names.ts';
+import { DEFAULT_NAMESPACE } from '../../controllers/rollout/caches.ts';
+import { rolloutController } from '../../controllers/rollout/controller.ts';
+import { controllerNames, DEFAULT_CONTROLLERS } from './names.ts';
 import { daemonSetController } from '../../controllers/daemonset/controller.ts';
 import { statefulSetController } from '../../controllers/statefulset/controller.ts';
 import { runControllers } from './run.ts';
@@ -12,20 +14,20 @@ export const controllersFlags: readonly Flag[] = [
     name: 'controllers',
     type: 'string',
     value: 'LIST',
-    default: controllerNames.join(','),
+    default: DEFAULT_CONTROLLERS.join(','),
     offers: controllerNames,
-    text: 'controllers to run, comma-separated',
+    text: `controllers to run, comma-separated: ${controllerNames.join(', ')}`,
   },
   kubeconfigFlag,
-  { name: 'namespace', type: 'string', value: 'NAME', text: 'only objects in this namespace', defaultText: 'all' },
+  { name: 'namespace', type: 'string', value: 'NAME', text: 'only sets in this namespace', defaultText: 'all' },
   {
     name: 'object-selector',
     type: 'string',
     value: 'SELECTOR',
-    text: 'only objects with these labels',
+    text: 'only sets with these labels',
     defaultText: 'all',
   },
-  { name: 'concurrent-syncs', type: 'number', value: 'N', default: 5, text: 'sets of each kind that are synced concurrently' },
+  { name: 'concurrent-syncs', type: 'number', value: 'N', default: 5, text: 'objects of each kind that are synced concurrently' },
   {
     name: 'daemonset-placement',
     type: 'string',
@@ -33,6 +35,13 @@ export const controllersFlags: readonly Flag[] = [
     choices: ['scheduler', 'controller'],
     default: 'scheduler',
     text: 'who binds DaemonSet pods to their nodes',
+  },
+  {
+    name: 'rollout-namespace',
+    type: 'string',
+    value: 'NAME',
+    default: DEFAULT_NAMESPACE,
+    text: 'namespace of the ConfigMaps that rollouts copy and nodes are assigned',
   },
   { name: 'resync', type: 'duration', default: '0s', text: 'how often to sync every object again; 0 = only when something changes' },
   ...leaseFlags('dkc-controllers'),
@@ -42,16 +51,26 @@ export const controllersFlags: readonly Flag[] = [
 export const controllersRun: Command = {
   describe: `Runs controllers in place of those of kube-controller-manager, which must run without them: --controllers=*,-daemonset,-statefulset. Of several processes the one that holds the lease works; the others stand by with synced caches.
 
+The rollout controller takes kubelet configurations through nodes, as NodeConfigRollouts say (dkc rollout create). It is not in the default: it needs the CustomResourceDefinitions of dkc deploy manifests, and waits for them, not ready, where the API server does not serve them.
+
 Prints one line of JSON when all caches have synced and the lease is held: ready, the metrics address, and the pid. Until then it retries whatever fails; /readyz and the log show what it waits for. Exits with 0 on SIGTERM and SIGINT, and with 1 when the lease is lost: restart it then.`,
   examples: [
     { run: 'dkc controllers run', what: 'in a pod, with its service account' },
     { run: 'dkc controllers run --kubeconfig=/etc/dkc/controllers.conf', what: 'as a systemd unit on a control-plane node' },
     { run: 'dkc controllers run --controllers=statefulset', what: 'only StatefulSets; kube-controller-manager keeps DaemonSets' },
+    {
+      run: 'dkc controllers run --controllers=rollout --leader-elect-resource-name=dkc-rollout',
+      what: 'only rollouts, with a separate lease',
+    },
     { run: 'dkc controllers run --namespace=team-a --leader-elect-resource-name=dkc-team-a', what: 'one namespace, with its own lease' },
     { run: 'dkc controllers run --object-selector=example.com/by=dkc', what: 'only sets with this label' },
   ],
   flags: controllersFlags,
   positionals: [],
   run: (context, args) =>
-    runControllers(context, controllersSettings(args), { daemonset: daemonSetController, statefulset: statefulSetController }),
+    runControllers(context, controllersSettings(args), {
+      daemonset: daemonSetController,
+      statefulset: statefulSetController,
+      rollout: rolloutController,
+    }),
 };

@@ -1,11 +1,11 @@
 import { nearest } from '../../base/nearest.ts';
 
 /** What `dkc controllers run` can run. */
-export const controllerNames = ['daemonset', 'statefulset'] as const;
+export const controllerNames = ['daemonset', 'statefulset', 'rollout'] as const;
 export type ControllerName = (typeof controllerNames)[number];
 
-/** Announced, and not there yet: scripts that name them learn it at the start, not by what is left undone. */
-const later: readonly string[] = ['rollout'];
+/** Without a flag: what every API server has the kinds for. */
+export const DEFAULT_CONTROLLERS: readonly ControllerName[] = ['daemonset', 'statefulset'];
 
 export type NamesRead = { ok: true; names: readonly ControllerName[] } | { ok: false; problem: string };
 
@@ -15,9 +15,8 @@ export function readControllerNames(text: string): NamesRead {
   const there = controllerNames.join(', ');
   for (const name of asked) {
     if (name === '') return { ok: false, problem: `has an empty name; known: ${there}` };
-    if (later.includes(name)) return { ok: false, problem: `${name} is not part of this version; known: ${there}` };
     if (!isControllerName(name)) {
-      const meant = nearest(name, [...controllerNames, ...later]);
+      const meant = nearest(name, controllerNames);
       return {
         ok: false,
         problem: `has an unknown controller ${JSON.stringify(name)}${meant === undefined ? `; known: ${there}` : `, did you mean ${meant}?`}`,

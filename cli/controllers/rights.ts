@@ -1,8 +1,12 @@
 import { distinctRights, leaseRights, rightsIn, type Right } from '../process/check-rights.ts';
+import { DEFAULT_NAMESPACE } from '../../controllers/rollout/caches.ts';
+import { rollouts } from '../../controllers/rollout/types.ts';
+import { nodeConfigs } from '../../agent/status/node-config.ts';
+import { EVENT_NAMESPACE } from '../../agent/events/event.ts';
 import type { ControllerName } from './names.ts';
 import type { ControllersSettings } from './settings.ts';
 
-type Asking = Pick<ControllersSettings, 'controllers' | 'daemonSet' | 'statefulSet' | 'leaderElect'>;
+type Asking = Pick<ControllersSettings, 'controllers' | 'daemonSet' | 'statefulSet' | 'rollout' | 'leaderElect'>;
 
 /** All that these controllers do, each right once; docs/controllers.md grants this and no more. */
 export function rightsFor(settings: Asking): Right[] {
@@ -15,6 +19,8 @@ function rightsOf(name: ControllerName, settings: Asking): Right[] {
       return daemonSetRights(settings.daemonSet);
     case 'statefulset':
       return statefulSetRights(settings.statefulSet);
+    case 'rollout':
+      return rolloutRights(settings.rollout);
   }
 }
 
@@ -40,6 +46,25 @@ function statefulSetRights({ namespace = '' }: ControllersSettings['statefulSet'
     ...rights('update', { group: '', resource: 'pods', subresource: 'finalizers', vital: false }),
     ...rights('list watch create update', { group: '', resource: 'persistentvolumeclaims' }),
     ...rights('list watch', { group: 'storage.k8s.io', resource: 'storageclasses', namespace: '' }),
+  ];
+}
+
+/** deploy/rollout-rights.ts grants this. */
+function rolloutRights({ configMapNamespace = DEFAULT_NAMESPACE }: ControllersSettings['rollout']): Right[] {
+  const rights = rightsIn('');
+  const { group } = rollouts;
+  return [
+    ...rights('get list watch', { group, resource: rollouts.resource }),
+    ...rights('update', { group, resource: rollouts.resource, subresource: 'status' }),
+    ...rights('update', { group, resource: rollouts.resource, subresource: 'finalizers', vital: false }),
+    ...rights('list watch create patch', { group, resource: nodeConfigs.resource }),
+    ...rights('get list watch patch', { group: '', resource: 'nodes' }),
+    // Conditions of a node that is worked on, and its drain.
+    ...rights('patch', { group: '', resource: 'nodes', subresource: 'status', vital: false }),
+    ...rights('list', { group: '', resource: 'pods', vital: false }),
+    ...rights('create', { group: '', resource: 'pods', subresource: 'eviction', vital: false }),
+    ...rightsIn(configMapNamespace)('list watch create patch delete', { group: '', resource: 'configmaps' }),
+    ...rights('create patch', { group: '', resource: 'events', vital: false, namespace: EVENT_NAMESPACE }),
   ];
 }
 

@@ -1,18 +1,23 @@
 import { runLong } from '../process/run.ts';
 import { rightsFor } from './rights.ts';
 import type { DaemonSetOptions } from '../../controllers/daemonset/types.ts';
+import { ActionError } from '../../base/errors.ts';
+import { INSTALL, serverFacts, servesResource, type ServerFacts } from '../../controllers/fleet/server-facts.ts';
+import { rollouts } from '../../controllers/rollout/types.ts';
+import type { RolloutOptions } from '../../controllers/rollout/caches.ts';
+import type { Client } from '../../kube/client/client.ts';
 import type { StatefulSetOptions } from '../../controllers/statefulset/types.ts';
 import type { Log } from '../../base/log.ts';
-import type { Runnable } from '../../kube/process/options.ts';
+import type { ProcessOptions, Runnable } from '../../kube/process/options.ts';
 import type { Runtime } from '../../kube/process/runtime.ts';
 import type { Context, Exit } from '../command.ts';
-import type { ControllerName } from './names.ts';
 import type { ControllersSettings } from './settings.ts';
 
 /** How each controller is made. */
 export interface Makers {
   daemonset: (runtime: Runtime, options: DaemonSetOptions) => Runnable;
   statefulset: (runtime: Runtime, options: StatefulSetOptions) => Runnable;
+  rollout: (runtime: Runtime, options: RolloutOptions & { serves: ServerFacts }) => Runnable;
 }
 
 /** Runs controllers until the context's signal aborts. @see runLong */
@@ -23,28 +28,46 @@ export function runControllers(context: Context, settings: ControllersSettings, 
     name: 'dkc-controllers',
     rights: rightsFor(settings),
     resyncMs: settings.resyncMs,
-    setup: (runtime) => settings.controllers.map((name) => made(name, runtime, settings, makers)),
+    setup: setupOf(settings, makers),
     announce: (log, server) => announce(log, settings, server),
     serviceAccount,
   });
 }
 
-function made(name: ControllerName, runtime: Runtime, settings: ControllersSettings, makers: Makers): Runnable {
-  switch (name) {
-    case 'daemonset':
-      return makers.daemonset(runtime, settings.daemonSet);
-    case 'statefulset':
-      return makers.statefulset(runtime, settings.statefulSet);
-  }
+/** What the rollout controller has to know of the server is asked first; the others need nothing. */
+function setupOf(settings: ControllersSettings, makers: Makers): ProcessOptions['setup'] {
+  const { controllers } = settings;
+  const sets = (runtime: Runtime): Runnable[] => [
+    ...(controllers.includes('daemonset') ? [makers.daemonset(runtime, settings.daemonSet)] : []),
+    ...(controllers.includes('statefulset') ? [makers.statefulset(runtime, settings.statefulSet)] : []),
+  ];
+  if (!controllers.includes('rollout')) return sets;
+  return {
+    discover: async (client, signal) => {
+      const serves = await rolloutFacts(client, signal);
+      return (runtime) => [...sets(runtime), makers.rollout(runtime, { ...settings.rollout, serves })];
+    },
+  };
 }
 
-function announce(log: Log, { controllers, daemonSet, leaderElect, resyncMs }: ControllersSettings, server: string): void {
+/** @throws {ActionError} where the server does not serve rollouts: the caller asks again, and says why it is not ready */
+async function rolloutFacts(client: Client, signal: AbortSignal): Promise<ServerFacts> {
+  const [facts, isServed] = await Promise.all([serverFacts(client, signal), servesResource(client, rollouts, signal)]);
+  if (!isServed)
+    throw new ActionError('run', 'the rollout controller', {
+      hint: `the API server does not serve ${rollouts.kind}s; to install them: ${INSTALL}`,
+    });
+  return facts;
+}
+
+function announce(log: Log, { controllers, daemonSet, rollout, leaderElect, resyncMs }: ControllersSettings, server: string): void {
   log.info('starting controllers', {
     controllers: controllers.join(','),
     server,
     namespace: daemonSet.namespace ?? 'all',
     objectSelector: daemonSet.objectSelector ?? 'all',
     ...(controllers.includes('daemonset') ? { placement: daemonSet.placement } : {}),
+    ...(controllers.includes('rollout') ? { rolloutNamespace: rollout.configMapNamespace } : {}),
     workers: daemonSet.workers,
     ...(resyncMs > 0 ? { resyncMs } : {}),
     lease: leaderElect === false ? 'none' : `${leaderElect.namespace}/${leaderElect.name}`,

@@ -3,6 +3,7 @@ import { parseLabelSelector, SelectorError } from '../../kube/api/selector.ts';
 import { processSettings, usageOf, type ProcessSettings } from '../process/settings.ts';
 import { readControllerNames } from './names.ts';
 import type { DaemonSetOptions } from '../../controllers/daemonset/types.ts';
+import type { RolloutOptions } from '../../controllers/rollout/caches.ts';
 import type { StatefulSetOptions } from '../../controllers/statefulset/types.ts';
 import type { Args } from '../args/args.ts';
 import type { ControllerName } from './names.ts';
@@ -15,6 +16,7 @@ export interface ControllersSettings extends ProcessSettings {
   controllers: readonly ControllerName[];
   daemonSet: DaemonSetOptions;
   statefulSet: StatefulSetOptions;
+  rollout: RolloutOptions;
   resyncMs: number;
 }
 
@@ -33,7 +35,16 @@ export function controllersSettings(args: Args): ControllersSettings {
   const placement = args.text('daemonset-placement') === 'controller' ? 'controller' : 'scheduler';
   if (placement === 'controller' && !names.names.includes('daemonset'))
     throw usage('daemonset-placement', 'applies to DaemonSets, which --controllers excludes');
-  return { ...settings, controllers: names.names, daemonSet: { placement, ...sets }, statefulSet: sets, resyncMs: args.ms('resync') ?? 0 };
+  const configMapNamespace = args.text('rollout-namespace') ?? '';
+  if (dnsLabelProblems(configMapNamespace).length > 0) throw usage('rollout-namespace', 'must be a namespace');
+  return {
+    ...settings,
+    controllers: names.names,
+    daemonSet: { placement, ...sets },
+    statefulSet: sets,
+    rollout: { configMapNamespace, workers },
+    resyncMs: args.ms('resync') ?? 0,
+  };
 }
 
 function mustBeSelector(text: string): void {

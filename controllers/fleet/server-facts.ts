@@ -2,6 +2,7 @@ import { ActionError } from '../../base/errors.ts';
 import { isNotFound } from '../../kube/client/errors.ts';
 import { nodeConfigs } from '../../agent/status/node-config.ts';
 import { isJsonObject } from '../../kube/api/json.ts';
+import type { Resource } from '../../kube/api/object.ts';
 import type { Client } from '../../kube/client/client.ts';
 
 /** What an API server can keep assignments in. */
@@ -20,7 +21,10 @@ export const INSTALL = 'dkc deploy manifests | kubectl apply -f -';
 
 /** Asks the server for its version and for our kind. @throws ApiError, TransportError */
 export async function serverFacts(client: Pick<Client, 'raw'>, signal: AbortSignal): Promise<ServerFacts> {
-  const [version, servesNodeConfigs] = await Promise.all([client.raw('GET', '/version', { signal }), discovers(client, signal)]);
+  const [version, servesNodeConfigs] = await Promise.all([
+    client.raw('GET', '/version', { signal }),
+    servesResource(client, nodeConfigs, signal),
+  ]);
   const { gitVersion, minor } = isJsonObject(version) ? version : {};
   const text = typeof gitVersion === 'string' ? gitVersion.slice(0, 40) : '';
   // Some vendors write the minor as 20+; what is no number is taken for a new one.
@@ -28,8 +32,12 @@ export async function serverFacts(client: Pick<Client, 'raw'>, signal: AbortSign
   return { version: text, servesNodeConfigs, hasConfigSource: release !== undefined && Number(release) <= LAST_WITH_CONFIG_SOURCE };
 }
 
-async function discovers(client: Pick<Client, 'raw'>, signal: AbortSignal): Promise<boolean> {
-  const { group, version, resource } = nodeConfigs;
+/** Whether discovery lists a kind of an API group. @throws ApiError, TransportError */
+export async function servesResource(
+  client: Pick<Client, 'raw'>,
+  { group, version, resource }: Pick<Resource, 'group' | 'version' | 'resource'>,
+  signal: AbortSignal,
+): Promise<boolean> {
   try {
     const list = await client.raw('GET', `/apis/${group}/${version}`, { signal });
     const resources = isJsonObject(list) ? list['resources'] : undefined;

@@ -14,6 +14,9 @@ import {
 import { startLong, type Running } from '../process/long-world.ts';
 import type { ControllerName } from '../../../../cli/controllers/names.ts';
 import type { DaemonSetOptions } from '../../../../controllers/daemonset/types.ts';
+import { rollouts } from '../../../../controllers/rollout/types.ts';
+import type { ServerFacts } from '../../../../controllers/fleet/server-facts.ts';
+import type { RolloutOptions } from '../../../../controllers/rollout/caches.ts';
 import type { StatefulSetOptions } from '../../../../controllers/statefulset/types.ts';
 import type { Runnable } from '../../../../kube/process/options.ts';
 import type { Runtime } from '../../../../kube/process/runtime.ts';
@@ -22,12 +25,14 @@ import type { Runtime } from '../../../../kube/process/runtime.ts';
 export interface Seen {
   daemonset?: DaemonSetOptions;
   statefulset?: StatefulSetOptions;
+  rollout?: RolloutOptions & { serves: ServerFacts };
   working?: string[];
 }
 
 const reads = {
   daemonset: [daemonSets, pods, nodes, controllerRevisions],
   statefulset: [statefulSets, pods, persistentVolumeClaims, controllerRevisions, storageClasses],
+  rollout: [rollouts],
 };
 
 /** They read what the controllers read, and do nothing. */
@@ -51,6 +56,10 @@ export function idle(seen: Seen = {}): Makers {
     statefulset: (runtime, options) => {
       seen.statefulset = options;
       return made('statefulset', runtime);
+    },
+    rollout: (runtime, options) => {
+      seen.rollout = options;
+      return made('rollout', runtime);
     },
   };
 }

@@ -8,7 +8,7 @@ const lease = { namespace: 'kube-system', name: 'dkc-controllers' };
 
 type Asked = Parameters<typeof rightsFor>[0];
 const asked = (over: Partial<Asked>): Right[] =>
-  rightsFor({ controllers: ['daemonset'], daemonSet: {}, statefulSet: {}, leaderElect: false, ...over });
+  rightsFor({ controllers: ['daemonset'], daemonSet: {}, statefulSet: {}, rollout: {}, leaderElect: false, ...over });
 const pods = (daemonSet: DaemonSetOptions): string => rightsText(asked({ daemonSet }).filter(({ resource }) => resource === 'pods'));
 const wanted: { why: string; daemonSet: DaemonSetOptions; says: string }[] = [
   { why: 'in all namespaces', daemonSet: {}, says: 'list, watch, create, patch, delete pods' },
@@ -48,4 +48,20 @@ test('both controllers ask for what each of them asks for, once', () => {
   const words = (rights: readonly Right[]): string[] => rights.map((one) => rightsText([one])).toSorted();
   assert.deepEqual(words(both), [...new Set(words([...daemonSets, ...statefulSets]))].toSorted());
   assert.ok(both.length < daemonSets.length + statefulSets.length);
+});
+
+test('rollouts ask for the nodes of the cluster, and for ConfigMaps in the namespace of the payloads alone', () => {
+  const text = rightsText(asked({ controllers: ['rollout'], rollout: { configMapNamespace: 'a' } }));
+  assert.deepEqual(text.split('; '), [
+    'get, list, watch nodeconfigrollouts.dkc.dev',
+    'update nodeconfigrollouts.dkc.dev/status',
+    'update nodeconfigrollouts.dkc.dev/finalizers',
+    'list, watch, create, patch nodeconfigs.dkc.dev',
+    'get, list, watch, patch nodes',
+    'patch nodes/status',
+    'list pods',
+    'create pods/eviction',
+    'list, watch, create, patch, delete configmaps in namespace a',
+    'create, patch events in namespace default',
+  ]);
 });

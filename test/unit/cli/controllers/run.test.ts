@@ -7,6 +7,7 @@ import { text } from '../../kube/process/process-world.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { longContract } from '../process/long-contract.ts';
 import { freePort, LEASES, podOn, quick, up } from '../process/long-world.ts';
+import { definitions } from '../../../../deploy/definitions.ts';
 import { idle, start, type Seen } from './controllers-world.ts';
 
 longContract({
@@ -170,7 +171,22 @@ test('a controller that is not asked for is not made, reads nothing and is asked
 });
 
 test('wrong usage ends it with 2 before anything is asked', async (t) => {
-  const run = start(t, ['--controllers=rollout', '--kubeconfig=/gone']);
+  const run = start(t, ['--controllers=rollouts', '--kubeconfig=/gone']);
   assert.equal(await run.ended, 2);
-  assert.match(run.err(), /^dkc: controllers run: --controllers rollout is not part of this version; known: daemonset, statefulset; see /);
+  assert.match(run.err(), /^dkc: controllers run: --controllers has an unknown controller "rollouts", did you mean rollout\?; see /);
+});
+
+test('rollouts wait, not ready, for their definition, and then learn what the server serves', async (t) => {
+  const { server, kubeconfig } = await up(t);
+  const seen: Seen = {};
+  const run = start(t, ['--controllers=rollout', `--kubeconfig=${await kubeconfig()}`, ...quick], { makers: idle(seen) });
+  await eventually('the log names the remedy', () =>
+    run.fields.some(({ error }) => String(error).includes('does not serve NodeConfigRollouts; to install them: dkc deploy manifests')),
+  );
+  assert.deepEqual(Object.keys(seen), []);
+  for (const definition of definitions({ cel: false })) server.add(definition);
+  await run.ready;
+  const { configMapNamespace, serves } = seen.rollout ?? assert.fail();
+  assert.deepEqual([configMapNamespace, serves?.servesNodeConfigs], ['dkc-system', true]);
+  assert.equal(await run.stop(), 0);
 });

@@ -12,6 +12,7 @@ const defaults: ControllersSettings = {
   controllers: ['daemonset', 'statefulset'],
   daemonSet: { placement: 'scheduler', workers: 5 },
   statefulSet: { workers: 5 },
+  rollout: { configMapNamespace: 'dkc-system', workers: 5 },
   kubeconfig: undefined,
   leaderElect: {
     namespace: 'kube-system',
@@ -33,6 +34,11 @@ const read: { why: string; argv: string; gives: Partial<ControllersSettings> }[]
   { why: 'a name comes twice', argv: '--controllers=daemonset,daemonset', gives: { controllers: ['daemonset'] } },
   { why: 'one of them is asked for', argv: '--controllers=statefulset', gives: { controllers: ['statefulset'] } },
   { why: 'both are, in another order', argv: '--controllers=statefulset,daemonset', gives: {} },
+  {
+    why: 'rollouts are asked for, with another namespace',
+    argv: '--controllers=rollout,daemonset --rollout-namespace=other',
+    gives: { controllers: ['daemonset', 'rollout'], rollout: { configMapNamespace: 'other', workers: 5 } },
+  },
   { why: 'empty values mean all, and in-cluster', argv: '--namespace= --object-selector= --kubeconfig=', gives: {} },
   {
     why: 'it shall look after a part',
@@ -45,7 +51,11 @@ const read: { why: string; argv: string; gives: Partial<ControllersSettings> }[]
   {
     why: 'it shall place pods itself, one set at a time',
     argv: '--daemonset-placement=controller --concurrent-syncs=1',
-    gives: { daemonSet: { placement: 'controller', workers: 1 }, statefulSet: { workers: 1 } },
+    gives: {
+      daemonSet: { placement: 'controller', workers: 1 },
+      statefulSet: { workers: 1 },
+      rollout: { configMapNamespace: 'dkc-system', workers: 1 },
+    },
   },
   { why: 'there is one process alone', argv: '--leader-elect=false --leader-elect-lease-duration=1s', gives: { leaderElect: false } },
   {
@@ -73,12 +83,13 @@ for (const { why, argv, gives } of read)
   test(`controllers run is set up where ${why}`, () => assert.deepEqual(settings(argv), { ...defaults, ...gives }));
 
 const refused = [
-  { argv: '--controllers=daemonset,rollout', says: '--controllers rollout is not part of this version; known: daemonset, statefulset' },
+  { argv: '--controllers=rollouts', says: '--controllers has an unknown controller "rollouts", did you mean rollout?' },
+  { argv: '--rollout-namespace=A', says: '--rollout-namespace must be a namespace' },
   { argv: '--controllers=deamonset', says: '--controllers has an unknown controller "deamonset", did you mean daemonset?' },
   { argv: '--controllers=statefulsets', says: '--controllers has an unknown controller "statefulsets", did you mean statefulset?' },
-  { argv: '--controllers=*', says: '--controllers has an unknown controller "*"; known: daemonset, statefulset' },
-  { argv: '--controllers=daemonset,', says: '--controllers has an empty name; known: daemonset, statefulset' },
-  { argv: '--controllers=', says: '--controllers has an empty name; known: daemonset, statefulset' },
+  { argv: '--controllers=*', says: '--controllers has an unknown controller "*"; known: daemonset, statefulset, rollout' },
+  { argv: '--controllers=daemonset,', says: '--controllers has an empty name; known: daemonset, statefulset, rollout' },
+  { argv: '--controllers=', says: '--controllers has an empty name; known: daemonset, statefulset, rollout' },
   {
     argv: '--controllers=statefulset --daemonset-placement=controller',
     says: '--daemonset-placement applies to DaemonSets, which --controllers excludes',
