@@ -9,7 +9,11 @@ const VIEW = 'dkc-view';
 
 /** Roles for people, without bindings. @param hasConfigSource - the server keeps `Node.spec.configSource` (up to 1.25) */
 export function adminRights(hasConfigSource: boolean): KubeObject[] {
-  const reads = [rule(GROUP, 'nodeconfigs', 'get list watch'), rule('', 'nodes', 'get list watch')];
+  const reads = [
+    rule(GROUP, 'nodeconfigs', 'get list watch'),
+    rule(GROUP, 'nodeconfigrollouts', 'get list watch'),
+    rule('', 'nodes', 'get list watch'),
+  ];
   return [
     role(VIEW, reads),
     role(ASSIGN, [...reads, rule(GROUP, 'nodeconfigs', 'create patch'), ...(hasConfigSource ? [rule('', 'nodes', 'patch')] : [])]),

@@ -1,5 +1,6 @@
 import { adminRights } from './admin-rights.ts';
 import { admissionPolicy } from './admission-policy.ts';
+import { rolloutRights } from './rollout-rights.ts';
 import { definitions } from './definitions.ts';
 import { SYSTEM_NAMESPACE } from './names.ts';
 import { nodeRights, type NodeRightsOptions } from './node-rights.ts';
@@ -30,6 +31,7 @@ export function manifests({ only, release, ...nodes }: ManifestOptions): KubeObj
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: SYSTEM_NAMESPACE } },
     ...nodeRights(nodes),
     ...adminRights(hasConfigSource),
+    ...rolloutRights(),
     ...(release >= FIRST_WITH_POLICIES ? admissionPolicy : []),
   ];
   const crds = definitions({ cel: release >= FIRST_WITH_CEL });

@@ -12,11 +12,11 @@ export const OLDEST_RELEASE = 20;
 export const NEWEST_RELEASE = 37;
 
 export const deployManifests: Command = {
-  describe: `Prints what the API server needs for assignments, as YAML for kubectl apply: the namespace dkc-system, the CustomResourceDefinition of NodeConfigs, roles of agents and admins, and an admission policy that keeps each node to its own NodeConfig.
+  describe: `Prints what the API server needs for assignments, as YAML for kubectl apply: the namespace dkc-system, the CustomResourceDefinitions of NodeConfigs and rollouts, roles of agents, admins and the rollout controller, and an admission policy that keeps each node to its own NodeConfig.
 
 Agents use the kubelet's own client certificate by default, and the roles are bound to the group system:nodes. With --nodes they are bound to each of these nodes by name: needed on servers older than 1.30, which have no admission policies, to keep a node from the status of others. With --credentials=service-account each of the nodes gets a ServiceAccount with its name in dkc-system.
 
-The roles dkc-assign and dkc-view are for people and are bound to nobody. Whoever may assign is root on every node.`,
+The roles dkc-assign, dkc-rollout and dkc-view are for people, dkc-rollout-controller is for dkc controllers run --controllers=rollout; they are bound to nobody. Whoever may assign or roll out is root on every node.`,
   examples: [
     { run: 'dkc deploy manifests | kubectl apply -f -', what: 'everything, for the newest servers' },
     { run: 'dkc deploy manifests --kubernetes-version=1.20 | kubectl apply -f -', what: 'without what 1.20 does not serve' },
