@@ -12,7 +12,7 @@ export type FlagType = 'string' | 'boolean' | 'number' | 'duration' | 'count';
 
 /** What a shell may offer for a value: files are the shell's own business, the others are asked by `dkc __complete`. */
 export type Completes =
-  'file' | 'dir' | 'ref' | 'node' | 'daemonset' | 'statefulset' | 'pod' | 'configmap' | 'configmap-key' | 'context' | 'field';
+  'file' | 'dir' | 'ref' | 'node' | 'daemonset' | 'statefulset' | 'pod' | 'configmap' | 'configmap-key' | 'context' | 'field' | 'rollout';
 
 export interface Flag {
   /** Kebab case, without dashes. */
@@ -85,6 +85,8 @@ export interface Sink {
   readonly isTTY: boolean;
   /** Width of the terminal, undefined without one. */
   readonly columns: number | undefined;
+  /** Height of the terminal. */
+  readonly rows?: number | undefined;
 }
 
 export type Program = 'dkc' | 'kubectl dkc';

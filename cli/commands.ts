@@ -1,4 +1,5 @@
 import { nodeCommands } from './node/commands.ts';
+import { rolloutCommands } from './rollout/commands.ts';
 import type { Command } from './command.ts';
 
 /** One line of `dkc help`. The module behind it is loaded when it is asked for. */
@@ -71,6 +72,7 @@ export const commands: readonly Entry[] = [
     group: 'Fleet',
     load: async () => (await import('./fleet/nodes.ts')).nodesCommand,
   },
+  ...rolloutCommands,
   {
     name: 'deploy manifests',
     summary: 'Print the CRD, roles and admission policy that the API server needs',
@@ -79,7 +81,7 @@ export const commands: readonly Entry[] = [
   },
   {
     name: 'controllers run',
-    summary: 'Run the DaemonSet and StatefulSet controllers, in place of kube-controller-manager',
+    summary: 'Run the DaemonSet, StatefulSet and rollout controllers',
     group: 'Controllers',
     load: async () => (await import('./controllers/command.ts')).controllersRun,
   },

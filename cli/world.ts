@@ -42,7 +42,12 @@ export function realContext(): Context {
 
 function sink(stream: NodeJS.WriteStream & { fd: 1 | 2 }): Sink {
   const isTTY = isatty(stream.fd);
-  return { write: (text) => void stream.write(text), isTTY, columns: isTTY ? stream.columns : undefined };
+  return {
+    write: (text) => void stream.write(text),
+    isTTY,
+    columns: isTTY ? stream.columns : undefined,
+    rows: isTTY ? stream.rows : undefined,
+  };
 }
 
 async function readStdin(signal: AbortSignal): Promise<Uint8Array> {

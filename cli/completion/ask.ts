@@ -3,6 +3,7 @@ import { isJsonObject } from '../../kube/api/json.ts';
 import { kubeconfigContexts } from '../../kube/client/load-access.ts';
 import { withClient, connectFlags } from '../connect/flags.ts';
 import { FsStore } from '../../agent/store/fs-store.ts';
+import { rollouts } from '../../controllers/rollout/types.ts';
 import { configMaps, nodes, type Resource } from '../../kube/api/object.ts';
 import { daemonSets, pods, statefulSets } from '../../kube/api/resources.ts';
 import { nodeFlags } from '../agent/flags.ts';
@@ -36,6 +37,8 @@ export function askWorld(context: Context): Ask {
           return await namesOf(context, statefulSets, given);
         case 'pod':
           return await namesOf(context, pods, given);
+        case 'rollout':
+          return await namesOf(context, rollouts, given);
         case 'configmap':
           return await configMapNames(context, given);
         case 'configmap-key':
@@ -121,7 +124,10 @@ async function nodeNames(context: Context, given: readonly string[]): Promise<re
 async function namesOf(context: Context, kind: Resource, given: readonly string[]): Promise<readonly Candidate[]> {
   return withClient(context, flagsIn(connectFlags, given), async (client) => {
     const list = await client.list(kind, { limit: 500 }, { timeoutMs: PATIENCE_MS, signal: context.signal });
-    return list.items.map(({ metadata: { namespace = '', name = '' } }) => ({ value: `${namespace}/${name}`, text: '' }));
+    return list.items.map(({ metadata: { namespace = '', name = '' } }) => ({
+      value: namespace === '' ? name : `${namespace}/${name}`,
+      text: '',
+    }));
   });
 }
 

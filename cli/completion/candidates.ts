@@ -40,7 +40,7 @@ export async function complete(entries: readonly Entry[], words: readonly string
 const groupSummaries: Readonly<Record<string, string>> = {
   agent: "Run this node's agent",
   checkpoints: "List, show, compare and check the node's checkpoints",
-  controllers: 'Run the DaemonSet and StatefulSet controllers',
+  controllers: 'Run the DaemonSet, StatefulSet and rollout controllers',
   scheduler: 'Run the scheduler, or check its configuration',
   rollout: 'Roll a configuration out over the fleet, step by step',
   deploy: 'Print the manifests for the API server',

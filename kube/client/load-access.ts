@@ -97,16 +97,28 @@ async function fromYaml(path: string, text: string): Promise<unknown> {
 
 /** Names of the contexts in these kubeconfigs, those of the first file first. Files that cannot be read are left out. */
 export async function kubeconfigContexts(paths: readonly string[]): Promise<string[]> {
-  const documents = await Promise.allSettled(
-    (await textsOf(filesAt(paths))).map(async ({ path, text }) => asJson(text) ?? fromYaml(path, text)),
-  );
-  const contexts = documents.flatMap((one) => {
-    const list = one.status === 'fulfilled' && isJsonObject(one.value) ? one.value['contexts'] : undefined;
-    return Array.isArray(list) ? (list as readonly unknown[]) : [];
-  });
-  const names = contexts.map((one) => (isJsonObject(one) ? one['name'] : undefined)).filter((name) => typeof name === 'string');
+  const contexts = namedIn(await readableOf(paths), 'contexts');
+  const names = contexts.map(({ name }) => name).filter((name) => typeof name === 'string');
   return [...new Set(names)];
 }
+
+/** Name of the user of a context; undefined where the kubeconfigs do not name one. @param context - absent: the current one */
+export async function kubeconfigUser(paths: readonly string[], context?: string): Promise<string | undefined> {
+  const documents = await readableOf(paths);
+  const name = context ?? documents.map((one) => one['current-context']).find((one) => one !== undefined && one !== '');
+  const found = namedIn(documents, 'contexts').find((one) => one['name'] === name)?.['context'];
+  const user = isJsonObject(found) ? found['user'] : undefined;
+  return typeof user === 'string' && user !== '' ? user : undefined;
+}
+
+async function readableOf(paths: readonly string[]): Promise<Readonly<Record<string, unknown>>[]> {
+  const texts = await textsOf(filesAt(paths)).catch(() => []);
+  const documents = await Promise.allSettled(texts.map(async ({ path, text }) => asJson(text) ?? fromYaml(path, text)));
+  return documents.flatMap((one) => (one.status === 'fulfilled' && isJsonObject(one.value) ? [one.value] : []));
+}
+
+const namedIn = (documents: readonly Readonly<Record<string, unknown>>[], list: string): Readonly<Record<string, unknown>>[] =>
+  documents.flatMap((one) => (Array.isArray(one[list]) ? (one[list] as readonly unknown[]) : [])).filter(isJsonObject);
 
 /**
  * The access of a pod: its service account's token and CA, and the addresses that every pod finds in its environment.

@@ -1,0 +1,94 @@
+import { ActionError } from '../../base/errors.ts';
+import { rollouts, type NodeConfigRollout } from '../../controllers/rollout/types.ts';
+import type { Client } from '../../kube/client/client.ts';
+import { isAlreadyExists, isNotFound } from '../../kube/client/errors.ts';
+import type { Args } from '../args/args.ts';
+import { fine, type Command, type Context, type Exit } from '../command.ts';
+import { connectFlags, withClient } from '../connect/flags.ts';
+import { UsageError } from '../failure.ts';
+import { configMapNow } from '../fleet/assign.ts';
+import { formatFlag, formatOf, scriptText, show } from '../output/output.ts';
+import { readFleet } from './fleet-objects.ts';
+import { follow } from './follow.ts';
+import { preview, previewText } from './preview.ts';
+import { notServed, readRules, rolloutName, rolloutPositional } from './rollouts.ts';
+import { rolloutOf, specFlags } from './spec-flags.ts';
+
+export const rolloutCreate: Command = {
+  describe: `Creates a NodeConfigRollout. The rollout controller (dkc controllers run --controllers=rollout) copies the ConfigMap, validates the copy for the kubelet of every selected node, and assigns it to nodes step by step: within windows, never with more nodes unavailable than --max-unavailable, until --failure-budget stops it and nodes are taken back. A later edit of the ConfigMap starts it again with the new content.
+
+With --dry-run, prints which nodes each step would touch, whose kubelet would reject the configuration, and which fields need a drained node; the API server checks the object and stores nothing. Canaries are chosen by a hash of the node's name and the uid of the object, which a dry run does not have: it shows as many nodes as there would be, and others may be the first. To see the very nodes, create it with --paused and look at dkc rollout status. With --dry-run=client, prints the object without asking a server.`,
+  examples: [
+    { run: 'dkc rollout create web --configmap dkc-system/web --key kubelet -l pool=web', what: '1 node, 10%, 50%, all' },
+    { run: 'dkc rollout create web --configmap dkc-system/web --key kubelet --all --hold=10m --approve=2', what: 'soak ten minutes between steps, ask after the second' }, // prettier-ignore
+    {
+      run: 'dkc rollout create web --configmap dkc-system/web --key kubelet --all --window="0 2 * * 1-5 3h Europe/Berlin"',
+      what: 'at night',
+    },
+    { run: 'dkc rollout create web --configmap dkc-system/web --key kubelet --all --dry-run', what: 'who would be touched, and when?' },
+    { run: 'dkc rollout create web --configmap dkc-system/web --key kubelet --all --dry-run=client -o yaml > web.yaml', what: 'for git' },
+    { run: 'dkc rollout create -f web.yaml -w', what: 'from a file, and watch it' },
+  ],
+  flags: [
+    ...specFlags,
+    { name: 'dry-run', type: 'string', value: 'WHERE', implied: 'server', choices: ['server', 'client'], text: 'change nothing: print the plan, or with =client the object' }, // prettier-ignore
+    { name: 'watch', alias: 'w', type: 'boolean', text: 'then watch it until its end, as dkc rollout watch' },
+    { name: 'timeout', type: 'duration', value: 'TIME', text: 'with --watch: exit with 1 after this time', defaultText: 'none' },
+    ...connectFlags,
+    formatFlag,
+  ],
+  positionals: [{ ...rolloutPositional, required: false, text: 'name of the rollout (default: that of the file)' }],
+  async run(context, args) {
+    const object = await rolloutOf(context, args, (given) => rolloutName('rollout create', given));
+    const dryRun = args.text('dry-run');
+    if (dryRun !== undefined && args.on('watch')) throw new UsageError('rollout create: --dry-run and --watch exclude each other');
+    if (dryRun === 'client') return showObject(context, args, object, 'created (dry run)');
+    return withClient(context, args, async (client) => {
+      const made = await create(client, object, dryRun !== undefined, context.signal);
+      if (dryRun !== undefined && formatOf(args) !== 'json' && formatOf(args) !== 'yaml') return showPreview(context, args, client, made);
+      if (!args.on('watch')) {
+        const exit = await showObject(context, args, made, dryRun === undefined ? 'created' : 'created (server dry run)');
+        if (dryRun === undefined) await note(context, client, made);
+        return exit;
+      }
+      context.stderr.write(`dkc: note: nodeconfigrollout.dkc.dev/${made.metadata.name} created\n`);
+      await note(context, client, made);
+      return follow(context, args, client, made.metadata.name ?? '');
+    });
+  },
+};
+
+async function create(client: Client, object: NodeConfigRollout, dryRun: boolean, signal: AbortSignal): Promise<NodeConfigRollout> {
+  const name = `NodeConfigRollout ${object.metadata.name}`;
+  try {
+    return await client.create(rollouts, object, { signal, dryRun });
+  } catch (error) {
+    if (isNotFound(error)) throw notServed('create', name);
+    if (!isAlreadyExists(error)) throw error;
+    const hint = `it exists; edit its ConfigMap to roll out other content, or the rollout: kubectl edit ncr ${object.metadata.name}`;
+    throw new ActionError('create', name, { hint, cause: error });
+  }
+}
+
+async function showObject(context: Context, args: Args, object: NodeConfigRollout, what: string): Promise<Exit> {
+  const script = await scriptText(args, object);
+  context.stdout.write(script ?? `nodeconfigrollout.dkc.dev/${object.metadata.name} ${what}\n`);
+  return fine;
+}
+
+/** A rollout of a ConfigMap that is not there waits for it. */
+async function note(context: Context, client: Client, { spec = {} }: NodeConfigRollout): Promise<void> {
+  const { namespace = '', name = '', kubeletConfigKey = '' } = spec.configMap ?? {};
+  const { found, notes } = await configMapNow(client, { namespace, name, kubeletConfigKey }, context.signal);
+  if (found === undefined) context.stderr.write(`dkc: note: ConfigMap ${namespace}/${name} cannot be read now; the rollout waits for it\n`);
+  else for (const text of notes) context.stderr.write(`dkc: note: ${text}\n`);
+}
+
+async function showPreview(context: Context, args: Args, client: Client, object: NodeConfigRollout): Promise<Exit> {
+  const { signal } = context;
+  const fleet = await readFleet(client, signal);
+  const plan = await preview(client, object, readRules(object), fleet, signal);
+  await show(context, args, { data: object, people: (how) => previewText(plan, how) });
+  context.stderr.write('dkc: note: dry run, nothing was changed; other nodes may be the first ones, by the uid that the object gets\n');
+  return fine;
+}

@@ -1,0 +1,137 @@
+import {
+  applyDefaults,
+  closestKubeletVersion,
+  compareConfigs,
+  decode,
+  newestKubeletVersion,
+  type Difference,
+} from '../../agent/config/config.ts';
+import type { JsonObject, KubeletVersion } from '../../agent/config/contract.ts';
+import { sourceText } from '../../agent/checkpoint/source.ts';
+import { ActionError } from '../../base/errors.ts';
+import type { RolloutNode } from '../../controllers/rollout/node.ts';
+import type { ConfigMap } from '../../controllers/rollout/revision.ts';
+import { namesOf, nodesText } from '../../controllers/rollout/text.ts';
+import { fine, wrong, type Command } from '../command.ts';
+import { classPaint, valueText } from '../config/differences.ts';
+import { connectFlags, withClient } from '../connect/flags.ts';
+import { formatFlag, show, table, type People } from '../output/output.ts';
+import { printable } from '../output/printable.ts';
+import { readFleet } from './fleet-objects.ts';
+import { reader } from './preview.ts';
+import { revisionNumbered, revisionsOf } from './revisions.ts';
+import { getRollout, readRules, rolloutName, rolloutPositional } from './rollouts.ts';
+import { nodesOf } from './view.ts';
+
+/** Nodes of one kubelet version that use the same configuration. The contract of `-o json`. */
+interface Group {
+  nodes: readonly string[];
+  kubeletVersion: string;
+  /** `local`, or the ConfigMap that they use. */
+  uses: string;
+  differences: readonly Difference[];
+}
+
+export const rolloutDiff: Command = {
+  describe: `Compares what the selected nodes use now with a revision, field by field, with the defaults of their kubelet version filled in; by default with the ConfigMap that the rollout names, as it is now. Nodes that use the same are shown together. CLASS says what a change means: safe, needs-drain, dangerous, node-specific.
+
+What is in the local configuration of a node is not on the API server: those nodes are compared with the defaults. Exits with 1 if anything differs.`,
+  examples: [
+    { run: 'dkc rollout diff web', what: 'what is still to change' },
+    { run: 'dkc rollout diff web --revision=2', what: 'what dkc rollout undo --to-revision=2 would change' },
+    { run: 'dkc rollout diff web -o json', what: 'for scripts' },
+  ],
+  flags: [
+    { name: 'revision', type: 'number', value: 'N', text: 'number of the revision', defaultText: 'the ConfigMap as it is now' },
+    ...connectFlags,
+    formatFlag,
+  ],
+  positionals: [rolloutPositional],
+  run: (context, args) =>
+    withClient(context, args, async (client) => {
+      const { signal } = context;
+      const name = rolloutName('rollout diff', args);
+      const rollout = await getRollout(client, name, 'compare', signal);
+      const rules = readRules(rollout);
+      const { namespace, name: source, kubeletConfigKey } = rules.configMap;
+      const read = reader(client, signal);
+      const number = args.number('revision');
+      const to = number === undefined ? await read(namespace, source) : revisionNumbered(await revisionsOf(client, rollout, signal), number, 'compare', rollout); // prettier-ignore
+      if (to === undefined)
+        throw new ActionError('read', `ConfigMap ${namespace}/${source}`, { hint: 'it is not there, or not for this user; --revision=N compares with a copy' }); // prettier-ignore
+      const title = sourceText({ namespace, name: to.metadata.name ?? '', kubeletConfigKey });
+      const nodes = nodesOf(rollout, rules, await readFleet(client, signal));
+      const groups: Group[] = [];
+      for (const of of Map.groupBy(nodes, groupKey).values()) {
+        const [first] = of;
+        if (first === undefined) continue;
+        const used = first.active === null ? undefined : await read(first.active.namespace, first.active.name);
+        groups.push(groupOf(of, first, { used, to, key: kubeletConfigKey, title }));
+      }
+      await show(context, args, { data: groups, people: (how) => groupsText(groups, title, how) });
+      const different = groups.filter(({ differences }) => differences.length > 0).reduce((sum, { nodes: of }) => sum + of.length, 0);
+      return different === 0 ? fine : wrong(`${nodesText(different)} of ${nodes.length} would change with ${title}`);
+    }),
+};
+
+const groupKey = ({ active, kubeletVersion }: RolloutNode): string => JSON.stringify([kubeletVersion, active]);
+
+interface Sides {
+  used: ConfigMap | undefined;
+  to: ConfigMap;
+  key: string;
+  title: string;
+}
+
+function groupOf(nodes: readonly RolloutNode[], { active, kubeletVersion }: RolloutNode, { used, to, key, title }: Sides): Group {
+  const version = versionOf(kubeletVersion);
+  const from = active === null ? {} : used === undefined ? undefined : writtenOf(used, active.kubeletConfigKey, version);
+  const after = writtenOf(to, key, version);
+  if (after === undefined)
+    throw new ActionError('compare', title, { hint: `kubelet ${version.text} cannot read it; dkc rollout status says why` });
+  return {
+    nodes: nodes.map(({ node }) => node),
+    kubeletVersion,
+    uses: sourceText(active),
+    // What cannot be read any more counts as a configuration that sets nothing.
+    differences: compareConfigs(applyDefaults(from ?? {}, version), applyDefaults(after, version), { byKey: true }),
+  };
+}
+
+function writtenOf(object: ConfigMap, key: string, version: KubeletVersion): JsonObject | undefined {
+  const decoded = decode(new TextEncoder().encode(object.data?.[key] ?? ''), version);
+  return decoded.ok ? decoded.written : undefined;
+}
+
+/** A version that nothing is known of is compared as the newest. */
+function versionOf(text: string): KubeletVersion {
+  try {
+    return closestKubeletVersion(text).version;
+  } catch {
+    return newestKubeletVersion;
+  }
+}
+
+async function groupsText(groups: readonly Group[], title: string, how: People): Promise<string> {
+  if (groups.length === 0) return 'No node is selected.\n';
+  const parts = await Promise.all(
+    groups.map(async ({ nodes, kubeletVersion, uses, differences }) => {
+      const who = how.wide ? nodes.join(', ') : namesOf(nodes);
+      const of = uses === 'local' ? 'their local configuration, compared as if it were empty' : uses;
+      const head = printable(`${nodesText(nodes.length)} (${who}), kubelet ${kubeletVersion || 'unknown'}, from ${of} to ${title}:`);
+      if (differences.length === 0) return `${head}\nnothing changes\n`;
+      const lines = await table(
+        [
+          { title: 'FIELD', value: ({ field }) => field },
+          { title: 'CLASS', value: (one) => one.class, paint: (cell, one, paint) => classPaint(one.class, paint)(cell) },
+          { title: 'FROM', value: ({ from }) => valueText(from, how.wide) },
+          { title: 'TO', value: ({ to }) => valueText(to, how.wide) },
+        ],
+        differences,
+        how,
+      );
+      return `${head}\n${lines}`;
+    }),
+  );
+  return parts.join('\n');
+}

@@ -1,0 +1,110 @@
+import { nodeConfigs } from '../../agent/status/node-config.ts';
+import { serverFacts, type ServerFacts } from '../../controllers/fleet/server-facts.ts';
+import { rollouts, type NodeConfigRollout } from '../../controllers/rollout/types.ts';
+import { isJsonObject } from '../../kube/api/json.ts';
+import { nodes, type KubeObject, type Resource } from '../../kube/api/object.ts';
+import { Reflector, type ReflectorOptions, type Sink } from '../../kube/cache/reflector.ts';
+import type { Client } from '../../kube/client/client.ts';
+
+/** What a picture of a rollout is made of. */
+export interface FleetObjects {
+  serves: ServerFacts;
+  rollouts: ReadonlyMap<string, NodeConfigRollout>;
+  nodes: ReadonlyMap<string, KubeObject>;
+  nodeConfigs: ReadonlyMap<string, KubeObject>;
+}
+
+type Reader = Pick<Client, 'listEach' | 'raw'>;
+
+const PAGE = 500;
+
+/** Reads the fleet page by page. @throws ApiError, TransportError */
+export async function readFleet(client: Reader, signal: AbortSignal): Promise<FleetObjects> {
+  const serves = await serverFacts(client, signal);
+  const all = async <T extends KubeObject>(resource: Resource, keep: (object: T) => T): Promise<Map<string, T>> => {
+    const found = new Map<string, T>();
+    let next: string | undefined;
+    do {
+      const query = { limit: PAGE, ...(next === undefined ? {} : { continue: next }) };
+      const page = await client.listEach<T>(resource, query, (one) => void found.set(one.metadata.name ?? '', keep(one)), { signal });
+      next = page.continue === '' || page.continue === next ? undefined : page.continue;
+    } while (next !== undefined);
+    return found;
+  };
+  const [ofRollouts, ofNodes, ofConfigs] = await Promise.all([
+    all<NodeConfigRollout>(rollouts, (one) => one),
+    all(nodes, keptOfNode),
+    serves.servesNodeConfigs ? all(nodeConfigs, (one) => one) : new Map<string, KubeObject>(),
+  ]);
+  return { serves, rollouts: ofRollouts, nodes: ofNodes, nodeConfigs: ofConfigs };
+}
+
+/** Of a Node, what a rollout looks at. */
+function keptOfNode({ apiVersion, kind, metadata, ...rest }: KubeObject): KubeObject {
+  const { name, uid, resourceVersion, labels, annotations } = metadata;
+  const spec = isJsonObject(rest['spec']) ? rest['spec'] : {};
+  const status = isJsonObject(rest['status']) ? rest['status'] : {};
+  return {
+    apiVersion,
+    kind,
+    metadata: { name, uid, resourceVersion, labels, annotations },
+    spec: { configSource: spec['configSource'], unschedulable: spec['unschedulable'] },
+    status: { config: status['config'], conditions: status['conditions'], nodeInfo: status['nodeInfo'] },
+  } as KubeObject;
+}
+
+type Deps = Omit<ReflectorOptions, 'resource' | 'client' | 'selection'> & { client: Pick<Client, 'listEach' | 'raw' | 'watch'> };
+
+/** Keeps the fleet as the server has it, until the signal aborts. @param onChange - called at each change, once all of it is known */
+export async function watchFleetObjects(deps: Deps, onChange: (fleet: FleetObjects) => void, signal: AbortSignal): Promise<void> {
+  const serves = await serverFacts(deps.client, signal);
+  const changed = (): void => {
+    if (sinks.every(({ isComplete }) => isComplete)) onChange(fleet);
+  };
+  const ofRollouts = new MapSink<NodeConfigRollout>((one) => one, changed);
+  const ofNodes = new MapSink(keptOfNode, changed);
+  const ofConfigs = new MapSink((one) => one, changed);
+  const sinks: readonly { isComplete: boolean }[] = serves.servesNodeConfigs ? [ofRollouts, ofNodes, ofConfigs] : [ofRollouts, ofNodes];
+  const fleet: FleetObjects = { serves, rollouts: ofRollouts.objects, nodes: ofNodes.objects, nodeConfigs: ofConfigs.objects };
+  const run = <T extends KubeObject>(resource: Resource, sink: Sink<T>): Promise<void> =>
+    new Reflector<T>({ ...deps, resource }, sink).run(signal);
+  await Promise.all([run(rollouts, ofRollouts), run(nodes, ofNodes), ...(serves.servesNodeConfigs ? [run(nodeConfigs, ofConfigs)] : [])]);
+}
+
+/** Objects of one kind without namespaces, by name. */
+class MapSink<T extends KubeObject> implements Sink<T> {
+  readonly objects = new Map<string, T>();
+  isComplete = false;
+  readonly #keep: (object: T) => T;
+  readonly #changed: () => void;
+
+  constructor(keep: (object: T) => T, changed: () => void) {
+    this.#keep = keep;
+    this.#changed = changed;
+  }
+
+  keep(object: T): T {
+    return this.#keep(object);
+  }
+
+  held(name: string): T | undefined {
+    return this.objects.get(name);
+  }
+
+  async replace(items: readonly T[]): Promise<void> {
+    this.objects.clear();
+    for (const item of items) this.objects.set(item.metadata.name ?? '', item);
+    this.isComplete = true;
+    this.#changed();
+  }
+
+  apply(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T): 'applied' {
+    const name = object.metadata.name ?? '';
+    if (type === 'DELETED') this.objects.delete(name);
+    else this.objects.set(name, this.#keep(object));
+    this.#changed();
+    return 'applied';
+  }
+
+  reached(): void {}
+}

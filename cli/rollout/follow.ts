@@ -1,0 +1,151 @@
+import type { Millis } from '../../base/clock.ts';
+import { rollouts, type NodeConfigRollout } from '../../controllers/rollout/types.ts';
+import type { Client } from '../../kube/client/client.ts';
+import { watchObject } from '../../kube/client/watch-object.ts';
+import type { Args } from '../args/args.ts';
+import { fine, wrong, type Context, type Exit } from '../command.ts';
+import { UsageError } from '../failure.ts';
+import { span } from '../node/spoken.ts';
+import { formatOf, peopleFor } from '../output/output.ts';
+import { printable } from '../output/printable.ts';
+import { jsonText } from '../output/structured.ts';
+import { watchFleetObjects } from './fleet-objects.ts';
+import { stepOf } from './list.ts';
+import { isObserved, outcomeOf, RUN_CONTROLLER } from './rollouts.ts';
+import { Screen } from './screen.ts';
+import { treeText } from './tree.ts';
+import { viewOf } from './view.ts';
+
+/** A tree is drawn at most so often; one on a terminal also this often without a change, for the time that trials have left. */
+const GATHER_MS: Millis = 200;
+const REDRAW_MS: Millis = 1_000;
+/** A controller that works has looked at a new spec by then. */
+const UNSEEN_MS: Millis = 15_000;
+
+/** Ends with the exit code of design 7: 0 when complete, 1 when it failed, was deleted, or the time is over. */
+interface End {
+  exit?: Exit;
+}
+
+/**
+ * Shows a rollout until it ends: a tree that is redrawn on a terminal, a line for each change elsewhere, an object a line with -o json.
+ * @throws the signal's reason
+ */
+export async function follow(context: Context, args: Args, client: Client, name: string): Promise<Exit> {
+  const format = formatOf(args);
+  if (format !== 'table' && format !== 'wide' && format !== 'json')
+    throw new UsageError('rollout watch: works with -o table, wide and json; see dkc rollout watch --help');
+  const { clock, signal } = context;
+  const over = new AbortController();
+  const both = AbortSignal.any([over.signal, signal]);
+  const end: End = {};
+  const finish = (exit: Exit): void => {
+    end.exit ??= exit;
+    over.abort();
+  };
+  const timeoutMs = args.ms('timeout') ?? 0;
+  let last: NodeConfigRollout | undefined;
+  const timeText = (): string => `rollout ${name}: timed out after ${span(timeoutMs)}${last?.status?.phase === undefined ? '' : ` in phase ${last.status.phase}: ${last.status.message ?? ''}`}`; // prettier-ignore
+  const stops = [
+    ...(timeoutMs > 0 ? [clock.after(timeoutMs, () => finish(wrong(timeText())))] : []),
+    clock.after(UNSEEN_MS, () => {
+      if (last !== undefined && !isObserved(last)) context.stderr.write(`dkc: note: no controller has looked at NodeConfigRollout ${name} yet; is one running? ${RUN_CONTROLLER}\n`); // prettier-ignore
+    }),
+  ];
+  const seen = (rollout: NodeConfigRollout | undefined): void => {
+    if (rollout === undefined) finish(wrong(`rollout ${name} was deleted`));
+    else {
+      last = rollout;
+      const exit = exitOf(rollout);
+      if (exit !== undefined) finish(exit);
+    }
+  };
+  try {
+    const isTree = format !== 'json' && context.stdout.isTTY && context.env['TERM'] !== 'dumb';
+    await (isTree ? drawTree(context, args, client, name, seen, both) : writeLines(context, client, name, format === 'json', seen, both));
+  } catch (error) {
+    if (end.exit === undefined) throw error;
+  } finally {
+    for (const stop of stops) stop();
+  }
+  if (end.exit !== undefined) return end.exit;
+  signal.throwIfAborted();
+  throw new Error('the watch was closed');
+}
+
+/** How a command ends that has seen the end of a rollout; undefined: it goes on. */
+export function exitOf(rollout: Readonly<NodeConfigRollout>): Exit | undefined {
+  const { metadata, status } = rollout;
+  switch (outcomeOf(rollout)) {
+    case 'complete':
+      return fine;
+    case 'failed':
+      return wrong(`rollout ${metadata.name}: ${status?.phase}: ${status?.message ?? ''}`);
+    case 'running':
+      return undefined;
+  }
+}
+
+async function drawTree(
+  context: Context,
+  args: Args,
+  client: Client,
+  name: string,
+  seen: (rollout: NodeConfigRollout | undefined) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock, random, log, stdout } = context;
+  const screen = new Screen(stdout);
+  const people = peopleFor(context, args);
+  let fleet: Parameters<Parameters<typeof watchFleetObjects>[1]>[0] | undefined;
+  let isDue = false;
+  const draw = (): void => {
+    isDue = false;
+    const rollout = fleet?.rollouts.get(name);
+    if (fleet === undefined) return;
+    if (rollout !== undefined) screen.draw(treeText(viewOf(rollout, fleet, clock.now()), clock.now(), people));
+    if (!signal.aborted) seen(rollout);
+  };
+  const tick = async (): Promise<void> => {
+    while (!signal.aborted) {
+      await clock.sleep(REDRAW_MS, signal).catch(() => {});
+      if (!signal.aborted) draw();
+    }
+  };
+  const onChange = (now: typeof fleet): void => {
+    fleet = now;
+    if (isDue || signal.aborted) return;
+    isDue = true;
+    clock.after(GATHER_MS, draw);
+  };
+  await Promise.all([watchFleetObjects({ client, clock, random, log }, onChange, signal), tick()]);
+}
+
+async function writeLines(
+  context: Context,
+  client: Client,
+  name: string,
+  isJson: boolean,
+  seen: (rollout: NodeConfigRollout | undefined) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  let written = '';
+  const onSeen = ({ object }: { object: NodeConfigRollout | undefined }): void => {
+    if (object !== undefined) {
+      const line = isJson ? jsonText(object, 0) : `${lineOf(object)}\n`;
+      if (line !== written) context.stdout.write(line);
+      written = line;
+    }
+    seen(object);
+  };
+  const { clock, random, log } = context;
+  await watchObject<NodeConfigRollout>({ client, clock, random, log }, rollouts, { name }, { onSeen }, signal);
+}
+
+/** `Holding 2/4: 3/10 nodes settled (a, b, c); step 2 is done ...`. */
+export function lineOf(rollout: Readonly<NodeConfigRollout>): string {
+  const { phase = 'Pending', message = '' } = rollout.status ?? {};
+  const step = stepOf(rollout);
+  const text = isObserved(rollout) ? message : 'waiting for the rollout controller to look at the new spec';
+  return printable(`${phase}${step === '' ? '' : ` ${step}`}: ${text}`);
+}

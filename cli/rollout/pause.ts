@@ -1,0 +1,60 @@
+import type { NodeConfigRollout } from '../../controllers/rollout/types.ts';
+import type { Client } from '../../kube/client/client.ts';
+import type { Command } from '../command.ts';
+import { withClient } from '../connect/flags.ts';
+import { cannot, change, changeFlags, changePositionals, doingText, patchSpec, type Change } from './change.ts';
+import { rolloutName } from './rollouts.ts';
+
+export const rolloutPause: Command = {
+  describe: `Sets spec.paused: no further node is touched. Nodes in flight go on to use what they are assigned, and count; a rollout that takes nodes back is not paused.`,
+  examples: [
+    { run: 'dkc rollout pause web', what: '' },
+    { run: 'dkc rollout resume web', what: 'go on' },
+  ],
+  flags: changeFlags,
+  positionals: changePositionals,
+  run: (context, args) => {
+    const name = rolloutName('rollout pause', args);
+    return withClient(context, args, async (client) => {
+      const decide = ({ spec }: NodeConfigRollout): Change =>
+        spec?.paused === true
+          ? { done: 'is paused already' }
+          : { write: patchSpec(client, { paused: true }, context.signal), done: 'paused' };
+      return change(context, args, client, { name, action: 'pause', decide });
+    });
+  },
+};
+
+export const rolloutResume: Command = {
+  describe: `Clears spec.paused: the rollout goes on where it was.
+
+A rollout that stopped after failures, or was aborted, goes on only with --retry: it raises spec.attempt, which begins the same revision again at its first step, with no failures counted. Do that when the cause was elsewhere; a corrected ConfigMap starts a new revision without it, and dkc rollout undo rolls out an earlier one. A node that condemned the configuration refuses it again until dkc retry on that node clears that.`,
+  examples: [
+    { run: 'dkc rollout resume web', what: 'after dkc rollout pause' },
+    { run: 'dkc rollout resume web --retry', what: 'the same revision again, from its first step' },
+  ],
+  flags: [{ name: 'retry', type: 'boolean', text: 'try a revision again that stopped after failures or was aborted' }, ...changeFlags],
+  positionals: changePositionals,
+  run: (context, args) => {
+    const name = rolloutName('rollout resume', args);
+    const retry = args.on('retry');
+    return withClient(context, args, async (client) =>
+      change(context, args, client, { name, action: 'resume', decide: (rollout) => resume(client, rollout, retry, context.signal) }),
+    );
+  },
+};
+
+function resume(client: Client, rollout: NodeConfigRollout, retry: boolean, signal: AbortSignal): Change {
+  const { spec = {}, status = {} } = rollout;
+  const isAborted = spec.abortedRevision !== undefined && spec.abortedRevision === status.revision;
+  const isStopped = status.stopped !== undefined || isAborted;
+  if (isStopped && !retry) {
+    const why = isAborted ? 'it was aborted' : `it has stopped: ${status.message ?? status.phase ?? ''}`;
+    throw cannot('resume', rollout, `${why}; correct its ConfigMap, dkc rollout undo, or try the same revision again: dkc rollout resume ${rollout.metadata.name} --retry`); // prettier-ignore
+  }
+  if (retry && !isStopped) throw cannot('retry', rollout, `it has not stopped; ${doingText(rollout)}`);
+  if (!isStopped && spec.paused !== true) throw cannot('resume', rollout, `it is not paused; ${doingText(rollout)}`);
+  const attempt = Math.max(1, spec.attempt ?? 1, status.attempt ?? 1) + 1;
+  const patch = { ...(spec.paused === true ? { paused: false } : {}), ...(isStopped ? { attempt, abortedRevision: null } : {}) };
+  return { write: patchSpec(client, patch, signal), done: isStopped ? `resumed; attempt ${attempt} begins at step 1` : 'resumed' };
+}

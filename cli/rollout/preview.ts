@@ -1,0 +1,139 @@
+import { configMaps } from '../../kube/api/object.ts';
+import { isForbidden, isNotFound } from '../../kube/client/errors.ts';
+import type { Client } from '../../kube/client/client.ts';
+import { kubeletConfigs } from '../../controllers/rollout/kubelet-configs.ts';
+import type { RolloutNode } from '../../controllers/rollout/node.ts';
+import type { ConfigMap } from '../../controllers/rollout/revision.ts';
+import { maxUnavailableOf, type Rules } from '../../controllers/rollout/rules.ts';
+import { namesOf, nodesText } from '../../controllers/rollout/text.ts';
+import type { NodeConfigRollout } from '../../controllers/rollout/types.ts';
+import { table, type People } from '../output/output.ts';
+import { printable } from '../output/printable.ts';
+import type { FleetObjects } from './fleet-objects.ts';
+import { nodesOf, viewOf, type StepView } from './view.ts';
+
+/** What a rollout would do to the fleet as it is now. */
+export interface Preview {
+  name: string;
+  nodes: readonly RolloutNode[];
+  maxUnavailable: number;
+  steps: readonly StepView[];
+  /** The ConfigMap is there, and can be read. */
+  hasSource: boolean;
+  /** Nodes whose kubelet would reject it. */
+  refused: readonly { node: string; why: string }[];
+  skipsRefused: boolean;
+  /** Nodes by the fields of theirs that need a drained node. */
+  drains: readonly { fields: readonly string[]; nodes: readonly string[] }[];
+  drain: Rules['drain'];
+  /** Selected, and left to an older rollout. */
+  conflicts: number;
+}
+
+/** ConfigMaps that nodes use now and that are read for it; a fleet has a few. */
+const MAX_USED = 50;
+
+/** @param object - as the server would store it. @throws ApiError, TransportError */
+export async function preview(
+  client: Pick<Client, 'get'>,
+  object: NodeConfigRollout,
+  rules: Rules,
+  fleet: FleetObjects,
+  signal: AbortSignal,
+): Promise<Preview> {
+  const now = Date.parse(object.metadata.creationTimestamp ?? '');
+  const nodes = nodesOf(object, rules, fleet);
+  const all = nodesOf(object, rules, { ...fleet, rollouts: new Map() });
+  const { steps } = viewOf(object, fleet, Number.isNaN(now) ? 0 : now);
+  const read = reader(client, signal);
+  const { namespace, name, kubeletConfigKey } = rules.configMap;
+  const source = await read(namespace, name);
+  const configs = kubeletConfigs();
+  const refused: { node: string; why: string }[] = [];
+  const drained = new Map<string, { fields: readonly string[]; nodes: string[] }>();
+  for (const { node, active, kubeletVersion } of source === undefined ? [] : nodes) {
+    if (source === undefined || kubeletVersion === '') continue;
+    const why = configs.rejects(source, kubeletConfigKey, kubeletVersion);
+    if (why.length > 0) refused.push({ node, why: `kubelet ${kubeletVersion}: ${why.join('; ')}` });
+    const used = active === null ? undefined : await read(active.namespace, active.name);
+    const fields = configs.needsDrain(used, source, kubeletConfigKey, kubeletVersion);
+    if (fields.length === 0) continue;
+    const same = drained.get(fields.join());
+    if (same === undefined) drained.set(fields.join(), { fields, nodes: [node] });
+    else same.nodes.push(node);
+  }
+  return {
+    name: rules.name,
+    nodes,
+    maxUnavailable: maxUnavailableOf(rules, nodes.length),
+    steps,
+    hasSource: source !== undefined,
+    refused,
+    skipsRefused: rules.skipInvalidNodes,
+    drains: [...drained.values()],
+    drain: rules.drain,
+    conflicts: all.length - nodes.length,
+  };
+}
+
+/** Reads each ConfigMap once; undefined for one that is not there or not for this user. */
+export function reader(
+  client: Pick<Client, 'get'>,
+  signal: AbortSignal,
+): (namespace: string, name: string) => Promise<ConfigMap | undefined> {
+  const read = new Map<string, Promise<ConfigMap | undefined>>();
+  return (namespace, name) => {
+    const key = `${namespace}/${name}`;
+    let known = read.get(key);
+    if (known === undefined) {
+      if (read.size >= MAX_USED) return Promise.resolve(undefined);
+      known = client.get<ConfigMap>(configMaps, { namespace, name }, { signal }).catch((error: unknown) => {
+        if (isNotFound(error) || isForbidden(error)) return undefined;
+        throw error;
+      });
+      read.set(key, known);
+    }
+    return known;
+  };
+}
+
+/** The plan for people: a line for each step, then what stands in the way. */
+export async function previewText(plan: Preview, how: People): Promise<string> {
+  const { nodes, steps, refused, drains, conflicts, drain } = plan;
+  const lines = [`${printable(plan.name)}: ${nodesText(nodes.length)} selected, at most ${plan.maxUnavailable} unavailable at once`];
+  if (conflicts > 0) lines.push(`${nodesText(conflicts)} more selected and left to older rollouts`);
+  let total = 0;
+  const rows = steps.map((step) => ({ step, total: (total += step.nodes.length) }));
+  const text = await table(
+    [
+      { title: 'STEP', value: ({ step }) => String(step.step) },
+      { title: 'NODES', value: ({ step }) => step.text },
+      { title: 'ADDS', value: ({ step }) => String(step.nodes.length) },
+      { title: 'TOTAL', value: (row) => `${row.total}/${nodes.length}` },
+      {
+        title: 'WHO',
+        value: ({ step }) => (how.wide ? step.nodes.map(({ node }) => node).join(', ') : namesOf(step.nodes.map(({ node }) => node))),
+      },
+    ],
+    rows,
+    how,
+  );
+  const after: string[] = [];
+  if (!plan.hasSource)
+    after.push('The ConfigMap is not there or cannot be read: it is not known who would reject it, and who needs a drain.');
+  if (refused.length > 0) {
+    const what = plan.skipsRefused ? 'they are left out' : 'no node would be touched; --skip-invalid-nodes leaves them out';
+    after.push(`${nodesText(refused.length)} would reject it (${what}):`);
+    for (const [why, of] of Map.groupBy(refused, (one) => one.why)) after.push(`  ${namesOf(of.map(({ node }) => node))}: ${why}`);
+  } else if (plan.hasSource && nodes.length > 0) after.push('No kubelet would reject it.');
+  const verb = drain === 'Never' ? 'would need a drain and get none (drain: Never)' : 'would be drained';
+  for (const { fields, nodes: of } of drains) after.push(`${nodesText(of.length)} ${verb} for ${fields.join(', ')}: ${namesOf(of)}`);
+  if (drain === 'Always') after.push('Every node would be drained (drain: Always).');
+  else if (plan.hasSource && nodes.length > 0 && drains.length === 0) after.push('No field that differs needs a drained node.');
+  for (const state of ['not-ready', 'no-agent'] as const) {
+    const names = steps.flatMap((step) => step.nodes.filter((one) => one.state === state).map(({ node }) => node));
+    if (names.length > 0)
+      after.push(`${nodesText(names.length)} ${state === 'not-ready' ? 'not Ready' : 'without an agent'}: ${namesOf(names)}`);
+  }
+  return `${lines.map(printable).join('\n')}\n\n${text}\n${after.map((line) => `${printable(line)}\n`).join('')}`;
+}

@@ -1,0 +1,86 @@
+import { ActionError } from '../../base/errors.ts';
+import { nearest } from '../../base/nearest.ts';
+import { INSTALL, servesResource } from '../../controllers/fleet/server-facts.ts';
+import { rulesOf, type Rules } from '../../controllers/rollout/rules.ts';
+import { rollouts, type NodeConfigRollout } from '../../controllers/rollout/types.ts';
+import { dnsSubdomainProblems } from '../../kube/api/names.ts';
+import type { Client } from '../../kube/client/client.ts';
+import { isNotFound } from '../../kube/client/errors.ts';
+import type { Args } from '../args/args.ts';
+import type { Positional } from '../command.ts';
+import { UsageError } from '../failure.ts';
+
+export const rolloutPositional: Positional = {
+  name: 'name',
+  text: 'name of the rollout; also ncr/NAME',
+  required: true,
+  completes: 'rollout',
+};
+
+/** What starts the controller where none runs. */
+export const RUN_CONTROLLER = 'dkc controllers run --controllers=rollout';
+
+/** The name on a command line: `web` or `ncr/web`. @throws {UsageError} for what no rollout can be called */
+export function rolloutName(command: string, args: Args): string {
+  const text = args.one('name') ?? '';
+  const name = text.replace(/^(?:ncr|nodeconfigrollouts?|nodeconfigrollouts?\.dkc\.dev|rollouts?)\//, '');
+  const [problem] = dnsSubdomainProblems(name);
+  if (problem === undefined) return name;
+  throw new UsageError(`${command}: invalid name ${JSON.stringify(text.slice(0, 80))}: ${problem}; see dkc ${command} --help`);
+}
+
+type Reader = Pick<Client, 'get' | 'listEach' | 'raw'>;
+
+/** @param action - what it is for, as in `Cannot approve NodeConfigRollout web`. @throws {ActionError} where there is none, or no such kind */
+export async function getRollout(client: Reader, name: string, action: string, signal: AbortSignal): Promise<NodeConfigRollout> {
+  try {
+    return await client.get<NodeConfigRollout>(rollouts, { name }, { signal });
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    throw await missing(client, name, action, signal);
+  }
+}
+
+/** By name. @throws {ActionError} where the server does not serve the kind */
+export async function listRollouts(client: Reader, signal: AbortSignal): Promise<NodeConfigRollout[]> {
+  const found: NodeConfigRollout[] = [];
+  try {
+    await client.listEach<NodeConfigRollout>(rollouts, {}, (one) => void found.push(one), { signal });
+  } catch (error) {
+    if (isNotFound(error)) throw notServed('list', 'NodeConfigRollouts');
+    throw error;
+  }
+  return found.toSorted((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1));
+}
+
+export const notServed = (action: string, object: string): ActionError =>
+  new ActionError(action, object, { hint: `the API server does not serve NodeConfigRollouts; to install them: ${INSTALL}` });
+
+async function missing(client: Reader, name: string, action: string, signal: AbortSignal): Promise<ActionError> {
+  const object = `NodeConfigRollout ${name}`;
+  if (!(await servesResource(client, rollouts, signal))) return notServed(action, object);
+  const names = (await listRollouts(client, signal)).map(({ metadata }) => metadata.name ?? '');
+  const meant = nearest(name, names);
+  const hint = meant === undefined ? '`dkc rollout status` lists them' : `did you mean ${meant}?`;
+  return new ActionError(action, object, { hint: `not found; ${hint}` });
+}
+
+/** What a rollout asks for, checked and with its defaults, as the controller reads it. */
+export const readRules = (rollout: Readonly<NodeConfigRollout>): Rules => rulesOf(rollout);
+
+/** Where a rollout stands for somebody who waits for its end. */
+export type Outcome = 'complete' | 'failed' | 'running';
+
+/** Failed: nodes went back, or it has stopped for somebody to look at. A status about an earlier spec says nothing. Pure. */
+export function outcomeOf(rollout: Readonly<NodeConfigRollout>): Outcome {
+  if (!isObserved(rollout)) return 'running';
+  const { phase, stopped } = rollout.status ?? {};
+  if (phase === 'Complete') return 'complete';
+  if (phase === 'RolledBack' || phase === 'Failed') return 'failed';
+  return phase === 'Paused' && stopped !== undefined ? 'failed' : 'running';
+}
+
+/** Whether the controller has seen the newest spec. */
+export function isObserved({ metadata, status }: Readonly<NodeConfigRollout>): boolean {
+  return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 1);
+}

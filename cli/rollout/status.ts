@@ -1,0 +1,76 @@
+import { fine, type Command, type Flag } from '../command.ts';
+import { connectFlags, withClient } from '../connect/flags.ts';
+import { UsageError } from '../failure.ts';
+import { formatFlag, show, table } from '../output/output.ts';
+import { readFleet } from './fleet-objects.ts';
+import { exitOf, follow } from './follow.ts';
+import { rolloutColumns } from './list.ts';
+import { getRollout, listRollouts, rolloutName, rolloutPositional } from './rollouts.ts';
+import { treeText } from './tree.ts';
+import { viewOf } from './view.ts';
+
+const timeoutFlag: Flag = { name: 'timeout', type: 'duration', value: 'TIME', text: 'with a watch: exit with 1 after this time', defaultText: 'none' }; // prettier-ignore
+
+const EXITS =
+  'Exits with 0 when the rollout is complete; with 1 when nodes were taken back (RolledBack), when it has failed, or when it has stopped after failures ' +
+  '(Paused)';
+
+export const rolloutStatus: Command = {
+  describe: `Shows a rollout as a tree: its phase and what it waits for, then its steps, and under each the nodes that it adds. Without NAME lists all rollouts.
+
+States of nodes: settled (uses the configuration, which passed its trial, and the Node is Ready); in-flight (assigned, on the way); failed (rejected or undid it, or was not settled by the deadline); waiting (not touched yet); not-ready and no-agent (cannot be touched now). A step of many nodes lists those that failed or are in flight first and counts the others; -o wide lists all.
+
+${EXITS}. While it is under way, exits with 0, or with -w waits for its end. Exits with 130 on Ctrl-C.`,
+  examples: [
+    { run: 'dkc rollout status', what: 'all rollouts' },
+    { run: 'dkc rollout status web', what: 'one, with its steps and nodes' },
+    { run: 'dkc rollout status web -w --timeout=2h', what: 'for scripts: wait for its end' },
+    { run: 'dkc rollout status web -o json', what: 'the object' },
+    { run: 'kubectl wait --for=condition=Complete ncr/web --timeout=2h', what: 'the same without dkc' },
+  ],
+  flags: [{ name: 'watch', alias: 'w', type: 'boolean', text: 'as dkc rollout watch' }, timeoutFlag, ...connectFlags, formatFlag],
+  positionals: [{ ...rolloutPositional, required: false }],
+  run: (context, args) =>
+    withClient(context, args, async (client) => {
+      const { signal, clock } = context;
+      if (args.one('name') === undefined) {
+        if (args.on('watch')) throw new UsageError('rollout status: --watch needs NAME; see dkc rollout status --help');
+        const all = await listRollouts(client, signal);
+        const people = 'No rollouts; dkc rollout create makes one.\n';
+        await show(context, args, {
+          data: all,
+          people: (how) => (all.length === 0 ? people : table(rolloutColumns(clock.now()), all, how)),
+        });
+        return fine;
+      }
+      const name = rolloutName('rollout status', args);
+      const rollout = await getRollout(client, name, 'show', signal);
+      if (args.on('watch')) return follow(context, args, client, name);
+      await show(context, args, {
+        data: rollout,
+        people: async (how) => {
+          const fleet = await readFleet(client, signal);
+          return treeText(viewOf(fleet.rollouts.get(name) ?? rollout, fleet, clock.now()), clock.now(), how);
+        },
+      });
+      return exitOf(rollout) ?? fine;
+    }),
+};
+
+export const rolloutWatch: Command = {
+  describe: `Shows a rollout until its end: on a terminal the tree of dkc rollout status, redrawn as nodes move; elsewhere a line for each change, with -o json an object a line.
+
+${EXITS}, was deleted, or --timeout is over; with 130 on Ctrl-C.`,
+  examples: [
+    { run: 'dkc rollout watch web', what: 'live' },
+    { run: 'dkc rollout watch web --timeout=2h | tee rollout.log', what: 'lines, for a pipeline' },
+  ],
+  flags: [timeoutFlag, ...connectFlags, formatFlag],
+  positionals: [rolloutPositional],
+  run: (context, args) =>
+    withClient(context, args, async (client) => {
+      const name = rolloutName('rollout watch', args);
+      await getRollout(client, name, 'watch', context.signal);
+      return follow(context, args, client, name);
+    }),
+};

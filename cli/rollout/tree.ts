@@ -1,0 +1,99 @@
+import type { Millis } from '../../base/clock.ts';
+import { sourceText } from '../../agent/checkpoint/source.ts';
+import type { Phase } from '../../controllers/rollout/types.ts';
+import { ago } from '../node/spoken.ts';
+import type { Paint, People } from '../output/output.ts';
+import { printable } from '../output/printable.ts';
+import { isObserved, RUN_CONTROLLER } from './rollouts.ts';
+import type { NodeView, RolloutView, StepView } from './view.ts';
+
+/** Nodes listed under a step; the others are counted. With -o wide all are listed. */
+const MAX_NODES = 10;
+
+type Tone = keyof Pick<Paint, 'red' | 'green' | 'yellow' | 'cyan' | 'dim'>;
+interface Sign {
+  icon: string;
+  tone: Tone;
+}
+
+const phases: Readonly<Record<Phase, Sign>> = {
+  Pending: { icon: '◌', tone: 'yellow' },
+  Progressing: { icon: '◌', tone: 'cyan' },
+  Holding: { icon: '◷', tone: 'yellow' },
+  Paused: { icon: '॥', tone: 'yellow' },
+  Complete: { icon: '✔', tone: 'green' },
+  RollingBack: { icon: '↺', tone: 'red' },
+  RolledBack: { icon: '✖', tone: 'red' },
+  Failed: { icon: '✖', tone: 'red' },
+};
+const states: Readonly<Record<NodeView['state'], Sign>> = {
+  settled: { icon: '✔', tone: 'green' },
+  'in-flight': { icon: '◌', tone: 'cyan' },
+  failed: { icon: '✖', tone: 'red' },
+  waiting: { icon: '•', tone: 'dim' },
+  'not-ready': { icon: '⚠', tone: 'yellow' },
+  'no-agent': { icon: '⚠', tone: 'yellow' },
+};
+
+/** A rollout as a tree: what it is, then its steps, under each the nodes that it adds. Ends with a line end. */
+export function treeText({ rollout, rules, steps }: RolloutView, now: Millis, { wide, paint }: People): string {
+  const { metadata, status = {} } = rollout;
+  const { phase = 'Pending', nodes, revision, previousRevision, nextWindow, waitsFor, failures = [], approvals = [] } = status;
+  const { icon, tone } = phases[phase];
+  const rows: [string, string][] = [
+    ['Name', printable(rules.name)],
+    ['Phase', paint[tone](`${icon} ${phase}${waitsFor === undefined ? '' : ` (waits for: ${printable(waitsFor)})`}`)],
+    ['ConfigMap', printable(sourceText(rules.configMap))],
+    ['Revision', printable(revision ?? '-')],
+    ['Previous', printable(previousRevision ?? 'local')],
+    ['Created', ago(metadata.creationTimestamp, now)],
+  ];
+  if (nodes !== undefined) {
+    const { selected, updated, settled, inFlight, failed, refused } = nodes;
+    rows.push(['Nodes', `${selected} selected, ${updated} updated, ${settled} settled, ${inFlight} in flight, ${failed} failed, ${refused} refused`]); // prettier-ignore
+  }
+  if (nextWindow !== undefined) rows.push(['Next window', printable(nextWindow)]);
+  if (status.message !== undefined) rows.push(['Message', printable(status.message)]);
+  for (const { type, status: isSo, message } of status.conditions ?? [])
+    if ((type === 'Conflict' && isSo === 'True') || (type === 'Preflight' && isSo === 'False')) rows.push([type, printable(message)]);
+  for (const { step, by, at } of approvals) rows.push(['Approved', printable(`step ${step} by ${by}, ${ago(at, now)}`)]);
+  for (const { node, error, at } of failures.slice(0, MAX_NODES)) rows.push(['Failed', printable(`${node}: ${error} (${ago(at, now)})`)]);
+  if (!isObserved(rollout)) rows.push(['Controller', paint.yellow(`has not seen this spec yet; is it running? ${RUN_CONTROLLER}`)]);
+  const width = Math.max(...rows.map(([title]) => title.length)) + 1;
+  const head = rows.map(([title, value]) => `${`${title}:`.padEnd(width)}   ${value}`);
+  return [...head, '', ...stepLines(steps, wide, paint)].map((line) => `${line.trimEnd()}\n`).join('');
+}
+
+function stepLines(steps: readonly StepView[], wide: boolean, paint: Paint): string[] {
+  const names = Math.max(0, ...steps.flatMap(({ nodes }) => shownOf(nodes, wide).map(({ node }) => printable(node).length)));
+  return steps.flatMap((step, at) => {
+    const isLast = at === steps.length - 1;
+    const settled = step.nodes.filter(({ state }) => state === 'settled').length;
+    const sign: Sign = step.state === 'done' ? { icon: '✔', tone: 'green' } : step.state === 'current' ? { icon: '◌', tone: 'cyan' } : { icon: '•', tone: 'dim' }; // prettier-ignore
+    const count = step.nodes.length === 0 ? 'adds no node' : `${settled}/${step.nodes.length} settled`;
+    const title = `${isLast ? '└' : '├'}─ ${paint[sign.tone](sign.icon)} step ${step.step}: ${step.text}   ${count}`;
+    const shown = shownOf(step.nodes, wide);
+    const lines = shown.map((node) => nodeLine(node, names, paint));
+    const hidden = step.nodes.length - shown.length;
+    if (hidden > 0) lines.push(`and ${hidden} more: ${countsText(step.nodes.filter((node) => !shown.includes(node)))}`);
+    return [title, ...lines.map((line, index) => `${isLast ? ' ' : '│'}  ${index === lines.length - 1 ? '└' : '├'}─ ${line}`)];
+  });
+}
+
+function nodeLine({ node, state, detail }: NodeView, width: number, paint: Paint): string {
+  const { icon, tone } = states[state];
+  const text = `${paint[tone](icon)} ${printable(node).padEnd(width)}   ${paint[tone](state)}`;
+  return detail === '' ? text : `${text}   ${printable(detail)}`;
+}
+
+/** Who is worth a line: nodes that failed or are in flight first. */
+function shownOf(nodes: readonly NodeView[], wide: boolean): readonly NodeView[] {
+  if (wide || nodes.length <= MAX_NODES) return nodes;
+  const rank = ({ state }: NodeView): number => ['failed', 'in-flight', 'not-ready', 'no-agent', 'settled', 'waiting'].indexOf(state);
+  return nodes.toSorted((a, b) => rank(a) - rank(b)).slice(0, MAX_NODES);
+}
+
+/** `12 settled, 3 waiting`. */
+function countsText(nodes: readonly NodeView[]): string {
+  return [...Map.groupBy(nodes, ({ state }) => state)].map(([state, of]) => `${of.length} ${state}`).join(', ');
+}

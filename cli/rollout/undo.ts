@@ -1,0 +1,95 @@
+import { numberOf, type ConfigMap } from '../../controllers/rollout/revision.ts';
+import type { NodeConfigRollout } from '../../controllers/rollout/types.ts';
+import { COPY_OF_ANNOTATION } from '../../controllers/rollout/types.ts';
+import type { Client } from '../../kube/client/client.ts';
+import type { Command } from '../command.ts';
+import { withClient } from '../connect/flags.ts';
+import { UsageError } from '../failure.ts';
+import { cannot, change, changeFlags, changePositionals, patchSpec, type Change } from './change.ts';
+import { revisionNumbered, revisionsOf } from './revisions.ts';
+import { rolloutName } from './rollouts.ts';
+
+export const rolloutAbort: Command = {
+  describe: `Stops a rollout and takes the nodes that have its revision back to the last complete one, or to their local configuration where there is none, with at most spec.maxUnavailable of them on the way. Windows, gates and holds do not delay that. It sets spec.abortedRevision to the revision that is rolled out now: a later edit of the ConfigMap is rolled out as usual.
+
+A rollout that is complete is not aborted; dkc rollout undo takes its nodes to an earlier revision.`,
+  examples: [
+    { run: 'dkc rollout abort web', what: '' },
+    { run: 'dkc rollout watch web', what: 'until all nodes are back: exits with 1, RolledBack' },
+  ],
+  flags: changeFlags,
+  positionals: changePositionals,
+  run: (context, args) => {
+    const name = rolloutName('rollout abort', args);
+    return withClient(context, args, async (client) =>
+      change(context, args, client, { name, action: 'abort', decide: (rollout) => abort(client, rollout, context.signal) }),
+    );
+  },
+};
+
+function abort(client: Client, rollout: NodeConfigRollout, signal: AbortSignal): Change {
+  const { spec = {}, status = {} } = rollout;
+  const { revision, phase, previousRevision } = status;
+  if (revision === undefined) throw cannot('abort', rollout, 'it has not begun; dkc rollout pause keeps it from it');
+  if (phase === 'Complete')
+    throw cannot('abort', rollout, `it is complete; dkc rollout undo ${rollout.metadata.name} rolls out the revision before`);
+  if (spec.abortedRevision === revision) return { done: `${revision} is aborted already` };
+  if (phase === 'RolledBack') throw cannot('abort', rollout, 'its nodes have been taken back already');
+  const notes = previousRevision === undefined ? ['no revision was complete before: nodes return to their local configuration'] : [];
+  return { write: patchSpec(client, { abortedRevision: revision }, signal), done: `aborted; nodes go back to ${previousRevision ?? 'local'}`, notes }; // prettier-ignore
+}
+
+export const rolloutUndo: Command = {
+  describe: `Rolls out an earlier revision again, by default the one before: spec.configMap.name names its copy from then on, and the rollout begins at its first step. Edits of the original ConfigMap are no longer rolled out until spec.configMap.name names it again.`,
+  examples: [
+    { run: 'dkc rollout undo web', what: 'the revision before' },
+    { run: 'dkc rollout history web', what: 'which are there?' },
+    { run: 'dkc rollout undo web --to-revision=3', what: '' },
+  ],
+  flags: [
+    { name: 'to-revision', type: 'number', value: 'N', text: 'number of the revision', defaultText: 'the one before' },
+    ...changeFlags,
+  ],
+  positionals: changePositionals,
+  run: (context, args) => {
+    const name = rolloutName('rollout undo', args);
+    const number = args.number('to-revision');
+    if (number === 0) throw new UsageError('rollout undo: --to-revision counts from 1; see dkc rollout history');
+    return withClient(context, args, async (client) => {
+      const decide = async (rollout: NodeConfigRollout): Promise<Change> => {
+        const revisions = await revisionsOf(client, rollout, context.signal);
+        const to = number === undefined ? before(rollout, revisions) : revisionNumbered(revisions, number, 'undo to', rollout);
+        return undo(client, rollout, to, context.signal);
+      };
+      return change(context, args, client, { name, action: 'undo', decide });
+    });
+  },
+};
+
+/** What was complete last, else the newest of those that are older than what is rolled out now. */
+function before(rollout: NodeConfigRollout, revisions: readonly ConfigMap[]): ConfigMap {
+  const { revision, previousRevision } = rollout.status ?? {};
+  const current = revisions.find(({ metadata }) => metadata.name === revision);
+  const found =
+    revisions.find(({ metadata }) => metadata.name === previousRevision && previousRevision !== revision) ??
+    revisions.find((one) => current !== undefined && numberOf(one) < numberOf(current));
+  if (found !== undefined) return found;
+  throw cannot('undo', rollout, 'there is no revision before this one; dkc unassign returns nodes to their local configuration');
+}
+
+function undo(client: Client, rollout: NodeConfigRollout, to: ConfigMap, signal: AbortSignal): Change {
+  const { spec = {}, metadata, status = {} } = rollout;
+  const name = to.metadata.name ?? '';
+  const from = spec.configMap?.name ?? '';
+  if (from === name || (status.revision === name && status.stopped === undefined && spec.abortedRevision !== name))
+    return { done: `rolls out ${name} (revision ${numberOf(to)}) already` };
+  // The original, where an earlier undo names a copy already.
+  const original = /^[^/]*\/([^:]*):/.exec(to.metadata.annotations?.[COPY_OF_ANNOTATION] ?? '')?.[1] ?? from;
+  const back = `kubectl patch ncr ${metadata.name} --type=merge -p '{"spec":{"configMap":{"name":"${original}"}}}'`;
+  const notes = [
+    `edits of ConfigMap ${original} are no longer rolled out; to roll it out again: ${back}`,
+    ...(spec.paused === true ? [`it is paused; dkc rollout resume ${metadata.name}`] : []),
+  ];
+  const patch = { configMap: { name }, abortedRevision: null };
+  return { write: patchSpec(client, patch, signal), done: `rolls out ${name} (revision ${numberOf(to)}) again`, notes };
+}

@@ -1,0 +1,128 @@
+import type { Millis } from '../../base/clock.ts';
+import { fleetState } from '../../controllers/fleet/fleet-node.ts';
+import { placedOn } from '../../controllers/rollout/count.ts';
+import { specOf, type Placed } from '../../controllers/rollout/facts.ts';
+import { rolloutNode, type RolloutNode } from '../../controllers/rollout/node.ts';
+import { isDrainedBy } from '../../controllers/rollout/maintenance.ts';
+import { comesBefore } from '../../controllers/rollout/observe.ts';
+import { inOrder } from '../../controllers/rollout/order.ts';
+import { targetOf, type Rules, type Step } from '../../controllers/rollout/rules.ts';
+import type { NodeConfigRollout } from '../../controllers/rollout/types.ts';
+import { matchesLabels } from '../../kube/api/selector.ts';
+import { trialLeft } from '../fleet/state-text.ts';
+import type { FleetObjects } from './fleet-objects.ts';
+import { outcomeOf, readRules } from './rollouts.ts';
+
+/** A node of a rollout, for people. */
+export interface NodeView {
+  node: string;
+  state: 'settled' | 'in-flight' | 'failed' | 'waiting' | 'not-ready' | 'no-agent';
+  /** Why it is there; '' where the state says it all. */
+  detail: string;
+}
+
+export interface StepView {
+  /** From 1. */
+  step: number;
+  /** As spec has it, with hold and approval. */
+  text: string;
+  state: 'done' | 'current' | 'waiting';
+  /** Those that this step adds. */
+  nodes: readonly NodeView[];
+}
+
+export interface RolloutView {
+  rollout: Readonly<NodeConfigRollout>;
+  rules: Rules;
+  steps: readonly StepView[];
+}
+
+/** The nodes that a rollout selects and no older one does. Pure. */
+export function nodesOf(rollout: Readonly<NodeConfigRollout>, rules: Rules, fleet: FleetObjects): RolloutNode[] {
+  const older = [...fleet.rollouts.values()]
+    .filter((other) => comesBefore(other, rollout))
+    .map(readRules)
+    .filter(({ problems }) => problems.length === 0);
+  const found: RolloutNode[] = [];
+  for (const [name, object] of fleet.nodes) {
+    const { labels } = object.metadata;
+    if (!matchesLabels(rules.selector, labels) || older.some(({ selector }) => matchesLabels(selector, labels))) continue;
+    found.push(rolloutNode(object, fleet.nodeConfigs.get(name), fleet.serves));
+  }
+  return found;
+}
+
+/** Steps and their nodes: those that have the revision first, then the others in the order in which they are touched. Pure. */
+export function viewOf(rollout: Readonly<NodeConfigRollout>, fleet: FleetObjects, now: Millis): RolloutView {
+  const rules = readRules(rollout);
+  const { revision, failures = [] } = rollout.status ?? {};
+  const ordered = inOrder(nodesOf(rollout, rules, fleet), rules.uid);
+  const placed: readonly Placed[] =
+    revision === undefined
+      ? ordered.map((node) => ({ node, standing: { at: 'waiting' } }))
+      : placedOn(ordered, specOf(rules, revision), { rules, now });
+  const failed = new Map(failures.map(({ node, error }) => [node, error]));
+  const views = placed.map((one) => nodeView(one, { rules, failed, now }));
+  const last = (view: NodeView): number => (view.state === 'waiting' ? 1 : view.state === 'not-ready' || view.state === 'no-agent' ? 2 : 0);
+  return {
+    rollout,
+    rules,
+    steps: stepsOf(
+      rules,
+      rollout,
+      views.toSorted((a, b) => last(a) - last(b)),
+    ),
+  };
+}
+
+function nodeView(
+  { node, standing }: Placed,
+  { rules, failed, now }: { rules: Rules; failed: ReadonlyMap<string, string>; now: Millis },
+): NodeView {
+  const name = node.node;
+  switch (standing.at) {
+    case 'settled':
+      return { node: name, state: 'settled', detail: '' };
+    case 'in-flight': {
+      const left = trialLeft(node, now);
+      return { node: name, state: 'in-flight', detail: left === undefined ? standing.why : `${standing.why}, ${left} left` };
+    }
+    case 'failed':
+      return { node: name, state: 'failed', detail: standing.error };
+    case 'waiting':
+    case 'no-agent': {
+      const error = failed.get(name);
+      if (error !== undefined) return { node: name, state: 'failed', detail: `${error}; it has been taken back` };
+      if (isDrainedBy(node, rules)) return { node: name, state: 'in-flight', detail: 'it is drained first' };
+      if (fleetState(node) === 'no-agent') return { node: name, state: 'no-agent', detail: 'no agent has reported' };
+      if (node.ready !== true) return { node: name, state: 'not-ready', detail: 'it is not Ready' };
+      return { node: name, state: 'waiting', detail: node.cordoned ? 'it is cordoned' : '' };
+    }
+  }
+}
+
+function stepsOf(rules: Rules, rollout: Readonly<NodeConfigRollout>, nodes: readonly NodeView[]): StepView[] {
+  const { step: current = 1, phase } = rollout.status ?? {};
+  const isOver = phase === 'Complete' || outcomeOf(rollout) === 'complete';
+  let from = 0;
+  return rules.steps.map((step, at) => {
+    const isLast = at === rules.steps.length - 1;
+    const to = Math.max(from, isLast ? nodes.length : targetOf(step, nodes.length));
+    const own = nodes.slice(from, to);
+    from = to;
+    const state = isOver || at + 1 < current ? 'done' : at + 1 === current && rollout.status?.phase !== undefined ? 'current' : 'waiting';
+    return { step: at + 1, text: stepText(step), state, nodes: own };
+  });
+}
+
+/** `10%, hold 10m, then approval`. */
+export function stepText({ nodes, holdMs, approve }: Step): string {
+  const count = typeof nodes === 'number' ? `${nodes} ${nodes === 1 ? 'node' : 'nodes'}` : nodes;
+  return `${count}${holdMs > 0 ? `, hold ${holdText(holdMs)}` : ''}${approve ? ', then approval' : ''}`;
+}
+
+/** Go's notation without zeros at the end: `10m`, `1h30m`. */
+export function holdText(ms: Millis): string {
+  const [h, m, s] = [Math.floor(ms / 3_600_000), Math.floor(ms / 60_000) % 60, (ms % 60_000) / 1000];
+  return `${h > 0 ? `${h}h` : ''}${m > 0 ? `${m}m` : ''}${s > 0 || h + m === 0 ? `${s}s` : ''}`;
+}
