@@ -1,7 +1,7 @@
 import type { NodeCondition } from 'kubernetes-types/core/v1.js';
 import { rfc3339, type Millis } from '../../../base/clock.ts';
 import type { DrainOwner, Node, PatchNode } from './contract.ts';
-import { identity, printOwner, recordOf } from './record.ts';
+import { CORDONED_BY, identity, parseOwner, printOwner, recordOf } from './record.ts';
 
 /**
  * Conditions of a Node that is being worked on. Any API server takes them; controllers heed them from 1.37 on, behind the gate NodeLifecycleConditions.
@@ -39,6 +39,20 @@ export function planConditions(
   const body = { metadata: identity(node), status: { conditions: changes } };
   const what = wanted.length === 0 ? 'remove conditions' : 'set conditions';
   return { do: 'patch', what, node: node.metadata.name ?? '', subresource: 'status', body };
+}
+
+/**
+ * The rollouts that have left something on a Node: a record, a cordon or a condition, in this order. One that does not exist any more cannot remove it:
+ * give the node back in its name.
+ */
+export function rolloutsOn(node: Readonly<Node>): DrainOwner[] {
+  const found = [recordOf(node)?.owner, parseOwner(node.metadata.annotations?.[CORDONED_BY])];
+  for (const type of lifecycleConditions) {
+    const [, text] = /^NodeConfigRollout ([^ ]+): /.exec(conditionOf(node, type)?.message ?? '') ?? [];
+    found.push(parseOwner(text));
+  }
+  const byUid = new Map(found.flatMap((owner) => (owner === undefined ? [] : [[owner.uid, owner] as const])));
+  return [...byUid.values()];
 }
 
 function condition(type: LifecycleCondition, owner: DrainOwner, now: Millis): NodeCondition {

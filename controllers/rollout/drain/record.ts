@@ -88,8 +88,8 @@ export function identity({ metadata: { uid, resourceVersion } }: Readonly<Node>)
   return { uid, resourceVersion };
 }
 
-/** Names of rollouts and uids hold no slash. */
-function parseOwner(text: string | undefined): DrainOwner | undefined {
+/** NAME/UID, neither of which holds a slash; undefined for anything else. */
+export function parseOwner(text: string | undefined): DrainOwner | undefined {
   const [name = '', uid = '', ...rest] = (text ?? '').split('/');
   return name === '' || uid === '' || rest.length > 0 ? undefined : { name, uid };
 }

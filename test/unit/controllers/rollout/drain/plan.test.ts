@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { planConditions } from '../../../../../controllers/rollout/drain/conditions.ts';
+import { planConditions, rolloutsOn } from '../../../../../controllers/rollout/drain/conditions.ts';
 import { defaultDrainPolicy, type DrainPolicy } from '../../../../../controllers/rollout/drain/contract.ts';
 import { planDrain, planGiveBack } from '../../../../../controllers/rollout/drain/plan.ts';
 import { uncordonPatch } from '../../../../../controllers/rollout/drain/record.ts';
@@ -223,3 +223,17 @@ test('conditions for work without a drain are set, exchanged and not written twi
   assert.equal(planConditions(node('+MaintenancePlanned'), web, ['MaintenancePlanned'], START), undefined);
   assert.equal(planConditions(node('+MaintenancePlanned'), other, [], START), undefined);
 });
+
+for (const { why, text, names } of [
+  { why: 'none for a node that nobody works on', text: 'cordon +Drained:person', names: [] },
+  { why: 'each once', text: 'drain +DrainInProgress +MaintenanceInProgress', names: ['web'] },
+  { why: 'one of whose work a condition alone is left', text: 'drain +MaintenancePlanned:other', names: ['web', 'other'] },
+  { why: 'none whose name cannot be read', text: 'garbage', names: [] },
+]) {
+  test(`rollouts on a node: ${why}`, () => {
+    assert.deepEqual(
+      rolloutsOn(node(text)).map(({ name }) => name),
+      names,
+    );
+  });
+}
