@@ -5,7 +5,7 @@ import { eventually } from '../../../support/eventually.ts';
 import { ApiHttp } from '../../../support/api-http.ts';
 import { fatalRows, type FatalRow } from '../../../support/fatal-rows.ts';
 import { startControlPlane } from '../../../support/real-parts/control-plane.ts';
-import { givenRelease } from '../../../support/real-parts/release.ts';
+import { builtRelease, givenRelease } from '../../../support/real-parts/release.ts';
 import { withRealParts } from '../suite.ts';
 import { AgentNode } from './agent-node.ts';
 import { Stage, subjectOf } from './stage.ts';
@@ -14,6 +14,7 @@ import { Stage, subjectOf } from './stage.ts';
 const asked = process.env['DKC_FATAL'] ?? '';
 /** Whether it keeps a kubelet from being healthy, Ready or with its pods, so that it must be refused or undone. */
 const isBad = ({ kubelet, machine, config }: FatalRow): boolean =>
+  kubelet !== undefined &&
   kubelet !== 'lives' &&
   kubelet !== 'server fails' &&
   (kubelet !== 'pods fail' || (machine?.pods ?? []).length > 0) &&
@@ -21,31 +22,34 @@ const isBad = ({ kubelet, machine, config }: FatalRow): boolean =>
 /** What is wrong with the machine is wrong with the local config too. */
 const isOfMachine = ({ machine }: FatalRow): boolean =>
   machine?.state !== undefined || machine?.sysctlsReadOnly === true || machine?.runtime?.notReady !== undefined;
-const rows = (fatalRows('valid-but-fatal-1.36.yaml')['1.36'] ?? []).filter(
-  (row) =>
-    asked !== '' &&
-    isBad(row) &&
-    !isOfMachine(row) &&
-    (asked === 'all' || (asked === 'ci' ? row.ci === true : new RegExp(asked).test(row.why))),
-);
+/** The agent's kubelet has an API server. */
+const hasNoApi = ({ args }: FatalRow): boolean => args !== undefined;
+const isAsked = ({ ci, why }: FatalRow): boolean =>
+  asked !== '' && (asked === 'all' || (asked === 'ci' ? ci === true : new RegExp(asked).test(why)));
 const AT_ONCE = 2;
 /** Long enough for evictions, which come one by one; short enough to wait for. */
 const limits = ['--trial-duration=75s', '--unhealthy-deadline=10s', '--trial-health=pods'];
 
-if (rows.length > 0)
+const tables = [
+  { file: 'valid-but-fatal-1.36.yaml', minor: '1.36', release: await givenRelease(), parts: ['kubelet', 'cri-v1.proto'] },
+  { file: 'valid-but-fatal.yaml', minor: '1.20', release: builtRelease, parts: ['kubelet'] },
+];
+
+for (const { file, minor, release, parts } of tables) {
+  const rows = (fatalRows(file)[minor] ?? []).filter((row) => isAsked(row) && isBad(row) && !isOfMachine(row) && !hasNoApi(row));
+  if (rows.length === 0) continue;
   await withRealParts(
-    'an agent beside a kubelet of the release',
-    ['kubelet', 'cri-v1.proto', 'etcd', 'kube-apiserver'],
+    `an agent beside a kubelet ${release.version}`,
+    [...parts, 'etcd', 'kube-apiserver'],
     () => {
       test('refuses or undoes whatever keeps it from being healthy with its pods', { timeout: 3_600_000 }, async (t) => {
-        const release = await givenRelease();
         const subject = await subjectOf(release);
         const name = (n: number): string => `undone-${n}`;
         const plane = await startControlPlane({ release, nodes: rows.map((_, n) => name(n)) });
         t.after(() => plane.stop());
         const api = new ApiHttp({ url: plane.url, ca: plane.ca, token: plane.adminToken });
         const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-        assert.equal((await api.call('POST', path, { body: nodeConfigDefinition({ cel: true }) })).code, 201);
+        assert.equal((await api.call('POST', path, { body: nodeConfigDefinition({ cel: release.minor >= 25 }) })).code, 201);
         await eventually(
           'the definition to be served',
           async () => (await api.call('GET', '/apis/dkc.dev/v1alpha1/nodeconfigs')).code === 200,
@@ -86,5 +90,6 @@ if (rows.length > 0)
         assert.deepEqual(wrong, []);
       });
     },
-    await givenRelease(),
+    release,
   );
+}
