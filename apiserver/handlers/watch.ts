@@ -3,6 +3,7 @@ import type { Change } from '../storage/watch-log.ts';
 import type { ApiRequest, ResourceRequest } from '../http/api-request.ts';
 import { isTrue } from '../http/api-request.ts';
 import { storageName } from '../kinds/kind.ts';
+import { storageKey } from '../storage/storage.ts';
 import type { ServedKind } from '../kinds/kind.ts';
 import { prohibited, expired } from '../errors.ts';
 import type { Context } from './context.ts';
@@ -85,6 +86,7 @@ async function* run(context: Context, served: ServedKind, plan: WatchPlan, signa
   const name = storageName(served.kind);
   const log = storage.log(name);
   let cursor = plan.from;
+  const key = onlyKey(served, plan);
   // A version from an earlier process: the changes since then are unknown.
   if (cursor > storage.version) {
     yield [{ type: 'ERROR', error: expired(`too old resource version: ${cursor} (${storage.version})`) }];
@@ -127,7 +129,7 @@ async function* run(context: Context, served: ServedKind, plan: WatchPlan, signa
       continue;
     }
     const wake = plan.bookmarks ? Math.min(ends, bookmarkAt, lastBookmarkAt) : ends;
-    await changeOr(context, name, wake - now, signal);
+    cursor = (await changeOr(context, name, { ms: wake - now, key, signal })) ?? cursor;
   }
 }
 
@@ -147,16 +149,36 @@ function seenBy(plan: WatchPlan, change: Change): WatchEvent[] {
 // One for all: making an error for every wait costs more than the wait.
 const awake = new Error('woken');
 
-/** Resolves at the next change of the kind, after `ms`, or when the signal aborts; leaves nothing behind. */
-async function changeOr(context: Context, name: string, ms: number, signal: AbortSignal): Promise<void> {
+/** The key of the one object that a watch can see, where it names one. */
+function onlyKey({ kind }: ServedKind, { chosen, namespace }: WatchPlan): string | undefined {
+  if (chosen.name === undefined || (kind.namespaced && namespace === '')) return undefined;
+  return storageKey(kind.namespaced ? namespace : '', chosen.name);
+}
+
+/**
+ * Resolves at the next change of the kind, or of one of its objects, after `ms`, or when the signal aborts; leaves nothing behind.
+ * @param key - of the object. @default any
+ * @returns the version up to which nothing has changed; undefined: nobody knows
+ */
+async function changeOr(
+  context: Context,
+  name: string,
+  { ms, key, signal }: { ms: number; key: string | undefined; signal: AbortSignal },
+): Promise<number | undefined> {
   const woken = new AbortController();
+  let by: { version: number | undefined } | undefined;
   const wake = () => woken.abort(awake);
   signal.addEventListener('abort', wake, { once: true });
-  const forget = context.storage.log(name).onNext(wake);
+  const forget = context.storage.log(name).onNext((change) => {
+    by = { version: change && change.version - 1 };
+    wake();
+  }, key);
   try {
     if (!signal.aborted) await context.clock.sleep(ms, woken.signal);
+    return by === undefined ? context.storage.version : by.version;
   } catch (error) {
     if (!woken.signal.aborted) throw error;
+    return by?.version;
   } finally {
     forget();
     signal.removeEventListener('abort', wake);

@@ -11,10 +11,15 @@ export interface Change {
   previous: KubeObject | undefined;
 }
 
+/** @param change - absent: changes were forgotten on demand */
+type Woken = (change?: Change) => void;
+
 /** The latest changes of one kind. Watches read along it with a cursor, so a slow one costs no memory: it falls out of the window. */
 export class WatchLog {
   readonly #window: number;
-  readonly #waiting = new Set<() => void>();
+  readonly #waiting = new Set<Woken>();
+  /** Those that wait for changes of one key: thousands of agents watch an object each. */
+  readonly #waitingFor = new Map<string, Set<Woken>>();
   #changes: Change[] = [];
   #forgotten = 0;
 
@@ -31,7 +36,10 @@ export class WatchLog {
   append(change: Change): void {
     this.#changes.push(change);
     if (this.#changes.length > this.#window * 2) this.#forget(this.#changes.length - this.#window);
-    this.wake();
+    const waiting = [...this.#waiting, ...(this.#waitingFor.get(change.key) ?? [])];
+    this.#waiting.clear();
+    this.#waitingFor.delete(change.key);
+    for (const woken of waiting) woken(change);
   }
 
   /** Changes newer than `version`, at most `limit`; undefined when some of them are forgotten. */
@@ -45,19 +53,28 @@ export class WatchLog {
   compact(version: number): void {
     this.#forget(this.#indexAfter(version));
     this.#forgotten = Math.max(this.#forgotten, version);
-    this.wake();
-  }
-
-  /** Calls `woken` once, at the next change. @returns takes it back */
-  onNext(woken: () => void): () => void {
-    this.#waiting.add(woken);
-    return () => this.#waiting.delete(woken);
-  }
-
-  wake(): void {
-    const waiting = [...this.#waiting];
+    const waiting = [...this.#waiting, ...[...this.#waitingFor.values()].flatMap((some) => [...some])];
     this.#waiting.clear();
+    this.#waitingFor.clear();
     for (const woken of waiting) woken();
+  }
+
+  /**
+   * Calls `woken` once, at the next change, or when changes are forgotten on demand.
+   * @param key - only changes of this object count. @default those of all
+   * @returns takes it back
+   */
+  onNext(woken: Woken, key?: string): () => void {
+    if (key === undefined) {
+      this.#waiting.add(woken);
+      return () => this.#waiting.delete(woken);
+    }
+    const some = this.#waitingFor.get(key) ?? new Set<Woken>();
+    this.#waitingFor.set(key, some.add(woken));
+    return () => {
+      some.delete(woken);
+      if (some.size === 0 && this.#waitingFor.get(key) === some) this.#waitingFor.delete(key);
+    };
   }
 
   #forget(count: number): void {
