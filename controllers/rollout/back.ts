@@ -61,7 +61,8 @@ function decide(facts: Facts, progress: Stopped): Decision & { underWay?: readon
   const wakeUps = inFlight.flatMap(({ standing }) =>
     standing.at === 'in-flight' ? [{ requeueAfter: Math.max(0, standing.failsAt - now), why: 'the deadline of a node' }] : [],
   );
-  const chosen = nextBack(left, nodes, new Set(inFlight.map(({ node }) => node.node)), maxUnavailableOf(rules, nodes.length));
+  const names = { back: new Set(inFlight.map(({ node }) => node.node)), forward: new Set(onTheirWay(forward)) };
+  const chosen = nextBack(left, nodes, names, maxUnavailableOf(rules, nodes.length));
   if (chosen.length > 0) {
     const actions = chosen.map((node) => touch(facts, node, progress.previousRevision));
     return {
@@ -98,12 +99,20 @@ function decide(facts: Facts, progress: Stopped): Decision & { underWay?: readon
 const touch = (facts: Facts, node: RolloutNode, revision: string | undefined): Action =>
   node.error === null ? planTouch(facts, node, revision, { isBack: true }) : { do: 'assign', node, revision };
 
-/** Nodes that undid the revision themselves, or cannot run pods now, lose nothing: all of them. Others as many as may be unavailable beside those that are. */
-function nextBack(left: readonly RolloutNode[], nodes: readonly RolloutNode[], inFlight: ReadonlySet<string>, most: number): RolloutNode[] {
-  const isFree = (node: RolloutNode): boolean => node.error !== null || isDown(node);
+/**
+ * Nodes that undid the revision themselves, are still on the way to it, or cannot run pods now, are unavailable already: all of them. Others as many as
+ * may be unavailable beside those that are.
+ */
+function nextBack(
+  left: readonly RolloutNode[],
+  nodes: readonly RolloutNode[],
+  inFlight: { back: ReadonlySet<string>; forward: ReadonlySet<string> },
+  most: number,
+): RolloutNode[] {
+  const isFree = (node: RolloutNode): boolean => node.error !== null || isDown(node) || inFlight.forward.has(node.node);
   const free = left.filter(isFree);
-  const taken = new Set([...inFlight, ...nodes.filter(isDown).map(({ node }) => node)]);
+  const taken = new Set([...inFlight.back, ...[...nodes.filter(isDown), ...free].map(({ node }) => node)]);
   // One at a time goes back even where nodes that are down for other reasons leave no room.
-  const room = Math.max(inFlight.size === 0 ? 1 : 0, most - taken.size);
+  const room = Math.max(inFlight.back.size + free.length === 0 ? 1 : 0, most - taken.size);
   return [...free, ...left.filter((node) => !isFree(node)).slice(0, room)];
 }
