@@ -221,6 +221,6 @@ function isOneOf(error: unknown, ...codes: string[]): boolean {
   return codes.includes(errorCode(error) ?? '');
 }
 
-function systemError(code: string, text: string, path?: string): Error {
+export function systemError(code: string, text: string, path?: string): Error {
   return Object.assign(new Error(`${code}: ${text}${path === undefined ? '' : `, ${path}`}`), { code, path });
 }

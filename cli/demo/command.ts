@@ -1,17 +1,28 @@
 import { once } from 'node:events';
 import { fine, wrong, type Command } from '../command.ts';
+import { UsageError } from '../failure.ts';
 import { ActionError, describeError } from '../../base/errors.ts';
 import { printable } from '../output/printable.ts';
 import { assignments, buildStage, type Assignment } from './stage.ts';
 import { tell, Teller } from './story.ts';
 
+/** With fewer a tenth of the nodes, which may be unavailable, is less than the failure budget; more need gigabytes. */
+const MIN_NODES = 30;
+const MAX_NODES = 5_000;
+
 export const demo: Command = {
   describe: `Runs a guided demo on this machine, in under a minute, without root: an in-memory API server, a node with its agent and a fake kubelet. The assignment is in a NodeConfig, as on API servers of today. A good configuration is applied, an invalid one is rejected, one that crashes the kubelet is rolled back, the API server goes down and comes back, and an admin inspects, compares and drills.
+
+With --nodes a fleet takes part instead: N light nodes, each with the whole agent and a played kubelet, and the rollout controller, all in this process. A good configuration goes through the fleet in steps; one that crashes the kubelets of some nodes stops at its failure budget and is taken back.
 
 With --keep everything stays up afterwards, for your own kubectl and dkc, until Ctrl-C. Nothing is left behind.`,
   examples: [
     { run: 'dkc demo', what: 'the whole demo' },
     { run: 'dkc demo --assignment=node', what: 'as on API servers up to 1.25, with Node.spec.configSource' },
+    {
+      run: 'dkc demo --nodes=500',
+      what: 'a rollout through a fleet of 500 nodes in one process, and one that stops and is taken back; about a minute',
+    },
     { run: 'dkc demo --keep', what: 'the same, and keep the one-node cluster' },
   ],
   flags: [
@@ -23,10 +34,25 @@ With --keep everything stays up afterwards, for your own kubectl and dkc, until 
       default: 'nodeconfig',
       text: 'object that assigns: a NodeConfig, or the Node itself',
     },
+    {
+      name: 'nodes',
+      type: 'number',
+      value: 'N',
+      text: `a fleet of N nodes (${MIN_NODES} to ${MAX_NODES}) and a rollout instead of one node`,
+    },
     { name: 'keep', type: 'boolean', text: 'keep everything up until Ctrl-C' },
   ],
   positionals: [],
   async run(context, args) {
+    const nodes = args.number('nodes');
+    if (nodes !== undefined) {
+      if (!Number.isInteger(nodes) || nodes < MIN_NODES || nodes > MAX_NODES)
+        throw new UsageError(`--nodes must be a whole number from ${MIN_NODES} to ${MAX_NODES}`);
+      if (args.text('assignment') === 'node')
+        throw new UsageError('--nodes and --assignment=node cannot be combined: rollouts assign by NodeConfigs here');
+      const { fleetDemo } = await import('./fleet/fleet-demo.ts');
+      return fleetDemo(context, nodes, args.on('keep'));
+    }
     const main = process.argv[1];
     if (main === undefined) throw new ActionError('start', 'the agent', { hint: 'run the demo as a command: dkc demo' });
     const assignment = assignments.find((one) => one === args.text('assignment')) ?? 'nodeconfig';

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { durableDisk, tempPrefix } from '../../../base/durable-disk.ts';
 import { errorCode } from '../../../base/errors.ts';
 import { nodeFs, type RawFs, realDisk } from '../../../base/real-disk.ts';
+import { MemoryDisk } from '../../../cli/demo/fleet/memory-disk.ts';
 import { diskContract } from '../../support/contracts/disk-contract.ts';
 import { CrashDisk } from '../../support/crash-disk.ts';
 import { tempDir } from '../../support/temp-dir.ts';
@@ -13,6 +14,12 @@ import { tempDir } from '../../support/temp-dir.ts';
 diskContract('of this machine', async (t) => ({ disk: realDisk, root: await tempDir(t) }));
 diskContract('in memory', async () => {
   const disk = new CrashDisk().disk();
+  await disk.makeDir('/root');
+  return { disk, root: '/root' };
+});
+
+diskContract('of a light node', async () => {
+  const disk = new MemoryDisk(() => 1);
   await disk.makeDir('/root');
   return { disk, root: '/root' };
 });

@@ -1,0 +1,108 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startApiServer, type ApiServer } from '../../../apiserver/server.ts';
+import type { Millis } from '../../../base/clock.ts';
+import { rolloutController } from '../../../controllers/rollout/controller.ts';
+import { rollouts, type NodeConfigRollout } from '../../../controllers/rollout/types.ts';
+import { definitions } from '../../../deploy/definitions.ts';
+import type { Client } from '../../../kube/client/client.ts';
+import { createClient } from '../../../kube/client/http-client.ts';
+import { watchObject } from '../../../kube/client/watch-object.ts';
+import { runProcess } from '../../../kube/process/process.ts';
+import type { Context } from '../../command.ts';
+import { Eye } from '../eye.ts';
+import { FleetRecord } from './fleet-record.ts';
+import { LightFleet } from './light-fleet.ts';
+import type { Pace } from './light-node.ts';
+
+export const ROLLOUT = 'web';
+
+/** Agents in a hurry: a trial of 3 s instead of 10 min. */
+export const quickPace: Pace = {
+  trialDuration: 3_000,
+  unhealthyDeadline: 120_000,
+  maxKubeletExits: 3,
+  syncInterval: 1_000,
+  restartMs: 300,
+};
+
+/** A fleet with everything that it needs, in this process. */
+export interface FleetStage extends AsyncDisposable {
+  server: ApiServer;
+  /** An admin's. */
+  kubeconfig: string;
+  client: Client;
+  fleet: LightFleet;
+  record: FleetRecord;
+  rollout: Eye<NodeConfigRollout>;
+  /** Fails when the controller does. */
+  controller: Promise<void>;
+}
+
+/** Starts API server and controller; no node is there yet. */
+export async function buildFleet(context: Context, count: number): Promise<FleetStage> {
+  const { clock, random, log } = context;
+  await using undo = new AsyncDisposableStack();
+  const root = await mkdtemp(join(tmpdir(), 'dkc-demo-'));
+  undo.defer(() => rm(root, { recursive: true, force: true }));
+  const server = await startApiServer({
+    clock,
+    random,
+    log,
+    version: 'v1.36.3',
+    dynamicKubeletConfig: false,
+    definitions: definitions({ cel: false }),
+    // Each agent watches two objects or three.
+    bookmarkMs: 600_000 satisfies Millis,
+  });
+  undo.defer(() => server.stop());
+  const kubeconfig = join(root, 'kubeconfig');
+  await writeFile(kubeconfig, server.kubeconfig(), { mode: 0o600 });
+  const record = new FleetRecord();
+  server.hooks.storage.onChange((kind, change) => record.see(kind, change));
+  const access = { server: 'http://local', origin: 'demo', token: server.token };
+  // Agents have a connection of their own, so that nobody else waits for their requests.
+  const [client, agents] = [0, 1].map(() => createClient(access, { clock, random, dial: server.dial })) as [Client, Client];
+  undo.defer(() => client.close());
+  undo.defer(() => agents.close());
+  const over = new AbortController();
+  undo.defer(() => over.abort(new Error('the demo is over')));
+  const working = Promise.withResolvers<void>();
+  const controller = runProcess(
+    {
+      name: 'dkc-controllers',
+      access,
+      leaderElect: false,
+      metricsAddress: '',
+      setup: (runtime) => [rolloutController(runtime, { serves: { version: 'v1.36.3', servesNodeConfigs: true, hasConfigSource: false } })],
+      onReady: () => working.resolve(),
+      onFailed: ({ error }) => working.reject(error),
+    },
+    { clock, random, log, signal: over.signal, createClient: (source, given) => createClient(source, { ...given, dial: server.dial }) },
+  );
+  undo.defer(async () => void (await controller.catch(() => 1)));
+  const rollout = new Eye<NodeConfigRollout>(clock);
+  const onSeen = ({ object }: { object: NodeConfigRollout | undefined }): void => {
+    if (object) rollout.see(object);
+  };
+  const watching = watchObject<NodeConfigRollout>({ client, clock, random, log }, rollouts, { name: ROLLOUT }, { onSeen }, over.signal);
+  undo.defer(() => watching);
+  await working.promise;
+  const fleet = new LightFleet({ count, pace: quickPace, clock, random, version: context.build.version, client: agents });
+  undo.use(fleet);
+  const built = undo.move();
+  return {
+    server,
+    kubeconfig,
+    client,
+    fleet,
+    record,
+    rollout,
+    controller: controller.then(() => {}),
+    async [Symbol.asyncDispose]() {
+      over.abort(new Error('the demo is over'));
+      await built.disposeAsync();
+    },
+  };
+}

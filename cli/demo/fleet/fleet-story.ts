@@ -1,0 +1,161 @@
+import { ActionError } from '../../../base/errors.ts';
+import type { Millis } from '../../../base/clock.ts';
+import { rollouts, type NodeConfigRollout, type RolloutSpec, type RolloutStatus } from '../../../controllers/rollout/types.ts';
+import { configMaps, nodes } from '../../../kube/api/object.ts';
+import { configMap, KEY, NAMESPACE } from '../stage.ts';
+import type { Context } from '../../command.ts';
+import type { Teller } from '../story.ts';
+import { ROLLOUT, type FleetStage } from './fleet-stage.ts';
+
+/** Nothing takes nearly as long with some hundred nodes. */
+const PATIENCE: Millis = 600_000;
+/** Between two lines that say how far a step has come. */
+const PROGRESS_MS: Millis = 5_000;
+
+const spec: RolloutSpec = {
+  nodeSelector: {},
+  configMap: { namespace: NAMESPACE, name: ROLLOUT, kubeletConfigKey: KEY },
+  steps: [{ nodes: 1 }, { nodes: '10%' }, { nodes: '50%' }, { nodes: '100%' }],
+  maxUnavailable: '10%',
+  failureBudget: 3,
+  nodeDeadline: '2m',
+};
+
+/** A configuration that goes through a fleet, and one that does not. @throws as soon as something does not happen as told */
+export async function tellFleet(context: Context, stage: FleetStage, teller: Teller): Promise<void> {
+  const { client, fleet, record, rollout } = stage;
+  const { signal } = context;
+  const count = fleet.nodes.length;
+  /** The revision of a rollout that is over: what its status says is not about the next one. */
+  let before = '';
+  const until = async (what: string, fits: (status: RolloutStatus) => boolean): Promise<RolloutStatus> => {
+    const isEnd = ({ phase }: RolloutStatus): boolean => phase === 'Complete' || phase === 'RolledBack' || phase === 'Failed';
+    const isOver = (status: RolloutStatus): boolean => isEnd(status) && status.revision !== before;
+    const { status = {} } = await rollout.until(what, ({ status: now = {} }) => fits(now) || isOver(now), PATIENCE, signal);
+    if (fits(status)) return status;
+    throw new ActionError('see', what, { hint: `the rollout is ${status.phase}: ${status.message}` });
+  };
+
+  teller.step(`A fleet of ${count} nodes`);
+  await fleet.start(signal);
+  await reporting(context, stage, count);
+  teller.happened(`${count} nodes of 2 pools in 3 zones, each with its agent; all run their local config, maxPods 110`);
+
+  teller.step('A good configuration');
+  const good = configMap('good');
+  await client.create(configMaps, { ...good, metadata: { ...good.metadata, name: ROLLOUT } }, { signal });
+  const object: NodeConfigRollout = { apiVersion: 'dkc.dev/v1alpha1', kind: 'NodeConfigRollout', metadata: { name: ROLLOUT }, spec };
+  await client.create(rollouts, object, { signal });
+  teller.happened(`the admin creates ConfigMap ${NAMESPACE}/${ROLLOUT} with maxPods 120, and NodeConfigRollout ${ROLLOUT}:`);
+  teller.note('steps 1, 10%, 50%, 100% of the nodes; at most 10% unavailable at once; 3 failed nodes stop it and it is taken back');
+  using progress = new Progress(context, stage, teller);
+  const done = await until('the good rollout complete', ({ phase }) => phase === 'Complete');
+  progress.pause();
+  const { revision = '' } = done;
+  before = revision;
+  teller.happened(`complete: all ${count} nodes run ${revision} and have proved it`);
+  teller.note(`never more than ${record.peaks.unavailable} nodes unavailable at once; kubelets that crashed: ${fleet.crashed.size}`);
+  within(record.peaks.unavailable, count, 'the good rollout');
+
+  teller.step('One that crashes the kubelets of some nodes');
+  record.resetPeaks();
+  const bad = configMap('deadly');
+  await client.patch(configMaps, { name: ROLLOUT, namespace: NAMESPACE }, { data: bad['data'], metadata: { annotations: bad.metadata.annotations } }, { type: 'merge', signal }); // prettier-ignore
+  teller.happened('the admin edits the ConfigMap: it now names a cgroup that nodes of pool batch do not have, and validates everywhere');
+  progress.resume();
+  const stopped = await until('the bad rollout stopped', ({ stopped: why, revision: now }) => now !== revision && why !== undefined);
+  progress.pause();
+  const { failures = [], previousRevision, revision: rejected = '' } = stopped;
+  teller.happened(`${failures.length} nodes failed, the budget is used up: no further node is touched, those with it are taken back`);
+  for (const { node, error } of failures.slice(0, 3)) teller.note(`${node}: ${error}`);
+  if (previousRevision !== revision)
+    throw new ActionError('tell', 'that nodes go back to the good configuration', { hint: `they go to ${previousRevision}` });
+  await until('the nodes taken back', ({ phase }) => phase === 'RolledBack');
+  teller.happened(`rolled back: all ${record.assigned(revision)} nodes run ${revision} again`);
+  const touched = record.touched.get(rejected)?.size ?? 0;
+  teller.note(
+    `${touched} of ${count} nodes were ever touched by it; ${fleet.crashed.size} kubelets crashed, and their agents went back at once`,
+  );
+  teller.note(`never more than ${record.peaks.unavailable} nodes unavailable at once`);
+  within(record.peaks.unavailable, count, 'the bad rollout');
+  if (record.assigned(revision) !== count || record.assigned(rejected) !== 0)
+    throw new ActionError('tell', 'that all nodes are back', { hint: `${record.assigned(rejected)} still have the bad configuration` });
+}
+
+/** The story says only what is so. */
+function within(unavailable: number, count: number, what: string): void {
+  const most = Math.max(1, Math.floor(count / 10));
+  if (unavailable > most)
+    throw new ActionError('tell', `that ${what} keeps to its budget`, {
+      hint: `${unavailable} nodes were unavailable at once, not ${most}`,
+    });
+}
+
+/** Waits for every agent to have said that it is there. */
+async function reporting({ clock, signal }: Context, { client }: FleetStage, count: number): Promise<void> {
+  for (;;) {
+    const { items } = await client.list(nodes, {}, { signal });
+    if (items.filter(({ metadata }) => metadata.annotations?.['dkc.dev/agent'] !== undefined).length >= count) return;
+    await clock.sleep(200, signal);
+  }
+}
+
+/** Says what goes on while a rollout is under way: each step as it begins, and how far it has come every few seconds. */
+class Progress implements Disposable {
+  readonly #teller: Teller;
+  readonly #stage: FleetStage;
+  readonly #context: Context;
+  readonly #over = new AbortController();
+  #step = '';
+  #told = '';
+  #isPaused = false;
+  #due = 0;
+
+  constructor(context: Context, stage: FleetStage, teller: Teller) {
+    this.#context = context;
+    this.#stage = stage;
+    this.#teller = teller;
+    void this.#run().catch(() => {});
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+  }
+
+  [Symbol.dispose](): void {
+    this.#over.abort();
+  }
+
+  async #run(): Promise<void> {
+    const { clock } = this.#context;
+    for (; !this.#over.signal.aborted; await clock.sleep(100, this.#over.signal)) {
+      const { status } = this.#stage.rollout.last ?? {};
+      if (this.#isPaused || status?.nodes === undefined || status.stopped !== undefined || status.phase === 'Complete') continue;
+      const step = `${status.revision} ${status.step}`;
+      const now = clock.monotonic();
+      const isNew = step !== this.#step;
+      if (!isNew && now < this.#due) continue;
+      this.#step = step;
+      this.#due = now + PROGRESS_MS;
+      this.#say(status, isNew);
+    }
+  }
+
+  #say({ step = 1, nodes: counts, failures = [] }: RolloutStatus, isNew: boolean): void {
+    const of = spec.steps?.length ?? 0;
+    const { selected = 0, updated = 0, settled = 0 } = counts ?? {};
+    const share = spec.steps?.[step - 1]?.nodes;
+    const target = step === 1 ? 'a canary' : `up to ${share} of the nodes`;
+    const failed = failures.length === 0 ? '' : `, ${failures.length} failed`;
+    const text = isNew
+      ? `step ${step} of ${of}, ${target}`
+      : `${settled} of ${selected} nodes have proved it, ${updated - settled - failures.length} on the way${failed}`;
+    if (text === this.#told) return;
+    this.#told = text;
+    this.#teller.happened(text);
+  }
+}

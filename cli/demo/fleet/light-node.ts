@@ -1,0 +1,134 @@
+import { runAgent } from '../../../agent/agent.ts';
+import { agentDefaults, type AgentOptions, type AgentWorld } from '../../../agent/options.ts';
+import type { Clock, Millis } from '../../../base/clock.ts';
+import { silentLog } from '../../../base/log.ts';
+import type { Random } from '../../../base/random.ts';
+import type { Client } from '../../../kube/client/client.ts';
+import { MemoryDisk } from './memory-disk.ts';
+import { memoryLocks } from './memory-locks.ts';
+import { PlayedKubelet } from './played-kubelet.ts';
+
+/** What agents are told beyond their defaults, and how long systemd waits before it starts one again. */
+export interface Pace extends Pick<AgentOptions, 'trialDuration' | 'unhealthyDeadline' | 'maxKubeletExits' | 'syncInterval'> {
+  restartMs: Millis;
+}
+
+export interface LightNodeDeps {
+  name: string;
+  kubeletVersion: string;
+  /** What the node has before anything is assigned. */
+  localConfig: string;
+  pace: Pace;
+  clock: Clock;
+  random: Random;
+  version: string;
+  /** One for many nodes: an agent that ends does not close it. */
+  client: Client;
+  fatal: (config: Uint8Array) => string | undefined;
+  onKubelet: (state: 'up' | 'crashed') => void;
+}
+
+/**
+ * A node that costs little: the whole agent, its disk in memory, its kubelet played, and systemd as far as both need it: it starts the agent again whenever that
+ * has ended, and hands over to the kubelet.
+ */
+export class LightNode {
+  readonly name: string;
+  readonly kubelet: PlayedKubelet;
+  readonly #deps: LightNodeDeps;
+  readonly #disk: MemoryDisk;
+  readonly #options: AgentOptions;
+  readonly #ending = new AbortController();
+  #running: Promise<void> | undefined;
+  agentStarts = 0;
+
+  constructor(deps: LightNodeDeps) {
+    this.#deps = deps;
+    this.name = deps.name;
+    this.#disk = new MemoryDisk(() => deps.clock.now());
+    const { restartMs: _, ...pace } = deps.pace;
+    this.#options = {
+      ...agentDefaults,
+      ...pace,
+      nodeName: deps.name,
+      kubeconfig: '/etc/dkc/kubeconfig',
+      // Nobody hands over but the node itself, and nobody asks systemd.
+      kubeletUnit: '',
+      kubeletVersion: deps.kubeletVersion,
+      trialHealth: 'kubelet',
+      policy: 'none',
+      metricsBindAddress: '',
+    };
+    this.kubelet = new PlayedKubelet({
+      clock: deps.clock,
+      read: () => this.#disk.read(this.#options.effectiveConfig).catch(() => undefined),
+      fatal: deps.fatal,
+      appendExit: (line) => this.#disk.append(this.#options.kubeletExits, new TextEncoder().encode(line)),
+      onState: deps.onKubelet,
+    });
+  }
+
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#ending.abort();
+    await this.#running;
+    this.kubelet.stop();
+  }
+
+  async #run(): Promise<void> {
+    const { clock, pace, localConfig } = this.#deps;
+    const { signal } = this.#ending;
+    await this.#plant(this.#options.localConfig, localConfig);
+    // What preflight looks for on a host of today: cgroup v2.
+    await this.#plant('/sys/fs/cgroup/cgroup.controllers', 'cpuset cpu io memory pids\n');
+    await this.#plant('/proc/sys/kernel/random/boot_id', 'the-only-boot\n');
+    await this.#disk.makeDir('/run/dkc');
+    while (!signal.aborted) {
+      this.agentStarts += 1;
+      await runAgent(this.#options, this.#world(signal));
+      await clock.sleep(pace.restartMs, signal).catch(() => {});
+    }
+  }
+
+  async #plant(path: string, text: string): Promise<void> {
+    await this.#disk.makeDir(path.slice(0, path.lastIndexOf('/')));
+    await this.#disk.replace(path, new TextEncoder().encode(text));
+  }
+
+  #world(stop: AbortSignal): AgentWorld {
+    const { clock, random, version, client } = this.#deps;
+    return {
+      disk: this.#disk,
+      locks: memoryLocks(),
+      clock,
+      random,
+      log: silentLog,
+      exec: async () => ({ code: 1, stdout: '', stderr: 'no programs here' }),
+      watchFiles: (paths, onChange, signal) => this.#disk.watch(paths, onChange, signal),
+      probe: async () => ({ healthy: this.kubelet.healthy, detail: this.kubelet.healthy ? 'ok' : 'connection refused' }),
+      notify: { ready: () => this.kubelet.sync(), status: async () => {}, stopping: async () => {}, keepAlive: async () => {} },
+      connect: async () => ({ ...delegated(client), close: async () => {} }),
+      version,
+      stop,
+    };
+  }
+}
+
+/** The same client for one of its many users. */
+function delegated(client: Client): Omit<Client, 'close'> {
+  return {
+    get: (resource, ref, options) => client.get(resource, ref, options),
+    list: (resource, query, options) => client.list(resource, query, options),
+    listEach: (resource, query, each, options) => client.listEach(resource, query, each, options),
+    create: (resource, object, options) => client.create(resource, object, options),
+    post: (resource, ref, subresource, body, options) => client.post(resource, ref, subresource, body, options),
+    replace: (resource, object, options) => client.replace(resource, object, options),
+    patch: (resource, ref, patch, options) => client.patch(resource, ref, patch, options),
+    delete: (resource, ref, options) => client.delete(resource, ref, options),
+    watch: (resource, query, signal) => client.watch(resource, query, signal),
+    raw: (method, path, options) => client.raw(method, path, options),
+  };
+}
