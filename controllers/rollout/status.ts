@@ -78,11 +78,14 @@ function conditionsOf(facts: Facts, decision: Decision): Condition[] {
     { type: 'Progressing', status: going ? 'True' : 'False', reason, message: text },
     { type: 'Complete', status: phase === 'Complete' ? 'True' : 'False', reason, message: text },
     { type: 'Failed', status: failed ? 'True' : 'False', reason, message: text },
-    refused.length === 0
-      ? { type: 'Preflight', status: decision.progress === undefined ? 'Unknown' : 'True', reason: decision.progress === undefined ? reason : 'Valid', message: '' } // prettier-ignore
-      : { type: 'Preflight', status: 'False', reason: 'Rejected', message: refused.map(({ node, why }) => `${node}: ${why}`).join('; ') },
+    // Never without words: servers of 1.20 take an empty message for none, and reject the status.
+    refused.length > 0
+      ? { type: 'Preflight', status: 'False', reason: 'Rejected', message: refused.map(({ node, why }) => `${node}: ${why}`).join('; ') }
+      : decision.progress === undefined
+        ? { type: 'Preflight', status: 'Unknown', reason, message: 'no configuration has been validated yet' }
+        : { type: 'Preflight', status: 'True', reason: 'Valid', message: 'no kubelet of the selected nodes would reject it' },
     names.length === 0
-      ? { type: 'Conflict', status: 'False', reason: 'None', message: '' }
+      ? { type: 'Conflict', status: 'False', reason: 'None', message: 'no older rollout selects one of its nodes' }
       : { type: 'Conflict', status: 'True', reason: 'OlderRollout', message: `older rollouts (${namesOf([...new Set(conflicts.map(({ rollout }) => rollout))])}) select ${namesOf(names)}, and have them` }, // prettier-ignore
   ];
   const prior = rules.rollout.status?.conditions ?? [];
