@@ -1,19 +1,26 @@
-import type { Millis } from '../../../base/clock.ts';
+import type { Clock, Millis } from '../../../base/clock.ts';
 import type { Source } from '../../../agent/checkpoint/source.ts';
 import { nodeConfigs, type NodeConfig } from '../../../agent/status/node-config.ts';
 import { configMaps } from '../../../kube/api/object.ts';
 import type { Client } from '../../../kube/client/client.ts';
-import type { FakeClock } from '../fake-clock.ts';
 
 /**
- * good: uses what it is assigned after ACTIVE_MS and trusts it after TRIAL_MS. rejects: reports upstream's error at once. condemns: uses it, and goes back in
+ * good: uses what it is assigned and trusts it. rejects: reports upstream's error at once. condemns: uses it, and goes back in
  * the trial. hangs: never reports anything.
  */
 export type Behaviour = 'good' | 'rejects' | 'condemns' | 'hangs';
 
-const ACTIVE_MS: Millis = 3_000;
-const CONDEMNED_MS: Millis = 20_000;
-const TRIAL_MS: Millis = 60_000;
+/** How long agents take, in ms. */
+export interface Pace {
+  /** Until they use what they are assigned. */
+  active: Millis;
+  /** Until they trust it. */
+  trial: Millis;
+  /** Until they undo what they condemn. */
+  condemned: Millis;
+}
+
+const usual: Pace = { active: 3_000, condemned: 20_000, trial: 60_000 };
 
 const REJECTED = 'failed to validate config, see Kubelet log for details';
 const CONDEMNED = 'failed trial, see dkc-agent log for details';
@@ -29,7 +36,8 @@ interface State {
 /** Plays what the agents of a fleet report in their NodeConfigs, in fake time. */
 export class LightAgents {
   readonly #client: Client;
-  readonly #clock: FakeClock;
+  readonly #clock: Clock;
+  readonly #pace: Pace;
   readonly #states = new Map<string, State>();
   readonly #ending = new AbortController();
   /** By content of the payload: nodes behave alike when they meet it. */
@@ -40,8 +48,9 @@ export class LightAgents {
   /** Names in the order in which they were assigned. */
   readonly assigned: string[] = [];
 
-  constructor(client: Client, clock: FakeClock) {
+  constructor(client: Client, clock: Clock, pace: Pace = usual) {
     this.#client = client;
+    this.#pace = pace;
     this.#clock = clock;
   }
 
@@ -99,7 +108,7 @@ export class LightAgents {
     const { signal } = this.#ending;
     const spec = JSON.parse(wanted) as { namespace: string; name: string; kubeletConfigKey: string } | null;
     if (spec === null) {
-      await this.#clock.sleep(ACTIVE_MS, signal);
+      await this.#clock.sleep(this.#pace.active, signal);
       if (!isCurrent()) return;
       state.active = state.lastKnownGood = null;
       await this.#report(name, generation, { assigned: null, active: null, lastKnownGood: null });
@@ -120,12 +129,12 @@ export class LightAgents {
       this.inFlight.delete(name);
       return;
     }
-    await this.#clock.sleep(ACTIVE_MS, signal);
+    await this.#clock.sleep(this.#pace.active, signal);
     if (!isCurrent()) return;
     const before = state.active;
     state.active = source;
     await this.#report(name, generation, { assigned: source, active: source, lastKnownGood: state.lastKnownGood, trial: true });
-    await this.#clock.sleep(behaviour === 'condemns' ? CONDEMNED_MS : TRIAL_MS, signal);
+    await this.#clock.sleep(behaviour === 'condemns' ? this.#pace.condemned : this.#pace.trial, signal);
     if (!isCurrent()) return;
     if (behaviour === 'condemns') {
       state.active = before;
@@ -151,7 +160,7 @@ export class LightAgents {
       active: member(says.active),
       lastKnownGood: member(says.lastKnownGood),
       error: says.error ?? null,
-      trial: says.trial === true ? { endsAt: new Date(this.#clock.now() + TRIAL_MS).toISOString() } : null,
+      trial: says.trial === true ? { endsAt: new Date(this.#clock.now() + this.#pace.trial).toISOString() } : null,
     };
     await this.#client.patch(nodeConfigs, { name }, { status }, { type: 'merge', subresource: 'status' });
   }
