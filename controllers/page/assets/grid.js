@@ -132,9 +132,10 @@ export class Grid {
     for (const group of heads) this.#head(group);
     for (const [name, until] of this.#flashes) {
       if (until <= now) this.#flashes.delete(name);
-      this.#dirty.add(name);
+      const place = this.#places.get(name);
+      if (place !== undefined && !done.has(name)) this.#drawCell(place, name, now);
     }
-    if (this.#dirty.size > 0) this.#request();
+    if (this.#flashes.size > 0) this.#request();
   }
 
   /** Puts nodes into groups, and chooses how large cells are: as large as lets them all be seen at once, where that can be. */
@@ -186,19 +187,15 @@ export class Grid {
     const flash = ((this.#flashes.get(name) ?? 0) - now) / FLASH_MS;
     if (flash > 0) {
       on.globalAlpha = flash * 0.75;
-      on.fillStyle = this.#colour('--paper');
+      on.fillStyle = this.#cells.colour('paper');
       on.fillRect(x, y, side, side);
       on.globalAlpha = 1;
     }
     const isCurrent = name === this.#current && document.activeElement === this.#root;
     if (!isCurrent && name !== this.#selected) return;
-    on.strokeStyle = this.#colour(isCurrent ? '--focus' : '--text');
+    on.strokeStyle = this.#cells.colour(isCurrent ? 'focus' : 'text');
     on.lineWidth = 2 * scale;
     on.strokeRect(x + scale, y + scale, side - 2 * scale, side - 2 * scale);
-  }
-
-  #colour(name) {
-    return getComputedStyle(document.documentElement).getPropertyValue(name);
   }
 
   #head(group) {

@@ -32,9 +32,14 @@ export class Cells {
   /** Reads the colours of page.css: again when light turns to dark. */
   readColours() {
     const style = getComputedStyle(document.documentElement);
-    const names = [...Object.keys(states), 'ink', 'ring', 'paper', 'failed', 'mark'];
+    const names = [...Object.keys(states), 'ink', 'ring', 'paper', 'text', 'focus', 'failed', 'mark'];
     this.#colours = Object.fromEntries(names.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
     this.#sprites.clear();
+  }
+
+  /** A colour of page.css, without its dashes. */
+  colour(name) {
+    return this.#colours[name];
   }
 
   resize(size, scale) {
@@ -75,11 +80,9 @@ export class Cells {
       on.stroke();
       on.setLineDash([]);
     } else {
-      on.fillStyle = colour;
-      on.globalAlpha = standing === 'waiting' ? 0.42 : 1;
+      on.fillStyle = standing === 'waiting' ? `color-mix(in srgb, ${colour} 42%, ${this.#colours.paper})` : colour;
       box(0);
       on.fill();
-      on.globalAlpha = 1;
     }
     if (standing === 'in-flight') {
       on.strokeStyle = this.#colours.ring;
@@ -94,12 +97,16 @@ export class Cells {
       on.stroke();
     }
     if (ready === 'False') {
-      on.strokeStyle = this.#colours.mark;
-      on.lineWidth = line;
+      on.fillStyle = this.#colours.mark;
+      const [low, high] = [gap + 1, size - gap - 1];
       on.beginPath();
-      on.moveTo(gap + 1, size - gap - 1);
-      on.lineTo(size - gap - 1, gap + 1);
-      on.stroke();
+      on.moveTo(low, high - line);
+      on.lineTo(low, high);
+      on.lineTo(low + line, high);
+      on.lineTo(high, low + line);
+      on.lineTo(high, low);
+      on.lineTo(high - line, low);
+      on.fill();
     }
     if (cordoned === 'True') {
       on.fillStyle = this.#colours.mark;

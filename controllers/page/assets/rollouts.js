@@ -24,7 +24,9 @@ export class Rollouts {
   }
 
   show(rollouts) {
-    const names = [...rollouts.keys()].sort(compareNames);
+    // What still goes on comes first.
+    const isDone = (name) => rollouts.get(name).phase === 'Complete';
+    const names = [...rollouts.keys()].sort((a, b) => isDone(a) - isDone(b) || compareNames(a, b));
     for (const [name, { card }] of this.#cards) {
       if (rollouts.has(name)) continue;
       card.remove();
@@ -39,8 +41,12 @@ export class Rollouts {
         const isOpen = [...known.card.querySelectorAll('details')].map((one) => one.open);
         for (const [at, one] of card.querySelectorAll('details').entries()) if (isOpen[at] !== undefined) one.open = isOpen[at];
         known.card.replaceWith(card);
-      } else this.#root.append(card);
+      }
       this.#cards.set(name, { rollout, card });
+    }
+    for (const [at, name] of names.entries()) {
+      const { card } = this.#cards.get(name);
+      if (this.#root.children[at] !== card) this.#root.insertBefore(card, this.#root.children[at] ?? null);
     }
     if (names.length === 0) this.#root.replaceChildren(make('p', { class: 'quiet' }, 'No NodeConfigRollout.'));
     else this.#root.querySelector(':scope > .quiet')?.remove();
@@ -69,7 +75,7 @@ function cardOf(rollout, open) {
     stopped === '' ? '' : command(`dkc rollout resume ${name}`),
     failures(rollout, open),
     details('Limits, windows and gates', limits(rollout)),
-    details('Time line', timeline(rollout), true),
+    details('Time line', timeline(rollout), phase !== 'Complete'),
     details('Conditions', conditions(rollout.conditions)),
   );
 }
@@ -89,13 +95,16 @@ function steps({ steps, step, phase }) {
   const done = phase === 'Complete';
   const items = steps.map(({ nodes, target, holdMs, approve }, at) => {
     const state = done || at + 1 < step ? 'done' : at + 1 === step ? 'current' : 'next';
-    const notes = [holdMs > 0 ? `hold ${span(holdMs)}` : '', approve ? 'approve' : ''].filter((note) => note !== '');
+    const notes = [
+      nodes === String(target) ? '' : `${count(target)} nodes`,
+      holdMs > 0 ? `hold ${span(holdMs)}` : '',
+      approve ? 'approval' : '',
+    ].filter((note) => note !== '');
     return make(
       'li',
       { class: state, 'aria-current': state === 'current' ? 'step' : undefined },
       make('b', {}, nodes),
-      nodes === String(target) ? '' : make('span', {}, count(target)),
-      notes.length === 0 ? '' : make('small', {}, notes.join(', ')),
+      ...notes.map((note) => make('small', {}, note)),
     );
   });
   return make('ol', { class: 'steps', 'aria-label': 'Steps' }, ...items);

@@ -4,7 +4,6 @@ import { existsSync } from 'node:fs';
 export interface BrowserPage {
   goto(url: string): Promise<unknown>;
   evaluate<T>(body: string): Promise<T>;
-  waitForFunction(body: string, argument?: undefined, options?: { timeout?: number }): Promise<unknown>;
   screenshot(options: { path: string; clip?: { x: number; y: number; width: number; height: number } }): Promise<Uint8Array>;
   emulateMedia(options: { colorScheme?: 'light' | 'dark'; reducedMotion?: 'reduce' | 'no-preference' }): Promise<void>;
   setViewportSize(size: { width: number; height: number }): Promise<void>;
@@ -27,7 +26,7 @@ const CHROMIUM = '/usr/bin/chromium';
 
 /** Why no browser can be started here; undefined: one can. */
 export function whyNoBrowser(): string | undefined {
-  return existsSync(CHROMIUM) ? undefined : `${CHROMIUM} is missing: apt-get install chromium`;
+  return existsSync(CHROMIUM) ? undefined : "the fleet page needs Debian's package chromium";
 }
 
 /** Debian's Chromium without a window. */

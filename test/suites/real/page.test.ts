@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { eventually } from '../../support/eventually.ts';
+import { startBrowser, whyNoBrowser, type Browser, type BrowserPage } from '../../support/page/browser.ts';
+import { servePage, type ServedPage } from '../../support/page/serve-page.ts';
+import { orSkip } from './suite.ts';
+
+const FIRST = "performance.getEntriesByName('first-picture').length > 0";
+const DETAIL = "document.getElementById('panel').innerText";
+const ACTIVE = "document.getElementById(document.getElementById('fleet').getAttribute('aria-activedescendant')).textContent";
+
+/** The page's policy forbids `eval`, by which the driver's own wait works. */
+const until = (page: BrowserPage, holds: string): Promise<unknown> => eventually(holds, () => page.evaluate<boolean>(holds), 30_000);
+
+orSkip(whyNoBrowser(), 'the fleet page in Chromium', () => {
+  let browser: Browser;
+  let pictures = '';
+
+  before(async () => {
+    browser = await startBrowser();
+    pictures = await mkdtemp(join(tmpdir(), 'dkc-page-'));
+  });
+  after(() => browser.close());
+
+  /** Opens the page; whatever it logs or throws, a refusal of its policy too, fails the test. */
+  async function open(served: ServedPage, path = '/'): Promise<{ page: BrowserPage; problems: string[] }> {
+    const page = await browser.newPage({ viewport: { width: 1360, height: 860 } });
+    const problems: string[] = [];
+    page.on('console', (message) => problems.push(`${message.type()}: ${message.text()}`));
+    page.on('pageerror', ({ message }) => problems.push(message));
+    await page.goto(`${served.url}${path}`);
+    await until(page, FIRST);
+    return { page, problems };
+  }
+
+  test('a person with a keyboard walks over nodes, opens one, filters and comes back', async () => {
+    await using served = await servePage(500);
+    served.fleet.advance(60);
+    served.fleet.advance(30, 1);
+    const { page, problems } = await open(served);
+    await page.evaluate("document.getElementById('fleet').focus()");
+    assert.match(await page.evaluate<string>(ACTIVE), /^node-0000, /);
+    for (const key of ['ArrowRight', 'ArrowRight', 'ArrowLeft']) await page.keyboard.press(key);
+    assert.match(await page.evaluate<string>(ACTIVE), /^node-0003, /, 'every third is in the first zone');
+    await page.keyboard.press('End');
+    assert.match(await page.evaluate<string>(ACTIVE), /^node-0497, |^node-0498, |^node-0499, /);
+    await page.keyboard.press('Home');
+    await page.keyboard.press('Enter');
+    await until(page, `${DETAIL}.includes('KubeletReady')`);
+    assert.match(await page.evaluate<string>(DETAIL), /node-0000[\s\S]*assigned[\s\S]*last known good[\s\S]*v1\.34\.9[\s\S]*dkc status/);
+    assert.equal(await page.evaluate("document.activeElement.closest('#panel') !== null"), true);
+    await page.keyboard.press('Escape');
+    assert.equal(await page.evaluate("document.activeElement.id + document.getElementById('panel').hidden"), 'fleettrue');
+    await page.keyboard.press('/');
+    await page.fill('#filter', 'refused');
+    await page.evaluate("document.getElementById('fleet').focus()");
+    await page.keyboard.press('Home');
+    assert.match(await page.evaluate<string>(ACTIVE), /refused, failed in web/);
+    await page.click('[data-name="refused"]');
+    assert.match(await page.evaluate<string>('location.hash'), /q=refused&state=refused/);
+    await page.screenshot({ path: join(pictures, 'filtered.png') });
+    assert.deepEqual(problems, []);
+    await page.close();
+  });
+
+  test('updates arrive, phases are announced, and light turns to dark', async () => {
+    await using served = await servePage(500);
+    const { page, problems } = await open(served, '/#group=kubeletVersion&node=node-0042');
+    assert.match(await page.evaluate<string>(DETAIL), /node-0042/);
+    served.fleet.setReady('node-0042', false);
+    await until(page, `/Ready\\s+False/.test(${DETAIL})`);
+    for (let at = 0; at < 3; at++) served.fleet.advance(40, at === 0 ? 0 : 0.5);
+    await until(page, "document.getElementById('live').textContent.includes('Rollout web is Failed')");
+    await until(page, "document.querySelector('.rollout .phase').textContent === 'Failed'");
+    assert.match((await page.textContent('#groups')) ?? '', /v1\.34\.9/);
+    await page.screenshot({ path: join(pictures, 'light.png') });
+    await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
+    assert.equal(await page.evaluate('getComputedStyle(document.body).backgroundColor'), 'rgb(20, 24, 28)');
+    await page.screenshot({ path: join(pictures, 'dark.png') });
+    await page.setViewportSize({ width: 480, height: 900 });
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth <= window.innerWidth'), true, 'a narrow window scrolls one way');
+    await page.screenshot({ path: join(pictures, 'narrow.png') });
+    assert.deepEqual(problems, []);
+    await page.close();
+  });
+
+  test('a stream that ends is said to be stale, and followed again', async () => {
+    await using served = await servePage(50);
+    const { page } = await open(served);
+    await until(page, "document.getElementById('connection').textContent === 'live'");
+    served.fleet.stream.close();
+    await until(page, "document.getElementById('connection').textContent.startsWith('stale')");
+    served.fleet.setReady('node-0007', false);
+    await until(page, "document.getElementById('connection').textContent === 'live'");
+    await until(page, "document.getElementById('summary').textContent.includes('1 not Ready')");
+    await page.close();
+  });
+
+  test('5,000 nodes, and what they cost', async (t) => {
+    await using served = await servePage(5_000);
+    const { page, problems } = await open(served);
+    const first = await page.evaluate<number>("performance.getEntriesByName('first-picture')[0].startTime");
+    const size = await page.evaluate<number>("performance.getEntriesByName(new URL('fleet/events', location).href)[0]?.transferSize ?? 0");
+    await page.evaluate(`(() => {
+      window.frames_ = []; window.long_ = [];
+      new PerformanceObserver((list) => long_.push(...list.getEntries().map(({ duration }) => duration))).observe({ type: 'longtask' });
+      let last = performance.now();
+      const frame = (now) => { frames_.push(now - last); last = now; requestAnimationFrame(frame); };
+      requestAnimationFrame(frame);
+    })()`);
+    for (let at = 0; at < 16; at++) {
+      served.fleet.advance(150);
+      await new Promise((resolve) => setTimeout(resolve, 250));
+    }
+    const { seq } = served.fleet.picture.model;
+    assert.ok(seq > 5_000);
+    const settled = served.fleet.picture.model.fleet('').nodes.filter(({ standing }) => standing === 'settled').length;
+    await until(
+      page,
+      `document.querySelector('#standings [data-name="settled"] b').textContent === ${JSON.stringify(settled.toLocaleString('en-US'))}`,
+    );
+    const frames = (await page.evaluate<number[]>('frames_')).toSorted((a, b) => a - b);
+    const long = await page.evaluate<number[]>('long_');
+    const at = (share: number): string => `${Math.round(frames[Math.floor(frames.length * share)] ?? 0)} ms`;
+    t.diagnostic(`first picture after ${Math.round(first)} ms, ${size} bytes of stream before it`);
+    t.diagnostic(`${frames.length} frames with 150 changes four times a second: median ${at(0.5)}, 95% ${at(0.95)}, longest ${at(0.999)}`);
+    t.diagnostic(`${long.length} tasks of more than 50 ms${long.length === 0 ? '' : `, longest ${Math.round(Math.max(...long))} ms`}`);
+    t.diagnostic(`pictures: ${pictures}`);
+    await page.screenshot({ path: join(pictures, '5000.png') });
+    assert.deepEqual(problems, []);
+    await page.close();
+  });
+});
