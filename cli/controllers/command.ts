@@ -4,6 +4,8 @@ import { rolloutController } from '../../controllers/rollout/controller.ts';
 import { controllerNames, DEFAULT_CONTROLLERS } from './names.ts';
 import { daemonSetController } from '../../controllers/daemonset/controller.ts';
 import { statefulSetController } from '../../controllers/statefulset/controller.ts';
+import { fleetPage } from '../../controllers/page/page.ts';
+import { pageFlags } from './page.ts';
 import { runControllers } from './run.ts';
 import { controllersSettings } from './settings.ts';
 import type { Flag, Command } from '../command.ts';
@@ -44,6 +46,7 @@ export const controllersFlags: readonly Flag[] = [
     text: 'namespace of the ConfigMaps that rollouts copy and nodes are assigned',
   },
   { name: 'resync', type: 'duration', default: '0s', text: 'how often to sync every object again; 0 = only when something changes' },
+  ...pageFlags,
   ...leaseFlags('dkc-controllers'),
   ...servingFlags(10_461),
 ];
@@ -51,7 +54,7 @@ export const controllersFlags: readonly Flag[] = [
 export const controllersRun: Command = {
   describe: `Runs controllers in place of those of kube-controller-manager, which must run without them: --controllers=*,-daemonset,-statefulset. Of several processes the one that holds the lease works; the others stand by with synced caches.
 
-The rollout controller takes kubelet configurations through nodes, as NodeConfigRollouts say (dkc rollout create). It is not in the default: it needs the CustomResourceDefinitions of dkc deploy manifests, and waits for them, not ready, where the API server does not serve them.
+The rollout controller takes kubelet configurations through nodes, as NodeConfigRollouts say (dkc rollout create). It is not in the default: it needs the CustomResourceDefinitions of dkc deploy manifests, and waits for them, not ready, where the API server does not serve them. With it a page of the fleet is served, read-only, on --page-bind-address by the process that holds the lease.
 
 Prints one line of JSON when all caches have synced and the lease is held: ready, the metrics address, and the pid. Until then it retries whatever fails; /readyz and the log show what it waits for. Exits with 0 on SIGTERM and SIGINT, and with 1 when the lease is lost: restart it then.`,
   examples: [
@@ -72,5 +75,6 @@ Prints one line of JSON when all caches have synced and the lease is held: ready
       daemonset: daemonSetController,
       statefulset: statefulSetController,
       rollout: rolloutController,
+      page: fleetPage,
     }),
 };

@@ -1,9 +1,11 @@
 import { runLong } from '../process/run.ts';
+import { pageOptions } from './page.ts';
 import { rightsFor } from './rights.ts';
 import type { DaemonSetOptions } from '../../controllers/daemonset/types.ts';
 import { ActionError } from '../../base/errors.ts';
 import { INSTALL, serverFacts, servesResource, type ServerFacts } from '../../controllers/fleet/server-facts.ts';
 import { rollouts } from '../../controllers/rollout/types.ts';
+import type { PageOptions } from '../../controllers/page/page.ts';
 import type { RolloutOptions } from '../../controllers/rollout/caches.ts';
 import type { Client } from '../../kube/client/client.ts';
 import type { StatefulSetOptions } from '../../controllers/statefulset/types.ts';
@@ -18,24 +20,31 @@ export interface Makers {
   daemonset: (runtime: Runtime, options: DaemonSetOptions) => Runnable;
   statefulset: (runtime: Runtime, options: StatefulSetOptions) => Runnable;
   rollout: (runtime: Runtime, options: RolloutOptions & { serves: ServerFacts }) => Runnable;
+  page: (runtime: Runtime, options: PageOptions) => Runnable;
 }
 
 /** Runs controllers until the context's signal aborts. @see runLong */
-export function runControllers(context: Context, settings: ControllersSettings, makers: Makers, serviceAccount?: string): Promise<Exit> {
+export async function runControllers(
+  context: Context,
+  settings: ControllersSettings,
+  makers: Makers,
+  serviceAccount?: string,
+): Promise<Exit> {
+  const page = settings.page === undefined ? undefined : await pageOptions(context, settings.page);
   return runLong(context, settings, {
     command: 'controllers run',
     // In the server's audit log, and who reports on the lease.
     name: 'dkc-controllers',
     rights: rightsFor(settings),
     resyncMs: settings.resyncMs,
-    setup: setupOf(settings, makers),
+    setup: setupOf(settings, makers, page),
     announce: (log, server) => announce(log, settings, server),
     serviceAccount,
   });
 }
 
 /** What the rollout controller has to know of the server is asked first; the others need nothing. */
-function setupOf(settings: ControllersSettings, makers: Makers): ProcessOptions['setup'] {
+function setupOf(settings: ControllersSettings, makers: Makers, page: Omit<PageOptions, 'serves'> | undefined): ProcessOptions['setup'] {
   const { controllers } = settings;
   const sets = (runtime: Runtime): Runnable[] => [
     ...(controllers.includes('daemonset') ? [makers.daemonset(runtime, settings.daemonSet)] : []),
@@ -45,7 +54,9 @@ function setupOf(settings: ControllersSettings, makers: Makers): ProcessOptions[
   return {
     discover: async (client, signal) => {
       const serves = await rolloutFacts(client, signal);
-      return (runtime) => [...sets(runtime), makers.rollout(runtime, { ...settings.rollout, serves })];
+      const pages = (runtime: Runtime): Runnable[] =>
+        page === undefined ? [] : [makers.page(runtime, { ...page, ...settings.rollout, serves })];
+      return (runtime) => [...sets(runtime), makers.rollout(runtime, { ...settings.rollout, serves }), ...pages(runtime)];
     },
   };
 }

@@ -2,6 +2,7 @@ import { dnsLabelProblems } from '../../kube/api/names.ts';
 import { parseLabelSelector, SelectorError } from '../../kube/api/selector.ts';
 import { processSettings, usageOf, type ProcessSettings } from '../process/settings.ts';
 import { readControllerNames } from './names.ts';
+import { pageSettings, type PageSettings } from './page.ts';
 import type { DaemonSetOptions } from '../../controllers/daemonset/types.ts';
 import type { RolloutOptions } from '../../controllers/rollout/caches.ts';
 import type { StatefulSetOptions } from '../../controllers/statefulset/types.ts';
@@ -17,6 +18,8 @@ export interface ControllersSettings extends ProcessSettings {
   daemonSet: DaemonSetOptions;
   statefulSet: StatefulSetOptions;
   rollout: RolloutOptions;
+  /** Served beside the rollout controller; undefined: it is not. */
+  page: PageSettings | undefined;
   resyncMs: number;
 }
 
@@ -43,6 +46,7 @@ export function controllersSettings(args: Args): ControllersSettings {
     daemonSet: { placement, ...sets },
     statefulSet: sets,
     rollout: { configMapNamespace, workers },
+    page: names.names.includes('rollout') ? pageSettings(COMMAND, args) : undefined,
     resyncMs: args.ms('resync') ?? 0,
   };
 }

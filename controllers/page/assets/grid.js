@@ -183,6 +183,7 @@ export class Grid {
     on.clearRect(x, y, side, side);
     on.globalAlpha = passes(node, this.#filter) ? 1 : 0.13;
     on.drawImage(this.#cells.of(node), x, y);
+    if (node.ready === 'False') this.#cells.strike(on, size * scale, x, y);
     on.globalAlpha = 1;
     const flash = ((this.#flashes.get(name) ?? 0) - now) / FLASH_MS;
     if (flash > 0) {

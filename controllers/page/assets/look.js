@@ -49,13 +49,24 @@ export class Cells {
     this.#sprites.clear();
   }
 
-  /** A canvas with the cell of a node. */
+  /** A canvas with the cell of a node, but for what {@link strike} adds. */
   of(node) {
-    const isUnready = node.ready === 'False';
-    const key = `${node.state}/${node.standing}/${isUnready}/${node.cordoned}`;
+    const key = `${node.state}/${node.standing}/${node.cordoned}`;
     let sprite = this.#sprites.get(key);
-    if (sprite === undefined) this.#sprites.set(key, (sprite = this.draw(node, this.size, this.scale)));
+    if (sprite === undefined) this.#sprites.set(key, (sprite = this.draw({ ...node, ready: '' }, this.size, this.scale)));
     return sprite;
+  }
+
+  /** Marks a cell as that of a node that is not Ready. */
+  strike(on, size, x = 0, y = 0) {
+    const line = Math.max(1.25, size / 12);
+    const inset = 2 + line / 2;
+    on.strokeStyle = this.#colours.mark;
+    on.lineWidth = line;
+    on.beginPath();
+    on.moveTo(x + inset, y + size - inset);
+    on.lineTo(x + size - inset, y + inset);
+    on.stroke();
   }
 
   draw({ state, standing, ready, cordoned }, size, scale) {
@@ -96,18 +107,7 @@ export class Cells {
       box(line / 2);
       on.stroke();
     }
-    if (ready === 'False') {
-      on.fillStyle = this.#colours.mark;
-      const [low, high] = [gap + 1, size - gap - 1];
-      on.beginPath();
-      on.moveTo(low, high - line);
-      on.lineTo(low, high);
-      on.lineTo(low + line, high);
-      on.lineTo(high, low + line);
-      on.lineTo(high, low);
-      on.lineTo(high - line, low);
-      on.fill();
-    }
+    if (ready === 'False') this.strike(on, size);
     if (cordoned === 'True') {
       on.fillStyle = this.#colours.mark;
       on.beginPath();

@@ -81,7 +81,7 @@ orSkip(whyNoBrowser(), 'the fleet page in Chromium', () => {
     assert.equal(await page.evaluate('getComputedStyle(document.body).backgroundColor'), 'rgb(20, 24, 28)');
     await page.screenshot({ path: join(pictures, 'dark.png') });
     await page.setViewportSize({ width: 480, height: 900 });
-    assert.equal(await page.evaluate('document.documentElement.scrollWidth <= window.innerWidth'), true, 'a narrow window scrolls one way');
+    await until(page, 'document.documentElement.scrollWidth <= window.innerWidth');
     await page.screenshot({ path: join(pictures, 'narrow.png') });
     assert.deepEqual(problems, []);
     await page.close();

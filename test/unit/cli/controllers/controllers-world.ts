@@ -16,6 +16,7 @@ import type { ControllerName } from '../../../../cli/controllers/names.ts';
 import type { DaemonSetOptions } from '../../../../controllers/daemonset/types.ts';
 import { rollouts } from '../../../../controllers/rollout/types.ts';
 import type { ServerFacts } from '../../../../controllers/fleet/server-facts.ts';
+import { fleetPage } from '../../../../controllers/page/page.ts';
 import type { RolloutOptions } from '../../../../controllers/rollout/caches.ts';
 import type { StatefulSetOptions } from '../../../../controllers/statefulset/types.ts';
 import type { Runnable } from '../../../../kube/process/options.ts';
@@ -61,6 +62,7 @@ export function idle(seen: Seen = {}): Makers {
       seen.rollout = options;
       return made('rollout', runtime);
     },
+    page: fleetPage,
   };
 }
 

@@ -9,6 +9,7 @@ import { rightsFor } from '../../../../cli/controllers/rights.ts';
 import { controllersSettings } from '../../../../cli/controllers/settings.ts';
 import { plainFlags } from '../../../../cli/args/plain-flags.ts';
 import { daemonSetController } from '../../../../controllers/daemonset/controller.ts';
+import { fleetPage } from '../../../../controllers/page/page.ts';
 import { rolloutController } from '../../../../controllers/rollout/controller.ts';
 import { statefulSetController } from '../../../../controllers/statefulset/controller.ts';
 import { daemonSets, nodes, persistentVolumeClaims, pods, statefulSets } from '../../../../kube/api/resources.ts';
@@ -55,7 +56,7 @@ async function withRights(
   return world;
 }
 
-const makers = { daemonset: daemonSetController, statefulset: statefulSetController, rollout: rolloutController };
+const makers = { daemonset: daemonSetController, statefulset: statefulSetController, rollout: rolloutController, page: fleetPage };
 const template = (image: string) => ({ metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image }] } });
 const web = {
   apiVersion: 'apps/v1',

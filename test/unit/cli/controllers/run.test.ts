@@ -179,7 +179,8 @@ test('wrong usage ends it with 2 before anything is asked', async (t) => {
 test('rollouts wait, not ready, for their definition, and then learn what the server serves', async (t) => {
   const { server, kubeconfig } = await up(t);
   const seen: Seen = {};
-  const run = start(t, ['--controllers=rollout', `--kubeconfig=${await kubeconfig()}`, ...quick], { makers: idle(seen) });
+  const page = '--page-bind-address=127.0.0.1:0';
+  const run = start(t, ['--controllers=rollout', page, `--kubeconfig=${await kubeconfig()}`, ...quick], { makers: idle(seen) });
   await eventually('the log names the remedy', () =>
     run.fields.some(({ error }) => String(error).includes('does not serve NodeConfigRollouts; to install them: dkc deploy manifests')),
   );
@@ -188,5 +189,11 @@ test('rollouts wait, not ready, for their definition, and then learn what the se
   await run.ready;
   const { configMapNamespace, serves } = seen.rollout ?? assert.fail();
   assert.deepEqual([configMapNamespace, serves?.servesNodeConfigs], ['dkc-system', true]);
+  const url = await eventually('the page is served', () => run.fields.find(({ url }) => typeof url === 'string')?.['url']);
+  server.add({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-a' } });
+  await eventually('the page has the node', async () => {
+    const fleet = (await (await fetch(`${String(url)}/fleet.json`)).json()) as { nodes: { name: string; state: string }[] };
+    return fleet.nodes.some(({ name, state }) => name === 'node-a' && state === 'no-agent');
+  });
   assert.equal(await run.stop(), 0);
 });

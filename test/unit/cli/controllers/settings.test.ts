@@ -13,6 +13,7 @@ const defaults: ControllersSettings = {
   daemonSet: { placement: 'scheduler', workers: 5 },
   statefulSet: { workers: 5 },
   rollout: { configMapNamespace: 'dkc-system', workers: 5 },
+  page: undefined,
   kubeconfig: undefined,
   leaderElect: {
     namespace: 'kube-system',
@@ -37,7 +38,17 @@ const read: { why: string; argv: string; gives: Partial<ControllersSettings> }[]
   {
     why: 'rollouts are asked for, with another namespace',
     argv: '--controllers=rollout,daemonset --rollout-namespace=other',
-    gives: { controllers: ['daemonset', 'rollout'], rollout: { configMapNamespace: 'other', workers: 5 } },
+    gives: {
+      controllers: ['daemonset', 'rollout'],
+      rollout: { configMapNamespace: 'other', workers: 5 },
+      page: { at: { host: '127.0.0.1', port: 10_463 }, tokenFile: undefined },
+    },
+  },
+  { why: 'no page is asked for', argv: '--controllers=rollout --page-bind-address=', gives: { controllers: ['rollout'] } },
+  {
+    why: 'the page is for others too, with a token',
+    argv: '--controllers=rollout --page-bind-address=:8443 --page-token-file=t',
+    gives: { controllers: ['rollout'], page: { at: { host: '', port: 8443 }, tokenFile: 't' } },
   },
   { why: 'empty values mean all, and in-cluster', argv: '--namespace= --object-selector= --kubeconfig=', gives: {} },
   {
@@ -84,6 +95,14 @@ for (const { why, argv, gives } of read)
 
 const refused = [
   { argv: '--controllers=rollouts', says: '--controllers has an unknown controller "rollouts", did you mean rollout?' },
+  {
+    argv: '--controllers=rollout --page-bind-address=0.0.0.0:80',
+    says: '--page-bind-address needs --page-token-file unless it is loopback: the page shows names and errors of all nodes',
+  },
+  {
+    argv: '--controllers=rollout --page-bind-address=here',
+    says: '--page-bind-address must be HOST:PORT, such as 127.0.0.1:0, or empty to switch it off',
+  },
   { argv: '--rollout-namespace=A', says: '--rollout-namespace must be a namespace' },
   { argv: '--controllers=deamonset', says: '--controllers has an unknown controller "deamonset", did you mean daemonset?' },
   { argv: '--controllers=statefulsets', says: '--controllers has an unknown controller "statefulsets", did you mean statefulset?' },
