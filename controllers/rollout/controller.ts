@@ -11,9 +11,10 @@ import type { Runnable } from '../../kube/process/options.ts';
 import type { Runtime } from '../../kube/process/runtime.ts';
 import { earliest, memoize } from '../common/reconcile.ts';
 import type { ServerFacts } from '../fleet/server-facts.ts';
+import { abandonedOn } from './abandoned.ts';
 import { cachesOf, type RolloutOptions } from './caches.ts';
 import type { Node } from './drain/contract.ts';
-import { workerOf } from './drain/conditions.ts';
+import { rolloutsOn } from './drain/conditions.ts';
 import { Drains } from './drains.ts';
 import { execute, writeStatus, type Executor } from './execute.ts';
 import { GateChecks } from './gate-checks.ts';
@@ -21,7 +22,7 @@ import type { HttpGet } from './gates/contract.ts';
 import { httpGet } from './gates/http-get.ts';
 import { Kinds } from './gates/kinds.ts';
 import { kubeletConfigs } from './kubelet-configs.ts';
-import { observe, type Observer } from './observe.ts';
+import { comesBefore, observe, type Observer } from './observe.ts';
 import { plan } from './plan.ts';
 import { rulesOf, type Rules } from './rules.ts';
 import { rollouts, type NodeConfigRollout } from './types.ts';
@@ -82,7 +83,11 @@ async function reconcile(key: Key, by: Sync, signal: AbortSignal): Promise<Outco
   const { observer, executor, clock, events } = by;
   const { caches } = observer;
   const rollout = caches.rollouts.get(key);
-  if (rollout === undefined || rollout.metadata.deletionTimestamp !== undefined) return giveBackOrphans(by, signal);
+  const abandoned = await giveBackAbandoned(by, signal);
+  if (rollout === undefined || rollout.metadata.deletionTimestamp !== undefined) {
+    if (abandoned.length > 0) throw abandoned[0];
+    return done;
+  }
   const held = holdBack(key, { ownWrites: executor.ownWrites, caches: Object.values(caches) as Informer<KubeObject>[] });
   if (held !== undefined) return held;
   const rules = observer.rules(rollout);
@@ -91,21 +96,26 @@ async function reconcile(key: Key, by: Sync, signal: AbortSignal): Promise<Outco
   const planned = first.asksGates ? plan({ ...facts, gates: await by.gates.results(rules, signal) }) : first;
   if (!(await writeStatus(executor, rollout, planned.status, signal))) return { requeueAfter: GATHER_MS, why: 'the rollout has changed' };
   for (const { type, reason, message } of planned.events) events.event(rollout, type, reason, message, { resource: rollouts });
-  const { failures, wakeUps } = await execute(executor, rules, planned.actions, signal);
+  const { failures: failed, wakeUps } = await execute(executor, rules, planned.actions, signal);
   signal.throwIfAborted();
+  const failures = [...failed, ...abandoned];
   if (failures.length > 0) throw failures[0];
   return earliest([...planned.wakeUps, ...wakeUps]);
 }
 
-/** Nodes that a rollout had drained or was working on when it was deleted. */
-async function giveBackOrphans({ observer, executor }: Sync, signal: AbortSignal): Promise<Outcome> {
-  const { rollouts: there, nodes } = observer.caches;
-  const alive = new Set(there.list().flatMap(({ metadata }) => (metadata.deletionTimestamp === undefined ? [metadata.uid ?? ''] : [])));
-  for (const node of nodes.list()) {
-    const owner = workerOf(node as Readonly<Node>);
-    if (owner !== undefined && !alive.has(owner.uid)) await executor.drains.giveBack(owner, node as Readonly<Node>, () => {}, signal);
+/** Takes from nodes what rollouts left there that do not have them any more. @returns what failed: no node keeps another from its turn */
+async function giveBackAbandoned({ observer, executor }: Sync, signal: AbortSignal): Promise<unknown[]> {
+  const there = observer.caches.rollouts.list().filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  const alive = there.toSorted((a, b) => (comesBefore(a, b) ? -1 : 1)).map(observer.rules);
+  const failures: unknown[] = [];
+  for (const object of observer.caches.nodes.list()) {
+    const node = object as Readonly<Node>;
+    for (const owner of abandonedOn(node, alive)) {
+      await executor.drains.giveBack(owner, node, () => {}, signal).catch((error: unknown) => failures.push(error));
+      signal.throwIfAborted();
+    }
   }
-  return done;
+  return failures;
 }
 
 function enqueueOnNode(
@@ -117,10 +127,12 @@ function enqueueOnNode(
   const objects = change.do === 'update' ? [change.before, change.after] : [change.do === 'add' ? change.object : change.last];
   // A NodeConfig has no labels of its own: those of its Node count.
   const labels = objects.map(({ metadata, kind }) => (kind === 'Node' ? metadata.labels : nodes.get(metadata.name ?? '')?.metadata.labels));
-  return sets
-    .list()
-    .filter((rollout) => labels.some((one) => matchesLabels(rules(rollout).selector, one)))
-    .map((rollout) => ({ key: objectKey(rollout), after: GATHER_MS }));
+  const selecting = sets.list().filter((rollout) => labels.some((one) => matchesLabels(rules(rollout).selector, one)));
+  const keys = new Set(selecting.map(objectKey));
+  // A rollout that does not exist any more has to take from a Node what it left there.
+  const latest = objects.at(-1);
+  if (latest?.kind === 'Node' && change.do !== 'delete') for (const { name } of rolloutsOn(latest as Readonly<Node>)) keys.add(name);
+  return [...keys].map((key) => ({ key, after: GATHER_MS }));
 }
 
 function isSelectionChange(change: Change<NodeConfigRollout>): boolean {

@@ -72,14 +72,3 @@ function isWrittenBy({ message }: NodeCondition, owner: DrainOwner): boolean {
 function prefix(owner: DrainOwner): string {
   return `NodeConfigRollout ${printOwner(owner)}: `;
 }
-
-/** The rollout that has written on the Node: the record of a drain, or else conditions. undefined: none has. */
-export function workerOf(node: Readonly<Node>): DrainOwner | undefined {
-  const recorded = recordOf(node)?.owner;
-  if (recorded !== undefined) return recorded;
-  for (const type of lifecycleConditions) {
-    const [, name, uid] = /^NodeConfigRollout ([^/\s]+)\/([^:\s]+): /.exec(conditionOf(node, type)?.message ?? '') ?? [];
-    if (name !== undefined && uid !== undefined) return { name, uid };
-  }
-  return undefined;
-}

@@ -208,6 +208,32 @@ test('a drain that does not end in time fails the node, which is given back; goi
   );
 });
 
+test('a node that leaves the selection in the middle of its drain is given back, and so is one whose rollout was deleted while no controller ran', async () => {
+  await using world = await FleetWorld.start();
+  await world.addNodes(2, { labels: { pool: 'a' } });
+  for (const node of ['node-0', 'node-1']) await world.addPod(`stuck-${node}`, node, { finalizers: ['example.com/hold'] });
+  await world.payload({ maxPods: 100 });
+  const nodeSelector = { matchLabels: { pool: 'a' } };
+  await world.roll('web', { nodeSelector, maxUnavailable: '100%', drain: 'Always', drainTimeout: '1h', steps: [{ nodes: '100%' }] });
+  const cordoned = async (): Promise<string[]> => {
+    const { items } = await world.client.list<KubeObject & { spec?: { unschedulable?: boolean } }>(nodes);
+    return items.flatMap(({ metadata, spec }) => (spec?.unschedulable === true ? [metadata.name ?? ''] : []));
+  };
+  await world.clock.advance(30_000);
+  assert.deepEqual(await cordoned(), ['node-0', 'node-1']);
+  await world.client.patch(nodes, { name: 'node-0' }, { metadata: { labels: { pool: 'b' } } }, { type: 'merge' });
+  await world.clock.advance(10_000);
+  assert.deepEqual(await cordoned(), ['node-1']);
+  const stopping = world.controller.stop();
+  await world.clock.advance(30_000);
+  await stopping;
+  await world.client.delete(rollouts, { name: 'web' });
+  assert.deepEqual(await cordoned(), ['node-1']);
+  await world.restartController();
+  await world.clock.advance(10_000);
+  assert.deepEqual(await cordoned(), []);
+});
+
 test('nodes are touched inside a window and while the gates hold; a gate that fails starts a hold over', async () => {
   await using world = await FleetWorld.start();
   await world.addNodes(4);
