@@ -6,12 +6,9 @@ import type { SeenCall } from '../../support/simulated/intercepted.ts';
 import type { Swept } from '../../support/simulated/sweeping.ts';
 import { subjects } from './simulated/subjects.ts';
 
-const classes = Map.groupBy(faultKinds, (kind) => kind.class);
-
-/** Every call of DaemonSets fails in a way of each class; with the next call it is the class's next way. All ways for every call: the endurance suite. */
-const ofEachClass = (n: number): FaultKind[] => [...classes.values()].flatMap((kinds) => kinds[n % kinds.length] ?? []);
-
-/** Every call of StatefulSets fails in one way; the next call in the next one, and those of the next story begin elsewhere. */
+/**
+ * Every call fails in one way; the next call in the next one, and those of the next story begin elsewhere. All ways for every call: the endurance suite.
+ */
 function inTurn(call: SeenCall, n: number): FaultKind[] {
   const possible = faultKinds.filter((kind) => kind.befalls(call));
   return [possible[n % possible.length]].filter((kind) => kind !== undefined);
@@ -26,9 +23,7 @@ function assertSame({ problems, runs }: Swept): void {
 for (const { kind, stories, alsoLate } of subjects) {
   describe(`whichever call of a ${kind} controller fails, and however, it comes to the same end`, () => {
     for (const [begin, story] of stories.entries())
-      test(story.why, async () =>
-        assertSame(await story.calls((call, n) => (kind === 'DaemonSet' ? ofEachClass(n) : inTurn(call, begin * 3 + n)))),
-      );
+      test(story.why, async () => assertSame(await story.calls((call, n) => inTurn(call, begin * 3 + n))));
   });
 
   describe(`whichever event a ${kind} controller misses or sees late, it comes to the same end`, () => {
