@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { once } from 'node:events';
 import { availableParallelism, tmpdir, totalmem } from 'node:os';
@@ -44,6 +44,11 @@ const LATE_MS = 4_000;
 /** As long as anything takes on a busy machine that will happen. */
 const SLOW_MS = 60_000;
 
+/** Not below /tmp, of which an agent under systemd sees another one than the kubelet: what is missing there proves nothing to it. */
+const DIR = '/var/lib/dkc-fatal-';
+/** What the state files of the static policies hold before they are filled in. */
+const UNFILLED = /"policyName":"static".*"defaultCpuSet":""|"policyName":"Static".*"machineState":\{\}/;
+
 export interface Seen {
   fate: Fate;
   /** The line that says why. */
@@ -75,7 +80,7 @@ export class Stage {
     this.#subject = subject;
     this.#plane = plane;
     this.#ports = Object.fromEntries(PORTS.map((field, n) => [field, ports[n] ?? 0]));
-    this.dir = mkdtempSync(join(tmpdir(), 'dkc-fatal-'));
+    this.dir = mkdtempSync(DIR);
   }
 
   /** @param plane - absent for a standalone kubelet */
@@ -205,7 +210,7 @@ export class Stage {
     await this.#until('the kubelet before to be healthy', kubelet, () => this.isHealthy());
     // Its managers write these when they have started.
     for (const file of ['cpu_manager_state', 'memory_manager_state'])
-      await this.#until(`its ${file}`, kubelet, () => Promise.resolve(existsSync(join(this.dir, 'root', file))));
+      await this.#until(`its ${file}`, kubelet, () => Promise.resolve(isFilled(join(this.dir, 'root', file))));
     if (this.#plane) {
       await this.#until('its Node to be Ready', kubelet, async () => (await this.ready())?.status === 'True');
       for (const [n, pod] of pods.entries()) await this.createPod(`before-${n}`, pod);
@@ -364,6 +369,8 @@ export class Stage {
     rmSync(this.dir, { recursive: true, force: true });
   }
 }
+
+const isFilled = (file: string): boolean => existsSync(file) && !UNFILLED.test(readFileSync(file, 'utf8'));
 
 async function listenOn(port: number): Promise<() => Promise<unknown>> {
   const server: Server = createServer().listen(port, '127.0.0.1');

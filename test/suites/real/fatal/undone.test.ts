@@ -21,7 +21,10 @@ const isBad = ({ kubelet, machine, config }: FatalRow): boolean =>
   config !== undefined;
 /** What is wrong with the machine is wrong with the local config too. */
 const isOfMachine = ({ machine }: FatalRow): boolean =>
-  machine?.state !== undefined || machine?.sysctlsReadOnly === true || machine?.runtime?.notReady !== undefined;
+  machine?.state !== undefined ||
+  machine?.sysctlsReadOnly === true ||
+  machine?.runtime?.notReady !== undefined ||
+  machine?.runtime?.driver === 'SYSTEMD';
 /** The agent's kubelet has an API server. */
 const hasNoApi = ({ args }: FatalRow): boolean => args !== undefined;
 const isAsked = ({ ci, why }: FatalRow): boolean =>
