@@ -20,13 +20,12 @@ export const rolloutStatus: Command = {
 
 States of nodes: settled (uses the configuration, which passed its trial, and the Node is Ready); in-flight (assigned, on the way); failed (rejected or undid it, or was not settled by the deadline); waiting (not touched yet); not-ready and no-agent (cannot be touched now). A step of many nodes lists those that failed or are in flight first and counts the others; -o wide lists all.
 
-${EXITS}. While it is under way, exits with 0, or with -w waits for its end. Exits with 130 on Ctrl-C.`,
+${EXITS}. While it is under way, exits with 0, or with -w waits for its end. Exits with 130 on Ctrl-C. Without dkc, kubectl wait --for=condition=Complete ncr/NAME waits as well.`,
   examples: [
     { run: 'dkc rollout status', what: 'all rollouts' },
     { run: 'dkc rollout status web', what: 'one, with its steps and nodes' },
     { run: 'dkc rollout status web -w --timeout=2h', what: 'for scripts: wait for its end' },
     { run: 'dkc rollout status web -o json', what: 'the object' },
-    { run: 'kubectl wait --for=condition=Complete ncr/web --timeout=2h', what: 'the same without dkc' },
   ],
   flags: [{ name: 'watch', alias: 'w', type: 'boolean', text: 'as dkc rollout watch' }, timeoutFlag, ...connectFlags, formatFlag],
   positionals: [{ ...rolloutPositional, required: false }],
