@@ -6,7 +6,7 @@ import { printable } from '../output/printable.ts';
 import { assignments, buildStage, type Assignment } from './stage.ts';
 import { tell, Teller } from './story.ts';
 
-/** With fewer a tenth of the nodes, which may be unavailable, is less than the failure budget; more need gigabytes. */
+/** With fewer the share of the nodes that may be unavailable is less than the failure budget; more need gigabytes. */
 const MIN_NODES = 30;
 const MAX_NODES = 5_000;
 

@@ -1,8 +1,9 @@
 import { newestKubeletVersion, decode } from '../../../agent/config/config.ts';
-import type { Clock } from '../../../base/clock.ts';
+import type { Clock, Millis } from '../../../base/clock.ts';
 import type { Random } from '../../../base/random.ts';
 import { nodes, type KubeObject } from '../../../kube/api/object.ts';
 import type { Client } from '../../../kube/client/client.ts';
+import { AGENT_ANNOTATION } from '../../../agent/status/node-status.ts';
 import { sha256 } from '../../../agent/store/content.ts';
 import { fatalHere } from '../kubelet.ts';
 import { localConfig } from '../stage.ts';
@@ -24,6 +25,7 @@ export const POOL_LABEL = 'pool';
 const ZONES = 3;
 /** One node in five is of another pool than the others. */
 const POOLS = ['web', 'web', 'web', 'web', 'batch'] as const;
+const LOOK_MS: Millis = 200;
 /** Nodes that are created at once. */
 const AT_ONCE = 32;
 
@@ -62,13 +64,17 @@ export class LightFleet implements AsyncDisposable {
     });
   }
 
-  /** Creates the Nodes and starts their agents. */
+  /** Creates the Nodes and starts their agents. Resolves once each of them has said on its Node that it is there. */
   async start(signal: AbortSignal): Promise<void> {
-    const { client } = this.#deps;
+    const { client, clock } = this.#deps;
     for (let at = 0; at < this.nodes.length; at += AT_ONCE) {
       const some = this.nodes.slice(at, at + AT_ONCE);
       await Promise.all(some.map(({ name }, of) => client.create(nodes, this.#node(name, at + of), { signal })));
       for (const node of some) node.start();
+    }
+    for (let left = this.nodes.length; left > 0; await clock.sleep(LOOK_MS, signal)) {
+      const { items } = await client.list(nodes, {}, { signal });
+      left = items.filter(({ metadata }) => metadata.annotations?.[AGENT_ANNOTATION] === undefined).length;
     }
   }
 
