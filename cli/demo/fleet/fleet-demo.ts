@@ -20,12 +20,15 @@ export async function fleetDemo(context: Context, count: number, keep: boolean):
   context.stdout.write(`\nDone in ${teller.seconds} s.\n`);
   if (!keep) return fine;
   context.stdout.write(`
-Everything stays up until Ctrl-C. In another shell:
+Everything stays up until Ctrl-C. The fleet page: ${stage.pageUrl}
+
+In another shell:
 
   export KUBECONFIG=${stage.kubeconfig}
   kubectl get nodeconfigrollouts
   kubectl -n dkc-system edit configmap ${ROLLOUT}      # another rollout begins
   kubectl get nodeconfigs -w
+  dkc rollout status ${ROLLOUT}
 `);
   if (!context.signal.aborted) await once(context.signal, 'abort');
   return fine;

@@ -1,8 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startApiServer, type ApiServer } from '../../../apiserver/server.ts';
+import { startApiServer } from '../../../apiserver/server.ts';
 import type { Millis } from '../../../base/clock.ts';
+import { fleetPage } from '../../../controllers/page/page.ts';
 import { rolloutController } from '../../../controllers/rollout/controller.ts';
 import { rollouts, type NodeConfigRollout } from '../../../controllers/rollout/types.ts';
 import { definitions } from '../../../deploy/definitions.ts';
@@ -11,12 +12,14 @@ import { createClient } from '../../../kube/client/http-client.ts';
 import { watchObject } from '../../../kube/client/watch-object.ts';
 import { runProcess } from '../../../kube/process/process.ts';
 import type { Context } from '../../command.ts';
+import { pageAssets } from '../../controllers/page-assets.ts';
 import { Eye } from '../eye.ts';
 import { FleetRecord } from './fleet-record.ts';
 import { LightFleet } from './light-fleet.ts';
 import type { Pace } from './light-node.ts';
 
 export const ROLLOUT = 'web';
+const SERVER_VERSION = 'v1.36.3';
 
 /** Agents in a hurry: a trial of 3 s instead of 10 min. */
 export const quickPace: Pace = {
@@ -29,15 +32,14 @@ export const quickPace: Pace = {
 
 /** A fleet with everything that it needs, in this process. */
 export interface FleetStage extends AsyncDisposable {
-  server: ApiServer;
+  /** Of the fleet page. */
+  pageUrl: string;
   /** An admin's. */
   kubeconfig: string;
   client: Client;
   fleet: LightFleet;
   record: FleetRecord;
   rollout: Eye<NodeConfigRollout>;
-  /** Fails when the controller does. */
-  controller: Promise<void>;
 }
 
 /** Starts API server and controller; no node is there yet. */
@@ -50,7 +52,7 @@ export async function buildFleet(context: Context, count: number): Promise<Fleet
     clock,
     random,
     log,
-    version: 'v1.36.3',
+    version: SERVER_VERSION,
     dynamicKubeletConfig: false,
     definitions: definitions({ cel: false }),
     // Each agent watches two objects or three.
@@ -69,13 +71,19 @@ export async function buildFleet(context: Context, count: number): Promise<Fleet
   const over = new AbortController();
   undo.defer(() => over.abort(new Error('the demo is over')));
   const working = Promise.withResolvers<void>();
+  const page = Promise.withResolvers<string>();
+  const serves = { version: SERVER_VERSION, servesNodeConfigs: true, hasConfigSource: false };
+  const at = { host: '127.0.0.1', port: 0 };
   const controller = runProcess(
     {
       name: 'dkc-controllers',
       access,
       leaderElect: false,
       metricsAddress: '',
-      setup: (runtime) => [rolloutController(runtime, { serves: { version: 'v1.36.3', servesNodeConfigs: true, hasConfigSource: false } })],
+      setup: (runtime) => [
+        rolloutController(runtime, { serves }),
+        fleetPage(runtime, { at, assets: pageAssets(), serves, onServed: (url) => page.resolve(url) }),
+      ],
       onReady: () => working.resolve(),
       onFailed: ({ error }) => working.reject(error),
     },
@@ -89,17 +97,17 @@ export async function buildFleet(context: Context, count: number): Promise<Fleet
   const watching = watchObject<NodeConfigRollout>({ client, clock, random, log }, rollouts, { name: ROLLOUT }, { onSeen }, over.signal);
   undo.defer(() => watching);
   await working.promise;
+  const pageUrl = await page.promise;
   const fleet = new LightFleet({ count, pace: quickPace, clock, random, version: context.build.version, client: agents });
   undo.use(fleet);
   const built = undo.move();
   return {
-    server,
+    pageUrl,
     kubeconfig,
     client,
     fleet,
     record,
     rollout,
-    controller: controller.then(() => {}),
     async [Symbol.asyncDispose]() {
       over.abort(new Error('the demo is over'));
       await built.disposeAsync();

@@ -39,6 +39,7 @@ export async function tellFleet(context: Context, stage: FleetStage, teller: Tel
   teller.step(`A fleet of ${count} nodes`);
   await fleet.start(signal);
   teller.happened(`${count} nodes of 2 pools in 3 zones, each with its agent; all run their local config, maxPods 110`);
+  teller.note(`the fleet page: ${stage.pageUrl}`);
 
   teller.step('A good configuration');
   const good = configMap('good');
