@@ -12,7 +12,8 @@ function checked(over: Partial<ConfigzDeps['options']> = {}) {
   const [clock, { log, lines }] = [new FakeClock(), recordedLog()];
   const kubelet: { answer: unknown; asked: number } = { answer: { kubeletconfig: { maxPods: 50, enforceNodeAllocatable: ['pods'], evictionHard: { 'memory.available': '1Gi' } } }, asked: 0 }; // prettier-ignore
   const notices: (string | null)[] = [];
-  const effective = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nevictionHard: {memory.available: 1Gi}\n';
+  const effective =
+    'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nevictionHard: {memory.available: 1Gi}\nclusterDNS: []\n';
   const disk = memoryDisk({ '/var/lib/dkc/kubelet.yaml': effective, '/args': '--max-pods=50\n' });
   const check = new ConfigzCheck({
     options: { ...agentDefaults, nodeName: 'node-a', kubeconfig: '/kubeconfig', kubeletUnit: '', kubeletArgs: '/args', kubeletVersion: '1.36', kubeletConfigz: URL, ...over },
