@@ -183,6 +183,8 @@ document.addEventListener('keydown', (event) => {
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
   for (const root of [element('states'), element('standings')]) root.replaceChildren();
   legend();
+  const node = fleet.nodes.get(panel.name ?? '');
+  if (node !== undefined) panel.show(node, cellOf(node));
 });
 grid.groupBy(grouping());
 refilter();
