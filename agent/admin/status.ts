@@ -52,6 +52,8 @@ export interface StatusView {
   notices: readonly Notice[];
   /** Beyond the contract: in what the node runs something else than the agent wrote; see {@link driftOf}. */
   drift: readonly ShownDrift[];
+  /** Beyond the contract: only where the field policy asks for signatures. Who signed what runs; null for nobody it knows, and for the local config. */
+  signedBy?: string | null;
   /** Beyond the contract: only with a kubeconfig. A string says why the API server could not be asked. */
   api?: ApiView | string;
 }
@@ -64,10 +66,11 @@ export interface StatusQuery {
   /** Length of a whole trial (`--trial-duration`), where its record does not say: flags and settings of a shell need not be the agent's. */
   needMs: Millis;
   vitals: Vitals;
+  signedBy?: string | null;
   api?: ApiView | string;
 }
 
-export function viewStatus(facts: AdminFacts, { node, needMs, vitals, api }: StatusQuery): StatusView {
+export function viewStatus(facts: AdminFacts, { node, needMs, vitals, signedBy, api }: StatusQuery): StatusView {
   const active = viewActive(facts);
   const { trial, effective, refused } = facts;
   const drift = driftOf(facts, vitals);
@@ -93,6 +96,7 @@ export function viewStatus(facts: AdminFacts, { node, needMs, vitals, api }: Sta
     problems: facts.problems,
     notices: active.notices,
     drift,
+    ...(signedBy === undefined ? {} : { signedBy }),
     ...(api === undefined ? {} : { api }),
   };
 }

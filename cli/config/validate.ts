@@ -4,13 +4,14 @@ import { fileOptions } from '../agent/node-options.ts';
 import { formatFlag, show, table, type People } from '../output/output.ts';
 import { readConfigFile, kubeletOf } from './config-file.ts';
 import { directoryOf, validateFile, type FileValidation } from './validate-file.ts';
+import { signatureBeside } from './signature-beside.ts';
 import { UsageError } from '../failure.ts';
 import { printable } from '../output/printable.ts';
 
 export const validate: Command = {
   describe: `Validates kubelet configurations as a kubelet of the given version would, and finds what would keep it from starting or break its pods. Lists all problems of a file at once, with line numbers. Works on any machine: a finding that depends on this machine is only a warning, and says so.
 
-With --local-config the field policy is applied too: which fields may differ from that file. With --strict all warnings about the file itself are errors: unknown fields, duplicate keys, values that break pods.
+With --local-config the field policy is applied too: which fields may differ from that file, and where it has signatureKeys, whether kubelet.sig beside the file is the signature of all files there. With --strict all warnings about the file itself are errors: unknown fields, duplicate keys, values that break pods.
 
 Exits with 1 on any error in any file.`,
   examples: [
@@ -39,7 +40,11 @@ Exits with 1 on any error in any file.`,
     for (const name of names) {
       const bytes = await readConfigFile(context, name);
       const dir = directoryOf(context, name);
-      validated.push({ name, ...(await validateFile(context, { bytes, dir, options, kubelet, withPolicy, strict: args.on('strict') })) });
+      const found = await validateFile(context, { bytes, dir, options, kubelet, withPolicy, strict: args.on('strict') });
+      const signature = withPolicy ? await signatureBeside(context, name, options) : undefined;
+      const errors = [...found.errors, ...(signature?.errors ?? [])];
+      const warnings = [...found.warnings, ...(signature?.warnings ?? [])];
+      validated.push({ name, errors, warnings, ...(signature ? { signedBy: signature.signedBy } : {}) });
     }
     const [only] = validated;
     await show(context, args, {
@@ -65,17 +70,25 @@ Exits with 1 on any error in any file.`,
 
 interface Validated extends FileValidation {
   name: string;
+  /** Only where the policy asks for signatures; null: by nobody it knows. */
+  signedBy?: string | null;
 }
 
-function dataOf({ errors, warnings }: Validated) {
+function dataOf({ errors, warnings, signedBy }: Validated) {
   return {
     valid: errors.length === 0,
     errors: errors.map(({ field, rule, message, line }) => ({ field, rule, message, ...(line === undefined ? {} : { line }) })),
     warnings: warnings.map(({ field, message, line }) => ({ field, message, ...(line === undefined ? {} : { line }) })),
+    ...(signedBy === undefined ? {} : { signedBy }),
   };
 }
 
-async function findingsText({ name, errors, warnings }: Validated, isOneOfMany: boolean, version: string, how: People): Promise<string> {
+async function findingsText(
+  { name, errors, warnings, signedBy }: Validated,
+  isOneOfMany: boolean,
+  version: string,
+  how: People,
+): Promise<string> {
   const rows = [
     ...errors.map((finding) => ({ level: 'error', ...finding })),
     ...warnings.map((finding) => ({ level: 'warning', ...finding })),
@@ -97,7 +110,8 @@ async function findingsText({ name, errors, warnings }: Validated, isOneOfMany: 
   );
   const head = isOneOfMany ? `${how.paint.bold(printable(name === '-' ? 'standard input' : name))}:\n` : '';
   const verdict = errors.length === 0 ? `${how.paint.green(`Valid for kubelet ${version}.`)}\n` : '';
-  return `${head}${rows.length > 0 ? listed : ''}${verdict}`;
+  const signer = signedBy === undefined || signedBy === null ? '' : `Signed by ${printable(signedBy)}.\n`;
+  return `${head}${rows.length > 0 ? listed : ''}${verdict}${signer}`;
 }
 
 const count = (many: number, what: string): string => `${many} ${what}${many === 1 ? '' : 's'}`;

@@ -1,25 +1,30 @@
-import { nodeSide, nodeSideFlags } from './node-side.ts';
-import type { AdminFacts } from '../../agent/admin/facts.ts';
+import { nodeSide, nodeSideFlags, type NodeSide } from './node-side.ts';
+import { recorded, type AdminFacts } from '../../agent/admin/facts.ts';
+import { sameSource } from '../../agent/checkpoint/source.ts';
+import { SIGNATURE_KEY } from '../../agent/config/signature/message.ts';
+import { signersOf } from '../../agent/evaluate/signed.ts';
 import type { Problem } from '../../agent/store/store.ts';
 import { fine, wrong } from '../command.ts';
 import { show, table, type Column } from '../output/output.ts';
-import type { Command } from '../command.ts';
+import type { Command, Context } from '../command.ts';
 
 export const checkpointsVerify: Command = {
   describe:
-    'Checks every checkpoint against its manifest, every record, and the local config. Changes nothing. Exits with 1 if anything is ' +
-    'damaged or missing. ' +
+    'Checks every checkpoint against its manifest, every record, and the local config; where the field policy has signatureKeys, also who ' +
+    'signed the assigned and the last known good config. Changes nothing. Exits with 1 if anything is damaged, missing or not signed. ' +
     'The agent downloads a damaged checkpoint again once it reaches the API server, and sets a damaged record aside at its next start.',
   examples: [
     { run: 'dkc checkpoints verify', what: 'all of it' },
     { run: 'dkc checkpoints verify -o json', what: 'for monitoring' },
   ],
-  flags: nodeSideFlags(),
+  flags: nodeSideFlags(['policy'], { policy: 'field policy whose signatureKeys must have signed what is in use' }),
   positionals: [],
   async run(context, args) {
-    const facts = await (await nodeSide(context, args)).observe();
+    const node = await nodeSide(context, args);
+    const facts = await node.observe();
     const { entries } = facts;
-    const problems = [...facts.problems, ...localProblems(facts)];
+    const [local, unsigned] = [localProblems(facts), await unsignedProblems(context, node, facts)];
+    const problems = [...facts.problems, ...local, ...unsigned];
     await show(context, args, {
       data: problems.map(({ path, problem }) => ({ path, problem })),
       people: (how) => {
@@ -35,7 +40,8 @@ export const checkpointsVerify: Command = {
     const damaged = facts.problems.length;
     const faults = [
       ...(damaged === 0 ? [] : [`${damaged} of the store's files ${damaged === 1 ? 'is' : 'are'} damaged`]),
-      ...(problems.length === damaged ? [] : ['the local config cannot be used']),
+      ...(local.length === 0 ? [] : ['the local config cannot be used']),
+      ...(unsigned.length === 0 ? [] : ['what is in use is not signed']),
     ];
     return faults.length === 0 ? fine : wrong(faults.join('; '));
   },
@@ -47,4 +53,17 @@ function localProblems({ local, active }: AdminFacts): Problem[] {
   if (local.at === 'broken') return [{ path: local.path, problem: local.problem }];
   const notice = active?.ok ? active.record.notices?.find(({ about }) => about === 'local-config') : undefined;
   return notice ? [{ path: local.path, problem: notice.text }] : [];
+}
+
+/** What boot would not load for want of a signature: the assigned and the last known good. */
+async function unsignedProblems({ disk }: Context, { options, store, paths }: NodeSide, facts: AdminFacts): Promise<Problem[]> {
+  const ask = await signersOf(options, disk, store);
+  if (ask === 'none' || ask === 'unknown') return [];
+  const [assigned, trusted] = [recorded(facts.assigned), recorded(facts.lastKnownGood)];
+  const problems: Problem[] = [];
+  for (const source of sameSource(assigned, trusted) ? [assigned] : [assigned, trusted]) {
+    const found = await ask(source);
+    if (source !== null && found?.ok === false) problems.push({ path: paths.file(source, SIGNATURE_KEY), problem: found.finding.message });
+  }
+  return problems;
 }

@@ -37,6 +37,7 @@ export function statusText(status: StatusView, facts: AdminFacts, vitals: Vitals
     ['State', paintOf(standing, paint)(standingText[standing])],
     ['Running', running(status.active, active.used, wide)],
     ['Since', since(active, now)],
+    ...signedLine(status, paint),
     ['Assigned', recordText(facts.assigned, status.active, wide)],
     ['Last known good', recordText(facts.lastKnownGood, status.active, wide)],
     ['Error', status.error === null ? 'none' : paint.red(printable(forPeople(status.error)))],
@@ -82,6 +83,11 @@ function kubeletText({ healthy, detail }: Vitals['kubelet'], paint: Paint): stri
 
 function running(source: MaybeSource, used: string, wide: boolean): string {
   return source === null ? 'local config' : `${name(source, wide)} (${used})`;
+}
+
+function signedLine({ signedBy, active }: StatusView, paint: Paint): [string, string][] {
+  if (signedBy === undefined || active === null) return [];
+  return [['Signed by', signedBy === null ? paint.red('none of the signatureKeys in the field policy') : printable(signedBy)]];
 }
 
 function since(active: ReturnType<typeof viewActive>, now: Millis): string {

@@ -4,7 +4,8 @@ import { statusText } from './status-text.ts';
 import { faultOf, viewStatus } from '../../agent/admin/status.ts';
 import { fine, wrong, type Command, type Context } from '../command.ts';
 import { show } from '../output/output.ts';
-import type { AdminFacts } from '../../agent/admin/facts.ts';
+import { signersOf } from '../../agent/evaluate/signed.ts';
+import { viewActive, type AdminFacts } from '../../agent/admin/facts.ts';
 import type { Args } from '../args/args.ts';
 
 export const status: Command = {
@@ -18,7 +19,8 @@ export const status: Command = {
     { run: 'dkc status --kubeconfig=/etc/dkc/kubeconfig', what: 'also what the API server reports' },
     { run: 'dkc status -o json', what: 'for scripts' },
   ],
-  flags: nodeSideFlags(['node-name', 'effective-config', 'local-config', 'kubeconfig'], {
+  flags: nodeSideFlags(['node-name', 'effective-config', 'local-config', 'kubeconfig', 'policy'], {
+    policy: 'field policy whose signatureKeys say who signed what runs',
     kubeconfig: 'also show what the API server reports',
   }),
   positionals: [],
@@ -36,7 +38,17 @@ export async function showStatus(context: Context, args: Args, node: NodeSide): 
   const asked = (args.text('kubeconfig') ?? '') !== '' ? kubeconfig : undefined;
   const [vitals, api] = await Promise.all([vitalsOf(context, node), asked === undefined ? undefined : askApi(context, asked, nodeName)]);
   const facts = await node.observe();
-  const view = viewStatus(facts, { node: nodeName, needMs: trialDuration, vitals, ...(api === undefined ? {} : { api }) });
+  const signedBy = await signerOf(context, node, facts);
+  const query = { node: nodeName, needMs: trialDuration, vitals, ...(signedBy === undefined ? {} : { signedBy }) };
+  const view = viewStatus(facts, { ...query, ...(api === undefined ? {} : { api }) });
   await show(context, args, { data: view, people: (how) => statusText(view, facts, vitals, context.clock.now(), how) });
   return facts;
+}
+
+/** Who signed what runs; null for nobody, and undefined where the policy asks for no signatures. */
+async function signerOf({ disk }: Context, { options, store }: NodeSide, facts: AdminFacts): Promise<string | null | undefined> {
+  const ask = await signersOf(options, disk, store);
+  if (ask === 'none' || ask === 'unknown') return undefined;
+  const found = await ask(viewActive(facts).source);
+  return found?.ok === true ? found.signer.name : null;
 }
