@@ -101,6 +101,7 @@ function walk(seen: Seen, from: Progress): Decision {
   const { rules, now, nodes } = seen.facts;
   let progress = from;
   const candidates = candidatesOf(seen);
+  if (candidates.length === 0 && seen.touched.length === 0 && !progress.complete) return noneReady(seen, progress);
   for (;;) {
     const step = rules.steps[progress.step - 1];
     const isLast = progress.step >= rules.steps.length;
@@ -115,6 +116,12 @@ function walk(seen: Seen, from: Progress): Decision {
     if (wait !== undefined) return wait;
     progress = { ...settled, step: settled.step + 1, stepSettledAt: undefined };
   }
+}
+
+/** Without a canary no step is done: agents that have yet to start must not find a rollout that is complete. */
+function noneReady(seen: Seen, progress: Progress): Decision {
+  const text = `none of ${nodesText(seen.placed.length)} can be touched: they are not Ready, have no agent, or their kubelet would reject it`;
+  return { ...base(seen, progress), phase: 'Pending', reason: 'NoNodes', waitsFor: 'Nodes', text };
 }
 
 /** Nodes that can be touched: they have an agent, are Ready and schedulable, and their kubelet would take it. */

@@ -113,7 +113,7 @@ test('help shows commands that are named after one, everywhere it shows that one
   assert.match(all.stdout, /\n {2}why {2,}Show the value of each kubelet field/);
   assert.match(
     all.stdout,
-    /\nCONTROLLERS\n {2}controllers run {2,}Run the DaemonSet and StatefulSet controllers.*\n {2}why daemonset {2,}Explain, node by node/,
+    /\nCONTROLLERS\n {2}controllers run {2,}Run the DaemonSet, StatefulSet and rollout controllers.*\n {2}why daemonset {2,}Explain, node by node/,
   );
   assert.match((await runCli(['help', 'controllers'])).stdout, /^Usage: dkc controllers COMMAND/);
 });

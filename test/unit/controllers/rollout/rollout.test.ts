@@ -49,6 +49,17 @@ test('a bad one stops at the first canary, and the node is taken back; tried aga
   assert.deepEqual([undone.status?.revision, undone.status?.nodes?.settled], [good, 6]);
 });
 
+test('a rollout that is made before the agents start waits for them, and begins with its canary', async () => {
+  await using world = await FleetWorld.start();
+  for (const name of ['node-0', 'node-1', 'node-2']) await world.addNode(name, { ready: false });
+  await world.payload({ maxPods: 100 });
+  await world.roll('web', { maxUnavailable: '100%' });
+  await world.until('web', 'it waits for nodes', ({ status }) => status?.waitsFor === 'Nodes' && status.phase === 'Pending');
+  for (const name of ['node-0', 'node-1', 'node-2']) await world.setReady(name, true);
+  await world.until('web', 'the canary', ({ status }) => status?.nodes?.updated === 1 && status.step === 1);
+  await world.phase('web', 'Complete');
+});
+
 test('an unsigned configuration is not rolled out where spec says that it must be signed', async () => {
   await using world = await FleetWorld.start();
   await world.addNodes(1);
