@@ -14,6 +14,7 @@ import { judged, table, valueOf, type Figure } from './figure.ts';
 import { queueVisits } from './queue.ts';
 import { listDecode } from './list-decode.ts';
 import { requests } from './requests.ts';
+import { rolloutGrowth } from './rollout-growth.ts';
 import { schedulerCore } from './scheduler-core.ts';
 import { schedulerMemory } from './scheduler-memory.ts';
 import { schedulerWork } from './scheduler.ts';
@@ -39,6 +40,7 @@ const benchmarks: Record<string, () => Promise<Figure[] | string>> = {
   'scheduler-core': schedulerCore,
   scheduler: schedulerWork,
   'scheduler-memory': schedulerMemory,
+  'rollout-growth': rolloutGrowth,
   soak,
 };
 
