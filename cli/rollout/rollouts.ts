@@ -45,7 +45,10 @@ export async function getRollout(client: Reader, name: string, action: string, s
 export async function listRollouts(client: Reader, signal: AbortSignal): Promise<NodeConfigRollout[]> {
   const found: NodeConfigRollout[] = [];
   try {
-    await client.listEach<NodeConfigRollout>(rollouts, {}, (one) => void found.push(one), { signal });
+    // Items of a list may come without their kind, which -o name needs.
+    const { group, version, kind } = rollouts;
+    const add = (one: NodeConfigRollout): void => void found.push({ ...one, apiVersion: `${group}/${version}`, kind });
+    await client.listEach<NodeConfigRollout>(rollouts, {}, add, { signal });
   } catch (error) {
     if (isNotFound(error)) throw notServed('list', 'NodeConfigRollouts');
     throw error;
