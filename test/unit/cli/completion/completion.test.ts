@@ -59,7 +59,7 @@ const lines = [
   { line: 'dkc scheduler ', values: ['run', 'config'] },
   { line: 'dkc scheduler config -o ', values: ['yaml', 'json'] },
   { line: 'dkc controllers ', values: ['run'] },
-  { line: 'dkc controllers run --controllers=', values: ['--controllers=daemonset', '--controllers=statefulset'] },
+  { line: 'dkc controllers run --controllers=', values: ['--controllers=daemonset', '--controllers=statefulset', '--controllers=rollout'] },
   { line: 'dkc controllers run --leader-elect=f', values: ['--leader-elect=false'] },
   { line: 'dkc controllers run --daemonset-placement ', values: ['scheduler', 'controller'] },
   { line: 'dkc nonsense x', values: [] },
