@@ -10,7 +10,15 @@ export interface RolloutEvent {
 
 /** What goes on all the time in a rollout; the node that is assigned has an event of its own. */
 const QUIET = new Set(['NodesAssigned', 'NodesInFlight', 'MaxUnavailable', 'RevisionCreated']);
-const WARNINGS = new Set(['FailureBudget', 'PreflightFailed', 'RollbackFailed', 'NoPreviousRevision', 'ConfigMapNotFound', 'Invalid']);
+const WARNINGS = new Set([
+  'FailureBudget',
+  'LateFailures',
+  'PreflightFailed',
+  'RollbackFailed',
+  'NoPreviousRevision',
+  'ConfigMapNotFound',
+  'Invalid',
+]);
 
 /** What the plan decides that the last status did not say yet: an event each. Pure. */
 export function eventsOf({ rules }: Facts, { reason, text, actions = [], progress }: Decision, status: RolloutStatus): RolloutEvent[] {

@@ -31,7 +31,8 @@ export function planForward(facts: Facts, progress: Progress): Decision {
   const settled = { ...progress, failures: seen.failures };
   // Failed nodes count as unavailable: where they are as many as may be, nothing would go on either.
   const budget = Math.min(failureBudgetOf(rules, seen.touched.length), maxUnavailableOf(rules, nodes.length));
-  if (seen.failures.length >= budget) return stop(seen, settled);
+  // What all nodes have had is not taken back because one of them, or a late joiner, fails afterwards: that one is named, and no further one is touched.
+  if (seen.failures.length >= budget) return progress.complete ? withMaintenance(seen, lateFailures(seen, settled)) : stop(seen, settled);
   if (refused.length > 0 && seen.touched.length === 0 && !rules.skipInvalidNodes) return preflightFails(seen, settled);
   if (nodes.length === 0)
     return { ...base(seen, settled), phase: 'Pending', reason: 'NoNodes', text: 'no node is selected', waitsFor: 'Nodes' };
@@ -88,6 +89,11 @@ function stop(seen: Seen, progress: Progress): Decision {
     // What comes next is planned from the status that says so.
     wakeUps: [{ requeueAfter: 0, why: 'the rollout has stopped' }],
   };
+}
+
+function lateFailures(seen: Seen, progress: Progress): Decision {
+  const text = `${nodesText(progress.failures.length)} failed since it was complete: ${namesOf(progress.failures.map(({ node }) => node))}; nodes that come later are not touched`;
+  return { ...base(seen, progress), phase: 'Complete', reason: 'LateFailures', waitsFor: 'Failures', text };
 }
 
 function preflightFails(seen: Seen, progress: Progress): Decision {

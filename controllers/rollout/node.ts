@@ -3,7 +3,7 @@ import { isJsonObject } from '../../kube/api/json.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import type { SpecSource } from '../../agent/checkpoint/source.ts';
 import { sameSource } from '../../agent/checkpoint/source.ts';
-import { fleetState, sameSpec, type FleetNode } from '../fleet/fleet-node.ts';
+import { fleetState, sameSpec, type FleetNode, type FleetState } from '../fleet/fleet-node.ts';
 import { fleetNode } from '../fleet/read-fleet-node.ts';
 import type { ServerFacts } from '../fleet/server-facts.ts';
 import { ASSIGNED_AT_ANNOTATION, ROLLOUT_ANNOTATION } from './types.ts';
@@ -63,12 +63,22 @@ function conditionOf(object: Readonly<KubeObject> | undefined, type: string): st
 export type Standing =
   { at: 'no-agent' | 'waiting' | 'settled' } | { at: 'in-flight'; why: string; failsAt: Millis } | { at: 'failed'; error: string };
 
+/** A Node does not say which spec its status speaks of: for this long an error may be one of the configuration before, in ms. */
+const LEFTOVER_MS: Millis = 30_000;
+/** What an agent does not take back by itself. */
+const VERDICTS: ReadonlySet<FleetState> = new Set(['refused', 'condemned', 'fell-back']);
+
 /** @param target - null: the local configuration */
 export function standingOf(node: RolloutNode, target: SpecSource | null, deadlineMs: Millis, now: Millis): Standing {
   const state = fleetState(node);
   if (state === 'no-agent' && !sameSpec(node.wanted, target)) return { at: 'no-agent' };
   if (!sameSpec(node.wanted, target)) return { at: 'waiting' };
-  if (node.error !== null && !node.isBehind) return { at: 'failed', error: node.error };
+  // Other errors may pass: the ConfigMap could not be downloaded at that moment. They have until the deadline.
+  if (node.error !== null && VERDICTS.has(state)) {
+    const countsAt = node.carrier === 'node' && node.assignedAt !== undefined ? Math.min(node.assignedAt, now) + LEFTOVER_MS : now;
+    if (now >= countsAt) return { at: 'failed', error: node.error };
+    return { at: 'in-flight', why: 'it still reports an error', failsAt: countsAt };
+  }
   const runs = !node.isBehind && sameSpec(node.assigned, target) && sameSource(node.assigned, node.active);
   const why = whyNotSettled(node, runs);
   if (why === undefined) return { at: 'settled' };
@@ -80,6 +90,7 @@ export function standingOf(node: RolloutNode, target: SpecSource | null, deadlin
 
 /** A configuration on trial may still be undone: until then the node counts as one that may fail. */
 function whyNotSettled(node: RolloutNode, runs: boolean): string | undefined {
+  if (node.error !== null && !node.isBehind) return node.error;
   if (!runs) return 'its agent is about to use it';
   if (node.unhealthy) return 'its kubelet is not healthy';
   if (node.ready !== true) return 'it is not Ready';

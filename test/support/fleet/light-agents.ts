@@ -6,9 +6,9 @@ import type { Client } from '../../../kube/client/client.ts';
 
 /**
  * good: uses what it is assigned and trusts it. rejects: reports upstream's error at once. condemns: uses it, and goes back in
- * the trial. hangs: never reports anything.
+ * the trial. hangs: never reports anything. stumbles: cannot download it at first, and is good then.
  */
-export type Behaviour = 'good' | 'rejects' | 'condemns' | 'hangs';
+export type Behaviour = 'good' | 'rejects' | 'condemns' | 'hangs' | 'stumbles';
 
 /** How long agents take, in ms. */
 export interface Pace {
@@ -22,6 +22,7 @@ export interface Pace {
 
 const usual: Pace = { active: 3_000, condemned: 20_000, trial: 60_000 };
 
+const NOT_DOWNLOADED = 'failed to sync: failed to download config, see Kubelet log for details';
 const REJECTED = 'failed to validate config, see Kubelet log for details';
 const CONDEMNED = 'failed trial, see dkc-agent log for details';
 
@@ -119,6 +120,10 @@ export class LightAgents {
     const source: Source = { ...spec, uid: map.metadata.uid ?? '', resourceVersion: map.metadata.resourceVersion ?? '' };
     const behaviour = this.bad?.(map.data?.[spec.kubeletConfigKey] ?? '') ?? state.behaviour;
     if (behaviour === 'hangs') return;
+    if (behaviour === 'stumbles') {
+      const was = { assigned: state.active, active: state.active, lastKnownGood: state.lastKnownGood };
+      await this.#report(name, generation, { ...was, error: NOT_DOWNLOADED });
+    }
     if (behaviour === 'rejects') {
       await this.#report(name, generation, {
         assigned: state.active,

@@ -60,6 +60,22 @@ test('a rollout that is made before the agents start waits for them, and begins 
   await world.phase('web', 'Complete');
 });
 
+test('a node that cannot download it at first has until its deadline; one that fails after the rollout was complete takes nobody back', async () => {
+  await using world = await FleetWorld.start();
+  await world.addNodes(3);
+  world.agents.behave('node-1', 'stumbles');
+  await world.payload({ maxPods: 100 });
+  await world.roll('web', { maxUnavailable: '100%' });
+  assert.equal((await world.phase('web', 'Complete')).status?.nodes?.failed, 0);
+  await world.addNode('late', {}, 'condemns');
+  const { status } = await world.until('web', 'the late one has failed', (now) => now.status?.waitsFor === 'Failures');
+  assert.deepEqual([status?.phase, status?.nodes?.settled, status?.failures?.[0]?.node], ['Complete', 3, 'late']);
+  await world.addNode('later');
+  await world.clock.advance(600_000);
+  const { status: after } = await world.rollout('web');
+  assert.deepEqual([after?.phase, after?.nodes?.settled, after?.nodes?.updated], ['Complete', 3, 4], 'the later one is not touched');
+});
+
 test('an unsigned configuration is not rolled out where spec says that it must be signed', async () => {
   await using world = await FleetWorld.start();
   await world.addNodes(1);
