@@ -41,7 +41,7 @@ function fleet(rollout: NodeConfigRollout, nodes: Readonly<Record<string, '+' | 
       ...(used ? { active: used } : {}),
       ...(used && at === '+' ? { lastKnownGood: used } : {}),
       ...(at === 't' ? { trial: { endsAt: '2026-03-01T00:15:30Z' } } : {}),
-      ...(at === 'x' ? { error: 'failed trial' } : {}),
+      ...(at === 'x' ? { error: 'failed trial, see dkc-agent log for details' } : {}),
     };
     configs.set(name, { metadata: { name, generation: 1 }, spec: isAssigned ? { configMap: spec } : {}, status });
   }
