@@ -76,7 +76,7 @@ test('the tree shows steps and the nodes that each adds; a name that a terminal 
     '◌ b   in-flight   its trial runs, 5m30s left',
     '• c   waiting',
     '⚠ d   not-ready   it is not Ready',
-    '✖ e   failed   failed trial',
+    '✖ e   failed   failed trial, see dkc-agent log for details',
   ])
     // prettier-ignore
     assert.equal(sorted.filter((one) => one === `   ${line}`).length, 1, line);
