@@ -80,10 +80,20 @@ function eventLines(events: readonly Event[], { plain, isChance, counted }: Nota
   return [...counts].map(([line, count]) => (counted.test(line) ? `${line} (${count})` : line));
 }
 
-/** What kubelets say of a pod beyond its phase is not the controller's, and kube-controller-manager writes volumes of claims in any order. */
-function podWithoutRuntime({ status, spec, ...pod }: Pod): KubeObject {
+/**
+ * What kubelets say of a pod beyond its phase is not the controller's, kube-controller-manager writes volumes of claims in any order, and servers from 1.33 on
+ * count the generations of pods.
+ */
+function podWithoutRuntime({ status, spec, metadata, ...pod }: Pod): KubeObject {
   const volumes = spec?.volumes?.toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  return { ...pod, spec: volumes === undefined ? spec : { ...spec, volumes }, status: { phase: status?.phase }, ending: isEnding(pod) };
+  const { generation: _, ...kept } = metadata;
+  return {
+    ...pod,
+    metadata: kept,
+    spec: volumes === undefined ? spec : { ...spec, volumes },
+    status: { phase: status?.phase },
+    ending: isEnding({ metadata }),
+  };
 }
 
 const isEnding = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined;
