@@ -79,7 +79,7 @@ for (const release of await releases())
         assert.ok((await (there ? admin.patch(`${CONFIG_MAPS}/${name}`, body) : admin.post(CONFIG_MAPS, body))).code < 300);
       };
       const status = async (): Promise<NodeConfigStatus> => (await admin.get(`${NC}/${NODE}`)).json['status'] ?? {};
-      /** Waits for `Synced Healthy Trusted`, each by its first letter, and the config in use. */
+      /** Waits for `Synced Healthy Trusted Drifted`, each by its first letter, and the config in use. */
       const conditions = (letters: string, active: string | undefined) =>
         eventually(
           `${letters} with ${active}`,
@@ -128,7 +128,7 @@ for (const release of await releases())
       test('dkc assign gives it a config, which it comes to trust', async () => {
         await configMap('web', 120);
         await dkc('assign', NODE, '--configmap=dkc-system/web', '--key=kubelet');
-        const seen = await conditions('TUT', 'web');
+        const seen = await conditions('TUTF', 'web');
         assert.equal(await agent.effectiveField('maxPods'), '120');
         const { assigned, lastKnownGood, error, kubeletVersion, observedGeneration } = seen;
         assert.deepEqual([lastKnownGood, error, kubeletVersion, observedGeneration], [assigned, undefined, 'v1.30.1', 1]);
@@ -156,10 +156,10 @@ for (const release of await releases())
         await eventually('the edit', async () => (await agent.effectiveField('maxPods')) === '121');
         await configMap('bad', -1);
         await dkc('assign', NODE, '--configmap=dkc-system/bad', '--key=kubelet');
-        const seen = await conditions('FUT', 'web');
+        const seen = await conditions('FUTF', 'web');
         assert.equal(seen.error, 'failed to validate config, see Kubelet log for details');
         await dkc('assign', NODE, '--configmap=dkc-system/web', '--key=kubelet');
-        await conditions('TUT', 'web');
+        await conditions('TUTF', 'web');
       });
 
       test('its definition is deleted and comes back: nothing restarts, and a new assignment of the same is no change', async () => {
@@ -169,14 +169,14 @@ for (const release of await releases())
         await apply(admin, manifests({ ...options, only: 'crds' }));
         await eventually('it is back', async () => (await agent.activeRecord())?.why.includes('has no NodeConfig node-1'));
         await dkc('assign', NODE, '--configmap=dkc-system/web', '--key=kubelet');
-        await conditions('TUT', 'web');
+        await conditions('TUTF', 'web');
         assert.deepEqual([agent.starts, await agent.effectiveField('maxPods')], [starts, '121']);
       });
 
       test('the API server restarts; then the assignment is cleared', async () => {
         await plane.restartApiServer();
         await dkc('unassign', NODE);
-        await conditions('TUT', undefined);
+        await conditions('TUTF', undefined);
         assert.equal(await agent.effectiveField('maxPods'), '110');
         assert.match(await dkc('nodes'), /node-1 +local/);
       });
