@@ -1,8 +1,9 @@
 import { ActionError } from '../../base/errors.ts';
 import { nodeConfigs } from '../../agent/status/node-config.ts';
-import { nodes, type KubeObject, type Resource } from '../../kube/api/object.ts';
+import { nodes, type KubeObject } from '../../kube/api/object.ts';
 import { isAlreadyExists, isNotFound } from '../../kube/client/errors.ts';
 import { sameSpec, type FleetNode } from '../../controllers/fleet/fleet-node.ts';
+import { listPages } from './list-pages.ts';
 import { newNodeConfig, ownerPatch } from '../../controllers/fleet/node-config-object.ts';
 import { fleetNode, keptOfConfig, wantedOf } from '../../controllers/fleet/read-fleet-node.ts';
 import { factsText, INSTALL, NoCarrierError, serverFacts, type ServerFacts } from '../../controllers/fleet/server-facts.ts';
@@ -42,8 +43,6 @@ export type Watched = readonly string[] | { labelSelector?: string };
 
 export type FleetClient = Pick<Client, 'create' | 'get' | 'list' | 'listEach' | 'patch' | 'raw' | 'watch'>;
 
-const PAGE = 500;
-
 /** Asks the API server what it keeps assignments in. Each node has its own carrier: see {@link fleetNode}. @throws ApiError, TransportError */
 export async function fleetCarrier(
   deps: { client: FleetClient; clock: Clock; random: Random; log: Log },
@@ -59,12 +58,12 @@ export async function fleetCarrier(
     list: async (signal, labelSelector) => {
       const configs = new Map<string, KubeObject>();
       if (facts.servesNodeConfigs)
-        await each(client, nodeConfigs, {}, (one) => void configs.set(one.metadata.name ?? '', keptOfConfig(one)), signal);
+        await listPages(client, nodeConfigs, {}, (one) => void configs.set(one.metadata.name ?? '', keptOfConfig(one)), signal);
       const found: FleetNode[] = [];
       const add = (node: KubeObject): void => {
         found.push(fleetNode(node, configs.get(node.metadata.name ?? ''), facts));
       };
-      await each(client, nodes, labelSelector ? { labelSelector } : {}, add, signal);
+      await listPages(client, nodes, labelSelector ? { labelSelector } : {}, add, signal);
       return found.sort((a, b) => (a.node < b.node ? -1 : 1));
     },
     read: async (name, signal) => {
@@ -149,22 +148,6 @@ function hidden({ node }: FleetNode): ActionError {
   return new ActionError('assign a ConfigMap to', `Node ${node}`, {
     hint: `its NodeConfig would be used nevertheless; kubectl delete nodeconfig ${node} first`,
   });
-}
-
-async function each(
-  client: FleetClient,
-  resource: Resource,
-  selection: { labelSelector?: string },
-  onEach: (object: KubeObject) => void,
-  signal: AbortSignal,
-): Promise<void> {
-  let next: string | undefined;
-  do {
-    const page = await client.listEach(resource, { limit: PAGE, ...(next ? { continue: next } : {}), ...selection }, onEach, { signal });
-    if (page.continue && page.continue === next)
-      throw new ActionError('list', resource.resource, { hint: 'the API server keeps returning the same continue token' });
-    next = page.continue;
-  } while (next);
 }
 
 async function orNone(call: Promise<KubeObject>): Promise<KubeObject | undefined> {

@@ -5,6 +5,7 @@ import { isJsonObject } from '../../kube/api/json.ts';
 import { nodes, type KubeObject, type Resource } from '../../kube/api/object.ts';
 import { Reflector, type ReflectorOptions, type Sink } from '../../kube/cache/reflector.ts';
 import type { Client } from '../../kube/client/client.ts';
+import { listPages } from '../fleet/list-pages.ts';
 
 /** What a picture of a rollout is made of. */
 export interface FleetObjects {
@@ -16,19 +17,12 @@ export interface FleetObjects {
 
 type Reader = Pick<Client, 'listEach' | 'raw'>;
 
-const PAGE = 500;
-
 /** Reads the fleet page by page. @throws ApiError, TransportError */
 export async function readFleet(client: Reader, signal: AbortSignal): Promise<FleetObjects> {
   const serves = await serverFacts(client, signal);
   const all = async <T extends KubeObject>(resource: Resource, keep: (object: T) => T): Promise<Map<string, T>> => {
     const found = new Map<string, T>();
-    let next: string | undefined;
-    do {
-      const query = { limit: PAGE, ...(next === undefined ? {} : { continue: next }) };
-      const page = await client.listEach<T>(resource, query, (one) => void found.set(one.metadata.name ?? '', keep(one)), { signal });
-      next = page.continue === '' || page.continue === next ? undefined : page.continue;
-    } while (next !== undefined);
+    await listPages<T>(client, resource, {}, (one) => void found.set(one.metadata.name ?? '', keep(one)), signal);
     return found;
   };
   const [ofRollouts, ofNodes, ofConfigs] = await Promise.all([
