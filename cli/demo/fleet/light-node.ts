@@ -5,7 +5,7 @@ import { silentLog } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { MemoryDisk } from './memory-disk.ts';
-import { memoryLocks } from './memory-locks.ts';
+import { waitingLocks } from './memory-locks.ts';
 import { PlayedKubelet } from './played-kubelet.ts';
 
 /** What agents are told beyond their defaults, and how long systemd waits before it starts one again. */
@@ -102,7 +102,7 @@ export class LightNode {
     const { clock, random, version, client } = this.#deps;
     return {
       disk: this.#disk,
-      locks: memoryLocks(),
+      locks: waitingLocks(),
       clock,
       random,
       log: silentLog,

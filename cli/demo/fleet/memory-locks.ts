@@ -1,7 +1,7 @@
 import type { Locks } from '../../../base/lock.ts';
 
-/** Locks of one played node: whoever finds one taken waits for it, however long. */
-export function memoryLocks(): Locks {
+/** Locks for a store on a disk in memory. One that is taken is waited for, however long. */
+export function waitingLocks(): Locks {
   const last = new Map<string, Promise<void>>();
   return {
     take: async (path) => {
